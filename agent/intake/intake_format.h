@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What targets and the command line say to the daemon, over a SOCK_SEQPACKET unix socket: one
+   fixed-size struct a packet, with descriptors beside it.  Fixed sizes, so that the preload needs
+   neither a parser nor an allocator.  The caller's pid and uid come from SO_PEERCRED, never from
+   the packet.
+
+     target (preload)  TARGET {hz, service, labels, exe} + fd of /proc/self/maps
+       daemon          RING {} + memfd          or REFUSED {why}
+     fleetprof run     PERF {pid, hz, service, labels} + one perf event fd a CPU, in CPU order
+       daemon          ACCEPTED                 or REFUSED {why}
+     fleetprof run     FLUSH {pid, user/system time}: the program has ended
+       daemon          FLUSHED {outcome, records}, once all that was drained is acked, or is known
+                       to stay in the spool
+     fleetprof status  STATUS
+       daemon          TEXT + memfd holding JSON
+     fleetprof run     NOTE {pid, sampler, why}: what was chosen for the target and why
+       daemon          ACCEPTED */
+#ifndef INTAKE_INTAKE_FORMAT_H
+#define INTAKE_INTAKE_FORMAT_H
+
+#include <stdint.h>
+
+enum {
+  INTAKE_MAGIC = 0x4e495246, /* "FRIN" */
+  INTAKE_VERSION = 1,
+  INTAKE_FDS_MAX = 250, /* SCM_RIGHTS carries at most 253 */
+  INTAKE_SERVICE_BYTES = 128,
+  INTAKE_LABELS_BYTES = 1024, /* "k=v\nk=v" */
+  INTAKE_PATH_BYTES = 1024,
+  INTAKE_WHY_BYTES = 256,
+};
+
+#define INTAKE_SOCKET_NAME "fleetprofd.sock"
+
+enum intake_kind {
+  INTAKE_TARGET = 1,
+  INTAKE_PERF = 2,
+  INTAKE_NOTE = 3,
+  INTAKE_FLUSH = 4,
+  INTAKE_STATUS = 5,
+  INTAKE_RING = 16,
+  INTAKE_ACCEPTED = 17,
+  INTAKE_REFUSED = 18,
+  INTAKE_FLUSHED = 19,
+  INTAKE_TEXT = 20,
+};
+
+enum intake_flush_outcome {
+  INTAKE_FLUSH_ACKED = 0,   /* all of it is stored by the collector */
+  INTAKE_FLUSH_SPOOLED = 1, /* kept in the spool; why says what the uplink waits for */
+  INTAKE_FLUSH_LOST = 2,    /* the disk refused it; counted */
+};
+
+struct intake_request {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t kind;
+  int32_t pid;          /* PERF, NOTE, FLUSH: the program that run started */
+  uint32_t asked_mhz;   /* thousandths of a hertz; 0: the daemon's default */
+  uint64_t user_ns;     /* FLUSH: CPU time of the ended tree, as the kernel told its parent */
+  uint64_t system_ns;
+  uint64_t deadline_ms; /* FLUSH: how long the caller will wait */
+  char sampler[16];     /* NOTE: the one chosen */
+  char service[INTAKE_SERVICE_BYTES]; /* empty: the program's file name */
+  char labels[INTAKE_LABELS_BYTES];
+  char exe[INTAKE_PATH_BYTES];
+  char why[INTAKE_WHY_BYTES]; /* NOTE, PERF: why no better sampler was taken */
+};
+
+struct intake_reply {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t kind;
+  uint32_t outcome; /* FLUSHED: enum intake_flush_outcome */
+  uint32_t reserved;
+  uint64_t records; /* FLUSHED: records spooled for all targets since the daemon started */
+  char why[INTAKE_WHY_BYTES];
+  char page_url[INTAKE_WHY_BYTES]; /* FLUSHED: where the collector shows it, when known */
+};
+
+#endif

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Warnings, hardening and sanitizers: the only place with compiler flags, except
+# the preload's own (agent/preload/CMakeLists.txt), which lives in strangers' processes.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64 FLEETPROF_VERSION="${PROJECT_VERSION}")
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes
+                    -Wmissing-prototypes -Wformat=2 -fno-common
+                    "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
+if(FLEETPROF_DEV)
+  add_compile_options(-Werror)
+endif()
+
+# Frame pointers: we profile ourselves, and so does everyone who debugs us.
+add_compile_options(-fno-omit-frame-pointer)
+
+if(FLEETPROF_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+elseif(FLEETPROF_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread)
+  add_link_options(-fsanitize=thread)
+else()
+  add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
+                      $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>
+                      -fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
+    add_compile_options(-fcf-protection=full)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64")
+    add_compile_options(-mbranch-protection=standard)
+  endif()
+  add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+endif()

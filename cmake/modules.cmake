@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# A folder is a module.  module(NAME DEPS a b LIBS x y [SOURCES ...]) makes a static library of
+# its .c files (main.c apart) that sees its own folder and the headers of DEPS, and nothing else:
+# each module's headers are reached only as "NAME/file.h" through a directory of one link, so an
+# include that is not declared does not compile.
+set(FLEETPROF_VIEWS ${CMAKE_BINARY_DIR}/views)
+
+function(module name)
+  cmake_parse_arguments(M "" "" "DEPS;LIBS;SOURCES" ${ARGN})
+  if(NOT M_SOURCES)
+    file(GLOB M_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+    list(FILTER M_SOURCES EXCLUDE REGEX "/main\\.c$")
+  endif()
+  file(MAKE_DIRECTORY ${FLEETPROF_VIEWS}/${name})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${FLEETPROF_VIEWS}/${name}/${name} SYMBOLIC)
+  if(M_SOURCES)
+    add_library(${name} STATIC ${M_SOURCES})
+    target_link_libraries(${name} PRIVATE ${M_DEPS} ${M_LIBS})
+    target_include_directories(${name} INTERFACE ${FLEETPROF_VIEWS}/${name})
+  else()
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} INTERFACE ${FLEETPROF_VIEWS}/${name})
+  endif()
+endfunction()
+
+# program(NAME SOURCES main.c DEPS ... LIBS ...): an installed executable.
+function(program name)
+  cmake_parse_arguments(P "" "" "DEPS;LIBS;SOURCES" ${ARGN})
+  add_executable(${name} ${P_SOURCES})
+  target_link_libraries(${name} PRIVATE ${P_DEPS} ${P_LIBS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# unit_test(FOLDER DEPS ... LIBS ...): one cmocka binary for each tests/unit/FOLDER/*_test.c.
+function(unit_test folder)
+  cmake_parse_arguments(U "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*_test.c)
+  foreach(test ${tests})
+    get_filename_component(stem ${test} NAME_WE)
+    set(binary unit_${folder}_${stem})
+    add_executable(${binary} ${test})
+    target_link_libraries(${binary} PRIVATE ${U_DEPS} ${U_LIBS} cmocka)
+    target_compile_definitions(${binary} PRIVATE TEST_DATA="${CMAKE_SOURCE_DIR}/tests")
+    add_test(NAME unit/${folder}/${stem} COMMAND ${binary})
+    set_tests_properties(unit/${folder}/${stem} PROPERTIES TIMEOUT 120)
+  endforeach()
+endfunction()
+
+# fuzz_target(NAME DEPS ... LIBS ...): tests/fuzz/NAME.c against its corpus tests/fuzz/corpus/NAME/,
+# replayed by CTest; with WITH_FUZZERS also a libFuzzer binary.
+function(fuzz_target name)
+  cmake_parse_arguments(F "" "" "DEPS;LIBS" ${ARGN})
+  add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c
+                 ${CMAKE_CURRENT_SOURCE_DIR}/replay_main.c)
+  target_link_libraries(${name} PRIVATE ${F_DEPS} ${F_LIBS})
+  add_test(NAME fuzz/${name} COMMAND ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120)
+  if(WITH_FUZZERS)
+    add_executable(${name}_libfuzzer ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c)
+    target_link_libraries(${name}_libfuzzer PRIVATE ${F_DEPS} ${F_LIBS})
+    target_link_options(${name}_libfuzzer PRIVATE -fsanitize=fuzzer)
+  endif()
+endfunction()

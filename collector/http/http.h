@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTTP API and the page.  The loop thread parses requests and sends answers; one query thread
+   makes them. */
+#ifndef HTTP_HTTP_H
+#define HTTP_HTTP_H
+
+#include <stddef.h>
+
+struct access;
+struct ca;
+struct debug_store;
+struct event_base;
+struct http;
+struct ingest;
+struct store;
+struct symbolizer;
+
+struct http_parts { /* all borrowed, and outlive the server */
+  struct event_base *loop;
+  struct ca *ca;
+  struct access *access;
+  struct store *store;
+  struct debug_store *debug;
+  struct symbolizer *symbolizer;
+  const char *address; /* "127.0.0.1:7480"; any address but loopback serves TLS and wants a token */
+  /* Appends other parts' counters to /metrics; may be NULL. */
+  void (*metrics)(void *context, void *buf);
+  void *metrics_context;
+};
+
+/* Starts serving.  Returns 0 or -errno, with one line in ERROR. */
+int http_start(const struct http_parts *parts, struct http **ret, char *error, size_t error_len);
+
+/* Stops serving; answers under way are given up.  Loop only. */
+void http_stop(struct http *http);
+
+#endif

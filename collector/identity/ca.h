@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fleet's own small certificate authority, in DIR/ca: a P-256 root, the collector's server
+   certificate, and 30-day certificates for boards. */
+#ifndef IDENTITY_CA_H
+#define IDENTITY_CA_H
+
+#include "common/span.h"
+
+#include <stdint.h>
+
+struct buf;
+struct ca;
+
+/* Opens DIR/ca, making root and server certificate when absent (under a lock, so that `token` and
+   the collector may both come first).  Returns 0 or -errno, with one line in ERROR. */
+int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len);
+void ca_close(struct ca *ca);
+
+const char *ca_server_certificate_path(const struct ca *ca);
+const char *ca_server_key_path(const struct ca *ca);
+const char *ca_root_path(const struct ca *ca);
+
+/* SHA-256 of the root certificate (DER): what a token pins. */
+void ca_fingerprint(const struct ca *ca, uint8_t fingerprint[32]);
+
+/* Appends the root certificate (PEM). */
+int ca_root(const struct ca *ca, struct buf *ret);
+
+/* Signs CSR (DER, at most LIMIT_CSR_BYTES) for BOARD: only its public key is taken, name,
+   extensions and lifetime are ours.  Appends the PEM to RET.  Returns 0, -EBADMSG with WHY, or
+   -ENOMEM. */
+int ca_sign(struct ca *ca, struct span csr, const char *board, struct buf *ret, char *why,
+            size_t why_len);
+
+#endif

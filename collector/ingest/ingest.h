@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The boards' door: accepts mutual TLS on one address, reads frames, appends batches, acks only
+   what is durable. */
+#ifndef INGEST_INGEST_H
+#define INGEST_INGEST_H
+
+#include <stddef.h>
+
+struct access;
+struct buf;
+struct ca;
+struct debug_store;
+struct event_base;
+struct ingest;
+struct store;
+struct symbolizer;
+
+struct ingest_parts { /* all borrowed, and outlive the ingest */
+  struct event_base *loop;
+  struct ca *ca;
+  struct access *access;
+  struct store *store;
+  struct debug_store *debug;
+  struct symbolizer *symbolizer;
+  const char *address;  /* "127.0.0.1:7443" */
+  const char *page_url; /* sent to boards */
+};
+
+/* Starts listening.  Returns 0 or -errno, with one line in ERROR. */
+int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *error,
+                 size_t error_len);
+
+/* Stops accepting, lets what is queued commit and be acked (bounded), closes all.  Loop only. */
+void ingest_stop(struct ingest *ingest);
+
+/* Appends counters in Prometheus text form.  Any thread. */
+void ingest_metrics(struct ingest *ingest, struct buf *ret);
+
+#endif

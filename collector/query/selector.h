@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `{name="v",name!="v",name=~"re",name!~"re"}` as in Prometheus: regular expressions are POSIX
+   extended and anchored at both ends; an absent label is an empty string. */
+#ifndef QUERY_SELECTOR_H
+#define QUERY_SELECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct selector;
+struct store_series;
+
+enum { SELECTOR_TEXT_MAX = 4096, SELECTOR_MATCHERS_MAX = 32, SELECTOR_REGEX_MAX = 512 };
+
+/* Parses TEXT (empty and "{}" select everything).  Returns 0, -EINVAL or -EOVERFLOW with WHY saying
+   what and at which character. */
+int selector_parse(const char *text, struct selector **ret, char *why, size_t why_len);
+void selector_free(struct selector *selector);
+
+bool selector_matches(const struct selector *selector, const struct store_series *series);
+
+/* Returns whether SELECTOR can match a series of BOARD (its board matchers agree). */
+bool selector_matches_board(const struct selector *selector, const char *board);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growable byte buffer.  All-zero is a valid empty buffer.  A failed allocation is remembered:
+   later appends do nothing, and `failed` is checked once at the end. */
+#ifndef COMMON_BUF_H
+#define COMMON_BUF_H
+
+#include "span.h"
+
+struct buf {
+  uint8_t *data;
+  size_t len;
+  size_t cap;
+  bool failed;
+};
+
+void buf_fini(struct buf *buf);
+
+/* Empties BUF, keeping its memory. */
+void buf_clear(struct buf *buf);
+
+/* Makes room for LEN more bytes and returns where they go (the caller then adds to len), or NULL
+   when memory ran out. */
+uint8_t *buf_reserve(struct buf *buf, size_t len);
+
+void buf_append(struct buf *buf, const void *data, size_t len);
+void buf_append_byte(struct buf *buf, uint8_t byte);
+void buf_append_string(struct buf *buf, const char *text);
+void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends a NUL that len does not count and returns the text, or NULL when memory ran out. */
+char *buf_text(struct buf *buf);
+
+static inline struct span buf_span(const struct buf *buf) {
+  return (struct span){buf->data, buf->len};
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Borrowed bytes.  A span never owns: it is valid as long as what it points into. */
+#ifndef COMMON_SPAN_H
+#define COMMON_SPAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct span {
+  const uint8_t *data;
+  size_t len;
+};
+
+static inline struct span span_of(const void *data, size_t len) {
+  return (struct span){data, len};
+}
+
+static inline struct span span_of_string(const char *text) {
+  return (struct span){(const uint8_t *)text, strlen(text)};
+}
+
+static inline bool span_is_equal(struct span a, struct span b) {
+  return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Cuts the first LEN bytes off SPAN into RET.  Returns false, touching nothing, when SPAN is
+   shorter. */
+static inline bool span_take(struct span *span, size_t len, struct span *ret) {
+  if (span->len < len) return false;
+  *ret = (struct span){span->data, len};
+  span->data += len;
+  span->len -= len;
+  return true;
+}
+
+#endif

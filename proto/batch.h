@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One window of samples as C structs: what the daemon fills, what the store reads.  The bytes are
+   batch_codec's business, their layout is in WIRE.md. */
+#ifndef PROTO_BATCH_H
+#define PROTO_BATCH_H
+
+#include "common/span.h"
+#include "loss.h"
+
+#include <stdint.h>
+
+enum { BATCH_NONE = UINT32_MAX, BATCH_BOOT_ID_BYTES = 16 };
+
+enum module_kind {
+  MODULE_ELF = 0,      /* id is the build-id, or the SHA-256 of the file when it has none */
+  MODULE_PSEUDO = 1,   /* no file: path is its whole name, "[kernel]", "[vdso]", "[anon]" */
+};
+
+enum sample_type { SAMPLE_CPU = 0 /* weight in nanoseconds of CPU time */ };
+
+struct label {
+  const char *name;
+  const char *value;
+};
+
+struct batch_module {
+  struct span id; /* empty for pseudo modules */
+  const char *path;
+  uint64_t size_bytes;
+  enum module_kind kind;
+};
+
+struct batch_target {
+  const char *service;
+  const char *exe;
+  uint32_t module; /* index, or BATCH_NONE */
+  uint32_t label_count;
+  const struct label *labels;
+  const char *sampler;
+  uint32_t asked_mhz; /* thousandths of a hertz */
+  uint32_t achieved_mhz;
+  const char *why; /* why no better sampler was taken */
+};
+
+struct batch_thread {
+  uint32_t target;
+  const char *name;
+};
+
+struct batch_node {
+  uint32_t parent; /* index of an earlier node, or BATCH_NONE for a root */
+  uint32_t module;
+  uint64_t address; /* in the module's own ELF address space; 0 in pseudo modules */
+};
+
+struct batch_sample {
+  uint32_t node;
+  uint32_t thread;
+  uint32_t type;
+  uint64_t count; /* records */
+  uint64_t weight;
+};
+
+/* All arrays are borrowed: from the open window when encoding, from the arena when decoded. */
+struct batch {
+  uint8_t boot_id[BATCH_BOOT_ID_BYTES];
+  uint64_t start_boottime_ns, end_boottime_ns;
+  uint64_t start_walltime_ns, end_walltime_ns;
+  struct counters counters;
+  uint32_t module_count, target_count, thread_count, node_count, sample_count;
+  const struct batch_module *modules;
+  const struct batch_target *targets;
+  const struct batch_thread *threads;
+  const struct batch_node *nodes; /* any order in which parents come first */
+  const struct batch_sample *samples;
+};
+
+#endif

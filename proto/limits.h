@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every number a peer can influence.  A length that arrives from outside is compared with one of
+   these before it is used for anything, and the message that refuses it names the constant. */
+#ifndef PROTO_LIMITS_H
+#define PROTO_LIMITS_H
+
+enum {
+  LIMIT_PROTOCOL_VERSION = 1,
+
+  /* Frames: 4 bytes of length, 1 of type, then the payload. */
+  LIMIT_FRAME_BYTES = 2 << 20,
+  LIMIT_CONTROL_BYTES = 64 << 10, /* any frame but a batch or a debug chunk */
+
+  /* One batch. */
+  LIMIT_BATCH_ZSTD_BYTES = 1 << 20,
+  LIMIT_BATCH_RAW_BYTES = 8 << 20,
+  LIMIT_BATCH_UNPACK_BYTES = 32 << 20, /* what decoding one batch may allocate */
+  LIMIT_BATCH_MODULES = 4096,
+  LIMIT_BATCH_TARGETS = 1024,
+  LIMIT_BATCH_THREADS = 8192,
+  LIMIT_BATCH_NODES = 131072,
+  LIMIT_BATCH_SAMPLES = 262144,
+  LIMIT_LABELS = 32,
+  LIMIT_STACK_DEPTH = 128, /* frames kept of one stack */
+
+  /* Strings, in bytes without the NUL. */
+  LIMIT_NAME_BYTES = 128,  /* board, service, label name, thread name */
+  LIMIT_VALUE_BYTES = 256, /* label value, reason */
+  LIMIT_PATH_BYTES = 1024,
+  LIMIT_MODULE_ID_BYTES = 64,
+  LIMIT_TOKEN_BYTES = 256,
+  LIMIT_CSR_BYTES = 8 << 10,
+  LIMIT_CERTIFICATE_BYTES = 16 << 10,
+
+  /* Debug files. */
+  LIMIT_DEBUG_CHUNK_BYTES = 256 << 10,
+  LIMIT_DEBUG_WANTED = 64, /* modules asked for at once on one connection */
+
+  /* A connection. */
+  LIMIT_CONNECTIONS = 16384,
+  LIMIT_IN_FLIGHT = 16, /* batches sent and not yet acked */
+};
+
+#define LIMIT_DEBUG_FILE_BYTES (1ULL << 30)
+
+#endif
