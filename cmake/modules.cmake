@@ -31,10 +31,11 @@ function(program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# unit_test(FOLDER DEPS ... LIBS ...): one cmocka binary for each tests/unit/FOLDER/*_test.c.
+# unit_test(FOLDER DEPS ... LIBS ...), called in tests/unit/FOLDER: one cmocka binary for each
+# *_test.c there.
 function(unit_test folder)
   cmake_parse_arguments(U "" "" "DEPS;LIBS" ${ARGN})
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*_test.c)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
   foreach(test ${tests})
     get_filename_component(stem ${test} NAME_WE)
     set(binary unit_${folder}_${stem})
