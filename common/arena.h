@@ -20,6 +20,9 @@ void arena_fini(struct arena *arena);
 /* Returns LEN zeroed bytes, aligned for any type, or NULL when the limit or memory is reached. */
 void *arena_alloc(struct arena *arena, size_t len);
 
+/* Returns whether LEN more bytes are over the limit: tells why arena_alloc returned NULL. */
+bool arena_is_over(const struct arena *arena, size_t len);
+
 /* Returns COUNT * SIZE zeroed bytes, or NULL; also when the product overflows. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 

@@ -15,6 +15,9 @@ uint64_t clock_walltime_ns(void);  /* since 1970, as far as this machine knows *
 /* Reads the kernel's boot id into ID; a random one, made once a process, when /proc has none. */
 void clock_boot_id(uint8_t id[16]);
 
+/* Reads "250ms", "10s", "1.5h", "30d", "2w", or "0".  Returns 0, -EINVAL or -EOVERFLOW. */
+int clock_parse_duration(const char *text, uint64_t *ret_ns);
+
 /* Reads TEXT as RFC 3339, Unix seconds (fraction allowed), "now", "-90s", "-1h", "now-2d" relative
    to NOW_NS.  Returns 0 or -EINVAL. */
 int clock_parse_time(const char *text, uint64_t now_ns, uint64_t *ret_ns);

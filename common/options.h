@@ -18,7 +18,7 @@ enum option_kind {
   OPTION_BYTES,    /* uint64_t; 512K, 20G, 1MiB; powers of 1024 */
   OPTION_BYTES_DAY,/* uint64_t bytes a day; 5M/day (the /day may be left out) */
   OPTION_DURATION, /* uint64_t ns; 10s, 5m, 24h, 30d, 250ms */
-  OPTION_PERCENT,  /* double; 0.5% */
+  OPTION_PERCENT,  /* double, in percent; 0.5% is 0.5 */
 };
 
 enum { OPTION_LIST_MAX = 32 };

@@ -9,8 +9,9 @@ struct arena;
 struct buf;
 
 /* Appends the protobuf form of BATCH (not compressed) to RET.  Nodes are written depth first; the
-   caller's order only has to put parents first.  Returns 0, -EOVERFLOW when a limit is exceeded,
-   -ENOMEM.  Any thread. */
+   caller's order only has to put parents first.  Strings are sent clean (text.h).  Returns 0,
+   -EOVERFLOW when a limit is exceeded, -EINVAL when an index points outside its table, a parent
+   comes late, or an ELF module has no id (a pseudo module: has one), -ENOMEM.  Any thread. */
 int batch_encode(const struct batch *batch, struct buf *ret);
 
 /* Decodes BYTES into RET_BATCH, whose arrays live in ARENA.  Every index is checked against its

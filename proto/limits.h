@@ -34,6 +34,7 @@ enum {
 
   /* Debug files. */
   LIMIT_DEBUG_CHUNK_BYTES = 256 << 10,
+  LIMIT_DEBUG_CHUNK_ZSTD_BYTES = (256 << 10) + (4 << 10), /* one that does not compress */
   LIMIT_DEBUG_WANTED = 64, /* modules asked for at once on one connection */
 
   /* A connection. */

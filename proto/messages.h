@@ -4,108 +4,11 @@
 #ifndef PROTO_MESSAGES_H
 #define PROTO_MESSAGES_H
 
-#include "batch.h"
 #include "frame.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "payloads.h"
 
 struct arena;
 struct buf;
-
-struct hello {
-  uint32_t version;
-  uint8_t boot_id[BATCH_BOOT_ID_BYTES];
-  uint64_t boottime_ns, walltime_ns;
-  const char *program_version, *arch, *kernel;
-  uint32_t label_count;
-  const struct label *labels;
-  uint64_t first_seq;
-  uint32_t capabilities;
-  struct counters counters; /* counters.run is the daemon's run */
-  const char *sampler;
-  uint32_t achieved_mhz;
-};
-
-struct welcome {
-  uint32_t version;
-  uint64_t walltime_ns;
-  uint64_t last_seq;
-  const char *page_url;
-  uint32_t batch_bytes_max;
-};
-
-struct envelope {
-  uint64_t run, seq, records;
-  uint32_t raw_len;
-  struct span zstd;
-};
-
-struct ack {
-  uint64_t run, seq;
-};
-
-struct reject {
-  uint64_t run, seq;
-  const char *reason;
-  bool permanent;
-  uint32_t retry_after_ms;
-};
-
-struct debug_wanted {
-  struct span id;
-  const char *path;
-  uint64_t offset;
-};
-
-struct debug_chunk {
-  struct span id;
-  uint64_t offset, total;
-  struct span sha256;
-  uint32_t raw_len;
-  struct span zstd;
-};
-
-struct debug_end {
-  struct span id;
-  const char *reason; /* empty: the collector has the whole file */
-};
-
-struct ping {
-  uint64_t boottime_ns, walltime_ns;
-  struct counters counters;
-  const char *sampler;
-  uint32_t achieved_mhz;
-};
-
-struct pong {
-  uint64_t walltime_ns;
-};
-
-struct command {
-  uint64_t id;
-  const char *verb;
-  uint32_t argument_count;
-  const struct label *arguments;
-};
-
-struct result {
-  uint64_t id;
-  const char *error; /* empty: done */
-};
-
-struct enroll {
-  uint32_t version;
-  const char *token;
-  struct span csr; /* DER */
-};
-
-struct enrolled {
-  const char *board;
-  struct span certificate; /* PEM */
-  struct span ca;          /* PEM */
-  const char *error;       /* empty: enrolled */
-};
 
 struct message {
   enum frame_type type;
@@ -127,8 +30,9 @@ struct message {
   };
 };
 
-/* Appends the whole frame, header included, to RET.  NULL strings are sent empty.  Returns 0,
-   -EOVERFLOW when a string or span is over its limit, -ENOMEM.  Any thread. */
+/* Appends the whole frame, header included, to RET, or nothing on failure.  NULL strings are sent
+   empty, others clean (text.h).  Returns 0, -EOVERFLOW when a string, span or size is over its
+   limit, -EINVAL for an unknown type, -ENOMEM.  Any thread. */
 int message_encode(const struct message *message, struct buf *ret);
 
 /* Decodes the payload of FRAME.  Strings (never NULL, always valid UTF-8 without control

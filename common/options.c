@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Four sources fill the settings, weakest first: defaults, environment, file, command line; each
+   writes over the one before, which gives the order of precedence without remembering anything.
+   The file's name comes from the command line or the environment, so argv is walked twice: once
+   for --help, --version and --config (and to refuse what is unknown before anything is read),
+   once for the rows.
+
+   getopt_long is not used: it reorders words, accepts abbreviations that a later option makes
+   ambiguous, and writes its own messages; here everything follows from the table.  Values are in
+   options_value.c, the file in options_file.c, --help in options_help.c. */
+#include "options.h"
+#include "options_source.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const builtin_names[] = {"config", "help", "version"};
+enum { BUILTIN_CONFIG, BUILTIN_HELP, BUILTIN_VERSION, BUILTIN_COUNT };
+
+/* One option word of the command line, taken apart. */
+struct word {
+  const struct option *row; /* NULL: builtin */
+  int builtin;
+  const char *value; /* NULL for a flag without one */
+  char where[OPTION_NAME_MAX + 8];
+};
+
+struct walk {
+  struct option_source *source;
+  int argc;
+  char *const *argv;
+  int at;
+};
+
+void option_source_next(struct option_source *source) {
+  memset(source->is_filled, 0, sizeof source->is_filled);
+}
+
+const struct option *option_find(const struct option_table *table, const char *name, size_t len) {
+  for (size_t i = 0; i < table->row_count; i++)
+    if (strlen(table->rows[i].name) == len && memcmp(table->rows[i].name, name, len) == 0)
+      return &table->rows[i];
+  return NULL;
+}
+
+static unsigned smallest(unsigned a, unsigned b, unsigned c) {
+  unsigned smaller = a < b ? a : b;
+  return smaller < c ? smaller : c;
+}
+
+/* Edits (insert, remove, change) between two words, of which only the start is looked at. */
+static unsigned distance(const char *a, const char *b) {
+  unsigned row[OPTION_NAME_MAX + 1];
+  size_t a_len = strnlen(a, OPTION_NAME_MAX), b_len = strnlen(b, OPTION_NAME_MAX);
+  for (unsigned j = 0; j <= b_len; j++) row[j] = j;
+  for (unsigned i = 1; i <= a_len; i++) {
+    unsigned diagonal = row[0];
+    row[0] = i;
+    for (unsigned j = 1; j <= b_len; j++) {
+      unsigned above = row[j];
+      row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = above;
+    }
+  }
+  return row[b_len];
+}
+
+const char *option_nearest(const struct option_table *table, const char *word) {
+  const char *nearest = builtin_names[BUILTIN_HELP];
+  unsigned nearest_distance = distance(word, nearest);
+  for (size_t i = 0; i < table->row_count + BUILTIN_COUNT; i++) {
+    const char *name =
+        i < table->row_count ? table->rows[i].name : builtin_names[i - table->row_count];
+    unsigned edits = distance(word, name);
+    if (edits >= nearest_distance) continue;
+    nearest_distance = edits;
+    nearest = name;
+  }
+  return nearest;
+}
+
+void option_environment_name(const char *name, char text[OPTION_ENVIRONMENT_MAX]) {
+  static const char prefix[] = "FLEETPROF_";
+  size_t len = strnlen(name, OPTION_NAME_MAX);
+  memcpy(text, prefix, sizeof prefix - 1);
+  for (size_t i = 0; i < len; i++)
+    text[sizeof prefix - 1 + i] = (char)(name[i] == '-' ? '_' : toupper((unsigned char)name[i]));
+  text[sizeof prefix - 1 + len] = '\0';
+}
+
+static int fill_defaults(struct option_source *source) {
+  for (size_t i = 0; i < source->table->row_count; i++) {
+    const struct option *row = &source->table->rows[i];
+    int error = row->fallback ? option_set(source, row, row->name, row->fallback) : 0;
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+/* A list in the environment is cut at ';' and newlines: commas may be part of a value. */
+static int fill_list(struct option_source *source, const struct option *row, const char *where,
+                     const char *text) {
+  while (*text != '\0') {
+    size_t len = strcspn(text, ";\n");
+    const char *item = option_keep(text, len);
+    if (item == NULL) return option_refuse(source, "%s: out of memory", where);
+    int error = len > 0 ? option_set(source, row, where, item) : 0;
+    if (error != 0) return error;
+    text += len + (text[len] != '\0');
+  }
+  return 0;
+}
+
+/* An empty variable counts as unset, so that a wrapper can clear one. */
+static int fill_environment(struct option_source *source) {
+  char name[OPTION_ENVIRONMENT_MAX];
+  for (size_t i = 0; i < source->table->row_count; i++) {
+    const struct option *row = &source->table->rows[i];
+    option_environment_name(row->name, name);
+    const char *text = getenv(name);
+    if (text == NULL || *text == '\0') continue;
+    int error = row->kind == OPTION_LIST ? fill_list(source, row, name, text)
+                                         : option_set(source, row, name, text);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+/* Finds what the option word TEXT (without its value) means. */
+static int find_letter(struct walk *walk, char letter, struct word *word) {
+  const struct option_table *table = walk->source->table;
+  snprintf(word->where, sizeof word->where, "-%c", letter);
+  for (size_t i = 0; i < table->row_count; i++)
+    if (table->rows[i].letter == letter) word->row = &table->rows[i];
+  word->builtin = letter == 'h' ? BUILTIN_HELP : letter == 'V' ? BUILTIN_VERSION : BUILTIN_COUNT;
+  if (word->row == NULL && word->builtin == BUILTIN_COUNT)
+    return option_refuse(walk->source, "-%c: unknown option; see --help", letter);
+  return 0;
+}
+
+static int find_name(struct walk *walk, const char *name, size_t len, struct word *word) {
+  snprintf(word->where, sizeof word->where, "--%.*s", (int)(len < OPTION_NAME_MAX ? len : 64),
+           name);
+  word->row = option_find(walk->source->table, name, len);
+  for (word->builtin = 0; word->builtin < BUILTIN_COUNT; word->builtin++) {
+    const char *builtin = builtin_names[word->builtin];
+    if (strlen(builtin) == len && memcmp(builtin, name, len) == 0) break;
+  }
+  if (word->row == NULL && word->builtin == BUILTIN_COUNT)
+    return option_refuse(walk->source, "%s: unknown option; the nearest known one is --%s",
+                         word->where, option_nearest(walk->source->table, word->where + 2));
+  return 0;
+}
+
+/* Takes the value from behind '=' or the letter (GIVEN), or from the next word. */
+static int take_value(struct walk *walk, const char *given, struct word *word) {
+  bool is_flag = word->row ? word->row->kind == OPTION_FLAG : word->builtin != BUILTIN_CONFIG;
+  const char *argument = word->row ? word->row->argument : "FILE";
+  word->value = given;
+  if (is_flag || given != NULL) {
+    if (given != NULL && word->row == NULL && is_flag)
+      return option_refuse(walk->source, "%s: takes no value", word->where);
+    return 0;
+  }
+  if (walk->at >= walk->argc)
+    return option_refuse(walk->source, "%s: needs a value: %s", word->where,
+                         argument ? argument : "VALUE");
+  word->value = walk->argv[walk->at++];
+  return 0;
+}
+
+/* Takes one option off the command line.  Returns 1, 0 when no options are left, or -EINVAL. */
+static int next_word(struct walk *walk, struct word *word) {
+  *word = (struct word){.builtin = BUILTIN_COUNT};
+  if (walk->at >= walk->argc) return 0;
+  const char *text = walk->argv[walk->at];
+  if (text[0] != '-' || text[1] == '\0') return 0;
+  walk->at++;
+  if (strcmp(text, "--") == 0) return 0;
+  const char *given = NULL;
+  int error;
+  if (text[1] == '-') {
+    size_t len = strcspn(text + 2, "=");
+    given = text[2 + len] == '=' ? text + 2 + len + 1 : NULL;
+    error = find_name(walk, text + 2, len, word);
+  } else {
+    error = find_letter(walk, text[1], word);
+    given = text[2] != '\0' ? text + 2 : NULL;
+    if (given && *given == '=') given++;
+  }
+  if (error == 0) error = take_value(walk, given, word);
+  return error == 0 ? 1 : error;
+}
+
+/* The first walk: prints what was asked for, or finds the file. */
+static int walk_builtins(struct walk walk, const char **ret_file, bool *ret_is_done) {
+  struct word word;
+  int got;
+  while ((got = next_word(&walk, &word)) > 0) {
+    if (word.row != NULL) continue;
+    if (word.builtin == BUILTIN_CONFIG) {
+      *ret_file = word.value;
+      continue;
+    }
+    if (word.builtin == BUILTIN_HELP)
+      option_print_help(walk.source->table);
+    else
+      option_print_version(walk.source->table);
+    *ret_is_done = true;
+    return 0;
+  }
+  return got;
+}
+
+static int walk_rows(struct walk *walk) {
+  struct word word;
+  int got;
+  while ((got = next_word(walk, &word)) > 0) {
+    if (word.row == NULL) continue;
+    const char *text = word.value ? word.value : "yes"; /* only flags come without */
+    int error = option_set(walk->source, word.row, word.where, text);
+    if (error != 0) return error;
+  }
+  return got;
+}
+
+/* Fills from all sources, the weakest first. */
+static int fill(struct walk *walk, const char *file) {
+  struct option_source *source = walk->source;
+  int error = fill_defaults(source);
+  option_source_next(source);
+  if (error == 0) error = fill_environment(source);
+  option_source_next(source);
+  if (error == 0 && file && *file) error = option_read_file(source, file);
+  option_source_next(source);
+  return error == 0 ? walk_rows(walk) : error;
+}
+
+int options_parse(const struct option_table *table, int argc, char *const argv[], void *settings,
+                  struct options_result *ret, char *error, size_t error_len) {
+  struct option_source source = {
+      .table = table, .settings = settings, .error = error, .error_len = error_len};
+  struct walk walk = {.source = &source, .argc = argc, .argv = argv, .at = 1};
+  struct options_result result = {0};
+  const char *file = getenv("FLEETPROF_CONFIG");
+  assert(table->row_count <= OPTION_ROWS_MAX);
+  int failure = walk_builtins(walk, &file, &result.is_done);
+  if (failure == 0 && !result.is_done) failure = fill(&walk, file);
+  if (failure != 0) return failure;
+  result.first_positional = walk.at;
+  *ret = result;
+  return 0;
+}

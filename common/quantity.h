@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A number with a unit, as people write it: 512K, 1.5h, 0.5%. */
+#ifndef COMMON_QUANTITY_H
+#define COMMON_QUANTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct quantity_unit {
+  const char *name; /* "" when the number may stand alone */
+  uint64_t factor;
+};
+
+/* Reads TEXT, all of it, as digits, up to three decimals, and the name of one of UNITS.  Returns 0
+   with number times factor in RET, -EINVAL when TEXT is something else, -EOVERFLOW when the result
+   does not fit.  Any thread. */
+int quantity_parse(const char *text, const struct quantity_unit *units, size_t unit_count,
+                   uint64_t *ret);
+
+/* Reads decimal digits at *TEXT and moves it past them.  Returns 0, -EINVAL when there is none,
+   -EOVERFLOW.  Any thread. */
+int quantity_parse_digits(const char **text, uint64_t *ret);
+
+#endif

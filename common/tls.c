@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One place decides what TLS means here, so that daemon, command line and collector cannot differ.
+
+   Trust is the fleet's CA and the kind of certificate, nothing else: a leaf must carry the extended
+   key usage of its end, explicitly (OpenSSL alone would take a certificate without any for both).
+   Host names play no part.
+
+   Clocks: a board without a battery starts in 1970, and must still reach its collector to learn the
+   time.  So a client whose clock stands before CLOCK_PLAUSIBLE_NS does not mind a certificate that
+   is "not yet valid", and judges expiry by CLOCK_PLAUSIBLE_NS instead, the earliest that it can be.
+   With a plausible clock nothing is forgiven.
+
+   Enrolment has no CA file yet: the token carries the SHA-256 of the root, the server sends its
+   chain with the root, and verification runs with that root as the only trusted one.
+
+   Alerts are kept with the connection, because libevent takes OpenSSL's error queue for itself. */
+#include "tls.h"
+#include "clock.h"
+#include "tls_words.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* 2024-01-01: this program did not exist before.  A constant and not the build's date, so that
+   builds are reproducible. */
+#define CLOCK_PLAUSIBLE_SECONDS INT64_C(1704067200)
+#define CLOCK_PLAUSIBLE_NS ((uint64_t)CLOCK_PLAUSIBLE_SECONDS * NS_PER_SECOND)
+
+/* Only forward-secret AEAD suites below TLS 1.3. */
+#define CIPHERS_TLS12 "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+enum {
+  FINGERPRINT_BYTES = 32,
+  CHAIN_DEPTH_MAX = 3, /* leaf, at most two intermediates, root */
+  ALERT_FATAL = 2,
+  /* A connection's note: the description plus one, and whether the alert was ours. */
+  NOTE_ALERT_MASK = (1 << 9) - 1,
+  NOTE_SENT = 1 << 9,
+};
+
+/* The application's length-prefixed form of TLS_ALPN. */
+static const unsigned char alpn_list[] = "\x0b" TLS_ALPN;
+enum { ALPN_LIST_BYTES = sizeof alpn_list - 1 };
+_Static_assert(ALPN_LIST_BYTES == 1 + 0x0b, "the prefix is the length of TLS_ALPN");
+
+static int alert_slot = -1;       /* SSL: last fatal alert, plus one */
+static int fingerprint_slot = -1; /* SSL_CTX: the pinned root */
+static CRYPTO_ONCE slots_once = CRYPTO_ONCE_STATIC_INIT;
+
+static void free_fingerprint(void *parent, void *data, CRYPTO_EX_DATA *all, int slot, long arg,
+                             void *context) {
+  (void)parent, (void)all, (void)slot, (void)arg, (void)context;
+  OPENSSL_free(data);
+}
+
+static void make_slots(void) {
+  alert_slot = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  fingerprint_slot = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_fingerprint);
+}
+
+static void on_alert(const SSL *ssl, int where, int value) {
+  if ((where & SSL_CB_ALERT) == 0 || value >> 8 != ALERT_FATAL) return;
+  uintptr_t note = (uintptr_t)(value & 0xff) + 1;
+  if ((where & SSL_CB_WRITE) != 0) note |= NOTE_SENT;
+  if (SSL_get_ex_data(ssl, alert_slot) == NULL) /* the first alert is the cause */
+    SSL_set_ex_data((SSL *)(uintptr_t)ssl, alert_slot, (void *)note);
+}
+
+/* Returns the error that an untrustworthy clock leaves of ERROR. */
+static int judge_with_bad_clock(X509_STORE_CTX *store, int error) {
+  if (error != X509_V_ERR_CERT_NOT_YET_VALID && error != X509_V_OK) return error;
+  X509 *certificate = X509_STORE_CTX_get_current_cert(store);
+  time_t earliest_now = (time_t)CLOCK_PLAUSIBLE_SECONDS;
+  if (certificate && X509_cmp_time(X509_get0_notAfter(certificate), &earliest_now) < 0)
+    return X509_V_ERR_CERT_HAS_EXPIRED;
+  return X509_V_OK;
+}
+
+static bool has_usage(X509 *certificate, uint32_t usage) {
+  return (X509_get_extension_flags(certificate) & EXFLAG_XKUSAGE) != 0 &&
+         (X509_get_extended_key_usage(certificate) & usage) != 0;
+}
+
+/* Called by OpenSSL for each certificate of the chain, root first, and for each thing wrong. */
+static int on_verify(int is_ok, X509_STORE_CTX *store) {
+  const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+  bool is_server = ssl && SSL_is_server(ssl);
+  int kept = X509_STORE_CTX_get_error(store);
+  int error = is_ok ? X509_V_OK : kept;
+  if (!is_server && clock_walltime_ns() < CLOCK_PLAUSIBLE_NS)
+    error = judge_with_bad_clock(store, error);
+  X509 *certificate = X509_STORE_CTX_get_current_cert(store);
+  if (error == X509_V_OK && X509_STORE_CTX_get_error_depth(store) == 0 && certificate &&
+      !has_usage(certificate, is_server ? XKU_SSL_CLIENT : XKU_SSL_SERVER))
+    error = X509_V_ERR_INVALID_PURPOSE;
+  if (error != kept || !is_ok) X509_STORE_CTX_set_error(store, error);
+  return error == X509_V_OK;
+}
+
+/* Returns the certificate that the peer sent whose fingerprint is pinned, or NULL. */
+static X509 *find_pinned(STACK_OF(X509) * sent, const unsigned char *fingerprint) {
+  for (int i = 0; i < sk_X509_num(sent); i++) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned len = 0;
+    X509 *certificate = sk_X509_value(sent, i);
+    if (X509_digest(certificate, EVP_sha256(), digest, &len) == 1 && len == FINGERPRINT_BYTES &&
+        CRYPTO_memcmp(digest, fingerprint, FINGERPRINT_BYTES) == 0)
+      return certificate;
+  }
+  return NULL;
+}
+
+/* Verifies the whole chain, with the pinned root as the only one trusted. */
+static int on_verify_pinned(X509_STORE_CTX *store, void *context) {
+  const SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+  (void)context;
+  const unsigned char *fingerprint = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), fingerprint_slot);
+  X509 *root = find_pinned(X509_STORE_CTX_get0_untrusted(store), fingerprint);
+  if (root == NULL) {
+    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+    return 0;
+  }
+  STACK_OF(X509) *trusted = sk_X509_new_null();
+  if (trusted == NULL || sk_X509_push(trusted, root) == 0) {
+    sk_X509_free(trusted);
+    X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM);
+    return 0;
+  }
+  X509_STORE_CTX_set0_trusted_stack(store, trusted);
+  int is_ok = X509_verify_cert(store) == 1;
+  sk_X509_free(trusted);
+  return is_ok;
+}
+
+static int on_alpn(SSL *ssl, const unsigned char **ret, unsigned char *ret_len,
+                   const unsigned char *offered, unsigned offered_len, void *context) {
+  (void)ssl, (void)context;
+  unsigned char *chosen = NULL;
+  if (SSL_select_next_proto(&chosen, ret_len, alpn_list, ALPN_LIST_BYTES, offered, offered_len) !=
+      OPENSSL_NPN_NEGOTIATED)
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  *ret = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+/* OpenSSL does not call on_alpn when a client offers nothing at all. */
+static int on_client_hello(SSL *ssl, int *ret_alert, void *context) {
+  const unsigned char *data;
+  size_t len;
+  (void)context;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation, &data,
+                                &len) == 1)
+    return SSL_CLIENT_HELLO_SUCCESS;
+  *ret_alert = SSL_AD_NO_APPLICATION_PROTOCOL;
+  return SSL_CLIENT_HELLO_ERROR;
+}
+
+static SSL_CTX *new_context(const SSL_METHOD *method, char *error, size_t error_len) {
+  ERR_clear_error();
+  SSL_CTX *context =
+      CRYPTO_THREAD_run_once(&slots_once, make_slots) == 1 ? SSL_CTX_new(method) : NULL;
+  if (context == NULL || alert_slot < 0 || fingerprint_slot < 0 ||
+      SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
+      SSL_CTX_set_cipher_list(context, CIPHERS_TLS12) != 1) {
+    char why[128];
+    tls_words_of_queue("out of memory", why, sizeof why);
+    snprintf(error, error_len, "TLS: %s", why);
+    SSL_CTX_free(context);
+    return NULL;
+  }
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* 34 KiB a quiet connection otherwise */
+  SSL_CTX_set_verify_depth(context, CHAIN_DEPTH_MAX);
+  SSL_CTX_set_info_callback(context, on_alert);
+  return context;
+}
+
+static bool refuse_file(const char *what, const char *path, char *error, size_t error_len) {
+  char why[128];
+  tls_words_of_queue(errno ? strerror(errno) : "not usable", why, sizeof why);
+  snprintf(error, error_len, "%s %s: %s", what, path, why);
+  return false;
+}
+
+/* A key that others may read is no key: saying so here is the only chance that somebody notices. */
+static bool is_private(const char *path, char *error, size_t error_len) {
+  struct stat file;
+  if (stat(path, &file) != 0 || (file.st_mode & (S_IRWXG | S_IRWXO)) == 0) return true;
+  snprintf(error, error_len, "key %s: mode %04o lets others use it; chmod 600 it", path,
+           (unsigned)file.st_mode & 07777U);
+  return false;
+}
+
+static bool use_ca(SSL_CTX *context, const char *path, char *error, size_t error_len) {
+  errno = 0;
+  return SSL_CTX_load_verify_file(context, path) == 1 || refuse_file("CA", path, error, error_len);
+}
+
+static bool use_certificate(SSL_CTX *context, const struct tls_paths *paths, char *error,
+                            size_t error_len) {
+  errno = 0;
+  if (SSL_CTX_use_certificate_chain_file(context, paths->certificate) != 1)
+    return refuse_file("certificate", paths->certificate, error, error_len);
+  if (!is_private(paths->key, error, error_len)) return false;
+  errno = 0;
+  if (SSL_CTX_use_PrivateKey_file(context, paths->key, SSL_FILETYPE_PEM) != 1 ||
+      SSL_CTX_check_private_key(context) != 1)
+    return refuse_file("key", paths->key, error, error_len);
+  return true;
+}
+
+static bool set_client(SSL_CTX *context) {
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, on_verify);
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN); /* the collector has the root */
+  return SSL_CTX_set_purpose(context, X509_PURPOSE_SSL_SERVER) == 1 &&
+         SSL_CTX_set_alpn_protos(context, alpn_list, ALPN_LIST_BYTES) == 0;
+}
+
+SSL_CTX *tls_server_context(const struct tls_paths *paths, char *error, size_t error_len) {
+  SSL_CTX *context = new_context(TLS_server_method(), error, error_len);
+  if (context == NULL) return NULL;
+  if (!use_ca(context, paths->ca, error, error_len) ||
+      !use_certificate(context, paths, error, error_len)) {
+    SSL_CTX_free(context);
+    return NULL;
+  }
+  if (SSL_CTX_set_purpose(context, X509_PURPOSE_SSL_CLIENT) != 1) {
+    snprintf(error, error_len, "TLS: out of memory");
+    SSL_CTX_free(context);
+    return NULL;
+  }
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, on_verify);
+  SSL_CTX_set_alpn_select_cb(context, on_alpn, NULL);
+  SSL_CTX_set_client_hello_cb(context, on_client_hello, NULL);
+  return context;
+}
+
+SSL_CTX *tls_client_context(const struct tls_paths *paths, char *error, size_t error_len) {
+  SSL_CTX *context = new_context(TLS_client_method(), error, error_len);
+  if (context == NULL) return NULL;
+  bool has_files = use_ca(context, paths->ca, error, error_len) &&
+                   (paths->certificate == NULL || paths->key == NULL ||
+                    use_certificate(context, paths, error, error_len));
+  if (has_files && set_client(context)) return context;
+  if (has_files) snprintf(error, error_len, "TLS: out of memory");
+  SSL_CTX_free(context);
+  return NULL;
+}
+
+SSL_CTX *tls_enrol_context(const unsigned char fingerprint[32], char *error, size_t error_len) {
+  SSL_CTX *context = new_context(TLS_client_method(), error, error_len);
+  if (context == NULL) return NULL;
+  unsigned char *kept = OPENSSL_memdup(fingerprint, FINGERPRINT_BYTES);
+  if (kept == NULL || SSL_CTX_set_ex_data(context, fingerprint_slot, kept) != 1) {
+    OPENSSL_free(kept);
+  } else if (set_client(context)) {
+    SSL_CTX_set_cert_verify_callback(context, on_verify_pinned, NULL);
+    return context;
+  }
+  snprintf(error, error_len, "TLS: out of memory");
+  SSL_CTX_free(context);
+  return NULL;
+}
+
+/* A name becomes a label, a log line and a file name's part: no control bytes, no separators. */
+static bool is_usable_name(const unsigned char *name, size_t len) {
+  if (len == 0 || name[0] == '.') return false;
+  for (size_t i = 0; i < len; i++) {
+    if (name[i] < 0x20 || name[i] == 0x7f || name[i] == '/') return false;
+    if (name[i] == 0xc2 && i + 1 < len && name[i + 1] < 0xa0) return false; /* U+0080 to U+009F */
+  }
+  return true;
+}
+
+int tls_peer_name(const SSL *ssl, char *name, size_t name_len) {
+  X509 *certificate = SSL_get0_peer_certificate(ssl);
+  if (certificate == NULL) return -ENOENT;
+  if (SSL_get_verify_result(ssl) != X509_V_OK) return -EBADMSG;
+  const X509_NAME *subject = X509_get_subject_name(certificate);
+  int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0) return -EBADMSG;
+  unsigned char *text = NULL;
+  int len = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+  bool is_usable = len > 0 && (size_t)len < name_len && is_usable_name(text, (size_t)len);
+  if (is_usable) {
+    memcpy(name, text, (size_t)len);
+    name[len] = '\0';
+  }
+  OPENSSL_free(text);
+  return is_usable ? 0 : -EBADMSG;
+}
+
+void tls_failure(const SSL *ssl, char *why, size_t why_len) {
+  int kept_errno = errno;
+  long verified = SSL_get_verify_result(ssl);
+  uintptr_t note = (uintptr_t)SSL_get_ex_data(ssl, alert_slot);
+  int alert = (int)(note & NOTE_ALERT_MASK) - 1;
+  if (verified != X509_V_OK) {
+    snprintf(why, why_len, "the peer's certificate: %s", tls_words_of_verification(verified));
+  } else if (note != 0 && (note & NOTE_SENT) == 0) {
+    snprintf(why, why_len, "the peer says: %s", tls_words_of_alert(alert));
+  } else if (note != 0) {
+    snprintf(why, why_len, "refused by us: %s", tls_words_of_alert(alert));
+  } else {
+    tls_words_of_queue(kept_errno ? strerror(kept_errno) : "the peer closed the connection", why,
+                       why_len);
+  }
+  ERR_clear_error();
+}

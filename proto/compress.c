@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zstd, one frame a call.  A few kilobytes can announce gigabytes, so inflating starts from what
+   the caller was told and allows: RAW_LEN is compared with the limit before anything is allocated,
+   the output room is exactly RAW_LEN, and zstd writes into that room and nowhere else.  What the
+   frame itself claims is not believed, only compared.
+
+   Simple calls instead of streams: with the sizes known zstd makes its window no larger than the
+   input, which is what keeps the board's memory small.  The names are those of zlib's family, so
+   they are hidden: a program must not offer its own compress() to the libraries it loads. */
+#include "compress.h"
+#include "common/buf.h"
+
+#include <errno.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+__attribute__((visibility("hidden"))) int compress(struct span raw, int level, struct buf *ret) {
+  size_t bound = ZSTD_compressBound(raw.len);
+  if (ZSTD_isError(bound)) return -ENOMEM;
+  uint8_t *to = buf_reserve(ret, bound);
+  if (to == NULL) return -ENOMEM;
+  size_t len = ZSTD_compress(to, bound, raw.data, raw.len, level);
+  if (ZSTD_isError(len)) return -ENOMEM; /* with room for the bound nothing else can fail */
+  ret->len += len;
+  return 0;
+}
+
+__attribute__((visibility("hidden"))) int decompress(struct span packed, size_t raw_len,
+                                                     size_t max_bytes, struct buf *ret) {
+  if (raw_len > max_bytes) return -EOVERFLOW;
+  unsigned long long claimed = ZSTD_getFrameContentSize(packed.data, packed.len);
+  if (claimed == ZSTD_CONTENTSIZE_ERROR) return -EBADMSG;
+  if (claimed != ZSTD_CONTENTSIZE_UNKNOWN && claimed > raw_len) return -EBADMSG;
+  uint8_t *to = buf_reserve(ret, raw_len);
+  if (to == NULL) return -ENOMEM;
+  size_t len = ZSTD_decompress(to, raw_len, packed.data, packed.len);
+  if (ZSTD_isError(len))
+    return ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
+  if (len != raw_len) return -EBADMSG;
+  ret->len += len;
+  return 0;
+}

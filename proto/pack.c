@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encoding builds the generated structs in an arena and lets protobuf-c write them straight into
+   the caller's buffer: their exact size is known first, so nothing is copied twice.  Long things
+   (columns, zstd, certificates) are borrowed, not copied, and so are clean strings.
+
+   Limits are checked here as well as by the receiver: what a peer would refuse must not leave, or
+   it would be sent again for ever.  The generated structs want `char *` where they only read. */
+#include "pack.h"
+#include "common/buf.h"
+#include "limits.h"
+#include "text.h"
+#include "varint.h"
+
+#include <errno.h>
+
+void pack_init(struct pack *pack, size_t limit_bytes) {
+  *pack = (struct pack){0};
+  arena_init(&pack->arena, limit_bytes);
+}
+
+void pack_fini(struct pack *pack) {
+  arena_fini(&pack->arena);
+}
+
+void pack_fail(struct pack *pack, int error) {
+  if (pack->error == 0) pack->error = error;
+}
+
+void *pack_array(struct pack *pack, size_t count, size_t size) {
+  void *array = pack->error == 0 ? arena_array(&pack->arena, count, size) : NULL;
+  if (array == NULL) pack_fail(pack, -ENOMEM);
+  return array;
+}
+
+char *pack_text(struct pack *pack, const char *text, size_t limit_bytes) {
+  char *borrowed = (char *)(uintptr_t)(text ? text : protobuf_c_empty_string);
+  struct span span = span_of_string(borrowed);
+  if (span.len > limit_bytes) pack_fail(pack, -EOVERFLOW);
+  if (pack->error != 0 || text_is_clean(span)) return borrowed;
+  char *copy = arena_string(&pack->arena, span.data, span.len);
+  if (copy == NULL) {
+    pack_fail(pack, -ENOMEM);
+    return borrowed;
+  }
+  text_clean(copy);
+  return copy;
+}
+
+ProtobufCBinaryData pack_bytes(struct pack *pack, struct span bytes, size_t limit_bytes) {
+  if (bytes.len > limit_bytes) pack_fail(pack, -EOVERFLOW);
+  return (ProtobufCBinaryData){.len = bytes.len, .data = (uint8_t *)(uintptr_t)bytes.data};
+}
+
+Fleetprof__Label **pack_labels(struct pack *pack, const struct label *labels, size_t count) {
+  if (count == 0) return NULL;
+  if (count > LIMIT_LABELS) pack_fail(pack, -EOVERFLOW);
+  Fleetprof__Label *packed = pack_array(pack, count, sizeof *packed);
+  Fleetprof__Label **list = pack_array(pack, count, sizeof *list);
+  if (packed == NULL || list == NULL) return NULL;
+  for (size_t i = 0; i < count; i++) {
+    fleetprof__label__init(&packed[i]);
+    packed[i].name = pack_text(pack, labels[i].name, LIMIT_NAME_BYTES);
+    packed[i].value = pack_text(pack, labels[i].value, LIMIT_VALUE_BYTES);
+    list[i] = &packed[i];
+  }
+  return list;
+}
+
+/* Zeros at the end stay off the wire: a peer that knows fewer reasons can then still read it. */
+static ProtobufCBinaryData pack_dropped(struct pack *pack, const struct counters *counters) {
+  size_t count = LOSS_REASON_COUNT;
+  while (count > 0 && counters->dropped[count - 1] == 0) count--;
+  struct buf cells = {0};
+  for (size_t i = 0; i < count; i++) varint_encode(&cells, counters->dropped[i]);
+  ProtobufCBinaryData packed = {0};
+  uint8_t *copy = cells.failed ? NULL : arena_alloc(&pack->arena, cells.len);
+  if (copy == NULL)
+    pack_fail(pack, -ENOMEM);
+  else if (cells.len > 0)
+    packed = (ProtobufCBinaryData){.len = cells.len, .data = memcpy(copy, cells.data, cells.len)};
+  buf_fini(&cells);
+  return packed;
+}
+
+Fleetprof__Counters *pack_counters(struct pack *pack, const struct counters *counters) {
+  Fleetprof__Counters *packed = pack_array(pack, 1, sizeof *packed);
+  if (packed == NULL) return NULL;
+  fleetprof__counters__init(packed);
+  packed->run = counters->run;
+  packed->produced = counters->produced;
+  packed->shipped = counters->shipped;
+  packed->final = counters->final != 0;
+  packed->dropped = pack_dropped(pack, counters);
+  return packed;
+}
+
+int pack_finish(struct pack *pack, const ProtobufCMessage *message, struct buf *ret) {
+  if (pack->error != 0) return pack->error;
+  size_t len = protobuf_c_message_get_packed_size(message);
+  uint8_t *to = buf_reserve(ret, len);
+  if (to == NULL) {
+    pack_fail(pack, -ENOMEM);
+    return pack->error;
+  }
+  ret->len += protobuf_c_message_pack(message, to);
+  return 0;
+}

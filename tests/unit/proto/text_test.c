@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void letters_of_every_length_are_clean(void **state) {
+  (void)state;
+  static const char *const clean[] = {
+      "",
+      " ~",
+      "/usr/bin/\xc3\xa4",
+      "\xc2\xa0",
+      "\xe0\xa0\x80",
+      "\xed\x9f\xbf",
+      "\xee\x80\x80",
+      "\xf0\x90\x80\x80",
+      "\xf4\x8f\xbf\xbf",
+      "\xe2\x82\xac and more",
+  };
+  for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
+    if (!text_is_clean(span_of_string(clean[i]))) fail_msg("case %zu is refused", i);
+}
+
+static void what_breaks_the_rule_is_not_clean_and_gets_cleaned(void **state) {
+  (void)state;
+  static const struct {
+    const char *bad, *cleaned;
+  } cases[] = {
+      {"a\nb", "a?b"},                                   /* a control */
+      {"\x1b[2J", "?[2J"},                               /* an escape sequence */
+      {"\x7f", "?"},                                     /* delete */
+      {"\xc2\x85", "??"},                                /* U+0085 */
+      {"\x80", "?"},                                     /* a tail alone */
+      {"\xc3", "?"},                                     /* cut short at the end */
+      {"\xc3(", "?("},                                   /* cut short by a letter */
+      {"\xe2\x82", "??"},                                /* of three bytes two */
+      {"\xe2\x82z", "??z"},                              /* the same, with a letter behind */
+      {"\xf0\x90\x80", "???"},                           /* of four bytes three */
+      {"\xc0\xaf", "??"},                                /* overlong '/' */
+      {"\xe0\x9f\xbf", "???"},                           /* overlong, three bytes */
+      {"\xf0\x8f\xbf\xbf", "????"},                      /* overlong, four bytes */
+      {"\xed\xa0\x80", "???"},                           /* a surrogate */
+      {"\xf4\x90\x80\x80", "????"},                      /* past U+10FFFF */
+      {"\xf5\x80\x80\x80", "????"},                      /* no such lead byte */
+      {"\xff\xfe", "??"},                                /* neither */
+      {"ok\xc3\xa4\xff\xc3\xa4", "ok\xc3\xa4?\xc3\xa4"}, /* only the bad byte goes */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[32];
+    memcpy(text, cases[i].bad, strlen(cases[i].bad) + 1);
+    if (text_is_clean(span_of_string(text))) fail_msg("case %zu is taken", i);
+    text_clean(text);
+    assert_string_equal(text, cases[i].cleaned);
+    assert_true(text_is_clean(span_of_string(text)));
+  }
+  assert_false(text_is_clean(span_of("a\0b", 3)));
+}
+
+static void cleaning_makes_every_byte_pair_clean(void **state) {
+  (void)state;
+  for (unsigned first = 1; first < 256; first++) {
+    for (unsigned second = 1; second < 256; second++) {
+      char text[] = {(char)first, (char)second, 'x', '\0'};
+      text_clean(text);
+      assert_true(text_is_clean(span_of_string(text)));
+      assert_int_equal(strlen(text), 3);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(letters_of_every_length_are_clean),
+      cmocka_unit_test(what_breaks_the_rule_is_not_clean_and_gets_cleaned),
+      cmocka_unit_test(cleaning_makes_every_byte_pair_clean),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
