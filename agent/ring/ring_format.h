@@ -53,14 +53,16 @@ struct ring_header {
   uint32_t reserved[5];
 };
 
-/* owner: pid << 32 | tid, 0 when free.  A thread claims a free slot by compare-and-swap; at its
-   end it sets RING_RELEASED in `state`, and the daemon frees the slot once it is drained.  When a
-   thread dies without a word the daemon finds the tid gone and does the same. */
+/* owner: pid << 32 | tid, 0 when free.  A thread claims a free slot by compare-and-swap when its
+   first sample comes; at its end it sets RING_RELEASED in `state`, and the daemon frees the slot
+   once it is drained (state first, then owner).  When a thread dies without a word the daemon finds
+   the tid gone and does the same.  Only what both sides need is here: the thread's stack bounds,
+   timer and recursion guard are in memory of the target's own (preload/thread_slot.h). */
 enum ring_slot_state { RING_LIVE = 0, RING_RELEASED = 1 };
 
 struct ring_slot {
   _Atomic uint64_t owner;
-  uint32_t magic;               /* RING_MAGIC: the handler checks it through sival_ptr */
+  uint32_t magic;               /* RING_MAGIC */
   _Atomic uint32_t state;       /* enum ring_slot_state */
   _Atomic uint64_t head;        /* bytes produced; release by the handler, acquire by the daemon */
   _Atomic uint64_t tail;        /* bytes consumed; release by the daemon, acquire by the handler */
@@ -68,11 +70,8 @@ struct ring_slot {
   _Atomic uint64_t dropped_reentry; /* signals inside the handler, by the handler */
   uint64_t counted_full;        /* the part of dropped_full already in the daemon's books */
   uint64_t counted_reentry;
-  uintptr_t stack_low, stack_high; /* bounds for the frame-pointer walk, by the thread itself */
-  _Atomic uint32_t busy;        /* the handler is running */
   uint32_t generation;          /* raised at each claim */
-  char name[RING_NAME_BYTES];   /* thread name at the claim, NUL-padded */
-  uint64_t timer;               /* the kernel's timer id, for the owner */
+  char name[RING_NAME_BYTES];   /* thread name when the thread began, NUL-padded */
 };
 
 enum ring_record_flags {

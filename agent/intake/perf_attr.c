@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The software task clock is the one event that every kernel has, virtual machines included.  It is
+   driven by an hrtimer, so the asked rate is the achieved rate at any CONFIG_HZ, and it needs no
+   privilege up to perf_event_paranoid 2 as long as it asks for user mode only.
+
+   The target's event starts at the exec, so neither the dynamic loader of `fleetprof run` nor the
+   wait for the daemon is counted, and `inherit` takes in all later threads and children.  An
+   inherited event can be mapped only when it is bound to a CPU: hence one event a CPU.
+
+   An anchor is the same event on the daemon itself, never enabled: it exists to own the ring. */
+#include "perf_attr.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void fill(struct perf_event_attr *attr) {
+  memset(attr, 0, sizeof(*attr));
+  attr->size = sizeof(*attr);
+  attr->type = PERF_TYPE_SOFTWARE;
+  attr->config = PERF_COUNT_SW_TASK_CLOCK;
+  attr->sample_type = PERF_ATTR_SAMPLE_TYPE;
+  attr->sample_id_all = 1;
+  attr->disabled = 1;
+  attr->exclude_kernel = 1;
+  attr->exclude_hv = 1;
+  attr->exclude_callchain_kernel = 1;
+  attr->sample_max_stack = PERF_ATTR_STACK_DEPTH;
+}
+
+void perf_attr_fill(struct perf_event_attr *ret, uint64_t period_ns) {
+  fill(ret);
+  ret->sample_period = period_ns;
+  ret->inherit = 1;
+  ret->enable_on_exec = 1;
+  ret->mmap = 1;
+  ret->mmap2 = 1;
+  ret->comm = 1;
+  ret->comm_exec = 1;
+  ret->task = 1;
+}
+
+void perf_attr_fill_anchor(struct perf_event_attr *ret) {
+  fill(ret);
+  ret->sample_period = 1000000000; /* never runs; the kernel wants a period all the same */
+}
+
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
+  long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  return fd >= 0 ? (int)fd : -errno;
+}
+
+int perf_attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu) {
+  struct perf_event_attr copy = *attr;
+  int fd = open_event(&copy, pid, cpu);
+  if (fd != -E2BIG && fd != -EOVERFLOW && fd != -EINVAL) return fd;
+  copy.sample_max_stack = 0;
+  return open_event(&copy, pid, cpu);
+}

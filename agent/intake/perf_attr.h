@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The perf events that `fleetprof run` opens on a program and that the daemon drains.  Both sides
+   take them from here, because an event can be redirected into another's ring (SET_OUTPUT) only
+   when both use the same clock, and its records can be read only with the same sample_type. */
+#ifndef INTAKE_PERF_ATTR_H
+#define INTAKE_PERF_ATTR_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What every sample record holds, in this order: IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN.
+   Every other record ends in TID, TIME, IDENTIFIER (sample_id_all). */
+#define PERF_ATTR_SAMPLE_TYPE                                                     \
+  (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+   PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+enum { PERF_ATTR_STACK_DEPTH = 127 /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */ };
+
+/* Fills RET with the event of a target: user-mode CPU time of a process tree from its next exec,
+   one sample each PERIOD_NS. */
+void perf_attr_fill(struct perf_event_attr *ret, uint64_t period_ns);
+
+/* Fills RET with an event that never counts and whose ring others' events are redirected into: the
+   daemon opens one a CPU on itself. */
+void perf_attr_fill_anchor(struct perf_event_attr *ret);
+
+/* Opens ATTR on PID (0: the caller) on CPU, close-on-exec; where the kernel knows or allows no
+   stack depth of ours, its default is taken.  Returns the descriptor or -errno. */
+int perf_attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
+
+#endif

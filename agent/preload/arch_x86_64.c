@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* x86-64: `push %rbp; mov %rsp, %rbp` leaves the caller's frame pointer at (%rbp) and the return
+   address above it.  There is no link register: before the push and after the pop, where %rbp is
+   still the caller's, a walk misses the direct caller and nothing here can tell. */
+#include "arch.h"
+
+#include <ucontext.h>
+
+void arch_read(const void *context, struct arch_registers *ret) {
+  const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+  ret->pc = (uintptr_t)registers[REG_RIP];
+  ret->sp = (uintptr_t)registers[REG_RSP];
+  ret->fp = (uintptr_t)registers[REG_RBP];
+  ret->lr = 0;
+  ret->has_lr = false;
+}
+
+intptr_t arch_frame_offset(void) {
+  return 0;
+}
+
+uintptr_t arch_strip(uintptr_t address) {
+  return address;
+}

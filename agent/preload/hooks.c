@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pthread_create is the one call that we put ourselves before.  A new thread starts in our
+   trampoline, which arms its timer and calls what the program wanted; the thread's end is met by a
+   key destructor, so pthread_exit and cancellation need nothing.
+
+   What the trampoline needs to know travels through a small static pool, because an allocation here
+   would be one that the program did not make.  An entry is held only from pthread_create to the
+   first instructions of the new thread; with all of them in flight the thread starts unsampled.
+
+   The stack's bounds: its top is the trampoline's own frame.  Its low end follows from the size
+   that was asked for, less a margin for what libc keeps above the stack in the same mapping (thread
+   descriptor, static TLS), so that the bounds stay inside it: too small a stack costs the deepest
+   frames of a thread about to overflow, too large a one could send the walk of a coroutine into a
+   guard page.  pthread_getattr_np would tell exactly, but it allocates, in the new thread.
+
+   fork is met by pthread_atfork.  vfork, posix_spawn and raw clone are left alone: what they start
+   has no timers, and shares memory with us or execs at once. */
+#include "hooks.h"
+#include "raw_syscall.h"
+#include "sampling.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum {
+  STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
+  MARGIN_MAX_BYTES = 64 << 10,
+  MARGIN_SHARE = 4, /* of small stacks a quarter */
+};
+
+typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef void *start_fn(void *);
+
+struct start {
+  _Atomic uint32_t taker; /* pid; 0: free.  Another pid's is what fork left over */
+  start_fn *function;
+  void *argument;
+  uintptr_t stack_low; /* 0: unknown, then stack_bytes counts */
+  size_t stack_bytes;
+};
+
+static create_fn *real_create;
+static struct start starts[STARTS_MAX];
+
+static struct start *take_start(void) {
+  uint32_t pid = raw_getpid();
+  for (unsigned i = 0; i < STARTS_MAX; i++) {
+    uint32_t taker = atomic_load_explicit(&starts[i].taker, memory_order_relaxed);
+    if (taker == pid) continue;
+    /* Acquire: partner of the release in give_back. */
+    if (atomic_compare_exchange_strong_explicit(&starts[i].taker, &taker, pid, memory_order_acquire,
+                                                memory_order_relaxed))
+      return &starts[i];
+  }
+  return NULL;
+}
+
+static void give_back(struct start *start) {
+  atomic_store_explicit(&start->taker, 0, memory_order_release);
+}
+
+/* The stack that a thread made with ATTRIBUTES will have. */
+static void plan_stack(const pthread_attr_t *attributes, struct start *start) {
+  start->stack_low = 0;
+  start->stack_bytes = 0;
+  pthread_attr_t defaults;
+  if (attributes == NULL) {
+    if (pthread_getattr_default_np(&defaults) != 0) return;
+    pthread_attr_getstacksize(&defaults, &start->stack_bytes);
+    pthread_attr_destroy(&defaults);
+    return;
+  }
+  void *address = NULL;
+  size_t bytes = 0;
+  bool is_given = pthread_attr_getstack(attributes, &address, &bytes) == 0 && address != NULL &&
+                  (uintptr_t)address + bytes != 0; /* glibc: no stack given is one that ends at 0 */
+  if (is_given)
+    start->stack_low = (uintptr_t)address;
+  else
+    pthread_attr_getstacksize(attributes, &start->stack_bytes);
+}
+
+static struct unwind_stack stack_below(uintptr_t top, const struct start *start) {
+  size_t bytes = start->stack_bytes;
+  size_t margin = bytes / MARGIN_SHARE < MARGIN_MAX_BYTES ? bytes / MARGIN_SHARE : MARGIN_MAX_BYTES;
+  uintptr_t low = start->stack_low;
+  if (low == 0) low = bytes > 0 && bytes < top ? top - bytes + margin : top;
+  return (struct unwind_stack){.low = low, .high = top};
+}
+
+static void *trampoline(void *argument) {
+  struct start *shared = argument;
+  start_fn *function = shared->function;
+  void *own_argument = shared->argument;
+  struct unwind_stack stack = stack_below((uintptr_t)__builtin_frame_address(0), shared);
+  give_back(shared);
+  sampling_begin(&stack);
+  return function(own_argument);
+}
+
+static create_fn *find_real(void) {
+  /* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
+  union {
+    void *object;
+    create_fn *function;
+  } found = {.object = dlsym(RTLD_NEXT, "pthread_create")};
+  return found.function;
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
+                                                          const pthread_attr_t *restrict attributes,
+                                                          void *(*function)(void *),
+                                                          void *restrict argument) {
+  create_fn *create = real_create != NULL ? real_create : find_real();
+  if (create == NULL) return EAGAIN;
+  if (!sampling_is_on()) return create(thread, attributes, function, argument);
+  struct start *start = take_start();
+  if (start == NULL) {
+    sampling_skip();
+    return create(thread, attributes, function, argument);
+  }
+  start->function = function;
+  start->argument = argument;
+  plan_stack(attributes, start);
+  int error = create(thread, attributes, trampoline, start);
+  if (error != 0) give_back(start);
+  return error;
+}
+
+static void before_fork(void) {
+  if (sampling_is_on()) sampling_before_fork();
+}
+
+static void after_fork(void) {
+  if (sampling_is_on()) sampling_after_fork();
+}
+
+static void in_child(void) {
+  if (sampling_is_on()) sampling_in_child();
+}
+
+int hooks_install(void) {
+  real_create = find_real();
+  if (real_create == NULL) return -ENOSYS;
+  return -pthread_atfork(before_fork, after_fork, in_child);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The constructor: decides whether this program is sampled, gets a ring from the daemon, and
+   starts. All of it happens before main, while the program can still open and map what it later may
+   not (chroot, dropped privileges, a sandbox), and all of it is silent: when anything is missing
+   the program runs as if we were not there.  errno is left as it was, no descriptor stays open, and
+   the whole conversation ends after TOTAL_MS at the latest.
+
+   Privileged programs (AT_SECURE) are never touched, nor is their environment read.  A kill-switch
+   file turns every start off without touching a service's settings.
+
+   FLEETPROF=0          off
+   FLEETPROF_SOCKET     the daemon's socket, instead of the usual places
+   FLEETPROF_SERVICE    the service's name (else the program's file name)
+   FLEETPROF_LABEL      labels, k=v, parted by ';', or each on a line
+   FLEETPROF_HZ         samples a second of CPU time
+
+   There is no destructor: threads run until the process ends, and the daemon sees that it did. */
+#include "hooks.h"
+#include "intake/intake_client.h"
+#include "intake/socket_path.h"
+#include "raw_syscall.h"
+#include "sampling.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+  TOTAL_MS = 200, /* what a start may wait for a daemon that does not answer */
+  SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
+  HZ_MAX = 10000,
+  STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
+};
+#define KILL_SWITCH_PATH "/etc/fleetprof/disable"
+
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool is_wanted(void) {
+  if (getauxval(AT_SECURE) != 0) return false;
+  if (raw_getpid() != raw_gettid()) return false; /* loaded late, by a thread: not our way */
+  const char *setting = getenv("FLEETPROF");
+  if (setting != NULL && strcmp(setting, "0") == 0) return false;
+  return access(KILL_SWITCH_PATH, F_OK) != 0;
+}
+
+/* "99" or "99.5" -> thousandths; 0, the daemon's default, for anything else. */
+static uint32_t parse_mhz(const char *text) {
+  uint32_t mhz = 0, scale = 1000;
+  bool is_fraction = false;
+  if (text == NULL || *text < '0' || *text > '9') return 0;
+  for (; *text != '\0'; text++) {
+    if (*text == '.' && !is_fraction) {
+      is_fraction = true;
+      continue;
+    }
+    if (*text < '0' || *text > '9' || mhz > HZ_MAX * 1000) return 0;
+    if (is_fraction) scale /= 10;
+    uint32_t digit = (uint32_t)(*text - '0');
+    mhz = is_fraction ? mhz + digit * scale : (mhz * 10 + digit * 1000);
+  }
+  return mhz <= HZ_MAX * 1000 ? mhz : 0;
+}
+
+static void copy_setting(char *field, size_t field_bytes, const char *text) {
+  if (text == NULL) return;
+  for (size_t i = 0; i + 1 < field_bytes && text[i] != '\0'; i++) field[i] = text[i];
+}
+
+/* Copies the labels with a line end after each but the last, as the format wants them.  A newline
+   in TEXT says that newlines part the labels and a ';' belongs to one. */
+static void copy_labels(char *field, size_t field_bytes, const char *text) {
+  if (text == NULL) return;
+  bool is_lines = strchr(text, '\n') != NULL;
+  copy_setting(field, field_bytes, text);
+  size_t len = strlen(field);
+  for (size_t i = 0; i < len && !is_lines; i++)
+    if (field[i] == ';') field[i] = '\n';
+  if (len > 0 && field[len - 1] == '\n') field[len - 1] = '\0';
+}
+
+static void fill_request(struct intake_request *request) {
+  intake_client_request(request, INTAKE_TARGET);
+  request->pid = (int32_t)raw_getpid();
+  request->asked_mhz = parse_mhz(getenv("FLEETPROF_HZ"));
+  copy_setting(request->service, sizeof request->service, getenv("FLEETPROF_SERVICE"));
+  copy_labels(request->labels, sizeof request->labels, getenv("FLEETPROF_LABEL"));
+  if (readlink("/proc/self/exe", request->exe, sizeof request->exe - 1) < 0) request->exe[0] = '\0';
+}
+
+static uint32_t left_ms(uint64_t deadline_ms) {
+  uint64_t now = now_ms();
+  return now < deadline_ms ? (uint32_t)(deadline_ms - now) : 0;
+}
+
+static int connect_to_daemon(uint64_t deadline_ms, int *ret_socket) {
+  const char *named = getenv("FLEETPROF_SOCKET");
+  if (named != NULL && *named != '\0')
+    return intake_client_connect(named, left_ms(deadline_ms), ret_socket);
+  struct socket_places places = {
+      .runtime_dir = getenv("XDG_RUNTIME_DIR"), .temp_dir = getenv("TMPDIR"), .uid = geteuid()};
+  char path[SOCKET_PATH_BYTES];
+  int error = -ENOENT;
+  for (unsigned place = 0; place < SOCKET_PLACE_COUNT && error != 0; place++) {
+    error = socket_path_find(&places, (enum socket_place)place, path);
+    if (error == 0) error = intake_client_connect(path, left_ms(deadline_ms), ret_socket);
+  }
+  return error;
+}
+
+/* Asks for a ring over SOCKET.  Returns 0 with its memfd, or -errno. */
+static int ask_for_ring(int socket, uint64_t deadline_ms, int *ret_ring) {
+  struct intake_request request;
+  struct intake_answer answer;
+  fill_request(&request);
+  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return -errno;
+  struct intake_call call = {
+      .request = &request, .fds = &maps, .fd_count = 1, .timeout_ms = left_ms(deadline_ms)};
+  int error = intake_client_call(socket, &call, &answer);
+  close(maps);
+  if (error != 0) return error;
+  if (answer.reply.kind == INTAKE_RING && answer.fd >= 0) {
+    *ret_ring = answer.fd;
+    return 0;
+  }
+  if (answer.fd >= 0) close(answer.fd);
+  return -EACCES;
+}
+
+/* Maps the memfd RING, which must be sealed: a file that could still shrink would be a SIGBUS in
+   the handler. */
+static int map_ring(int ring, struct ring_writer *ret_writer, struct ring_terms *ret_terms) {
+  struct stat found;
+  int seals = fcntl(ring, F_GET_SEALS);
+  if (seals < 0 || (seals & SEALS) != SEALS) return -EPERM;
+  if (fstat(ring, &found) != 0) return -errno;
+  if (found.st_size <= 0 ||
+      (uint64_t)found.st_size > ring_total_bytes(RING_SLOTS_MAX, RING_SLOT_BYTES_MAX))
+    return -EBADMSG;
+  size_t size = (size_t)found.st_size;
+  void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
+  if (base == MAP_FAILED) return -errno;
+  int error = ring_writer_init(ret_writer, ret_terms, base, size);
+  if (error != 0) munmap(base, size);
+  return error;
+}
+
+/* The kernel puts 16 random bytes above the main thread's first frame: the top of what a walk
+   needs, and of what is surely mapped. */
+static struct unwind_stack main_stack(void) {
+  struct rlimit limit = {STACK_BYTES_MAX, STACK_BYTES_MAX};
+  getrlimit(RLIMIT_STACK, &limit);
+  uintptr_t bytes = limit.rlim_cur < STACK_BYTES_MAX ? (uintptr_t)limit.rlim_cur : STACK_BYTES_MAX;
+  uintptr_t top = getauxval(AT_RANDOM);
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (top <= here || top - here > bytes) return (struct unwind_stack){0, 0};
+  return (struct unwind_stack){.low = top - bytes, .high = top};
+}
+
+static uint64_t random_seed(void) {
+  uint64_t seed = raw_getpid();
+  const void *random = (const void *)getauxval(AT_RANDOM);
+  if (random != NULL) memcpy(&seed, random, sizeof seed);
+  return seed ^ now_ms() << 20;
+}
+
+static void start(void) {
+  if (!is_wanted()) return;
+  uint64_t deadline_ms = now_ms() + TOTAL_MS;
+  int socket = -1, ring = -1;
+  if (connect_to_daemon(deadline_ms, &socket) != 0) return;
+  int error = ask_for_ring(socket, deadline_ms, &ring);
+  close(socket);
+  if (error != 0) return;
+  struct ring_writer writer;
+  struct ring_terms terms;
+  error = map_ring(ring, &writer, &terms);
+  close(ring);
+  if (error != 0 || hooks_install() != 0) return;
+  if (sampling_start(&writer, &terms, random_seed()) != 0) return;
+  struct unwind_stack stack = main_stack();
+  sampling_begin(&stack);
+}
+
+__attribute__((constructor)) static void preload_start(void) {
+  int saved = errno;
+  start();
+  errno = saved;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU-time timers beat interval timers on every count that matters to a target: a sleeping thread
+   spends none and is never woken, the kernel deletes them at exec (an interval timer survives and
+   kills the next program), and each thread has its own, so every thread is sampled in proportion
+   to what it spends.
+
+   The kernel delivers expiries at its tick; what fell between two ticks is in si_overrun.
+
+   The structs are the kernel's own.  struct sigevent is the same in libc, but not every libc names
+   the member that holds the thread id. */
+#include "sample_timer.h"
+#include "raw_syscall.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000ULL
+
+/* struct sigevent as the kernel lays it out: value, signal, kind, then the thread id. */
+union timer_event {
+  struct {
+    void *token;
+    int signal;
+    int notify;
+    int tid;
+  } fields;
+  struct sigevent libc; /* for its size */
+};
+
+struct timer_times {
+  struct timespec interval, first;
+};
+
+static struct timespec timespec_of(uint64_t ns) {
+  return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+}
+
+int sample_timer_arm(const struct sample_timer_plan *plan, uint32_t tid, void *token,
+                     int *ret_timer) {
+  union timer_event event;
+  memset(&event, 0, sizeof event);
+  event.fields.token = token;
+  event.fields.signal = plan->signal;
+  event.fields.notify = SIGEV_THREAD_ID;
+  event.fields.tid = (int)tid;
+  int timer = -1;
+  long error = raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (uintptr_t)&event,
+                           (uintptr_t)&timer, 0);
+  if (error != 0) return (int)error;
+  struct timer_times times = {timespec_of(plan->period_ns), timespec_of(plan->first_ns)};
+  error = raw_syscall(SYS_timer_settime, (uintptr_t)timer, 0, (uintptr_t)&times, 0);
+  if (error != 0) {
+    sample_timer_disarm(timer);
+    return (int)error;
+  }
+  *ret_timer = timer;
+  return 0;
+}
+
+void sample_timer_disarm(int timer) {
+  raw_syscall(SYS_timer_delete, (uintptr_t)timer, 0, 0, 0);
+}
+
+uint64_t sample_timer_first_ns(uint64_t period_ns, uint64_t seed) {
+  /* splitmix64: every bit of the seed reaches every bit of the result */
+  seed += 0x9e3779b97f4a7c15;
+  seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
+  seed = (seed ^ seed >> 27) * 0x94d049bb133111eb;
+  return 1 + (seed ^ seed >> 31) % period_ns;
+}

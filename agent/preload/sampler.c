@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs at any instruction of somebody else's program: inside malloc, inside the loader's lock, on a
+   16 KiB stack, between a failed call and the look at errno.  So it calls nothing but the files
+   beside it: no libc, no system call, no thread-local storage, no lock, no floating point, under
+   1 KiB of stack (tests/handler.sh looks at the object code).
+
+   An event is ours when the kernel says that a timer made it and the value that came along is the
+   token of a living thread.  Everything else on our signal is let pass: it was at its default when
+   we took it (or we would not have), so there is no older handler to hand it on to, and to end the
+   program, as the default would, is nothing a profiler should do.
+
+   The ring's slot is taken at the first sample.  Should the daemon have freed it meanwhile (it
+   believed the thread gone), another one is taken: the owner word tells.
+
+   The weight is in expiries: the kernel's tick merges those that it could not deliver in time and
+   says how many they were. */
+#include "sampler.h"
+#include "arch.h"
+#include "thread_slot.h"
+#include "unwind.h"
+
+#include <stddef.h>
+
+static struct ring_writer ring;
+
+void sampler_init(const struct ring_writer *from) {
+  ring = *from;
+}
+
+const struct ring_writer *sampler_ring(void) {
+  return &ring;
+}
+
+static uint64_t owner_of(struct thread_slot *thread) {
+  return atomic_load_explicit(&thread->owner, memory_order_relaxed);
+}
+
+static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
+  uint64_t owner = owner_of(thread);
+  struct ring_slot *slot = thread->ring;
+  if (slot != NULL && atomic_load_explicit(&slot->owner, memory_order_relaxed) == owner)
+    return slot;
+  thread->ring = ring_writer_claim(&ring, owner, thread->name);
+  if (thread->ring == NULL && !thread->is_counted) {
+    thread->is_counted = true;
+    ring_writer_count_unsampled(&ring);
+  }
+  return thread->ring;
+}
+
+static uint32_t weight_of(const siginfo_t *event) {
+  return event->si_overrun > 0 ? 1 + (uint32_t)event->si_overrun : 1;
+}
+
+static void take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
+  struct ring_slot *slot = ring_slot_of(thread);
+  if (slot == NULL) return;
+  struct ring_record *record = ring_writer_reserve(&ring, slot);
+  if (record == NULL) return;
+  struct arch_registers at;
+  struct unwind_trace trace;
+  arch_read(context, &at);
+  trace.pcs = record->pc;
+  trace.room = ring.depth_max;
+  unwind(&at, &thread->stack, &trace);
+  record->weight = weight_of(event);
+  record->depth = (uint8_t)trace.depth;
+  record->flags = (uint8_t)((trace.is_truncated ? RING_RECORD_TRUNCATED : 0) |
+                            (trace.has_lr ? RING_RECORD_HAS_LR : 0));
+  ring_writer_commit(slot, record);
+}
+
+void sampler_on_signal(int signal, siginfo_t *event, void *context) {
+  (void)signal;
+  if (event->si_code != SI_TIMER) return;
+  struct thread_slot *thread = thread_slot_find(event->si_value.sival_ptr);
+  if (thread == NULL || !ring_writer_is_on(&ring)) return;
+  /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
+  if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
+    if (thread->ring != NULL) ring_writer_count_reentry(thread->ring);
+    return;
+  }
+  take(thread, event, context);
+  atomic_store_explicit(&thread->busy, 0, memory_order_release);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The signal handler: context -> unwind -> ring. */
+#ifndef PRELOAD_SAMPLER_H
+#define PRELOAD_SAMPLER_H
+
+#include "ring/ring_writer.h"
+
+#include <signal.h>
+
+/* Makes RING, which is copied, the one that samples go to.  Before the first timer. */
+void sampler_init(const struct ring_writer *ring);
+
+/* The ring of sampler_init, for counters. */
+const struct ring_writer *sampler_ring(void);
+
+/* For sigaction with SA_SIGINFO | SA_RESTART | SA_ONSTACK.  Takes one sample of the interrupted
+   thread when EVENT is an expiry of one of our timers; anything else is let pass.  Signal-safe. */
+void sampler_on_signal(int signal, siginfo_t *event, void *context);
+
+#endif

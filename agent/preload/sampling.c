@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a sampled thread: a slot, a timer that carries the slot's token, and at the end a key
+   destructor that undoes both, timer first, so that no signal finds a slot that is gone.
+
+   Nothing here allocates: a slot comes from a fixed table, and the one value under our key is a
+   pointer to it.  (A key beyond the first 32 makes glibc allocate in each thread; ours is made in a
+   constructor, among the first.)
+
+   fork: our signal is blocked in the caller while it runs, because an expiry makes the kernel start
+   the copy of a large process over again, and a period shorter than the copy would never let it
+   end.  The child has no timers; it takes a slot of the table, and a slot of the ring only when it
+   lives long enough to be sampled.
+
+   A program that put itself into a seccomp sandbox after the start may be killed for a system call
+   it did not foresee, timer_create above all: then no more threads are armed.  (A sandbox that was
+   there before the start has let us arm the first thread.) */
+#include "sampling.h"
+#include "raw_syscall.h"
+#include "sample_timer.h"
+#include "sampler.h"
+#include "thread_slot.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+static struct {
+  struct ring_terms terms;
+  uint64_t seed;
+  pthread_key_t key; /* the thread's struct thread_slot */
+  bool is_on;
+  bool was_sandboxed;
+} sampling;
+
+_Static_assert(RING_NAME_BYTES == 16, "the kernel writes 16 bytes of thread name");
+
+/* The kernel's signal set of 64 signals with only ours in it. */
+static uint64_t signal_bit(void) {
+  return UINT64_C(1) << (sampling.terms.signal - 1);
+}
+
+static bool is_sandboxed(void) {
+  return raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) > 0;
+}
+
+static void end_thread(void *value) {
+  struct thread_slot *thread = value;
+  /* A child of a fork that told nobody (_Fork, raw clone) holds its parent's slot, not its own. */
+  uint64_t own = ring_owner(raw_getpid(), raw_gettid());
+  if (atomic_load_explicit(&thread->owner, memory_order_relaxed) != own) return;
+  sample_timer_disarm(thread->timer);
+  if (thread->ring != NULL) ring_writer_release(thread->ring);
+  thread_slot_release(thread);
+}
+
+static int take_signal(void) {
+  struct sigaction old;
+  if (sigaction(sampling.terms.signal, NULL, &old) != 0) return -errno;
+  if ((old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler != SIG_DFL) return -EBUSY;
+  struct sigaction ours = {.sa_sigaction = sampler_on_signal,
+                           .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  /* Nothing interrupts the handler, so nothing can jump out of it and leave it marked busy; the
+     signals of faults stay free, as a debugger or a crash reporter expects. */
+  sigfillset(&ours.sa_mask);
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
+  for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&ours.sa_mask, faults[i]);
+  return sigaction(sampling.terms.signal, &ours, NULL) == 0 ? 0 : -errno;
+}
+
+int sampling_start(const struct ring_writer *ring, const struct ring_terms *terms, uint64_t seed) {
+  sampling.terms = *terms;
+  sampling.seed = seed;
+  sampling.was_sandboxed = is_sandboxed();
+  int error = pthread_key_create(&sampling.key, end_thread);
+  if (error != 0) return -error;
+  sampler_init(ring);
+  error = take_signal();
+  if (error != 0) {
+    pthread_key_delete(sampling.key);
+    return error;
+  }
+  sampling.is_on = true;
+  return 0;
+}
+
+bool sampling_is_on(void) {
+  return sampling.is_on;
+}
+
+void sampling_skip(void) {
+  ring_writer_count_unsampled(sampler_ring());
+}
+
+static uint64_t thread_seed(uint32_t tid) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return sampling.seed ^ (uint64_t)tid << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30;
+}
+
+static int arm(struct thread_slot *thread, uint32_t tid) {
+  uint64_t period_ns = sampling.terms.period_ns;
+  struct sample_timer_plan plan = {.signal = sampling.terms.signal,
+                                   .period_ns = period_ns,
+                                   .first_ns = sample_timer_first_ns(period_ns, thread_seed(tid))};
+  int error = pthread_setspecific(sampling.key, thread);
+  if (error != 0) return -error;
+  error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
+  if (error == 0) return 0;
+  ring_writer_count_refused(sampler_ring());
+  pthread_setspecific(sampling.key, NULL);
+  return error;
+}
+
+void sampling_begin(const struct unwind_stack *stack) {
+  uint32_t tid = raw_gettid();
+  struct thread_slot *thread = NULL;
+  if (sampling.was_sandboxed || !is_sandboxed())
+    thread = thread_slot_claim(ring_owner(raw_getpid(), tid));
+  if (thread == NULL) {
+    sampling_skip();
+    return;
+  }
+  thread->stack = *stack;
+  memset(thread->name, 0, sizeof thread->name);
+  raw_syscall(SYS_prctl, PR_GET_NAME, (uintptr_t)thread->name, 0, 0);
+  if (arm(thread, tid) == 0) return;
+  thread_slot_release(thread);
+  sampling_skip();
+}
+
+void sampling_before_fork(void) {
+  struct thread_slot *thread = pthread_getspecific(sampling.key);
+  if (thread == NULL) return;
+  uint64_t ours = signal_bit(), before = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (uintptr_t)&ours, (uintptr_t)&before, sizeof ours);
+  thread->was_blocked = (before & ours) != 0;
+}
+
+static void restore_mask(bool was_blocked) {
+  uint64_t ours = signal_bit();
+  if (!was_blocked) raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (uintptr_t)&ours, 0, sizeof ours);
+}
+
+void sampling_after_fork(void) {
+  struct thread_slot *thread = pthread_getspecific(sampling.key);
+  if (thread != NULL) restore_mask(thread->was_blocked);
+}
+
+void sampling_in_child(void) {
+  struct thread_slot *parents = pthread_getspecific(sampling.key);
+  struct unwind_stack stack = {0, 0};
+  bool was_blocked = true; /* an unsampled caller: its mask was not touched */
+  if (parents != NULL) {
+    stack = parents->stack;
+    was_blocked = parents->was_blocked;
+  }
+  pthread_setspecific(sampling.key, NULL);
+  sampling_begin(&stack);
+  restore_mask(was_blocked);
+}

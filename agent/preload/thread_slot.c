@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fixed table: no allocation, no lock, and a pointer from a late or forged signal can be checked
+   by arithmetic alone.  A token is the slot's address with the low bits of its generation in the
+   room that alignment leaves:
+
+     token:  [ address of a slot, a multiple of 128 ............. ][generation, 7 bits]
+
+   A thread that ended raises the generation, so a signal still on its way finds nobody.
+
+   fork copies the table into the child, where every entry names the parent's pid: such entries are
+   free there.  A thread takes its slot here at its start, but one in the ring only when its first
+   sample comes (sampler.c): children that live for less than a period, or exec at once, cost the
+   ring nothing. */
+#include "thread_slot.h"
+
+#include <stddef.h>
+
+enum { GENERATION_MASK = THREAD_SLOT_ALIGN - 1 };
+
+static struct thread_slot slots[THREAD_SLOTS_MAX];
+
+_Static_assert(sizeof slots[0] % THREAD_SLOT_ALIGN == 0, "a token needs its free bits");
+
+static bool is_free(uint64_t holder, uint64_t owner) {
+  return holder == 0 || holder >> 32 != owner >> 32;
+}
+
+struct thread_slot *thread_slot_claim(uint64_t owner) {
+  for (unsigned i = 0; i < THREAD_SLOTS_MAX; i++) {
+    struct thread_slot *slot = &slots[i];
+    uint64_t holder = atomic_load_explicit(&slot->owner, memory_order_relaxed);
+    if (!is_free(holder, owner)) continue;
+    /* Acquire: partner of the release below. */
+    if (!atomic_compare_exchange_strong_explicit(&slot->owner, &holder, owner, memory_order_acquire,
+                                                 memory_order_relaxed))
+      continue;
+    slot->generation++;
+    slot->ring = NULL;
+    slot->timer = -1;
+    slot->is_counted = false;
+    slot->was_blocked = false;
+    atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
+    return slot;
+  }
+  return NULL;
+}
+
+void thread_slot_release(struct thread_slot *slot) {
+  slot->generation++;
+  slot->ring = NULL;
+  /* Release: the next owner starts from what was written above. */
+  atomic_store_explicit(&slot->owner, 0, memory_order_release);
+}
+
+void *thread_slot_token(struct thread_slot *slot) {
+  return (uint8_t *)slot + (slot->generation & GENERATION_MASK);
+}
+
+struct thread_slot *thread_slot_find(const void *token) {
+  uintptr_t at = (uintptr_t)token - (uintptr_t)slots;
+  if (at >= sizeof slots) return NULL;
+  struct thread_slot *slot = &slots[at / sizeof slots[0]];
+  if (at % sizeof slots[0] != (slot->generation & GENERATION_MASK)) return NULL;
+  if (atomic_load_explicit(&slot->owner, memory_order_relaxed) == 0) return NULL;
+  return slot;
+}

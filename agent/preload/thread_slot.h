@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a sampled thread, in memory of the target's own: nobody else can scribble on it,
+   it is never freed, and the handler finds it through the value that the kernel hands over with
+   each expiry (a token), so that no thread-local storage is touched. */
+#ifndef PRELOAD_THREAD_SLOT_H
+#define PRELOAD_THREAD_SLOT_H
+
+#include "ring/ring_writer.h"
+#include "unwind.h"
+
+enum {
+  THREAD_SLOTS_MAX = 1024, /* threads alive at once; further ones are counted as unsampled */
+  THREAD_SLOT_ALIGN = 128, /* leaves seven bits of a token for the generation */
+};
+
+struct thread_slot {
+  _Alignas(THREAD_SLOT_ALIGN) _Atomic uint64_t owner; /* ring_owner(pid, tid); 0: free */
+  _Atomic uint32_t busy;                              /* the handler is running */
+  uint32_t generation;                                /* raised at each claim */
+  struct ring_slot *ring;                             /* NULL until the first sample */
+  struct unwind_stack stack;
+  int timer;        /* the kernel's id, -1: none */
+  bool is_counted;  /* already counted as unsampled */
+  bool was_blocked; /* our signal was blocked before this thread called fork */
+  char name[RING_NAME_BYTES];
+};
+
+/* Takes a free slot for OWNER, or returns NULL.  A slot of another pid is what a fork left over,
+   and free.  Any thread. */
+struct thread_slot *thread_slot_claim(uint64_t owner);
+
+/* Frees SLOT; its tokens mean nothing from here on.  By its owner, after its timer is gone. */
+void thread_slot_release(struct thread_slot *slot);
+
+/* The value for the timer of SLOT. */
+void *thread_slot_token(struct thread_slot *slot);
+
+/* The slot that TOKEN means, or NULL for a value that is no token or that of a thread that ended.
+   Signal-safe. */
+struct thread_slot *thread_slot_find(const void *token);
+
+#endif

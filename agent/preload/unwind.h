@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers and a stack's bounds -> the addresses of the callers. */
+#ifndef PRELOAD_UNWIND_H
+#define PRELOAD_UNWIND_H
+
+#include "arch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* [low, high): readable from the stack pointer up to high.  0, 0: unknown. */
+struct unwind_stack {
+  uintptr_t low, high;
+};
+
+struct unwind_trace {
+  uint64_t *pcs;     /* the caller's, ROOM entries; leaf first */
+  unsigned room;     /* at least 1 */
+  unsigned depth;    /* entries filled; at least 1 */
+  bool is_truncated; /* there were more than ROOM */
+  bool has_lr;       /* pcs[1] is the link register, not a walked frame */
+};
+
+/* Fills TRACE from the registers AT: the PC, then return addresses along the frame pointers.  No
+   load leaves [max(sp, low), high), whatever the registers and the stack say.  A stack pointer
+   outside the bounds (an alternate stack, a coroutine) gives the PC alone.  Signal-safe. */
+void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
+            struct unwind_trace *trace);
+
+#endif

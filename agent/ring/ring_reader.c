@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A slot is read in one go: head (acquire, partner of the handler's release) bounds what may be
+   copied, the copy is then the daemon's own.  A record may not reach past the end of the data, so
+   the copy is at most two pieces, and padding records tell where the first one ends.
+
+     data:   |....[rec][rec][rec][pad]|        tail -> head may run over the end
+             |[rec][rec]..............|
+
+   A target that writes nonsense harms only itself: a head that is more than a slot ahead of the
+   tail, or a record with an impossible size, costs what is in that slot at that moment, counted as
+   one bad record, and the reader goes on at head. */
+#include "ring_reader.h"
+
+#include <string.h>
+
+static struct ring_slot *slot_at(const struct ring_reader *ring, uint32_t slot) {
+  return (struct ring_slot *)(void *)(ring->base + ring_slot_offset(slot, ring->slot_bytes));
+}
+
+void ring_init(const struct ring_reader *ring, uint64_t period_ns, uint32_t signal) {
+  struct ring_header *header = (struct ring_header *)(void *)ring->base;
+  header->magic = RING_MAGIC;
+  header->version = RING_VERSION;
+  header->slot_count = ring->slot_count;
+  header->slot_bytes = ring->slot_bytes;
+  header->period_ns = period_ns;
+  header->depth_max = RING_DEPTH_MAX;
+  header->signal = signal;
+  for (uint32_t i = 0; i < ring->slot_count; i++) slot_at(ring, i)->magic = RING_MAGIC;
+}
+
+void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret) {
+  struct ring_slot *from = slot_at(ring, slot);
+  memset(ret, 0, sizeof *ret);
+  uint64_t owner = atomic_load_explicit(&from->owner, memory_order_acquire);
+  ret->pid = (uint32_t)(owner >> 32);
+  ret->tid = (uint32_t)owner;
+  /* State before head: a thread releases its slot after its last record. */
+  ret->is_released = atomic_load_explicit(&from->state, memory_order_acquire) == RING_RELEASED;
+  ret->tail = atomic_load_explicit(&from->tail, memory_order_relaxed);
+  ret->head = atomic_load_explicit(&from->head, memory_order_acquire);
+  if (ret->head - ret->tail > ring->slot_bytes || (ret->head | ret->tail) % 8 != 0) {
+    ret->is_broken = true;
+    ret->head &= ~7ULL;
+    ret->tail = ret->head;
+  }
+  ret->dropped_full = atomic_load_explicit(&from->dropped_full, memory_order_relaxed);
+  ret->dropped_reentry = atomic_load_explicit(&from->dropped_reentry, memory_order_relaxed);
+  ret->counted_full = from->counted_full;
+  ret->counted_reentry = from->counted_reentry;
+  memcpy(ret->name, from->name, RING_NAME_BYTES);
+}
+
+size_t ring_reader_copy(const struct ring_reader *ring, uint32_t slot, const struct ring_view *view,
+                        uint8_t *bytes) {
+  const uint8_t *data = (const uint8_t *)slot_at(ring, slot) + RING_SLOT_HEADER_BYTES;
+  size_t len = (size_t)(view->head - view->tail);
+  size_t at = (size_t)(view->tail & (ring->slot_bytes - 1));
+  size_t first = len < ring->slot_bytes - at ? len : ring->slot_bytes - at;
+  memcpy(bytes, data + at, first);
+  memcpy(bytes + first, data, len - first);
+  return len;
+}
+
+long ring_record_decode(const uint8_t *data, size_t len, struct ring_sample *ret) {
+  struct ring_record record;
+  if (len == 0) return 0;
+  if (len < sizeof record) return -1;
+  memcpy(&record, data, sizeof record);
+  if (record.size_bytes < sizeof record || record.size_bytes % 8 != 0 || record.size_bytes > len)
+    return -1;
+  ret->weight = record.weight;
+  ret->flags = record.flags;
+  ret->depth = 0;
+  if (record.flags & RING_RECORD_PADDING) return record.size_bytes;
+  if (record.depth == 0 || record.depth > RING_DEPTH_MAX || record.weight == 0 ||
+      record.size_bytes != sizeof record + 8U * record.depth)
+    return -1;
+  memcpy(ret->pc, data + sizeof record, 8U * record.depth);
+  ret->depth = record.depth;
+  return record.size_bytes;
+}
+
+void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t full,
+                       uint64_t reentry) {
+  struct ring_slot *to = slot_at(ring, slot);
+  to->counted_full = full;
+  to->counted_reentry = reentry;
+}
+
+void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail) {
+  /* Release: the copy is done before the handler (acquire) may write there again. */
+  atomic_store_explicit(&slot_at(ring, slot)->tail, tail, memory_order_release);
+}
+
+void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot) {
+  struct ring_slot *to = slot_at(ring, slot);
+  atomic_store_explicit(&to->state, RING_LIVE, memory_order_relaxed);
+  /* Release: the claimer's compare-and-swap sees the state above. */
+  atomic_store_explicit(&to->owner, 0, memory_order_release);
+}
+
+void ring_reader_control(const struct ring_reader *ring, enum ring_control control) {
+  struct ring_header *header = (struct ring_header *)(void *)ring->base;
+  atomic_store_explicit(&header->control, control, memory_order_relaxed);
+}
+
+uint32_t ring_reader_unsampled(const struct ring_reader *ring) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  return atomic_load_explicit(&header->threads_unsampled, memory_order_relaxed);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's half of a ring (ring_format.h): look at a slot once, copy what is complete, decode
+   the copy, give the room back.  The memory belongs to a stranger: sizes are the daemon's own,
+   never read back from the header, and every word is used only as the copy that was checked. */
+#ifndef RING_RING_READER_H
+#define RING_RING_READER_H
+
+#include "ring_format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ring_reader {
+  uint8_t *base;
+  uint32_t slot_count, slot_bytes;
+};
+
+/* What a slot said at one moment.  A head that makes no sense is clamped and is_broken set. */
+struct ring_view {
+  uint32_t pid, tid; /* 0, 0: free */
+  uint64_t head, tail;
+  uint64_t dropped_full, dropped_reentry; /* totals as the target says them */
+  uint64_t counted_full, counted_reentry;
+  bool is_released, is_broken;
+  char name[RING_NAME_BYTES + 1];
+};
+
+struct ring_sample {
+  uint32_t weight;
+  uint8_t flags;
+  uint32_t depth;
+  uint64_t pc[RING_DEPTH_MAX]; /* leaf first */
+};
+
+/* Writes a fresh header and slots into zeroed memory of ring_total_bytes(). */
+void ring_init(const struct ring_reader *ring, uint64_t period_ns, uint32_t signal);
+
+void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret);
+
+/* Copies the bytes [view->tail, view->head) of SLOT into BYTES (slot_bytes of room).  Returns how
+   many. */
+size_t ring_reader_copy(const struct ring_reader *ring, uint32_t slot, const struct ring_view *view,
+                        uint8_t *bytes);
+
+/* Decodes the record at the start of DATA, LEN bytes.  Returns the bytes it takes (RET->depth is 0
+   for padding), 0 at the end, or -1 when it makes no sense: what follows it cannot be found then.
+   Pure. */
+long ring_record_decode(const uint8_t *data, size_t len, struct ring_sample *ret);
+
+/* Stores what the daemon has counted; then moves the tail, which gives the room back. */
+void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t full,
+                       uint64_t reentry);
+void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
+
+/* Makes a drained slot free for the next thread. */
+void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot);
+
+void ring_reader_control(const struct ring_reader *ring, enum ring_control control);
+uint32_t
+ring_reader_unsampled(const struct ring_reader *ring); /* threads without a slot or timer */
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs in a signal handler in somebody else's process: no libc, no locks, no loops longer than the
+   number of slots.
+
+   A record is written in place: room for the largest one is reserved in one piece, the unwinder
+   writes its frames there, and commit moves head over what was really used.  Where the end of the
+   data is too near, a padding record fills it and the record starts at the front:
+
+     data:   [....used....][record of depth_max   ][end]       head & mask = offset
+     or:     [record of depth_max ]....used....[padding]
+
+   head is the only word that says what is complete: it is stored last, with release, the partner of
+   the reader's acquire.  The tail is loaded with acquire: what the reader gave back it has copied.
+
+   Offsets are computed from sizes that were checked when the ring was mapped, and masked; a head or
+   tail that somebody scribbled on can garble records, never reach outside the slot. */
+#include "ring_writer.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+enum {
+  PERIOD_MIN_NS = 50000, /* 20 kHz: beyond it a target would do little but take samples */
+  SIGNAL_MIN = 34,       /* real-time signals of Linux, less the two that libc keeps */
+  SIGNAL_MAX = 64,
+};
+#define PERIOD_MAX_NS 60000000000ULL
+
+static int is_power_of_two(uint32_t number) {
+  return number != 0 && (number & (number - 1)) == 0;
+}
+
+static int is_sane(const struct ring_writer *ring, const struct ring_terms *terms) {
+  return ring->slot_count >= 1 && ring->slot_count <= RING_SLOTS_MAX &&
+         is_power_of_two(ring->slot_bytes) && ring->slot_bytes >= RING_SLOT_BYTES_MIN &&
+         ring->slot_bytes <= RING_SLOT_BYTES_MAX && ring->depth_max >= 1 &&
+         ring->depth_max <= RING_DEPTH_MAX && terms->period_ns >= PERIOD_MIN_NS &&
+         terms->period_ns <= PERIOD_MAX_NS && terms->signal >= SIGNAL_MIN &&
+         terms->signal <= SIGNAL_MAX;
+}
+
+int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void *base,
+                     uint64_t size) {
+  if (size < RING_HEADER_BYTES) return -EBADMSG;
+  const volatile struct ring_header *header = base;
+  if (header->magic != RING_MAGIC) return -EBADMSG;
+  if (header->version != RING_VERSION) return -EPROTO;
+  struct ring_writer ring = {.base = base,
+                             .slot_count = header->slot_count,
+                             .slot_bytes = header->slot_bytes,
+                             .depth_max = header->depth_max};
+  struct ring_terms terms = {.period_ns = header->period_ns, .signal = (int)header->signal};
+  if (!is_sane(&ring, &terms) || ring_total_bytes(ring.slot_count, ring.slot_bytes) != size)
+    return -EBADMSG;
+  *ret = ring;
+  *ret_terms = terms;
+  return 0;
+}
+
+static struct ring_header *header_of(const struct ring_writer *ring) {
+  return (struct ring_header *)(void *)ring->base;
+}
+
+static struct ring_slot *slot_at(const struct ring_writer *ring, uint32_t index) {
+  return (struct ring_slot *)(void *)(ring->base + ring_slot_offset(index, ring->slot_bytes));
+}
+
+int ring_writer_is_on(const struct ring_writer *ring) {
+  return atomic_load_explicit(&header_of(ring)->control, memory_order_relaxed) == RING_RUN;
+}
+
+struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t owner,
+                                    const char *name) {
+  for (uint32_t i = 0; i < ring->slot_count; i++) {
+    struct ring_slot *slot = slot_at(ring, i);
+    uint64_t nobody = 0;
+    if (atomic_load_explicit(&slot->owner, memory_order_relaxed) != nobody) continue;
+    /* Acquire: partner of the daemon's release when it freed the slot, its last look done. */
+    if (!atomic_compare_exchange_strong_explicit(&slot->owner, &nobody, owner, memory_order_acq_rel,
+                                                 memory_order_relaxed))
+      continue;
+    slot->generation++;
+    for (unsigned at = 0; at < RING_NAME_BYTES; at++) slot->name[at] = name[at];
+    return slot;
+  }
+  return NULL;
+}
+
+void ring_writer_release(struct ring_slot *slot) {
+  /* Release: the last record is visible to the reader that sees this. */
+  atomic_store_explicit(&slot->state, RING_RELEASED, memory_order_release);
+}
+
+static uint32_t record_bytes(uint32_t depth) {
+  return (uint32_t)sizeof(struct ring_record) + depth * (uint32_t)sizeof(uint64_t);
+}
+
+static struct ring_record *record_at(struct ring_slot *slot, uint32_t offset) {
+  return (struct ring_record *)(void *)((uint8_t *)slot + RING_SLOT_HEADER_BYTES + offset);
+}
+
+/* Fills the GAP bytes at OFFSET, up to the end of the data, with one record to skip. */
+static void pad(struct ring_slot *slot, uint32_t offset, uint32_t gap) {
+  struct ring_record *record = record_at(slot, offset);
+  record->size_bytes = (uint16_t)gap;
+  record->depth = 0;
+  record->flags = RING_RECORD_PADDING;
+  record->weight = 0;
+}
+
+struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct ring_slot *slot) {
+  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~7ULL;
+  uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+  uint32_t needed = record_bytes(ring->depth_max);
+  uint32_t offset = (uint32_t)head & (ring->slot_bytes - 1);
+  uint32_t to_end = ring->slot_bytes - offset;
+  uint32_t gap = to_end < needed ? to_end : 0;
+  if (head - tail > ring->slot_bytes || head - tail + gap + needed > ring->slot_bytes) {
+    /* Only this handler writes the counter: a load and a store are enough, and cheaper. */
+    uint64_t dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed);
+    atomic_store_explicit(&slot->dropped_full, dropped + 1, memory_order_relaxed);
+    return NULL;
+  }
+  if (gap == 0) return record_at(slot, offset);
+  pad(slot, offset, gap);
+  /* Release: a padding record is complete like any other. */
+  atomic_store_explicit(&slot->head, head + gap, memory_order_release);
+  return record_at(slot, 0);
+}
+
+void ring_writer_commit(struct ring_slot *slot, struct ring_record *record) {
+  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~7ULL;
+  record->size_bytes = (uint16_t)record_bytes(record->depth);
+  /* Release: the record is whole for the reader that acquires this head. */
+  atomic_store_explicit(&slot->head, head + record->size_bytes, memory_order_release);
+}
+
+void ring_writer_count_unsampled(const struct ring_writer *ring) {
+  atomic_fetch_add_explicit(&header_of(ring)->threads_unsampled, 1, memory_order_relaxed);
+}
+
+void ring_writer_count_refused(const struct ring_writer *ring) {
+  atomic_fetch_add_explicit(&header_of(ring)->timers_refused, 1, memory_order_relaxed);
+}
+
+void ring_writer_count_reentry(struct ring_slot *slot) {
+  atomic_fetch_add_explicit(&slot->dropped_reentry, 1, memory_order_relaxed);
+}

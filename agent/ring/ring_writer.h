@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The target's half of a ring (ring_format.h): claim a slot, reserve room for a record, commit it.
+   Works on sizes that it checked once and keeps for itself, so that whatever the shared memory
+   says later, no store leaves the mapping. */
+#ifndef RING_RING_WRITER_H
+#define RING_RING_WRITER_H
+
+#include "ring_format.h"
+
+struct ring_writer {
+  uint8_t *base;
+  uint32_t slot_count, slot_bytes, depth_max;
+};
+
+/* What the target needs of the header besides. */
+struct ring_terms {
+  uint64_t period_ns;
+  int signal;
+};
+
+/* Checks the header of the SIZE bytes at BASE.  Returns 0, -EPROTO for another version, or -EBADMSG
+   when a field is out of its limits or the sizes do not add up to SIZE. */
+int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void *base,
+                     uint64_t size);
+
+/* True while the daemon wants samples.  Signal-safe. */
+int ring_writer_is_on(const struct ring_writer *ring);
+
+/* Takes a free slot for OWNER (ring_owner) under NAME (RING_NAME_BYTES).  Returns NULL when none is
+   free: the thread is then counted as unsampled, once, by the caller.  Signal-safe. */
+struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t owner,
+                                    const char *name);
+
+/* Gives SLOT back; the daemon frees it once it is drained.  Nothing may be written after. */
+void ring_writer_release(struct ring_slot *slot);
+
+/* Room for a record of depth_max frames in SLOT, or NULL when the reader has fallen behind: that is
+   counted in the slot, so that the caller simply returns.  Signal-safe. */
+struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct ring_slot *slot);
+
+/* Publishes RECORD, whose weight, depth, flags and frames the caller has filled.  Signal-safe. */
+void ring_writer_commit(struct ring_slot *slot, struct ring_record *record);
+
+/* Counters of the header and of a slot.  Signal-safe. */
+void ring_writer_count_unsampled(const struct ring_writer *ring);
+void ring_writer_count_refused(const struct ring_writer *ring);
+void ring_writer_count_reentry(struct ring_slot *slot);
+
+#endif

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the agent may be in a stranger's process, read from the object code itself.
+#
+#   tests/handler.sh LIBRARY OBJECTS     OBJECTS: the handler's, separated by ';' or spaces
+#
+# The handler: no undefined symbol once its objects are linked together, no thread-local storage, no
+# system call, at most 1 KiB of stack along its deepest path.  The library: libc and nothing else,
+# one exported symbol, at most 64 KiB stripped.
+set -u
+library=$1
+shift
+IFS=' ;' read -r -a objects <<<"$*"
+work=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-handler.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+STACK_MAX=1024
+SIZE_MAX=65536
+
+[ ${#objects[@]} -ge 4 ] || fail "only ${#objects[@]} handler objects were named"
+ld -r -o "$work/handler.o" "${objects[@]}" || fail "the handler does not link"
+
+undefined=$(nm -u "$work/handler.o")
+[ -z "$undefined" ] || fail "undefined symbols in the handler:" $undefined
+tls=$(readelf -rW "$work/handler.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
+[ -z "$tls" ] || fail "thread-local storage in the handler: $tls"
+readelf -SW "$work/handler.o" | grep -qE ' \.t(data|bss) ' && fail "the handler has a TLS section"
+objdump -d "$work/handler.o" | grep -qE '\s(syscall|sysenter|svc|int +\$0x80)\b' && fail "a system call in the handler"
+[ "$(uname -m)" = x86_64 ] && objdump -d "$work/handler.o" | grep -qE '%(xmm|ymm|zmm|st)[0-9(]' && fail "a vector register in the handler"
+
+# The deepest path: each function's own frame (-fstack-usage), summed along calls in the code.  A
+# compiler names its variants of a function NAME.constprop.0 and the like: NAME alone is used.
+for object in "${objects[@]}"; do
+  usage=${object%.o}.su
+  [ -f "$usage" ] || { fail "no stack usage beside $object"; continue; }
+  awk -F'\t' '{ n = split($1, part, ":"); sub(/\..*/, "", part[n]); print "frame", part[n], $2, $3 }' "$usage"
+done >"$work/frames"
+# Calls between the objects are relocations until they are linked: resolve them with --emit-relocs.
+objdump -dr "$work/handler.o" | awk '
+  /^[0-9a-f]+ <.*>:$/ { name = $2; gsub(/[<>:]/, "", name); sub(/\..*/, "", name); next }
+  /(call|jmp|bl|b) / && /<[^+>]+>/ { target = $0; sub(/.*</, "", target); sub(/[.>].*/, "", target); if (target != name) print "call", name, target }
+  /R_(X86_64_PLT32|X86_64_PC32|AARCH64_CALL26|AARCH64_JUMP26)/ { target = $3; sub(/[-+.].*/, "", target); if (target != name) print "call", name, target }' | sort -u >"$work/calls"
+deepest=$(awk '
+  $1 == "frame" { if ($3 > frame[$2]) frame[$2] = $3; if ($4 !~ /^static/) print "dynamic stack in " $2 }
+  $1 == "call" { calls[$2] = calls[$2] " " $3 }
+  function depth(f, level,   list, n, i, d, most) {
+    if (level > 32) { print "recursion through " f; return 0 }
+    most = 0
+    n = split(calls[f], list, " ")
+    for (i = 1; i <= n; i++) if (list[i] in frame) { d = depth(list[i], level + 1); if (d > most) most = d }
+    return frame[f] + 8 + most
+  }
+  END { print depth("sampler_on_signal", 0) }' "$work/frames" "$work/calls")
+case $deepest in
+*[!0-9]* | "") fail "stack of the handler: $deepest" ;;
+*) [ "$deepest" -le $STACK_MAX ] || fail "the handler takes $deepest bytes of stack; at most $STACK_MAX" ;;
+esac
+grep -q 'call sampler_on_signal thread_slot_find' "$work/calls" || fail "the call graph was not read"
+grep -q 'unwind' "$work/calls" || fail "the call graph does not reach the unwinder"
+
+strip -o "$work/stripped.so" "$library"
+size=$(stat -c %s "$work/stripped.so")
+[ "$size" -le $SIZE_MAX ] || fail "$size bytes stripped; at most $SIZE_MAX"
+needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+others=$(grep -vE '^(libc\.so|libc\.musl|ld-linux|libdl\.so|libpthread\.so)' <<<"$needed" || true)
+[ -z "$others" ] || fail "the library needs $others"
+exported=$(nm -D --defined-only "$library" | awk '{ print $3 }')
+[ "$exported" = pthread_create ] || fail "the library exports: $(head -c 200 <<<"$exported" | tr "\n" " ")"
+readelf -lW "$library" | grep -q ' TLS ' && fail "the library has thread-local storage"
+readelf -lW "$library" | grep 'GNU_STACK' | grep -q 'E' && fail "the library asks for an executable stack"
+if [ "$(uname -m)" = x86_64 ]; then
+  readelf -nW "${objects[0]}" | grep -q 'IBT, SHSTK' || fail "the handler is not built for control-flow enforcement"
+fi
+
+echo "handler: $deepest bytes of stack, no undefined symbol; library: $size bytes stripped, needs $needed, exports $(head -c 200 <<<"$exported")"
+exit $((failures > 0))

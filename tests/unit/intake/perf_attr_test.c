@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must agree for one event's records to land in another's ring. */
+#include "intake/perf_attr.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PERIOD_NS = 10000000, RING_BYTES = 2 * 4096 };
+
+static void both_events_write_the_same_records(void **state) {
+  (void)state;
+  struct perf_event_attr target, anchor;
+  perf_attr_fill(&target, PERIOD_NS);
+  perf_attr_fill_anchor(&anchor);
+  assert_int_equal(target.sample_type, PERF_ATTR_SAMPLE_TYPE);
+  assert_int_equal(anchor.sample_type, target.sample_type);
+  assert_int_equal(anchor.sample_id_all, target.sample_id_all);
+  assert_int_equal(anchor.use_clockid, target.use_clockid);
+  assert_int_equal(anchor.type, target.type);
+  assert_int_equal(anchor.config, target.config);
+}
+
+static void a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts(void **state) {
+  (void)state;
+  struct perf_event_attr target;
+  perf_attr_fill(&target, PERIOD_NS);
+  assert_int_equal(target.sample_period, PERIOD_NS);
+  assert_true(target.disabled && target.enable_on_exec && target.inherit);
+  assert_true(target.exclude_kernel && target.exclude_hv && target.exclude_callchain_kernel);
+  assert_true(target.mmap2 && target.comm && target.task);
+}
+
+static void a_target_is_redirected_into_an_anchors_ring(void **state) {
+  (void)state;
+  struct perf_event_attr attr;
+  perf_attr_fill_anchor(&attr);
+  int anchor = perf_attr_open(&attr, 0, 0);
+  if (anchor < 0) skip(); /* this machine allows no events at all */
+  void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, anchor, 0);
+  assert_true(ring != MAP_FAILED);
+  perf_attr_fill(&attr, PERIOD_NS);
+  int target = perf_attr_open(&attr, 0, 0);
+  assert_true(target >= 0);
+  assert_int_equal(ioctl(target, PERF_EVENT_IOC_SET_OUTPUT, anchor), 0);
+  close(target);
+  munmap(ring, RING_BYTES);
+  close(anchor);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(both_events_write_the_same_records),
+      cmocka_unit_test(a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts),
+      cmocka_unit_test(a_target_is_redirected_into_an_anchors_ring),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

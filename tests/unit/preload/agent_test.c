@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libfleetprof.so itself, preloaded into real programs, against a daemon of one thread that hands
+   out one ring and looks into it after the program has ended. */
+#include "intake/intake_format.h"
+#include "ring/ring_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { SLOTS = 256, SLOT_BYTES = 1 << 17, HZ = 200, OUTPUT_BYTES = 4096 };
+
+#define PERIOD_NS (1000000000ULL / HZ)
+#define TARGETS TARGET_DIR "/"
+
+/* What the daemon of a test does with a request. */
+enum manner { ANSWERS, REFUSES, IS_SILENT, SENDS_UNSEALED, SENDS_SHORT, SENDS_NO_RING };
+
+struct fake {
+  char directory[64], path[96];
+  int listener, memfd;
+  enum manner manner;
+  pthread_t thread;
+  struct ring_reader ring;
+  struct intake_request last;
+  unsigned requests;
+  char maps[4096];
+};
+
+struct outcome {
+  int status;
+  char output[OUTPUT_BYTES];
+  struct rusage usage;
+  uint64_t took_ms;
+};
+
+static struct fake fake;
+
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void make_ring(void) {
+  off_t size = (off_t)ring_total_bytes(SLOTS, SLOT_BYTES);
+  fake.memfd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  assert_int_equal(ftruncate(fake.memfd, fake.manner == SENDS_SHORT ? size - 4096 : size), 0);
+  if (fake.manner != SENDS_UNSEALED)
+    fcntl(fake.memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  fake.ring = (struct ring_reader){.slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
+  fake.ring.base = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fake.memfd, 0);
+  assert_true(fake.ring.base != MAP_FAILED);
+  ring_init(&fake.ring, PERIOD_NS, 61);
+}
+
+static void answer(int connection) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {.bytes = {0}};
+  struct intake_reply reply = {.magic = INTAKE_MAGIC, .version = INTAKE_VERSION};
+  reply.kind = fake.manner == REFUSES ? INTAKE_REFUSED : INTAKE_RING;
+  struct iovec body = {&reply, sizeof reply};
+  struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1};
+  if (reply.kind == INTAKE_RING && fake.manner != SENDS_NO_RING) {
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(&control.header), &fake.memfd, sizeof(int));
+  }
+  sendmsg(connection, &message, MSG_NOSIGNAL);
+}
+
+static void take_request(int connection) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec body = {&fake.last, sizeof fake.last};
+  struct msghdr message = {
+      .msg_iov = &body, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != sizeof fake.last) return;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (header != NULL) {
+    int fd;
+    memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    ssize_t len = read(fd, fake.maps, sizeof fake.maps - 1);
+    fake.maps[len > 0 ? len : 0] = '\0';
+    close(fd);
+  }
+  fake.requests++;
+  if (fake.manner != IS_SILENT) answer(connection);
+}
+
+static void *serve(void *unused) {
+  int connection;
+  while ((connection = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+    take_request(connection);
+    char byte;
+    if (fake.manner == IS_SILENT) (void)!recv(connection, &byte, 1, 0); /* until it gives up */
+    close(connection);
+  }
+  return unused;
+}
+
+static void start(enum manner manner) {
+  memset(&fake, 0, sizeof fake);
+  fake.manner = manner;
+  make_ring();
+  snprintf(fake.directory, sizeof fake.directory, "/tmp/fleetprof-test-XXXXXX");
+  assert_non_null(mkdtemp(fake.directory));
+  snprintf(fake.path, sizeof fake.path, "%s/s", fake.directory);
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  memcpy(address.sun_path, fake.path, sizeof fake.path);
+  fake.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  assert_int_equal(bind(fake.listener, (struct sockaddr *)&address, sizeof address), 0);
+  assert_int_equal(listen(fake.listener, 64), 0);
+  assert_int_equal(pthread_create(&fake.thread, NULL, serve, NULL), 0);
+}
+
+static int stop(void **state) {
+  (void)state;
+  if (fake.listener == 0) return 0;
+  shutdown(fake.listener, SHUT_RDWR);
+  pthread_join(fake.thread, NULL);
+  close(fake.listener);
+  close(fake.memfd);
+  munmap(fake.ring.base, (size_t)ring_total_bytes(SLOTS, SLOT_BYTES));
+  unlink(fake.path);
+  rmdir(fake.directory);
+  fake.listener = 0;
+  return 0;
+}
+
+static void exec_target(int output, const char *socket, char *const *words) {
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  if (socket != NULL) {
+    setenv("LD_PRELOAD", AGENT_SO, 1);
+    setenv("FLEETPROF_SOCKET", socket, 1);
+    setenv("FLEETPROF_SERVICE", "tested", 1);
+    setenv("FLEETPROF_LABEL", "a=1;b=2", 1);
+    setenv("FLEETPROF_HZ", "199.5", 1);
+  }
+  execv(words[0], words);
+  _exit(127);
+}
+
+/* Runs WORDS under the agent (without it when SOCKET is NULL) to its end. */
+static struct outcome run(const char *socket, char *const *words) {
+  struct outcome outcome = {0};
+  int output[2];
+  uint64_t begin = now_ms();
+  assert_int_equal(pipe2(output, O_CLOEXEC), 0);
+  pid_t child = fork();
+  if (child == 0) exec_target(output[1], socket, words);
+  close(output[1]);
+  size_t len = 0;
+  ssize_t got;
+  while ((got = read(output[0], outcome.output + len, OUTPUT_BYTES - 1 - len)) > 0)
+    len += (size_t)got;
+  close(output[0]);
+  assert_int_equal(wait4(child, &outcome.status, 0, &outcome.usage), child);
+  outcome.took_ms = now_ms() - begin;
+  return outcome;
+}
+
+#define RUN(...) run(fake.path, (char *const[]){__VA_ARGS__, NULL})
+#define RUN_PLAIN(...) run(NULL, (char *const[]){__VA_ARGS__, NULL})
+
+struct census {
+  uint64_t weight;
+  unsigned records, pids, tids, released, deepest, truncated;
+};
+
+static unsigned add_slot(unsigned slot, struct census *census) {
+  static uint8_t bytes[SLOT_BYTES];
+  struct ring_view view;
+  struct ring_sample sample;
+  ring_reader_look(&fake.ring, slot, &view);
+  assert_false(view.is_broken);
+  assert_int_equal(view.dropped_full, 0);
+  if (view.pid == 0) return 0;
+  size_t len = ring_reader_copy(&fake.ring, slot, &view, bytes), at = 0;
+  long step;
+  while ((step = ring_record_decode(bytes + at, len - at, &sample)) > 0) {
+    at += (size_t)step;
+    if (sample.depth == 0) continue;
+    census->records++;
+    census->weight += sample.weight;
+    if (sample.depth > census->deepest) census->deepest = sample.depth;
+    if (sample.flags & RING_RECORD_TRUNCATED) census->truncated++;
+  }
+  assert_int_equal(step, 0);
+  census->tids++;
+  census->released += view.is_released;
+  return view.pid;
+}
+
+static struct census count(void) {
+  struct census census = {0};
+  unsigned pids[SLOTS];
+  for (unsigned i = 0; i < SLOTS; i++) {
+    unsigned pid = add_slot(i, &census), known = 0;
+    if (pid == 0) continue;
+    while (known < census.pids && pids[known] != pid) known++;
+    if (known == census.pids) pids[census.pids++] = pid;
+  }
+  return census;
+}
+
+static double cpu_seconds(const struct rusage *usage) {
+  return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+         (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1e-6;
+}
+
+static void the_weight_of_all_threads_is_the_cpu_time(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN(TARGETS "truth", "1.5");
+  assert_int_equal(outcome.status, 0);
+  struct census census = count();
+  assert_int_equal(census.pids, 1);
+  assert_int_equal(census.tids, 2);
+  assert_int_equal(census.released, 1); /* the second thread; the first ended with its process */
+  double ratio = (double)(census.weight * PERIOD_NS) * 1e-9 / cpu_seconds(&outcome.usage);
+  assert_true(ratio > .95 && ratio < 1.05);
+}
+
+static void the_request_says_what_the_environment_says(void **state) {
+  (void)state;
+  start(ANSWERS);
+  RUN("/bin/true");
+  assert_int_equal(fake.requests, 1);
+  assert_int_equal(fake.last.kind, INTAKE_TARGET);
+  assert_int_equal(fake.last.asked_mhz, 199500);
+  assert_string_equal(fake.last.service, "tested");
+  assert_string_equal(fake.last.labels, "a=1\nb=2");
+  assert_non_null(strstr(fake.last.exe, "/true"));
+  assert_non_null(strstr(fake.maps, "/true"));
+}
+
+static void children_of_a_fork_are_sampled_in_slots_of_their_own(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN(TARGETS "forks", "100");
+  assert_int_equal(outcome.status, 0);
+  assert_string_equal(outcome.output, RUN_PLAIN(TARGETS "forks", "100").output);
+  struct census census = count();
+  /* Few: a child of a few ms may end before the kernel's tick looks at its timer. */
+  assert_true(census.pids > 5);
+  assert_int_equal(fake.requests, 1);
+}
+
+static void threads_end_in_every_way_and_give_their_slots_back(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN(TARGETS "threads", "200");
+  assert_int_equal(outcome.status, 0);
+  assert_string_equal(outcome.output, RUN_PLAIN(TARGETS "threads", "200").output);
+  struct census census = count();
+  assert_true(census.tids > 5);
+  assert_true(census.released >= census.tids - 1);
+  assert_int_equal(ring_reader_unsampled(&fake.ring), 0);
+}
+
+static void frames_are_walked_up_to_the_entry_of_the_program(void **state) {
+  (void)state;
+  start(ANSWERS);
+  assert_int_equal(RUN(TARGETS "spin_frame_pointers", "300").status, 0);
+  struct census census = count();
+  assert_true(census.deepest >= 22 && census.deepest <= 32);
+  assert_int_equal(census.truncated, 0);
+}
+
+static void a_stack_deeper_than_a_record_is_cut_and_says_so(void **state) {
+  (void)state;
+  start(ANSWERS);
+  assert_int_equal(RUN(TARGETS "deep_stack", "5000", "200").status, 0);
+  struct census census = count();
+  assert_int_equal(census.deepest, RING_DEPTH_MAX);
+  assert_true(census.truncated > 10);
+}
+
+static void errno_waits_and_alternate_stacks_are_not_disturbed(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN(TARGETS "signals", "1");
+  assert_string_equal(outcome.output, "canaries 0, waits 0, stack 0\n");
+  assert_int_equal(outcome.status, 0);
+  assert_true(count().records > 100);
+}
+
+static void no_descriptor_is_left_in_the_program(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome plain = RUN_PLAIN("/bin/ls", "/proc/self/fd");
+  assert_string_equal(RUN("/bin/ls", "/proc/self/fd").output, plain.output);
+  assert_int_equal(fake.requests, 1);
+}
+
+static void a_program_that_execs_dies_of_no_late_signal(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome =
+      RUN("/bin/bash", "-c",
+          "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; exec env -i /bin/echo clean");
+  assert_int_equal(outcome.status, 0);
+  assert_string_equal(outcome.output, "clean\n");
+}
+
+/* MANNER gives no usable ring: the program must run as if nothing were there. */
+static void runs_unsampled(enum manner manner) {
+  start(manner);
+  struct outcome outcome = RUN(TARGETS "threads", "20");
+  assert_int_equal(outcome.status, 0);
+  assert_string_equal(outcome.output, "20 of 20 threads came to their end\n");
+  assert_int_equal(fake.requests, 1);
+  assert_int_equal(count().records, 0);
+  assert_int_equal(ring_reader_unsampled(&fake.ring), 0);
+  stop(NULL);
+}
+
+static void without_a_usable_ring_the_program_runs_on(void **state) {
+  (void)state;
+  static const enum manner manners[] = {REFUSES, SENDS_UNSEALED, SENDS_SHORT, SENDS_NO_RING};
+  for (unsigned i = 0; i < sizeof manners / sizeof *manners; i++) runs_unsampled(manners[i]);
+}
+
+static void a_daemon_that_never_answers_costs_a_fifth_of_a_second(void **state) {
+  (void)state;
+  start(IS_SILENT);
+  struct outcome outcome = RUN("/bin/true");
+  assert_int_equal(outcome.status, 0);
+  assert_true(outcome.took_ms >= 150 && outcome.took_ms < 1000);
+}
+
+static void without_a_daemon_nothing_happens(void **state) {
+  (void)state;
+  struct outcome outcome = run("/nonexistent/socket", (char *const[]){"/bin/echo", "hi", NULL});
+  assert_int_equal(outcome.status, 0);
+  assert_string_equal(outcome.output, "hi\n");
+}
+
+static void a_signal_that_is_taken_is_left_alone(void **state) {
+  (void)state;
+  start(ANSWERS);
+  signal(61, SIG_IGN); /* the child inherits that */
+  struct outcome outcome = RUN(TARGETS "truth", "0.2");
+  signal(61, SIG_DFL);
+  assert_int_equal(outcome.status, 0);
+  assert_int_equal(fake.requests, 1);
+  assert_int_equal(count().records, 0);
+}
+
+static void a_user_without_room_for_a_signal_runs_unsampled_and_is_counted(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN("/bin/bash", "-c", "ulimit -i 0; exec " TARGETS "truth 0.2");
+  assert_int_equal(outcome.status, 0);
+  const struct ring_header *header = (const struct ring_header *)(const void *)fake.ring.base;
+  assert_int_equal(header->timers_refused, 2);
+  assert_int_equal(ring_reader_unsampled(&fake.ring), 2);
+}
+
+#define CLAIM(test) cmocka_unit_test_teardown(test, stop)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CLAIM(the_weight_of_all_threads_is_the_cpu_time),
+      CLAIM(the_request_says_what_the_environment_says),
+      CLAIM(children_of_a_fork_are_sampled_in_slots_of_their_own),
+      CLAIM(threads_end_in_every_way_and_give_their_slots_back),
+      CLAIM(frames_are_walked_up_to_the_entry_of_the_program),
+      CLAIM(a_stack_deeper_than_a_record_is_cut_and_says_so),
+      CLAIM(errno_waits_and_alternate_stacks_are_not_disturbed),
+      CLAIM(no_descriptor_is_left_in_the_program),
+      CLAIM(a_program_that_execs_dies_of_no_late_signal),
+      CLAIM(without_a_usable_ring_the_program_runs_on),
+      CLAIM(a_daemon_that_never_answers_costs_a_fifth_of_a_second),
+      CLAIM(without_a_daemon_nothing_happens),
+      CLAIM(a_signal_that_is_taken_is_left_alone),
+      CLAIM(a_user_without_room_for_a_signal_runs_unsampled_and_is_counted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

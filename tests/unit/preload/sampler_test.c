@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handler, called by hand with events that are ours, foreign, late or forged. */
+#include "preload/sampler.h"
+#include "preload/thread_slot.h"
+#include "ring/ring_reader.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+enum { SLOTS = 2, SLOT_BYTES = RING_SLOT_BYTES_MIN, PID = 77 };
+
+static struct ring_reader reader;
+static struct thread_slot *thread;
+static uint32_t next_tid = 1;
+
+static struct thread_slot *new_thread(void) {
+  struct thread_slot *slot = thread_slot_claim(ring_owner(PID, next_tid++));
+  assert_non_null(slot);
+  slot->stack = (struct unwind_stack){0, 0};
+  memcpy(slot->name, "worker", 7);
+  return slot;
+}
+
+static int setup(void **state) {
+  (void)state;
+  struct ring_writer writer;
+  struct ring_terms terms;
+  size_t size = ring_total_bytes(SLOTS, SLOT_BYTES);
+  reader =
+      (struct ring_reader){.base = calloc(1, size), .slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
+  ring_init(&reader, 10000000, 61);
+  if (ring_writer_init(&writer, &terms, reader.base, size) != 0) return -1;
+  sampler_init(&writer);
+  thread = new_thread();
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  thread_slot_release(thread);
+  free(reader.base);
+  return 0;
+}
+
+static siginfo_t expiry(void *token, int overrun) {
+  siginfo_t event;
+  memset(&event, 0, sizeof event);
+  event.si_signo = 61;
+  event.si_code = SI_TIMER;
+  event.si_overrun = overrun;
+  event.si_value.sival_ptr = token;
+  return event;
+}
+
+static void deliver(siginfo_t event) {
+  ucontext_t context;
+  getcontext(&context);
+  sampler_on_signal(61, &event, &context);
+}
+
+static struct ring_view look(unsigned slot) {
+  struct ring_view view;
+  ring_reader_look(&reader, slot, &view);
+  return view;
+}
+
+static struct ring_sample first_sample(unsigned slot) {
+  struct ring_view view = look(slot);
+  uint8_t bytes[SLOT_BYTES];
+  struct ring_sample sample = {0};
+  size_t len = ring_reader_copy(&reader, slot, &view, bytes);
+  assert_true(ring_record_decode(bytes, len, &sample) > 0);
+  return sample;
+}
+
+static void an_expiry_becomes_a_record_of_its_weight(void **state) {
+  (void)state;
+  deliver(expiry(thread_slot_token(thread), 4));
+  struct ring_sample sample = first_sample(0);
+  assert_int_equal(sample.weight, 5);
+  assert_int_equal(sample.depth, 1);
+  assert_true(sample.pc[0] != 0);
+  assert_int_equal(look(0).pid, PID);
+  assert_string_equal(look(0).name, "worker");
+}
+
+static void a_negative_overrun_counts_as_none(void **state) {
+  (void)state;
+  deliver(expiry(thread_slot_token(thread), -3));
+  assert_int_equal(first_sample(0).weight, 1);
+}
+
+static void a_thread_takes_no_ring_slot_before_its_first_sample(void **state) {
+  (void)state;
+  assert_int_equal(look(0).pid, 0);
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(look(0).pid, PID);
+}
+
+static void a_signal_that_no_timer_made_is_let_pass(void **state) {
+  (void)state;
+  siginfo_t event = expiry(thread_slot_token(thread), 0);
+  event.si_code = SI_QUEUE;
+  deliver(event);
+  event.si_code = SI_USER;
+  deliver(event);
+  assert_int_equal(look(0).head, 0);
+}
+
+static void a_token_that_means_nobody_is_let_pass(void **state) {
+  (void)state;
+  char *token = thread_slot_token(thread);
+  void *const forged[] = {NULL,        (void *)1,        (void *)UINTPTR_MAX, &reader,
+                          token + 1,   token - 1,        token + 64,          token + 128,
+                          token - 128, token + (1 << 30)};
+  for (unsigned i = 0; i < sizeof forged / sizeof *forged; i++) deliver(expiry(forged[i], 0));
+  assert_int_equal(look(0).pid, 0);
+}
+
+static void a_late_signal_of_an_ended_thread_finds_nobody(void **state) {
+  (void)state;
+  void *token = thread_slot_token(thread);
+  thread_slot_release(thread);
+  deliver(expiry(token, 0));
+  struct thread_slot *next = new_thread();
+  assert_ptr_equal(next, thread);
+  deliver(expiry(token, 0));
+  assert_int_equal(look(0).pid, 0);
+  deliver(expiry(thread_slot_token(next), 0));
+  assert_int_equal(look(0).pid, PID);
+}
+
+static void a_signal_inside_the_handler_is_counted(void **state) {
+  (void)state;
+  deliver(expiry(thread_slot_token(thread), 0));
+  uint64_t head = look(0).head;
+  thread->busy = 1;
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(look(0).dropped_reentry, 1);
+  assert_int_equal(look(0).head, head);
+  thread->busy = 0;
+}
+
+static void nothing_is_taken_while_the_daemon_says_pause(void **state) {
+  (void)state;
+  ring_reader_control(&reader, RING_PAUSE);
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(look(0).pid, 0);
+  ring_reader_control(&reader, RING_RUN);
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_true(look(0).head > 0);
+}
+
+static void a_thread_without_a_free_slot_is_counted_once(void **state) {
+  (void)state;
+  struct thread_slot *more[SLOTS];
+  for (unsigned i = 0; i < SLOTS; i++) {
+    more[i] = new_thread();
+    deliver(expiry(thread_slot_token(more[i]), 0));
+  }
+  for (unsigned i = 0; i < 3; i++) deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(ring_reader_unsampled(&reader), 1);
+  for (unsigned i = 0; i < SLOTS; i++) thread_slot_release(more[i]);
+}
+
+static void a_slot_that_the_daemon_took_back_is_claimed_anew(void **state) {
+  (void)state;
+  deliver(expiry(thread_slot_token(thread), 0));
+  ring_reader_free_slot(&reader, 0);
+  struct thread_slot *other = new_thread();
+  deliver(expiry(thread_slot_token(other), 0));
+  uint32_t others = look(0).tid;
+  uint64_t head = look(0).head;
+  deliver(expiry(thread_slot_token(thread), 0));
+  assert_int_equal(look(0).tid, others);
+  assert_int_equal(look(0).head, head);
+  assert_true(look(1).head > 0);
+  thread_slot_release(other);
+}
+
+static void what_a_fork_left_in_the_table_is_free_to_the_child(void **state) {
+  (void)state;
+  struct thread_slot *all[THREAD_SLOTS_MAX];
+  unsigned count = 0;
+  while (count < THREAD_SLOTS_MAX &&
+         (all[count] = thread_slot_claim(ring_owner(PID, 10000 + count))) != NULL)
+    count++;
+  assert_int_equal(count, THREAD_SLOTS_MAX - 1);
+  void *parents = thread_slot_token(all[5]);
+  struct thread_slot *childs = thread_slot_claim(ring_owner(PID + 1, 1));
+  assert_non_null(childs);
+  assert_ptr_equal(thread_slot_find(thread_slot_token(childs)), childs);
+  if (childs == all[5]) assert_null(thread_slot_find(parents));
+  thread_slot_release(childs);
+  for (unsigned i = 0; i < count; i++) thread_slot_release(all[i]);
+}
+
+#define CLAIM(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CLAIM(an_expiry_becomes_a_record_of_its_weight),
+      CLAIM(a_negative_overrun_counts_as_none),
+      CLAIM(a_thread_takes_no_ring_slot_before_its_first_sample),
+      CLAIM(a_signal_that_no_timer_made_is_let_pass),
+      CLAIM(a_token_that_means_nobody_is_let_pass),
+      CLAIM(a_late_signal_of_an_ended_thread_finds_nobody),
+      CLAIM(a_signal_inside_the_handler_is_counted),
+      CLAIM(nothing_is_taken_while_the_daemon_says_pause),
+      CLAIM(a_thread_without_a_free_slot_is_counted_once),
+      CLAIM(a_slot_that_the_daemon_took_back_is_claimed_anew),
+      CLAIM(what_a_fork_left_in_the_table_is_free_to_the_child),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
