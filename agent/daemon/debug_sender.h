@@ -25,10 +25,14 @@ void debug_sender_note(struct debug_sender *sender, struct span id, const char *
 int debug_sender_want(struct debug_sender *sender, const struct debug_wanted *wanted, char *why,
                       unsigned long why_len);
 
-/* Makes the next piece of what is queued, in ARENA.  Returns 0; -ENOENT when nothing is queued;
-   -EDQUOT when today's budget is used up; another -errno with RET->id set when that file failed
-   (it is dropped from the queue). */
+/* Makes the next piece of what is queued, in ARENA or in SENDER (good until the next call). Returns
+   0; -ENOENT when nothing is queued; -EAGAIN when a large file is still being hashed (call again
+   soon); -EDQUOT when today's budget is used up; another -errno with RET->id set when that file
+   failed (it is dropped from the queue): -ESTALE it changed meanwhile. */
 int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret);
+
+/* Forgets the wish for ID: the collector has the file, or does not take it. */
+void debug_sender_drop(struct debug_sender *sender, struct span id);
 
 /* Forgets the queue (the connection is gone); the collector will ask again, with an offset. */
 void debug_sender_reset(struct debug_sender *sender);

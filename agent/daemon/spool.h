@@ -20,8 +20,7 @@ struct spool_limits {
 };
 
 /* Told of each entry that leaves unsent: RECORDS records of RUN were lost for REASON. */
-typedef void spool_on_loss(void *context, uint64_t run, enum loss_reason reason,
-                           uint64_t records);
+typedef void spool_on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
 
 struct spool_item {
   uint64_t run, seq, records;
@@ -29,8 +28,10 @@ struct spool_item {
   struct span zstd; /* valid until the next call on the spool */
 };
 
-/* Opens DIR (made when absent), reads what is there, cuts torn tails, sets corrupt segments aside
-   as *.corrupt.  Returns 0 or -errno. */
+/* Opens DIR (made when absent), locks it, reads what is there, cuts torn tails.  A segment that
+   does not read back is set aside as *.corrupt as soon as what is good in it has left; what is
+   known to be lost with it is told as LOSS_SPOOL_CORRUPT, once.  Returns 0, -EBUSY when another
+   process has DIR, or -errno. */
 int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
                void *context, struct spool **ret);
 void spool_close(struct spool *spool); /* syncs first */
@@ -56,11 +57,11 @@ void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *r
 void spool_sync(struct spool *spool, bool force);
 
 struct spool_figures {
-  uint64_t entries, records, bytes;        /* waiting */
-  uint64_t first_run, first_seq;           /* oldest waiting, 0 when none */
-  uint64_t bytes_written, syncs;           /* since open: flash wear */
+  uint64_t entries, records, bytes; /* waiting */
+  uint64_t first_run, first_seq;    /* oldest waiting, 0 when none */
+  uint64_t bytes_written, syncs;    /* since open: flash wear */
   uint64_t corrupt_segments, quarantined;
-  int last_error;                          /* of the last refused append, 0 when the last worked */
+  int last_error; /* of the last refused append, 0 when the last worked */
 };
 void spool_figures(const struct spool *spool, struct spool_figures *ret);
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function a subcommand.  Each gets the words from its own name on (argv[0] is "run"), prints
+   its own --help, and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 a threshold was
+   exceeded. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+/* Starts a program under a sampler and exits with the program's own status. */
+int run_main(int argc, char **argv);
+
+/* Enrols this board with a collector: key, request, certificate. */
+int enroll_main(int argc, char **argv);
+
+/* Prints what the daemons of this machine say of themselves. */
+int status_main(int argc, char **argv);
+
+/* Tries what this machine and kernel allow, and says how to mend what they do not. */
+int doctor_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which CPUs of this machine are online. */
+#ifndef CLI_CPU_LIST_H
+#define CLI_CPU_LIST_H
+
+enum { CPU_LIST_MAX = 4096 };
+
+struct cpu_list {
+  int cpus[CPU_LIST_MAX]; /* ascending */
+  unsigned count;
+};
+
+/* Reads the kernel's form, "0-3,8".  Returns 0, -EINVAL, or -EOVERFLOW for more than fit.  Pure. */
+int cpu_list_parse(const char *text, struct cpu_list *ret);
+
+/* The CPUs that are online now; where the kernel does not say which, as many as there are.  Returns
+   0 or -errno. */
+int cpu_list_online(struct cpu_list *ret);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A connection a question: the daemon may have been restarted between two, and nobody has to tell.
+   The status comes as a file in memory, because a packet has a fixed size and a status does not. */
+#include "daemon_call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  CONNECT_MS = 1000,
+  STATUS_MS = 5000,
+  STATUS_BYTES_MAX = 16 << 20, /* 1024 targets need a fiftieth of it */
+};
+
+int daemon_call(const char *socket, const struct intake_call *call, struct intake_answer *ret) {
+  int fd;
+  uint32_t patience_ms = call->timeout_ms < CONNECT_MS ? call->timeout_ms : CONNECT_MS;
+  int error = intake_client_connect(socket, patience_ms, &fd);
+  if (error != 0) return error;
+  error = intake_client_call(fd, call, ret);
+  close(fd);
+  return error;
+}
+
+static int read_text(int fd, char **ret_text) {
+  struct stat found;
+  if (fstat(fd, &found) != 0) return -errno;
+  if (found.st_size < 0 || found.st_size > STATUS_BYTES_MAX) return -EOVERFLOW;
+  size_t size = (size_t)found.st_size, len = 0;
+  char *text = malloc(size + 1);
+  if (text == NULL) return -ENOMEM;
+  while (len < size) {
+    ssize_t got = pread(fd, text + len, size - len, (off_t)len);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    len += (size_t)got;
+  }
+  text[len] = '\0';
+  *ret_text = text;
+  return 0;
+}
+
+int daemon_call_status(const char *socket, char **ret_json) {
+  struct intake_request request;
+  struct intake_answer answer;
+  intake_client_request(&request, INTAKE_STATUS);
+  struct intake_call call = {.request = &request, .timeout_ms = STATUS_MS};
+  int error = daemon_call(socket, &call, &answer);
+  if (error != 0) return error;
+  if (answer.reply.kind == INTAKE_TEXT && answer.fd >= 0)
+    error = read_text(answer.fd, ret_json);
+  else
+    error = -EBADMSG;
+  if (answer.fd >= 0) close(answer.fd);
+  return error;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon puts itself into the background: what is started here is its first process, which ends
+   as soon as the real one listens, or could not.  Whether it is there is asked of the socket alone,
+   because two runs at once may both start one, and the daemon lets only the first of them live: the
+   second's starter fails and its run is served all the same.
+
+   The daemon gets nothing of ours: its standard streams are /dev/null (its errors may come through
+   where we may speak), all other descriptors are close-on-exec, and the settings in the environment
+   that mean the program to be profiled are taken out. */
+#include "daemon_start.h"
+#include "common/clock.h"
+#include "intake/intake_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  CONNECT_MS = 500,
+  START_MS = 5000, /* a slow board, a spool to recover */
+  GRACE_MS = 1000, /* after the starter failed: another run's daemon may be coming up */
+  POLL_MS = 10,
+  WORDS_MAX = 8,
+};
+
+#define NO_STATUS (-1)
+
+static int try_sockets(const struct path_list *list, struct path *ret_socket) {
+  int error = -ENOENT;
+  for (unsigned i = 0; i < list->count; i++) {
+    int fd;
+    int tried = intake_client_connect(list->paths[i].text, CONNECT_MS, &fd);
+    if (tried == 0) {
+      close(fd);
+      *ret_socket = list->paths[i];
+      return 0;
+    }
+    if (tried != -ENOENT && tried != -ECONNREFUSED) error = tried;
+  }
+  return error;
+}
+
+int daemon_find(const char *state, struct path *ret_socket) {
+  static struct path_list list; /* three paths are too much for a stack frame */
+  int error = paths_sockets(state, &list);
+  return error == 0 ? try_sockets(&list, ret_socket) : error;
+}
+
+static void be_daemon(const char *program, const struct daemon_wish *wish) {
+  char *words[WORDS_MAX] = {(char *)(uintptr_t)program};
+  unsigned count = 1;
+  if (wish->state != NULL) {
+    words[count++] = (char *)(uintptr_t) "--state";
+    words[count++] = (char *)(uintptr_t)wish->state;
+  }
+  if (wish->collector != NULL) {
+    words[count++] = (char *)(uintptr_t) "--collector";
+    words[count++] = (char *)(uintptr_t)wish->collector;
+  }
+  words[count++] = (char *)(uintptr_t) "--on-demand";
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) _exit(126);
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  if (!wish->is_talkative) dup2(null, STDERR_FILENO);
+  unsetenv("FLEETPROF_LABEL");
+  unsetenv("FLEETPROF_HZ");
+  unsetenv("FLEETPROF_VERBOSE");
+  setenv("FLEETPROF", "0", 1); /* a preload of the user's does not sample the daemon */
+  execv(program, words);
+  _exit(126);
+}
+
+/* Whether STARTER has ended, and how. */
+static int starter_status(pid_t starter) {
+  int status;
+  pid_t got = waitpid(starter, &status, WNOHANG);
+  if (got != starter) return got < 0 ? 0 : NO_STATUS;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void sleep_ms(long ms) {
+  struct timespec time = {.tv_nsec = ms * (long)NS_PER_MS};
+  nanosleep(&time, NULL);
+}
+
+/* Waits until a socket answers, or STARTER has failed and nobody else came. */
+static int wait_for_socket(const char *state, pid_t starter, struct path *ret_socket,
+                           int *ret_status) {
+  uint64_t deadline = clock_monotonic_ns() + START_MS * NS_PER_MS;
+  int status = NO_STATUS;
+  while (daemon_find(state, ret_socket) != 0) {
+    if (clock_monotonic_ns() >= deadline) {
+      *ret_status = status;
+      return -ETIMEDOUT;
+    }
+    if (status == NO_STATUS && (status = starter_status(starter)) > 0) {
+      uint64_t grace = clock_monotonic_ns() + GRACE_MS * NS_PER_MS;
+      if (grace < deadline) deadline = grace;
+    }
+    sleep_ms(POLL_MS);
+  }
+  return 0;
+}
+
+static int start(const struct daemon_wish *wish, struct path *ret_socket, char *why,
+                 size_t why_len) {
+  struct path program;
+  int status = NO_STATUS;
+  if (paths_program("fleetprofd", &program) != 0) {
+    snprintf(why, why_len,
+             "no daemon listens and fleetprofd is neither beside fleetprof nor in "
+             "PATH");
+    return -ENOENT;
+  }
+  pid_t starter = fork();
+  if (starter == 0) be_daemon(program.text, wish);
+  if (starter < 0) {
+    snprintf(why, why_len, "no daemon listens and fork fails: %s", strerror(errno));
+    return -errno;
+  }
+  int error = wait_for_socket(wish->state, starter, ret_socket, &status);
+  if (error == 0) {
+    starter_status(starter);
+    return 0;
+  }
+  if (status > 0)
+    snprintf(why, why_len, "fleetprofd does not start: it ended with status %d", status);
+  else
+    snprintf(why, why_len, "fleetprofd was started and does not listen after %d s",
+             START_MS / 1000);
+  return error;
+}
+
+int daemon_start(const struct daemon_wish *wish, struct path *ret_socket, char *why,
+                 size_t why_len) {
+  if (daemon_find(wish->state, ret_socket) == 0) return 0;
+  struct path state;
+  struct daemon_wish absolute = *wish;
+  if (wish->state != NULL) {
+    int error = paths_state(wish->state, &state);
+    if (error != 0) {
+      snprintf(why, why_len, "--state: %.200s: %s", wish->state, strerror(-error));
+      return error;
+    }
+    absolute.state = state.text;
+  }
+  return start(&absolute, ret_socket, why, why_len);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A check is one row here and one function in finding_kernel.c or finding_board.c.  Each says what
+   it saw; what did not pass also says how to mend it.  Scripts read the first word of a line and
+   the exit status: 1 when a check failed, 0 with warnings. */
+#include "commands.h"
+#include "common/options.h"
+#include "finding.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct doctor_options {
+  const char *state;
+};
+
+static const struct option rows[] = {
+    {"state", 0, "DIR", NULL, "Which board", "that whose directory this is", OPTION_STRING,
+     offsetof(struct doctor_options, state)},
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof doctor [OPTION]...",
+    .summary = "Tries what this machine and kernel allow, and says how to mend the rest.",
+    .epilogue = "EXAMPLES\n  fleetprof doctor\n  fleetprof doctor --state ./board\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+static const struct {
+  const char *name;
+  void (*look)(const struct patient *patient, struct finding *ret);
+} checks[] = {
+    {"perf events", finding_perf_events},
+    {"perf ring", finding_perf_ring},
+    {"CPU timers", finding_cpu_timers},
+    {"agent", finding_agent},
+    {"kill switch", finding_kill_switch},
+    {"daemon", finding_daemon},
+    {"enrolment", finding_enrolment},
+    {"certificate", finding_certificate},
+    {"clock", finding_clock},
+    {"disk", finding_disk},
+};
+
+struct finding *finding_set(struct finding *finding, enum finding_verdict verdict,
+                            const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(finding->why, sizeof finding->why, format, args);
+  va_end(args);
+  finding->verdict = verdict;
+  return finding;
+}
+
+void finding_mend(struct finding *finding, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(finding->mend, sizeof finding->mend, format, args);
+  va_end(args);
+}
+
+static unsigned look_at_all(const struct patient *patient) {
+  static const char *const verdicts[] = {"PASS", "WARN", "FAIL"};
+  unsigned failed = 0;
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    struct finding finding = {.verdict = FINDING_FAIL};
+    checks[i].look(patient, &finding);
+    printf("%s  %-12s %s\n", verdicts[finding.verdict], checks[i].name, finding.why);
+    if (finding.mend[0] != '\0') printf("      %-12s mend: %s\n", "", finding.mend);
+    failed += finding.verdict == FINDING_FAIL;
+  }
+  return failed;
+}
+
+int doctor_main(int argc, char **argv) {
+  static struct patient patient;
+  struct doctor_options options = {0};
+  struct options_result result;
+  char error[512];
+  if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
+    fprintf(stderr, "fleetprof: doctor: %s\n", error);
+    return EXIT_USAGE;
+  }
+  if (result.is_done) return 0;
+  if (result.first_positional < argc) {
+    fprintf(stderr, "fleetprof: doctor: %.100s: takes no arguments; see --help\n",
+            argv[result.first_positional]);
+    return EXIT_USAGE;
+  }
+  patient.given_state = options.state;
+  int failure = paths_state(options.state, &patient.state);
+  if (failure != 0) {
+    fprintf(stderr, "fleetprof: doctor: no state directory: %s; give --state\n",
+            strerror(-failure));
+    return EXIT_FAILED;
+  }
+  return look_at_all(&patient) > 0 ? EXIT_FAILED : 0;
+}

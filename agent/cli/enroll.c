@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `fleetprof enroll`: once a board, or again whenever its identity is to be replaced.
+
+   The order is such that a failure costs nothing: the state directory is made and tried first, so
+   that a token, which works once, is not used up for a certificate that cannot be kept; the answer
+   is checked before it is written; and it replaces what is there as a whole (enroll_files.c). */
+#include "commands.h"
+#include "enroll_call.h"
+#include "enroll_files.h"
+#include "enroll_identity.h"
+#include "paths.h"
+
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/options.h"
+#include "common/tls.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  EXIT_USAGE = 2,
+  COLLECTOR_BYTES = ENROLL_HOST_BYTES + ENROLL_PORT_BYTES + 4,
+  ANSWER_BYTES = 4 * LIMIT_CONTROL_BYTES,
+};
+
+struct enroll_options {
+  const char *collector, *token, *state;
+};
+
+#define OFFSET(field) offsetof(struct enroll_options, field)
+
+static const struct option rows[] = {
+    {"collector", 0, "HOST:PORT", NULL, "Enrolment", "the collector's --agents address",
+     OPTION_STRING, OFFSET(collector)},
+    {"token", 0, "TOKEN", NULL, "Enrolment",
+     "printed by `fleetprof-collector token`; works once (better in FLEETPROF_TOKEN: other users "
+     "see command lines)",
+     OPTION_STRING, OFFSET(token)},
+    {"state", 0, "DIR", NULL, "Enrolment",
+     "the board's directory; /var/lib/fleetprof for root, else ~/.local/state/fleetprof",
+     OPTION_STRING, OFFSET(state)},
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof enroll --collector HOST:PORT --token TOKEN [--state DIR]",
+    .summary = "Makes this board known to a collector: a key, a request, a certificate.",
+    .epilogue = "EXAMPLES\n"
+                "  fleetprof enroll --collector 10.0.0.5:7443 --token \"$TOKEN\"\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+struct enrolment {
+  struct enroll_options options;
+  struct enroll_address address;
+  uint8_t fingerprint[ENROLL_FINGERPRINT_BYTES];
+  struct path state;
+  EVP_PKEY *key;
+  struct buf key_pem, request;
+  struct arena arena;
+  struct message answer;
+};
+
+__attribute__((format(printf, 2, 3))) static int complain(int status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fputs("fleetprof: enroll: ", stderr);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+  va_end(args);
+  return status;
+}
+
+/* Reads the command line.  Returns 0, or the exit status plus one. */
+static int read_words(struct enrolment *enrolment, int argc, char **argv) {
+  struct enroll_options *options = &enrolment->options;
+  struct options_result result;
+  char error[ENROLL_WHY_BYTES];
+  if (options_parse(&table, argc, argv, options, &result, error, sizeof error) < 0)
+    return 1 + complain(EXIT_USAGE, "%s", error);
+  if (result.is_done) return 1;
+  if (result.first_positional < argc)
+    return 1 + complain(EXIT_USAGE, "%.100s: not an option; fleetprof enroll --help lists them",
+                        argv[result.first_positional]);
+  if (options->collector == NULL)
+    return 1 + complain(EXIT_USAGE, "--collector: missing: give the collector's HOST:PORT");
+  if (options->token == NULL)
+    return 1 + complain(EXIT_USAGE,
+                        "--token: missing: make one with `fleetprof-collector token --data DIR`");
+  if (enroll_address_parse(options->collector, &enrolment->address) < 0)
+    return 1 + complain(EXIT_USAGE, "--collector: '%.200s' is not HOST:PORT", options->collector);
+  if (enroll_token_parse(options->token, enrolment->fingerprint) < 0)
+    return 1 + complain(EXIT_USAGE, "--token: this is no enroll token (or a part of one): make one "
+                                    "with `fleetprof-collector token --data DIR`");
+  return 0;
+}
+
+static int prepare(struct enrolment *enrolment) {
+  int rc = paths_state(enrolment->options.state, &enrolment->state);
+  if (rc < 0) return complain(1, "state: no directory: %s: give --state DIR", strerror(-rc));
+  rc = enroll_files_prepare(enrolment->state.text);
+  if (rc < 0)
+    return complain(1, "%s: cannot be written: %s: give another --state DIR, or run as its owner",
+                    enrolment->state.text, strerror(-rc));
+  enrolment->key = enroll_key_make();
+  if (enrolment->key == NULL || enroll_key_print(enrolment->key, &enrolment->key_pem) < 0 ||
+      enroll_request_make(enrolment->key, &enrolment->request) < 0)
+    return complain(1, "key: cannot be made: OpenSSL has no memory or no randomness");
+  return 0;
+}
+
+static int ask(struct enrolment *enrolment) {
+  const char *collector = enrolment->options.collector;
+  struct message question = {.type = FRAME_ENROLL};
+  question.enroll = (struct enroll){
+      .version = LIMIT_PROTOCOL_VERSION,
+      .token = enrolment->options.token,
+      .csr = buf_span(&enrolment->request),
+  };
+  struct enroll_call call = {
+      .address = &enrolment->address, .question = &question, .arena = &enrolment->arena};
+  call.context = tls_enrol_context(enrolment->fingerprint, call.why, sizeof call.why);
+  if (call.context == NULL) return complain(1, "%s", call.why);
+  int rc = enroll_call(&call, &enrolment->answer);
+  SSL_CTX_free(call.context);
+  if (rc < 0)
+    return complain(1,
+                    "%s: no answer: %s: check that the collector runs there, that this is its "
+                    "--agents address, and that the token is its own",
+                    collector, call.why);
+  if (enrolment->answer.type != FRAME_ENROLLED)
+    return complain(1, "%s: the answer is no enrolment (frame type %d): is its version older?",
+                    collector, (int)enrolment->answer.type);
+  const struct enrolled *enrolled = &enrolment->answer.enrolled;
+  if (enrolled->error[0] != '\0')
+    return complain(1,
+                    "%s: refused: %s: make a new token with `fleetprof-collector token --data DIR`",
+                    collector, enrolled->error);
+  const char *wrong = enroll_answer_check(enrolled, enrolment->key, enrolment->fingerprint);
+  if (wrong != NULL) return complain(1, "%s: the answer is refused: %s", collector, wrong);
+  return 0;
+}
+
+static int keep(struct enrolment *enrolment) {
+  const struct enrolled *enrolled = &enrolment->answer.enrolled;
+  char collector[COLLECTOR_BYTES];
+  int len = snprintf(collector, sizeof collector, "%s\n", enrolment->options.collector);
+  const struct enroll_files files = {
+      .key = buf_span(&enrolment->key_pem),
+      .certificate = enrolled->certificate,
+      .ca = enrolled->ca,
+      .collector = span_of(collector, (size_t)len),
+  };
+  int rc = enroll_files_install(enrolment->state.text, &files);
+  if (rc == -EBUSY)
+    return complain(1, "%s: another enrolment is at work there: wait for it",
+                    enrolment->state.text);
+  if (rc < 0)
+    return complain(1,
+                    "%s: cannot keep the certificate: %s: make room, and enroll again with a new "
+                    "token",
+                    enrolment->state.text, strerror(-rc));
+  printf("enrolled as %s; its key and certificate are in %s\n", enrolled->board,
+         enrolment->state.text);
+  return 0;
+}
+
+int enroll_main(int argc, char **argv) {
+  struct enrolment enrolment = {.key = NULL};
+  int status = read_words(&enrolment, argc, argv);
+  if (status != 0) return status - 1;
+  signal(SIGPIPE, SIG_IGN); /* a collector that leaves is an error to explain */
+  arena_init(&enrolment.arena, ANSWER_BYTES);
+  status = prepare(&enrolment);
+  if (status == 0) status = ask(&enrolment);
+  if (status == 0) status = keep(&enrolment);
+  if (enrolment.key_pem.data != NULL)
+    OPENSSL_cleanse(enrolment.key_pem.data, enrolment.key_pem.len);
+  buf_fini(&enrolment.key_pem);
+  buf_fini(&enrolment.request);
+  arena_fini(&enrolment.arena);
+  EVP_PKEY_free(enrolment.key);
+  return status;
+}

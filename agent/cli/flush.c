@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's own account of the ended tree (wait4) goes to the daemon: what the sampler did not
+   see of it becomes [kernel] and [unsampled], so the total is right whatever was missed.
+
+   A worker that is killed while we wait takes the question with it; the keeper starts another one
+   within moments, and the question is asked again until the time is up.  The same account told
+   twice is the same account: the daemon knows the program by its pid. */
+#include "flush.h"
+#include "common/clock.h"
+#include "daemon_call.h"
+#include "request_fill.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  GRACE_MS = 500, /* for the daemon's own answer at the deadline to reach us */
+  AGAIN_MS = 100,
+};
+
+static uint64_t ns_of(const struct timeval *time) {
+  return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_usec * 1000;
+}
+
+static uint64_t left_ms(uint64_t deadline_ns) {
+  uint64_t now = clock_monotonic_ns();
+  return now < deadline_ns ? (deadline_ns - now) / NS_PER_MS : 0;
+}
+
+/* Asks once. */
+static int ask(const char *socket, struct intake_request *request, uint64_t deadline_ns,
+               struct intake_reply *ret) {
+  struct intake_answer answer;
+  request->deadline_ms = left_ms(deadline_ns);
+  struct intake_call call = {.request = request,
+                             .timeout_ms = (uint32_t)request->deadline_ms + GRACE_MS};
+  int error = daemon_call(socket, &call, &answer);
+  if (error != 0) return error;
+  if (answer.fd >= 0) close(answer.fd);
+  if (answer.reply.kind != INTAKE_FLUSHED && answer.reply.kind != INTAKE_REFUSED) return -EBADMSG;
+  *ret = answer.reply;
+  return 0;
+}
+
+static int is_gone(int error) {
+  return error == -ECONNRESET || error == -ECONNREFUSED || error == -ENOENT;
+}
+
+int flush(const struct sampling_choice *choice, const struct rusage *usage,
+          struct intake_reply *ret) {
+  uint64_t timeout_ns = choice->settings->options.flush_timeout_ns;
+  uint64_t longest_ns = (uint64_t)INT32_MAX * NS_PER_MS;
+  uint64_t deadline_ns = clock_monotonic_ns() + (timeout_ns < longest_ns ? timeout_ns : longest_ns);
+  struct intake_request request;
+  request_fill(&request, INTAKE_FLUSH, choice);
+  request.user_ns = ns_of(&usage->ru_utime);
+  request.system_ns = ns_of(&usage->ru_stime);
+  for (;;) {
+    int error = ask(choice->socket, &request, deadline_ns, ret);
+    if (!is_gone(error) || left_ms(deadline_ns) <= AGAIN_MS) return error;
+    struct timespec pause = {.tv_nsec = AGAIN_MS * (long)NS_PER_MS};
+    nanosleep(&pause, NULL);
+  }
+}

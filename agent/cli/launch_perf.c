@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One event a CPU, in CPU order, all inherited by whatever the program starts; they begin to count
+   at its exec.  Our copies are closed as soon as the daemon has its own.  No variable, no preload,
+   no signal: the program cannot tell that it is sampled. */
+#include "launch_perf.h"
+#include "cpu_list.h"
+#include "daemon_call.h"
+#include "intake/perf_attr.h"
+#include "request_fill.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CALL_MS = 3000 };
+
+#define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
+
+struct events {
+  int fds[INTAKE_FDS_MAX];
+  unsigned count;
+};
+
+static int read_paranoid(void) {
+  int value = -2;
+  FILE *file = fopen(PARANOID_PATH, "re");
+  if (file == NULL) return value;
+  if (fscanf(file, "%d", &value) != 1) value = -2;
+  fclose(file);
+  return value;
+}
+
+static void explain(int error, char *why, size_t why_len) {
+  if (error == -EACCES || error == -EPERM)
+    snprintf(why, why_len,
+             "perf: %s; perf_event_paranoid is %d, and up to 2 lets every user in "
+             "(sysctl kernel.perf_event_paranoid=2)",
+             strerror(-error), read_paranoid());
+  else if (error == -ENOSYS || error == -ENOENT || error == -ENODEV || error == -EOPNOTSUPP)
+    snprintf(why, why_len, "perf: the kernel has no perf events (CONFIG_PERF_EVENTS)");
+  else if (error == -EOVERFLOW)
+    snprintf(why, why_len, "perf: more than %d CPUs", INTAKE_FDS_MAX);
+  else
+    snprintf(why, why_len, "perf: %s", strerror(-error));
+}
+
+static void close_events(struct events *events) {
+  for (unsigned i = 0; i < events->count; i++) close(events->fds[i]);
+  events->count = 0;
+}
+
+static int open_events(pid_t pid, uint64_t period_ns, struct events *events) {
+  struct perf_event_attr attr;
+  struct cpu_list cpus;
+  int error = cpu_list_online(&cpus);
+  perf_attr_fill(&attr, period_ns);
+  for (unsigned i = 0; i < cpus.count && error == 0; i++) {
+    int fd = perf_attr_open(&attr, pid, cpus.cpus[i]);
+    if (fd == -ENODEV && cpus.count > 1) continue; /* went away meanwhile */
+    if (fd < 0)
+      error = fd;
+    else if (events->count == INTAKE_FDS_MAX)
+      error = -EOVERFLOW;
+    else
+      events->fds[events->count++] = fd;
+  }
+  if (error == 0 && events->count == 0) error = -ENODEV;
+  return error;
+}
+
+static int hand_over(struct sampling_choice *choice, const struct events *events) {
+  struct intake_request request;
+  struct intake_answer answer;
+  request_fill(&request, INTAKE_PERF, choice);
+  struct intake_call call = {
+      .request = &request, .fds = events->fds, .fd_count = events->count, .timeout_ms = CALL_MS};
+  int error = daemon_call(choice->socket, &call, &answer);
+  if (error != 0) {
+    snprintf(choice->why, sizeof choice->why, "perf: the daemon does not answer: %s",
+             strerror(-error));
+    return error;
+  }
+  if (answer.fd >= 0) close(answer.fd);
+  if (answer.reply.kind == INTAKE_ACCEPTED) return 0;
+  snprintf(choice->why, sizeof choice->why, "perf: refused by the daemon: %.200s",
+           answer.reply.why);
+  return -EACCES;
+}
+
+int launch_perf(struct sampling_choice *choice) {
+  struct events events = {.count = 0};
+  uint64_t period_ns = 1000000000000ULL / choice->settings->asked_mhz;
+  int error = open_events(choice->pid, period_ns, &events);
+  if (error != 0)
+    explain(error, choice->why, sizeof choice->why);
+  else
+    error = hand_over(choice, &events);
+  close_events(&events);
+  return error;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent goes in front of what the user preloads already, and only once.  Static and privileged
+   programs do not load it: they run as they are, and the daemon says that nobody came.
+
+   The note tells the daemon the pid before the agent does, so that it can say in its status which
+   sampler was meant and why it was not a better one, even for a program in which the agent never
+   starts.  Its answer changes nothing here. */
+#include "launch_timer.h"
+#include "daemon_call.h"
+#include "request_fill.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CALL_MS = 1000 };
+
+static void add(struct launch_environment *environment, const char *name, const char *value) {
+  environment->names[environment->count] = name;
+  environment->values[environment->count] = value;
+  environment->count++;
+}
+
+/* True when LIST, as in LD_PRELOAD, names PATH. */
+static bool is_listed(const char *list, const char *path) {
+  size_t path_len = strlen(path);
+  while (*list != '\0') {
+    size_t len = strcspn(list, ": ");
+    if (len == path_len && memcmp(list, path, len) == 0) return true;
+    list += len + (list[len] != '\0');
+  }
+  return false;
+}
+
+static int fill_preload(struct timer_variables *variables, char *why, size_t why_len) {
+  struct path agent;
+  if (paths_agent(&agent) != 0) {
+    snprintf(why, why_len, "timer: no libfleetprof.so in ../lib/fleetprof beside fleetprof");
+    return -ENOENT;
+  }
+  if (strpbrk(agent.text, ": ") != NULL) {
+    snprintf(why, why_len, "timer: a path with a space or colon cannot be preloaded: %.150s",
+             agent.text);
+    return -EINVAL;
+  }
+  const char *old = getenv("LD_PRELOAD");
+  int len;
+  if (old == NULL || *old == '\0')
+    len = snprintf(variables->preload, sizeof variables->preload, "%s", agent.text);
+  else if (is_listed(old, agent.text))
+    len = snprintf(variables->preload, sizeof variables->preload, "%s", old);
+  else
+    len = snprintf(variables->preload, sizeof variables->preload, "%s:%s", agent.text, old);
+  if (len > 0 && (size_t)len < sizeof variables->preload) return 0;
+  snprintf(why, why_len, "timer: LD_PRELOAD is too long already");
+  return -ENAMETOOLONG;
+}
+
+int launch_timer_prepare(const struct run_settings *settings, const char *socket,
+                         struct timer_variables *ret, char *why, size_t why_len) {
+  struct launch_environment *environment = &ret->environment;
+  environment->count = 0;
+  int error = fill_preload(ret, why, why_len);
+  if (error != 0) return error;
+  snprintf(ret->hz, sizeof ret->hz, "%u.%03u", settings->asked_mhz / 1000,
+           settings->asked_mhz % 1000);
+  add(environment, "LD_PRELOAD", ret->preload);
+  add(environment, "FLEETPROF_SOCKET", socket);
+  add(environment, "FLEETPROF_HZ", ret->hz);
+  if (settings->options.service != NULL)
+    add(environment, "FLEETPROF_SERVICE", settings->options.service);
+  if (settings->labels[0] == '\0') return 0;
+  /* The last line end too, so that a single label may hold a ';'. */
+  snprintf(ret->labels, sizeof ret->labels, "%s\n", settings->labels);
+  add(environment, "FLEETPROF_LABEL", ret->labels);
+  return 0;
+}
+
+int launch_timer_note(const struct sampling_choice *choice) {
+  struct intake_request request;
+  struct intake_answer answer;
+  request_fill(&request, INTAKE_NOTE, choice);
+  memcpy(request.sampler, "timer", sizeof "timer");
+  struct intake_call call = {.request = &request, .timeout_ms = CALL_MS};
+  int error = daemon_call(choice->socket, &call, &answer);
+  if (error == 0 && answer.fd >= 0) close(answer.fd);
+  return error;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timer sampler of `fleetprof run`: the agent preloaded into the program. */
+#ifndef CLI_LAUNCH_TIMER_H
+#define CLI_LAUNCH_TIMER_H
+
+#include "launch.h"
+#include "sampling_choice.h"
+
+/* The variables of a preloaded program, which struct launch_environment points into. */
+struct timer_variables {
+  char preload[2 * PATHS_BYTES];
+  char hz[16];
+  char labels[INTAKE_LABELS_BYTES + 1];
+  struct launch_environment environment;
+};
+
+/* Makes the variables for a program whose daemon is at SOCKET.  Returns 0, or -errno with the
+   reason in WHY when there is no agent to preload. */
+int launch_timer_prepare(const struct run_settings *settings, const char *socket,
+                         struct timer_variables *ret, char *why, size_t why_len);
+
+/* Tells the daemon that the program of CHOICE is about to start with them.  Returns 0 or -errno. */
+int launch_timer_note(const struct sampling_choice *choice);
+
+#endif

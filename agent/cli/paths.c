@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An installed tree can be moved, so nothing is compiled in: the other programs are found beside
+   our own executable, the agent in ../lib/fleetprof from there.  The build tree has other
+   neighbours, which come second.  The rules for sockets are intake/socket_path's. */
+#include "paths.h"
+#include "intake/intake_format.h"
+#include "intake/socket_path.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Static_assert((int)PATHS_BYTES == (int)SOCKET_PATH_BYTES, "one size of path");
+_Static_assert((int)PATHS_SOCKETS_MAX >= (int)SOCKET_PLACE_COUNT, "room for every place");
+
+#define SYSTEM_STATE "/var/lib/fleetprof"
+
+int paths_join(const char *directory, const char *name, struct path *ret) {
+  int len = snprintf(ret->text, sizeof ret->text, "%s/%s", directory, name);
+  return len > 0 && (size_t)len < sizeof ret->text ? 0 : -ENAMETOOLONG;
+}
+
+static int absolute(const char *given, struct path *ret) {
+  if (given[0] == '/') {
+    int len = snprintf(ret->text, sizeof ret->text, "%s", given);
+    return len > 0 && (size_t)len < sizeof ret->text ? 0 : -ENAMETOOLONG;
+  }
+  struct path here;
+  if (getcwd(here.text, sizeof here.text) == NULL) return -errno;
+  return paths_join(here.text, given, ret);
+}
+
+int paths_state(const char *given, struct path *ret) {
+  if (given != NULL) return absolute(given, ret);
+  if (geteuid() == 0) return absolute(SYSTEM_STATE, ret);
+  const char *home = getenv("XDG_STATE_HOME");
+  if (home != NULL && home[0] == '/') return paths_join(home, "fleetprof", ret);
+  home = getenv("HOME");
+  if (home == NULL || home[0] != '/') return -ENOENT;
+  return paths_join(home, ".local/state/fleetprof", ret);
+}
+
+static void add_usual_places(struct path_list *list) {
+  struct socket_places places = {
+      .runtime_dir = getenv("XDG_RUNTIME_DIR"), .temp_dir = getenv("TMPDIR"), .uid = geteuid()};
+  for (unsigned place = 0; place < SOCKET_PLACE_COUNT; place++)
+    if (socket_path_find(&places, (enum socket_place)place, list->paths[list->count].text) == 0)
+      list->count++;
+}
+
+int paths_sockets(const char *state, struct path_list *ret) {
+  ret->count = 0;
+  if (state == NULL) {
+    add_usual_places(ret);
+    return 0;
+  }
+  struct path directory;
+  int error = paths_state(state, &directory);
+  if (error == 0) error = paths_join(directory.text, INTAKE_SOCKET_NAME, &ret->paths[0]);
+  if (error == 0) ret->count = 1;
+  return error;
+}
+
+/* The directory of our own executable. */
+static int own_directory(struct path *ret) {
+  ssize_t len = readlink("/proc/self/exe", ret->text, sizeof ret->text - 1);
+  if (len <= 0) return -ENOENT;
+  ret->text[len] = '\0';
+  char *slash = strrchr(ret->text, '/');
+  if (slash == NULL) return -ENOENT;
+  *slash = '\0';
+  return 0;
+}
+
+/* The first of the places NEAR (relative to our own directory) that can be accessed in MODE. */
+static int find_near(const char *const *near, int mode, struct path *ret) {
+  struct path own;
+  if (own_directory(&own) != 0) return -ENOENT;
+  for (; *near != NULL; near++)
+    if (paths_join(own.text, *near, ret) == 0 && access(ret->text, mode) == 0) return 0;
+  return -ENOENT;
+}
+
+static int find_in_path(const char *name, struct path *ret) {
+  const char *list = getenv("PATH");
+  while (list != NULL && *list != '\0') {
+    size_t len = strcspn(list, ":");
+    int written = snprintf(ret->text, sizeof ret->text, "%.*s/%s", (int)len, list, name);
+    if (len > 0 && written > 0 && (size_t)written < sizeof ret->text &&
+        access(ret->text, X_OK) == 0)
+      return 0;
+    list += len + (list[len] == ':');
+  }
+  return -ENOENT;
+}
+
+int paths_program(const char *name, struct path *ret) {
+  struct path built;
+  if (paths_join("../daemon", name, &built) != 0) return -ENOENT;
+  const char *const near[] = {name, built.text, NULL};
+  return find_near(near, X_OK, ret) == 0 ? 0 : find_in_path(name, ret);
+}
+
+int paths_agent(struct path *ret) {
+  static const char *const near[] = {"../lib/fleetprof/libfleetprof.so",
+                                     "../preload/libfleetprof.so", NULL};
+  struct path found;
+  int error = find_near(near, R_OK, &found);
+  if (error != 0) return error;
+  /* Without "..": the path goes into the environment of programs. */
+  return realpath(found.text, ret->text) != NULL ? 0 : -ENOENT;
+}

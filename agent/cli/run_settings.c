@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that can be wrong with a command line is found here, before the program is started.
+   What a later version will do (other samplers, other collect modes, a profile in a file) is told
+   apart from what nobody ever will: the first is "not supported", the second is not a name. */
+#include "run_settings.h"
+#include "common/clock.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OFFSET(field) offsetof(struct run_options, field)
+
+static const struct option rows[] = {
+    {"service", 0, "NAME", NULL, "What is profiled",
+     "name of the service; the program's file name unless given", OPTION_STRING, OFFSET(service)},
+    {"label", 'l', "K=V", NULL, "What is profiled", "label of the samples; may be given many times",
+     OPTION_LIST, OFFSET(labels)},
+    {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 1 to 10000", OPTION_STRING,
+     OFFSET(hz)},
+    {"sampler", 0, "NAME", "auto", "How",
+     "auto, perf or timer; what cannot run falls to the next, and status says why", OPTION_STRING,
+     OFFSET(sampler)},
+    {"unwind", 0, "NAME", "auto", "How", "auto or fp: along the frame pointers", OPTION_STRING,
+     OFFSET(unwind)},
+    {"collect", 0, "NAME", "stacks", "How", "stacks", OPTION_STRING, OFFSET(collect)},
+    {"state", 0, "DIR", NULL, "Where to",
+     "the board's directory: its daemon, key, certificate and spool", OPTION_STRING, OFFSET(state)},
+    {"collector", 0, "HOST:PORT", NULL, "Where to",
+     "the collector of a daemon that must be started first", OPTION_STRING, OFFSET(collector)},
+    {"output", 0, "FILE", NULL, "Where to", "a profile in a file (not supported in this version)",
+     OPTION_STRING, OFFSET(output)},
+    {"flush-timeout", 0, "TIME", "10s", "Where to",
+     "how long to wait at the end until the samples are acked", OPTION_DURATION,
+     OFFSET(flush_timeout_ns)},
+    {"verbose", 'v', NULL, NULL, "What it says", "say on stderr what was done, terminal or not",
+     OPTION_FLAG, OFFSET(is_verbose)},
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof run [OPTION]... -- PROGRAM [ARG]...",
+    .summary = "Runs a program under a sampler and exits with the program's own status.",
+    .epilogue = "EXAMPLES\n"
+                "  fleetprof run -- redis-server --port 7000\n"
+                "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+/* A name that an option may have: known to this version, or to a later one. */
+struct choice {
+  const char *name;
+  int value; /* -1: not in this version */
+};
+
+static const struct choice samplers[] = {{"auto", RUN_SAMPLER_AUTO},
+                                         {"perf", RUN_SAMPLER_PERF},
+                                         {"timer", RUN_SAMPLER_TIMER},
+                                         {"itimer", -1},
+                                         {"ptrace", -1},
+                                         {NULL, 0}};
+static const struct choice unwinders[] = {{"auto", 0}, {"fp", 0},    {"cfi", -1},
+                                          {"lr", -1},  {"none", -1}, {NULL, 0}};
+static const struct choice collects[] = {
+    {"stacks", 0}, {"pc-lr", -1}, {"histogram", -1}, {"recorder", -1}, {NULL, 0}};
+
+struct complaint {
+  char *text;
+  size_t len;
+};
+
+static int choose(const struct choice *choices, const char *option, const char *given,
+                  struct complaint *complaint) {
+  for (; choices->name != NULL; choices++) {
+    if (strcmp(choices->name, given) != 0) continue;
+    if (choices->value >= 0) return choices->value;
+    snprintf(complaint->text, complaint->len, "--%s: '%s' is not supported in this version", option,
+             given);
+    return -EINVAL;
+  }
+  snprintf(complaint->text, complaint->len, "--%s: there is no '%s'; see --help", option, given);
+  return -EINVAL;
+}
+
+/* "99" or "99.5" -> thousandths; 0 when TEXT is no such number or out of range. */
+static uint32_t parse_hz(const char *text) {
+  uint64_t mhz = 0;
+  unsigned decimals = 0;
+  bool is_fraction = false;
+  if (*text < '0' || *text > '9') return 0;
+  for (; *text != '\0'; text++) {
+    if (*text == '.' && !is_fraction) {
+      is_fraction = true;
+      continue;
+    }
+    if (*text < '0' || *text > '9' || decimals == 3 || mhz > RUN_HZ_MAX * 1000) return 0;
+    mhz = mhz * 10 + (uint64_t)(*text - '0');
+    decimals += is_fraction;
+  }
+  for (; decimals < 3; decimals++) mhz *= 10;
+  return mhz >= RUN_HZ_MIN * 1000 && mhz <= RUN_HZ_MAX * 1000 ? (uint32_t)mhz : 0;
+}
+
+static bool is_name_byte(char byte, bool is_first) {
+  bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
+  return is_letter || (!is_first && byte >= '0' && byte <= '9');
+}
+
+static bool is_printable(const char *text) {
+  for (; *text != '\0'; text++)
+    if ((unsigned char)*text < 0x20 || *text == 0x7f) return false;
+  return true;
+}
+
+/* What is wrong with the label TEXT, or NULL. */
+static const char *label_fault(const char *text) {
+  static const char *const taken[] = {"board",  "service", "exe",   "build_id",
+                                      "thread", "arch",    "kernel"};
+  size_t len = strcspn(text, "=");
+  if (text[len] != '=') return "is not NAME=VALUE";
+  if (len == 0 || len > LIMIT_NAME_BYTES) return "has no name, or one that is too long";
+  for (size_t i = 0; i < len; i++)
+    if (!is_name_byte(text[i], i == 0)) return "has a name of more than letters, digits and _";
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (strlen(taken[i]) == len && memcmp(taken[i], text, len) == 0)
+      return "has a name that every sample carries already";
+  if (strlen(text + len + 1) > LIMIT_VALUE_BYTES) return "has a value that is too long";
+  return is_printable(text) ? NULL : "holds a control character";
+}
+
+static int join_labels(struct run_settings *settings, struct complaint *complaint) {
+  const struct option_list *labels = &settings->options.labels;
+  size_t used = 0;
+  for (unsigned i = 0; i < labels->count; i++) {
+    const char *fault = label_fault(labels->values[i]);
+    size_t left = sizeof settings->labels - used;
+    int len = snprintf(settings->labels + used, left, "%s%s", i > 0 ? "\n" : "", labels->values[i]);
+    if (fault == NULL && (len < 0 || (size_t)len >= left)) fault = "is one too many: no more room";
+    if (fault != NULL) {
+      snprintf(complaint->text, complaint->len, "--label: '%.100s' %s", labels->values[i], fault);
+      return -EINVAL;
+    }
+    used += (size_t)len;
+  }
+  return 0;
+}
+
+static int check(struct run_settings *settings, struct complaint *complaint) {
+  const struct run_options *options = &settings->options;
+  int sampler = choose(samplers, "sampler", options->sampler, complaint);
+  if (sampler < 0 || choose(unwinders, "unwind", options->unwind, complaint) < 0 ||
+      choose(collects, "collect", options->collect, complaint) < 0)
+    return -EINVAL;
+  settings->sampler = (enum run_sampler)sampler;
+  settings->asked_mhz = parse_hz(options->hz);
+  const char *fault = NULL;
+  if (settings->asked_mhz == 0)
+    fault = "--hz: not a number between 1 and 10000";
+  else if (options->output != NULL)
+    fault = "--output: not supported in this version; samples go through the daemon";
+  else if (options->service != NULL &&
+           (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
+    fault = "--service: longer than 127 bytes, or with a control character";
+  if (fault == NULL) return join_labels(settings, complaint);
+  snprintf(complaint->text, complaint->len, "%s", fault);
+  return -EINVAL;
+}
+
+int run_settings_parse(int argc, char **argv, struct run_settings *ret, char *error,
+                       size_t error_len) {
+  struct options_result result;
+  struct complaint complaint = {error, error_len};
+  memset(ret, 0, sizeof *ret);
+  if (options_parse(&table, argc, argv, &ret->options, &result, error, error_len) != 0)
+    return -EINVAL;
+  ret->is_done = result.is_done;
+  if (ret->is_done) return 0;
+  if (check(ret, &complaint) != 0) return -EINVAL;
+  ret->program = argv + result.first_positional;
+  if (result.first_positional < argc && *ret->program[0] != '\0') return 0;
+  snprintf(error, error_len, "no program to run; usage: %s", table.usage);
+  return -EINVAL;
+}

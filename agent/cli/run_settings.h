@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `fleetprof run` was asked to do, checked. */
+#ifndef CLI_RUN_SETTINGS_H
+#define CLI_RUN_SETTINGS_H
+
+#include "common/options.h"
+#include "intake/intake_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum run_sampler { RUN_SAMPLER_AUTO, RUN_SAMPLER_PERF, RUN_SAMPLER_TIMER };
+
+enum { RUN_HZ_MIN = 1, RUN_HZ_MAX = 10000 };
+
+/* As the options table fills it. */
+struct run_options {
+  const char *service, *hz, *sampler, *unwind, *collect, *output, *state, *collector;
+  struct option_list labels;
+  uint64_t flush_timeout_ns;
+  bool is_verbose;
+};
+
+struct run_settings {
+  struct run_options options;
+  enum run_sampler sampler;
+  uint32_t asked_mhz;               /* thousandths of a hertz */
+  char labels[INTAKE_LABELS_BYTES]; /* k=v, one a line */
+  char *const *program;             /* argv of the program, NULL-terminated */
+  bool is_done;                     /* --help or --version was printed */
+};
+
+/* Reads and checks the words of `run`.  Returns 0, or -EINVAL with one line in ERROR that names the
+   option and what is wrong. */
+int run_settings_parse(int argc, char **argv, struct run_settings *ret, char *error,
+                       size_t error_len);
+
+#endif

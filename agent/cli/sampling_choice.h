@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a sampler needs to be tried, and what became of it. */
+#ifndef CLI_SAMPLING_CHOICE_H
+#define CLI_SAMPLING_CHOICE_H
+
+#include "intake/intake_format.h"
+#include "run_settings.h"
+
+#include <sys/types.h>
+
+struct sampling_choice {
+  const struct run_settings *settings;
+  const char *socket;         /* the daemon's */
+  pid_t pid;                  /* of the program, before its exec */
+  char why[INTAKE_WHY_BYTES]; /* why no better sampler was taken; grows as they fail */
+};
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks every daemon that this user can reach: the one of --state, else the system's and the user's
+   own.  A daemon that is not there is no error as long as another one answers; a daemon that is
+   there and does not answer always is. */
+#include "commands.h"
+#include "common/options.h"
+#include "daemon_call.h"
+#include "paths.h"
+#include "status_print.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_NONE_ANSWERS = 1, EXIT_USAGE = 2 };
+
+struct status_options {
+  const char *state, *format;
+};
+
+static const struct option rows[] = {
+    {"state", 0, "DIR", NULL, "Which daemon", "that of the board whose directory this is",
+     OPTION_STRING, offsetof(struct status_options, state)},
+    {"format", 0, "NAME", "table", "Output", "table, or json: as the daemon gave it, one a line",
+     OPTION_STRING, offsetof(struct status_options, format)},
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof status [OPTION]...",
+    .summary =
+        "Shows the daemons of this machine: programs, samplers and why, loss, spool, uplink.",
+    .epilogue = "EXAMPLES\n  fleetprof status\n  fleetprof status --state ./board --format json\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+/* Returns 0, -ENOENT when nobody listens there, or -errno after a line on stderr. */
+static int show(const char *socket, bool is_json) {
+  char *json = NULL;
+  int error = daemon_call_status(socket, &json);
+  if (error == -ENOENT || error == -ECONNREFUSED) return -ENOENT;
+  if (error == 0 && is_json)
+    fputs(json, stdout);
+  else if (error == 0)
+    error = status_print_text(json, socket, stdout);
+  free(json);
+  if (error != 0) fprintf(stderr, "fleetprof: status: %s: %s\n", socket, strerror(-error));
+  return error;
+}
+
+static int show_all(const struct status_options *options) {
+  static struct path_list sockets;
+  unsigned shown = 0, failed = 0;
+  int error = paths_sockets(options->state, &sockets);
+  if (error != 0) {
+    fprintf(stderr, "fleetprof: status: --state: %s\n", strerror(-error));
+    return EXIT_USAGE;
+  }
+  for (unsigned i = 0; i < sockets.count; i++) {
+    error = show(sockets.paths[i].text, strcmp(options->format, "json") == 0);
+    shown += error == 0;
+    failed += error != 0 && error != -ENOENT;
+  }
+  if (shown == 0 && failed == 0) {
+    fputs("fleetprof: status: no daemon listens at", stderr);
+    for (unsigned i = 0; i < sockets.count; i++) fprintf(stderr, " %s", sockets.paths[i].text);
+    fputs("; fleetprof run starts one\n", stderr);
+  }
+  return shown > 0 && failed == 0 ? 0 : EXIT_NONE_ANSWERS;
+}
+
+int status_main(int argc, char **argv) {
+  struct status_options options = {0};
+  struct options_result result;
+  char error[512];
+  if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
+    fprintf(stderr, "fleetprof: status: %s\n", error);
+    return EXIT_USAGE;
+  }
+  if (result.is_done) return 0;
+  if (result.first_positional < argc) {
+    fprintf(stderr, "fleetprof: status: %.100s: takes no arguments; see --help\n",
+            argv[result.first_positional]);
+    return EXIT_USAGE;
+  }
+  if (strcmp(options.format, "json") != 0 && strcmp(options.format, "table") != 0) {
+    fprintf(stderr, "fleetprof: status: --format: '%.100s' is neither table nor json\n",
+            options.format);
+    return EXIT_USAGE;
+  }
+  return show_all(&options);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two copies of the books and a switch: a change is written into the copy that is not current, and
+   becomes true in one store of `current`.  kill -9 cannot tear a store, so whoever looks next sees
+   the books before or after the change and never in between.  Only one process writes at a time
+   (the worker that lives; the keeper writes before the first worker and after the last), so there
+   are no locks.  The file is an ordinary one: the page cache outlives the processes, and a power
+   cut is met by the batches' own cumulative counters, not by this page.
+
+   This file knows nothing of rings: comparing a ring's tail with a pending drain is drain.c's. */
+#include "counter_page.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_page_valid(const struct counter_page *page) {
+  return page->magic == COUNTER_PAGE_MAGIC && page->version == COUNTER_PAGE_VERSION &&
+         atomic_load(&page->current) <= 1;
+}
+
+static void page_begin(struct counter_page *page, uint64_t run) {
+  memset(page, 0, COUNTER_PAGE_BYTES);
+  page->books[0].run = run;
+  clock_boot_id(page->boot_id);
+  atomic_store(&page->next_seq, 1);
+  page->version = COUNTER_PAGE_VERSION;
+  page->magic = COUNTER_PAGE_MAGIC;
+}
+
+int counter_page_open(const char *path, uint64_t run, struct counter_page **ret,
+                      struct counter_page *ret_old) {
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return -errno;
+  void *map = MAP_FAILED;
+  int error = 0;
+  if (ftruncate(fd, COUNTER_PAGE_BYTES) < 0 || (error = posix_fallocate(fd, 0, COUNTER_PAGE_BYTES)))
+    error = error ? error : errno;
+  else if ((map = mmap(NULL, COUNTER_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) ==
+           MAP_FAILED)
+    error = errno;
+  close(fd);
+  if (error) return -error;
+
+  struct counter_page *page = map;
+  memset(ret_old, 0, sizeof *ret_old);
+  if (is_page_valid(page)) memcpy(ret_old, page, sizeof *ret_old);
+  page_begin(page, run);
+  *ret = page;
+  return 0;
+}
+
+void counter_page_close(struct counter_page *page) {
+  if (page != NULL) munmap(page, COUNTER_PAGE_BYTES);
+}
+
+const struct counters *counter_page_books(const struct counter_page *page) {
+  return &page->books[atomic_load_explicit(&page->current, memory_order_acquire) & 1];
+}
+
+/* The copy that is not current, filled with what is current. */
+static struct counters *books_draft(struct counter_page *page) {
+  uint32_t current = atomic_load_explicit(&page->current, memory_order_acquire) & 1;
+  page->books[!current] = page->books[current];
+  return &page->books[!current];
+}
+
+static void books_switch(struct counter_page *page) {
+  uint32_t current = atomic_load_explicit(&page->current, memory_order_relaxed) & 1;
+  atomic_store_explicit(&page->current, !current, memory_order_release);
+}
+
+void counter_page_prepare(struct counter_page *page, const struct counter_drain *drain,
+                          const struct counters *after) {
+  uint32_t current = atomic_load_explicit(&page->current, memory_order_relaxed) & 1;
+  page->books[!current] = *after;
+  page->pending_ring = drain->ring;
+  page->pending_slot = drain->slot;
+  page->pending_tail = drain->tail;
+  page->pending_full = drain->counted_full;
+  page->pending_reentry = drain->counted_reentry;
+  atomic_store_explicit(&page->pending, 1, memory_order_release);
+}
+
+/* A kill between the two stores leaves a drain that is both pending and done.  Doing it again would
+   switch back to the old books, so the marker carries which copy it leads to: pending is 2 + the
+   wanted value of current while the switch is made, and the switch is then idempotent. */
+void counter_page_commit(struct counter_page *page) {
+  uint32_t pending = atomic_load_explicit(&page->pending, memory_order_relaxed);
+  if (pending < 2) {
+    pending = 2 + !(atomic_load_explicit(&page->current, memory_order_relaxed) & 1);
+    atomic_store_explicit(&page->pending, pending, memory_order_release);
+  }
+  atomic_store_explicit(&page->current, pending - 2, memory_order_release);
+  atomic_store_explicit(&page->pending, 0, memory_order_release);
+}
+
+bool counter_page_has_pending(const struct counter_page *page, struct counter_drain *ret) {
+  if (atomic_load_explicit(&page->pending, memory_order_acquire) == 0) return false;
+  *ret = (struct counter_drain){.ring = page->pending_ring,
+                                .slot = page->pending_slot,
+                                .tail = page->pending_tail,
+                                .counted_full = page->pending_full,
+                                .counted_reentry = page->pending_reentry};
+  return true;
+}
+
+/* Past the point of no return (pending >= 2) a drain cannot be forgotten: it is finished. */
+void counter_page_forget(struct counter_page *page) {
+  if (atomic_load_explicit(&page->pending, memory_order_acquire) >= 2) {
+    counter_page_commit(page);
+    return;
+  }
+  atomic_store_explicit(&page->pending, 0, memory_order_release);
+}
+
+void counter_page_produce(struct counter_page *page, uint64_t records) {
+  books_draft(page)->produced += records;
+  books_switch(page);
+}
+
+/* The seq moves after the books: a kill in between leaves an open window of nothing, and the next
+   worker, finding the seq used, ships that nothing again. */
+void counter_page_ship(struct counter_page *page, uint64_t shipped) {
+  books_draft(page)->shipped += shipped;
+  books_switch(page);
+  atomic_fetch_add_explicit(&page->next_seq, 1, memory_order_release);
+}
+
+void counter_page_drop(struct counter_page *page, enum loss_reason reason, uint64_t records) {
+  books_draft(page)->dropped[reason] += records;
+  books_switch(page);
+}
+
+void counter_page_unship(struct counter_page *page, enum loss_reason reason, uint64_t records) {
+  struct counters *draft = books_draft(page);
+  if (records > draft->shipped) records = draft->shipped;
+  draft->shipped -= records;
+  draft->dropped[reason] += records;
+  books_switch(page);
+}
+
+void counter_page_end_run(struct counter_page *page) {
+  books_draft(page)->final = 1;
+  books_switch(page);
+}
+
+uint64_t counters_open(const struct counters *books) {
+  uint64_t closed = books->shipped;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) closed += books->dropped[i];
+  return books->produced > closed ? books->produced - closed : 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule of every drain: records are put into the window first, the books are written down as
+   they will be, then the ring's tail moves, then the books are switched (counter_page.h).  A worker
+   killed before the tail moved leaves the records in the ring for the next one; killed later, they
+   are in the books and were in its window: lost, and known to be.
+
+   So a window is never closed between adding records and moving the tail: a spooled batch would
+   hold records that are still in the ring.  What does not fit into the window any more is dropped
+   and counted; shipper.c closes windows long before. */
+#include "drain.h"
+#include "drain_parts.h"
+
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int drain_init(struct drain *drain) {
+  drain->scratch = malloc(DRAIN_SCRATCH_BYTES);
+  if (drain->scratch == NULL) return -ENOMEM;
+  return perf_drain_init(drain);
+}
+
+void drain_fini(struct drain *drain) {
+  free(drain->scratch);
+  free(drain->pieces);
+  drain->scratch = NULL;
+  drain->pieces = NULL;
+}
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* The service is what the user said, else the program's file name: each program of a tree then has
+   one of its own. */
+static void describe_series(struct drain *drain, const struct target *target,
+                            struct process *process, struct window_series *ret) {
+  const struct hold_target *held = &target->held;
+  const char *exe = process->exe ? process->exe : "";
+  if (process->exe_module != MODULE_NONE)
+    process->exe_module = modules_identify(drain->modules, process->exe_module,
+                                           process->has_ended ? 0 : process->pid);
+  *ret = (struct window_series){.target = held->id,
+                                .service = held->service,
+                                .exe = exe,
+                                .labels = held->labels,
+                                .sampler = target_sampler(target),
+                                .why = held->why,
+                                .exe_module = process->exe_module,
+                                .asked_mhz = held->asked_mhz};
+  if (held->service[0] == '\0') ret->service = exe[0] ? file_name(exe) : process->comm;
+  if (ret->service[0] == '\0') ret->service = "unknown";
+}
+
+void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally) {
+  struct code_frame frames[LIMIT_STACK_DEPTH];
+  struct window_series series;
+  uint32_t count = stack->depth < LIMIT_STACK_DEPTH ? stack->depth : LIMIT_STACK_DEPTH;
+  describe_series(drain, stack->target, stack->process, &series);
+  struct window_sample sample = {
+      .series = &series,
+      .thread = stack->thread,
+      .frames = frames,
+      .depth = process_resolve(drain->processes, stack->process, stack->pc, count, frames),
+      .count = 1,
+      .weight = stack->weight_ns};
+  tally->produced++;
+  stack->target->records++;
+  stack->target->weight_ns += stack->weight_ns;
+  if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
+}
+
+void drain_add_bad(struct drain *drain, struct counters *tally) {
+  drain->figures.bad_records++;
+  tally->produced++;
+  tally->dropped[LOSS_BAD_RECORD]++;
+}
+
+struct counters drain_after(const struct drain *drain, const struct counters *tally) {
+  struct counters after = *counter_page_books(drain->page);
+  after.produced += tally->produced;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) after.dropped[i] += tally->dropped[i];
+  return after;
+}
+
+/* Where the tail of a pending drain's ring is now.  Returns false when there is no such ring. */
+static bool find_tail(const struct drain *drain, const struct counter_drain *pending,
+                      uint64_t *ret_tail) {
+  if (pending->ring == DRAIN_RING_PERF) {
+    if (pending->slot >= drain->perf->count) return false;
+    *ret_tail = perf_ring_tail(&drain->perf->cpus[pending->slot]);
+    return true;
+  }
+  const struct target *target = targets_find(drain->targets, pending->ring);
+  if (target == NULL || target->held.kind != HOLD_TIMER || pending->slot >= target->ring.slot_count)
+    return false;
+  struct ring_view view;
+  ring_reader_look(&target->ring, pending->slot, &view);
+  *ret_tail = view.tail;
+  return true;
+}
+
+void drain_recover(struct drain *drain) {
+  struct counter_drain pending;
+  uint64_t tail;
+  if (!counter_page_has_pending(drain->page, &pending)) return;
+  if (!find_tail(drain, &pending, &tail) || tail != pending.tail) {
+    counter_page_forget(drain->page);
+    return;
+  }
+  const struct target *target = targets_find(drain->targets, pending.ring);
+  if (target != NULL && pending.ring != DRAIN_RING_PERF)
+    ring_reader_count(&target->ring, pending.slot, pending.counted_full, pending.counted_reentry);
+  counter_page_commit(drain->page);
+}
+
+/* A restored target's first reading comes after its ring has been emptied, so that what the dead
+   worker left there is not reported a second time as rest. */
+static void rebase_restored(struct drain *drain) {
+  struct processes_sum sum;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || !target->is_restored || target->held.kind != HOLD_PERF) continue;
+    target_read_total(target);
+    processes_sum_target(drain->processes, target->held.id, &sum);
+    target->residual.kernel_ns = sum.system_ns;
+    residual_rebase(&target->residual);
+    target->is_restored = false;
+  }
+}
+
+uint64_t drain_run(struct drain *drain) {
+  uint64_t records = 0;
+  drain->figures.fill_percent = 0;
+  if (drain->perf->count > 0) records += perf_drain_run(drain);
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target != NULL && target->held.kind == HOLD_TIMER)
+      records += timer_drain_run(drain, target);
+  }
+  rebase_restored(drain);
+  return records;
+}
+
+/* One record for a whole part of the rest: its weight is exact, its stack is one pseudo frame. */
+static void add_rest(struct drain *drain, struct target *target, uint32_t module,
+                     uint64_t weight_ns) {
+  struct window_series series;
+  struct process root = {.exe_module = MODULE_NONE}, *process;
+  struct code_frame frame = {.module = module};
+  if (weight_ns == 0) return;
+  process = processes_find(drain->processes, target->held.pid);
+  if (process == NULL) {
+    process = &root;
+    root.exe = target->held.exe[0] ? target->held.exe : NULL;
+    memcpy(root.comm, target->root_comm, sizeof root.comm);
+  }
+  describe_series(drain, target, process, &series);
+  struct window_sample sample = {.series = &series,
+                                 .thread = process->comm,
+                                 .frames = &frame,
+                                 .depth = 1,
+                                 .count = 1,
+                                 .weight = weight_ns};
+  int error = window_add(drain->window, &sample);
+  counter_page_produce(drain->page, 1);
+  if (error) counter_page_drop(drain->page, LOSS_WINDOW_FULL, 1);
+}
+
+void drain_residual(struct drain *drain, struct target *target, bool is_final) {
+  struct processes_sum sum;
+  struct residual_step step;
+  struct residual *residual = &target->residual;
+  target_read_total(target);
+  processes_sum_target(drain->processes, target->held.id, &sum);
+  if (sum.system_ns > residual->kernel_ns) residual->kernel_ns = sum.system_ns;
+  uint64_t firing = (uint64_t)sum.threads * target->held.fd_count;
+  residual_next(residual, is_final ? 0 : firing * target->held.period_ns, &step);
+  add_rest(drain, target, MODULE_KERNEL, step.kernel_ns);
+  add_rest(drain, target, MODULE_UNSAMPLED, step.rest_ns);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves records from every ring into the open window, and books them. */
+#ifndef DAEMON_DRAIN_H
+#define DAEMON_DRAIN_H
+
+#include "counter_page.h"
+#include "perf_ring.h"
+#include "processes.h"
+#include "targets.h"
+#include "window.h"
+
+enum {
+  DRAIN_RING_PERF = 0,             /* counter_page's number for the perf rings; slot is the CPU */
+  DRAIN_SCRATCH_BYTES = 256 << 10, /* records copied out at once, of all CPUs together */
+};
+
+struct drain_figures {
+  uint64_t bad_records, throttled;
+  unsigned fill_percent; /* of the fullest ring at the last drain */
+};
+
+/* The pipeline's parts, borrowed, and what a drain needs of its own. */
+struct drain {
+  struct counter_page *page;
+  struct targets *targets;
+  struct processes *processes;
+  struct modules *modules;
+  struct window *window;
+  struct perf_rings *perf;
+  uint8_t *scratch;
+  struct perf_piece *pieces; /* perf_drain.c */
+  struct drain_figures figures;
+};
+
+int drain_init(struct drain *drain); /* after the parts are set; returns 0 or -ENOMEM */
+void drain_fini(struct drain *drain);
+
+/* Finishes or forgets what a killed worker had begun. */
+void drain_recover(struct drain *drain);
+
+/* Drains every ring once.  Returns the number of records taken. */
+uint64_t drain_run(struct drain *drain);
+
+/* Frees the drained slots of TARGET whose threads are gone, and those of PID (0: of nobody), which
+   runs another program now.  Returns how many still have an owner. */
+uint32_t drain_reclaim_slots(struct target *target, pid_t pid);
+
+/* Reports what is due of a perf target's exact rest: all of it when IS_FINAL. */
+void drain_residual(struct drain *drain, struct target *target, bool is_final);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What drain.c, perf_drain.c and timer_drain.c share. */
+#ifndef DAEMON_DRAIN_PARTS_H
+#define DAEMON_DRAIN_PARTS_H
+
+#include "drain.h"
+
+/* One stack as a ring gave it. */
+struct drain_stack {
+  struct target *target;
+  struct process *process;
+  const char *thread;
+  const uint64_t *pc; /* leaf first */
+  uint32_t depth;
+  uint64_t weight_ns;
+};
+
+/* Puts STACK into the window and one record into TALLY: produced, or dropped as well. */
+void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally);
+void drain_add_bad(struct drain *drain, struct counters *tally);
+
+/* The books as they will be with TALLY. */
+struct counters drain_after(const struct drain *drain, const struct counters *tally);
+
+uint64_t perf_drain_run(struct drain *drain);
+uint64_t timer_drain_run(struct drain *drain, struct target *target);
+
+/* perf_drain.c's scratch: one piece a CPU. */
+int perf_drain_init(struct drain *drain);
+
+/* The part of perf_drain.c that follows processes: one decoded record of TARGET. */
+struct perf_record;
+void perf_process_record(struct drain *drain, const struct target *target,
+                         const struct perf_record *record);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loader believes program headers, so we do too; section headers may be stripped.  32- and
+   64-bit files are read into the same struct (an armhf program on an aarch64 board is normal); the
+   other byte order cannot run here and is refused.
+
+   The file is a stranger's, possibly being rewritten while we look: everything is read by pread
+   through the callback into small buffers (no mmap: a truncated file would be a SIGBUS), counts and
+   sizes have limits, and a PT_NOTE that lies costs at most NOTE_BYTES_MAX. */
+#include "elf_notes.h"
+
+#include <elf.h>
+#include <errno.h>
+
+enum {
+  PROGRAM_HEADERS_MAX = 128,
+  NOTE_BYTES_MAX = 4096, /* a build-id note takes 36 bytes; others stand in the same segment */
+  NOTE_GNU_BUILD_ID = 3,
+  PAGE_MASK_BYTES = 4095,
+};
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ELF_NATIVE_ORDER ELFDATA2LSB
+#else
+#define ELF_NATIVE_ORDER ELFDATA2MSB
+#endif
+
+struct program_header {
+  uint32_t type, flags;
+  uint64_t offset, address, file_bytes, align;
+};
+
+struct elf_head {
+  bool is_64;
+  uint64_t table_offset;
+  uint32_t entry_bytes, entry_count;
+};
+
+static int read_head(elf_read *read, void *context, struct elf_head *ret) {
+  uint8_t ident[EI_NIDENT];
+  if (!read(context, 0, ident, sizeof ident)) return -EBADMSG;
+  if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != ELF_NATIVE_ORDER) return -EBADMSG;
+  if (ident[EI_CLASS] == ELFCLASS64) {
+    Elf64_Ehdr head;
+    if (!read(context, 0, &head, sizeof head)) return -EBADMSG;
+    *ret = (struct elf_head){true, head.e_phoff, head.e_phentsize, head.e_phnum};
+    if (ret->entry_bytes != sizeof(Elf64_Phdr)) return -EBADMSG;
+  } else if (ident[EI_CLASS] == ELFCLASS32) {
+    Elf32_Ehdr head;
+    if (!read(context, 0, &head, sizeof head)) return -EBADMSG;
+    *ret = (struct elf_head){false, head.e_phoff, head.e_phentsize, head.e_phnum};
+    if (ret->entry_bytes != sizeof(Elf32_Phdr)) return -EBADMSG;
+  } else {
+    return -EBADMSG;
+  }
+  return ret->entry_count <= PROGRAM_HEADERS_MAX ? 0 : -EOVERFLOW;
+}
+
+static bool read_program_header(elf_read *read, void *context, const struct elf_head *head,
+                                uint32_t index, struct program_header *ret) {
+  uint64_t at = head->table_offset + (uint64_t)index * head->entry_bytes;
+  if (at < head->table_offset) return false;
+  if (head->is_64) {
+    Elf64_Phdr p;
+    if (!read(context, at, &p, sizeof p)) return false;
+    *ret =
+        (struct program_header){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz, p.p_align};
+  } else {
+    Elf32_Phdr p;
+    if (!read(context, at, &p, sizeof p)) return false;
+    *ret =
+        (struct program_header){p.p_type, p.p_flags, p.p_offset, p.p_vaddr, p.p_filesz, p.p_align};
+  }
+  return true;
+}
+
+static void add_segment(struct elf_notes *notes, const struct program_header *header) {
+  if (notes->segment_count == ELF_SEGMENTS_MAX) return;
+  notes->segments[notes->segment_count++] = (struct elf_segment){
+      header->offset, header->file_bytes, header->address, (header->flags & PF_X) != 0};
+}
+
+/* Notes are: name size, descriptor size, type, then both padded to ALIGN (4, or 8 in segments that
+   say so). */
+static struct span find_build_id(struct span notes, size_t align) {
+  const struct span none = {NULL, 0};
+  Elf64_Nhdr head; /* the same three words in both classes */
+  struct span name, id, padding;
+  while (notes.len >= sizeof head) {
+    memcpy(&head, notes.data, sizeof head);
+    size_t name_bytes = ((size_t)head.n_namesz + align - 1) & ~(align - 1);
+    size_t id_bytes = ((size_t)head.n_descsz + align - 1) & ~(align - 1);
+    span_take(&notes, sizeof head, &padding);
+    if (!span_take(&notes, name_bytes, &name) || notes.len < head.n_descsz) return none;
+    id = span_of(notes.data, head.n_descsz);
+    if (head.n_type == NOTE_GNU_BUILD_ID && head.n_namesz == 4 &&
+        memcmp(name.data, "GNU", 4) == 0 && id.len > 0 && id.len <= LIMIT_MODULE_ID_BYTES)
+      return id;
+    if (!span_take(&notes, id_bytes, &padding)) return none;
+  }
+  return none;
+}
+
+struct span elf_notes_find_build_id(struct span notes) {
+  return find_build_id(notes, 4);
+}
+
+static void read_note(elf_read *read, void *context, const struct program_header *header,
+                      struct elf_notes *ret) {
+  uint8_t bytes[NOTE_BYTES_MAX];
+  size_t len = header->file_bytes < sizeof bytes ? (size_t)header->file_bytes : sizeof bytes;
+  if (ret->build_id_bytes > 0 || len == 0 || !read(context, header->offset, bytes, len)) return;
+  struct span id = find_build_id(span_of(bytes, len), header->align == 8 ? 8 : 4);
+  if (id.len > 0) memcpy(ret->build_id, id.data, id.len);
+  ret->build_id_bytes = (uint32_t)id.len;
+}
+
+int elf_notes_read(elf_read *read, void *context, struct elf_notes *ret) {
+  struct elf_head head;
+  int error = read_head(read, context, &head);
+  if (error) return error;
+  struct elf_notes notes = {.build_id_bytes = 0};
+  for (uint32_t i = 0; i < head.entry_count; i++) {
+    struct program_header header;
+    if (!read_program_header(read, context, &head, i, &header)) return -EBADMSG;
+    if (header.type == PT_LOAD) add_segment(&notes, &header);
+    if (header.type == PT_NOTE) read_note(read, context, &header, &notes);
+  }
+  *ret = notes;
+  return 0;
+}
+
+/* The loader maps whole pages, so code may lie a little outside of what the segment says: such an
+   offset is taken by an executable segment in a second round. */
+uint64_t elf_segments_address(const struct elf_segment *segments, uint32_t count,
+                              uint64_t file_offset) {
+  for (uint32_t i = 0; i < count; i++) {
+    const struct elf_segment *s = &segments[i];
+    if (file_offset >= s->file_offset && file_offset - s->file_offset < s->file_bytes)
+      return s->address + (file_offset - s->file_offset);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const struct elf_segment *s = &segments[i];
+    uint64_t low = s->file_offset & ~(uint64_t)PAGE_MASK_BYTES;
+    uint64_t high = (s->file_offset + s->file_bytes + PAGE_MASK_BYTES) & ~(uint64_t)PAGE_MASK_BYTES;
+    if (s->is_executable && file_offset >= low && file_offset < high)
+      return s->address + (file_offset - s->file_offset);
+  }
+  return file_offset;
+}

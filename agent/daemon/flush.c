@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* FLUSH is how `run` ends: its program is gone, and it wants to say either that the samples are
+   with the collector or that they are safe here.  Everything is drained and spooled at once; then
+   the caller waits for the ack, no longer than it said and not at all when there is nobody to
+   wait for (no collector, or the last attempt to reach it failed).
+
+   A little longer than for the ack: when a batch showed modules that the collector has not seen,
+   it asks for their debug files a moment later, and whoever looks at the profile next should find
+   names.  So the wait goes on for SETTLE_NS and then until no file is on its way, within the same
+   deadline; samples that are acked by then are reported as acked whatever became of the files. */
+#include "intake.h"
+#include "worker.h"
+
+#include "common/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SETTLE_NS (250 * NS_PER_MS)        /* for the collector to ask for files of new modules */
+#define ANSWER_BEFORE_NS (200 * NS_PER_MS) /* of the caller's deadline */
+#define DEADLINE_MS_MAX 600000ULL
+
+/* The exact system time of the ended program's tree, as its parent was told. */
+static void take_times(struct worker *worker, const struct intake_request *request) {
+  struct target *target = targets_find_pid(&worker->targets, request->pid);
+  if (target == NULL) return;
+  target->is_flushed = true;
+  if (target->held.kind == HOLD_PERF && request->system_ns > target->residual.kernel_ns)
+    target->residual.kernel_ns = request->system_ns;
+}
+
+static bool is_permitted(const struct worker *worker, const struct intake_packet *packet) {
+  const struct target *target = targets_find_pid(&worker->targets, packet->request->pid);
+  return target == NULL || packet->uid == 0 || target->held.uid == packet->uid;
+}
+
+static void answer(struct worker *worker, struct worker_flush *flush,
+                   enum intake_flush_outcome outcome, const char *why) {
+  struct uplink_figures uplink;
+  struct intake_reply reply = {.kind = INTAKE_FLUSHED, .outcome = outcome};
+  uplink_figures(worker->uplink, &uplink);
+  reply.records = counter_page_books(worker->keeper->page)->shipped;
+  snprintf(reply.why, sizeof reply.why, "%s", why);
+  snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
+  intake_answer(flush->connection, &reply, -1);
+  flush->connection = NULL;
+}
+
+/* Oldest first: what waits of this run's earlier batches waits before FLUSH's. */
+static bool is_acked(const struct worker *worker, const struct worker_flush *flush) {
+  struct spool_figures spool;
+  spool_figures(worker->spool, &spool);
+  if (spool.entries == 0) return true;
+  return spool.first_run == worker->keeper->run && spool.first_seq > flush->seq;
+}
+
+static bool is_away(const struct uplink_figures *uplink) {
+  return strcmp(uplink->state, "off") == 0 || strcmp(uplink->state, "waiting") == 0;
+}
+
+static void check_one(struct worker *worker, struct worker_flush *flush) {
+  struct uplink_figures uplink;
+  uint64_t now = clock_monotonic_ns();
+  uplink_figures(worker->uplink, &uplink);
+  if (is_acked(worker, flush)) {
+    bool is_settled = now >= flush->settle_ns && uplink.is_idle;
+    if (is_settled || now >= flush->deadline_ns || !uplink.is_connected)
+      answer(worker, flush, INTAKE_FLUSH_ACKED, "");
+  } else if (is_away(&uplink)) {
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, uplink.why);
+  } else if (now >= flush->deadline_ns) {
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED,
+           uplink.is_connected ? "the collector has not acknowledged in time" : uplink.why);
+  }
+}
+
+unsigned flush_check(struct worker *worker) {
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++) {
+    struct worker_flush *flush = &worker->flushes[i];
+    if (flush->connection != NULL) check_one(worker, flush);
+    if (flush->connection != NULL) waiting++;
+  }
+  return waiting;
+}
+
+void flush_forget(struct worker *worker, const struct intake_connection *connection) {
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
+    if (worker->flushes[i].connection == connection) worker->flushes[i].connection = NULL;
+}
+
+static struct worker_flush *find_free(struct worker *worker) {
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
+    if (worker->flushes[i].connection == NULL) return &worker->flushes[i];
+  return NULL;
+}
+
+static uint64_t deadline_of(const struct intake_request *request, uint64_t now) {
+  uint64_t ms = request->deadline_ms < DEADLINE_MS_MAX ? request->deadline_ms : DEADLINE_MS_MAX;
+  uint64_t ns = ms * NS_PER_MS;
+  return now + (ns > ANSWER_BEFORE_NS ? ns - ANSWER_BEFORE_NS : 0);
+}
+
+void flush_on_request(struct worker *worker, struct intake_packet *packet) {
+  struct worker_flush *flush = find_free(worker);
+  if (flush == NULL || !is_permitted(worker, packet)) {
+    intake_refuse(packet->connection, flush ? "the program is not yours" : "64 callers wait");
+    return;
+  }
+  uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
+  take_times(worker, packet->request);
+  worker_sweep_targets(worker);
+  int error = worker_close_window(worker);
+  spool_sync(worker->spool, true);
+  bool has_new = worker->shipper.new_modules != modules_before;
+  *flush = (struct worker_flush){.connection = packet->connection,
+                                 .deadline_ns = deadline_of(packet->request, now),
+                                 .settle_ns = now + (has_new ? SETTLE_NS : 0),
+                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1};
+  if (error)
+    answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));
+  else
+    check_one(worker, flush);
+}

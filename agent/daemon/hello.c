@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the daemon says of itself to the collector: who it is, what it runs on, where its books and
+   its clocks stand.  The sampler named is that of the busiest target; without targets it is the one
+   that the next would get. */
+#include "hello.h"
+#include "worker.h"
+
+#include "common/clock.h"
+#include "proto/limits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void hello_init(struct worker *worker) {
+  uname(&worker->machine);
+  for (unsigned i = 0; i < worker->settings->labels.count; i++) {
+    char *text = worker->label_text[i];
+    snprintf(text, sizeof worker->label_text[i], "%s", worker->settings->labels.values[i]);
+    char *equals = strchr(text, '=');
+    if (equals != NULL) *equals = '\0';
+    worker->labels[i] = (struct label){text, equals ? equals + 1 : ""};
+  }
+}
+
+static void sampler_in_use(const struct worker *worker, const char **ret_sampler,
+                           uint32_t *ret_mhz) {
+  const struct target *busiest = NULL;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    if (busiest == NULL || target->records > busiest->records) busiest = target;
+  }
+  *ret_sampler = worker->keeper->perf.count > 0 ? "perf" : "timer";
+  *ret_mhz = 0;
+  if (busiest == NULL) return;
+  *ret_sampler = target_sampler(busiest);
+  *ret_mhz = target_achieved_mhz(busiest);
+}
+
+void hello_fill(void *context, struct hello *hello) {
+  struct worker *worker = context;
+  struct spool_figures spool;
+  spool_figures(worker->spool, &spool);
+  memset(hello, 0, sizeof *hello);
+  hello->version = LIMIT_PROTOCOL_VERSION;
+  clock_boot_id(hello->boot_id);
+  hello->boottime_ns = clock_boottime_ns();
+  hello->walltime_ns = clock_walltime_ns();
+  hello->program_version = FLEETPROF_VERSION;
+  hello->arch = worker->machine.machine;
+  hello->kernel = worker->machine.release;
+  hello->label_count = worker->settings->labels.count;
+  hello->labels = worker->labels;
+  hello->first_seq = atomic_load(&worker->keeper->page->next_seq);
+  if (spool.entries > 0 && spool.first_run == worker->keeper->run)
+    hello->first_seq = spool.first_seq;
+  hello->counters = *counter_page_books(worker->keeper->page);
+  sampler_in_use(worker, &hello->sampler, &hello->achieved_mhz);
+}
+
+void hello_fill_ping(void *context, struct ping *ping) {
+  struct worker *worker = context;
+  memset(ping, 0, sizeof *ping);
+  ping->boottime_ns = clock_boottime_ns();
+  ping->walltime_ns = clock_walltime_ns();
+  ping->counters = *counter_page_books(worker->keeper->page);
+  sampler_in_use(worker, &ping->sampler, &ping->achieved_mhz);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's Hello and Ping (uplink.h's callbacks; CONTEXT is the worker). */
+#ifndef DAEMON_HELLO_H
+#define DAEMON_HELLO_H
+
+struct hello;
+struct ping;
+struct worker;
+
+/* Prepares what does not change: machine, labels. */
+void hello_init(struct worker *worker);
+
+/* Strings and labels stay the worker's. */
+void hello_fill(void *context, struct hello *hello);
+void hello_fill_ping(void *context, struct ping *ping);
+
+#endif

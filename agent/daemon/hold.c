@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A message is one packet: a verb, the target as plain bytes, and the descriptors beside it.  The
+   worker waits for the keeper's answer, because a ring may only be handed to a target once the
+   keeper holds it: otherwise a kill -9 in between would take the ring's records along.  The wait is
+   the one place where the worker's loop blocks; the keeper answers in microseconds, and a keeper
+   that does not answer within HOLD_ACK_TIMEOUT_MS is dead.
+
+   Both ends are ours and of one build, so the struct needs no encoding; lengths are checked all the
+   same, since a half-written worker is what this exists for. */
+#include "hold.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_OLD_CLOSED = 3 };
+
+struct hold_message {
+  uint32_t verb;
+  struct hold_target target;
+};
+
+union hold_control {
+  struct cmsghdr align;
+  char bytes[CMSG_SPACE(sizeof(int) * INTAKE_FDS_MAX)];
+};
+
+struct hold_entry *hold_table_add_take(struct hold_table *table, const struct hold_target *target,
+                                       const int *fds) {
+  for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
+    if (table->entries[i] != NULL) continue;
+    struct hold_entry *entry = malloc(sizeof *entry + sizeof(int) * target->fd_count);
+    if (entry == NULL) return NULL;
+    entry->target = *target;
+    memcpy(entry->fds, fds, sizeof(int) * target->fd_count);
+    table->entries[i] = entry;
+    if (target->id > table->last_id) table->last_id = target->id;
+    return entry;
+  }
+  return NULL;
+}
+
+static void entry_free(struct hold_entry *entry) {
+  for (uint32_t i = 0; i < entry->target.fd_count; i++) close(entry->fds[i]);
+  free(entry);
+}
+
+void hold_table_remove(struct hold_table *table, uint32_t id) {
+  for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
+    if (table->entries[i] == NULL || table->entries[i]->target.id != id) continue;
+    entry_free(table->entries[i]);
+    table->entries[i] = NULL;
+    return;
+  }
+}
+
+void hold_table_fini(struct hold_table *table) {
+  for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++)
+    if (table->entries[i] != NULL) entry_free(table->entries[i]);
+  memset(table, 0, sizeof *table);
+}
+
+static int wait_answer(int socket) {
+  struct pollfd answer = {.fd = socket, .events = POLLIN};
+  int ready = poll(&answer, 1, HOLD_ACK_TIMEOUT_MS);
+  if (ready < 0 && errno != EINTR) return -errno;
+  if (ready <= 0) return -ETIMEDOUT;
+  int32_t error;
+  ssize_t got = recv(socket, &error, sizeof error, MSG_DONTWAIT);
+  return got == (ssize_t)sizeof error ? error : -ECONNRESET;
+}
+
+static int send_message(int socket, struct hold_message *message, const int *fds) {
+  union hold_control control;
+  struct iovec piece = {message, sizeof *message};
+  struct msghdr packet = {.msg_iov = &piece, .msg_iovlen = 1};
+  size_t fd_bytes = sizeof(int) * message->target.fd_count;
+  if (fd_bytes > 0) {
+    memset(&control, 0, sizeof control);
+    packet.msg_control = control.bytes;
+    packet.msg_controllen = CMSG_SPACE(fd_bytes);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&packet);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(fd_bytes);
+    memcpy(CMSG_DATA(head), fds, fd_bytes);
+  }
+  if (sendmsg(socket, &packet, MSG_NOSIGNAL) < 0) return -errno;
+  return wait_answer(socket);
+}
+
+int hold_send_keep(int socket, const struct hold_target *target, const int *fds) {
+  struct hold_message message = {.verb = HOLD_KEEP, .target = *target};
+  if (target->fd_count > INTAKE_FDS_MAX) return -EOVERFLOW;
+  return send_message(socket, &message, fds);
+}
+
+int hold_send_drop(int socket, uint32_t id) {
+  struct hold_message message = {.verb = HOLD_DROP, .target = {.id = id}};
+  return send_message(socket, &message, NULL);
+}
+
+int hold_send_old_closed(int socket) {
+  struct hold_message message = {.verb = HOLD_OLD_CLOSED};
+  return send_message(socket, &message, NULL);
+}
+
+/* Finds the descriptors of PACKET.  Returns how many. */
+static unsigned take_fds(struct msghdr *packet, int fds[INTAKE_FDS_MAX]) {
+  unsigned count = 0;
+  for (struct cmsghdr *head = CMSG_FIRSTHDR(packet); head; head = CMSG_NXTHDR(packet, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    count = (unsigned)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(fds, CMSG_DATA(head), sizeof(int) * count);
+  }
+  return count;
+}
+
+static int32_t serve_message(struct hold_message *message, struct hold_table *table, const int *fds,
+                             bool *ret_old_closed) {
+  switch (message->verb) {
+  case HOLD_KEEP:
+    return hold_table_add_take(table, &message->target, fds) ? 0 : -ENOSPC;
+  case HOLD_DROP:
+    hold_table_remove(table, message->target.id);
+    return 0;
+  case HOLD_OLD_CLOSED:
+    *ret_old_closed = true;
+    return 0;
+  default:
+    return -EPROTO;
+  }
+}
+
+int hold_serve(int socket, struct hold_table *table, bool *ret_old_closed) {
+  union hold_control control;
+  struct hold_message message;
+  int fds[INTAKE_FDS_MAX];
+  struct iovec piece = {&message, sizeof message};
+  struct msghdr packet = {.msg_iov = &piece,
+                          .msg_iovlen = 1,
+                          .msg_control = control.bytes,
+                          .msg_controllen = sizeof control.bytes};
+  ssize_t got = recvmsg(socket, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0) return errno == EAGAIN || errno == EINTR ? -EAGAIN : -ECONNRESET;
+  if (got == 0) return -ECONNRESET;
+  unsigned count = take_fds(&packet, fds);
+  int32_t answer = -EBADMSG;
+  if (got == (ssize_t)sizeof message && count == message.target.fd_count)
+    answer = serve_message(&message, table, fds, ret_old_closed);
+  if (answer != 0)
+    for (unsigned i = 0; i < count; i++) close(fds[i]);
+  return send(socket, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECONNRESET : 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must outlive the worker: the descriptors of rings and perf events, and who they belong to.
+   The keeper owns the table; a worker is forked from the keeper, so it finds the table and the
+   descriptors in its own memory, and adds to the keeper's by messages over a socket pair. */
+#ifndef DAEMON_HOLD_H
+#define DAEMON_HOLD_H
+
+#include "intake/intake_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+  HOLD_TARGETS_MAX = 256,
+  HOLD_ACK_TIMEOUT_MS = 2000, /* the keeper does nothing else; a longer wait means it is gone */
+};
+
+enum hold_kind { HOLD_TIMER = 1, HOLD_PERF = 2 };
+
+/* One target as it was registered: plain old bytes, travels as they are. */
+struct hold_target {
+  uint32_t id; /* never 0, never used again in a run */
+  uint32_t kind;
+  int32_t pid; /* the program that registered, or that run started */
+  uint32_t uid;
+  uint64_t start_ticks; /* of that pid, /proc/PID/stat: tells it from a later one */
+  uint64_t period_ns;
+  uint32_t asked_mhz;
+  uint32_t slot_count, slot_bytes; /* HOLD_TIMER */
+  uint32_t fd_count;
+  char service[INTAKE_SERVICE_BYTES];
+  char labels[INTAKE_LABELS_BYTES];
+  char exe[INTAKE_PATH_BYTES];
+  char why[INTAKE_WHY_BYTES];
+};
+
+struct hold_entry {
+  struct hold_target target;
+  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF: one event a CPU */
+};
+
+struct hold_table {
+  struct hold_entry *entries[HOLD_TARGETS_MAX]; /* NULL: free */
+  uint32_t last_id;                             /* the largest ever held */
+};
+
+/* Copies TARGET into TABLE and takes over its FDS.  Returns the entry, or NULL when TABLE or memory
+   is full (the FDS are then still the caller's). */
+struct hold_entry *hold_table_add_take(struct hold_table *table, const struct hold_target *target,
+                                       const int *fds);
+/* Closes the descriptors of ID and forgets it; unknown ids are ignored. */
+void hold_table_remove(struct hold_table *table, uint32_t id);
+void hold_table_fini(struct hold_table *table);
+
+/* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, to drop ID, or to
+   forget the books of the run before this one; waits for the answer.  Returns 0 or -errno. */
+int hold_send_keep(int socket, const struct hold_target *target, const int *fds);
+int hold_send_drop(int socket, uint32_t id);
+int hold_send_old_closed(int socket);
+
+/* Keeper: does what one message on SOCKET says.  RET_OLD_CLOSED is set by hold_send_old_closed and
+   else untouched.  Returns 0, -EAGAIN when there is none, -ECONNRESET at the end. */
+int hold_serve(int socket, struct hold_table *table, bool *ret_old_closed);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server side of intake_format.h: connections, packets, and who sent them. */
+#ifndef DAEMON_INTAKE_H
+#define DAEMON_INTAKE_H
+
+#include "intake/intake_format.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct event_base;
+struct intake;
+struct intake_connection;
+
+enum {
+  INTAKE_CONNECTIONS_MAX = 256,
+  INTAKE_CONNECTIONS_OF_USER = 64,
+};
+
+/* One packet, its size, magic and version checked and its strings ended. */
+struct intake_packet {
+  struct intake_connection *connection;
+  const struct intake_request *request;
+  pid_t pid; /* of the sender, from the kernel */
+  uid_t uid;
+  int *fds; /* closed after the call; one that is kept is replaced by -1 */
+  unsigned fd_count;
+};
+
+struct intake_parts { /* borrowed */
+  struct event_base *loop;
+  int listener;
+  bool for_all; /* else only our own user is served */
+  void (*on_packet)(void *context, struct intake_packet *packet);
+  void (*on_close)(void *context, struct intake_connection *connection);
+  void *context;
+};
+
+int intake_start(const struct intake_parts *parts, struct intake **ret);
+void intake_stop(struct intake *intake);
+
+/* Answers with REPLY (magic and version are filled in) and FD, -1 for none.  An answer that cannot
+   be delivered at once is given up. */
+void intake_answer(struct intake_connection *connection, struct intake_reply *reply, int fd);
+void intake_accept(struct intake_connection *connection);
+void intake_refuse(struct intake_connection *connection, const char *why);
+
+struct intake_figures {
+  unsigned connections;
+  uint64_t packets, refused, malformed;
+};
+void intake_figures(const struct intake *intake, struct intake_figures *ret);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A name in a mapping is a name in the target's mount namespace, so it is opened through
+   /proc/PID/root as long as the process lives; afterwards our own view of the name is tried, and
+   the inode number tells whether it is still the same file.  Only inode numbers are compared:
+   overlay and btrfs file systems show another device in a mapping than stat does.
+
+   Most programs carry a build-id and cost four small reads.  One without is hashed whole, in the
+   loop: at most 64 MiB once a file, some 50 ms on a current CPU; kernel rings hold much more than
+   that.  Content is the only identity that such a file has on every board of a fleet. */
+#include "module_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HASH_PIECE_BYTES = 32 << 10, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
+
+/* O_NONBLOCK: a fifo under the name must not hold us. */
+static int open_checked(const char *path, uint64_t inode) {
+  struct stat found;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) return -errno;
+  int error = fstat(fd, &found) < 0 ? -errno : 0;
+  if (!error && !S_ISREG(found.st_mode)) error = -EINVAL;
+  if (!error && inode != 0 && found.st_ino != inode) error = -ESTALE;
+  if (!error) return fd;
+  close(fd);
+  return error;
+}
+
+int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
+  if (path[0] != '/') return -ENOENT;
+  if (pid > 0) {
+    snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/root%s", (int)pid, path);
+    int fd = open_checked(ret_open_path, inode);
+    if (fd >= 0) return fd;
+    /* The file was unlinked or replaced; the running program itself can still be reached. */
+    snprintf(ret_open_path, OPEN_PATH_BYTES, "/proc/%d/exe", (int)pid);
+    fd = inode != 0 ? open_checked(ret_open_path, inode) : -ENOENT;
+    if (fd >= 0) return fd;
+  }
+  snprintf(ret_open_path, OPEN_PATH_BYTES, "%s", path);
+  return open_checked(path, inode);
+}
+
+int module_file_stamp(int fd, struct module_stamp *ret) {
+  struct stat found;
+  if (fstat(fd, &found) < 0) return -errno;
+  if (!S_ISREG(found.st_mode) || found.st_size < 0) return -EINVAL;
+  ret->device = found.st_dev;
+  ret->inode = found.st_ino;
+  ret->size_bytes = (uint64_t)found.st_size;
+  ret->modified_ns = (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec;
+  return 0;
+}
+
+static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
+  const int *fd = context;
+  if (offset > INT64_MAX - len) return false;
+  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
+}
+
+static int hash_pieces(int fd, EVP_MD_CTX *context) {
+  uint8_t piece[HASH_PIECE_BYTES];
+  for (off_t at = 0; at < MODULE_HASH_BYTES_MAX;) {
+    ssize_t got = pread(fd, piece, sizeof piece, at);
+    if (got < 0) return -errno;
+    if (got == 0) break;
+    if (!EVP_DigestUpdate(context, piece, (size_t)got)) return -EIO;
+    at += got;
+  }
+  return 0;
+}
+
+static int hash_content(int fd, uint8_t ret[MODULE_SHA256_BYTES]) {
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  if (context == NULL) return -ENOMEM;
+  int error = EVP_DigestInit_ex(context, EVP_sha256(), NULL) ? hash_pieces(fd, context) : -EIO;
+  if (!error && !EVP_DigestFinal_ex(context, ret, NULL)) error = -EIO;
+  EVP_MD_CTX_free(context);
+  return error;
+}
+
+int module_file_identify(int fd, const struct module_stamp *stamp, struct module_identity *ret) {
+  memset(ret, 0, sizeof *ret);
+  int error = elf_notes_read(read_at, &fd, &ret->notes);
+  if (error) return error;
+  if (ret->notes.build_id_bytes > 0) {
+    memcpy(ret->id, ret->notes.build_id, ret->notes.build_id_bytes);
+    ret->id_bytes = ret->notes.build_id_bytes;
+    return 0;
+  }
+  if (stamp->size_bytes > MODULE_HASH_BYTES_MAX) return -EFBIG;
+  error = hash_content(fd, ret->id);
+  if (!error) ret->id_bytes = MODULE_SHA256_BYTES;
+  return error;
+}

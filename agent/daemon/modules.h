@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every executable file that a target has mapped, by an index that stays good until the module is
+   swept.  A file is identified when the first sample falls into it: build-id, or the SHA-256 of its
+   content. */
+#ifndef DAEMON_MODULES_H
+#define DAEMON_MODULES_H
+
+#include "proto/batch.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct modules;
+
+enum {
+  MODULES_MAX = 4096,
+  MODULE_NONE = UINT32_MAX,
+  MODULE_ANON = 0, /* these exist always, at these indexes */
+  MODULE_KERNEL,
+  MODULE_UNSAMPLED,
+  MODULE_UNKNOWN, /* the process was gone before anyone could read its maps */
+  MODULE_FIXED_COUNT,
+};
+
+/* A file as a mapping names it, before anyone has opened it. */
+struct module_file {
+  struct span path; /* "[vdso]" and the like are pseudo modules; empty is anonymous memory */
+  uint64_t inode;   /* 0: not known */
+};
+
+/* Told of each file when it is identified: its id, its path, and a path that opens it now. */
+typedef void modules_on_file(void *context, struct span id, const char *path,
+                             const char *open_path);
+
+int modules_new(modules_on_file *on_file, void *context, struct modules **ret);
+void modules_free(struct modules *modules);
+
+/* Returns the index of FILE, making it when it is new; MODULE_ANON when the table is full. */
+uint32_t modules_intern(struct modules *modules, const struct module_file *file);
+
+/* Identifies INDEX as mapped by PID (0: nobody that still lives).  Returns the index to use from
+   now on: the same, or that of the identical file known before. */
+uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
+
+/* The module as a batch says it; strings and id are borrowed until the next sweep. */
+void modules_describe(const struct modules *modules, uint32_t index, struct batch_module *ret);
+
+/* The address that FILE_OFFSET has in INDEX's own address space, 0 in pseudo modules. */
+uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset);
+
+/* Sweep: unmark all, mark what is in use, forget the rest. */
+bool modules_is_full(const struct modules *modules); /* time to sweep */
+void modules_unmark(struct modules *modules);
+void modules_mark(struct modules *modules, uint32_t index);
+void modules_sweep(struct modules *modules);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel writes these bytes, but for a system daemon the events were opened by strangers, who
+   may have asked for other fields than ours.  So every field is taken with a length check and a
+   record that does not fit is refused as a whole.
+
+     SAMPLE  header | identifier | ip | pid tid | time | period | nr | ips...
+     others  header | fields ... | pid tid | time | identifier        (sample_id_all)
+
+   Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
+   are not addresses and are left out. */
+#include "perf_record.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+enum {
+  HEADER_BYTES = 8,
+  TRAILER_BYTES = 24,      /* pid tid, time, identifier */
+  SAMPLE_TIME_OFFSET = 32, /* header, identifier, ip, pid tid */
+  MMAP_FIELDS_BYTES = 32,  /* pid tid, addr, len, pgoff */
+  MMAP2_FIELDS_BYTES = 64, /* and maj min, ino, generation, prot flags */
+};
+
+static uint64_t read_u64(const uint8_t *at) {
+  uint64_t value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
+
+static uint32_t read_u32(const uint8_t *at) {
+  uint32_t value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
+
+static struct perf_event_header read_header(struct span record) {
+  struct perf_event_header header;
+  memcpy(&header, record.data, sizeof header);
+  return header;
+}
+
+size_t perf_record_size(struct span bytes) {
+  if (bytes.len < HEADER_BYTES) return 0;
+  struct perf_event_header header = read_header(bytes);
+  if (header.size < HEADER_BYTES || header.size % 8 != 0 || header.size > bytes.len) return 0;
+  return header.size;
+}
+
+uint64_t perf_record_time(struct span record) {
+  if (record.len < HEADER_BYTES) return 0;
+  if (read_header(record).type == PERF_RECORD_SAMPLE)
+    return record.len >= SAMPLE_TIME_OFFSET + 8 ? read_u64(record.data + SAMPLE_TIME_OFFSET) : 0;
+  if (record.len < HEADER_BYTES + TRAILER_BYTES) return 0;
+  return read_u64(record.data + record.len - 16);
+}
+
+/* Copies at most SIZE - 1 bytes up to the first NUL of FROM. */
+static void copy_text(struct span from, char *to, size_t size) {
+  size_t len = strnlen((const char *)from.data, from.len);
+  if (len > size - 1) len = size - 1;
+  memcpy(to, from.data, len);
+  to[len] = '\0';
+}
+
+static int decode_sample(struct span body, struct perf_record *ret) {
+  enum { FIXED_BYTES = 48 }; /* identifier, ip, pid tid, time, period, nr */
+  if (body.len < FIXED_BYTES) return -EBADMSG;
+  ret->id = read_u64(body.data);
+  uint64_t ip = read_u64(body.data + 8);
+  ret->pid = (int32_t)read_u32(body.data + 16);
+  ret->tid = (int32_t)read_u32(body.data + 20);
+  ret->time = read_u64(body.data + 24);
+  ret->sample.period_ns = read_u64(body.data + 32);
+  uint64_t count = read_u64(body.data + 40);
+  if (count > (body.len - FIXED_BYTES) / 8) return -EBADMSG;
+  uint32_t depth = 0;
+  for (uint64_t i = 0; i < count && depth < LIMIT_STACK_DEPTH; i++) {
+    uint64_t pc = read_u64(body.data + FIXED_BYTES + 8 * i);
+    if (pc < (uint64_t)PERF_CONTEXT_MAX) ret->sample.pc[depth++] = pc;
+  }
+  if (depth == 0) ret->sample.pc[depth++] = ip;
+  ret->sample.depth = depth;
+  ret->kind = PERF_RECORD_KIND_SAMPLE;
+  return 0;
+}
+
+static int decode_mmap(const struct perf_event_header *header, struct span body,
+                       struct perf_record *ret) {
+  bool is_second = header->type == PERF_RECORD_MMAP2;
+  size_t fixed = is_second ? MMAP2_FIELDS_BYTES : MMAP_FIELDS_BYTES;
+  if (body.len < fixed) return -EBADMSG;
+  ret->kind = PERF_RECORD_KIND_MMAP;
+  ret->pid = (int32_t)read_u32(body.data);
+  ret->tid = (int32_t)read_u32(body.data + 4);
+  ret->mmap.start = read_u64(body.data + 8);
+  ret->mmap.len = read_u64(body.data + 16);
+  ret->mmap.file_offset = read_u64(body.data + 24);
+  ret->mmap.major = ret->mmap.minor = 0;
+  ret->mmap.inode = 0;
+  if (is_second && !(header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
+    ret->mmap.major = read_u32(body.data + 32);
+    ret->mmap.minor = read_u32(body.data + 36);
+    ret->mmap.inode = read_u64(body.data + 40);
+  }
+  copy_text(span_of(body.data + fixed, body.len - fixed), ret->mmap.path, sizeof ret->mmap.path);
+  if (ret->mmap.len == 0 || ret->mmap.start + ret->mmap.len < ret->mmap.start) return -EBADMSG;
+  if (header->misc & PERF_RECORD_MISC_MMAP_DATA) ret->kind = PERF_RECORD_KIND_OTHER;
+  return 0;
+}
+
+static int decode_comm(const struct perf_event_header *header, struct span body,
+                       struct perf_record *ret) {
+  if (body.len < 8) return -EBADMSG;
+  ret->kind = PERF_RECORD_KIND_COMM;
+  ret->pid = (int32_t)read_u32(body.data);
+  ret->tid = (int32_t)read_u32(body.data + 4);
+  ret->comm.is_exec = header->misc & PERF_RECORD_MISC_COMM_EXEC;
+  copy_text(span_of(body.data + 8, body.len - 8), ret->comm.name, sizeof ret->comm.name);
+  return 0;
+}
+
+static int decode_task(const struct perf_event_header *header, struct span body,
+                       struct perf_record *ret) {
+  if (body.len < 16) return -EBADMSG;
+  ret->kind = header->type == PERF_RECORD_FORK ? PERF_RECORD_KIND_FORK : PERF_RECORD_KIND_EXIT;
+  ret->pid = (int32_t)read_u32(body.data);
+  ret->task.parent_pid = (int32_t)read_u32(body.data + 4);
+  ret->tid = (int32_t)read_u32(body.data + 8);
+  ret->task.parent_tid = (int32_t)read_u32(body.data + 12);
+  return 0;
+}
+
+/* LOST: id, count.  LOST_SAMPLES: count. */
+static int decode_lost(const struct perf_event_header *header, struct span body,
+                       struct perf_record *ret) {
+  size_t at = header->type == PERF_RECORD_LOST ? 8 : 0;
+  if (body.len < at + 8) return -EBADMSG;
+  ret->kind = PERF_RECORD_KIND_LOST;
+  ret->lost.count = read_u64(body.data + at);
+  return 0;
+}
+
+static int decode_by_type(const struct perf_event_header *header, struct span body,
+                          struct perf_record *ret) {
+  switch (header->type) {
+  case PERF_RECORD_MMAP:
+  case PERF_RECORD_MMAP2:
+    return decode_mmap(header, body, ret);
+  case PERF_RECORD_COMM:
+    return decode_comm(header, body, ret);
+  case PERF_RECORD_FORK:
+  case PERF_RECORD_EXIT:
+    return decode_task(header, body, ret);
+  case PERF_RECORD_LOST:
+  case PERF_RECORD_LOST_SAMPLES:
+    return decode_lost(header, body, ret);
+  case PERF_RECORD_THROTTLE:
+    ret->kind = PERF_RECORD_KIND_THROTTLE;
+    return 0;
+  default:
+    ret->kind = PERF_RECORD_KIND_OTHER;
+    return 0;
+  }
+}
+
+int perf_record_decode(struct span record, struct perf_record *ret) {
+  if (perf_record_size(record) != record.len) return -EBADMSG;
+  struct perf_event_header header = read_header(record);
+  struct span body = span_of(record.data + HEADER_BYTES, record.len - HEADER_BYTES);
+  if (header.type == PERF_RECORD_SAMPLE) return decode_sample(body, ret);
+  if (body.len < TRAILER_BYTES) return -EBADMSG;
+  body.len -= TRAILER_BYTES;
+  const uint8_t *trailer = body.data + body.len;
+  ret->pid = (int32_t)read_u32(trailer);
+  ret->tid = (int32_t)read_u32(trailer + 4);
+  ret->time = read_u64(trailer + 8);
+  ret->id = read_u64(trailer + 16);
+  return decode_by_type(&header, body, ret);
+}

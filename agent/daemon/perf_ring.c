@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locked memory for perf is 516 KiB a CPU and user, so there is one ring a CPU and every target's
+   event is redirected into it (SET_OUTPUT: same CPU, same clock).  The ring belongs to an anchor,
+   an event on the keeper itself that never runs.
+
+   Two things are not in the manual.  The kernel marks the mapping VM_DONTCOPY, so a forked worker
+   does not have it and maps the descriptor again: the same pages, not counted twice.  And when the
+   last mapping of a ring goes, the kernel detaches every event that was redirected into it: so the
+   keeper keeps its own mapping although it never looks into it, and a dead worker costs nothing.
+
+   A record may run over the end of the data; it is copied out in two pieces before anyone looks. */
+#include "perf_ring.h"
+
+#include "intake/perf_attr.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Reads "0-3,8" into CPUS.  Returns how many, at most PERF_CPUS_MAX. */
+static unsigned read_online_cpus(int cpus[PERF_CPUS_MAX]) {
+  char text[256] = "";
+  unsigned count = 0;
+  FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+  if (file != NULL) {
+    if (fgets(text, sizeof text, file) == NULL) text[0] = '\0';
+    fclose(file);
+  }
+  for (char *at = text; *at >= '0' && *at <= '9';) {
+    long first = strtol(at, &at, 10), last = first;
+    if (*at == '-') last = strtol(at + 1, &at, 10);
+    for (long cpu = first; cpu <= last && count < PERF_CPUS_MAX; cpu++) cpus[count++] = (int)cpu;
+    if (*at == ',') at++;
+  }
+  if (count == 0) { /* no sysfs */
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    for (int cpu = 0; cpu < online && count < PERF_CPUS_MAX; cpu++) cpus[count++] = cpu;
+  }
+  return count;
+}
+
+static size_t map_bytes(unsigned pages) {
+  return (pages + 1U) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int ring_map(struct perf_ring *ring, unsigned pages) {
+  void *map = mmap(NULL, map_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  ring->map = map;
+  ring->data = (uint8_t *)map + sysconf(_SC_PAGESIZE);
+  ring->data_bytes = map_bytes(pages) - (size_t)sysconf(_SC_PAGESIZE);
+  return 0;
+}
+
+static void unmap_all(struct perf_rings *rings) {
+  for (unsigned i = 0; i < rings->count; i++) {
+    if (rings->cpus[i].map != NULL) munmap(rings->cpus[i].map, map_bytes(rings->pages));
+    rings->cpus[i].map = NULL;
+  }
+}
+
+static int map_all(struct perf_rings *rings) {
+  for (unsigned i = 0; i < rings->count; i++) {
+    int error = ring_map(&rings->cpus[i], rings->pages);
+    if (error) {
+      unmap_all(rings);
+      return error;
+    }
+  }
+  return 0;
+}
+
+static void give_up(struct perf_rings *rings, const char *what, int error) {
+  const char *hint = error == -EACCES || error == -EPERM ? " (see kernel.perf_event_paranoid)" : "";
+  perf_rings_close(rings);
+  snprintf(rings->why, sizeof rings->why, "%s: %s%s", what, strerror(-error), hint);
+}
+
+void perf_rings_open(struct perf_rings *rings) {
+  struct perf_event_attr attr;
+  int cpus[PERF_CPUS_MAX];
+  unsigned count = read_online_cpus(cpus);
+  memset(rings, 0, sizeof *rings);
+  perf_attr_fill_anchor(&attr);
+  for (unsigned i = 0; i < count; i++) {
+    int fd = perf_attr_open(&attr, 0, cpus[i]);
+    if (fd < 0) {
+      give_up(rings, "perf_event_open", fd);
+      return;
+    }
+    rings->cpus[i] = (struct perf_ring){.fd = fd, .cpu = cpus[i]};
+    rings->count = i + 1;
+  }
+  int error = -EPERM;
+  for (unsigned pages = PERF_RING_PAGES; error && pages >= PERF_RING_PAGES_MIN; pages /= 2) {
+    rings->pages = pages;
+    error = map_all(rings);
+  }
+  if (error) give_up(rings, "mapping a perf ring", error);
+}
+
+void perf_rings_map(struct perf_rings *rings) {
+  int error = rings->count > 0 ? map_all(rings) : 0;
+  if (error) give_up(rings, "mapping a perf ring again", error);
+}
+
+void perf_rings_close(struct perf_rings *rings) {
+  unmap_all(rings);
+  for (unsigned i = 0; i < rings->count; i++) close(rings->cpus[i].fd);
+  rings->count = 0;
+}
+
+static struct perf_event_mmap_page *page_of(const struct perf_ring *ring) {
+  return ring->map;
+}
+
+uint64_t perf_ring_tail(const struct perf_ring *ring) {
+  return page_of(ring)->data_tail;
+}
+
+uint64_t perf_ring_head(const struct perf_ring *ring) {
+  /* Acquire: partner of the kernel's write barrier before it moves data_head. */
+  return __atomic_load_n(&page_of(ring)->data_head, __ATOMIC_ACQUIRE);
+}
+
+void perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint8_t *bytes, size_t len) {
+  size_t offset = (size_t)(at & (ring->data_bytes - 1));
+  size_t first = len < ring->data_bytes - offset ? len : (size_t)ring->data_bytes - offset;
+  memcpy(bytes, ring->data + offset, first);
+  memcpy(bytes + first, ring->data, len - first);
+}
+
+void perf_ring_release(const struct perf_ring *ring, uint64_t tail) {
+  __atomic_store_n(&page_of(ring)->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+int perf_ring_redirect(const struct perf_ring *ring, int event) {
+  return ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ? 0 : -errno;
+}
+
+bool perf_event_id(int fd, uint64_t *ret_id) {
+  static const char wanted[] = "anon_inode:[perf_event]";
+  char link[64], found[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t len = readlink(link, found, sizeof found);
+  if (len != (ssize_t)sizeof wanted - 1 || memcmp(found, wanted, sizeof wanted - 1) != 0)
+    return false;
+  return ioctl(fd, PERF_EVENT_IOC_ID, ret_id) == 0;
+}
+
+int perf_event_read_ns(int fd, uint64_t *ret_ns) {
+  uint64_t words[8]; /* the count is the first word of every read_format but GROUP's */
+  ssize_t got = read(fd, words, sizeof words);
+  if (got < (ssize_t)sizeof words[0]) return got < 0 ? -errno : -EBADMSG;
+  *ret_ns = words[0];
+  return 0;
+}
+
+bool perf_event_has_ended(int fd) {
+  struct pollfd event = {.fd = fd};
+  return poll(&event, 1, 0) > 0 && (event.revents & POLLHUP);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /proc/PID/stat is one line, "pid (comm) S ppid ...", and comm may hold blanks and parentheses: so
+   the fields are counted from the last ')'.  All else here is one short file or link each.
+
+   A process may end, and its number be used again, between any two reads: nothing here is proof,
+   and start_ticks is what callers compare when it matters. */
+#include "proc_stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Numbers of proc(5), where comm is the second field. */
+enum {
+  FIELD_STATE = 3,
+  FIELD_PARENT = 4,
+  FIELD_SYSTEM = 15,
+  FIELD_CHILD_SYSTEM = 17,
+  FIELD_THREADS = 20,
+  FIELD_START = 22,
+};
+
+static void set_field(struct proc_stat *stat, int field, const char *text) {
+  switch (field) {
+  case FIELD_STATE:
+    stat->state = text[0];
+    break;
+  case FIELD_PARENT:
+    stat->parent = (pid_t)strtol(text, NULL, 10);
+    break;
+  case FIELD_SYSTEM:
+  case FIELD_CHILD_SYSTEM:
+    stat->system_ticks += strtoull(text, NULL, 10);
+    break;
+  case FIELD_THREADS:
+    stat->threads = (uint32_t)strtoul(text, NULL, 10);
+    break;
+  case FIELD_START:
+    stat->start_ticks = strtoull(text, NULL, 10);
+    break;
+  default:
+    break;
+  }
+}
+
+int proc_stat_parse(struct span text, struct proc_stat *ret) {
+  char line[512];
+  const uint8_t *end = text.len ? memrchr(text.data, ')', text.len) : NULL;
+  if (end == NULL) return -EBADMSG;
+  size_t len = text.len - (size_t)(end + 1 - text.data);
+  if (len >= sizeof line) len = sizeof line - 1;
+  memcpy(line, end + 1, len);
+  line[len] = '\0';
+
+  struct proc_stat stat = {.state = 0};
+  int field = FIELD_STATE - 1;
+  char *rest = line;
+  for (char *word; field < FIELD_START && (word = strsep(&rest, " \n")) != NULL;)
+    if (word[0] != '\0') set_field(&stat, ++field, word);
+  if (field < FIELD_START) return -EBADMSG;
+  *ret = stat;
+  return 0;
+}
+
+static ssize_t read_file(const char *path, char *bytes, size_t len) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  ssize_t got = read(fd, bytes, len);
+  if (got < 0) got = -errno;
+  close(fd);
+  return got;
+}
+
+int proc_stat_read(pid_t pid, struct proc_stat *ret) {
+  char path[32], text[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  ssize_t got = read_file(path, text, sizeof text);
+  return got < 0 ? (int)got : proc_stat_parse(span_of(text, (size_t)got), ret);
+}
+
+bool proc_has_thread(pid_t pid, pid_t tid) {
+  return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM;
+}
+
+bool proc_thread_name(pid_t pid, pid_t tid, char ret[PROC_COMM_BYTES]) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+  ssize_t got = read_file(path, ret, PROC_COMM_BYTES);
+  if (got <= 0) return false;
+  if (ret[got - 1] == '\n') got--;
+  ret[got < PROC_COMM_BYTES ? got : PROC_COMM_BYTES - 1] = '\0';
+  return true;
+}
+
+bool proc_exe_path(pid_t pid, char *ret, size_t len) {
+  static const char deleted[] = " (deleted)";
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+  ssize_t got = readlink(path, ret, len - 1);
+  if (got <= 0 || ret[0] != '/') return false;
+  size_t end = (size_t)got, tail = sizeof deleted - 1;
+  if (end > tail && memcmp(ret + end - tail, deleted, tail) == 0) end -= tail;
+  ret[end] = '\0';
+  return true;
+}
+
+long proc_owner(pid_t pid) {
+  char path[32];
+  struct stat found;
+  snprintf(path, sizeof path, "/proc/%d", (int)pid);
+  return stat(path, &found) == 0 ? (long)found.st_uid : -1;
+}
+
+uint64_t proc_ticks_to_ns(uint64_t ticks) {
+  long hz = sysconf(_SC_CLK_TCK);
+  return ticks * (1000000000ULL / (uint64_t)(hz > 0 ? hz : 100));
+}

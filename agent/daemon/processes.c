@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process enters this table in one of three ways: its parent forked (perf says so: copy the
+   parent), a sample names a number nobody has heard of (after a restart of the worker: ask /proc),
+   or a ring's slot is claimed by it.  It leaves when it has ended and the window that holds its
+   samples is closed, or when there are too many.
+
+   Numbers are used again.  The kernel's FORK and EXIT records come in order of time, so a FORK of
+   a known number is a new process.  Without records (timer targets) the slot's owner is checked
+   against /proc by whoever calls us. */
+#include "processes.h"
+#include "process_maps.h"
+
+#include "common/clock.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  BUCKETS = 1024, /* power of two */
+  REFRESH_INTERVAL_NS = 1000000000,
+  SWEEP_KEEP = PROCESSES_MAX * 3 / 4,
+};
+
+struct process_thread {
+  pid_t tid;
+  char name[PROC_COMM_BYTES];
+  struct process_thread *next;
+};
+
+struct processes {
+  struct modules *modules;
+  uint32_t count;
+  struct process *buckets[BUCKETS];
+};
+
+int processes_new(struct modules *modules, struct processes **ret) {
+  struct processes *processes = calloc(1, sizeof *processes);
+  if (processes == NULL) return -ENOMEM;
+  processes->modules = modules;
+  *ret = processes;
+  return 0;
+}
+
+static void threads_free(struct process *process) {
+  while (process->threads != NULL) {
+    struct process_thread *thread = process->threads;
+    process->threads = thread->next;
+    free(thread);
+  }
+  process->thread_count = 0;
+}
+
+static void process_free(struct process *process) {
+  threads_free(process);
+  free(process->maps);
+  free(process->exe);
+  free(process);
+}
+
+static struct process **bucket_of(struct processes *processes, pid_t pid) {
+  return &processes->buckets[(uint32_t)pid & (BUCKETS - 1)];
+}
+
+typedef bool process_test(const struct process *process, const void *context);
+
+/* Removes every process for which TEST says so. */
+static void remove_if(struct processes *processes, process_test *test, const void *context) {
+  for (unsigned i = 0; i < BUCKETS; i++) {
+    for (struct process **at = &processes->buckets[i]; *at != NULL;) {
+      struct process *process = *at;
+      if (!test(process, context)) {
+        at = &process->next;
+        continue;
+      }
+      *at = process->next;
+      process_free(process);
+      processes->count--;
+    }
+  }
+}
+
+static bool is_any(const struct process *process, const void *context) {
+  (void)process;
+  (void)context;
+  return true;
+}
+
+void processes_free(struct processes *processes) {
+  if (processes == NULL) return;
+  remove_if(processes, is_any, NULL);
+  free(processes);
+}
+
+struct process *processes_find(const struct processes *processes, pid_t pid) {
+  struct process *process = processes->buckets[(uint32_t)pid & (BUCKETS - 1)];
+  while (process != NULL && process->pid != pid) process = process->next;
+  return process;
+}
+
+static void remove_pid(struct processes *processes, pid_t pid) {
+  for (struct process **at = bucket_of(processes, pid); *at != NULL; at = &(*at)->next) {
+    if ((*at)->pid != pid) continue;
+    struct process *process = *at;
+    *at = process->next;
+    process_free(process);
+    processes->count--;
+    return;
+  }
+}
+
+static struct process *add_process(struct processes *processes, pid_t pid, uint32_t target) {
+  remove_pid(processes, pid);
+  if (processes->count >= PROCESSES_MAX) return NULL;
+  struct process *process = calloc(1, sizeof *process);
+  if (process == NULL) return NULL;
+  process->pid = pid;
+  process->target = target;
+  process->exe_module = MODULE_NONE;
+  process->used_ns = clock_monotonic_ns();
+  struct process **bucket = bucket_of(processes, pid);
+  process->next = *bucket;
+  *bucket = process;
+  processes->count++;
+  return process;
+}
+
+static void set_exe(struct process *process, struct span path, uint32_t module) {
+  free(process->exe);
+  process->exe = strndup((const char *)path.data, path.len);
+  process->exe_module = module;
+}
+
+/* The module that EXE is mapped as, when it is mapped. */
+static void find_exe_module(struct processes *processes, struct process *process) {
+  struct batch_module module;
+  for (uint32_t i = 0; process->exe != NULL && i < process->map_count; i++) {
+    modules_describe(processes->modules, process->maps[i].module, &module);
+    if (strcmp(module.path, process->exe) != 0) continue;
+    process->exe_module = process->maps[i].module;
+    return;
+  }
+}
+
+static void read_from_proc(struct processes *processes, struct process *process, int maps_fd) {
+  char path[LIMIT_PATH_BYTES + 1];
+  process->read_ns = clock_monotonic_ns();
+  proc_thread_name(process->pid, process->pid, process->comm);
+  if (proc_exe_path(process->pid, path, sizeof path))
+    set_exe(process, span_of_string(path), MODULE_NONE);
+  process_maps_read(processes->modules, process, maps_fd);
+  find_exe_module(processes, process);
+}
+
+static bool is_over(const struct process *process, const void *context) {
+  (void)context;
+  return process->has_ended && !process->is_root;
+}
+
+struct process *processes_get(struct processes *processes, pid_t pid, uint32_t target,
+                              int maps_fd) {
+  struct process *process = processes_find(processes, pid);
+  if (process != NULL && process->target == target) return process;
+  if (processes->count >= PROCESSES_MAX) remove_if(processes, is_over, NULL);
+  process = add_process(processes, pid, target);
+  if (process != NULL) read_from_proc(processes, process, maps_fd);
+  return process;
+}
+
+struct process *processes_fork(struct processes *processes, const struct process *parent,
+                               pid_t child) {
+  if (parent->pid == child) return NULL;
+  struct process *process = add_process(processes, child, parent->target);
+  if (process == NULL) return NULL;
+  memcpy(process->comm, parent->comm, sizeof process->comm);
+  if (parent->exe != NULL) set_exe(process, span_of_string(parent->exe), parent->exe_module);
+  for (uint32_t i = 0; i < parent->map_count; i++) process_maps_insert(process, &parent->maps[i]);
+  return process;
+}
+
+static void set_name(char to[PROC_COMM_BYTES], const char *name) {
+  size_t len = strnlen(name, PROC_COMM_BYTES - 1);
+  memcpy(to, name, len);
+  to[len] = '\0';
+}
+
+void process_exec(struct process *process, const char *comm) {
+  threads_free(process);
+  process->map_count = 0;
+  process->has_ended = false;
+  process->is_exec_open = true;
+  process->exe_module = MODULE_NONE;
+  free(process->exe);
+  process->exe = NULL;
+  set_name(process->comm, comm);
+}
+
+static struct process_thread *find_thread(const struct process *process, pid_t tid) {
+  struct process_thread *thread = process->threads;
+  while (thread != NULL && thread->tid != tid) thread = thread->next;
+  return thread;
+}
+
+void process_name_thread(struct process *process, pid_t tid, const char *name) {
+  if (tid == process->pid) set_name(process->comm, name);
+  struct process_thread *thread = find_thread(process, tid);
+  if (thread == NULL) {
+    if (process->thread_count >= PROCESS_THREADS_MAX) return;
+    thread = malloc(sizeof *thread);
+    if (thread == NULL) return;
+    *thread = (struct process_thread){.tid = tid, .next = process->threads};
+    process->threads = thread;
+    process->thread_count++;
+  }
+  set_name(thread->name, name);
+}
+
+const char *process_thread_name(struct process *process, pid_t tid, const char *fallback) {
+  char name[PROC_COMM_BYTES];
+  const struct process_thread *thread = find_thread(process, tid);
+  if (thread != NULL) return thread->name;
+  if (tid == process->pid && process->comm[0] != '\0') return process->comm;
+  if (!process->has_ended && proc_thread_name(process->pid, tid, name))
+    process_name_thread(process, tid, name);
+  else if (fallback != NULL && fallback[0] != '\0')
+    process_name_thread(process, tid, fallback);
+  thread = find_thread(process, tid);
+  return thread != NULL ? thread->name : process->comm;
+}
+
+/* After an exec the kernel maps the program first, then its loader. */
+void process_map_add(struct processes *processes, struct process *process,
+                     const struct process_map *map, const struct module_file *file) {
+  struct process_map placed = *map;
+  placed.module = modules_intern(processes->modules, file);
+  process_maps_insert(process, &placed);
+  if (!process->is_exec_open || file->path.len == 0 || file->path.data[0] != '/') return;
+  process->is_exec_open = false;
+  set_exe(process, file->path, placed.module);
+}
+
+bool process_refresh(struct processes *processes, struct process *process, int maps_fd) {
+  uint64_t now = clock_monotonic_ns();
+  if (process->has_ended || now - process->read_ns < REFRESH_INTERVAL_NS) return false;
+  threads_free(process);
+  read_from_proc(processes, process, maps_fd);
+  return true;
+}
+
+uint32_t process_resolve(struct processes *processes, struct process *process, const uint64_t *pc,
+                         uint32_t count, struct code_frame *ret) {
+  process->used_ns = clock_monotonic_ns();
+  return process_maps_resolve(processes->modules, process, pc, count, ret);
+}
+
+void processes_sum_target(struct processes *processes, uint32_t target, struct processes_sum *ret) {
+  struct proc_stat stat;
+  memset(ret, 0, sizeof *ret);
+  for (unsigned i = 0; i < BUCKETS; i++) {
+    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+      if (p->target != target || p->has_ended) continue;
+      if (proc_stat_read(p->pid, &stat) < 0) {
+        p->has_ended = true;
+        continue;
+      }
+      ret->processes++;
+      ret->threads += stat.threads;
+      ret->system_ns += proc_ticks_to_ns(stat.system_ticks);
+    }
+  }
+}
+
+static bool is_of_target(const struct process *process, const void *context) {
+  return process->target == *(const uint32_t *)context;
+}
+
+void processes_forget_pid(struct processes *processes, pid_t pid) {
+  remove_pid(processes, pid);
+}
+
+void processes_forget_target(struct processes *processes, uint32_t target) {
+  remove_if(processes, is_of_target, &target);
+}
+
+static bool is_older(const struct process *process, const void *context) {
+  return !process->is_root && process->used_ns < *(const uint64_t *)context;
+}
+
+void processes_sweep(struct processes *processes) {
+  uint64_t now = clock_monotonic_ns();
+  remove_if(processes, is_over, NULL);
+  /* Idle ones can be read from /proc again; each round halves the age that may stay. */
+  for (uint64_t age = 600 * NS_PER_SECOND; processes->count > SWEEP_KEEP && age > 0; age /= 2) {
+    uint64_t oldest = now > age ? now - age : 0;
+    remove_if(processes, is_older, &oldest);
+  }
+  for (unsigned i = 0; i < BUCKETS; i++) {
+    for (const struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+      if (p->exe_module != MODULE_NONE) modules_mark(processes->modules, p->exe_module);
+      for (uint32_t k = 0; k < p->map_count; k++)
+        modules_mark(processes->modules, p->maps[k].module);
+    }
+  }
+}

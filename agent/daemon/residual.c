@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A user-only event skips the expirations that fall into kernel code, and each thread's last
+   partial period; a thread that lives shorter than one period is never sampled at all.  The event's
+   count misses none of that.  So
+
+     rest = total - sampled            kernel part = min(rest, system time of the tree)
+
+   is reported cumulatively: what is due less what has been reported.  Both terms move while the
+   program runs, so a part is held back (one period for each thread and CPU that may yet fire), and
+   a dip below what was reported is waited out: weights are never negative. */
+#include "residual.h"
+
+static uint64_t minus(uint64_t a, uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
+void residual_rebase(struct residual *residual) {
+  residual->base_total_ns = residual->total_ns;
+  residual->base_kernel_ns = residual->kernel_ns;
+  residual->sampled_ns = 0;
+  residual->reported_kernel_ns = 0;
+  residual->reported_rest_ns = 0;
+}
+
+void residual_next(struct residual *residual, uint64_t held_ns, struct residual_step *ret) {
+  uint64_t total = minus(residual->total_ns, residual->base_total_ns);
+  uint64_t kernel = minus(residual->kernel_ns, residual->base_kernel_ns);
+  uint64_t due = minus(minus(total, residual->sampled_ns), held_ns);
+  uint64_t now = minus(due, residual->reported_kernel_ns + residual->reported_rest_ns);
+  uint64_t kernel_due = minus(kernel, residual->reported_kernel_ns);
+  ret->kernel_ns = now < kernel_due ? now : kernel_due;
+  ret->rest_ns = now - ret->kernel_ns;
+  residual->reported_kernel_ns += ret->kernel_ns;
+  residual->reported_rest_ns += ret->rest_ns;
+}

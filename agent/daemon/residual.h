@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The exact rest of a perf target: the kernel knows the CPU time of the whole tree to the
+   nanosecond; what its samples do not show is reported as [kernel] and [unsampled]. */
+#ifndef DAEMON_RESIDUAL_H
+#define DAEMON_RESIDUAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct residual {
+  uint64_t total_ns;                      /* CPU time of the tree, newest reading */
+  uint64_t kernel_ns;                     /* of that in the kernel, as far as known; never falls */
+  uint64_t sampled_ns;                    /* weight of the samples taken since base */
+  uint64_t base_total_ns, base_kernel_ns; /* what a dead worker had (or lost) already */
+  uint64_t reported_kernel_ns, reported_rest_ns;
+};
+
+struct residual_step {
+  uint64_t kernel_ns, rest_ns; /* to be reported now */
+};
+
+/* Everything up to now counts as reported. */
+void residual_rebase(struct residual *residual);
+
+/* What has to be reported now, when HELD_NS of it may yet turn into samples.  Books it as
+   reported.  Pure. */
+void residual_next(struct residual *residual, uint64_t held_ns, struct residual_step *ret);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* With --state everything of a board is in one directory, so that many boards can live on one
+   machine.  Without it: what must survive a boot goes to /var/lib or XDG_STATE_HOME, what must not
+   (socket, pid file, books) to /run or XDG_RUNTIME_DIR.
+
+   The two budgets of the rate are read, checked and shown by `status`; nothing acts on them yet, so
+   --help does not speak of them. */
+#include "settings.h"
+
+#include "intake/socket_path.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WINDOW_NS_MIN NS_PER_SECOND
+#define WINDOW_NS_MAX (60 * NS_PER_SECOND)
+#define SPOOL_BYTES_MIN (1ULL << 20)
+
+enum { HZ_MAX = 10000, QUIET_ROWS = 2 /* at the end of the table: not in --help */ };
+
+#define AT(field) offsetof(struct settings, field)
+
+static const struct option rows[] = {
+    {"collector", 0, "HOST:PORT", NULL, "Collector",
+     "the collector's address for agents (default: "
+     "the one this board was enrolled at)",
+     OPTION_STRING, AT(collector)},
+    {"label", 0, "K=V", NULL, "Collector", "a label of this board; may be given many times",
+     OPTION_LIST, AT(labels)},
+    {"state", 0, "DIR", NULL, "Files",
+     "keep everything of this board in DIR (default: "
+     "/var/lib/fleetprof, or fleetprof in XDG_STATE_HOME)",
+     OPTION_STRING, AT(state)},
+    {"spool-bytes", 0, "BYTES", "64M", "Files", "disk space for what the collector has not got yet",
+     OPTION_BYTES, AT(spool_bytes)},
+    {"foreground", 0, NULL, NULL, "Running", "stay in the foreground and log to stderr",
+     OPTION_FLAG, AT(is_foreground)},
+    {"on-demand", 0, NULL, NULL, "Running", "end a minute after the last target has ended",
+     OPTION_FLAG, AT(is_on_demand)},
+    {"verbose", 'v', NULL, NULL, "Running", "log what happens in detail", OPTION_FLAG,
+     AT(is_verbose)},
+    {"hz", 0, "HZ", "99", "Sampling", "samples a second for targets that ask for no rate",
+     OPTION_COUNT, AT(hz)},
+    {"window", 0, "TIME", "10s", "Sampling",
+     "time that one batch covers; up to a minute when "
+     "little happens",
+     OPTION_DURATION, AT(window_ns)},
+    {"budget-debug", 0, "BYTES/day", "256M/day", "Budgets",
+     "debug files sent to a collector that asks for them", OPTION_BYTES_DAY,
+     AT(budget_debug_bytes_day)},
+    {"budget-cpu", 0, "PERCENT", "0.5%", "Budgets", "", OPTION_PERCENT, AT(budget_cpu)},
+    {"budget-bytes", 0, "BYTES/day", "5M/day", "Budgets", "", OPTION_BYTES_DAY,
+     AT(budget_bytes_day)},
+};
+
+static const char epilogue[] = "EXAMPLES\n"
+                               "  fleetprofd --collector 10.0.0.1:7443\n"
+                               "  fleetprofd --state ./board --foreground --label rack=7\n";
+
+static bool asks_for_help(int argc, char *const argv[]) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+  return false;
+}
+
+bool settings_path(const char *dir, const char *name, char ret[SETTINGS_PATH_BYTES]) {
+  int len = snprintf(ret, SETTINGS_PATH_BYTES, "%s/%s", dir, name);
+  return len > 0 && len < SETTINGS_PATH_BYTES;
+}
+
+static int check_labels(const struct option_list *labels, char *error, size_t error_len) {
+  for (unsigned i = 0; i < labels->count; i++) {
+    const char *equals = strchr(labels->values[i], '=');
+    if (equals != NULL && equals > labels->values[i]) continue;
+    snprintf(error, error_len, "--label %s: not of the form NAME=VALUE", labels->values[i]);
+    return -EINVAL;
+  }
+  return 0;
+}
+
+static int check(const struct settings *s, char *error, size_t error_len) {
+  if (s->window_ns < WINDOW_NS_MIN || s->window_ns > WINDOW_NS_MAX) {
+    snprintf(error, error_len, "--window: must be between 1s and 60s");
+    return -EINVAL;
+  }
+  if (s->spool_bytes < SPOOL_BYTES_MIN) {
+    snprintf(error, error_len, "--spool-bytes: less than 1M cannot hold a batch");
+    return -EINVAL;
+  }
+  if (s->hz < 1 || s->hz > HZ_MAX) {
+    snprintf(error, error_len, "--hz: must be between 1 and %d", HZ_MAX);
+    return -EINVAL;
+  }
+  return check_labels(&s->labels, error, error_len);
+}
+
+/* The given directory as an absolute path: the daemon leaves the current one. */
+static int place_given(struct settings *s) {
+  char here[SETTINGS_PATH_BYTES];
+  int len;
+  if (s->state[0] == '/') {
+    len = snprintf(s->state_dir, sizeof s->state_dir, "%s", s->state);
+  } else {
+    if (getcwd(here, sizeof here) == NULL) return -errno;
+    len = snprintf(s->state_dir, sizeof s->state_dir, "%s/%s", here, s->state);
+  }
+  if (len <= 0 || (size_t)len >= sizeof s->state_dir) return -ENAMETOOLONG;
+  memcpy(s->runtime_dir, s->state_dir, sizeof s->runtime_dir);
+  return 0;
+}
+
+static int place_user_state(struct settings *s) {
+  const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+  if (state != NULL && state[0] == '/')
+    return settings_path(state, "fleetprof", s->state_dir) ? 0 : -ENAMETOOLONG;
+  if (home == NULL || home[0] != '/') return -ENOENT;
+  return settings_path(home, ".local/state/fleetprof", s->state_dir) ? 0 : -ENAMETOOLONG;
+}
+
+static int place_default(struct settings *s) {
+  struct socket_places places = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), geteuid()};
+  if (geteuid() == 0) {
+    s->is_system = true;
+    snprintf(s->state_dir, sizeof s->state_dir, "/var/lib/fleetprof");
+    return socket_path_dir(&places, SOCKET_PLACE_SYSTEM, s->runtime_dir);
+  }
+  int error = place_user_state(s);
+  if (error) return error;
+  error = socket_path_dir(&places, SOCKET_PLACE_RUNTIME, s->runtime_dir);
+  return error ? socket_path_dir(&places, SOCKET_PLACE_TEMP, s->runtime_dir) : 0;
+}
+
+int settings_parse(int argc, char *const argv[], struct settings *settings,
+                   struct options_result *ret, char *error, size_t error_len) {
+  const size_t row_count = sizeof rows / sizeof rows[0];
+  const struct option_table table = {
+      .usage = "fleetprofd [OPTION]...",
+      .summary =
+          "Collects samples from the programs of this board and ships them to the collector.",
+      .epilogue = epilogue,
+      .rows = rows,
+      .row_count = asks_for_help(argc, argv) ? row_count - QUIET_ROWS : row_count};
+  memset(settings, 0, sizeof *settings);
+  int failure = options_parse(&table, argc, argv, settings, ret, error, error_len);
+  if (failure || ret->is_done) return failure;
+  if (ret->first_positional < argc) {
+    snprintf(error, error_len, "%s: not an option", argv[ret->first_positional]);
+    return -EINVAL;
+  }
+  failure = check(settings, error, error_len);
+  if (failure) return failure;
+  failure = settings->state ? place_given(settings) : place_default(settings);
+  if (failure)
+    snprintf(error, error_len, "no place for the state: %s (give --state DIR, or set HOME)",
+             strerror(-failure));
+  return failure;
+}
+
+static int make_dir(const char *path, mode_t mode, char *error, size_t error_len) {
+  char part[SETTINGS_PATH_BYTES];
+  struct stat found;
+  size_t len = strlen(path);
+  for (size_t at = 1; at <= len; at++) {
+    if (path[at] != '/' && path[at] != '\0') continue;
+    memcpy(part, path, at);
+    part[at] = '\0';
+    if (mkdir(part, at == len ? mode : 0755) < 0 && errno != EEXIST) goto failed;
+  }
+  if (stat(path, &found) < 0) goto failed;
+  if (S_ISDIR(found.st_mode) && found.st_uid == geteuid()) return 0;
+  snprintf(error, error_len, "%s: not a directory of yours", path);
+  return -EPERM;
+failed:
+  snprintf(error, error_len, "%s: %s", path, strerror(errno));
+  return -errno;
+}
+
+int settings_make_dirs(const struct settings *settings, char *error, size_t error_len) {
+  int failure = make_dir(settings->state_dir, 0700, error, error_len);
+  if (failure || strcmp(settings->state_dir, settings->runtime_dir) == 0) return failure;
+  return make_dir(settings->runtime_dir, settings->is_system ? 0711 : 0700, error, error_len);
+}
+
+bool settings_collector(const struct settings *settings, char *ret, size_t len) {
+  char path[SETTINGS_PATH_BYTES];
+  if (settings->collector != NULL && settings->collector[0] != '\0')
+    return (size_t)snprintf(ret, len, "%s", settings->collector) < len;
+  if (!settings_path(settings->state_dir, "collector", path)) return false;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t got = read(fd, ret, len - 1);
+  close(fd);
+  if (got <= 0) return false;
+  ret[got] = '\0';
+  ret[strcspn(ret, " \t\r\n")] = '\0';
+  return ret[0] != '\0';
+}

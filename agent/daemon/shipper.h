@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Closes the window: window -> batch -> bytes -> spool, booked. */
+#ifndef DAEMON_SHIPPER_H
+#define DAEMON_SHIPPER_H
+
+#include "drain.h"
+#include "spool.h"
+
+struct shipper {
+  struct drain *drain;
+  struct spool *spool;
+  uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
+  int last_error;                /* of the last batch, 0 when it was spooled */
+  uint8_t seen_modules[MODULES_MAX / 8];
+};
+
+/* Books what the spool knows and the books do not: the dead worker's last batch, and what was in
+   its window.  Call once, after drain_recover. */
+void shipper_recover(struct shipper *shipper);
+
+/* Spools the open window as one batch when it holds anything.  With IS_FINAL the run's books are
+   closed, also by an empty batch.  Returns 0, or -errno when it is lost; that is already counted.
+   Sweeps processes and modules. */
+int shipper_close_window(struct shipper *shipper, bool is_final);
+
+/* Closes the books of the run before this one with an empty final batch.  Returns 0 or -errno. */
+int shipper_close_old_run(struct shipper *shipper, const struct counter_page *old);
+
+#endif

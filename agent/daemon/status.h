@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* STATUS: what this daemon is doing, as one JSON object:
+
+   {version, pid, worker_pid, worker_starts, state, run, boot_id, started_walltime_ns, uptime_s,
+    collector, perf: {available, why}, budget: {debug_used, debug_bytes_day, ...},
+    uplink: {state, why, page_url, connected, acked_batches, sent_bytes, reconnects, retry_in_ms},
+    spool: {entries, records, bytes, bytes_max, corrupt_segments, quarantined, bytes_written, syncs,
+            error},
+    loss: {produced, shipped, open, dropped: {reason: n}, threads_unsampled, perf_throttled},
+    targets: [{id, pid, service, exe, sampler, why, asked_hz, achieved_hz, samples, cpu_seconds,
+               labels: {name: value}, ended}],
+    notes: [{pid, sampler, why}],
+    intake: {connections, packets, refused, malformed}} */
+#ifndef DAEMON_STATUS_H
+#define DAEMON_STATUS_H
+
+struct buf;
+struct intake_packet;
+struct worker;
+
+/* Answers STATUS with a memfd that holds the text. */
+void status_on_request(struct worker *worker, struct intake_packet *packet);
+
+/* Appends the text to RET. */
+void status_print(const struct worker *worker, struct buf *ret);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker's registry of targets: what the keeper holds, mapped and indexed. */
+#ifndef DAEMON_TARGETS_H
+#define DAEMON_TARGETS_H
+
+#include "common/table.h"
+#include "hold.h"
+#include "residual.h"
+#include "ring/ring_reader.h"
+
+enum { TARGETS_RING_BYTES_MAX = 64 << 20 /* of all timer rings together */ };
+
+struct target {
+  struct hold_target held;
+  int *fds;
+  struct ring_reader ring;  /* HOLD_TIMER */
+  uint64_t *event_ids;      /* HOLD_PERF, one a descriptor */
+  struct residual residual; /* HOLD_PERF */
+  bool is_restored;         /* from before this worker: its residual is not known yet */
+  bool is_flushed;          /* run said that the program has ended */
+  uint64_t ended_ns;        /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
+  uint64_t records;         /* samples of its own, since this worker started */
+  uint64_t weight_ns;
+  char root_comm[16];
+};
+
+struct targets {
+  struct target *rows[HOLD_TARGETS_MAX]; /* NULL: free */
+  uint32_t count;
+  uint32_t next_id;
+  uint64_t ring_bytes;
+  struct table by_event; /* perf event id -> row */
+};
+
+/* Takes up everything in HELD, the descriptors included (a worker has them from its fork).  What
+   cannot be mapped any more is left out. */
+void targets_restore(struct targets *targets, const struct hold_table *held);
+void targets_fini(struct targets *targets);
+
+/* Adds what was newly registered; takes over FDS on success.  Returns the target or NULL (no room,
+   not mappable). */
+struct target *targets_add_take(struct targets *targets, const struct hold_target *held,
+                                const int *fds);
+/* Unmaps, closes and forgets TARGET. */
+void targets_remove(struct targets *targets, struct target *target);
+
+struct target *targets_find(const struct targets *targets, uint32_t id);
+struct target *targets_find_event(const struct targets *targets, uint64_t event_id);
+/* The newest target of PID, or NULL. */
+struct target *targets_find_pid(const struct targets *targets, int32_t pid);
+
+/* Samples a CPU second, in thousandths; 0 while there are too few to say. */
+uint32_t target_achieved_mhz(const struct target *target);
+/* "perf" or "timer". */
+const char *target_sampler(const struct target *target);
+/* Reads the CPU time of a perf target's tree into its residual. */
+void target_read_total(struct target *target);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The slots of one target's ring, each looked at once, copied, decoded from the copy and booked.
+   The owner written in a slot is the target's claim: a process of another user is not believed, its
+   samples go to the process that registered.  Numbers of lost records are the target's claim, too,
+   and only their growth is counted, up to a bound that no real loss can reach between two drains.
+ */
+#include "drain_parts.h"
+
+#include <string.h>
+
+/* 100 000 signals between two drains of 100 ms would be a megahertz. */
+enum { LOST_AT_ONCE_MAX = 100000 };
+
+static uint64_t growth(uint64_t now, uint64_t counted) {
+  uint64_t more = now - counted;
+  return more <= LOST_AT_ONCE_MAX ? more : 0;
+}
+
+/* The process that owns a slot: the registered one, or a child that forked from it. */
+static struct process *slot_process(struct drain *drain, struct target *target,
+                                    const struct ring_view *view) {
+  const struct hold_target *held = &target->held;
+  int maps_fd = held->fd_count > 1 ? target->fds[1] : -1;
+  pid_t pid = (pid_t)view->pid;
+  struct process *process = processes_find(drain->processes, pid);
+  if (process != NULL && process->target == held->id) return process;
+  struct process *first = processes_get(drain->processes, held->pid, held->id, maps_fd);
+  if (first == NULL) return NULL;
+  first->is_root = true;
+  if (pid == held->pid) return first;
+  long owner = proc_owner(pid);
+  if (owner == (long)held->uid) return processes_get(drain->processes, pid, held->id, -1);
+  return owner < 0 ? processes_fork(drain->processes, first, pid) : first;
+}
+
+static void take_sample(struct drain *drain, struct target *target, const struct ring_view *view,
+                        const struct ring_sample *sample, struct counters *tally) {
+  struct process *process = slot_process(drain, target, view);
+  if (process == NULL) {
+    tally->produced++;
+    tally->dropped[LOSS_WINDOW_FULL]++;
+    return;
+  }
+  if (!process_has_code(process, sample->pc[0])) {
+    bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
+    process_refresh(drain->processes, process, is_first ? target->fds[1] : -1);
+  }
+  struct drain_stack stack = {.target = target,
+                              .process = process,
+                              .thread = process_thread_name(process, (pid_t)view->tid, view->name),
+                              .pc = sample->pc,
+                              .depth = sample->depth,
+                              .weight_ns = sample->weight * target->held.period_ns};
+  drain_add(drain, &stack, tally);
+}
+
+static void take_records(struct drain *drain, struct target *target, const struct ring_view *view,
+                         size_t len, struct counters *tally) {
+  struct ring_sample sample;
+  for (size_t at = 0; at < len;) {
+    long size = ring_record_decode(drain->scratch + at, len - at, &sample);
+    if (size <= 0) { /* where the next one begins is not known */
+      drain_add_bad(drain, tally);
+      return;
+    }
+    if (sample.depth > 0) take_sample(drain, target, view, &sample, tally);
+    at += (size_t)size;
+  }
+}
+
+static void note_fill(struct drain *drain, const struct ring_reader *ring, size_t len) {
+  unsigned percent = (unsigned)(len * 100 / ring->slot_bytes);
+  if (percent > drain->figures.fill_percent) drain->figures.fill_percent = percent;
+}
+
+static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t slot) {
+  struct ring_reader *ring = &target->ring;
+  struct ring_view view;
+  struct counters tally = {0};
+  ring_reader_look(ring, slot, &view);
+  uint64_t full = growth(view.dropped_full, view.counted_full);
+  uint64_t reentry = growth(view.dropped_reentry, view.counted_reentry);
+  if (view.head == view.tail && full + reentry == 0 && !view.is_broken) {
+    if (view.is_released && view.pid != 0) ring_reader_free_slot(ring, slot);
+    return 0;
+  }
+  size_t len = ring_reader_copy(ring, slot, &view, drain->scratch);
+  note_fill(drain, ring, len);
+  if (view.is_broken) drain_add_bad(drain, &tally);
+  take_records(drain, target, &view, len, &tally);
+  tally.produced += full + reentry;
+  tally.dropped[LOSS_RING_FULL] += full;
+  tally.dropped[LOSS_REENTRY] += reentry;
+
+  struct counters after = drain_after(drain, &tally);
+  struct counter_drain step = {target->held.id, slot, view.head, view.dropped_full,
+                               view.dropped_reentry};
+  counter_page_prepare(drain->page, &step, &after);
+  ring_reader_count(ring, slot, step.counted_full, step.counted_reentry);
+  ring_reader_release(ring, slot, step.tail);
+  counter_page_commit(drain->page);
+  if (view.is_released) ring_reader_free_slot(ring, slot);
+  return tally.produced;
+}
+
+uint64_t timer_drain_run(struct drain *drain, struct target *target) {
+  uint64_t records = 0;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++)
+    records += drain_slot(drain, target, slot);
+  return records;
+}
+
+/* A slot is freed only when a look at it, taken after its thread was found gone, shows nothing
+   left: until then its records wait for the next drain. */
+uint32_t drain_reclaim_slots(struct target *target, pid_t pid) {
+  uint32_t owned = 0;
+  struct ring_view view;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    ring_reader_look(&target->ring, slot, &view);
+    if (view.pid == 0) continue;
+    bool is_gone = (pid_t)view.pid == pid || !proc_has_thread((pid_t)view.pid, (pid_t)view.tid);
+    ring_reader_look(&target->ring, slot, &view);
+    if (is_gone && view.head == view.tail && !view.is_broken)
+      ring_reader_free_slot(&target->ring, slot);
+    else
+      owned++;
+  }
+  return owned;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the pipeline out of what the keeper holds, and runs it:
+
+     intake ─▶ targets ◀─ keeper's table
+     tick: drain ─▶ window ─▶ (full, old, target ended, FLUSH) ─▶ batch ─▶ spool ─▶ uplink
+
+   A tick every 100 ms where a timer ring could fill up, every 200 ms where only the kernel's rings
+   (seconds deep) wait, quicker when one is half full, slower when nothing comes.  libevent and
+   OpenSSL exist only here: the keeper that this process was forked from has never seen them.
+
+   The window closes after --window when it holds WINDOW_RECORDS_MIN records, else it grows, up to a
+   minute: a batch's fixed cost is then shared by more samples.
+
+   Ending, by TERM or by the keeper's end: everything is drained and spooled with final books, the
+   disk is synced, and the uplink gets STOP_SEND_NS to deliver what it can. */
+#include "worker.h"
+#include "debug_sender.h"
+#include "hello.h"
+#include "intake.h"
+#include "status.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
+#define SWEEP_INTERVAL_NS (500 * NS_PER_MS)
+#define ON_DEMAND_NS (60 * NS_PER_SECOND)  /* an on-demand daemon without targets ends then */
+#define STOP_SEND_NS (3 * NS_PER_SECOND)   /* of the 8 s that the keeper waits */
+#define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH that follows a program's end */
+#define QUIET_NS (5 * NS_PER_SECOND)       /* without records: tick half as often */
+#define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
+
+enum {
+  WINDOW_RECORDS_MIN = 100,
+  TICK_MS = 100,
+  TICK_PERF_MS = 200,
+  TICK_FULL_MS = 20,
+  TICK_IDLE_MS = 500,
+  FILL_PERCENT_HIGH = 50,
+  SEGMENTS_OF_SPOOL = 16,
+};
+
+static void report_residuals(struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->held.kind == HOLD_PERF)
+      drain_residual(&worker->drain, target, false);
+  }
+}
+
+static int close_window(struct worker *worker, bool is_final) {
+  drain_run(&worker->drain);
+  report_residuals(worker);
+  int error = shipper_close_window(&worker->shipper, is_final);
+  uplink_kick(worker->uplink);
+  return error;
+}
+
+int worker_close_window(struct worker *worker) {
+  return close_window(worker, false);
+}
+
+void worker_forget_target(struct worker *worker, struct target *target) {
+  uint32_t id = target->held.id;
+  log_debug("target %d: ended: %llu records", (int)target->held.pid,
+            (unsigned long long)target->records);
+  processes_forget_target(worker->processes, id);
+  targets_remove(&worker->targets, target);
+  int error = hold_send_drop(worker->keeper->worker_socket, id);
+  if (error) log_debug("target %u: the keeper still holds it: %s", id, strerror(-error));
+}
+
+static void end_target(struct worker *worker, struct target *target) {
+  if (target->held.kind == HOLD_PERF) drain_residual(&worker->drain, target, true);
+  shipper_close_window(&worker->shipper, false);
+  uplink_kick(worker->uplink);
+  worker_forget_target(worker, target);
+}
+
+static bool has_process_ended(const struct target *target) {
+  struct proc_stat stat;
+  if (proc_stat_read(target->held.pid, &stat) < 0) return true;
+  if (stat.start_ticks != target->held.start_ticks) return true;
+  return stat.state == 'Z' && stat.threads <= 1;
+}
+
+/* A perf target's event hangs up when the last task of the tree is gone. */
+static bool has_target_ended(struct target *target, uint64_t now) {
+  if (target->held.kind == HOLD_TIMER)
+    return drain_reclaim_slots(target, 0) == 0 && has_process_ended(target);
+  if (!perf_event_has_ended(target->fds[0])) return false;
+  if (target->ended_ns == 0) target->ended_ns = now;
+  return target->is_flushed || now - target->ended_ns >= FLUSH_GRACE_NS;
+}
+
+void worker_sweep_targets(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  bool is_drained = false;
+  worker->swept_ns = now;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    if (!is_drained && target->held.kind == HOLD_TIMER) {
+      drain_run(&worker->drain);
+      is_drained = true;
+    }
+    if (!has_target_ended(target, now)) continue;
+    /* Once more: what was written between the last drain and the end. */
+    drain_run(&worker->drain);
+    end_target(worker, target);
+  }
+}
+
+static bool is_window_due(const struct worker *worker) {
+  uint64_t start = window_start_ns(worker->window);
+  if (start == 0) return false;
+  if (window_is_nearly_full(worker->window)) return true;
+  uint64_t age = clock_boottime_ns() - start;
+  bool is_worth_it = window_records(worker->window) >= WINDOW_RECORDS_MIN;
+  return age >= (is_worth_it ? worker->settings->window_ns : WINDOW_NS_LONGEST);
+}
+
+static bool is_uplink_connected(const struct worker *worker) {
+  struct uplink_figures figures;
+  uplink_figures(worker->uplink, &figures);
+  return figures.is_connected;
+}
+
+static bool is_spool_empty(const struct worker *worker) {
+  struct spool_figures figures;
+  spool_figures(worker->spool, &figures);
+  return figures.entries == 0;
+}
+
+static void begin_stop(struct worker *worker) {
+  if (worker->stop_by_ns != 0) return;
+  worker->stop_by_ns = clock_monotonic_ns() + STOP_SEND_NS;
+  close_window(worker, true);
+  spool_sync(worker->spool, true);
+  struct timeval now = {0, 1000};
+  event_add(worker->tick, &now);
+}
+
+/* Nothing to wait for, or no more time for it. */
+static bool is_stop_due(const struct worker *worker) {
+  return clock_monotonic_ns() >= worker->stop_by_ns || is_spool_empty(worker) ||
+         !is_uplink_connected(worker);
+}
+
+static bool is_unneeded(struct worker *worker, uint64_t now) {
+  if (worker->targets.count > 0) worker->live_ns = now;
+  return worker->settings->is_on_demand && now - worker->live_ns >= ON_DEMAND_NS &&
+         (is_spool_empty(worker) || !is_uplink_connected(worker));
+}
+
+static long tick_ms(const struct worker *worker, uint64_t now) {
+  if (worker->stop_by_ns != 0) return TICK_FULL_MS;
+  if (worker->drain.figures.fill_percent >= FILL_PERCENT_HIGH) return TICK_FULL_MS;
+  if (worker->targets.count == 0) return TICK_IDLE_MS;
+  long ms = worker->targets.ring_bytes > 0 ? TICK_MS : TICK_PERF_MS;
+  return now - worker->busy_ns > QUIET_NS ? 2 * ms : ms;
+}
+
+static void tick(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
+  if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) worker_sweep_targets(worker);
+  if (is_window_due(worker)) close_window(worker, false);
+  spool_sync(worker->spool, false);
+  flush_check(worker);
+  if (is_unneeded(worker, now)) begin_stop(worker);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *context) {
+  struct worker *worker = context;
+  (void)fd;
+  (void)what;
+  if (worker->stop_by_ns == 0) tick(worker);
+  if (worker->stop_by_ns != 0 && is_stop_due(worker)) {
+    event_base_loopbreak(worker->loop);
+    return;
+  }
+  long ms = tick_ms(worker, clock_monotonic_ns());
+  struct timeval next = {ms / 1000, ms % 1000 * 1000};
+  event_add(worker->tick, &next);
+}
+
+/* TERM or INT, or the keeper's end of the socket pair is gone. */
+static void on_end(evutil_socket_t fd, short what, void *context) {
+  (void)fd;
+  (void)what;
+  begin_stop(context);
+}
+
+static void on_uplink_change(void *context) {
+  flush_check(context);
+}
+
+static void on_packet(void *context, struct intake_packet *packet) {
+  struct worker *worker = context;
+  switch (packet->request->kind) {
+  case INTAKE_TARGET:
+    registrar_on_target(worker, packet);
+    return;
+  case INTAKE_PERF:
+    registrar_on_perf(worker, packet);
+    return;
+  case INTAKE_NOTE:
+    registrar_on_note(worker, packet);
+    return;
+  case INTAKE_FLUSH:
+    flush_on_request(worker, packet);
+    return;
+  case INTAKE_STATUS:
+    status_on_request(worker, packet);
+    return;
+  default:
+    intake_refuse(packet->connection, "a request of an unknown kind");
+  }
+}
+
+static void on_connection_close(void *context, struct intake_connection *connection) {
+  flush_forget(context, connection);
+}
+
+/* An entry left the spool unsent.  Earlier runs have closed their books: the collector sees what is
+   missing of them. */
+static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {
+  struct worker *worker = context;
+  if (run == worker->keeper->run)
+    counter_page_unship(worker->keeper->page, reason, records);
+  else
+    log_warn("spool run %016llx: %llu records lost: %s", (unsigned long long)run,
+             (unsigned long long)records, loss_name(reason));
+}
+
+static void on_module_file(void *context, struct span id, const char *path, const char *open_path) {
+  struct worker *worker = context;
+  if (worker->debug != NULL) debug_sender_note(worker->debug, id, path, open_path);
+}
+
+static int open_disk(struct worker *worker) {
+  const struct settings *settings = worker->settings;
+  char path[SETTINGS_PATH_BYTES];
+  struct spool_limits limits = {.bytes_max = settings->spool_bytes,
+                                .segment_bytes = settings->spool_bytes / SEGMENTS_OF_SPOOL,
+                                .sync_interval_ns = SPOOL_SYNC_NS};
+  if (!settings_path(settings->state_dir, "spool", path) ||
+      !settings_path(settings->state_dir, "board.pem", worker->certificate) ||
+      !settings_path(settings->state_dir, "board.key", worker->key) ||
+      !settings_path(settings->state_dir, "ca.pem", worker->ca))
+    return -ENAMETOOLONG;
+  int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
+  if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));
+  return error;
+}
+
+static int start_uplink(struct worker *worker) {
+  bool has_collector =
+      settings_collector(worker->settings, worker->collector, sizeof worker->collector);
+  struct uplink_parts parts = {.loop = worker->loop,
+                               .spool = worker->spool,
+                               .debug = worker->debug,
+                               .address = has_collector ? worker->collector : NULL,
+                               .certificate_path = worker->certificate,
+                               .key_path = worker->key,
+                               .ca_path = worker->ca,
+                               .fill_hello = hello_fill,
+                               .fill_ping = hello_fill_ping,
+                               .on_change = on_uplink_change,
+                               .context = worker};
+  return uplink_start(&parts, &worker->uplink);
+}
+
+static int open_pipeline(struct worker *worker) {
+  struct keeper *keeper = worker->keeper;
+  perf_rings_map(&keeper->perf);
+  targets_restore(&worker->targets, &keeper->held);
+  int error = modules_new(on_module_file, worker, &worker->modules);
+  if (!error) error = processes_new(worker->modules, &worker->processes);
+  if (!error) error = window_new(worker->modules, &worker->window);
+  worker->drain = (struct drain){.page = keeper->page,
+                                 .targets = &worker->targets,
+                                 .processes = worker->processes,
+                                 .modules = worker->modules,
+                                 .window = worker->window,
+                                 .perf = &keeper->perf};
+  if (!error) error = drain_init(&worker->drain);
+  if (!error) error = open_disk(worker);
+  if (error) return error;
+  worker->shipper = (struct shipper){.drain = &worker->drain, .spool = worker->spool};
+  drain_recover(&worker->drain);
+  shipper_recover(&worker->shipper);
+  if (keeper->old.magic == 0 || keeper->old.books[0].run == 0) return 0;
+  if (shipper_close_old_run(&worker->shipper, &keeper->old) == 0 &&
+      hold_send_old_closed(keeper->worker_socket) == 0)
+    keeper->old.magic = 0;
+  return 0;
+}
+
+static int start_events(struct worker *worker) {
+  struct event_base *loop = worker->loop;
+  worker->tick = event_new(loop, -1, 0, on_tick, worker);
+  worker->terminate = evsignal_new(loop, SIGTERM, on_end, worker);
+  worker->interrupt = evsignal_new(loop, SIGINT, on_end, worker);
+  worker->keeper_gone = event_new(loop, worker->keeper->worker_socket, EV_READ, on_end, worker);
+  if (!worker->tick || !worker->terminate || !worker->interrupt || !worker->keeper_gone)
+    return -ENOMEM;
+  struct timeval soon = {0, 0};
+  bool is_added = event_add(worker->terminate, NULL) == 0 &&
+                  event_add(worker->interrupt, NULL) == 0 &&
+                  event_add(worker->keeper_gone, NULL) == 0 && event_add(worker->tick, &soon) == 0;
+  return is_added ? 0 : -ENOMEM;
+}
+
+static int start(struct worker *worker) {
+  struct intake_parts intake = {.listener = worker->keeper->listener,
+                                .for_all = worker->settings->is_system,
+                                .on_packet = on_packet,
+                                .on_close = on_connection_close,
+                                .context = worker};
+  worker->loop = event_base_new();
+  if (worker->loop == NULL) return -ENOMEM;
+  intake.loop = worker->loop;
+  int error = debug_sender_open(worker->settings->budget_debug_bytes_day, &worker->debug);
+  if (!error) error = open_pipeline(worker);
+  if (!error) error = start_uplink(worker);
+  if (!error) error = start_events(worker);
+  if (!error) error = intake_start(&intake, &worker->intake);
+  return error;
+}
+
+static void stop(struct worker *worker) {
+  intake_stop(worker->intake);
+  uplink_stop(worker->uplink);
+  debug_sender_close(worker->debug);
+  spool_close(worker->spool);
+}
+
+int worker_run(struct keeper *keeper) {
+  struct worker *worker = calloc(1, sizeof *worker);
+  if (worker == NULL) return WORKER_EXIT_FAILED;
+  signal(SIGPIPE, SIG_IGN);
+  worker->keeper = keeper;
+  worker->settings = keeper->settings;
+  worker->start_ns = worker->live_ns = worker->busy_ns = clock_monotonic_ns();
+  hello_init(worker);
+  int error = start(worker);
+  if (error) {
+    log_error("worker start: %s", strerror(-error));
+    return WORKER_EXIT_FAILED;
+  }
+  event_base_dispatch(worker->loop);
+  stop(worker);
+  return WORKER_EXIT_DONE;
+}

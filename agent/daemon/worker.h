@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker: everything that the daemon does, on one libevent loop. */
+#ifndef DAEMON_WORKER_H
+#define DAEMON_WORKER_H
+
+#include "drain.h"
+#include "keeper.h"
+#include "shipper.h"
+#include "uplink.h"
+
+#include <sys/utsname.h>
+
+struct event;
+struct event_base;
+struct intake;
+struct intake_connection;
+struct intake_packet;
+
+enum {
+  WORKER_NOTES_MAX = 64,
+  WORKER_FLUSHES_MAX = 64,
+  WORKER_EXIT_DONE = 0,   /* the daemon ends */
+  WORKER_EXIT_FAILED = 1, /* start another */
+};
+
+/* What `run` chose for a program and why: for the targets of its tree. */
+struct worker_note {
+  int32_t pid;
+  char sampler[16];
+  char why[INTAKE_WHY_BYTES];
+};
+
+/* A caller that waits until what was drained is with the collector. */
+struct worker_flush {
+  struct intake_connection *connection; /* NULL: free */
+  uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
+  uint64_t seq;                         /* of its last batch */
+};
+
+struct worker {
+  struct keeper *keeper;
+  const struct settings *settings;
+  struct event_base *loop;
+  struct event *tick, *terminate, *interrupt, *keeper_gone;
+  struct spool *spool;
+  struct debug_sender *debug;
+  struct uplink *uplink;
+  struct intake *intake;
+  struct targets targets;
+  struct modules *modules;
+  struct processes *processes;
+  struct window *window;
+  struct drain drain;
+  struct shipper shipper;
+  struct worker_note notes[WORKER_NOTES_MAX];
+  uint32_t next_note;
+  struct worker_flush flushes[WORKER_FLUSHES_MAX];
+  char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
+  char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES];
+  struct utsname machine;
+  struct label labels[OPTION_LIST_MAX];
+  char label_text[OPTION_LIST_MAX][256];
+  uint64_t start_ns; /* CLOCK_MONOTONIC, as all below */
+  uint64_t live_ns;  /* when a target was last there */
+  uint64_t busy_ns;  /* when a record last came */
+  uint64_t swept_ns, synced_ns;
+  uint64_t stop_by_ns;   /* not 0: ending */
+  uint64_t targets_seen; /* since this worker started */
+};
+
+/* The keeper's worker function: runs until TERM, until the keeper is gone, or until an on-demand
+   daemon has nothing more to do. */
+int worker_run(struct keeper *keeper);
+
+/* Drains everything, reports what is due of exact rests, spools the window.  Returns 0 or -errno.
+ */
+int worker_close_window(struct worker *worker);
+
+/* Ends the targets whose processes are gone (a perf target also waits a moment for the FLUSH that
+   brings its exact system time). */
+void worker_sweep_targets(struct worker *worker);
+/* Lets go of TARGET, here and at the keeper.  What it gave to the window stays there. */
+void worker_forget_target(struct worker *worker, struct target *target);
+
+/* registrar.c: TARGET, PERF and NOTE. */
+void registrar_on_target(struct worker *worker, struct intake_packet *packet);
+void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
+void registrar_on_note(struct worker *worker, struct intake_packet *packet);
+
+/* flush.c: FLUSH. */
+void flush_on_request(struct worker *worker, struct intake_packet *packet);
+void flush_forget(struct worker *worker, const struct intake_connection *connection);
+/* Answers those whose wait is over.  Returns how many still wait. */
+unsigned flush_check(struct worker *worker);
+
+#endif

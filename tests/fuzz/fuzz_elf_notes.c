@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file that claims to be ELF, read as a target's module is: build-id and segments, and then
+   addresses for a few file offsets. */
+#include "daemon/elf_notes.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static bool read_bytes(void *context, uint64_t offset, void *bytes, size_t len) {
+  const struct span *file = context;
+  if (offset > file->len || len > file->len - offset) return false;
+  memcpy(bytes, file->data + offset, len);
+  return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
+  struct span file = span_of(data, len);
+  struct elf_notes notes;
+  if (elf_notes_read(read_bytes, &file, &notes) != 0) return 0;
+  if (notes.build_id_bytes > sizeof notes.build_id) abort();
+  if (notes.segment_count > ELF_SEGMENTS_MAX) abort();
+  for (uint64_t offset = 0; offset < 0x10000; offset += 0x0fff)
+    elf_segments_address(notes.segments, notes.segment_count, offset);
+  elf_segments_address(notes.segments, notes.segment_count, UINT64_MAX);
+  return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selectors from anyone who may read: parsing stays in bounds and time, a refusal has a reason, and
+   what was accepted can be matched. */
+#include "query/selector.h"
+#include "store/store_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
+  static const struct store_series series = {
+      .label_count = 3,
+      .labels = {{"board", "edge-07"}, {"service", "redis"}, {"thread", "aaaaaaaaaaaaaaaaaaaaaaa"}},
+  };
+  char *text = malloc(len + 1);
+  char why[200] = "";
+  struct selector *selector = NULL;
+  if (text == NULL) abort();
+  memcpy(text, data, len);
+  text[len] = '\0';
+  int error = selector_parse(text, &selector, why, sizeof why);
+  if (error != 0 && (selector != NULL || why[0] == '\0')) abort();
+  if (error == 0) {
+    selector_matches(selector, &series);
+    selector_matches_board(selector, "edge-07");
+  }
+  selector_free(selector);
+  free(text);
+  return 0;
+}

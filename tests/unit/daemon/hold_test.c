@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct keeper_end {
+  int socket;
+  struct hold_table table;
+  bool is_old_closed;
+  int last;
+};
+
+static int pair[2];
+static struct keeper_end keeper;
+static pthread_t thread;
+
+static void *keep(void *context) {
+  struct keeper_end *end = context;
+  while ((end->last = hold_serve(end->socket, &end->table, &end->is_old_closed)) != -ECONNRESET)
+    usleep(100);
+  return NULL;
+}
+
+static int make(void **state) {
+  (void)state;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return -1;
+  keeper = (struct keeper_end){.socket = pair[0]};
+  return pthread_create(&thread, NULL, keep, &keeper);
+}
+
+static int unmake(void **state) {
+  (void)state;
+  close(pair[1]);
+  pthread_join(thread, NULL);
+  hold_table_fini(&keeper.table);
+  close(pair[0]);
+  return 0;
+}
+
+static void what_is_held_has_a_descriptor_of_its_own(void **state) {
+  (void)state;
+  int pipe_ends[2];
+  char byte = 0;
+  assert_int_equal(pipe2(pipe_ends, O_CLOEXEC), 0);
+  struct hold_target target = {.id = 5, .kind = HOLD_TIMER, .fd_count = 1, .service = "shop"};
+  assert_int_equal(hold_send_keep(pair[1], &target, &pipe_ends[1]), 0);
+  close(pipe_ends[1]);
+  assert_string_equal(keeper.table.entries[0]->target.service, "shop");
+  assert_int_equal(keeper.table.last_id, 5);
+  assert_int_equal(write(keeper.table.entries[0]->fds[0], "x", 1), 1);
+  assert_int_equal(read(pipe_ends[0], &byte, 1), 1);
+  assert_int_equal(hold_send_drop(pair[1], 5), 0);
+  assert_null(keeper.table.entries[0]);
+  assert_int_equal(read(pipe_ends[0], &byte, 1), 0); /* closed there, too */
+  assert_int_equal(hold_send_drop(pair[1], 5), 0);
+  assert_int_equal(keeper.table.last_id, 5);
+  close(pipe_ends[0]);
+}
+
+static void a_full_table_says_so(void **state) {
+  (void)state;
+  struct hold_target target = {.kind = HOLD_PERF, .fd_count = 1};
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  for (uint32_t i = 0; i < HOLD_TARGETS_MAX; i++) {
+    target.id = i + 1;
+    assert_int_equal(hold_send_keep(pair[1], &target, &null), 0);
+  }
+  target.id++;
+  assert_int_equal(hold_send_keep(pair[1], &target, &null), -ENOSPC);
+  close(null);
+}
+
+static void the_end_of_the_old_run_is_passed_on(void **state) {
+  (void)state;
+  assert_false(keeper.is_old_closed);
+  assert_int_equal(hold_send_old_closed(pair[1]), 0);
+  assert_true(keeper.is_old_closed);
+}
+
+static void a_message_of_another_size_is_refused_and_changes_nothing(void **state) {
+  (void)state;
+  int32_t answer = 0;
+  assert_int_equal(send(pair[1], "short", 5, 0), 5);
+  assert_int_equal(recv(pair[1], &answer, sizeof answer, 0), sizeof answer);
+  assert_int_equal(answer, -EBADMSG);
+  assert_int_equal(hold_send_old_closed(pair[1]), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+      TEST(what_is_held_has_a_descriptor_of_its_own),
+      TEST(a_full_table_says_so),
+      TEST(the_end_of_the_old_run_is_passed_on),
+      TEST(a_message_of_another_size_is_refused_and_changes_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
