@@ -31,7 +31,12 @@ struct http_parts { /* all borrowed, and outlive the server */
 /* Starts serving.  Returns 0 or -errno, with one line in ERROR. */
 int http_start(const struct http_parts *parts, struct http **ret, char *error, size_t error_len);
 
-/* Stops serving; answers under way are given up.  Loop only. */
-void http_stop(struct http *http);
+/* Returns where people reach it: "http://127.0.0.1:7480/". */
+const char *http_url(const struct http *http);
+
+/* Stops serving; answers under way are given up.  Returns 0, or -ETIMEDOUT when a query still runs
+   after some seconds: then nothing that was lent to HTTP may be closed, and all that is left to do
+   is to exit.  Loop only. */
+int http_stop(struct http *http);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct access;
+struct span;
 
 enum role { ROLE_NONE, ROLE_ENROLL, ROLE_READ, ROLE_SYMBOLS, ROLE_INGEST, ROLE_ADMIN };
 
@@ -20,25 +21,42 @@ void access_close(struct access *access);
 
 enum { ACCESS_TOKEN_BYTES = 160 };
 
-/* Makes a token for ROLE that ends after TTL_NS and writes its text into TOKEN.  An enroll token
-   works once; BOARD (or NULL) fixes the name it enrols.  FINGERPRINT (32 bytes) is the root's, and
-   is carried in enroll tokens.  Returns 0 or -errno. */
+/* Makes a token for ROLE that ends after TTL_NS and writes its text into TOKEN: "fpt_" and 32
+   characters of base64url; an enroll token goes on with "_" and the root's FINGERPRINT (32 bytes)
+   in 43 more (both parts may hold "_" themselves: cut by length).  An enroll token works once;
+   BOARD (or NULL) fixes the name it enrols.  Returns 0, -EINVAL for a name no board may have (or
+   any with another role) or for ROLE_NONE, or -errno.  Any thread. */
 int access_token_make(struct access *access, enum role role, const char *board, uint64_t ttl_ns,
                       const uint8_t *fingerprint, char token[ACCESS_TOKEN_BYTES]);
 
-/* Uses up an enroll token.  Returns 0 with the board's name (given, or made unique here) in BOARD
-   of at least 129 bytes, or -EACCES with WHY ("unknown token", "token has expired", "token was
-   used"). */
-int access_enrol(struct access *access, const char *token, char *board, size_t board_len,
-                 char *why, size_t why_len);
+/* Uses up an enroll token (its text with or without the fingerprint).  Returns 0 with the board's
+   name (given, or made unique here) in BOARD of at least 129 bytes, -EACCES with WHY ("unknown
+   token", "token has expired", "token was used", "board ... is revoked"), or -errno when the answer
+   cannot be kept (the token is not used then).  A name that is enrolled already gets a new
+   certificate.  Any thread. */
+int access_enrol(struct access *access, const char *token, char *board, size_t board_len, char *why,
+                 size_t why_len);
 
-/* Returns whether TOKEN grants ROLE now (admin grants all). */
+/* Notes the serial number and the end of CERTIFICATE (PEM) that was made for BOARD.  Returns 0,
+   -EBADMSG or -errno.  Any thread. */
+int access_certificate(struct access *access, const char *board, struct span certificate);
+
+/* Returns whether TOKEN grants ROLE now (admin grants all).  Any thread. */
 bool access_token_grants(struct access *access, const char *token, enum role role);
 
+/* Revokes BOARD for good, also one that is not known here (its certificate may be).  Returns 0,
+   -EINVAL for a name no board may have, or -errno.  Any thread. */
 int access_revoke(struct access *access, const char *board);
+
+/* Returns whether BOARD is revoked; true also when the database cannot say.  Any thread. */
 bool access_is_revoked(struct access *access, const char *board);
 
-/* Appends one line to the audit log (DIR/audit.log): time, subject, what. */
+/* Calls ON_BOARD for each revoked board in strcmp order.  Returns 0, -errno, or what ON_BOARD
+   returned when that was not 0.  Any thread. */
+int access_revoked(struct access *access, int (*on_board)(void *context, const char *board),
+                   void *context);
+
+/* Appends one line to the audit log (DIR/audit.log): time, subject, what.  Any thread. */
 void access_audit(struct access *access, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

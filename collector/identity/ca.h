@@ -26,9 +26,13 @@ void ca_fingerprint(const struct ca *ca, uint8_t fingerprint[32]);
 /* Appends the root certificate (PEM). */
 int ca_root(const struct ca *ca, struct buf *ret);
 
+/* Checks CSR as ca_sign does, without signing: what to do before a token is used up.  Returns 0,
+   -EBADMSG with WHY, or -ENOMEM.  Any thread. */
+int ca_check(struct span csr, char *why, size_t why_len);
+
 /* Signs CSR (DER, at most LIMIT_CSR_BYTES) for BOARD: only its public key is taken, name,
    extensions and lifetime are ours.  Appends the PEM to RET.  Returns 0, -EBADMSG with WHY, or
-   -ENOMEM. */
+   -ENOMEM.  Any thread. */
 int ca_sign(struct ca *ca, struct span csr, const char *board, struct buf *ret, char *why,
             size_t why_len);
 

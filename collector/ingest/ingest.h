@@ -30,7 +30,11 @@ struct ingest_parts { /* all borrowed, and outlive the ingest */
 int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *error,
                  size_t error_len);
 
-/* Stops accepting, lets what is queued commit and be acked (bounded), closes all.  Loop only. */
+/* The port that it listens on (the address may have asked for any). */
+unsigned ingest_port(const struct ingest *ingest);
+
+/* Stops accepting, lets what is queued commit and be acked (bounded), closes all.  Turns the loop
+   for that, so call it when the loop has returned, not from one of its call-backs. */
 void ingest_stop(struct ingest *ingest);
 
 /* Appends counters in Prometheus text form.  Any thread. */

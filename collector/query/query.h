@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buf;
 struct selector;
 struct store;
 struct symbolizer;
@@ -48,7 +49,8 @@ struct query_tree {
   struct query_function *functions;
 };
 
-/* Builds the tree.  Returns 0, -ENOMEM when ARENA's limit is hit, or -errno from the store. */
+/* Builds the tree.  Returns 0; -ENOMEM when ARENA's limit is hit; -EOVERFLOW when the range holds
+   more than two million different stacks' nodes; or -errno from the store. */
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct query_tree *ret);
 
@@ -66,5 +68,9 @@ struct query_top_row {
    often it recurses.  RET points into ARENA.  Returns 0 or -ENOMEM. */
 int query_top(const struct query_tree *tree, struct arena *arena, struct query_top_row **ret,
               uint32_t *ret_count);
+
+/* Appends TREE as folded stacks, `outermost;...;leaf weight` lines, to RET.  Returns 0 or
+   -ENOMEM. */
+int query_folded(const struct query_tree *tree, struct arena *arena, struct buf *ret);
 
 #endif

@@ -13,12 +13,15 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
                     size_t error_len);
 void symbolizer_close(struct symbolizer *symbolizer);
 
-/* Has the index of a file that has just become whole made now.  Blocks until it is there or the
-   worker gave up (bounded); several threads may call.  Returns 0 or -errno. */
+/* Has the indexes of the files that BOARD sent for module ID, and no worker has read, made now.
+   Blocks until they are there or the worker gave up (bounded); several threads may call.  Returns
+   0; -EBADMSG when the one that BOARD sent last was refused or is another module's
+   (debug_store_judge says why); -ENOENT when BOARD sees none; or -errno when no worker could be
+   had. */
 int symbolizer_prepare(struct symbolizer *symbolizer, const char *board, struct span id);
 
 struct symbol {
-  const char *name; /* valid until symbolizer_close */
+  const char *name; /* UTF-8 without control characters; valid until symbolizer_close */
   uint64_t start, size;
   const char *file; /* NULL until DWARF is read */
   uint32_t line;

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every answer, good or bad, leaves through here and so carries the same protection: a page of ours
+   runs only our own script and may not be framed, a browser may not guess at types, nothing about a
+   fleet stays in a cache.  There is no Server field: the version is on /metrics, behind a token.
+
+   Compression is zlib's fastest useful level: on loopback it only costs, so small answers are left
+   alone, and a table of functions shrinks by ten at any level. */
+#include "answer.h"
+
+#include "json.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <zlib.h>
+
+enum {
+  DETAIL_BYTES = 512,
+  COMPRESS_FROM_BYTES = 4096, /* less fits into three packets anyway */
+  COMPRESS_LEVEL = 3,
+  GZIP_WINDOW_BITS = 15 + 16, /* zlib's way to say: with a gzip frame */
+};
+
+void answer_fini(struct answer *answer) {
+  buf_fini(&answer->body);
+}
+
+const char *answer_status_text(int status) {
+  static const struct {
+    int status;
+    const char *text;
+  } texts[] = {
+      {200, "OK"},
+      {201, "Created"},
+      {202, "Accepted"},
+      {304, "Not Modified"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {408, "Request Timeout"},
+      {409, "Conflict"},
+      {411, "Length Required"},
+      {413, "Content Too Large"},
+      {417, "Expectation Failed"},
+      {422, "Unprocessable Content"},
+      {500, "Internal Server Error"},
+      {503, "Service Unavailable"},
+      {504, "Gateway Timeout"},
+      {505, "HTTP Version Not Supported"},
+      {507, "Insufficient Storage"},
+  };
+  if (status == 0) status = 200;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (texts[i].status == status) return texts[i].text;
+  return "Unknown";
+}
+
+void answer_problem(struct answer *answer, int status, const char *parameter, const char *format,
+                    ...) {
+  char detail[DETAIL_BYTES];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(detail, sizeof detail, format, args);
+  va_end(args);
+  buf_clear(&answer->body);
+  answer->status = status;
+  answer->type = "application/problem+json";
+  answer->may_be_kept = false;
+  answer->is_gzip = false;
+  answer->fields[0] = '\0';
+  struct json json;
+  json_init(&json, &answer->body, ANSWER_BYTES_MAX);
+  json_open(&json, '{');
+  json_key_string(&json, "type", "about:blank");
+  json_key_string(&json, "title", answer_status_text(status));
+  json_key_uint(&json, "status", (uint64_t)status);
+  json_key_string(&json, "detail", detail);
+  if (parameter) json_key_string(&json, "parameter", parameter);
+  json_close(&json, '}');
+  buf_append_byte(&answer->body, '\n');
+}
+
+void answer_add_field(struct answer *answer, const char *name, const char *value) {
+  size_t len = strlen(answer->fields);
+  size_t room = sizeof answer->fields - len;
+  int wanted = snprintf(answer->fields + len, room, "%s: %s\r\n", name, value);
+  if (wanted < 0 || (size_t)wanted >= room) answer->fields[len] = '\0';
+}
+
+void answer_begin_json(struct answer *answer, struct json *json) {
+  answer->type = "application/json";
+  json_init(json, &answer->body, ANSWER_BYTES_MAX);
+  json_open(json, '{');
+}
+
+void answer_end_json(struct answer *answer, const struct json *json) {
+  struct json last = *json;
+  json_close(&last, '}');
+  buf_append_byte(&answer->body, '\n');
+  if (answer->body.failed)
+    answer_problem(answer, 503, NULL, "not enough memory for this answer");
+  else if (last.is_full)
+    answer_problem(answer, 422, "limit",
+                   "the answer is larger than %zu MiB: ask for fewer rows or a narrower match",
+                   ANSWER_BYTES_MAX >> 20);
+}
+
+void answer_compress(struct answer *answer) {
+  if (answer->body.len < COMPRESS_FROM_BYTES || answer->is_gzip) return;
+  z_stream stream = {0};
+  if (deflateInit2(&stream, COMPRESS_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, MAX_MEM_LEVEL,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
+    return;
+  struct buf packed = {0};
+  size_t bound = deflateBound(&stream, answer->body.len);
+  uint8_t *to = buf_reserve(&packed, bound);
+  stream.next_in = answer->body.data;
+  stream.avail_in = (uInt)answer->body.len;
+  stream.next_out = to;
+  stream.avail_out = (uInt)bound;
+  bool is_done = to && deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  packed.len = stream.total_out;
+  deflateEnd(&stream);
+  if (!is_done) {
+    buf_fini(&packed);
+    return;
+  }
+  buf_fini(&answer->body);
+  answer->body = packed;
+  answer->is_gzip = true;
+}
+
+static void print_date(struct buf *ret) {
+  time_t now = time(NULL);
+  struct tm utc;
+  char text[40];
+  gmtime_r(&now, &utc);
+  strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  buf_printf(ret, "Date: %s\r\n", text);
+}
+
+void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_persistent,
+                       struct buf *ret) {
+  int status = answer->status ? answer->status : 200;
+  buf_printf(ret, "HTTP/1.1 %d %s\r\n", status, answer_status_text(status));
+  print_date(ret);
+  if (answer->type) buf_printf(ret, "Content-Type: %s\r\n", answer->type);
+  if (status != 304) buf_printf(ret, "Content-Length: %" PRIu64 "\r\n", body_len);
+  if (answer->is_gzip) buf_append_string(ret, "Content-Encoding: gzip\r\n");
+  buf_append_string(ret, is_persistent ? "Connection: keep-alive\r\n" : "Connection: close\r\n");
+  buf_append_string(ret, answer->may_be_kept ? "Cache-Control: no-cache\r\n"
+                                             : "Cache-Control: no-store\r\n");
+  buf_append_string(ret, "Vary: Accept-Encoding, Authorization\r\n"
+                         "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'; "
+                         "base-uri 'none'; form-action 'self'\r\n"
+                         "X-Content-Type-Options: nosniff\r\n"
+                         "X-Frame-Options: DENY\r\n"
+                         "Referrer-Policy: no-referrer\r\n"
+                         "Cross-Origin-Resource-Policy: same-origin\r\n");
+  buf_append_string(ret, answer->fields);
+  buf_append_string(ret, "\r\n");
+}

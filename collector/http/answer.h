@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One answer while it is made: status, fields, body. */
+#ifndef HTTP_ANSWER_H
+#define HTTP_ANSWER_H
+
+#include "common/buf.h"
+
+struct json;
+
+/* An answer larger than this is refused: it would be held in memory for a peer who may read it
+   slowly. */
+#define ANSWER_BYTES_MAX ((size_t)64 << 20)
+
+struct answer { /* all-zero is an empty 200 */
+  int status;   /* 0 stands for 200 */
+  const char *type;
+  struct buf body;
+  char fields[256]; /* further head lines, each with its CRLF */
+  bool may_be_kept; /* the peer may cache it (it then carries an ETag) */
+  bool is_gzip;
+  uint64_t length; /* of what a GET would send, for a HEAD whose body was not made */
+};
+
+void answer_fini(struct answer *answer);
+
+/* Makes ANSWER an RFC 9457 problem instead of what it was, further head lines included.  PARAMETER
+   (or NULL) is the one at fault. */
+void answer_problem(struct answer *answer, int status, const char *parameter, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
+
+/* Adds a line to the head. */
+void answer_add_field(struct answer *answer, const char *name, const char *value);
+
+/* Starts a JSON body, to be ended with answer_end_json, which turns ANSWER into a problem when the
+   body came out too large. */
+void answer_begin_json(struct answer *answer, struct json *json);
+void answer_end_json(struct answer *answer, const struct json *json);
+
+/* Compresses the body when that is worth it. */
+void answer_compress(struct answer *answer);
+
+/* Appends the whole head to RET.  BODY_LEN is what Content-Length says. */
+void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_persistent,
+                       struct buf *ret);
+
+/* Returns what a status means in two words. */
+const char *answer_status_text(int status);
+
+#endif

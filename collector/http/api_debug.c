@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug files over HTTP: what is known of each module, and an operator's way to send a file.
+
+   An upload is never in memory whole: the connection hands over a piece at a time, each is written
+   and the next one asked for.  One request carries at most 64 MiB; a longer file comes in several,
+   each with `offset`, and `total` on all but the last (without it a request is taken to hold the
+   file's end).  HEAD tells how much is there, so that a broken upload goes on where it stopped. */
+#include "api.h"
+
+#include "json.h"
+#include "proto/limits.h"
+#include "request.h"
+#include "selection.h"
+#include "symbol/debug_store.h"
+#include "symbol/symbolizer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+struct upload {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  size_t id_len;
+  uint64_t offset, total;
+};
+
+static int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+static int parse_id(const char *text, struct upload *upload) {
+  size_t digits = strlen(text);
+  if (digits == 0 || digits % 2 != 0 || digits / 2 > sizeof upload->id) return -EINVAL;
+  for (size_t i = 0; i < digits; i += 2) {
+    int high = digit_of(text[i]), low = digit_of(text[i + 1]);
+    if (high < 0 || low < 0) return -EINVAL;
+    upload->id[i / 2] = (uint8_t)(high * 16 + low);
+  }
+  upload->id_len = digits / 2;
+  return 0;
+}
+
+/* Reads what REQUEST wants to upload where.  Returns 0, or -EINVAL with the problem answered. */
+static int parse_upload(struct request *request, struct upload *ret) {
+  struct upload upload = {0};
+  const char *offset = parameters_find(&request->parameters, "offset");
+  const char *total = parameters_find(&request->parameters, "total");
+  const char *fault = NULL;
+  if (parse_id(request->argument, &upload) != 0)
+    fault = "build_id";
+  else if (offset && selection_parse_count(offset, LIMIT_DEBUG_FILE_BYTES, &upload.offset) != 0)
+    fault = "offset";
+  upload.total = upload.offset + request->body_len;
+  if (fault == NULL && total &&
+      (selection_parse_count(total, LIMIT_DEBUG_FILE_BYTES, &upload.total) != 0 ||
+       upload.total < upload.offset + request->body_len))
+    fault = "total";
+  if (fault == NULL) {
+    *ret = upload;
+    return 0;
+  }
+  answer_problem(&request->answer, 400, fault,
+                 strcmp(fault, "build_id") == 0
+                     ? "%s: is not an even number of hexadecimal digits"
+                     : "%s: is not a number of bytes within the file, which may have 1 GiB",
+                 fault);
+  return -EINVAL;
+}
+
+static void print_id(struct span id, char *text, size_t text_len) {
+  text[0] = '\0';
+  for (size_t i = 0; i < id.len && 2 * i + 2 < text_len; i++)
+    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
+}
+
+struct module_walk {
+  struct json json;
+  uint32_t left;
+};
+
+static int on_module(void *context, const struct debug_module *module) {
+  struct module_walk *walk = context;
+  char id[2 * LIMIT_MODULE_ID_BYTES + 1];
+  if (walk->left == 0 || walk->json.is_full) return 0;
+  walk->left--;
+  print_id(module->id, id, sizeof id);
+  json_open(&walk->json, '{');
+  json_key_string(&walk->json, "build_id", id);
+  json_key_string(&walk->json, "path", module->path);
+  json_key_string(&walk->json, "quality", debug_quality_name(module->quality));
+  json_key(&walk->json, "wanted");
+  json_bool(&walk->json, module->is_wanted);
+  json_key_string(&walk->json, "reason", module->reason);
+  json_close(&walk->json, '}');
+  return 0;
+}
+
+void api_debug_list(struct request *request) {
+  struct module_walk walk = {.left = SELECTION_LIMIT_MAX};
+  const char *text = parameters_find(&request->parameters, "limit");
+  uint64_t limit = SELECTION_LIMIT_MAX;
+  if (text && selection_parse_count(text, SELECTION_LIMIT_MAX, &limit) != 0) {
+    answer_problem(&request->answer, 400, "limit", "limit: is not a number up to %d",
+                   SELECTION_LIMIT_MAX);
+    return;
+  }
+  walk.left = (uint32_t)limit;
+  answer_begin_json(&request->answer, &walk.json);
+  json_key(&walk.json, "modules");
+  json_open(&walk.json, '[');
+  int error = debug_store_list(request->service->parts.debug, on_module, &walk);
+  json_close(&walk.json, ']');
+  if (error)
+    answer_problem(&request->answer, 500, NULL, "the list cannot be read: %s", strerror(-error));
+  else
+    answer_end_json(&request->answer, &walk.json);
+}
+
+void api_debug_head(struct request *request) {
+  struct upload upload;
+  struct debug_file file = {0};
+  char bytes[24];
+  if (parse_upload(request, &upload) != 0) return;
+  struct debug_store *debug = request->service->parts.debug;
+  struct span id = span_of(upload.id, upload.id_len);
+  uint64_t there = debug_store_uploaded(debug, NULL, id);
+  if (there == 0 && debug_store_find(debug, NULL, id, &file) == 0) there = file.bytes;
+  if (there == 0) {
+    answer_problem(&request->answer, 404, NULL, "nothing of this file is here");
+    return;
+  }
+  snprintf(bytes, sizeof bytes, "%" PRIu64, there);
+  request->answer.length = there;
+  answer_add_field(&request->answer, "Upload-Offset", bytes);
+  answer_add_field(&request->answer, "Fleetprof-Quality", debug_quality_name(file.quality));
+}
+
+/* Has the symbols of a file that is whole read, and says how good they are. */
+static void answer_whole(struct request *request, const struct upload *upload) {
+  struct service *service = request->service;
+  struct span id = span_of(upload->id, upload->id_len);
+  struct debug_file file = {0};
+  int error = symbolizer_prepare(service->parts.symbolizer, NULL, id);
+  if (error == 0) error = debug_store_find(service->parts.debug, NULL, id, &file);
+  if (error) {
+    answer_problem(&request->answer, 422, NULL, "its symbols cannot be read: %s", strerror(-error));
+    return;
+  }
+  struct json json;
+  answer_begin_json(&request->answer, &json);
+  json_key_string(&json, "build_id", request->argument);
+  json_key_uint(&json, "bytes", upload->total);
+  json_key(&json, "complete");
+  json_bool(&json, true);
+  json_key_string(&json, "quality", debug_quality_name(file.quality));
+  answer_end_json(&request->answer, &json);
+  request->answer.status = 201;
+}
+
+static void answer_part(struct request *request, const struct upload *upload) {
+  struct json json;
+  answer_begin_json(&request->answer, &json);
+  json_key_string(&json, "build_id", request->argument);
+  json_key_uint(&json, "bytes", upload->offset + request->body_len);
+  json_key(&json, "complete");
+  json_bool(&json, false);
+  answer_end_json(&request->answer, &json);
+  request->answer.status = 202;
+}
+
+static void answer_refusal(struct request *request, int error, const char *why) {
+  int status = error == -EBADMSG ? 400 : error == -EOVERFLOW ? 413 : error == -ENOSPC ? 507 : 500;
+  answer_problem(&request->answer, status, NULL, "the file is not taken: %s",
+                 *why ? why : strerror(-error));
+}
+
+void api_debug_put(struct request *request) {
+  struct upload upload;
+  char why[256] = "";
+  if (parse_upload(request, &upload) != 0) return;
+  struct debug_piece piece = {.id = span_of(upload.id, upload.id_len),
+                              .offset = upload.offset + request->body_done,
+                              .total = upload.total,
+                              .bytes = span_of(request->piece, request->piece_len)};
+  int written = debug_store_write(request->service->parts.debug, &piece, why, sizeof why);
+  bool is_last = request->body_done + request->piece_len == request->body_len;
+  if (written < 0)
+    answer_refusal(request, written, why);
+  else if (written == 1)
+    answer_whole(request, &upload);
+  else if (is_last)
+    answer_part(request, &upload);
+  else
+    request->wants_more = true;
+}

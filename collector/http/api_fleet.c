@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The boards and their books.  Both come from one walk over the store's boards; a board's numbers
+   are since its first sample, not of a time range, because only then do they close:
+
+     produced = stored + sum of dropped, where what a board has made and not yet delivered stands
+     under dropped as "pending".
+
+   The total is the sum of the rows by construction, not a second question. */
+#include "api.h"
+
+#include "common/clock.h"
+#include "json.h"
+#include "query/selector.h"
+#include "request.h"
+#include "selection.h"
+#include "store/store_read.h"
+
+#include <errno.h>
+
+struct books {
+  uint64_t produced, stored, pending;
+  uint64_t dropped[LOSS_REASON_COUNT];
+};
+
+struct board_walk {
+  const struct selection *selection;
+  struct json json;
+  struct books sum;
+  uint32_t count;
+};
+
+static void write_reasons(struct json *json, const struct books *books) {
+  json_open(json, '{');
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    if (books->dropped[i]) json_key_uint(json, loss_name(i), books->dropped[i]);
+  if (books->pending) json_key_uint(json, "pending", books->pending);
+  json_close(json, '}');
+}
+
+static struct books books_of(const struct store_board *board) {
+  struct books books = {
+      .produced = board->produced, .stored = board->stored, .pending = board->pending};
+  memcpy(books.dropped, board->dropped, sizeof books.dropped);
+  return books;
+}
+
+static bool is_wanted(const struct board_walk *walk, const struct store_board *board) {
+  bool is_within = !walk->selection->has_limit || walk->count < walk->selection->limit;
+  const struct selector *selector = walk->selection->selector;
+  return is_within && (selector == NULL || selector_matches_board(selector, board->name));
+}
+
+static void write_time(struct json *json, const char *key, uint64_t time_ms) {
+  char text[32];
+  clock_print_time(time_ms * NS_PER_MS, text);
+  json_key_string(json, key, time_ms ? text : NULL);
+}
+
+static void write_board(struct json *json, const struct store_board *board) {
+  struct books books = books_of(board);
+  json_open(json, '{');
+  json_key_string(json, "name", board->name);
+  json_key(json, "labels");
+  json_open(json, '{');
+  for (uint32_t i = 0; i < board->label_count; i++)
+    json_key_string(json, board->labels[i].name, board->labels[i].value);
+  json_close(json, '}');
+  json_key_string(json, "arch", board->arch);
+  json_key_string(json, "kernel", board->kernel);
+  json_key(json, "versions");
+  json_open(json, '{');
+  json_key_string(json, "fleetprofd", board->version);
+  json_close(json, '}');
+  write_time(json, "first_seen", board->first_seen_ms);
+  write_time(json, "last_seen", board->last_seen_ms);
+  json_key_string(json, "sampler", board->sampler);
+  json_key(json, "achieved_hz");
+  json_double(json, (double)board->achieved_mhz / 1000);
+  json_key_string(json, "clock", board->clock);
+  json_key(json, "loss");
+  write_reasons(json, &books);
+  json_close(json, '}');
+}
+
+static int on_board(void *context, const struct store_board *board) {
+  struct board_walk *walk = context;
+  if (!is_wanted(walk, board)) return 0;
+  walk->count++;
+  write_board(&walk->json, board);
+  return 0;
+}
+
+static void write_books(struct json *json, const struct books *books) {
+  json_key_uint(json, "produced", books->produced);
+  json_key_uint(json, "stored", books->stored);
+  json_key(json, "dropped");
+  write_reasons(json, books);
+}
+
+static int on_board_books(void *context, const struct store_board *board) {
+  struct board_walk *walk = context;
+  if (!is_wanted(walk, board)) return 0;
+  struct books books = books_of(board);
+  walk->count++;
+  walk->sum.produced += books.produced;
+  walk->sum.stored += books.stored;
+  walk->sum.pending += books.pending;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) walk->sum.dropped[i] += books.dropped[i];
+  json_open(&walk->json, '{');
+  json_key_string(&walk->json, "board", board->name);
+  write_books(&walk->json, &books);
+  json_close(&walk->json, '}');
+  return 0;
+}
+
+/* Writes an answer with an array "boards" of what ON makes of each board; IS_BOOKS adds the sum. */
+static void answer_boards(struct request *request,
+                          int (*on)(void *context, const struct store_board *board),
+                          bool is_books) {
+  struct selection selection;
+  struct selection_fault fault;
+  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
+    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
+    return;
+  }
+  struct board_walk walk = {.selection = &selection};
+  answer_begin_json(&request->answer, &walk.json);
+  json_key(&walk.json, "boards");
+  json_open(&walk.json, '[');
+  int error = store_boards(request->service->parts.store, on, &walk);
+  json_close(&walk.json, ']');
+  if (is_books) write_books(&walk.json, &walk.sum);
+  selection_fini(&selection);
+  if (error)
+    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+  else
+    answer_end_json(&request->answer, &walk.json);
+}
+
+void api_boards(struct request *request) {
+  answer_boards(request, on_board, false);
+}
+
+void api_loss(struct request *request) {
+  answer_boards(request, on_board_books, true);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the collector says of itself: alive, ready, counters, description, page.  Alive and ready
+   are answered on the loop, so that they tell the truth while the query thread is busy; ready means
+   that a query asked now would be taken. */
+#include "api.h"
+
+#include "assets.h"
+#include "json.h"
+#include "metrics.h"
+#include "openapi.h"
+#include "request.h"
+#include "routes.h"
+
+void api_healthz(struct request *request) {
+  request->answer.type = "text/plain; charset=utf-8";
+  buf_append_string(&request->answer.body, "ok\n");
+}
+
+void api_readyz(struct request *request) {
+  struct json json;
+  bool is_full = jobs_is_full(request->service->queries);
+  answer_begin_json(&request->answer, &json);
+  json_key_string(&json, "status", is_full ? "not ready" : "ready");
+  json_key(&json, "reasons");
+  json_open(&json, '[');
+  if (is_full) json_string(&json, "the queue of queries is full");
+  json_close(&json, ']');
+  answer_end_json(&request->answer, &json);
+  if (is_full) request->answer.status = 503;
+}
+
+void api_metrics(struct request *request) {
+  struct service *service = request->service;
+  struct buf *body = &request->answer.body;
+  request->answer.type = "text/plain; version=0.0.4; charset=utf-8";
+  metrics_print(service->metrics, body);
+  if (service->parts.metrics) service->parts.metrics(service->parts.metrics_context, body);
+  if (body->failed) answer_problem(&request->answer, 503, NULL, "not enough memory");
+}
+
+void api_openapi(struct request *request) {
+  struct json json;
+  answer_begin_json(&request->answer, &json);
+  openapi_write(&json, routes, routes_count);
+  answer_end_json(&request->answer, &json);
+}
+
+void api_asset(struct request *request) {
+  const struct asset *asset = assets_find(request->route->path);
+  struct answer *answer = &request->answer;
+  if (asset == NULL) {
+    answer_problem(answer, 404, NULL, "this build has no page");
+    return;
+  }
+  answer->type = asset->type;
+  answer->may_be_kept = true;
+  answer_add_field(answer, "ETag", asset->etag);
+  if (request->if_none_match && strstr(request->if_none_match, asset->etag))
+    answer->status = 304;
+  else
+    buf_append(&answer->body, asset->bytes, asset->len);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page travels inside the program: one file to install, and no folder of files beside it whose
+   version could differ.  The bytes and their table are generated; this only looks them up. */
+#include "assets.h"
+
+#include <string.h>
+
+const struct asset *assets_find(const char *path) {
+  for (size_t i = 0; i < assets_count; i++)
+    if (strcmp(assets[i].path, path) == 0) return &assets[i];
+  return NULL;
+}

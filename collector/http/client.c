@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why not evhttp: measured with libevent 2.1.12, it drops the rest of an answer when the peer has
+   half-closed (2.6 of 4 MB arrived), and under a filtering bufferevent, which a guard before its
+   parser would need, an answer with `Connection: close` never arrives at all; it buffers a whole
+   body before anybody can ask for the token, and takes framing that we must refuse.  With the head
+   already parsed by head_guard, what is left of HTTP is this state machine:
+
+     HANDSHAKE -> IDLE -> HEAD -> WORKING <-> BODY
+                   ^                 |
+                   +--- SENDING <----+      SENDING -> LINGER -> CLOSED
+
+   While an answer is made or sent nothing is read, so a peer that sends faster than it reads is
+   held by TCP and not by our memory.  After the last answer we end our direction, then read and
+   throw away for a moment (LINGER): closing with unread bytes would make the kernel reset the
+   connection, and the peer would lose the answer that tells it what was wrong.
+
+   Each state has a deadline.  Only set_state arms anything, and a connection is freed in one place,
+   the deadline's callback, so that no callback frees what its caller still holds. */
+#include "client.h"
+
+#include "answer.h"
+#include "head_guard.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum state { HANDSHAKE, IDLE, HEAD, WORKING, BODY, SENDING, LINGER, CLOSED };
+
+static const struct {
+  bool is_reading;
+  unsigned seconds;
+} states[] = {
+    [HANDSHAKE] = {true, 10},
+    [IDLE] = {true, 75},      /* browsers keep a connection for about a minute */
+    [HEAD] = {true, 10},      /* from its first byte to its last */
+    [WORKING] = {false, 120}, /* a query that needs longer is too wide */
+    [BODY] = {true, 30},      /* for one piece */
+    [SENDING] = {false, 30},  /* and more for a long answer, see below */
+    [LINGER] = {true, 2},
+    [CLOSED] = {false, 0},
+};
+
+enum {
+  SENDING_BYTES_PER_SECOND = 32 << 10, /* slower readers lose the connection */
+  LINGER_BYTES_MAX = 8 << 20,          /* what a refused upload may go on sending */
+  SINGLE_WRITE_BYTES = 256 << 10,      /* libevent's 16 KiB halve the speed of long answers */
+};
+
+struct client {
+  struct client_links links;
+  const struct client_owner *owner;
+  struct bufferevent *bev;
+  struct event *deadline;
+  enum state state;
+  uint64_t body_left;
+  size_t lingered_bytes;
+  bool is_persistent;    /* another request may follow the one under way */
+  bool is_peer_done;     /* the peer has ended its direction */
+  bool expects_continue; /* and has not been told to */
+  void *request;
+  struct sockaddr_storage peer;
+  char peer_text[CLIENT_PEER_TEXT_BYTES];
+};
+
+static struct evbuffer *input_of(struct client *client) {
+  return bufferevent_get_input(client->bev);
+}
+
+static void set_state(struct client *client, enum state state) {
+  client->state = state;
+  struct timeval wait = {.tv_sec = states[state].seconds};
+  if (state == SENDING)
+    wait.tv_sec += (time_t)(evbuffer_get_length(bufferevent_get_output(client->bev)) /
+                            SENDING_BYTES_PER_SECOND);
+  event_add(client->deadline, &wait);
+  if (state == CLOSED) {
+    bufferevent_setcb(client->bev, NULL, NULL, NULL, NULL);
+    bufferevent_disable(client->bev, EV_READ | EV_WRITE);
+  } else if (!states[state].is_reading) {
+    bufferevent_disable(client->bev, EV_READ);
+  } else {
+    bufferevent_enable(client->bev, EV_READ);
+    /* What came with the last request's bytes causes no event of its own. */
+    if (evbuffer_get_length(input_of(client)) > 0)
+      bufferevent_trigger(client->bev, EV_READ, BEV_TRIG_DEFER_CALLBACKS);
+  }
+}
+
+static void read_head(struct client *client) {
+  struct evbuffer *input = input_of(client);
+  size_t len = evbuffer_get_length(input);
+  if (len > HEAD_BYTES_MAX + 1) len = HEAD_BYTES_MAX + 1;
+  if (len == 0) return;
+  const uint8_t *bytes = evbuffer_pullup(input, (ev_ssize_t)len);
+  struct http_head head;
+  struct head_fault fault;
+  int head_len = bytes ? head_guard_parse(span_of(bytes, len), &head, &fault) : -ENOMEM;
+  if (head_len == -EAGAIN) {
+    if (client->state == IDLE) set_state(client, HEAD);
+    return;
+  }
+  if (head_len == -ENOMEM) {
+    set_state(client, CLOSED);
+    return;
+  }
+  client->is_persistent = false;
+  set_state(client, WORKING);
+  if (head_len < 0) {
+    client->owner->on_fault(client->owner->context, client, &fault);
+    return;
+  }
+  /* After a body, or where a sender may believe to have sent one, nothing else is believed. */
+  bool is_read = head.content_length == 0 && (span_is_equal(head.method, span_of_string("GET")) ||
+                                              span_is_equal(head.method, span_of_string("HEAD")));
+  client->is_persistent = head.is_persistent && is_read;
+  client->body_left = head.content_length;
+  client->expects_continue = head.expects_continue && head.minor == 1;
+  client->owner->on_head(client->owner->context, client, &head);
+  evbuffer_drain(input, (size_t)head_len);
+}
+
+static void read_piece(struct client *client) {
+  size_t len = CLIENT_PIECE_BYTES;
+  if (client->body_left < len) len = (size_t)client->body_left;
+  if (evbuffer_get_length(input_of(client)) < len) return;
+  client->body_left -= len;
+  set_state(client, WORKING);
+  client->owner->on_piece(client->owner->context, client, input_of(client), len);
+}
+
+static void throw_away(struct client *client) {
+  size_t len = evbuffer_get_length(input_of(client));
+  evbuffer_drain(input_of(client), len);
+  client->lingered_bytes += len;
+  if (client->lingered_bytes > LINGER_BYTES_MAX) set_state(client, CLOSED);
+}
+
+static void end_sending(struct client *client) {
+  if (client->is_persistent && !client->is_peer_done) {
+    set_state(client, IDLE);
+    return;
+  }
+  if (client->is_peer_done) {
+    set_state(client, CLOSED);
+    return;
+  }
+  SSL *ssl = bufferevent_openssl_get_ssl(client->bev);
+  if (ssl) SSL_shutdown(ssl);
+  shutdown(bufferevent_getfd(client->bev), SHUT_WR);
+  set_state(client, LINGER);
+}
+
+static void on_read(struct bufferevent *bev, void *arg) {
+  (void)bev;
+  struct client *client = arg;
+  switch (client->state) {
+  case IDLE:
+  case HEAD:
+    read_head(client);
+    break;
+  case BODY:
+    read_piece(client);
+    break;
+  case LINGER:
+    throw_away(client);
+    break;
+  default: /* bytes that wait for their turn */
+    break;
+  }
+}
+
+static void on_write(struct bufferevent *bev, void *arg) {
+  struct client *client = arg;
+  bool is_sent = evbuffer_get_length(bufferevent_get_output(bev)) == 0;
+  if (client->state == SENDING && is_sent) end_sending(client);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg) {
+  (void)bev;
+  struct client *client = arg;
+  bool is_answering = client->state == WORKING || client->state == SENDING;
+  if (what & BEV_EVENT_CONNECTED)
+    set_state(client, IDLE);
+  else if ((what & BEV_EVENT_EOF) && is_answering)
+    client->is_peer_done = true;
+  else
+    set_state(client, CLOSED);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg) {
+  (void)fd, (void)what;
+  static const struct head_fault slow = {408, "the request did not arrive in time"};
+  struct client *client = arg;
+  switch (client->state) {
+  case CLOSED:
+    client_free(client);
+    break;
+  case WORKING:
+    client->is_persistent = false;
+    client->owner->on_late(client->owner->context, client);
+    break;
+  case HEAD:
+  case BODY:
+    client->is_persistent = false;
+    set_state(client, WORKING);
+    client->owner->on_fault(client->owner->context, client, &slow);
+    break;
+  default: /* nobody to tell, or nobody who listens */
+    set_state(client, CLOSED);
+    break;
+  }
+}
+
+static void print_peer(const struct sockaddr *peer, char *text, size_t text_len) {
+  char address[INET6_ADDRSTRLEN] = "?";
+  if (peer->sa_family == AF_INET) {
+    const struct sockaddr_in *in = (const void *)peer;
+    inet_ntop(AF_INET, &in->sin_addr, address, sizeof address);
+    snprintf(text, text_len, "%s:%u", address, ntohs(in->sin_port));
+  } else {
+    const struct sockaddr_in6 *in6 = (const void *)peer;
+    inet_ntop(AF_INET6, &in6->sin6_addr, address, sizeof address);
+    snprintf(text, text_len, "[%s]:%u", address, ntohs(in6->sin6_port));
+  }
+}
+
+struct client *client_new(struct bufferevent *bev, bool is_tls, const struct sockaddr *peer,
+                          const struct client_owner *owner) {
+  struct client *client = calloc(1, sizeof *client);
+  if (client == NULL) return NULL;
+  client->deadline = evtimer_new(bufferevent_get_base(bev), on_deadline, client);
+  if (client->deadline == NULL) {
+    free(client);
+    return NULL;
+  }
+  client->bev = bev;
+  client->owner = owner;
+  size_t peer_len =
+      peer->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+  memcpy(&client->peer, peer, peer_len);
+  print_peer(client_peer(client), client->peer_text, sizeof client->peer_text);
+  bufferevent_setcb(bev, on_read, on_write, on_event, client);
+  bufferevent_setwatermark(bev, EV_READ, 0, CLIENT_PIECE_BYTES);
+  bufferevent_set_max_single_write(bev, SINGLE_WRITE_BYTES);
+  bufferevent_enable(bev, EV_WRITE);
+  set_state(client, is_tls ? HANDSHAKE : IDLE);
+  return client;
+}
+
+void client_free(struct client *client) {
+  if (client == NULL) return;
+  client->owner->on_closed(client->owner->context, client);
+  event_free(client->deadline);
+  bufferevent_free(client->bev);
+  free(client);
+}
+
+void client_answer(struct client *client, struct answer *answer, bool is_head) {
+  struct buf head = {0};
+  size_t body_len = answer->body.failed ? 0 : answer->body.len;
+  if (client->is_peer_done) client->is_persistent = false;
+  answer_print_head(answer, is_head && body_len == 0 ? answer->length : body_len,
+                    client->is_persistent, &head);
+  struct evbuffer *output = bufferevent_get_output(client->bev);
+  bool is_bodiless = is_head || answer->status == 304;
+  /* Copied, not lent: 2.1.12's evbuffer_add_reference can leave a dangling pointer. */
+  bool is_failed = head.failed || evbuffer_add(output, head.data, head.len) != 0 ||
+                   (!is_bodiless && evbuffer_add(output, answer->body.data, body_len) != 0);
+  buf_fini(&head);
+  answer_fini(answer);
+  set_state(client, is_failed ? CLOSED : SENDING);
+}
+
+void client_read_body(struct client *client) {
+  if (client->expects_continue) bufferevent_write(client->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+  client->expects_continue = false;
+  set_state(client, BODY);
+}
+
+uint64_t client_body_left(const struct client *client) {
+  return client->body_left;
+}
+
+bool client_is_idle(const struct client *client) {
+  return client->state == IDLE;
+}
+
+size_t client_unsent_bytes(const struct client *client) {
+  return evbuffer_get_length(bufferevent_get_output(client->bev));
+}
+
+void client_set_request(struct client *client, void *request) {
+  client->request = request;
+}
+
+void *client_request(const struct client *client) {
+  return client->request;
+}
+
+const char *client_peer_text(const struct client *client) {
+  return client->peer_text;
+}
+
+const struct sockaddr *client_peer(const struct client *client) {
+  return (const struct sockaddr *)&client->peer;
+}
+
+struct client_links *client_links(struct client *client) {
+  return &client->links;
+}

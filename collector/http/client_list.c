@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A few hundred connections at most, so that walking them costs less than keeping sums right: what
+   is asked here is asked once a new connection or once an answer. */
+#include "client_list.h"
+
+#include "client.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+void client_list_add(struct client_list *list, struct client *client) {
+  struct client_links *links = client_links(client);
+  *links = (struct client_links){.next = list->first};
+  if (list->first) client_links(list->first)->previous = client;
+  list->first = client;
+  list->count++;
+}
+
+void client_list_remove(struct client_list *list, struct client *client) {
+  struct client_links *links = client_links(client);
+  if (links->next) client_links(links->next)->previous = links->previous;
+  if (links->previous)
+    client_links(links->previous)->next = links->next;
+  else
+    list->first = links->next;
+  list->count--;
+}
+
+static bool is_same_host(const struct sockaddr *a, const struct sockaddr *b) {
+  if (a->sa_family != b->sa_family) return false;
+  if (a->sa_family == AF_INET)
+    return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr ==
+           ((const struct sockaddr_in *)(const void *)b)->sin_addr.s_addr;
+  return memcmp(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr,
+                &((const struct sockaddr_in6 *)(const void *)b)->sin6_addr,
+                sizeof(struct in6_addr)) == 0;
+}
+
+size_t client_list_count_peer(const struct client_list *list, const struct sockaddr *peer) {
+  size_t count = 0;
+  for (struct client *at = list->first; at; at = client_links(at)->next)
+    if (is_same_host(client_peer(at), peer)) count++;
+  return count;
+}
+
+struct client *client_list_find_idle(const struct client_list *list) {
+  struct client *oldest = NULL;
+  for (struct client *at = list->first; at; at = client_links(at)->next)
+    if (client_is_idle(at)) oldest = at;
+  return oldest;
+}
+
+size_t client_list_unsent_bytes(const struct client_list *list) {
+  size_t bytes = 0;
+  for (struct client *at = list->first; at; at = client_links(at)->next)
+    bytes += client_unsent_bytes(at);
+  return bytes;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* On one machine, reading must be as easy as curl; from elsewhere nothing may be read unasked.  The
+   two are told apart by four signs that must all agree, because each alone can be had by accident:
+   a server on loopback may stand behind a proxy (then a forwarding field is there), a loopback
+   peer may be a browser that some page made ask (then Host is that page's name), and so on.
+
+   Writing always needs a token.  A token that is shown must be good even where none is needed: a
+   script that shows an expired one should hear of it. */
+#include "gate.h"
+
+#include "proto/limits.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <strings.h>
+
+enum { HOST_BYTES_MAX = 64 /* longer ones are not loopback */ };
+
+bool gate_is_loopback_address(const struct sockaddr *address) {
+  if (address->sa_family == AF_INET) {
+    struct sockaddr_in in;
+    memcpy(&in, address, sizeof in);
+    return ntohl(in.sin_addr.s_addr) >> 24 == 127;
+  }
+  if (address->sa_family != AF_INET6) return false;
+  struct sockaddr_in6 in6;
+  memcpy(&in6, address, sizeof in6);
+  const uint8_t *bytes = in6.sin6_addr.s6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&in6.sin6_addr) ||
+         (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr) && bytes[12] == 127);
+}
+
+static bool is_port(const char *text) {
+  size_t digits = strspn(text, "0123456789");
+  return digits <= 5 && text[digits] == '\0';
+}
+
+/* Cuts `:PORT` off TEXT.  Returns false when something else follows the address. */
+static bool cut_port(char *text) {
+  char *end = text[0] == '[' ? strchr(text, ']') : strchr(text, ':');
+  if (end == NULL) return text[0] != '[';
+  char *colon = text[0] == '[' ? end + 1 : end;
+  if (*colon == ':' ? !is_port(colon + 1) : *colon != '\0') return false;
+  *end = '\0';
+  return true;
+}
+
+bool gate_is_loopback_host(struct span host) {
+  char text[HOST_BYTES_MAX];
+  if (host.len == 0 || host.len >= sizeof text) return false;
+  memcpy(text, host.data, host.len);
+  text[host.len] = '\0';
+  if (strlen(text) != host.len || !cut_port(text)) return false;
+  struct in6_addr six;
+  if (text[0] == '[') return inet_pton(AF_INET6, text + 1, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+  struct in_addr four;
+  if (inet_pton(AF_INET, text, &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  return strcasecmp(text, "localhost") == 0;
+}
+
+const char *gate_tokenless(const struct gate_visitor *visitor) {
+  if (!visitor->is_read) return "writing needs a token";
+  if (!visitor->server_is_loopback) return "this collector serves more than its own machine";
+  if (!visitor->peer_is_loopback) return "the request comes from another machine";
+  if (visitor->is_forwarded) return "a proxy passed the request on";
+  if (!gate_is_loopback_host(visitor->host)) return "Host is not a name of this machine";
+  return NULL;
+}
+
+/* Copies what follows "Bearer " into TOKEN.  Returns whether that is all there is. */
+static bool take_bearer(struct span authorization, char *token, size_t token_len) {
+  static const char scheme[] = "Bearer ";
+  size_t skip = sizeof scheme - 1;
+  if (authorization.len <= skip || authorization.len - skip >= token_len) return false;
+  if (strncasecmp((const char *)authorization.data, scheme, skip) != 0) return false;
+  memcpy(token, authorization.data + skip, authorization.len - skip);
+  token[authorization.len - skip] = '\0';
+  return strchr(token, ' ') == NULL && strchr(token, '\t') == NULL;
+}
+
+int gate_check(struct access *access, const struct gate_visitor *visitor, enum role role,
+               const char **why) {
+  if (role == ROLE_NONE) return 0;
+  if (visitor->authorization.len == 0) {
+    *why = gate_tokenless(visitor);
+    if (*why == NULL && role != ROLE_READ) *why = "only reading goes without a token";
+    return *why ? 401 : 0;
+  }
+  char token[LIMIT_TOKEN_BYTES];
+  if (!take_bearer(visitor->authorization, token, sizeof token)) {
+    *why = "Authorization is not `Bearer TOKEN`";
+    return 401;
+  }
+  if (access_token_grants(access, token, role)) return 0;
+  static const enum role others[] = {ROLE_READ, ROLE_SYMBOLS, ROLE_INGEST, ROLE_ENROLL};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (others[i] != role && access_token_grants(access, token, others[i])) {
+      *why = "the token is good, but not for this: its role is another";
+      return 403;
+    }
+  *why = "the token is unknown or has expired";
+  return 401;
+}

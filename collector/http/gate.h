@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may have which answer. */
+#ifndef HTTP_GATE_H
+#define HTTP_GATE_H
+
+#include "common/span.h"
+#include "identity/access.h"
+
+struct sockaddr;
+
+struct gate_visitor {
+  bool server_is_loopback, peer_is_loopback;
+  bool is_forwarded; /* the head has a field that proxies add */
+  bool is_read;      /* GET or HEAD */
+  struct span host;  /* empty: none was given */
+  struct span authorization;
+};
+
+/* Returns whether HOST (name or address, with or without a port) is this machine's own. */
+bool gate_is_loopback_host(struct span host);
+
+/* Returns whether ADDRESS is 127.0.0.0/8, ::1, or the former mapped into IPv6. */
+bool gate_is_loopback_address(const struct sockaddr *address);
+
+/* Returns NULL when VISITOR may read without a token, or why not. */
+const char *gate_tokenless(const struct gate_visitor *visitor);
+
+/* Returns 0 when VISITOR may do what ROLE may; 401 when a (better) token is needed, 403 when the
+   token is good but not for this; WHY then says so.  Any thread. */
+int gate_check(struct access *access, const struct gate_visitor *visitor, enum role role,
+               const char **why);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server as a whole: one listener, its connections, one thread that answers queries and one
+   that takes uploads (an upload syncs files and waits for the symbol worker; no query should wait
+   for that).
+
+   Limits: connections in all and from one peer, where an idle one makes room for a new one; queries
+   and uploads that wait. */
+#include "http.h"
+
+#include "client.h"
+#include "gate.h"
+#include "http_listener.h"
+#include "metrics.h"
+#include "reception.h"
+
+#include <errno.h>
+#include <event2/bufferevent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  CONNECTIONS_MAX = 512,
+  CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
+  QUERIES_WAITING_MAX = 32,
+  UPLOADS_WAITING_MAX = 16,
+  STOP_QUERY_MS = 3000, /* with the next, well within the 10 s that a stop may take */
+  STOP_UPLOAD_MS = 2000,
+};
+
+struct http {
+  struct service service;
+  struct http_listener *listener;
+  struct http_listener_owner listener_owner;
+  struct client_owner client_owner;
+};
+
+static void on_closed(void *context, struct client *client) {
+  struct service *service = context;
+  reception_forsake(client);
+  client_list_remove(&service->clients, client);
+  metrics_disconnected(service->metrics);
+}
+
+/* Returns whether there is a place for another connection from PEER, having made one if need be. */
+static bool has_place(struct service *service, const struct sockaddr *peer) {
+  struct client_list *list = &service->clients;
+  if (!gate_is_loopback_address(peer) &&
+      client_list_count_peer(list, peer) >= CONNECTIONS_PER_PEER_MAX)
+    return false;
+  if (list->count < CONNECTIONS_MAX) return true;
+  struct client *idle = client_list_find_idle(list);
+  client_free(idle);
+  return idle != NULL;
+}
+
+static void on_accept(void *context, struct bufferevent *bev, bool is_tls,
+                      const struct sockaddr *peer) {
+  struct http *http = context;
+  struct client *client = NULL;
+  if (has_place(&http->service, peer)) client = client_new(bev, is_tls, peer, &http->client_owner);
+  if (client == NULL) {
+    metrics_refused(http->service.metrics);
+    bufferevent_free(bev);
+    return;
+  }
+  client_list_add(&http->service.clients, client);
+  metrics_connected(http->service.metrics);
+}
+
+static int start(struct http *http, char *error, size_t error_len) {
+  struct service *service = &http->service;
+  struct event_base *loop = service->parts.loop;
+  service->metrics = metrics_new();
+  if (service->metrics == NULL) return -ENOMEM;
+  http->client_owner = (struct client_owner){reception_head, reception_piece, reception_fault,
+                                             reception_late, on_closed,       service};
+  http->listener_owner = (struct http_listener_owner){loop, service->parts.ca, on_accept, http};
+  int failed = jobs_start(loop, "query", QUERIES_WAITING_MAX, &service->queries);
+  if (!failed) failed = jobs_start(loop, "upload", UPLOADS_WAITING_MAX, &service->uploads);
+  if (failed) {
+    snprintf(error, error_len, "http: threads cannot be started: %s", strerror(-failed));
+    return failed;
+  }
+  failed = http_listener_open(service->parts.address, &http->listener_owner, &http->listener, error,
+                              error_len);
+  if (!failed) service->is_loopback = http_listener_is_loopback(http->listener);
+  return failed;
+}
+
+int http_start(const struct http_parts *parts, struct http **ret, char *error, size_t error_len) {
+  struct http *http = calloc(1, sizeof *http);
+  snprintf(error, error_len, "http: not enough memory");
+  if (http == NULL) return -ENOMEM;
+  http->service.parts = *parts;
+  int failed = start(http, error, error_len);
+  if (failed) {
+    http_stop(http);
+    return failed;
+  }
+  *ret = http;
+  return 0;
+}
+
+const char *http_url(const struct http *http) {
+  return http_listener_url(http->listener);
+}
+
+int http_stop(struct http *http) {
+  if (http == NULL) return 0;
+  http_listener_close(http->listener);
+  http->listener = NULL;
+  while (http->service.clients.first) client_free(http->service.clients.first);
+  int failed = jobs_stop(http->service.queries, STOP_QUERY_MS);
+  if (!failed) failed = jobs_stop(http->service.uploads, STOP_UPLOAD_MS);
+  if (failed) return failed;
+  metrics_free(http->service.metrics);
+  free(http);
+  return 0;
+}

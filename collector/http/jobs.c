@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A query may read a week of blocks and an upload may sync a file; the loop must do neither.  A
+   worker takes jobs in order; what is done goes to a second list, and a byte in an eventfd wakes
+   the loop to give it back.
+
+     loop --add--> waiting --worker: run--> done --eventfd--> loop: on_done
+
+   One mutex guards both lists and is never held while a job runs.  The queue is short on purpose:
+   who finds it full hears "try again" at once instead of waiting behind everybody.  A job that runs
+   is not interrupted (SQLite and the symbol index have no place to stop at); what bounds it are the
+   arena's limit and the deadline of its connection, which stops waiting for it. */
+#include "jobs.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+struct job_list {
+  struct job *first, *last;
+  size_t count;
+};
+
+struct jobs {
+  pthread_mutex_t mutex; /* guards waiting, done, is_stopping */
+  pthread_cond_t changed;
+  struct job_list waiting, done;
+  bool is_stopping;
+  size_t limit;
+  pthread_t thread;
+  char name[16];
+  int wake_fd;
+  struct event *woken;
+};
+
+static void list_add(struct job_list *list, struct job *job) {
+  job->next = NULL;
+  if (list->last)
+    list->last->next = job;
+  else
+    list->first = job;
+  list->last = job;
+  list->count++;
+}
+
+static struct job *list_take(struct job_list *list) {
+  struct job *job = list->first;
+  if (job == NULL) return NULL;
+  list->first = job->next;
+  if (list->first == NULL) list->last = NULL;
+  list->count--;
+  return job;
+}
+
+/* Waits for a job; NULL: stop. */
+static struct job *next_job(struct jobs *jobs) {
+  pthread_mutex_lock(&jobs->mutex);
+  while (!jobs->is_stopping && jobs->waiting.first == NULL)
+    pthread_cond_wait(&jobs->changed, &jobs->mutex);
+  struct job *job = jobs->is_stopping ? NULL : list_take(&jobs->waiting);
+  pthread_mutex_unlock(&jobs->mutex);
+  return job;
+}
+
+static void *work(void *arg) {
+  struct jobs *jobs = arg;
+  pthread_setname_np(pthread_self(), jobs->name);
+  for (struct job *job; (job = next_job(jobs)) != NULL;) {
+    job->run(job);
+    pthread_mutex_lock(&jobs->mutex);
+    list_add(&jobs->done, job);
+    pthread_mutex_unlock(&jobs->mutex);
+    uint64_t one = 1;
+    while (write(jobs->wake_fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+  }
+  return NULL;
+}
+
+static void give_back(struct jobs *jobs, struct job_list *list, bool was_run) {
+  for (;;) {
+    pthread_mutex_lock(&jobs->mutex);
+    struct job *job = list_take(list);
+    pthread_mutex_unlock(&jobs->mutex);
+    if (job == NULL) return;
+    job->on_done(job, was_run);
+  }
+}
+
+static void on_woken(evutil_socket_t fd, short what, void *arg) {
+  (void)what;
+  struct jobs *jobs = arg;
+  uint64_t count;
+  if (read((int)fd, &count, sizeof count) < 0) return; /* EAGAIN: another wake-up took it */
+  give_back(jobs, &jobs->done, true);
+}
+
+static void release(struct jobs *jobs) {
+  if (jobs->woken) event_free(jobs->woken);
+  if (jobs->wake_fd >= 0) close(jobs->wake_fd);
+  pthread_cond_destroy(&jobs->changed);
+  pthread_mutex_destroy(&jobs->mutex);
+  free(jobs);
+}
+
+int jobs_start(struct event_base *loop, const char *name, size_t limit, struct jobs **ret) {
+  struct jobs *jobs = calloc(1, sizeof *jobs);
+  if (jobs == NULL) return -ENOMEM;
+  jobs->limit = limit;
+  snprintf(jobs->name, sizeof jobs->name, "%s", name);
+  pthread_mutex_init(&jobs->mutex, NULL);
+  pthread_cond_init(&jobs->changed, NULL);
+  jobs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  int error = jobs->wake_fd < 0 ? -errno : 0;
+  if (error == 0) {
+    jobs->woken = event_new(loop, jobs->wake_fd, EV_READ | EV_PERSIST, on_woken, jobs);
+    if (jobs->woken == NULL || event_add(jobs->woken, NULL) != 0) error = -ENOMEM;
+  }
+  if (error == 0) error = -pthread_create(&jobs->thread, NULL, work, jobs);
+  if (error) {
+    release(jobs);
+    return error;
+  }
+  *ret = jobs;
+  return 0;
+}
+
+int jobs_add(struct jobs *jobs, struct job *job) {
+  pthread_mutex_lock(&jobs->mutex);
+  bool is_full = jobs->waiting.count >= jobs->limit;
+  if (!is_full) {
+    list_add(&jobs->waiting, job);
+    pthread_cond_signal(&jobs->changed);
+  }
+  pthread_mutex_unlock(&jobs->mutex);
+  return is_full ? -ENOSPC : 0;
+}
+
+bool jobs_is_full(struct jobs *jobs) {
+  pthread_mutex_lock(&jobs->mutex);
+  bool is_full = jobs->waiting.count >= jobs->limit;
+  pthread_mutex_unlock(&jobs->mutex);
+  return is_full;
+}
+
+int jobs_stop(struct jobs *jobs, unsigned timeout_ms) {
+  if (jobs == NULL) return 0;
+  pthread_mutex_lock(&jobs->mutex);
+  jobs->is_stopping = true;
+  pthread_cond_signal(&jobs->changed);
+  pthread_mutex_unlock(&jobs->mutex);
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += timeout_ms / 1000;
+  until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000;
+  }
+  if (pthread_timedjoin_np(jobs->thread, NULL, &until) != 0) return -ETIMEDOUT;
+  give_back(jobs, &jobs->waiting, false);
+  give_back(jobs, &jobs->done, true);
+  release(jobs);
+  return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the HTTP side counts of itself, for /metrics.  Any thread. */
+#ifndef HTTP_METRICS_H
+#define HTTP_METRICS_H
+
+#include <stdint.h>
+
+struct buf;
+struct metrics;
+struct route;
+
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics *metrics);
+
+/* Counts an answer; ROUTE is NULL when the request had none. */
+void metrics_count(struct metrics *metrics, const struct route *route, int status);
+
+/* Notes how long a query took, from its arrival to its answer. */
+void metrics_observe(struct metrics *metrics, uint64_t duration_ns);
+
+void metrics_connected(struct metrics *metrics);
+void metrics_disconnected(struct metrics *metrics);
+void metrics_refused(struct metrics *metrics); /* a connection over a limit */
+
+/* Appends all in Prometheus text form. */
+void metrics_print(const struct metrics *metrics, struct buf *ret);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A description that is written by hand is wrong after the second change.  This one is made from
+   the rows that the router itself uses, so a route or parameter cannot be served and not described.
+   It says what can be asked; what the answers mean is in the manual. */
+#include "openapi.h"
+
+#include "json.h"
+#include "router.h"
+
+#include <stdio.h>
+
+static const struct {
+  const char *name, *type, *text;
+} known_parameters[] = {
+    {"match", "string", "selector: {name=\"v\",name!=\"v\",name=~\"re\",name!~\"re\"}"},
+    {"from", "string", "RFC 3339, Unix seconds, now, or -1h (the default)"},
+    {"to", "string", "like from; now by default"},
+    {"type", "string", "cpu"},
+    {"limit", "integer", "rows in the answer, 100000 at most"},
+    {"format", "string", "top (default), tree, folded"},
+    {"offset", "integer", "where in the file the body belongs; 0 by default"},
+    {"total", "integer", "bytes of the whole file; offset + Content-Length by default"},
+};
+
+static void write_parameter(struct json *json, const char *name, const char *in, const char *type) {
+  json_open(json, '{');
+  json_key_string(json, "name", name);
+  json_key_string(json, "in", in);
+  json_key(json, "required");
+  json_bool(json, strcmp(in, "path") == 0);
+  for (size_t i = 0; i < sizeof known_parameters / sizeof *known_parameters; i++) {
+    if (strcmp(known_parameters[i].name, name) != 0) continue;
+    json_key_string(json, "description", known_parameters[i].text);
+    type = known_parameters[i].type;
+  }
+  json_key(json, "schema");
+  json_open(json, '{');
+  json_key_string(json, "type", type);
+  json_close(json, '}');
+  json_close(json, '}');
+}
+
+static void write_parameters(struct json *json, const struct route *route) {
+  char name[32];
+  json_key(json, "parameters");
+  json_open(json, '[');
+  const char *brace = strchr(route->path, '{');
+  if (brace) {
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
+    write_parameter(json, name, "path", "string");
+  }
+  for (const char *at = route->parameters; *at;) {
+    size_t len = strcspn(at, " ");
+    snprintf(name, sizeof name, "%.*s", (int)len, at);
+    write_parameter(json, name, "query", "string");
+    at += len + strspn(at + len, " ");
+  }
+  json_close(json, ']');
+}
+
+static void write_response(struct json *json, const char *status, const char *text) {
+  json_key(json, status);
+  json_open(json, '{');
+  json_key_string(json, "description", text);
+  json_close(json, '}');
+}
+
+static void write_operation(struct json *json, const struct route *route) {
+  static const char *const methods[][2] = {{"GET", "get"}, {"HEAD", "head"}, {"PUT", "put"}};
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+    if (strcmp(methods[i][0], route->method) == 0) json_key(json, methods[i][1]);
+  json_open(json, '{');
+  json_key_string(json, "summary", route->summary);
+  write_parameters(json, route);
+  json_key(json, "security");
+  json_open(json, '[');
+  if (route->role != ROLE_NONE) {
+    json_open(json, '{');
+    json_key(json, "token");
+    json_open(json, '[');
+    json_close(json, ']');
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  json_key(json, "responses");
+  json_open(json, '{');
+  write_response(json, strcmp(route->method, "PUT") == 0 ? "201" : "200", "the answer");
+  write_response(json, "default", "application/problem+json (RFC 9457): what is wrong");
+  json_close(json, '}');
+  json_close(json, '}');
+}
+
+static bool is_repeated(const struct route *table, size_t at) {
+  for (size_t i = 0; i < at; i++)
+    if (strcmp(table[i].path, table[at].path) == 0) return true;
+  return false;
+}
+
+static void write_paths(struct json *json, const struct route *table, size_t count) {
+  json_key(json, "paths");
+  json_open(json, '{');
+  for (size_t i = 0; i < count; i++) {
+    if (is_repeated(table, i)) continue;
+    json_key(json, table[i].path);
+    json_open(json, '{');
+    for (size_t j = i; j < count; j++)
+      if (strcmp(table[j].path, table[i].path) == 0) write_operation(json, &table[j]);
+    json_close(json, '}');
+  }
+  json_close(json, '}');
+}
+
+void openapi_write(struct json *json, const struct route *table, size_t count) {
+  json_key_string(json, "openapi", "3.1.0");
+  json_key(json, "info");
+  json_open(json, '{');
+  json_key_string(json, "title", "fleetprof collector");
+  json_key_string(json, "version", FLEETPROF_VERSION);
+  json_close(json, '}');
+  json_key(json, "components");
+  json_open(json, '{');
+  json_key(json, "securitySchemes");
+  json_open(json, '{');
+  json_key(json, "token");
+  json_open(json, '{');
+  json_key_string(json, "type", "http");
+  json_key_string(json, "scheme", "bearer");
+  json_key_string(json, "description", "not needed for reading on the collector's own machine");
+  json_close(json, '}');
+  json_close(json, '}');
+  json_close(json, '}');
+  write_paths(json, table, count);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a head to an answer: which row of the table a request means, who may have it, and which
+   thread makes it.
+
+     connection --head--> route, gate, parameters --> handler on the loop      --> client_answer
+                                                  \-> query or upload thread --/
+
+   Everything that can be refused is refused before a byte of a body is read, so an upload without a
+   token costs us a head.  A request that a worker has outlives its connection: it is then made for
+   nobody and thrown away when it comes back. */
+#include "reception.h"
+
+#include "client.h"
+#include "common/clock.h"
+#include "gate.h"
+#include "head_guard.h"
+#include "metrics.h"
+#include "routes.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <stdlib.h>
+
+enum {
+  BODY_BYTES_MAX = 64 << 20,
+  PATH_BYTES_SHOWN = 128,
+  AUDIT_LINES_PER_SECOND = 10, /* a flood of refusals must not fill the disk */
+};
+#define UNSENT_BYTES_MAX ((size_t)256 << 20)
+
+static void request_free(struct request *request) {
+  if (request == NULL) return;
+  answer_fini(&request->answer);
+  arena_fini(&request->arena);
+  free(request->piece);
+  free(request);
+}
+
+/* Sends what REQUEST has become, when somebody still waits, and ends it. */
+static void finish(struct service *service, struct request *request) {
+  int status = request->answer.status ? request->answer.status : 200;
+  metrics_count(service->metrics, request->route, status);
+  if (request->client) {
+    client_set_request(request->client, NULL);
+    client_answer(request->client, &request->answer, request->is_head);
+  }
+  request_free(request);
+}
+
+static void on_job_done(struct job *job, bool was_run) {
+  struct request *request = (struct request *)job;
+  struct service *service = request->service;
+  request->is_with_worker = false;
+  if (request->route->lane == LANE_QUERY)
+    metrics_observe(service->metrics, clock_monotonic_ns() - request->started_ns);
+  if (!was_run) answer_problem(&request->answer, 503, NULL, "the collector is stopping");
+  if (was_run && request->wants_more && request->client) {
+    request->body_done += request->piece_len;
+    client_read_body(request->client);
+    return;
+  }
+  if (client_list_unsent_bytes(&service->clients) + request->answer.body.len > UNSENT_BYTES_MAX) {
+    answer_problem(&request->answer, 503, NULL, "too many long answers are being sent");
+    answer_add_field(&request->answer, "Retry-After", "5");
+  }
+  finish(service, request);
+}
+
+/* On a worker thread. */
+static void run_job(struct job *job) {
+  struct request *request = (struct request *)job;
+  request->wants_more = false;
+  request->route->answer(request);
+  if (request->wants_gzip) answer_compress(&request->answer);
+}
+
+static void queue(struct service *service, struct request *request) {
+  bool is_upload = request->route->lane == LANE_UPLOAD;
+  struct jobs *jobs = is_upload ? service->uploads : service->queries;
+  request->job.run = run_job;
+  request->job.on_done = on_job_done;
+  request->is_with_worker = jobs_add(jobs, &request->job) == 0;
+  if (request->is_with_worker) return;
+  answer_problem(&request->answer, 503, NULL, "too many %s are waiting; try again",
+                 is_upload ? "uploads" : "queries");
+  answer_add_field(&request->answer, "Retry-After", "2");
+  finish(service, request);
+}
+
+/* Makes the request for a head, with all that a handler may need copied out of it. */
+static struct request *request_new(struct service *service, struct client *client,
+                                   const struct http_head *head) {
+  struct request *request = calloc(1, sizeof *request);
+  if (request == NULL) return NULL;
+  arena_init(&request->arena, REQUEST_ARENA_BYTES);
+  request->service = service;
+  request->client = client;
+  request->is_head = span_is_equal(head->method, span_of_string("HEAD"));
+  request->wants_gzip = head->accepts_gzip;
+  request->body_len = head->content_length;
+  request->started_ns = clock_monotonic_ns();
+  if (head->if_none_match.len)
+    request->if_none_match =
+        arena_string(&request->arena, head->if_none_match.data, head->if_none_match.len);
+  client_set_request(client, request);
+  return request;
+}
+
+/* Finds the route; false: answered. */
+static bool find_route(struct request *request, const struct http_head *head) {
+  struct route_match match;
+  int shown = head->path.len < PATH_BYTES_SHOWN ? (int)head->path.len : PATH_BYTES_SHOWN;
+  int error = route_find(routes, routes_count, head->method, head->path, &match);
+  if (error == -ENOENT) {
+    answer_problem(&request->answer, 404, NULL,
+                   "%.*s: there is no such path; /api/v1/openapi.json lists all", shown,
+                   (const char *)head->path.data);
+  } else if (error) {
+    answer_problem(&request->answer, 405, NULL, "%.*s: takes %s", shown,
+                   (const char *)head->path.data, match.allow);
+    answer_add_field(&request->answer, "Allow", match.allow);
+  } else {
+    request->route = match.route;
+    request->argument = parameters_unescape(match.argument, false, &request->arena);
+    if (request->argument) return true;
+    answer_problem(&request->answer, 400, NULL, "the path has a %%-escape that is broken");
+  }
+  return false;
+}
+
+static void audit(struct service *service, const struct request *request, int status,
+                  const char *why) {
+  uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
+  if (second != service->audit_second) service->audit_lines = 0;
+  service->audit_second = second;
+  if (service->audit_lines++ >= AUDIT_LINES_PER_SECOND) return;
+  access_audit(service->parts.access, client_peer_text(request->client), "denied %d %s %s: %s",
+               status, request->route->method, request->route->path, why);
+}
+
+/* Lets the visitor through; false: answered. */
+static bool pass_gate(struct service *service, struct request *request,
+                      const struct http_head *head) {
+  struct gate_visitor visitor = {
+      .server_is_loopback = service->is_loopback,
+      .peer_is_loopback = gate_is_loopback_address(client_peer(request->client)),
+      .is_forwarded = head->is_forwarded,
+      .is_read = strcmp(request->route->method, "PUT") != 0,
+      .host = head->host,
+      .authorization = head->authorization,
+  };
+  const char *why = NULL;
+  int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
+  if (status == 0) return true;
+  answer_problem(&request->answer, status, NULL, "%s%s", why,
+                 status == 401 ? "; `fleetprof-collector token --role read` makes a token, to be "
+                                 "shown as `Authorization: Bearer TOKEN`"
+                               : "");
+  if (status == 401)
+    answer_add_field(&request->answer, "WWW-Authenticate", "Bearer realm=\"fleetprof\"");
+  audit(service, request, status, why);
+  return false;
+}
+
+/* Reads and checks the parameters; false: answered. */
+static bool check_parameters(struct request *request, const struct http_head *head) {
+  char why[256];
+  if (parameters_parse(head->query, &request->arena, &request->parameters, why, sizeof why) != 0) {
+    answer_problem(&request->answer, 400, NULL, "%s", why);
+    return false;
+  }
+  for (unsigned i = 0; i < request->parameters.count; i++) {
+    const char *name = request->parameters.rows[i].name;
+    if (route_takes(request->route, name)) continue;
+    answer_problem(&request->answer, 400, name,
+                   "%.64s: is no parameter of this path, which takes %s", name,
+                   *request->route->parameters ? request->route->parameters : "none");
+    return false;
+  }
+  return true;
+}
+
+/* Checks what an upload says of its body; false: answered. */
+static bool check_body(struct request *request, const struct http_head *head) {
+  if (strcmp(request->route->method, "PUT") != 0) return true;
+  if (!head->has_length)
+    answer_problem(&request->answer, 411, NULL, "Content-Length is missing");
+  else if (head->content_length == 0)
+    answer_problem(&request->answer, 400, NULL, "the body is empty");
+  else if (head->content_length > BODY_BYTES_MAX)
+    answer_problem(&request->answer, 413, NULL,
+                   "a body may have %d MiB; send the file in parts, with offset and total",
+                   BODY_BYTES_MAX >> 20);
+  else if ((request->piece = malloc(CLIENT_PIECE_BYTES)) == NULL)
+    answer_problem(&request->answer, 503, NULL, "not enough memory");
+  else
+    return true;
+  return false;
+}
+
+void reception_head(void *context, struct client *client, const struct http_head *head) {
+  struct service *service = context;
+  struct request *request = request_new(service, client, head);
+  if (request == NULL) {
+    struct answer answer = {0};
+    answer_problem(&answer, 503, NULL, "not enough memory");
+    client_answer(client, &answer, false);
+    return;
+  }
+  bool is_good = find_route(request, head) && pass_gate(service, request, head) &&
+                 check_parameters(request, head) && check_body(request, head);
+  if (is_good && request->piece) {
+    client_read_body(client);
+  } else if (is_good && request->route->lane != LANE_LOOP) {
+    queue(service, request);
+  } else {
+    if (is_good) run_job(&request->job);
+    finish(service, request);
+  }
+}
+
+void reception_piece(void *context, struct client *client, struct evbuffer *bytes, size_t len) {
+  struct request *request = client_request(client);
+  request->piece_len = len;
+  evbuffer_remove(bytes, request->piece, len);
+  queue(context, request);
+}
+
+void reception_forsake(struct client *client) {
+  struct request *request = client_request(client);
+  client_set_request(client, NULL);
+  if (request == NULL) return;
+  request->client = NULL;
+  if (!request->is_with_worker) request_free(request);
+}
+
+static void refuse(struct service *service, struct client *client, int status, const char *detail) {
+  struct answer answer = {0};
+  answer_problem(&answer, status, NULL, "%s", detail);
+  metrics_count(service->metrics, NULL, status);
+  client_answer(client, &answer, false);
+}
+
+void reception_fault(void *context, struct client *client, const struct head_fault *fault) {
+  reception_forsake(client); /* an upload that was waiting for bytes */
+  refuse(context, client, fault->status, fault->detail);
+}
+
+void reception_late(void *context, struct client *client) {
+  reception_forsake(client);
+  refuse(context, client, 504, "no answer was found in 2 minutes: narrow the selection");
+}

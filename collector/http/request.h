@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request on its way from the loop to a worker thread and back, and what handlers may use. */
+#ifndef HTTP_REQUEST_H
+#define HTTP_REQUEST_H
+
+#include "answer.h"
+#include "common/arena.h"
+#include "jobs.h"
+#include "parameters.h"
+#include "service.h"
+
+struct client;
+struct route;
+
+/* What one answer may allocate beside its body: trees of a few million nodes. */
+#define REQUEST_ARENA_BYTES ((size_t)256 << 20)
+
+struct request {
+  struct job job;        /* first: a job is its request */
+  struct client *client; /* loop only; NULL when nobody waits any more */
+  bool is_with_worker;   /* loop only */
+  struct service *service;
+  const struct route *route;
+  struct arena arena; /* holds the strings below and all that a handler needs */
+  struct parameters parameters;
+  const char *argument;      /* what stands for the brace of the path, decoded */
+  const char *if_none_match; /* or NULL */
+  bool is_head, wants_gzip;
+  uint64_t started_ns;
+  struct answer answer; /* out */
+
+  /* An upload: one piece after the other is put before the same handler. */
+  uint8_t *piece; /* of CLIENT_PIECE_BYTES, or NULL */
+  size_t piece_len;
+  uint64_t body_len;  /* Content-Length */
+  uint64_t body_done; /* bytes before this piece */
+  bool wants_more;    /* out: no answer yet, the next piece please */
+};
+
+#endif

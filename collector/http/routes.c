@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table is the whole map: what it does not list is 404, a method it does not list is 405, a
+   parameter it does not list is 400, and the description that clients read (openapi.json) is made
+   from it.  A new route is a new row.
+
+   The page and its files are open to everybody, since they hold nothing: what the page shows,
+   it has to ask for with a token like anyone else. */
+#include "routes.h"
+
+#include "api.h"
+
+const struct route routes[] = {
+    {"GET", "/api/v1/boards", ROLE_READ, LANE_QUERY, "match limit", api_boards,
+     "the boards, what runs on them and what they lost"},
+    {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to limit", api_labels,
+     "the names of labels"},
+    {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to limit", api_label_values,
+     "the values of one label"},
+    {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format",
+     api_profile, "where the time went: format=top (functions), tree or folded (call stacks)"},
+    {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match", api_loss,
+     "samples produced, stored and dropped since each board's first, by reason"},
+    {"GET", "/api/v1/debug", ROLE_READ, LANE_QUERY, "limit", api_debug_list,
+     "modules seen, and how good the debug file of each is"},
+    {"HEAD", "/api/v1/debug/{build_id}", ROLE_READ, LANE_UPLOAD, "", api_debug_head,
+     "bytes of that module's debug file that are there (Upload-Offset)"},
+    {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total", api_debug_put,
+     "upload a debug file, or the part of it that starts at offset"},
+    {"GET", "/metrics", ROLE_READ, LANE_QUERY, "", api_metrics,
+     "the collector's own counters, in Prometheus text form"},
+    {"GET", "/healthz", ROLE_NONE, LANE_LOOP, "", api_healthz, "200 while the collector runs"},
+    {"GET", "/readyz", ROLE_NONE, LANE_LOOP, "", api_readyz,
+     "200 while the collector can answer queries, else 503 with reasons"},
+    {"GET", "/api/v1/openapi.json", ROLE_READ, LANE_LOOP, "", api_openapi, "this description"},
+    {"GET", "/", ROLE_NONE, LANE_LOOP, "match from to", api_asset, "the page"},
+    {"GET", "/app.js", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's script"},
+    {"GET", "/style.css", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's style"},
+    {"GET", "/icon.svg", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's icon"},
+};
+
+const size_t routes_count = sizeof routes / sizeof *routes;
+_Static_assert(sizeof routes / sizeof *routes <= ROUTES_MAX, "counters have a row for each route");

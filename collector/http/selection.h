@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters that most routes share (match, from, to, type, limit), checked. */
+#ifndef HTTP_SELECTION_H
+#define HTTP_SELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct parameters;
+struct selector;
+
+enum { SELECTION_LIMIT_DEFAULT = 100, SELECTION_LIMIT_MAX = 100000 };
+
+struct selection {
+  struct selector *selector; /* NULL: everything */
+  uint64_t from_ms, to_ms;
+  uint32_t type;
+  uint32_t limit;
+  bool has_limit; /* it was asked for */
+};
+
+struct selection_fault {
+  const char *parameter;
+  char detail[256];
+};
+
+/* Reads PARAMETERS as of NOW_NS.  Returns 0 with RET, to be ended by selection_fini; or -EINVAL
+   with FAULT.  Any thread. */
+int selection_parse(const struct parameters *parameters, uint64_t now_ns, struct selection *ret,
+                    struct selection_fault *fault);
+void selection_fini(struct selection *selection);
+
+/* Reads TEXT as a whole number of at most MAX.  Returns 0 or -EINVAL.  Any thread. */
+int selection_parse_count(const char *text, uint64_t max, uint64_t *ret);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all requests share. */
+#ifndef HTTP_SERVICE_H
+#define HTTP_SERVICE_H
+
+#include "client_list.h"
+#include "http.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct jobs;
+struct metrics;
+
+struct service {
+  struct http_parts parts;
+  struct metrics *metrics;
+  struct jobs *queries, *uploads;     /* loop only */
+  bool is_loopback;                   /* nobody but this machine can connect */
+  struct client_list clients;         /* loop only */
+  uint64_t audit_second, audit_lines; /* loop only: refusals noted in this second */
+};
+
+#endif

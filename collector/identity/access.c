@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens and boards, in one small SQLite database (DIR/access.db).
+
+   Several processes use it at once (the collector, `token`, `revoke`), so it is in WAL mode with a
+   busy timeout, and every decision that changes something is one immediate transaction: of two
+   peers that show the same token, one enrols.  Within a process one mutex serialises callers; the
+   questions are point look-ups, and none may be asked on an event loop.
+
+   Of a token only the hash, its first characters and what became of it are kept.  A board's row
+   outlives its certificate, since revocation is by name: a revoked name is never enrolled again. */
+#include "access.h"
+
+#include "audit.h"
+#include "board_name.h"
+#include "common/clock.h"
+#include "common/span.h"
+#include "token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  BUSY_TIMEOUT_MS = 5000,
+  TOKENS_MAX = 100000,           /* rows; expired ones make room first */
+  TOKEN_KEPT_S = 30 * 24 * 3600, /* after its end, so that "expired" can be said */
+  TOKEN_NOTE_S = 60,             /* how exactly the last use of a token is kept */
+  NAME_ATTEMPTS = 16,            /* at a random name that no board has */
+  AUDIT_WHAT_BYTES = 768,
+  DATABASE_MODE = 0600,
+};
+
+struct access {
+  sqlite3 *database;
+  pthread_mutex_t lock;
+  char audit_path[PATH_MAX];
+};
+
+static const char *const role_names[] = {
+    [ROLE_NONE] = "",           [ROLE_ENROLL] = "enroll", [ROLE_READ] = "read",
+    [ROLE_SYMBOLS] = "symbols", [ROLE_INGEST] = "ingest", [ROLE_ADMIN] = "admin",
+};
+
+enum role role_find(const char *name) {
+  for (enum role role = ROLE_ENROLL; role <= ROLE_ADMIN; role++)
+    if (strcmp(role_names[role], name) == 0) return role;
+  return ROLE_NONE;
+}
+
+static const char schema[] =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA trusted_schema=OFF;"
+    "CREATE TABLE IF NOT EXISTS tokens("
+    " hash BLOB PRIMARY KEY, prefix TEXT NOT NULL, role TEXT NOT NULL, board TEXT,"
+    " created_s INTEGER NOT NULL, expires_ms INTEGER NOT NULL, used_s INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS boards("
+    " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
+    " revoked_s INTEGER) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT NULL;";
+
+static int64_t now_s(void) {
+  return (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+}
+
+static int64_t now_ms(void) {
+  return (int64_t)(clock_walltime_ns() / NS_PER_MS);
+}
+
+static int errno_of(int code) {
+  switch (code & 0xff) {
+  case SQLITE_OK:
+  case SQLITE_DONE:
+  case SQLITE_ROW:
+    return 0;
+  case SQLITE_NOMEM:
+    return -ENOMEM;
+  case SQLITE_FULL:
+    return -ENOSPC;
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return -EBUSY;
+  case SQLITE_PERM:
+  case SQLITE_READONLY:
+  case SQLITE_CANTOPEN:
+    return -EACCES;
+  default:
+    return -EIO;
+  }
+}
+
+/* Prepares SQL and binds text ("s"), int64 ("i") or a token hash ("h") in turn; NULL when it cannot
+   be prepared. */
+static sqlite3_stmt *prepare(struct access *access, const char *sql, const char *kinds, ...) {
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(access->database, sql, -1, &statement, NULL) != SQLITE_OK) return NULL;
+  va_list values;
+  va_start(values, kinds);
+  for (int i = 1; kinds[i - 1] != 0; i++) {
+    if (kinds[i - 1] == 'i') sqlite3_bind_int64(statement, i, va_arg(values, int64_t));
+    if (kinds[i - 1] == 's')
+      sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
+    if (kinds[i - 1] == 'h')
+      sqlite3_bind_blob(statement, i, va_arg(values, const uint8_t *), TOKEN_HASH_BYTES,
+                        SQLITE_TRANSIENT);
+  }
+  va_end(values);
+  return statement;
+}
+
+/* Runs STATEMENT, which gives no rows, and frees it. */
+static int finish(struct access *access, sqlite3_stmt *statement) {
+  if (statement == NULL) return errno_of(sqlite3_errcode(access->database));
+  sqlite3_step(statement);
+  return errno_of(sqlite3_finalize(statement));
+}
+
+/* Runs STATEMENT, which gives one row of one number or none, and frees it. */
+static int fetch_number(struct access *access, sqlite3_stmt *statement, int64_t *ret) {
+  if (statement == NULL) return errno_of(sqlite3_errcode(access->database));
+  if (sqlite3_step(statement) == SQLITE_ROW) *ret = sqlite3_column_int64(statement, 0);
+  return errno_of(sqlite3_finalize(statement));
+}
+
+static int run(struct access *access, const char *sql) {
+  return errno_of(sqlite3_exec(access->database, sql, NULL, NULL, NULL));
+}
+
+/* Ends the transaction: keeps it when RESULT is 0, otherwise undoes it and passes RESULT on. */
+static int end_transaction(struct access *access, int result) {
+  if (result == 0) result = run(access, "COMMIT");
+  if (result != 0) run(access, "ROLLBACK");
+  return result;
+}
+
+static int open_database(struct access *access, const char *dir) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path ||
+      snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX)
+    return -ENAMETOOLONG;
+  if (mkdir(dir, 0700) != 0 && errno != EEXIST) return -errno;
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, DATABASE_MODE); /* SQLite would make it 0644 */
+  if (fd < 0) return -errno;
+  close(fd);
+  int code =
+      sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+  if (code != SQLITE_OK) return errno_of(code);
+  sqlite3_busy_timeout(access->database, BUSY_TIMEOUT_MS);
+  return run(access, schema);
+}
+
+int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
+  struct access *access = calloc(1, sizeof *access);
+  if (access == NULL) {
+    snprintf(error, error_len, "access database: %s", strerror(ENOMEM));
+    return -ENOMEM;
+  }
+  pthread_mutex_init(&access->lock, NULL);
+  int result = open_database(access, dir);
+  if (result != 0) {
+    snprintf(error, error_len, "access database: %s/access.db: %s", dir,
+             access->database ? sqlite3_errmsg(access->database) : strerror(-result));
+    access_close(access);
+    return result;
+  }
+  *ret = access;
+  return 0;
+}
+
+void access_close(struct access *access) {
+  if (access == NULL) return;
+  sqlite3_close(access->database);
+  pthread_mutex_destroy(&access->lock);
+  free(access);
+}
+
+static int insert_token(struct access *access, enum role role, const char *board, int64_t end_ms,
+                        const char *text) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  char prefix[TOKEN_PREFIX_CHARS + 1];
+  int64_t count = 0;
+  int result = token_hash(text, hash);
+  if (result != 0) return result;
+  snprintf(prefix, sizeof prefix, "%.*s", TOKEN_PREFIX_CHARS, text);
+  result = finish(access, prepare(access, "DELETE FROM tokens WHERE expires_ms < ?", "i",
+                                  now_ms() - (int64_t)TOKEN_KEPT_S * 1000));
+  if (result != 0) return result;
+  result = fetch_number(access, prepare(access, "SELECT count(*) FROM tokens", ""), &count);
+  if (result != 0) return result;
+  if (count >= TOKENS_MAX) return -ENOSPC;
+  return finish(access, prepare(access,
+                                "INSERT INTO tokens(hash, prefix, role, board, created_s,"
+                                " expires_ms) VALUES(?,?,?,?,?,?)",
+                                "hsssii", hash, prefix, role_names[role], board, now_s(), end_ms));
+}
+
+int access_token_make(struct access *access, enum role role, const char *board, uint64_t ttl_ns,
+                      const uint8_t *fingerprint, char token[ACCESS_TOKEN_BYTES]) {
+  uint8_t random[TOKEN_RANDOM_BYTES];
+  char text[TOKEN_TEXT_BYTES];
+  if (role <= ROLE_NONE || role > ROLE_ADMIN) return -EINVAL;
+  if (board != NULL && (role != ROLE_ENROLL || !board_name_is_valid(board))) return -EINVAL;
+  if (ttl_ns > INT64_MAX - clock_walltime_ns()) return -EINVAL;
+  if (RAND_bytes(random, sizeof random) != 1) return -EIO;
+  token_print(random, role == ROLE_ENROLL ? fingerprint : NULL, text);
+  int64_t end_ms = now_ms() + (int64_t)(ttl_ns / NS_PER_MS);
+  pthread_mutex_lock(&access->lock);
+  int result = run(access, "BEGIN IMMEDIATE");
+  if (result == 0)
+    result = end_transaction(access, insert_token(access, role, board, end_ms, text));
+  pthread_mutex_unlock(&access->lock);
+  if (result == 0) snprintf(token, ACCESS_TOKEN_BYTES, "%s", text);
+  return result;
+}
+
+static int is_revoked(struct access *access, const char *board, bool *ret) {
+  int64_t revoked = 0;
+  int result = fetch_number(
+      access,
+      prepare(access, "SELECT 1 FROM boards WHERE name = ? AND revoked_s IS NOT NULL", "s", board),
+      &revoked);
+  if (result == 0) *ret = revoked != 0;
+  return result;
+}
+
+/* Makes a name that no board has. */
+static int make_name(struct access *access, char name[BOARD_NAME_BYTES]) {
+  for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+    uint8_t random[4];
+    int64_t is_taken = 0;
+    if (RAND_bytes(random, sizeof random) != 1) return -EIO;
+    snprintf(name, BOARD_NAME_BYTES, "board-%02x%02x%02x%02x", random[0], random[1], random[2],
+             random[3]);
+    int result = fetch_number(
+        access, prepare(access, "SELECT 1 FROM boards WHERE name = ?", "s", name), &is_taken);
+    if (result != 0 || !is_taken) return result;
+  }
+  return -EEXIST;
+}
+
+/* Judges the token's row (end, last use, board) and fills NAME.  Returns -EACCES with WHY. */
+static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD_NAME_BYTES],
+                       const char **why) {
+  int step = sqlite3_step(row);
+  if (step != SQLITE_ROW && step != SQLITE_DONE) return errno_of(step);
+  *why = step == SQLITE_DONE                          ? "unknown token"
+         : sqlite3_column_type(row, 1) != SQLITE_NULL ? "token was used"
+         : sqlite3_column_int64(row, 0) <= now_ms()   ? "token has expired"
+                                                      : NULL;
+  if (*why != NULL) return -EACCES;
+  const char *board = (const char *)sqlite3_column_text(row, 2);
+  if (board == NULL) return make_name(access, name);
+  snprintf(name, BOARD_NAME_BYTES, "%s", board);
+  bool is_gone = false;
+  int result = is_revoked(access, name, &is_gone);
+  if (result == 0 && is_gone) *why = "board is revoked";
+  return result == 0 && is_gone ? -EACCES : result;
+}
+
+static int enrol(struct access *access, const uint8_t *hash, char name[BOARD_NAME_BYTES],
+                 const char **why) {
+  sqlite3_stmt *row = prepare(access,
+                              "SELECT expires_ms, used_s, board FROM tokens"
+                              " WHERE hash = ? AND role = 'enroll'",
+                              "h", hash);
+  if (row == NULL) return errno_of(sqlite3_errcode(access->database));
+  int result = judge_token(access, row, name, why);
+  sqlite3_finalize(row);
+  if (result != 0) return result;
+  result = finish(access, prepare(access, "UPDATE tokens SET used_s = ?, board = ? WHERE hash = ?",
+                                  "ish", now_s(), name, hash));
+  if (result != 0) return result;
+  return finish(access, prepare(access, "INSERT OR IGNORE INTO boards(name, created_s) VALUES(?,?)",
+                                "si", name, now_s()));
+}
+
+int access_enrol(struct access *access, const char *token, char *board, size_t board_len, char *why,
+                 size_t why_len) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  char name[BOARD_NAME_BYTES];
+  const char *reason = "unknown token";
+  int result = -EACCES;
+  if (token_hash(token, hash) == 0) {
+    pthread_mutex_lock(&access->lock);
+    result = run(access, "BEGIN IMMEDIATE");
+    if (result == 0) result = end_transaction(access, enrol(access, hash, name, &reason));
+    pthread_mutex_unlock(&access->lock);
+  }
+  if (result == 0) snprintf(board, board_len, "%s", name);
+  if (result == -EACCES) snprintf(why, why_len, "%s", reason);
+  return result;
+}
+
+static int update_certificate(struct access *access, const char *board, X509 *certificate) {
+  struct tm end;
+  BIGNUM *serial = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
+  char *text = serial ? BN_bn2hex(serial) : NULL;
+  int result = -EBADMSG;
+  if (text != NULL && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
+    pthread_mutex_lock(&access->lock);
+    result = finish(access,
+                    prepare(access, "UPDATE boards SET serial = ?, not_after_s = ? WHERE name = ?",
+                            "sis", text, (int64_t)timegm(&end), board));
+    pthread_mutex_unlock(&access->lock);
+  }
+  OPENSSL_free(text);
+  BN_free(serial);
+  return result;
+}
+
+int access_certificate(struct access *access, const char *board, struct span certificate) {
+  BIO *memory = BIO_new_mem_buf(certificate.data, (int)certificate.len);
+  X509 *parsed = memory ? PEM_read_bio_X509(memory, NULL, NULL, NULL) : NULL;
+  int result = parsed ? update_certificate(access, board, parsed) : -EBADMSG;
+  X509_free(parsed);
+  BIO_free(memory);
+  ERR_clear_error();
+  return result;
+}
+
+bool access_token_grants(struct access *access, const char *token, enum role role) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  int64_t used = -1;
+  if (role <= ROLE_NONE || role > ROLE_ADMIN || token_hash(token, hash) != 0) return false;
+  pthread_mutex_lock(&access->lock);
+  int result = fetch_number(
+      access,
+      prepare(access,
+              "SELECT ifnull(used_s, 0) FROM tokens WHERE hash = ? AND expires_ms > ?"
+              " AND (role = ? OR role = 'admin') AND (role <> 'enroll' OR used_s IS NULL)",
+              "his", hash, now_ms(), role_names[role]),
+      &used);
+  bool is_granted = result == 0 && used >= 0;
+  if (is_granted && now_s() - used >= TOKEN_NOTE_S && role != ROLE_ENROLL)
+    finish(access,
+           prepare(access, "UPDATE tokens SET used_s = ? WHERE hash = ?", "ih", now_s(), hash));
+  pthread_mutex_unlock(&access->lock);
+  return is_granted;
+}
+
+int access_revoke(struct access *access, const char *board) {
+  if (!board_name_is_valid(board)) return -EINVAL;
+  pthread_mutex_lock(&access->lock);
+  int result = finish(access, prepare(access,
+                                      "INSERT INTO boards(name, created_s, revoked_s)"
+                                      " VALUES(?1, ?2, ?2) ON CONFLICT(name)"
+                                      " DO UPDATE SET revoked_s = ifnull(revoked_s, ?2)",
+                                      "si", board, now_s()));
+  pthread_mutex_unlock(&access->lock);
+  return result;
+}
+
+bool access_is_revoked(struct access *access, const char *board) {
+  bool is_gone = true;
+  pthread_mutex_lock(&access->lock);
+  if (is_revoked(access, board, &is_gone) != 0) is_gone = true;
+  pthread_mutex_unlock(&access->lock);
+  return is_gone;
+}
+
+int access_revoked(struct access *access, int (*on_board)(void *context, const char *board),
+                   void *context) {
+  pthread_mutex_lock(&access->lock);
+  sqlite3_stmt *rows =
+      prepare(access, "SELECT name FROM boards WHERE revoked_s IS NOT NULL ORDER BY name", "");
+  int result = rows ? 0 : errno_of(sqlite3_errcode(access->database));
+  while (result == 0) {
+    int step = sqlite3_step(rows);
+    if (step == SQLITE_DONE) break;
+    result = step == SQLITE_ROW ? on_board(context, (const char *)sqlite3_column_text(rows, 0))
+                                : errno_of(step);
+  }
+  sqlite3_finalize(rows);
+  pthread_mutex_unlock(&access->lock);
+  return result;
+}
+
+void access_audit(struct access *access, const char *subject, const char *format, ...) {
+  char what[AUDIT_WHAT_BYTES];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(what, sizeof what, format, values);
+  va_end(values);
+  audit_append(access->audit_path, subject, what);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The authority's files: made under a lock, written whole or not at all, keys for the owner only.
+ */
+#ifndef IDENTITY_CA_FILES_H
+#define IDENTITY_CA_FILES_H
+
+#include "common/span.h"
+
+#include <openssl/x509.h>
+#include <sys/types.h>
+
+/* Makes DIR (mode 0700) when absent and takes the lock file in it, waiting for another holder.
+   Returns the descriptor that holds the lock (closing it lets go) or -errno. */
+int ca_files_lock(const char *dir);
+
+/* Writes BYTES to PATH with MODE through a temporary file that is flushed and renamed over it, so
+   that PATH never holds half of them.  Returns 0 or -errno. */
+int ca_files_write(const char *path, struct span bytes, mode_t mode);
+
+/* Writes KEY (PKCS#8 PEM, mode 0600), or CERTIFICATE and then its ISSUER when not NULL (PEM, mode
+   0644).  Returns 0 or -errno. */
+int ca_files_write_key(const char *path, EVP_PKEY *key);
+int ca_files_write_chain(const char *path, X509 *certificate, X509 *issuer);
+
+/* Reads the key, or the first certificate, of the PEM file PATH.  Returns NULL when there is none
+   that can be read; the caller owns what comes back. */
+EVP_PKEY *ca_files_read_key(const char *path);
+X509 *ca_files_read_certificate(const char *path);
+
+#endif

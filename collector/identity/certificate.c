@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Certificates of the fleet's own authority.
+
+   Three kinds and no more: the root (signs only), collectors (serverAuth only) and boards
+   (clientAuth only).  The two ends of a connection are told apart by that extended key usage, so a
+   stolen board key can never pose as a collector.  Every extension is written here from constants
+   and checked names; nothing is ever copied from a request.  Serials are 128 random bits, and
+   validity starts a day back because a board's clock may be behind ours. */
+#include "certificate.h"
+
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/x509v3.h>
+#include <stddef.h>
+
+enum { SERIAL_BITS = 128, DAY_SECONDS = 24 * 60 * 60, EXTENSION_ROWS = 4 };
+
+struct extension {
+  int nid;
+  const char *value;
+};
+
+/* What each use gets, beside its names and key identifiers. */
+static const struct extension extensions[][EXTENSION_ROWS] = {
+    [CERTIFICATE_ROOT] = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
+                          {NID_key_usage, "critical,keyCertSign,cRLSign"}},
+    [CERTIFICATE_SERVER] = {{NID_basic_constraints, "critical,CA:FALSE"},
+                            {NID_key_usage, "critical,digitalSignature"},
+                            {NID_ext_key_usage, "serverAuth"}},
+    [CERTIFICATE_BOARD] = {{NID_basic_constraints, "critical,CA:FALSE"},
+                           {NID_key_usage, "critical,digitalSignature"},
+                           {NID_ext_key_usage, "clientAuth"}},
+};
+
+EVP_PKEY *certificate_key_make(void) {
+  EVP_PKEY *key = EVP_EC_gen("P-256");
+  ERR_clear_error();
+  return key;
+}
+
+static int add_extension(X509 *certificate, X509V3_CTX *context, int nid, const char *value) {
+  X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, context, nid, value);
+  int added = extension != NULL && X509_add_ext(certificate, extension, -1) == 1;
+  X509_EXTENSION_free(extension);
+  return added;
+}
+
+static int add_extensions(X509 *certificate, X509 *issuer, const struct certificate_terms *terms) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+  const struct extension *rows = extensions[terms->use];
+  for (size_t i = 0; i < EXTENSION_ROWS && rows[i].value != NULL; i++)
+    if (!add_extension(certificate, &context, rows[i].nid, rows[i].value)) return 0;
+  if (terms->alt_names != NULL &&
+      !add_extension(certificate, &context, NID_subject_alt_name, terms->alt_names))
+    return 0;
+  return add_extension(certificate, &context, NID_subject_key_identifier, "hash") &&
+         (terms->use == CERTIFICATE_ROOT ||
+          add_extension(certificate, &context, NID_authority_key_identifier, "keyid:always"));
+}
+
+static int set_serial(X509 *certificate) {
+  BIGNUM *serial = BN_new();
+  int set = serial != NULL && BN_rand(serial, SERIAL_BITS, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) &&
+            BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(certificate)) != NULL;
+  BN_free(serial);
+  return set;
+}
+
+/* A plain UTF8String: the MBSTRING forms would hold a name to X.520's 64 characters, and a board's
+   may have 128. */
+static int set_name(X509 *certificate, const char *name) {
+  return X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName,
+                                    V_ASN1_UTF8STRING, (const unsigned char *)name, -1, -1, 0);
+}
+
+static int set_validity(X509 *certificate, int days) {
+  return X509_gmtime_adj(X509_getm_notBefore(certificate), -DAY_SECONDS) != NULL &&
+         X509_time_adj_ex(X509_getm_notAfter(certificate), days, 0, NULL) != NULL;
+}
+
+X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X509 *issuer,
+                       EVP_PKEY *issuer_key) {
+  X509 *certificate = X509_new();
+  if (certificate == NULL) return NULL;
+  X509 *signer = issuer ? issuer : certificate;
+  if (X509_set_version(certificate, X509_VERSION_3) && set_serial(certificate) &&
+      set_name(certificate, terms->name) && set_validity(certificate, terms->days) &&
+      X509_set_issuer_name(certificate, X509_get_subject_name(signer)) &&
+      X509_set_pubkey(certificate, key) && add_extensions(certificate, signer, terms) &&
+      X509_sign(certificate, issuer_key, EVP_sha256()) > 0)
+    return certificate;
+  X509_free(certificate);
+  ERR_clear_error();
+  return NULL;
+}

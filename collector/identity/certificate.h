@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function makes every certificate of the fleet, from terms that are all ours. */
+#ifndef IDENTITY_CERTIFICATE_H
+#define IDENTITY_CERTIFICATE_H
+
+#include <openssl/x509.h>
+
+enum certificate_use { CERTIFICATE_ROOT, CERTIFICATE_SERVER, CERTIFICATE_BOARD };
+
+struct certificate_terms {
+  enum certificate_use use;
+  const char *name;      /* subject's common name */
+  const char *alt_names; /* "DNS:a,IP:127.0.0.1" or "URI:..."; NULL for a root */
+  int days; /* from now; it is valid from a day ago, for boards whose clock is behind */
+};
+
+/* Makes a P-256 key, or NULL. */
+EVP_PKEY *certificate_key_make(void);
+
+/* Makes the certificate of KEY (its public half) on TERMS, signed by ISSUER's ISSUER_KEY; ISSUER
+   NULL signs it by itself.  Returns NULL when memory or randomness failed.  Any thread. */
+X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X509 *issuer,
+                       EVP_PKEY *issuer_key);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Enrolment: the one thing that a stranger may ask for.
+
+   The request is checked before the token is touched, so that a board whose request is broken has
+   not burnt its token; the token is used up before anything is signed, so that two peers with one
+   token get one certificate.  Everything that came of it, good or bad, is a line in the audit log.
+   The board's name is what the token says, or one that we make: the request's is never read. */
+#include "enrolment.h"
+
+#include "common/buf.h"
+#include "identity/access.h"
+#include "identity/ca.h"
+#include "job.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Copies BYTES into the job's arena; empty when it is full. */
+static struct span keep(struct job *job, const struct buf *bytes) {
+  char *copy = arena_string(&job->arena, bytes->data, bytes->len);
+  return copy != NULL ? span_of(copy, bytes->len) : (struct span){0};
+}
+
+/* Signs for BOARD, whose token is used up by now. */
+static int sign(struct access *access, struct ca *ca, const char *board, struct job *job) {
+  struct buf certificate = {0}, root = {0};
+  int result = ca_sign(ca, job->message.enroll.csr, board, &certificate, job->why, sizeof job->why);
+  if (result == 0) result = ca_root(ca, &root);
+  if (result == 0) result = access_certificate(access, board, buf_span(&certificate));
+  if (result == 0) {
+    job->enrolled = (struct enrolled){.board = arena_string(&job->arena, board, strlen(board)),
+                                      .certificate = keep(job, &certificate),
+                                      .ca = keep(job, &root)};
+    if (job->enrolled.ca.len == 0 || job->enrolled.certificate.len == 0) result = -ENOMEM;
+  }
+  buf_fini(&certificate);
+  buf_fini(&root);
+  return result;
+}
+
+void enrolment_run(struct access *access, struct ca *ca, struct job *job) {
+  const struct enroll *enroll = &job->message.enroll;
+  char board[BOARD_NAME_BYTES] = "-";
+  int result = ca_check(enroll->csr, job->why, sizeof job->why);
+  if (result == -EBADMSG) {
+    job_refuse(job, REFUSAL_REQUEST, job->why);
+    access_audit(access, board, "enrolment refused: %s", job->why);
+    return;
+  }
+  if (result == 0)
+    result = access_enrol(access, enroll->token, board, sizeof board, job->why, sizeof job->why);
+  if (result == -EACCES && job->why[0] != 0) {
+    job_refuse(job, REFUSAL_TOKEN, job->why);
+    access_audit(access, board, "enrolment refused: %s", job->why);
+    return;
+  }
+  if (result == 0) result = sign(access, ca, board, job);
+  if (result == 0) {
+    access_audit(access, board, "enrolled");
+    return;
+  }
+  job_fail(job, REFUSAL_STORE, "the collector cannot enrol now; try again");
+  access_audit(access, board, "enrolment failed: %s", strerror(-result));
+}

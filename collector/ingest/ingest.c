@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The boards' door, put together.
+
+     listener -> connection (TLS, bytes) -> session (frames) -> dispatch -> writer, debug_intake
+                      ^                        ^                   |
+                      +------ answers ---------+------ outcomes ---+
+
+   This file owns the roster of connections and what concerns them all: how many there may be, how
+   many of them may be unknown to us (a stranger must not be able to take every place), who waits
+   for room in the queues, and the revocations, which are read again every few seconds so that a
+   revoked board is refused in its handshake and cut off when it is connected already.
+
+   Stopping: no new connections and no new frames; what is queued is committed and acked within
+   DRAIN_MS; answers get FLUSH_MS to leave.  A board whose ack was lost all the same sends that
+   batch again and finds it is a duplicate. */
+#include "ingest.h"
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/tls.h"
+#include "connection.h"
+#include "debug_intake.h"
+#include "dispatch.h"
+#include "identity/ca.h"
+#include "listener.h"
+#include "revocations.h"
+#include "roster.h"
+#include "writer.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+  STRANGERS_MAX = 1024,       /* connections whose handshake or enrolment is under way */
+  SESSIONS_PER_BOARD_MAX = 8, /* all are served, but one key must not take every place */
+  REVOCATIONS_SECONDS = 10,
+  DRAIN_MS = 5000,
+  FLUSH_MS = 1000,
+  FLUSH_STEP_US = 2000,
+};
+
+struct ingest {
+  struct ingest_parts parts;
+  struct figures figures;
+  struct connection_host host;
+  struct debug_intake debug;
+  struct roster roster;
+  struct listener *listener;
+  struct writer *writer;
+  struct event *tick;
+  struct revocations *revocations;
+  bool is_reading_revocations, is_stopping;
+  unsigned strangers;
+  uint32_t resume_at; /* whose turn it is when room appears */
+};
+
+static bool is_stranger(const struct connection *connection) {
+  return connection_board(connection)[0] == 0;
+}
+
+/* Takes one out of the unknown ones and lets the next one in. */
+static void forget_stranger(struct ingest *ingest) {
+  ingest->strangers--;
+  listener_set_paused(ingest->listener, ingest->is_stopping || ingest->strangers >= STRANGERS_MAX);
+}
+
+static void on_accept(void *context, int fd) {
+  struct ingest *ingest = context;
+  figures_add(&ingest->figures.connections_total, 1);
+  uint64_t id = roster_add(&ingest->roster);
+  if (id == 0) {
+    figures_add(&ingest->figures.refused[REFUSAL_CONNECTION_LIMIT], 1);
+    close(fd);
+    return;
+  }
+  struct connection *connection = connection_new_take(&ingest->host, fd, id);
+  if (connection == NULL) {
+    figures_add(&ingest->figures.refused[REFUSAL_MEMORY], 1);
+    roster_remove(&ingest->roster, id);
+    return;
+  }
+  roster_set(&ingest->roster, id, connection);
+  figures_add(&ingest->figures.connections_open, 1);
+  ingest->strangers++;
+  listener_set_paused(ingest->listener, ingest->strangers >= STRANGERS_MAX);
+}
+
+static void on_accept_failure(void *context) {
+  struct ingest *ingest = context;
+  figures_add(&ingest->figures.accept_failures_total, 1);
+}
+
+/* One name in two places: a copied key, or a board that has not noticed that its link died. */
+static unsigned count_others(const struct ingest *ingest, const struct connection *connection) {
+  unsigned count = 0;
+  for (uint32_t i = 0; i < ingest->roster.cap; i++) {
+    const struct connection *other = roster_at(&ingest->roster, i);
+    if (other != NULL && other != connection &&
+        strcmp(connection_board(other), connection_board(connection)) == 0)
+      count++;
+  }
+  return count;
+}
+
+static void on_identified(void *context, struct connection *connection) {
+  struct ingest *ingest = context;
+  if (is_stranger(connection)) return;
+  forget_stranger(ingest);
+  figures_add(&ingest->figures.boards_connected, 1);
+  unsigned others = count_others(ingest, connection);
+  if (others == 0) return;
+  figures_add(&ingest->figures.board_twice_total, 1);
+  log_debug("ingest-twice %s: has %u other sessions", connection_board(connection), others);
+  if (others >= SESSIONS_PER_BOARD_MAX)
+    connection_refuse(connection, REFUSAL_CONNECTION_LIMIT, "this board has too many connections");
+}
+
+static void on_closed(void *context, struct connection *connection) {
+  struct ingest *ingest = context;
+  roster_remove(&ingest->roster, connection_id(connection));
+  figures_take(&ingest->figures.connections_open, 1);
+  if (is_stranger(connection))
+    forget_stranger(ingest);
+  else
+    figures_take(&ingest->figures.boards_connected, 1);
+}
+
+/* Each in turn, beginning after the one that came last: a queue that stays full is shared. */
+static void resume_stalled(void *context) {
+  struct ingest *ingest = context;
+  for (uint32_t i = 0; i < ingest->roster.cap && ingest->host.stalled_count > 0; i++) {
+    ingest->resume_at = (ingest->resume_at + 1) % ingest->roster.cap;
+    struct connection *connection = roster_at(&ingest->roster, ingest->resume_at);
+    if (connection != NULL) connection_resume(connection);
+  }
+}
+
+static void replace_revocations(struct ingest *ingest, struct job *job) {
+  ingest->is_reading_revocations = false;
+  if (job->revocations == NULL) return; /* it could not be read: the last one still holds */
+  revocations_free(ingest->revocations);
+  ingest->revocations = job->revocations;
+  ingest->host.revocations = job->revocations;
+  job->revocations = NULL;
+  for (uint32_t i = 0; i < ingest->roster.cap; i++) {
+    struct connection *connection = roster_at(&ingest->roster, i);
+    if (connection != NULL && !is_stranger(connection) &&
+        revocations_has(ingest->revocations, connection_board(connection)))
+      connection_refuse(connection, REFUSAL_REVOKED, "the certificate of this board is revoked");
+  }
+}
+
+static void read_revocations(struct ingest *ingest) {
+  struct job *job = ingest->is_reading_revocations ? NULL : job_new(JOB_REVOCATIONS);
+  if (job == NULL) return;
+  ingest->is_reading_revocations = true;
+  dispatch_submit(ingest->host.dispatch, job);
+}
+
+static void on_job(void *context, struct job *job) {
+  struct ingest *ingest = context;
+  struct connection *connection = roster_find(&ingest->roster, job->session);
+  if (job->kind == JOB_REVOCATIONS) replace_revocations(ingest, job);
+  if (connection != NULL) connection_finish(connection, job);
+  bool is_news = job->kind == JOB_HELLO && job->refusal == REFUSAL_REVOKED && !ingest->is_stopping;
+  job_free(job);
+  /* Its next handshake, and its other sessions, end now. */
+  if (is_news) read_revocations(ingest);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *context) {
+  struct ingest *ingest = context;
+  (void)fd, (void)what;
+  resume_stalled(ingest); /* room for long frames may have appeared without a job coming back */
+  read_revocations(ingest);
+}
+
+static int start_tls(struct ingest *ingest, char *error, size_t error_len) {
+  const struct ca *ca = ingest->parts.ca;
+  struct tls_paths paths = {.certificate = ca_server_certificate_path(ca),
+                            .key = ca_server_key_path(ca),
+                            .ca = ca_root_path(ca)};
+  ingest->host.tls = tls_server_context(&paths, error, error_len);
+  return ingest->host.tls ? 0 : -EINVAL;
+}
+
+static int start_workers(struct ingest *ingest) {
+  const struct ingest_parts *parts = &ingest->parts;
+  struct writer_parts writer = {.store = parts->store,
+                                .debug = parts->debug,
+                                .access = parts->access,
+                                .ca = parts->ca,
+                                .figures = &ingest->figures};
+  ingest->writer = writer_new(&writer);
+  if (ingest->writer == NULL) return -ENOMEM;
+  ingest->debug = (struct debug_intake){parts->debug, parts->symbolizer, &ingest->figures};
+  struct dispatch_parts dispatch = {.loop = parts->loop,
+                                    .figures = &ingest->figures,
+                                    .writer = ingest->writer,
+                                    .debug = &ingest->debug,
+                                    .on_job = on_job,
+                                    .on_room = resume_stalled,
+                                    .context = ingest};
+  return dispatch_start(&dispatch, &ingest->host.dispatch);
+}
+
+static int start_tick(struct ingest *ingest) {
+  static const struct timeval period = {.tv_sec = REVOCATIONS_SECONDS};
+  int result = revocations_read(ingest->parts.access, &ingest->revocations);
+  if (result != 0) return result;
+  ingest->host.revocations = ingest->revocations;
+  ingest->tick = event_new(ingest->parts.loop, -1, EV_PERSIST, on_tick, ingest);
+  return ingest->tick != NULL && event_add(ingest->tick, &period) == 0 ? 0 : -ENOMEM;
+}
+
+static int start(struct ingest *ingest, char *error, size_t error_len) {
+  struct listener_parts listener = {.loop = ingest->parts.loop,
+                                    .address = ingest->parts.address,
+                                    .on_accept = on_accept,
+                                    .on_failure = on_accept_failure,
+                                    .context = ingest};
+  int result = start_tls(ingest, error, error_len);
+  if (result != 0) return result;
+  result = start_workers(ingest);
+  if (result == 0) result = start_tick(ingest);
+  if (result != 0) {
+    snprintf(error, error_len, "cannot start the boards' door: %s", strerror(-result));
+    return result;
+  }
+  return listener_start(&listener, &ingest->listener, error, error_len);
+}
+
+int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *error,
+                 size_t error_len) {
+  struct ingest *ingest = calloc(1, sizeof *ingest);
+  if (ingest == NULL) {
+    snprintf(error, error_len, "cannot start the boards' door: %s", strerror(ENOMEM));
+    return -ENOMEM;
+  }
+  ingest->parts = *parts;
+  ingest->host = (struct connection_host){.loop = parts->loop,
+                                          .figures = &ingest->figures,
+                                          .page_url = parts->page_url,
+                                          .on_identified = on_identified,
+                                          .on_closed = on_closed,
+                                          .context = ingest};
+  int result = start(ingest, error, error_len);
+  if (result != 0) {
+    ingest_stop(ingest);
+    return result;
+  }
+  *ret = ingest;
+  return 0;
+}
+
+unsigned ingest_port(const struct ingest *ingest) {
+  return listener_port(ingest->listener);
+}
+
+static bool is_flushed(const struct ingest *ingest) {
+  for (uint32_t i = 0; i < ingest->roster.cap; i++) {
+    const struct connection *connection = roster_at(&ingest->roster, i);
+    if (connection != NULL && !connection_is_flushed(connection)) return false;
+  }
+  return true;
+}
+
+/* Turns the loop until every answer has left, or time is up. */
+static void flush(struct ingest *ingest) {
+  uint64_t deadline_ns = clock_monotonic_ns() + FLUSH_MS * NS_PER_MS;
+  while (!is_flushed(ingest) && clock_monotonic_ns() < deadline_ns) {
+    if (event_base_loop(ingest->parts.loop, EVLOOP_NONBLOCK) < 0) return;
+    usleep(FLUSH_STEP_US);
+  }
+}
+
+static void close_all(struct ingest *ingest) {
+  for (uint32_t i = 0; i < ingest->roster.cap; i++) connection_free(roster_at(&ingest->roster, i));
+  /* libevent closes the sockets of freed streams from its loop. */
+  if (ingest->roster.count > 0) event_base_loop(ingest->parts.loop, EVLOOP_NONBLOCK);
+  roster_fini(&ingest->roster);
+}
+
+void ingest_stop(struct ingest *ingest) {
+  if (ingest == NULL) return;
+  ingest->is_stopping = true;
+  if (ingest->listener != NULL) listener_set_paused(ingest->listener, true);
+  if (ingest->tick != NULL) event_free(ingest->tick);
+  dispatch_stop(ingest->host.dispatch, DRAIN_MS);
+  ingest->host.dispatch = NULL;
+  flush(ingest);
+  close_all(ingest);
+  listener_stop(ingest->listener);
+  writer_free(ingest->writer);
+  revocations_free(ingest->revocations);
+  SSL_CTX_free(ingest->host.tls);
+  free(ingest);
+}
+
+void ingest_metrics(struct ingest *ingest, struct buf *ret) {
+  figures_print(&ingest->figures, ret);
+}

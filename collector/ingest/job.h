@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One decoded frame on its way from a session to a worker and back with the outcome.  It owns what
+   it points to, and refers to its session by number only: the session may be gone when it returns.
+ */
+#ifndef INGEST_JOB_H
+#define INGEST_JOB_H
+
+#include "common/arena.h"
+#include "figures.h"
+#include "identity/board_name.h"
+#include "placement.h"
+#include "proto/messages.h"
+
+struct revocations;
+
+enum job_kind {
+  JOB_HELLO,
+  JOB_BATCH,
+  JOB_PING,
+  JOB_ENROLL,
+  JOB_REVOCATIONS, /* of no session: read the list of revoked boards again */
+  JOB_DEBUG_CHUNK, /* this and the next are the debug worker's */
+  JOB_DEBUG_END,
+};
+
+enum job_outcome {
+  JOB_DONE,
+  JOB_REFUSED, /* for good: REFUSAL and WHY say so */
+  JOB_FAILED,  /* our fault: worth another try */
+};
+
+struct job {
+  struct job *next;
+  enum job_kind kind;
+  uint64_t session;
+  char board[BOARD_NAME_BYTES];
+  struct placement placement;
+  uint64_t received_ns; /* wall clock */
+  struct arena arena;   /* holds MESSAGE's strings and spans, and WANTED */
+  struct message message;
+  size_t queued_bytes; /* the dispatch's */
+
+  enum job_outcome outcome;
+  enum refusal refusal;
+  char why[LIMIT_VALUE_BYTES + 1];
+
+  uint64_t last_seq;                 /* hello */
+  bool is_noted;                     /* batch, ping: COUNTERS are to be noted */
+  struct counters counters;          /* batch */
+  const char *clock;                 /* batch: how it was placed */
+  const struct debug_wanted *wanted; /* batch: modules to ask the board for */
+  uint32_t wanted_count;             /* at most LIMIT_DEBUG_WANTED */
+  bool is_whole;                     /* debug chunk: it was the last one */
+  struct enrolled enrolled;          /* enroll: in ARENA */
+  struct revocations *revocations;   /* revocations */
+};
+
+/* Makes an empty job, or NULL. */
+struct job *job_new(enum job_kind kind);
+void job_free(struct job *job);
+
+/* What JOB counts for in a bounded queue. */
+size_t job_bytes(const struct job *job);
+
+/* Notes why JOB comes back without success.  Any worker. */
+void job_refuse(struct job *job, enum refusal refusal, const char *why);
+void job_fail(struct job *job, enum refusal refusal, const char *why);
+
+#endif

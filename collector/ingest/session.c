@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conversation with a board.
+
+     HANDSHAKE -+-> HELLO -> ADMITTING -> OPEN -+-> CLOSING
+                +-> ENROLL -> ENROLLING --------+
+
+   A frame is judged twice before it is buffered whole: by its type (does this state take it?) and
+   by its length (frame.h), both from the five bytes of its header; so a stranger can make us hold
+   one control frame and no more.  Then it is decoded into the arena of a new job, and the job goes
+   out to a worker: everything that touches a disk happens there.  While a hello or an enrolment is
+   with a worker nothing is read, so later frames always find their answer decided.
+
+   Acks leave in the order in which the worker finished, which is the order in which the batches
+   came.  What the collector wants of a batch's modules is said before that batch's ack, so that a
+   board knows at the ack whether it is still needed.
+
+   Whatever a peer does wrong ends with session_refuse: one counter, one answer where the protocol
+   has one, and CLOSING.  A batch that is wrong inside is different: it is rejected alone. */
+#include "session.h"
+
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+  HELLO_DEADLINE_MS = 10 * 1000,  /* also a handshake's: a slow link's round trips and then some */
+  WORKER_DEADLINE_MS = 60 * 1000, /* a worker behind a slow disk */
+  OPEN_DEADLINE_MS = 5 * 60 * 1000, /* boards ping far more often */
+  CLOSING_DEADLINE_MS = 5 * 1000,   /* for the peer to read why */
+  RETRY_SOON_MS = 5 * 1000,         /* the store could not keep a batch: it may soon */
+  RETRY_LATER_MS = 60 * 1000,       /* refused for something that may pass, but not at once */
+  LENGTH_BYTES = FRAME_HEADER_BYTES - 1,
+};
+
+const char *session_state_name(enum session_state state) {
+  static const char *const names[] = {
+      [SESSION_HANDSHAKE] = "handshake", [SESSION_HELLO] = "hello",
+      [SESSION_ADMITTING] = "admitting", [SESSION_OPEN] = "open",
+      [SESSION_ENROLL] = "enroll",       [SESSION_ENROLLING] = "enrolling",
+      [SESSION_CLOSING] = "closing",
+  };
+  return names[state];
+}
+
+unsigned session_deadline_ms(enum session_state state) {
+  switch (state) {
+  case SESSION_HANDSHAKE:
+  case SESSION_HELLO:
+  case SESSION_ENROLL:
+    return HELLO_DEADLINE_MS;
+  case SESSION_ADMITTING:
+  case SESSION_ENROLLING:
+    return WORKER_DEADLINE_MS;
+  case SESSION_OPEN:
+    return OPEN_DEADLINE_MS;
+  case SESSION_CLOSING:
+    break;
+  }
+  return CLOSING_DEADLINE_MS;
+}
+
+static void set_state(struct session *session, enum session_state state) {
+  log_debug("ingest-state %s #%llu: %s -> %s", session->board[0] ? session->board : "stranger",
+            (unsigned long long)session->id, session_state_name(session->state),
+            session_state_name(state));
+  session->state = state;
+}
+
+static void send_message(struct session *session, const struct message *message) {
+  if (message_encode(message, &session->out) != 0 && session->state != SESSION_CLOSING)
+    set_state(session, SESSION_CLOSING); /* no memory for an answer: the peer will come again */
+}
+
+void session_init(struct session *session, uint64_t id, const char *page_url,
+                  struct figures *figures) {
+  *session = (struct session){
+      .id = id, .page_url = page_url, .figures = figures, .need_bytes = FRAME_HEADER_BYTES};
+}
+
+void session_fini(struct session *session) {
+  wanted_fini(&session->wanted);
+  buf_fini(&session->out);
+}
+
+void session_start(struct session *session, const char *board) {
+  if (board != NULL) snprintf(session->board, sizeof session->board, "%s", board);
+  set_state(session, board != NULL ? SESSION_HELLO : SESSION_ENROLL);
+}
+
+bool session_wants_input(const struct session *session) {
+  bool is_reading = session->state == SESSION_HELLO || session->state == SESSION_OPEN ||
+                    session->state == SESSION_ENROLL;
+  return is_reading && session->jobs_in_flight < LIMIT_IN_FLIGHT;
+}
+
+static bool is_permanent(enum refusal refusal) {
+  return refusal == REFUSAL_REVOKED || refusal == REFUSAL_WRONG_VERSION;
+}
+
+void session_refuse(struct session *session, enum refusal refusal, const char *why) {
+  if (session->state == SESSION_CLOSING) return;
+  enum session_state before = session->state;
+  figures_add(&session->figures->refused[refusal], 1);
+  log_debug("ingest-refused %s #%llu: %s: %s", session->board[0] ? session->board : "stranger",
+            (unsigned long long)session->id, figures_refusal_name(refusal), why);
+  session->refusal = refusal;
+  session->was_refused = true;
+  if (why != session->why) snprintf(session->why, sizeof session->why, "%s", why);
+  set_state(session, SESSION_CLOSING);
+  struct message answer = {.type = FRAME_REJECT};
+  if (before == SESSION_ENROLL || before == SESSION_ENROLLING) {
+    answer.type = FRAME_ENROLLED;
+    answer.enrolled = (struct enrolled){.error = session->why};
+  } else {
+    answer.reject = (struct reject){.reason = session->why,
+                                    .permanent = is_permanent(refusal),
+                                    .retry_after_ms = RETRY_LATER_MS};
+  }
+  if (before != SESSION_HANDSHAKE) send_message(session, &answer);
+}
+
+static bool is_expected(enum session_state state, uint8_t type) {
+  switch (state) {
+  case SESSION_HELLO:
+    return type == FRAME_HELLO;
+  case SESSION_ENROLL:
+    return type == FRAME_ENROLL;
+  case SESSION_OPEN:
+    return type == FRAME_BATCH || type == FRAME_PING || type == FRAME_DEBUG_CHUNK ||
+           type == FRAME_DEBUG_END;
+  default:
+    return false;
+  }
+}
+
+static long refuse_frame(struct session *session, enum refusal refusal, unsigned type) {
+  snprintf(session->why, sizeof session->why, "%s: frame of type %u in state %s",
+           figures_refusal_name(refusal), type, session_state_name(session->state));
+  session_refuse(session, refusal, session->why);
+  return -1;
+}
+
+/* A header is there, its frame is not: says how long the frame will be, or refuses it. */
+static long await_frame(struct session *session, struct span stream) {
+  size_t len = 0;
+  if (stream.len < FRAME_HEADER_BYTES) return 0;
+  if (!is_expected(session->state, stream.data[LENGTH_BYTES]))
+    return refuse_frame(session, REFUSAL_WRONG_ORDER, stream.data[LENGTH_BYTES]);
+  for (int i = 0; i < LENGTH_BYTES; i++) len = len << 8 | stream.data[i];
+  session->need_bytes = FRAME_HEADER_BYTES + len;
+  return 0;
+}
+
+static enum job_kind kind_of(enum frame_type type) {
+  switch (type) {
+  case FRAME_HELLO:
+    return JOB_HELLO;
+  case FRAME_BATCH:
+    return JOB_BATCH;
+  case FRAME_ENROLL:
+    return JOB_ENROLL;
+  case FRAME_DEBUG_CHUNK:
+    return JOB_DEBUG_CHUNK;
+  case FRAME_DEBUG_END:
+    return JOB_DEBUG_END;
+  default:
+    return JOB_PING;
+  }
+}
+
+static bool is_version_spoken(struct session *session, uint32_t version) {
+  if (version == LIMIT_PROTOCOL_VERSION) return true;
+  snprintf(session->why, sizeof session->why,
+           "protocol version %u is not spoken here; this collector speaks %d", version,
+           LIMIT_PROTOCOL_VERSION);
+  session_refuse(session, REFUSAL_WRONG_VERSION, session->why);
+  return false;
+}
+
+static bool receive_ping(struct session *session, const struct ping *ping, uint64_t now_ns) {
+  struct message answer = {.type = FRAME_PONG, .pong = {.walltime_ns = now_ns}};
+  send_message(session, &answer);
+  /* Behind batches that wait for a worker a ping is late, and would seem to come from the past. */
+  if (session->jobs_in_flight == 0) placement_relearn(&session->placement, ping, now_ns);
+  return session->state == SESSION_OPEN;
+}
+
+/* Returns whether a piece, or the end, of file ID was to be expected here. */
+static bool is_asked_for(struct session *session, struct span id) {
+  if (wanted_has(&session->wanted, id)) return true;
+  figures_add(&session->figures->refused[REFUSAL_DEBUG_UNASKED], 1);
+  return false;
+}
+
+/* Judges the decoded message; returns whether it makes work for a worker. */
+static bool receive_message(struct session *session, const struct message *message,
+                            uint64_t now_ns) {
+  switch (message->type) {
+  case FRAME_HELLO:
+    if (!is_version_spoken(session, message->hello.version)) return false;
+    placement_learn(&session->placement, &message->hello, now_ns);
+    set_state(session, SESSION_ADMITTING);
+    return true;
+  case FRAME_ENROLL:
+    if (!is_version_spoken(session, message->enroll.version)) return false;
+    set_state(session, SESSION_ENROLLING);
+    return true;
+  case FRAME_PING:
+    return receive_ping(session, &message->ping, now_ns);
+  case FRAME_DEBUG_CHUNK:
+    return is_asked_for(session, message->debug_chunk.id);
+  case FRAME_DEBUG_END:
+    return is_asked_for(session, message->debug_end.id) &&
+           wanted_remove(&session->wanted, message->debug_end.id);
+  default:
+    return true;
+  }
+}
+
+static int decode(struct session *session, const struct frame *frame, struct job *job) {
+  int result = message_decode(frame, &job->arena, &job->message, session->why, sizeof session->why);
+  if (result == -ENOMEM)
+    session_refuse(session, REFUSAL_MEMORY, "the collector is out of memory");
+  else if (result != 0)
+    session_refuse(session, REFUSAL_BAD_MESSAGE, session->why);
+  return result;
+}
+
+static long receive_frame(struct session *session, const struct frame *frame, uint64_t now_ns,
+                          struct job **ret_job) {
+  struct job *job = job_new(kind_of(frame->type));
+  if (job == NULL) {
+    session_refuse(session, REFUSAL_MEMORY, "the collector is out of memory");
+    return -1;
+  }
+  if (decode(session, frame, job) != 0 || !receive_message(session, &job->message, now_ns)) {
+    job_free(job);
+    return session->state == SESSION_CLOSING ? -1 : 0;
+  }
+  job->session = session->id;
+  job->placement = session->placement;
+  job->received_ns = now_ns;
+  snprintf(job->board, sizeof job->board, "%s", session->board);
+  session->jobs_in_flight++;
+  *ret_job = job;
+  return 0;
+}
+
+long session_receive(struct session *session, struct span stream, uint64_t now_ns,
+                     struct job **ret_job) {
+  struct frame frame;
+  *ret_job = NULL;
+  long len = frame_decode(stream, &frame);
+  if (len == -EAGAIN) return await_frame(session, stream);
+  if (len < 0) {
+    uint8_t type = stream.data[LENGTH_BYTES];
+    return refuse_frame(session, len == -EOVERFLOW ? REFUSAL_FRAME_TOO_LONG : REFUSAL_BAD_FRAME,
+                        type);
+  }
+  if (!is_expected(session->state, (uint8_t)frame.type))
+    return refuse_frame(session, REFUSAL_WRONG_ORDER, frame.type);
+  session->need_bytes = FRAME_HEADER_BYTES;
+  return receive_frame(session, &frame, now_ns, ret_job) < 0 ? -1 : len;
+}
+
+static void finish_hello(struct session *session, const struct job *job, uint64_t now_ns) {
+  if (job->outcome != JOB_DONE) {
+    session_refuse(session, job->refusal, job->why);
+    return;
+  }
+  struct message welcome = {.type = FRAME_WELCOME,
+                            .welcome = {.version = LIMIT_PROTOCOL_VERSION,
+                                        .walltime_ns = now_ns,
+                                        .last_seq = job->last_seq,
+                                        .page_url = session->page_url,
+                                        .batch_bytes_max = LIMIT_BATCH_ZSTD_BYTES}};
+  set_state(session, SESSION_OPEN);
+  send_message(session, &welcome);
+}
+
+static void finish_enroll(struct session *session, const struct job *job) {
+  if (job->outcome != JOB_DONE) {
+    session_refuse(session, job->refusal, job->why);
+    return;
+  }
+  struct message answer = {.type = FRAME_ENROLLED, .enrolled = job->enrolled};
+  set_state(session, SESSION_CLOSING);
+  send_message(session, &answer);
+}
+
+static void ask_for(struct session *session, const struct debug_wanted *wanted) {
+  struct message message = {.type = FRAME_DEBUG_WANTED, .debug_wanted = *wanted};
+  if (wanted_add(&session->wanted, wanted->id) != 0) return; /* asked already, or enough asked */
+  figures_add(&session->figures->debug_asked_total, 1);
+  send_message(session, &message);
+}
+
+static void finish_batch(struct session *session, const struct job *job) {
+  uint64_t run = job->message.batch.run, seq = job->message.batch.seq;
+  struct message answer = {.type = FRAME_ACK, .ack = {.run = run, .seq = seq}};
+  for (uint32_t i = 0; i < job->wanted_count; i++) ask_for(session, &job->wanted[i]);
+  if (job->outcome != JOB_DONE) {
+    answer.type = FRAME_REJECT;
+    answer.reject = (struct reject){.run = run,
+                                    .seq = seq,
+                                    .reason = job->why,
+                                    .permanent = job->outcome == JOB_REFUSED,
+                                    .retry_after_ms = RETRY_SOON_MS};
+    figures_add(&session->figures->refused[job->refusal], 1);
+  }
+  send_message(session, &answer);
+}
+
+/* A file is done with when it is whole, or when a piece was refused: either way the board is told
+   to forget it. */
+static void finish_chunk(struct session *session, const struct job *job) {
+  if (job->outcome == JOB_DONE && !job->is_whole) return;
+  if (job->outcome != JOB_DONE) figures_add(&session->figures->refused[job->refusal], 1);
+  struct message answer = {.type = FRAME_DEBUG_END,
+                           .debug_end = {.id = job->message.debug_chunk.id, .reason = job->why}};
+  if (wanted_remove(&session->wanted, job->message.debug_chunk.id)) send_message(session, &answer);
+}
+
+void session_finish(struct session *session, const struct job *job, uint64_t now_ns) {
+  session->jobs_in_flight--;
+  if (session->state == SESSION_CLOSING) return;
+  switch (job->kind) {
+  case JOB_HELLO:
+    finish_hello(session, job, now_ns);
+    break;
+  case JOB_ENROLL:
+    finish_enroll(session, job);
+    break;
+  case JOB_BATCH:
+    finish_batch(session, job);
+    break;
+  case JOB_DEBUG_CHUNK:
+    finish_chunk(session, job);
+    break;
+  case JOB_PING:
+  case JOB_DEBUG_END:
+  case JOB_REVOCATIONS:
+    break;
+  }
+}

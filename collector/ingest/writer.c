@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writer: a group of jobs becomes one durable commit.
+
+   The order within a group is what the promises rest on.  Batches are inflated, decoded and
+   appended first, in one commit (more when their decoded form is large: GROUP_BYTES bounds what is
+   held at once).  Then the boards' books are noted, so that whoever reads an ack finds the books
+   that belong to it.  Hellos come last: the last seq that a board is told includes every batch that
+   came before, on this connection or on one that it has just lost.
+
+   A batch that does not inflate, does not decode or contradicts its own envelope is refused for
+   good and counted in the books; a store that fails is our fault, and the board is told to come
+   again.  Notes of one board in one group are the same news told twice: only the last is written.
+
+   It does not talk to boards: outcomes are put into words by session.c. */
+#include "writer.h"
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "enrolment.h"
+#include "identity/access.h"
+#include "job.h"
+#include "proto/batch_codec.h"
+#include "proto/compress.h"
+#include "revocations.h"
+#include "store/store.h"
+#include "symbol/debug_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Decoded batches held at once, before the one that goes past it is added. */
+enum { GROUP_BYTES = 64 << 20 };
+
+struct entry {
+  struct job *job;
+  struct buf raw;
+  struct arena arena;
+  struct batch batch;
+};
+
+struct writer {
+  struct writer_parts parts;
+  bool is_failing; /* the last commit did */
+  unsigned count;  /* of the batches that are open now */
+  size_t bytes;
+  struct entry entries[WRITER_GROUP_MAX];
+  struct store_append appends[WRITER_GROUP_MAX];
+};
+
+struct writer *writer_new(const struct writer_parts *parts) {
+  struct writer *writer = calloc(1, sizeof *writer);
+  if (writer != NULL) writer->parts = *parts;
+  return writer;
+}
+
+void writer_free(struct writer *writer) {
+  free(writer);
+}
+
+/* Inflates and decodes ENTRY's job.  Returns 0, -EBADMSG, -EOVERFLOW or -ENOMEM with the job's WHY
+   filled. */
+static int open_batch(struct entry *entry) {
+  struct job *job = entry->job;
+  const struct envelope *envelope = &job->message.batch;
+  int result = decompress(envelope->zstd, envelope->raw_len, LIMIT_BATCH_RAW_BYTES, &entry->raw);
+  if (result != 0) {
+    snprintf(job->why, sizeof job->why, "batch does not inflate to %u bytes", envelope->raw_len);
+    return result;
+  }
+  return batch_decode(buf_span(&entry->raw), &entry->arena, &entry->batch, job->why,
+                      sizeof job->why);
+}
+
+/* Compares the envelope with what is in it. */
+static int check_envelope(struct entry *entry) {
+  const struct envelope *envelope = &entry->job->message.batch;
+  const char *wrong = NULL;
+  if (envelope->seq == 0) wrong = "seq 0 is no batch";
+  if (envelope->run != entry->batch.counters.run) wrong = "envelope and batch name different runs";
+  if (envelope->records != batch_record_count(&entry->batch))
+    wrong = "envelope announces another number of records than the batch holds";
+  if (wrong == NULL) return 0;
+  snprintf(entry->job->why, sizeof entry->job->why, "%s", wrong);
+  return -EBADMSG;
+}
+
+static void refuse_batch(struct writer *writer, struct job *job, int failure) {
+  const struct envelope *envelope = &job->message.batch;
+  if (failure == -ENOMEM) {
+    job_fail(job, REFUSAL_MEMORY, "the collector is out of memory");
+    return;
+  }
+  int counted = store_refused(writer->parts.store, job->board, envelope->run, envelope->seq,
+                              envelope->records);
+  if (counted != 0) { /* refused for good means: in the books */
+    job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
+    return;
+  }
+  job_refuse(job, failure == -EOVERFLOW ? REFUSAL_BATCH_TOO_LARGE : REFUSAL_BAD_BATCH, job->why);
+  figures_add(&writer->parts.figures->batches_refused_total, 1);
+}
+
+static void fill_append(struct entry *entry, struct store_append *append) {
+  struct job *job = entry->job;
+  struct placed placed = placement_of(&job->placement, &entry->batch, job->received_ns);
+  job->clock = placed.clock;
+  *append = (struct store_append){.board = job->board,
+                                  .envelope = &job->message.batch,
+                                  .batch = &entry->batch,
+                                  .raw = buf_span(&entry->raw),
+                                  .start_ms = placed.start_ms,
+                                  .end_ms = placed.end_ms,
+                                  .received_ms = job->received_ns / NS_PER_MS,
+                                  .outcome = STORE_FAILED};
+}
+
+static void close_entry(struct entry *entry) {
+  buf_fini(&entry->raw);
+  arena_fini(&entry->arena);
+  *entry = (struct entry){0};
+}
+
+static void add_batch(struct writer *writer, struct job *job) {
+  struct entry *entry = &writer->entries[writer->count];
+  *entry = (struct entry){.job = job};
+  arena_init(&entry->arena, LIMIT_BATCH_UNPACK_BYTES);
+  int result = open_batch(entry);
+  if (result == 0) result = check_envelope(entry);
+  if (result != 0) {
+    refuse_batch(writer, job, result);
+    close_entry(entry);
+    return;
+  }
+  fill_append(entry, &writer->appends[writer->count]);
+  figures_add(&writer->parts.figures->batch_wire_bytes_total, job->message.batch.zstd.len);
+  figures_add(&writer->parts.figures->batch_raw_bytes_total, entry->raw.len);
+  writer->bytes += entry->raw.cap + entry->arena.used_bytes;
+  writer->count++;
+}
+
+/* Copies one wish into JOB, which outlives the decoded batch.  Returns whether there was room. */
+static bool add_wanted(struct job *job, struct debug_wanted *rows,
+                       const struct batch_module *module, uint64_t offset) {
+  char *path = arena_string(&job->arena, module->path, strlen(module->path));
+  char *id = arena_string(&job->arena, module->id.data, module->id.len);
+  if (path == NULL || id == NULL) return false;
+  rows[job->wanted_count++] =
+      (struct debug_wanted){.id = span_of(id, module->id.len), .path = path, .offset = offset};
+  return job->wanted_count < LIMIT_DEBUG_WANTED;
+}
+
+static void find_wanted(struct writer *writer, struct entry *entry) {
+  struct job *job = entry->job;
+  struct debug_wanted *rows = NULL;
+  for (uint32_t i = 0; i < entry->batch.module_count; i++) {
+    const struct batch_module *module = &entry->batch.modules[i];
+    uint64_t offset = 0;
+    if (module->kind != MODULE_ELF || module->id.len == 0) continue;
+    if (!debug_store_is_wanted(writer->parts.debug, job->board, module->id, module->path, &offset))
+      continue;
+    if (rows == NULL)
+      job->wanted = rows = arena_array(&job->arena, LIMIT_DEBUG_WANTED, sizeof *rows);
+    if (rows == NULL || !add_wanted(job, rows, module, offset)) return;
+  }
+}
+
+static void settle_entry(struct writer *writer, struct entry *entry, enum store_outcome outcome) {
+  struct figures *figures = writer->parts.figures;
+  struct job *job = entry->job;
+  if (outcome == STORE_FAILED) {
+    figures_add(&figures->batches_failed_total, 1);
+    job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
+    return;
+  }
+  figures_add(outcome == STORE_STORED ? &figures->batches_stored_total
+                                      : &figures->batches_duplicate_total,
+              1);
+  if (outcome == STORE_STORED) figures_add(&figures->records_total, job->message.batch.records);
+  job->counters = entry->batch.counters;
+  job->is_noted = true;
+  find_wanted(writer, entry); /* of a duplicate too: its first ack, and wish, may have been lost */
+}
+
+/* Makes durable what is open. */
+static void commit(struct writer *writer) {
+  if (writer->count == 0) return;
+  int result = store_append(writer->parts.store, writer->appends, writer->count);
+  if (result != 0 && !writer->is_failing)
+    log_error("ingest-append %u batches: not stored, boards keep them: %s", writer->count,
+              strerror(-result));
+  writer->is_failing = result != 0;
+  for (unsigned i = 0; i < writer->count; i++) {
+    settle_entry(writer, &writer->entries[i], writer->appends[i].outcome);
+    close_entry(&writer->entries[i]);
+  }
+  writer->count = 0;
+  writer->bytes = 0;
+}
+
+static const struct counters *counters_of(const struct job *job) {
+  return job->kind == JOB_PING ? &job->message.ping.counters : &job->counters;
+}
+
+/* Returns whether a later job of the group says the same of the same run, only newer. */
+static bool is_outdated(const struct job *job) {
+  for (const struct job *later = job->next; later != NULL; later = later->next)
+    if (later->is_noted && later->kind == job->kind &&
+        counters_of(later)->run == counters_of(job)->run && strcmp(later->board, job->board) == 0)
+      return true;
+  return false;
+}
+
+static int note(struct writer *writer, const struct job *job) {
+  struct store_board_seen seen = {.board = job->board,
+                                  .seen_ms = job->received_ns / NS_PER_MS,
+                                  .clock = placement_clock(&job->placement)};
+  if (job->kind == JOB_HELLO) {
+    const struct hello *hello = &job->message.hello;
+    seen.arch = hello->arch;
+    seen.kernel = hello->kernel;
+    seen.version = hello->program_version;
+    seen.sampler = hello->sampler;
+    seen.achieved_mhz = hello->achieved_mhz;
+    seen.label_count = hello->label_count;
+    seen.labels = hello->labels;
+    seen.counters = &hello->counters;
+  } else {
+    seen.counters = counters_of(job);
+  }
+  if (job->kind == JOB_PING) {
+    seen.sampler = job->message.ping.sampler;
+    seen.achieved_mhz = job->message.ping.achieved_mhz;
+  }
+  if (job->kind == JOB_BATCH) seen.clock = job->clock;
+  return store_board_seen(writer->parts.store, &seen);
+}
+
+static void note_all(struct writer *writer, struct job *group) {
+  for (struct job *job = group; job != NULL; job = job->next) {
+    if (!job->is_noted || is_outdated(job)) continue;
+    int result = note(writer, job);
+    if (result == 0) continue;
+    figures_add(&writer->parts.figures->notes_failed_total, 1);
+    log_debug("ingest-note %s: %s", job->board, strerror(-result));
+  }
+}
+
+static void admit(struct writer *writer, struct job *job) {
+  if (access_is_revoked(writer->parts.access, job->board)) {
+    job_refuse(job, REFUSAL_REVOKED, "the certificate of this board is revoked");
+    return;
+  }
+  int result = note(writer, job);
+  if (result == 0)
+    result = store_last_seq(writer->parts.store, job->board, job->message.hello.counters.run,
+                            &job->last_seq);
+  if (result != 0) job_fail(job, REFUSAL_STORE, "the collector cannot read its store");
+}
+
+static void read_revocations(struct writer *writer, struct job *job) {
+  int result = revocations_read(writer->parts.access, &job->revocations);
+  if (result == 0) return;
+  log_warn("ingest-revocations list: cannot be read: %s", strerror(-result));
+  job_fail(job, REFUSAL_STORE, "the list of revoked boards cannot be read");
+}
+
+void writer_run(void *context, struct job *group) {
+  struct writer *writer = context;
+  for (struct job *job = group; job != NULL; job = job->next) {
+    job->is_noted = job->kind == JOB_PING;
+    if (job->kind != JOB_BATCH) continue;
+    add_batch(writer, job);
+    if (writer->bytes > GROUP_BYTES || writer->count == WRITER_GROUP_MAX) commit(writer);
+  }
+  commit(writer);
+  note_all(writer, group);
+  for (struct job *job = group; job != NULL; job = job->next) {
+    if (job->kind == JOB_HELLO) admit(writer, job);
+    if (job->kind == JOB_ENROLL) enrolment_run(writer->parts.access, writer->parts.ca, job);
+    if (job->kind == JOB_REVOCATIONS) read_revocations(writer, job);
+    if (job->kind == JOB_ENROLL && job->outcome == JOB_DONE)
+      figures_add(&writer->parts.figures->enrolled_total, 1);
+  }
+}

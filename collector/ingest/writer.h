@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one thread does with jobs that end in a database: batches above all, many in one commit. */
+#ifndef INGEST_WRITER_H
+#define INGEST_WRITER_H
+
+#include "figures.h"
+
+struct access;
+struct ca;
+struct debug_store;
+struct job;
+struct store;
+struct writer;
+
+enum { WRITER_GROUP_MAX = 256 };
+
+struct writer_parts { /* borrowed, and outlive the writer */
+  struct store *store;
+  struct debug_store *debug;
+  struct access *access;
+  struct ca *ca;
+  struct figures *figures;
+};
+
+struct writer *writer_new(const struct writer_parts *parts);
+void writer_free(struct writer *writer);
+
+/* Works on GROUP, a list of at most WRITER_GROUP_MAX jobs: sets each one's outcome.  One thread at
+   a time. */
+void writer_run(void *writer, struct job *group);
+
+#endif

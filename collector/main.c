@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The collector: opens what DIR holds, starts both doors, runs one loop until it is told to stop.
+
+   The order is not free.  The lock comes first: two collectors on one folder would each trust their
+   own copy of it.  The symbolizer comes before anything that makes a thread, because it forks.  The
+   doors come last, so that who is let in finds everything there.  Ending goes the other way, each
+   step bounded; what is acked is durable already, so when a step hangs nonetheless, an alarm ends
+   the process and loses nothing. */
+#include "common/log.h"
+#include "http/http.h"
+#include "identity/access.h"
+#include "identity/ca.h"
+#include "ingest/ingest.h"
+#include "retention.h"
+#include "settings.h"
+#include "store/store.h"
+#include "symbol/debug_store.h"
+#include "symbol/symbolizer.h"
+#include "tokens_command.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <event2/thread.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  STOP_SECONDS = 9, /* whoever stops us waits for 10 */
+  ERROR_BYTES = 512,
+};
+
+struct collector {
+  struct settings settings;
+  int lock_fd;
+  struct debug_store *debug;
+  struct symbolizer *symbolizer;
+  struct store *store;
+  struct access *access;
+  struct ca *ca;
+  struct event_base *loop;
+  struct event *stop_events[2];
+  struct retention *retention;
+  struct ingest *ingest;
+  struct http *http;
+  char error[ERROR_BYTES];
+};
+
+/* Makes DIR and takes its lock. */
+static int lock_data(struct collector *collector) {
+  const char *dir = collector->settings.data;
+  char path[4096];
+  if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+    int failed = -errno;
+    snprintf(collector->error, ERROR_BYTES, "--data %s: %s", dir, strerror(-failed));
+    return failed;
+  }
+  snprintf(path, sizeof path, "%s/lock", dir);
+  collector->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (collector->lock_fd >= 0 && flock(collector->lock_fd, LOCK_EX | LOCK_NB) == 0) return 0;
+  int failed = -errno;
+  if (failed == -EWOULDBLOCK)
+    snprintf(collector->error, ERROR_BYTES,
+             "--data %s: another collector runs on this folder; stop it or give another folder",
+             dir);
+  else
+    snprintf(collector->error, ERROR_BYTES, "--data %s: its lock: %s", dir, strerror(-failed));
+  return failed;
+}
+
+/* A descriptor each for every board and visitor: as many as we are allowed. */
+static void raise_limits(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    log_debug("limits descriptors: stay as they are: %s", strerror(errno));
+}
+
+static int open_parts(struct collector *collector) {
+  const char *dir = collector->settings.data;
+  char *error = collector->error;
+  int failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
+  if (!failed)
+    failed = symbolizer_open(collector->debug, &collector->symbolizer, error, ERROR_BYTES);
+  if (!failed) failed = store_open(dir, &collector->store, error, ERROR_BYTES);
+  if (!failed) failed = access_open(dir, &collector->access, error, ERROR_BYTES);
+  if (!failed) failed = ca_open(dir, &collector->ca, error, ERROR_BYTES);
+  return failed;
+}
+
+static void on_stop(evutil_socket_t signal_number, short what, void *arg) {
+  (void)signal_number, (void)what;
+  struct collector *collector = arg;
+  alarm(STOP_SECONDS);
+  event_base_loopexit(collector->loop, NULL);
+}
+
+static void on_overdue(int signal_number) {
+  (void)signal_number;
+  static const char line[] = "warn stop collector: took too long: ended where it was\n";
+  if (write(STDERR_FILENO, line, sizeof line - 1) < 0) _exit(EXIT_DONE);
+  _exit(EXIT_DONE);
+}
+
+static int open_loop(struct collector *collector) {
+  static const int stop_signals[] = {SIGTERM, SIGINT};
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGALRM, on_overdue);
+  snprintf(collector->error, ERROR_BYTES, "loop: cannot be made");
+  if (evthread_use_pthreads() != 0) return -ENOMEM;
+  collector->loop = event_base_new();
+  if (collector->loop == NULL) return -ENOMEM;
+  for (size_t i = 0; i < sizeof stop_signals / sizeof *stop_signals; i++) {
+    struct event *event = evsignal_new(collector->loop, stop_signals[i], on_stop, collector);
+    collector->stop_events[i] = event;
+    if (event == NULL || event_add(event, NULL) != 0) return -ENOMEM;
+  }
+  return 0;
+}
+
+static void print_metrics(void *context, void *buf) {
+  struct collector *collector = context;
+  store_metrics(collector->store, buf);
+  ingest_metrics(collector->ingest, buf);
+}
+
+static int start_doors(struct collector *collector) {
+  const struct http_parts http = {.loop = collector->loop,
+                                  .ca = collector->ca,
+                                  .access = collector->access,
+                                  .store = collector->store,
+                                  .debug = collector->debug,
+                                  .symbolizer = collector->symbolizer,
+                                  .address = collector->settings.http,
+                                  .metrics = print_metrics,
+                                  .metrics_context = collector};
+  int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);
+  if (failed) return failed;
+  const struct ingest_parts ingest = {.loop = collector->loop,
+                                      .ca = collector->ca,
+                                      .access = collector->access,
+                                      .store = collector->store,
+                                      .debug = collector->debug,
+                                      .symbolizer = collector->symbolizer,
+                                      .address = collector->settings.agents,
+                                      .page_url = http_url(collector->http)};
+  return ingest_start(&ingest, &collector->ingest, collector->error, ERROR_BYTES);
+}
+
+static int start(struct collector *collector) {
+  raise_limits();
+  int failed = lock_data(collector);
+  if (!failed) failed = open_parts(collector);
+  if (!failed) failed = open_loop(collector);
+  if (!failed) failed = start_doors(collector);
+  if (!failed) {
+    snprintf(collector->error, ERROR_BYTES, "retention: its thread cannot be started");
+    failed = retention_start(collector->store, collector->settings.retention_ns,
+                             collector->settings.max_bytes, &collector->retention);
+  }
+  return failed;
+}
+
+/* Ends all there is.  Returns false when a query still runs: then the process may only exit. */
+static bool stop(struct collector *collector) {
+  if (collector->ingest) ingest_stop(collector->ingest);
+  if (http_stop(collector->http) != 0) return false;
+  retention_stop(collector->retention);
+  for (size_t i = 0; i < sizeof collector->stop_events / sizeof *collector->stop_events; i++)
+    if (collector->stop_events[i]) event_free(collector->stop_events[i]);
+  if (collector->loop) event_base_free(collector->loop);
+  symbolizer_close(collector->symbolizer);
+  debug_store_close(collector->debug);
+  store_close(collector->store);
+  access_close(collector->access);
+  ca_close(collector->ca);
+  if (collector->lock_fd >= 0) close(collector->lock_fd);
+  return true;
+}
+
+static int serve(struct collector *collector) {
+  int failed = start(collector);
+  if (failed) {
+    fprintf(stderr, "fleetprof-collector: %s\n", collector->error);
+  } else {
+    log_info("ready collector: %s, boards at %s", http_url(collector->http),
+             collector->settings.agents);
+    event_base_dispatch(collector->loop);
+  }
+  if (!stop(collector)) {
+    log_warn("stop collector: a query still ran: given up");
+    _exit(failed ? EXIT_FAILED : EXIT_DONE);
+  }
+  return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+  } subcommands[] = {{"token", tokens_command_token}, {"revoke", tokens_command_revoke}};
+  for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
+    if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
+
+  static struct collector collector = {.lock_fd = -1};
+  int failed = settings_read(argc, argv, &collector.settings, collector.error, ERROR_BYTES);
+  if (failed < 0) {
+    fprintf(stderr, "fleetprof-collector: %s\n", collector.error);
+    return EXIT_USAGE;
+  }
+  if (failed == 1) return EXIT_DONE;
+  if (collector.settings.verbose) log_set_level(LOG_LEVEL_DEBUG);
+  return serve(&collector);
+}

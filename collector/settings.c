@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The collector's options.  --data is all it needs; every other has a default that is safe on a
+   machine of one's own: both doors on loopback.  Addresses are checked here, before anything is
+   opened, so that a typing mistake is a wrong usage (exit 2) and not a failure. */
+#include "settings.h"
+
+#include "common/clock.h"
+#include "common/options.h"
+#include "http/address.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PORT_MAX = 65535 };
+
+#define ROW(name, argument, fallback, group, kind, member, help) \
+  { name, 0, argument, fallback, group, help, kind, offsetof(struct settings, member) }
+
+static const struct option rows[] = {
+    ROW("data", "DIR", NULL, "Where", OPTION_STRING, data,
+        "folder for everything that is kept; made when absent"),
+    ROW("agents", "ADDRESS:PORT", "127.0.0.1:7443", "Where", OPTION_STRING, agents,
+        "where boards connect (mutual TLS)"),
+    ROW("http", "ADDRESS:PORT", "127.0.0.1:7480", "Where", OPTION_STRING, http,
+        "page and API; any address but loopback serves TLS and wants a token"),
+    ROW("retention", "TIME", "30d", "How much", OPTION_DURATION, retention_ns,
+        "days older than this are deleted; 0 keeps all"),
+    ROW("max-bytes", "SIZE", "20G", "How much", OPTION_BYTES, max_bytes,
+        "beyond this the oldest days are deleted; 0 is no limit"),
+    ROW("verbose", NULL, NULL, "Messages", OPTION_FLAG, verbose, "say more on stderr"),
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof-collector --data DIR [OPTION]...\n"
+             "       fleetprof-collector token --data DIR [OPTION]...\n"
+             "       fleetprof-collector revoke --data DIR --board NAME",
+    .summary = "Receives profiles from boards, stores them, and answers over HTTP.",
+    .epilogue = "EXAMPLES\n"
+                "  fleetprof-collector --data /var/lib/fleetprof-collector\n"
+                "  fleetprof-collector token --data /var/lib/fleetprof-collector --board press-7\n"
+                "  curl http://127.0.0.1:7480/api/v1/boards\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+static int check_http(const char *text, char *error, size_t error_len) {
+  struct sockaddr_storage address;
+  socklen_t len;
+  if (address_parse(text, &address, &len) == 0) return 0;
+  snprintf(error, error_len,
+           "--http %s: is not ADDRESS:PORT with a numeric address (127.0.0.1:7480, [::]:7480)",
+           text);
+  return -EINVAL;
+}
+
+/* Boards may be waited for at a name, which is looked up later; the port must be one. */
+static int check_agents(const char *text, char *error, size_t error_len) {
+  const char *colon = strrchr(text, ':');
+  uint64_t port = 0;
+  if (colon && colon != text && options_parse_value(OPTION_COUNT, colon + 1, &port) == 0 &&
+      port <= PORT_MAX)
+    return 0;
+  snprintf(error, error_len, "--agents %s: is not ADDRESS:PORT (127.0.0.1:7443, [::]:7443)", text);
+  return -EINVAL;
+}
+
+int settings_read(int argc, char **argv, struct settings *ret, char *error, size_t error_len) {
+  struct settings settings = {0};
+  struct options_result result;
+  int failed = options_parse(&table, argc, argv, &settings, &result, error, error_len);
+  if (failed) return failed;
+  if (result.is_done) return 1;
+  if (result.first_positional < argc) {
+    snprintf(error, error_len, "%s: is no subcommand; there are token and revoke",
+             argv[result.first_positional]);
+    return -EINVAL;
+  }
+  if (settings.data == NULL || *settings.data == '\0') {
+    snprintf(error, error_len, "--data: is missing; give the folder to keep everything in");
+    return -EINVAL;
+  }
+  failed = check_agents(settings.agents, error, error_len);
+  if (!failed) failed = check_http(settings.http, error, error_len);
+  if (!failed) *ret = settings;
+  return failed;
+}

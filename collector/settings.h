@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the collector was told, checked. */
+#ifndef COLLECTOR_SETTINGS_H
+#define COLLECTOR_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct settings {
+  const char *data, *agents, *http;
+  uint64_t retention_ns, max_bytes;
+  bool verbose;
+};
+
+/* Fills RET from defaults, environment, config file and ARGV.  Returns 0; 1 when --help or
+   --version was printed; -EINVAL with "what: why" in ERROR. */
+int settings_read(int argc, char **argv, struct settings *ret, char *error, size_t error_len);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The board catalogue in the landing file: what each board last said of itself. */
+#ifndef STORE_BOARD_TABLE_H
+#define STORE_BOARD_TABLE_H
+
+#include "common/buf.h"
+#include "store.h"
+
+#include <sqlite3.h>
+
+#define BOARD_TABLE_SCHEMA                                                                   \
+  "CREATE TABLE board(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"                    \
+  " arch TEXT NOT NULL, kernel TEXT NOT NULL, version TEXT NOT NULL, sampler TEXT NOT NULL," \
+  " clock TEXT NOT NULL, achieved_mhz INTEGER NOT NULL, labels TEXT NOT NULL,"               \
+  " first_seen_ms INTEGER NOT NULL, last_seen_ms INTEGER NOT NULL,"                          \
+  " past BLOB NOT NULL DEFAULT x'');" /* the balance of runs that were folded away */
+
+struct board_table {
+  sqlite3_stmt *seen;
+  struct buf labels;
+};
+
+int board_table_open(sqlite3 *db, struct board_table *ret);
+void board_table_close(struct board_table *table);
+
+/* Adds or updates SEEN's board (counters are run_table's business).  Returns 0 or -errno. */
+int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
+                     uint64_t *ret_id);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arithmetic of a run's books; pure.
+
+   A board's counters are cumulative, so the newest report says all.  Reports arrive out of order
+   (a batch spooled an hour ago carries the counters of then; a ping those of now).  Produced and
+   every kind of loss only ever grow; shipped may shrink when a spooled batch is lost.  So the
+   newer report is the one with the larger produced + losses, and among equals the one that
+   shipped more.
+
+   The balance closes the books from what both sides know:
+
+     open      = produced - stored - losses the board counted
+     rejected  : the board counts a refused batch itself once it hears of it.  Until then, and when
+                 it never does, ours fills in, but never past what is open.
+     run_ended : a run that ended has no open window any more: what it neither shipped nor counted
+                 as lost is lost, as far as it is still open.
+     pending   = what is open after that: in the board's spool or window, or on its way.
+
+   Never negative, and summing up to produced unless the board's own numbers contradict it. */
+#include "books.h"
+
+#include "common/buf.h"
+#include "proto/varint.h"
+
+#include <errno.h>
+
+static uint64_t less(uint64_t from, uint64_t what) {
+  return from > what ? from - what : 0;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static uint64_t total_of(const uint64_t *dropped) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) sum += dropped[i];
+  return sum;
+}
+
+void books_report(struct books *books, const struct counters *counters) {
+  uint64_t known = books->board.produced + total_of(books->board.dropped);
+  uint64_t told = counters->produced + total_of(counters->dropped);
+  uint32_t final = books->board.final | counters->final;
+  if (told > known || (told == known && counters->shipped >= books->board.shipped))
+    books->board = *counters;
+  books->board.final = final;
+}
+
+void books_balance(const struct books *books, struct books_balance *ret) {
+  const struct counters *board = &books->board;
+  uint64_t dropped = total_of(board->dropped);
+  uint64_t open = less(less(board->produced, books->stored), dropped);
+  struct books_balance balance = {.produced = board->produced, .stored = books->stored};
+  memcpy(balance.dropped, board->dropped, sizeof balance.dropped);
+
+  uint64_t refused = smaller(open, less(books->refused, board->dropped[LOSS_REJECTED]));
+  balance.dropped[LOSS_REJECTED] += refused;
+  open -= refused;
+
+  uint64_t unshipped = less(less(board->produced, board->shipped), dropped);
+  uint64_t ended = board->final ? smaller(open, unshipped) : 0;
+  balance.dropped[LOSS_RUN_ENDED] += ended;
+  balance.pending = open - ended;
+  *ret = balance;
+}
+
+void books_add(struct books_balance *sum, const struct books_balance *balance) {
+  sum->produced += balance->produced;
+  sum->stored += balance->stored;
+  sum->pending += balance->pending;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) sum->dropped[i] += balance->dropped[i];
+}
+
+void books_loss_encode(const uint64_t *loss, struct buf *ret) {
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) varint_encode(ret, loss[i]);
+}
+
+int books_loss_decode(struct span bytes, uint64_t *ret_loss) {
+  uint64_t loss[LOSS_REASON_COUNT] = {0}, ignored = 0;
+  for (unsigned i = 0; bytes.len > 0; i++)
+    if (varint_decode(&bytes, i < LOSS_REASON_COUNT ? &loss[i] : &ignored) != 0) return -EBADMSG;
+  memcpy(ret_loss, loss, sizeof loss);
+  return 0;
+}
+
+void books_change_encode(const struct books_balance *before, const struct books_balance *after,
+                         struct buf *ret) {
+  if (memcmp(before->dropped, after->dropped, sizeof before->dropped) == 0) return;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    varint_encode(ret, zigzag_encode((int64_t)(after->dropped[i] - before->dropped[i])));
+}
+
+int books_change_decode(struct span bytes, int64_t *ret_change) {
+  uint64_t bits[LOSS_REASON_COUNT];
+  int error = books_loss_decode(bytes, bits);
+  if (error != 0) return error;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) ret_change[i] = zigzag_decode(bits[i]);
+  return 0;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of one day, and the exactly-once half of settling.
+
+   Landing rows come in id order.  The ids that are in are remembered as one number, in the same
+   transaction as what they brought: a crash leaves either both or neither, and a row that is shown
+   again is skipped.  The number belongs to one landing file, known by its epoch; ids of another
+   one are strangers and start from 0.
+
+   A batch becomes one block for each of its series.  Batch nodes that are the same node here (the
+   daemon may send a path twice) are merged, so a block has ascending nodes. */
+#include "day_file.h"
+
+#include "block.h"
+#include "common/arena.h"
+#include "common/buf.h"
+#include "day_folder.h"
+#include "db.h"
+#include "node_table.h"
+#include "proto/loss.h"
+#include "series_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char schema[] =
+    "CREATE TABLE meta(epoch INTEGER PRIMARY KEY, settled_id INTEGER NOT NULL);" NODE_TABLE_SCHEMA
+    "CREATE TABLE series(id INTEGER PRIMARY KEY, type INTEGER NOT NULL, labels TEXT NOT NULL,"
+    " UNIQUE(labels, type));"
+    "CREATE TABLE block(id INTEGER PRIMARY KEY, series INTEGER NOT NULL, mid_ms INTEGER NOT NULL,"
+    " start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, rows INTEGER NOT NULL,"
+    " count INTEGER NOT NULL, weight INTEGER NOT NULL, raw_len INTEGER NOT NULL,"
+    " bytes BLOB NOT NULL);"
+    "CREATE INDEX block_by_series ON block(series, mid_ms);"
+    "CREATE TABLE loss(at_ms INTEGER NOT NULL, board TEXT NOT NULL, run INTEGER NOT NULL,"
+    " reason INTEGER NOT NULL, records INTEGER NOT NULL);";
+
+enum statement { FIND_SERIES, ADD_SERIES, ADD_BLOCK, ADD_LOSS, SET_SETTLED, STATEMENTS };
+
+static const char *const day_sql[STATEMENTS] = {
+    [FIND_SERIES] = "SELECT id FROM series WHERE labels=? AND type=?",
+    [ADD_SERIES] = "INSERT INTO series(labels,type) VALUES(?,?)",
+    [ADD_BLOCK] = "INSERT INTO block(series,mid_ms,start_ms,end_ms,rows,count,weight,raw_len,bytes)"
+                  " VALUES(?,?,?,?,?,?,?,?,?)",
+    [ADD_LOSS] = "INSERT INTO loss(at_ms,run,reason,records,board) VALUES(?,?,?,?,?)",
+    [SET_SETTLED] = "INSERT OR REPLACE INTO meta(epoch,settled_id) VALUES(?,?)",
+};
+
+struct day_file {
+  sqlite3 *db;
+  sqlite3_stmt *statements[STATEMENTS];
+  struct node_table nodes;
+  uint64_t epoch, settled_id;
+  bool is_open; /* a transaction is */
+  struct buf columns, packed;
+};
+
+static int read_settled(struct day_file *file) {
+  sqlite3_stmt *read = NULL;
+  int error = db_prepare(file->db, "SELECT settled_id FROM meta WHERE epoch=?", &read);
+  if (error != 0) return error;
+  db_bind_u64(read, 1, file->epoch);
+  int row = db_step(read);
+  if (row == 1) file->settled_id = db_u64(read, 0);
+  sqlite3_finalize(read);
+  return row < 0 ? row : 0;
+}
+
+int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64_t epoch,
+                  struct day_file **ret) {
+  struct day_file *file = calloc(1, sizeof *file);
+  if (file == NULL) return -ENOMEM;
+  file->epoch = epoch;
+  int error = db_open(path, true, &file->db);
+  if (error == 0) error = db_schema(file->db, schema, DAY_VERSION);
+  if (error == 0) error = db_prepare_all(file->db, day_sql, STATEMENTS, file->statements);
+  if (error == 0) error = node_table_open(file->db, key, DAY_NODES_MAX, &file->nodes);
+  if (error == 0) error = read_settled(file);
+  if (error != 0) {
+    day_file_close(file);
+    return error;
+  }
+  *ret = file;
+  return 0;
+}
+
+void day_file_close(struct day_file *file) {
+  if (file == NULL) return;
+  db_finalize_all(file->statements, STATEMENTS);
+  node_table_close(&file->nodes);
+  db_close(file->db);
+  buf_fini(&file->columns);
+  buf_fini(&file->packed);
+  free(file);
+}
+
+bool day_file_has(const struct day_file *file, uint64_t id) {
+  return id <= file->settled_id;
+}
+
+uint64_t day_file_collisions(const struct day_file *file) {
+  return file->nodes.collisions;
+}
+
+uint64_t day_file_cut(const struct day_file *file) {
+  return file->nodes.cut;
+}
+
+static int begin(struct day_file *file) {
+  if (file->is_open) return 0;
+  int error = db_exec(file->db, "BEGIN IMMEDIATE");
+  file->is_open = error == 0;
+  return error;
+}
+
+static int map_series(struct day_file *file, const struct series_rows *series, uint64_t *ret) {
+  sqlite3_stmt *find = file->statements[FIND_SERIES], *add = file->statements[ADD_SERIES];
+  db_bind_text(find, 1, series->labels);
+  db_bind_u64(find, 2, series->type);
+  int row = db_step(find);
+  if (row < 0) return row;
+  if (row == 1) {
+    *ret = db_u64(find, 0);
+    sqlite3_reset(find);
+    return 0;
+  }
+  db_bind_text(add, 1, series->labels);
+  db_bind_u64(add, 2, series->type);
+  int error = db_run(add);
+  if (error == 0) *ret = (uint64_t)sqlite3_last_insert_rowid(file->db);
+  return error;
+}
+
+static int by_node(const void *left, const void *right) {
+  const struct store_row *a = left, *b = right;
+  return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Sorts ROWS by node and adds up those of one node.  Returns how many are left. */
+static uint32_t merge_rows(struct store_row *rows, uint32_t count) {
+  uint32_t kept = 0;
+  qsort(rows, count, sizeof *rows, by_node);
+  for (uint32_t i = 0; i < count; i++) {
+    if (kept > 0 && rows[kept - 1].node == rows[i].node) {
+      rows[kept - 1].count += rows[i].count;
+      rows[kept - 1].weight += rows[i].weight;
+    } else {
+      rows[kept++] = rows[i];
+    }
+  }
+  return kept;
+}
+
+static int add_block(struct day_file *file, const struct day_batch *batch, uint64_t series,
+                     const struct store_row *rows, uint32_t row_count) {
+  sqlite3_stmt *add = file->statements[ADD_BLOCK];
+  uint64_t count = 0, weight = 0;
+  for (uint32_t i = 0; i < row_count; i++) {
+    count += rows[i].count;
+    weight += rows[i].weight;
+  }
+  buf_clear(&file->columns);
+  buf_clear(&file->packed);
+  int error = block_encode(rows, row_count, &file->columns);
+  if (error == 0) error = block_pack(buf_span(&file->columns), &file->packed);
+  if (error != 0) return error;
+  const uint64_t values[] = {series,          day_midpoint(batch->start_ms, batch->end_ms),
+                             batch->start_ms, batch->end_ms,
+                             row_count,       count,
+                             weight,          file->columns.len};
+  for (int i = 0; i < 8; i++) db_bind_u64(add, i + 1, values[i]);
+  db_bind_span(add, 9, buf_span(&file->packed));
+  return db_run(add);
+}
+
+static int put_series(struct day_file *file, const struct day_batch *batch,
+                      const struct series_rows *series, const struct node_ref *nodes) {
+  uint64_t id = 0;
+  struct store_row *rows = arena_array(batch->arena, series->count, sizeof *rows);
+  if (rows == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < series->count; i++) {
+    rows[i] = series->rows[i];
+    rows[i].node = nodes[rows[i].node].n;
+  }
+  int error = map_series(file, series, &id);
+  return error != 0 ? error : add_block(file, batch, id, rows, merge_rows(rows, series->count));
+}
+
+int day_file_put_batch(struct day_file *file, const struct day_batch *batch) {
+  if (batch->series_count == 0) return 0;
+  struct node_ref *nodes = arena_array(batch->arena, batch->batch->node_count, sizeof *nodes);
+  struct node_ref *modules = arena_array(batch->arena, batch->batch->module_count, sizeof *modules);
+  if (nodes == NULL || modules == NULL) return -ENOMEM;
+  int error = begin(file);
+  if (error == 0) error = node_table_map(&file->nodes, batch->batch, modules, nodes);
+  for (uint32_t i = 0; i < batch->series_count && error == 0; i++)
+    error = put_series(file, batch, &batch->series[i], nodes);
+  return error;
+}
+
+int day_file_put_loss(struct day_file *file, const struct day_loss *loss) {
+  sqlite3_stmt *add = file->statements[ADD_LOSS];
+  int error = begin(file);
+  for (unsigned reason = 0; reason < LOSS_REASON_COUNT && error == 0; reason++) {
+    if (loss->change[reason] == 0) continue;
+    const uint64_t values[] = {loss->at_ms, loss->run, reason, (uint64_t)loss->change[reason]};
+    for (int i = 0; i < 4; i++) db_bind_u64(add, i + 1, values[i]);
+    db_bind_text(add, 5, loss->board);
+    error = db_run(add);
+  }
+  return error;
+}
+
+int day_file_settled(struct day_file *file, uint64_t id) {
+  int error = begin(file);
+  if (error == 0) file->settled_id = id;
+  return error;
+}
+
+int day_file_commit(struct day_file *file) {
+  sqlite3_stmt *set = file->statements[SET_SETTLED];
+  if (!file->is_open) return 0;
+  db_bind_u64(set, 1, file->epoch);
+  db_bind_u64(set, 2, file->settled_id);
+  int error = db_run(set);
+  if (error == 0) error = db_exec(file->db, "COMMIT");
+  if (error == 0) file->is_open = false;
+  return error;
+}

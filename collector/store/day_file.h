@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing the file of one day: nodes, modules, series, blocks and losses.  One thread at a time. */
+#ifndef STORE_DAY_FILE_H
+#define STORE_DAY_FILE_H
+
+#include "proto/batch.h"
+#include "siphash.h"
+
+#include <stdint.h>
+
+struct arena;
+struct day_file;
+struct series_rows;
+
+enum {
+  DAY_VERSION = 1,
+  DAY_NODES_MAX = 16 << 20, /* distinct stacks' nodes a day; deeper frames are cut beyond */
+};
+
+struct day_batch {
+  uint64_t start_ms, end_ms;
+  const struct batch *batch;
+  const struct series_rows *series;
+  uint32_t series_count;
+  struct arena *arena; /* for what is needed on the way */
+};
+
+struct day_loss {
+  const char *board;
+  uint64_t run, at_ms;
+  const int64_t *change; /* LOSS_REASON_COUNT records more, or fewer */
+};
+
+/* Opens (makes) the file at PATH for rows of the landing file EPOCH.  Returns 0; -EUCLEAN when it
+   is damaged; -EPROTO when it is from a newer program; or -errno. */
+int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64_t epoch,
+                  struct day_file **ret);
+void day_file_close(struct day_file *file); /* what was not committed is rolled back */
+
+/* Whether landing row ID is in already. */
+bool day_file_has(const struct day_file *file, uint64_t id);
+
+/* Put batch and losses of landing row ID into the open transaction (begun by the first). */
+int day_file_put_batch(struct day_file *file, const struct day_batch *batch);
+int day_file_put_loss(struct day_file *file, const struct day_loss *loss);
+int day_file_settled(struct day_file *file, uint64_t id);
+
+/* Makes everything put so far durable. */
+int day_file_commit(struct day_file *file);
+
+/* Nodes whose hash collided with another's, and frames cut at DAY_NODES_MAX, since open. */
+uint64_t day_file_collisions(const struct day_file *file);
+uint64_t day_file_cut(const struct day_file *file);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names and files only: what is in a day file is day_file's and day_reader's business.  One file a
+   day, because deleting a day is then unlinking it, whatever its size; a DELETE of as much would
+   hold the write lock for seconds.
+
+   SQLite keeps two files beside each database, `-wal` and `-shm`.  They go first when a day is
+   deleted: a WAL without its database is nothing, a database without its WAL is an older one. */
+#include "day_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECONDS_PER_DAY = 24 * 3600, CORRUPT_NAMES_MAX = 1000 };
+
+static const char *const companions[] = {"-wal", "-shm", ""};
+enum { COMPANIONS = 3 };
+
+uint64_t day_midpoint(uint64_t start_ms, uint64_t end_ms) {
+  return end_ms > start_ms ? start_ms + (end_ms - start_ms) / 2 : start_ms;
+}
+
+uint32_t day_of(uint64_t ms) {
+  uint64_t day = ms / DAY_MS;
+  return day > DAY_LAST ? DAY_LAST : (uint32_t)day;
+}
+
+int day_folder_path(const char *dir, uint32_t day, char path[DAY_PATH_BYTES]) {
+  time_t seconds = (time_t)day * SECONDS_PER_DAY;
+  struct tm date = {0};
+  gmtime_r(&seconds, &date);
+  int len = snprintf(path, DAY_PATH_BYTES, "%s/day-%04d-%02d-%02d.db", dir, date.tm_year + 1900,
+                     date.tm_mon + 1, date.tm_mday);
+  return len < 0 || len >= DAY_PATH_BYTES ? -ENAMETOOLONG : 0;
+}
+
+/* Reads a file's name; only what day_folder_path would write is one of ours. */
+static int parse_name(const char *name, uint32_t *ret_day) {
+  char again[DAY_PATH_BYTES];
+  struct tm date = {0};
+  int len = 0;
+  if (sscanf(name, "day-%4d-%2d-%2d.db%n", &date.tm_year, &date.tm_mon, &date.tm_mday, &len) != 3)
+    return -EINVAL;
+  date.tm_year -= 1900;
+  date.tm_mon -= 1;
+  time_t seconds = timegm(&date);
+  if (seconds < 0 || seconds / SECONDS_PER_DAY > DAY_LAST) return -EINVAL;
+  uint32_t day = (uint32_t)(seconds / SECONDS_PER_DAY);
+  if (day_folder_path(".", day, again) != 0 || strcmp(again + 2, name) != 0) return -EINVAL;
+  *ret_day = day;
+  return 0;
+}
+
+static int by_day(const void *left, const void *right) {
+  uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+int day_folder_list(const char *dir, uint32_t **ret, size_t *ret_count) {
+  uint32_t *days = NULL, day = 0;
+  size_t count = 0, room = 0;
+  int error = 0;
+  DIR *folder = opendir(dir);
+  if (folder == NULL) return -errno;
+  for (struct dirent *entry; error == 0 && (entry = readdir(folder)) != NULL;) {
+    if (parse_name(entry->d_name, &day) != 0) continue;
+    if (count == room) {
+      room = room > 0 ? room * 2 : 64;
+      uint32_t *more = reallocarray(days, room, sizeof *days);
+      if (more == NULL) error = -ENOMEM;
+      if (more != NULL) days = more;
+    }
+    if (error == 0) days[count++] = day;
+  }
+  closedir(folder);
+  if (error != 0) {
+    free(days);
+    return error;
+  }
+  if (count > 0) qsort(days, count, sizeof *days, by_day);
+  *ret = days;
+  *ret_count = count;
+  return 0;
+}
+
+uint64_t day_folder_bytes(const char *dir, uint32_t day) {
+  char path[DAY_PATH_BYTES], part[DAY_PATH_BYTES + 8];
+  uint64_t bytes = 0;
+  if (day_folder_path(dir, day, path) != 0) return 0;
+  for (unsigned i = 0; i < COMPANIONS; i++) {
+    struct stat status;
+    snprintf(part, sizeof part, "%s%s", path, companions[i]);
+    if (stat(part, &status) == 0) bytes += (uint64_t)status.st_blocks * 512;
+  }
+  return bytes;
+}
+
+int day_folder_remove(const char *dir, uint32_t day) {
+  char path[DAY_PATH_BYTES], part[DAY_PATH_BYTES + 8];
+  int error = day_folder_path(dir, day, path);
+  for (unsigned i = 0; error == 0 && i < COMPANIONS; i++) {
+    snprintf(part, sizeof part, "%s%s", path, companions[i]);
+    if (unlink(part) != 0 && errno != ENOENT) error = -errno;
+  }
+  return error;
+}
+
+/* Finds a name for the damaged file that no earlier one has. */
+static int free_name(const char *path, char *name, size_t name_len) {
+  for (unsigned i = 0; i < CORRUPT_NAMES_MAX; i++) {
+    if (i == 0)
+      snprintf(name, name_len, "%s.corrupt", path);
+    else
+      snprintf(name, name_len, "%s.corrupt-%u", path, i);
+    if (access(name, F_OK) != 0) return 0;
+  }
+  return -EEXIST;
+}
+
+int day_folder_set_aside(const char *dir, uint32_t day) {
+  char path[DAY_PATH_BYTES], name[DAY_PATH_BYTES + 32];
+  char from[DAY_PATH_BYTES + 8], to[DAY_PATH_BYTES + 48];
+  int error = day_folder_path(dir, day, path);
+  if (error == 0) error = free_name(path, name, sizeof name);
+  for (unsigned i = 0; error == 0 && i < COMPANIONS; i++) {
+    snprintf(from, sizeof from, "%s%s", path, companions[i]);
+    snprintf(to, sizeof to, "%s%s", name, companions[i]);
+    if (rename(from, to) != 0 && errno != ENOENT) error = -errno;
+  }
+  return error;
+}

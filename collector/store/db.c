@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thin layer over SQLite.
+
+   Durability is chosen once, here: WAL with synchronous=FULL means that a COMMIT that returned
+   has been fsynced, which is what an ack promises.  Connections are opened without SQLite's own
+   mutexes, because each belongs to one thread or stands behind one of our locks.
+
+   64-bit counters are kept as SQLite's signed integers bit for bit; they are only ever compared
+   and added in C, where they are unsigned. */
+#include "db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  BUSY_MS = 5000,            /* another process (a backup, a shell) may hold the lock so long */
+  WAL_BYTES_KEPT = 16 << 20, /* a WAL that grew past this in a burst is cut again */
+  VERSION_TEXT_BYTES = 64,
+};
+
+int db_errno(int code) {
+  switch (code & 0xff) {
+  case SQLITE_OK:
+  case SQLITE_ROW:
+  case SQLITE_DONE:
+    return 0;
+  case SQLITE_NOMEM:
+    return -ENOMEM;
+  case SQLITE_FULL:
+    return -ENOSPC;
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return -EBUSY;
+  case SQLITE_READONLY:
+    return -EROFS;
+  case SQLITE_PERM:
+  case SQLITE_AUTH:
+    return -EACCES;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+  case SQLITE_FORMAT:
+  case SQLITE_SCHEMA:
+  case SQLITE_ERROR:
+    return -EUCLEAN; /* our SQL is fixed: it only fails on tables that are not ours */
+  case SQLITE_TOOBIG:
+    return -EOVERFLOW;
+  default:
+    return -EIO;
+  }
+}
+
+int db_exec(sqlite3 *db, const char *sql) {
+  return db_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
+}
+
+void db_close(sqlite3 *db) {
+  if (db != NULL) sqlite3_close(db);
+}
+
+static int set_pragmas(sqlite3 *db) {
+  char limit[VERSION_TEXT_BYTES];
+  sqlite3_snprintf(sizeof limit, limit, "PRAGMA journal_size_limit=%d", WAL_BYTES_KEPT);
+  sqlite3_busy_timeout(db, BUSY_MS);
+  sqlite3_extended_result_codes(db, 1);
+  int error = db_exec(db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
+                          "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                          "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096");
+  return error != 0 ? error : db_exec(db, limit);
+}
+
+int db_open(const char *path, bool create, sqlite3 **ret) {
+  if (create) { /* ours alone: SQLite would make it with the umask's mode */
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return -errno;
+    close(fd);
+  }
+  sqlite3 *db = NULL;
+  int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
+  if (error == 0) error = set_pragmas(db);
+  if (error != 0) {
+    db_close(db);
+    return error;
+  }
+  *ret = db;
+  return 0;
+}
+
+int db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret) {
+  return db_errno(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
+}
+
+int db_prepare_all(sqlite3 *db, const char *const *sql, size_t count, sqlite3_stmt **ret) {
+  for (size_t i = 0; i < count; i++) {
+    int error = db_prepare(db, sql[i], &ret[i]);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+void db_finalize_all(sqlite3_stmt **statements, size_t count) {
+  for (size_t i = 0; i < count; i++) sqlite3_finalize(statements[i]);
+}
+
+int db_step(sqlite3_stmt *statement) {
+  int code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) return 1;
+  sqlite3_reset(statement);
+  return db_errno(code);
+}
+
+int db_run(sqlite3_stmt *statement) {
+  int row = db_step(statement);
+  if (row == 1) sqlite3_reset(statement);
+  return row < 0 ? row : 0;
+}
+
+void db_bind_u64(sqlite3_stmt *statement, int at, uint64_t value) {
+  sqlite3_bind_int64(statement, at, (sqlite3_int64)value);
+}
+
+void db_bind_text(sqlite3_stmt *statement, int at, const char *text) {
+  sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+void db_bind_span(sqlite3_stmt *statement, int at, struct span bytes) {
+  /* A NULL pointer would bind SQL's NULL; an empty blob is not that. */
+  sqlite3_bind_blob64(statement, at, bytes.len > 0 ? (const void *)bytes.data : "", bytes.len,
+                      SQLITE_STATIC);
+}
+
+uint64_t db_u64(sqlite3_stmt *statement, int at) {
+  return (uint64_t)sqlite3_column_int64(statement, at);
+}
+
+const char *db_text(sqlite3_stmt *statement, int at) {
+  const char *text = (const char *)sqlite3_column_text(statement, at);
+  return text != NULL ? text : "";
+}
+
+struct span db_span(sqlite3_stmt *statement, int at) {
+  const void *data = sqlite3_column_blob(statement, at);
+  int len = sqlite3_column_bytes(statement, at);
+  return span_of(data, len > 0 ? (size_t)len : 0);
+}
+
+int db_number(sqlite3 *db, const char *sql, uint64_t fallback, uint64_t *ret) {
+  sqlite3_stmt *statement = NULL;
+  int row = db_prepare(db, sql, &statement);
+  if (row == 0) row = db_step(statement);
+  uint64_t number = row == 1 ? db_u64(statement, 0) : fallback;
+  sqlite3_finalize(statement);
+  if (row < 0) return row;
+  *ret = number;
+  return 0;
+}
+
+int db_check(sqlite3 *db) {
+  sqlite3_stmt *check = NULL;
+  int row = db_prepare(db, "PRAGMA quick_check(1)", &check);
+  if (row == 0) row = db_step(check);
+  if (row == 1) row = strcmp(db_text(check, 0), "ok") == 0 ? 0 : -EUCLEAN;
+  sqlite3_finalize(check);
+  return row;
+}
+
+int db_schema(sqlite3 *db, const char *schema, int version) {
+  char mark[VERSION_TEXT_BYTES];
+  uint64_t found = 0;
+  int error = db_number(db, "PRAGMA user_version", 0, &found);
+  if (error != 0) return error;
+  if (found == (uint64_t)version) return 0;
+  if (found != 0) return -EPROTO;
+  sqlite3_snprintf(sizeof mark, mark, "PRAGMA user_version=%d; COMMIT", version);
+  error = db_exec(db, "BEGIN IMMEDIATE");
+  if (error == 0) error = db_exec(db, schema);
+  if (error == 0) error = db_exec(db, mark);
+  if (error != 0) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  return error;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SQLite with our error numbers: every call returns 0 or -errno, and nothing else in the store
+   needs to know result codes.  Bound texts and blobs are borrowed until the statement has run. */
+#ifndef STORE_DB_H
+#define STORE_DB_H
+
+#include "common/span.h"
+
+#include <sqlite3.h>
+
+/* -EUCLEAN means that the file is damaged. */
+int db_errno(int code);
+
+/* Opens PATH for writing, made when absent if CREATE: WAL, synchronous=FULL.  Returns 0 or
+   -errno. */
+int db_open(const char *path, bool create, sqlite3 **ret);
+void db_close(sqlite3 *db);
+
+/* Makes the tables of SCHEMA in an empty file and marks it VERSION.  Returns 0, -EPROTO when the
+   file is from a newer program, or -errno. */
+int db_schema(sqlite3 *db, const char *schema, int version);
+
+int db_exec(sqlite3 *db, const char *sql);
+int db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret);
+
+/* Prepares COUNT statements; on failure those made are finalized by the caller (NULL is fine). */
+int db_prepare_all(sqlite3 *db, const char *const *sql, size_t count, sqlite3_stmt **ret);
+void db_finalize_all(sqlite3_stmt **statements, size_t count);
+
+/* Reads the one number that SQL yields, FALLBACK when it yields no row. */
+int db_number(sqlite3 *db, const char *sql, uint64_t fallback, uint64_t *ret);
+
+/* Looks through the whole file.  Returns 0, -EUCLEAN when it is damaged, or -errno. */
+int db_check(sqlite3 *db);
+
+/* Returns 1 with a row, 0 at the end, or -errno; the statement is reset unless it is 1. */
+int db_step(sqlite3_stmt *statement);
+/* Runs a statement that yields no row and resets it. */
+int db_run(sqlite3_stmt *statement);
+
+/* Binding by position, from 1. */
+void db_bind_u64(sqlite3_stmt *statement, int at, uint64_t value);
+void db_bind_text(sqlite3_stmt *statement, int at, const char *text); /* NULL: SQL's NULL */
+void db_bind_span(sqlite3_stmt *statement, int at, struct span bytes);
+
+/* Columns of the row, from 0; pointers are valid until the next step. */
+uint64_t db_u64(sqlite3_stmt *statement, int at);
+const char *db_text(sqlite3_stmt *statement, int at); /* never NULL */
+struct span db_span(sqlite3_stmt *statement, int at);
+
+#endif

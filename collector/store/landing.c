@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The landing file has two connections.  The writer, behind a mutex, appends: a group of batches,
+   their ledger rows and their books are one transaction, whose COMMIT is the moment to ack.  The
+   settler reads rows in id order and deletes them once their day file is durable; its deletes need
+   no fsync of their own, for a row that comes back after a power cut is skipped by its id.
+
+   What boards say of themselves is written without fsync too (they say it again), unless it closes
+   a run's books: then nobody may ever say it again.
+
+   Each change of a run's losses lands as well, with its time, so that the losses of any range of
+   time add up to the books.  Envelopes stay compressed as they came. */
+#include "landing.h"
+
+#include "board_table.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "db.h"
+#include "proto/batch_codec.h"
+#include "run_table.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+
+enum { LANDING_VERSION = 1, PATH_BYTES = 4096 };
+
+#define MS_PER_DAY (24 * 3600 * 1000ULL)
+/* How far a window may lie from its arrival: a spool may be old, a clock a little fast. */
+#define PAST_MS_MAX (400 * MS_PER_DAY)
+#define FUTURE_MS_MAX MS_PER_DAY
+/* Room that appends leave free, so that what was acked can still settle when the disk is nearly
+   full: this much, or a sixteenth of a small file system, and what the backlog may take in a day
+   file and its WAL (measured: six times its inflated size, when no two stacks are alike). */
+#define FREE_BYTES_MIN (16ULL << 20)
+#define FREE_FRACTION 16
+#define SETTLED_GROWTH 8
+/* Half a minute of settling; with more to do, boards wait with what they have in their spools. */
+#define BACKLOG_BYTES_MAX (256ULL << 20)
+
+static const char schema[] =
+    "CREATE TABLE meta(epoch INTEGER NOT NULL);"
+    "CREATE TABLE landing(id INTEGER PRIMARY KEY AUTOINCREMENT, board INTEGER NOT NULL,"
+    " run INTEGER NOT NULL, seq INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
+    " end_ms INTEGER NOT NULL, raw_len INTEGER NOT NULL, envelope BLOB NOT NULL,"
+    " loss BLOB NOT NULL);" BOARD_TABLE_SCHEMA RUN_TABLE_SCHEMA;
+
+enum statement { INSERT_ROW, FIND_RUN, STATEMENTS };
+
+static const char *const writer_sql[STATEMENTS] = {
+    [INSERT_ROW] = "INSERT INTO landing(board,run,seq,start_ms,end_ms,raw_len,envelope,loss)"
+                   " VALUES(?,?,?,?,?,?,?,?)",
+    [FIND_RUN] = "SELECT newest FROM run JOIN board ON board.id=run.board"
+                 " WHERE board.name=? AND run.run=?",
+};
+
+enum settler_statement { TAKE_ROWS, REMOVE_ROWS, SETTLER_STATEMENTS };
+
+static const char *const settler_sql[SETTLER_STATEMENTS] = {
+    [TAKE_ROWS] = "SELECT l.id,l.run,l.seq,l.start_ms,l.end_ms,l.raw_len,l.envelope,l.loss,"
+                  " b.name,b.arch,b.kernel,b.labels FROM landing l JOIN board b ON b.id=l.board"
+                  " WHERE l.id>? ORDER BY l.id LIMIT ?",
+    [REMOVE_ROWS] = "DELETE FROM landing WHERE id<=?",
+};
+
+struct landing {
+  char dir[PATH_BYTES];
+  uint64_t epoch;
+  pthread_mutex_t lock; /* over the writer and the figures */
+  sqlite3 *writer;
+  sqlite3_stmt *statements[STATEMENTS];
+  struct board_table boards;
+  struct run_table runs;
+  struct buf change; /* of losses, being bound */
+  bool is_full_sync;
+  uint64_t inserted_id; /* by the open transaction */
+  struct landing_figures figures;
+  sqlite3 *settler;
+  sqlite3_stmt *settler_statements[SETTLER_STATEMENTS];
+};
+
+/* A row of the landing table about to be written. */
+struct arrival {
+  uint64_t board, run, seq, start_ms, end_ms;
+  uint32_t raw_len;
+  struct span envelope;
+};
+
+static int begin(struct landing *landing, bool is_durable) {
+  if (landing->is_full_sync != is_durable) {
+    int error = db_exec(landing->writer,
+                        is_durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    if (error != 0) return error;
+    landing->is_full_sync = is_durable;
+  }
+  return db_exec(landing->writer, "BEGIN IMMEDIATE");
+}
+
+/* Commits, or rolls back when ERROR or the commit itself says so. */
+static int end(struct landing *landing, int error) {
+  if (error == 0) error = db_exec(landing->writer, "COMMIT");
+  if (error == 0) {
+    landing->figures.newest_id = landing->inserted_id;
+  } else {
+    landing->figures.failed_commits++;
+    landing->inserted_id = landing->figures.newest_id;
+    if (!sqlite3_get_autocommit(landing->writer)) db_exec(landing->writer, "ROLLBACK");
+  }
+  return error;
+}
+
+static int insert_row(struct landing *landing, const struct arrival *arrival) {
+  sqlite3_stmt *insert = landing->statements[INSERT_ROW];
+  const uint64_t numbers[] = {arrival->board,    arrival->run,    arrival->seq,
+                              arrival->start_ms, arrival->end_ms, arrival->raw_len};
+  for (int i = 0; i < 6; i++) db_bind_u64(insert, i + 1, numbers[i]);
+  db_bind_span(insert, 7, arrival->envelope);
+  db_bind_span(insert, 8, buf_span(&landing->change));
+  int error = db_run(insert);
+  if (error == 0) landing->inserted_id = (uint64_t)sqlite3_last_insert_rowid(landing->writer);
+  return error;
+}
+
+/* Saves RUN, whose balance was BEFORE, and lands ARRIVAL when it has an envelope or losses. */
+static int save_run(struct landing *landing, struct run_row *run,
+                    const struct books_balance *before, const struct arrival *arrival) {
+  struct books_balance after;
+  books_balance(&run->books, &after);
+  buf_clear(&landing->change);
+  books_change_encode(before, &after, &landing->change);
+  if (landing->change.failed) return -ENOMEM;
+  int error = run_table_save(&landing->runs, run);
+  if (error != 0) return error;
+  if (arrival->envelope.len == 0 && landing->change.len == 0) return 0;
+  return insert_row(landing, arrival);
+}
+
+/* Places a window that is absurdly far from when it came at its arrival. */
+static void place(struct landing *landing, const struct store_append *batch,
+                  struct arrival *arrival) {
+  uint64_t start = batch->start_ms;
+  uint64_t end = batch->end_ms < start ? start : batch->end_ms;
+  uint64_t now = batch->received_ms;
+  bool is_known = now > PAST_MS_MAX;
+  if (is_known && (end > now + FUTURE_MS_MAX || start < now - PAST_MS_MAX)) {
+    landing->figures.misplaced++;
+    start = end = now;
+  }
+  arrival->start_ms = start;
+  arrival->end_ms = end;
+}
+
+static int append_one(struct landing *landing, struct store_append *batch) {
+  const struct envelope *envelope = batch->envelope;
+  const struct store_board_seen seen = {.board = batch->board, .seen_ms = batch->received_ms};
+  struct arrival arrival = {.run = envelope->run,
+                            .seq = envelope->seq,
+                            .raw_len = envelope->raw_len,
+                            .envelope = envelope->zstd};
+  struct books_balance before;
+  struct run_row run;
+  int error = board_table_seen(&landing->boards, &seen, &arrival.board);
+  if (error == 0) error = run_table_load(&landing->runs, arrival.board, envelope->run, &run);
+  if (error != 0) return error;
+  if (ledger_has(&run.ledger, envelope->seq)) {
+    batch->outcome = STORE_DUPLICATE;
+    return 0;
+  }
+  books_balance(&run.books, &before);
+  if (!ledger_add(&run.ledger, envelope->seq)) landing->figures.gaps_closed++;
+  if (envelope->seq > run.newest) run.newest = envelope->seq;
+  run.books.stored += batch_record_count(batch->batch);
+  if (batch->batch->counters.run == envelope->run)
+    books_report(&run.books, &batch->batch->counters);
+  run.touched_ms = batch->received_ms;
+  place(landing, batch, &arrival);
+  batch->outcome = STORE_STORED;
+  return save_run(landing, &run, &before, &arrival);
+}
+
+/* Returns -ENOSPC when appending would eat the room that settling needs, -EAGAIN when settling is
+   too far behind. */
+static int check_room(const struct landing *landing) {
+  struct statvfs fs;
+  if (landing->figures.backlog_bytes > BACKLOG_BYTES_MAX) return -EAGAIN;
+  if (statvfs(landing->dir, &fs) != 0) return -errno;
+  uint64_t wanted = fs.f_blocks * (uint64_t)fs.f_frsize / FREE_FRACTION;
+  if (wanted > FREE_BYTES_MIN) wanted = FREE_BYTES_MIN;
+  wanted += landing->figures.backlog_bytes * SETTLED_GROWTH;
+  return fs.f_bavail * (uint64_t)fs.f_frsize < wanted ? -ENOSPC : 0;
+}
+
+/* Counts the outcomes of a group, which are final now. */
+static void settle_outcomes(struct landing *landing, struct store_append *batches, size_t count,
+                            int error) {
+  for (size_t i = 0; i < count; i++) {
+    if (error != 0) batches[i].outcome = STORE_FAILED;
+    if (batches[i].outcome == STORE_STORED) {
+      landing->figures.appended++;
+      landing->figures.backlog_bytes += batches[i].envelope->raw_len;
+    }
+    if (batches[i].outcome == STORE_DUPLICATE) landing->figures.duplicates++;
+  }
+}
+
+int landing_append(struct landing *landing, struct store_append *batches, size_t count) {
+  pthread_mutex_lock(&landing->lock);
+  int error = check_room(landing);
+  if (error == 0) error = begin(landing, true);
+  if (error == 0) {
+    for (size_t i = 0; i < count && error == 0; i++) error = append_one(landing, &batches[i]);
+    error = end(landing, error);
+  }
+  settle_outcomes(landing, batches, count, error);
+  pthread_mutex_unlock(&landing->lock);
+  return error;
+}
+
+static int seen_in_transaction(struct landing *landing, const struct store_board_seen *seen) {
+  const struct counters *counters = seen->counters;
+  struct arrival arrival = {.start_ms = seen->seen_ms, .end_ms = seen->seen_ms};
+  struct books_balance before;
+  struct run_row run;
+  int error = board_table_seen(&landing->boards, seen, &arrival.board);
+  if (error != 0 || counters == NULL) return error;
+  error = run_table_load(&landing->runs, arrival.board, counters->run, &run);
+  if (error != 0) return error;
+  books_balance(&run.books, &before);
+  books_report(&run.books, counters);
+  run.touched_ms = seen->seen_ms;
+  arrival.run = counters->run;
+  return save_run(landing, &run, &before, &arrival);
+}
+
+int landing_seen(struct landing *landing, const struct store_board_seen *seen) {
+  bool is_last_word = seen->counters != NULL && seen->counters->final;
+  pthread_mutex_lock(&landing->lock);
+  int error = begin(landing, is_last_word);
+  if (error == 0) error = end(landing, seen_in_transaction(landing, seen));
+  pthread_mutex_unlock(&landing->lock);
+  return error;
+}
+
+static int refused_in_transaction(struct landing *landing, struct arrival *arrival,
+                                  const char *board, uint64_t records) {
+  const struct store_board_seen seen = {.board = board, .seen_ms = arrival->start_ms};
+  struct books_balance before;
+  struct run_row run;
+  int error = board_table_seen(&landing->boards, &seen, &arrival->board);
+  if (error == 0) error = run_table_load(&landing->runs, arrival->board, arrival->run, &run);
+  if (error != 0 || ledger_has(&run.ledger, arrival->seq)) return error;
+  books_balance(&run.books, &before);
+  if (!ledger_add(&run.ledger, arrival->seq)) landing->figures.gaps_closed++;
+  run.books.refused += records;
+  run.touched_ms = arrival->start_ms;
+  landing->figures.refused++;
+  return save_run(landing, &run, &before, arrival);
+}
+
+int landing_refused(struct landing *landing, const char *board, uint64_t run, uint64_t seq,
+                    uint64_t records) {
+  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
+  struct arrival arrival = {.run = run, .seq = seq, .start_ms = now_ms, .end_ms = now_ms};
+  pthread_mutex_lock(&landing->lock);
+  int error = begin(landing, true);
+  if (error == 0) error = end(landing, refused_in_transaction(landing, &arrival, board, records));
+  pthread_mutex_unlock(&landing->lock);
+  return error;
+}
+
+int landing_last_seq(struct landing *landing, const char *board, uint64_t run, uint64_t *ret) {
+  sqlite3_stmt *find = landing->statements[FIND_RUN];
+  pthread_mutex_lock(&landing->lock);
+  db_bind_text(find, 1, board);
+  db_bind_u64(find, 2, run);
+  int row = db_step(find);
+  uint64_t seq = row == 1 ? db_u64(find, 0) : 0;
+  sqlite3_reset(find);
+  pthread_mutex_unlock(&landing->lock);
+  if (row < 0) return row;
+  *ret = seq;
+  return 0;
+}
+
+static void read_row(sqlite3_stmt *take, struct landing_row *ret) {
+  *ret = (struct landing_row){
+      .id = db_u64(take, 0),
+      .run = db_u64(take, 1),
+      .seq = db_u64(take, 2),
+      .start_ms = db_u64(take, 3),
+      .end_ms = db_u64(take, 4),
+      .raw_len = (uint32_t)db_u64(take, 5),
+      .envelope = db_span(take, 6),
+      .loss = db_span(take, 7),
+      .board = db_text(take, 8),
+      .arch = db_text(take, 9),
+      .kernel = db_text(take, 10),
+      .labels = db_text(take, 11),
+  };
+}
+
+long landing_take(struct landing *landing, uint64_t after, unsigned max,
+                  int (*on_row)(void *context, const struct landing_row *row), void *context) {
+  sqlite3_stmt *take = landing->settler_statements[TAKE_ROWS];
+  struct landing_row row;
+  long count = 0;
+  int error = 0;
+  db_bind_u64(take, 1, after);
+  db_bind_u64(take, 2, max);
+  while (error == 0 && (error = db_step(take)) == 1) {
+    read_row(take, &row);
+    error = on_row(context, &row);
+    count++;
+  }
+  sqlite3_reset(take);
+  return error < 0 ? error : count;
+}
+
+int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {
+  sqlite3_stmt *remove = landing->settler_statements[REMOVE_ROWS];
+  pthread_mutex_lock(&landing->lock); /* or the two connections would wait for each other's lock */
+  db_bind_u64(remove, 1, last);
+  int error = db_run(remove);
+  if (raw_bytes > landing->figures.backlog_bytes) raw_bytes = landing->figures.backlog_bytes;
+  landing->figures.backlog_bytes -= raw_bytes;
+  pthread_mutex_unlock(&landing->lock);
+  return error;
+}
+
+void landing_figures(struct landing *landing, struct landing_figures *ret) {
+  pthread_mutex_lock(&landing->lock);
+  *ret = landing->figures;
+  pthread_mutex_unlock(&landing->lock);
+}
+
+uint64_t landing_epoch(const struct landing *landing) {
+  return landing->epoch;
+}
+
+void landing_close(struct landing *landing) {
+  if (landing == NULL) return;
+  board_table_close(&landing->boards);
+  run_table_close(&landing->runs);
+  db_finalize_all(landing->statements, STATEMENTS);
+  db_finalize_all(landing->settler_statements, SETTLER_STATEMENTS);
+  db_close(landing->settler);
+  db_close(landing->writer);
+  buf_fini(&landing->change);
+  pthread_mutex_destroy(&landing->lock);
+  free(landing);
+}
+
+static int set_epoch(struct landing *landing) {
+  sqlite3_stmt *insert = NULL;
+  int error = db_number(landing->writer, "SELECT epoch FROM meta", 0, &landing->epoch);
+  if (error != 0 || landing->epoch != 0) return error;
+  while (landing->epoch == 0)
+    if (getrandom(&landing->epoch, sizeof landing->epoch, 0) < 0) return -errno;
+  error = db_prepare(landing->writer, "INSERT INTO meta VALUES(?)", &insert);
+  if (error != 0) return error;
+  db_bind_u64(insert, 1, landing->epoch);
+  error = db_run(insert);
+  sqlite3_finalize(insert);
+  return error;
+}
+
+static int open_writer(struct landing *landing, const char *path) {
+  int error = db_open(path, true, &landing->writer);
+  landing->is_full_sync = true;
+  if (error == 0) error = db_schema(landing->writer, schema, LANDING_VERSION);
+  /* The ledger keeps batches from counting twice: a damaged one must not be gone on with. */
+  if (error == 0) error = db_check(landing->writer);
+  if (error == 0) error = set_epoch(landing);
+  if (error == 0)
+    error = db_number(landing->writer, "SELECT seq FROM sqlite_sequence WHERE name='landing'", 0,
+                      &landing->inserted_id);
+  if (error == 0)
+    error = db_number(landing->writer, "SELECT ifnull(sum(raw_len),0) FROM landing", 0,
+                      &landing->figures.backlog_bytes);
+  if (error == 0)
+    error = db_prepare_all(landing->writer, writer_sql, STATEMENTS, landing->statements);
+  if (error == 0) error = board_table_open(landing->writer, &landing->boards);
+  if (error == 0) error = run_table_open(landing->writer, &landing->runs);
+  landing->figures.newest_id = landing->inserted_id;
+  return error;
+}
+
+static int open_settler(struct landing *landing, const char *path) {
+  int error = db_open(path, false, &landing->settler);
+  if (error == 0) error = db_exec(landing->settler, "PRAGMA synchronous=NORMAL");
+  if (error == 0)
+    error = db_prepare_all(landing->settler, settler_sql, SETTLER_STATEMENTS,
+                           landing->settler_statements);
+  return error;
+}
+
+static const char *why_not(int error) {
+  switch (error) {
+  case -EPROTO:
+    return "it was written by a newer version; use that version or another --data";
+  case -EUCLEAN:
+    return "it is damaged; restore a backup or move it away";
+  default:
+    return strerror(-error);
+  }
+}
+
+int landing_open(const char *dir, struct landing **ret, char *error, size_t error_len) {
+  char path[PATH_BYTES];
+  struct landing *landing = calloc(1, sizeof *landing);
+  if (landing == NULL) return -ENOMEM;
+  pthread_mutex_init(&landing->lock, NULL);
+  snprintf(landing->dir, sizeof landing->dir, "%s", dir);
+  int result = (size_t)snprintf(path, sizeof path, "%s/landing.db", dir) >= sizeof path
+                   ? -ENAMETOOLONG
+                   : open_writer(landing, path);
+  if (result == 0) result = open_settler(landing, path);
+  if (result != 0) {
+    snprintf(error, error_len, "%s: cannot be opened: %s", path, why_not(result));
+    landing_close(landing);
+    return result;
+  }
+  *ret = landing;
+  return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The landing file: where a batch becomes durable, with its ledger row, before it settles into the
+   file of its day.  Any thread, except where it says otherwise. */
+#ifndef STORE_LANDING_H
+#define STORE_LANDING_H
+
+#include "store.h"
+#include "store_read.h"
+
+struct landing;
+
+/* One thing to settle, in the order in which it came: a batch, a change of losses, or both. */
+struct landing_row {
+  uint64_t id;
+  uint64_t run, seq;
+  uint64_t start_ms, end_ms;
+  uint32_t raw_len;
+  struct span envelope;                       /* zstd; empty when only losses changed */
+  struct span loss;                           /* books_change_encode */
+  const char *board, *arch, *kernel, *labels; /* labels: label_text */
+};
+
+struct landing_figures {
+  uint64_t newest_id;     /* of anything ever landed */
+  uint64_t backlog_bytes; /* of batches that have not settled, inflated */
+  uint64_t appended, duplicates, refused, failed_commits;
+  uint64_t gaps_closed; /* ledger_add */
+  uint64_t misplaced;   /* windows so far off the clock that they were placed at their arrival */
+};
+
+/* Opens (makes) DIR/landing.db and checks it.  Returns 0 or -errno with one line in ERROR. */
+int landing_open(const char *dir, struct landing **ret, char *error, size_t error_len);
+void landing_close(struct landing *landing);
+
+/* Random, made with the file: tells this file's ids from those of an earlier one. */
+uint64_t landing_epoch(const struct landing *landing);
+
+/* As store_append.  -ENOSPC and -EAGAIN also when the disk, or settling, could not keep up with
+   more. */
+int landing_append(struct landing *landing, struct store_append *batches, size_t count);
+int landing_seen(struct landing *landing, const struct store_board_seen *seen);
+int landing_refused(struct landing *landing, const char *board, uint64_t run, uint64_t seq,
+                    uint64_t records);
+int landing_last_seq(struct landing *landing, const char *board, uint64_t run, uint64_t *ret);
+
+/* Calls ON_ROW for up to MAX rows after id AFTER, in order, until it returns other than 0.  Returns
+   how many, or what ON_ROW returned below 0, or -errno.  Settling thread only. */
+long landing_take(struct landing *landing, uint64_t after, unsigned max,
+                  int (*on_row)(void *context, const struct landing_row *row), void *context);
+
+/* Deletes the rows up to id LAST, whose batches were RAW_BYTES inflated.  Settling thread only. */
+int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes);
+
+void landing_figures(struct landing *landing, struct landing_figures *ret);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dedupe ledger of one run: a high-water mark and its gaps, written as the ranges between the
+   gaps.
+
+     seqs seen     1 2 3 4 5 . . 8 9
+     ranges        1-5, 8-9
+     bytes         1 4  2 1            first, length - 1, then gap, length - 1, ...
+
+   A board sends in order and a run normally is one range, so the blob is two bytes; a spool that
+   overflowed leaves one gap each time.  A board that invents gaps pays with its own memory of
+   them: over the limit the oldest gap closes, and what would have filled it is taken for a
+   duplicate (counted, and visible as pending in that board's books). */
+#include "ledger.h"
+
+#include "common/buf.h"
+#include "proto/varint.h"
+
+#include <errno.h>
+
+/* Index of the first range whose last is not before SEQ, or count. */
+static uint32_t lower_bound(const struct ledger *ledger, uint64_t seq) {
+  uint32_t low = 0, high = ledger->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (ledger->ranges[middle].last < seq)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+bool ledger_has(const struct ledger *ledger, uint64_t seq) {
+  uint32_t at = lower_bound(ledger, seq);
+  return at < ledger->count && ledger->ranges[at].first <= seq;
+}
+
+static void remove_at(struct ledger *ledger, uint32_t at) {
+  memmove(&ledger->ranges[at], &ledger->ranges[at + 1],
+          (ledger->count - at - 1) * sizeof ledger->ranges[0]);
+  ledger->count--;
+}
+
+static void close_oldest_gap(struct ledger *ledger) {
+  ledger->ranges[0].last = ledger->ranges[1].last;
+  remove_at(ledger, 1);
+}
+
+static void insert_at(struct ledger *ledger, uint32_t at, uint64_t seq) {
+  memmove(&ledger->ranges[at + 1], &ledger->ranges[at],
+          (ledger->count - at) * sizeof ledger->ranges[0]);
+  ledger->ranges[at] = (struct ledger_range){seq, seq};
+  ledger->count++;
+}
+
+bool ledger_add(struct ledger *ledger, uint64_t seq) {
+  bool is_whole = true;
+  if (ledger_has(ledger, seq)) return true;
+  uint32_t at = lower_bound(ledger, seq);
+  bool joins_left = at > 0 && ledger->ranges[at - 1].last + 1 == seq;
+  bool joins_right = at < ledger->count && ledger->ranges[at].first - 1 == seq;
+  if (joins_left && joins_right) {
+    ledger->ranges[at - 1].last = ledger->ranges[at].last;
+    remove_at(ledger, at);
+  } else if (joins_left) {
+    ledger->ranges[at - 1].last = seq;
+  } else if (joins_right) {
+    ledger->ranges[at].first = seq;
+  } else {
+    if (ledger->count == LEDGER_RANGES_MAX) {
+      close_oldest_gap(ledger);
+      is_whole = false;
+      if (ledger_has(ledger, seq)) return false;
+      at = lower_bound(ledger, seq);
+    }
+    insert_at(ledger, at, seq);
+  }
+  return is_whole;
+}
+
+void ledger_encode(const struct ledger *ledger, struct buf *ret) {
+  uint64_t next = 0;
+  for (uint32_t i = 0; i < ledger->count; i++) {
+    const struct ledger_range *range = &ledger->ranges[i];
+    varint_encode(ret, range->first - next);
+    varint_encode(ret, range->last - range->first);
+    next = range->last + 1;
+  }
+}
+
+int ledger_decode(struct span bytes, struct ledger *ret) {
+  struct ledger ledger = {0};
+  uint64_t next = 0;
+  while (bytes.len > 0) {
+    uint64_t gap = 0, more = 0;
+    if (ledger.count == LEDGER_RANGES_MAX) return -EBADMSG;
+    if (varint_decode(&bytes, &gap) != 0 || varint_decode(&bytes, &more) != 0) return -EBADMSG;
+    uint64_t first = next + gap, last = first + more;
+    bool is_ordered = ledger.count == 0 || (gap > 0 && next > 0);
+    if (!is_ordered || first < next || last < first) return -EBADMSG;
+    ledger.ranges[ledger.count++] = (struct ledger_range){first, last};
+    next = last + 1;
+  }
+  *ret = ledger;
+  return 0;
+}

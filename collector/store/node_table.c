@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Node identity.
+
+   A node is (parent, module, address).  Its name in the file is a small number n, ascending from
+   1, so that a parent's is always below its children's and columns of n compress well.  It is
+   found by a 64-bit hash that chains: H(parent's hash, module's hash, address), SipHash under the
+   fleet's key, equal on all collectors that share the key.  A board does not know the key, and
+   what it may find by luck costs nothing: a hit is compared with the row, and other content gets a
+   row of its own.
+
+   A window's nodes are mostly those of the last window, so a direct-mapped cache in front of the
+   index answers nearly all of them without SQL.
+
+   Over the limit no node is added: a frame that has no row is cut and its weight goes to its
+   parent; a stack that has none goes to "[other]". */
+#include "node_table.h"
+
+#include "db.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { CACHE_CELLS = 1 << 15 }; /* 1 MiB: some eighty programs' windows */
+
+struct node_cell {
+  uint64_t hash, address;
+  uint32_t n, parent, module;
+};
+
+static const char *const node_sql[NODE_STATEMENTS] = {
+    [NODE_FIND] = "SELECT n,parent,module,address FROM node WHERE hash=?",
+    [NODE_ADD] = "INSERT INTO node(n,hash,parent,module,address) VALUES(?,?,?,?,?)",
+    [MODULE_FIND] = "SELECT m FROM module WHERE path=? AND id=? AND kind=?",
+    [MODULE_ADD] = "INSERT INTO module(path,id,kind) VALUES(?,?,?)",
+};
+
+int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t max,
+                    struct node_table *ret) {
+  ret->db = db;
+  ret->max = max;
+  memcpy(ret->key, key, SIPHASH_KEY_BYTES);
+  ret->cells = calloc(CACHE_CELLS, sizeof *ret->cells);
+  if (ret->cells == NULL) return -ENOMEM;
+  uint64_t count = 0;
+  int error = db_number(db, "SELECT ifnull(max(n),0) FROM node", 0, &count);
+  if (error == 0 && count >= UINT32_MAX) error = -EUCLEAN;
+  ret->count = (uint32_t)count;
+  return error != 0 ? error : db_prepare_all(db, node_sql, NODE_STATEMENTS, ret->statements);
+}
+
+void node_table_close(struct node_table *table) {
+  db_finalize_all(table->statements, NODE_STATEMENTS);
+  free(table->cells);
+}
+
+static void bind_module(sqlite3_stmt *statement, const struct batch_module *module) {
+  db_bind_text(statement, 1, module->path);
+  db_bind_span(statement, 2, module->id);
+  db_bind_u64(statement, 3, module->kind);
+}
+
+static uint64_t hash_module(const struct node_table *table, const struct batch_module *module) {
+  uint8_t bytes[1 + 1 + LIMIT_MODULE_ID_BYTES + LIMIT_PATH_BYTES];
+  size_t id_len = module->id.len < LIMIT_MODULE_ID_BYTES ? module->id.len : LIMIT_MODULE_ID_BYTES;
+  size_t path_len = strnlen(module->path, LIMIT_PATH_BYTES);
+  bytes[0] = (uint8_t)module->kind;
+  bytes[1] = (uint8_t)id_len;
+  if (id_len > 0) memcpy(bytes + 2, module->id.data, id_len);
+  memcpy(bytes + 2 + id_len, module->path, path_len);
+  return siphash(table->key, span_of(bytes, 2 + id_len + path_len));
+}
+
+static int map_module(struct node_table *table, const struct batch_module *module,
+                      struct node_ref *ret) {
+  sqlite3_stmt *find = table->statements[MODULE_FIND], *add = table->statements[MODULE_ADD];
+  bind_module(find, module);
+  int row = db_step(find);
+  uint64_t m = row == 1 ? db_u64(find, 0) : 0;
+  sqlite3_reset(find);
+  if (row < 0) return row;
+  if (row == 0) {
+    bind_module(add, module);
+    int error = db_run(add);
+    if (error != 0) return error;
+    m = (uint64_t)sqlite3_last_insert_rowid(table->db);
+  }
+  if (m == 0 || m >= UINT32_MAX) return -EUCLEAN;
+  *ret = (struct node_ref){(uint32_t)m, hash_module(table, module)};
+  return 0;
+}
+
+static uint64_t hash_node(const struct node_table *table, uint64_t parent, uint64_t module,
+                          uint64_t address) {
+  const uint64_t words[3] = {parent, module, address};
+  uint8_t bytes[sizeof words];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(words[i / 8] >> (8 * (i % 8)));
+  return siphash(table->key, span_of(bytes, sizeof bytes));
+}
+
+static bool is_same(const struct node_cell *a, const struct node_cell *b) {
+  return a->hash == b->hash && a->address == b->address && a->parent == b->parent &&
+         a->module == b->module;
+}
+
+/* Finds the row with WANTED's content; n stays 0 when there is none. */
+static int find_row(struct node_table *table, struct node_cell *wanted, bool *ret_collides) {
+  sqlite3_stmt *find = table->statements[NODE_FIND];
+  int row;
+  db_bind_u64(find, 1, wanted->hash);
+  while ((row = db_step(find)) == 1 && wanted->n == 0) {
+    bool is_it = db_u64(find, 1) == wanted->parent && db_u64(find, 2) == wanted->module &&
+                 db_u64(find, 3) == wanted->address;
+    if (is_it) wanted->n = (uint32_t)db_u64(find, 0);
+    *ret_collides |= !is_it;
+  }
+  sqlite3_reset(find);
+  return row < 0 ? row : 0;
+}
+
+static int add_row(struct node_table *table, struct node_cell *cell) {
+  sqlite3_stmt *add = table->statements[NODE_ADD];
+  const uint64_t values[] = {table->count + 1, cell->hash, cell->parent, cell->module,
+                             cell->address};
+  for (int i = 0; i < 5; i++) db_bind_u64(add, i + 1, values[i]);
+  int error = db_run(add);
+  if (error == 0) cell->n = ++table->count;
+  return error;
+}
+
+/* Finds or adds CELL, setting its n; n stays 0 when it is not there and MAX are. */
+static int map_cell(struct node_table *table, uint32_t max, struct node_cell *cell) {
+  struct node_cell *cached = &table->cells[cell->hash % CACHE_CELLS];
+  bool collides = false;
+  if (cached->n != 0 && is_same(cached, cell)) {
+    cell->n = cached->n;
+    return 0;
+  }
+  int error = find_row(table, cell, &collides);
+  if (error != 0) return error;
+  if (cell->n == 0) {
+    if (table->count >= max) return 0;
+    table->collisions += collides;
+    error = add_row(table, cell);
+  }
+  if (error == 0) *cached = *cell;
+  return error;
+}
+
+/* Where stacks go that have no row at all. */
+static int map_other(struct node_table *table, struct node_ref *ret) {
+  static const struct batch_module other = {.path = "[other]", .kind = MODULE_PSEUDO};
+  struct node_ref module;
+  int error = map_module(table, &other, &module);
+  if (error != 0) return error;
+  struct node_cell cell = {.hash = hash_node(table, 0, module.hash, 0), .module = module.n};
+  error = map_cell(table, UINT32_MAX - 1, &cell);
+  if (error == 0) *ret = (struct node_ref){cell.n, cell.hash};
+  return error;
+}
+
+int node_table_map(struct node_table *table, const struct batch *batch, struct node_ref *modules,
+                   struct node_ref *refs) {
+  int error = 0;
+  for (uint32_t i = 0; i < batch->module_count && error == 0; i++)
+    error = map_module(table, &batch->modules[i], &modules[i]);
+  for (uint32_t i = 0; i < batch->node_count && error == 0; i++) {
+    const struct batch_node *node = &batch->nodes[i];
+    struct node_ref parent = {0};
+    if (node->parent != BATCH_NONE) parent = refs[node->parent];
+    struct node_cell cell = {
+        .parent = parent.n, .module = modules[node->module].n, .address = node->address};
+    cell.hash = hash_node(table, parent.hash, modules[node->module].hash, node->address);
+    error = map_cell(table, table->max, &cell);
+    refs[i] = (struct node_ref){cell.n, cell.hash};
+    if (error != 0 || cell.n != 0) continue;
+    table->cut++;
+    refs[i] = parent;
+    if (parent.n == 0) error = map_other(table, &refs[i]);
+  }
+  return error;
+}

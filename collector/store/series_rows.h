@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A batch's samples sorted by series: pure. */
+#ifndef STORE_SERIES_ROWS_H
+#define STORE_SERIES_ROWS_H
+
+#include "store_read.h"
+
+struct arena;
+
+/* What a series knows of its board. */
+struct series_board {
+  const char *name, *arch, *kernel;
+  uint32_t label_count;
+  const struct label *labels;
+};
+
+struct series_rows {
+  const char *labels; /* label_text: equal texts are one series */
+  uint32_t type;
+  uint32_t count;
+  struct store_row *rows; /* node: index into the batch's nodes; may repeat */
+};
+
+/* Sorts BATCH of BOARD into one entry for each (series, type), in ARENA.  Returns 0 or -ENOMEM. */
+int series_rows_make(const struct series_board *board, const struct batch *batch,
+                     struct arena *arena, struct series_rows **ret, uint32_t *ret_count);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settling, exactly once:
+
+     1. take rows from the landing file in id order, at most a round's worth
+     2. put each into the file of its day, unless that file has its id already
+     3. commit the day files                      (durable)
+     4. delete the rows from the landing file
+
+   A crash before 3 repeats the round from nothing; between 3 and 4, or among the files of 3, the
+   ids that are in are skipped.  Nothing is lost and nothing is doubled wherever the knife falls.
+
+   A day file that turns out damaged is renamed to *.corrupt and a fresh one begun; a row that
+   cannot be decoded (it could when it was appended: the landing file is damaged) is counted and
+   left behind.  Everything else (disk full, no memory) leaves the rows where they are, durable,
+   and is tried again every second, fewer at once.
+
+   Locks, in this order: `round` (the open day files), `files` (their names), `state`. */
+#include "settle.h"
+
+#include "books.h"
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/log.h"
+#include "day_file.h"
+#include "day_folder.h"
+#include "day_set.h"
+#include "label_text.h"
+#include "landing.h"
+#include "proto/batch_codec.h"
+#include "proto/compress.h"
+#include "series_rows.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+  ROUND_ROWS = 256,             /* shares one fsync, and bounds what a crash repeats */
+  ROUND_BYTES = 8 << 20,        /* inflated: bounds the WAL that one transaction needs */
+  RETRY_SECONDS = 1,            /* after a round that failed */
+  WAIT_SECONDS = 10,            /* a reader gives up, the backlog is then larger than that */
+  BATCH_ARENA_BYTES = 96 << 20, /* a decoded batch of the largest size, and its rows */
+  START_FAILURES_MAX = 8,       /* damaged files set aside before opening; the thread goes on */
+};
+
+struct settle {
+  struct landing *landing;
+  pthread_t thread;
+
+  pthread_mutex_t round;
+  struct day_set days;
+  struct buf raw;
+  uint64_t cursor;      /* id of the last row put into a day file */
+  bool is_day_at_fault; /* the round failed over days.failed_day, not over the landing file */
+  struct settle_figures tally;
+
+  pthread_rwlock_t files;
+
+  pthread_mutex_t state;
+  pthread_cond_t changed; /* on the monotonic clock */
+  bool is_stopping, is_woken;
+  int last_error; /* of the last round */
+  struct settle_figures figures;
+};
+
+static int decode(struct settle *settle, const struct landing_row *row, struct arena *arena,
+                  struct batch *ret) {
+  char why[256];
+  buf_clear(&settle->raw);
+  int error = decompress(row->envelope, row->raw_len, LIMIT_BATCH_RAW_BYTES, &settle->raw);
+  return error != 0 ? error : batch_decode(buf_span(&settle->raw), arena, ret, why, sizeof why);
+}
+
+static int read_board(const struct landing_row *row, struct arena *arena,
+                      struct series_board *ret) {
+  struct label *labels = arena_array(arena, LIMIT_LABELS, sizeof *labels);
+  char *text = arena_string(arena, row->labels, strlen(row->labels));
+  *ret = (struct series_board){.name = row->board, .arch = row->arch, .kernel = row->kernel};
+  if (labels == NULL || text == NULL) return -ENOMEM;
+  if (label_text_decode(text, labels, LIMIT_LABELS, &ret->label_count) != 0) ret->label_count = 0;
+  ret->labels = labels;
+  return 0;
+}
+
+static int put_batch(struct settle *settle, struct day_file *file, const struct landing_row *row,
+                     struct arena *arena) {
+  struct series_rows *series = NULL;
+  struct series_board board;
+  struct batch batch;
+  int error = decode(settle, row, arena, &batch);
+  if (error == -EBADMSG || error == -EOVERFLOW) {
+    settle->tally.unreadable_batches++;
+    log_error("store-unreadable %s: batch %llu of run %016llx is damaged in the landing file",
+              row->board, (unsigned long long)row->seq, (unsigned long long)row->run);
+    return 0;
+  }
+  struct day_batch put = {
+      .start_ms = row->start_ms, .end_ms = row->end_ms, .batch = &batch, .arena = arena};
+  if (error == 0) error = read_board(row, arena, &board);
+  if (error == 0) error = series_rows_make(&board, &batch, arena, &series, &put.series_count);
+  put.series = series;
+  if (error == 0) error = day_file_put_batch(file, &put);
+  if (error == 0) settle->tally.settled_batches++;
+  return error;
+}
+
+static int put_row(struct settle *settle, struct day_file *file, const struct landing_row *row) {
+  struct arena arena;
+  int64_t change[LOSS_REASON_COUNT];
+  int error = 0;
+  arena_init(&arena, BATCH_ARENA_BYTES);
+  if (row->envelope.len > 0) error = put_batch(settle, file, row, &arena);
+  if (error == 0 && row->loss.len > 0 && books_change_decode(row->loss, change) == 0) {
+    struct day_loss loss = {.board = row->board,
+                            .run = row->run,
+                            .at_ms = day_midpoint(row->start_ms, row->end_ms),
+                            .change = change};
+    error = day_file_put_loss(file, &loss);
+  }
+  arena_fini(&arena);
+  return error != 0 ? error : day_file_settled(file, row->id);
+}
+
+static int on_row(void *context, const struct landing_row *row) {
+  struct settle *settle = context;
+  struct day_file *file = NULL;
+  uint32_t day = day_of(day_midpoint(row->start_ms, row->end_ms));
+  int error = day_set_get(&settle->days, day, &file);
+  if (error == 0) {
+    settle->days.failed_day = day;
+    if (!day_file_has(file, row->id)) error = put_row(settle, file, row);
+  }
+  if (error == 0) settle->cursor = row->id;
+  settle->is_day_at_fault = error != 0;
+  settle->round_bytes += row->raw_len;
+  return error != 0 ? error : settle->round_bytes >= ROUND_BYTES; /* 1: enough for one round */
+}
+
+/* Renames a day file nobody writes now, once nobody reads it. */
+static void set_aside(struct settle *settle, uint32_t day) {
+  char path[DAY_PATH_BYTES] = "";
+  day_folder_path(settle->days.dir, day, path);
+  pthread_rwlock_wrlock(&settle->files);
+  int error = day_folder_set_aside(settle->days.dir, day);
+  pthread_rwlock_unlock(&settle->files);
+  log_error("store-damaged %s: %s", path,
+            error == 0 ? "set aside as *.corrupt; its samples are missing from answers"
+                       : strerror(-error));
+  settle->tally.files_set_aside += error == 0;
+}
+
+static void publish(struct settle *settle, int error, uint64_t settled_id) {
+  struct settle_figures *tally = &settle->tally;
+  if (error != 0) tally->failed_rounds++;
+  if (error == 0 && settled_id > tally->settled_id) tally->settled_id = settled_id;
+  tally->collisions = settle->days.collisions;
+  tally->cut_frames = settle->days.cut;
+  pthread_mutex_lock(&settle->state);
+  settle->last_error = error;
+  settle->figures = *tally;
+  pthread_cond_broadcast(&settle->changed);
+  pthread_mutex_unlock(&settle->state);
+}
+
+static int move_rows(struct settle *settle, long *ret_rows) {
+  long rows = landing_take(settle->landing, settle->cursor, settle->round_rows, on_row, settle);
+  if (rows < 0) return (int)rows;
+  int error = day_set_commit(&settle->days);
+  settle->is_day_at_fault = error != 0;
+  *ret_rows = rows;
+  return error;
+}
+
+/* Takes a failed round back.  The next is smaller: a nearly full disk may hold that. */
+static void give_up(struct settle *settle, int error, uint64_t cursor) {
+  day_set_forget_all(&settle->days);
+  settle->cursor = cursor;
+  settle->round_rows = settle->round_rows > 4 ? settle->round_rows / 4 : 1;
+  if (error == -EUCLEAN && settle->is_day_at_fault) set_aside(settle, settle->days.failed_day);
+}
+
+/* One round.  Returns 1 when there may be more to move, 0 when all was moved, or -errno. */
+static int run_round(struct settle *settle) {
+  struct landing_figures landed;
+  long rows = 0;
+  pthread_mutex_lock(&settle->round);
+  landing_figures(settle->landing, &landed);
+  uint64_t before = settle->cursor;
+  settle->is_day_at_fault = false;
+  settle->round_bytes = 0;
+  int error = move_rows(settle, &rows);
+  bool has_more = rows >= (long)settle->round_rows || settle->round_bytes >= ROUND_BYTES;
+  if (error != 0) give_up(settle, error, before);
+  /* A short round has emptied the landing file, as far as it was filled when it began. */
+  publish(settle, error, has_more ? settle->cursor : landed.newest_id);
+  if (error == 0 && rows > 0) {
+    landing_remove(settle->landing, settle->cursor, settle->round_bytes);
+    settle->round_rows = ROUND_ROWS;
+  }
+  pthread_mutex_unlock(&settle->round);
+  return error != 0 ? error : has_more;
+}
+
+/* Waits, with `state` held, until woken or, when SECONDS is not 0, so long. */
+static void wait_for_work(struct settle *settle, unsigned seconds) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += seconds;
+  while (!settle->is_stopping && (!settle->is_woken || seconds > 0)) {
+    int error = seconds > 0 ? pthread_cond_timedwait(&settle->changed, &settle->state, &until)
+                            : pthread_cond_wait(&settle->changed, &settle->state);
+    if (error == ETIMEDOUT) break;
+  }
+  settle->is_woken = false;
+}
+
+static void *run(void *context) {
+  struct settle *settle = context;
+  int more = 1;
+  for (;;) {
+    pthread_mutex_lock(&settle->state);
+    if (more != 1) wait_for_work(settle, more < 0 ? RETRY_SECONDS : 0);
+    bool is_stopping = settle->is_stopping;
+    pthread_mutex_unlock(&settle->state);
+    if (is_stopping) return NULL;
+    more = run_round(settle);
+  }
+}
+
+void settle_wake(struct settle *settle) {
+  pthread_mutex_lock(&settle->state);
+  settle->is_woken = true;
+  pthread_cond_broadcast(&settle->changed);
+  pthread_mutex_unlock(&settle->state);
+}
+
+int settle_wait(struct settle *settle, uint64_t id) {
+  struct timespec until;
+  int error = 0;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += WAIT_SECONDS;
+  pthread_mutex_lock(&settle->state);
+  uint64_t failed = settle->figures.failed_rounds;
+  while (settle->figures.settled_id < id && error == 0) {
+    error = -pthread_cond_timedwait(&settle->changed, &settle->state, &until);
+    if (settle->figures.failed_rounds > failed && settle->last_error != -EUCLEAN)
+      error = settle->last_error;
+  }
+  if (settle->figures.settled_id >= id) error = 0;
+  pthread_mutex_unlock(&settle->state);
+  return error;
+}
+
+void settle_lock_files(struct settle *settle) {
+  pthread_rwlock_rdlock(&settle->files);
+}
+
+void settle_unlock_files(struct settle *settle) {
+  pthread_rwlock_unlock(&settle->files);
+}
+
+int settle_remove_day(struct settle *settle, uint32_t day) {
+  pthread_mutex_lock(&settle->round);
+  day_set_forget(&settle->days, day);
+  pthread_rwlock_wrlock(&settle->files);
+  int error = day_folder_remove(settle->days.dir, day);
+  pthread_rwlock_unlock(&settle->files);
+  pthread_mutex_unlock(&settle->round);
+  return error;
+}
+
+int settle_set_aside_day(struct settle *settle, uint32_t day) {
+  pthread_mutex_lock(&settle->round);
+  day_set_forget(&settle->days, day);
+  set_aside(settle, day);
+  pthread_mutex_unlock(&settle->round);
+  return 0;
+}
+
+void settle_figures(struct settle *settle, struct settle_figures *ret) {
+  pthread_mutex_lock(&settle->state);
+  *ret = settle->figures;
+  pthread_mutex_unlock(&settle->state);
+}
+
+static void destroy(struct settle *settle) {
+  day_set_forget_all(&settle->days);
+  buf_fini(&settle->raw);
+  pthread_cond_destroy(&settle->changed);
+  pthread_mutex_destroy(&settle->state);
+  pthread_mutex_destroy(&settle->round);
+  pthread_rwlock_destroy(&settle->files);
+  free(settle);
+}
+
+static void init_locks(struct settle *settle) {
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&settle->changed, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  pthread_mutex_init(&settle->state, NULL);
+  pthread_mutex_init(&settle->round, NULL);
+  pthread_rwlock_init(&settle->files, NULL);
+}
+
+int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIPHASH_KEY_BYTES],
+                 struct settle **ret) {
+  struct settle *settle = calloc(1, sizeof *settle);
+  if (settle == NULL) return -ENOMEM;
+  settle->landing = landing;
+  settle->round_rows = ROUND_ROWS;
+  settle->days = (struct day_set){.dir = dir, .key = key, .epoch = landing_epoch(landing)};
+  init_locks(settle);
+  int more = 1;
+  for (unsigned failures = 0; more != 0 && failures < START_FAILURES_MAX; failures += more < 0)
+    more = run_round(settle);
+  if (pthread_create(&settle->thread, NULL, run, settle) != 0) {
+    destroy(settle);
+    return -EAGAIN;
+  }
+  *ret = settle;
+  return 0;
+}
+
+void settle_stop(struct settle *settle) {
+  if (settle == NULL) return;
+  pthread_mutex_lock(&settle->state);
+  settle->is_stopping = true;
+  pthread_cond_broadcast(&settle->changed);
+  pthread_mutex_unlock(&settle->state);
+  pthread_join(settle->thread, NULL);
+  destroy(settle);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moves what has landed into the files of its days, on a thread of its own. */
+#ifndef STORE_SETTLE_H
+#define STORE_SETTLE_H
+
+#include "siphash.h"
+
+struct landing;
+struct settle;
+
+struct settle_figures {
+  uint64_t settled_id;
+  uint64_t settled_batches, unreadable_batches, failed_rounds;
+  uint64_t collisions, cut_frames, files_set_aside;
+};
+
+/* Settles what is left over from before, then starts the thread.  Borrows all.  What cannot settle
+   now (a full disk) is tried again; only -ENOMEM and failing threads make it fail. */
+int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIPHASH_KEY_BYTES],
+                 struct settle **ret);
+void settle_stop(struct settle *settle);
+
+/* There is something to settle.  Any thread. */
+void settle_wake(struct settle *settle);
+
+/* Waits until everything up to landing row ID has settled.  Returns 0, -ETIMEDOUT, or why it
+   cannot settle.  Any thread. */
+int settle_wait(struct settle *settle, uint64_t id);
+
+/* Day files as readers see them: shared while one reads, so that none is renamed or deleted under
+   it.  Any thread. */
+void settle_lock_files(struct settle *settle);
+void settle_unlock_files(struct settle *settle);
+
+/* Closes DAY's file and deletes it, or sets it aside because it is damaged.  Waits for readers, so
+   the caller must not be one.  Any thread. */
+int settle_remove_day(struct settle *settle, uint32_t day);
+int settle_set_aside_day(struct settle *settle, uint32_t day);
+
+void settle_figures(struct settle *settle, struct settle_figures *ret);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reading half of the store: for the query thread.  Readers see every appended batch: a read
+   first waits until what was appended before it has settled. */
+#ifndef STORE_STORE_READ_H
+#define STORE_STORE_READ_H
+
+#include "proto/batch.h"
+#include "proto/limits.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+
+enum { STORE_LABELS_MAX = 64 };
+
+/* All samples of one (board, service, build, thread name, type, labels).  LABELS holds every label
+   in name order: board service exe build_id thread arch kernel and the user's own. */
+struct store_series {
+  uint64_t id; /* stable within one scan */
+  uint32_t type;
+  uint32_t label_count;
+  struct label labels[STORE_LABELS_MAX];
+};
+
+/* Returns the value of label NAME, or NULL. */
+const char *store_series_label(const struct store_series *series, const char *name);
+
+struct store_module {
+  struct span id; /* empty for pseudo modules */
+  const char *path;
+  enum module_kind kind;
+};
+
+struct store_node {
+  uint32_t parent; /* index, or BATCH_NONE */
+  uint32_t module;
+  uint64_t address;
+};
+
+/* The nodes and modules that rows refer to.  Parents come before children. */
+struct store_forest {
+  uint64_t id; /* equal ids: the same forest as in an earlier call of this scan */
+  uint32_t node_count, module_count;
+  const struct store_node *nodes;
+  const struct store_module *modules;
+};
+
+struct store_row {
+  uint32_t node; /* leaf of the stack: index into the forest */
+  uint64_t count, weight;
+};
+
+struct store_scan {
+  uint64_t from_ms, to_ms; /* a block belongs to the range that holds its midpoint */
+  uint32_t type;
+  /* Returns whether SERIES is wanted. */
+  int (*matches)(void *context, const struct store_series *series);
+  /* One block of SERIES, which covers START_MS..END_MS.  Non-zero stops the scan, which returns
+     it.  NULL: only `matches` is called, once for each series. */
+  int (*on_block)(void *context, const struct store_series *series,
+                  const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
+                  const struct store_row *rows, size_t count);
+  void *context;
+};
+
+/* Walks all blocks that SCAN wants, after everything appended so far has settled.  Returns 0,
+   -errno, or what on_block returned.  Pointers are valid during the call-back only, forests until
+   the scan ends. */
+int store_scan(struct store *store, const struct store_scan *scan);
+
+/* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARD (NULL: all) dropped in the range. */
+int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,
+                        uint64_t *loss);
+
+struct store_board {
+  const char *name, *arch, *kernel, *version, *sampler, *clock;
+  uint32_t achieved_mhz;
+  uint32_t label_count;
+  struct label labels[LIMIT_LABELS];
+  uint64_t first_seen_ms, last_seen_ms;
+  uint64_t produced, stored; /* over all runs, in records */
+  uint64_t dropped[LOSS_REASON_COUNT];
+  uint64_t pending; /* produced - stored - dropped: still with the board */
+};
+
+/* Calls ON_BOARD for each board in name order.  Returns 0 or -errno. */
+int store_boards(struct store *store,
+                 int (*on_board)(void *context, const struct store_board *board), void *context);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables behind the debug store, and three ways to ask them.
+
+     file     what is in DIR/debug, by the SHA-256 of its bytes, and what the worker found in it
+     origin   which board (or operator: '') sent it, and for which module it said it was
+     module   which modules boards use, and until when there is no use asking for their files
+     partial  uploads that are not whole yet
+
+   What is lost here can be asked for again, so the log is not synced at each commit.  Statements
+   are prepared anew each time: all frequent questions are answered before they get here. */
+#include "debug_db.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char schema[] =
+    "PRAGMA journal_mode=WAL;"
+    "PRAGMA synchronous=NORMAL;"
+    "CREATE TABLE IF NOT EXISTS file(sha256 BLOB PRIMARY KEY, bytes INTEGER NOT NULL,"
+    " quality INTEGER NOT NULL, reader INTEGER NOT NULL, build_id BLOB, reason TEXT NOT NULL,"
+    " added_s INTEGER NOT NULL);" /* with rowids: they tell the order of arrival */
+    "CREATE INDEX IF NOT EXISTS file_build_id ON file(build_id);"
+    "CREATE TABLE IF NOT EXISTS origin(sha256 BLOB, board TEXT, module BLOB,"
+    " PRIMARY KEY(sha256, board, module)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS origin_module ON origin(module);"
+    "CREATE INDEX IF NOT EXISTS origin_board ON origin(board);"
+    "CREATE TABLE IF NOT EXISTS module(id BLOB, board TEXT, path TEXT NOT NULL,"
+    " wanted_s INTEGER NOT NULL, reason TEXT NOT NULL, until_s INTEGER NOT NULL,"
+    " PRIMARY KEY(id, board)) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS module_board ON module(board, wanted_s);"
+    "CREATE TABLE IF NOT EXISTS partial(key TEXT PRIMARY KEY, board TEXT NOT NULL,"
+    " bytes INTEGER NOT NULL, sha256 BLOB, touched_s INTEGER NOT NULL) WITHOUT ROWID;";
+
+enum { BUSY_MS_MAX = 5000 }; /* a backup may hold the file for a moment */
+
+static int to_errno(int code) {
+  switch (code & 0xff) {
+  case SQLITE_OK:
+  case SQLITE_ROW:
+  case SQLITE_DONE:
+    return 0;
+  case SQLITE_FULL:
+    return -ENOSPC;
+  case SQLITE_NOMEM:
+    return -ENOMEM;
+  default:
+    return -EIO;
+  }
+}
+
+int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len) {
+  sqlite3 *db = NULL;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  int code = sqlite3_open_v2(path, &db, flags, NULL);
+  if (code == SQLITE_OK) code = sqlite3_busy_timeout(db, BUSY_MS_MAX);
+  if (code == SQLITE_OK) code = sqlite3_exec(db, schema, NULL, NULL, NULL);
+  if (code == SQLITE_OK) {
+    *ret = db;
+    return 0;
+  }
+  snprintf(error, error_len, "%s: %s", path, db != NULL ? sqlite3_errmsg(db) : "out of memory");
+  sqlite3_close(db);
+  return to_errno(code);
+}
+
+static void bind_values(sqlite3_stmt *statement, const char *types, va_list values) {
+  for (int i = 0; types[i] != '\0'; i++) {
+    struct span bytes;
+    const char *text;
+    switch (types[i]) {
+    case 'b':
+      bytes = va_arg(values, struct span);
+      sqlite3_bind_blob64(statement, i + 1, bytes.data, bytes.len, SQLITE_TRANSIENT);
+      break;
+    case 's':
+      text = va_arg(values, const char *);
+      sqlite3_bind_text(statement, i + 1, text, -1, SQLITE_TRANSIENT);
+      break;
+    default:
+      sqlite3_bind_int64(statement, i + 1, va_arg(values, int64_t));
+    }
+  }
+}
+
+static int prepare(sqlite3 *db, sqlite3_stmt **ret, const char *sql) {
+  return to_errno(sqlite3_prepare_v2(db, sql, -1, ret, NULL));
+}
+
+int debug_db_query(sqlite3 *db, sqlite3_stmt **ret, const char *sql, const char *types, ...) {
+  int error = prepare(db, ret, sql);
+  if (error != 0) return error;
+  va_list values;
+  va_start(values, types);
+  bind_values(*ret, types, values);
+  va_end(values);
+  return 0;
+}
+
+int debug_db_run(sqlite3 *db, const char *sql, const char *types, ...) {
+  sqlite3_stmt *statement;
+  int error = prepare(db, &statement, sql);
+  if (error != 0) return error;
+  va_list values;
+  va_start(values, types);
+  bind_values(statement, types, values);
+  va_end(values);
+  sqlite3_step(statement);
+  error = to_errno(sqlite3_finalize(statement));
+  return error != 0 ? error : sqlite3_changes(db);
+}
+
+int64_t debug_db_number(sqlite3 *db, int64_t fallback, const char *sql, const char *types, ...) {
+  sqlite3_stmt *statement;
+  if (prepare(db, &statement, sql) != 0) return fallback;
+  va_list values;
+  va_start(values, types);
+  bind_values(statement, types, values);
+  va_end(values);
+  bool is_found =
+      sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) == SQLITE_INTEGER;
+  int64_t number = is_found ? sqlite3_column_int64(statement, 0) : fallback;
+  sqlite3_finalize(statement);
+  return number;
+}
+
+struct span debug_db_bytes(sqlite3_stmt *row, int number) {
+  const void *bytes = sqlite3_column_blob(row, number);
+  return span_of(bytes, bytes != NULL ? (size_t)sqlite3_column_bytes(row, number) : 0);
+}

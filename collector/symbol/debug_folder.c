@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of the debug store on disk.
+
+     DIR/debug/<sha256>            a whole file, exactly as sent
+     DIR/debug/<sha256>.index      its symbol index
+     DIR/debug/<sha256>.index.new  one being made
+     DIR/debug/partial/<key>       an upload under way; the key hides names chosen by boards
+
+   The database says what should be here; after a crash the folder is swept to agree with it. */
+#include "debug_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEX_LEN = 64, HASH_STEP_BYTES = 256 << 10, KEY_HASH_BYTES = 16 };
+
+static const char index_suffix[] = ".index";
+
+static void print_hex(const uint8_t *bytes, size_t len, char *text) {
+  static const char digits[] = "0123456789abcdef";
+  for (size_t i = 0; i < len; i++) {
+    text[2 * i] = digits[bytes[i] >> 4];
+    text[2 * i + 1] = digits[bytes[i] & 15];
+  }
+  text[2 * len] = '\0';
+}
+
+static int make_folder(const char *path) {
+  return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+int debug_folder_init(struct debug_folder *folder, const char *dir) {
+  char path[DEBUG_PATH_BYTES];
+  int len = snprintf(folder->root, sizeof folder->root, "%s/debug", dir);
+  if (len < 0 || (size_t)len >= sizeof folder->root) return -ENAMETOOLONG;
+  int error = make_folder(dir);
+  if (error == 0) error = make_folder(folder->root);
+  debug_folder_partial(folder, "", path);
+  return error != 0 ? error : make_folder(path);
+}
+
+void debug_folder_file(const struct debug_folder *folder, const uint8_t sha256[32],
+                       char path[DEBUG_PATH_BYTES]) {
+  char hex[HEX_LEN + 1];
+  print_hex(sha256, 32, hex);
+  snprintf(path, DEBUG_PATH_BYTES, "%s/%s", folder->root, hex);
+}
+
+void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[32],
+                        char path[DEBUG_PATH_BYTES]) {
+  char hex[HEX_LEN + 1];
+  print_hex(sha256, 32, hex);
+  snprintf(path, DEBUG_PATH_BYTES, "%s/%s%s", folder->root, hex, index_suffix);
+}
+
+void debug_folder_partial(const struct debug_folder *folder, const char *key,
+                          char path[DEBUG_PATH_BYTES]) {
+  snprintf(path, DEBUG_PATH_BYTES, "%s/partial/%s", folder->root, key);
+}
+
+void debug_folder_key(const char *board, struct span id, char key[DEBUG_KEY_BYTES]) {
+  uint8_t hash[EVP_MAX_MD_SIZE] = {0};
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  if (context != NULL) {
+    EVP_DigestInit_ex(context, EVP_sha256(), NULL);
+    EVP_DigestUpdate(context, board, strlen(board) + 1);
+    EVP_DigestUpdate(context, id.data, id.len);
+    EVP_DigestFinal_ex(context, hash, NULL);
+    EVP_MD_CTX_free(context);
+  }
+  print_hex(hash, KEY_HASH_BYTES, key);
+}
+
+void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256[32]) {
+  char path[DEBUG_PATH_BYTES];
+  debug_folder_file(folder, sha256, path);
+  unlink(path);
+  debug_folder_index(folder, sha256, path);
+  unlink(path);
+}
+
+static int hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* Whether NAME is that of a whole file or of its index. */
+static bool parse_name(const char *name, uint8_t sha256[32]) {
+  for (int i = 0; i < HEX_LEN; i++) {
+    int digit = hex_digit(name[i]);
+    if (digit < 0) return false;
+    sha256[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : sha256[i / 2] | digit);
+  }
+  return name[HEX_LEN] == '\0' || strcmp(name + HEX_LEN, index_suffix) == 0;
+}
+
+int debug_folder_sweep(const struct debug_folder *folder,
+                       bool (*is_known)(void *context, const uint8_t sha256[32]), void *context) {
+  DIR *listing = opendir(folder->root);
+  if (listing == NULL) return -errno;
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    uint8_t sha256[32];
+    if (entry->d_name[0] == '.') continue;
+    if (parse_name(entry->d_name, sha256) && is_known(context, sha256)) continue;
+    unlinkat(dirfd(listing), entry->d_name, 0); /* leaves the folder below: it is not a file */
+  }
+  closedir(listing);
+  return 0;
+}
+
+static int hash_open_file(int fd, uint8_t *buffer, EVP_MD_CTX *context) {
+  for (;;) {
+    ssize_t len = read(fd, buffer, HASH_STEP_BYTES);
+    if (len < 0 && errno == EINTR) continue;
+    if (len < 0) return -errno;
+    if (len == 0) return fdatasync(fd) == 0 ? 0 : -errno;
+    if (EVP_DigestUpdate(context, buffer, (size_t)len) != 1) return -ENOMEM;
+  }
+}
+
+int debug_folder_hash(const char *path, uint8_t ret_sha256[32]) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  uint8_t *buffer = malloc(HASH_STEP_BYTES);
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  bool is_ready = buffer != NULL && context != NULL;
+  if (is_ready) is_ready = EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
+  int error = is_ready ? hash_open_file(fd, buffer, context) : -ENOMEM;
+  if (error == 0 && EVP_DigestFinal_ex(context, ret_sha256, NULL) != 1) error = -ENOMEM;
+  EVP_MD_CTX_free(context);
+  free(buffer);
+  close(fd);
+  return error;
+}

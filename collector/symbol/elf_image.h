@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What we want from an ELF file in memory: who it is, and its functions.  Only in a process that
+   may die: libelf reads what strangers wrote. */
+#ifndef SYMBOL_ELF_IMAGE_H
+#define SYMBOL_ELF_IMAGE_H
+
+#include "common/span.h"
+#include "proto/limits.h"
+
+struct symbol_set;
+
+struct elf_image {
+  uint8_t build_id[LIMIT_MODULE_ID_BYTES];
+  uint32_t build_id_len; /* 0: it carries none */
+  bool has_dwarf;
+  bool has_symtab; /* its functions come from .symtab, not only from .dynsym */
+  uint32_t function_count;
+};
+
+/* Reads IMAGE, adding its functions to SET, whose names then borrow IMAGE.  Returns 0; -EBADMSG,
+   -EOVERFLOW with WHY saying what is wrong with it; -ENOMEM. */
+int elf_image_read(struct span image, struct symbol_set *set, struct elf_image *ret, char *why,
+                   size_t why_len);
+
+#endif

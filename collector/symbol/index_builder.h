@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ELF file -> symbol index.  Runs only in the worker. */
+#ifndef SYMBOL_INDEX_BUILDER_H
+#define SYMBOL_INDEX_BUILDER_H
+
+#include "elf_image.h"
+
+struct buf;
+
+struct index_summary {
+  struct elf_image image;
+  uint32_t symbol_count;
+};
+
+/* Appends the index of the ELF file ELF (8-aligned) to RET, which is empty.  RET_SUMMARY is set in
+   every case, so that a stripped file is known by its identity; its image is all zero when the file
+   could not be read.  Returns 0; -EBADMSG, -EOVERFLOW or -ENOMEM with WHY saying what is wrong with
+   the file.  Not from two threads at once. */
+int index_builder_build(struct span elf, struct buf *ret, struct index_summary *ret_summary,
+                        char *why, size_t why_len);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening of index files.
+
+   Big ones are mapped: the kernel drops pages that nobody asks for, and reads them again.  Small
+   ones are copied, since a mapping costs more than their bytes.  The file is the collector's own,
+   in a folder of its own, and is only ever replaced by rename, so it does not shrink under the
+   mapping. */
+#include "index_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COPIED_BYTES_MAX = 64 << 10 };
+
+static int copy_bytes(int fd, size_t len, struct index_file *ret) {
+  uint8_t *copy = malloc(len);
+  if (copy == NULL) return -ENOMEM;
+  ssize_t got = pread(fd, copy, len, 0);
+  if (got != (ssize_t)len) {
+    free(copy);
+    return got < 0 ? -errno : -EBADMSG;
+  }
+  *ret = (struct index_file){.bytes = span_of(copy, len)};
+  return 0;
+}
+
+static int map_bytes(int fd, size_t len, struct index_file *ret) {
+  void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  *ret = (struct index_file){.bytes = span_of(map, len), .is_mapped = true};
+  return 0;
+}
+
+static int read_bytes(int fd, struct index_file *ret) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return -errno;
+  if (status.st_size <= 0 || (uint64_t)status.st_size > SIZE_MAX) return -EBADMSG;
+  size_t len = (size_t)status.st_size;
+  return len <= COPIED_BYTES_MAX ? copy_bytes(fd, len, ret) : map_bytes(fd, len, ret);
+}
+
+int index_file_open(const char *path, struct index_file *ret) {
+  struct index_file file;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return -errno;
+  int error = read_bytes(fd, &file);
+  close(fd);
+  if (error != 0) return error;
+  error = symbol_index_parse(file.bytes, &file.index);
+  if (error != 0) {
+    index_file_close(&file);
+    return error;
+  }
+  *ret = file;
+  return 0;
+}
+
+void index_file_close(struct index_file *file) {
+  if (file->is_mapped)
+    munmap((void *)(uintptr_t)file->bytes.data, file->bytes.len);
+  else
+    free((void *)(uintptr_t)file->bytes.data);
+  *file = (struct index_file){0};
+}

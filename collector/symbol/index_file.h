@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Symbol index files, held in memory for as long as the collector runs. */
+#ifndef SYMBOL_INDEX_FILE_H
+#define SYMBOL_INDEX_FILE_H
+
+#include "symbol_index.h"
+
+struct index_file {
+  struct symbol_index index;
+  struct span bytes;
+  bool is_mapped;
+};
+
+/* Opens the index at PATH.  Returns 0; -ENOENT; -EPROTO and -EBADMSG as symbol_index_parse; or
+   another -errno. */
+int index_file_open(const char *path, struct index_file *ret);
+void index_file_close(struct index_file *file);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A small single-threaded process that forks a worker for each file and ends it at a deadline. */
+#ifndef SYMBOL_NURSERY_H
+#define SYMBOL_NURSERY_H
+
+#include "worker.h"
+
+struct nursery;
+
+enum nursery_outcome {
+  NURSERY_REPLIED,
+  NURSERY_DIED,      /* the worker crashed or ran into a limit: the file's fault */
+  NURSERY_KILLED,    /* somebody else ended the worker or the nursery: try again */
+  NURSERY_TIMED_OUT, /* the worker was ended at its deadline: the file's fault */
+};
+
+struct nursery_result {
+  enum nursery_outcome outcome;
+  int signal; /* that ended the worker, or 0 */
+  struct worker_reply reply;
+};
+
+/* Forks the nursery; call before threads exist.  A worker gets DEADLINE_MS.  Returns 0 or -errno.
+ */
+int nursery_open(unsigned deadline_ms, struct nursery **ret);
+void nursery_close(struct nursery *nursery);
+
+/* Has a new worker make the index of ELF_FD in INDEX_FD, both borrowed.  One at a time: waits for
+   its turn, bounded.  Returns 0 with RET set; -EBUSY when too many wait, -ETIMEDOUT when its turn
+   did not come, or -errno when no worker can be had.  RET->reply is checked for form, not for
+   truth.  Any thread. */
+int nursery_run(struct nursery *nursery, int elf_fd, int index_fd, struct nursery_result *ret);
+
+#endif

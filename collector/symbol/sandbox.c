@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cage of the process that parses what strangers upload.
+
+   What is left to it: its memory, the bytes it was given, write() to what is open, and exit.  There
+   is no open, no socket, no exec, no fork, no signal to others, and no memory that is executable.
+   The file comes mapped, so not even read() is needed.
+
+   A refused call returns EPERM rather than killing: C libraries make harmless calls of their own
+   (getrandom, rseq, prlimit) that differ by version, and a valid file must not be refused for the
+   library that happens to read it.
+
+   Memory is limited twice: RLIMIT_DATA bounds what it may allocate, RLIMIT_AS the mapped file as
+   well; both on top of what the process has when it comes here, which is much when it was forked
+   late from a big one.  Sanitizers reserve terabytes, so a build with one has no memory limits (the
+   build sets SANDBOX_IS_MEMORY_LIMITED to 0). */
+#include "sandbox.h"
+
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define ALLOCATED_BYTES_MAX (768ULL << 20)
+#define ADDRESS_BYTES_MAX (LIMIT_DEBUG_FILE_BYTES + (1ULL << 30))
+
+enum {
+  CPU_SECONDS_MAX = 30,
+  FILES_MAX = 8, /* nothing new can be opened anyway */
+};
+
+struct memory_use {
+  rlim_t address_bytes, allocated_bytes;
+};
+
+static int read_memory_use(struct memory_use *ret) {
+  char text[256];
+  int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  ssize_t len = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (len <= 0) return -EIO;
+  text[len] = '\0';
+  unsigned long long size, stack_and_heap;
+  if (sscanf(text, "%llu %*u %*u %*u %*u %llu", &size, &stack_and_heap) != 2) return -EIO;
+  rlim_t page_bytes = (rlim_t)sysconf(_SC_PAGESIZE);
+  *ret = (struct memory_use){size * page_bytes, stack_and_heap * page_bytes};
+  return 0;
+}
+
+static int limit(int resource, rlim_t value) {
+  struct rlimit bound = {value, value};
+  /* Over the soft limit of CPU time the kernel sends SIGXCPU, which tells more than SIGKILL. */
+  if (resource == RLIMIT_CPU) bound.rlim_max++;
+  return setrlimit((__rlimit_resource_t)resource, &bound) == 0 ? 0 : -errno;
+}
+
+static int limit_memory(void) {
+  struct memory_use use;
+  int error = read_memory_use(&use);
+  if (error == 0) error = limit(RLIMIT_DATA, use.allocated_bytes + ALLOCATED_BYTES_MAX);
+  if (error == 0) error = limit(RLIMIT_AS, use.address_bytes + ADDRESS_BYTES_MAX);
+  return error;
+}
+
+static int set_limits(void) {
+  int error = SANDBOX_IS_MEMORY_LIMITED ? limit_memory() : 0;
+  if (error == 0) error = limit(RLIMIT_CORE, 0); /* a dump would hold what the worker inherited */
+  if (error == 0) error = limit(RLIMIT_CPU, CPU_SECONDS_MAX);
+  if (error == 0) error = limit(RLIMIT_NOFILE, FILES_MAX);
+  if (error == 0) error = limit(RLIMIT_FSIZE, LIMIT_DEBUG_FILE_BYTES);
+  return error;
+}
+
+static const int allowed[] = {
+    SCMP_SYS(write),           SCMP_SYS(close),       SCMP_SYS(exit),
+    SCMP_SYS(exit_group),      SCMP_SYS(brk),         SCMP_SYS(munmap),
+    SCMP_SYS(mremap),          SCMP_SYS(madvise),     SCMP_SYS(futex),
+    SCMP_SYS(rt_sigreturn),    SCMP_SYS(sigreturn),   SCMP_SYS(clock_gettime),
+    SCMP_SYS(getpid),          SCMP_SYS(gettid),      SCMP_SYS(sched_yield),
+    SCMP_SYS(getrandom),       SCMP_SYS(sigaltstack), SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(restart_syscall),
+};
+
+/* Calls that may only ask for memory that is not executable. */
+static const int memory_calls[] = {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)};
+
+static int add_rules(scmp_filter_ctx filter) {
+  int error = 0;
+  for (size_t i = 0; error == 0 && i < sizeof allowed / sizeof allowed[0]; i++)
+    error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+  const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+  for (size_t i = 0; error == 0 && i < sizeof memory_calls / sizeof memory_calls[0]; i++)
+    error = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, memory_calls[i], 1, &no_exec);
+  return error;
+}
+
+int sandbox_enter(void) {
+  int error = set_limits();
+  if (error != 0) return error;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  if (filter == NULL) return -ENOMEM;
+  error = add_rules(filter);
+  if (error == 0) error = seccomp_load(filter);
+  seccomp_release(filter);
+  return error;
+}

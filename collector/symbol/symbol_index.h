@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A symbol index as a view of bytes: address -> symbol. */
+#ifndef SYMBOL_SYMBOL_INDEX_H
+#define SYMBOL_SYMBOL_INDEX_H
+
+#include "common/span.h"
+#include "index_format.h"
+
+/* Borrows the bytes that it was parsed from. */
+struct symbol_index {
+  const struct index_symbol *symbols;
+  const struct index_piece *pieces;
+  struct span strings;
+  uint32_t symbol_count, piece_count;
+  uint32_t flags; /* enum index_flag */
+};
+
+struct symbol_match {
+  const char *name;
+  uint64_t start, size;
+};
+
+/* Checks header and bounds of every table, in constant time.  BYTES must be 8-aligned.  Returns 0;
+   -EPROTO for another version or byte order; -EBADMSG.  Any thread. */
+int symbol_index_parse(struct span bytes, struct symbol_index *ret);
+
+/* Checks every entry too: order, references, names clean.  For an index that has just been made by
+   a process that may have been taken over.  Returns 0 or -EBADMSG.  Any thread. */
+int symbol_index_verify(const struct symbol_index *index);
+
+/* Finds the symbol that ADDRESS belongs to.  Safe on an index that was only parsed, whatever it
+   holds.  Returns 0 or -ENOENT.  Any thread. */
+int symbol_index_find(const struct symbol_index *index, uint64_t address, struct symbol_match *ret);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules by which an address gets one name.  They depend on nothing but the symbols, so every
+   collector gives the same answer.
+
+   - A symbol covers start <= address < start + size, and never reaches beyond its section.
+   - Several names for the same bytes (aliases): a name with a type before one without; global
+     before weak before local; then fewer leading underscores, the shorter, the alphabetically
+     first.
+   - A symbol of size 0 beside a sized one at the same start is only an alias of it.  Otherwise it
+     reaches to the next symbol, at most to the end of the function around it.
+   - A name without type inside a sized function is a label, not a function: dropped.
+   - Where symbols overlap, the smallest one that covers the address wins; of two equally small
+     ones the one that starts later.
+
+   The last rule is resolved here, by a sweep over all starts and ends with a heap of the symbols
+   that are open, so that a lookup is one binary search however deep strangers nest them. */
+#include "symbol_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void symbol_set_fini(struct symbol_set *set) {
+  free(set->candidates);
+  free(set->pieces);
+  *set = (struct symbol_set){0};
+}
+
+/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
+static int grow(void **array, uint32_t count, uint32_t *cap, size_t entry_bytes) {
+  if (count < *cap) return 0;
+  uint32_t wanted = *cap == 0 ? 1024 : *cap * 2;
+  void *grown = realloc(*array, wanted * entry_bytes);
+  if (grown == NULL) return -ENOMEM;
+  *array = grown;
+  *cap = wanted;
+  return 0;
+}
+
+int symbol_set_add(struct symbol_set *set, const struct candidate *candidate) {
+  if (set->count >= INDEX_SYMBOLS_MAX) return -EOVERFLOW;
+  void *candidates = set->candidates;
+  int error = grow(&candidates, set->count, &set->cap, sizeof *candidate);
+  if (error != 0) return error;
+  set->candidates = candidates;
+  set->candidates[set->count++] = *candidate;
+  return 0;
+}
+
+static size_t underscores(struct span name) {
+  size_t count = 0;
+  while (count < name.len && name.data[count] == '_') count++;
+  return count;
+}
+
+static int compare_size(size_t a, size_t b) {
+  return a < b ? -1 : a > b;
+}
+
+/* Negative when the name of A is the better one. */
+static int compare_name(const struct candidate *a, const struct candidate *b) {
+  if (a->rank != b->rank) return a->rank > b->rank ? -1 : 1;
+  int order = compare_size(underscores(a->name), underscores(b->name));
+  if (order == 0) order = compare_size(a->name.len, b->name.len);
+  return order != 0 ? order : memcmp(a->name.data, b->name.data, a->name.len);
+}
+
+/* By start; then the largest first, size 0 last; then the best name first. */
+static int compare_place(const void *left, const void *right) {
+  const struct candidate *a = left, *b = right;
+  if (a->start != b->start) return a->start < b->start ? -1 : 1;
+  if (a->size != b->size) return a->size > b->size ? -1 : 1;
+  return compare_name(a, b);
+}
+
+static void clamp_to_section(struct candidate *candidate) {
+  uint64_t room = candidate->limit - candidate->start;
+  if (candidate->size > room) candidate->size = room;
+}
+
+/* Drops what starts outside its section, aliases, and labels inside functions. */
+static void drop_aliases(struct symbol_set *set) {
+  uint32_t kept = 0;
+  uint64_t function_end = 0; /* of the typed, sized symbols so far */
+  for (uint32_t i = 0; i < set->count; i++) {
+    struct candidate *candidate = &set->candidates[i];
+    struct candidate *last = kept > 0 ? &set->candidates[kept - 1] : NULL;
+    bool is_beside = last != NULL && last->rank != SYMBOL_SECTION;
+    bool is_same_start = is_beside && last->start == candidate->start;
+    if (is_same_start && (candidate->size == 0 || candidate->size == last->size)) continue;
+    if (candidate->rank == SYMBOL_LABEL && candidate->start < function_end) continue;
+    uint64_t end = candidate->start + candidate->size;
+    if (candidate->rank > SYMBOL_LABEL && end > function_end) function_end = end;
+    set->candidates[kept++] = *candidate;
+  }
+  set->count = kept;
+}
+
+/* Gives each symbol of size 0 its reach. */
+static void stretch_unsized(struct symbol_set *set) {
+  uint64_t function_end = 0;
+  for (uint32_t i = 0; i < set->count; i++) {
+    struct candidate *candidate = &set->candidates[i];
+    uint64_t end = candidate->start + candidate->size;
+    if (candidate->size > 0) {
+      if (candidate->rank > SYMBOL_LABEL && end > function_end) function_end = end;
+      continue;
+    }
+    end = candidate->limit;
+    if (i + 1 < set->count && candidate[1].start < end) end = candidate[1].start;
+    if (candidate->start < function_end && function_end < end) end = function_end;
+    candidate->size = end - candidate->start;
+  }
+}
+
+/* A heap of indexes into the candidates that are open at the sweep's place, the winner first. */
+struct open_heap {
+  const struct candidate *candidates;
+  uint32_t *items;
+  uint32_t count;
+};
+
+static bool is_inner(const struct open_heap *heap, uint32_t a, uint32_t b) {
+  const struct candidate *left = &heap->candidates[a], *right = &heap->candidates[b];
+  if (left->size != right->size) return left->size < right->size;
+  return left->start > right->start;
+}
+
+static void swap_items(struct open_heap *heap, uint32_t a, uint32_t b) {
+  uint32_t kept = heap->items[a];
+  heap->items[a] = heap->items[b];
+  heap->items[b] = kept;
+}
+
+static void heap_push(struct open_heap *heap, uint32_t item) {
+  uint32_t at = heap->count++;
+  heap->items[at] = item;
+  while (at > 0 && is_inner(heap, heap->items[at], heap->items[(at - 1) / 2])) {
+    swap_items(heap, at, (at - 1) / 2);
+    at = (at - 1) / 2;
+  }
+}
+
+static void heap_pop(struct open_heap *heap) {
+  heap->items[0] = heap->items[--heap->count];
+  for (uint32_t at = 0;;) {
+    uint32_t child = 2 * at + 1;
+    if (child >= heap->count) return;
+    if (child + 1 < heap->count && is_inner(heap, heap->items[child + 1], heap->items[child]))
+      child++;
+    if (!is_inner(heap, heap->items[child], heap->items[at])) return;
+    swap_items(heap, child, at);
+    at = child;
+  }
+}
+
+/* From START on, addresses belong to SYMBOL. */
+static int add_piece(struct symbol_set *set, uint64_t start, uint32_t symbol) {
+  if (set->piece_count > 0) {
+    struct index_piece *last = &set->pieces[set->piece_count - 1];
+    if (last->symbol == symbol) return 0;
+    if (last->start == start) { /* a gap that closes where it opened */
+      last->symbol = symbol;
+      return 0;
+    }
+  }
+  void *pieces = set->pieces;
+  int error = grow(&pieces, set->piece_count, &set->piece_cap, sizeof *set->pieces);
+  if (error != 0) return error;
+  set->pieces = pieces;
+  set->pieces[set->piece_count++] = (struct index_piece){.start = start, .symbol = symbol};
+  return 0;
+}
+
+static uint64_t end_of(const struct candidate *candidate) {
+  return candidate->start + candidate->size;
+}
+
+static int sweep(struct symbol_set *set, struct open_heap *heap) {
+  uint32_t next = 0;
+  uint64_t at = 0;
+  int error = 0;
+  while (error == 0) {
+    while (heap->count > 0 && end_of(&set->candidates[heap->items[0]]) <= at) heap_pop(heap);
+    if (heap->count == 0) {
+      if (next > 0) error = add_piece(set, at, INDEX_NO_SYMBOL);
+      if (next == set->count) return error;
+      at = set->candidates[next].start;
+    }
+    while (next < set->count && set->candidates[next].start <= at) heap_push(heap, next++);
+    if (heap->count == 0 || error != 0) continue;
+    error = add_piece(set, at, heap->items[0]);
+    at = end_of(&set->candidates[heap->items[0]]);
+    if (next < set->count && set->candidates[next].start < at) at = set->candidates[next].start;
+  }
+  return error;
+}
+
+int symbol_set_settle(struct symbol_set *set) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < set->count; i++) {
+    struct candidate *candidate = &set->candidates[i];
+    if (candidate->start >= candidate->limit) continue;
+    clamp_to_section(candidate);
+    set->candidates[kept++] = *candidate;
+  }
+  set->count = kept;
+  if (kept == 0) return 0;
+  qsort(set->candidates, set->count, sizeof *set->candidates, compare_place);
+  drop_aliases(set);
+  stretch_unsized(set);
+  struct open_heap heap = {.candidates = set->candidates};
+  heap.items = malloc(set->count * sizeof *heap.items);
+  if (heap.items == NULL) return -ENOMEM;
+  int error = sweep(set, &heap);
+  free(heap.items);
+  return error;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The symbols of one file, while an index is made of them: which of several names an address
+   gets. */
+#ifndef SYMBOL_SYMBOL_SET_H
+#define SYMBOL_SYMBOL_SET_H
+
+#include "common/span.h"
+#include "index_format.h"
+
+enum symbol_rank {                 /* of two names for the same bytes the higher one wins */
+                   SYMBOL_SECTION, /* made up for a section, such as [plt] */
+                   SYMBOL_LABEL,   /* no type: an assembler function, or a label inside one */
+                   SYMBOL_LOCAL,
+                   SYMBOL_WEAK,
+                   SYMBOL_GLOBAL,
+};
+
+struct candidate {
+  uint64_t start, size;
+  uint64_t limit;   /* end of its section */
+  struct span name; /* borrowed */
+  enum symbol_rank rank;
+};
+
+/* All-zero is a valid empty set. */
+struct symbol_set {
+  struct candidate *candidates; /* after symbol_set_settle: what stays, by start */
+  uint32_t count, cap;
+  struct index_piece *pieces;
+  uint32_t piece_count, piece_cap;
+};
+
+void symbol_set_fini(struct symbol_set *set);
+
+/* Returns 0, -EOVERFLOW over INDEX_SYMBOLS_MAX, or -ENOMEM. */
+int symbol_set_add(struct symbol_set *set, const struct candidate *candidate);
+
+/* Applies the rules that symbol_set.c states and cuts the address space into pieces.  Returns 0 or
+   -ENOMEM. */
+int symbol_set_settle(struct symbol_set *set);
+
+#endif

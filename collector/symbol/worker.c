@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker: one process for each file.
+
+   A process that has read a hostile file may be the attacker's from then on.  So it never sees a
+   second file: it can spoil the names of the one it was given, which is its sender's own, and
+   nothing else.  That also makes death cheap, whatever it dies of.
+
+   The file is mapped before the sandbox closes; afterwards the process only computes and writes
+   two answers. */
+#include "worker.h"
+
+#include "common/buf.h"
+#include "index_builder.h"
+#include "sandbox.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int map_file(int fd, struct span *ret) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return -errno;
+  if (status.st_size <= 0 || (uint64_t)status.st_size > LIMIT_DEBUG_FILE_BYTES) return -EOVERFLOW;
+  size_t len = (size_t)status.st_size;
+  void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  *ret = span_of(map, len);
+  return 0;
+}
+
+static int write_all(int fd, struct span bytes) {
+  while (bytes.len > 0) {
+    ssize_t written = write(fd, bytes.data, bytes.len);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? -errno : -EIO;
+    bytes = span_of(bytes.data + written, bytes.len - (size_t)written);
+  }
+  return 0;
+}
+
+static int index_file(struct span elf, int index_fd, struct worker_reply *reply) {
+  struct buf index = {0};
+  struct index_summary summary;
+  int error = index_builder_build(elf, &index, &summary, reply->reason, sizeof reply->reason);
+  reply->symbol_count = summary.symbol_count;
+  reply->has_symtab = summary.image.has_symtab;
+  reply->has_dwarf = summary.image.has_dwarf;
+  reply->build_id_len = summary.image.build_id_len;
+  memcpy(reply->build_id, summary.image.build_id, sizeof reply->build_id);
+  if (error == 0) {
+    error = write_all(index_fd, buf_span(&index));
+    if (error != 0) snprintf(reply->reason, sizeof reply->reason, "its index cannot be written");
+  }
+  buf_fini(&index);
+  return error;
+}
+
+void worker_run(const struct worker_files *files) {
+  struct worker_reply reply = {.magic = WORKER_MAGIC};
+  struct span elf;
+  reply.status = map_file(files->elf, &elf);
+  if (reply.status != 0) {
+    snprintf(reply.reason, sizeof reply.reason, "it cannot be mapped");
+  } else if ((reply.status = sandbox_enter()) != 0) {
+    snprintf(reply.reason, sizeof reply.reason, "the sandbox cannot be entered");
+  } else {
+    reply.status = index_file(elf, files->index, &reply);
+  }
+  write_all(files->reply, span_of(&reply, sizeof reply));
+  _exit(0);
+}

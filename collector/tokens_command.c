@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `token` prints the token and nothing else, so that $(fleetprof-collector token ...) is the token;
+   only its hash stays here, so it cannot be printed a second time.  The folder is made when absent:
+   whoever sets up a fleet may make tokens before the collector first runs.  `revoke` makes nothing:
+   a folder that is not there is a typing mistake. */
+#include "tokens_command.h"
+
+#include "common/clock.h"
+#include "common/options.h"
+#include "identity/access.h"
+#include "identity/ca.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, ERROR_BYTES = 512 };
+
+struct token_settings {
+  const char *data, *board, *role;
+  uint64_t ttl_ns;
+};
+
+#define ROW(name, argument, fallback, kind, member, help) \
+  { name, 0, argument, fallback, "Options", help, kind, offsetof(struct token_settings, member) }
+
+static const struct option token_rows[] = {
+    ROW("data", "DIR", NULL, OPTION_STRING, data, "the collector's folder"),
+    ROW("board", "NAME", NULL, OPTION_STRING, board, "the name that an enroll token gives"),
+    ROW("ttl", "TIME", "1h", OPTION_DURATION, ttl_ns, "how long the token works"),
+    ROW("role", "ROLE", "enroll", OPTION_STRING, role,
+        "what it is good for: enroll (once), read, symbols, ingest, admin"),
+};
+
+static const struct option_table token_table = {
+    .usage = "fleetprof-collector token --data DIR [--board NAME] [--ttl 1h] [--role enroll]",
+    .summary = "Prints one token, alone on stdout.",
+    .rows = token_rows,
+    .row_count = sizeof token_rows / sizeof *token_rows,
+};
+
+static const struct option revoke_rows[] = {
+    ROW("data", "DIR", NULL, OPTION_STRING, data, "the collector's folder"),
+    ROW("board", "NAME", NULL, OPTION_STRING, board, "the board that may not come in any more"),
+};
+
+static const struct option_table revoke_table = {
+    .usage = "fleetprof-collector revoke --data DIR --board NAME",
+    .summary = "Revokes a board: its certificates are refused from now on.",
+    .rows = revoke_rows,
+    .row_count = sizeof revoke_rows / sizeof *revoke_rows,
+};
+
+static int fail(const char *command, int status, const char *what) {
+  fprintf(stderr, "fleetprof-collector %s: %s\n", command, what);
+  return status;
+}
+
+/* Reads ARGV.  Returns 0, 1 when --help was printed, or -EINVAL with ERROR. */
+static int read_options(const struct option_table *table, int argc, char **argv,
+                        struct token_settings *settings, char error[ERROR_BYTES]) {
+  struct options_result result;
+  int failed = options_parse(table, argc, argv, settings, &result, error, ERROR_BYTES);
+  if (failed) return failed;
+  if (result.is_done) return 1;
+  if (result.first_positional < argc)
+    snprintf(error, ERROR_BYTES, "%s: is one word too many", argv[result.first_positional]);
+  else if (settings->data == NULL || *settings->data == '\0')
+    snprintf(error, ERROR_BYTES, "--data: is missing; give the collector's folder");
+  else
+    return 0;
+  return -EINVAL;
+}
+
+static int check_token(const struct token_settings *settings, char error[ERROR_BYTES]) {
+  enum role role = role_find(settings->role);
+  if (role == ROLE_NONE)
+    snprintf(error, ERROR_BYTES, "--role %s: is not one of enroll, read, symbols, ingest, admin",
+             settings->role);
+  else if (settings->ttl_ns == 0)
+    snprintf(error, ERROR_BYTES, "--ttl: must be more than 0");
+  else if (settings->board && role != ROLE_ENROLL)
+    snprintf(error, ERROR_BYTES, "--board %s: only an enroll token gives a name", settings->board);
+  else
+    return 0;
+  return -EINVAL;
+}
+
+/* Makes the token.  Returns 0, or -errno with ERROR. */
+static int make_token(const struct token_settings *settings, char token[ACCESS_TOKEN_BYTES],
+                      char error[ERROR_BYTES]) {
+  struct ca *ca = NULL;
+  struct access *access = NULL;
+  uint8_t fingerprint[32];
+  if (mkdir(settings->data, 0700) != 0 && errno != EEXIST) {
+    snprintf(error, ERROR_BYTES, "--data %s: %s", settings->data, strerror(errno));
+    return -EIO;
+  }
+  int failed = ca_open(settings->data, &ca, error, ERROR_BYTES);
+  if (!failed) failed = access_open(settings->data, &access, error, ERROR_BYTES);
+  if (!failed) {
+    ca_fingerprint(ca, fingerprint);
+    failed = access_token_make(access, role_find(settings->role), settings->board, settings->ttl_ns,
+                               fingerprint, token);
+    if (failed == -EINVAL)
+      snprintf(error, ERROR_BYTES, "--board %s: no board may be called so", settings->board);
+    else if (failed)
+      snprintf(error, ERROR_BYTES, "the token cannot be kept: %s", strerror(-failed));
+  }
+  access_close(access);
+  ca_close(ca);
+  return failed;
+}
+
+int tokens_command_token(int argc, char **argv) {
+  struct token_settings settings = {0};
+  char error[ERROR_BYTES] = "", token[ACCESS_TOKEN_BYTES] = "";
+  int read = read_options(&token_table, argc, argv, &settings, error);
+  if (read == 1) return EXIT_DONE;
+  if (read != 0 || check_token(&settings, error) != 0) return fail("token", EXIT_USAGE, error);
+  int failed = make_token(&settings, token, error);
+  if (failed) return fail("token", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
+  bool is_printed = printf("%s\n", token) > 0 && fflush(stdout) == 0;
+  return is_printed ? EXIT_DONE : fail("token", EXIT_FAILED, "stdout: cannot be written");
+}
+
+int tokens_command_revoke(int argc, char **argv) {
+  struct token_settings settings = {0};
+  char error[ERROR_BYTES] = "";
+  struct access *access = NULL;
+  struct stat status;
+  int read = read_options(&revoke_table, argc, argv, &settings, error);
+  if (read == 1) return EXIT_DONE;
+  if (read != 0) return fail("revoke", EXIT_USAGE, error);
+  if (settings.board == NULL) return fail("revoke", EXIT_USAGE, "--board: is missing");
+  if (stat(settings.data, &status) != 0) {
+    snprintf(error, sizeof error, "--data %s: %s", settings.data, strerror(errno));
+    return fail("revoke", EXIT_FAILED, error);
+  }
+  if (access_open(settings.data, &access, error, sizeof error) != 0)
+    return fail("revoke", EXIT_FAILED, error);
+  int failed = access_revoke(access, settings.board);
+  access_close(access);
+  if (failed == 0) return EXIT_DONE;
+  snprintf(error, sizeof error, "--board %s: %s", settings.board,
+           failed == -EINVAL ? "no board may be called so" : strerror(-failed));
+  return fail("revoke", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `run` accepts, and that every refusal names the option. */
+#include "cli/run_settings.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WORDS_MAX = 40 };
+
+static struct run_settings settings;
+static char error[512];
+
+static int parse(const char *first, ...) {
+  static char *words[WORDS_MAX]; /* settings.program points into it */
+  memset(words, 0, sizeof words);
+  words[0] = (char *)(uintptr_t) "run";
+  int count = 1;
+  va_list args;
+  va_start(args, first);
+  for (const char *word = first; word != NULL; word = va_arg(args, const char *))
+    words[count++] = (char *)(uintptr_t)word;
+  va_end(args);
+  error[0] = '\0';
+  return run_settings_parse(count, words, &settings, error, sizeof error);
+}
+
+#define REFUSED(name, ...)                               \
+  do {                                                   \
+    assert_int_equal(parse(__VA_ARGS__, NULL), -EINVAL); \
+    assert_non_null(strstr(error, name));                \
+  } while (0)
+
+static void defaults_are_those_of_the_help(void **state) {
+  (void)state;
+  assert_int_equal(parse("--", "true", NULL), 0);
+  assert_int_equal(settings.asked_mhz, 99000);
+  assert_int_equal(settings.sampler, RUN_SAMPLER_AUTO);
+  assert_int_equal(settings.options.flush_timeout_ns, 10000000000ULL);
+  assert_string_equal(settings.labels, "");
+  assert_string_equal(settings.program[0], "true");
+}
+
+static void the_programs_own_options_are_left_to_it(void **state) {
+  (void)state;
+  assert_int_equal(parse("--hz", "10", "ls", "--hz", "0", NULL), 0);
+  assert_int_equal(settings.asked_mhz, 10000);
+  assert_string_equal(settings.program[1], "--hz");
+  assert_int_equal(parse("--", "--odd", NULL), 0);
+  assert_string_equal(settings.program[0], "--odd");
+}
+
+static void rates_are_read_to_the_thousandth(void **state) {
+  (void)state;
+  assert_int_equal(parse("--hz=1", "true", NULL), 0);
+  assert_int_equal(settings.asked_mhz, 1000);
+  assert_int_equal(parse("--hz=10000", "true", NULL), 0);
+  assert_int_equal(settings.asked_mhz, 10000000);
+  assert_int_equal(parse("--hz=99.5", "true", NULL), 0);
+  assert_int_equal(settings.asked_mhz, 99500);
+  static const char *const bad[] = {"0",
+                                    "0.999",
+                                    "10000.001",
+                                    "10001",
+                                    "",
+                                    "-1",
+                                    "99hz",
+                                    "9.9.9",
+                                    "1e3",
+                                    " 9",
+                                    "99999999999999999999",
+                                    "1.2345"};
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) REFUSED("--hz", "--hz", bad[i], "true");
+}
+
+static void a_name_that_is_none_is_told_from_one_of_a_later_version(void **state) {
+  (void)state;
+  REFUSED("--sampler: there is no 'magic'", "--sampler", "magic", "true");
+  REFUSED("--sampler: 'itimer' is not supported", "--sampler", "itimer", "true");
+  REFUSED("--unwind: 'cfi' is not supported", "--unwind", "cfi", "true");
+  REFUSED("--collect: 'histogram' is not supported", "--collect", "histogram", "true");
+  REFUSED("--output: not supported", "--output", "file", "true");
+  assert_int_equal(parse("--sampler", "timer", "--unwind", "fp", "true", NULL), 0);
+  assert_int_equal(settings.sampler, RUN_SAMPLER_TIMER);
+}
+
+static void labels_come_out_one_a_line(void **state) {
+  (void)state;
+  assert_int_equal(parse("--label", "a=1", "--label", "b_2=x;y=z", "--label", "c=", "true", NULL),
+                   0);
+  assert_string_equal(settings.labels, "a=1\nb_2=x;y=z\nc=");
+}
+
+static void a_label_that_is_none_is_refused_by_name(void **state) {
+  (void)state;
+  static const char *const bad[] = {"nonsense", "=v",   "1a=v",     "a b=v",  "a-b=v",
+                                    "board=me", "a=\n", "kernel=1", "a=\x7f", ""};
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+    REFUSED("--label", "--label", bad[i], "true");
+  char large[400];
+  memset(large, 'v', sizeof large - 1);
+  large[sizeof large - 1] = '\0';
+  large[1] = '=';
+  REFUSED("too long", "--label", large, "true");
+  large[250] = '\0';
+  REFUSED("one too many", "-l", large, "-l", large, "-l", large, "-l", large, "-l", large, "true");
+}
+
+static void a_service_must_fit_its_field(void **state) {
+  (void)state;
+  char name[INTAKE_SERVICE_BYTES + 1];
+  memset(name, 's', sizeof name);
+  name[INTAKE_SERVICE_BYTES - 1] = '\0';
+  assert_int_equal(parse("--service", name, "true", NULL), 0);
+  name[INTAKE_SERVICE_BYTES - 1] = 's';
+  name[INTAKE_SERVICE_BYTES] = '\0';
+  REFUSED("--service", "--service", name, "true");
+  REFUSED("--service", "--service", "a\nb", "true");
+}
+
+static void a_missing_program_is_named(void **state) {
+  (void)state;
+  REFUSED("program", "--hz", "9");
+  REFUSED("program", "--");
+  REFUSED("program", "--", "");
+  assert_int_equal(parse(NULL), -EINVAL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(defaults_are_those_of_the_help),
+      cmocka_unit_test(the_programs_own_options_are_left_to_it),
+      cmocka_unit_test(rates_are_read_to_the_thousandth),
+      cmocka_unit_test(a_name_that_is_none_is_told_from_one_of_a_later_version),
+      cmocka_unit_test(labels_come_out_one_a_line),
+      cmocka_unit_test(a_label_that_is_none_is_refused_by_name),
+      cmocka_unit_test(a_service_must_fit_its_field),
+      cmocka_unit_test(a_missing_program_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

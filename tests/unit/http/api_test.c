@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers on a real store, without sockets: what the answers say, field by field. */
+#include "../query/fixture.h"
+
+#include "common/clock.h"
+#include "http/api.h"
+#include "http/metrics.h"
+#include "http/request.h"
+#include "http/routes.h"
+#include "symbol/debug_store.h"
+#include "symbol/symbolizer.h"
+
+static char dir[64];
+static struct service service;
+static struct request request;
+
+static int set_up(void **state) {
+  (void)state;
+  char error[256] = "";
+  struct http_parts *parts = &service.parts;
+  snprintf(dir, sizeof dir, "/tmp/api-test-XXXXXX");
+  if (mkdtemp(dir) == NULL) return -1;
+  int failed = debug_store_open(dir, &parts->debug, error, sizeof error) ||
+               symbolizer_open(parts->debug, &parts->symbolizer, error, sizeof error) ||
+               store_open(dir, &parts->store, error, sizeof error);
+  if (failed) print_error("%s\n", error);
+  service.metrics = metrics_new();
+  return failed;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  symbolizer_close(service.parts.symbolizer);
+  debug_store_close(service.parts.debug);
+  store_close(service.parts.store);
+  metrics_free(service.metrics);
+  remove_dir(dir);
+  return 0;
+}
+
+/* Asks HANDLER with up to two parameters; returns the body. */
+static const char *ask(void (*handler)(struct request *request), const char *name,
+                       const char *value, const char *name2, const char *value2) {
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){.service = &service};
+  arena_init(&request.arena, REQUEST_ARENA_BYTES);
+  if (name) request.parameters.rows[request.parameters.count++] = (struct parameter){name, value};
+  if (name2)
+    request.parameters.rows[request.parameters.count++] = (struct parameter){name2, value2};
+  handler(&request);
+  return buf_text(&request.answer.body);
+}
+
+static int end_request(void **state) {
+  (void)state;
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){0};
+  return 0;
+}
+
+static void assert_has(const char *text, const char *part) {
+  if (strstr(text, part) == NULL) print_error("no %s in\n%s\n", part, text);
+  assert_non_null(strstr(text, part));
+}
+
+/* 60 records in tool+0x10, 30 in tool+0x20 under it, 10 in the kernel. */
+static void append_hundred(const char *board, uint64_t run) {
+  static const uint64_t hot[][2] = {{0, 0x10}};
+  static const uint64_t deep[][2] = {{0, 0x10}, {0, 0x20}};
+  static const uint64_t kernel[][2] = {{0, 0x10}, {1, 0}};
+  static struct window window;
+  struct counters counters = {.run = run, .produced = 120, .shipped = 100};
+  counters.dropped[LOSS_RING_FULL] = 5;
+  window_init(&window, "shop", run);
+  window_add(&window, hot, 1, 60, 600);
+  window_add(&window, deep, 2, 30, 300);
+  window_add(&window, kernel, 2, 10, 100);
+  window.batch.counters = counters;
+  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
+  window_append(&window, service.parts.store, board, 1, now_ms - 60000);
+  struct label label = {"site", "<b>north</b>"};
+  struct store_board_seen seen = {.board = board,
+                                  .arch = "armv7l",
+                                  .kernel = "5.4.0",
+                                  .version = "0.1.0",
+                                  .sampler = "perf",
+                                  .achieved_mhz = 98700,
+                                  .label_count = 1,
+                                  .labels = &label,
+                                  .clock = "synced",
+                                  .counters = &counters,
+                                  .seen_ms = now_ms};
+  assert_int_equal(store_board_seen(service.parts.store, &seen), 0);
+}
+
+static void append_second_board(void) {
+  static bool is_there;
+  if (!is_there) append_hundred("press-8", 78);
+  is_there = true;
+}
+
+static int set_up_hundred(void **state) {
+  int failed = set_up(state);
+  if (!failed) append_hundred("press-7", 77);
+  return failed;
+}
+
+static void the_table_has_every_promised_field(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, NULL, NULL, NULL, NULL);
+  assert_int_equal(request.answer.status, 0);
+  assert_has(body, "{\"total\":1000,\"unit\":\"nanoseconds\",\"samples\":100,");
+  assert_has(body, "\"loss\":{");
+  assert_has(body, "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,"
+                   "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.5");
+  assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
+  assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"self\":100,");
+}
+
+static void a_limit_cuts_rows_and_not_shares(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "limit", "1", NULL, NULL);
+  assert_has(body, "\"total\":1000,");
+  assert_has(body, "\"self_share\":0.6,");
+  assert_null(strstr(body, "[kernel]"));
+}
+
+static void a_selector_that_matches_nothing_gives_an_empty_table(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "match", "{service=\"other\"}", NULL, NULL);
+  assert_has(body, "{\"total\":0,");
+  assert_has(body, "\"functions\":[]");
+}
+
+static void the_tree_hangs_together(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "tree", NULL, NULL);
+  assert_has(body, "\"nodes\":[{\"name\":\"root\",\"module\":\"\",\"file\":null,\"line\":null,"
+                   "\"parent\":-1,\"self\":0,\"total\":1000}");
+  assert_has(body, "\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"line\":null,"
+                   "\"parent\":0,\"self\":600,\"total\":1000}");
+  assert_has(body, "\"parent\":1,\"self\":300,\"total\":300}");
+}
+
+static void a_limited_tree_keeps_the_heaviest_and_their_parents(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "tree", "limit", "3");
+  assert_has(body, "\"parent\":-1,");
+  assert_has(body, "\"parent\":1,\"self\":300,\"total\":300}]");
+  assert_null(strstr(body, "[kernel]"));
+}
+
+static void folded_stacks_are_plain_text(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "folded", NULL, NULL);
+  assert_string_equal(request.answer.type, "text/plain; charset=utf-8");
+  assert_has(body, "tool+0x10 600\n");
+  assert_has(body, "tool+0x10;tool+0x20 300\n");
+  assert_has(body, "tool+0x10;[kernel] 100\n");
+  body = ask(api_profile, "format", "folded", "limit", "1");
+  assert_string_equal(body, "tool+0x10 600\n");
+}
+
+static void an_unknown_format_is_named(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "magic", NULL, NULL);
+  assert_int_equal(request.answer.status, 400);
+  assert_string_equal(request.answer.type, "application/problem+json");
+  assert_has(body, "format: \\\"magic\\\" is not one of top, tree, folded");
+  assert_has(body, "\"parameter\":\"format\"");
+}
+
+static void boards_have_every_promised_field(void **state) {
+  (void)state;
+  const char *body = ask(api_boards, NULL, NULL, NULL, NULL);
+  assert_has(body, "{\"boards\":[{\"name\":\"press-7\",\"labels\":{\"site\":\"\\u003cb");
+  assert_has(body,
+             "\"arch\":\"armv7l\",\"kernel\":\"5.4.0\",\"versions\":{\"fleetprofd\":\"0.1.0\"},"
+             "\"first_seen\":\"20");
+  assert_has(body, "\"sampler\":\"perf\",\"achieved_hz\":98.7,\"clock\":\"synced\","
+                   "\"loss\":{\"ring_full\":5,\"pending\":15}");
+  assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
+}
+
+static void the_books_close_with_what_is_pending(void **state) {
+  (void)state;
+  append_second_board();
+  const char *body = ask(api_loss, NULL, NULL, NULL, NULL);
+  assert_has(body, "{\"board\":\"press-7\",\"produced\":120,\"stored\":100,"
+                   "\"dropped\":{\"ring_full\":5,\"pending\":15}}");
+  assert_has(body,
+             "\"produced\":240,\"stored\":200,\"dropped\":{\"ring_full\":10,\"pending\":30}}");
+  body = ask(api_loss, "match", "{board=\"press-8\"}", NULL, NULL);
+  assert_has(body, "\"produced\":120,\"stored\":100,\"dropped\":{\"ring_full\":5,\"pending\":15}}");
+  assert_null(strstr(body, "press-7"));
+}
+
+static void labels_are_sorted_and_told_once(void **state) {
+  (void)state;
+  append_second_board();
+  const char *names = ask(api_labels, NULL, NULL, NULL, NULL);
+  assert_has(names, "\"board\"");
+  assert_has(names, "\"service\"");
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){.service = &service, .argument = "board"};
+  arena_init(&request.arena, REQUEST_ARENA_BYTES);
+  api_label_values(&request);
+  assert_string_equal(buf_text(&request.answer.body), "{\"data\":[\"press-7\",\"press-8\"]}\n");
+}
+
+static void counters_are_told_in_prometheus_form(void **state) {
+  (void)state;
+  metrics_count(service.metrics, &routes[0], 200);
+  metrics_count(service.metrics, NULL, 400);
+  metrics_observe(service.metrics, 3 * NS_PER_SECOND);
+  const char *body = ask(api_metrics, NULL, NULL, NULL, NULL);
+  assert_has(body, "fleetprof_build_info{version=\"");
+  assert_has(body, "{method=\"GET\",route=\"/api/v1/boards\",status=\"2xx\"} 1\n");
+  assert_has(body, "{method=\"\",route=\"\",status=\"4xx\"} 1\n");
+  assert_has(body, "_bucket{le=\"1\"} 0\n");
+  assert_has(body, "_bucket{le=\"5\"} 1\n");
+  assert_has(body, "_sum 3.000000000\n");
+}
+
+static void the_description_lists_every_route(void **state) {
+  (void)state;
+  const char *body = ask(api_openapi, NULL, NULL, NULL, NULL);
+  for (size_t i = 0; i < routes_count; i++) {
+    char key[128];
+    snprintf(key, sizeof key, "\"%s\":{", routes[i].path);
+    assert_has(body, key);
+  }
+  assert_has(body, "\"put\":{\"summary\"");
+}
+
+static void long_answers_are_compressed_and_short_ones_left(void **state) {
+  (void)state;
+  ask(api_openapi, NULL, NULL, NULL, NULL);
+  size_t before = request.answer.body.len;
+  answer_compress(&request.answer);
+  assert_true(request.answer.is_gzip);
+  assert_true(request.answer.body.len * 2 < before);
+  assert_memory_equal(request.answer.body.data, "\x1f\x8b", 2);
+  ask(api_loss, NULL, NULL, NULL, NULL);
+  answer_compress(&request.answer);
+  assert_false(request.answer.is_gzip);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end_request)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(the_table_has_every_promised_field),
+      TEST(a_limit_cuts_rows_and_not_shares),
+      TEST(a_selector_that_matches_nothing_gives_an_empty_table),
+      TEST(the_tree_hangs_together),
+      TEST(a_limited_tree_keeps_the_heaviest_and_their_parents),
+      TEST(folded_stacks_are_plain_text),
+      TEST(an_unknown_format_is_named),
+      TEST(boards_have_every_promised_field),
+      TEST(the_books_close_with_what_is_pending),
+      TEST(labels_are_sorted_and_told_once),
+      TEST(counters_are_told_in_prometheus_form),
+      TEST(the_description_lists_every_route),
+      TEST(long_answers_are_compressed_and_short_ones_left),
+  };
+  return cmocka_run_group_tests(tests, set_up_hundred, tear_down);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real server with its real parts on a folder of its own, talked to over raw sockets. */
+#include "common/buf.h"
+#include "http/http.h"
+#include "identity/access.h"
+#include "identity/ca.h"
+#include "store/store.h"
+#include "symbol/debug_store.h"
+#include "symbol/symbolizer.h"
+
+#include <arpa/inet.h>
+#include <event2/event.h>
+#include <event2/thread.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\n"
+#define LAST "Connection: close\r\n\r\n"
+
+static char dir[64];
+static struct http_parts parts;
+static struct http *http;
+static pthread_t loop_thread;
+static unsigned short port;
+
+static void *run_loop(void *arg) {
+  (void)arg;
+  event_base_loop(parts.loop, EVLOOP_NO_EXIT_ON_EMPTY);
+  return NULL;
+}
+
+static int set_up(void **state) {
+  (void)state;
+  char error[256] = "";
+  signal(SIGPIPE, SIG_IGN);
+  snprintf(dir, sizeof dir, "/tmp/http-test-XXXXXX");
+  if (mkdtemp(dir) == NULL) return -1;
+  int failed = debug_store_open(dir, &parts.debug, error, sizeof error) ||
+               symbolizer_open(parts.debug, &parts.symbolizer, error, sizeof error) ||
+               store_open(dir, &parts.store, error, sizeof error) ||
+               access_open(dir, &parts.access, error, sizeof error) ||
+               ca_open(dir, &parts.ca, error, sizeof error);
+  evthread_use_pthreads();
+  parts.loop = event_base_new();
+  parts.address = "127.0.0.1:0";
+  if (!failed) failed = http_start(&parts, &http, error, sizeof error);
+  if (failed) print_error("%s\n", error);
+  if (failed || sscanf(http_url(http), "http://127.0.0.1:%hu/", &port) != 1) return -1;
+  return pthread_create(&loop_thread, NULL, run_loop, NULL);
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  char command[96];
+  event_base_loopbreak(parts.loop);
+  pthread_join(loop_thread, NULL);
+  assert_int_equal(http_stop(http), 0);
+  event_base_free(parts.loop);
+  symbolizer_close(parts.symbolizer);
+  debug_store_close(parts.debug);
+  store_close(parts.store);
+  access_close(parts.access);
+  ca_close(parts.ca);
+  snprintf(command, sizeof command, "rm -rf %s", dir);
+  return system(command);
+}
+
+static int connect_to_server(void) {
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+  return fd;
+}
+
+static void send_all(int fd, const void *data, size_t len) {
+  for (size_t sent = 0; sent < len;) {
+    ssize_t n = send(fd, (const char *)data + sent, len - sent, MSG_NOSIGNAL);
+    if (n <= 0) return; /* refused in the middle: the answer says why */
+    sent += (size_t)n;
+  }
+}
+
+/* Reads until the server ends the connection; false when it did not within 5 s. */
+static bool read_all(int fd, struct buf *ret) {
+  char bytes[4096];
+  for (;;) {
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    if (poll(&ready, 1, 5000) != 1) return false;
+    ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+    if (n <= 0) return n == 0;
+    buf_append(ret, bytes, (size_t)n);
+  }
+}
+
+/* Sends TEXT and returns all that comes back until the server closes, as it must. */
+static char *talk(const char *text, size_t len, struct buf *answer) {
+  int fd = connect_to_server();
+  send_all(fd, text, len);
+  buf_clear(answer);
+  bool is_closed = read_all(fd, answer);
+  close(fd);
+  if (!is_closed) print_error("not closed after: %.200s\n", text);
+  assert_true(is_closed);
+  return buf_text(answer);
+}
+
+static unsigned count_of(const char *text, const char *part) {
+  unsigned count = 0;
+  for (; (text = strstr(text, part)) != NULL; text++) count++;
+  return count;
+}
+
+static void make_token(enum role role, char token[ACCESS_TOKEN_BYTES]) {
+  uint8_t fingerprint[32] = {0};
+  assert_int_equal(access_token_make(parts.access, role, NULL, 600000000000ULL, fingerprint, token),
+                   0);
+}
+
+static void every_malformed_head_gets_400_and_nothing_after_it_counts(void **state) {
+  (void)state;
+  static const char *const heads[] = {
+      GET("/healthz") "Content-Length: 5\r\nContent-Length: 5\r\n\r\n",
+      GET("/healthz") "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+      GET("/healthz") "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      GET("/healthz") "Content-Length: 0x10\r\n\r\n",
+      GET("/healthz") "Host: localhost\r\n\r\n",
+      GET("/healthz") "X : a\r\n\r\n",
+      GET("/healthz") "X: a\r\n b\r\n\r\n",
+      "GET /healthz HTTP/1.1\nHost: localhost\n\n",
+      "GET /healthz HTTP/1.1\r\n\r\n",
+      "\r\n\r\n",
+  };
+  struct buf answer = {0};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    char text[512];
+    int len =
+        snprintf(text, sizeof text, "%sGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", heads[i]);
+    const char *got = talk(text, (size_t)len, &answer);
+    assert_non_null(strstr(got, "HTTP/1.1 400 Bad Request\r\n"));
+    assert_int_equal(count_of(got, "HTTP/1.1"), 1);
+    assert_non_null(strstr(got, "Content-Type: application/problem+json\r\n"));
+    assert_non_null(strstr(got, "Connection: close\r\n"));
+    assert_non_null(strstr(got, "\"status\":400,\"detail\":\""));
+  }
+  buf_fini(&answer);
+}
+
+static void a_bad_head_behind_a_good_one_is_seen_too(void **state) {
+  (void)state;
+  static const char text[] =
+      GET("/healthz") "\r\n" GET("/healthz") "Content-Length: 1\r\n"
+                                             "Content-Length: 2\r\n\r\n" GET("/healthz") "\r\n";
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  assert_int_equal(count_of(got, "HTTP/1.1 200 OK"), 1);
+  assert_int_equal(count_of(got, "HTTP/1.1 400 "), 1);
+  buf_fini(&answer);
+}
+
+static void a_request_with_a_body_is_the_last_of_its_connection(void **state) {
+  (void)state;
+  static const char text[] = GET("/healthz") "Content-Length: 5\r\n\r\n"
+                                             "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  assert_int_equal(count_of(got, "HTTP/1.1 200 OK"), 1);
+  assert_non_null(strstr(got, "Connection: close\r\n"));
+  buf_fini(&answer);
+}
+
+static void requests_in_a_row_are_answered_in_order(void **state) {
+  (void)state;
+  static const char text[] =
+      GET("/healthz") "\r\n" GET("/api/v1/boards") "\r\n" GET("/nowhere") "\r\n" GET("/api/v1/loss")
+          LAST;
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  const char *health = strstr(got, "ok\n"), *boards = strstr(got, "{\"boards\":[]}\n");
+  const char *nowhere = strstr(got, "HTTP/1.1 404 "), *loss = strstr(got, "\"produced\":0");
+  assert_true(health && boards && nowhere && loss);
+  assert_true(health < boards && boards < nowhere && nowhere < loss);
+  assert_int_equal(count_of(got, "HTTP/1.1 "), 4);
+  buf_fini(&answer);
+}
+
+static void a_head_may_come_byte_by_byte(void **state) {
+  (void)state;
+  static const char text[] = GET("/healthz") LAST;
+  struct buf answer = {0};
+  int fd = connect_to_server();
+  for (size_t i = 0; i < sizeof text - 1; i++) {
+    send_all(fd, text + i, 1);
+    usleep(200);
+  }
+  assert_true(read_all(fd, &answer));
+  assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 OK"));
+  close(fd);
+  buf_fini(&answer);
+}
+
+static void a_peer_that_has_half_closed_gets_its_whole_answer(void **state) {
+  (void)state;
+  static const char text[] = GET("/api/v1/openapi.json") "\r\n";
+  struct buf answer = {0};
+  int fd = connect_to_server();
+  send_all(fd, text, sizeof text - 1);
+  shutdown(fd, SHUT_WR);
+  assert_true(read_all(fd, &answer));
+  const char *got = buf_text(&answer);
+  assert_non_null(strstr(got, "HTTP/1.1 200 OK"));
+  assert_string_equal(got + strlen(got) - 2, "}\n");
+  close(fd);
+  buf_fini(&answer);
+}
+
+static void a_head_request_has_the_length_and_no_body(void **state) {
+  (void)state;
+  static const char text[] = "HEAD / HTTP/1.1\r\nHost: localhost\r\n" LAST;
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  assert_non_null(strstr(got, "HTTP/1.1 200 OK"));
+  assert_null(strstr(got, "Content-Length: 0\r\n"));
+  assert_string_equal(got + strlen(got) - 4, "\r\n\r\n");
+  assert_null(strstr(got, "<html"));
+  buf_fini(&answer);
+}
+
+static void a_wrong_method_is_405_with_allow(void **state) {
+  (void)state;
+  static const char text[] = "OPTIONS /api/v1/boards HTTP/1.1\r\nHost: localhost\r\n" LAST;
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  assert_non_null(strstr(got, "HTTP/1.1 405 "));
+  assert_non_null(strstr(got, "Allow: GET, HEAD\r\n"));
+  buf_fini(&answer);
+}
+
+static void strangers_are_told_what_is_missing(void **state) {
+  (void)state;
+  static const char *const heads[] = {
+      "GET /api/v1/boards HTTP/1.1\r\nHost: evil.example\r\n" LAST,
+      GET("/api/v1/boards") "X-Forwarded-For: 10.0.0.1\r\n" LAST,
+      GET("/metrics") "Via: 1.1 proxy\r\n" LAST,
+      GET("/api/v1/boards") "Authorization: Bearer wrong\r\n" LAST,
+      "GET /api/v1/boards HTTP/1.0\r\n\r\n",
+  };
+  struct buf answer = {0};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    const char *got = talk(heads[i], strlen(heads[i]), &answer);
+    assert_non_null(strstr(got, "HTTP/1.1 401 "));
+    assert_non_null(strstr(got, "WWW-Authenticate: Bearer"));
+  }
+  buf_fini(&answer);
+}
+
+static void a_read_token_opens_reading_and_not_writing(void **state) {
+  (void)state;
+  char token[ACCESS_TOKEN_BYTES], text[512];
+  struct buf answer = {0};
+  make_token(ROLE_READ, token);
+  int len = snprintf(text, sizeof text,
+                     "GET /api/v1/boards HTTP/1.1\r\nHost: far.example\r\n"
+                     "Authorization: bearer %s\r\n" LAST,
+                     token);
+  assert_non_null(strstr(talk(text, (size_t)len, &answer), "HTTP/1.1 200 OK"));
+  len = snprintf(text, sizeof text,
+                 "PUT /api/v1/debug/abcd HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"
+                 "Authorization: Bearer %s\r\n" LAST,
+                 token);
+  assert_non_null(strstr(talk(text, (size_t)len, &answer), "HTTP/1.1 403 "));
+  buf_fini(&answer);
+}
+
+static void an_upload_without_a_token_is_refused_before_its_body(void **state) {
+  (void)state;
+  static const char text[] = "PUT /api/v1/debug/abcd HTTP/1.1\r\nHost: localhost\r\n"
+                             "Content-Length: 60000000\r\nExpect: 100-continue\r\n\r\n";
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  assert_non_null(strstr(got, "HTTP/1.1 401 "));
+  assert_null(strstr(got, "100 Continue"));
+  buf_fini(&answer);
+}
+
+static const char *upload(const char *token, const char *target, const char *fields,
+                          struct span body, struct buf *answer) {
+  struct buf text = {0};
+  buf_printf(&text, "PUT %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n",
+             target, token, fields);
+  buf_append(&text, body.data, body.len);
+  const char *got = talk((char *)text.data, text.len, answer);
+  buf_fini(&text);
+  return got;
+}
+
+static void uploads_that_say_nonsense_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *target, *fields, *status;
+  } cases[] = {
+      {"/api/v1/debug/abcd", "", "411"},
+      {"/api/v1/debug/abcd", "Content-Length: 0\r\n", "400"},
+      {"/api/v1/debug/abcd", "Content-Length: 67108865\r\n", "413"},
+      {"/api/v1/debug/abc", "Content-Length: 4\r\n", "400"},
+      {"/api/v1/debug/xyzw", "Content-Length: 4\r\n", "400"},
+      {"/api/v1/debug/abcd?offset=-1", "Content-Length: 4\r\n", "400"},
+      {"/api/v1/debug/abcd?offset=2000000000", "Content-Length: 4\r\n", "400"},
+      {"/api/v1/debug/abcd?total=3", "Content-Length: 4\r\n", "400"},
+      {"/api/v1/debug/abcd?size=4", "Content-Length: 4\r\n", "400"},
+      {"/api/v1/debug/abcd", "Content-Length: 4\r\n", "400"}, /* no ELF file */
+  };
+  char token[ACCESS_TOKEN_BYTES];
+  struct buf answer = {0};
+  make_token(ROLE_SYMBOLS, token);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *got = upload(token, cases[i].target, cases[i].fields, span_of("ABCD", 4), &answer);
+    if (strncmp(got + 9, cases[i].status, 3) != 0) print_error("%s\n%s\n", cases[i].target, got);
+    assert_memory_equal(got + 9, cases[i].status, 3);
+  }
+  buf_fini(&answer);
+}
+
+static void the_page_comes_whole_with_its_protection(void **state) {
+  (void)state;
+  static const char text[] = GET("/") LAST;
+  struct buf answer = {0};
+  const char *got = talk(text, sizeof text - 1, &answer);
+  assert_non_null(strstr(got, "Content-Security-Policy: default-src 'self'"));
+  assert_non_null(strstr(got, "frame-ancestors 'none'"));
+  assert_non_null(strstr(got, "X-Content-Type-Options: nosniff\r\n"));
+  assert_non_null(strstr(got, "</html>"));
+  assert_null(strstr(got, "<script>"));
+  char etag[64], again[256];
+  assert_int_equal(sscanf(strstr(got, "ETag: "), "ETag: %63s", etag), 1);
+  int len = snprintf(again, sizeof again, GET("/") "If-None-Match: %s\r\n" LAST, etag);
+  got = talk(again, (size_t)len, &answer);
+  assert_non_null(strstr(got, "HTTP/1.1 304 "));
+  assert_null(strstr(got, "<html"));
+  buf_fini(&answer);
+}
+
+static void answers_about_the_fleet_are_not_kept(void **state) {
+  (void)state;
+  static const char text[] = GET("/api/v1/boards") LAST;
+  struct buf answer = {0};
+  assert_non_null(strstr(talk(text, sizeof text - 1, &answer), "Cache-Control: no-store\r\n"));
+  buf_fini(&answer);
+}
+
+static void hundreds_of_idle_connections_keep_nobody_out(void **state) {
+  (void)state;
+  enum { CROWD = 600, OPEN_MAX = 512 };
+  static int crowd[CROWD];
+  static const char text[] = GET("/metrics") LAST;
+  unsigned open_now = 0;
+  struct buf answer = {0};
+  for (int i = 0; i < CROWD; i++) crowd[i] = connect_to_server();
+  const char *count = strstr(talk(text, sizeof text - 1, &answer), "\nfleetprof_http_connections ");
+  assert_non_null(count);
+  assert_int_equal(sscanf(count, "\nfleetprof_http_connections %u", &open_now), 1);
+  assert_in_range(open_now, OPEN_MAX / 2, OPEN_MAX);
+  for (int i = 0; i < CROWD; i++) close(crowd[i]);
+  buf_fini(&answer);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_malformed_head_gets_400_and_nothing_after_it_counts),
+      cmocka_unit_test(a_bad_head_behind_a_good_one_is_seen_too),
+      cmocka_unit_test(a_request_with_a_body_is_the_last_of_its_connection),
+      cmocka_unit_test(requests_in_a_row_are_answered_in_order),
+      cmocka_unit_test(a_head_may_come_byte_by_byte),
+      cmocka_unit_test(a_peer_that_has_half_closed_gets_its_whole_answer),
+      cmocka_unit_test(a_head_request_has_the_length_and_no_body),
+      cmocka_unit_test(a_wrong_method_is_405_with_allow),
+      cmocka_unit_test(strangers_are_told_what_is_missing),
+      cmocka_unit_test(a_read_token_opens_reading_and_not_writing),
+      cmocka_unit_test(an_upload_without_a_token_is_refused_before_its_body),
+      cmocka_unit_test(uploads_that_say_nonsense_are_refused),
+      cmocka_unit_test(the_page_comes_whole_with_its_protection),
+      cmocka_unit_test(answers_about_the_fleet_are_not_kept),
+      cmocka_unit_test(hundreds_of_idle_connections_keep_nobody_out),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens work once, for their role, for their time; revoked boards stay out. */
+#include "identity/access.h"
+
+#include "common/clock.h"
+#include "common/span.h"
+#include "identity/board_name.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HOUR_NS (3600 * NS_PER_SECOND)
+
+static char dir[64], error[256], why[128], board[BOARD_NAME_BYTES];
+static struct access *gate;
+static const uint8_t fingerprint[32] = {1, 2, 3};
+
+static int make_dir(void **state) {
+  (void)state;
+  snprintf(dir, sizeof dir, "/tmp/fleetprof-access-XXXXXX");
+  return mkdtemp(dir) && access_open(dir, &gate, error, sizeof error) == 0 ? 0 : -1;
+}
+
+static int remove_dir(void **state) {
+  static const char *const names[] = {"access.db", "access.db-wal", "access.db-shm",
+                                      "audit.log", "audit.log.1",   ""};
+  (void)state;
+  access_close(gate);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+    remove(path);
+  }
+  return 0;
+}
+
+static const char *make_token(enum role role, const char *name, uint64_t ttl_ns) {
+  static char token[ACCESS_TOKEN_BYTES];
+  assert_int_equal(access_token_make(gate, role, name, ttl_ns, fingerprint, token), 0);
+  return token;
+}
+
+static int enrol(const char *token) {
+  return access_enrol(gate, token, board, sizeof board, why, sizeof why);
+}
+
+static void an_enroll_token_works_once(void **state) {
+  (void)state;
+  const char *token = make_token(ROLE_ENROLL, "edge-1", HOUR_NS);
+  assert_int_equal(strlen(token), 80);
+  assert_int_equal(enrol(token), 0);
+  assert_string_equal(board, "edge-1");
+  assert_int_equal(enrol(token), -EACCES);
+  assert_string_equal(why, "token was used");
+}
+
+static void a_token_without_a_name_makes_names_that_differ(void **state) {
+  (void)state;
+  char first[BOARD_NAME_BYTES];
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, NULL, HOUR_NS)), 0);
+  assert_int_equal(strspn(board, "board-0123456789abcdef"), 14);
+  snprintf(first, sizeof first, "%s", board);
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, NULL, HOUR_NS)), 0);
+  assert_string_not_equal(first, board);
+}
+
+static void wrong_and_expired_tokens_are_told_apart(void **state) {
+  (void)state;
+  assert_int_equal(enrol("nonsense"), -EACCES);
+  assert_string_equal(why, "unknown token");
+  assert_int_equal(enrol("fpt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), -EACCES);
+  assert_string_equal(why, "unknown token");
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, NULL, 0)), -EACCES);
+  assert_string_equal(why, "token has expired");
+  assert_int_equal(enrol(make_token(ROLE_ADMIN, NULL, HOUR_NS)), -EACCES);
+  assert_string_equal(why, "unknown token");
+}
+
+static void a_token_without_its_fingerprint_is_the_same_token(void **state) {
+  (void)state;
+  char secret[37];
+  memcpy(secret, make_token(ROLE_ENROLL, "b", HOUR_NS), 36);
+  secret[36] = 0;
+  assert_int_equal(enrol(secret), 0);
+}
+
+static void a_board_may_enrol_again_unless_it_is_revoked(void **state) {
+  (void)state;
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, "b", HOUR_NS)), 0);
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, "b", HOUR_NS)), 0);
+  assert_false(access_is_revoked(gate, "b"));
+  assert_int_equal(access_revoke(gate, "b"), 0);
+  assert_true(access_is_revoked(gate, "b"));
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, "b", HOUR_NS)), -EACCES);
+  assert_string_equal(why, "board is revoked");
+}
+
+static void a_refused_enrolment_does_not_use_the_token_up(void **state) {
+  (void)state;
+  char token[ACCESS_TOKEN_BYTES];
+  snprintf(token, sizeof token, "%s", make_token(ROLE_ENROLL, "b", HOUR_NS));
+  access_revoke(gate, "b");
+  assert_int_equal(enrol(token), -EACCES);
+  assert_int_equal(enrol(token), -EACCES);
+  assert_string_equal(why, "board is revoked");
+}
+
+static int note_name(void *context, const char *name) {
+  char *list = context;
+  size_t len = strlen(list);
+  snprintf(list + len, 64 - len, "%s ", name);
+  return 0;
+}
+
+static void revoked_boards_are_listed_in_order(void **state) {
+  (void)state;
+  char list[64] = "";
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, "good", HOUR_NS)), 0);
+  assert_int_equal(access_revoke(gate, "z"), 0);
+  assert_int_equal(access_revoke(gate, "B"), 0);
+  assert_int_equal(access_revoke(gate, "a"), 0);
+  assert_int_equal(access_revoke(gate, "a b"), -EINVAL);
+  assert_int_equal(access_revoked(gate, note_name, list), 0);
+  assert_string_equal(list, "B a z ");
+}
+
+static void names_and_roles_that_make_no_sense_get_no_token(void **state) {
+  (void)state;
+  char token[ACCESS_TOKEN_BYTES] = "untouched", name[130];
+  memset(name, 'a', 129);
+  name[129] = 0;
+  assert_int_equal(access_token_make(gate, ROLE_ENROLL, name, 1, fingerprint, token), -EINVAL);
+  assert_int_equal(access_token_make(gate, ROLE_ENROLL, ".a", 1, fingerprint, token), -EINVAL);
+  assert_int_equal(access_token_make(gate, ROLE_ENROLL, "", 1, fingerprint, token), -EINVAL);
+  assert_int_equal(access_token_make(gate, ROLE_READ, "a", 1, fingerprint, token), -EINVAL);
+  assert_int_equal(access_token_make(gate, ROLE_NONE, NULL, 1, fingerprint, token), -EINVAL);
+  assert_int_equal(access_token_make(gate, ROLE_READ, NULL, UINT64_MAX, NULL, token), -EINVAL);
+  assert_string_equal(token, "untouched");
+  assert_int_equal(role_find("admin"), ROLE_ADMIN);
+  assert_int_equal(role_find("root"), ROLE_NONE);
+  assert_int_equal(role_find(""), ROLE_NONE);
+}
+
+static void a_role_grants_itself_and_admin_grants_all(void **state) {
+  (void)state;
+  char reader[ACCESS_TOKEN_BYTES], admin[ACCESS_TOKEN_BYTES];
+  snprintf(reader, sizeof reader, "%s", make_token(ROLE_READ, NULL, HOUR_NS));
+  snprintf(admin, sizeof admin, "%s", make_token(ROLE_ADMIN, NULL, HOUR_NS));
+  assert_int_equal(strlen(reader), 36);
+  assert_true(access_token_grants(gate, reader, ROLE_READ));
+  assert_true(access_token_grants(gate, reader, ROLE_READ));
+  assert_false(access_token_grants(gate, reader, ROLE_SYMBOLS));
+  assert_false(access_token_grants(gate, reader, ROLE_ADMIN));
+  assert_true(access_token_grants(gate, admin, ROLE_SYMBOLS));
+  assert_false(access_token_grants(gate, make_token(ROLE_READ, NULL, 0), ROLE_READ));
+  assert_false(access_token_grants(gate, "", ROLE_READ));
+  assert_false(access_token_grants(gate, admin, ROLE_NONE));
+}
+
+/* Of two peers that show one token at the same time exactly one may enrol. */
+static void of_many_who_race_with_one_token_one_enrols(void **state) {
+  (void)state;
+  enum { RACERS = 6 };
+  const char *token = make_token(ROLE_ENROLL, NULL, HOUR_NS);
+  for (int i = 0; i < RACERS; i++) {
+    if (fork() != 0) continue;
+    struct access *own = NULL;
+    if (access_open(dir, &own, error, sizeof error) != 0) _exit(2);
+    int result = access_enrol(own, token, board, sizeof board, why, sizeof why);
+    _exit(result == 0 ? 0 : result == -EACCES && strcmp(why, "token was used") == 0 ? 1 : 3);
+  }
+  int winners = 0, losers = 0;
+  for (int i = 0; i < RACERS; i++) {
+    int status;
+    wait(&status);
+    winners += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    losers += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+  }
+  assert_int_equal(winners, 1);
+  assert_int_equal(losers, RACERS - 1);
+}
+
+static void the_database_holds_no_token_text_and_is_private(void **state) {
+  (void)state;
+  char path[128], token[ACCESS_TOKEN_BYTES];
+  static char bytes[1 << 20];
+  snprintf(token, sizeof token, "%s", make_token(ROLE_READ, NULL, HOUR_NS));
+  access_close(gate);
+  gate = NULL;
+  snprintf(path, sizeof path, "%s/access.db", dir);
+  struct stat status;
+  assert_int_equal(stat(path, &status), 0);
+  assert_int_equal(status.st_mode & 07777, 0600);
+  FILE *file = fopen(path, "rb");
+  size_t len = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  assert_non_null(memmem(bytes, len, token, 8));
+  assert_null(memmem(bytes, len, token + 8, strlen(token) - 8));
+}
+
+static void a_damaged_database_is_an_error_that_names_the_file(void **state) {
+  (void)state;
+  char path[128];
+  access_close(gate);
+  gate = NULL;
+  snprintf(path, sizeof path, "%s/access.db", dir);
+  FILE *file = fopen(path, "wb");
+  for (int i = 0; i < 4096; i++) fputc(i * 7, file);
+  fclose(file);
+  assert_true(access_open(dir, &gate, error, sizeof error) < 0);
+  assert_non_null(strstr(error, "access.db"));
+}
+
+static void audit_lines_hold_no_control_characters(void **state) {
+  (void)state;
+  char path[128], line[512] = "";
+  access_audit(gate, "edge-1", "enrolled by %s", "a\nforged: line\x1b[2J");
+  access_audit(gate, "edge-2", "revoked");
+  snprintf(path, sizeof path, "%s/audit.log", dir);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_non_null(strstr(line, "Z edge-1: enrolled by a?forged: line?[2J\n"));
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_non_null(strstr(line, " edge-2: revoked\n"));
+  assert_null(fgets(line, sizeof line, file));
+  fclose(file);
+}
+
+static void a_full_audit_log_is_put_aside_once(void **state) {
+  (void)state;
+  char path[128];
+  struct stat status;
+  snprintf(path, sizeof path, "%s/audit.log", dir);
+  access_audit(gate, "a", "first");
+  assert_int_equal(truncate(path, 16 << 20), 0);
+  access_audit(gate, "a", "second");
+  assert_int_equal(stat(path, &status), 0);
+  assert_in_range(status.st_size, 20, 100);
+  snprintf(path, sizeof path, "%s/audit.log.1", dir);
+  assert_int_equal(stat(path, &status), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
+      IN_DIR(an_enroll_token_works_once),
+      IN_DIR(a_token_without_a_name_makes_names_that_differ),
+      IN_DIR(wrong_and_expired_tokens_are_told_apart),
+      IN_DIR(a_token_without_its_fingerprint_is_the_same_token),
+      IN_DIR(a_board_may_enrol_again_unless_it_is_revoked),
+      IN_DIR(a_refused_enrolment_does_not_use_the_token_up),
+      IN_DIR(revoked_boards_are_listed_in_order),
+      IN_DIR(names_and_roles_that_make_no_sense_get_no_token),
+      IN_DIR(a_role_grants_itself_and_admin_grants_all),
+      IN_DIR(of_many_who_race_with_one_token_one_enrols),
+      IN_DIR(the_database_holds_no_token_text_and_is_private),
+      IN_DIR(a_damaged_database_is_an_error_that_names_the_file),
+      IN_DIR(audit_lines_hold_no_control_characters),
+      IN_DIR(a_full_audit_log_is_put_aside_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows land where they happened, whatever the board's clock says. */
+#include "ingest/placement.h"
+
+#include "common/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define NOW_NS (1800000000 * NS_PER_SECOND)
+#define HOUR_NS (3600 * NS_PER_SECOND)
+#define NOW_MS (NOW_NS / NS_PER_MS)
+
+static struct hello hello_at(uint64_t boottime_ns, uint64_t walltime_ns) {
+  return (struct hello){
+      .boot_id = "this boot", .boottime_ns = boottime_ns, .walltime_ns = walltime_ns};
+}
+
+static struct placement learn(uint64_t boottime_ns, uint64_t walltime_ns) {
+  struct placement placement = {0};
+  struct hello hello = hello_at(boottime_ns, walltime_ns);
+  placement_learn(&placement, &hello, NOW_NS);
+  return placement;
+}
+
+static void a_window_of_this_boot_is_placed_by_time_since_boot(void **state) {
+  (void)state;
+  struct placement placement = learn(5 * HOUR_NS, NOW_NS + NS_PER_SECOND);
+  struct batch batch = {.boot_id = "this boot",
+                        .start_boottime_ns = 3 * HOUR_NS,
+                        .end_boottime_ns = 3 * HOUR_NS + 10 * NS_PER_SECOND,
+                        .start_walltime_ns = 17,
+                        .end_walltime_ns = 18};
+  struct placed placed = placement_of(&placement, &batch, NOW_NS + HOUR_NS);
+  assert_int_equal(placed.start_ms, NOW_MS - 2 * 3600 * 1000);
+  assert_int_equal(placed.end_ms, placed.start_ms + 10 * 1000);
+  assert_string_equal(placed.clock, "synced");
+}
+
+static void a_board_that_thinks_it_is_1970_is_estimated(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, HOUR_NS);
+  struct batch batch = {
+      .boot_id = "this boot", .start_boottime_ns = HOUR_NS, .end_boottime_ns = HOUR_NS};
+  struct placed placed = placement_of(&placement, &batch, NOW_NS);
+  assert_int_equal(placed.start_ms, NOW_MS);
+  assert_string_equal(placed.clock, "estimated");
+}
+
+static void another_boot_is_placed_by_its_own_wall_clock_when_plausible(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, NOW_NS);
+  struct batch batch = {.boot_id = "another",
+                        .start_boottime_ns = HOUR_NS,
+                        .end_boottime_ns = 2 * HOUR_NS,
+                        .start_walltime_ns = NOW_NS - 50 * HOUR_NS,
+                        .end_walltime_ns = NOW_NS - 49 * HOUR_NS};
+  struct placed placed = placement_of(&placement, &batch, NOW_NS);
+  assert_int_equal(placed.start_ms, NOW_MS - 50 * 3600 * 1000);
+  assert_int_equal(placed.end_ms, NOW_MS - 49 * 3600 * 1000);
+  assert_string_equal(placed.clock, "estimated");
+}
+
+static void another_boot_of_1970_is_placed_where_it_arrives(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, NOW_NS);
+  struct batch batch = {.boot_id = "another",
+                        .start_boottime_ns = HOUR_NS,
+                        .end_boottime_ns = HOUR_NS + 10 * NS_PER_SECOND,
+                        .start_walltime_ns = HOUR_NS,
+                        .end_walltime_ns = HOUR_NS + 10 * NS_PER_SECOND};
+  struct placed placed = placement_of(&placement, &batch, NOW_NS);
+  assert_int_equal(placed.end_ms, NOW_MS);
+  assert_int_equal(placed.start_ms, NOW_MS - 10 * 1000);
+  assert_string_equal(placed.clock, "unknown");
+}
+
+static void nothing_is_placed_more_than_a_day_ahead(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, NOW_NS);
+  struct batch batch = {.boot_id = "another",
+                        .start_walltime_ns = NOW_NS + 25 * HOUR_NS,
+                        .end_walltime_ns = NOW_NS + 25 * HOUR_NS};
+  assert_string_equal(placement_of(&placement, &batch, NOW_NS).clock, "unknown");
+  batch = (struct batch){
+      .boot_id = "this boot", .start_boottime_ns = 27 * HOUR_NS, .end_boottime_ns = 27 * HOUR_NS};
+  assert_int_equal(placement_of(&placement, &batch, NOW_NS).end_ms, NOW_MS);
+}
+
+static void a_boot_longer_than_time_itself_is_not_believed(void **state) {
+  (void)state;
+  struct placement placement = learn(NOW_NS + 1, NOW_NS);
+  assert_string_equal(placement_clock(&placement), "unknown");
+  placement = learn(UINT64_MAX, 0);
+  assert_string_equal(placement_clock(&placement), "unknown");
+}
+
+static void a_ping_corrects_the_offset(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, HOUR_NS);
+  struct ping ping = {.boottime_ns = 2 * HOUR_NS, .walltime_ns = NOW_NS + HOUR_NS + 7};
+  placement_relearn(&placement, &ping, NOW_NS + HOUR_NS + 5);
+  assert_string_equal(placement_clock(&placement), "synced");
+  assert_int_equal(placement.offset_ns, NOW_NS + 5 - HOUR_NS);
+}
+
+/* Whatever numbers a peer chooses, a window ends after it begins, is no longer than a day, and lies
+   between 2024 and tomorrow. */
+static void no_numbers_make_an_impossible_window(void **state) {
+  static const uint64_t numbers[] = {0,
+                                     1,
+                                     HOUR_NS,
+                                     NOW_NS - 100 * HOUR_NS,
+                                     NOW_NS - 1,
+                                     NOW_NS,
+                                     NOW_NS + 30 * HOUR_NS,
+                                     INT64_MAX,
+                                     UINT64_MAX - NOW_NS,
+                                     UINT64_MAX - 1,
+                                     UINT64_MAX};
+  enum { COUNT = sizeof numbers / sizeof *numbers, CASES = COUNT * COUNT * COUNT * 4 };
+  (void)state;
+  for (size_t at = 0; at < CASES; at++) {
+    struct placement placement = learn(numbers[at % COUNT], numbers[at / 2 % COUNT]);
+    uint64_t a = numbers[at / COUNT % COUNT], b = numbers[at / COUNT / COUNT % COUNT];
+    struct batch batch = {.boot_id = "this boot",
+                          .start_boottime_ns = a,
+                          .end_boottime_ns = b,
+                          .start_walltime_ns = b,
+                          .end_walltime_ns = a};
+    if (at % 4 == 0) batch.boot_id[0] = 'x';
+    struct placed placed = placement_of(&placement, &batch, NOW_NS);
+    assert_true(placed.start_ms <= placed.end_ms);
+    assert_true(placed.end_ms - placed.start_ms <= 24 * 3600 * 1000 + 1);
+    assert_in_range(placed.end_ms, 1704067200000, NOW_MS + 24 * 3600 * 1000);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_window_of_this_boot_is_placed_by_time_since_boot),
+      cmocka_unit_test(a_board_that_thinks_it_is_1970_is_estimated),
+      cmocka_unit_test(another_boot_is_placed_by_its_own_wall_clock_when_plausible),
+      cmocka_unit_test(another_boot_of_1970_is_placed_where_it_arrives),
+      cmocka_unit_test(nothing_is_placed_more_than_a_day_ahead),
+      cmocka_unit_test(a_boot_longer_than_time_itself_is_not_believed),
+      cmocka_unit_test(a_ping_corrects_the_offset),
+      cmocka_unit_test(no_numbers_make_an_impossible_window),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conversation, without a socket: what each state takes, and what it says to everything else.
+ */
+#include "ingest/session.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define NOW_NS (1800000000 * NS_PER_SECOND)
+
+static struct figures figures;
+static struct session session;
+static struct buf wire; /* what the peer sends */
+static struct arena arena;
+static struct job *job;
+
+static int begin(void **state) {
+  (void)state;
+  memset(&figures, 0, sizeof figures);
+  session_init(&session, 1, "http://page/", &figures);
+  arena_init(&arena, 1 << 20);
+  return 0;
+}
+
+static int end(void **state) {
+  (void)state;
+  session_fini(&session);
+  buf_fini(&wire);
+  arena_fini(&arena);
+  job_free(job);
+  job = NULL;
+  return 0;
+}
+
+static void put(const struct message *message) {
+  buf_clear(&wire);
+  assert_int_equal(message_encode(message, &wire), 0);
+}
+
+/* Feeds BYTES one at a time, as a slow link would. */
+static long feed(struct span bytes) {
+  long used = 0;
+  for (size_t len = 1; len <= bytes.len && used == 0; len++) {
+    if (len < session.need_bytes) continue;
+    assert_true(session_wants_input(&session));
+    used = session_receive(&session, span_of(bytes.data, len), NOW_NS, &job);
+  }
+  return used;
+}
+
+static long send_message(const struct message *message) {
+  put(message);
+  return feed(buf_span(&wire));
+}
+
+/* Takes the next frame that the session wants to send. */
+static struct message answer(void) {
+  struct frame frame;
+  struct message message;
+  char why[256];
+  long len = frame_decode(buf_span(&session.out), &frame);
+  assert_true(len > 0);
+  assert_int_equal(message_decode(&frame, &arena, &message, why, sizeof why), 0);
+  memmove(session.out.data, session.out.data + len, session.out.len - (size_t)len);
+  session.out.len -= (size_t)len;
+  return message;
+}
+
+static void finish(void) {
+  session_finish(&session, job, NOW_NS);
+  job_free(job);
+  job = NULL;
+}
+
+static struct message hello(void) {
+  return (struct message){.type = FRAME_HELLO,
+                          .hello = {.version = LIMIT_PROTOCOL_VERSION,
+                                    .boottime_ns = NS_PER_SECOND,
+                                    .walltime_ns = NOW_NS,
+                                    .arch = "x86_64",
+                                    .counters = {.run = 7}}};
+}
+
+static struct message batch(uint64_t seq) {
+  return (struct message){
+      .type = FRAME_BATCH,
+      .batch = {.run = 7, .seq = seq, .records = 1, .raw_len = 4, .zstd = span_of_string("zstd")}};
+}
+
+static void open_session(void) {
+  struct message message = hello();
+  session_start(&session, "edge-1");
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(session.state, SESSION_ADMITTING);
+  job->last_seq = 41;
+  finish();
+  assert_int_equal(session.state, SESSION_OPEN);
+  buf_clear(&session.out);
+}
+
+static void assert_refused(enum refusal refusal) {
+  assert_int_equal(session.state, SESSION_CLOSING);
+  assert_int_equal(session.refusal, refusal);
+  assert_int_equal(figures.refused[refusal], 1);
+  assert_false(session_wants_input(&session));
+}
+
+static void a_board_is_welcomed_with_its_last_seq(void **state) {
+  (void)state;
+  struct message message = hello();
+  session_start(&session, "edge-1");
+  assert_true(send_message(&message) > 0);
+  assert_non_null(job);
+  assert_int_equal(job->kind, JOB_HELLO);
+  assert_string_equal(job->board, "edge-1");
+  assert_string_equal(job->message.hello.arch, "x86_64");
+  assert_false(session_wants_input(&session));
+  job->last_seq = 41;
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_WELCOME);
+  assert_int_equal(message.welcome.last_seq, 41);
+  assert_int_equal(message.welcome.walltime_ns, NOW_NS);
+  assert_string_equal(message.welcome.page_url, "http://page/");
+  assert_true(session_wants_input(&session));
+}
+
+static void a_revoked_board_is_told_so_for_good(void **state) {
+  (void)state;
+  struct message message = hello();
+  session_start(&session, "edge-1");
+  send_message(&message);
+  job_refuse(job, REFUSAL_REVOKED, "the certificate of this board is revoked");
+  finish();
+  assert_refused(REFUSAL_REVOKED);
+  message = answer();
+  assert_int_equal(message.type, FRAME_REJECT);
+  assert_true(message.reject.permanent);
+  assert_string_equal(message.reject.reason, "the certificate of this board is revoked");
+}
+
+static void another_protocol_version_is_named_in_the_refusal(void **state) {
+  (void)state;
+  struct message message = hello();
+  message.hello.version = 9;
+  session_start(&session, "edge-1");
+  assert_int_equal(send_message(&message), -1);
+  assert_refused(REFUSAL_WRONG_VERSION);
+  message = answer();
+  assert_non_null(strstr(message.reject.reason, "version 9"));
+}
+
+static void a_frame_before_its_time_is_refused_by_its_header_alone(void **state) {
+  (void)state;
+  session_start(&session, "edge-1");
+  put(&(struct message){.type = FRAME_PING});
+  assert_int_equal(feed(span_of(wire.data, FRAME_HEADER_BYTES)), -1);
+  assert_refused(REFUSAL_WRONG_ORDER);
+}
+
+static void a_stranger_may_only_enroll(void **state) {
+  static const enum frame_type types[] = {FRAME_HELLO, FRAME_BATCH, FRAME_PING, FRAME_DEBUG_CHUNK,
+                                          FRAME_WELCOME};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    uint8_t header[FRAME_HEADER_BYTES];
+    begin(state);
+    session_start(&session, NULL);
+    frame_header_encode(types[i], 100, header);
+    assert_int_equal(feed(span_of(header, sizeof header)), -1);
+    assert_refused(REFUSAL_WRONG_ORDER);
+    end(state);
+  }
+  begin(state);
+}
+
+static void a_frame_over_its_limit_is_refused_before_it_comes(void **state) {
+  uint8_t header[FRAME_HEADER_BYTES];
+  session_start(&session, NULL);
+  frame_header_encode(FRAME_ENROLL, LIMIT_CONTROL_BYTES + 1, header);
+  assert_int_equal(feed(span_of(header, sizeof header)), -1);
+  assert_refused(REFUSAL_FRAME_TOO_LONG);
+  end(state);
+  begin(state);
+  open_session();
+  frame_header_encode(FRAME_BATCH, LIMIT_FRAME_BYTES + 1, header);
+  assert_int_equal(feed(span_of(header, sizeof header)), -1);
+  assert_refused(REFUSAL_FRAME_TOO_LONG);
+}
+
+static void an_unknown_frame_type_is_refused(void **state) {
+  (void)state;
+  static const uint8_t header[FRAME_HEADER_BYTES] = {0, 0, 0, 0, 99};
+  open_session();
+  assert_int_equal(feed(span_of(header, sizeof header)), -1);
+  assert_refused(REFUSAL_BAD_FRAME);
+}
+
+static void a_payload_that_does_not_decode_is_refused(void **state) {
+  (void)state;
+  uint8_t bytes[FRAME_HEADER_BYTES + 8];
+  open_session();
+  memset(bytes, 0xff, sizeof bytes);
+  frame_header_encode(FRAME_PING, 8, bytes);
+  assert_int_equal(feed(span_of(bytes, sizeof bytes)), -1);
+  assert_refused(REFUSAL_BAD_MESSAGE);
+  assert_true(answer().reject.reason[0] != 0);
+}
+
+static void a_stranger_gets_its_certificate_and_the_door_closes(void **state) {
+  (void)state;
+  struct message message = {
+      .type = FRAME_ENROLL,
+      .enroll = {.version = LIMIT_PROTOCOL_VERSION, .token = "t", .csr = span_of_string("csr")}};
+  session_start(&session, NULL);
+  assert_true(send_message(&message) > 0);
+  assert_false(session_wants_input(&session));
+  job->enrolled = (struct enrolled){
+      .board = "b", .certificate = span_of_string("cert"), .ca = span_of_string("ca")};
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_ENROLLED);
+  assert_string_equal(message.enrolled.board, "b");
+  assert_string_equal(message.enrolled.error, "");
+  assert_int_equal(session.state, SESSION_CLOSING);
+  assert_false(session.was_refused);
+}
+
+static void a_refused_enrolment_says_why(void **state) {
+  (void)state;
+  struct message message = {
+      .type = FRAME_ENROLL,
+      .enroll = {.version = LIMIT_PROTOCOL_VERSION, .token = "t", .csr = span_of_string("csr")}};
+  session_start(&session, NULL);
+  send_message(&message);
+  job_refuse(job, REFUSAL_TOKEN, "token was used");
+  finish();
+  assert_refused(REFUSAL_TOKEN);
+  message = answer();
+  assert_int_equal(message.type, FRAME_ENROLLED);
+  assert_string_equal(message.enrolled.error, "token was used");
+}
+
+static void a_stored_batch_is_acked_after_what_is_wanted_of_it(void **state) {
+  (void)state;
+  struct message message = batch(42);
+  struct debug_wanted wanted[] = {{.id = span_of_string("id-1"), .path = "/bin/a", .offset = 5},
+                                  {.id = span_of_string("id-1"), .path = "/bin/a"}};
+  open_session();
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(job->message.batch.seq, 42);
+  job->wanted = wanted;
+  job->wanted_count = 2;
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_DEBUG_WANTED);
+  assert_string_equal(message.debug_wanted.path, "/bin/a");
+  assert_int_equal(message.debug_wanted.offset, 5);
+  message = answer();
+  assert_int_equal(message.type, FRAME_ACK);
+  assert_int_equal(message.ack.run, 7);
+  assert_int_equal(message.ack.seq, 42);
+  assert_int_equal(session.out.len, 0);
+}
+
+static void a_refused_batch_is_rejected_alone(void **state) {
+  (void)state;
+  struct message message = batch(42);
+  open_session();
+  send_message(&message);
+  job_refuse(job, REFUSAL_BAD_BATCH, "no such thing");
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_REJECT);
+  assert_int_equal(message.reject.seq, 42);
+  assert_true(message.reject.permanent);
+  assert_string_equal(message.reject.reason, "no such thing");
+  assert_int_equal(session.state, SESSION_OPEN);
+  assert_int_equal(figures.refused[REFUSAL_BAD_BATCH], 1);
+}
+
+static void a_batch_that_the_store_could_not_keep_is_to_come_again(void **state) {
+  (void)state;
+  struct message message = batch(42);
+  open_session();
+  send_message(&message);
+  job_fail(job, REFUSAL_STORE, "disk full");
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_REJECT);
+  assert_false(message.reject.permanent);
+  assert_true(message.reject.retry_after_ms > 0);
+}
+
+static void a_session_reads_no_more_than_its_jobs_in_flight(void **state) {
+  (void)state;
+  struct job *jobs[LIMIT_IN_FLIGHT];
+  open_session();
+  for (uint64_t i = 0; i < LIMIT_IN_FLIGHT; i++) {
+    struct message message = batch(i + 1);
+    assert_true(send_message(&message) > 0);
+    jobs[i] = job;
+  }
+  assert_false(session_wants_input(&session));
+  for (unsigned i = 0; i < LIMIT_IN_FLIGHT; i++) {
+    job = jobs[i];
+    finish();
+    assert_true(session_wants_input(&session));
+    assert_int_equal(answer().ack.seq, i + 1);
+  }
+}
+
+static void a_ping_is_answered_at_once(void **state) {
+  (void)state;
+  struct message message = {.type = FRAME_PING,
+                            .ping = {.boottime_ns = 2 * NS_PER_SECOND, .walltime_ns = NOW_NS}};
+  open_session();
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(job->kind, JOB_PING);
+  message = answer();
+  assert_int_equal(message.type, FRAME_PONG);
+  assert_int_equal(message.pong.walltime_ns, NOW_NS);
+}
+
+static struct message piece(const char *id) {
+  static const uint8_t sha256[32];
+  return (struct message){.type = FRAME_DEBUG_CHUNK,
+                          .debug_chunk = {.id = span_of_string(id),
+                                          .total = 4,
+                                          .sha256 = span_of(sha256, sizeof sha256),
+                                          .raw_len = 4,
+                                          .zstd = span_of_string("zstd")}};
+}
+
+static void ask_for(const char *id) {
+  struct message message = batch(1);
+  struct debug_wanted wanted = {.id = span_of_string(id), .path = "/bin/a"};
+  send_message(&message);
+  job->wanted = &wanted;
+  job->wanted_count = 1;
+  finish();
+  buf_clear(&session.out);
+}
+
+static void a_piece_that_nobody_asked_for_is_dropped_and_counted(void **state) {
+  (void)state;
+  struct message message = piece("id-9");
+  open_session();
+  assert_true(send_message(&message) > 0);
+  assert_null(job);
+  assert_int_equal(figures.refused[REFUSAL_DEBUG_UNASKED], 1);
+  assert_int_equal(session.state, SESSION_OPEN);
+  assert_int_equal(session.out.len, 0);
+}
+
+static void a_whole_file_ends_the_wish_and_the_board_is_told(void **state) {
+  (void)state;
+  struct message message = piece("id-1");
+  open_session();
+  ask_for("id-1");
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(job->kind, JOB_DEBUG_CHUNK);
+  finish();
+  assert_int_equal(session.out.len, 0); /* more is expected */
+  send_message(&message);
+  job->is_whole = true;
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_DEBUG_END);
+  assert_string_equal(message.debug_end.reason, "");
+  message = piece("id-1");
+  send_message(&message);
+  assert_null(job);
+}
+
+static void a_bad_piece_ends_the_wish_with_the_reason(void **state) {
+  (void)state;
+  struct message message = piece("id-1");
+  open_session();
+  ask_for("id-1");
+  send_message(&message);
+  job_refuse(job, REFUSAL_DEBUG_PIECE, "wrong hash");
+  finish();
+  message = answer();
+  assert_int_equal(message.type, FRAME_DEBUG_END);
+  assert_string_equal(message.debug_end.reason, "wrong hash");
+  assert_int_equal(session.state, SESSION_OPEN);
+}
+
+static void a_board_that_cannot_send_a_file_ends_the_wish(void **state) {
+  (void)state;
+  struct message message = {.type = FRAME_DEBUG_END,
+                            .debug_end = {.id = span_of_string("id-1"), .reason = "no such file"}};
+  open_session();
+  ask_for("id-1");
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(job->kind, JOB_DEBUG_END);
+  finish();
+  send_message(&message);
+  assert_null(job);
+}
+
+static void no_more_files_are_asked_for_than_the_limit(void **state) {
+  (void)state;
+  struct message message = batch(1);
+  static struct debug_wanted wanted[LIMIT_DEBUG_WANTED];
+  static char ids[2 * LIMIT_DEBUG_WANTED][8];
+  open_session();
+  for (unsigned round = 0; round < 2; round++) {
+    for (unsigned i = 0; i < LIMIT_DEBUG_WANTED; i++) {
+      char *id = ids[round * LIMIT_DEBUG_WANTED + i];
+      snprintf(id, sizeof ids[0], "id-%u-%u", round, i);
+      wanted[i] = (struct debug_wanted){.id = span_of_string(id), .path = "/bin/a"};
+    }
+    send_message(&message);
+    job->wanted = wanted;
+    job->wanted_count = LIMIT_DEBUG_WANTED;
+    finish();
+  }
+  assert_int_equal(figures.debug_asked_total, LIMIT_DEBUG_WANTED);
+}
+
+static void an_outcome_that_comes_after_the_end_says_nothing(void **state) {
+  (void)state;
+  struct message message = batch(1);
+  open_session();
+  send_message(&message);
+  session_refuse(&session, REFUSAL_TIMEOUT, "late");
+  assert_int_equal(answer().type, FRAME_REJECT);
+  finish();
+  assert_int_equal(session.out.len, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TALK(test) cmocka_unit_test_setup_teardown(test, begin, end)
+      TALK(a_board_is_welcomed_with_its_last_seq),
+      TALK(a_revoked_board_is_told_so_for_good),
+      TALK(another_protocol_version_is_named_in_the_refusal),
+      TALK(a_frame_before_its_time_is_refused_by_its_header_alone),
+      TALK(a_stranger_may_only_enroll),
+      TALK(a_frame_over_its_limit_is_refused_before_it_comes),
+      TALK(an_unknown_frame_type_is_refused),
+      TALK(a_payload_that_does_not_decode_is_refused),
+      TALK(a_stranger_gets_its_certificate_and_the_door_closes),
+      TALK(a_refused_enrolment_says_why),
+      TALK(a_stored_batch_is_acked_after_what_is_wanted_of_it),
+      TALK(a_refused_batch_is_rejected_alone),
+      TALK(a_batch_that_the_store_could_not_keep_is_to_come_again),
+      TALK(a_session_reads_no_more_than_its_jobs_in_flight),
+      TALK(a_ping_is_answered_at_once),
+      TALK(a_piece_that_nobody_asked_for_is_dropped_and_counted),
+      TALK(a_whole_file_ends_the_wish_and_the_board_is_told),
+      TALK(a_bad_piece_ends_the_wish_with_the_reason),
+      TALK(a_board_that_cannot_send_a_file_ends_the_wish),
+      TALK(no_more_files_are_asked_for_than_the_limit),
+      TALK(an_outcome_that_comes_after_the_end_says_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

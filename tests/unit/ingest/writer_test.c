@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writer against a store that does what the test says: what is told to boards when it fails. */
+#include "ingest/writer.h"
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "identity/access.h"
+#include "ingest/job.h"
+#include "proto/batch_codec.h"
+#include "proto/compress.h"
+#include "store/store.h"
+#include "symbol/debug_store.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* --- the store: stands in for the real one, notes what it is asked, fails when told --- */
+
+static struct {
+  int append_result, refused_result;
+  unsigned commits, batches, notes, refused, wishes;
+  uint64_t noted_produced;
+  char order[64]; /* one letter a call */
+} fake;
+
+static void note_call(char letter) {
+  size_t len = strlen(fake.order);
+  if (len + 1 < sizeof fake.order) fake.order[len] = letter;
+}
+
+int store_append(struct store *store, struct store_append *batches, size_t count) {
+  (void)store;
+  fake.commits++;
+  note_call('a');
+  for (size_t i = 0; i < count; i++) {
+    batches[i].outcome = fake.append_result ? STORE_FAILED : STORE_STORED;
+    fake.batches++;
+  }
+  return fake.append_result;
+}
+
+int store_board_seen(struct store *store, const struct store_board_seen *seen) {
+  (void)store;
+  fake.notes++;
+  note_call('n');
+  if (seen->counters != NULL) fake.noted_produced = seen->counters->produced;
+  return 0;
+}
+
+int store_last_seq(struct store *store, const char *board, uint64_t run, uint64_t *ret) {
+  (void)store, (void)board, (void)run;
+  note_call('l');
+  *ret = fake.batches;
+  return 0;
+}
+
+int store_refused(struct store *store, const char *board, uint64_t run, uint64_t seq,
+                  uint64_t records) {
+  (void)store, (void)board, (void)run, (void)seq, (void)records;
+  fake.refused++;
+  return fake.refused_result;
+}
+
+bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
+                           const char *path, uint64_t *ret_offset) {
+  (void)store, (void)board, (void)id, (void)path;
+  *ret_offset = 0;
+  fake.wishes++;
+  return true;
+}
+
+/* --- --- */
+
+static char dir[64];
+static struct access *gate;
+static struct figures figures;
+static struct writer *writer;
+static struct job *group;
+
+static int start(void **state) {
+  char error[256];
+  (void)state;
+  memset(&fake, 0, sizeof fake);
+  memset(&figures, 0, sizeof figures);
+  snprintf(dir, sizeof dir, "/tmp/fleetprof-writer-XXXXXX");
+  if (mkdtemp(dir) == NULL || access_open(dir, &gate, error, sizeof error) != 0) return -1;
+  struct writer_parts parts = {.access = gate, .figures = &figures};
+  writer = writer_new(&parts);
+  return 0;
+}
+
+static int on_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
+  (void)status, (void)kind, (void)walk;
+  return remove(path);
+}
+
+static int stop(void **state) {
+  (void)state;
+  while (group != NULL) {
+    struct job *next = group->next;
+    job_free(group);
+    group = next;
+  }
+  writer_free(writer);
+  access_close(gate);
+  return nftw(dir, on_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct job *add_job(enum job_kind kind, const char *board) {
+  struct job *job = job_new(kind), **end = &group;
+  while (*end != NULL) end = &(*end)->next;
+  *end = job;
+  snprintf(job->board, sizeof job->board, "%s", board);
+  job->received_ns = clock_walltime_ns();
+  return job;
+}
+
+static struct span keep(struct job *job, struct buf *bytes) {
+  struct span kept = span_of(arena_string(&job->arena, bytes->data, bytes->len), bytes->len);
+  buf_fini(bytes);
+  return kept;
+}
+
+static struct job *add_batch(const char *board, uint64_t seq) {
+  struct batch_module module = {
+      .id = span_of_string("id"), .path = "/usr/bin/thing", .kind = MODULE_ELF};
+  struct batch_target target = {.service = "s", .exe = "/s", .sampler = "perf", .why = ""};
+  struct batch_thread thread = {.name = "main"};
+  struct batch_node node = {.parent = BATCH_NONE, .address = 1};
+  struct batch_sample sample = {.count = 3, .weight = 5};
+  struct batch batch = {.counters = {.run = 7, .produced = 3 * seq},
+                        .module_count = 1,
+                        .target_count = 1,
+                        .thread_count = 1,
+                        .node_count = 1,
+                        .sample_count = 1,
+                        .modules = &module,
+                        .targets = &target,
+                        .threads = &thread,
+                        .nodes = &node,
+                        .samples = &sample};
+  struct buf raw = {0}, zstd = {0};
+  struct job *job = add_job(JOB_BATCH, board);
+  batch.counters.shipped = batch.counters.produced;
+  assert_int_equal(batch_encode(&batch, &raw), 0);
+  assert_int_equal(compress(buf_span(&raw), 1, &zstd), 0);
+  job->message =
+      (struct message){.type = FRAME_BATCH,
+                       .batch = {.run = 7, .seq = seq, .records = 3, .raw_len = (uint32_t)raw.len}};
+  job->message.batch.zstd = keep(job, &zstd);
+  buf_fini(&raw);
+  return job;
+}
+
+static void a_group_is_one_commit_and_one_note_of_each_board(void **state) {
+  (void)state;
+  for (uint64_t seq = 1; seq <= WRITER_GROUP_MAX - 1; seq++) add_batch("edge-1", seq);
+  add_batch("edge-2", 1);
+  writer_run(writer, group);
+  assert_int_equal(fake.commits, 1);
+  assert_int_equal(fake.batches, WRITER_GROUP_MAX);
+  assert_int_equal(fake.notes, 2);
+  assert_int_equal(figures.batches_stored_total, WRITER_GROUP_MAX);
+  assert_int_equal(figures.records_total, 3 * WRITER_GROUP_MAX);
+  for (struct job *job = group; job != NULL; job = job->next) {
+    assert_int_equal(job->outcome, JOB_DONE);
+    assert_int_equal(job->wanted_count, 1);
+    assert_string_equal(job->wanted[0].path, "/usr/bin/thing");
+  }
+}
+
+static void only_the_newest_books_of_a_run_are_noted(void **state) {
+  (void)state;
+  for (uint64_t seq = 1; seq <= 5; seq++) add_batch("edge-1", seq);
+  writer_run(writer, group);
+  assert_int_equal(fake.notes, 1);
+  assert_int_equal(fake.noted_produced, 15);
+}
+
+static void a_commit_that_fails_acks_nothing_and_asks_for_nothing(void **state) {
+  (void)state;
+  fake.append_result = -ENOSPC;
+  struct job *first = add_batch("edge-1", 1), *second = add_batch("edge-1", 2);
+  writer_run(writer, group);
+  assert_int_equal(first->outcome, JOB_FAILED);
+  assert_int_equal(second->outcome, JOB_FAILED);
+  assert_int_equal(first->refusal, REFUSAL_STORE);
+  assert_int_equal(fake.wishes, 0);
+  assert_int_equal(fake.notes, 0);
+  assert_int_equal(fake.refused, 0);
+  assert_int_equal(figures.batches_failed_total, 2);
+}
+
+static void a_bad_batch_does_not_touch_the_good_ones_of_its_group(void **state) {
+  (void)state;
+  struct job *good = add_batch("edge-1", 1), *bad = add_batch("edge-2", 1);
+  struct job *last = add_batch("edge-3", 1);
+  bad->message.batch.zstd.len -= 3;
+  writer_run(writer, group);
+  assert_int_equal(good->outcome, JOB_DONE);
+  assert_int_equal(last->outcome, JOB_DONE);
+  assert_int_equal(bad->outcome, JOB_REFUSED);
+  assert_int_equal(bad->refusal, REFUSAL_BAD_BATCH);
+  assert_true(bad->why[0] != 0);
+  assert_int_equal(fake.batches, 2);
+  assert_int_equal(fake.refused, 1);
+}
+
+static void a_refusal_that_cannot_be_put_in_the_books_is_no_refusal(void **state) {
+  (void)state;
+  fake.refused_result = -EIO;
+  struct job *bad = add_batch("edge-1", 1);
+  bad->message.batch.zstd.len -= 3;
+  writer_run(writer, group);
+  assert_int_equal(bad->outcome, JOB_FAILED);
+}
+
+static void sizes_over_the_limits_are_refused_as_too_large(void **state) {
+  (void)state;
+  struct job *bad = add_batch("edge-1", 1);
+  bad->message.batch.raw_len = LIMIT_BATCH_RAW_BYTES + 1;
+  writer_run(writer, group);
+  assert_int_equal(bad->outcome, JOB_REFUSED);
+  assert_int_equal(bad->refusal, REFUSAL_BATCH_TOO_LARGE);
+}
+
+static void batch_zero_is_refused(void **state) {
+  (void)state;
+  struct job *bad = add_batch("edge-1", 0);
+  writer_run(writer, group);
+  assert_int_equal(bad->outcome, JOB_REFUSED);
+  assert_string_equal(bad->why, "seq 0 is no batch");
+}
+
+static void a_hello_is_answered_after_the_batches_before_it(void **state) {
+  (void)state;
+  struct job *hello = add_job(JOB_HELLO, "edge-1");
+  hello->message = (struct message){.type = FRAME_HELLO, .hello = {.arch = "x", .kernel = "y"}};
+  add_batch("edge-1", 1);
+  writer_run(writer, group);
+  assert_int_equal(hello->outcome, JOB_DONE);
+  assert_int_equal(hello->last_seq, 1);
+  assert_string_equal(fake.order, "annl"); /* append, its note, the hello's note, the last seq */
+}
+
+static void a_revoked_board_is_refused_and_leaves_no_trace(void **state) {
+  (void)state;
+  struct job *hello = add_job(JOB_HELLO, "edge-1");
+  assert_int_equal(access_revoke(gate, "edge-1"), 0);
+  writer_run(writer, group);
+  assert_int_equal(hello->outcome, JOB_REFUSED);
+  assert_int_equal(hello->refusal, REFUSAL_REVOKED);
+  assert_int_equal(fake.notes, 0);
+}
+
+/* A batch whose decoded form is large is committed before the next is decoded. */
+static void decoded_batches_are_held_only_up_to_a_bound(void **state) {
+  enum { NODES = 100000, BATCHES = 30 };
+  (void)state;
+  struct batch_node *nodes = calloc(NODES, sizeof *nodes);
+  for (uint32_t i = 0; i < NODES; i++)
+    nodes[i] = (struct batch_node){.parent = i % 100 ? i - 1 : BATCH_NONE, .address = i};
+  struct batch_module module = {.id = span_of_string("id"), .path = "/m", .kind = MODULE_ELF};
+  struct batch batch = {.counters = {.run = 7},
+                        .module_count = 1,
+                        .node_count = NODES,
+                        .modules = &module,
+                        .nodes = nodes};
+  struct buf raw = {0}, zstd = {0};
+  assert_int_equal(batch_encode(&batch, &raw), 0);
+  assert_int_equal(compress(buf_span(&raw), 1, &zstd), 0);
+  for (uint64_t seq = 1; seq <= BATCHES; seq++) {
+    struct job *job = add_job(JOB_BATCH, "edge-1");
+    job->message.batch = (struct envelope){
+        .run = 7, .seq = seq, .raw_len = (uint32_t)raw.len, .zstd = buf_span(&zstd)};
+  }
+  writer_run(writer, group);
+  assert_int_equal(fake.batches, BATCHES);
+  assert_in_range(fake.commits, 2, BATCHES);
+  buf_fini(&raw);
+  buf_fini(&zstd);
+  free(nodes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define WRITES(test) cmocka_unit_test_setup_teardown(test, start, stop)
+      WRITES(a_group_is_one_commit_and_one_note_of_each_board),
+      WRITES(only_the_newest_books_of_a_run_are_noted),
+      WRITES(a_commit_that_fails_acks_nothing_and_asks_for_nothing),
+      WRITES(a_bad_batch_does_not_touch_the_good_ones_of_its_group),
+      WRITES(a_refusal_that_cannot_be_put_in_the_books_is_no_refusal),
+      WRITES(sizes_over_the_limits_are_refused_as_too_large),
+      WRITES(batch_zero_is_refused),
+      WRITES(a_hello_is_answered_after_the_batches_before_it),
+      WRITES(a_revoked_board_is_refused_and_leaves_no_trace),
+      WRITES(decoded_batches_are_held_only_up_to_a_bound),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

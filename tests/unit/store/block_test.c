@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows survive the way to disk and back; damage is noticed. */
+#include "store/block.h"
+
+#include "common/buf.h"
+#include "store/store_read.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void assert_round_trip(const struct store_row *rows, size_t count, size_t max_bytes) {
+  struct buf columns = {0}, packed = {0}, again = {0};
+  struct store_row *out = calloc(count + 1, sizeof *out);
+  assert_non_null(out);
+  assert_int_equal(block_encode(rows, count, &columns), 0);
+  assert_int_equal(block_pack(buf_span(&columns), &packed), 0);
+  assert_true(packed.len <= columns.len);
+  assert_true(packed.len <= max_bytes);
+  assert_int_equal(block_unpack(buf_span(&packed), columns.len, &again), 0);
+  assert_true(span_is_equal(buf_span(&again), buf_span(&columns)));
+  assert_int_equal(block_decode(buf_span(&again), out, count), count);
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(out[i].node, rows[i].node);
+    assert_true(out[i].count == rows[i].count && out[i].weight == rows[i].weight);
+  }
+  buf_fini(&columns);
+  buf_fini(&packed);
+  buf_fini(&again);
+  free(out);
+}
+
+static void rows_come_back_as_they_were(void **state) {
+  (void)state;
+  const struct store_row rows[] = {{1, 1, 10101010},
+                                   {2, 3, 30303030},
+                                   {900, 1, 10101010},
+                                   {901, 1, 123456789012345},
+                                   {4000000, 0, 5}};
+  for (size_t count = 0; count <= 5; count++) assert_round_trip(rows, count, 1000);
+}
+
+static void extreme_numbers_come_back_too(void **state) {
+  (void)state;
+  const struct store_row rows[] = {{0, UINT64_MAX, UINT64_MAX},
+                                   {1, UINT64_MAX, 0},
+                                   {2, 0, UINT64_MAX},
+                                   {UINT32_MAX - 1, 3, 1ULL << 63}};
+  assert_round_trip(rows, 4, 1000);
+}
+
+static void a_window_at_a_fixed_rate_takes_few_bytes_a_row(void **state) {
+  (void)state;
+  struct store_row rows[370];
+  uint32_t node = 0;
+  srand(3);
+  for (size_t i = 0; i < 370; i++) {
+    node += 1 + (uint32_t)rand() % 8;
+    uint64_t count = rand() % 4 == 0 ? 2 : 1;
+    rows[i] = (struct store_row){node, count, count * 10101010};
+  }
+  assert_round_trip(rows, 370, 370);
+}
+
+static void damaged_columns_are_refused(void **state) {
+  (void)state;
+  const struct store_row rows[] = {{1, 1, 7}, {2, 1, 7}};
+  struct store_row out[4];
+  struct buf columns = {0};
+  assert_int_equal(block_encode(rows, 2, &columns), 0);
+  for (size_t len = 0; len < columns.len; len++)
+    assert_int_equal(block_decode(span_of(columns.data, len), out, 4), -EBADMSG);
+  assert_int_equal(block_decode(buf_span(&columns), out, 1), -EOVERFLOW);
+  buf_append_byte(&columns, 0);
+  assert_int_equal(block_decode(buf_span(&columns), out, 4), -EBADMSG); /* something follows */
+  columns.len--;
+  columns.data[4] = 0; /* the second node's delta */
+  assert_int_equal(block_decode(buf_span(&columns), out, 4), -EBADMSG);
+  columns.data[0] = 9;
+  assert_int_equal(block_decode(buf_span(&columns), out, 4), -EBADMSG);
+  buf_fini(&columns);
+}
+
+static void bytes_that_are_not_zstd_are_refused(void **state) {
+  (void)state;
+  struct buf out = {0};
+  assert_int_equal(block_unpack(span_of_string("not zstd"), 100, &out), -EBADMSG);
+  assert_int_equal(block_unpack(span_of_string("not zstd"), (size_t)BLOCK_BYTES_MAX + 1, &out),
+                   -EOVERFLOW);
+  buf_fini(&out);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_come_back_as_they_were),
+      cmocka_unit_test(extreme_numbers_come_back_too),
+      cmocka_unit_test(a_window_at_a_fixed_rate_takes_few_bytes_a_row),
+      cmocka_unit_test(damaged_columns_are_refused),
+      cmocka_unit_test(bytes_that_are_not_zstd_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
