@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced: install_packages LIST... makes sure that every package of deploy/packages/LIST.txt is
+# installed, as root or through sudo, and asks for nothing when all are there.
+install_packages() {
+  local lists=() missing=() package list
+  for list in "$@"; do lists+=("deploy/packages/$list.txt"); done
+  while read -r package; do
+    dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
+  done < <(grep -hv '^#' "${lists[@]}" | sort -u)
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "these packages are missing and only root can install them: ${missing[*]}" >&2
+      return 1
+    }
+    as_root=(sudo)
+  fi
+  echo "installing ${#missing[@]} packages: ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 && return 0
+  "${apt[@]}" update >/dev/null
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
+}

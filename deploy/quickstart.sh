@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# From nothing to a named function table: installs what the build needs, builds a release into
+# build/, starts a collector on loopback, enrolls this machine as a board, profiles a real program
+# and prints its function table, fetched with curl.  Stays up until Ctrl-C.
+#
+#   ./deploy/quickstart.sh [--once] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT]
+#
+# --once ends after the table.  Without --data everything lives in a folder that goes away at the
+# end.  Ports that are taken are replaced by free ones unless given.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. deploy/packages/install.sh
+
+once= data= http= agents=
+usage() {
+  echo "quickstart: $1: see ./deploy/quickstart.sh --help" >&2
+  exit 2
+}
+while [ $# -gt 0 ]; do
+  case $1 in
+  --once) once=1 ;;
+  --data | --http | --agents)
+    [ $# -ge 2 ] || usage "$1: needs a value"
+    declare "${1#--}=$2"
+    shift
+    ;;
+  --data=* | --http=* | --agents=*)
+    option=${1%%=*}
+    declare "${option#--}=${1#*=}"
+    ;;
+  -h | --help)
+    sed -n '3,11s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+  *) usage "$1: unknown option" ;;
+  esac
+  shift
+done
+
+# The first of two addresses that nobody listens on: the usual port, else one the kernel picks.
+free_address() {
+  local port=$1
+  if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  fi
+  echo "127.0.0.1:$port"
+}
+
+install_packages build quickstart
+echo "building a release into build/"
+log=$(mktemp)
+{ cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j "$(nproc)" &&
+  cmake --install build --prefix build/installed; } >"$log" 2>&1 || {
+  tail -n 20 "$log" >&2
+  echo "quickstart: the build failed: the whole log is $log" >&2
+  exit 1
+}
+rm -f "$log"
+PATH=$PWD/build/installed/bin:$PATH
+
+: "${http:=$(free_address 7480)}" "${agents:=$(free_address 7443)}"
+kept=$data
+: "${data:=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-quickstart.XXXXXX")}"
+mkdir -p "$data"
+state=$data/board
+collector=
+leave() {
+  trap '' INT TERM
+  local pid pids=()
+  [ -f "$state/fleetprofd.pid" ] && pids+=("$(cat "$state/fleetprofd.pid")")
+  [ -n "$collector" ] && pids+=("$collector")
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  for _ in $(seq 100); do
+    local alive=
+    for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null && alive=1; done
+    [ -z "$alive" ] && break
+    sleep 0.1
+  done
+  [ -n "$kept" ] || rm -rf "$data"
+}
+trap leave EXIT
+trap 'exit 130' INT TERM
+
+fleetprof-collector --data "$data/collector" --agents "$agents" --http "$http" >"$data/collector.log" 2>&1 &
+collector=$!
+for _ in $(seq 100); do
+  curl -fs "http://$http/readyz" >/dev/null && break
+  kill -0 "$collector" 2>/dev/null || {
+    echo "quickstart: the collector ended: $(tail -n 1 "$data/collector.log")" >&2
+    exit 1
+  }
+  sleep 0.1
+done
+
+if [ ! -f "$state/board.pem" ]; then
+  token=$(fleetprof-collector token --data "$data/collector" --board "$(uname -n | tr -cd 'A-Za-z0-9.-' | grep . || echo this-machine)")
+  fleetprof enroll --collector "$agents" --token "$token" --state "$state"
+fi
+
+echo "profiling python3 for a few seconds"
+fleetprof run --state "$state" --collector "$agents" --service python3-demo --hz 499 -- python3 -c '
+import time
+def collatz(limit):
+    return max(range(1, limit), key=lambda n: length(n))
+def length(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+end = time.process_time() + 4
+while time.process_time() < end:
+    collatz(3000); sorted(str(i) for i in range(20000)); {i: str(i) for i in range(20000)}
+'
+
+match='match={service="python3-demo"}'
+echo
+echo "curl -G 'http://$http/api/v1/profile' --data-urlencode '$match'"
+curl -fsG "http://$http/api/v1/profile" --data-urlencode "$match" -d limit=15 | python3 -c '
+import json, sys
+top = json.load(sys.stdin)
+print("%d samples, %.2f s of CPU time" % (top["samples"], top["total"] / 1e9))
+print("   self   95 % interval    total   function")
+for f in top["functions"]:
+    low, high = f["self_ci"]
+    print("%6.1f %%  %5.1f .. %4.1f %%  %6.1f %%  %s  (%s)" % (100 * f["self_share"], 100 * low,
+          100 * high, 100 * f["total_share"], f["name"], f["module"]))
+' 2>/dev/null || { echo "quickstart: the collector gave no table" >&2; exit 1; }
+echo
+echo "the page: http://$http/"
+[ -n "$once" ] && exit 0
+echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
+echo "Ctrl-C ends it."
+wait "$collector"

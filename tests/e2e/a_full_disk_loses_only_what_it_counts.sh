@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The board's disk is full: the program runs on, the loss is counted with its reason.  Then the
+# collector's disk is full: nothing is acked, nothing lost, and all arrives once there is room.
+if [ "$(id -u)" != 0 ]; then
+  exec unshare -rm "$0"
+fi
+if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
+  FLEETPROF_UNSHARED=1 exec unshare -m "$0"
+fi
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+cp -r "$B" "$W/kept"
+mount -t tmpfs -o size=400k tmpfs "$B" || fail "cannot mount a small disk"
+cp -r "$W/kept/." "$B/"
+stop_collector
+dd if=/dev/zero of="$B/filler" bs=1k >/dev/null 2>&1
+run --hz 199 --flush-timeout 1s -- "$targets/truth" 2 >/dev/null || fail "the program ended with $?"
+rm "$B/filler"
+collector_up
+run --hz 199 -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
+until_true 70 books_are_closed board1 || fail "the books do not close: $(books board1)"
+lost=$(api loss | json "d['dropped']")
+[ "$(api loss | json "d['dropped'].get('spool_error', 0) + d['dropped'].get('spool_full', 0)")" -gt 0 ] || fail "nothing counted for a full disk: $lost"
+say "the board's disk full: $lost"
+kill "$(cat "$B/fleetprofd.pid")"
+until_true 10 is_gone "$(cat "$B/fleetprofd.pid" 2>/dev/null || echo 999999999)"
+umount -l "$B"
+
+stop_collector
+cp -r "$W/data" "$W/data-kept"
+mkdir -p "$W/small" && mount -t tmpfs -o size=12m tmpfs "$W/small" && cp -r "$W/data/." "$W/small/"
+mount --bind "$W/small" "$W/data" || fail "cannot mount a small disk"
+collector_up
+enroll board2
+dd if=/dev/zero of="$W/data/filler" bs=4k >/dev/null 2>&1
+run --hz 199 --flush-timeout 3s -- "$targets/truth" 2 >/dev/null || fail "the program ended with $?"
+curl -fs "http://127.0.0.1:$H/healthz" >/dev/null || fail "the collector does not live on a full disk"
+[ "$(status --format json | json "d['spool']['records']")" -gt 0 ] || fail "acked on a full disk"
+rm "$W/data/filler"
+until_true 70 books_are_closed board2 || fail "the books do not close: $(books board2)"
+read -r produced stored dropped pending < <(books board2)
+[ "$dropped" = 0 ] || fail "lost on the collector's full disk: $(api loss)"
+say "the collector's disk full: produced $produced stored $stored"
+stop_collector
+umount -l "$W/data"
+umount -l "$W/small"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The whole road without privilege: collector, enrolment, daemon, both samplers, answer.
+if [ "$(id -u)" = 0 ]; then
+  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
+  chown 65534:65534 "$home"
+  setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0"
+  code=$?
+  rm -rf "$home"
+  exit $code
+fi
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+for sampler in perf timer; do
+  run --service "user-$sampler" --sampler $sampler --hz 199 -- "$targets/truth" 2 >"$W/truth" || fail "$sampler: ended with $?"
+  named=$(profile "{service=\"user-$sampler\"}" \
+    | json "sum(f['self'] for f in d['functions'] if f['name'] in ('alpha_sixty', 'beta_thirty', 'gamma_ten')) / d['total']")
+  /usr/bin/python3 -c "import sys; sys.exit($named < .9)" || fail "$sampler: only $named in the three functions"
+  status --format json | json "[t['sampler'] for t in d['targets']]" >"$W/samplers"
+  say "$sampler: uid $(id -u), perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid): $named of the weight in the three functions"
+done

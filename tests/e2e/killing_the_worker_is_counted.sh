@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kill -9 of the daemon's worker, three times in the middle of a run, under each sampler: every
+# sample is stored or lost with a reason, none twice, and sampling goes on.
+. "$(dirname "$0")/lib.sh"
+start_collector
+for sampler in perf timer; do
+  enroll "b-$sampler"
+  run --sampler $sampler --hz 199 -- "$targets/truth" 12 >"$W/truth" &
+  program=$!
+  for pause in 1.5 1.3 1.7; do
+    sleep $pause
+    pid=$(worker) || fail "$sampler: no worker below the keeper"
+    kill -9 "$pid"
+    until_true 5 worker >/dev/null || fail "$sampler: the keeper did not start another worker"
+  done
+  wait $program || fail "the program ended with $?"
+  until_true 20 books_are_closed "b-$sampler" || fail "$sampler: the books do not close: $(books "b-$sampler")"
+  read -r produced stored dropped pending < <(books "b-$sampler")
+  answered=$(profile "{board=\"b-$sampler\"}" | json "d['samples']")
+  [ "$answered" = "$stored" ] || fail "$sampler: the answer holds $answered samples of $stored stored"
+  say "$sampler: produced $produced stored $stored dropped $dropped in the answer $answered"
+done

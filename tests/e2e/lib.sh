@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by every end-to-end script: a collector and boards on loopback, in a temporary folder
+# that goes away with the script.  FLEETPROF_PREFIX is the installed tree under test.
+#
+#   W  the temporary folder        A  the collector's --agents port     COLLECTOR  its pid
+#   B  the last enrolled board     H  its --http port
+set -u
+: "${FLEETPROF_PREFIX:?the installed tree to test (bin/fleetprof, lib/fleetprof/libfleetprof.so)}"
+PATH=$FLEETPROF_PREFIX/bin:$PATH
+agent=$FLEETPROF_PREFIX/lib/fleetprof/libfleetprof.so
+targets=${FLEETPROF_TARGETS:-}
+W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-e2e.XXXXXX")
+COLLECTOR=
+started=()   # pids that this script started and that must be gone at its end
+
+fail() {
+  echo "FAILED: $*"
+  tail -n 5 "$W"/collector.log "$W"/board-*/fleetprofd.log 2>/dev/null
+  exit 1
+}
+say() { echo "  $*"; }
+
+port() {
+  /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# until_true SECONDS COMMAND...: polls; fails when it has not become true.
+until_true() {
+  local tries=$(($1 * 10))
+  shift
+  while [ $tries -gt 0 ]; do
+    "$@" && return 0
+    sleep 0.1
+    tries=$((tries - 1))
+  done
+  return 1
+}
+
+collector_is_ready() { curl -fs "http://127.0.0.1:$H/readyz" >/dev/null 2>&1; }
+
+collector_up() {
+  fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "$@" >>"$W/collector.log" 2>&1 &
+  COLLECTOR=$!
+  until_true 10 collector_is_ready || fail "the collector is not ready after 10 s"
+}
+
+start_collector() {
+  A=$(port)
+  H=$(port)
+  collector_up "$@"
+}
+
+# Ends the collector with SIGNAL (default TERM) and waits for it.
+stop_collector() {
+  kill "-${1:-TERM}" "$COLLECTOR" 2>/dev/null
+  wait "$COLLECTOR" 2>/dev/null
+  COLLECTOR=
+}
+
+# enroll NAME: makes the board's state folder and sets B.
+enroll() {
+  local token
+  B=$W/board-$1
+  token=$(fleetprof-collector token --data "$W/data" --board "$1") || fail "token for $1"
+  fleetprof enroll --collector "127.0.0.1:$A" --token "$token" --state "$B" >"$W/enroll.log" 2>&1 \
+    || fail "enroll $1: $(tail -n 1 "$W/enroll.log")"
+}
+
+run() { fleetprof run --state "$B" --collector "127.0.0.1:$A" "$@"; }
+status() { fleetprof status --state "$B" "$@"; }
+worker() { pgrep -P "$(cat "$B/fleetprofd.pid")"; }
+
+api() {
+  local route=$1
+  shift
+  curl -fsG "http://127.0.0.1:$H/api/v1/$route" "$@"
+}
+
+# profile SELECTOR [MORE...]: the function table of the last ten minutes.
+profile() {
+  local match=$1
+  shift
+  api profile --data-urlencode "match=$match" -d from=-10m "$@"
+}
+
+# json EXPRESSION: evaluates a Python expression with the JSON on stdin as d.
+json() { /usr/bin/python3 -c 'import json, sys
+d = json.load(sys.stdin)
+v = eval(sys.argv[1])
+print(v if not isinstance(v, bool) else ("yes" if v else "no"))' "$1"; }
+
+# books BOARD: prints "produced stored dropped pending" of one board.
+books() {
+  api loss | json "' '.join(str(x) for b in d['boards'] if b['board'] == '$1' for x in (b['produced'], b['stored'], sum(v for k, v in b['dropped'].items() if k != 'pending'), b['dropped'].get('pending', 0)))"
+}
+books_are_closed() {
+  local p s d pending
+  read -r p s d pending < <(books "$1")
+  [ "${p:-0}" -gt 0 ] && [ "$pending" = 0 ] && [ "$p" = $((s + d)) ]
+}
+
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
+
+finish() {
+  local code=$? pid file late=()
+  for file in "$W"/board-*/fleetprofd.pid; do
+    [ -f "$file" ] && started+=("$(cat "$file")")
+  done
+  [ -n "$COLLECTOR" ] && started+=("$COLLECTOR")
+  for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
+  for pid in "${started[@]}"; do until_true 10 is_gone "$pid" || late+=("$pid"); done
+  for pid in "${late[@]}"; do kill -9 "$pid" 2>/dev/null; done
+  rm -rf "$W"
+  if [ ${#late[@]} -gt 0 ]; then
+    echo "FAILED: ${late[*]} did not stop on TERM within 10 s"
+    code=1
+  fi
+  [ $code = 0 ] && echo ok
+  exit $code
+}
+trap finish EXIT

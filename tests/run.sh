@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the tests need, builds, runs the whole suite.  Ends with CTest's closing lines;
+# non-zero on any failure.
+#
+#   ./tests/run.sh           everything
+#   ./tests/run.sh --fast    without what takes more than about a minute in all
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. deploy/packages/install.sh
+
+fast=
+[ "${1:-}" = --fast ] && fast=1
+install_packages build test
+# The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
+build=${FLEETPROF_TEST_BUILD:-build-test}
+jobs=$(nproc)
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >"$build.configure.log" 2>&1 \
+  || { cat "$build.configure.log"; exit 1; }
+rm -f "$build.configure.log"
+cmake --build "$build" -j "$jobs" -- --no-print-directory | grep -vE '^\[ *[0-9]+%\] (Building|Built|Linking|Generating)' || [ "${PIPESTATUS[0]}" = 0 ]
+sanitized=build-test-asan
+if [ -z "$fast" ]; then
+  cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
+        -DFLEETPROF_SANITIZE=address >/dev/null
+  cmake --build "$sanitized" -j "$jobs" >/dev/null
+  echo "unit tests and fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer"
+  ctest --test-dir "$sanitized" --output-on-failure -j "$jobs" -L sanitized
+fi
+ctest --test-dir "$build" --output-on-failure -j "$jobs" ${fast:+-LE slow}
