@@ -34,15 +34,16 @@ static bool is_listed(const char *list, const char *path) {
   return false;
 }
 
-static int fill_preload(struct timer_variables *variables, char *why, size_t why_len) {
+static int fill_preload(struct timer_variables *variables) {
   struct path agent;
   if (paths_agent(&agent) != 0) {
-    snprintf(why, why_len, "timer: no libfleetprof.so in ../lib/fleetprof beside fleetprof");
+    snprintf(variables->why, sizeof variables->why,
+             "timer: no libfleetprof.so in ../lib/fleetprof beside fleetprof");
     return -ENOENT;
   }
   if (strpbrk(agent.text, ": ") != NULL) {
-    snprintf(why, why_len, "timer: a path with a space or colon cannot be preloaded: %.150s",
-             agent.text);
+    snprintf(variables->why, sizeof variables->why,
+             "timer: a path with a space or colon cannot be preloaded: %.150s", agent.text);
     return -EINVAL;
   }
   const char *old = getenv("LD_PRELOAD");
@@ -54,15 +55,15 @@ static int fill_preload(struct timer_variables *variables, char *why, size_t why
   else
     len = snprintf(variables->preload, sizeof variables->preload, "%s:%s", agent.text, old);
   if (len > 0 && (size_t)len < sizeof variables->preload) return 0;
-  snprintf(why, why_len, "timer: LD_PRELOAD is too long already");
+  snprintf(variables->why, sizeof variables->why, "timer: LD_PRELOAD is too long already");
   return -ENAMETOOLONG;
 }
 
 int launch_timer_prepare(const struct run_settings *settings, const char *socket,
-                         struct timer_variables *ret, char *why, size_t why_len) {
+                         struct timer_variables *ret) {
   struct launch_environment *environment = &ret->environment;
   environment->count = 0;
-  int error = fill_preload(ret, why, why_len);
+  int error = fill_preload(ret);
   if (error != 0) return error;
   snprintf(ret->hz, sizeof ret->hz, "%u.%03u", settings->asked_mhz / 1000,
            settings->asked_mhz % 1000);

@@ -12,12 +12,13 @@ struct timer_variables {
   char hz[16];
   char labels[INTAKE_LABELS_BYTES + 1];
   struct launch_environment environment;
+  char why[INTAKE_WHY_BYTES]; /* why there is none; empty: there is */
 };
 
 /* Makes the variables for a program whose daemon is at SOCKET.  Returns 0, or -errno with the
-   reason in WHY when there is no agent to preload. */
+   reason in RET->why when there is no agent to preload. */
 int launch_timer_prepare(const struct run_settings *settings, const char *socket,
-                         struct timer_variables *ret, char *why, size_t why_len);
+                         struct timer_variables *ret);
 
 /* Tells the daemon that the program of CHOICE is about to start with them.  Returns 0 or -errno. */
 int launch_timer_note(const struct sampling_choice *choice);

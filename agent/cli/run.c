@@ -33,7 +33,6 @@ struct run {
   struct run_settings settings;
   struct path socket;
   struct timer_variables timer;
-  char timer_why[INTAKE_WHY_BYTES]; /* why there is no timer sampler; empty: there is */
   struct sampling_choice choice;
   const char *sampler;     /* the one that runs, or NULL */
   uint64_t shipped_before; /* by the daemon, when there is somebody to tell */
@@ -66,9 +65,7 @@ static void find_daemon(struct run *run) {
 /* Before the fork: the variables of a preloaded program, should it come to that. */
 static void prepare_timer(struct run *run) {
   run->timer.environment.count = 0;
-  if (run->has_daemon)
-    launch_timer_prepare(&run->settings, run->socket.text, &run->timer, run->timer_why,
-                         sizeof run->timer_why);
+  if (run->has_daemon) launch_timer_prepare(&run->settings, run->socket.text, &run->timer);
 }
 
 /* Tries the samplers for the waiting program.  Returns how it is to be started. */
@@ -84,9 +81,9 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
     run->sampler = "perf";
     return LAUNCH_WATCHED;
   }
-  if (run->timer_why[0] != '\0') {
+  if (run->timer.why[0] != '\0') {
     say(run, "not profiled: %s%s%s", is_timer_named ? "" : choice->why, is_timer_named ? "" : "; ",
-        run->timer_why);
+        run->timer.why);
     return LAUNCH_PLAIN;
   }
   run->sampler = "timer";
@@ -154,9 +151,8 @@ static int run_program(struct run *run) {
 
 int run_main(int argc, char **argv) {
   static struct run run; /* several paths long */
-  char error[512];
-  if (run_settings_parse(argc, argv, &run.settings, error, sizeof error) != 0) {
-    fprintf(stderr, "fleetprof: run: %s\n", error);
+  if (run_settings_parse(argc, argv, &run.settings) != 0) {
+    fprintf(stderr, "fleetprof: run: %s\n", run.settings.error);
     return EXIT_USAGE;
   }
   if (run.settings.is_done) return 0;

@@ -66,21 +66,17 @@ static const struct choice unwinders[] = {{"auto", 0}, {"fp", 0},    {"cfi", -1}
 static const struct choice collects[] = {
     {"stacks", 0}, {"pc-lr", -1}, {"histogram", -1}, {"recorder", -1}, {NULL, 0}};
 
-struct complaint {
-  char *text;
-  size_t len;
-};
-
 static int choose(const struct choice *choices, const char *option, const char *given,
-                  struct complaint *complaint) {
+                  struct run_settings *settings) {
   for (; choices->name != NULL; choices++) {
     if (strcmp(choices->name, given) != 0) continue;
     if (choices->value >= 0) return choices->value;
-    snprintf(complaint->text, complaint->len, "--%s: '%s' is not supported in this version", option,
-             given);
+    snprintf(settings->error, sizeof settings->error, "--%s: '%s' is not supported in this version",
+             option, given);
     return -EINVAL;
   }
-  snprintf(complaint->text, complaint->len, "--%s: there is no '%s'; see --help", option, given);
+  snprintf(settings->error, sizeof settings->error, "--%s: there is no '%s'; see --help", option,
+           given);
   return -EINVAL;
 }
 
@@ -130,7 +126,7 @@ static const char *label_fault(const char *text) {
   return is_printable(text) ? NULL : "holds a control character";
 }
 
-static int join_labels(struct run_settings *settings, struct complaint *complaint) {
+static int join_labels(struct run_settings *settings) {
   const struct option_list *labels = &settings->options.labels;
   size_t used = 0;
   for (unsigned i = 0; i < labels->count; i++) {
@@ -139,7 +135,8 @@ static int join_labels(struct run_settings *settings, struct complaint *complain
     int len = snprintf(settings->labels + used, left, "%s%s", i > 0 ? "\n" : "", labels->values[i]);
     if (fault == NULL && (len < 0 || (size_t)len >= left)) fault = "is one too many: no more room";
     if (fault != NULL) {
-      snprintf(complaint->text, complaint->len, "--label: '%.100s' %s", labels->values[i], fault);
+      snprintf(settings->error, sizeof settings->error, "--label: '%.100s' %s", labels->values[i],
+               fault);
       return -EINVAL;
     }
     used += (size_t)len;
@@ -147,11 +144,11 @@ static int join_labels(struct run_settings *settings, struct complaint *complain
   return 0;
 }
 
-static int check(struct run_settings *settings, struct complaint *complaint) {
+static int check(struct run_settings *settings) {
   const struct run_options *options = &settings->options;
-  int sampler = choose(samplers, "sampler", options->sampler, complaint);
-  if (sampler < 0 || choose(unwinders, "unwind", options->unwind, complaint) < 0 ||
-      choose(collects, "collect", options->collect, complaint) < 0)
+  int sampler = choose(samplers, "sampler", options->sampler, settings);
+  if (sampler < 0 || choose(unwinders, "unwind", options->unwind, settings) < 0 ||
+      choose(collects, "collect", options->collect, settings) < 0)
     return -EINVAL;
   settings->sampler = (enum run_sampler)sampler;
   settings->asked_mhz = parse_hz(options->hz);
@@ -163,23 +160,21 @@ static int check(struct run_settings *settings, struct complaint *complaint) {
   else if (options->service != NULL &&
            (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
     fault = "--service: longer than 127 bytes, or with a control character";
-  if (fault == NULL) return join_labels(settings, complaint);
-  snprintf(complaint->text, complaint->len, "%s", fault);
+  if (fault == NULL) return join_labels(settings);
+  snprintf(settings->error, sizeof settings->error, "%s", fault);
   return -EINVAL;
 }
 
-int run_settings_parse(int argc, char **argv, struct run_settings *ret, char *error,
-                       size_t error_len) {
+int run_settings_parse(int argc, char **argv, struct run_settings *ret) {
   struct options_result result;
-  struct complaint complaint = {error, error_len};
   memset(ret, 0, sizeof *ret);
-  if (options_parse(&table, argc, argv, &ret->options, &result, error, error_len) != 0)
+  if (options_parse(&table, argc, argv, &ret->options, &result, ret->error, sizeof ret->error) != 0)
     return -EINVAL;
   ret->is_done = result.is_done;
   if (ret->is_done) return 0;
-  if (check(ret, &complaint) != 0) return -EINVAL;
+  if (check(ret) != 0) return -EINVAL;
   ret->program = argv + result.first_positional;
   if (result.first_positional < argc && *ret->program[0] != '\0') return 0;
-  snprintf(error, error_len, "no program to run; usage: %s", table.usage);
+  snprintf(ret->error, sizeof ret->error, "no program to run; usage: %s", table.usage);
   return -EINVAL;
 }

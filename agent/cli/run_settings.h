@@ -11,7 +11,7 @@
 
 enum run_sampler { RUN_SAMPLER_AUTO, RUN_SAMPLER_PERF, RUN_SAMPLER_TIMER };
 
-enum { RUN_HZ_MIN = 1, RUN_HZ_MAX = 10000 };
+enum { RUN_HZ_MIN = 1, RUN_HZ_MAX = 10000, RUN_ERROR_BYTES = 512 };
 
 /* As the options table fills it. */
 struct run_options {
@@ -28,11 +28,11 @@ struct run_settings {
   char labels[INTAKE_LABELS_BYTES]; /* k=v, one a line */
   char *const *program;             /* argv of the program, NULL-terminated */
   bool is_done;                     /* --help or --version was printed */
+  char error[RUN_ERROR_BYTES];
 };
 
-/* Reads and checks the words of `run`.  Returns 0, or -EINVAL with one line in ERROR that names the
-   option and what is wrong. */
-int run_settings_parse(int argc, char **argv, struct run_settings *ret, char *error,
-                       size_t error_len);
+/* Reads and checks the words of `run`.  Returns 0, or -EINVAL with one line in RET->error that
+   names the option and what is wrong. */
+int run_settings_parse(int argc, char **argv, struct run_settings *ret);
 
 #endif

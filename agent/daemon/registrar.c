@@ -44,6 +44,16 @@ static bool is_procfs_file(int fd) {
   return fstatfs(fd, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
 }
 
+/* Programs that come and go faster than targets are swept must not fill the house. */
+static bool has_room(struct worker *worker, uint64_t ring_bytes) {
+  const struct targets *targets = &worker->targets;
+  bool is_full = targets->count >= HOLD_TARGETS_MAX ||
+                 targets->ring_bytes + ring_bytes > TARGETS_RING_BYTES_MAX;
+  if (is_full) worker_sweep_targets(worker);
+  return targets->count < HOLD_TARGETS_MAX &&
+         targets->ring_bytes + ring_bytes <= TARGETS_RING_BYTES_MAX;
+}
+
 /* The part of a target that both kinds take from the request. */
 static const char *describe(struct worker *worker, const struct intake_packet *packet,
                             struct hold_target *ret) {
@@ -52,7 +62,6 @@ static const char *describe(struct worker *worker, const struct intake_packet *p
   uint32_t mhz = request->asked_mhz;
   if (mhz == 0) mhz = (uint32_t)worker->settings->hz * 1000;
   if (mhz < RATE_MHZ_MIN || mhz > RATE_MHZ_MAX) return "the rate must be 0.1 to 10000 Hz";
-  if (worker->targets.count >= HOLD_TARGETS_MAX) return "256 targets are profiled already";
   if (proc_stat_read(ret->pid, &stat) < 0) return "no such process";
   ret->start_ticks = stat.start_ticks;
   ret->id = worker->targets.next_id++;
@@ -129,8 +138,8 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
   timer_ring_size(held);
-  if (worker->targets.ring_bytes + timer_ring_bytes(held) > TARGETS_RING_BYTES_MAX)
-    return "64 MiB of rings are in use already";
+  if (!has_room(worker, timer_ring_bytes(held)))
+    return "256 targets, or 64 MiB of rings, are in use already";
   return NULL;
 }
 
@@ -180,6 +189,7 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   long owner = proc_owner(held.pid);
   if (fault == NULL && (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)))
     fault = "the program is not yours";
+  if (fault == NULL && !has_room(worker, 0)) fault = "256 targets are profiled already";
   if (fault == NULL) fault = describe(worker, packet, &held);
   if (fault == NULL) fault = redirect(worker, packet);
   if (fault == NULL && take(worker, &held, packet->fds) == NULL)

@@ -200,6 +200,7 @@ static void commit(struct writer *writer) {
 }
 
 static const struct counters *counters_of(const struct job *job) {
+  if (job->kind == JOB_HELLO) return &job->message.hello.counters;
   return job->kind == JOB_PING ? &job->message.ping.counters : &job->counters;
 }
 
@@ -212,25 +213,29 @@ static bool is_outdated(const struct job *job) {
   return false;
 }
 
+/* What a board leaves out must not wipe what is known. */
+static const char *said(const char *text) {
+  return text[0] != 0 ? text : NULL;
+}
+
 static int note(struct writer *writer, const struct job *job) {
+  const struct counters *counters = counters_of(job);
   struct store_board_seen seen = {.board = job->board,
                                   .seen_ms = job->received_ns / NS_PER_MS,
-                                  .clock = placement_clock(&job->placement)};
+                                  .clock = placement_clock(&job->placement),
+                                  .counters = counters->run != 0 ? counters : NULL};
   if (job->kind == JOB_HELLO) {
     const struct hello *hello = &job->message.hello;
-    seen.arch = hello->arch;
-    seen.kernel = hello->kernel;
-    seen.version = hello->program_version;
-    seen.sampler = hello->sampler;
+    seen.arch = said(hello->arch);
+    seen.kernel = said(hello->kernel);
+    seen.version = said(hello->program_version);
+    seen.sampler = said(hello->sampler);
     seen.achieved_mhz = hello->achieved_mhz;
     seen.label_count = hello->label_count;
     seen.labels = hello->labels;
-    seen.counters = &hello->counters;
-  } else {
-    seen.counters = counters_of(job);
   }
   if (job->kind == JOB_PING) {
-    seen.sampler = job->message.ping.sampler;
+    seen.sampler = said(job->message.ping.sampler);
     seen.achieved_mhz = job->message.ping.achieved_mhz;
   }
   if (job->kind == JOB_BATCH) seen.clock = job->clock;

@@ -53,6 +53,8 @@ struct settle {
   struct day_set days;
   struct buf raw;
   uint64_t cursor;      /* id of the last row put into a day file */
+  uint64_t round_bytes; /* of the batches of this round, inflated */
+  unsigned round_rows;  /* a round's limit: lower after one that failed */
   bool is_day_at_fault; /* the round failed over days.failed_day, not over the landing file */
   struct settle_figures tally;
 
@@ -177,7 +179,7 @@ static int move_rows(struct settle *settle, long *ret_rows) {
 static void give_up(struct settle *settle, int error, uint64_t cursor) {
   day_set_forget_all(&settle->days);
   settle->cursor = cursor;
-  settle->round_rows = settle->round_rows > 4 ? settle->round_rows / 4 : 1;
+  settle->round_rows = settle->round_rows / 4 > 0 ? settle->round_rows / 4 : 1;
   if (error == -EUCLEAN && settle->is_day_at_fault) set_aside(settle, settle->days.failed_day);
 }
 
@@ -197,14 +199,14 @@ static int run_round(struct settle *settle) {
   publish(settle, error, has_more ? settle->cursor : landed.newest_id);
   if (error == 0 && rows > 0) {
     landing_remove(settle->landing, settle->cursor, settle->round_bytes);
-    settle->round_rows = ROUND_ROWS;
+    if (settle->round_rows < ROUND_ROWS) settle->round_rows *= 2;
   }
   pthread_mutex_unlock(&settle->round);
   return error != 0 ? error : has_more;
 }
 
 /* Waits, with `state` held, until woken or, when SECONDS is not 0, so long. */
-static void wait_for_work(struct settle *settle, unsigned seconds) {
+static void wait_for_work(struct settle *settle, int seconds) {
   struct timespec until;
   clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += seconds;
@@ -315,8 +317,8 @@ int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIP
   settle->days = (struct day_set){.dir = dir, .key = key, .epoch = landing_epoch(landing)};
   init_locks(settle);
   int more = 1;
-  for (unsigned failures = 0; more != 0 && failures < START_FAILURES_MAX; failures += more < 0)
-    more = run_round(settle);
+  for (unsigned failures = 0; more != 0 && failures < START_FAILURES_MAX;)
+    if ((more = run_round(settle)) < 0) failures++;
   if (pthread_create(&settle->thread, NULL, run, settle) != 0) {
     destroy(settle);
     return -EAGAIN;

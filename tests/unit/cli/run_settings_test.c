@@ -15,7 +15,6 @@
 enum { WORDS_MAX = 40 };
 
 static struct run_settings settings;
-static char error[512];
 
 static int parse(const char *first, ...) {
   static char *words[WORDS_MAX]; /* settings.program points into it */
@@ -27,14 +26,13 @@ static int parse(const char *first, ...) {
   for (const char *word = first; word != NULL; word = va_arg(args, const char *))
     words[count++] = (char *)(uintptr_t)word;
   va_end(args);
-  error[0] = '\0';
-  return run_settings_parse(count, words, &settings, error, sizeof error);
+  return run_settings_parse(count, words, &settings);
 }
 
 #define REFUSED(name, ...)                               \
   do {                                                   \
     assert_int_equal(parse(__VA_ARGS__, NULL), -EINVAL); \
-    assert_non_null(strstr(error, name));                \
+    assert_non_null(strstr(settings.error, name));       \
   } while (0)
 
 static void defaults_are_those_of_the_help(void **state) {

@@ -241,7 +241,9 @@ static void batch_zero_is_refused(void **state) {
 static void a_hello_is_answered_after_the_batches_before_it(void **state) {
   (void)state;
   struct job *hello = add_job(JOB_HELLO, "edge-1");
-  hello->message = (struct message){.type = FRAME_HELLO, .hello = {.arch = "x", .kernel = "y"}};
+  hello->message =
+      (struct message){.type = FRAME_HELLO,
+                       .hello = {.arch = "x", .kernel = "", .program_version = "", .sampler = ""}};
   add_batch("edge-1", 1);
   writer_run(writer, group);
   assert_int_equal(hello->outcome, JOB_DONE);
