@@ -13,6 +13,7 @@ for file in $sources; do
   [ -f "$file" ] || continue
   lines=$(wc -l <"$file")
   case $file in
+  tests/*.h) [ "$lines" -le 300 ] || breach "$file: $lines lines; a fixture has at most 300" ;;
   *.h) [ "$lines" -le 120 ] || breach "$file: $lines lines; a header has at most 120" ;;
   tests/*) [ "$lines" -le 800 ] || breach "$file: $lines lines; a test has at most 800" ;;
   *.c) [ "$lines" -le 600 ] || breach "$file: $lines lines; a source file has at most 600" ;;

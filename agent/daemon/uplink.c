@@ -311,7 +311,8 @@ static void step_connected(struct uplink *uplink, enum event_kind event) {
   if (!pump(uplink)) return;
   tell(uplink);
   uint64_t due_ns = uplink_session_due_ns(&uplink->session);
-  if (due_ns != uplink->due_ns) arm(uplink, due_ns);
+  /* The timer may have fired a little early, by libevent's coarser clock: then it is due again. */
+  if (event == EVENT_TIMER || due_ns != uplink->due_ns) arm(uplink, due_ns);
 }
 
 static void step_greeting(struct uplink *uplink, enum event_kind event) {

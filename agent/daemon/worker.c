@@ -2,7 +2,8 @@
 /* Builds the pipeline out of what the keeper holds, and runs it:
 
      intake ─▶ targets ◀─ keeper's table
-     tick: drain ─▶ window ─▶ (full, old, target ended, FLUSH) ─▶ batch ─▶ spool ─▶ uplink
+     tick: drain ─▶ window ─▶ batch ─▶ spool ─▶ uplink
+                           (when it is full or old, a target ended, FLUSH)
 
    A tick every 100 ms where a timer ring could fill up, every 200 ms where only the kernel's rings
    (seconds deep) wait, quicker when one is half full, slower when nothing comes.  libevent and

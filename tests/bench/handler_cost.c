@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one expiry costs, taken apart: the kernel's delivery of a signal to a handler that returns at
-   once, and the same with our handler on stacks of 1 and 20 frames.  The process queues the signal
-   to itself with the code of a timer, so the rate is not limited by the tick and the difference
-   stands far out of the noise.  The system call that queues is part of both and cancels.
+/* What one expiry costs, taken apart: the kernel's delivery of a signal to a handler that returns
+   at once, and the same with our handler on shallow and deeper stacks.  The process queues the
+   signal to itself with the code of a timer, so the rate is not limited by the tick.  The system
+   call that queues is part of all three and cancels.
 
    Each round measures the kinds in turn; the figures are medians over the rounds with the lowest
-   and highest beside them.  With `callgrind` as first argument our handler is only called by hand, so
-   that its instructions can be counted: COUNT times, on a stack of DEPTH frames and main's two.
+   and highest beside them.  With `callgrind` as first argument our handler is only called by hand,
+   so that its instructions can be counted: COUNT times, on a stack of DEPTH frames and main's two.
 
      valgrind --tool=callgrind --toggle-collect=sampler_on_signal handler_cost callgrind 1000 20 */
 #include "preload/sampler.h"

@@ -14,9 +14,19 @@ enroll board1
 cp -r "$B" "$W/kept"
 mount -t tmpfs -o size=400k tmpfs "$B" || fail "cannot mount a small disk"
 cp -r "$W/kept/." "$B/"
+run -- true || fail "the program ended with $?" # the daemon is there before the disk is full
 stop_collector
 dd if=/dev/zero of="$B/filler" bs=1k >/dev/null 2>&1
-run --hz 199 --flush-timeout 1s -- "$targets/truth" 2 >/dev/null || fail "the program ended with $?"
+# Batches of a few hundred bytes fit into the last page for a while: enough of them do not.
+refused=0
+for _ in $(seq 20); do
+  run --hz 999 --flush-timeout 1s -- /usr/bin/python3 -c 'import json, re
+for i in range(300):
+  json.loads(json.dumps({str(i): list(range(200))})); re.sub("[0-9]", str, " " * 5000); sorted(map(str, range(3000)))' \
+    || fail "the program ended with $?"
+  refused=$(status --format json | json "d['loss']['dropped']['spool_error']")
+  [ "$refused" -gt 0 ] && break
+done
 rm "$B/filler"
 collector_up
 run --hz 199 -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
@@ -30,11 +40,11 @@ umount -l "$B"
 
 stop_collector
 cp -r "$W/data" "$W/data-kept"
-mkdir -p "$W/small" && mount -t tmpfs -o size=12m tmpfs "$W/small" && cp -r "$W/data/." "$W/small/"
+mkdir -p "$W/small" && mount -t tmpfs -o size=200m tmpfs "$W/small" && cp -r "$W/data/." "$W/small/"
 mount --bind "$W/small" "$W/data" || fail "cannot mount a small disk"
 collector_up
 enroll board2
-dd if=/dev/zero of="$W/data/filler" bs=4k >/dev/null 2>&1
+dd if=/dev/zero of="$W/data/filler" bs=64k >/dev/null 2>&1
 run --hz 199 --flush-timeout 3s -- "$targets/truth" 2 >/dev/null || fail "the program ended with $?"
 curl -fs "http://127.0.0.1:$H/healthz" >/dev/null || fail "the collector does not live on a full disk"
 [ "$(status --format json | json "d['spool']['records']")" -gt 0 ] || fail "acked on a full disk"

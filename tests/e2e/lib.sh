@@ -110,6 +110,7 @@ finish() {
   for pid in "${started[@]}"; do kill "$pid" 2>/dev/null; done
   for pid in "${started[@]}"; do until_true 10 is_gone "$pid" || late+=("$pid"); done
   for pid in "${late[@]}"; do kill -9 "$pid" 2>/dev/null; done
+  awk -v w="$W/" 'index($2, w) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r -n 1 umount -l
   rm -rf "$W"
   if [ ${#late[@]} -gt 0 ]; then
     echo "FAILED: ${late[*]} did not stop on TERM within 10 s"

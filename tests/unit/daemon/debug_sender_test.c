@@ -287,6 +287,16 @@ static void a_file_that_changes_on_the_way_is_given_up(void **state) {
   assert_int_equal(bench->pieces, 0);
 }
 
+static void a_file_that_is_rewritten_in_place_is_given_up(void **state) {
+  struct bench *bench = *state;
+  put_file(bench, module_path, buf_span(&bench->program), "own");
+  note(bench, own_id(bench));
+  assert_int_equal(want(bench, own_id(bench)), 0);
+  usleep(20000); /* a tick of the file system's clock */
+  put_file(bench, module_path, buf_span(&bench->program), "OWN");
+  assert_int_equal(receive(bench), -ESTALE);
+}
+
 static void a_used_up_budget_stops_the_transfer(void **state) {
   struct bench *bench = *state;
   debug_sender_close(bench->sender);
@@ -368,6 +378,7 @@ int main(void) {
       CASE(a_path_from_the_collector_opens_no_other_file),
       CASE(a_module_without_build_id_is_known_by_its_content),
       CASE(a_file_that_changes_on_the_way_is_given_up),
+      CASE(a_file_that_is_rewritten_in_place_is_given_up),
       CASE(a_used_up_budget_stops_the_transfer),
       CASE(a_dropped_wish_and_a_reset_send_nothing),
       CASE(the_same_wish_twice_is_one_transfer),

@@ -252,6 +252,16 @@ static void acked_segments_are_deleted(void **state) {
   assert_int_equal(count_files(bench, "", ".seg"), 1);
 }
 
+static void an_emptied_segment_goes_when_a_newer_one_begins(void **state) {
+  struct bench *bench = *state;
+  append_many(bench, 1, 3);
+  take_and_ack_all(bench);
+  assert_int_equal(count_files(bench, "", ".seg"), 1); /* it knows the last seq */
+  assert_int_equal(append(bench, RUN + 1, 1), 0);
+  assert_int_equal(count_files(bench, "", ".seg"), 1);
+  assert_int_equal(spool_last_seq(bench->spool, RUN), 0);
+}
+
 static void over_the_limit_the_oldest_go_and_are_counted(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
@@ -502,12 +512,17 @@ static void a_full_disk_refuses_and_recovers_by_itself(void **state) {
   assert_true(append(bench, RUN, 2) < 0);
   assert_true(append(bench, RUN, 2) < 0);
   assert_true(figures(bench).last_error < 0);
+  struct spool_item small = {RUN, 2, RECORDS, 1, span_of_string("x")};
+  assert_int_equal(spool_append(bench->spool, &small), 0); /* less than what was cut off */
   setrlimit(RLIMIT_FSIZE, &before);
-  append_many(bench, 2, 2);
   assert_int_equal(figures(bench).last_error, 0);
   reopen(bench);
+  append_many(bench, 3, 3);
+  struct spool_item item;
   assert_int_equal(take(bench), 1);
-  assert_int_equal(take(bench), 2);
+  assert_int_equal(spool_next(bench->spool, &item), 0);
+  assert_int_equal(item.seq, 2);
+  assert_int_equal(take(bench), 3);
   assert_int_equal(figures(bench).corrupt_segments, 0);
 }
 
@@ -610,6 +625,7 @@ int main(void) {
       CASE(the_last_seq_is_known_after_ack_and_restart),
       CASE(runs_are_kept_apart),
       CASE(acked_segments_are_deleted),
+      CASE(an_emptied_segment_goes_when_a_newer_one_begins),
       CASE(over_the_limit_the_oldest_go_and_are_counted),
       CASE(what_was_handed_out_is_not_dropped),
       CASE(a_batch_over_the_whole_limit_is_refused),

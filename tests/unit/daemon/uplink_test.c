@@ -430,6 +430,7 @@ static void a_collector_that_asks_for_patience_gets_it(void **state) {
   assert_int_equal(bench->peer.batches, 4);
   assert_memory_equal(bench->peer.seqs, expected, sizeof expected);
   assert_int_equal(bench->rejected, 0);
+  assert_int_equal(figures(bench).reconnects, 0);
 }
 
 static void a_slow_collector_gets_everything_in_the_end(void **state) {
