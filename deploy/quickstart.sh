@@ -126,7 +126,7 @@ for f in top["functions"]:
     low, high = f["self_ci"]
     print("%6.1f %%  %5.1f .. %4.1f %%  %6.1f %%  %s  (%s)" % (100 * f["self_share"], 100 * low,
           100 * high, 100 * f["total_share"], f["name"], f["module"]))
-' 2>/dev/null || { echo "quickstart: the collector gave no table" >&2; exit 1; }
+' || { echo "quickstart: the collector gave no table" >&2; exit 1; }
 echo
 echo "the page: http://$http/"
 [ -n "$once" ] && exit 0
