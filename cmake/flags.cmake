@@ -21,6 +21,10 @@ endif()
 # Frame pointers: we profile ourselves, and so does everyone who debugs us.
 add_compile_options(-fno-omit-frame-pointer)
 
+if(WITH_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link) # coverage for libFuzzer, in every library
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
 if(FLEETPROF_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
   add_link_options(-fsanitize=address,undefined)

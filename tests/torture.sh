@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The long forms, by hand or at night: 40 CPU seconds of known truth, the kill -9 scripts again and
+# again, and every fuzz target under libFuzzer with AddressSanitizer.  Ends with "N passed, N failed".
+#
+#   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
+set -u
+cd "$(dirname "$0")/.."
+. deploy/packages/install.sh
+rounds=${1:-5}
+seconds=${2:-300}
+install_packages build test torture || exit 1
+build=build-test
+passed=0 failed=0
+verdict() {   # verdict NAME COMMAND...
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+  fi
+}
+
+cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >/dev/null &&
+  cmake --build $build -j "$(nproc)" >/dev/null && cmake --install $build --prefix $build/installed >/dev/null || exit 1
+export FLEETPROF_PREFIX=$PWD/$build/installed FLEETPROF_TARGETS=$PWD/$build/tests/targets
+verdict "40 CPU seconds of truth" env TRUTH_SECONDS=40 tests/e2e/the_truth_is_told.sh
+for round in $(seq "$rounds"); do
+  for promise in killing_the_worker_is_counted killing_the_collector_loses_nothing \
+    killing_everything_is_counted a_full_disk_loses_only_what_it_counts; do
+    echo "round $round: $promise"
+    verdict "$promise" tests/e2e/$promise.sh
+  done
+done
+
+fuzz=build-fuzz
+CC=clang cmake -S . -B $fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWITH_TESTS=ON -DWITH_FUZZERS=ON \
+  -DFLEETPROF_SANITIZE=address >/dev/null || exit 1
+for source in tests/fuzz/fuzz_*.c; do
+  name=$(basename "$source" .c)
+  cmake --build $fuzz -j "$(nproc)" --target "${name}_libfuzzer" >/dev/null 2>&1 || {
+    verdict "$name does not build" false
+    continue
+  }
+  corpus=$(mktemp -d)
+  echo "$name for $seconds s"
+  verdict "$name" "$fuzz/tests/fuzz/${name}_libfuzzer" -max_total_time="$seconds" -rss_limit_mb=2048 \
+    -verbosity=0 -print_final_stats=1 "$corpus" "tests/fuzz/corpus/$name"
+  rm -rf "$corpus"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
