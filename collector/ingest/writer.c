@@ -166,6 +166,22 @@ static void find_wanted(struct writer *writer, struct entry *entry) {
   }
 }
 
+/* What the board's busiest target of this window was sampled with. */
+static void find_sampler(struct entry *entry) {
+  const struct batch *batch = &entry->batch;
+  uint64_t records[LIMIT_BATCH_TARGETS] = {0};
+  uint32_t busiest = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++) {
+    uint32_t target = batch->threads[batch->samples[i].thread].target;
+    records[target] += batch->samples[i].count;
+    if (records[target] > records[busiest]) busiest = target;
+  }
+  if (batch->target_count == 0) return;
+  const char *sampler = batch->targets[busiest].sampler;
+  entry->job->sampler = arena_string(&entry->job->arena, sampler, strlen(sampler));
+  entry->job->achieved_mhz = batch->targets[busiest].achieved_mhz;
+}
+
 static void settle_entry(struct writer *writer, struct entry *entry, enum store_outcome outcome) {
   struct figures *figures = writer->parts.figures;
   struct job *job = entry->job;
@@ -180,6 +196,7 @@ static void settle_entry(struct writer *writer, struct entry *entry, enum store_
   if (outcome == STORE_STORED) figures_add(&figures->records_total, job->message.batch.records);
   job->counters = entry->batch.counters;
   job->is_noted = true;
+  find_sampler(entry);
   find_wanted(writer, entry); /* of a duplicate too: its first ack, and wish, may have been lost */
 }
 
@@ -238,7 +255,11 @@ static int note(struct writer *writer, const struct job *job) {
     seen.sampler = said(job->message.ping.sampler);
     seen.achieved_mhz = job->message.ping.achieved_mhz;
   }
-  if (job->kind == JOB_BATCH) seen.clock = job->clock;
+  if (job->kind == JOB_BATCH) {
+    seen.clock = job->clock;
+    seen.sampler = job->sampler;
+    seen.achieved_mhz = job->achieved_mhz;
+  }
   return store_board_seen(writer->parts.store, &seen);
 }
 
