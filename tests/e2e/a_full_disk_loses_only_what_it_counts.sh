@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The board's disk is full: the program runs on, the loss is counted with its reason.  Then the
 # collector's disk is full: nothing is acked, nothing lost, and all arrives once there is room.
-if [ "$(id -u)" != 0 ]; then
-  exec unshare -rm "$0"
-fi
 if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
-  FLEETPROF_UNSHARED=1 exec unshare -m "$0"
+  export FLEETPROF_UNSHARED=1
+  # Mounts of its own: as root, as an ordinary user in a user namespace, or in a chroot, whose root
+  # is no mount point.
+  for how in "-m" "-rm" "-m --propagation unchanged"; do
+    # shellcheck disable=SC2086
+    unshare $how true 2>/dev/null && exec unshare $how "$0"
+  done
+  echo "not run: this user may not mount a small disk here"
+  exit 77
 fi
 . "$(dirname "$0")/lib.sh"
 start_collector
