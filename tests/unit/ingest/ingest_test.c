@@ -147,8 +147,11 @@ struct content {
 static struct envelope pack(const struct content *content, struct buf *raw, struct buf *zstd) {
   struct batch_module module = {
       .id = content->module_id, .path = "/usr/bin/thing", .kind = MODULE_ELF};
-  struct batch_target target = {
-      .service = "thing", .exe = "/usr/bin/thing", .sampler = "perf", .why = ""};
+  struct batch_target target = {.service = "thing",
+                                .exe = "/usr/bin/thing",
+                                .sampler = "perf",
+                                .achieved_mhz = 98765,
+                                .why = ""};
   struct batch_thread thread = {.name = "main"};
   struct batch_node node = {.parent = BATCH_NONE, .address = 0x1000};
   struct batch_sample sample = {.count = 1, .weight = 10 * NS_PER_MS};
@@ -204,6 +207,7 @@ static void assert_ends(struct peer *board) {
 struct board_figures {
   const char *name;
   uint64_t produced, stored, pending;
+  uint32_t achieved_mhz;
   char sampler[32], clock[32];
 };
 
@@ -213,6 +217,7 @@ static int on_board(void *context, const struct store_board *board) {
   figures->produced = board->produced;
   figures->stored = board->stored;
   figures->pending = board->pending;
+  figures->achieved_mhz = board->achieved_mhz;
   snprintf(figures->sampler, sizeof figures->sampler, "%s", board->sampler);
   snprintf(figures->clock, sizeof figures->clock, "%s", board->clock);
   return 0;
@@ -701,7 +706,8 @@ static void pings_are_answered_and_keep_the_books(void **state) {
   struct board_figures figures = figures_of("edge-1");
   assert_int_equal(figures.produced, 9);
   assert_int_equal(figures.pending, 8);
-  assert_string_equal(figures.sampler, "timer");
+  assert_string_equal(figures.sampler, "perf"); /* the batch is newer than the ping */
+  assert_int_equal(figures.achieved_mhz, 98765);
   peer_close(&peer);
 }
 
