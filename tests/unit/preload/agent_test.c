@@ -39,7 +39,7 @@ struct fake {
   pthread_t thread;
   struct ring_reader ring;
   struct intake_request last;
-  unsigned requests;
+  _Atomic int requests; /* released after `last` and `maps` are written */
   char maps[4096];
 };
 
