@@ -141,6 +141,7 @@ int tokens_command_revoke(int argc, char **argv) {
   if (access_open(settings.data, &access, error, sizeof error) != 0)
     return fail("revoke", EXIT_FAILED, error);
   int failed = access_revoke(access, settings.board);
+  if (failed == 0) access_audit(access, settings.board, "revoked");
   access_close(access);
   if (failed == 0) return EXIT_DONE;
   snprintf(error, sizeof error, "--board %s: %s", settings.board,

@@ -7,10 +7,9 @@
 #   ./deploy/quickstart.sh [--once] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT]
 #
 # --once ends after the table.  Without --data everything lives in a folder that goes away at the
-# end.  Ports that are taken are replaced by free ones unless given.
+# end.  Ports that are taken are replaced by free ones unless given; addresses are loopback ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. deploy/packages/install.sh
 
 once= data= http= agents=
 usage() {
@@ -38,6 +37,17 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+# All of it is for this machine alone: another address would want TLS, tokens and a name.
+loopback() {
+  local option=$1 address=$2
+  [[ $address =~ ^(127(\.[0-9]{1,3}){3}|\[::1\]|localhost):([0-9]{1,5})$ ]] ||
+    usage "$option: '$address' is not HOST:PORT on loopback, and the quickstart runs on loopback only (127.0.0.1:PORT)"
+  (( 10#${BASH_REMATCH[3]} >= 1 && 10#${BASH_REMATCH[3]} <= 65535 )) || usage "$option: '$address' has no port from 1 to 65535"
+}
+[ -z "$http" ] || loopback --http "$http"
+[ -z "$agents" ] || loopback --agents "$agents"
+http=${http/#localhost:/127.0.0.1:} agents=${agents/#localhost:/127.0.0.1:}
+
 # The first of two addresses that nobody listens on: the usual port, else one the kernel picks.
 free_address() {
   local port=$1
@@ -47,6 +57,7 @@ free_address() {
   echo "127.0.0.1:$port"
 }
 
+. deploy/packages/install.sh
 install_packages build quickstart
 echo "building a release into build/"
 log=$(mktemp)

@@ -7,10 +7,12 @@
 #   ./tests/run.sh --fast    without what takes more than about a minute in all
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. deploy/packages/install.sh
-
 fast=
-[ "${1:-}" = --fast ] && fast=1
+for word; do
+  [ "$word" = --fast ] || { echo "tests/run.sh: $word: unknown argument; there is --fast alone" >&2; exit 2; }
+  fast=1
+done
+. deploy/packages/install.sh
 install_packages build test
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
 build=${FLEETPROF_TEST_BUILD:-build-test}

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The long forms, by hand or at night: 40 CPU seconds of known truth, the kill -9 scripts again and
-# again, and every fuzz target under libFuzzer with AddressSanitizer.  Ends with "N passed, N failed".
+# again, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer with
+# AddressSanitizer.  Ends with "N passed, N failed".
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
 set -u
@@ -34,6 +35,10 @@ for round in $(seq "$rounds"); do
     verdict "$promise" tests/e2e/$promise.sh
   done
 done
+
+cmake -S . -B build-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
+  -DFLEETPROF_SANITIZE=thread >/dev/null && cmake --build build-tsan -j "$(nproc)" >/dev/null || exit 1
+verdict "ThreadSanitizer" ctest --test-dir build-tsan -L sanitized --output-on-failure -Q
 
 fuzz=build-fuzz
 CC=clang cmake -S . -B $fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWITH_TESTS=ON -DWITH_FUZZERS=ON \

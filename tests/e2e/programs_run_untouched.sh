@@ -50,7 +50,8 @@ same timeout 1 sleep 5
 same "$targets/forks" 500
 same "$targets/threads" 200
 same "$targets/static"
-command -v node >/dev/null && same node -e 'console.log([1, 2, 3].map(x => x * x))'
+command -v node >/dev/null || fail "node is not installed"
+same node -e 'console.log([1, 2, 3].map(x => x * x))'
 
 # A pipe that the program leaves open ends with the program: the daemon holds nothing of it.
 got=$(timeout 20 fleetprof run --state "$B" --collector "127.0.0.1:$A" -- echo hi) || fail "run in \$( ) ended with $?"

@@ -5,7 +5,6 @@ set -u
 cd "$(dirname "$0")/../.."
 W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-quick.XXXXXX")
 trap 'rm -rf "$W"' EXIT
-before=$(pgrep -c 'fleetprof' || true)
 ./deploy/quickstart.sh --once --data "$W/data" >"$W/out" 2>&1 || { tail -n 5 "$W/out"; exit 1; }
 grep -q 'http://127\.0\.0\.1:[0-9]' "$W/out" || { echo "no URL"; exit 1; }
 [ "$(grep -cE '[0-9] *%' "$W/out")" -ge 3 ] || { echo "no table"; cat "$W/out"; exit 1; }

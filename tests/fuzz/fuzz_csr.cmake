@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_csr DEPS identity proto common LIBS OpenSSL::Crypto)
+if(WITH_COLLECTOR)
+  fuzz_target(fuzz_csr DEPS identity proto common LIBS OpenSSL::Crypto)
+endif()

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_elf DEPS symbol proto common)
+if(WITH_COLLECTOR)
+  fuzz_target(fuzz_elf DEPS symbol proto common)
+endif()

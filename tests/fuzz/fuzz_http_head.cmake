@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_http_head DEPS http identity common)
+if(WITH_COLLECTOR)
+  fuzz_target(fuzz_http_head DEPS http identity common)
+endif()

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_ring DEPS ring)
+if(WITH_AGENT)
+  fuzz_target(fuzz_ring DEPS ring)
+endif()

@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_route DEPS http query symbol store identity proto common
-            LIBS PkgConfig::EVENT Threads::Threads)
+if(WITH_COLLECTOR)
+  fuzz_target(fuzz_route DEPS http query symbol store identity proto common
+              LIBS PkgConfig::EVENT Threads::Threads)
+endif()

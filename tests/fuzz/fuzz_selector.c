@@ -14,6 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
       .label_count = 3,
       .labels = {{"board", "edge-07"}, {"service", "redis"}, {"thread", "aaaaaaaaaaaaaaaaaaaaaaa"}},
   };
+  static const struct store_board board = {.name = "edge-07",
+                                           .arch = "armv7l",
+                                           .kernel = "5.4.0",
+                                           .label_count = 1,
+                                           .labels = {{"site", "north"}}};
   char *text = malloc(len + 1);
   char why[200] = "";
   struct selector *selector = NULL;
@@ -24,7 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   if (error != 0 && (selector != NULL || why[0] == '\0')) abort();
   if (error == 0) {
     selector_matches(selector, &series);
-    selector_matches_board(selector, "edge-07");
+    selector_may_match_board(selector, "edge-07");
+    selector_matches_board(selector, &board);
+    selector_sample_label(selector);
   }
   selector_free(selector);
   free(text);

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_selector DEPS query store symbol proto common)
+if(WITH_COLLECTOR)
+  fuzz_target(fuzz_selector DEPS query store symbol proto common)
+endif()

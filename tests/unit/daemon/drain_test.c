@@ -107,7 +107,7 @@ static int make(void **state) {
                                .period_ns = 10000000,
                                .fd_count = 1,
                                .service = "test"};
-  timer_ring_size(&target);
+  timer_ring_size(&target, 0);
   int fd = timer_ring_make(&target);
   return fd >= 0 && hold_table_add_take(&held, &target, &fd) ? 0 : -1;
 }

@@ -43,7 +43,7 @@ static const char *ask(void (*handler)(struct request *request), const char *nam
                        const char *value, const char *name2, const char *value2) {
   answer_fini(&request.answer);
   arena_fini(&request.arena);
-  request = (struct request){.service = &service};
+  request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);
   if (name) request.parameters.rows[request.parameters.count++] = (struct parameter){name, value};
   if (name2)
@@ -197,6 +197,86 @@ static void the_books_close_with_what_is_pending(void **state) {
   assert_null(strstr(body, "press-7"));
 }
 
+static void boards_and_books_are_selected_by_the_boards_own_labels(void **state) {
+  (void)state;
+  static void (*const handlers[])(struct request *) = {api_boards, api_loss};
+  static const char *const good[] = {"{arch=\"armv7l\"}", "{kernel=~\"5.*\"}",
+                                     "{site=\"<b>north</b>\"}", "{none=\"\"}"};
+  static const char *const bad[] = {"{arch=\"x86_64\"}", "{kernel!~\"5.*\"}",
+                                    "{site!=\"<b>north</b>\"}", "{none=\"x\"}"};
+  for (size_t i = 0; i < 8; i++) {
+    assert_has(ask(handlers[i % 2], "match", good[i / 2], NULL, NULL), "press-7");
+    assert_has(ask(handlers[i % 2], "match", bad[i / 2], NULL, NULL), "{\"boards\":[]");
+  }
+}
+
+static void a_label_that_only_samples_have_is_refused_for_boards(void **state) {
+  (void)state;
+  assert_has(ask(api_loss, "match", "{board=\"press-7\",thread=\"io\"}", NULL, NULL),
+             "match: thread is a label of samples");
+  assert_int_equal(request.answer.status, 400);
+  assert_string_equal(request.answer.type, "application/problem+json");
+  assert_has(ask(api_boards, "match", "{service!=\"x\"}", NULL, NULL), "match: service is");
+  assert_int_equal(request.answer.status, 400);
+}
+
+static void boards_of_a_range_are_those_seen_in_it(void **state) {
+  (void)state;
+  assert_has(ask(api_boards, "from", "-5m", NULL, NULL), "press-7");
+  assert_has(ask(api_boards, "from", "-3h", "to", "-2h"), "{\"boards\":[]}");
+}
+
+static void a_limit_cuts_the_boards_listed_and_not_the_sums(void **state) {
+  (void)state;
+  append_second_board();
+  const char *body = ask(api_loss, "limit", "1", NULL, NULL);
+  assert_null(strstr(body, "press-8"));
+  assert_has(body, "}}],\"produced\":240,\"stored\":200,");
+  assert_null(strstr(ask(api_boards, "limit", "1", NULL, NULL), "press-8"));
+}
+
+static void common_parameters_are_taken_and_checked_by_the_module_list(void **state) {
+  (void)state;
+  assert_has(ask(api_debug_list, "match", "{board=\"a\"}", "from", "-2h"), "{\"modules\":[");
+  assert_int_equal(request.answer.status, 0);
+  assert_has(ask(api_debug_list, "match", "{board", NULL, NULL), "\"parameter\":\"match\"");
+  assert_has(ask(api_debug_list, "limit", "0", NULL, NULL), "\"parameter\":\"limit\"");
+}
+
+static void a_query_that_takes_too_long_is_told_its_limit(void **state) {
+  (void)state;
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){.service = &service};
+  arena_init(&request.arena, REQUEST_ARENA_BYTES);
+  request.started_ns = clock_monotonic_ns() - 111 * NS_PER_SECOND;
+  api_profile(&request);
+  assert_int_equal(request.answer.status, 504);
+  assert_has(buf_text(&request.answer.body), "time limit of 110 seconds");
+}
+
+static void an_upload_of_another_modules_file_is_refused_in_words(void **state) {
+  (void)state;
+  struct buf file = {0};
+  uint8_t block[4096];
+  FILE *self = fopen("/proc/self/exe", "rb");
+  assert_non_null(self);
+  for (size_t len; (len = fread(block, 1, sizeof block, self)) > 0;) buf_append(&file, block, len);
+  fclose(self);
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){.service = &service,
+                             .argument = "abcd",
+                             .piece = file.data,
+                             .piece_len = file.len,
+                             .body_len = file.len};
+  arena_init(&request.arena, REQUEST_ARENA_BYTES);
+  api_debug_put(&request);
+  assert_int_equal(request.answer.status, 422);
+  assert_has(buf_text(&request.answer.body), "another module's");
+  buf_fini(&file);
+}
+
 static void labels_are_sorted_and_told_once(void **state) {
   (void)state;
   append_second_board();
@@ -262,6 +342,13 @@ int main(void) {
       TEST(an_unknown_format_is_named),
       TEST(boards_have_every_promised_field),
       TEST(the_books_close_with_what_is_pending),
+      TEST(boards_and_books_are_selected_by_the_boards_own_labels),
+      TEST(a_label_that_only_samples_have_is_refused_for_boards),
+      TEST(boards_of_a_range_are_those_seen_in_it),
+      TEST(a_limit_cuts_the_boards_listed_and_not_the_sums),
+      TEST(common_parameters_are_taken_and_checked_by_the_module_list),
+      TEST(a_query_that_takes_too_long_is_told_its_limit),
+      TEST(an_upload_of_another_modules_file_is_refused_in_words),
       TEST(labels_are_sorted_and_told_once),
       TEST(counters_are_told_in_prometheus_form),
       TEST(the_description_lists_every_route),

@@ -183,8 +183,19 @@ static void a_connection_lasts_until_close_is_among_its_options(void **state) {
 
 static void every_sign_of_a_proxy_is_noted(void **state) {
   (void)state;
-  static const char *const signs[] = {"Forwarded: for=1", "Via: 1.1 x", "X-Real-IP: 1",
-                                      "x-forwarded-for: 1", "X-Forwarded-Proto: https"};
+  static const char *const signs[] = {"Forwarded: for=1",
+                                      "Via: 1.1 x",
+                                      "X-Real-IP: 1",
+                                      "x-forwarded-for: 1",
+                                      "X-Forwarded-Proto: https",
+                                      "X-Forwarded: 1",
+                                      "X-ForwardedFor: 1",
+                                      "CF-Connecting-IP: 1",
+                                      "true-client-ip: 1",
+                                      "X-Client-IP: 1",
+                                      "X-Cluster-Client-IP: 1",
+                                      "X-Original-Host: a",
+                                      "X-Original-Forwarded-For: 1"};
   for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
     char text[128];
     struct http_head head;
@@ -192,6 +203,20 @@ static void every_sign_of_a_proxy_is_noted(void **state) {
     int len = snprintf(text, sizeof text, GET "%s\r\n\r\n", signs[i]);
     assert_true(parse(text, (size_t)len, &head, &fault) > 0);
     assert_true(head.is_forwarded);
+  }
+}
+
+static void names_that_only_resemble_a_proxys_are_not_signs(void **state) {
+  (void)state;
+  static const char *const others[] = {"X-Forward: 1", "X-Original: 1", "Forwarded-For: 1",
+                                       "Viaduct: 1", "X-Real-IPs: 1"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    char text[128];
+    struct http_head head;
+    struct head_fault fault;
+    int len = snprintf(text, sizeof text, GET "%s\r\n\r\n", others[i]);
+    assert_true(parse(text, (size_t)len, &head, &fault) > 0);
+    assert_false(head.is_forwarded);
   }
 }
 
@@ -257,6 +282,7 @@ int main(void) {
       cmocka_unit_test(host_is_wanted_from_http_1_1_only),
       cmocka_unit_test(a_connection_lasts_until_close_is_among_its_options),
       cmocka_unit_test(every_sign_of_a_proxy_is_noted),
+      cmocka_unit_test(names_that_only_resemble_a_proxys_are_not_signs),
       cmocka_unit_test(gzip_is_used_only_when_it_is_accepted),
       cmocka_unit_test(an_expectation_we_cannot_meet_is_417),
       cmocka_unit_test(a_long_head_is_refused_and_a_full_one_taken),

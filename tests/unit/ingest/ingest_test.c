@@ -689,6 +689,26 @@ static void a_debug_file_with_a_wrong_hash_ends_with_the_reason(void **state) {
   peer_close(&peer);
 }
 
+static void a_debug_file_of_another_module_ends_with_that_reason(void **state) {
+  (void)state;
+  struct buf file = {0};
+  uint8_t sha256[32];
+  own_build_id(&file);
+  EVP_Digest(file.data, file.len, sha256, NULL, EVP_sha256(), NULL);
+  enrol("edge-1");
+  greet(&peer, "edge-1", 11);
+  send_batch(&peer, 11, 1);
+  assert_true(peer_await(&peer, FRAME_DEBUG_WANTED, &heard));
+  assert_acked(&peer, 1);
+  for (uint64_t at = 0; at < file.len; at += LIMIT_DEBUG_CHUNK_BYTES)
+    send_piece(buf_span(&file), span_of_string("build-id"), at, sha256);
+  assert_true(peer_await(&peer, FRAME_DEBUG_END, &heard));
+  if (strstr(heard.debug_end.reason, "another module") == NULL)
+    fail_msg("%s", heard.debug_end.reason);
+  buf_fini(&file);
+  peer_close(&peer);
+}
+
 static void pings_are_answered_and_keep_the_books(void **state) {
   (void)state;
   struct message ping = {.type = FRAME_PING,
@@ -757,6 +777,7 @@ int main(void) {
       AT_DOOR(who_says_nothing_is_sent_away_in_time),
       AT_DOOR(a_module_without_a_name_is_asked_for_before_its_ack),
       AT_DOOR(a_debug_file_with_a_wrong_hash_ends_with_the_reason),
+      AT_DOOR(a_debug_file_of_another_module_ends_with_that_reason),
       AT_DOOR(pings_are_answered_and_keep_the_books),
       AT_DOOR(an_address_that_cannot_be_had_is_an_error_in_words),
   };

@@ -304,6 +304,22 @@ static void an_arena_that_is_too_small_is_said(void **state) {
   }
 }
 
+static void a_query_past_its_deadline_is_given_up(void **state) {
+  struct world *world = *state;
+  const struct query_source source = {.store = world->store};
+  struct query_range range = {.to_ms = UINT64_MAX, .deadline_ns = 1};
+  struct query_tree tree = {.total_weight = 77};
+  struct window window;
+  window_init(&window, "tool", 1);
+  window_add(&window, kernel_stack, 3, 1, 10);
+  window_append(&window, world->store, "b1", 1, NOON_MS);
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), -ETIMEDOUT);
+  assert_int_equal(tree.total_weight, 77); /* untouched */
+  range.deadline_ns = UINT64_MAX;
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
+  assert_int_equal(tree.total_weight, 10);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -319,6 +335,7 @@ int main(void) {
       TEST(losses_of_the_boards_that_are_meant_are_in_the_answer),
       TEST(folded_lines_carry_all_weight_and_no_stray_separators),
       TEST(an_arena_that_is_too_small_is_said),
+      TEST(a_query_past_its_deadline_is_given_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,16 +74,65 @@ static void all_matchers_must_agree(void **state) {
   assert_false(matches("{service=\"redis\",service=\"x\"}"));
 }
 
-static void boards_are_judged_by_board_matchers_only(void **state) {
+static void a_board_is_ruled_out_for_samples_by_its_name_only(void **state) {
   (void)state;
   struct selector *selector = NULL;
   char why[256];
   const char *text = "{service=\"x\",board=~\"edge-.*\",board!=\"edge-9\"}";
   assert_int_equal(selector_parse(text, &selector, why, sizeof why), 0);
-  assert_true(selector_matches_board(selector, "edge-7"));
-  assert_false(selector_matches_board(selector, "edge-9"));
-  assert_false(selector_matches_board(selector, "hub"));
+  assert_true(selector_may_match_board(selector, "edge-7"));
+  assert_false(selector_may_match_board(selector, "edge-9"));
+  assert_false(selector_may_match_board(selector, "hub"));
   selector_free(selector);
+}
+
+static void a_board_is_matched_by_what_it_is_itself(void **state) {
+  (void)state;
+  static const struct store_board board = {.name = "edge-7",
+                                           .arch = "armv7l",
+                                           .kernel = "5.4.0",
+                                           .label_count = 1,
+                                           .labels = {{"site", "north"}}};
+  static const struct {
+    const char *text;
+    bool matches;
+  } cases[] = {
+      {"{}", true},
+      {"{board=\"edge-7\",arch=\"armv7l\",kernel=~\"5.*\",site=\"north\"}", true},
+      {"{board!=\"edge-7\"}", false},
+      {"{arch=\"x86_64\"}", false},
+      {"{kernel!~\"5.*\"}", false},
+      {"{site=\"south\"}", false},
+      {"{line=\"\"}", true},
+      {"{line=~\".+\"}", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct selector *selector = NULL;
+    char why[256];
+    assert_int_equal(selector_parse(cases[i].text, &selector, why, sizeof why), 0);
+    if (selector_matches_board(selector, &board) != cases[i].matches) fail_msg("%s", cases[i].text);
+    selector_free(selector);
+  }
+}
+
+static void names_that_only_samples_carry_are_told(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"{board=\"a\",arch=\"b\",kernel=\"c\",site=\"d\"}", NULL},
+      {"{site=\"a\",thread=\"io\"}", "thread"},
+      {"{service=~\".*\"}", "service"},
+      {"{exe!=\"\"}", "exe"},
+      {"{build_id=\"\"}", "build_id"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct selector *selector = NULL;
+    char why[256];
+    assert_int_equal(selector_parse(cases[i][0], &selector, why, sizeof why), 0);
+    const char *told = selector_sample_label(selector);
+    assert_true((told == NULL) == (cases[i][1] == NULL));
+    if (told != NULL) assert_string_equal(told, cases[i][1]);
+    selector_free(selector);
+  }
 }
 
 static void what_is_wrong_is_said_with_its_place(void **state) {
@@ -156,7 +205,9 @@ int main(void) {
       cmocka_unit_test(regular_expressions_are_anchored_at_both_ends),
       cmocka_unit_test(an_absent_label_is_an_empty_string),
       cmocka_unit_test(all_matchers_must_agree),
-      cmocka_unit_test(boards_are_judged_by_board_matchers_only),
+      cmocka_unit_test(a_board_is_ruled_out_for_samples_by_its_name_only),
+      cmocka_unit_test(a_board_is_matched_by_what_it_is_itself),
+      cmocka_unit_test(names_that_only_samples_carry_are_told),
       cmocka_unit_test(what_is_wrong_is_said_with_its_place),
       cmocka_unit_test(limits_are_named),
       cmocka_unit_test(a_small_buffer_for_the_reason_is_respected),

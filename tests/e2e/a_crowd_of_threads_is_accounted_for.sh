@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The timer sampler has a limited number of slots, and a short thread ends within a period: all the
+# same the total is the program's own CPU time, within 3 %.  Most of it has names while the crowd
+# fits the slots; beyond them, and in a program that cannot load the agent, it is [unsampled].
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+total_is_right() {
+  local name=$1 said=$2 least=$3
+  profile "{service=\"$name\"}" >"$W/$name.json" || fail "no answer for $name"
+  /usr/bin/python3 - "$W/$name.json" "$said" "$name" "$least" <<'P' || fail "$name is off"
+import json, sys
+top, said = json.load(open(sys.argv[1])), float(sys.argv[2])
+rest = sum(f["self"] for f in top["functions"] if f["name"] == "[unsampled]") / 1e9
+total = top["total"] / 1e9
+print(f"  {sys.argv[3]}: {total:.3f} s of {said:.3f} s, {rest:.3f} s of it [unsampled]")
+sys.exit(abs(total / said - 1) > .03 or (total - rest) / said < float(sys.argv[4]))
+P
+}
+crowd() {
+  local name=$1 least=$2
+  shift 2
+  run --service "$name" --sampler timer --hz 199 -- "$targets/crowd" "$@" >"$W/$name" || fail "$name ended with $?"
+  total_is_right "$name" "$(cat "$W/$name")" "$least"
+}
+crowd threads 0.85 threads 64 100
+crowd forks 0.85 forks 48 100
+crowd turns 0.85 turns 100 50
+crowd multitude 0.2 threads 400 20
+s=$(status --json | json "d['loss']['threads_unsampled']")
+[ "$s" -ge 100 ] || fail "threads without a slot are not counted: $s"
+say "$s threads of the multitude found no slot"
+
+# Perf knows the whole tree by itself: nothing is reported a second time.
+run --service by-perf --sampler perf --hz 199 -- "$targets/crowd" forks 48 100 >"$W/by-perf" || fail "by-perf ended with $?"
+total_is_right by-perf "$(cat "$W/by-perf")" 0.85
+
+# A run inside a run: the inner one's time is its own, once.
+run --service outer --sampler timer --hz 199 -- fleetprof run --state "$B" --service inner --sampler timer --hz 199 -- \
+  "$targets/crowd" threads 8 200 >"$W/inner" || fail "the inner run ended with $?"
+total_is_right inner "$(cat "$W/inner")" 0.85
+outer=$(profile '{service="outer"}' | json "d['total'] / 1e9 < .3") || fail "no answer for outer"
+[ "$outer" = yes ] || fail "the outer run has the inner one's time as well"
+
+# A static program never loads the agent.
+run --service static --sampler timer -- "$targets/static" >/dev/null || fail "static ended with $?"
+profile '{service="static"}' | json "[(f['name'], round(f['self'] / 1e9, 3)) for f in d['functions']]"

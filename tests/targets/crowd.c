@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* COUNT threads or children that spend MS of CPU time each, and what the kernel says they all did.
+
+     crowd threads COUNT MS    all at once
+     crowd forks COUNT MS      children, all at once
+     crowd turns COUNT MS      threads, one after the other
+
+   Prints the CPU seconds of the program and its children. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COUNT_MAX = 1024, SPIN = 20000 };
+
+static uint64_t wanted_ns;
+
+static uint64_t spent_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void *work(void *unused) {
+  uint64_t until = spent_ns() + wanted_ns;
+  while (spent_ns() < until)
+    for (volatile unsigned i = 0; i < SPIN; i++) continue;
+  return unused;
+}
+
+static int threads(unsigned count, unsigned at_once) {
+  pthread_t started[COUNT_MAX];
+  for (unsigned first = 0; first < count; first += at_once) {
+    for (unsigned i = first; i < first + at_once; i++)
+      if (pthread_create(&started[i], NULL, work, NULL) != 0) return 1;
+    for (unsigned i = first; i < first + at_once; i++) pthread_join(started[i], NULL);
+  }
+  return 0;
+}
+
+static int forks(unsigned count) {
+  for (unsigned i = 0; i < count; i++) {
+    pid_t child = fork();
+    if (child < 0) return 1;
+    if (child > 0) continue;
+    work(NULL);
+    _exit(0);
+  }
+  while (wait(NULL) > 0) continue;
+  return 0;
+}
+
+static double seconds(int who) {
+  struct rusage usage;
+  getrusage(who, &usage);
+  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) return 2;
+  unsigned long count = strtoul(argv[2], NULL, 10);
+  if (count < 1 || count > COUNT_MAX) return 2;
+  wanted_ns = strtoul(argv[3], NULL, 10) * 1000000;
+  int failure = strcmp(argv[1], "forks") == 0     ? forks((unsigned)count)
+                : strcmp(argv[1], "threads") == 0 ? threads((unsigned)count, (unsigned)count)
+                                                  : threads((unsigned)count, 1);
+  printf("%.6f\n", seconds(RUSAGE_SELF) + seconds(RUSAGE_CHILDREN));
+  return failure;
+}
