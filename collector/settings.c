@@ -49,7 +49,8 @@ static int check_http(const char *text, char *error, size_t error_len) {
   socklen_t len;
   if (address_parse(text, &address, &len) == 0) return 0;
   snprintf(error, error_len,
-           "--http %s: is not ADDRESS:PORT with a numeric address (127.0.0.1:7480, [::]:7480)",
+           "--http %s: is not ADDRESS:PORT with a numeric address or localhost (127.0.0.1:7480, "
+           "[::]:7480, localhost:7480)",
            text);
   return -EINVAL;
 }

@@ -3,7 +3,8 @@
    writes over the one before, which gives the order of precedence without remembering anything.
    The file's name comes from the command line or the environment, so argv is walked twice: once
    for --help, --version and --config (and to refuse what is unknown before anything is read),
-   once for the rows.
+   once for the rows.  The usual file in /etc stays unread when the command line names a --state:
+   many boards can live on one machine, and none of them is the one that the file describes.
 
    getopt_long is not used: it reorders words, accepts abbreviations that a later option makes
    ambiguous, and writes its own messages; here everything follows from the table.  Values are in
@@ -27,6 +28,12 @@ struct word {
   int builtin;
   const char *value; /* NULL for a flag without one */
   char where[OPTION_NAME_MAX + 8];
+};
+
+/* Which config file there is. */
+struct file_choice {
+  const char *given; /* by --config or FLEETPROF_CONFIG, or NULL */
+  bool has_state;    /* --state is on the command line */
 };
 
 struct walk {
@@ -197,13 +204,16 @@ static int next_word(struct walk *walk, struct word *word) {
 }
 
 /* The first walk: prints what was asked for, or finds the file. */
-static int walk_builtins(struct walk walk, const char **ret_file, bool *ret_is_done) {
+static int walk_builtins(struct walk walk, struct file_choice *ret_file, bool *ret_is_done) {
   struct word word;
   int got;
   while ((got = next_word(&walk, &word)) > 0) {
-    if (word.row != NULL) continue;
+    if (word.row != NULL) {
+      if (strcmp(word.row->name, "state") == 0) ret_file->has_state = true;
+      continue;
+    }
     if (word.builtin == BUILTIN_CONFIG) {
-      *ret_file = word.value;
+      ret_file->given = word.value;
       continue;
     }
     if (word.builtin == BUILTIN_HELP)
@@ -229,13 +239,14 @@ static int walk_rows(struct walk *walk) {
 }
 
 /* Fills from all sources, the weakest first. */
-static int fill(struct walk *walk, const char *file) {
+static int fill(struct walk *walk, const struct file_choice *file) {
   struct option_source *source = walk->source;
   int error = fill_defaults(source);
   option_source_next(source);
   if (error == 0) error = fill_environment(source);
   option_source_next(source);
-  if (error == 0 && file && *file) error = option_read_file(source, file);
+  if (error == 0 && file->given == NULL && !file->has_state) error = option_read_usual_file(source);
+  if (error == 0 && file->given && *file->given) error = option_read_file(source, file->given);
   option_source_next(source);
   return error == 0 ? walk_rows(walk) : error;
 }
@@ -246,10 +257,11 @@ int options_parse(const struct option_table *table, int argc, char *const argv[]
       .table = table, .settings = settings, .error = error, .error_len = error_len};
   struct walk walk = {.source = &source, .argc = argc, .argv = argv, .at = 1};
   struct options_result result = {0};
-  const char *file = getenv("FLEETPROF_CONFIG");
+  const char *given = getenv("FLEETPROF_CONFIG");
+  struct file_choice file = {.given = given && *given ? given : NULL};
   assert(table->row_count <= OPTION_ROWS_MAX);
   int failure = walk_builtins(walk, &file, &result.is_done);
-  if (failure == 0 && !result.is_done) failure = fill(&walk, file);
+  if (failure == 0 && !result.is_done) failure = fill(&walk, &file);
   if (failure != 0) return failure;
   result.first_positional = walk.at;
   *ret = result;

@@ -2,7 +2,11 @@
 /* One table of rows gives a program its flags, its config file keys, its environment names and its
    --help.  An option `--spool-bytes` is `spool-bytes =` in the file (an INI without sections, read
    by inih) and FLEETPROF_SPOOL_BYTES in the environment.  The command line beats the file, the file
-   beats the environment, the environment beats the default. */
+   beats the environment, the environment beats the default.
+
+   The file is that of --config or FLEETPROF_CONFIG; without them /etc/fleetprof/PROGRAM.conf where
+   there is one (PROGRAM: the usage's first word), unless --state is on the command line: then
+   everything of that board is in its directory.  `--config ''` is no file at all. */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 
@@ -45,6 +49,9 @@ struct option_table {
   const char *epilogue;/* EXAMPLES block, or NULL */
   const struct option *rows;
   size_t row_count;
+  const char *const *other_names; /* of a subcommand: the options of the others, NULL at the end,
+                                     which their common file may hold; NULL: it has no file but
+                                     --config's */
 };
 
 struct options_result {
@@ -52,7 +59,7 @@ struct options_result {
   bool is_done;         /* --help or --version was printed: exit 0 */
 };
 
-/* Fills SETTINGS from defaults, environment, --config FILE and ARGV (from argv[1]; stops at the
+/* Fills SETTINGS from defaults, environment, config file and ARGV (from argv[1]; stops at the
    first word that is no option or after "--").  --help, --version and --config are understood by
    every table.  Returns 0, or -EINVAL with one line in ERROR that names the option, the value
    and, for an unknown name, the nearest known one (file and line for a config file).  Strings stay

@@ -5,9 +5,11 @@
    holds a NUL byte or opens a section, and drops leading blanks.
 
    An unknown key is an error, not a warning: a misspelt limit that is silently ignored would be
-   found when it was needed.  The first error wins; it names file and line. */
+   found when it was needed.  A key of another subcommand is passed over: the subcommands of one
+   program share its file.  The first error wins; it names file and line. */
 #include "options_source.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <ini.h>
 #include <stdio.h>
@@ -48,6 +50,13 @@ static char *on_read(char *line, int room, void *context) {
   return line;
 }
 
+static bool is_of_another(const struct option_table *table, const char *name) {
+  const char *const *other = table->other_names;
+  for (; other != NULL && *other != NULL; other++)
+    if (strcmp(*other, name) == 0) return true;
+  return false;
+}
+
 /* ini_handler: returns 0 on an error. */
 static int on_pair(void *context, const char *section, const char *name, const char *value) {
   struct file_reader *reader = context;
@@ -57,6 +66,7 @@ static int on_pair(void *context, const char *section, const char *name, const c
   snprintf(where, sizeof where, "%s:%u: %s", reader->path, reader->line, name);
   const struct option_table *table = reader->source->table;
   const struct option *row = option_find(table, name, strlen(name));
+  if (row == NULL && is_of_another(table, name)) return 1;
   const char *kept = row ? option_keep(value, strlen(value)) : NULL;
   if (row == NULL)
     option_refuse(reader->source, "%s: unknown option; the nearest known one is '%s'", where,
@@ -67,9 +77,8 @@ static int on_pair(void *context, const char *section, const char *name, const c
   return !reader->has_failed;
 }
 
-int option_read_file(struct option_source *source, const char *path) {
-  FILE *stream = fopen(path, "re");
-  if (stream == NULL) return option_refuse(source, "%s: %s", path, strerror(errno));
+/* Closes STREAM. */
+static int read_stream(struct option_source *source, const char *path, FILE *stream) {
   struct file_reader reader = {.source = source, .path = path, .stream = stream};
   errno = 0;
   int line = ini_parse_stream(on_read, &reader, on_pair, &reader);
@@ -80,4 +89,28 @@ int option_read_file(struct option_source *source, const char *path) {
   if (line > 0) return option_refuse(source, "%s:%d: not a 'name = value' line", path, line);
   if (line < 0) return option_refuse(source, "%s: out of memory", path);
   return 0;
+}
+
+int option_read_file(struct option_source *source, const char *path) {
+  FILE *stream = fopen(path, "re");
+  if (stream == NULL) return option_refuse(source, "%s: %s", path, strerror(errno));
+  return read_stream(source, path, stream);
+}
+
+void option_usual_file(const struct option_table *table, char ret_path[OPTION_FILE_MAX]) {
+  size_t len = strcspn(table->usage, " ");
+  bool is_subcommand = islower((unsigned char)table->usage[len + (table->usage[len] == ' ')]);
+  *ret_path = '\0';
+  if (is_subcommand && table->other_names == NULL) return;
+  snprintf(ret_path, OPTION_FILE_MAX, "/etc/fleetprof/%.*s.conf", (int)len, table->usage);
+}
+
+int option_read_usual_file(struct option_source *source) {
+  char path[OPTION_FILE_MAX];
+  option_usual_file(source->table, path);
+  if (*path == '\0') return 0;
+  FILE *stream = fopen(path, "re");
+  if (stream != NULL) return read_stream(source, path, stream);
+  if (errno == ENOENT || errno == ENOTDIR) return 0;
+  return option_refuse(source, "%s: %s", path, strerror(errno));
 }

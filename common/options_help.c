@@ -72,10 +72,14 @@ static void print_row(const struct option *row, bool has_environment) {
 }
 
 static void print_general(const struct option_table *table) {
-  const struct option config = {.name = "config",
-                                .argument = "FILE",
-                                .kind = OPTION_STRING,
-                                .help = "read options from FILE, one 'name = value' a line"};
+  char usual[OPTION_FILE_MAX], text[HELP_NOTE_MAX + OPTION_FILE_MAX];
+  option_usual_file(table, usual);
+  snprintf(text, sizeof text, "read options from FILE, one 'name = value' a line%s%s%s",
+           *usual ? "; without it from " : "", usual, *usual ? " if that exists" : "");
+  if (*usual && option_find(table, "state", strlen("state")) != NULL)
+    snprintf(text + strlen(text), sizeof text - strlen(text), " and --state is not given");
+  const struct option config = {
+      .name = "config", .argument = "FILE", .kind = OPTION_STRING, .help = text};
   const struct option help = {
       .name = "help", .letter = has_letter(table, 'h') ? '\0' : 'h', .help = "print this and exit"};
   const struct option version = {.name = "version",

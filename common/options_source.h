@@ -10,6 +10,7 @@ enum {
   OPTION_NAME_MAX = 64, /* longest name of a row, with its NUL */
   OPTION_ROWS_MAX = 64,
   OPTION_ENVIRONMENT_MAX = 80, /* "FLEETPROF_" and a name */
+  OPTION_FILE_MAX = 128,       /* path of the usual config file */
 };
 
 /* One place that values come from: the defaults, the environment, a file or the command line.  The
@@ -48,6 +49,12 @@ int option_refuse(struct option_source *source, const char *format, ...)
 
 /* Fills from the INI file PATH.  Returns 0 or -EINVAL with the error written. */
 int option_read_file(struct option_source *source, const char *path);
+
+/* Writes the path of TABLE's usual config file; "" when it has none. */
+void option_usual_file(const struct option_table *table, char ret_path[OPTION_FILE_MAX]);
+
+/* As option_read_file, but a file that is not there is as good as an empty one. */
+int option_read_usual_file(struct option_source *source);
 
 void option_print_help(const struct option_table *table);
 void option_print_version(const struct option_table *table);

@@ -60,14 +60,17 @@ free_address() {
 . deploy/packages/install.sh
 install_packages build quickstart
 echo "building a release into build/"
-log=$(mktemp)
+mkdir -p build 2>/dev/null && [ -w build ] || {
+  echo "quickstart: $PWD/build: cannot be written: clone the project where you may write" >&2
+  exit 1
+}
+log=build/quickstart.log
 { cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j "$(nproc)" &&
   cmake --install build --prefix build/installed; } >"$log" 2>&1 || {
   tail -n 20 "$log" >&2
   echo "quickstart: the build failed: the whole log is $log" >&2
   exit 1
 }
-rm -f "$log"
 PATH=$PWD/build/installed/bin:$PATH
 
 : "${http:=$(free_address 7480)}" "${agents:=$(free_address 7443)}"

@@ -14,6 +14,7 @@ for word; do
 done
 . deploy/packages/install.sh
 install_packages build test
+node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null || install_packages node
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
 build=${FLEETPROF_TEST_BUILD:-build-test}
 jobs=$(nproc)

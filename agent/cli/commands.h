@@ -5,6 +5,9 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+/* The options of all subcommands, NULL at the end: their common config file may hold each. */
+extern const char *const commands_option_names[];
+
 /* Starts a program under a sampler and exits with the program's own status. */
 int run_main(int argc, char **argv);
 

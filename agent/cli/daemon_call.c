@@ -2,6 +2,7 @@
 /* A connection a question: the daemon may have been restarted between two, and nobody has to tell.
    The status comes as a file in memory, because a packet has a fixed size and a status does not. */
 #include "daemon_call.h"
+#include "common/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,16 +11,19 @@
 
 enum {
   CONNECT_MS = 1000,
-  STATUS_MS = 5000,
   STATUS_BYTES_MAX = 16 << 20, /* 1024 targets need a fiftieth of it */
 };
 
 int daemon_call(const char *socket, const struct intake_call *call, struct intake_answer *ret) {
   int fd;
+  uint64_t begin_ns = clock_monotonic_ns();
   uint32_t patience_ms = call->timeout_ms < CONNECT_MS ? call->timeout_ms : CONNECT_MS;
   int error = intake_client_connect(socket, patience_ms, &fd);
   if (error != 0) return error;
-  error = intake_client_call(fd, call, ret);
+  uint64_t spent_ms = (clock_monotonic_ns() - begin_ns) / NS_PER_MS;
+  struct intake_call rest = *call;
+  rest.timeout_ms -= spent_ms < rest.timeout_ms ? (uint32_t)spent_ms : rest.timeout_ms;
+  error = intake_client_call(fd, &rest, ret);
   close(fd);
   return error;
 }
@@ -42,11 +46,11 @@ static int read_text(int fd, char **ret_text) {
   return 0;
 }
 
-int daemon_call_status(const char *socket, char **ret_json) {
+int daemon_call_status(const char *socket, uint32_t timeout_ms, char **ret_json) {
   struct intake_request request;
   struct intake_answer answer;
   intake_client_request(&request, INTAKE_STATUS);
-  struct intake_call call = {.request = &request, .timeout_ms = STATUS_MS};
+  struct intake_call call = {.request = &request, .timeout_ms = timeout_ms};
   int error = daemon_call(socket, &call, &answer);
   if (error != 0) return error;
   if (answer.reply.kind == INTAKE_TEXT && answer.fd >= 0)

@@ -8,11 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Connects to the daemon at SOCKET, makes CALL, hangs up.  Returns 0 or -errno. */
+/* Connects to the daemon at SOCKET, makes CALL, hangs up, all within CALL's time.  Returns 0 or
+   -errno. */
 int daemon_call(const char *socket, const struct intake_call *call, struct intake_answer *ret);
+
+/* How long a person waits for a status. */
+enum { DAEMON_CALL_STATUS_MS = 5000 };
 
 /* Asks the daemon at SOCKET for its status.  Returns 0 with its JSON text, NUL-terminated, the
    caller's to free; or -errno. */
-int daemon_call_status(const char *socket, char **ret_json);
+int daemon_call_status(const char *socket, uint32_t timeout_ms, char **ret_json);
 
 #endif

@@ -5,8 +5,12 @@
    second's starter fails and its run is served all the same.
 
    The daemon gets nothing of ours: its standard streams are /dev/null (its errors may come through
-   where we may speak), all other descriptors are close-on-exec, and the settings in the environment
-   that mean the program to be profiled are taken out. */
+   where we may speak), all other descriptors are close-on-exec, and of our settings in the
+   environment it keeps those alone that only a daemon has: a FLEETPROF_CONFIG is a file of `run`,
+   a FLEETPROF_LABEL means the program.
+
+   A daemon that listens and does not even take a connection is hung: it holds the lock, so another
+   one could not start, and nobody waits for it. */
 #include "daemon_start.h"
 #include "common/clock.h"
 #include "intake/intake_client.h"
@@ -31,11 +35,15 @@ enum {
 
 #define NO_STATUS (-1)
 
+/* Tries all within one patience: a hung daemon's backlog may be full. */
 static int try_sockets(const struct path_list *list, struct path *ret_socket) {
+  uint64_t deadline_ns = clock_monotonic_ns() + CONNECT_MS * NS_PER_MS;
   int error = -ENOENT;
   for (unsigned i = 0; i < list->count; i++) {
     int fd;
-    int tried = intake_client_connect(list->paths[i].text, CONNECT_MS, &fd);
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t left_ms = now_ns < deadline_ns ? (deadline_ns - now_ns) / NS_PER_MS : 0;
+    int tried = intake_client_connect(list->paths[i].text, (uint32_t)left_ms + 1, &fd);
     if (tried == 0) {
       close(fd);
       *ret_socket = list->paths[i];
@@ -50,6 +58,25 @@ int daemon_find(const char *state, struct path *ret_socket) {
   static struct path_list list; /* three paths are too much for a stack frame */
   int error = paths_sockets(state, &list);
   return error == 0 ? try_sockets(&list, ret_socket) : error;
+}
+
+static bool is_daemons_own(const char *variable) {
+  static const char *const names[] = {
+      "FLEETPROF_SPOOL_BYTES=", "FLEETPROF_WINDOW=", "FLEETPROF_BUDGET_CPU=",
+      "FLEETPROF_BUDGET_BYTES=", "FLEETPROF_BUDGET_DEBUG="};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(variable, names[i], strlen(names[i])) == 0) return true;
+  return false;
+}
+
+/* In the child alone: takes our variables out of the environment, but for the daemon's own. */
+static void clear_environment(void) {
+  static const char prefix[] = "FLEETPROF";
+  char **kept = environ;
+  for (char **variable = environ; *variable != NULL; variable++)
+    if (strncmp(*variable, prefix, sizeof prefix - 1) != 0 || is_daemons_own(*variable))
+      *kept++ = *variable;
+  *kept = NULL;
 }
 
 static void be_daemon(const char *program, const struct daemon_wish *wish) {
@@ -69,9 +96,7 @@ static void be_daemon(const char *program, const struct daemon_wish *wish) {
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
   if (!wish->is_talkative) dup2(null, STDERR_FILENO);
-  unsetenv("FLEETPROF_LABEL");
-  unsetenv("FLEETPROF_HZ");
-  unsetenv("FLEETPROF_VERBOSE");
+  clear_environment();
   setenv("FLEETPROF", "0", 1); /* a preload of the user's does not sample the daemon */
   execv(program, words);
   _exit(126);
@@ -140,7 +165,12 @@ static int start(const struct daemon_wish *wish, struct path *ret_socket, char *
 
 int daemon_start(const struct daemon_wish *wish, struct path *ret_socket, char *why,
                  size_t why_len) {
-  if (daemon_find(wish->state, ret_socket) == 0) return 0;
+  int found = daemon_find(wish->state, ret_socket);
+  if (found == 0) return 0;
+  if (found == -ETIMEDOUT) {
+    snprintf(why, why_len, "a daemon listens and takes no connection: it hangs");
+    return found;
+  }
   struct path state;
   struct daemon_wish absolute = *wish;
   if (wish->state != NULL) {

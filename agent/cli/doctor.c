@@ -28,6 +28,7 @@ static const struct option_table table = {
     .epilogue = "EXAMPLES\n  fleetprof doctor\n  fleetprof doctor --state ./board\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
 };
 
 static const struct {

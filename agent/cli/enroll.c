@@ -54,6 +54,7 @@ static const struct option_table table = {
                 "  fleetprof enroll --collector 10.0.0.5:7443 --token \"$TOKEN\"\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
 };
 
 struct enrolment {

@@ -52,7 +52,7 @@ void finding_daemon(const struct patient *patient, struct finding *ret) {
   char *status = NULL;
   int error = daemon_find(patient->given_state, &socket);
   if (error == 0) {
-    error = daemon_call_status(socket.text, &status);
+    error = daemon_call_status(socket.text, DAEMON_CALL_STATUS_MS, &status);
     free(status);
     if (error == 0)
       finding_set(ret, FINDING_PASS, "answers at %.250s", socket.text);

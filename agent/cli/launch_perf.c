@@ -6,14 +6,13 @@
 #include "cpu_list.h"
 #include "daemon_call.h"
 #include "intake/perf_attr.h"
+#include "note.h"
 #include "request_fill.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { CALL_MS = 3000 };
 
 #define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
 
@@ -73,9 +72,11 @@ static int hand_over(struct sampling_choice *choice, const struct events *events
   struct intake_request request;
   struct intake_answer answer;
   request_fill(&request, INTAKE_PERF, choice);
-  struct intake_call call = {
-      .request = &request, .fds = events->fds, .fd_count = events->count, .timeout_ms = CALL_MS};
-  int error = daemon_call(choice->socket, &call, &answer);
+  struct intake_call call = {.request = &request,
+                             .fds = events->fds,
+                             .fd_count = events->count,
+                             .timeout_ms = note_left_ms(choice)};
+  int error = call.timeout_ms > 0 ? daemon_call(choice->socket, &call, &answer) : -ETIMEDOUT;
   if (error != 0) {
     snprintf(choice->why, sizeof choice->why, "perf: the daemon does not answer: %s",
              strerror(-error));

@@ -6,7 +6,7 @@
 #include "sampling_choice.h"
 
 /* Opens the events and hands them to the daemon.  Returns 0, or -errno with the reason and its mend
-   in CHOICE->why. */
+   in CHOICE->why; -ETIMEDOUT when the daemon did not answer by the deadline. */
 int launch_perf(struct sampling_choice *choice);
 
 #endif

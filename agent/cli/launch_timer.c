@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent goes in front of what the user preloads already, and only once.  Static and privileged
-   programs do not load it: they run as they are, and the daemon says that nobody came.
-
-   The note tells the daemon the pid before the agent does, so that it can say in its status which
-   sampler was meant and why it was not a better one, even for a program in which the agent never
-   starts.  Its answer changes nothing here. */
+   programs do not load it: they run as they are, and the daemon's status has the note (note.c)
+   that it was meant to come. */
 #include "launch_timer.h"
-#include "daemon_call.h"
-#include "request_fill.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { CALL_MS = 1000 };
 
 static void add(struct launch_environment *environment, const char *name, const char *value) {
   environment->names[environment->count] = name;
@@ -77,15 +69,4 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
   snprintf(ret->labels, sizeof ret->labels, "%s\n", settings->labels);
   add(environment, "FLEETPROF_LABEL", ret->labels);
   return 0;
-}
-
-int launch_timer_note(const struct sampling_choice *choice) {
-  struct intake_request request;
-  struct intake_answer answer;
-  request_fill(&request, INTAKE_NOTE, choice);
-  memcpy(request.sampler, "timer", sizeof "timer");
-  struct intake_call call = {.request = &request, .timeout_ms = CALL_MS};
-  int error = daemon_call(choice->socket, &call, &answer);
-  if (error == 0 && answer.fd >= 0) close(answer.fd);
-  return error;
 }

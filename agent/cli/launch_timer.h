@@ -4,7 +4,7 @@
 #define CLI_LAUNCH_TIMER_H
 
 #include "launch.h"
-#include "sampling_choice.h"
+#include "run_settings.h"
 
 /* The variables of a preloaded program, which struct launch_environment points into. */
 struct timer_variables {
@@ -19,8 +19,5 @@ struct timer_variables {
    reason in RET->why when there is no agent to preload. */
 int launch_timer_prepare(const struct run_settings *settings, const char *socket,
                          struct timer_variables *ret);
-
-/* Tells the daemon that the program of CHOICE is about to start with them.  Returns 0 or -errno. */
-int launch_timer_note(const struct sampling_choice *choice);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A subcommand is one row here and one file beside this one.  The usage is printed from the table,
-   so that a command that exists is also one that is told of. */
+   so that a command that exists is also one that is told of.  Options belong behind the command;
+   --config alone is taken before it too, because it is every command's. */
 #include "commands.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2 };
+enum { EXIT_USAGE = 2, WORD_BYTES = 100 };
 
 struct command {
   const char *name;
@@ -24,26 +25,43 @@ static const struct command commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-static void print_usage(FILE *to) {
-  fputs("usage: fleetprof COMMAND [OPTION]...\n\nCommands:\n", to);
+static void print_usage(void) {
+  fputs("usage: fleetprof COMMAND [OPTION]...\n\nCommands:\n", stdout);
   for (int i = 0; i < COMMAND_COUNT; i++)
-    fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
-  fputs("\nfleetprof COMMAND --help tells a command's options.\n"
-        "\nEXAMPLES\n  fleetprof run -- redis-server\n  fleetprof status\n",
-        to);
+    printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+  puts("\nfleetprof COMMAND --help tells a command's options.  All of them read\n"
+       "/etc/fleetprof/fleetprof.conf unless --config or --state is given.\n"
+       "\nEXAMPLES\n  fleetprof run -- redis-server\n  fleetprof status");
 }
 
 static bool is_one_of(const char *word, const char *name, const char *letter) {
   return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
 }
 
+/* One line, whatever is in WORD. */
+static int refuse(const char *word, const char *why) {
+  char clean[WORD_BYTES];
+  snprintf(clean, sizeof clean, "%s", word);
+  for (char *at = clean; *at != '\0'; at++)
+    if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
+  fprintf(stderr, "fleetprof: %s: %s\n", *clean ? clean : "''", why);
+  return EXIT_USAGE;
+}
+
+/* Moves a --config that stands before the command behind it. */
+static void move_config(int argc, char **argv) {
+  int words = strcmp(argv[1], "--config") == 0 ? 2 : strncmp(argv[1], "--config=", 9) == 0 ? 1 : 0;
+  if (words == 0 || argc <= 1 + words || argv[1 + words][0] == '-') return;
+  char *command = argv[1 + words];
+  for (int i = words; i > 0; i--) argv[i + 1] = argv[i];
+  argv[1] = command;
+}
+
 int main(int argc, char **argv) {
-  if (argc < 2) {
-    print_usage(stderr);
-    return EXIT_USAGE;
-  }
+  if (argc < 2) return refuse("no command", "which one?  fleetprof --help lists them");
+  move_config(argc, argv);
   if (is_one_of(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0) {
-    print_usage(stdout);
+    print_usage();
     return 0;
   }
   if (is_one_of(argv[1], "--version", "-V")) {
@@ -52,6 +70,9 @@ int main(int argc, char **argv) {
   }
   for (int i = 0; i < COMMAND_COUNT; i++)
     if (strcmp(argv[1], commands[i].name) == 0) return commands[i].function(argc - 1, argv + 1);
-  fprintf(stderr, "fleetprof: %.100s: no such command; fleetprof --help lists them\n", argv[1]);
-  return EXIT_USAGE;
+  if (strncmp(argv[1], "--config", 8) == 0)
+    return refuse(argv[1], "needs a file and a command: fleetprof COMMAND --config FILE");
+  if (argv[1][0] == '-')
+    return refuse(argv[1], "options follow a command: fleetprof COMMAND [OPTION]...; see --help");
+  return refuse(argv[1], "no such command; fleetprof --help lists them");
 }

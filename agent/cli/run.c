@@ -7,14 +7,18 @@
    that is a terminal or --verbose was given, because the program's own output is somebody's input.
 
    The ladder is perf, then timer, whichever of them was named: a name says where to start.  Why a
-   step failed travels to the daemon with the next one, and from there into status. */
+   step failed travels to the daemon with the next one, and from there into status.
+
+   A daemon that runs has SETUP_MS in all to answer what is asked before the program starts; then
+   the program starts without it.  Only a daemon that must be started first gets longer. */
 #include "commands.h"
-#include "daemon_call.h"
+#include "common/clock.h"
 #include "daemon_start.h"
 #include "flush.h"
 #include "launch.h"
 #include "launch_perf.h"
 #include "launch_timer.h"
+#include "note.h"
 #include "relay.h"
 #include "run_settings.h"
 #include "shipped.h"
@@ -24,9 +28,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { SETUP_MS = 500 };
 enum { EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
 struct run {
@@ -50,16 +56,30 @@ __attribute__((format(printf, 2, 3))) static void say(const struct run *run, con
   va_end(args);
 }
 
+/* From here on a daemon has SETUP_MS for what it is asked. */
+static void begin_setup(struct run *run) {
+  run->choice = (struct sampling_choice){
+      .settings = &run->settings,
+      .socket = run->socket.text,
+      .deadline_ns = clock_monotonic_ns() + SETUP_MS * NS_PER_MS,
+  };
+}
+
 static void find_daemon(struct run *run) {
   const struct run_options *options = &run->settings.options;
   struct daemon_wish wish = {
       .state = options->state, .collector = options->collector, .is_talkative = run->is_talkative};
   char why[INTAKE_WHY_BYTES] = "";
-  run->has_daemon = daemon_start(&wish, &run->socket, why, sizeof why) == 0;
+  begin_setup(run);
+  run->has_daemon = daemon_find(options->state, &run->socket) == 0;
+  if (!run->has_daemon) {
+    run->has_daemon = daemon_start(&wish, &run->socket, why, sizeof why) == 0;
+    begin_setup(run);
+  }
   if (!run->has_daemon)
     say(run, "not profiled: %s", why);
   else if (run->is_talkative)
-    shipped_records(run->socket.text, &run->shipped_before);
+    shipped_records(run->socket.text, note_left_ms(&run->choice), &run->shipped_before);
 }
 
 /* Before the fork: the variables of a preloaded program, should it come to that. */
@@ -68,27 +88,39 @@ static void prepare_timer(struct run *run) {
   if (run->has_daemon) launch_timer_prepare(&run->settings, run->socket.text, &run->timer);
 }
 
+static enum launch_manner give_up(const struct run *run, const char *why) {
+  say(run, "not profiled: %s", why);
+  return LAUNCH_PLAIN;
+}
+
+/* The timer, after perf has failed or was not wanted. */
+static enum launch_manner choose_timer(struct run *run) {
+  static const char hung[] = "the daemon does not answer: it hangs (fleetprof doctor)";
+  struct sampling_choice *choice = &run->choice;
+  bool has_agent = run->timer.why[0] == '\0';
+  if (!has_agent) {
+    size_t len = strlen(choice->why);
+    snprintf(choice->why + len, sizeof choice->why - len, "; %s", run->timer.why);
+  }
+  if (note_left_ms(choice) == 0 || note_sampler(choice, has_agent ? "timer" : "none") == -ETIMEDOUT)
+    return give_up(run, hung);
+  if (!has_agent) return give_up(run, choice->why);
+  run->sampler = "timer";
+  return LAUNCH_PRELOADED;
+}
+
 /* Tries the samplers for the waiting program.  Returns how it is to be started. */
 static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   struct sampling_choice *choice = &run->choice;
-  *choice =
-      (struct sampling_choice){.settings = &run->settings, .socket = run->socket.text, .pid = pid};
+  choice->pid = pid;
   if (!run->has_daemon) return LAUNCH_PLAIN;
-  bool is_timer_named = run->settings.sampler == RUN_SAMPLER_TIMER;
-  if (is_timer_named)
+  if (run->settings.sampler == RUN_SAMPLER_TIMER) {
     snprintf(choice->why, sizeof choice->why, "timer: asked for by name");
-  else if (launch_perf(choice) == 0) {
-    run->sampler = "perf";
-    return LAUNCH_WATCHED;
+    return choose_timer(run);
   }
-  if (run->timer.why[0] != '\0') {
-    say(run, "not profiled: %s%s%s", is_timer_named ? "" : choice->why, is_timer_named ? "" : "; ",
-        run->timer.why);
-    return LAUNCH_PLAIN;
-  }
-  run->sampler = "timer";
-  launch_timer_note(choice);
-  return LAUNCH_PRELOADED;
+  if (launch_perf(choice) != 0) return choose_timer(run);
+  run->sampler = "perf";
+  return LAUNCH_WATCHED;
 }
 
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
@@ -112,8 +144,23 @@ static void finish(const struct run *run, const struct rusage *usage) {
     say(run, "sampled by %s, but the daemon no longer answers: %s", run->sampler, strerror(-error));
 }
 
+/* What to do about a program that cannot be executed. */
+static const char *program_mend(const char *program, int error) {
+  struct stat found;
+  bool is_there = strchr(program, '/') != NULL && stat(program, &found) == 0;
+  if (is_there && S_ISDIR(found.st_mode)) return "it is a directory: name a program in it";
+  if (is_there && error == -ENOENT) return "the interpreter or loader that it names is not there";
+  if (error == -ENOENT && strchr(program, '/') != NULL) return "check the path";
+  if (error == -ENOENT) return "it is not in PATH: check its name, or give its path";
+  if (error == -EACCES) return "it must be executable, its directories searchable (chmod +x)";
+  if (error == -ENOEXEC) return "it is built for another machine, or is no program";
+  if (error == -ENOTDIR) return "check the path: a part of it is no directory";
+  return "the kernel refuses the program itself, not its profiling";
+}
+
 static int refuse_program(const char *program, int error) {
-  fprintf(stderr, "fleetprof: %s: %s\n", program, strerror(-error));
+  fprintf(stderr, "fleetprof: %s: %s: %s\n", program, strerror(-error),
+          program_mend(program, error));
   return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 

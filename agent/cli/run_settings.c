@@ -3,7 +3,9 @@
    What a later version will do (other samplers, other collect modes, a profile in a file) is told
    apart from what nobody ever will: the first is "not supported", the second is not a name. */
 #include "run_settings.h"
+#include "commands.h"
 #include "common/clock.h"
+#include "enroll_call.h"
 #include "proto/limits.h"
 
 #include <errno.h>
@@ -47,6 +49,7 @@ static const struct option_table table = {
                 "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
 };
 
 /* A name that an option may have: known to this version, or to a later one. */
@@ -126,11 +129,20 @@ static const char *label_fault(const char *text) {
   return is_printable(text) ? NULL : "holds a control character";
 }
 
+/* Whether the label at INDEX has the name of one before it. */
+static bool is_given_twice(const struct option_list *labels, unsigned index) {
+  size_t len = strcspn(labels->values[index], "=") + 1;
+  for (unsigned i = 0; i < index; i++)
+    if (strncmp(labels->values[i], labels->values[index], len) == 0) return true;
+  return false;
+}
+
 static int join_labels(struct run_settings *settings) {
   const struct option_list *labels = &settings->options.labels;
   size_t used = 0;
   for (unsigned i = 0; i < labels->count; i++) {
     const char *fault = label_fault(labels->values[i]);
+    if (fault == NULL && is_given_twice(labels, i)) fault = "has a name that was given before";
     size_t left = sizeof settings->labels - used;
     int len = snprintf(settings->labels + used, left, "%s%s", i > 0 ? "\n" : "", labels->values[i]);
     if (fault == NULL && (len < 0 || (size_t)len >= left)) fault = "is one too many: no more room";
@@ -142,6 +154,16 @@ static int join_labels(struct run_settings *settings) {
     used += (size_t)len;
   }
   return 0;
+}
+
+/* The daemon would find out as well, but after the program has started, and in its own log. */
+static int check_collector(struct run_settings *settings) {
+  struct enroll_address address;
+  const char *given = settings->options.collector;
+  if (given == NULL || enroll_address_parse(given, &address) == 0) return 0;
+  snprintf(settings->error, sizeof settings->error,
+           "--collector: '%.200s' is not HOST:PORT with a port from 1 to 65535", given);
+  return -EINVAL;
 }
 
 static int check(struct run_settings *settings) {
@@ -160,6 +182,9 @@ static int check(struct run_settings *settings) {
   else if (options->service != NULL &&
            (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
     fault = "--service: longer than 127 bytes, or with a control character";
+  else if (options->state != NULL && *options->state == '\0')
+    fault = "--state: is empty; give the board's directory";
+  if (fault == NULL && check_collector(settings) != 0) return -EINVAL;
   if (fault == NULL) return join_labels(settings);
   snprintf(settings->error, sizeof settings->error, "%s", fault);
   return -EINVAL;

@@ -6,12 +6,14 @@
 #include "intake/intake_format.h"
 #include "run_settings.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct sampling_choice {
   const struct run_settings *settings;
   const char *socket;         /* the daemon's */
   pid_t pid;                  /* of the program, before its exec */
+  uint64_t deadline_ns;       /* CLOCK_MONOTONIC; of everything asked before the program runs */
   char why[INTAKE_WHY_BYTES]; /* why no better sampler was taken; grows as they fail */
 };
 

@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int shipped_records(const char *socket, uint64_t *ret_records) {
+int shipped_records(const char *socket, uint32_t timeout_ms, uint64_t *ret_records) {
   char *text;
-  int error = daemon_call_status(socket, &text);
+  int error = daemon_call_status(socket, timeout_ms, &text);
   if (error != 0) return error;
   cJSON *status = cJSON_Parse(text);
   free(text);

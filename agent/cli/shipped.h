@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* How many records the daemon at SOCKET has shipped since it started.  Returns 0 or -errno. */
-int shipped_records(const char *socket, uint64_t *ret_records);
+/* How many records the daemon at SOCKET has shipped since it started, asked for at
+   most TIMEOUT_MS.  Returns 0 or -errno. */
+int shipped_records(const char *socket, uint32_t timeout_ms, uint64_t *ret_records);
 
 #endif

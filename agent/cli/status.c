@@ -34,12 +34,13 @@ static const struct option_table table = {
     .epilogue = "EXAMPLES\n  fleetprof status\n  fleetprof status --state ./board --format json\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
 };
 
 /* Returns 0, -ENOENT when nobody listens there, or -errno after a line on stderr. */
 static int show(const char *socket, bool is_json) {
   char *json = NULL;
-  int error = daemon_call_status(socket, &json);
+  int error = daemon_call_status(socket, DAEMON_CALL_STATUS_MS, &json);
   if (error == -ENOENT || error == -ECONNREFUSED) return -ENOENT;
   if (error == 0 && is_json)
     fputs(json, stdout);

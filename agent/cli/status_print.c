@@ -127,6 +127,27 @@ static void print_targets(const cJSON *status, FILE *out) {
   cJSON_ArrayForEach(target, targets) print_target(target, out);
 }
 
+static bool is_target(const cJSON *status, double pid) {
+  const cJSON *target;
+  cJSON_ArrayForEach(target,
+                     field(status, "targets")) if (number(target, "pid") == pid) return true;
+  return false;
+}
+
+/* What `run` chose for programs that are in no row above: they have ended, or no agent started. */
+static void print_notes(const cJSON *status, FILE *out) {
+  const cJSON *note;
+  bool is_begun = false;
+  cJSON_ArrayForEach(note, field(status, "notes")) {
+    if (is_target(status, number(note, "pid"))) continue;
+    if (!is_begun)
+      fprintf(out, "\n  %7s %-7s %s\n", "PID", "CHOSEN", "WHY, for programs not sampled now");
+    is_begun = true;
+    fprintf(out, "  %7.0f %-7s %s\n", number(note, "pid"), text(note, "sampler"),
+            text(note, "why")[0] ? text(note, "why") : "nothing stood against it");
+  }
+}
+
 int status_print_text(const char *json, const char *socket, FILE *out) {
   cJSON *status = cJSON_Parse(json);
   if (!cJSON_IsObject(status)) {
@@ -138,6 +159,7 @@ int status_print_text(const char *json, const char *socket, FILE *out) {
   print_spool(status, out);
   print_loss(status, out);
   print_targets(status, out);
+  print_notes(status, out);
   cJSON_Delete(status);
   return 0;
 }

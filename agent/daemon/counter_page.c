@@ -6,13 +6,20 @@
    are no locks.  The file is an ordinary one: the page cache outlives the processes, and a power
    cut is met by the batches' own cumulative counters, not by this page.
 
+   A run that could not end leaves its page.  The next one puts it aside before it starts its own,
+   so that daemons that die one after the other, before any has closed the books of the one before,
+   lose none: PATH.old.0 to PATH.old.15, each taken away by the worker that has closed it.
+
    This file knows nothing of rings: comparing a ring's tail with a pending drain is drain.c's. */
 #include "counter_page.h"
 
 #include "common/clock.h"
+#include "common/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -30,28 +37,6 @@ static void page_begin(struct counter_page *page, uint64_t run) {
   atomic_store(&page->next_seq, 1);
   page->version = COUNTER_PAGE_VERSION;
   page->magic = COUNTER_PAGE_MAGIC;
-}
-
-int counter_page_open(const char *path, uint64_t run, struct counter_page **ret,
-                      struct counter_page *ret_old) {
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return -errno;
-  void *map = MAP_FAILED;
-  int error = 0;
-  if (ftruncate(fd, COUNTER_PAGE_BYTES) < 0 || (error = posix_fallocate(fd, 0, COUNTER_PAGE_BYTES)))
-    error = error ? error : errno;
-  else if ((map = mmap(NULL, COUNTER_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) ==
-           MAP_FAILED)
-    error = errno;
-  close(fd);
-  if (error) return -error;
-
-  struct counter_page *page = map;
-  memset(ret_old, 0, sizeof *ret_old);
-  if (is_page_valid(page)) memcpy(ret_old, page, sizeof *ret_old);
-  page_begin(page, run);
-  *ret = page;
-  return 0;
 }
 
 void counter_page_close(struct counter_page *page) {
@@ -147,6 +132,83 @@ void counter_page_unship(struct counter_page *page, enum loss_reason reason, uin
 void counter_page_end_run(struct counter_page *page) {
   books_draft(page)->final = 1;
   books_switch(page);
+}
+
+/* Maps PATH, made when absent and FLAGS say O_CREAT. */
+static int page_map(const char *path, int flags, struct counter_page **ret) {
+  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+  if (fd < 0) return -errno;
+  void *map = MAP_FAILED;
+  int error = 0;
+  if (ftruncate(fd, COUNTER_PAGE_BYTES) < 0 || (error = posix_fallocate(fd, 0, COUNTER_PAGE_BYTES)))
+    error = error ? error : errno;
+  else if ((map = mmap(NULL, COUNTER_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) ==
+           MAP_FAILED)
+    error = errno;
+  close(fd);
+  if (error) return -error;
+  *ret = map;
+  return 0;
+}
+
+static bool old_path(const char *path, unsigned index, char ret[PATH_MAX]) {
+  int len = snprintf(ret, PATH_MAX, "%s.old.%u", path, index);
+  return len > 0 && len < PATH_MAX;
+}
+
+/* True when PAGE's run has to be closed by another. */
+static bool is_unclosed(const struct counter_page *page) {
+  if (!is_page_valid(page)) return false;
+  const struct counters *books = counter_page_books(page);
+  return books->run != 0 && books->produced > 0 && !books->final;
+}
+
+/* The first free name; the last one gives way when none is. */
+static int put_aside(const char *path) {
+  char old[PATH_MAX];
+  unsigned index = 0;
+  for (; index < COUNTER_PAGE_OLD_MAX; index++) {
+    if (!old_path(path, index, old)) return -ENAMETOOLONG;
+    if (access(old, F_OK) < 0 && errno == ENOENT) break;
+  }
+  if (index == COUNTER_PAGE_OLD_MAX)
+    log_warn("books %s: %d runs wait to be closed; the last of them is given up", path, index);
+  return rename(path, old) < 0 ? -errno : 0;
+}
+
+int counter_page_open(const char *path, uint64_t run, struct counter_page **ret) {
+  struct counter_page *page;
+  int error = page_map(path, O_CREAT, &page);
+  if (error) return error;
+  if (is_unclosed(page)) {
+    counter_page_close(page);
+    error = put_aside(path);
+    if (!error) error = page_map(path, O_CREAT, &page);
+    if (error) return error;
+  }
+  page_begin(page, run);
+  *ret = page;
+  return 0;
+}
+
+int counter_page_open_old(const char *path, unsigned index, struct counter_page **ret) {
+  char old[PATH_MAX];
+  struct counter_page *page;
+  if (!old_path(path, index, old)) return -ENAMETOOLONG;
+  int error = page_map(old, 0, &page);
+  if (error) return error;
+  if (!is_unclosed(page)) {
+    counter_page_close(page);
+    return -EBADMSG;
+  }
+  counter_page_forget(page);
+  *ret = page;
+  return 0;
+}
+
+void counter_page_remove_old(const char *path, unsigned index) {
+  char old[PATH_MAX];
+  if (old_path(path, index, old)) unlink(old);
 }
 
 uint64_t counters_open(const struct counters *books) {

@@ -22,7 +22,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { COUNTER_PAGE_MAGIC = 0x47504346, COUNTER_PAGE_VERSION = 1, COUNTER_PAGE_BYTES = 4096 };
+enum {
+  COUNTER_PAGE_MAGIC = 0x47504346,
+  COUNTER_PAGE_VERSION = 1,
+  COUNTER_PAGE_BYTES = 4096,
+  COUNTER_PAGE_OLD_MAX = 16
+};
 
 struct counter_page {
   uint32_t magic, version;
@@ -39,11 +44,14 @@ struct counter_page {
 
 _Static_assert(sizeof(struct counter_page) <= COUNTER_PAGE_BYTES, "the books outgrew their page");
 
-/* Opens PATH (made when absent), maps it, and starts the books of RUN.  What an earlier run left
-   there is copied to RET_OLD first (RET_OLD->magic is 0 when there was nothing).  Returns 0 or
-   -errno. */
-int counter_page_open(const char *path, uint64_t run, struct counter_page **ret,
-                      struct counter_page *ret_old);
+/* Opens PATH (made when absent), maps it, and starts the books of RUN.  Books there that an earlier
+   run could not close are put aside first, beside PATH.  Returns 0 or -errno. */
+int counter_page_open(const char *path, uint64_t run, struct counter_page **ret);
+
+/* Maps the page put aside as INDEX, below COUNTER_PAGE_OLD_MAX.  Returns 0, -ENOENT when there is
+   none, -EBADMSG when nothing in it is to be closed, or -errno. */
+int counter_page_open_old(const char *path, unsigned index, struct counter_page **ret);
+void counter_page_remove_old(const char *path, unsigned index);
 
 void counter_page_close(struct counter_page *page);
 

@@ -182,3 +182,7 @@ void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   add_rest(drain, target, MODULE_KERNEL, step.kernel_ns);
   add_rest(drain, target, MODULE_UNSAMPLED, step.rest_ns);
 }
+
+void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns) {
+  add_rest(drain, target, MODULE_UNSAMPLED, weight_ns);
+}

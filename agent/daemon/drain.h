@@ -47,5 +47,7 @@ uint32_t drain_reclaim_slots(struct target *target, pid_t pid);
 
 /* Reports what is due of a perf target's exact rest: all of it when IS_FINAL. */
 void drain_residual(struct drain *drain, struct target *target, bool is_final);
+/* Reports WEIGHT_NS of TARGET as [unsampled]; TARGET need not be registered. */
+void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns);
 
 #endif

@@ -22,21 +22,27 @@
 
 /* The exact times of the ended program's tree, as its parent was told.  A program that switches a
    hundred thousand times a second spends a few per cent within the switches themselves, where its
-   perf events do not run: the kernel bills that to it all the same. */
+   perf events do not run: the kernel bills that to it all the same.  Of a run by timer the times
+   say what its samples do not explain (run_note.c). */
 static void take_times(struct worker *worker, const struct intake_request *request) {
   struct target *target = targets_find_pid(&worker->targets, request->pid);
-  if (target == NULL) return;
-  target->is_flushed = true;
-  if (target->held.kind != HOLD_PERF) return;
-  struct residual *residual = &target->residual;
   uint64_t total_ns = request->user_ns + request->system_ns;
+  struct worker_note *note = run_note_find_pid(worker, request->pid);
+  bool is_perf = target != NULL && target->held.kind == HOLD_PERF;
+  if (target != NULL) target->is_flushed = true;
+  if (note != NULL && !is_perf) run_note_tell(worker, note, total_ns);
+  if (!is_perf) return;
+  struct residual *residual = &target->residual;
   if (request->system_ns > residual->kernel_ns) residual->kernel_ns = request->system_ns;
   if (total_ns > residual->total_ns) residual->total_ns = total_ns;
 }
 
-static bool is_permitted(const struct worker *worker, const struct intake_packet *packet) {
+static bool is_permitted(struct worker *worker, const struct intake_packet *packet) {
   const struct target *target = targets_find_pid(&worker->targets, packet->request->pid);
-  return target == NULL || packet->uid == 0 || target->held.uid == packet->uid;
+  const struct worker_note *note = run_note_find_pid(worker, packet->request->pid);
+  if (packet->uid == 0) return true;
+  if (note != NULL && note->uid != packet->uid) return false;
+  return target == NULL || target->held.uid == packet->uid || note != NULL;
 }
 
 static void answer(struct worker *worker, struct worker_flush *flush,

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_OLD_CLOSED = 3 };
+enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2 };
 
 struct hold_message {
   uint32_t verb;
@@ -103,11 +103,6 @@ int hold_send_drop(int socket, uint32_t id) {
   return send_message(socket, &message, NULL);
 }
 
-int hold_send_old_closed(int socket) {
-  struct hold_message message = {.verb = HOLD_OLD_CLOSED};
-  return send_message(socket, &message, NULL);
-}
-
 /* Finds the descriptors of PACKET.  Returns how many. */
 static unsigned take_fds(struct msghdr *packet, int fds[INTAKE_FDS_MAX]) {
   unsigned count = 0;
@@ -119,23 +114,20 @@ static unsigned take_fds(struct msghdr *packet, int fds[INTAKE_FDS_MAX]) {
   return count;
 }
 
-static int32_t serve_message(struct hold_message *message, struct hold_table *table, const int *fds,
-                             bool *ret_old_closed) {
+static int32_t serve_message(struct hold_message *message, struct hold_table *table,
+                             const int *fds) {
   switch (message->verb) {
   case HOLD_KEEP:
     return hold_table_add_take(table, &message->target, fds) ? 0 : -ENOSPC;
   case HOLD_DROP:
     hold_table_remove(table, message->target.id);
     return 0;
-  case HOLD_OLD_CLOSED:
-    *ret_old_closed = true;
-    return 0;
   default:
     return -EPROTO;
   }
 }
 
-int hold_serve(int socket, struct hold_table *table, bool *ret_old_closed) {
+int hold_serve(int socket, struct hold_table *table) {
   union hold_control control;
   struct hold_message message;
   int fds[INTAKE_FDS_MAX];
@@ -150,7 +142,7 @@ int hold_serve(int socket, struct hold_table *table, bool *ret_old_closed) {
   unsigned count = take_fds(&packet, fds);
   int32_t answer = -EBADMSG;
   if (got == (ssize_t)sizeof message && count == message.target.fd_count)
-    answer = serve_message(&message, table, fds, ret_old_closed);
+    answer = serve_message(&message, table, fds);
   if (answer != 0)
     for (unsigned i = 0; i < count; i++) close(fds[i]);
   return send(socket, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECONNRESET : 0;

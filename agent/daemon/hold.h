@@ -52,14 +52,13 @@ struct hold_entry *hold_table_add_take(struct hold_table *table, const struct ho
 void hold_table_remove(struct hold_table *table, uint32_t id);
 void hold_table_fini(struct hold_table *table);
 
-/* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, to drop ID, or to
-   forget the books of the run before this one; waits for the answer.  Returns 0 or -errno. */
+/* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, or to drop ID;
+   waits for the answer.  Returns 0 or -errno. */
 int hold_send_keep(int socket, const struct hold_target *target, const int *fds);
 int hold_send_drop(int socket, uint32_t id);
-int hold_send_old_closed(int socket);
 
-/* Keeper: does what one message on SOCKET says.  RET_OLD_CLOSED is set by hold_send_old_closed and
-   else untouched.  Returns 0, -EAGAIN when there is none, -ECONNRESET at the end. */
-int hold_serve(int socket, struct hold_table *table, bool *ret_old_closed);
+/* Keeper: does what one message on SOCKET says.  Returns 0, -EAGAIN when there is none, -ECONNRESET
+ * at the end. */
+int hold_serve(int socket, struct hold_table *table);
 
 #endif

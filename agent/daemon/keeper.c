@@ -74,7 +74,7 @@ static int open_books(struct keeper *keeper, char *error, size_t error_len) {
       return fail(error, error_len, "getrandom", -errno);
   } while (keeper->run == 0);
   if (!settings_path(keeper->settings->runtime_dir, "books", path)) return -ENAMETOOLONG;
-  int failure = counter_page_open(path, keeper->run, &keeper->page, &keeper->old);
+  int failure = counter_page_open(path, keeper->run, &keeper->page);
   return failure ? fail(error, error_len, path, failure) : 0;
 }
 
@@ -166,10 +166,8 @@ static void plan_restart(struct watch *watch) {
 }
 
 static void serve_all(struct keeper *keeper) {
-  bool is_old_closed = false;
-  while (hold_serve(keeper->worker_socket, &keeper->held, &is_old_closed) == 0) {
+  while (hold_serve(keeper->worker_socket, &keeper->held) == 0) {
   }
-  if (is_old_closed) keeper->old.magic = 0;
 }
 
 static void on_child(struct keeper *keeper, struct watch *watch) {

@@ -18,7 +18,6 @@ struct keeper {
   uint64_t start_walltime_ns;
   uint32_t worker_starts;
   struct counter_page *page;
-  struct counter_page old; /* of an earlier run that did not end; magic 0: none */
   struct perf_rings perf;
   struct hold_table held;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New targets.  Each request is checked as a stranger's: the sender's pid and uid are the kernel's
    word, descriptors are looked at before they are used (a maps descriptor must be a file of procfs,
-   a perf descriptor a perf event), and there is a limit on targets and on ring memory.  What is
-   refused gets one line that says why; the program runs on unprofiled.
+   a perf descriptor a perf event), and there is a limit on targets and on ring memory, of which one
+   user of a system daemon gets three quarters at most.  What is refused gets one line that says
+   why; the program runs on unprofiled.
 
    Before the answer goes out the keeper holds a copy of every descriptor, so from the first sample
    on nothing depends on this worker's life.
@@ -27,7 +28,9 @@
 enum {
   RATE_MHZ_MAX = 10000 * 1000,
   RATE_MHZ_MIN = 100,
-  ANCESTORS_MAX = 32, /* how far up a tree a note is looked for */
+  /* Of targets and of ring memory, what one user may have in a daemon for all: */
+  SHARE_OF_USER_NUMERATOR = 3,
+  SHARE_OF_USER_DENOMINATOR = 4,
 };
 
 static bool is_same_namespace(pid_t pid) {
@@ -44,14 +47,32 @@ static bool is_procfs_file(int fd) {
   return fstatfs(fd, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Programs that come and go faster than targets are swept must not fill the house. */
-static bool has_room(struct worker *worker, uint64_t ring_bytes) {
+static uint64_t share_of_user(uint64_t all) {
+  return all / SHARE_OF_USER_DENOMINATOR * SHARE_OF_USER_NUMERATOR;
+}
+
+/* One more target with RING_BYTES of ring is within the limits of all and of UID's share. */
+static bool fits(const struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
   const struct targets *targets = &worker->targets;
-  bool is_full = targets->count >= HOLD_TARGETS_MAX ||
-                 targets->ring_bytes + ring_bytes > TARGETS_RING_BYTES_MAX;
-  if (is_full) worker_sweep_targets(worker);
-  return targets->count < HOLD_TARGETS_MAX &&
-         targets->ring_bytes + ring_bytes <= TARGETS_RING_BYTES_MAX;
+  uint64_t count = 1, bytes = ring_bytes;
+  if (targets->count >= HOLD_TARGETS_MAX ||
+      targets->ring_bytes + ring_bytes > TARGETS_RING_BYTES_MAX)
+    return false;
+  if (!worker->settings->is_system || uid == 0) return true;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = targets->rows[row];
+    if (target == NULL || target->held.uid != uid) continue;
+    count++;
+    if (target->held.kind == HOLD_TIMER) bytes += timer_ring_bytes(&target->held);
+  }
+  return count <= share_of_user(HOLD_TARGETS_MAX) && bytes <= share_of_user(TARGETS_RING_BYTES_MAX);
+}
+
+/* Programs that come and go faster than targets are swept must not fill the house. */
+static bool has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
+  if (fits(worker, uid, ring_bytes)) return true;
+  worker_sweep_targets(worker);
+  return fits(worker, uid, ring_bytes);
 }
 
 /* The part of a target that both kinds take from the request. */
@@ -95,18 +116,6 @@ static struct target *take(struct worker *worker, const struct hold_target *held
   return target;
 }
 
-/* The note for PID or the nearest of its ancestors. */
-static const struct worker_note *find_note(const struct worker *worker, pid_t pid) {
-  struct proc_stat stat;
-  for (unsigned up = 0; pid > 1 && up < ANCESTORS_MAX; up++) {
-    for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
-      if (worker->notes[i].pid == pid) return &worker->notes[i];
-    if (proc_stat_read(pid, &stat) < 0) return NULL;
-    pid = stat.parent;
-  }
-  return NULL;
-}
-
 /* The same process registers again after an exec: its slots elsewhere are of a program that is no
    more. */
 static void end_before_exec(struct worker *worker, pid_t pid) {
@@ -130,16 +139,16 @@ static const char *check_target(struct worker *worker, const struct intake_packe
 
 static const char *make_target(struct worker *worker, struct intake_packet *packet,
                                struct hold_target *held) {
-  const struct worker_note *note = find_note(worker, packet->pid);
+  const struct worker_note *note = run_note_find(worker, packet->pid);
   held->kind = HOLD_TIMER;
   held->pid = packet->pid;
   held->fd_count = 2;
   const char *fault = describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
-  timer_ring_size(held);
-  if (!has_room(worker, timer_ring_bytes(held)))
-    return "256 targets, or 64 MiB of rings, are in use already";
+  timer_ring_size(held, worker->targets.ring_bytes);
+  if (!has_room(worker, held->uid, timer_ring_bytes(held)))
+    return "256 targets or 64 MiB of rings, or three quarters of that by one user, are in use";
   return NULL;
 }
 
@@ -163,6 +172,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   packet->fds[0] = -1;
+  run_note_join(worker, target);
   /* All libraries that a program is linked with are mapped by now. */
   processes_get(worker->processes, held.pid, held.id, fds[1]);
   intake_answer(packet->connection, &reply, ring);
@@ -189,24 +199,27 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   long owner = proc_owner(held.pid);
   if (fault == NULL && (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)))
     fault = "the program is not yours";
-  if (fault == NULL && !has_room(worker, 0)) fault = "256 targets are profiled already";
+  if (fault == NULL && !has_room(worker, packet->uid, 0))
+    fault = "256 targets, or 192 of one user, are profiled already";
   if (fault == NULL) fault = describe(worker, packet, &held);
   if (fault == NULL) fault = redirect(worker, packet);
-  if (fault == NULL && take(worker, &held, packet->fds) == NULL)
-    fault = "the perf events could not be taken over";
+  struct target *target = fault == NULL ? take(worker, &held, packet->fds) : NULL;
+  if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";
   if (fault != NULL) {
     intake_refuse(packet->connection, fault);
     return;
   }
   for (unsigned i = 0; i < packet->fd_count; i++) packet->fds[i] = -1;
+  run_note_join(worker, target);
   intake_accept(packet->connection);
 }
 
 void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
-  const struct intake_request *request = packet->request;
-  struct worker_note *note = &worker->notes[worker->next_note++ % WORKER_NOTES_MAX];
-  note->pid = request->pid;
-  memcpy(note->sampler, request->sampler, sizeof note->sampler);
-  memcpy(note->why, request->why, sizeof note->why);
+  long owner = proc_owner(packet->request->pid);
+  if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)) {
+    intake_refuse(packet->connection, "the program is not yours");
+    return;
+  }
+  run_note_add(worker, packet);
   intake_accept(packet->connection);
 }

@@ -3,13 +3,18 @@
    machine.  Without it: what must survive a boot goes to /var/lib or XDG_STATE_HOME, what must not
    (socket, pid file, books) to /run or XDG_RUNTIME_DIR.
 
-   The two budgets of the rate are read, checked and shown by `status`; nothing acts on them yet, so
-   --help does not speak of them. */
+   A user's socket directory is where targets look for the daemon, so it must be the user's and
+   closed to others, by the same rule by which they refuse it (intake/socket_path.c).
+
+   The two budgets of the rate are read, checked and shown by `status`; nothing acts on them yet,
+   and
+   --help says so. */
 #include "settings.h"
 
 #include "intake/socket_path.h"
 
 #include "common/clock.h"
+#include "proto/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +28,10 @@
 #define WINDOW_NS_MAX (60 * NS_PER_SECOND)
 #define SPOOL_BYTES_MIN (1ULL << 20)
 
-enum { HZ_MAX = 10000, QUIET_ROWS = 2 /* at the end of the table: not in --help */ };
+enum { HZ_MAX = 10000, PORT_DIGITS_MAX = 5, PORT_MAX = 65535, HOST_BYTES_MAX = 253 };
+
+#define WORD_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+#define DIGITS "0123456789"
 
 #define AT(field) offsetof(struct settings, field)
 
@@ -55,34 +63,62 @@ static const struct option rows[] = {
     {"budget-debug", 0, "BYTES/day", "256M/day", "Budgets",
      "debug files sent to a collector that asks for them", OPTION_BYTES_DAY,
      AT(budget_debug_bytes_day)},
-    {"budget-cpu", 0, "PERCENT", "0.5%", "Budgets", "", OPTION_PERCENT, AT(budget_cpu)},
-    {"budget-bytes", 0, "BYTES/day", "5M/day", "Budgets", "", OPTION_BYTES_DAY,
-     AT(budget_bytes_day)},
+    {"budget-cpu", 0, "PERCENT", "0.5%", "Budgets",
+     "accepted and shown by status, but not acted on yet", OPTION_PERCENT, AT(budget_cpu)},
+    {"budget-bytes", 0, "BYTES/day", "5M/day", "Budgets",
+     "accepted and shown by status, but not acted on yet", OPTION_BYTES_DAY, AT(budget_bytes_day)},
 };
 
 static const char epilogue[] = "EXAMPLES\n"
                                "  fleetprofd --collector 10.0.0.1:7443\n"
                                "  fleetprofd --state ./board --foreground --label rack=7\n";
 
-static bool asks_for_help(int argc, char *const argv[]) {
-  for (int i = 1; i < argc; i++)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
-  return false;
-}
-
 bool settings_path(const char *dir, const char *name, char ret[SETTINGS_PATH_BYTES]) {
   int len = snprintf(ret, SETTINGS_PATH_BYTES, "%s/%s", dir, name);
   return len > 0 && len < SETTINGS_PATH_BYTES;
 }
 
+static bool is_reserved(const char *name, size_t len) {
+  static const char *const reserved[] = {"board",  "service", "exe",   "build_id",
+                                         "thread", "arch",    "kernel"};
+  for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+    if (strlen(reserved[i]) == len && memcmp(reserved[i], name, len) == 0) return true;
+  return false;
+}
+
+/* What is wrong with the label TEXT, or NULL. */
+static const char *find_label_fault(const char *text) {
+  const char *equals = strchr(text, '=');
+  if (equals == NULL || equals == text) return "not of the form NAME=VALUE";
+  size_t len = (size_t)(equals - text);
+  if (strspn(text, WORD_LETTERS DIGITS) != len || strspn(text, WORD_LETTERS) == 0)
+    return "a name is made of letters, digits and _, and begins with no digit";
+  if (is_reserved(text, len)) return "this name is fleetprof's own";
+  if (len > LIMIT_NAME_BYTES || strlen(text) >= LIMIT_VALUE_BYTES) return "too long";
+  return NULL;
+}
+
 static int check_labels(const struct option_list *labels, char *error, size_t error_len) {
   for (unsigned i = 0; i < labels->count; i++) {
-    const char *equals = strchr(labels->values[i], '=');
-    if (equals != NULL && equals > labels->values[i]) continue;
-    snprintf(error, error_len, "--label %s: not of the form NAME=VALUE", labels->values[i]);
+    const char *fault = find_label_fault(labels->values[i]);
+    if (fault == NULL) continue;
+    snprintf(error, error_len, "--label %s: %s", labels->values[i], fault);
     return -EINVAL;
   }
   return 0;
+}
+
+/* HOST:PORT or [ADDRESS]:PORT; whether the name resolves is seen later. */
+static bool is_address(const char *text) {
+  const char *colon = strrchr(text, ':');
+  if (colon == NULL || colon == text) return false;
+  size_t len = (size_t)(colon - text), digits = strlen(colon + 1);
+  if (digits == 0 || digits > PORT_DIGITS_MAX || strspn(colon + 1, DIGITS) != digits) return false;
+  unsigned long port = strtoul(colon + 1, NULL, 10);
+  if (port == 0 || port > PORT_MAX || len > HOST_BYTES_MAX) return false;
+  if (text[0] == '[')
+    return len > 2 && text[len - 1] == ']' && strspn(text + 1, DIGITS "abcdefABCDEF:.") == len - 2;
+  return strspn(text, WORD_LETTERS DIGITS "-.") == len;
 }
 
 static int check(const struct settings *s, char *error, size_t error_len) {
@@ -96,6 +132,10 @@ static int check(const struct settings *s, char *error, size_t error_len) {
   }
   if (s->hz < 1 || s->hz > HZ_MAX) {
     snprintf(error, error_len, "--hz: must be between 1 and %d", HZ_MAX);
+    return -EINVAL;
+  }
+  if (s->collector != NULL && s->collector[0] != '\0' && !is_address(s->collector)) {
+    snprintf(error, error_len, "--collector %s: not of the form HOST:PORT", s->collector);
     return -EINVAL;
   }
   return check_labels(&s->labels, error, error_len);
@@ -139,14 +179,13 @@ static int place_default(struct settings *s) {
 
 int settings_parse(int argc, char *const argv[], struct settings *settings,
                    struct options_result *ret, char *error, size_t error_len) {
-  const size_t row_count = sizeof rows / sizeof rows[0];
   const struct option_table table = {
       .usage = "fleetprofd [OPTION]...",
       .summary =
           "Collects samples from the programs of this board and ships them to the collector.",
       .epilogue = epilogue,
       .rows = rows,
-      .row_count = asks_for_help(argc, argv) ? row_count - QUIET_ROWS : row_count};
+      .row_count = sizeof rows / sizeof rows[0]};
   memset(settings, 0, sizeof *settings);
   int failure = options_parse(&table, argc, argv, settings, ret, error, error_len);
   if (failure || ret->is_done) return failure;
@@ -182,10 +221,23 @@ failed:
   return -errno;
 }
 
+static int check_closed(const char *path, char *error, size_t error_len) {
+  struct stat found;
+  if (lstat(path, &found) < 0) {
+    snprintf(error, error_len, "%s: %s", path, strerror(errno));
+    return -errno;
+  }
+  if (S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 077) == 0) return 0;
+  snprintf(error, error_len, "%s: must be a directory of yours (no link) with mode 0700", path);
+  return -EPERM;
+}
+
 int settings_make_dirs(const struct settings *settings, char *error, size_t error_len) {
   int failure = make_dir(settings->state_dir, 0700, error, error_len);
   if (failure || strcmp(settings->state_dir, settings->runtime_dir) == 0) return failure;
-  return make_dir(settings->runtime_dir, settings->is_system ? 0711 : 0700, error, error_len);
+  failure = make_dir(settings->runtime_dir, settings->is_system ? 0711 : 0700, error, error_len);
+  return failure || settings->is_system ? failure
+                                        : check_closed(settings->runtime_dir, error, error_len);
 }
 
 bool settings_collector(const struct settings *settings, char *ret, size_t len) {

@@ -7,7 +7,8 @@
    worker_killed.
 
    The last batch of a run says so (final).  A run whose keeper was killed could not: the next run
-   on this state finds its page and closes its books for it. */
+   on this state finds its page and closes its books for it, in the page first: a worker killed
+   before it has taken the page away makes the next one say the same again, under the next seq. */
 #include "shipper.h"
 
 #include "common/buf.h"
@@ -57,8 +58,7 @@ static int append(struct shipper *shipper, const struct batch *batch, uint64_t s
   return error;
 }
 
-void shipper_recover(struct shipper *shipper) {
-  struct counter_page *page = shipper->drain->page;
+static void recover_page(struct shipper *shipper, struct counter_page *page) {
   const struct counters *books = counter_page_books(page);
   uint64_t open = counters_open(books);
   uint64_t last_seq = spool_last_seq(shipper->spool, books->run);
@@ -68,6 +68,10 @@ void shipper_recover(struct shipper *shipper) {
   } else if (open > 0) {
     counter_page_drop(page, LOSS_WORKER_KILLED, open);
   }
+}
+
+void shipper_recover(struct shipper *shipper) {
+  recover_page(shipper, shipper->drain->page);
 }
 
 /* New modules are what the collector may ask for in a moment. */
@@ -137,21 +141,12 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   return error;
 }
 
-int shipper_close_old_run(struct shipper *shipper, const struct counter_page *old) {
+int shipper_close_old_run(struct shipper *shipper, struct counter_page *old) {
   struct batch batch = {.module_count = 0};
-  batch.counters = old->books[atomic_load(&old->current) & 1];
-  if (batch.counters.final || batch.counters.produced == 0) return 0;
-  uint64_t seq = atomic_load(&old->next_seq);
-  uint64_t open = counters_open(&batch.counters);
-  uint64_t last_seq = spool_last_seq(shipper->spool, batch.counters.run);
-  if (last_seq >= seq) {
-    batch.counters.shipped += open;
-    seq = last_seq + 1;
-  } else {
-    batch.counters.dropped[LOSS_WORKER_KILLED] += open;
-  }
+  recover_page(shipper, old);
+  batch.counters = *counter_page_books(old);
   batch.counters.final = 1;
   set_times(&batch, 0);
   memcpy(batch.boot_id, old->boot_id, sizeof batch.boot_id);
-  return append(shipper, &batch, seq);
+  return append(shipper, &batch, atomic_load(&old->next_seq));
 }

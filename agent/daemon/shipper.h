@@ -23,7 +23,8 @@ void shipper_recover(struct shipper *shipper);
    Sweeps processes and modules. */
 int shipper_close_window(struct shipper *shipper, bool is_final);
 
-/* Closes the books of the run before this one with an empty final batch.  Returns 0 or -errno. */
-int shipper_close_old_run(struct shipper *shipper, const struct counter_page *old);
+/* Closes the books of an earlier run, in OLD and with an empty final batch; doing it again says the
+   same again.  Returns 0 or -errno. */
+int shipper_close_old_run(struct shipper *shipper, struct counter_page *old);
 
 #endif

@@ -130,7 +130,7 @@ static void print_spool(const struct worker *worker, struct buf *out) {
 }
 
 static uint64_t unsampled_threads(const struct worker *worker) {
-  uint64_t threads = 0;
+  uint64_t threads = worker->threads_unsampled;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
     if (target != NULL && target->held.kind == HOLD_TIMER)
@@ -210,7 +210,7 @@ static void print_notes(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '[');
   for (unsigned i = 0, printed = 0; i < WORKER_NOTES_MAX; i++) {
     const struct worker_note *note = &worker->notes[i];
-    if (note->pid == 0) continue;
+    if (note->serial == 0) continue;
     if (printed++ > 0) buf_append_byte(out, ',');
     buf_append_byte(out, '{');
     print_number(out, "pid", (uint64_t)note->pid);

@@ -21,6 +21,7 @@ struct target {
   uint64_t ended_ns;        /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
   uint64_t records;         /* samples of its own, since this worker started */
   uint64_t weight_ns;
+  uint32_t run; /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];
 };
 

@@ -4,7 +4,11 @@
    the target; and it seals the size, so neither side can take pages away from under the other.
 
    Sizes: a slot holds 80 ms of the largest records (1032 bytes) at 99 Hz, 400 ms of usual ones; the
-   drain quickens when a slot is half full.  Higher rates get larger slots, up to 64 KiB. */
+   drain quickens when a slot is half full.  Higher rates get larger slots, up to 64 KiB.
+
+   Each thread or forked child that runs needs a slot, and a ring cannot grow; nearly all programs
+   are happy with few.  So a ring is wide (1 MiB at usual rates) while there is room for such, and
+   narrower the more memory the rings of others take; threads beyond the slots are counted. */
 #include "timer_ring.h"
 
 #include <errno.h>
@@ -16,20 +20,24 @@
 
 enum {
   SLOT_BYTES_LARGEST = 64 << 10,
-  BASE_RATE_MHZ = 128000, /* what RING_SLOT_BYTES_DEFAULT is good for */
-  SIGNAL_BELOW_MAX = 6,   /* far from both ends: libraries take SIGRTMIN+n and SIGRTMAX */
+  BASE_RATE_MHZ = 128000,    /* what RING_SLOT_BYTES_DEFAULT is good for */
+  WIDE_BYTES_MAX = 16 << 20, /* of all rings, up to which a new one is wide */
+  MIDDLE_BYTES_MAX = 32 << 20,
+  SIGNAL_BELOW_MAX = 6, /* far from both ends: libraries take SIGRTMIN+n and SIGRTMAX */
 };
 
-void timer_ring_size(struct hold_target *target) {
-  target->slot_count = RING_SLOTS_DEFAULT;
+uint64_t timer_ring_bytes(const struct hold_target *target) {
+  return ring_total_bytes(target->slot_count, target->slot_bytes);
+}
+
+void timer_ring_size(struct hold_target *target, uint64_t used) {
   target->slot_bytes = RING_SLOT_BYTES_DEFAULT;
   for (uint64_t rate = BASE_RATE_MHZ;
        rate < target->asked_mhz && target->slot_bytes < SLOT_BYTES_LARGEST; rate *= 2)
     target->slot_bytes *= 2;
-}
-
-uint64_t timer_ring_bytes(const struct hold_target *target) {
-  return ring_total_bytes(target->slot_count, target->slot_bytes);
+  target->slot_count = RING_SLOTS_WIDE;
+  if (used + timer_ring_bytes(target) > WIDE_BYTES_MAX) target->slot_count = RING_SLOTS_MIDDLE;
+  if (used + timer_ring_bytes(target) > MIDDLE_BYTES_MAX) target->slot_count = RING_SLOTS_DEFAULT;
 }
 
 int timer_ring_map(const struct hold_target *target, int fd, struct ring_reader *ret) {

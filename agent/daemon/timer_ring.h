@@ -6,8 +6,9 @@
 #include "hold.h"
 #include "ring/ring_reader.h"
 
-/* Decides slot_count and slot_bytes of TARGET from its asked rate. */
-void timer_ring_size(struct hold_target *target);
+/* Decides slot_bytes of TARGET from its asked rate, and slot_count from that and from the USED
+   bytes of all rings that there are. */
+void timer_ring_size(struct hold_target *target, uint64_t used);
 
 /* Makes the memfd for TARGET: sized, touched, filled in, sealed against SHRINK, GROW and further
    seals.  Returns the descriptor or -errno. */

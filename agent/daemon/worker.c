@@ -72,6 +72,9 @@ void worker_forget_target(struct worker *worker, struct target *target) {
   uint32_t id = target->held.id;
   log_debug("target %d: ended: %llu records", (int)target->held.pid,
             (unsigned long long)target->records);
+  run_note_leave(worker, target);
+  if (target->held.kind == HOLD_TIMER)
+    worker->threads_unsampled += ring_reader_unsampled(&target->ring);
   processes_forget_target(worker->processes, id);
   targets_remove(&worker->targets, target);
   int error = hold_send_drop(worker->keeper->worker_socket, id);
@@ -280,6 +283,25 @@ static int start_uplink(struct worker *worker) {
   return uplink_start(&parts, &worker->uplink);
 }
 
+/* Of daemons that died: what cannot be spooled now is tried again by the next worker. */
+static void close_old_runs(struct worker *worker) {
+  char path[SETTINGS_PATH_BYTES];
+  struct counter_page *old;
+  if (!settings_path(worker->settings->runtime_dir, "books", path)) return;
+  for (unsigned i = 0; i < COUNTER_PAGE_OLD_MAX; i++) {
+    int error = counter_page_open_old(path, i, &old);
+    if (!error) {
+      error = shipper_close_old_run(&worker->shipper, old);
+      counter_page_close(old);
+    }
+    if (error == -ENOENT) continue;
+    if (error == 0 || error == -EBADMSG)
+      counter_page_remove_old(path, i);
+    else
+      log_warn("books %s.old.%u: not closed: %s", path, i, strerror(-error));
+  }
+}
+
 static int open_pipeline(struct worker *worker) {
   struct keeper *keeper = worker->keeper;
   perf_rings_map(&keeper->perf);
@@ -299,10 +321,7 @@ static int open_pipeline(struct worker *worker) {
   worker->shipper = (struct shipper){.drain = &worker->drain, .spool = worker->spool};
   drain_recover(&worker->drain);
   shipper_recover(&worker->shipper);
-  if (keeper->old.magic == 0 || keeper->old.books[0].run == 0) return 0;
-  if (shipper_close_old_run(&worker->shipper, &keeper->old) == 0 &&
-      hold_send_old_closed(keeper->worker_socket) == 0)
-    keeper->old.magic = 0;
+  close_old_runs(worker);
   return 0;
 }
 

@@ -23,10 +23,20 @@ enum {
   WORKER_EXIT_FAILED = 1, /* start another */
 };
 
-/* What `run` chose for a program and why: for the targets of its tree. */
+/* One `run`: what it chose for its program and why, and how much of its CPU time the
+   targets of its tree explain. */
 struct worker_note {
+  uint32_t serial; /* 0: free */
+  uint32_t outer;  /* the note of the run that this one is part of, or 0 */
   int32_t pid;
+  uint32_t target; /* id under which its rest is reported */
+  uint32_t uid, asked_mhz;
+  bool is_told;          /* the program has ended, its rest is reported */
+  uint64_t explained_ns; /* by targets that have ended */
   char sampler[16];
+  char service[INTAKE_SERVICE_BYTES];
+  char labels[INTAKE_LABELS_BYTES];
+  char exe[INTAKE_PATH_BYTES];
   char why[INTAKE_WHY_BYTES];
 };
 
@@ -53,7 +63,7 @@ struct worker {
   struct drain drain;
   struct shipper shipper;
   struct worker_note notes[WORKER_NOTES_MAX];
-  uint32_t next_note;
+  uint32_t last_note; /* serial */
   struct worker_flush flushes[WORKER_FLUSHES_MAX];
   char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
   char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES];
@@ -64,8 +74,9 @@ struct worker {
   uint64_t live_ns;  /* when a target was last there */
   uint64_t busy_ns;  /* when a record last came */
   uint64_t swept_ns, synced_ns;
-  uint64_t stop_by_ns;   /* not 0: ending */
-  uint64_t targets_seen; /* since this worker started */
+  uint64_t stop_by_ns;        /* not 0: ending */
+  uint64_t targets_seen;      /* since this worker started */
+  uint64_t threads_unsampled; /* of targets that have ended */
 };
 
 /* The keeper's worker function: runs until TERM, until the keeper is gone, or until an on-demand
@@ -86,6 +97,18 @@ void worker_forget_target(struct worker *worker, struct target *target);
 void registrar_on_target(struct worker *worker, struct intake_packet *packet);
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
 void registrar_on_note(struct worker *worker, struct intake_packet *packet);
+
+/* run_note.c: the notes. */
+void run_note_add(struct worker *worker, const struct intake_packet *packet);
+/* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
+struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
+struct worker_note *run_note_find(struct worker *worker, pid_t pid);
+/* A new TARGET belongs to the run that it is part of; before it is let go of, the run's note takes
+   over its figures. */
+void run_note_join(struct worker *worker, struct target *target);
+void run_note_leave(struct worker *worker, const struct target *target);
+/* The run has ended and spent TOLD_NS: reports what is not explained of that, once. */
+void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns);
 
 /* flush.c: FLUSH. */
 void flush_on_request(struct worker *worker, struct intake_packet *packet);

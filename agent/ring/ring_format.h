@@ -31,7 +31,9 @@ enum {
   RING_SLOTS_MAX = 1024,
   RING_SLOT_BYTES_MIN = 4096, /* at least two of the largest records */
   RING_SLOT_BYTES_MAX = 1 << 20,
-  RING_SLOTS_DEFAULT = 32,
+  RING_SLOTS_DEFAULT = 32, /* the least that a ring gets; up to WIDE while memory allows */
+  RING_SLOTS_MIDDLE = 64,
+  RING_SLOTS_WIDE = 128,
   RING_SLOT_BYTES_DEFAULT = 8192, /* at 99 Hz and 200 bytes a record: 400 ms */
   RING_NAME_BYTES = 16,
 };

@@ -7,6 +7,7 @@
    file's end).  HEAD tells how much is there, so that a broken upload goes on where it stopped. */
 #include "api.h"
 
+#include "common/clock.h"
 #include "json.h"
 #include "proto/limits.h"
 #include "request.h"
@@ -99,15 +100,14 @@ static int on_module(void *context, const struct debug_module *module) {
 }
 
 void api_debug_list(struct request *request) {
-  struct module_walk walk = {.left = SELECTION_LIMIT_MAX};
-  const char *text = parameters_find(&request->parameters, "limit");
-  uint64_t limit = SELECTION_LIMIT_MAX;
-  if (text && selection_parse_count(text, SELECTION_LIMIT_MAX, &limit) != 0) {
-    answer_problem(&request->answer, 400, "limit", "limit: is not a number up to %d",
-                   SELECTION_LIMIT_MAX);
+  struct selection selection;
+  struct selection_fault fault;
+  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
+    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
     return;
   }
-  walk.left = (uint32_t)limit;
+  struct module_walk walk = {.left = selection.has_limit ? selection.limit : SELECTION_LIMIT_MAX};
+  selection_fini(&selection); /* modules are of no time and no one board: the rest chooses none */
   answer_begin_json(&request->answer, &walk.json);
   json_key(&walk.json, "modules");
   json_open(&walk.json, '[');
@@ -146,7 +146,10 @@ static void answer_whole(struct request *request, const struct upload *upload) {
   int error = symbolizer_prepare(service->parts.symbolizer, NULL, id);
   if (error == 0) error = debug_store_find(service->parts.debug, NULL, id, &file);
   if (error) {
-    answer_problem(&request->answer, 422, NULL, "its symbols cannot be read: %s", strerror(-error));
+    char why[256] = "";
+    if (debug_store_judge(service->parts.debug, NULL, id, why, sizeof why) != -EBADMSG)
+      snprintf(why, sizeof why, "%s", strerror(-error));
+    answer_problem(&request->answer, 422, NULL, "its symbols cannot be read: %s", why);
     return;
   }
   struct json json;

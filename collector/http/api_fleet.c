@@ -5,7 +5,11 @@
      produced = stored + sum of dropped, where what a board has made and not yet delivered stands
      under dropped as "pending".
 
-   The total is the sum of the rows by construction, not a second question. */
+   The total is the sum of what was selected by construction, not a second question; `limit` cuts
+   the rows that are listed and nothing else.
+
+   Boards are selected by what they are themselves.  A name that only samples carry, like service,
+   is refused and not taken for an empty label: "no boards" would be a wrong answer. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -44,10 +48,18 @@ static struct books books_of(const struct store_board *board) {
   return books;
 }
 
-static bool is_wanted(const struct board_walk *walk, const struct store_board *board) {
-  bool is_within = !walk->selection->has_limit || walk->count < walk->selection->limit;
+static bool is_selected(const struct board_walk *walk, const struct store_board *board) {
   const struct selector *selector = walk->selection->selector;
-  return is_within && (selector == NULL || selector_matches_board(selector, board->name));
+  return selector == NULL || selector_matches_board(selector, board);
+}
+
+static bool is_within_limit(const struct board_walk *walk) {
+  return !walk->selection->has_limit || walk->count < walk->selection->limit;
+}
+
+static bool was_seen(const struct selection *selection, const struct store_board *board) {
+  return !selection->has_range ||
+         (board->first_seen_ms <= selection->to_ms && board->last_seen_ms >= selection->from_ms);
 }
 
 static void write_time(struct json *json, const char *key, uint64_t time_ms) {
@@ -84,7 +96,8 @@ static void write_board(struct json *json, const struct store_board *board) {
 
 static int on_board(void *context, const struct store_board *board) {
   struct board_walk *walk = context;
-  if (!is_wanted(walk, board)) return 0;
+  bool is_wanted = is_selected(walk, board) && was_seen(walk->selection, board);
+  if (!is_wanted || !is_within_limit(walk)) return 0;
   walk->count++;
   write_board(&walk->json, board);
   return 0;
@@ -99,13 +112,14 @@ static void write_books(struct json *json, const struct books *books) {
 
 static int on_board_books(void *context, const struct store_board *board) {
   struct board_walk *walk = context;
-  if (!is_wanted(walk, board)) return 0;
+  if (!is_selected(walk, board)) return 0;
   struct books books = books_of(board);
-  walk->count++;
   walk->sum.produced += books.produced;
   walk->sum.stored += books.stored;
   walk->sum.pending += books.pending;
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) walk->sum.dropped[i] += books.dropped[i];
+  if (!is_within_limit(walk)) return 0;
+  walk->count++;
   json_open(&walk->json, '{');
   json_key_string(&walk->json, "board", board->name);
   write_books(&walk->json, &books);
@@ -113,16 +127,28 @@ static int on_board_books(void *context, const struct store_board *board) {
   return 0;
 }
 
+/* Reads which boards REQUEST wants.  Returns 0, or -EINVAL with the problem answered. */
+static int parse_boards(struct request *request, struct selection *ret) {
+  struct selection_fault fault;
+  if (selection_parse(&request->parameters, clock_walltime_ns(), ret, &fault) != 0) {
+    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
+    return -EINVAL;
+  }
+  const char *label = ret->selector ? selector_sample_label(ret->selector) : NULL;
+  if (label == NULL) return 0;
+  answer_problem(&request->answer, 400, "match",
+                 "match: %s is a label of samples; boards have board, arch, kernel and their own",
+                 label);
+  selection_fini(ret);
+  return -EINVAL;
+}
+
 /* Writes an answer with an array "boards" of what ON makes of each board; IS_BOOKS adds the sum. */
 static void answer_boards(struct request *request,
                           int (*on)(void *context, const struct store_board *board),
                           bool is_books) {
   struct selection selection;
-  struct selection_fault fault;
-  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
-    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
-    return;
-  }
+  if (parse_boards(request, &selection) != 0) return;
   struct board_walk walk = {.selection = &selection};
   answer_begin_json(&request->answer, &walk.json);
   json_key(&walk.json, "boards");

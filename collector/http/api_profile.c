@@ -19,6 +19,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Less than a connection waits for an answer (2 minutes): the query hears of it, not only whoever
+   asked, and the next one gets the thread. */
+enum { QUERY_SECONDS_MAX = 110 };
+
 static void write_loss(struct json *json, const uint64_t *loss) {
   json_key(json, "loss");
   json_open(json, '{');
@@ -174,7 +178,8 @@ static void answer_selection(struct request *request, const struct selection *se
                              size_t format) {
   struct query_source source = {request->service->parts.store, request->service->parts.symbolizer};
   struct query_range range = {selection->selector, selection->from_ms, selection->to_ms,
-                              selection->type};
+                              selection->type,
+                              request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
   struct query_tree tree = {0};
   int error = query_tree(&source, &range, &request->arena, &tree);
   if (error == 0) error = formats[format].write(request, &tree, selection);
@@ -182,6 +187,11 @@ static void answer_selection(struct request *request, const struct selection *se
     answer_problem(&request->answer, 422, NULL,
                    "the selection holds too many different stacks for one answer: narrow match or "
                    "the time range");
+  else if (error == -ETIMEDOUT)
+    answer_problem(&request->answer, 504, NULL,
+                   "the query was given up at its time limit of %d seconds, waiting included: "
+                   "narrow match or the time range",
+                   QUERY_SECONDS_MAX);
   else if (error)
     answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
 }

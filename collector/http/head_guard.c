@@ -206,13 +206,18 @@ static const struct {
     {"Forwarded", on_forwarding},
     {"Via", on_forwarding},
     {"X-Real-IP", on_forwarding},
-    {"X-Forwarded-*", on_forwarding},
+    {"CF-Connecting-IP", on_forwarding},
+    {"True-Client-IP", on_forwarding},
+    {"X-Client-IP", on_forwarding},
+    {"X-Cluster-Client-IP", on_forwarding},
+    {"X-Forwarded*", on_forwarding},
+    {"X-Original-*", on_forwarding},
 };
 
 static bool is_named(struct span name, const char *pattern) {
   size_t len = strlen(pattern);
   if (pattern[len - 1] != '*') return is_word(name, pattern);
-  return name.len >= len && strncasecmp((const char *)name.data, pattern, len - 1) == 0;
+  return name.len >= len - 1 && strncasecmp((const char *)name.data, pattern, len - 1) == 0;
 }
 
 static int parse_field(struct span line, struct http_head *head, struct head_fault *fault) {

@@ -7,8 +7,9 @@
 
    One mutex guards both lists and is never held while a job runs.  The queue is short on purpose:
    who finds it full hears "try again" at once instead of waiting behind everybody.  A job that runs
-   is not interrupted (SQLite and the symbol index have no place to stop at); what bounds it are the
-   arena's limit and the deadline of its connection, which stops waiting for it. */
+   is not interrupted from here: what bounds it are the arena's limit and, for queries over samples,
+   the time limit that they look at themselves between two blocks; the deadline of its connection
+   only ends the waiting. */
 #include "jobs.h"
 
 #include <errno.h>

@@ -10,18 +10,21 @@
 #include "api.h"
 
 const struct route routes[] = {
-    {"GET", "/api/v1/boards", ROLE_READ, LANE_QUERY, "match limit", api_boards,
-     "the boards, what runs on them and what they lost"},
-    {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to limit", api_labels,
+    {"GET", "/api/v1/boards", ROLE_READ, LANE_QUERY, "match from to type limit", api_boards,
+     "the boards and what they lost since each one's first sample; with from or to only "
+     "those seen in that time. match takes board, arch, kernel and boards' own labels"},
+    {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to type limit", api_labels,
      "the names of labels"},
-    {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to limit", api_label_values,
-     "the values of one label"},
+    {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to type limit",
+     api_label_values, "the values of one label"},
     {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format",
      api_profile, "where the time went: format=top (functions), tree or folded (call stacks)"},
-    {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match", api_loss,
-     "samples produced, stored and dropped since each board's first, by reason"},
-    {"GET", "/api/v1/debug", ROLE_READ, LANE_QUERY, "limit", api_debug_list,
-     "modules seen, and how good the debug file of each is"},
+    {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match type limit", api_loss,
+     "samples produced, stored and dropped since each board's first, by reason, whatever the time "
+     "range; limit cuts the boards listed and not the sums. match as for boards"},
+    {"GET", "/api/v1/debug", ROLE_READ, LANE_QUERY, "match from to type limit", api_debug_list,
+     "modules seen, and how good the debug file of each is; always of all boards and times: match, "
+     "from, to and type are checked and choose nothing"},
     {"HEAD", "/api/v1/debug/{build_id}", ROLE_READ, LANE_UPLOAD, "", api_debug_head,
      "bytes of that module's debug file that are there (Upload-Offset)"},
     {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total", api_debug_put,

@@ -89,6 +89,7 @@ int selection_parse(const struct parameters *parameters, uint64_t now_ns, struct
   if (!error) error = parse_type(parameters, &selection, fault);
   if (!error) error = parse_match(parameters, &selection, fault);
   if (error) return error;
+  selection.has_range = parameters_find(parameters, "from") || parameters_find(parameters, "to");
   *ret = selection;
   return 0;
 }

@@ -16,7 +16,7 @@ struct selection {
   uint64_t from_ms, to_ms;
   uint32_t type;
   uint32_t limit;
-  bool has_limit; /* it was asked for */
+  bool has_limit, has_range; /* limit, from or to were asked for */
 };
 
 struct selection_fault {

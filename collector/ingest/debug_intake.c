@@ -15,13 +15,19 @@
 #include "symbol/debug_store.h"
 #include "symbol/symbolizer.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static void read_file(struct debug_intake *intake, struct job *job) {
   int result = symbolizer_prepare(intake->symbolizer, job->board, job->message.debug_chunk.id);
   job->is_whole = true;
   figures_add(&intake->figures->debug_files_total, 1);
-  if (result != 0)
+  if (result == 0) return;
+  int judged = result == -EBADMSG
+                   ? debug_store_judge(intake->store, job->board, job->message.debug_chunk.id,
+                                       job->why, sizeof job->why)
+                   : 0;
+  if (judged != -EBADMSG)
     snprintf(job->why, sizeof job->why, "no symbols could be read from it: %s", strerror(-result));
 }
 

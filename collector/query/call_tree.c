@@ -15,6 +15,7 @@
 #include "query.h"
 
 #include "common/arena.h"
+#include "common/clock.h"
 #include "common/table.h"
 #include "naming.h"
 #include "selector.h"
@@ -121,6 +122,10 @@ static int translate(struct builder *builder, const struct store_forest *forest,
   return 0;
 }
 
+static bool is_late(const struct query_range *range) {
+  return range->deadline_ns != 0 && clock_monotonic_ns() >= range->deadline_ns;
+}
+
 static int wants(void *context, const struct store_series *series) {
   const struct builder *builder = context;
   const struct selector *selector = builder->range->selector;
@@ -133,6 +138,7 @@ static int on_block(void *context, const struct store_series *series,
   struct builder *builder = context;
   const char *board = store_series_label(series, "board");
   (void)start_ms, (void)end_ms;
+  if (is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
   for (size_t i = 0; i < count && error == 0; i++) {
     uint32_t node = builder->translated[rows[i].node];
@@ -153,7 +159,7 @@ struct board_count {
 static int count_board(void *context, const struct store_board *board) {
   struct board_count *count = context;
   count->all++;
-  if (!selector_matches_board(count->selector, board->name)) return 0;
+  if (!selector_may_match_board(count->selector, board->name)) return 0;
   char **more = reallocarray(count->names, count->matching + 1, sizeof *more);
   if (more == NULL) return -ENOMEM;
   count->names = more;
@@ -173,7 +179,9 @@ static int sum_loss(struct store *store, const struct query_range *range, uint64
     error = store_loss_in_range(store, NULL, range->from_ms, range->to_ms, loss);
   else
     for (uint32_t i = 0; i < count.matching && error == 0; i++)
-      error = store_loss_in_range(store, count.names[i], range->from_ms, range->to_ms, loss);
+      error = is_late(range)
+                  ? -ETIMEDOUT
+                  : store_loss_in_range(store, count.names[i], range->from_ms, range->to_ms, loss);
   for (uint32_t i = 0; i < count.matching; i++) free(count.names[i]);
   free(count.names);
   return error;

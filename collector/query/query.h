@@ -24,6 +24,7 @@ struct query_range {
   const struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
   uint32_t type;
+  uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
 };
 
 /* A function by name and module; frames without a name are "module+0xoffset". */
@@ -50,7 +51,8 @@ struct query_tree {
 };
 
 /* Builds the tree.  Returns 0; -ENOMEM when ARENA's limit is hit; -EOVERFLOW when the range holds
-   more than two million different stacks' nodes; or -errno from the store. */
+   more than two million different stacks' nodes; -ETIMEDOUT past the deadline, which is looked at
+   between blocks; or -errno from the store. */
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct query_tree *ret);
 

@@ -7,6 +7,10 @@
    Names are letters, digits and `_.-/`, not starting with a digit; a quoted value is in double or
    single quotes with \\ \" \' \n \t.  Spaces may stand between all parts.
 
+   A label that is absent is the empty string.  A board is judged by what it is now, a series by
+   what it was; and since a program may carry labels that its board has not, a board is ruled out
+   for a query over samples by its name alone.
+
    Regular expressions are POSIX extended ones, wrapped in ^( )$, as far as regex_guard lets them
    pass. */
 #include "selector.h"
@@ -232,10 +236,35 @@ bool selector_matches(const struct selector *selector, const struct store_series
   return true;
 }
 
-bool selector_matches_board(const struct selector *selector, const char *board) {
+bool selector_may_match_board(const struct selector *selector, const char *name) {
   for (unsigned i = 0; i < selector->count; i++) {
     const struct matcher *matcher = &selector->matchers[i];
-    if (strcmp(matcher->name, "board") == 0 && !matcher_agrees(matcher, board)) return false;
+    if (strcmp(matcher->name, "board") == 0 && !matcher_agrees(matcher, name)) return false;
   }
   return true;
+}
+
+static const char *board_label(const struct store_board *board, const char *name) {
+  if (strcmp(name, "board") == 0) return board->name;
+  if (strcmp(name, "arch") == 0) return board->arch;
+  if (strcmp(name, "kernel") == 0) return board->kernel;
+  for (uint32_t i = 0; i < board->label_count; i++)
+    if (strcmp(board->labels[i].name, name) == 0) return board->labels[i].value;
+  return NULL;
+}
+
+bool selector_matches_board(const struct selector *selector, const struct store_board *board) {
+  for (unsigned i = 0; i < selector->count; i++) {
+    const char *value = board_label(board, selector->matchers[i].name);
+    if (!matcher_agrees(&selector->matchers[i], value != NULL ? value : "")) return false;
+  }
+  return true;
+}
+
+const char *selector_sample_label(const struct selector *selector) {
+  static const char *const names[] = {"service", "exe", "build_id", "thread"};
+  for (unsigned i = 0; i < selector->count; i++)
+    for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+      if (strcmp(selector->matchers[i].name, names[j]) == 0) return names[j];
+  return NULL;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 struct selector;
+struct store_board;
 struct store_series;
 
 enum { SELECTOR_TEXT_MAX = 4096, SELECTOR_MATCHERS_MAX = 32, SELECTOR_REGEX_MAX = 512 };
@@ -19,7 +20,15 @@ void selector_free(struct selector *selector);
 
 bool selector_matches(const struct selector *selector, const struct store_series *series);
 
-/* Returns whether SELECTOR can match a series of BOARD (its board matchers agree). */
-bool selector_matches_board(const struct selector *selector, const char *board);
+/* Returns whether SELECTOR can match a series of the board called NAME (its board matchers
+   agree). */
+bool selector_may_match_board(const struct selector *selector, const char *name);
+
+/* Returns whether SELECTOR matches BOARD itself: its name, arch, kernel and own labels. */
+bool selector_matches_board(const struct selector *selector, const struct store_board *board);
+
+/* Returns the first name in SELECTOR that a board never has, only its samples (service, exe,
+   build_id, thread), or NULL. */
+const char *selector_sample_label(const struct selector *selector);
 
 #endif

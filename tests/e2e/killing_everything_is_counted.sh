@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of keeper and worker at once, then of the keeper alone: the next daemon closes the dead
-# run's books, and the program never notices.
+# kill -9 of keeper and worker at once, then of the keeper alone, then of both twice in a row:
+# the daemons that come after close the dead runs' books, and the program never notices.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -16,6 +16,14 @@ program=$!
 sleep 1.5
 kill -9 "$(cat "$B/fleetprofd.pid")"
 wait $program || fail "the program ended with $?"
+for again in 1 2; do
+  run --sampler perf --hz 199 --flush-timeout 2s -- "$targets/truth" 4 >"$W/truth" &
+  program=$!
+  until_true 5 worker >/dev/null || fail "no worker in round $again"
+  sleep 1.5
+  kill -9 "$(cat "$B/fleetprofd.pid")" "$(worker)"
+  wait $program || fail "the program ended with $?"
+done
 run -- true
 until_true 20 books_are_closed board1 || fail "the books do not close: $(books board1)"
 read -r produced stored dropped pending < <(books board1)

@@ -106,8 +106,35 @@ static void a_label_that_is_none_is_refused_by_name(void **state) {
   large[sizeof large - 1] = '\0';
   large[1] = '=';
   REFUSED("too long", "--label", large, "true");
+  char labels[5][251];
   large[250] = '\0';
-  REFUSED("one too many", "-l", large, "-l", large, "-l", large, "-l", large, "-l", large, "true");
+  for (int i = 0; i < 5; i++) {
+    memcpy(labels[i], large, sizeof labels[i]);
+    labels[i][0] = (char)('a' + i);
+  }
+  REFUSED("one too many", "-l", labels[0], "-l", labels[1], "-l", labels[2], "-l", labels[3], "-l",
+          labels[4], "true");
+}
+
+static void a_collector_is_refused_before_the_program_starts(void **state) {
+  (void)state;
+  static const char *const bad[] = {"junk",  "host:99999", "host:0", ":7443",
+                                    "host:", "::1:7443",   ""};
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+    REFUSED("--collector", "--collector", bad[i], "true");
+  assert_int_equal(parse("--collector", "[::1]:7443", "true", NULL), 0);
+  assert_int_equal(parse("--collector", "host.example:65535", "true", NULL), 0);
+}
+
+static void a_label_is_given_once(void **state) {
+  (void)state;
+  REFUSED("given before", "-l", "a=1", "-l", "b=1", "-l", "a=2", "true");
+  assert_int_equal(parse("-l", "a=1", "-l", "ab=1", "true", NULL), 0);
+}
+
+static void an_empty_state_is_refused(void **state) {
+  (void)state;
+  REFUSED("--state", "--state", "", "true");
 }
 
 static void a_service_must_fit_its_field(void **state) {
@@ -138,6 +165,9 @@ int main(void) {
       cmocka_unit_test(a_name_that_is_none_is_told_from_one_of_a_later_version),
       cmocka_unit_test(labels_come_out_one_a_line),
       cmocka_unit_test(a_label_that_is_none_is_refused_by_name),
+      cmocka_unit_test(a_collector_is_refused_before_the_program_starts),
+      cmocka_unit_test(a_label_is_given_once),
+      cmocka_unit_test(an_empty_state_is_refused),
       cmocka_unit_test(a_service_must_fit_its_field),
       cmocka_unit_test(a_missing_program_is_named),
   };

@@ -35,12 +35,14 @@ static const struct option rows[] = {
     {"ttl", 0, "TIME", "1h", "Limits", "how long", OPTION_DURATION, AT(ttl_ns)},
     {"budget-cpu", 0, "SHARE", "0.5%", "Limits", "of one CPU", OPTION_PERCENT, AT(budget_cpu)},
 };
+static const char *const other_names[] = {"token", "format", NULL};
 static const struct option_table table = {
     .usage = "fleetprof run [OPTION]... -- PROGRAM ARG...",
     .summary = "Runs a program and profiles it.",
     .epilogue = "EXAMPLES\n  fleetprof run -- true",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
+    .other_names = other_names,
 };
 
 static struct settings settings;
@@ -79,6 +81,20 @@ static void write_file(const char *text, size_t len) {
   snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 }
 
+/* The usual file, as if it were PATH; USUAL_OPENED: the one that was asked for last. */
+FILE *__real_fopen64(const char *name, const char *mode);
+FILE *__wrap_fopen64(const char *name, const char *mode);
+static bool has_usual_file;
+static char usual_opened[64];
+
+FILE *__wrap_fopen64(const char *name, const char *mode) {
+  if (strncmp(name, "/etc/fleetprof/", 15) != 0) return __real_fopen64(name, mode);
+  snprintf(usual_opened, sizeof usual_opened, "%s", name);
+  if (has_usual_file) return __real_fopen64(path, mode);
+  errno = ENOENT;
+  return NULL;
+}
+
 static void expect_file_refusal(const char *text, const char *wanted) {
   char whole[256];
   write_file(text, strlen(text));
@@ -90,6 +106,8 @@ static int close_file(void **state) {
   (void)state;
   if (file >= 0) close(file);
   file = -1;
+  has_usual_file = false;
+  usual_opened[0] = '\0';
   unsetenv("FLEETPROF_HZ");
   unsetenv("FLEETPROF_LABEL");
   unsetenv("FLEETPROF_CONFIG");
@@ -169,6 +187,59 @@ static void the_stronger_source_wins(void **state) {
   setenv("FLEETPROF_CONFIG", path, 1);
   assert_int_equal(parse(NULL), 0);
   assert_int_equal(settings.hz, 20);
+}
+
+static void the_usual_file_is_read_where_there_is_one(void **state) {
+  (void)state;
+  static const char text[] = "hz = 20\ntoken = of enroll\n";
+  assert_int_equal(parse(NULL), 0);
+  assert_int_equal(settings.hz, 99);
+  assert_string_equal(usual_opened, "/etc/fleetprof/fleetprof.conf");
+  write_file(text, sizeof text - 1);
+  has_usual_file = true;
+  assert_int_equal(parse(NULL), 0);
+  assert_int_equal(settings.hz, 20);
+  assert_int_equal(parse("--hz", "30", NULL), 0);
+  assert_int_equal(settings.hz, 30);
+}
+
+static void a_given_file_or_board_keeps_the_usual_file_out(void **state) {
+  (void)state;
+  has_usual_file = true;
+  write_file("hz = 20\n", 8);
+  assert_int_equal(parse("--state", "/s", NULL), 0);
+  assert_int_equal(settings.hz, 99);
+  assert_int_equal(parse("--config", "", NULL), 0);
+  assert_int_equal(settings.hz, 99);
+  assert_int_equal(parse("--config", "/dev/null", NULL), 0);
+  assert_int_equal(settings.hz, 99);
+  setenv("FLEETPROF_CONFIG", "/dev/null", 1);
+  assert_int_equal(parse(NULL), 0);
+  assert_int_equal(settings.hz, 99);
+  assert_string_equal(usual_opened, "");
+}
+
+static void a_subcommand_with_no_names_of_others_has_no_usual_file(void **state) {
+  (void)state;
+  static const char *const usages[] = {"p sub --data DIR", "p [OPTION]...", "p --data DIR", "p"};
+  for (unsigned i = 0; i < 4; i++) {
+    struct option_table alone = {.usage = usages[i]};
+    char *argv[] = {(char *)(uintptr_t) "p", NULL};
+    usual_opened[0] = '\0';
+    assert_int_equal(options_parse(&alone, 1, argv, &settings, &result, error, sizeof error), 0);
+    assert_string_equal(usual_opened, i == 0 ? "" : "/etc/fleetprof/p.conf");
+  }
+}
+
+static void what_nobody_knows_is_refused_in_the_usual_file_too(void **state) {
+  (void)state;
+  char wanted[128];
+  has_usual_file = true;
+  write_file("token = x\nhzz = 1\n", 18);
+  snprintf(wanted, sizeof wanted, "%s",
+           "/etc/fleetprof/fleetprof.conf:2: hzz: unknown option; the "
+           "nearest known one is 'hz'");
+  expect_refusal(parse(NULL), wanted);
 }
 
 static void a_wrong_word_is_refused_by_name(void **state) {
@@ -270,6 +341,7 @@ static void help_shows_every_option_with_default_and_environment(void **state) {
   assert_non_null(strstr(text, "[no] [FLEETPROF_VERBOSE]"));
   assert_non_null(strstr(text, "[none] [FLEETPROF_STATE]"));
   assert_non_null(strstr(text, "[none] [FLEETPROF_CONFIG]"));
+  assert_non_null(strstr(text, "/etc/fleetprof/fleetprof.conf"));
   assert_non_null(strstr(text, "EXAMPLES"));
   for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
     assert_true(strcspn(line, "\n") <= 100);
@@ -304,6 +376,10 @@ int main(void) {
       cmocka_unit_test_teardown(every_form_of_an_option_is_taken, close_file),
       cmocka_unit_test_teardown(options_end_at_the_first_other_word, close_file),
       cmocka_unit_test_teardown(the_stronger_source_wins, close_file),
+      cmocka_unit_test_teardown(the_usual_file_is_read_where_there_is_one, close_file),
+      cmocka_unit_test_teardown(a_given_file_or_board_keeps_the_usual_file_out, close_file),
+      cmocka_unit_test_teardown(a_subcommand_with_no_names_of_others_has_no_usual_file, close_file),
+      cmocka_unit_test_teardown(what_nobody_knows_is_refused_in_the_usual_file_too, close_file),
       cmocka_unit_test_teardown(a_wrong_word_is_refused_by_name, close_file),
       cmocka_unit_test_teardown(a_wrong_line_of_a_file_is_refused_by_place, close_file),
       cmocka_unit_test_teardown(a_nul_byte_in_a_file_is_refused, close_file),

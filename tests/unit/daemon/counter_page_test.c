@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/counter_page.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,43 +30,86 @@ static int remove_path(void **state) {
   return 0;
 }
 
-static struct counter_page *open_page(uint64_t run, struct counter_page *old) {
+static struct counter_page *open_page(uint64_t run) {
   struct counter_page *page;
-  assert_int_equal(counter_page_open(path, run, &page, old), 0);
+  assert_int_equal(counter_page_open(path, run, &page), 0);
   return page;
 }
 
-static void an_earlier_runs_books_are_handed_out_before_they_are_overwritten(void **state) {
-  (void)state;
-  struct counter_page old, *page = open_page(7, &old);
-  assert_int_equal(old.magic, 0);
+/* As a run that was killed leaves it. */
+static void leave_unclosed(uint64_t run) {
+  struct counter_page *page = open_page(run);
   counter_page_produce(page, 10);
   counter_page_ship(page, 4);
   counter_page_drop(page, LOSS_RING_FULL, 1);
   counter_page_close(page);
-  page = open_page(8, &old);
-  const struct counters *left = &old.books[atomic_load(&old.current)];
-  assert_int_equal(left->run, 7);
-  assert_int_equal(counters_open(left), 5);
-  assert_int_equal(atomic_load(&old.next_seq), 2);
-  assert_int_equal(counter_page_books(page)->run, 8);
+}
+
+static void the_books_of_runs_that_died_wait_until_they_are_closed(void **state) {
+  (void)state;
+  struct counter_page *page, *old;
+  leave_unclosed(7);
+  leave_unclosed(8);
+  page = open_page(9);
+  assert_int_equal(counter_page_books(page)->run, 9);
   assert_int_equal(counter_page_books(page)->produced, 0);
+  for (unsigned i = 0; i < 2; i++) {
+    assert_int_equal(counter_page_open_old(path, i, &old), 0);
+    assert_int_equal(counter_page_books(old)->run, 7 + i);
+    assert_int_equal(counters_open(counter_page_books(old)), 5);
+    assert_int_equal(atomic_load(&old->next_seq), 2);
+    counter_page_close(old);
+    counter_page_remove_old(path, i);
+  }
+  assert_int_equal(counter_page_open_old(path, 0, &old), -ENOENT);
   counter_page_close(page);
+}
+
+static void no_more_than_so_many_are_kept(void **state) {
+  (void)state;
+  struct counter_page *page, *old;
+  for (unsigned i = 0; i < COUNTER_PAGE_OLD_MAX + 2; i++) leave_unclosed(100 + i);
+  page = open_page(99);
+  for (unsigned i = 0; i < COUNTER_PAGE_OLD_MAX; i++) {
+    assert_int_equal(counter_page_open_old(path, i, &old), 0);
+    counter_page_close(old);
+    counter_page_remove_old(path, i);
+  }
+  assert_int_equal(counter_page_open_old(path, COUNTER_PAGE_OLD_MAX, &old), -ENOENT);
+  counter_page_close(page);
+}
+
+static void a_run_that_ended_or_did_nothing_leaves_no_books(void **state) {
+  (void)state;
+  struct counter_page *old, *page = open_page(7);
+  counter_page_produce(page, 10);
+  counter_page_ship(page, 10);
+  counter_page_end_run(page);
+  counter_page_close(page);
+  counter_page_close(open_page(8));
+  counter_page_close(open_page(9));
+  assert_int_equal(counter_page_open_old(path, 0, &old), -ENOENT);
 }
 
 static void a_page_of_another_make_counts_as_none(void **state) {
   (void)state;
-  struct counter_page old, *page = open_page(7, &old);
+  leave_unclosed(7);
+  struct counter_page *old, *page = open_page(8);
+  counter_page_produce(page, 1);
   page->magic ^= 1;
   counter_page_close(page);
-  page = open_page(8, &old);
-  assert_int_equal(old.magic, 0);
-  counter_page_close(page);
+  assert_int_equal(counter_page_open_old(path, 0, &old), 0);
+  old->magic ^= 1;
+  counter_page_close(old);
+  assert_int_equal(counter_page_open_old(path, 0, &old), -EBADMSG);
+  counter_page_remove_old(path, 0);
+  counter_page_close(open_page(9));
+  assert_int_equal(counter_page_open_old(path, 0, &old), -ENOENT);
 }
 
 static void a_prepared_drain_changes_nothing_until_it_is_committed(void **state) {
   (void)state;
-  struct counter_page old, *page = open_page(7, &old);
+  struct counter_page *page = open_page(7);
   struct counters after = *counter_page_books(page);
   struct counter_drain drain = {3, 5, 800, 2, 1}, found;
   after.produced = 9;
@@ -86,7 +130,7 @@ static void a_prepared_drain_changes_nothing_until_it_is_committed(void **state)
 
 static void a_forgotten_drain_leaves_the_books_as_they_were(void **state) {
   (void)state;
-  struct counter_page old, *page = open_page(7, &old);
+  struct counter_page *page = open_page(7);
   struct counters after = *counter_page_books(page);
   struct counter_drain drain = {.ring = 3}, found;
   after.produced = 9;
@@ -99,7 +143,7 @@ static void a_forgotten_drain_leaves_the_books_as_they_were(void **state) {
 
 static void a_commit_that_was_cut_short_is_finished_and_not_undone(void **state) {
   (void)state;
-  struct counter_page old, *page = open_page(7, &old);
+  struct counter_page *page = open_page(7);
   struct counters after = *counter_page_books(page);
   struct counter_drain drain = {.ring = 3};
   after.produced = 9;
@@ -120,7 +164,7 @@ static void a_commit_that_was_cut_short_is_finished_and_not_undone(void **state)
 
 static void what_leaves_the_spool_unsent_moves_from_shipped_to_dropped(void **state) {
   (void)state;
-  struct counter_page old, *page = open_page(7, &old);
+  struct counter_page *page = open_page(7);
   counter_page_produce(page, 10);
   counter_page_ship(page, 10);
   counter_page_unship(page, LOSS_SPOOL_FULL, 4);
@@ -136,7 +180,7 @@ static void what_leaves_the_spool_unsent_moves_from_shipped_to_dropped(void **st
 
 static void each_shipped_batch_takes_the_next_seq(void **state) {
   (void)state;
-  struct counter_page old, *page = open_page(7, &old);
+  struct counter_page *page = open_page(7);
   assert_int_equal(atomic_load(&page->next_seq), 1);
   counter_page_ship(page, 0);
   counter_page_ship(page, 0);
@@ -149,7 +193,9 @@ static void each_shipped_batch_takes_the_next_seq(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_path, remove_path)
-      TEST(an_earlier_runs_books_are_handed_out_before_they_are_overwritten),
+      TEST(the_books_of_runs_that_died_wait_until_they_are_closed),
+      TEST(no_more_than_so_many_are_kept),
+      TEST(a_run_that_ended_or_did_nothing_leaves_no_books),
       TEST(a_page_of_another_make_counts_as_none),
       TEST(a_prepared_drain_changes_nothing_until_it_is_committed),
       TEST(a_forgotten_drain_leaves_the_books_as_they_were),

@@ -17,7 +17,6 @@
 struct keeper_end {
   int socket;
   struct hold_table table;
-  bool is_old_closed;
   int last;
 };
 
@@ -27,8 +26,7 @@ static pthread_t thread;
 
 static void *keep(void *context) {
   struct keeper_end *end = context;
-  while ((end->last = hold_serve(end->socket, &end->table, &end->is_old_closed)) != -ECONNRESET)
-    usleep(100);
+  while ((end->last = hold_serve(end->socket, &end->table)) != -ECONNRESET) usleep(100);
   return NULL;
 }
 
@@ -81,20 +79,13 @@ static void a_full_table_says_so(void **state) {
   close(null);
 }
 
-static void the_end_of_the_old_run_is_passed_on(void **state) {
-  (void)state;
-  assert_false(keeper.is_old_closed);
-  assert_int_equal(hold_send_old_closed(pair[1]), 0);
-  assert_true(keeper.is_old_closed);
-}
-
 static void a_message_of_another_size_is_refused_and_changes_nothing(void **state) {
   (void)state;
   int32_t answer = 0;
   assert_int_equal(send(pair[1], "short", 5, 0), 5);
   assert_int_equal(recv(pair[1], &answer, sizeof answer, 0), sizeof answer);
   assert_int_equal(answer, -EBADMSG);
-  assert_int_equal(hold_send_old_closed(pair[1]), 0);
+  assert_int_equal(hold_send_drop(pair[1], 1), 0);
 }
 
 int main(void) {
@@ -102,7 +93,6 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(what_is_held_has_a_descriptor_of_its_own),
       TEST(a_full_table_says_so),
-      TEST(the_end_of_the_old_run_is_passed_on),
       TEST(a_message_of_another_size_is_refused_and_changes_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

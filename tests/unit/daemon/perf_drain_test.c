@@ -42,7 +42,6 @@ static void on_file(void *context, struct span id, const char *file, const char 
 
 static int make(void **state) {
   (void)state;
-  struct counter_page old;
   snprintf(path, sizeof path, "/tmp/perf-drain-%d", (int)getpid());
   memset(&rings, 0, sizeof rings);
   memset(&targets, 0, sizeof targets);
@@ -58,7 +57,7 @@ static int make(void **state) {
   targets.count = 1;
   if (table_add(&targets.by_event, EVENT, 0) || modules_new(on_file, NULL, &modules) ||
       processes_new(modules, &processes) || window_new(modules, &window) ||
-      counter_page_open(path, 9, &page, &old))
+      counter_page_open(path, 9, &page))
     return -1;
   drain = (struct drain){.page = page,
                          .targets = &targets,

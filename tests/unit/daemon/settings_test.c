@@ -52,12 +52,20 @@ static void values_out_of_range_are_refused_by_name(void **state) {
   (void)state;
   const struct {
     char *option, *value;
-  } bad[] = {{"--window", "10ms"},    {"--window", "2m"},     {"--hz", "0"},    {"--hz", "20000"},
-             {"--spool-bytes", "1K"}, {"--label", "novalue"}, {"--label", "=x"}};
+  } bad[] = {{"--window", "10ms"},       {"--window", "2m"},       {"--hz", "0"},
+             {"--hz", "20000"},          {"--spool-bytes", "1K"},  {"--label", "novalue"},
+             {"--label", "=x"},          {"--label", "board=x"},   {"--label", "kernel=x"},
+             {"--label", "1st=x"},       {"--label", "a-b=x"},     {"--collector", "junk"},
+             {"--collector", "host:"},   {"--collector", ":1"},    {"--collector", "h:0"},
+             {"--collector", "h:65536"}, {"--collector", "::1:7"}, {"--collector", "a b:7"},
+             {"--collector", "[]:7"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     assert_int_equal(parse(bad[i].option, bad[i].value), -EINVAL);
     assert_non_null(strstr(error, bad[i].option));
   }
+  assert_int_equal(parse("--collector", "[::1]:7443"), 0);
+  assert_int_equal(parse("--collector", "fleet-1.example.org:7443"), 0);
+  assert_int_equal(parse("--label", "_rack9=a-b=c"), 0);
   assert_int_equal(parse("stray", NULL), -EINVAL);
   assert_non_null(strstr(error, "stray"));
 }
@@ -100,6 +108,25 @@ static void directories_are_made_with_their_parents_and_closed_to_others(void **
   assert_int_equal(system(command), 0);
 }
 
+static void a_users_socket_directory_must_be_closed_to_others(void **state) {
+  (void)state;
+  char dir[] = "/tmp/settings-test-XXXXXX", link[64], command[160];
+  assert_non_null(mkdtemp(dir));
+  memset(&settings, 0, sizeof settings);
+  snprintf(settings.state_dir, sizeof settings.state_dir, "%s/state", dir);
+  snprintf(settings.runtime_dir, sizeof settings.runtime_dir, "%s/run", dir);
+  assert_int_equal(settings_make_dirs(&settings, error, sizeof error), 0);
+  assert_int_equal(chmod(settings.runtime_dir, 0755), 0);
+  assert_int_equal(settings_make_dirs(&settings, error, sizeof error), -EPERM);
+  assert_non_null(strstr(error, settings.runtime_dir));
+  snprintf(link, sizeof link, "%s/link", dir);
+  assert_int_equal(symlink(settings.state_dir, link), 0);
+  memcpy(settings.runtime_dir, link, sizeof link);
+  assert_int_equal(settings_make_dirs(&settings, error, sizeof error), -EPERM);
+  snprintf(command, sizeof command, "rm -rf '%s'", dir);
+  assert_int_equal(system(command), 0);
+}
+
 static void an_ordinary_users_places_follow_the_environment(void **state) {
   (void)state;
   if (geteuid() == 0) {
@@ -123,6 +150,7 @@ int main(void) {
       cmocka_unit_test(values_out_of_range_are_refused_by_name),
       cmocka_unit_test(the_collector_is_the_given_or_the_enrolled_one),
       cmocka_unit_test(directories_are_made_with_their_parents_and_closed_to_others),
+      cmocka_unit_test(a_users_socket_directory_must_be_closed_to_others),
       cmocka_unit_test(an_ordinary_users_places_follow_the_environment),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

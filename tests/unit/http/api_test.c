@@ -224,6 +224,7 @@ static void boards_of_a_range_are_those_seen_in_it(void **state) {
   (void)state;
   assert_has(ask(api_boards, "from", "-5m", NULL, NULL), "press-7");
   assert_has(ask(api_boards, "from", "-3h", "to", "-2h"), "{\"boards\":[]}");
+  assert_has(ask(api_boards, "from", "4102444800", "to", "4102444900"), "{\"boards\":[]}");
 }
 
 static void a_limit_cuts_the_boards_listed_and_not_the_sums(void **state) {

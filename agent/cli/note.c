@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The note tells the daemon the program's pid before any agent does, so that its status can say
+   which sampler was meant and why it was not a better one: also for a program in which the agent
+   never started, and for one that has ended.  Its answer changes nothing here.
+
+   All that `run` asks before the program starts shares one deadline, kept in the choice: a daemon
+   that hangs costs the program that much and no more, however many questions there were. */
+#include "note.h"
+#include "common/clock.h"
+#include "daemon_call.h"
+#include "request_fill.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+uint32_t note_left_ms(const struct sampling_choice *choice) {
+  uint64_t now_ns = clock_monotonic_ns();
+  return now_ns < choice->deadline_ns ? (uint32_t)((choice->deadline_ns - now_ns) / NS_PER_MS) : 0;
+}
+
+int note_sampler(const struct sampling_choice *choice, const char *sampler) {
+  struct intake_request request;
+  struct intake_answer answer;
+  struct intake_call call = {.request = &request, .timeout_ms = note_left_ms(choice)};
+  if (call.timeout_ms == 0) return -ETIMEDOUT;
+  request_fill(&request, INTAKE_NOTE, choice);
+  snprintf(request.sampler, sizeof request.sampler, "%s", sampler);
+  int error = daemon_call(choice->socket, &call, &answer);
+  if (error == 0 && answer.fd >= 0) close(answer.fd);
+  return error;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /etc/fleetprof/fleetprof.conf is one file for all subcommands: `state =` means each of them,
+   `hz =` only run.  So each passes over what is another's, and still refuses what is nobody's.  A
+   new option has a line here; without it the other subcommands would refuse a file that holds it.
+   The daemon and the collector have files of their own. */
+#include "commands.h"
+
+#include <stddef.h>
+
+const char *const commands_option_names[] = {
+    "service", "label",     "hz",     "sampler",       "unwind",  "collect",
+    "state",   "collector", "output", "flush-timeout", "verbose", /* run */
+    "token",                                                      /* enroll */
+    "format",                                                     /* status */
+    NULL,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A timer samples what it can reach: not the threads beyond the ring's slots, not a thread's last
+   partial period, nothing of a program that does not load the agent.  The kernel tells `run` at the
+   end how much CPU time its tree has spent; what the samples of that tree do not explain of it
+   becomes one record, [unsampled], so that the total is right whatever was missed.
+
+   A note is one run.  A target belongs to the note of its nearest ancestor, by the parents that
+   /proc names when it registers: a process that lost its parent before is found nowhere, and
+   neither does the kernel bill it to the tree.  What targets explain stays with the note when they
+   end.  A run inside a run explains to the outer one all that it was told itself; one by perf all
+   that the kernel counted (its own rest is residual.c's).
+
+   Notes live in the worker's memory.  When a worker is killed, nobody knows any more what was
+   sampled: the rest of such a run is not reported, which is less than the truth and never twice.
+
+   Samples are an estimate, one period each.  Where they come to more than the kernel's word, there
+   is no rest; nothing is taken back. */
+#include "intake.h"
+#include "worker.h"
+
+#include "common/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ANCESTORS_MAX = 32 /* how far up a tree a note is looked for */ };
+
+static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
+  for (unsigned i = 0; serial != 0 && i < WORKER_NOTES_MAX; i++)
+    if (worker->notes[i].serial == serial) return &worker->notes[i];
+  return NULL;
+}
+
+/* NOTE, or the first around it, whose program is sampled by timer. */
+static struct worker_note *find_timer(struct worker *worker, struct worker_note *note) {
+  while (note != NULL && strcmp(note->sampler, "timer") != 0)
+    note = find_serial(worker, note->outer);
+  return note;
+}
+
+struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid) {
+  struct worker_note *found = NULL;
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
+    struct worker_note *note = &worker->notes[i];
+    if (note->serial == 0 || note->pid != pid) continue;
+    if (found == NULL || note->serial > found->serial) found = note;
+  }
+  return found;
+}
+
+struct worker_note *run_note_find(struct worker *worker, pid_t pid) {
+  struct proc_stat stat;
+  for (unsigned up = 0; pid > 1 && up < ANCESTORS_MAX; up++) {
+    struct worker_note *note = run_note_find_pid(worker, pid);
+    if (note != NULL) return note;
+    if (proc_stat_read(pid, &stat) < 0) return NULL;
+    pid = stat.parent;
+  }
+  return NULL;
+}
+
+/* The oldest that is no longer needed, else the oldest. */
+static struct worker_note *find_place(struct worker *worker) {
+  struct worker_note *oldest = &worker->notes[0], *ended = NULL;
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
+    struct worker_note *note = &worker->notes[i];
+    if (note->serial < oldest->serial) oldest = note;
+    if (note->serial != 0 && !note->is_told) continue;
+    if (ended == NULL || note->serial < ended->serial) ended = note;
+  }
+  return ended ? ended : oldest;
+}
+
+void run_note_add(struct worker *worker, const struct intake_packet *packet) {
+  const struct intake_request *request = packet->request;
+  struct proc_stat stat;
+  const struct worker_note *outer = NULL;
+  if (proc_stat_read(request->pid, &stat) == 0)
+    outer = find_timer(worker, run_note_find(worker, stat.parent));
+  uint32_t outer_serial = outer ? outer->serial : 0;
+  struct worker_note *note = find_place(worker);
+  *note = (struct worker_note){.serial = ++worker->last_note,
+                               .outer = outer_serial,
+                               .pid = request->pid,
+                               .target = worker->targets.next_id++,
+                               .uid = packet->uid,
+                               .asked_mhz = request->asked_mhz};
+  memcpy(note->sampler, request->sampler, sizeof note->sampler);
+  memcpy(note->why, request->why, sizeof note->why);
+  memcpy(note->service, request->service, sizeof note->service);
+  memcpy(note->labels, request->labels, sizeof note->labels);
+  memcpy(note->exe, request->exe, sizeof note->exe);
+}
+
+void run_note_join(struct worker *worker, struct target *target) {
+  struct worker_note *note = find_timer(worker, run_note_find(worker, target->held.pid));
+  bool is_perf = target->held.kind == HOLD_PERF;
+  if (note == NULL || (is_perf && note->pid == target->held.pid)) return;
+  target->run = note->serial;
+  if (is_perf || note->pid != target->held.pid) return;
+  /* The program itself knows its path better than the command line did. */
+  note->target = target->held.id;
+  if (target->held.exe[0] != '\0') memcpy(note->exe, target->held.exe, sizeof note->exe);
+}
+
+static uint64_t explained_ns(const struct target *target) {
+  const struct residual *residual = &target->residual;
+  if (target->held.kind == HOLD_PERF) return residual->total_ns - residual->base_total_ns;
+  return target->weight_ns;
+}
+
+void run_note_leave(struct worker *worker, const struct target *target) {
+  struct worker_note *note = find_serial(worker, target->run);
+  if (note != NULL) note->explained_ns += explained_ns(target);
+}
+
+static uint64_t sum_explained(const struct worker *worker, const struct worker_note *note) {
+  uint64_t sum = note->explained_ns;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->run == note->serial) sum += explained_ns(target);
+  }
+  return sum;
+}
+
+/* Where the rest goes: the program's own target while there is one, else one made up of the note,
+   under the same id. */
+static void report_rest(struct worker *worker, const struct worker_note *note, uint64_t rest_ns) {
+  struct target *live = targets_find(&worker->targets, note->target), ended = {.run = note->serial};
+  if (live == NULL) {
+    struct hold_target *held = &ended.held;
+    held->id = note->target;
+    held->kind = HOLD_TIMER;
+    held->pid = note->pid;
+    held->asked_mhz = note->asked_mhz;
+    memcpy(held->service, note->service, sizeof held->service);
+    memcpy(held->labels, note->labels, sizeof held->labels);
+    memcpy(held->exe, note->exe, sizeof held->exe);
+    memcpy(held->why, note->why, sizeof held->why);
+    const char *slash = strrchr(note->exe, '/');
+    snprintf(ended.root_comm, sizeof ended.root_comm, "%.15s", slash ? slash + 1 : note->exe);
+  }
+  drain_rest(&worker->drain, live ? live : &ended, rest_ns);
+}
+
+void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns) {
+  /* The same account, asked again, or one of a program that ran as it was. */
+  if (note->is_told || strcmp(note->sampler, "timer") != 0) return;
+  drain_run(&worker->drain);
+  uint64_t explained = sum_explained(worker, note);
+  note->is_told = true;
+  struct worker_note *outer = find_serial(worker, note->outer);
+  if (outer != NULL) outer->explained_ns += told_ns > explained ? told_ns : explained;
+  if (told_ns > explained) report_rest(worker, note, told_ns - explained);
+}
