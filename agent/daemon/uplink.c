@@ -399,7 +399,7 @@ int uplink_start(const struct uplink_parts *parts, struct uplink **ret) {
   }
   signal(SIGPIPE, SIG_IGN); /* a peer that left is an error code, not the daemon's end */
   if (parts->address == NULL) {
-    snprintf(uplink->why, sizeof uplink->why, "no collector: give --collector HOST:PORT");
+    snprintf(uplink->why, sizeof uplink->why, "not enrolled: run fleetprof enroll");
   } else {
     uplink->state = STATE_WAITING;
     arm(uplink, clock_monotonic_ns());

@@ -172,10 +172,46 @@ static long tick_ms(const struct worker *worker, uint64_t now) {
   return now - worker->busy_ns > QUIET_NS ? 2 * ms : ms;
 }
 
+static void on_uplink_change(void *context) {
+  flush_check(context);
+}
+
+static int start_uplink(struct worker *worker) {
+  bool has_collector =
+      settings_collector(worker->settings, worker->collector, sizeof worker->collector);
+  struct uplink_parts parts = {.loop = worker->loop,
+                               .spool = worker->spool,
+                               .debug = worker->debug,
+                               .address = has_collector ? worker->collector : NULL,
+                               .certificate_path = worker->certificate,
+                               .key_path = worker->key,
+                               .ca_path = worker->ca,
+                               .fill_hello = hello_fill,
+                               .fill_ping = hello_fill_ping,
+                               .on_change = on_uplink_change,
+                               .context = worker};
+  return uplink_start(&parts, &worker->uplink);
+}
+
+/* A board may be enrolled, or enrolled elsewhere, while its daemon runs. */
+static void follow_collector(struct worker *worker) {
+  char address[sizeof worker->collector];
+  if (!settings_collector(worker->settings, address, sizeof address)) return;
+  if (strcmp(address, worker->collector) == 0) return;
+  struct uplink *old = worker->uplink;
+  int error = start_uplink(worker);
+  if (error) return;
+  uplink_stop(old);
+  log_info("uplink %s: the board's collector from now on", address);
+}
+
 static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
-  if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) worker_sweep_targets(worker);
+  if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
+    worker_sweep_targets(worker);
+    follow_collector(worker);
+  }
   if (is_window_due(worker)) close_window(worker, false);
   spool_sync(worker->spool, false);
   flush_check(worker);
@@ -201,10 +237,6 @@ static void on_end(evutil_socket_t fd, short what, void *context) {
   (void)fd;
   (void)what;
   begin_stop(context);
-}
-
-static void on_uplink_change(void *context) {
-  flush_check(context);
 }
 
 static void on_packet(void *context, struct intake_packet *packet) {
@@ -264,23 +296,6 @@ static int open_disk(struct worker *worker) {
   int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
   if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));
   return error;
-}
-
-static int start_uplink(struct worker *worker) {
-  bool has_collector =
-      settings_collector(worker->settings, worker->collector, sizeof worker->collector);
-  struct uplink_parts parts = {.loop = worker->loop,
-                               .spool = worker->spool,
-                               .debug = worker->debug,
-                               .address = has_collector ? worker->collector : NULL,
-                               .certificate_path = worker->certificate,
-                               .key_path = worker->key,
-                               .ca_path = worker->ca,
-                               .fill_hello = hello_fill,
-                               .fill_ping = hello_fill_ping,
-                               .on_change = on_uplink_change,
-                               .context = worker};
-  return uplink_start(&parts, &worker->uplink);
 }
 
 /* Of daemons that died: what cannot be spooled now is tried again by the next worker. */
