@@ -7,8 +7,12 @@
    has only the board's own wall clock then: it is believed when it is plausible, and otherwise the
    window is placed where we stand now, which is late but never lost, and said to be so.
 
+   What has arrived has happened: the offset holds the time that Hello was on its way, so a window
+   may seem to end a little ahead of us; it is moved to end now.  And it lasts a millisecond at
+   least, so that a question asked right after the ack, up to now, finds it.
+
    Every number here came from a peer: sums that would wrap are not made, windows longer than a day
-   are cut to their last day, and nothing is placed more than a day ahead. */
+   are cut to their last day, and clocks more than a day ahead are not believed. */
 #include "placement.h"
 
 #include "common/clock.h"
@@ -49,9 +53,17 @@ static bool is_plausible(uint64_t start_ns, uint64_t end_ns, uint64_t now_ns) {
   return start_ns <= end_ns && start_ns >= PLAUSIBLE_FROM_NS && end_ns <= now_ns + DAY_NS;
 }
 
-static struct placed place(uint64_t start_ns, uint64_t end_ns, const char *clock) {
-  if (end_ns - start_ns > DAY_NS) start_ns = end_ns - DAY_NS;
-  return (struct placed){start_ns / NS_PER_MS, end_ns / NS_PER_MS, clock};
+struct span_ns {
+  uint64_t start, end;
+};
+
+static struct placed place(struct span_ns window, uint64_t now_ns, const char *clock) {
+  uint64_t ahead_ns = window.end > now_ns ? window.end - now_ns : 0;
+  if (window.end - window.start > DAY_NS) window.start = window.end - DAY_NS;
+  struct placed placed = {(window.start - ahead_ns) / NS_PER_MS,
+                          (window.end - ahead_ns) / NS_PER_MS, clock};
+  if (placed.start_ms == placed.end_ms) placed.start_ms--;
+  return placed;
 }
 
 struct placed placement_of(const struct placement *placement, const struct batch *batch,
@@ -62,10 +74,12 @@ struct placed placement_of(const struct placement *placement, const struct batch
                       memcmp(placement->boot_id, batch->boot_id, sizeof placement->boot_id) == 0;
   if (is_same_boot && start_ns <= end_ns && end_ns <= UINT64_MAX - offset_ns &&
       is_plausible(start_ns + offset_ns, end_ns + offset_ns, now_ns))
-    return place(start_ns + offset_ns, end_ns + offset_ns, placement_clock(placement));
+    return place((struct span_ns){start_ns + offset_ns, end_ns + offset_ns}, now_ns,
+                 placement_clock(placement));
   uint64_t length_ns = start_ns <= end_ns ? end_ns - start_ns : 0;
   start_ns = batch->start_walltime_ns, end_ns = batch->end_walltime_ns;
-  if (is_plausible(start_ns, end_ns, now_ns)) return place(start_ns, end_ns, "estimated");
+  if (is_plausible(start_ns, end_ns, now_ns))
+    return place((struct span_ns){start_ns, end_ns}, now_ns, "estimated");
   if (length_ns > DAY_NS) length_ns = DAY_NS;
-  return place(now_ns - length_ns, now_ns, "unknown");
+  return place((struct span_ns){now_ns - length_ns, now_ns}, now_ns, "unknown");
 }
