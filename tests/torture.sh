@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The long forms, by hand or at night: the scripts about truth and kill -9 again and again, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer with
-# AddressSanitizer.  Ends with "N passed, N failed".
+# The long forms, by hand or at night: the scripts about truth and kill -9 again and again, the unit
+# tests under ThreadSanitizer, and every fuzz target under libFuzzer with AddressSanitizer.  Ends
+# with "N passed, N failed".
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
 set -u
