@@ -19,9 +19,10 @@ const struct route routes[] = {
      api_label_values, "the values of one label"},
     {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format",
      api_profile, "where the time went: format=top (functions), tree or folded (call stacks)"},
-    {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match type limit", api_loss,
-     "samples produced, stored and dropped since each board's first, by reason, whatever the time "
-     "range; limit cuts the boards listed and not the sums. match as for boards"},
+    {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
+     "samples produced, stored and dropped since each board's first, by reason: the books close "
+     "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "
+     "and not the sums. match as for boards"},
     {"GET", "/api/v1/debug", ROLE_READ, LANE_QUERY, "match from to type limit", api_debug_list,
      "modules seen, and how good the debug file of each is; always of all boards and times: match, "
      "from, to and type are checked and choose nothing"},
