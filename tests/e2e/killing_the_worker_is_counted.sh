@@ -17,8 +17,11 @@ for sampler in perf timer; do
   wait $program || fail "the program ended with $?"
   until_true 20 books_are_closed "b-$sampler" || fail "$sampler: the books do not close: $(books "b-$sampler")"
   read -r produced stored dropped pending < <(books "b-$sampler")
-  # Sampling went on: what the books call produced is what 199 Hz should give.
-  /usr/bin/python3 -c "import sys; user = float(open('$W/truth').read().split()[3]); sys.exit(abs($produced / (199 * user) - 1) > .1)" \
+  # Sampling went on: what the books call produced is what 199 Hz should give.  On a busy machine the
+  # timer's expiries are merged into fewer, heavier records, so only a lower bound holds there.
+  least=0.9
+  [ $sampler = timer ] && least=0.6
+  /usr/bin/python3 -c "import sys; user = float(open('$W/truth').read().split()[3]); sys.exit(not $least < $produced / (199 * user) < 1.1)" \
     || fail "$sampler: $produced samples produced in $(cut -d' ' -f4 "$W/truth") s"
   answered=$(profile "{board=\"b-$sampler\"}" | json "d['samples']")
   [ "$answered" = "$stored" ] || fail "$sampler: the answer holds $answered samples of $stored stored"
