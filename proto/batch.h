@@ -12,11 +12,14 @@
 enum { BATCH_NONE = UINT32_MAX, BATCH_BOOT_ID_BYTES = 16 };
 
 enum module_kind {
-  MODULE_ELF = 0,      /* id is the build-id, or the SHA-256 of the file when it has none */
-  MODULE_PSEUDO = 1,   /* no file: path is its whole name, "[kernel]", "[vdso]", "[anon]" */
+  MODULE_ELF = 0,    /* id is the build-id, or the SHA-256 of the file when it has none */
+  MODULE_PSEUDO = 1, /* no file: path is its whole name, "[kernel]", "[vdso]", "[anon]" */
 };
 
-enum sample_type { SAMPLE_CPU = 0 /* weight in nanoseconds of CPU time */ };
+enum sample_type {
+  SAMPLE_CPU = 0,    /* weight in nanoseconds of CPU time */
+  SAMPLE_CPU_LR = 1, /* the same; the node's parent is not a caller but the link register */
+};
 
 struct label {
   const char *name;

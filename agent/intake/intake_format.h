@@ -4,7 +4,8 @@
    neither a parser nor an allocator.  The caller's pid and uid come from SO_PEERCRED, never from
    the packet.
 
-     target (preload)  TARGET {hz, service, labels, exe} + fd of /proc/self/maps
+     target (preload)  TARGET {hz, service, labels, exe, argv, collect ...} + fd of /proc/self/maps,
+                       where there is one
        daemon          RING {} + memfd          or REFUSED {why}
      fleetprof run     PERF {pid, hz, service, labels} + one perf event fd a CPU, in CPU order
        daemon          ACCEPTED                 or REFUSED {why}
@@ -14,7 +15,9 @@
      fleetprof status  STATUS
        daemon          TEXT + memfd holding JSON
      fleetprof run     NOTE {pid, sampler, why}: what was chosen for the target and why
-       daemon          ACCEPTED */
+       daemon          ACCEPTED
+     fleetprof ctl     CTL {verb, hz, service}
+       daemon          ACCEPTED {records: targets that obey}  or REFUSED {why} */
 #ifndef INTAKE_INTAKE_FORMAT_H
 #define INTAKE_INTAKE_FORMAT_H
 
@@ -22,12 +25,13 @@
 
 enum {
   INTAKE_MAGIC = 0x4e495246, /* "FRIN" */
-  INTAKE_VERSION = 1,
+  INTAKE_VERSION = 2,
   INTAKE_FDS_MAX = 250, /* SCM_RIGHTS carries at most 253 */
   INTAKE_SERVICE_BYTES = 128,
   INTAKE_LABELS_BYTES = 1024, /* "k=v\nk=v" */
   INTAKE_PATH_BYTES = 1024,
   INTAKE_WHY_BYTES = 256,
+  INTAKE_ARGV_BYTES = 512, /* words parted by NUL, cut */
 };
 
 #define INTAKE_SOCKET_NAME "fleetprofd.sock"
@@ -38,6 +42,7 @@ enum intake_kind {
   INTAKE_NOTE = 3,
   INTAKE_FLUSH = 4,
   INTAKE_STATUS = 5,
+  INTAKE_CTL = 6,
   INTAKE_RING = 16,
   INTAKE_ACCEPTED = 17,
   INTAKE_REFUSED = 18,
@@ -49,22 +54,36 @@ enum intake_flush_outcome {
   INTAKE_FLUSH_ACKED = 0,   /* all of it is stored by the collector */
   INTAKE_FLUSH_SPOOLED = 1, /* kept in the spool; why says what the uplink waits for */
   INTAKE_FLUSH_LOST = 2,    /* the disk refused it; counted */
+  INTAKE_FLUSH_WRITTEN = 3, /* it is in the file that --output named */
 };
+
+enum intake_verb { INTAKE_PAUSE = 1, INTAKE_RESUME = 2, INTAKE_RATE = 3 };
+
+/* How the target's arguments were found (preload/identity.h). */
+enum intake_argv { INTAKE_ARGV_NONE = 0, INTAKE_ARGV_VERIFIED = 1, INTAKE_ARGV_GUESSED = 2 };
 
 struct intake_request {
   uint32_t magic;
   uint16_t version;
   uint16_t kind;
-  int32_t pid;          /* PERF, NOTE, FLUSH: the program that run started */
-  uint32_t asked_mhz;   /* thousandths of a hertz; 0: the daemon's default */
-  uint64_t user_ns;     /* FLUSH: CPU time of the ended tree, as the kernel told its parent */
+  int32_t pid;        /* PERF, NOTE, FLUSH: the program that run started */
+  uint32_t asked_mhz; /* thousandths of a hertz; 0: the daemon's default */
+  uint64_t user_ns;   /* FLUSH: CPU time of the ended tree, as the kernel told its parent */
   uint64_t system_ns;
-  uint64_t deadline_ms; /* FLUSH: how long the caller will wait */
-  char sampler[16];     /* NOTE: the one chosen */
+  uint64_t deadline_ms;               /* FLUSH: how long the caller will wait */
+  uint32_t collect;                   /* TARGET, PERF, NOTE: enum ring_collect */
+  uint32_t clock;                     /* TARGET: enum ring_clock */
+  uint32_t bin_bytes, counter_bytes;  /* histogram; 0: the default */
+  uint32_t last;                      /* recorder: values kept of each thread; 0: the default */
+  uint32_t is_dormant;                /* TARGET: no timer until asked */
+  uint32_t verb;                      /* CTL: enum intake_verb */
+  uint32_t argv_quality;              /* TARGET: enum intake_argv */
+  char sampler[16];                   /* NOTE: the one chosen */
   char service[INTAKE_SERVICE_BYTES]; /* empty: the program's file name */
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
-  char why[INTAKE_WHY_BYTES]; /* NOTE, PERF: why no better sampler was taken */
+  char why[INTAKE_WHY_BYTES];   /* NOTE, PERF: why no better sampler was taken */
+  char argv[INTAKE_ARGV_BYTES]; /* TARGET */
 };
 
 struct intake_reply {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* THE CONTRACT between a target and the daemon: the layout of the sealed memfd that the daemon
-   makes, touches and hands over, and that the handler writes into.
+/* THE CONTRACT between a target and the daemon: the layout of the sealed memfd (or preallocated
+   file) that the daemon makes, touches and hands over, and that the handler writes into.
 
      0        ring_header (4 KiB)
-     4096     slot 0: ring_slot (256 bytes) + data (slot_bytes)
-     ...      slot 1, ... slot_count - 1
+     4096     by what is collected (enum ring_collect):
+                stacks, pc-lr   slots: ring_slot (256 bytes) + data (slot_bytes), slot_count times
+                histogram       image_table, counters           (image_format.h, histogram_format.h)
+                recorder        image_table, slots as above     (recorder_format.h)
 
    A slot belongs to one thread.  The thread's handler is its only producer, the daemon its only
    consumer, so a slot is a plain single-producer single-consumer byte ring: `head` and `tail`
@@ -24,7 +26,7 @@
 
 enum {
   RING_MAGIC = 0x474e5246, /* "FRNG" */
-  RING_VERSION = 1,
+  RING_VERSION = 2,
   RING_HEADER_BYTES = 4096,
   RING_SLOT_HEADER_BYTES = 256,
   RING_DEPTH_MAX = 128,
@@ -38,21 +40,48 @@ enum {
   RING_NAME_BYTES = 16,
 };
 
+enum ring_collect { RING_STACKS = 0, RING_PC_LR = 1, RING_HISTOGRAM = 2, RING_RECORDER = 3 };
+
+/* Which clock makes the signals. */
+enum ring_clock { RING_CLOCK_THREAD = 0, RING_CLOCK_PROF = 1, RING_CLOCK_VIRTUAL = 2 };
+
+/* PAUSE deletes the timers and OFF does it for good.  The target obeys at its next sample, thread
+   or fork; one that has no timers is woken by a nudge: the daemon queues the ring's signal, with
+   nudge_token as its value, to one of its threads. */
 enum ring_control { RING_RUN = 0, RING_PAUSE = 1, RING_OFF = 2 };
+
+enum ring_cost_unit {
+  RING_COST_NONE = 0,
+  RING_COST_TICKS = 1 /* of the CPU's counter */,
+  RING_COST_NS = 2
+};
+
+enum { RING_COST_BUCKETS = 32 /* bucket n: from 2^n up to 2^(n+1) units */ };
 
 /* Set by the daemon before hand-over unless said otherwise. */
 struct ring_header {
   uint32_t magic;
   uint32_t version;
   uint32_t slot_count;
-  uint32_t slot_bytes; /* data bytes of each slot, a power of two */
-  uint64_t period_ns;  /* CPU time between samples */
-  uint32_t depth_max;  /* frames a record may hold */
-  uint32_t signal;     /* the real-time signal to use */
-  _Atomic uint32_t control;             /* enum ring_control; the daemon may change it any time */
-  _Atomic uint32_t threads_unsampled;   /* by the target: no free slot, or no timer to be had */
-  _Atomic uint32_t timers_refused;      /* by the target: timer_create said no */
-  uint32_t reserved[5];
+  uint32_t slot_bytes;        /* data bytes of each slot, a power of two */
+  _Atomic uint64_t period_ns; /* CPU time between samples; the daemon may change it any time */
+  uint32_t depth_max;         /* frames a record may hold */
+  uint32_t signal;            /* the signal to use: a real-time one, or that of the clock */
+  uint32_t collect;           /* enum ring_collect */
+  uint32_t clock;             /* enum ring_clock */
+  uint64_t nudge_token;       /* random */
+  _Atomic uint32_t control;   /* enum ring_control; the daemon may change it any time */
+  _Atomic uint32_t serial;    /* raised by the daemon after it changed control or period_ns */
+  _Atomic uint32_t may_call;  /* by the daemon with each change: no thread of the target has a
+                                 seccomp filter, so the handler may set its timers */
+  /* Below: by the target. */
+  _Atomic uint32_t serial_seen;
+  _Atomic uint32_t threads_armed;     /* that have a timer now */
+  _Atomic uint32_t threads_unsampled; /* no free slot, or no timer to be had */
+  _Atomic uint32_t timers_refused;    /* timer_create said no */
+  uint32_t cost_unit;                 /* enum ring_cost_unit */
+  _Atomic uint64_t exit_cpu_ns;       /* CPU time of the process as it ended in order; else 0 */
+  _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what one in 16 runs of the handler took */
 };
 
 /* owner: pid << 32 | tid, 0 when free.  A thread claims a free slot by compare-and-swap when its
@@ -64,16 +93,24 @@ enum ring_slot_state { RING_LIVE = 0, RING_RELEASED = 1 };
 
 struct ring_slot {
   _Atomic uint64_t owner;
-  uint32_t magic;               /* RING_MAGIC */
-  _Atomic uint32_t state;       /* enum ring_slot_state */
-  _Atomic uint64_t head;        /* bytes produced; release by the handler, acquire by the daemon */
-  _Atomic uint64_t tail;        /* bytes consumed; release by the daemon, acquire by the handler */
-  _Atomic uint64_t dropped_full;    /* records that found no room, by the handler */
+  uint32_t magic;                /* RING_MAGIC */
+  _Atomic uint32_t state;        /* enum ring_slot_state */
+  _Atomic uint64_t head;         /* bytes produced; release by the handler, acquire by the daemon */
+  _Atomic uint64_t tail;         /* bytes consumed; release by the daemon, acquire by the handler */
+  _Atomic uint64_t dropped_full; /* records that found no room, by the handler */
   _Atomic uint64_t dropped_reentry; /* signals inside the handler, by the handler */
-  uint64_t counted_full;        /* the part of dropped_full already in the daemon's books */
+  uint64_t counted_full;            /* the part of dropped_full already in the daemon's books */
   uint64_t counted_reentry;
-  uint32_t generation;          /* raised at each claim */
-  char name[RING_NAME_BYTES];   /* thread name when the thread began, NUL-padded */
+  uint32_t generation;        /* raised at each claim */
+  char name[RING_NAME_BYTES]; /* thread name when the thread began, NUL-padded */
+};
+
+/* pc-lr: a record is a ring_pair and nothing else; head moves by 16. */
+enum { RING_PAIR_PC_BITS = 48, RING_PAIR_WEIGHT_MAX = 0xffff };
+
+struct ring_pair {
+  uint64_t pc_weight; /* pc, and above its 48 bits the weight in expiries; pc 0: beyond 48 bits */
+  uint64_t lr; /* link register; on CPUs without one the word at the stack pointer; 0: none */
 };
 
 enum ring_record_flags {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a ring that outlives everything says of its process: who it was, when it was alive, and
+   which files were mapped where, so that `fleetprof report` can read it with nobody left to ask.
+   Lies at IMAGE_OFFSET of a histogram's or recorder's ring; written by the daemon (or by `run`),
+   read by the handler under a sequence lock: serial is odd while regions change, and a reader that
+   sees it odd or changed does without. */
+#ifndef RING_IMAGE_FORMAT_H
+#define RING_IMAGE_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum {
+  IMAGE_OFFSET = 4096, /* of the ring */
+  IMAGE_BYTES = 48 << 10,
+  IMAGE_REGIONS_MAX = 128,
+  IMAGE_MODULES_MAX = 128,
+  IMAGE_ID_BYTES = 32,
+  IMAGE_PATH_BYTES = 256,
+  IMAGE_NAME_BYTES = 128,
+  IMAGE_LABELS_BYTES = 1024,
+};
+
+/* An executable mapping, sorted by start.  Regions never move to other bins: one that is unmapped
+   is taken out, one that appears gets new bins or, when its file was there before, those it had. */
+struct image_region {
+  uint64_t start, end; /* in the process */
+  uint64_t address;    /* of start, in the module's own ELF address space */
+  uint32_t module;     /* index */
+  uint32_t first_bin;  /* histogram: of start */
+};
+
+struct image_module {
+  uint8_t id[IMAGE_ID_BYTES]; /* build-id, or SHA-256 of the file when it has none */
+  uint32_t id_len;            /* 0: a pseudo module such as [vdso] */
+  uint32_t reserved;
+  uint64_t size_bytes;
+  char path[IMAGE_PATH_BYTES];
+};
+
+struct image_table {
+  _Atomic uint32_t serial;
+  uint32_t region_count, module_count;
+  uint32_t asked_mhz;
+  uint8_t boot_id[16];
+  uint64_t start_boottime_ns, start_walltime_ns;
+  _Atomic uint64_t alive_boottime_ns, alive_walltime_ns; /* when the daemon last saw it alive */
+  int32_t pid;
+  uint32_t uid;
+  char service[IMAGE_NAME_BYTES];
+  char exe[IMAGE_PATH_BYTES];
+  char labels[IMAGE_LABELS_BYTES]; /* "k=v\nk=v" */
+  struct image_region regions[IMAGE_REGIONS_MAX];
+  struct image_module modules[IMAGE_MODULES_MAX];
+};
+
+_Static_assert(sizeof(struct image_table) <= IMAGE_BYTES, "the image table outgrew its room");
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A flight recorder: the last samples of each thread, for ever overwritten, readable after SIGKILL
+   and, when the ring is a file on disk, after a reboot.  Slots are those of ring_format.h, at
+   RECORDER_OFFSET; the data of a slot is an array of words that starts all zero: room for N =
+   slot_bytes / 8 - 1 values and one word more.
+
+   To add a value the handler stores a zero in the word after its place and then the value in its
+   place, in this order, and steps on by one; after the N-th place comes the first.  For N = 4:
+
+     x0    xx0    xxx0    xxxx|0    y0xx    yy0x    yyy0    ...
+
+   So the first zero is where new ends and old begins; where it is the last word of all, nothing
+   was overwritten.  A crash between the two stores leaves two zeros in a row: one old value less,
+   nothing wrong.
+
+   A value is one word: the PC, and above its 48 bits the weight in expiries (as in ring_pair), so a
+   value is never zero.  head counts values for ever; tail is not used. */
+#ifndef RING_RECORDER_FORMAT_H
+#define RING_RECORDER_FORMAT_H
+
+#include "image_format.h"
+
+enum {
+  RECORDER_OFFSET = IMAGE_OFFSET + IMAGE_BYTES,
+  RECORDER_VALUES_MIN = 3,
+  RECORDER_VALUES_DEFAULT = 1023, /* a thread: ten seconds at 99 Hz; one less than a power of two */
+  RECORDER_VALUES_MAX = (1 << 17) - 1,
+};
+
+#endif
