@@ -44,7 +44,8 @@ int timer_ring_map(const struct hold_target *target, int fd, struct ring_reader 
   size_t bytes = (size_t)timer_ring_bytes(target);
   void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return -errno;
-  *ret = (struct ring_reader){base, target->slot_count, target->slot_bytes};
+  *ret = (struct ring_reader){
+      .base = base, .slot_count = target->slot_count, .slot_bytes = target->slot_bytes};
   return 0;
 }
 
@@ -61,7 +62,8 @@ static int fill(const struct hold_target *target, int fd) {
   error = timer_ring_map(target, fd, &ring);
   if (error) return error;
   memset(ring.base, 0, (size_t)timer_ring_bytes(target));
-  ring_init(&ring, target->period_ns, (uint32_t)(SIGRTMAX - SIGNAL_BELOW_MAX));
+  ring_init(&ring, &(struct ring_terms){.period_ns = target->period_ns,
+                                        .signal = SIGRTMAX - SIGNAL_BELOW_MAX});
   timer_ring_unmap(&ring);
   return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
 }

@@ -10,22 +10,28 @@
    tail, or a record with an impossible size, costs what is in that slot at that moment, counted as
    one bad record, and the reader goes on at head. */
 #include "ring_reader.h"
+#include "recorder_format.h"
 
 #include <string.h>
 
 static struct ring_slot *slot_at(const struct ring_reader *ring, uint32_t slot) {
-  return (struct ring_slot *)(void *)(ring->base + ring_slot_offset(slot, ring->slot_bytes));
+  uint64_t at = ring_slot_offset(slot, ring->slot_bytes);
+  if (ring->collect == RING_RECORDER) at += RECORDER_OFFSET - RING_HEADER_BYTES;
+  return (struct ring_slot *)(void *)(ring->base + at);
 }
 
-void ring_init(const struct ring_reader *ring, uint64_t period_ns, uint32_t signal) {
+void ring_init(const struct ring_reader *ring, const struct ring_terms *terms) {
   struct ring_header *header = (struct ring_header *)(void *)ring->base;
   header->magic = RING_MAGIC;
   header->version = RING_VERSION;
   header->slot_count = ring->slot_count;
   header->slot_bytes = ring->slot_bytes;
-  header->period_ns = period_ns;
+  header->period_ns = terms->period_ns;
   header->depth_max = RING_DEPTH_MAX;
-  header->signal = signal;
+  header->signal = (uint32_t)terms->signal;
+  header->collect = ring->collect;
+  header->clock = terms->clock;
+  header->nudge_token = terms->nudge_token;
   for (uint32_t i = 0; i < ring->slot_count; i++) slot_at(ring, i)->magic = RING_MAGIC;
 }
 

@@ -12,7 +12,8 @@
 
 struct ring_reader {
   uint8_t *base;
-  uint32_t slot_count, slot_bytes;
+  uint32_t slot_count, slot_bytes; /* histogram: 0, 0 */
+  enum ring_collect collect;
 };
 
 /* What a slot said at one moment.  A head that makes no sense is clamped and is_broken set. */
@@ -32,8 +33,10 @@ struct ring_sample {
   uint64_t pc[RING_DEPTH_MAX]; /* leaf first */
 };
 
-/* Writes a fresh header and slots into zeroed memory of ring_total_bytes(). */
-void ring_init(const struct ring_reader *ring, uint64_t period_ns, uint32_t signal);
+/* Writes a fresh header and slots into zeroed memory of the ring's whole size.  Image table and
+   counters, where it has them, are their own files' business (image_table.h, histogram_layout.h).
+ */
+void ring_init(const struct ring_reader *ring, const struct ring_terms *terms);
 
 void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret);
 

@@ -17,6 +17,7 @@
 #include "ring_writer.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 
 enum {
@@ -30,13 +31,25 @@ static int is_power_of_two(uint32_t number) {
   return number != 0 && (number & (number - 1)) == 0;
 }
 
+static int is_signal_of(enum ring_clock clock, int signal) {
+  switch (clock) {
+  case RING_CLOCK_THREAD:
+    return signal >= SIGNAL_MIN && signal <= SIGNAL_MAX;
+  case RING_CLOCK_PROF:
+    return signal == SIGPROF;
+  case RING_CLOCK_VIRTUAL:
+    return signal == SIGVTALRM;
+  }
+  return 0;
+}
+
 static int is_sane(const struct ring_writer *ring, const struct ring_terms *terms) {
-  return ring->slot_count >= 1 && ring->slot_count <= RING_SLOTS_MAX &&
-         is_power_of_two(ring->slot_bytes) && ring->slot_bytes >= RING_SLOT_BYTES_MIN &&
-         ring->slot_bytes <= RING_SLOT_BYTES_MAX && ring->depth_max >= 1 &&
-         ring->depth_max <= RING_DEPTH_MAX && terms->period_ns >= PERIOD_MIN_NS &&
-         terms->period_ns <= PERIOD_MAX_NS && terms->signal >= SIGNAL_MIN &&
-         terms->signal <= SIGNAL_MAX;
+  return ring->collect == RING_STACKS && ring->slot_count >= 1 &&
+         ring->slot_count <= RING_SLOTS_MAX && is_power_of_two(ring->slot_bytes) &&
+         ring->slot_bytes >= RING_SLOT_BYTES_MIN && ring->slot_bytes <= RING_SLOT_BYTES_MAX &&
+         ring->depth_max >= 1 && ring->depth_max <= RING_DEPTH_MAX &&
+         terms->period_ns >= PERIOD_MIN_NS && terms->period_ns <= PERIOD_MAX_NS &&
+         is_signal_of(terms->clock, terms->signal);
 }
 
 int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void *base,
@@ -48,8 +61,12 @@ int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void
   struct ring_writer ring = {.base = base,
                              .slot_count = header->slot_count,
                              .slot_bytes = header->slot_bytes,
-                             .depth_max = header->depth_max};
-  struct ring_terms terms = {.period_ns = header->period_ns, .signal = (int)header->signal};
+                             .depth_max = header->depth_max,
+                             .collect = (enum ring_collect)header->collect};
+  struct ring_terms terms = {.period_ns = header->period_ns,
+                             .nudge_token = header->nudge_token,
+                             .signal = (int)header->signal,
+                             .clock = (enum ring_clock)header->clock};
   if (!is_sane(&ring, &terms) || ring_total_bytes(ring.slot_count, ring.slot_bytes) != size)
     return -EBADMSG;
   *ret = ring;

@@ -10,12 +10,7 @@
 struct ring_writer {
   uint8_t *base;
   uint32_t slot_count, slot_bytes, depth_max;
-};
-
-/* What the target needs of the header besides. */
-struct ring_terms {
-  uint64_t period_ns;
-  int signal;
+  enum ring_collect collect;
 };
 
 /* Checks the header of the SIZE bytes at BASE.  Returns 0, -EPROTO for another version, or -EBADMSG

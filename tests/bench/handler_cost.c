@@ -112,7 +112,7 @@ static int set_up(void) {
       .base = aligned_alloc(4096, (size + 4095) / 4096 * 4096), SLOTS, SLOT_BYTES};
   if (reader.base == NULL) return -1;
   memset(reader.base, 0, size);
-  ring_init(&reader, 10000000, SIGNAL);
+  ring_init(&reader, &(struct ring_terms){.period_ns = 10000000, .signal = SIGNAL});
   if (ring_writer_init(&writer, &terms, reader.base, size) != 0) return -1;
   sampler_init(&writer);
   thread = thread_slot_claim(ring_owner((uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)));

@@ -15,11 +15,11 @@ static struct ring_reader ring;
 
 static int make_ring(void **state) {
   (void)state;
-  ring = (struct ring_reader){NULL, SLOTS, SLOT_BYTES};
+  ring = (struct ring_reader){.slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
   size_t bytes = (size_t)ring_total_bytes(SLOTS, SLOT_BYTES);
   ring.base = aligned_alloc(4096, (bytes + 4095) & ~4095UL);
   memset(ring.base, 0, bytes);
-  ring_init(&ring, 10000000, 40);
+  ring_init(&ring, &(struct ring_terms){.period_ns = 10000000, .signal = 40});
   return 0;
 }
 

@@ -67,7 +67,7 @@ static void make_ring(void) {
   fake.ring = (struct ring_reader){.slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
   fake.ring.base = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fake.memfd, 0);
   assert_true(fake.ring.base != MAP_FAILED);
-  ring_init(&fake.ring, PERIOD_NS, 61);
+  ring_init(&fake.ring, &(struct ring_terms){.period_ns = PERIOD_NS, .signal = 61});
 }
 
 static void answer(int connection) {

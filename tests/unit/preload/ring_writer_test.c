@@ -33,7 +33,7 @@ static int setup(void **state) {
                                   .slot_bytes = SLOT_BYTES};
   if (f.reader.base == NULL) return -1;
   memset(f.reader.base, 0, f.size);
-  ring_init(&f.reader, PERIOD_NS, SIGNAL);
+  ring_init(&f.reader, &(struct ring_terms){.period_ns = PERIOD_NS, .signal = SIGNAL});
   return ring_writer_init(&f.writer, &f.terms, f.reader.base, f.size);
 }
 

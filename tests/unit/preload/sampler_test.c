@@ -34,7 +34,7 @@ static int setup(void **state) {
   size_t size = ring_total_bytes(SLOTS, SLOT_BYTES);
   reader =
       (struct ring_reader){.base = calloc(1, size), .slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
-  ring_init(&reader, 10000000, 61);
+  ring_init(&reader, &(struct ring_terms){.period_ns = 10000000, .signal = 61});
   if (ring_writer_init(&writer, &terms, reader.base, size) != 0) return -1;
   sampler_init(&writer);
   thread = new_thread();

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's side of the handler's own measurement.  The buckets are the target's memory, so a
+   target can lie about its cost; it can only make its own rate lower by that (or its cost look
+   smaller than it is, to its own owner).
+
+   Buckets are powers of two: a median is right within a few percent when the runs are spread over a
+   bucket evenly, within a factor of two at the worst.  That is enough to hold a budget, and costs
+   the handler one add. */
+#include "ring_cost.h"
+#include "ticks.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000ULL
+#define CLOCK_LEAST_NS 1000000ULL
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void ring_cost_clock_start(struct ring_cost_clock *ret) {
+  ret->start_ns = now_ns();
+  ret->start_ticks = ticks_now();
+}
+
+double ring_cost_ns_per_tick(const struct ring_cost_clock *clock) {
+  uint64_t ns = now_ns() - clock->start_ns;
+  uint64_t ticks = ticks_now() - clock->start_ticks;
+  if (!ticks_are_there() || ns < CLOCK_LEAST_NS || ticks == 0) return 0;
+  return (double)ns / (double)ticks;
+}
+
+static struct ring_header *header_of(const struct ring_reader *ring) {
+  return (struct ring_header *)(void *)ring->base;
+}
+
+void ring_cost_grant(const struct ring_reader *ring, uint32_t runs) {
+  if (runs > RING_COST_GRANT_MAX) runs = RING_COST_GRANT_MAX;
+  atomic_store_explicit(&header_of(ring)->cost_grant, runs, memory_order_relaxed);
+}
+
+double ring_cost_quantile(const uint32_t buckets[RING_COST_BUCKETS], double share) {
+  uint64_t total = 0;
+  for (unsigned i = 0; i < RING_COST_BUCKETS; i++) total += buckets[i];
+  double left = share * (double)total;
+  for (unsigned i = 0; i < RING_COST_BUCKETS; i++) {
+    double count = (double)buckets[i];
+    if (buckets[i] == 0 || left > count) {
+      left -= count;
+      continue;
+    }
+    double low = i == 0 ? 0 : (double)(1ULL << i);
+    double high = (double)(1ULL << (i + 1));
+    return low + (high - low) * left / count;
+  }
+  return 0;
+}
+
+int ring_cost_read(const struct ring_reader *ring, double ns_per_tick, struct ring_cost *ret) {
+  struct ring_header *header = header_of(ring);
+  uint32_t unit = *(volatile uint32_t *)&header->cost_unit;
+  if (unit > RING_COST_NS) return -EBADMSG;
+  uint32_t buckets[RING_COST_BUCKETS];
+  uint64_t runs = 0;
+  for (unsigned i = 0; i < RING_COST_BUCKETS; i++) {
+    buckets[i] = atomic_load_explicit(&header->cost[i], memory_order_relaxed);
+    runs += buckets[i];
+  }
+  double ns_per_unit = unit == RING_COST_TICKS ? ns_per_tick : 1;
+  if (unit == RING_COST_NONE || runs == 0 || ns_per_unit <= 0) return -ENODATA;
+  *ret = (struct ring_cost){.runs = runs,
+                            .p50_ns = (uint64_t)(ring_cost_quantile(buckets, 0.5) * ns_per_unit),
+                            .p99_ns = (uint64_t)(ring_cost_quantile(buckets, 0.99) * ns_per_unit)};
+  return 0;
+}

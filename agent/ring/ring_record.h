@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a slot's data holds: records of any depth (RING_STACKS) or pairs of two words (RING_PC_LR).
+   Weights count timer expiries (1 + overrun); each stands for period_ns of CPU time. */
+#ifndef RING_RING_RECORD_H
+#define RING_RING_RECORD_H
+
+#include <stdint.h>
+
+enum ring_record_flags {
+  RING_RECORD_PADDING = 1,   /* skip: fills the end of the data */
+  RING_RECORD_TRUNCATED = 2, /* the walk stopped at depth_max */
+  RING_RECORD_HAS_LR = 4,    /* pc[1] is the link register, not a walked frame */
+};
+
+struct ring_record {
+  uint16_t size_bytes; /* of the whole record, a multiple of 8 */
+  uint8_t depth;
+  uint8_t flags;
+  uint32_t weight;
+  uint64_t pc[]; /* leaf first; callers are return addresses */
+};
+
+/* A pair is 16 bytes and head moves by as much, so no padding is needed.  A weight beyond
+   RING_PAIR_WEIGHT_MAX is that of several pairs. */
+enum { RING_PAIR_PC_BITS = 48, RING_PAIR_WEIGHT_MAX = 0xffff };
+
+struct ring_pair {
+  uint64_t pc_weight; /* pc, and above its 48 bits the weight; pc 0: beyond 48 bits */
+  uint64_t lr; /* link register; on CPUs without one the word at the stack pointer; 0: none */
+};
+
+_Static_assert(sizeof(struct ring_record) == 8, "record header is 8 bytes");
+_Static_assert(sizeof(struct ring_pair) == 16, "two words");
+
+#endif
