@@ -21,6 +21,13 @@ enum sample_type {
   SAMPLE_CPU_LR = 1, /* the same; the node's parent is not a caller but the link register */
 };
 
+/* What a reader must know of a target's window before believing its shares; bits, or'ed. */
+enum batch_mark {
+  MARK_LOCK_STEP_POSSIBLE = 1, /* runs in bursts shorter than the tick that its timer rides on */
+  MARK_LOCK_STEP_LIKELY = 2,   /* and its bursts keep step with the tick */
+  MARKS_KNOWN = 3,             /* others, of newer boards, are ignored */
+};
+
 struct label {
   const char *name;
   const char *value;
@@ -42,7 +49,8 @@ struct batch_target {
   const char *sampler;
   uint32_t asked_mhz; /* thousandths of a hertz */
   uint32_t achieved_mhz;
-  const char *why; /* why no better sampler was taken */
+  const char *why; /* why no better sampler was taken, and what is not sampled */
+  uint32_t marks;  /* enum batch_mark */
 };
 
 struct batch_thread {

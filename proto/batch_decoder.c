@@ -108,6 +108,7 @@ static void unpack_target(struct unpack *unpack, const Fleetprof__Target *in, ui
   target->asked_mhz = in->asked_mhz;
   target->achieved_mhz = in->achieved_mhz;
   target->why = unpack_text(unpack, in->why, "why", LIMIT(LIMIT_VALUE_BYTES));
+  target->marks = in->marks & MARKS_KNOWN;
 }
 
 static void unpack_targets(struct unpack *unpack, const Fleetprof__Batch *in, struct batch *batch) {

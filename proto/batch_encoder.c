@@ -81,6 +81,7 @@ static void pack_targets(struct pack *pack, const struct batch *batch, Fleetprof
     targets[i].asked_mhz = target->asked_mhz;
     targets[i].achieved_mhz = target->achieved_mhz;
     targets[i].why = pack_text(pack, target->why, LIMIT_VALUE_BYTES);
+    targets[i].marks = target->marks;
     out->targets[out->n_targets++] = &targets[i];
   }
 }

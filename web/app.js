@@ -113,12 +113,18 @@ function showSummary(profile) {
   }));
 }
 
+function showMarks(marks) {
+  byId("marks").replaceChildren(...marks.map((entry) => element(
+    "p", "notice", entry.service + ": " + entry.mark.replaceAll("_", " ") + " " + entry.certainty + ": " + entry.meaning)));
+}
+
 function showProfile(profile, selection) {
   const isEmpty = profile.samples === 0;
   byId("empty").hidden = !isEmpty;
   byId("profile").hidden = isEmpty;
   if (isEmpty) return;
   showSummary(profile);
+  showMarks(profile.marks || []);
   byId("functions").replaceChildren(...profile.functions.map(functionRow));
   document.title = selection.match ? "fleetprof " + shown(selection.match) : "fleetprof";
 }

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "json.h"
 #include "proto/loss.h"
+#include "query/marks.h"
 #include "query/query.h"
 #include "request.h"
 #include "selection.h"
@@ -31,6 +32,21 @@ static void write_loss(struct json *json, const uint64_t *loss) {
   json_close(json, '}');
 }
 
+static void write_marks(struct json *json, const struct query_tree *tree) {
+  json_key(json, "marks");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < tree->mark_count; i++) {
+    struct mark_text text = marks_text(tree->marks[i].marks);
+    json_open(json, '{');
+    json_key_string(json, "service", tree->marks[i].service);
+    json_key_string(json, "mark", text.mark);
+    json_key_string(json, "certainty", text.certainty);
+    json_key_string(json, "meaning", text.meaning);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
 static void write_summary(struct json *json, const struct query_tree *tree,
                           const struct selection *selection) {
   char from[32], to[32];
@@ -42,6 +58,7 @@ static void write_summary(struct json *json, const struct query_tree *tree,
   json_key_string(json, "from", from);
   json_key_string(json, "to", to);
   write_loss(json, tree->loss);
+  write_marks(json, tree);
 }
 
 static void write_share(struct json *json, const char *key, const char *key_ci,

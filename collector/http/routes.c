@@ -18,7 +18,9 @@ const struct route routes[] = {
     {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to type limit",
      api_label_values, "the values of one label"},
     {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format",
-     api_profile, "where the time went: format=top (functions), tree or folded (call stacks)"},
+     api_profile,
+     "where the time went: format=top (functions), tree or folded (call stacks); "
+     "`marks` names the services whose shares are to be doubted, and why"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "

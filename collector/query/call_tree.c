@@ -17,6 +17,7 @@
 #include "common/arena.h"
 #include "common/clock.h"
 #include "common/table.h"
+#include "marks.h"
 #include "naming.h"
 #include "selector.h"
 #include "store/store_read.h"
@@ -32,6 +33,7 @@ struct builder {
   struct query_node *nodes;
   uint32_t node_count, node_room;
   struct table by_parent; /* (parent, function) -> node */
+  struct marks marks;
 
   char *board; /* whose blocks are being shown, and of which forest: */
   uint64_t forest_id;
@@ -140,6 +142,8 @@ static int on_block(void *context, const struct store_series *series,
   (void)start_ms, (void)end_ms;
   if (is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
+  if (error == 0 && series->marks != 0)
+    error = marks_add(&builder->marks, store_series_label(series, "service"), series->marks);
   for (size_t i = 0; i < count && error == 0; i++) {
     uint32_t node = builder->translated[rows[i].node];
     if (node == 0) error = translate(builder, forest, rows[i].node, &node);
@@ -199,6 +203,8 @@ static void sum_totals(struct query_node *nodes, uint32_t count) {
 
 static int finish(const struct builder *builder, struct arena *arena, struct query_tree *tree) {
   const struct naming *naming = &builder->naming;
+  int error = marks_copy(&builder->marks, arena, &tree->marks, &tree->mark_count);
+  if (error != 0) return error;
   tree->nodes = arena_array(arena, builder->node_count, sizeof *tree->nodes);
   tree->functions = arena_array(arena, naming->function_count, sizeof *tree->functions);
   if (tree->nodes == NULL || tree->functions == NULL) return -ENOMEM;
@@ -215,6 +221,7 @@ static int finish(const struct builder *builder, struct arena *arena, struct que
 static void release(struct builder *builder) {
   naming_fini(&builder->naming);
   table_fini(&builder->by_parent);
+  marks_fini(&builder->marks);
   free(builder->nodes);
   free(builder->board);
   free(builder->translated);

@@ -41,6 +41,12 @@ struct query_node {
   uint64_t self_count, total_count;
 };
 
+/* What readers of an answer must know of a service in it. */
+struct query_mark {
+  const char *service;
+  uint32_t marks; /* enum batch_mark, of any window in the range */
+};
+
 /* The merged, named call tree of everything the range selects; parents come first. */
 struct query_tree {
   uint64_t total_weight, total_count;
@@ -48,6 +54,8 @@ struct query_tree {
   uint32_t node_count, function_count;
   struct query_node *nodes;
   struct query_function *functions;
+  uint32_t mark_count;
+  const struct query_mark *marks; /* one a service that has any; 256 of them at most */
 };
 
 /* Builds the tree.  Returns 0; -ENOMEM when ARENA's limit is hit; -EOVERFLOW when the range holds

@@ -29,18 +29,24 @@ static const char schema[] =
     "CREATE TABLE block(id INTEGER PRIMARY KEY, series INTEGER NOT NULL, mid_ms INTEGER NOT NULL,"
     " start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, rows INTEGER NOT NULL,"
     " count INTEGER NOT NULL, weight INTEGER NOT NULL, raw_len INTEGER NOT NULL,"
-    " bytes BLOB NOT NULL);"
+    " bytes BLOB NOT NULL, marks INTEGER NOT NULL DEFAULT 0);"
     "CREATE INDEX block_by_series ON block(series, mid_ms);"
     "CREATE TABLE loss(at_ms INTEGER NOT NULL, board TEXT NOT NULL, run INTEGER NOT NULL,"
     " reason INTEGER NOT NULL, records INTEGER NOT NULL);";
+
+/* The first format had no marks. */
+static const char from_version_1[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE block ADD COLUMN marks INTEGER NOT NULL DEFAULT 0;"
+    "PRAGMA user_version=2; COMMIT";
 
 enum statement { FIND_SERIES, ADD_SERIES, ADD_BLOCK, ADD_LOSS, SET_SETTLED, STATEMENTS };
 
 static const char *const day_sql[STATEMENTS] = {
     [FIND_SERIES] = "SELECT id FROM series WHERE labels=? AND type=?",
     [ADD_SERIES] = "INSERT INTO series(labels,type) VALUES(?,?)",
-    [ADD_BLOCK] = "INSERT INTO block(series,mid_ms,start_ms,end_ms,rows,count,weight,raw_len,bytes)"
-                  " VALUES(?,?,?,?,?,?,?,?,?)",
+    [ADD_BLOCK] = "INSERT INTO block(series,mid_ms,start_ms,end_ms,rows,count,weight,raw_len,marks,"
+                  "bytes) VALUES(?,?,?,?,?,?,?,?,?,?)",
     [ADD_LOSS] = "INSERT INTO loss(at_ms,run,reason,records,board) VALUES(?,?,?,?,?)",
     [SET_SETTLED] = "INSERT OR REPLACE INTO meta(epoch,settled_id) VALUES(?,?)",
 };
@@ -65,12 +71,22 @@ static int read_settled(struct day_file *file) {
   return row < 0 ? row : 0;
 }
 
+static int upgrade(sqlite3 *db) {
+  uint64_t version = 0;
+  int error = db_number(db, "PRAGMA user_version", 0, &version);
+  if (error != 0 || version != 1) return error;
+  error = db_exec(db, from_version_1);
+  if (error != 0) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  return error;
+}
+
 int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64_t epoch,
                   struct day_file **ret) {
   struct day_file *file = calloc(1, sizeof *file);
   if (file == NULL) return -ENOMEM;
   file->epoch = epoch;
   int error = db_open(path, true, &file->db);
+  if (error == 0) error = upgrade(file->db);
   if (error == 0) error = db_schema(file->db, schema, DAY_VERSION);
   if (error == 0) error = db_prepare_all(file->db, day_sql, STATEMENTS, file->statements);
   if (error == 0) error = node_table_open(file->db, key, DAY_NODES_MAX, &file->nodes);
@@ -150,39 +166,48 @@ static uint32_t merge_rows(struct store_row *rows, uint32_t count) {
   return kept;
 }
 
-static int add_block(struct day_file *file, const struct day_batch *batch, uint64_t series,
-                     const struct store_row *rows, uint32_t row_count) {
+struct day_rows {
+  uint64_t series; /* id here */
+  uint32_t marks, count;
+  const struct store_row *rows;
+};
+
+static int add_block(struct day_file *file, const struct day_batch *batch,
+                     const struct day_rows *block) {
   sqlite3_stmt *add = file->statements[ADD_BLOCK];
   uint64_t count = 0, weight = 0;
-  for (uint32_t i = 0; i < row_count; i++) {
-    count += rows[i].count;
-    weight += rows[i].weight;
+  for (uint32_t i = 0; i < block->count; i++) {
+    count += block->rows[i].count;
+    weight += block->rows[i].weight;
   }
   buf_clear(&file->columns);
   buf_clear(&file->packed);
-  int error = block_encode(rows, row_count, &file->columns);
+  int error = block_encode(block->rows, block->count, &file->columns);
   if (error == 0) error = block_pack(buf_span(&file->columns), &file->packed);
   if (error != 0) return error;
-  const uint64_t values[] = {series,          day_midpoint(batch->start_ms, batch->end_ms),
+  const uint64_t values[] = {block->series,   day_midpoint(batch->start_ms, batch->end_ms),
                              batch->start_ms, batch->end_ms,
-                             row_count,       count,
-                             weight,          file->columns.len};
-  for (int i = 0; i < 8; i++) db_bind_u64(add, i + 1, values[i]);
-  db_bind_span(add, 9, buf_span(&file->packed));
+                             block->count,    count,
+                             weight,          file->columns.len,
+                             block->marks};
+  for (int i = 0; i < 9; i++) db_bind_u64(add, i + 1, values[i]);
+  db_bind_span(add, 10, buf_span(&file->packed));
   return db_run(add);
 }
 
 static int put_series(struct day_file *file, const struct day_batch *batch,
                       const struct series_rows *series, const struct node_ref *nodes) {
-  uint64_t id = 0;
+  struct day_rows block = {.marks = series->marks};
   struct store_row *rows = arena_array(batch->arena, series->count, sizeof *rows);
   if (rows == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < series->count; i++) {
     rows[i] = series->rows[i];
     rows[i].node = nodes[rows[i].node].n;
   }
-  int error = map_series(file, series, &id);
-  return error != 0 ? error : add_block(file, batch, id, rows, merge_rows(rows, series->count));
+  block.rows = rows;
+  block.count = merge_rows(rows, series->count);
+  int error = map_series(file, series, &block.series);
+  return error != 0 ? error : add_block(file, batch, &block);
 }
 
 int day_file_put_batch(struct day_file *file, const struct day_batch *batch) {

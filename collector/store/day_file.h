@@ -13,7 +13,7 @@ struct day_file;
 struct series_rows;
 
 enum {
-  DAY_VERSION = 1,
+  DAY_VERSION = 2, /* 1: without marks */
   DAY_NODES_MAX = 16 << 20, /* distinct stacks' nodes a day; deeper frames are cut beyond */
 };
 

@@ -16,16 +16,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define BLOCKS_OF_SERIES " FROM block WHERE series=? AND mid_ms>=? AND mid_ms<? ORDER BY mid_ms,id"
+
 enum statement { NEXT_SERIES, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEMENTS };
 
 static const char *const reader_sql[STATEMENTS] = {
     [NEXT_SERIES] = "SELECT id,labels FROM series WHERE type=? ORDER BY labels",
-    [NEXT_BLOCK] = "SELECT start_ms,end_ms,rows,raw_len,bytes FROM block"
-                   " WHERE series=? AND mid_ms>=? AND mid_ms<? ORDER BY mid_ms,id",
+    [NEXT_BLOCK] = "SELECT start_ms,end_ms,rows,raw_len,bytes,marks" BLOCKS_OF_SERIES,
     [HAS_BLOCK] = "SELECT 1 FROM block WHERE series=? AND mid_ms>=? AND mid_ms<? LIMIT 1",
     [LOSS] = "SELECT reason,records FROM loss WHERE at_ms>=?1 AND at_ms<?2"
              " AND (?3 IS NULL OR board=?3)",
 };
+
+/* Files of earlier versions are read as they are: version 1 has no marks. */
+static const char next_block_of_version_1[] =
+    "SELECT start_ms,end_ms,rows,raw_len,bytes,0" BLOCKS_OF_SERIES;
 
 struct day_reader {
   sqlite3 *db;
@@ -53,8 +58,11 @@ static int open_tables(struct day_reader *reader) {
   int error = db_exec(reader->db, "PRAGMA query_only=ON; BEGIN");
   if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, &version);
   if (error == 0 && version == 0) return -ENOENT; /* being made right now: nothing in it yet */
-  if (error == 0 && version != DAY_VERSION) return -EPROTO;
-  if (error == 0) error = db_prepare_all(reader->db, reader_sql, STATEMENTS, reader->statements);
+  if (error == 0 && version > DAY_VERSION) return -EPROTO;
+  const char *sql[STATEMENTS];
+  memcpy(sql, reader_sql, sizeof sql);
+  if (version == 1) sql[NEXT_BLOCK] = next_block_of_version_1;
+  if (error == 0) error = db_prepare_all(reader->db, sql, STATEMENTS, reader->statements);
   if (error == 0)
     error = count_rows(reader->db, "SELECT ifnull(max(n),0) FROM node", &reader->node_count);
   return error;
@@ -150,7 +158,11 @@ int day_reader_next_block(struct day_reader *reader, uint64_t series, struct day
   uint64_t count = db_u64(next, 2);
   int error = read_rows(reader, db_span(next, 4), db_u64(next, 3), count);
   if (error != 0) return error;
-  *ret = (struct day_block){db_u64(next, 0), db_u64(next, 1), reader->rows, (size_t)count};
+  *ret = (struct day_block){.start_ms = db_u64(next, 0),
+                            .end_ms = db_u64(next, 1),
+                            .marks = (uint32_t)db_u64(next, 5),
+                            .rows = reader->rows,
+                            .count = (size_t)count};
   return 1;
 }
 

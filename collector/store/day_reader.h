@@ -24,6 +24,7 @@ int day_reader_next_series(struct day_reader *reader, uint32_t type, uint64_t *r
 
 struct day_block {
   uint64_t start_ms, end_ms;
+  uint32_t marks;               /* enum batch_mark */
   const struct store_row *rows; /* node: index into the forest; valid until the next call */
   size_t count;
 };

@@ -119,6 +119,7 @@ static int show_blocks(struct scan *scan, struct day_reader *reader, uint64_t se
       scan->forest.id = id;
       scan->has_forest = stop == 0;
     }
+    scan->current.marks = block.marks;
     if (stop == 0)
       stop = wish->on_block(wish->context, &scan->current, &scan->forest, block.start_ms,
                             block.end_ms, block.rows, block.count);

@@ -139,9 +139,11 @@ int series_rows_make(const struct series_board *board, const struct batch *batch
   for (uint32_t i = 0; i < batch->sample_count; i++) {
     const struct batch_sample *sample = &batch->samples[keys[i].sample];
     if (starts_series(keys, i))
-      series[made++] = (struct series_rows){texts[keys[i].series].text, keys[i].type, 0, &rows[i]};
+      series[made++] = (struct series_rows){
+          .labels = texts[keys[i].series].text, .type = keys[i].type, .rows = &rows[i]};
     rows[i] = (struct store_row){sample->node, sample->count, sample->weight};
     series[made - 1].count++;
+    series[made - 1].marks |= batch->targets[batch->threads[sample->thread].target].marks;
   }
   *ret = series;
   *ret_count = count;

@@ -18,6 +18,7 @@ struct series_rows {
   const char *labels; /* label_text: equal texts are one series */
   uint32_t type;
   uint32_t count;
+  uint32_t marks;         /* of all its targets */
   struct store_row *rows; /* node: index into the batch's nodes; may repeat */
 };
 

@@ -19,6 +19,7 @@ enum { STORE_LABELS_MAX = 64 };
 struct store_series {
   uint64_t id; /* stable within one scan */
   uint32_t type;
+  uint32_t marks; /* on_block: enum batch_mark of the window that the block is from */
   uint32_t label_count;
   struct label labels[STORE_LABELS_MAX];
 };

@@ -93,6 +93,7 @@ static void expect_same_names(const struct batch *a, const struct batch *b) {
     assert_int_equal(left->module, right->module);
     assert_int_equal(left->asked_mhz, right->asked_mhz);
     assert_int_equal(left->achieved_mhz, right->achieved_mhz);
+    assert_int_equal(left->marks, right->marks);
     assert_int_equal(left->label_count, right->label_count);
     for (uint32_t j = 0; j < left->label_count; j++) {
       assert_string_equal(left->labels[j].name, right->labels[j].name);

@@ -83,7 +83,8 @@ static inline void random_names(struct random_batch *made, const struct random_s
                                              .sampler = "perf",
                                              .asked_mhz = 99000,
                                              .achieved_mhz = 98990,
-                                             .why = "it is the best"};
+                                             .why = "it is the best",
+                                             .marks = i % 4};
   for (uint32_t i = 0; i < sizes->threads; i++)
     made->threads[i] = (struct batch_thread){i % sizes->targets, i % 2 ? "io_thd_1" : "main"};
 }
