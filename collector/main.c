@@ -7,6 +7,8 @@
    step bounded; what is acked is durable already, so when a step hangs nonetheless, an alarm ends
    the process and loses nothing. */
 #include "common/log.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/ca.h"
@@ -14,8 +16,6 @@
 #include "retention.h"
 #include "settings.h"
 #include "store/store.h"
-#include "symbol/debug_store.h"
-#include "symbol/symbolizer.h"
 #include "tokens_command.h"
 
 #include <errno.h>

@@ -46,10 +46,10 @@ while IFS='|' read -r headers folders; do
   [ -z "$found" ] || { echo "$found"; breach "$headers is included outside $folders"; }
 done <<'TABLE'
 event2/                  | agent/daemon/|collector/ingest/|collector/http/|collector/main.c
-openssl/                 | common/tls|agent/daemon/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/symbol/
-sqlite3.h                | collector/identity/|collector/store/|collector/symbol/
+openssl/                 | common/tls|agent/daemon/|agent/elf/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/names/
+sqlite3.h                | collector/identity/|collector/store/|collector/names/
 zstd.h                   | proto/compress
-zlib.h                   | agent/daemon/spool|collector/http/
+zlib.h                   | collector/view/|collector/http/
 protobuf-c/              | proto/
 seccomp.h                | collector/symbol/
 libelf.h                 | collector/symbol/

@@ -13,7 +13,7 @@
    refused, or is found again by its build-id or the path that the collector names. */
 #include "debug_sender.h"
 
-#include "debug_find.h"
+#include "elf/debug_find.h"
 
 #include "common/arena.h"
 #include "common/buf.h"

@@ -14,7 +14,7 @@
    Nothing is freed while a window is open (the window holds indexes); when the table is nearly
    full, what no process maps any more is swept between two windows. */
 #include "modules.h"
-#include "module_file.h"
+#include "elf/module_file.h"
 
 #include "common/table.h"
 

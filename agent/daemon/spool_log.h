@@ -4,8 +4,8 @@
 #ifndef DAEMON_SPOOL_LOG_H
 #define DAEMON_SPOOL_LOG_H
 
+#include "proto/spool_segment.h"
 #include "spool.h"
-#include "spool_segment.h"
 
 enum { SPOOL_SEGMENTS_MAX = 4096 };
 

@@ -7,7 +7,7 @@
    alone, and a table of functions shrinks by ten at any level. */
 #include "answer.h"
 
-#include "json.h"
+#include "common/json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -8,12 +8,12 @@
 #include "api.h"
 
 #include "common/clock.h"
-#include "json.h"
+#include "common/json.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 #include "proto/limits.h"
 #include "request.h"
 #include "selection.h"
-#include "symbol/debug_store.h"
-#include "symbol/symbolizer.h"
 
 #include <errno.h>
 #include <inttypes.h>

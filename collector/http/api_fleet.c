@@ -13,7 +13,7 @@
 #include "api.h"
 
 #include "common/clock.h"
-#include "json.h"
+#include "common/json.h"
 #include "query/selector.h"
 #include "request.h"
 #include "selection.h"

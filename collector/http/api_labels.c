@@ -4,8 +4,8 @@
 #include "api.h"
 
 #include "common/clock.h"
+#include "common/json.h"
 #include "common/table.h"
-#include "json.h"
 #include "query/selector.h"
 #include "request.h"
 #include "selection.h"

@@ -10,12 +10,12 @@
 #include "api.h"
 
 #include "common/clock.h"
-#include "json.h"
+#include "common/json.h"
 #include "proto/loss.h"
-#include "query/marks.h"
 #include "query/query.h"
 #include "request.h"
 #include "selection.h"
+#include "view/marks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void write_loss(struct json *json, const uint64_t *loss) {
   json_close(json, '}');
 }
 
-static void write_marks(struct json *json, const struct query_tree *tree) {
+static void write_marks(struct json *json, const struct view_tree *tree) {
   json_key(json, "marks");
   json_open(json, '[');
   for (uint32_t i = 0; i < tree->mark_count; i++) {
@@ -47,7 +47,7 @@ static void write_marks(struct json *json, const struct query_tree *tree) {
   json_close(json, ']');
 }
 
-static void write_summary(struct json *json, const struct query_tree *tree,
+static void write_summary(struct json *json, const struct view_tree *tree,
                           const struct selection *selection) {
   char from[32], to[32];
   clock_print_time(selection->from_ms * NS_PER_MS, from);
@@ -62,7 +62,7 @@ static void write_summary(struct json *json, const struct query_tree *tree,
 }
 
 static void write_share(struct json *json, const char *key, const char *key_ci,
-                        const struct query_share *share) {
+                        const struct view_share *share) {
   json_key(json, key);
   json_double(json, share->share);
   json_key(json, key_ci);
@@ -72,17 +72,17 @@ static void write_share(struct json *json, const char *key, const char *key_ci,
   json_close(json, ']');
 }
 
-static void write_function(struct json *json, const struct query_function *function) {
+static void write_function(struct json *json, const struct view_function *function) {
   json_key_string(json, "name", function->name);
   json_key_string(json, "module", function->module);
   json_key_string(json, "file", function->file);
 }
 
-static int write_top(struct request *request, const struct query_tree *tree,
+static int write_top(struct request *request, const struct view_tree *tree,
                      const struct selection *selection) {
-  struct query_top_row *rows;
+  struct view_top_row *rows;
   uint32_t count;
-  int error = query_top(tree, &request->arena, &rows, &count);
+  int error = view_top(tree, &request->arena, &rows, &count);
   if (error) return error;
   struct json json;
   answer_begin_json(&request->answer, &json);
@@ -116,13 +116,13 @@ static int compare_ranked(const void *a, const void *b) {
 
 /* Gives each node that stays its new index, and the others UINT32_MAX.  They are ranked by their
    own weight (BY_SELF) or by all that passes through them. */
-static uint32_t *choose_nodes(struct request *request, const struct query_tree *tree,
+static uint32_t *choose_nodes(struct request *request, const struct view_tree *tree,
                               const struct selection *selection, bool by_self) {
   uint32_t *index = arena_array(&request->arena, tree->node_count, sizeof *index);
   struct ranked *ranked = arena_array(&request->arena, tree->node_count, sizeof *ranked);
   if (index == NULL || ranked == NULL) return NULL;
   for (uint32_t i = 0; i < tree->node_count; i++) {
-    const struct query_node *node = &tree->nodes[i];
+    const struct view_node *node = &tree->nodes[i];
     ranked[i] = (struct ranked){by_self ? node->self_weight : node->total_weight, i};
     index[i] = UINT32_MAX;
   }
@@ -138,10 +138,10 @@ static uint32_t *choose_nodes(struct request *request, const struct query_tree *
   return index;
 }
 
-static void write_node(struct json *json, const struct query_tree *tree, uint32_t at,
+static void write_node(struct json *json, const struct view_tree *tree, uint32_t at,
                        const uint32_t *index) {
-  const struct query_node *node = &tree->nodes[at];
-  const struct query_function *function = &tree->functions[node->function];
+  const struct view_node *node = &tree->nodes[at];
+  const struct view_function *function = &tree->functions[node->function];
   json_open(json, '{');
   write_function(json, function);
   json_key(json, "line");
@@ -156,7 +156,7 @@ static void write_node(struct json *json, const struct query_tree *tree, uint32_
   json_close(json, '}');
 }
 
-static int write_tree(struct request *request, const struct query_tree *tree,
+static int write_tree(struct request *request, const struct view_tree *tree,
                       const struct selection *selection) {
   uint32_t *index = choose_nodes(request, tree, selection, false);
   if (index == NULL) return -ENOMEM;
@@ -172,7 +172,7 @@ static int write_tree(struct request *request, const struct query_tree *tree,
   return 0;
 }
 
-static int write_folded(struct request *request, const struct query_tree *tree,
+static int write_folded(struct request *request, const struct view_tree *tree,
                         const struct selection *selection) {
   struct answer *answer = &request->answer;
   uint32_t *index = choose_nodes(request, tree, selection, true);
@@ -180,14 +180,14 @@ static int write_folded(struct request *request, const struct query_tree *tree,
   for (uint32_t i = 0; i < tree->node_count; i++)
     if (index[i] == UINT32_MAX) tree->nodes[i].self_weight = 0; /* then it is no stack's leaf */
   answer->type = "text/plain; charset=utf-8";
-  int error = query_folded(tree, &request->arena, &answer->body);
+  int error = view_folded(tree, &request->arena, &answer->body);
   if (error == 0 && answer->body.len > ANSWER_BYTES_MAX) error = -EOVERFLOW;
   return error;
 }
 
 static const struct {
   const char *name;
-  int (*write)(struct request *request, const struct query_tree *tree,
+  int (*write)(struct request *request, const struct view_tree *tree,
                const struct selection *selection);
 } formats[] = {{"top", write_top}, {"tree", write_tree}, {"folded", write_folded}};
 
@@ -197,7 +197,7 @@ static void answer_selection(struct request *request, const struct selection *se
   struct query_range range = {selection->selector, selection->from_ms, selection->to_ms,
                               selection->type,
                               request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
-  struct query_tree tree = {0};
+  struct view_tree tree = {0};
   int error = query_tree(&source, &range, &request->arena, &tree);
   if (error == 0) error = formats[format].write(request, &tree, selection);
   if (error == -ENOMEM || error == -EOVERFLOW)

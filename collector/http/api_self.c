@@ -5,7 +5,7 @@
 #include "api.h"
 
 #include "assets.h"
-#include "json.h"
+#include "common/json.h"
 #include "metrics.h"
 #include "openapi.h"
 #include "request.h"

@@ -4,7 +4,7 @@
    It says what can be asked; what the answers mean is in the manual. */
 #include "openapi.h"
 
-#include "json.h"
+#include "common/json.h"
 #include "router.h"
 
 #include <stdio.h>

@@ -10,10 +10,10 @@
 #include "debug_intake.h"
 
 #include "common/buf.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 #include "job.h"
 #include "proto/compress.h"
-#include "symbol/debug_store.h"
-#include "symbol/symbolizer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -17,6 +17,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "names/debug_store.h"
 #include "enrolment.h"
 #include "identity/access.h"
 #include "job.h"
@@ -24,7 +25,6 @@
 #include "proto/compress.h"
 #include "revocations.h"
 #include "store/store.h"
-#include "symbol/debug_store.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,32 +7,24 @@
    Each stored node is translated once for a board and a day: climb to the nearest ancestor that
    has been, then come back down, finding or adding a child for each function.  Stored nodes that
    differ in address only, or lie in files of other days, or come from other builds with the same
-   names, so become one.  A node is always added after its parent, which is why one backward pass
-   over the array makes the totals.
-
-   The arrays grow outside the caller's arena, within fixed limits, and are copied into it at the
-   end: an arena cannot grow an array without leaving the old one behind. */
+   names, so become one.  view/tree_builder makes the tree; here is where its samples come from. */
 #include "query.h"
 
-#include "common/arena.h"
 #include "common/clock.h"
-#include "common/table.h"
-#include "marks.h"
 #include "naming.h"
 #include "selector.h"
 #include "store/store_read.h"
+#include "view/marks.h"
+#include "view/tree_builder.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-enum { QUERY_NODES_MAX = 2000000 };
+#include <string.h>
 
 struct builder {
   const struct query_range *range;
   struct naming naming;
-  struct query_node *nodes;
-  uint32_t node_count, node_room;
-  struct table by_parent; /* (parent, function) -> node */
+  struct tree_builder tree;
   struct marks marks;
 
   char *board; /* whose blocks are being shown, and of which forest: */
@@ -49,35 +41,6 @@ static int grow(uint32_t **array, uint32_t *room, uint32_t needed) {
   if (more == NULL) return -ENOMEM;
   *array = more;
   *room = needed;
-  return 0;
-}
-
-static int add_node(struct builder *builder, uint32_t parent, uint32_t function) {
-  if (builder->node_count == QUERY_NODES_MAX) return -EOVERFLOW;
-  if (builder->node_count == builder->node_room) {
-    uint32_t room = builder->node_room > 0 ? builder->node_room * 2 : 1024;
-    struct query_node *more = reallocarray(builder->nodes, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    builder->nodes = more;
-    builder->node_room = room;
-  }
-  builder->nodes[builder->node_count++] =
-      (struct query_node){.parent = parent, .function = function};
-  return 0;
-}
-
-static int child_of(struct builder *builder, uint32_t parent, uint32_t function, uint32_t *ret) {
-  uint64_t key = (uint64_t)parent << 32 | function; /* is the pair: no two share it */
-  uint32_t cursor;
-  uint32_t at = table_find(&builder->by_parent, key, &cursor);
-  if (at == TABLE_NONE) {
-    int error = add_node(builder, parent, function);
-    if (error != 0) return error;
-    at = builder->node_count - 1;
-    error = table_add(&builder->by_parent, key, at);
-    if (error != 0) return error;
-  }
-  *ret = at;
   return 0;
 }
 
@@ -116,7 +79,7 @@ static int translate(struct builder *builder, const struct store_forest *forest,
     at = builder->path[--depth];
     int error =
         naming_find(&builder->naming, builder->board, forest, &forest->nodes[at], &function);
-    if (error == 0) error = child_of(builder, ours, function, &ours);
+    if (error == 0) error = tree_builder_child(&builder->tree, ours, function, &ours);
     if (error != 0) return error;
     builder->translated[at] = ours;
   }
@@ -148,8 +111,7 @@ static int on_block(void *context, const struct store_series *series,
     uint32_t node = builder->translated[rows[i].node];
     if (node == 0) error = translate(builder, forest, rows[i].node, &node);
     if (error != 0) return error;
-    builder->nodes[node].self_weight += rows[i].weight;
-    builder->nodes[node].self_count += rows[i].count;
+    tree_builder_add(&builder->tree, node, rows[i].count, rows[i].weight);
   }
   return error;
 }
@@ -191,58 +153,33 @@ static int sum_loss(struct store *store, const struct query_range *range, uint64
   return error;
 }
 
-static void sum_totals(struct query_node *nodes, uint32_t count) {
-  for (uint32_t i = count; i-- > 0;) {
-    nodes[i].total_weight += nodes[i].self_weight;
-    nodes[i].total_count += nodes[i].self_count;
-    if (i == 0) break;
-    nodes[nodes[i].parent].total_weight += nodes[i].total_weight;
-    nodes[nodes[i].parent].total_count += nodes[i].total_count;
-  }
-}
-
-static int finish(const struct builder *builder, struct arena *arena, struct query_tree *tree) {
-  const struct naming *naming = &builder->naming;
-  int error = marks_copy(&builder->marks, arena, &tree->marks, &tree->mark_count);
-  if (error != 0) return error;
-  tree->nodes = arena_array(arena, builder->node_count, sizeof *tree->nodes);
-  tree->functions = arena_array(arena, naming->function_count, sizeof *tree->functions);
-  if (tree->nodes == NULL || tree->functions == NULL) return -ENOMEM;
-  sum_totals(builder->nodes, builder->node_count);
-  memcpy(tree->nodes, builder->nodes, builder->node_count * sizeof *tree->nodes);
-  memcpy(tree->functions, naming->functions, naming->function_count * sizeof *tree->functions);
-  tree->node_count = builder->node_count;
-  tree->function_count = naming->function_count;
-  tree->total_weight = tree->nodes[0].total_weight;
-  tree->total_count = tree->nodes[0].total_count;
-  return 0;
-}
-
 static void release(struct builder *builder) {
   naming_fini(&builder->naming);
-  table_fini(&builder->by_parent);
+  tree_builder_fini(&builder->tree);
   marks_fini(&builder->marks);
-  free(builder->nodes);
   free(builder->board);
   free(builder->translated);
   free(builder->path);
 }
 
 int query_tree(const struct query_source *source, const struct query_range *range,
-               struct arena *arena, struct query_tree *ret) {
+               struct arena *arena, struct view_tree *ret) {
   struct builder builder = {.range = range};
-  struct query_tree tree = {0};
+  struct view_tree tree = {0};
   const struct store_scan scan = {.from_ms = range->from_ms,
                                   .to_ms = range->to_ms,
                                   .type = range->type,
                                   .matches = wants,
                                   .on_block = on_block,
                                   .context = &builder};
-  int error = naming_init(&builder.naming, source->symbolizer, arena);
-  if (error == 0) error = add_node(&builder, UINT32_MAX, 0);
+  uint64_t loss[LOSS_REASON_COUNT] = {0};
+  int error = tree_builder_init(&builder.tree, arena);
+  naming_init(&builder.naming, source->symbolizer, &builder.tree.functions);
   if (error == 0) error = store_scan(source->store, &scan);
-  if (error == 0) error = sum_loss(source->store, range, tree.loss);
-  if (error == 0) error = finish(&builder, arena, &tree);
+  if (error == 0) error = sum_loss(source->store, range, loss);
+  if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);
+  if (error == 0) error = marks_copy(&builder.marks, arena, &tree.marks, &tree.mark_count);
+  memcpy(tree.loss, loss, sizeof tree.loss);
   release(&builder);
   if (error == 0) *ret = tree;
   return error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file that claims to be ELF, read as a target's module is: build-id and segments, and then
    addresses for a few file offsets. */
-#include "daemon/elf_notes.h"
+#include "elf/elf_notes.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Section headers of a file that claims to be ELF: whatever they say, reads stay inside what the
    callback grants and the answer is well formed. */
-#include "daemon/elf_sections.h"
+#include "elf/elf_sections.h"
 
 #include <stdlib.h>
 

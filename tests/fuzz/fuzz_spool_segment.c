@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A spool segment that nobody wrote: the reader must end, stay inside the file, go forward, and
    account for every byte. */
-#include "daemon/spool_segment.h"
+#include "proto/spool_segment.h"
 
 #include "common/buf.h"
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 if(WITH_AGENT)
-  fuzz_target(fuzz_spool_segment DEPS daemon proto common)
+  fuzz_target(fuzz_spool_segment DEPS proto common)
 endif()

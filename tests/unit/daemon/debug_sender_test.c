@@ -2,7 +2,7 @@
 /* Debug files found and read out.  The module is this test's own program, which has a build-id and
    a symbol table; the root of its "target" is a temporary folder. */
 #include "daemon/debug_sender.h"
-#include "daemon/elf_sections.h"
+#include "elf/elf_sections.h"
 
 #include "common/arena.h"
 #include "common/buf.h"

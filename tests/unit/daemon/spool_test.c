@@ -3,7 +3,7 @@
    told to fail; everything else is the real thing. */
 #include "daemon/spool.h"
 #include "daemon/spool_dir.h"
-#include "daemon/spool_segment.h"
+#include "proto/spool_segment.h"
 
 #include "common/log.h"
 #include "proto/limits.h"

@@ -3,12 +3,12 @@
 #include "../query/fixture.h"
 
 #include "common/clock.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 #include "http/api.h"
 #include "http/metrics.h"
 #include "http/request.h"
 #include "http/routes.h"
-#include "symbol/debug_store.h"
-#include "symbol/symbolizer.h"
 
 static char dir[64];
 static struct service service;

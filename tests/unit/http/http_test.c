@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real server with its real parts on a folder of its own, talked to over raw sockets. */
 #include "common/buf.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "store/store.h"
-#include "symbol/debug_store.h"
-#include "symbol/symbolizer.h"
 
 #include <arpa/inet.h>
 #include <event2/event.h>

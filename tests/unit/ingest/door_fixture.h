@@ -5,11 +5,11 @@
 #define TESTS_DOOR_FIXTURE_H
 
 #include "common/buf.h"
+#include "names/symbolizer.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "store/store.h"
-#include "symbol/symbolizer.h"
 
 #include <event2/event.h>
 #include <ftw.h>

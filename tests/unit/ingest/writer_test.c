@@ -4,12 +4,12 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "names/debug_store.h"
 #include "identity/access.h"
 #include "ingest/job.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "store/store.h"
-#include "symbol/debug_store.h"
 
 #include <errno.h>
 #include <ftw.h>

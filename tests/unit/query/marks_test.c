@@ -2,7 +2,7 @@
 /* Marks from a batch's target through the store into an answer. */
 #include "fixture.h"
 
-#include "query/marks.h"
+#include "view/marks.h"
 
 #include <sqlite3.h>
 
@@ -45,10 +45,10 @@ static void append(struct world *world, const char *service, uint64_t seq, uint3
   window_append(&window, world->store, "b1", seq, NOON_MS + seq * 10000);
 }
 
-static struct query_tree tree_in(struct world *world, uint64_t from_ms, uint64_t to_ms) {
+static struct view_tree tree_in(struct world *world, uint64_t from_ms, uint64_t to_ms) {
   const struct query_source source = {.store = world->store};
   const struct query_range range = {.from_ms = from_ms, .to_ms = to_ms, .type = SAMPLE_CPU};
-  struct query_tree tree;
+  struct view_tree tree;
   assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
   return tree;
 }
@@ -63,7 +63,7 @@ static void a_service_is_marked_once_and_at_its_surest(void **state) {
   append(*state, "stepper", 2, MARK_LOCK_STEP_POSSIBLE);
   append(*state, "stepper", 3, MARK_LOCK_STEP_LIKELY);
   append(*state, "burster", 4, MARK_LOCK_STEP_POSSIBLE);
-  struct query_tree tree = tree_in(*state, 0, UINT64_MAX);
+  struct view_tree tree = tree_in(*state, 0, UINT64_MAX);
   assert_int_equal(tree.mark_count, 2);
   for (uint32_t i = 0; i < 2; i++) {
     bool is_stepper = strcmp(tree.marks[i].service, "stepper") == 0;
@@ -84,7 +84,7 @@ static void marks_of_windows_outside_of_the_range_do_not_count(void **state) {
 
 static void more_services_than_fit_are_left_out(void **state) {
   struct marks marks = {0};
-  const struct query_mark *rows;
+  const struct view_mark *rows;
   uint32_t count;
   char name[16];
   for (unsigned i = 0; i < MARKS_SERVICES_MAX + 10; i++) {
@@ -117,7 +117,7 @@ static void a_day_of_the_first_format_is_read_and_takes_marks_when_written(void 
   store_close(world->store);
   make_old(world);
   open_store(world);
-  struct query_tree tree = tree_in(world, 0, UINT64_MAX);
+  struct view_tree tree = tree_in(world, 0, UINT64_MAX);
   assert_int_equal(tree.mark_count, 0);
   assert_int_equal(tree.total_weight, 30);
   append(world, "stepper", 2, MARK_LOCK_STEP_POSSIBLE);

@@ -3,7 +3,7 @@
    and only for the board that sent it. */
 #include "fixture.h"
 
-#include "symbol/symbolizer.h"
+#include "names/symbolizer.h"
 
 #include <link.h>
 #include <openssl/evp.h>
@@ -86,7 +86,7 @@ static uint64_t weight_of(const struct query_source *source, struct arena *arena
                           const char *name) {
   struct query_range range = {.to_ms = UINT64_MAX};
   struct selector *selector = NULL;
-  struct query_tree tree;
+  struct view_tree tree;
   char why[128];
   assert_int_equal(selector_parse(match, &selector, why, sizeof why), 0);
   range.selector = selector;

@@ -30,11 +30,11 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static struct query_tree tree_of(struct world *world, const char *match) {
+static struct view_tree tree_of(struct world *world, const char *match) {
   const struct query_source source = {.store = world->store};
   struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .type = SAMPLE_CPU};
   struct selector *selector = NULL;
-  struct query_tree tree;
+  struct view_tree tree;
   char why[256];
   if (match != NULL && selector_parse(match, &selector, why, sizeof why) != 0) fail_msg("%s", why);
   range.selector = selector;
@@ -43,25 +43,25 @@ static struct query_tree tree_of(struct world *world, const char *match) {
   return tree;
 }
 
-static const struct query_top_row *row_of(struct world *world, const struct query_tree *tree,
-                                          const char *name) {
-  struct query_top_row *rows = NULL;
+static const struct view_top_row *row_of(struct world *world, const struct view_tree *tree,
+                                         const char *name) {
+  struct view_top_row *rows = NULL;
   uint32_t count = 0;
-  assert_int_equal(query_top(tree, &world->arena, &rows, &count), 0);
+  assert_int_equal(view_top(tree, &world->arena, &rows, &count), 0);
   for (uint32_t i = 0; i < count; i++)
     if (strcmp(tree->functions[rows[i].function].name, name) == 0) return &rows[i];
   fail_msg("no function %s", name);
   return NULL;
 }
 
-static void assert_sound(const struct query_tree *tree) {
+static void assert_sound(const struct view_tree *tree) {
   uint64_t weight = 0, count = 0;
   assert_true(tree->node_count >= 1 && tree->function_count >= 1);
   assert_int_equal(tree->nodes[0].parent, UINT32_MAX);
   assert_string_equal(tree->functions[tree->nodes[0].function].name, "root");
   uint64_t *below = calloc(tree->node_count, sizeof *below);
   for (uint32_t i = tree->node_count; i-- > 0;) {
-    const struct query_node *node = &tree->nodes[i];
+    const struct view_node *node = &tree->nodes[i];
     assert_int_equal(node->total_weight, node->self_weight + below[i]);
     assert_true(node->function < tree->function_count);
     weight += node->self_weight;
@@ -79,13 +79,13 @@ static const uint64_t kernel_stack[][2] = {{0, 0x100}, {0, 0x200}, {1, 0}};
 static const uint64_t recursion[][2] = {{0, 0x100}, {0, 0x300}, {0, 0x300}, {0, 0x300}};
 
 static void an_empty_store_answers_with_a_bare_root(void **state) {
-  struct query_tree tree = tree_of(*state, NULL);
-  struct query_top_row *rows;
+  struct view_tree tree = tree_of(*state, NULL);
+  struct view_top_row *rows;
   uint32_t count = 9;
   assert_sound(&tree);
   assert_int_equal(tree.node_count, 1);
   assert_int_equal(tree.total_weight, 0);
-  assert_int_equal(query_top(&tree, &((struct world *)*state)->arena, &rows, &count), 0);
+  assert_int_equal(view_top(&tree, &((struct world *)*state)->arena, &rows, &count), 0);
   assert_int_equal(count, 0);
 }
 
@@ -97,7 +97,7 @@ static void frames_without_a_symbol_are_named_after_their_module(void **state) {
   window_add(&window, kernel_stack, 3, 2, 20);
   window_add(&window, anonymous, 2, 1, 10);
   window_append(&window, world->store, "b1", 1, NOON_MS);
-  struct query_tree tree = tree_of(world, NULL);
+  struct view_tree tree = tree_of(world, NULL);
   assert_sound(&tree);
   assert_int_equal(row_of(world, &tree, "tool+0x200")->total_weight, 20);
   assert_int_equal(row_of(world, &tree, "[kernel]")->self_weight, 30);
@@ -115,10 +115,10 @@ static void recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree(void 
   window_add(&window, recursion, 3, 1, 10);
   window_add(&window, recursion, 1, 5, 50);
   window_append(&window, world->store, "b1", 1, NOON_MS);
-  struct query_tree tree = tree_of(world, NULL);
+  struct view_tree tree = tree_of(world, NULL);
   assert_sound(&tree);
   assert_int_equal(tree.node_count, 5); /* root, 0x100, and 0x300 three deep */
-  const struct query_top_row *row = row_of(world, &tree, "tool+0x300");
+  const struct view_top_row *row = row_of(world, &tree, "tool+0x300");
   assert_int_equal(row->self_weight, 50);
   assert_int_equal(row->total_weight, 50);
   assert_int_equal(row->total_count, 5);
@@ -135,7 +135,7 @@ static void a_function_on_both_sides_of_another_counts_each_stack_once(void **st
   window_add(&window, there_and_back, 4, 1, 7);
   window_add(&window, sibling, 2, 1, 5);
   window_append(&window, world->store, "b1", 1, NOON_MS);
-  struct query_tree tree = tree_of(world, NULL);
+  struct view_tree tree = tree_of(world, NULL);
   assert_int_equal(row_of(world, &tree, "tool+0x1")->total_weight, 12);
   assert_int_equal(row_of(world, &tree, "tool+0x1")->self_weight, 5);
   assert_int_equal(row_of(world, &tree, "tool+0x3")->total_weight, 12);
@@ -150,7 +150,7 @@ static void boards_and_days_and_addresses_merge_by_name(void **state) {
     window_add(&window, kernel_stack, 3, 1, 10);
     window_append(&window, world->store, i % 2 ? "b1" : "b2", 1, NOON_MS + i * 86400000);
   }
-  struct query_tree tree = tree_of(world, NULL);
+  struct view_tree tree = tree_of(world, NULL);
   assert_sound(&tree);
   assert_int_equal(tree.node_count, 4);
   assert_int_equal(tree.total_weight, 60);
@@ -176,7 +176,7 @@ static void a_selector_selects_and_its_parts_add_up(void **state) {
   for (unsigned service = 0; service < 3; service++) {
     char match[64];
     snprintf(match, sizeof match, "{service=\"%s\"}", services[service]);
-    struct query_tree tree = tree_of(world, match);
+    struct view_tree tree = tree_of(world, match);
     assert_sound(&tree);
     sum += tree.total_weight;
   }
@@ -209,14 +209,14 @@ static void random_batches_add_up_to_what_was_stored(void **state) {
     window_append(&window, world->store, rand() % 2 ? "b1" : "b2", seq,
                   NOON_MS + (uint64_t)(rand() % 5) * 40000000);
   }
-  struct query_tree tree = tree_of(world, NULL);
-  struct query_top_row *rows = NULL;
+  struct view_tree tree = tree_of(world, NULL);
+  struct view_top_row *rows = NULL;
   uint32_t row_count = 0;
   uint64_t self = 0;
   assert_sound(&tree);
   assert_int_equal(tree.total_weight, weight);
   assert_int_equal(tree.total_count, count);
-  assert_int_equal(query_top(&tree, &world->arena, &rows, &row_count), 0);
+  assert_int_equal(view_top(&tree, &world->arena, &rows, &row_count), 0);
   for (uint32_t i = 0; i < row_count; i++) {
     self += rows[i].self_weight;
     assert_true(rows[i].total_weight >= rows[i].self_weight);
@@ -234,8 +234,8 @@ static void shares_of_equal_records_have_wilsons_interval_of_their_counts(void *
   window_add(&window, recursion, 1, 182, 1820);
   window_add(&window, recursion, 2, 81, 810);
   window_append(&window, world->store, "b1", 1, NOON_MS);
-  struct query_tree tree = tree_of(world, NULL);
-  struct query_share share = row_of(world, &tree, "tool+0x300")->self;
+  struct view_tree tree = tree_of(world, NULL);
+  struct view_share share = row_of(world, &tree, "tool+0x300")->self;
   assert_int_equal((int)(share.share * 263 + 0.5), 81);
   assert_int_equal((int)(share.low * 10000 + 0.5), 2553); /* 81 of 263 */
   assert_int_equal((int)(share.high * 10000 + 0.5), 3662);
@@ -270,8 +270,8 @@ static void folded_lines_carry_all_weight_and_no_stray_separators(void **state) 
   window_add(&window, kernel_stack, 3, 1, 10);
   window_add(&window, kernel_stack, 1, 1, 5);
   window_append(&window, world->store, "b1", 1, NOON_MS);
-  struct query_tree tree = tree_of(world, NULL);
-  assert_int_equal(query_folded(&tree, &world->arena, &text), 0);
+  struct view_tree tree = tree_of(world, NULL);
+  assert_int_equal(view_folded(&tree, &world->arena, &text), 0);
   assert_string_equal(buf_text(&text), "tool+0x100 5\ntool+0x100;tool+0x200;[kernel] 10\n");
   buf_clear(&text);
   window_init(&window, "tool", 1);
@@ -279,7 +279,7 @@ static void folded_lines_carry_all_weight_and_no_stray_separators(void **state) 
   window_add(&window, odd, 2, 1, 7);
   window_append(&window, world->store, "b2", 1, NOON_MS);
   tree = tree_of(world, "{board=\"b2\"}");
-  assert_int_equal(query_folded(&tree, &world->arena, &text), 0);
+  assert_int_equal(view_folded(&tree, &world->arena, &text), 0);
   assert_string_equal(buf_text(&text), "tool+0x100;lib:odd.so+0x9 7\n");
   buf_fini(&text);
 }
@@ -288,7 +288,7 @@ static void an_arena_that_is_too_small_is_said(void **state) {
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
   const struct query_range range = {.to_ms = UINT64_MAX};
-  struct query_tree tree = {.total_weight = 77};
+  struct view_tree tree = {.total_weight = 77};
   struct window window;
   struct arena small;
   window_init(&window, "tool", 1);
@@ -308,7 +308,7 @@ static void a_query_past_its_deadline_is_given_up(void **state) {
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
   struct query_range range = {.to_ms = UINT64_MAX, .deadline_ns = 1};
-  struct query_tree tree = {.total_weight = 77};
+  struct view_tree tree = {.total_weight = 77};
   struct window window;
   window_init(&window, "tool", 1);
   window_add(&window, kernel_stack, 3, 1, 10);

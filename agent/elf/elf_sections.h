@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the section headers of an ELF file say about where its names are.  Separate debug files are
+   read by sections: some strippers leave them program headers that describe the stripped file. */
+#ifndef ELF_SECTIONS_H
+#define ELF_SECTIONS_H
+
+#include "elf_notes.h"
+
+enum { ELF_DEBUGLINK_BYTES = 256 };
+
+struct elf_sections {
+  uint8_t build_id[LIMIT_MODULE_ID_BYTES];
+  uint32_t build_id_bytes;             /* 0: none */
+  char debuglink[ELF_DEBUGLINK_BYTES]; /* file name in .gnu_debuglink, or "" */
+  bool has_functions;                  /* a .symtab that defines at least one function */
+  bool has_dwarf;                      /* .debug_info with content */
+};
+
+/* Reads through READ.  Returns 0, or -EBADMSG when it is no ELF file of this machine's byte order,
+   -EOVERFLOW when it has more sections than a real one has.  Pure but for READ. */
+int elf_sections_read(elf_read *read, void *context, struct elf_sections *ret);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One file that a target has mapped: find it, open it, know it again. */
+#ifndef ELF_MODULE_FILE_H
+#define ELF_MODULE_FILE_H
+
+#include "elf_notes.h"
+
+#include <sys/types.h>
+
+enum {
+  MODULE_SHA256_BYTES = 32,
+  MODULE_HASH_BYTES_MAX = 64 << 20, /* a larger file without build-id stays without identity */
+};
+
+/* What tells one state of a file from another without reading it. */
+struct module_stamp {
+  uint64_t device, inode, size_bytes;
+  int64_t modified_ns;
+};
+
+struct module_identity {
+  struct elf_notes notes;
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint32_t id_bytes;
+};
+
+/* Opens PATH as PID sees it (through /proc/PID/root), or as we do when PID is 0 or gone.  INODE is
+   what the mapping said, 0 when it is not known: another file under the same name is refused.
+   RET_OPEN_PATH, of at least LIMIT_PATH_BYTES + 32 bytes, is the path that worked.  Returns the
+   descriptor, or -errno (-ESTALE for another file). */
+int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path);
+
+/* Returns 0, or -errno; -EINVAL when FD is no regular file. */
+int module_file_stamp(int fd, struct module_stamp *ret);
+
+/* Reads FD's identity: build-id, or the SHA-256 of a content of at most MODULE_HASH_BYTES_MAX.
+   Returns 0, -EFBIG when it is too large for the latter, or another -errno. */
+int module_file_identify(int fd, const struct module_stamp *stamp, struct module_identity *ret);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of who sees which file, as SQL.
+
+   A file belongs to the module whose build-id a worker found in it; what its sender called it
+   counts only until then, and only towards the sender.  A file without build-id is known by the
+   SHA-256 of its bytes, which nobody can claim for other bytes.
+
+   A file that one board sent names that board's samples only.  Two boards with the same bytes, or
+   an operator, make it everybody's: one taken-over board can then spoil only its own names.
+
+   Refused files keep their row, so that the same bytes are not taken and parsed again. */
+#include "debug_catalogue.h"
+
+#include "common/clock.h"
+#include "debug_db.h"
+#include "symbol/index_format.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { DEBUG_MODULES_PER_BOARD = 8192 }; /* a board's daemon sees some hundreds */
+
+#define FILE_COLUMNS "file.sha256, bytes, quality, build_id, reason"
+#define IS_MODULE "(build_id = ?1 OR (file.sha256 = ?1 AND quality > 0))"
+
+int64_t catalogue_now_s(void) {
+  return (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+}
+
+static void copy_bytes(struct span from, uint8_t *to, size_t room) {
+  if (from.len > 0) memcpy(to, from.data, from.len < room ? from.len : room);
+}
+
+static void read_file_row(sqlite3_stmt *row, struct catalogue_file *ret) {
+  *ret = (struct catalogue_file){.bytes = (uint64_t)sqlite3_column_int64(row, 1),
+                                 .quality = (enum debug_quality)sqlite3_column_int(row, 2)};
+  copy_bytes(debug_db_bytes(row, 0), ret->sha256, sizeof ret->sha256);
+  struct span build_id = debug_db_bytes(row, 3);
+  copy_bytes(build_id, ret->build_id, sizeof ret->build_id);
+  ret->build_id_len = (uint32_t)build_id.len;
+  const char *reason = (const char *)sqlite3_column_text(row, 4);
+  snprintf(ret->reason, sizeof ret->reason, "%s", reason != NULL ? reason : "");
+}
+
+static int take_file(sqlite3_stmt *statement, int error, struct catalogue_file *ret) {
+  if (error != 0) return error;
+  int code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) read_file_row(statement, ret);
+  sqlite3_finalize(statement);
+  if (code == SQLITE_ROW) return 0;
+  return code == SQLITE_DONE ? -ENOENT : -EIO;
+}
+
+static int outcome(int changes) {
+  return changes < 0 ? changes : 0;
+}
+
+int catalogue_add_file(sqlite3 *db, const struct catalogue_file *file, const char *board,
+                       struct span id) {
+  struct span sha256 = span_of(file->sha256, sizeof file->sha256);
+  int changes =
+      debug_db_run(db, "INSERT OR IGNORE INTO file VALUES(?1, ?2, 0, ?3, NULL, '', ?4)", "biii",
+                   sha256, (int64_t)file->bytes, (int64_t)INDEX_VERSION, catalogue_now_s());
+  if (changes < 0) return changes;
+  return outcome(debug_db_run(db, "INSERT OR IGNORE INTO origin VALUES(?1, ?2, ?3)", "bsb", sha256,
+                              board, id));
+}
+
+int catalogue_remove_file(sqlite3 *db, struct span sha256) {
+  int changes = debug_db_run(db, "DELETE FROM origin WHERE sha256 = ?1", "b", sha256);
+  if (changes < 0) return changes;
+  return outcome(debug_db_run(db, "DELETE FROM file WHERE sha256 = ?1", "b", sha256));
+}
+
+int catalogue_set_identity(sqlite3 *db, struct span sha256, struct span build_id) {
+  int changes =
+      debug_db_run(db, "UPDATE file SET build_id = ?2 WHERE sha256 = ?1", "bb", sha256, build_id);
+  return outcome(changes);
+}
+
+int catalogue_set_quality(sqlite3 *db, struct span sha256, enum debug_quality quality,
+                          const char *reason) {
+  int changes = debug_db_run(db,
+                             "UPDATE file SET quality = ?2, reason = ?3, reader = ?4"
+                             " WHERE sha256 = ?1",
+                             "bisi", sha256, (int64_t)quality, reason, (int64_t)INDEX_VERSION);
+  return outcome(changes);
+}
+
+int catalogue_find(sqlite3 *db, struct span sha256, struct catalogue_file *ret) {
+  sqlite3_stmt *statement;
+  int error = debug_db_query(db, &statement, "SELECT " FILE_COLUMNS " FROM file WHERE sha256 = ?1",
+                             "b", sha256);
+  return take_file(statement, error, ret);
+}
+
+int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE " AND quality >= ?3 AND (?2 IS NULL OR"
+      " (SELECT count(DISTINCT board) >= 2 OR max(board = ?2) OR max(board = '') FROM origin"
+      "  WHERE origin.sha256 = file.sha256))"
+      " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT 1";
+  sqlite3_stmt *statement;
+  int error = debug_db_query(db, &statement, sql, "bsi", id, board, (int64_t)DEBUG_DYNSYM);
+  return take_file(statement, error, ret);
+}
+
+int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
+  static const char sql[] = "SELECT " FILE_COLUMNS " FROM origin JOIN file USING(sha256)"
+                            " WHERE module = ?1 AND quality = 0 AND (?2 IS NULL OR board = ?2)"
+                            " ORDER BY added_s LIMIT 1";
+  sqlite3_stmt *statement;
+  int error = debug_db_query(db, &statement, sql, "bs", id, board);
+  return take_file(statement, error, ret);
+}
+
+int catalogue_latest(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
+  static const char sql[] = "SELECT " FILE_COLUMNS " FROM origin JOIN file USING(sha256)"
+                            " WHERE module = ?1 AND board = ?2 ORDER BY file.rowid DESC LIMIT 1";
+  sqlite3_stmt *statement;
+  int error = debug_db_query(db, &statement, sql, "bs", id, board);
+  return take_file(statement, error, ret);
+}
+
+bool catalogue_is_file_of(const struct catalogue_file *file, struct span id) {
+  return span_is_equal(id, span_of(file->build_id, file->build_id_len)) ||
+         span_is_equal(id, span_of(file->sha256, sizeof file->sha256));
+}
+
+int catalogue_idle(sqlite3 *db, int64_t before_s, struct catalogue_file *ret) {
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS " FROM file WHERE quality >= 2 AND max(added_s, coalesce("
+      "  (SELECT max(wanted_s) FROM module WHERE id = build_id), 0)) < ?1"
+      " ORDER BY added_s LIMIT 1";
+  sqlite3_stmt *statement;
+  int error = debug_db_query(db, &statement, sql, "i", before_s);
+  return take_file(statement, error, ret);
+}
+
+uint64_t catalogue_bytes(sqlite3 *db) {
+  return (uint64_t)debug_db_number(db, 0,
+                                   "SELECT (SELECT coalesce(sum(bytes), 0) FROM file"
+                                   "        WHERE quality <> 1)"
+                                   "     + (SELECT coalesce(sum(bytes), 0) FROM partial)",
+                                   "");
+}
+
+#define SENT_ALONE                                                          \
+  " FROM file WHERE sha256 IN (SELECT sha256 FROM origin WHERE board = ?1)" \
+  " AND NOT EXISTS(SELECT 1 FROM origin WHERE origin.sha256 = file.sha256 AND board <> ?1)"
+
+uint64_t catalogue_bytes_of(sqlite3 *db, const char *board) {
+  return (uint64_t)debug_db_number(db, 0,
+                                   "SELECT (SELECT coalesce(sum(bytes), 0)" SENT_ALONE
+                                   "        AND quality <> 1)"
+                                   "     + (SELECT coalesce(sum(bytes), 0) FROM partial"
+                                   "        WHERE board = ?1)",
+                                   "s", board);
+}
+
+uint64_t catalogue_files_of(sqlite3 *db, const char *board) {
+  return (uint64_t)debug_db_number(db, 0, "SELECT count(*)" SENT_ALONE, "s", board);
+}
+
+int catalogue_note_module(sqlite3 *db, const char *board, struct span id, const char *path) {
+  int changes = debug_db_run(db,
+                             "INSERT INTO module VALUES(?1, ?2, ?3, ?4, '', 0)"
+                             " ON CONFLICT DO UPDATE SET path = ?3, wanted_s = ?4",
+                             "bssi", id, board, path, catalogue_now_s());
+  if (changes < 0) return changes;
+  return outcome(debug_db_run(db,
+                              "DELETE FROM module WHERE board = ?1 AND id IN (SELECT id FROM module"
+                              " WHERE board = ?1 ORDER BY wanted_s DESC LIMIT -1 OFFSET ?2)",
+                              "si", board, (int64_t)DEBUG_MODULES_PER_BOARD));
+}
+
+int catalogue_refuse_module(sqlite3 *db, const char *board, struct span id, const char *reason,
+                            int64_t until_s) {
+  return outcome(debug_db_run(db,
+                              "UPDATE module SET reason = ?3, until_s = ?4"
+                              " WHERE id = ?1 AND board = ?2",
+                              "bssi", id, board, reason, until_s));
+}
+
+int catalogue_refuse_senders(sqlite3 *db, struct span sha256, struct span but, const char *reason,
+                             int64_t until_s) {
+  return outcome(debug_db_run(db,
+                              "UPDATE module SET reason = ?2, until_s = ?3 WHERE (id, board) IN"
+                              " (SELECT module, board FROM origin WHERE sha256 = ?1"
+                              "  AND (?4 IS NULL OR (module IS NOT ?4 AND module IS NOT ?1)))",
+                              "bsib", sha256, reason, until_s, but));
+}
+
+int64_t catalogue_refused_until(sqlite3 *db, const char *board, struct span id) {
+  return debug_db_number(db, 0, "SELECT until_s FROM module WHERE id = ?1 AND board = ?2", "bs", id,
+                         board);
+}
+
+int catalogue_each_module(sqlite3 *db,
+                          int (*on_module)(void *context, const struct debug_module *module),
+                          void *context) {
+  static const char sql[] =
+      "SELECT id, max(path), max(reason),"
+      " (SELECT coalesce(max(quality), 0) FROM file WHERE build_id = id OR sha256 = id) AS best"
+      " FROM module GROUP BY id ORDER BY id";
+  sqlite3_stmt *row;
+  int error = debug_db_query(db, &row, sql, "");
+  if (error != 0) return error;
+  int code;
+  while (error == 0 && (code = sqlite3_step(row)) == SQLITE_ROW) {
+    enum debug_quality quality = (enum debug_quality)sqlite3_column_int(row, 3);
+    bool is_wanted = quality < DEBUG_SYMTAB;
+    struct debug_module module = {.id = debug_db_bytes(row, 0),
+                                  .path = (const char *)sqlite3_column_text(row, 1),
+                                  .quality = quality,
+                                  .is_wanted = is_wanted,
+                                  .reason =
+                                      is_wanted ? (const char *)sqlite3_column_text(row, 2) : ""};
+    error = on_module(context, &module);
+  }
+  if (error == 0 && code != SQLITE_DONE) error = -EIO;
+  sqlite3_finalize(row);
+  return error;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which debug files there are, who sent them, whom they name; which modules lack one.  An operator
+   is the board "" when sending, and NULL, who sees everything, when asking.  One thread at a
+   time. */
+#ifndef NAMES_DEBUG_CATALOGUE_H
+#define NAMES_DEBUG_CATALOGUE_H
+
+#include "debug_store.h"
+#include "proto/limits.h"
+
+#include <sqlite3.h>
+
+struct catalogue_file {
+  uint8_t sha256[32];
+  uint64_t bytes;
+  enum debug_quality quality;
+  uint8_t build_id[LIMIT_MODULE_ID_BYTES];
+  uint32_t build_id_len; /* 0: not read yet */
+  char reason[LIMIT_VALUE_BYTES];
+};
+
+/* BOARD has sent all bytes of file SHA256, as the file of module ID. */
+int catalogue_add_file(sqlite3 *db, const struct catalogue_file *file, const char *board,
+                       struct span id);
+/* Also forgets who sent it. */
+int catalogue_remove_file(sqlite3 *db, struct span sha256);
+
+/* What the worker found. */
+int catalogue_set_identity(sqlite3 *db, struct span sha256, struct span build_id);
+int catalogue_set_quality(sqlite3 *db, struct span sha256, enum debug_quality quality,
+                          const char *reason);
+
+/* Each finds one file; returns 0, -ENOENT or another -errno. */
+int catalogue_find(sqlite3 *db, struct span sha256, struct catalogue_file *ret);
+/* The best one of module ID that was read and is visible to BOARD. */
+int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
+/* One that BOARD sent for module ID and no worker has read. */
+int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
+/* The newest one that BOARD (never NULL here) sent as module ID's. */
+int catalogue_latest(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
+/* The one to give up first: no board has used its module since BEFORE_S. */
+int catalogue_idle(sqlite3 *db, int64_t before_s, struct catalogue_file *ret);
+
+/* Whether FILE, which a worker has read, is module ID's. */
+bool catalogue_is_file_of(const struct catalogue_file *file, struct span id);
+
+uint64_t catalogue_bytes(sqlite3 *db);
+/* Bytes, with its uploads under way, and number of the files that BOARD alone has sent. */
+uint64_t catalogue_bytes_of(sqlite3 *db, const char *board);
+uint64_t catalogue_files_of(sqlite3 *db, const char *board);
+
+/* BOARD uses module ID.  Of more than DEBUG_MODULES_PER_BOARD the longest unused is forgotten. */
+int catalogue_note_module(sqlite3 *db, const char *board, struct span id, const char *path);
+/* BOARD is not asked for module ID before UNTIL_S. */
+int catalogue_refuse_module(sqlite3 *db, const char *board, struct span id, const char *reason,
+                            int64_t until_s);
+/* The same for every module that SHA256 was sent for, by every board that sent it.  With BUT not
+   empty only for those that it is not the file of: BUT is its build-id. */
+int catalogue_refuse_senders(sqlite3 *db, struct span sha256, struct span but, const char *reason,
+                             int64_t until_s);
+int64_t catalogue_refused_until(sqlite3 *db, const char *board, struct span id);
+
+int catalogue_each_module(sqlite3 *db,
+                          int (*on_module)(void *context, const struct debug_module *module),
+                          void *context);
+
+int64_t catalogue_now_s(void);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug files: what is asked for, how pieces become files, who sees them.
+
+   This process only moves bytes and hashes them.  What an ELF file says about itself, its build-id
+   first of all, is known only after a sandboxed worker has read it, so a whole file waits as
+   "unread" under the name that its sender gave it, visible to nobody but that sender.
+
+   A board is asked for a module's file when nothing at least as good as a symbol table is visible
+   to it.  When its best turns out to be less, or it has none, it is left alone for a while: its
+   file would be the same again.
+
+   One lock, one database connection.  Hashing a whole file is done outside the lock, under a name
+   that no other piece can be written to. */
+#include "debug_store.h"
+
+#include "common/clock.h"
+#include "debug_admission.h"
+#include "debug_catalogue.h"
+#include "debug_db.h"
+#include "debug_partial.h"
+#include "module_cache.h"
+#include "symbol/index_format.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+  DAY_S = 24 * 60 * 60,
+  UNAVAILABLE_S = 60 * 60, /* the board had no file; a package may be installed */
+  NO_BETTER_S = DAY_S,     /* it sent its best */
+  FORGET_S = 30 * DAY_S,   /* what was refused may be tried again */
+  PARTIAL_S = 7 * DAY_S,   /* an upload that nobody goes on with */
+  PIECE_PAUSE_S = 10,      /* while pieces come nobody asks for more */
+  NOTED_S = 60 * 60,       /* how often a module in use is noted as such */
+};
+
+_Static_assert(DEBUG_PATH_BYTES == sizeof((struct debug_file *)0)->path, "paths fit");
+
+struct debug_store {
+  pthread_mutex_t lock;
+  sqlite3 *db;
+  struct debug_folder folder;
+  struct module_cache *known; /* modules whose file need not be asked for */
+  uint64_t staged_count;      /* makes names of files that are being hashed */
+  _Atomic uint64_t generation;
+};
+
+const char *debug_quality_name(enum debug_quality quality) {
+  switch (quality) {
+  case DEBUG_BAD:
+    return "bad";
+  case DEBUG_DYNSYM:
+    return "dynsym";
+  case DEBUG_SYMTAB:
+    return "symtab";
+  case DEBUG_DWARF:
+    return "dwarf";
+  default:
+    return "none";
+  }
+}
+
+/* ---- opening ---- */
+
+static bool is_known(void *context, const uint8_t sha256[32]) {
+  struct debug_store *store = context;
+  struct catalogue_file file;
+  return catalogue_find(store->db, span_of(sha256, 32), &file) == 0 && file.quality != DEBUG_BAD;
+}
+
+/* Forgets rows whose file is gone; the folder lost it, so it is asked for again. */
+static void forget_lost_files(struct debug_store *store) {
+  sqlite3_stmt *row;
+  if (debug_db_query(store->db, &row, "SELECT sha256 FROM file WHERE quality <> 1", "") != 0)
+    return;
+  while (sqlite3_step(row) == SQLITE_ROW) {
+    char path[DEBUG_PATH_BYTES];
+    struct span sha256 = debug_db_bytes(row, 0);
+    if (sha256.len != 32) continue;
+    debug_folder_file(&store->folder, sha256.data, path);
+    if (access(path, F_OK) != 0) catalogue_remove_file(store->db, sha256);
+  }
+  sqlite3_finalize(row);
+}
+
+/* Makes folder and database agree, whatever a crash left; a newer worker looks again at what an
+   older one refused. */
+static int tidy(struct debug_store *store) {
+  debug_db_run(store->db, "DELETE FROM file WHERE quality = 1 AND (reader <> ?1 OR added_s < ?2)",
+               "ii", (int64_t)INDEX_VERSION, catalogue_now_s() - FORGET_S);
+  debug_db_run(store->db, "DELETE FROM origin WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
+  forget_lost_files(store);
+  debug_partial_sweep(store->db, &store->folder, catalogue_now_s() - PARTIAL_S);
+  return debug_folder_sweep(&store->folder, is_known, store);
+}
+
+static int open_parts(struct debug_store *store, const char *dir, char *error, size_t error_len) {
+  char path[DEBUG_PATH_BYTES];
+  int failure = debug_folder_init(&store->folder, dir);
+  if (failure != 0) {
+    snprintf(error, error_len, "%s/debug: %s", dir, strerror(-failure));
+    return failure;
+  }
+  snprintf(path, sizeof path, "%s.db", store->folder.root);
+  failure = debug_db_open(path, &store->db, error, error_len);
+  if (failure != 0) return failure;
+  store->known = module_cache_new();
+  failure = store->known == NULL ? -ENOMEM : tidy(store);
+  if (failure != 0) snprintf(error, error_len, "%s: %s", store->folder.root, strerror(-failure));
+  return failure;
+}
+
+int debug_store_open(const char *dir, struct debug_store **ret, char *error, size_t error_len) {
+  struct debug_store *store = calloc(1, sizeof *store);
+  if (store == NULL) {
+    snprintf(error, error_len, "%s/debug: out of memory", dir);
+    return -ENOMEM;
+  }
+  pthread_mutex_init(&store->lock, NULL);
+  int failure = open_parts(store, dir, error, error_len);
+  if (failure != 0) {
+    debug_store_close(store);
+    return failure;
+  }
+  *ret = store;
+  return 0;
+}
+
+void debug_store_close(struct debug_store *store) {
+  if (store == NULL) return;
+  sqlite3_close(store->db);
+  module_cache_free(store->known);
+  pthread_mutex_destroy(&store->lock);
+  free(store);
+}
+
+uint64_t debug_store_generation(const struct debug_store *store) {
+  return atomic_load_explicit(&store->generation, memory_order_acquire);
+}
+
+/* Answers may differ from now on.  Partner of debug_store_generation's acquire. */
+static void on_change(struct debug_store *store) {
+  module_cache_clear(store->known);
+  atomic_fetch_add_explicit(&store->generation, 1, memory_order_release);
+}
+
+/* ---- asking ---- */
+
+/* Until when no file need be asked for: 0 when it should be now.  Wall time, seconds. */
+static int64_t rest_until(struct debug_store *store, const char *board, struct span id) {
+  struct catalogue_file file;
+  int64_t now_s = catalogue_now_s();
+  if (catalogue_best(store->db, board, id, &file) == 0 && file.quality >= DEBUG_SYMTAB)
+    return now_s + NOTED_S;
+  if (catalogue_unread(store->db, board, id, &file) == 0) return now_s + PIECE_PAUSE_S;
+  int64_t until_s = catalogue_refused_until(store->db, board, id);
+  /* A time further off was written when the clock was wrong. */
+  if (until_s > now_s && until_s <= now_s + NO_BETTER_S) return until_s;
+  return 0;
+}
+
+static bool is_wanted_now(struct debug_store *store, const char *board, struct span id,
+                          uint64_t *ret_offset) {
+  struct debug_partial partial;
+  int64_t now_s = catalogue_now_s();
+  int64_t until_s = rest_until(store, board, id);
+  if (until_s > 0) {
+    int64_t rest_s = until_s - now_s < NOTED_S ? until_s - now_s : NOTED_S;
+    struct module_note note = {.until_ns = clock_monotonic_ns() + (uint64_t)rest_s * NS_PER_SECOND};
+    module_cache_add(store->known, board, id, &note);
+    return false;
+  }
+  debug_partial_find(store->db, &store->folder, board, id, &partial);
+  int64_t pause_s = now_s - partial.touched_s;
+  if (pause_s >= 0 && pause_s < PIECE_PAUSE_S) return false;
+  *ret_offset = partial.offset;
+  return true;
+}
+
+static bool is_usable_name(const char *board, struct span id) {
+  return strlen(board) <= LIMIT_NAME_BYTES && id.len > 0 && id.len <= LIMIT_MODULE_ID_BYTES;
+}
+
+bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
+                           const char *path, uint64_t *ret_offset) {
+  if (!is_usable_name(board, id)) return false;
+  pthread_mutex_lock(&store->lock);
+  bool is_wanted = false;
+  const struct module_note *note = module_cache_find(store->known, board, id);
+  bool is_known_now = note != NULL && clock_monotonic_ns() < note->until_ns;
+  if (!is_known_now && catalogue_note_module(store->db, board, id, path) == 0)
+    is_wanted = is_wanted_now(store, board, id, ret_offset);
+  pthread_mutex_unlock(&store->lock);
+  return is_wanted;
+}
+
+void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,
+                             const char *reason) {
+  pthread_mutex_lock(&store->lock);
+  catalogue_refuse_module(store->db, board, id, reason, catalogue_now_s() + UNAVAILABLE_S);
+  pthread_mutex_unlock(&store->lock);
+}
+
+/* ---- finding ---- */
+
+static void fill_file(struct debug_store *store, const struct catalogue_file *file,
+                      struct debug_file *ret) {
+  debug_folder_file(&store->folder, file->sha256, ret->path);
+  debug_folder_index(&store->folder, file->sha256, ret->index_path);
+  memcpy(ret->sha256, file->sha256, sizeof ret->sha256);
+  ret->quality = file->quality;
+  ret->bytes = file->bytes;
+}
+
+int debug_store_find(struct debug_store *store, const char *board, struct span id,
+                     struct debug_file *ret) {
+  struct catalogue_file file;
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_best(store->db, board, id, &file);
+  if (error == -ENOENT) error = catalogue_unread(store->db, board, id, &file);
+  pthread_mutex_unlock(&store->lock);
+  if (error == 0) fill_file(store, &file, ret);
+  return error;
+}
+
+int debug_store_find_unread(struct debug_store *store, const char *board, struct span id,
+                            struct debug_file *ret) {
+  struct catalogue_file file;
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_unread(store->db, board, id, &file);
+  pthread_mutex_unlock(&store->lock);
+  if (error == 0) fill_file(store, &file, ret);
+  return error;
+}
+
+uint64_t debug_store_uploaded(struct debug_store *store, const char *board, struct span id) {
+  struct debug_partial partial = {0};
+  if (!is_usable_name(board != NULL ? board : "", id)) return 0;
+  pthread_mutex_lock(&store->lock);
+  debug_partial_find(store->db, &store->folder, board != NULL ? board : "", id, &partial);
+  pthread_mutex_unlock(&store->lock);
+  return partial.offset;
+}
+
+int debug_store_list(struct debug_store *store,
+                     int (*on_module)(void *context, const struct debug_module *module),
+                     void *context) {
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_each_module(store->db, on_module, context);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+/* ---- what the worker says ---- */
+
+static void print_id(struct span id, char text[2 * LIMIT_MODULE_ID_BYTES + 1]) {
+  text[0] = '\0';
+  for (size_t i = 0; i < id.len && i < LIMIT_MODULE_ID_BYTES; i++)
+    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
+}
+
+/* Says in WHY what stands against FILE as module ID's. */
+static int judge(const struct catalogue_file *file, struct span id, char *why, size_t why_len) {
+  char text[2 * LIMIT_MODULE_ID_BYTES + 1];
+  why[0] = '\0';
+  if (file->quality == DEBUG_NONE) return 0;
+  if (file->quality == DEBUG_BAD) {
+    snprintf(why, why_len, "%s", file->reason);
+    return -EBADMSG;
+  }
+  if (catalogue_is_file_of(file, id)) return 0;
+  print_id(span_of(file->build_id, file->build_id_len), text);
+  snprintf(why, why_len, "it is another module's file: %s", text);
+  return -EBADMSG;
+}
+
+int debug_store_judge(struct debug_store *store, const char *board, struct span id, char *why,
+                      size_t why_len) {
+  struct catalogue_file file;
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_latest(store->db, board != NULL ? board : "", id, &file);
+  pthread_mutex_unlock(&store->lock);
+  return error != 0 ? error : judge(&file, id, why, why_len);
+}
+
+int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32],
+                             struct span build_id) {
+  char text[2 * LIMIT_MODULE_ID_BYTES + 1], reason[LIMIT_VALUE_BYTES];
+  struct span key = span_of(sha256, 32);
+  if (build_id.len == 0) build_id = key;
+  print_id(build_id, text);
+  snprintf(reason, sizeof reason, "the file sent is another module's: %s", text);
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_set_identity(store->db, key, build_id);
+  if (error == 0)
+    error =
+        catalogue_refuse_senders(store->db, key, build_id, reason, catalogue_now_s() + NO_BETTER_S);
+  on_change(store);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
+                            enum debug_quality quality, const char *reason) {
+  struct span key = span_of(sha256, 32);
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_set_quality(store->db, key, quality, reason);
+  if (error == 0 && quality < DEBUG_SYMTAB)
+    error = catalogue_refuse_senders(store->db, key, span_of(NULL, 0), reason,
+                                     catalogue_now_s() + NO_BETTER_S);
+  if (quality == DEBUG_BAD) debug_folder_remove(&store->folder, sha256);
+  on_change(store);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+/* ---- uploads ---- */
+
+/* Writes PIECE.  When it was the last one, moves the upload to STAGED, where no other piece can
+   change it. */
+static int write_piece(struct debug_store *store, const struct debug_piece *piece,
+                       char staged[DEBUG_PATH_BYTES], struct debug_why why) {
+  char key[DEBUG_KEY_BYTES], name[DEBUG_KEY_BYTES + 24], path[DEBUG_PATH_BYTES];
+  int error = 0;
+  if (piece->offset == 0) error = debug_admission_room(store->db, &store->folder, piece, why);
+  if (error != 0) return error;
+  int result = debug_partial_write(store->db, &store->folder, piece, why.text, why.len);
+  if (result != 1) return result;
+  debug_folder_key(piece->board != NULL ? piece->board : "", piece->id, key);
+  snprintf(name, sizeof name, "%s.%llu", key, (unsigned long long)++store->staged_count);
+  debug_folder_partial(&store->folder, key, path);
+  debug_folder_partial(&store->folder, name, staged);
+  if (rename(path, staged) != 0) return -errno;
+  debug_partial_remove(store->db, &store->folder, key);
+  return 1;
+}
+
+static int take_staged(struct debug_store *store, const struct debug_piece *piece,
+                       const char *staged, struct debug_why why) {
+  uint8_t sha256[32];
+  int error = debug_folder_hash(staged, sha256);
+  if (error != 0) {
+    snprintf(why.text, why.len, "cannot be read back: %s", strerror(-error));
+  } else if (piece->sha256.len > 0 && !span_is_equal(piece->sha256, span_of(sha256, 32))) {
+    snprintf(why.text, why.len, "the bytes do not have the hash that was announced");
+    error = -EBADMSG;
+  }
+  if (error != 0) {
+    unlink(staged);
+    return error;
+  }
+  pthread_mutex_lock(&store->lock);
+  error = debug_admission_take(store->db, &store->folder, staged, piece, sha256, why);
+  if (error == 0) on_change(store);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+/* Leaves a board whose file was refused alone for a while. */
+static void refuse_sender(struct debug_store *store, const struct debug_piece *piece, int error,
+                          struct debug_why why) {
+  if (piece->board == NULL || !is_usable_name(piece->board, piece->id)) return;
+  if (error != -EBADMSG && error != -EOVERFLOW) return;
+  int64_t pause_s = error == -EOVERFLOW ? NO_BETTER_S : UNAVAILABLE_S;
+  pthread_mutex_lock(&store->lock);
+  catalogue_refuse_module(store->db, piece->board, piece->id, why.text,
+                          catalogue_now_s() + pause_s);
+  pthread_mutex_unlock(&store->lock);
+}
+
+int debug_store_write(struct debug_store *store, const struct debug_piece *piece, char *why,
+                      size_t why_len) {
+  char staged[DEBUG_PATH_BYTES];
+  struct debug_why reason = {why, why_len};
+  int result = debug_admission_check(piece, reason);
+  if (result == 0) {
+    pthread_mutex_lock(&store->lock);
+    result = write_piece(store, piece, staged, reason);
+    pthread_mutex_unlock(&store->lock);
+  }
+  if (result == 1) {
+    int error = take_staged(store, piece, staged, reason);
+    if (error != 0) result = error;
+  }
+  if (result == -ESPIPE) return -EBADMSG; /* an honest mistake: asked for again at once */
+  if (result < 0) refuse_sender(store, piece, result, reason);
+  return result;
+}

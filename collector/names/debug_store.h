@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug files by build-id, as boards and operators send them, and how good each is.
+
+   A file that one board sent names only that board's samples; a second board sending the same
+   bytes, or an operator, makes it everybody's.  Files are kept under the SHA-256 of their bytes.
+   Any thread. */
+#ifndef NAMES_DEBUG_STORE_H
+#define NAMES_DEBUG_STORE_H
+
+#include "common/span.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct debug_store;
+
+enum debug_quality {
+  DEBUG_NONE = 0,
+  DEBUG_BAD = 1, /* the worker refused it, or died over it */
+  DEBUG_DYNSYM = 2,
+  DEBUG_SYMTAB = 3,
+  DEBUG_DWARF = 4,
+};
+
+const char *debug_quality_name(enum debug_quality quality);
+
+int debug_store_open(const char *dir, struct debug_store **ret, char *error, size_t error_len);
+void debug_store_close(struct debug_store *store);
+
+/* Notes that BOARD's samples use module ID at PATH.  Returns true when the file should be asked
+   from that board, with the offset to go on from in RET_OFFSET.  Answers true again until pieces
+   come: who asks remembers what it has asked for on its connection. */
+bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
+                           const char *path, uint64_t *ret_offset);
+
+/* BOARD cannot send module ID; it is not asked again for a while. */
+void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,
+                             const char *reason);
+
+struct debug_piece {
+  const char *board; /* sender's name; NULL for an operator */
+  struct span id;
+  uint64_t offset, total;
+  struct span sha256; /* of the whole file; 32 bytes, or empty from an operator */
+  struct span bytes;
+};
+
+/* Writes one piece.  Returns 1 when the file is now whole and its hash right (symbolizer_prepare
+   then has the worker read it, which tells whether it is that module's), 0 when more is expected,
+   -EBADMSG (wrong hash or offset, no ELF file, refused before, known as another module's),
+   -EOVERFLOW (a limit), or -errno; WHY says what.  The last piece takes as long as hashing the
+   whole file: seconds for a GiB. */
+int debug_store_write(struct debug_store *store, const struct debug_piece *piece, char *why,
+                      size_t why_len);
+
+struct debug_file {
+  char path[512];       /* of the file on disk */
+  char index_path[512]; /* of its symbol index */
+  uint8_t sha256[32];
+  enum debug_quality quality; /* DEBUG_NONE until the worker has read it */
+  uint64_t bytes;
+};
+
+/* Finds the best file for module ID as BOARD may see it (NULL: an operator, sees all).  Returns 0
+   or -ENOENT. */
+int debug_store_find(struct debug_store *store, const char *board, struct span id,
+                     struct debug_file *ret);
+
+/* Finds a whole file that BOARD sent for module ID (NULL: anybody) and no worker has read.  Returns
+   0 or -ENOENT. */
+int debug_store_find_unread(struct debug_store *store, const char *board, struct span id,
+                            struct debug_file *ret);
+
+/* Records the build-id that the worker found in a file; empty when it carries none: such a file is
+   known by its SHA-256.  Boards that sent it for another module are told off. */
+int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32],
+                             struct span build_id);
+
+/* Records what the worker made of a file.  One of quality DEBUG_BAD is removed from disk. */
+int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
+                            enum debug_quality quality, const char *reason);
+
+/* Judges the file that BOARD (NULL: an operator) sent last for module ID.  Returns 0, also while it
+   waits to be read; -EBADMSG when it was refused or is another module's, with the reason in WHY; or
+   -ENOENT when it sent none. */
+int debug_store_judge(struct debug_store *store, const char *board, struct span id, char *why,
+                      size_t why_len);
+
+/* Grows whenever an answer of debug_store_find may have changed. */
+uint64_t debug_store_generation(const struct debug_store *store);
+
+/* Returns how many bytes of an upload under way BOARD (NULL: an operator) has sent for module ID:
+   where it goes on; 0 when there is none. */
+uint64_t debug_store_uploaded(struct debug_store *store, const char *board, struct span id);
+
+struct debug_module {
+  struct span id;
+  const char *path;
+  enum debug_quality quality;
+  bool is_wanted;
+  const char *reason; /* why it has no better name */
+};
+
+/* Calls ON_MODULE, which must not call the store, for each known module.  Returns 0, -errno, or
+   what ON_MODULE returned. */
+int debug_store_list(struct debug_store *store,
+                     int (*on_module)(void *context, const struct debug_module *module),
+                     void *context);
+
+#endif

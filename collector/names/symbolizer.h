@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* (module, address) -> name.  Symbol indexes are made once a file by a sandboxed worker process
+   and mapped read-only here; names are a view, made late, never stored with samples. */
+#ifndef NAMES_SYMBOLIZER_H
+#define NAMES_SYMBOLIZER_H
+
+#include "debug_store.h"
+
+struct symbolizer;
+
+/* Starts the worker process.  Call before the first thread is made. */
+int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *error,
+                    size_t error_len);
+void symbolizer_close(struct symbolizer *symbolizer);
+
+/* Has the indexes of the files that BOARD sent for module ID, and no worker has read, made now.
+   Blocks until they are there or the worker gave up (bounded); several threads may call.  Returns
+   0; -EBADMSG when the one that BOARD sent last was refused or is another module's
+   (debug_store_judge says why); -ENOENT when BOARD sees none; or -errno when no worker could be
+   had. */
+int symbolizer_prepare(struct symbolizer *symbolizer, const char *board, struct span id);
+
+struct symbol {
+  const char *name; /* UTF-8 without control characters; valid until symbolizer_close */
+  uint64_t start, size;
+  const char *file; /* NULL until DWARF is read */
+  uint32_t line;
+};
+
+/* Finds the function that holds ADDRESS (the module's own address space; pass return addresses
+   minus 1).  Returns 0, or -ENOENT when there is no file or no symbol there.  Any thread. */
+int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct span id,
+                    uint64_t address, struct symbol *ret);
+
+#endif

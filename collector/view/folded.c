@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folded stacks, one a line: `root;...;leaf weight`, as flame graph scripts read them.  The
+   artificial root is left out; what a file of that form cannot carry in a name, `;` and line
+   ends, is replaced. */
+#include "view.h"
+
+#include "common/arena.h"
+#include "common/buf.h"
+
+#include <errno.h>
+
+static void append_name(struct buf *ret, const char *name) {
+  for (; *name != '\0'; name++) {
+    uint8_t letter = (uint8_t)*name;
+    if (letter == ';') letter = ':';
+    if (letter == '\n' || letter == '\r') letter = ' ';
+    buf_append_byte(ret, letter);
+  }
+}
+
+int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *ret) {
+  uint32_t *path = arena_array(arena, tree->node_count, sizeof *path);
+  if (path == NULL) return -ENOMEM;
+  for (uint32_t i = 1; i < tree->node_count; i++) {
+    uint32_t depth = 0;
+    if (tree->nodes[i].self_weight == 0) continue;
+    for (uint32_t at = i; at != 0; at = tree->nodes[at].parent) path[depth++] = at;
+    while (depth > 0) {
+      append_name(ret, tree->functions[tree->nodes[path[--depth]].function].name);
+      buf_append_byte(ret, depth > 0 ? ';' : ' ');
+    }
+    buf_printf(ret, "%llu\n", (unsigned long long)tree->nodes[i].self_weight);
+    if (ret->failed) return -ENOMEM;
+  }
+  return 0;
+}

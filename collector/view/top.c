@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The function table.
+
+   Self is what the nodes of a function hold themselves.  Total is what passes through it, each
+   stack once: in main -> walk -> walk -> walk the inner two lie in what the outer has counted.  So
+   a node adds its total only when none above it is of the same function, which a walk in depth
+   knows from a counter a function: how many of it are open above.
+
+   Shares are of weight.  Their intervals take the share of the records that weigh alike: with one
+   weight a record, as samplers at a fixed rate make them, that is exactly the count of records. */
+#include "view.h"
+
+#include "common/arena.h"
+#include "interval.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = UINT32_MAX };
+
+struct walk {
+  const struct view_tree *tree;
+  struct view_top_row *rows; /* one a function */
+  uint32_t *open;            /* per function: its nodes on the path */
+  uint32_t *first_child, *next_sibling;
+};
+
+static int start_walk(struct walk *walk, struct arena *arena) {
+  const struct view_tree *tree = walk->tree;
+  walk->rows = arena_array(arena, tree->function_count, sizeof *walk->rows);
+  walk->open = arena_array(arena, tree->function_count, sizeof *walk->open);
+  walk->first_child = arena_array(arena, tree->node_count, sizeof *walk->first_child);
+  walk->next_sibling = arena_array(arena, tree->node_count, sizeof *walk->next_sibling);
+  if (!walk->rows || !walk->open || !walk->first_child || !walk->next_sibling) return -ENOMEM;
+  for (uint32_t i = 0; i < tree->node_count; i++) {
+    walk->first_child[i] = NONE;
+    walk->next_sibling[i] = NONE;
+  }
+  for (uint32_t i = tree->node_count; i-- > 1;) { /* backwards, so that lists end up forwards */
+    uint32_t parent = tree->nodes[i].parent;
+    walk->next_sibling[i] = walk->first_child[parent];
+    walk->first_child[parent] = i;
+  }
+  return 0;
+}
+
+static void enter(struct walk *walk, uint32_t at) {
+  const struct view_node *node = &walk->tree->nodes[at];
+  struct view_top_row *row = &walk->rows[node->function];
+  row->self_weight += node->self_weight;
+  row->self_count += node->self_count;
+  if (walk->open[node->function]++ > 0) return;
+  row->total_weight += node->total_weight;
+  row->total_count += node->total_count;
+}
+
+static void walk_tree(struct walk *walk) {
+  uint32_t at = 0;
+  enter(walk, at);
+  for (;;) {
+    uint32_t next = walk->first_child[at];
+    if (next == NONE) {
+      while (at != 0 && walk->next_sibling[at] == NONE) {
+        walk->open[walk->tree->nodes[at].function]--;
+        at = walk->tree->nodes[at].parent;
+      }
+      if (at == 0) return;
+      walk->open[walk->tree->nodes[at].function]--;
+      next = walk->next_sibling[at];
+    }
+    at = next;
+    enter(walk, at);
+  }
+}
+
+static struct view_share share_of(const struct view_tree *tree, uint64_t weight) {
+  double records = (double)tree->total_count;
+  double share = tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
+  return interval_wilson(share * records, records);
+}
+
+static int heaviest_first(const void *left, const void *right) {
+  const struct view_top_row *a = left, *b = right;
+  if (a->self_weight != b->self_weight) return a->self_weight > b->self_weight ? -1 : 1;
+  if (a->total_weight != b->total_weight) return a->total_weight > b->total_weight ? -1 : 1;
+  return a->function < b->function ? -1 : a->function > b->function;
+}
+
+int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
+             uint32_t *ret_count) {
+  struct walk walk = {.tree = tree};
+  uint32_t count = 0;
+  int error = start_walk(&walk, arena);
+  if (error != 0) return error;
+  walk_tree(&walk);
+  for (uint32_t i = 1; i < tree->function_count; i++) { /* 0 is the root, no function */
+    struct view_top_row row = walk.rows[i];
+    row.function = i;
+    row.self = share_of(tree, row.self_weight);
+    row.total = share_of(tree, row.total_weight);
+    walk.rows[count++] = row;
+  }
+  qsort(walk.rows, count, sizeof *walk.rows, heaviest_first);
+  *ret = walk.rows;
+  *ret_count = count;
+  return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* (parent, function) nodes, self and total.
+
+   Frames that differ in address only become one node, so a tree is as large as the program's call
+   paths are many, whatever the number of samples.  A node is always added after its parent, which
+   is why one backward pass over the array makes the totals.
+
+   The arrays grow outside the caller's arena, within fixed limits, and are copied into it at the
+   end: an arena cannot grow an array without leaving the old one behind. */
+#include "tree_builder.h"
+
+#include "common/arena.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 1024 };
+
+static int add_node(struct tree_builder *builder, uint32_t parent, uint32_t function) {
+  if (builder->node_count == VIEW_NODES_MAX) return -EOVERFLOW;
+  if (builder->node_count == builder->node_room) {
+    uint32_t room = builder->node_room > 0 ? builder->node_room * 2 : FIRST_ROOM;
+    struct view_node *more = reallocarray(builder->nodes, room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    builder->nodes = more;
+    builder->node_room = room;
+  }
+  builder->nodes[builder->node_count++] =
+      (struct view_node){.parent = parent, .function = function};
+  return 0;
+}
+
+int tree_builder_init(struct tree_builder *builder, struct arena *arena) {
+  *builder = (struct tree_builder){.node_count = 0};
+  int error = function_table_init(&builder->functions, arena);
+  return error != 0 ? error : add_node(builder, UINT32_MAX, 0);
+}
+
+void tree_builder_fini(struct tree_builder *builder) {
+  function_table_fini(&builder->functions);
+  table_fini(&builder->by_parent);
+  free(builder->nodes);
+}
+
+int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
+                       uint32_t *ret) {
+  uint64_t key = (uint64_t)parent << 32 | function; /* is the pair: no two share it */
+  uint32_t cursor;
+  uint32_t at = table_find(&builder->by_parent, key, &cursor);
+  if (at == TABLE_NONE) {
+    int error = add_node(builder, parent, function);
+    if (error != 0) return error;
+    at = builder->node_count - 1;
+    error = table_add(&builder->by_parent, key, at);
+    if (error != 0) return error;
+  }
+  *ret = at;
+  return 0;
+}
+
+void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count,
+                      uint64_t weight) {
+  builder->nodes[node].self_weight += weight;
+  builder->nodes[node].self_count += count;
+}
+
+static void sum_totals(struct view_node *nodes, uint32_t count) {
+  for (uint32_t i = count; i-- > 0;) {
+    nodes[i].total_weight += nodes[i].self_weight;
+    nodes[i].total_count += nodes[i].self_count;
+    if (i == 0) break;
+    nodes[nodes[i].parent].total_weight += nodes[i].total_weight;
+    nodes[nodes[i].parent].total_count += nodes[i].total_count;
+  }
+}
+
+int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struct view_tree *ret) {
+  const struct function_table *functions = &builder->functions;
+  struct view_tree tree = {.node_count = builder->node_count, .function_count = functions->count};
+  tree.nodes = arena_array(arena, tree.node_count, sizeof *tree.nodes);
+  tree.functions = arena_array(arena, tree.function_count, sizeof *tree.functions);
+  if (tree.nodes == NULL || tree.functions == NULL) return -ENOMEM;
+  sum_totals(builder->nodes, builder->node_count);
+  memcpy(tree.nodes, builder->nodes, tree.node_count * sizeof *tree.nodes);
+  memcpy(tree.functions, functions->functions, tree.function_count * sizeof *tree.functions);
+  tree.total_weight = tree.nodes[0].total_weight;
+  tree.total_count = tree.nodes[0].total_count;
+  *ret = tree;
+  return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes a call tree out of a stream of (parent, function) steps and weights. */
+#ifndef VIEW_TREE_BUILDER_H
+#define VIEW_TREE_BUILDER_H
+
+#include "function_table.h"
+
+enum { VIEW_NODES_MAX = 2000000 };
+
+struct tree_builder {
+  struct function_table functions;
+  struct view_node *nodes; /* node 0 is the root */
+  uint32_t node_count, node_room;
+  struct table by_parent; /* (parent, function) -> node */
+};
+
+/* Names are kept in ARENA.  Returns 0 or -errno; fini in either case. */
+int tree_builder_init(struct tree_builder *builder, struct arena *arena);
+void tree_builder_fini(struct tree_builder *builder);
+
+/* Finds or adds the child of PARENT (0: the root) that is FUNCTION, an index of the function table.
+   Returns 0, -EOVERFLOW over VIEW_NODES_MAX, or -ENOMEM. */
+int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
+                       uint32_t *ret);
+
+/* Adds COUNT records of WEIGHT together to the leaf NODE. */
+void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count, uint64_t weight);
+
+/* Sums up and copies the tree into ARENA (the caller's loss stays zero).  Call once.  Returns 0 or
+   -ENOMEM. */
+int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struct view_tree *ret);
+
+#endif

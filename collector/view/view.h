@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call tree with names, wherever its samples came from, and what is derived from it.  Pure: no
+   store, no files, no clock. */
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
+
+#include "proto/loss.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+
+/* A function by name and module; frames without a name are "module+0xoffset". */
+struct view_function {
+  const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
+  const char *file;          /* source file, or NULL */
+  uint32_t line;
+};
+
+struct view_node {
+  uint32_t parent; /* index, or UINT32_MAX for the root, which is node 0, named "root" */
+  uint32_t function;
+  uint64_t self_weight, total_weight;
+  uint64_t self_count, total_count;
+};
+
+/* What readers of an answer must know of a service in it. */
+struct view_mark {
+  const char *service;
+  uint32_t marks; /* enum batch_mark, of any window in the range */
+};
+
+/* A merged, named call tree; parents come first (tree_builder.h makes one). */
+struct view_tree {
+  uint64_t total_weight, total_count;
+  uint64_t loss[LOSS_REASON_COUNT];
+  uint32_t node_count, function_count;
+  struct view_node *nodes;
+  struct view_function *functions;
+  uint32_t mark_count;
+  const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
+};
+
+struct view_share {
+  double share, low, high; /* low..high: Wilson's 95 % interval on record counts */
+};
+
+struct view_top_row {
+  uint32_t function; /* index into the tree's functions */
+  uint64_t self_weight, total_weight, self_count, total_count;
+  struct view_share self, total;
+};
+
+/* The function table of TREE, by self weight, heaviest first; total counts each stack once however
+   often it recurses.  RET points into ARENA.  Returns 0 or -ENOMEM. */
+int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
+             uint32_t *ret_count);
+
+/* Appends TREE as folded stacks, `outermost;...;leaf weight` lines, to RET.  Returns 0 or
+   -ENOMEM. */
+int view_folded(const struct view_tree *tree, struct arena *arena, struct buf *ret);
+
+#endif

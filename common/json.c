@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of functions, boards and labels are whatever a stranger's compiler or shell made of them:
+   quotes, control characters, HTML, halves of UTF-8 sequences.  Each string is escaped so that the
+   answer parses everywhere and stays inert when someone pastes it into a page; bytes that are not
+   UTF-8 become U+FFFD, one for each byte.
+
+   Numbers: integers are written whole (readers that need more than 53 bits must say so to their
+   parser), doubles with as few digits as read back the same.  There is no tree and no look-back: a
+   comma is due when the level has items, and that is all the state there is. */
+#include "json.h"
+
+#include "buf.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put(struct json *json, const void *data, size_t len) {
+  if (json->is_full) return;
+  if (json->out->len + len > json->limit) {
+    json->is_full = true;
+    return;
+  }
+  buf_append(json->out, data, len);
+}
+
+static void put_text(struct json *json, const char *text) {
+  put(json, text, strlen(text));
+}
+
+/* What has to stand before a value: a comma, or nothing. */
+static void begin_value(struct json *json) {
+  if (json->is_after_key) {
+    json->is_after_key = false;
+    return;
+  }
+  if (json->depth == 0) return;
+  if (json->has_items[json->depth - 1]) put(json, ",", 1);
+  json->has_items[json->depth - 1] = true;
+}
+
+/* Returns the length of the UTF-8 sequence that starts TEXT, or 0 when there is none: overlong
+   forms, surrogates and what is beyond U+10FFFF are none. */
+static size_t sequence_len(struct span text) {
+  uint8_t first = text.data[0];
+  size_t len = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (len == 0 || first > 0xf4 || len > text.len) return 0;
+  for (size_t i = 1; i < len; i++)
+    if ((text.data[i] & 0xc0) != 0x80) return 0;
+  if (len == 3 && first == 0xe0 && text.data[1] < 0xa0) return 0;
+  if (len == 3 && first == 0xed && text.data[1] > 0x9f) return 0;
+  if (len == 4 && first == 0xf0 && text.data[1] < 0x90) return 0;
+  if (len == 4 && first == 0xf4 && text.data[1] > 0x8f) return 0;
+  return len;
+}
+
+static bool is_plain(uint8_t c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+static void put_escaped(struct json *json, uint8_t c) {
+  char escape[8];
+  if (c == '"' || c == '\\')
+    snprintf(escape, sizeof escape, "\\%c", c);
+  else
+    snprintf(escape, sizeof escape, "\\u%04x", c);
+  put_text(json, escape);
+}
+
+void json_init(struct json *json, struct buf *out, size_t limit) {
+  *json = (struct json){.out = out, .limit = limit};
+}
+
+void json_open(struct json *json, char bracket) {
+  assert(json->depth < JSON_DEPTH_MAX);
+  begin_value(json);
+  json->has_items[json->depth++] = false;
+  put(json, &bracket, 1);
+}
+
+void json_close(struct json *json, char bracket) {
+  assert(json->depth > 0);
+  json->depth--;
+  put(json, &bracket, 1);
+}
+
+void json_key(struct json *json, const char *key) {
+  json_string(json, key);
+  put(json, ":", 1);
+  json->is_after_key = true;
+}
+
+void json_span(struct json *json, struct span text) {
+  begin_value(json);
+  put(json, "\"", 1);
+  while (text.len > 0 && !json->is_full) {
+    size_t plain = 0;
+    while (plain < text.len && is_plain(text.data[plain])) plain++;
+    put(json, text.data, plain);
+    text = span_of(text.data + plain, text.len - plain);
+    if (text.len == 0) break;
+    size_t len = sequence_len(text);
+    if (len == 1)
+      put_escaped(json, text.data[0]);
+    else if (len == 0)
+      put_text(json, "\xef\xbf\xbd");
+    else
+      put(json, text.data, len);
+    len = len ? len : 1;
+    text = span_of(text.data + len, text.len - len);
+  }
+  put(json, "\"", 1);
+}
+
+void json_string(struct json *json, const char *text) {
+  if (text == NULL) {
+    begin_value(json);
+    put_text(json, "null");
+    return;
+  }
+  json_span(json, span_of_string(text));
+}
+
+void json_uint(struct json *json, uint64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, value);
+  begin_value(json);
+  put_text(json, text);
+}
+
+void json_int(struct json *json, int64_t value) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, value);
+  begin_value(json);
+  put_text(json, text);
+}
+
+void json_double(struct json *json, double value) {
+  char text[40] = "null";
+  for (int digits = 15; isfinite(value) && digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    double again = strtod(text, NULL);
+    if (memcmp(&again, &value, sizeof value) == 0) break;
+  }
+  begin_value(json);
+  put_text(json, text);
+}
+
+void json_bool(struct json *json, bool value) {
+  begin_value(json);
+  put_text(json, value ? "true" : "false");
+}
+
+void json_key_string(struct json *json, const char *key, const char *text) {
+  json_key(json, key);
+  json_string(json, text);
+}
+
+void json_key_uint(struct json *json, const char *key, uint64_t value) {
+  json_key(json, key);
+  json_uint(json, value);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes JSON as it goes; nothing is kept but the nesting.  What it writes is always well formed
+   UTF-8 that may also stand inside an HTML page. */
+#ifndef COMMON_JSON_H
+#define COMMON_JSON_H
+
+#include "span.h"
+
+struct buf;
+
+enum { JSON_DEPTH_MAX = 16 };
+
+struct json { /* caller's storage */
+  struct buf *out;
+  size_t limit; /* bytes of OUT; once reached nothing more is written */
+  unsigned depth;
+  bool has_items[JSON_DEPTH_MAX];
+  bool is_after_key;
+  bool is_full;
+};
+
+void json_init(struct json *json, struct buf *out, size_t limit);
+
+void json_open(struct json *json, char bracket);  /* '{' or '[' */
+void json_close(struct json *json, char bracket); /* '}' or ']' */
+void json_key(struct json *json, const char *key);
+
+void json_string(struct json *json, const char *text); /* NULL is written as null */
+void json_span(struct json *json, struct span text);
+void json_uint(struct json *json, uint64_t value);
+void json_int(struct json *json, int64_t value);
+void json_double(struct json *json, double value); /* what is no number is written as null */
+void json_bool(struct json *json, bool value);
+
+/* Key and value at once. */
+void json_key_string(struct json *json, const char *key, const char *text);
+void json_key_uint(struct json *json, const char *key, uint64_t value);
+
+#endif

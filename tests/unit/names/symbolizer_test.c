@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../symbol/fixture.h"
+
+#include "common/clock.h"
+#include "names/symbolizer.h"
+#include "symbol/index_file.h"
+
+#include <errno.h>
+#include <openssl/sha.h>
+#include <pthread.h>
+
+static struct debug_store *store;
+static struct symbolizer *symbolizer;
+static uint8_t library_id[64];
+static struct span id; /* of lib.so and what is made of it */
+
+static void open_all(void) {
+  char error[256] = "", dir[128];
+  snprintf(dir, sizeof dir, "%s/data", fixture_dir);
+  if (debug_store_open(dir, &store, error, sizeof error) != 0) fail_msg("%s", error);
+  if (symbolizer_open(store, &symbolizer, error, sizeof error) != 0) fail_msg("%s", error);
+}
+
+static void close_all(void) {
+  symbolizer_close(symbolizer);
+  debug_store_close(store);
+  symbolizer = NULL;
+  store = NULL;
+}
+
+static int set_up(void **state) {
+  (void)state;
+  fixture_run("rm -rf data");
+  open_all();
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  close_all();
+  return 0;
+}
+
+static void send_file(const char *board, struct span module, const char *name) {
+  char why[256] = "";
+  uint8_t sha256[32];
+  struct span bytes = fixture_read(name);
+  SHA256(bytes.data, bytes.len, sha256);
+  const struct debug_piece piece = {.board = board,
+                                    .id = module,
+                                    .total = bytes.len,
+                                    .sha256 = span_of(sha256, 32),
+                                    .bytes = bytes};
+  if (debug_store_write(store, &piece, why, sizeof why) != 1) fail_msg("%s: %s", name, why);
+  fixture_free(bytes);
+}
+
+static uint64_t address_of(const char *name) {
+  char command[256], line[64] = "";
+  snprintf(command, sizeof command, "nm '%s/lib.so' | grep -w '%s'", fixture_dir, name);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  if (fgets(line, sizeof line, pipe) == NULL) fail_msg("%s: not there", name);
+  pclose(pipe);
+  return strtoull(line, NULL, 16);
+}
+
+static const char *name_at(const char *board, const char *function) {
+  struct symbol symbol;
+  if (symbolizer_find(symbolizer, board, id, address_of(function), &symbol) != 0) return "";
+  return symbol.name;
+}
+
+static void a_file_that_was_sent_gives_names(void **state) {
+  (void)state;
+  struct symbol symbol;
+  struct debug_file file;
+  assert_string_equal(name_at("one", "outer"), "");
+  send_file("one", id, "lib.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_int_equal(symbolizer_find(symbolizer, "one", id, address_of("outer") + 1, &symbol), 0);
+  assert_string_equal(symbol.name, "outer");
+  assert_int_equal(symbol.start, address_of("outer"));
+  assert_true(symbol.size > 1);
+  assert_null(symbol.file);
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  assert_int_equal(file.quality, DEBUG_SYMTAB);
+  assert_int_equal(symbolizer_find(symbolizer, "one", id, 1, &symbol), -ENOENT);
+}
+
+static void a_file_is_read_at_the_first_question_if_not_before(void **state) {
+  (void)state;
+  send_file("one", id, "lib.so");
+  assert_string_equal(name_at("one", "inner"), "inner");
+}
+
+static void another_boards_file_gives_no_names_until_both_sent_it(void **state) {
+  (void)state;
+  send_file("one", id, "lib.so");
+  assert_string_equal(name_at("one", "inner"), "inner");
+  assert_string_equal(name_at("two", "inner"), "");
+  assert_string_equal(name_at(NULL, "inner"), "inner");
+  send_file("two", id, "lib.so");
+  assert_string_equal(name_at("two", "inner"), "inner");
+  assert_string_equal(name_at("three", "inner"), "inner");
+}
+
+static void a_better_file_renames_what_is_known(void **state) {
+  (void)state;
+  send_file("one", id, "stripped.so");
+  assert_string_equal(name_at("one", "outer"), "outer");
+  assert_string_equal(name_at("one", "inner"), "");
+  send_file("one", id, "lib.debug");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_string_equal(name_at("one", "inner"), "inner");
+}
+
+static void a_better_file_is_read_at_the_next_question(void **state) {
+  (void)state;
+  send_file("one", id, "stripped.so");
+  assert_string_equal(name_at("one", "inner"), "");
+  send_file("one", id, "lib.debug");
+  assert_string_equal(name_at("one", "inner"), "inner");
+}
+
+static void a_file_of_another_module_is_refused(void **state) {
+  (void)state;
+  uint64_t offset;
+  char why[256] = "";
+  struct span other = span_of("cccccccccccccccccccc", 20);
+  assert_true(debug_store_is_wanted(store, "one", other, "/x", &offset));
+  send_file("one", other, "lib.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", other), -EBADMSG);
+  assert_int_equal(debug_store_judge(store, "one", other, why, sizeof why), -EBADMSG);
+  assert_non_null(strstr(why, "another module"));
+  assert_false(debug_store_is_wanted(store, "one", other, "/x", &offset));
+  assert_string_equal(name_at("one", "outer"), "outer"); /* of the module that it is */
+}
+
+static void a_malformed_file_is_refused_and_names_stay(void **state) {
+  (void)state;
+  struct debug_file file;
+  char why[256] = "";
+  send_file("one", id, "lib.so");
+  assert_string_equal(name_at("one", "outer"), "outer");
+  fixture_write("bad",
+                "\x7f"
+                "ELF garbage",
+                12);
+  fixture_write("bad2",
+                "\x7f"
+                "ELF other garbage",
+                18);
+  send_file("one", id, "bad");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), -EBADMSG);
+  assert_int_equal(debug_store_judge(store, "one", id, why, sizeof why), -EBADMSG);
+  assert_non_null(strstr(why, "ELF"));
+  send_file("two", id, "bad2");
+  assert_int_equal(symbolizer_prepare(symbolizer, "two", id), -EBADMSG);
+  assert_int_equal(symbolizer_prepare(symbolizer, "three", id), -ENOENT);
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  assert_int_equal(file.quality, DEBUG_SYMTAB);
+  assert_string_equal(name_at("one", "outer"), "outer");
+}
+
+static void indexes_outlive_a_restart_and_lost_ones_are_made_again(void **state) {
+  (void)state;
+  struct debug_file file;
+  send_file("one", id, "lib.so");
+  assert_string_equal(name_at("one", "outer"), "outer");
+  close_all();
+  open_all();
+  assert_string_equal(name_at("one", "outer"), "outer");
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  close_all();
+  assert_int_equal(truncate(file.index_path, 100), 0);
+  open_all();
+  assert_string_equal(name_at("one", "outer"), "outer");
+  close_all();
+  assert_int_equal(unlink(file.index_path), 0);
+  open_all();
+  assert_string_equal(name_at("one", "outer"), "outer");
+}
+
+static void *ask_often(void *context) {
+  for (int i = 0; i < 2000; i++) {
+    struct symbol symbol;
+    uint64_t address = *(const uint64_t *)context;
+    if (symbolizer_find(symbolizer, i % 2 == 0 ? "one" : NULL, id, address, &symbol) != 0 ||
+        strcmp(symbol.name, "outer") != 0)
+      return context;
+  }
+  return NULL;
+}
+
+static void threads_may_ask_at_once(void **state) {
+  (void)state;
+  pthread_t threads[4];
+  uint64_t address = address_of("outer");
+  send_file("one", id, "lib.so");
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &address), 0);
+  for (int i = 0; i < 4; i++) {
+    void *failure;
+    pthread_join(threads[i], &failure);
+    assert_null(failure);
+  }
+}
+
+static double seconds_since(uint64_t start_ns) {
+  return (double)(clock_monotonic_ns() - start_ns) / NS_PER_SECOND;
+}
+
+/* Prints what indexing a big debug file costs, and a lookup. */
+static void measure(const char *path) {
+  uint8_t bytes[64];
+  struct debug_file file;
+  struct stat status;
+  struct symbol symbol;
+  struct index_file index;
+  struct span module = span_of(bytes, fixture_build_id(path, bytes));
+  send_file("big", module, path);
+  uint64_t start_ns = clock_monotonic_ns();
+  assert_int_equal(symbolizer_prepare(symbolizer, "big", module), 0);
+  double took_s = seconds_since(start_ns);
+  assert_int_equal(debug_store_find(store, "big", module, &file), 0);
+  assert_int_equal(stat(file.index_path, &status), 0);
+  assert_int_equal(index_file_open(file.index_path, &index), 0);
+  const unsigned count = 1000000;
+  unsigned named = 0, random = 1;
+  start_ns = clock_monotonic_ns();
+  for (unsigned i = 0; i < count; i++) {
+    random = random * 1664525 + 1013904223;
+    const struct index_symbol *at = &index.index.symbols[(random >> 8) % index.index.symbol_count];
+    uint64_t address = at->start + at->size / 2;
+    named += symbolizer_find(symbolizer, "big", module, address, &symbol) == 0;
+  }
+  double find_s = seconds_since(start_ns);
+  index_file_close(&index);
+  assert_int_equal(named, count);
+  print_message("%s: %.1f MB -> index %.2f MB in %.0f ms; %.1f M lookups/s\n", path,
+                (double)file.bytes / 1e6, (double)status.st_size / 1e6, took_s * 1e3,
+                (double)count / find_s / 1e6);
+}
+
+static void big_debug_files_are_read_well_within_the_deadline(void **state) {
+  (void)state;
+  if (system("ls /usr/lib/debug/.build-id/*/*.debug >/dev/null 2>&1") != 0) skip();
+  fixture_run("ls -S /usr/lib/debug/.build-id/*/*.debug | head -n 4 >names");
+  struct span names = fixture_read("names");
+  char *text = strndup((const char *)names.data, names.len), *rest = text;
+  for (char *name; (name = strtok_r(rest, "\n", &rest)) != NULL;) measure(name);
+  free(text);
+  fixture_free(names);
+}
+
+static int set_up_all(void **state) {
+  int error = fixture_set_up(state);
+  if (error != 0) return error;
+  fixture_make_library("");
+  fixture_run("objcopy --only-keep-debug lib.so lib.debug && strip -o stripped.so lib.so");
+  id = span_of(library_id, fixture_build_id("lib.so", library_id));
+  return id.len == 20 ? 0 : -1;
+}
+
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      FRESH(a_file_that_was_sent_gives_names),
+      FRESH(a_file_is_read_at_the_first_question_if_not_before),
+      FRESH(another_boards_file_gives_no_names_until_both_sent_it),
+      FRESH(a_better_file_renames_what_is_known),
+      FRESH(a_better_file_is_read_at_the_next_question),
+      FRESH(a_file_of_another_module_is_refused),
+      FRESH(a_malformed_file_is_refused_and_names_stay),
+      FRESH(indexes_outlive_a_restart_and_lost_ones_are_made_again),
+      FRESH(threads_may_ask_at_once),
+      FRESH(big_debug_files_are_read_well_within_the_deadline),
+  };
+  return cmocka_run_group_tests(tests, set_up_all, fixture_tear_down);
+}
