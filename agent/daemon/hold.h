@@ -27,6 +27,9 @@ struct hold_target {
   uint64_t period_ns;
   uint32_t asked_mhz;
   uint32_t slot_count, slot_bytes; /* HOLD_TIMER */
+  uint64_t unit_ns;                /* HOLD_TIMER: what a weight of 1 stands for */
+  uint32_t filters;                /* HOLD_TIMER: seccomp filters that it had already */
+  uint32_t control;                /* enum ring_control */
   uint32_t fd_count;
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];

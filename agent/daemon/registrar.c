@@ -11,6 +11,7 @@
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
    mean other processes here. */
 #include "intake.h"
+#include "proc_status.h"
 #include "timer_ring.h"
 #include "worker.h"
 
@@ -137,6 +138,12 @@ static const char *check_target(struct worker *worker, const struct intake_packe
   return NULL;
 }
 
+/* The sandbox that a program was started in has let it set its timers. */
+static uint32_t filters_of(pid_t pid) {
+  struct proc_status status;
+  return proc_status_read(pid, pid, &status) == 0 ? status.filters : PROC_FILTERS_UNKNOWN;
+}
+
 static const char *make_target(struct worker *worker, struct intake_packet *packet,
                                struct hold_target *held) {
   const struct worker_note *note = run_note_find(worker, packet->pid);
@@ -146,6 +153,8 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   const char *fault = describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
+  held->unit_ns = held->period_ns;
+  held->filters = filters_of(packet->pid);
   timer_ring_size(held, worker->targets.ring_bytes);
   if (!has_room(worker, held->uid, timer_ring_bytes(held)))
     return "256 targets or 64 MiB of rings, or three quarters of that by one user, are in use";

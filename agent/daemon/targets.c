@@ -34,6 +34,7 @@ static void target_free(struct target *target, bool is_owner) {
   timer_ring_unmap(&target->ring);
   for (uint32_t i = 0; is_owner && i < target->held.fd_count; i++) close(target->fds[i]);
   free(target->event_ids);
+  free(target->watches);
   free(target->fds);
   free(target);
 }

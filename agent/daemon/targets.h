@@ -10,6 +10,8 @@
 
 enum { TARGETS_RING_BYTES_MAX = 64 << 20 /* of all timer rings together */ };
 
+struct switch_watch;
+
 struct target {
   struct hold_target held;
   int *fds;
@@ -21,7 +23,8 @@ struct target {
   uint64_t ended_ns;        /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
   uint64_t records;         /* samples of its own, since this worker started */
   uint64_t weight_ns;
-  uint32_t run; /* serial of the note (worker.h) it belongs to, or 0 */
+  struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
+  uint32_t run;                 /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];
 };
 

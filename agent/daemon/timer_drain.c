@@ -50,7 +50,7 @@ static void take_sample(struct drain *drain, struct target *target, const struct
                               .thread = process_thread_name(process, (pid_t)view->tid, view->name),
                               .pc = sample->pc,
                               .depth = sample->depth,
-                              .weight_ns = sample->weight * target->held.period_ns};
+                              .weight_ns = sample->weight * target->held.unit_ns};
   drain_add(drain, &stack, tally);
 }
 

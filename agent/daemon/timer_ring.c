@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum {
@@ -25,6 +26,11 @@ enum {
   MIDDLE_BYTES_MAX = 32 << 20,
   SIGNAL_BELOW_MAX = 6, /* far from both ends: libraries take SIGRTMIN+n and SIGRTMAX */
 };
+
+uint32_t timer_ring_signal(const struct hold_target *target) {
+  (void)target;
+  return (uint32_t)(SIGRTMAX - SIGNAL_BELOW_MAX);
+}
 
 uint64_t timer_ring_bytes(const struct hold_target *target) {
   return ring_total_bytes(target->slot_count, target->slot_bytes);
@@ -55,6 +61,13 @@ void timer_ring_unmap(struct ring_reader *ring) {
   ring->base = NULL;
 }
 
+/* So that nobody else can make a program look at its switches.  0: nobody can. */
+static uint64_t random_token(void) {
+  uint64_t token = 0;
+  if (getrandom(&token, sizeof token, GRND_NONBLOCK) != (ssize_t)sizeof token) return 0;
+  return token | 1;
+}
+
 static int fill(const struct hold_target *target, int fd) {
   struct ring_reader ring;
   int error = posix_fallocate(fd, 0, (off_t)timer_ring_bytes(target));
@@ -63,7 +76,9 @@ static int fill(const struct hold_target *target, int fd) {
   if (error) return error;
   memset(ring.base, 0, (size_t)timer_ring_bytes(target));
   ring_init(&ring, &(struct ring_terms){.period_ns = target->period_ns,
-                                        .signal = SIGRTMAX - SIGNAL_BELOW_MAX});
+                                        .unit_ns = target->unit_ns,
+                                        .nudge_token = random_token(),
+                                        .signal = (int)timer_ring_signal(target)});
   timer_ring_unmap(&ring);
   return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
 }

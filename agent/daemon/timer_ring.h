@@ -18,6 +18,9 @@ int timer_ring_make(const struct hold_target *target);
 int timer_ring_map(const struct hold_target *target, int fd, struct ring_reader *ret);
 void timer_ring_unmap(struct ring_reader *ring);
 
+/* The signal that TARGET's ring names. */
+uint32_t timer_ring_signal(const struct hold_target *target);
+
 uint64_t timer_ring_bytes(const struct hold_target *target);
 
 #endif

@@ -19,6 +19,7 @@
 #include "hello.h"
 #include "intake.h"
 #include "status.h"
+#include "switch.h"
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -205,9 +206,15 @@ static void follow_collector(struct worker *worker) {
   log_info("uplink %s: the board's collector from now on", address);
 }
 
+static void switch_all(struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (worker->targets.rows[row] != NULL) switch_step(worker->targets.rows[row]);
+}
+
 static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
+  switch_all(worker);
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
     worker_sweep_targets(worker);
     follow_collector(worker);

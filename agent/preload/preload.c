@@ -13,6 +13,9 @@
    FLEETPROF_SERVICE    the service's name (else the program's file name)
    FLEETPROF_LABEL      labels, k=v, parted by ';', or each on a line
    FLEETPROF_HZ         samples a second of CPU time
+   FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
+                        FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
+   FLEETPROF_DORMANT    1: no timer until asked
 
    There is no destructor: threads run until the process ends, and the daemon sees that it did. */
 #include "hooks.h"
@@ -34,6 +37,7 @@ enum {
   TOTAL_MS = 200, /* what a start may wait for a daemon that does not answer */
   SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
   HZ_MAX = 10000,
+  NUMBER_MAX = 100000000,     /* no setting is larger */
   STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
 };
 #define KILL_SWITCH_PATH "/etc/fleetprof/disable"
@@ -70,6 +74,30 @@ static uint32_t parse_mhz(const char *text) {
   return mhz <= HZ_MAX * 1000 ? mhz : 0;
 }
 
+/* A decimal number; 0, the daemon's default, for anything else. */
+static uint32_t parse_number(const char *text) {
+  uint32_t number = 0;
+  for (; text != NULL && *text != '\0'; text++) {
+    if (*text < '0' || *text > '9' || number > NUMBER_MAX) return 0;
+    number = number * 10 + (uint32_t)(*text - '0');
+  }
+  return number;
+}
+
+static uint32_t parse_collect(const char *text) {
+  static const char *const names[] = {[RING_STACKS] = "stacks",
+                                      [RING_PC_LR] = "pc-lr",
+                                      [RING_HISTOGRAM] = "histogram",
+                                      [RING_RECORDER] = "recorder"};
+  for (uint32_t i = 0; text != NULL && i < sizeof names / sizeof *names; i++)
+    if (strcmp(text, names[i]) == 0) return i;
+  return RING_STACKS;
+}
+
+static bool is_set(const char *text) {
+  return text != NULL && strcmp(text, "1") == 0;
+}
+
 static void copy_setting(char *field, size_t field_bytes, const char *text) {
   if (text == NULL) return;
   for (size_t i = 0; i + 1 < field_bytes && text[i] != '\0'; i++) field[i] = text[i];
@@ -91,6 +119,11 @@ static void fill_request(struct intake_request *request) {
   intake_client_request(request, INTAKE_TARGET);
   request->pid = (int32_t)raw_getpid();
   request->asked_mhz = parse_mhz(getenv("FLEETPROF_HZ"));
+  request->collect = parse_collect(getenv("FLEETPROF_COLLECT"));
+  request->bin_bytes = parse_number(getenv("FLEETPROF_BIN_BYTES"));
+  request->counter_bytes = parse_number(getenv("FLEETPROF_COUNTER_BYTES"));
+  request->last = parse_number(getenv("FLEETPROF_LAST"));
+  request->is_dormant = is_set(getenv("FLEETPROF_DORMANT"));
   copy_setting(request->service, sizeof request->service, getenv("FLEETPROF_SERVICE"));
   copy_labels(request->labels, sizeof request->labels, getenv("FLEETPROF_LABEL"));
   if (readlink("/proc/self/exe", request->exe, sizeof request->exe - 1) < 0) request->exe[0] = '\0';

@@ -13,7 +13,7 @@
    was overwritten.  A crash between the two stores leaves two zeros in a row: one old value less,
    nothing wrong.
 
-   A value is one word: the PC, and above its 48 bits the weight in expiries (as in ring_pair), so a
+   A value is one word: the PC, and above its 48 bits the weight in units (as in ring_pair), so a
    value is never zero.  head counts values for ever; tail is not used. */
 #ifndef RING_RECORDER_FORMAT_H
 #define RING_RECORDER_FORMAT_H

@@ -26,6 +26,7 @@
 
 #include "ring_record.h"
 #include "ring_slot.h"
+#include "switch_format.h"
 
 enum {
   RING_MAGIC = 0x474e5246, /* "FRNG" */
@@ -46,11 +47,6 @@ enum ring_collect { RING_STACKS = 0, RING_PC_LR = 1, RING_HISTOGRAM = 2, RING_RE
 /* Which clock makes the signals. */
 enum ring_clock { RING_CLOCK_THREAD = 0, RING_CLOCK_PROF = 1, RING_CLOCK_VIRTUAL = 2 };
 
-/* PAUSE deletes the timers and OFF does it for good.  The target obeys at its next sample, thread
-   or fork; one that has no timers is woken by a nudge: the daemon queues the ring's signal, with
-   nudge_token as its value, to one of its threads. */
-enum ring_control { RING_RUN = 0, RING_PAUSE = 1, RING_OFF = 2 };
-
 /* TICKS are those of the CPU's counter. */
 enum ring_cost_unit { RING_COST_NONE = 0, RING_COST_TICKS = 1, RING_COST_NS = 2 };
 
@@ -63,6 +59,8 @@ struct ring_header {
   uint32_t slot_count;        /* histogram: 0, as slot_bytes */
   uint32_t slot_bytes;        /* data bytes of each slot, a power of two */
   _Atomic uint64_t period_ns; /* CPU time between samples; the daemon may change it any time */
+  uint64_t unit_ns;           /* what a weight of 1 stands for; never changes.  The target rounds
+                                 period_ns to a multiple of it, so weights are exact at any rate */
   uint32_t depth_max;         /* frames a record may hold */
   uint32_t signal;            /* the signal to use: a real-time one, or that of the clock */
   uint32_t collect;           /* enum ring_collect */
@@ -70,10 +68,8 @@ struct ring_header {
   uint64_t nudge_token;       /* random */
   _Atomic uint32_t control;   /* enum ring_control; the daemon may change it any time */
   _Atomic uint32_t serial;    /* raised by the daemon after it changed control or period_ns */
-  _Atomic uint32_t may_call;  /* by the daemon with each change: no thread of the target has a
-                                 seccomp filter, so the handler may set its timers */
   /* Below: by the target. */
-  _Atomic uint32_t serial_seen;
+  _Atomic uint32_t serial_seen;       /* by any of its processes */
   _Atomic uint32_t threads_armed;     /* that have a timer now */
   _Atomic uint32_t threads_unsampled; /* no free slot, or no timer to be had */
   _Atomic uint32_t timers_refused;    /* timer_create said no */
@@ -82,6 +78,7 @@ struct ring_header {
   _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what runs of the handler took (ring_cost.h) */
   /* By both: how many further runs are to be timed (ring_cost.h). */
   _Atomic uint32_t cost_grant;
+  struct ring_process processes[RING_PROCESSES_MAX];
 };
 
 _Static_assert(sizeof(struct ring_header) <= RING_HEADER_BYTES, "header outgrew its page");
@@ -90,6 +87,7 @@ _Static_assert(8 + 8 * RING_DEPTH_MAX <= RING_SLOT_BYTES_MIN / 2, "two records m
 /* What both sides agree upon besides the sizes. */
 struct ring_terms {
   uint64_t period_ns;
+  uint64_t unit_ns; /* ring_init: 0 for period_ns */
   uint64_t nudge_token;
   int signal;
   enum ring_clock clock;

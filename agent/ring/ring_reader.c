@@ -27,6 +27,7 @@ void ring_init(const struct ring_reader *ring, const struct ring_terms *terms) {
   header->slot_count = ring->slot_count;
   header->slot_bytes = ring->slot_bytes;
   header->period_ns = terms->period_ns;
+  header->unit_ns = terms->unit_ns ? terms->unit_ns : terms->period_ns;
   header->depth_max = RING_DEPTH_MAX;
   header->signal = (uint32_t)terms->signal;
   header->collect = ring->collect;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a slot's data holds: records of any depth (RING_STACKS) or pairs of two words (RING_PC_LR).
-   Weights count timer expiries (1 + overrun); each stands for period_ns of CPU time. */
+   A weight is timer expiries (1 + overrun) times the units of unit_ns that each stands for. */
 #ifndef RING_RING_RECORD_H
 #define RING_RING_RECORD_H
 

@@ -49,6 +49,7 @@ static int is_sane(const struct ring_writer *ring, const struct ring_terms *term
          ring->slot_bytes >= RING_SLOT_BYTES_MIN && ring->slot_bytes <= RING_SLOT_BYTES_MAX &&
          ring->depth_max >= 1 && ring->depth_max <= RING_DEPTH_MAX &&
          terms->period_ns >= PERIOD_MIN_NS && terms->period_ns <= PERIOD_MAX_NS &&
+         terms->unit_ns >= 1 && terms->unit_ns <= terms->period_ns &&
          is_signal_of(terms->clock, terms->signal);
 }
 
@@ -64,6 +65,7 @@ int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void
                              .depth_max = header->depth_max,
                              .collect = (enum ring_collect)header->collect};
   struct ring_terms terms = {.period_ns = header->period_ns,
+                             .unit_ns = header->unit_ns,
                              .nudge_token = header->nudge_token,
                              .signal = (int)header->signal,
                              .clock = (enum ring_clock)header->clock};

@@ -105,6 +105,7 @@ static int make(void **state) {
                                .uid = getuid(),
                                .asked_mhz = 100000,
                                .period_ns = 10000000,
+                               .unit_ns = 10000000,
                                .fd_count = 1,
                                .service = "test"};
   timer_ring_size(&target, 0);

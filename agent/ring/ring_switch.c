@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words of the header, one at a time.  The serial is stored last, with release: a process that
+   acquires it finds the control and the period that belong to it, or newer ones, which come with
+   another serial right after.
+
+   A row changes hands only by compare-and-swap on `who`: the process that takes a free one, the
+   daemon that permits, takes back or frees, can meet in any order and one of them does nothing. */
+#include "ring_switch.h"
+
+static struct ring_header *header_of(const struct ring_reader *ring) {
+  return (struct ring_header *)(void *)ring->base;
+}
+
+enum ring_control ring_switch_control(const struct ring_reader *ring) {
+  uint32_t control = atomic_load_explicit(&header_of(ring)->control, memory_order_relaxed);
+  return control <= RING_OFF ? (enum ring_control)control : RING_OFF;
+}
+
+void ring_switch_set_control(const struct ring_reader *ring, enum ring_control control) {
+  atomic_store_explicit(&header_of(ring)->control, control, memory_order_relaxed);
+}
+
+void ring_switch_set_period(const struct ring_reader *ring, uint64_t period_ns) {
+  atomic_store_explicit(&header_of(ring)->period_ns, period_ns, memory_order_relaxed);
+}
+
+uint32_t ring_switch_serial(const struct ring_reader *ring) {
+  return atomic_load_explicit(&header_of(ring)->serial, memory_order_relaxed);
+}
+
+void ring_switch_raise(const struct ring_reader *ring) {
+  uint32_t next = ring_switch_serial(ring) + 1;
+  if (next == 0) next = 1; /* 0 is "nothing permitted" */
+  /* Release: partner of the acquire in control.c. */
+  atomic_store_explicit(&header_of(ring)->serial, next, memory_order_release);
+}
+
+void ring_switch_look(const struct ring_reader *ring, unsigned index,
+                      struct ring_process_view *ret) {
+  struct ring_process *row = &header_of(ring)->processes[index];
+  uint64_t who = atomic_load_explicit(&row->who, memory_order_acquire);
+  *ret = (struct ring_process_view){
+      .pid = (uint32_t)(who >> 32),
+      .permitted = (uint32_t)who,
+      .asked = atomic_load_explicit(&row->asked, memory_order_relaxed),
+      .seen = atomic_load_explicit(&row->seen, memory_order_acquire),
+      .armed = atomic_load_explicit(&row->armed, memory_order_relaxed),
+  };
+}
+
+static bool swap(const struct ring_reader *ring, unsigned index,
+                 const struct ring_process_view *view, uint64_t next) {
+  uint64_t who = (uint64_t)view->pid << 32 | view->permitted;
+  return atomic_compare_exchange_strong_explicit(&header_of(ring)->processes[index].who, &who, next,
+                                                 memory_order_acq_rel, memory_order_relaxed);
+}
+
+void ring_switch_permit(const struct ring_reader *ring, unsigned index,
+                        const struct ring_process_view *view, uint32_t serial) {
+  struct ring_process *row = &header_of(ring)->processes[index];
+  /* What is taken back has to be asked for again. */
+  if (serial == 0) atomic_store_explicit(&row->asked, 0, memory_order_relaxed);
+  swap(ring, index, view, (uint64_t)view->pid << 32 | serial);
+}
+
+void ring_switch_free(const struct ring_reader *ring, unsigned index,
+                      const struct ring_process_view *view) {
+  swap(ring, index, view, 0);
+}
+
+uint32_t ring_switch_armed(const struct ring_reader *ring) {
+  return atomic_load_explicit(&header_of(ring)->threads_armed, memory_order_relaxed);
+}
+
+uint64_t ring_switch_token(const struct ring_reader *ring) {
+  return header_of(ring)->nudge_token;
+}
