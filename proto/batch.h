@@ -17,9 +17,16 @@ enum module_kind {
 };
 
 enum sample_type {
-  SAMPLE_CPU = 0,    /* weight in nanoseconds of CPU time */
-  SAMPLE_CPU_LR = 1, /* the same; the node's parent is not a caller but the link register */
+  SAMPLE_CPU = 0, /* weight in nanoseconds of CPU time */
+  /* The same, of a PC alone: the node's parent is no caller but where the link register (or the
+     word at the stack pointer) pointed, less one; no parent: it pointed into no code, or is not
+     known. */
+  SAMPLE_CPU_LR = 1,
+  SAMPLE_TYPE_COUNT
 };
+
+/* Sets of types, one bit each. */
+enum { SAMPLE_SET_CPU = 1 << SAMPLE_CPU | 1 << SAMPLE_CPU_LR };
 
 /* What a reader must know of a target's window before believing its shares; bits, or'ed. */
 enum batch_mark {

@@ -244,7 +244,7 @@ static void read_sample(struct unpack *unpack, struct sample_reader *reader,
   reader->last_node += step;
   sample->node = (uint32_t)reader->last_node;
   sample->thread = column_index(unpack, &reader->threads, batch->thread_count);
-  sample->type = column_index(unpack, &reader->types, SAMPLE_CPU + 1);
+  sample->type = column_index(unpack, &reader->types, SAMPLE_TYPE_COUNT);
   sample->count = column_next(unpack, &reader->counts);
   int64_t distance = zigzag_decode(column_next(unpack, &reader->weights));
   sample->weight = sample->count * reader->weight_a_record + (uint64_t)distance;

@@ -125,7 +125,7 @@ static void check_samples(struct pack *pack, const struct batch *batch) {
   for (uint32_t i = 0; i < batch->sample_count; i++) {
     const struct batch_sample *sample = &batch->samples[i];
     if (sample->node >= batch->node_count || sample->thread >= batch->thread_count ||
-        sample->type > SAMPLE_CPU)
+        sample->type >= SAMPLE_TYPE_COUNT)
       pack_fail(pack, -EINVAL);
     if (sample->count > (uint64_t)INT64_MAX - count ||
         sample->weight > (uint64_t)INT64_MAX - weight) {

@@ -49,11 +49,12 @@ static void close_events(struct events *events) {
   events->count = 0;
 }
 
-static int open_events(pid_t pid, uint64_t period_ns, struct events *events) {
+static int open_events(pid_t pid, const struct run_settings *settings, struct events *events) {
   struct perf_event_attr attr;
   struct cpu_list cpus;
   int error = cpu_list_online(&cpus);
-  perf_attr_fill(&attr, period_ns);
+  perf_attr_fill(&attr, 1000000000000ULL / settings->asked_mhz);
+  if (settings->collect.collect == RING_PC_LR) perf_attr_ask_pair(&attr);
   for (unsigned i = 0; i < cpus.count && error == 0; i++) {
     int fd = perf_attr_open(&attr, pid, cpus.cpus[i]);
     if (fd == -ENODEV && cpus.count > 1) continue; /* went away meanwhile */
@@ -91,8 +92,7 @@ static int hand_over(struct sampling_choice *choice, const struct events *events
 
 int launch_perf(struct sampling_choice *choice) {
   struct events events = {.count = 0};
-  uint64_t period_ns = 1000000000000ULL / choice->settings->asked_mhz;
-  int error = open_events(choice->pid, period_ns, &events);
+  int error = open_events(choice->pid, choice->settings, &events);
   if (error != 0)
     explain(error, choice->why, sizeof choice->why);
   else

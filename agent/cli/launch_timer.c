@@ -51,6 +51,25 @@ static int fill_preload(struct timer_variables *variables) {
   return -ENAMETOOLONG;
 }
 
+/* What the agent is to collect; defaults are the daemon's. */
+static void add_collect(struct timer_variables *variables, const struct collect_choice *choice) {
+  const struct {
+    const char *name;
+    uint32_t value;
+    char *text;
+  } sizes[] = {
+      {"FLEETPROF_BIN_BYTES", choice->bin_bytes, variables->bin_bytes},
+      {"FLEETPROF_COUNTER_BYTES", choice->counter_bytes, variables->counter_bytes},
+      {"FLEETPROF_LAST", choice->last, variables->last},
+  };
+  add(&variables->environment, "FLEETPROF_COLLECT", collect_name(choice->collect));
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    if (sizes[i].value == 0) continue;
+    snprintf(sizes[i].text, sizeof variables->last, "%u", sizes[i].value);
+    add(&variables->environment, sizes[i].name, sizes[i].text);
+  }
+}
+
 int launch_timer_prepare(const struct run_settings *settings, const char *socket,
                          struct timer_variables *ret) {
   struct launch_environment *environment = &ret->environment;
@@ -62,6 +81,7 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
   add(environment, "LD_PRELOAD", ret->preload);
   add(environment, "FLEETPROF_SOCKET", socket);
   add(environment, "FLEETPROF_HZ", ret->hz);
+  add_collect(ret, &settings->collect);
   if (settings->options.service != NULL)
     add(environment, "FLEETPROF_SERVICE", settings->options.service);
   if (settings->labels[0] == '\0') return 0;

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 const char *const commands_option_names[] = {
-    "service", "label",     "hz",     "sampler",       "unwind",  "collect",
-    "state",   "collector", "output", "flush-timeout", "verbose", /* run */
-    "token",                                                      /* enroll */
-    "format",                                                     /* status */
+    "service",   "label",         "hz",     "sampler",       "unwind",  "collect",
+    "state",     "collector",     "output", "flush-timeout", "verbose", /* run */
+    "bin-bytes", "counter-bytes", "last",   "token",                    /* enroll */
+    "format",                                                           /* status */
     NULL,
 };

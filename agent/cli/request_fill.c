@@ -19,6 +19,10 @@ void request_fill(struct intake_request *request, enum intake_kind kind,
   intake_client_request(request, kind);
   request->pid = (int32_t)choice->pid;
   request->asked_mhz = settings->asked_mhz;
+  request->collect = settings->collect.collect;
+  request->bin_bytes = settings->collect.bin_bytes;
+  request->counter_bytes = settings->collect.counter_bytes;
+  request->last = settings->collect.last;
   if (settings->options.service != NULL)
     copy(request->service, sizeof request->service, settings->options.service);
   copy(request->labels, sizeof request->labels, settings->labels);

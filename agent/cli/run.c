@@ -118,6 +118,12 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
     snprintf(choice->why, sizeof choice->why, "timer: asked for by name");
     return choose_timer(run);
   }
+  enum ring_collect collect = run->settings.collect.collect;
+  if (collect_needs_agent(collect)) {
+    snprintf(choice->why, sizeof choice->why, "perf: cannot write a %s, only the agent can",
+             collect_name(collect));
+    return choose_timer(run);
+  }
   if (launch_perf(choice) != 0) return choose_timer(run);
   run->sampler = "perf";
   return LAUNCH_WATCHED;

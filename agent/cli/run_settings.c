@@ -27,7 +27,16 @@ static const struct option rows[] = {
      OFFSET(sampler)},
     {"unwind", 0, "NAME", "auto", "How", "auto or fp: along the frame pointers", OPTION_STRING,
      OFFSET(unwind)},
-    {"collect", 0, "NAME", "stacks", "How", "stacks", OPTION_STRING, OFFSET(collect)},
+    {"collect", 0, "NAME", "stacks", "How",
+     "stacks, pc-lr (two words a sample), histogram (fixed memory) or recorder (the last moments)",
+     OPTION_STRING, OFFSET(collect.collect)},
+    {"bin-bytes", 0, "BYTES", NULL, "How",
+     "histogram: code bytes a bin, a power of two from 2 to 4096; 16 unless given", OPTION_STRING,
+     OFFSET(collect.bin_bytes)},
+    {"counter-bytes", 0, "BYTES", NULL, "How", "histogram: 1, 2 or 4; 4 unless given",
+     OPTION_STRING, OFFSET(collect.counter_bytes)},
+    {"last", 0, "N", NULL, "How", "recorder: samples kept of each thread; 1023 unless given",
+     OPTION_STRING, OFFSET(collect.last)},
     {"state", 0, "DIR", NULL, "Where to",
      "the board's directory: its daemon, key, certificate and spool", OPTION_STRING, OFFSET(state)},
     {"collector", 0, "HOST:PORT", NULL, "Where to",
@@ -66,8 +75,6 @@ static const struct choice samplers[] = {{"auto", RUN_SAMPLER_AUTO},
                                          {NULL, 0}};
 static const struct choice unwinders[] = {{"auto", 0}, {"fp", 0},    {"cfi", -1},
                                           {"lr", -1},  {"none", -1}, {NULL, 0}};
-static const struct choice collects[] = {
-    {"stacks", 0}, {"pc-lr", -1}, {"histogram", -1}, {"recorder", -1}, {NULL, 0}};
 
 static int choose(const struct choice *choices, const char *option, const char *given,
                   struct run_settings *settings) {
@@ -170,13 +177,17 @@ static int check(struct run_settings *settings) {
   const struct run_options *options = &settings->options;
   int sampler = choose(samplers, "sampler", options->sampler, settings);
   if (sampler < 0 || choose(unwinders, "unwind", options->unwind, settings) < 0 ||
-      choose(collects, "collect", options->collect, settings) < 0)
+      collect_choice_parse(&options->collect, &settings->collect, settings->error,
+                           sizeof settings->error) != 0)
     return -EINVAL;
   settings->sampler = (enum run_sampler)sampler;
   settings->asked_mhz = parse_hz(options->hz);
   const char *fault = NULL;
   if (settings->asked_mhz == 0)
     fault = "--hz: not a number between 1 and 10000";
+  else if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
+    fault = "--sampler perf: a histogram or recorder is written inside the program; "
+            "take --sampler timer or leave it to auto";
   else if (options->output != NULL)
     fault = "--output: not supported in this version; samples go through the daemon";
   else if (options->service != NULL &&

@@ -3,6 +3,7 @@
 #ifndef CLI_RUN_SETTINGS_H
 #define CLI_RUN_SETTINGS_H
 
+#include "collect_choice.h"
 #include "common/options.h"
 #include "intake/intake_format.h"
 
@@ -15,7 +16,8 @@ enum { RUN_HZ_MIN = 1, RUN_HZ_MAX = 10000, RUN_ERROR_BYTES = 512 };
 
 /* As the options table fills it. */
 struct run_options {
-  const char *service, *hz, *sampler, *unwind, *collect, *output, *state, *collector;
+  const char *service, *hz, *sampler, *unwind, *output, *state, *collector;
+  struct collect_words collect;
   struct option_list labels;
   uint64_t flush_timeout_ns;
   bool is_verbose;
@@ -24,6 +26,7 @@ struct run_options {
 struct run_settings {
   struct run_options options;
   enum run_sampler sampler;
+  struct collect_choice collect;
   uint32_t asked_mhz;               /* thousandths of a hertz */
   char labels[INTAKE_LABELS_BYTES]; /* k=v, one a line */
   char *const *program;             /* argv of the program, NULL-terminated */

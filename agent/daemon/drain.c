@@ -65,6 +65,7 @@ void drain_add(struct drain *drain, const struct drain_stack *stack, struct coun
       .thread = stack->thread,
       .frames = frames,
       .depth = process_resolve(drain->processes, stack->process, stack->pc, count, frames),
+      .type = stack->type,
       .count = 1,
       .weight = stack->weight_ns};
   tally->produced++;

@@ -10,8 +10,9 @@ struct drain_stack {
   struct target *target;
   struct process *process;
   const char *thread;
-  const uint64_t *pc; /* leaf first */
+  const uint64_t *pc; /* leaf first; of SAMPLE_CPU_LR pc and link register */
   uint32_t depth;
+  enum sample_type type;
   uint64_t weight_ns;
 };
 

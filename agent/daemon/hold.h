@@ -26,6 +26,7 @@ struct hold_target {
   uint64_t start_ticks; /* of that pid, /proc/PID/stat: tells it from a later one */
   uint64_t period_ns;
   uint32_t asked_mhz;
+  uint32_t collect;                /* enum ring_collect */
   uint32_t slot_count, slot_bytes; /* HOLD_TIMER */
   uint64_t unit_ns;                /* HOLD_TIMER: what a weight of 1 stands for */
   uint32_t filters;                /* HOLD_TIMER: seccomp filters that it had already */

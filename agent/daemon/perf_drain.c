@@ -121,6 +121,10 @@ static uint64_t copy_all(struct drain *drain) {
   return horizon < limit ? horizon : limit;
 }
 
+static bool is_pair(const struct target *target) {
+  return target->held.collect == RING_PC_LR;
+}
+
 static void take_sample(struct drain *drain, struct target *target, struct perf_record *record,
                         struct counters *tally) {
   struct process *process = processes_get(drain->processes, record->pid, target->held.id, -1);
@@ -138,6 +142,7 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
                               .thread = process_thread_name(process, record->tid, NULL),
                               .pc = record->sample.pc,
                               .depth = record->sample.depth,
+                              .type = is_pair(target) ? SAMPLE_CPU_LR : SAMPLE_CPU,
                               .weight_ns = record->sample.period_ns};
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);
@@ -148,7 +153,14 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
 
 static void take_record(struct drain *drain, struct span bytes, struct counters *tally) {
   struct perf_record record;
-  if (perf_record_decode(bytes, &record) < 0) {
+  uint64_t id;
+  const struct perf_regs *pair = NULL;
+  /* What a sample holds is its event's matter, and events of all kinds write into one ring. */
+  if (perf_record_is_sample(bytes, &id)) {
+    const struct target *owner = targets_find_event(drain->targets, id);
+    if (owner != NULL && is_pair(owner)) pair = &perf_regs;
+  }
+  if (perf_record_decode(bytes, pair, &record) < 0) {
     drain_add_bad(drain, tally);
     return;
   }

@@ -4,7 +4,8 @@
    record that does not fit is refused as a whole.
 
      SAMPLE  header | identifier | ip | pid tid | time | period | nr | ips...
-     others  header | fields ... | pid tid | time | identifier        (sample_id_all)
+     pair    header | identifier | ip | pid tid | time | period | abi | registers | size | stack |
+   used others  header | fields ... | pid tid | time | identifier        (sample_id_all)
 
    Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
    are not addresses and are left out. */
@@ -63,26 +64,74 @@ static void copy_text(struct span from, char *to, size_t size) {
   to[len] = '\0';
 }
 
-static int decode_sample(struct span body, struct perf_record *ret) {
-  enum { FIXED_BYTES = 48 }; /* identifier, ip, pid tid, time, period, nr */
+static int decode_chain(struct span rest, uint64_t ip, struct perf_record *ret) {
+  if (rest.len < 8) return -EBADMSG;
+  uint64_t count = read_u64(rest.data);
+  if (count > (rest.len - 8) / 8) return -EBADMSG;
+  uint32_t depth = 0;
+  for (uint64_t i = 0; i < count && depth < LIMIT_STACK_DEPTH; i++) {
+    uint64_t pc = read_u64(rest.data + 8 + 8 * i);
+    if (pc < (uint64_t)PERF_CONTEXT_MAX) ret->sample.pc[depth++] = pc;
+  }
+  if (depth == 0) ret->sample.pc[depth++] = ip;
+  ret->sample.depth = depth;
+  return 0;
+}
+
+/* The registers at the start of REST, which is cut off: their abi, and the link register or 0. */
+static int take_registers(struct span *rest, const struct perf_regs *pair, uint64_t *ret_abi,
+                          uint64_t *ret_lr) {
+  if (rest->len < 8) return -EBADMSG;
+  *ret_abi = read_u64(rest->data);
+  *ret_lr = 0;
+  size_t bytes = *ret_abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 8 * (size_t)pair->count;
+  if (rest->len - 8 < bytes) return -EBADMSG;
+  if (bytes > 0 && pair->lr >= 0) *ret_lr = read_u64(rest->data + 8 + 8 * (size_t)pair->lr);
+  *rest = span_of(rest->data + 8 + bytes, rest->len - 8 - bytes);
+  return 0;
+}
+
+/* The word at the stack pointer: as many bytes as the process has in one, where all of them could
+   be read. */
+static int take_stack_word(struct span rest, uint64_t abi, uint64_t *ret_word) {
+  *ret_word = 0;
+  if (rest.len < 8) return -EBADMSG;
+  uint64_t size = read_u64(rest.data);
+  if (size == 0) return 0; /* nothing was copied, and no length follows */
+  if (size > rest.len - 8 || rest.len - 8 - size < 8) return -EBADMSG;
+  uint64_t used = read_u64(rest.data + 8 + size);
+  if (used > size) return -EBADMSG;
+  if (abi == PERF_SAMPLE_REGS_ABI_32 && used >= 4)
+    *ret_word = read_u32(rest.data + 8);
+  else if (abi == PERF_SAMPLE_REGS_ABI_64 && used >= 8)
+    *ret_word = read_u64(rest.data + 8);
+  return 0;
+}
+
+static int decode_pair(struct span rest, uint64_t ip, const struct perf_regs *pair,
+                       struct perf_record *ret) {
+  uint64_t abi, lr;
+  int error = take_registers(&rest, pair, &abi, &lr);
+  if (!error && pair->stack_bytes > 0) error = take_stack_word(rest, abi, &lr);
+  if (error) return error;
+  ret->sample.pc[0] = ip;
+  ret->sample.pc[1] = lr & pair->address_mask;
+  ret->sample.depth = 2;
+  return 0;
+}
+
+static int decode_sample(struct span body, const struct perf_regs *pair, struct perf_record *ret) {
+  enum { FIXED_BYTES = 40 }; /* identifier, ip, pid tid, time, period */
   if (body.len < FIXED_BYTES) return -EBADMSG;
+  ret->kind = PERF_RECORD_KIND_SAMPLE;
   ret->id = read_u64(body.data);
   uint64_t ip = read_u64(body.data + 8);
   ret->pid = (int32_t)read_u32(body.data + 16);
   ret->tid = (int32_t)read_u32(body.data + 20);
   ret->time = read_u64(body.data + 24);
   ret->sample.period_ns = read_u64(body.data + 32);
-  uint64_t count = read_u64(body.data + 40);
-  if (count > (body.len - FIXED_BYTES) / 8) return -EBADMSG;
-  uint32_t depth = 0;
-  for (uint64_t i = 0; i < count && depth < LIMIT_STACK_DEPTH; i++) {
-    uint64_t pc = read_u64(body.data + FIXED_BYTES + 8 * i);
-    if (pc < (uint64_t)PERF_CONTEXT_MAX) ret->sample.pc[depth++] = pc;
-  }
-  if (depth == 0) ret->sample.pc[depth++] = ip;
-  ret->sample.depth = depth;
-  ret->kind = PERF_RECORD_KIND_SAMPLE;
-  return 0;
+  struct span rest = span_of(body.data + FIXED_BYTES, body.len - FIXED_BYTES);
+  return pair != NULL ? decode_pair(rest, ip, pair, ret) : decode_chain(rest, ip, ret);
 }
 
 static int decode_mmap(const struct perf_event_header *header, struct span body,
@@ -164,11 +213,17 @@ static int decode_by_type(const struct perf_event_header *header, struct span bo
   }
 }
 
-int perf_record_decode(struct span record, struct perf_record *ret) {
+bool perf_record_is_sample(struct span record, uint64_t *ret_id) {
+  if (record.len < HEADER_BYTES + 8 || read_header(record).type != PERF_RECORD_SAMPLE) return false;
+  *ret_id = read_u64(record.data + HEADER_BYTES);
+  return true;
+}
+
+int perf_record_decode(struct span record, const struct perf_regs *pair, struct perf_record *ret) {
   if (perf_record_size(record) != record.len) return -EBADMSG;
   struct perf_event_header header = read_header(record);
   struct span body = span_of(record.data + HEADER_BYTES, record.len - HEADER_BYTES);
-  if (header.type == PERF_RECORD_SAMPLE) return decode_sample(body, ret);
+  if (header.type == PERF_RECORD_SAMPLE) return decode_sample(body, pair, ret);
   if (body.len < TRAILER_BYTES) return -EBADMSG;
   body.len -= TRAILER_BYTES;
   const uint8_t *trailer = body.data + body.len;

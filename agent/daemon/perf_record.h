@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One record of the kernel's perf ring, as the events of perf_attr.h make them: sample_type
-   IDENTIFIER|IP|TID|TIME|PERIOD|CALLCHAIN and sample_id_all. */
+   IDENTIFIER|IP|TID|TIME|PERIOD, then CALLCHAIN or REGS_USER and STACK_USER, and sample_id_all. */
 #ifndef DAEMON_PERF_RECORD_H
 #define DAEMON_PERF_RECORD_H
 
 #include "common/span.h"
+#include "intake/perf_regs.h"
 #include "proto/limits.h"
 
 enum perf_record_kind {
@@ -29,7 +30,7 @@ struct perf_record {
     struct {
       uint64_t period_ns;
       uint32_t depth;
-      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first, user space only */
+      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first, user space only; of a pair pc and lr */
     } sample;
     struct {
       uint64_t start, len, file_offset, inode;
@@ -56,7 +57,11 @@ size_t perf_record_size(struct span bytes);
 /* Returns the time of a whole record, 0 when it carries none.  Pure. */
 uint64_t perf_record_time(struct span record);
 
-/* Decodes one whole RECORD.  Returns 0, or -EBADMSG when its fields do not fit into it.  Pure. */
-int perf_record_decode(struct span record, struct perf_record *ret);
+/* True when the whole RECORD is a sample; its event's id is then in RET_ID.  Pure. */
+bool perf_record_is_sample(struct span record, uint64_t *ret_id);
+
+/* Decodes one whole RECORD; of a sample PAIR says where it has the link register, NULL: it is a
+   stack.  Returns 0, or -EBADMSG when its fields do not fit into it.  Pure. */
+int perf_record_decode(struct span record, const struct perf_regs *pair, struct perf_record *ret);
 
 #endif

@@ -84,11 +84,13 @@ static const char *describe(struct worker *worker, const struct intake_packet *p
   uint32_t mhz = request->asked_mhz;
   if (mhz == 0) mhz = (uint32_t)worker->settings->hz * 1000;
   if (mhz < RATE_MHZ_MIN || mhz > RATE_MHZ_MAX) return "the rate must be 0.1 to 10000 Hz";
+  if (request->collect > RING_RECORDER) return "there is no such collect mode";
   if (proc_stat_read(ret->pid, &stat) < 0) return "no such process";
   ret->start_ticks = stat.start_ticks;
   ret->id = worker->targets.next_id++;
   ret->uid = packet->uid;
   ret->asked_mhz = mhz;
+  ret->collect = request->collect;
   ret->period_ns = 1000 * NS_PER_SECOND / mhz;
   memcpy(ret->service, request->service, sizeof ret->service);
   memcpy(ret->labels, request->labels, sizeof ret->labels);
@@ -211,6 +213,8 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   if (fault == NULL && !has_room(worker, packet->uid, 0))
     fault = "256 targets, or 192 of one user, are profiled already";
   if (fault == NULL) fault = describe(worker, packet, &held);
+  if (fault == NULL && held.collect > RING_PC_LR)
+    fault = "a histogram or recorder is written inside the program, not by perf";
   if (fault == NULL) fault = redirect(worker, packet);
   struct target *target = fault == NULL ? take(worker, &held, packet->fds) : NULL;
   if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";

@@ -229,7 +229,7 @@ static int find_stack(struct window *window, const struct window_sample *sample,
 
 static int add_weight(struct window *window, uint32_t node, uint32_t thread,
                       const struct window_sample *sample) {
-  uint64_t key = (uint64_t)node << 32 | thread;
+  uint64_t key = (uint64_t)node << 32 | (uint64_t)sample->type << 24 | thread;
   uint32_t cursor, at = table_find(&window->samples.index, key, &cursor);
   if (at != TABLE_NONE) {
     struct batch_sample *row = (struct batch_sample *)window->samples.items + at;
@@ -239,7 +239,7 @@ static int add_weight(struct window *window, uint32_t node, uint32_t thread,
   }
   struct batch_sample row = {.node = node,
                              .thread = thread,
-                             .type = SAMPLE_CPU,
+                             .type = sample->type,
                              .count = sample->count,
                              .weight = sample->weight};
   return rows_add(&window->samples, key, &row, &at);

@@ -34,6 +34,7 @@ struct window_sample {
   const char *thread;
   const struct code_frame *frames; /* leaf first, at least one */
   uint32_t depth;
+  enum sample_type type;
   uint64_t count, weight;
 };
 

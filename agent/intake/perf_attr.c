@@ -9,6 +9,7 @@
 
    An anchor is the same event on the daemon itself, never enabled: it exists to own the ring. */
 #include "perf_attr.h"
+#include "perf_regs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,6 +40,14 @@ void perf_attr_fill(struct perf_event_attr *ret, uint64_t period_ns) {
   ret->comm = 1;
   ret->comm_exec = 1;
   ret->task = 1;
+}
+
+void perf_attr_ask_pair(struct perf_event_attr *attr) {
+  attr->sample_type = PERF_ATTR_SAMPLE_HEAD | PERF_SAMPLE_REGS_USER;
+  attr->sample_regs_user = perf_regs.mask;
+  if (perf_regs.stack_bytes == 0) return;
+  attr->sample_type |= PERF_SAMPLE_STACK_USER;
+  attr->sample_stack_user = perf_regs.stack_bytes;
 }
 
 void perf_attr_fill_anchor(struct perf_event_attr *ret) {

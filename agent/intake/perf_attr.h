@@ -9,17 +9,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What every sample record holds, in this order: IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN.
-   Every other record ends in TID, TIME, IDENTIFIER (sample_id_all). */
-#define PERF_ATTR_SAMPLE_TYPE                                                     \
+/* What every sample record begins with, in this order: IDENTIFIER, IP, TID, TIME, PERIOD.  A
+   stack's goes on with CALLCHAIN, a pair's (pc-lr) with REGS_USER and STACK_USER as perf_regs.h
+   says. Every other record ends in TID, TIME, IDENTIFIER (sample_id_all). */
+#define PERF_ATTR_SAMPLE_HEAD                                                     \
   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-   PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+   PERF_SAMPLE_PERIOD)
+#define PERF_ATTR_SAMPLE_TYPE (PERF_ATTR_SAMPLE_HEAD | PERF_SAMPLE_CALLCHAIN)
 
 enum { PERF_ATTR_STACK_DEPTH = 127 /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */ };
 
 /* Fills RET with the event of a target: user-mode CPU time of a process tree from its next exec,
    one sample each PERIOD_NS. */
 void perf_attr_fill(struct perf_event_attr *ret, uint64_t period_ns);
+
+/* Makes ATTR's samples pairs: instead of a call chain they carry the link register. */
+void perf_attr_ask_pair(struct perf_event_attr *attr);
 
 /* Fills RET with an event that never counts and whose ring others' events are redirected into: the
    daemon opens one a CPU on itself. */

@@ -66,7 +66,7 @@ static int walk_series(struct request *request, const struct selection *selectio
   if (walk->texts == NULL) return -ENOMEM;
   struct store_scan scan = {.from_ms = selection->from_ms,
                             .to_ms = selection->to_ms,
-                            .type = selection->type,
+                            .types = selection->types,
                             .matches = on_series,
                             .context = walk};
   int error = store_scan(request->service->parts.store, &scan);

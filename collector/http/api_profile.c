@@ -195,7 +195,7 @@ static void answer_selection(struct request *request, const struct selection *se
                              size_t format) {
   struct query_source source = {request->service->parts.store, request->service->parts.symbolizer};
   struct query_range range = {selection->selector, selection->from_ms, selection->to_ms,
-                              selection->type,
+                              selection->types,
                               request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
   struct view_tree tree = {0};
   int error = query_tree(&source, &range, &request->arena, &tree);

@@ -64,7 +64,7 @@ static int parse_type(const struct parameters *parameters, struct selection *sel
   const char *text = parameters_find(parameters, "type");
   if (text && strcmp(text, "cpu") != 0)
     return fail(fault, "type", "type: \"%.64s\" is not collected here; there is cpu", text);
-  selection->type = SAMPLE_CPU;
+  selection->types = SAMPLE_SET_CPU;
   return 0;
 }
 

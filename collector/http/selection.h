@@ -14,7 +14,7 @@ enum { SELECTION_LIMIT_DEFAULT = 100, SELECTION_LIMIT_MAX = 100000 };
 struct selection {
   struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
-  uint32_t type;
+  uint32_t types; /* of samples: one bit each */
   uint32_t limit;
   bool has_limit, has_range; /* limit, from or to were asked for */
 };

@@ -87,6 +87,16 @@ static int translate(struct builder *builder, const struct store_forest *forest,
   return 0;
 }
 
+/* The parent of a SAMPLE_CPU_LR leaf is where the link register pointed: within the function itself
+   as often as in its caller.  So nothing but the leaf is counted. */
+static int translate_leaf(struct builder *builder, const struct store_forest *forest, uint32_t node,
+                          uint32_t *ret) {
+  uint32_t function = 0;
+  int error =
+      naming_find(&builder->naming, builder->board, forest, &forest->nodes[node], &function);
+  return error != 0 ? error : tree_builder_child(&builder->tree, 0, function, ret);
+}
+
 static bool is_late(const struct query_range *range) {
   return range->deadline_ns != 0 && clock_monotonic_ns() >= range->deadline_ns;
 }
@@ -108,8 +118,12 @@ static int on_block(void *context, const struct store_series *series,
   if (error == 0 && series->marks != 0)
     error = marks_add(&builder->marks, store_series_label(series, "service"), series->marks);
   for (size_t i = 0; i < count && error == 0; i++) {
-    uint32_t node = builder->translated[rows[i].node];
-    if (node == 0) error = translate(builder, forest, rows[i].node, &node);
+    bool is_stack = series->type != SAMPLE_CPU_LR;
+    uint32_t node = is_stack ? builder->translated[rows[i].node] : 0;
+    if (!is_stack)
+      error = translate_leaf(builder, forest, rows[i].node, &node);
+    else if (node == 0)
+      error = translate(builder, forest, rows[i].node, &node);
     if (error != 0) return error;
     tree_builder_add(&builder->tree, node, rows[i].count, rows[i].weight);
   }
@@ -168,7 +182,7 @@ int query_tree(const struct query_source *source, const struct query_range *rang
   struct view_tree tree = {0};
   const struct store_scan scan = {.from_ms = range->from_ms,
                                   .to_ms = range->to_ms,
-                                  .type = range->type,
+                                  .types = range->types,
                                   .matches = wants,
                                   .on_block = on_block,
                                   .context = &builder};

@@ -18,7 +18,7 @@ struct query_source {
 struct query_range {
   const struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
-  uint32_t type;
+  uint32_t types;       /* of samples: one bit each, as SAMPLE_SET_CPU */
   uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
 };
 

@@ -21,7 +21,8 @@
 enum statement { NEXT_SERIES, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEMENTS };
 
 static const char *const reader_sql[STATEMENTS] = {
-    [NEXT_SERIES] = "SELECT id,labels FROM series WHERE type=? ORDER BY labels",
+    [NEXT_SERIES] = "SELECT id,labels,type FROM series WHERE type<32 AND ?>>type&1"
+                    " ORDER BY labels,type",
     [NEXT_BLOCK] = "SELECT start_ms,end_ms,rows,raw_len,bytes,marks" BLOCKS_OF_SERIES,
     [HAS_BLOCK] = "SELECT 1 FROM block WHERE series=? AND mid_ms>=? AND mid_ms<? LIMIT 1",
     [LOSS] = "SELECT reason,records FROM loss WHERE at_ms>=?1 AND at_ms<?2"
@@ -93,15 +94,14 @@ void day_reader_close(struct day_reader *reader) {
   free(reader);
 }
 
-int day_reader_next_series(struct day_reader *reader, uint32_t type, uint64_t *ret_id,
-                           const char **ret_text) {
+int day_reader_next_series(struct day_reader *reader, uint32_t types, struct day_series *ret) {
   sqlite3_stmt *next = reader->statements[NEXT_SERIES];
-  if (!reader->is_listing) db_bind_u64(next, 1, type);
+  if (!reader->is_listing) db_bind_u64(next, 1, types);
   int row = db_step(next);
   reader->is_listing = row == 1;
   if (row != 1) return row;
-  *ret_id = db_u64(next, 0);
-  *ret_text = db_text(next, 1);
+  *ret = (struct day_series){
+      .id = db_u64(next, 0), .text = db_text(next, 1), .type = (uint32_t)db_u64(next, 2)};
   return 1;
 }
 

@@ -16,11 +16,15 @@ struct day_range {
 int day_reader_open(const char *path, struct day_range range, struct day_reader **ret);
 void day_reader_close(struct day_reader *reader);
 
-/* Steps through the series of TYPE in the order of their label texts: those of a board stand
-   together.  Returns 1 with the next one's id and text (valid until the next call), 0 at the end,
-   or -errno. */
-int day_reader_next_series(struct day_reader *reader, uint32_t type, uint64_t *ret_id,
-                           const char **ret_text);
+struct day_series {
+  uint64_t id;
+  const char *text; /* its labels; valid until the next call */
+  uint32_t type;    /* enum sample_type */
+};
+
+/* Steps through the series of TYPES (one bit each) in the order of their label texts: those of a
+   board stand together.  Returns 1, 0 at the end, or -errno. */
+int day_reader_next_series(struct day_reader *reader, uint32_t types, struct day_series *ret);
 
 struct day_block {
   uint64_t start_ms, end_ms;

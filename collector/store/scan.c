@@ -83,7 +83,6 @@ static int select_series(struct scan *scan, uint32_t at) {
   }
   memcpy(scan->current_text, scan->series[at].text, len);
   scan->current.id = at;
-  scan->current.type = scan->wish->type;
   int error = label_text_decode(scan->current_text, scan->current.labels, STORE_LABELS_MAX,
                                 &scan->current.label_count);
   return error != 0 ? -EUCLEAN : 0;
@@ -130,14 +129,14 @@ static int show_blocks(struct scan *scan, struct day_reader *reader, uint64_t se
 
 static int scan_day(void *context, struct day_reader *reader) {
   struct scan *scan = context;
-  const char *text = NULL;
-  uint64_t series = 0;
+  struct day_series series;
   int row;
   scan->has_forest = false;
-  while ((row = day_reader_next_series(reader, scan->wish->type, &series, &text)) == 1) {
-    int error = day_reader_has_block(reader, series);
-    if (error == 1) error = meet_series(scan, text);
-    if (error == 1 && scan->wish->on_block != NULL) error = show_blocks(scan, reader, series);
+  while ((row = day_reader_next_series(reader, scan->wish->types, &series)) == 1) {
+    scan->current.type = series.type;
+    int error = day_reader_has_block(reader, series.id);
+    if (error == 1) error = meet_series(scan, series.text);
+    if (error == 1 && scan->wish->on_block != NULL) error = show_blocks(scan, reader, series.id);
     if (error < 0 || (error != 0 && scan->wish->on_block != NULL)) return error;
   }
   return row;

@@ -17,7 +17,7 @@ enum { STORE_LABELS_MAX = 64 };
 /* All samples of one (board, service, build, thread name, type, labels).  LABELS holds every label
    in name order: board service exe build_id thread arch kernel and the user's own. */
 struct store_series {
-  uint64_t id; /* stable within one scan */
+  uint64_t id; /* stable within one scan; the same for all types of the same labels */
   uint32_t type;
   uint32_t marks; /* on_block: enum batch_mark of the window that the block is from */
   uint32_t label_count;
@@ -54,8 +54,8 @@ struct store_row {
 
 struct store_scan {
   uint64_t from_ms, to_ms; /* a block belongs to the range that holds its midpoint */
-  uint32_t type;
-  /* Returns whether SERIES is wanted. */
+  uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
+  /* Returns whether SERIES is wanted, asked once for all types of the same labels. */
   int (*matches)(void *context, const struct store_series *series);
   /* One block of SERIES, which covers START_MS..END_MS.  Non-zero stops the scan, which returns
      it.  NULL: only `matches` is called, once for each series. */

@@ -82,7 +82,7 @@ static void a_name_that_is_none_is_told_from_one_of_a_later_version(void **state
   REFUSED("--sampler: there is no 'magic'", "--sampler", "magic", "true");
   REFUSED("--sampler: 'itimer' is not supported", "--sampler", "itimer", "true");
   REFUSED("--unwind: 'cfi' is not supported", "--unwind", "cfi", "true");
-  REFUSED("--collect: 'histogram' is not supported", "--collect", "histogram", "true");
+  REFUSED("--collect: there is no 'everything'", "--collect", "everything", "true");
   REFUSED("--output: not supported", "--output", "file", "true");
   assert_int_equal(parse("--sampler", "timer", "--unwind", "fp", "true", NULL), 0);
   assert_int_equal(settings.sampler, RUN_SAMPLER_TIMER);
@@ -114,6 +114,44 @@ static void a_label_that_is_none_is_refused_by_name(void **state) {
   }
   REFUSED("one too many", "-l", labels[0], "-l", labels[1], "-l", labels[2], "-l", labels[3], "-l",
           labels[4], "true");
+}
+
+static void each_collect_mode_takes_its_own_sizes(void **state) {
+  (void)state;
+  assert_int_equal(parse("true", NULL), 0);
+  assert_int_equal(settings.collect.collect, RING_STACKS);
+  assert_int_equal(parse("--collect", "pc-lr", "--sampler", "perf", "true", NULL), 0);
+  assert_int_equal(settings.collect.collect, RING_PC_LR);
+  assert_int_equal(
+      parse("--collect=histogram", "--bin-bytes=64", "--counter-bytes=1", "true", NULL), 0);
+  assert_int_equal(settings.collect.collect, RING_HISTOGRAM);
+  assert_int_equal(settings.collect.bin_bytes, 64);
+  assert_int_equal(settings.collect.counter_bytes, 1);
+  assert_int_equal(parse("--collect=recorder", "--last=4", "true", NULL), 0);
+  assert_int_equal(settings.collect.last, 4);
+  const char *const bins[] = {"0", "1", "3", "8192", "16k", "-16", "", "99999999999"};
+  for (size_t i = 0; i < sizeof bins / sizeof *bins; i++)
+    REFUSED("--bin-bytes: '", "--collect=histogram", "--bin-bytes", bins[i], "true");
+  REFUSED("--counter-bytes: '3'", "--collect=histogram", "--counter-bytes", "3", "true");
+  REFUSED("--last: '2'", "--collect=recorder", "--last", "2", "true");
+  REFUSED("--last: '131072'", "--collect=recorder", "--last", "131072", "true");
+}
+
+static void a_size_of_another_mode_is_refused_unless_inherited(void **state) {
+  (void)state;
+  REFUSED("--bin-bytes: only", "--bin-bytes=64", "true");
+  REFUSED("--counter-bytes: only", "--collect=recorder", "--counter-bytes=1", "true");
+  REFUSED("--last: only", "--collect=histogram", "--last=10", "true");
+  setenv("FLEETPROF_LAST", "10", 1);
+  assert_int_equal(parse("--collect=histogram", "true", NULL), 0);
+  unsetenv("FLEETPROF_LAST");
+}
+
+static void what_only_the_agent_can_write_is_not_asked_of_perf(void **state) {
+  (void)state;
+  REFUSED("--sampler perf: ", "--sampler=perf", "--collect=histogram", "true");
+  REFUSED("--sampler perf: ", "--sampler=perf", "--collect=recorder", "true");
+  assert_int_equal(parse("--sampler=timer", "--collect=recorder", "true", NULL), 0);
 }
 
 static void a_collector_is_refused_before_the_program_starts(void **state) {
@@ -165,6 +203,9 @@ int main(void) {
       cmocka_unit_test(a_name_that_is_none_is_told_from_one_of_a_later_version),
       cmocka_unit_test(labels_come_out_one_a_line),
       cmocka_unit_test(a_label_that_is_none_is_refused_by_name),
+      cmocka_unit_test(each_collect_mode_takes_its_own_sizes),
+      cmocka_unit_test(a_size_of_another_mode_is_refused_unless_inherited),
+      cmocka_unit_test(what_only_the_agent_can_write_is_not_asked_of_perf),
       cmocka_unit_test(a_collector_is_refused_before_the_program_starts),
       cmocka_unit_test(a_label_is_given_once),
       cmocka_unit_test(an_empty_state_is_refused),

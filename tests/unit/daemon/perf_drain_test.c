@@ -2,6 +2,7 @@
 /* The kernel's rings, made of ordinary memory: records are written as the kernel lays them out. */
 #include "daemon/drain.h"
 
+#include "intake/perf_regs.h"
 #include "proto/limits.h"
 
 #include <linux/perf_event.h>
@@ -178,6 +179,41 @@ static void a_fork_on_one_cpu_comes_before_a_sample_on_another(void **state) {
   assert_false(has_module("[unknown]"));
 }
 
+/* A pair as the CPU that this runs on has it. */
+static void pair_sample(int cpu, uint64_t time, uint64_t pc, uint64_t lr) {
+  struct record r = {.len = 8};
+  put_u64(&r, EVENT);
+  put_u64(&r, pc);
+  put_pair(&r, PARENT, PARENT);
+  put_u64(&r, time);
+  put_u64(&r, 1000);
+  put_u64(&r, PERF_SAMPLE_REGS_ABI_64);
+  for (uint32_t i = 0; i < perf_regs.count; i++) put_u64(&r, (int)i == perf_regs.lr ? lr : pc);
+  if (perf_regs.stack_bytes > 0) {
+    put_u64(&r, 8);
+    put_u64(&r, lr);
+    put_u64(&r, 8);
+  }
+  publish(cpu, &r, PERF_RECORD_SAMPLE, 0);
+}
+
+static void a_pair_is_a_leaf_below_its_link_register_when_that_is_code(void **state) {
+  (void)state;
+  struct batch batch;
+  target->held.collect = RING_PC_LR;
+  mmap2(0, 10, PARENT, 0x1000);
+  pair_sample(0, 20, 0x1800, 0x1400);
+  pair_sample(1, 30, 0x1800, 0x7fff0000); /* points into no code */
+  assert_int_equal(drain_run(&drain), 2);
+  assert_int_equal(window_batch(window, no_rate, NULL, &batch), 0);
+  assert_int_equal(batch.sample_count, 2);
+  for (unsigned i = 0; i < 2; i++) {
+    assert_int_equal(batch.samples[i].type, SAMPLE_CPU_LR);
+    bool has_lr = batch.nodes[batch.samples[i].node].parent != BATCH_NONE;
+    assert_int_equal(has_lr, i == 0);
+  }
+}
+
 static void an_exec_between_two_samples_parts_them(void **state) {
   (void)state;
   mmap2(0, 10, PARENT, 0x1000);
@@ -273,6 +309,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(a_fork_on_one_cpu_comes_before_a_sample_on_another),
+      TEST(a_pair_is_a_leaf_below_its_link_register_when_that_is_code),
       TEST(an_exec_between_two_samples_parts_them),
       TEST(everything_is_taken_booked_and_given_back),
       TEST(records_that_wrap_around_the_end_are_whole),

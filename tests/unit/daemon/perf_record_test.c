@@ -70,7 +70,7 @@ static void a_sample_gives_its_stack_without_the_markers(void **state) {
   struct span bytes = end(&w, PERF_RECORD_SAMPLE, 0);
   assert_int_equal(perf_record_size(bytes), bytes.len);
   assert_int_equal(perf_record_time(bytes), 777);
-  assert_int_equal(perf_record_decode(bytes, &record), 0);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
   assert_int_equal(record.kind, PERF_RECORD_KIND_SAMPLE);
   assert_int_equal(record.id, 42);
   assert_int_equal(record.pid, 11);
@@ -85,9 +85,94 @@ static void a_sample_without_a_chain_still_has_its_pc(void **state) {
   struct writer w;
   struct perf_record record;
   put_sample(&w, 0, 0);
-  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &record), 0);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), 0);
   assert_int_equal(record.sample.depth, 1);
   assert_int_equal(record.sample.pc[0], 0x4000);
+}
+
+static const struct perf_regs with_lr = {
+    .mask = 1ULL << 30, .count = 1, .lr = 0, .address_mask = 0x0000fffffffffffeULL};
+static const struct perf_regs with_stack = {
+    .mask = 1ULL << 8, .count = 1, .lr = PERF_REGS_NO_LR, .stack_bytes = 8, .address_mask = ~0ULL};
+
+/* Up to the registers' abi and ABI_WORDS of them. */
+static void put_pair_sample(struct writer *w, uint64_t abi, unsigned words, uint64_t value) {
+  begin(w);
+  put_u64(w, 42);
+  put_u64(w, 0x4000);
+  put_pair(w, 11, 12);
+  put_u64(w, 777);
+  put_u64(w, 5000000);
+  put_u64(w, abi);
+  for (unsigned i = 0; i < words; i++) put_u64(w, value);
+}
+
+static void assert_pair(struct writer *w, const struct perf_regs *pair, uint64_t lr) {
+  struct perf_record record;
+  uint64_t id = 0;
+  struct span bytes = end(w, PERF_RECORD_SAMPLE, 0);
+  assert_true(perf_record_is_sample(bytes, &id));
+  assert_int_equal(id, 42);
+  assert_int_equal(perf_record_decode(bytes, pair, &record), 0);
+  assert_int_equal(record.time, 777);
+  assert_int_equal(record.sample.period_ns, 5000000);
+  assert_int_equal(record.sample.depth, 2);
+  assert_int_equal(record.sample.pc[0], 0x4000);
+  assert_int_equal(record.sample.pc[1], lr);
+}
+
+static void a_pair_has_the_link_register_without_its_marks(void **state) {
+  (void)state;
+  struct writer w;
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x0055000000405001ULL);
+  assert_pair(&w, &with_lr, 0x405000);
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_NONE, 0, 0); /* a thread without user registers */
+  assert_pair(&w, &with_lr, 0);
+}
+
+static void a_pair_without_a_link_register_has_the_word_at_the_stack_pointer(void **state) {
+  (void)state;
+  struct writer w;
+  const struct {
+    uint64_t abi, used, word;
+  } cases[] = {{PERF_SAMPLE_REGS_ABI_64, 8, 0x1122334455667788ULL},
+               {PERF_SAMPLE_REGS_ABI_32, 8, 0x55667788},
+               {PERF_SAMPLE_REGS_ABI_32, 4, 0x55667788},
+               {PERF_SAMPLE_REGS_ABI_64, 4, 0},
+               {PERF_SAMPLE_REGS_ABI_64, 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    put_pair_sample(&w, cases[i].abi, 1, 0x4000);
+    put_u64(&w, 8);
+    put_u64(&w, 0x1122334455667788ULL);
+    put_u64(&w, cases[i].used);
+    assert_pair(&w, &with_stack, cases[i].word);
+  }
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
+  put_u64(&w, 0); /* no stack was copied */
+  assert_pair(&w, &with_stack, 0);
+}
+
+static void a_pair_that_does_not_fit_its_record_is_refused(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  const uint64_t sizes[] = {16, 9, UINT64_MAX, UINT64_MAX - 7};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
+    put_u64(&w, sizes[i]);
+    put_u64(&w, 1);
+    put_u64(&w, 8);
+    assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_stack, &record),
+                     -EBADMSG);
+  }
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
+  put_u64(&w, 8);
+  put_u64(&w, 1);
+  put_u64(&w, 9); /* more used than there is */
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_stack, &record),
+                   -EBADMSG);
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 0, 0);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_lr, &record), -EBADMSG);
 }
 
 static void a_chain_longer_than_its_record_is_refused(void **state) {
@@ -95,9 +180,9 @@ static void a_chain_longer_than_its_record_is_refused(void **state) {
   struct writer w;
   struct perf_record record;
   put_sample(&w, 5, 4);
-  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &record), -EBADMSG);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), -EBADMSG);
   put_sample(&w, UINT64_MAX, 4);
-  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &record), -EBADMSG);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), -EBADMSG);
 }
 
 static void a_chain_deeper_than_we_keep_is_cut(void **state) {
@@ -105,7 +190,7 @@ static void a_chain_deeper_than_we_keep_is_cut(void **state) {
   struct writer w;
   struct perf_record record;
   put_sample(&w, LIMIT_STACK_DEPTH + 20, LIMIT_STACK_DEPTH + 20);
-  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &record), 0);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), 0);
   assert_int_equal(record.sample.depth, LIMIT_STACK_DEPTH);
 }
 
@@ -125,7 +210,7 @@ static void a_mapping_names_its_file(void **state) {
   put_text(&w, "/usr/bin/program with blanks");
   struct span bytes = end_with_id(&w, PERF_RECORD_MMAP2, 0);
   assert_int_equal(perf_record_time(bytes), 777);
-  assert_int_equal(perf_record_decode(bytes, &record), 0);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
   assert_int_equal(record.kind, PERF_RECORD_KIND_MMAP);
   assert_int_equal(record.id, 42);
   assert_int_equal(record.mmap.start, 0x400000);
@@ -145,7 +230,8 @@ static void a_mapping_past_the_end_of_memory_is_refused(void **state) {
   put_u64(&w, 0x2000);
   put_u64(&w, 0);
   put_text(&w, "/x");
-  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_MMAP, 0), &record), -EBADMSG);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_MMAP, 0), NULL, &record),
+                   -EBADMSG);
 }
 
 static void an_exec_is_told_from_a_new_name(void **state) {
@@ -156,13 +242,13 @@ static void an_exec_is_told_from_a_new_name(void **state) {
   put_pair(&w, 11, 12);
   put_text(&w, "worker");
   struct span bytes = end_with_id(&w, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
-  assert_int_equal(perf_record_decode(bytes, &record), 0);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
   assert_int_equal(record.kind, PERF_RECORD_KIND_COMM);
   assert_true(record.comm.is_exec);
   assert_string_equal(record.comm.name, "worker");
   struct perf_event_header header = {PERF_RECORD_COMM, 0, (uint16_t)bytes.len};
   memcpy(w.bytes, &header, sizeof header);
-  assert_int_equal(perf_record_decode(bytes, &record), 0);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
   assert_false(record.comm.is_exec);
 }
 
@@ -174,7 +260,7 @@ static void a_fork_tells_child_and_parent(void **state) {
   put_pair(&w, 21, 11);
   put_pair(&w, 22, 12);
   put_u64(&w, 700);
-  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_FORK, 0), &record), 0);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_FORK, 0), NULL, &record), 0);
   assert_int_equal(record.kind, PERF_RECORD_KIND_FORK);
   assert_int_equal(record.pid, 21);
   assert_int_equal(record.tid, 22);
@@ -189,12 +275,13 @@ static void lost_records_are_counted(void **state) {
   begin(&w);
   put_u64(&w, 42);
   put_u64(&w, 17);
-  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_LOST, 0), &record), 0);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_LOST, 0), NULL, &record), 0);
   assert_int_equal(record.kind, PERF_RECORD_KIND_LOST);
   assert_int_equal(record.lost.count, 17);
   begin(&w);
   put_u64(&w, 18);
-  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_LOST_SAMPLES, 0), &record), 0);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_LOST_SAMPLES, 0), NULL, &record),
+                   0);
   assert_int_equal(record.lost.count, 18);
 }
 
@@ -206,10 +293,10 @@ static void a_record_too_short_for_its_fields_is_refused(void **state) {
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
     struct writer w;
     begin(&w);
-    assert_int_equal(perf_record_decode(end_with_id(&w, types[i], 0), &record), -EBADMSG);
+    assert_int_equal(perf_record_decode(end_with_id(&w, types[i], 0), NULL, &record), -EBADMSG);
     begin(&w);
     put_u64(&w, 0);
-    assert_int_equal(perf_record_decode(end(&w, types[i], 0), &record), -EBADMSG);
+    assert_int_equal(perf_record_decode(end(&w, types[i], 0), NULL, &record), -EBADMSG);
   }
 }
 
@@ -232,7 +319,7 @@ static void a_record_of_a_kind_we_do_not_use_is_well_formed(void **state) {
   struct perf_record record;
   begin(&w);
   put_u64(&w, 1);
-  assert_int_equal(perf_record_decode(end_with_id(&w, 99, 0), &record), 0);
+  assert_int_equal(perf_record_decode(end_with_id(&w, 99, 0), NULL, &record), 0);
   assert_int_equal(record.kind, PERF_RECORD_KIND_OTHER);
 }
 
@@ -240,6 +327,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_gives_its_stack_without_the_markers),
       cmocka_unit_test(a_sample_without_a_chain_still_has_its_pc),
+      cmocka_unit_test(a_pair_has_the_link_register_without_its_marks),
+      cmocka_unit_test(a_pair_without_a_link_register_has_the_word_at_the_stack_pointer),
+      cmocka_unit_test(a_pair_that_does_not_fit_its_record_is_refused),
       cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
       cmocka_unit_test(a_chain_deeper_than_we_keep_is_cut),
       cmocka_unit_test(a_mapping_names_its_file),

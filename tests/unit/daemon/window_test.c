@@ -55,7 +55,7 @@ static const struct window_series series = {.target = 3,
 
 static int add(const struct window_series *of, const char *thread, const struct code_frame *frames,
                uint32_t depth) {
-  struct window_sample sample = {of, thread, frames, depth, 1, 10000};
+  struct window_sample sample = {of, thread, frames, depth, SAMPLE_CPU, 1, 10000};
   return window_add(window, &sample);
 }
 

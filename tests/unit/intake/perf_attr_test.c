@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must agree for one event's records to land in another's ring. */
 #include "intake/perf_attr.h"
+#include "intake/perf_regs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,6 +37,19 @@ static void a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts(vo
   assert_true(target.mmap2 && target.comm && target.task);
 }
 
+static void a_pair_is_asked_for_instead_of_a_chain(void **state) {
+  (void)state;
+  struct perf_event_attr target;
+  perf_attr_fill(&target, PERIOD_NS);
+  perf_attr_ask_pair(&target);
+  assert_int_equal(target.sample_type & PERF_ATTR_SAMPLE_HEAD, PERF_ATTR_SAMPLE_HEAD);
+  assert_int_equal(target.sample_type & PERF_SAMPLE_CALLCHAIN, 0);
+  assert_true(target.sample_type & PERF_SAMPLE_REGS_USER);
+  assert_int_equal(__builtin_popcountll(target.sample_regs_user), perf_regs.count);
+  assert_true(perf_regs.lr < (int)perf_regs.count);
+  assert_true((perf_regs.lr == PERF_REGS_NO_LR) == (target.sample_stack_user > 0));
+}
+
 static void a_target_is_redirected_into_an_anchors_ring(void **state) {
   (void)state;
   struct perf_event_attr attr;
@@ -44,11 +58,14 @@ static void a_target_is_redirected_into_an_anchors_ring(void **state) {
   if (anchor < 0) skip(); /* this machine allows no events at all */
   void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, anchor, 0);
   assert_true(ring != MAP_FAILED);
-  perf_attr_fill(&attr, PERIOD_NS);
-  int target = perf_attr_open(&attr, 0, 0);
-  assert_true(target >= 0);
-  assert_int_equal(ioctl(target, PERF_EVENT_IOC_SET_OUTPUT, anchor), 0);
-  close(target);
+  for (int is_pair = 0; is_pair < 2; is_pair++) {
+    perf_attr_fill(&attr, PERIOD_NS);
+    if (is_pair) perf_attr_ask_pair(&attr);
+    int target = perf_attr_open(&attr, 0, 0);
+    assert_true(target >= 0);
+    assert_int_equal(ioctl(target, PERF_EVENT_IOC_SET_OUTPUT, anchor), 0);
+    close(target);
+  }
   munmap(ring, RING_BYTES);
   close(anchor);
 }
@@ -57,6 +74,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_events_write_the_same_records),
       cmocka_unit_test(a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts),
+      cmocka_unit_test(a_pair_is_asked_for_instead_of_a_chain),
       cmocka_unit_test(a_target_is_redirected_into_an_anchors_ring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

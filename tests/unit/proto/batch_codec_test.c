@@ -300,7 +300,7 @@ static void the_encoder_refuses_what_points_nowhere(void **state) {
   expect_encode(-EINVAL, made.nodes[5].parent = 300);
   expect_encode(-EINVAL, made.samples[5].node = 370);
   expect_encode(-EINVAL, made.samples[5].thread = 6);
-  expect_encode(-EINVAL, made.samples[5].type = SAMPLE_CPU + 1);
+  expect_encode(-EINVAL, made.samples[5].type = SAMPLE_TYPE_COUNT);
   expect_encode(-EINVAL, made.threads[5].target = 3);
   expect_encode(-EINVAL, made.targets[0].module = 12);
   expect_encode(-EINVAL, made.modules[0].id.len = 0);

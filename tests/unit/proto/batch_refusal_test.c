@@ -200,8 +200,8 @@ static void a_wrong_sample_is_refused_by_its_column(void **state) {
                50);
   expect_field(-EBADMSG, "column sample_threads: 3 is not in", uint8_t,
                batch->sample_threads.data[3], 3);
-  expect_field(-EBADMSG, "column sample_types: 1 is not in", uint8_t, batch->sample_types.data[3],
-               1);
+  expect_field(-EBADMSG, "column sample_types: 2 is not in", uint8_t, batch->sample_types.data[3],
+               SAMPLE_TYPE_COUNT);
   static uint8_t zero[1], fifty[] = {50};
   expect(-EBADMSG, "node is not in the table of 50",
          (batch->sample_count = 1, batch->sample_nodes = BYTES(fifty, 1),

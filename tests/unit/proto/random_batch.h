@@ -61,7 +61,7 @@ static inline void random_samples(struct random_batch *made, const struct random
     uint64_t extra = random_below(state, 20) ? 0 : random_below(state, 1 << 20);
     made->samples[i] = (struct batch_sample){.node = random_below(state, sizes->nodes),
                                              .thread = random_below(state, sizes->threads),
-                                             .type = SAMPLE_CPU,
+                                             .type = i % 5 == 0 ? SAMPLE_CPU_LR : SAMPLE_CPU,
                                              .count = count,
                                              .weight = count * period_ns + extra};
   }

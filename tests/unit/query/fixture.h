@@ -73,6 +73,11 @@ static inline void window_add(struct window *window, const uint64_t (*frames)[2]
       (struct batch_sample){parent, 0, SAMPLE_CPU, count, weight};
 }
 
+/* The last sample is a PC alone: its parent is the link register's frame. */
+static inline void window_make_lr(struct window *window) {
+  window->samples[window->batch.sample_count - 1].type = SAMPLE_CPU_LR;
+}
+
 static inline void window_append(struct window *window, struct store *store, const char *board,
                                  uint64_t seq, uint64_t start_ms) {
   struct buf raw = {0}, packed = {0};

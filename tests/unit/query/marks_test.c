@@ -47,7 +47,7 @@ static void append(struct world *world, const char *service, uint64_t seq, uint3
 
 static struct view_tree tree_in(struct world *world, uint64_t from_ms, uint64_t to_ms) {
   const struct query_source source = {.store = world->store};
-  const struct query_range range = {.from_ms = from_ms, .to_ms = to_ms, .type = SAMPLE_CPU};
+  const struct query_range range = {.from_ms = from_ms, .to_ms = to_ms, .types = SAMPLE_SET_CPU};
   struct view_tree tree;
   assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
   return tree;

@@ -84,7 +84,7 @@ static void append_sample(struct store *store, const char *board, const struct o
 /* Weight that passes through NAME's outermost node. */
 static uint64_t weight_of(const struct query_source *source, struct arena *arena, const char *match,
                           const char *name) {
-  struct query_range range = {.to_ms = UINT64_MAX};
+  struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
   struct selector *selector = NULL;
   struct view_tree tree;
   char why[128];

@@ -32,7 +32,7 @@ static int tear_down(void **state) {
 
 static struct view_tree tree_of(struct world *world, const char *match) {
   const struct query_source source = {.store = world->store};
-  struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .type = SAMPLE_CPU};
+  struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
   struct selector *selector = NULL;
   struct view_tree tree;
   char why[256];
@@ -124,6 +124,30 @@ static void recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree(void 
   assert_int_equal(row->total_count, 5);
   assert_int_equal(row_of(world, &tree, "tool+0x100")->total_weight, 100);
   assert_int_equal(row_of(world, &tree, "tool+0x100")->self_weight, 50);
+}
+
+static void a_link_register_is_no_caller_but_its_sample_counts(void **state) {
+  struct world *world = *state;
+  struct window window;
+  window_init(&window, "tool", 1);
+  window_add(&window, kernel_stack, 2, 1, 10); /* 0x100 > 0x200, a stack */
+  window_add(&window, kernel_stack, 2, 3, 30); /* the same, 0x100 the link register's */
+  window_make_lr(&window);
+  window_add(&window, recursion, 1, 2, 20); /* 0x100 alone */
+  window_make_lr(&window);
+  window_append(&window, world->store, "b1", 1, NOON_MS);
+  struct view_tree tree = tree_of(world, NULL);
+  assert_sound(&tree);
+  assert_int_equal(tree.total_weight, 60);
+  assert_int_equal(row_of(world, &tree, "tool+0x200")->self_weight, 40);
+  assert_int_equal(row_of(world, &tree, "tool+0x100")->self_weight, 20);
+  assert_int_equal(row_of(world, &tree, "tool+0x100")->total_weight, 30);
+  struct buf folded = {0};
+  assert_int_equal(view_folded(&tree, &world->arena, &folded), 0);
+  buf_append_byte(&folded, 0);
+  assert_non_null(strstr((const char *)folded.data, "tool+0x100;tool+0x200 10\n"));
+  assert_non_null(strstr((const char *)folded.data, "\ntool+0x200 30\n"));
+  buf_fini(&folded);
 }
 
 static void a_function_on_both_sides_of_another_counts_each_stack_once(void **state) {
@@ -287,7 +311,7 @@ static void folded_lines_carry_all_weight_and_no_stray_separators(void **state) 
 static void an_arena_that_is_too_small_is_said(void **state) {
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
-  const struct query_range range = {.to_ms = UINT64_MAX};
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
   struct view_tree tree = {.total_weight = 77};
   struct window window;
   struct arena small;
@@ -307,7 +331,7 @@ static void an_arena_that_is_too_small_is_said(void **state) {
 static void a_query_past_its_deadline_is_given_up(void **state) {
   struct world *world = *state;
   const struct query_source source = {.store = world->store};
-  struct query_range range = {.to_ms = UINT64_MAX, .deadline_ns = 1};
+  struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .deadline_ns = 1};
   struct view_tree tree = {.total_weight = 77};
   struct window window;
   window_init(&window, "tool", 1);
@@ -327,6 +351,7 @@ int main(void) {
       TEST(an_empty_store_answers_with_a_bare_root),
       TEST(frames_without_a_symbol_are_named_after_their_module),
       TEST(recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree),
+      TEST(a_link_register_is_no_caller_but_its_sample_counts),
       TEST(a_function_on_both_sides_of_another_counts_each_stack_once),
       TEST(boards_and_days_and_addresses_merge_by_name),
       TEST(a_selector_selects_and_its_parts_add_up),

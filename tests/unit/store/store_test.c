@@ -86,7 +86,7 @@ static struct sums scan_range(struct store *store, uint64_t from_ms, uint64_t to
   struct sums sums = {0};
   const struct store_scan scan = {.from_ms = from_ms,
                                   .to_ms = to_ms,
-                                  .type = SAMPLE_CPU,
+                                  .types = SAMPLE_SET_CPU,
                                   .matches = want_all,
                                   .on_block = add_block,
                                   .context = &sums};
@@ -167,12 +167,65 @@ static void series_carry_our_labels_and_the_users(void **state) {
                                         .labels = labels,
                                         .seen_ms = NOON_MS};
   unsigned asked = 0;
-  const struct store_scan scan = {.to_ms = UINT64_MAX, .matches = check_labels, .context = &asked};
+  const struct store_scan scan = {
+      .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .matches = check_labels, .context = &asked};
   assert_int_equal(store_board_seen(world->store, &seen), 0);
   append_new(world->store, "b1", 1, 1, NOON_MS);
   append_new(world->store, "b1", 1, 2, NOON_MS + DAY_MS); /* the same series in another file */
   assert_int_equal(store_scan(world->store, &scan), 0);
   assert_int_equal(asked, 3);
+}
+
+struct types_seen {
+  uint64_t weight[SAMPLE_TYPE_COUNT];
+  unsigned asked;
+  uint32_t lr_parent; /* of the last sample with a link register */
+};
+
+static int ask_types(void *context, const struct store_series *series) {
+  (void)series;
+  ((struct types_seen *)context)->asked++;
+  return 1;
+}
+
+static int add_types(void *context, const struct store_series *series,
+                     const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
+                     const struct store_row *rows, size_t count) {
+  struct types_seen *seen = context;
+  (void)start_ms, (void)end_ms;
+  for (size_t i = 0; i < count; i++) {
+    seen->weight[series->type] += rows[i].weight;
+    if (series->type == SAMPLE_CPU_LR) seen->lr_parent = forest->nodes[rows[i].node].parent;
+  }
+  return 0;
+}
+
+static void types_of_one_series_are_kept_apart_and_scanned_together(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  make_batch(&made, 1, 1);
+  made.samples[FIXTURE_SAMPLES - 1].type = SAMPLE_CPU_LR;
+  uint64_t lr_weight = made.samples[FIXTURE_SAMPLES - 1].weight;
+  seal_batch(&made);
+  struct store_append append = append_of(&made, "b1", NOON_MS);
+  assert_int_equal(store_append(world->store, &append, 1), 0);
+  struct types_seen seen = {.lr_parent = BATCH_NONE};
+  struct store_scan scan = {.to_ms = UINT64_MAX,
+                            .types = SAMPLE_SET_CPU,
+                            .matches = ask_types,
+                            .on_block = add_types,
+                            .context = &seen};
+  assert_int_equal(store_scan(world->store, &scan), 0);
+  assert_int_equal(seen.asked, 3);
+  assert_int_equal(seen.weight[SAMPLE_CPU], made.weight - lr_weight);
+  assert_int_equal(seen.weight[SAMPLE_CPU_LR], lr_weight);
+  assert_int_not_equal(seen.lr_parent, BATCH_NONE);
+  memset(&seen, 0, sizeof seen);
+  scan.types = 1 << SAMPLE_CPU_LR;
+  assert_int_equal(store_scan(world->store, &scan), 0);
+  assert_int_equal(seen.weight[SAMPLE_CPU], 0);
+  assert_int_equal(seen.weight[SAMPLE_CPU_LR], lr_weight);
+  free_batch(&made);
 }
 
 static void the_same_batch_twice_counts_once(void **state) {
@@ -437,8 +490,11 @@ static void a_full_disk_fails_the_group_and_heals_by_itself(void **state) {
 static void what_cannot_settle_now_settles_later(void **state) {
   struct world *world = *state;
   struct sums sums = {0};
-  const struct store_scan scan = {
-      .to_ms = UINT64_MAX, .matches = want_all, .on_block = add_block, .context = &sums};
+  const struct store_scan scan = {.to_ms = UINT64_MAX,
+                                  .types = SAMPLE_SET_CPU,
+                                  .matches = want_all,
+                                  .on_block = add_block,
+                                  .context = &sums};
   struct made_batch made[2];
   struct store_append group[2];
   char path[DAY_PATH_BYTES];
@@ -515,8 +571,11 @@ static int stop_at_second(void *context, const struct store_series *series,
 static void a_call_back_stops_the_scan(void **state) {
   struct world *world = *state;
   struct sums sums = {0};
-  const struct store_scan scan = {
-      .to_ms = UINT64_MAX, .matches = want_all, .on_block = stop_at_second, .context = &sums};
+  const struct store_scan scan = {.to_ms = UINT64_MAX,
+                                  .types = SAMPLE_SET_CPU,
+                                  .matches = want_all,
+                                  .on_block = stop_at_second,
+                                  .context = &sums};
   append_new(world->store, "b1", 1, 1, NOON_MS);
   assert_int_equal(store_scan(world->store, &scan), 42);
   assert_int_equal(sums.blocks, 2);
@@ -578,6 +637,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_is_appended_is_in_the_next_answer),
       TEST(series_carry_our_labels_and_the_users),
+      TEST(types_of_one_series_are_kept_apart_and_scanned_together),
       TEST(the_same_batch_twice_counts_once),
       TEST(a_batch_twice_in_one_group_counts_once),
       TEST(a_gap_is_filled_when_its_batch_comes),

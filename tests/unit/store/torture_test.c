@@ -107,8 +107,11 @@ static uint64_t check_survivor(const char *dir, uint64_t acked) {
   char error[256];
   uint64_t last = 0;
   struct sums sums = {0};
-  const struct store_scan scan = {
-      .to_ms = UINT64_MAX, .matches = want_all, .on_block = add_block, .context = &sums};
+  const struct store_scan scan = {.to_ms = UINT64_MAX,
+                                  .types = SAMPLE_SET_CPU,
+                                  .matches = want_all,
+                                  .on_block = add_block,
+                                  .context = &sums};
   if (store_open(dir, &store, error, sizeof error) != 0) fail_msg("%s", error);
   assert_int_equal(store_last_seq(store, "b1", 1, &last), 0);
   assert_true(last + 1 == acked || last + 1 == acked + group_of(acked));
