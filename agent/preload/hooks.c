@@ -32,6 +32,7 @@ enum {
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef void *start_fn(void *);
+typedef int at_fork_fn(void (*)(void), void (*)(void), void (*)(void), void *);
 
 struct start {
   _Atomic uint32_t taker; /* pid; 0: free.  Another pid's is what fork left over */
@@ -100,13 +101,15 @@ static void *trampoline(void *argument) {
   return function(own_argument);
 }
 
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
+union symbol {
+  void *object;
+  create_fn *create;
+  at_fork_fn *at_fork;
+};
+
 static create_fn *find_real(void) {
-  /* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
-  union {
-    void *object;
-    create_fn *function;
-  } found = {.object = dlsym(RTLD_NEXT, "pthread_create")};
-  return found.function;
+  return ((union symbol){.object = dlsym(RTLD_NEXT, "pthread_create")}).create;
 }
 
 __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
@@ -141,8 +144,18 @@ static void in_child(void) {
   if (sampling_is_on()) sampling_in_child();
 }
 
+/* Looked up by name, because a symbol that one libc lacks would end the program at its start:
+   glibc's pthread_atfork is linked statically and calls __register_atfork, musl has the function
+   itself, which lets the fourth argument (whose handlers these are: nobody's, we stay) be. */
+static int call_at_fork(void) {
+  union symbol found = {.object = dlsym(RTLD_DEFAULT, "__register_atfork")};
+  if (found.object == NULL) found.object = dlsym(RTLD_DEFAULT, "pthread_atfork");
+  if (found.object == NULL) return -ENOSYS;
+  return -found.at_fork(before_fork, after_fork, in_child, NULL);
+}
+
 int hooks_install(void) {
   real_create = find_real();
   if (real_create == NULL) return -ENOSYS;
-  return -pthread_atfork(before_fork, after_fork, in_child);
+  return call_at_fork();
 }
