@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The long forms, by hand or at night: the scripts about truth and kill -9 again and again, the unit
-# tests under ThreadSanitizer, and every fuzz target under libFuzzer with AddressSanitizer.  Ends
-# with "N passed, N failed".
+# The long forms, by hand or at night: every scenario of tests/torture, the scripts about truth and
+# kill -9 again and again, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer
+# with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
+# leave out; ends with "N passed, N failed, N not run".
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
+#   ./tests/torture.sh --scenarios [NN...]         scenarios alone, all or by number
 set -u
 cd "$(dirname "$0")/.."
 . deploy/packages/install.sh
-rounds=${1:-5}
-seconds=${2:-300}
+scenarios=()
+if [ "${1:-}" = --scenarios ]; then
+  scenarios=("${@:2}")
+  rounds=
+else
+  rounds=${1:-5}
+  seconds=${2:-300}
+fi
 install_packages build test torture || exit 1
 build=build-test
-passed=0 failed=0
+passed=0 failed=0 not_run=0
 verdict() {   # verdict NAME COMMAND...
   local name=$1
   shift
@@ -27,6 +35,31 @@ verdict() {   # verdict NAME COMMAND...
 cmake -S . -B $build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >/dev/null &&
   cmake --build $build -j "$(nproc)" >/dev/null && cmake --install $build --prefix $build/installed >/dev/null || exit 1
 export FLEETPROF_PREFIX=$PWD/$build/installed FLEETPROF_TARGETS=$PWD/$build/tests/targets
+export FLEETPROF_TORTURE=$PWD/$build/tests/torture/targets
+
+# A scenario's own output is shown where it failed; else only its verdict and what it went without.
+scenario() {
+  local name output
+  name=$(basename "$1" .sh)
+  output=$(TORTURE_LONG=1 "$1" 2>&1)
+  case $? in
+  0) passed=$((passed + 1)) && echo "$name: pass" && grep '^without ' <<<"$output" | sed 's/^/  /' ;;
+  77) not_run=$((not_run + 1)) && echo "$name: $(grep '^not run: ' <<<"$output" | tail -n 1)" ;;
+  *) failed=$((failed + 1)) && echo "$name: FAIL" && sed 's/^/  /' <<<"$output" ;;
+  esac
+}
+summary() {
+  echo "$passed passed, $failed failed, $not_run not run"
+  [ "$failed" = 0 ]
+  exit
+}
+for script in tests/torture/[0-9]*.sh; do
+  number=$(basename "$script" | cut -c 1-2)
+  [ ${#scenarios[@]} = 0 ] || [[ " ${scenarios[*]} " == *" $number "* ]] || continue
+  scenario "$script"
+done
+[ -n "$rounds" ] || summary
+
 for round in $(seq "$rounds"); do
   for promise in the_truth_is_told killing_the_worker_is_counted killing_the_collector_loses_nothing \
     killing_everything_is_counted a_full_disk_loses_only_what_it_counts; do
@@ -54,5 +87,4 @@ for source in tests/fuzz/fuzz_*.c; do
     -verbosity=0 -print_final_stats=1 "$corpus" "tests/fuzz/corpus/$name"
   rm -rf "$corpus"
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+summary

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 10: calls with timeouts that the kernel never restarts end as they would without us: no EINTR.
+. "$(dirname "$0")/lib.sh"
+HZ=10000
+board eintr
+SAMPLES=100 holds "$torture/eintr" "$(pick 1 600)"
+say "kernel $(uname -r); kernels before 5.9 need a board of their own (a virtual machine), not run here"

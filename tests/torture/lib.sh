@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by every scenario of this folder: a board's daemon without a collector, programs run with
+# and without us, and three verdicts.
+#
+#   exit 0   all that was run holds                                    ("ok")
+#   exit 1   something does not                                        ("FAILED: ...")
+#   exit 77  nothing of it can be run on this machine                  ("not run: WHY")
+#
+# A part that cannot be run prints "without PART: WHY" and the rest goes on.  TORTURE_LONG=1 asks for
+# the long form.  The common oracle is `same`: exit status, stdout and stderr as without us.
+. "$(dirname "$0")/../e2e/lib.sh"
+torture_sources=$(cd "$(dirname "$0")" && pwd)/targets
+torture=${FLEETPROF_TORTURE:-${FLEETPROF_TARGETS%/targets}/torture/targets}
+NOWHERE=127.0.0.1:9 # no collector is needed: what is produced stays in the spool
+HZ=997
+NOBODY=65534
+
+is_long() { [ -n "${TORTURE_LONG:-}" ]; }
+pick() { if is_long; then echo "$2"; else echo "$1"; fi; } # pick SHORT LONG
+not_run() {
+  echo "not run: $*"
+  exit 77
+}
+without() { echo "without $1: ${*:2}"; } # without PART WHY
+
+# The samplers that this build has, by the names that `run` takes.
+samplers=(perf timer)
+fleetprof run --help 2>&1 | grep -q itimer && samplers+=(itimer)
+
+# board NAME: starts a daemon that nobody collects from, and sets B.
+board() {
+  B=$W/board-$1
+  fleetprofd --state "$B" --collector $NOWHERE "${@:2}" || fail "the daemon does not start"
+}
+# The same for an ordinary user, or for the user that USER_ID names.
+as_user() {
+  setpriv --reuid="${USER_ID:-$NOBODY}" --regid="${USER_ID:-$NOBODY}" --clear-groups env "HOME=$W/user" "TMPDIR=$W/user" "$@"
+}
+user_board() {
+  [ "$(id -u)" = 0 ] || not_run "only root can become another user"
+  chmod 755 "$W"
+  mkdir -p "$W/user" && chown "${USER_ID:-$NOBODY}" "$W/user"
+  B=$W/user/board-$1
+  as_user fleetprofd --state "$B" --collector $NOWHERE "${@:2}" || fail "the user's daemon does not start"
+  started+=("$(cat "$B/fleetprofd.pid")")
+}
+
+# sampled SAMPLER COMMAND...: runs it under us; its exit status is ours.
+sampled() { fleetprof run --state "$B" --flush-timeout 0s --sampler "$1" --hz $HZ -- "${@:2}"; }
+# The part of the daemon's status that the expression (d) names.
+asked() { fleetprof status --state "$B" --format json | json "$1"; }
+produced() { asked "d['loss']['produced']"; }
+# Prints what was lost, by reason; nothing when nothing was.
+lost() { asked "' '.join(f'{k}={v}' for k, v in d['loss']['dropped'].items() if v)"; }
+# Each record made is in exactly one place.
+books_are_exact() {
+  [ "$(asked "d['loss']['produced'] == d['loss']['shipped'] + d['loss']['open'] + sum(d['loss']['dropped'].values())")" = yes ]
+}
+
+# same COMMAND...: OK under every sampler of $samplers, and sampled at all when SAMPLES is set.
+same() {
+  local plain status sampler before
+  "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null
+  plain=$?
+  [ $plain != 127 ] || fail "$*: $(head -n 1 "$W/plain.err")"
+  for sampler in "${samplers[@]}"; do
+    before=$(produced)
+    sampled "$sampler" "$@" >"$W/run.out" 2>"$W/run.err" </dev/null
+    status=$?
+    [ $status = $plain ] || fail "$sampler: $*: ended with $status, without us with $plain: $(tail -n 3 "$W/run.out" "$W/run.err")"
+    cmp -s "$W/plain.out" "$W/run.out" || fail "$sampler: $*: stdout differs: $(diff "$W/plain.out" "$W/run.out" | head -n 5)"
+    cmp -s "$W/plain.err" "$W/run.err" || fail "$sampler: $*: stderr differs: $(diff "$W/plain.err" "$W/run.err" | head -n 5)"
+    [ -z "${SAMPLES:-}" ] || at_least "$SAMPLES" "$before" || fail "$sampler: $*: $(($(produced) - before)) samples, not $SAMPLES"
+  done
+}
+at_least() { until_true 5 has_produced $(($1 + $2)); } # at_least SAMPLES BEFORE
+has_produced() { [ "$(produced)" -ge "$1" ]; }
+
+# holds COMMAND...: as `same`, for a program that says itself whether all is well: status 0 and
+# nothing on stderr, without us and with us; what it prints may have numbers in it.
+holds() {
+  local sampler
+  "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null || fail "without us: $*: ended with $?: $(tail -n 3 "$W/plain.out" "$W/plain.err")"
+  for sampler in "${samplers[@]}"; do
+    holds_under "$sampler" "$@"
+  done
+}
+holds_under() {
+  local sampler=$1 before status
+  shift
+  before=$(produced)
+  sampled "$sampler" "$@" >"$W/run.out" 2>"$W/run.err" </dev/null
+  status=$?
+  [ $status = 0 ] || fail "$sampler: $*: ended with $status: $(tail -n 5 "$W/run.out" "$W/run.err")"
+  [ ! -s "$W/run.err" ] || fail "$sampler: $*: stderr: $(head -c 300 "$W/run.err")"
+  [ -z "${SAMPLES:-}" ] || at_least "$SAMPLES" "$before" || fail "$sampler: $*: $(($(produced) - before)) samples, not $SAMPLES"
+  say "$sampler: $(tail -n 1 "$W/run.out")"
+}
+
+# The user-space timers of PID, by the kernel's word; "-" when it does not say (no CHECKPOINT_RESTORE).
+timers_of() { if [ -r "/proc/$1/timers" ]; then grep -c ^ID "/proc/$1/timers"; else echo -; fi; }
+
+# compile OUTPUT COMPILER ARGUMENT...: false, with a line, when that compiler is not here.
+compile() {
+  local output=$1
+  shift
+  command -v "$1" >/dev/null || { without "$(basename "$output")" "$1 is not installed"; return 1; }
+  "$@" -o "$output" 2>"$W/compile.log" || { without "$(basename "$output")" "$1 cannot build it: $(head -n 1 "$W/compile.log")"; return 1; }
+}
