@@ -179,7 +179,7 @@ void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   processes_sum_target(drain->processes, target->held.id, &sum);
   if (sum.system_ns > residual->kernel_ns) residual->kernel_ns = sum.system_ns;
   uint64_t firing = (uint64_t)sum.threads * target->held.fd_count;
-  residual_next(residual, is_final ? 0 : firing * target->held.period_ns, &step);
+  residual_next(residual, is_final ? 0 : firing * rate_longest_ns(target), &step);
   add_rest(drain, target, MODULE_KERNEL, step.kernel_ns);
   add_rest(drain, target, MODULE_UNSAMPLED, step.rest_ns);
 }

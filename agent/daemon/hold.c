@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2 };
+enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_UPDATE = 3 };
 
 struct hold_message {
   uint32_t verb;
@@ -55,6 +55,18 @@ void hold_table_remove(struct hold_table *table, uint32_t id) {
     table->entries[i] = NULL;
     return;
   }
+}
+
+static int update(struct hold_table *table, const struct hold_target *target) {
+  for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
+    struct hold_entry *entry = table->entries[i];
+    if (entry == NULL || entry->target.id != target->id) continue;
+    uint32_t fd_count = entry->target.fd_count;
+    entry->target = *target;
+    entry->target.fd_count = fd_count;
+    return 0;
+  }
+  return -ENOENT;
 }
 
 void hold_table_fini(struct hold_table *table) {
@@ -103,6 +115,12 @@ int hold_send_drop(int socket, uint32_t id) {
   return send_message(socket, &message, NULL);
 }
 
+int hold_send_update(int socket, const struct hold_target *target) {
+  struct hold_message message = {.verb = HOLD_UPDATE, .target = *target};
+  message.target.fd_count = 0; /* that travel along */
+  return send_message(socket, &message, NULL);
+}
+
 /* Finds the descriptors of PACKET.  Returns how many. */
 static unsigned take_fds(struct msghdr *packet, int fds[INTAKE_FDS_MAX]) {
   unsigned count = 0;
@@ -122,6 +140,8 @@ static int32_t serve_message(struct hold_message *message, struct hold_table *ta
   case HOLD_DROP:
     hold_table_remove(table, message->target.id);
     return 0;
+  case HOLD_UPDATE:
+    return update(table, &message->target);
   default:
     return -EPROTO;
   }

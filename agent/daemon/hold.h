@@ -23,8 +23,9 @@ struct hold_target {
   uint32_t kind;
   int32_t pid; /* the program that registered, or that run started */
   uint32_t uid;
-  uint64_t start_ticks; /* of that pid, /proc/PID/stat: tells it from a later one */
-  uint64_t period_ns;
+  uint64_t start_ticks;   /* of that pid, /proc/PID/stat: tells it from a later one */
+  uint64_t period_ns;     /* as asked */
+  uint64_t set_period_ns; /* as set since (rate.h), or 0 */
   uint32_t asked_mhz;
   uint32_t collect;                /* enum ring_collect */
   uint32_t slot_count, slot_bytes; /* HOLD_TIMER */
@@ -60,6 +61,8 @@ void hold_table_fini(struct hold_table *table);
    waits for the answer.  Returns 0 or -errno. */
 int hold_send_keep(int socket, const struct hold_target *target, const int *fds);
 int hold_send_drop(int socket, uint32_t id);
+/* TARGET is known there: its description has changed. */
+int hold_send_update(int socket, const struct hold_target *target);
 
 /* Keeper: does what one message on SOCKET says.  Returns 0, -EAGAIN when there is none, -ECONNRESET
  * at the end. */

@@ -151,7 +151,18 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
     target->residual.sampled_ns += record->sample.period_ns;
 }
 
-static void take_record(struct drain *drain, struct span bytes, struct counters *tally) {
+/* Makes the sample's period what it stands for.  Returns false when it is thinned out. */
+static bool weigh(struct target *target, struct perf_record *record, uint64_t position) {
+  struct rate_sample sample = {.event_id = record->id,
+                               .stream_id = record->sample.stream_id,
+                               .period_ns = record->sample.period_ns,
+                               .position = position};
+  record->sample.period_ns = rate_weigh(target, &sample);
+  return record->sample.period_ns != 0;
+}
+
+static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
+  struct counters *tally = &piece->tally;
   struct perf_record record;
   uint64_t id;
   const struct perf_regs *pair = NULL;
@@ -172,12 +183,14 @@ static void take_record(struct drain *drain, struct span bytes, struct counters 
   struct target *target = targets_find_event(drain->targets, record.id);
   if (record.kind == PERF_RECORD_KIND_SAMPLE && target == NULL) drain_add_bad(drain, tally);
   if (target == NULL) return;
-  if (record.kind == PERF_RECORD_KIND_SAMPLE)
-    take_sample(drain, target, &record, tally);
-  else if (record.kind == PERF_RECORD_KIND_THROTTLE)
+  if (record.kind == PERF_RECORD_KIND_SAMPLE) {
+    if (weigh(target, &record, piece->tail + piece->at)) take_sample(drain, target, &record, tally);
+  } else if (record.kind == PERF_RECORD_KIND_THROTTLE) {
     drain->figures.throttled++;
-  else
+    target->rate.throttled++;
+  } else {
     perf_process_record(drain, target, &record);
+  }
 }
 
 static struct perf_piece *oldest_piece(struct drain *drain, uint64_t horizon) {
@@ -198,7 +211,7 @@ static void take_until(struct drain *drain, uint64_t horizon) {
       piece->at = piece->len;
       continue;
     }
-    take_record(drain, record, &piece->tally);
+    take_record(drain, piece, record);
     piece->at += record.len;
     set_next_time(piece);
   }

@@ -3,9 +3,10 @@
    may have asked for other fields than ours.  So every field is taken with a length check and a
    record that does not fit is refused as a whole.
 
-     SAMPLE  header | identifier | ip | pid tid | time | period | nr | ips...
-     pair    header | identifier | ip | pid tid | time | period | abi | registers | size | stack |
-   used others  header | fields ... | pid tid | time | identifier        (sample_id_all)
+     SAMPLE  header | identifier | ip | pid tid | time | stream | period | nr | ips...
+     pair    header | identifier | ip | pid tid | time | stream | period | abi | registers |
+             size | stack | used
+     others  header | fields ... | pid tid | time | stream | identifier        (sample_id_all)
 
    Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
    are not addresses and are left out. */
@@ -17,7 +18,7 @@
 
 enum {
   HEADER_BYTES = 8,
-  TRAILER_BYTES = 24,      /* pid tid, time, identifier */
+  TRAILER_BYTES = 32,      /* pid tid, time, stream, identifier */
   SAMPLE_TIME_OFFSET = 32, /* header, identifier, ip, pid tid */
   MMAP_FIELDS_BYTES = 32,  /* pid tid, addr, len, pgoff */
   MMAP2_FIELDS_BYTES = 64, /* and maj min, ino, generation, prot flags */
@@ -53,7 +54,7 @@ uint64_t perf_record_time(struct span record) {
   if (read_header(record).type == PERF_RECORD_SAMPLE)
     return record.len >= SAMPLE_TIME_OFFSET + 8 ? read_u64(record.data + SAMPLE_TIME_OFFSET) : 0;
   if (record.len < HEADER_BYTES + TRAILER_BYTES) return 0;
-  return read_u64(record.data + record.len - 16);
+  return read_u64(record.data + record.len - 24);
 }
 
 /* Copies at most SIZE - 1 bytes up to the first NUL of FROM. */
@@ -121,7 +122,7 @@ static int decode_pair(struct span rest, uint64_t ip, const struct perf_regs *pa
 }
 
 static int decode_sample(struct span body, const struct perf_regs *pair, struct perf_record *ret) {
-  enum { FIXED_BYTES = 40 }; /* identifier, ip, pid tid, time, period */
+  enum { FIXED_BYTES = 48 }; /* identifier, ip, pid tid, time, stream, period */
   if (body.len < FIXED_BYTES) return -EBADMSG;
   ret->kind = PERF_RECORD_KIND_SAMPLE;
   ret->id = read_u64(body.data);
@@ -129,7 +130,8 @@ static int decode_sample(struct span body, const struct perf_regs *pair, struct 
   ret->pid = (int32_t)read_u32(body.data + 16);
   ret->tid = (int32_t)read_u32(body.data + 20);
   ret->time = read_u64(body.data + 24);
-  ret->sample.period_ns = read_u64(body.data + 32);
+  ret->sample.stream_id = read_u64(body.data + 32);
+  ret->sample.period_ns = read_u64(body.data + 40);
   struct span rest = span_of(body.data + FIXED_BYTES, body.len - FIXED_BYTES);
   return pair != NULL ? decode_pair(rest, ip, pair, ret) : decode_chain(rest, ip, ret);
 }
@@ -230,6 +232,6 @@ int perf_record_decode(struct span record, const struct perf_regs *pair, struct 
   ret->pid = (int32_t)read_u32(trailer);
   ret->tid = (int32_t)read_u32(trailer + 4);
   ret->time = read_u64(trailer + 8);
-  ret->id = read_u64(trailer + 16);
+  ret->id = read_u64(trailer + 24);
   return decode_by_type(&header, body, ret);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One record of the kernel's perf ring, as the events of perf_attr.h make them: sample_type
-   IDENTIFIER|IP|TID|TIME|PERIOD, then CALLCHAIN or REGS_USER and STACK_USER, and sample_id_all. */
+   IDENTIFIER|IP|TID|TIME|STREAM_ID|PERIOD, then CALLCHAIN or REGS_USER and STACK_USER, and
+   sample_id_all. */
 #ifndef DAEMON_PERF_RECORD_H
 #define DAEMON_PERF_RECORD_H
 
@@ -28,7 +29,8 @@ struct perf_record {
   int32_t pid, tid;
   union {
     struct {
-      uint64_t period_ns;
+      uint64_t stream_id; /* of the event itself: its own where a child inherited it */
+      uint64_t period_ns; /* that the event was made with */
       uint32_t depth;
       uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first, user space only; of a pair pc and lr */
     } sample;

@@ -32,6 +32,7 @@ static int index_events(struct targets *targets) {
 static void target_free(struct target *target, bool is_owner) {
   if (target == NULL) return;
   timer_ring_unmap(&target->ring);
+  rate_fini(&target->rate);
   for (uint32_t i = 0; is_owner && i < target->held.fd_count; i++) close(target->fds[i]);
   free(target->event_ids);
   free(target->watches);
@@ -70,6 +71,7 @@ static struct target *add(struct targets *targets, const struct hold_target *hel
   struct target *target = target_new(held, fds);
   if (target == NULL) return NULL;
   targets->rows[row] = target;
+  target->perf = targets->perf;
   if (held->kind == HOLD_PERF && index_events(targets) < 0) {
     targets->rows[row] = NULL;
     target_free(target, false);
@@ -81,8 +83,10 @@ static struct target *add(struct targets *targets, const struct hold_target *hel
   return target;
 }
 
-void targets_restore(struct targets *targets, const struct hold_table *held) {
+void targets_restore(struct targets *targets, const struct hold_table *held,
+                     const struct perf_rings *perf) {
   memset(targets, 0, sizeof *targets);
+  targets->perf = perf;
   targets->next_id = held->last_id + 1;
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     const struct hold_entry *entry = held->entries[i];
@@ -136,17 +140,32 @@ struct target *targets_find_pid(const struct targets *targets, int32_t pid) {
   return found;
 }
 
+/* Time in user mode, from the kernel's clocks and not from our own samples. */
+static uint64_t user_ns(const struct target *target) {
+  const struct residual *residual = &target->residual;
+  uint64_t total = residual->total_ns - residual->base_total_ns;
+  uint64_t kernel = residual->reported_kernel_ns;
+  return total > kernel ? total - kernel : 0;
+}
+
 uint32_t target_achieved_mhz(const struct target *target) {
-  if (target->records < ACHIEVED_RECORDS_MIN) return 0;
-  uint64_t ns = target->weight_ns;
-  if (target->held.kind == HOLD_PERF) {
-    /* Time in user mode, from the kernel's clocks and not from our own samples. */
-    const struct residual *r = &target->residual;
-    uint64_t total = r->total_ns - r->base_total_ns;
-    uint64_t kernel = r->reported_kernel_ns;
-    if (total > kernel && total - kernel > ns / 2) ns = total - kernel;
-  }
-  return ns ? (uint32_t)((double)target->records * 1e12 / (double)ns) : 0;
+  const struct rate *rate = &target->rate;
+  uint64_t records = target->records - rate->base_records;
+  uint64_t ns = target->weight_ns - rate->base_weight_ns;
+  if (records < ACHIEVED_RECORDS_MIN) return rate->last_mhz;
+  uint64_t user = target->held.kind == HOLD_PERF ? user_ns(target) : 0;
+  if (user > rate->base_user_ns && user - rate->base_user_ns > ns / 2)
+    ns = user - rate->base_user_ns;
+  return ns ? (uint32_t)((double)records * 1e12 / (double)ns) : 0;
+}
+
+void target_begin_achieved(struct target *target) {
+  struct rate *rate = &target->rate;
+  rate->last_mhz = target_achieved_mhz(target);
+  if (target->held.kind == HOLD_PERF) target_read_total(target);
+  rate->base_records = target->records;
+  rate->base_weight_ns = target->weight_ns;
+  rate->base_user_ns = user_ns(target);
 }
 
 const char *target_sampler(const struct target *target) {

@@ -5,6 +5,7 @@
 
 #include "common/table.h"
 #include "hold.h"
+#include "rate.h"
 #include "residual.h"
 #include "ring/ring_reader.h"
 
@@ -18,10 +19,12 @@ struct target {
   struct ring_reader ring;  /* HOLD_TIMER */
   uint64_t *event_ids;      /* HOLD_PERF, one a descriptor */
   struct residual residual; /* HOLD_PERF */
-  bool is_restored;         /* from before this worker: its residual is not known yet */
-  bool is_flushed;          /* run said that the program has ended */
-  uint64_t ended_ns;        /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
-  uint64_t records;         /* samples of its own, since this worker started */
+  struct rate rate;
+  const struct perf_rings *perf; /* where its events write, or NULL */
+  bool is_restored;              /* from before this worker: its residual is not known yet */
+  bool is_flushed;               /* run said that the program has ended */
+  uint64_t ended_ns;             /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
+  uint64_t records;              /* samples of its own, since this worker started */
   uint64_t weight_ns;
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
   uint32_t run;                 /* serial of the note (worker.h) it belongs to, or 0 */
@@ -34,11 +37,13 @@ struct targets {
   uint32_t next_id;
   uint64_t ring_bytes;
   struct table by_event; /* perf event id -> row */
+  const struct perf_rings *perf;
 };
 
 /* Takes up everything in HELD, the descriptors included (a worker has them from its fork).  What
-   cannot be mapped any more is left out. */
-void targets_restore(struct targets *targets, const struct hold_table *held);
+   cannot be mapped any more is left out.  Perf events of all targets write into PERF (borrowed). */
+void targets_restore(struct targets *targets, const struct hold_table *held,
+                     const struct perf_rings *perf);
 void targets_fini(struct targets *targets);
 
 /* Adds what was newly registered; takes over FDS on success.  Returns the target or NULL (no room,
@@ -53,8 +58,11 @@ struct target *targets_find_event(const struct targets *targets, uint64_t event_
 /* The newest target of PID, or NULL. */
 struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 
-/* Samples a CPU second, in thousandths; 0 while there are too few to say. */
+/* Samples a CPU second since the rate was set last, in thousandths; 0 while there are too few to
+   say. */
 uint32_t target_achieved_mhz(const struct target *target);
+/* From here on. */
+void target_begin_achieved(struct target *target);
 /* "perf" or "timer". */
 const char *target_sampler(const struct target *target);
 /* Reads the CPU time of a perf target's tree into its residual. */

@@ -327,7 +327,7 @@ static void close_old_runs(struct worker *worker) {
 static int open_pipeline(struct worker *worker) {
   struct keeper *keeper = worker->keeper;
   perf_rings_map(&keeper->perf);
-  targets_restore(&worker->targets, &keeper->held);
+  targets_restore(&worker->targets, &keeper->held, &keeper->perf);
   int error = modules_new(on_module_file, worker, &worker->modules);
   if (!error) error = processes_new(worker->modules, &worker->processes);
   if (!error) error = window_new(worker->modules, &worker->window);

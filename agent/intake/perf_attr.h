@@ -9,12 +9,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What every sample record begins with, in this order: IDENTIFIER, IP, TID, TIME, PERIOD.  A
+/* What every sample record begins with, in this order: IDENTIFIER, IP, TID, TIME, STREAM_ID,
+   PERIOD.  A
    stack's goes on with CALLCHAIN, a pair's (pc-lr) with REGS_USER and STACK_USER as perf_regs.h
-   says. Every other record ends in TID, TIME, IDENTIFIER (sample_id_all). */
+   says. Every other record ends in TID, TIME, STREAM_ID, IDENTIFIER (sample_id_all). */
 #define PERF_ATTR_SAMPLE_HEAD                                                     \
   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-   PERF_SAMPLE_PERIOD)
+   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_PERIOD)
 #define PERF_ATTR_SAMPLE_TYPE (PERF_ATTR_SAMPLE_HEAD | PERF_SAMPLE_CALLCHAIN)
 
 enum { PERF_ATTR_STACK_DEPTH = 127 /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */ };

@@ -63,7 +63,7 @@ static void open_spool(struct spool **ret) {
 
 static void open_pipeline(struct pipeline *p) {
   memset(p, 0, sizeof *p);
-  targets_restore(&p->targets, &held);
+  targets_restore(&p->targets, &held, NULL);
   assert_int_equal(modules_new(on_file, NULL, &p->modules), 0);
   assert_int_equal(processes_new(p->modules, &p->processes), 0);
   assert_int_equal(window_new(p->modules, &p->window), 0);

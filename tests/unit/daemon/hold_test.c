@@ -66,6 +66,20 @@ static void what_is_held_has_a_descriptor_of_its_own(void **state) {
   close(pipe_ends[0]);
 }
 
+static void a_description_can_change_while_its_descriptors_stay(void **state) {
+  (void)state;
+  struct hold_target target = {.id = 5, .kind = HOLD_PERF, .fd_count = 1};
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  assert_int_equal(hold_send_keep(pair[1], &target, &null), 0);
+  target.set_period_ns = 1000000;
+  assert_int_equal(hold_send_update(pair[1], &target), 0);
+  assert_int_equal(keeper.table.entries[0]->target.set_period_ns, 1000000);
+  assert_int_equal(keeper.table.entries[0]->target.fd_count, 1);
+  target.id = 6;
+  assert_int_equal(hold_send_update(pair[1], &target), -ENOENT);
+  close(null);
+}
+
 static void a_full_table_says_so(void **state) {
   (void)state;
   struct hold_target target = {.kind = HOLD_PERF, .fd_count = 1};
@@ -92,6 +106,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(what_is_held_has_a_descriptor_of_its_own),
+      TEST(a_description_can_change_while_its_descriptors_stay),
       TEST(a_full_table_says_so),
       TEST(a_message_of_another_size_is_refused_and_changes_nothing),
   };

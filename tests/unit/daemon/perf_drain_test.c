@@ -111,6 +111,7 @@ static void publish_with_id(int cpu, struct record *r, uint64_t time, uint32_t t
   put_pair(r, PARENT, PARENT);
   put_u64(r, time);
   put_u64(r, EVENT);
+  put_u64(r, EVENT);
   publish(cpu, r, type, misc);
 }
 
@@ -120,6 +121,7 @@ static void sample(int cpu, uint64_t time, uint32_t pid, uint64_t pc) {
   put_u64(&r, pc);
   put_pair(&r, pid, pid);
   put_u64(&r, time);
+  put_u64(&r, EVENT);
   put_u64(&r, 1000);
   put_u64(&r, 2);
   put_u64(&r, (uint64_t)PERF_CONTEXT_USER);
@@ -186,6 +188,7 @@ static void pair_sample(int cpu, uint64_t time, uint64_t pc, uint64_t lr) {
   put_u64(&r, pc);
   put_pair(&r, PARENT, PARENT);
   put_u64(&r, time);
+  put_u64(&r, EVENT);
   put_u64(&r, 1000);
   put_u64(&r, PERF_SAMPLE_REGS_ABI_64);
   for (uint32_t i = 0; i < perf_regs.count; i++) put_u64(&r, (int)i == perf_regs.lr ? lr : pc);

@@ -46,6 +46,7 @@ static struct span end(struct writer *w, uint32_t type, uint16_t misc) {
 static struct span end_with_id(struct writer *w, uint32_t type, uint16_t misc) {
   put_pair(w, 11, 12);
   put_u64(w, 777);
+  put_u64(w, 43);
   put_u64(w, 42);
   return end(w, type, misc);
 }
@@ -56,6 +57,7 @@ static void put_sample(struct writer *w, uint64_t claimed, unsigned count) {
   put_u64(w, 0x4000);  /* ip */
   put_pair(w, 11, 12); /* pid, tid */
   put_u64(w, 777);     /* time */
+  put_u64(w, 43);      /* stream */
   put_u64(w, 5000000); /* period */
   put_u64(w, claimed);
   for (unsigned i = 0; i < count; i++)
@@ -75,6 +77,7 @@ static void a_sample_gives_its_stack_without_the_markers(void **state) {
   assert_int_equal(record.id, 42);
   assert_int_equal(record.pid, 11);
   assert_int_equal(record.tid, 12);
+  assert_int_equal(record.sample.stream_id, 43);
   assert_int_equal(record.sample.period_ns, 5000000);
   assert_int_equal(record.sample.depth, 3);
   assert_int_equal(record.sample.pc[2], 0x4020);
@@ -102,6 +105,7 @@ static void put_pair_sample(struct writer *w, uint64_t abi, unsigned words, uint
   put_u64(w, 0x4000);
   put_pair(w, 11, 12);
   put_u64(w, 777);
+  put_u64(w, 43);
   put_u64(w, 5000000);
   put_u64(w, abi);
   for (unsigned i = 0; i < words; i++) put_u64(w, value);
