@@ -22,20 +22,18 @@
 #include "intake/intake_client.h"
 #include "intake/socket_path.h"
 #include "raw_syscall.h"
+#include "ring_map.h"
 #include "sampling.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 
 enum {
   TOTAL_MS = 200, /* what a start may wait for a daemon that does not answer */
-  SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
   HZ_MAX = 10000,
   NUMBER_MAX = 100000000,     /* no setting is larger */
   STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
@@ -169,24 +167,6 @@ static int ask_for_ring(int socket, uint64_t deadline_ms, int *ret_ring) {
   return -EACCES;
 }
 
-/* Maps the memfd RING, which must be sealed: a file that could still shrink would be a SIGBUS in
-   the handler. */
-static int map_ring(int ring, struct ring_writer *ret_writer, struct ring_terms *ret_terms) {
-  struct stat found;
-  int seals = fcntl(ring, F_GET_SEALS);
-  if (seals < 0 || (seals & SEALS) != SEALS) return -EPERM;
-  if (fstat(ring, &found) != 0) return -errno;
-  if (found.st_size <= 0 ||
-      (uint64_t)found.st_size > ring_total_bytes(RING_SLOTS_MAX, RING_SLOT_BYTES_MAX))
-    return -EBADMSG;
-  size_t size = (size_t)found.st_size;
-  void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
-  if (base == MAP_FAILED) return -errno;
-  int error = ring_writer_init(ret_writer, ret_terms, base, size);
-  if (error != 0) munmap(base, size);
-  return error;
-}
-
 /* The kernel puts 16 random bytes above the main thread's first frame: the top of what a walk
    needs, and of what is surely mapped. */
 static struct unwind_stack main_stack(void) {
@@ -216,7 +196,7 @@ static void start(void) {
   if (error != 0) return;
   struct ring_writer writer;
   struct ring_terms terms;
-  error = map_ring(ring, &writer, &terms);
+  error = ring_map(ring, &writer, &terms);
   close(ring);
   if (error != 0 || hooks_install() != 0) return;
   if (sampling_start(&writer, &terms, random_seed()) != 0) return;

@@ -16,6 +16,7 @@
    says how many they were. */
 #include "sampler.h"
 #include "arch.h"
+#include "ring/recorder_writer.h"
 #include "thread_slot.h"
 #include "unwind.h"
 
@@ -41,6 +42,7 @@ static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
   if (slot != NULL && atomic_load_explicit(&slot->owner, memory_order_relaxed) == owner)
     return slot;
   thread->ring = ring_writer_claim(&ring, owner, thread->name);
+  thread->place = 0;
   if (thread->ring == NULL && !thread->is_counted) {
     thread->is_counted = true;
     ring_writer_count_unsampled(&ring);
@@ -52,22 +54,50 @@ static uint32_t weight_of(const siginfo_t *event) {
   return event->si_overrun > 0 ? 1 + (uint32_t)event->si_overrun : 1;
 }
 
-static void take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
-  struct ring_slot *slot = ring_slot_of(thread);
-  if (slot == NULL) return;
+/* What the slots are for: a record of the walk, a pair, or a value. */
+static void put_stack(struct thread_slot *thread, struct ring_slot *slot,
+                      const struct arch_registers *at, uint32_t weight) {
   struct ring_record *record = ring_writer_reserve(&ring, slot);
   if (record == NULL) return;
-  struct arch_registers at;
-  struct unwind_trace trace;
-  arch_read(context, &at);
-  trace.pcs = record->pc;
-  trace.room = ring.depth_max;
-  unwind(&at, &thread->stack, &trace);
-  record->weight = weight_of(event);
+  struct unwind_trace trace = {.pcs = record->pc, .room = ring.depth_max};
+  unwind(at, &thread->stack, &trace);
+  record->weight = weight;
   record->depth = (uint8_t)trace.depth;
   record->flags = (uint8_t)((trace.is_truncated ? RING_RECORD_TRUNCATED : 0) |
                             (trace.has_lr ? RING_RECORD_HAS_LR : 0));
   ring_writer_commit(slot, record);
+}
+
+static void put_value(struct thread_slot *thread, struct ring_slot *slot, uintptr_t pc,
+                      uint32_t weight) {
+  recorder_writer_put(slot, ring.slot_bytes, ring_word(pc, &weight), &thread->place);
+  if (weight != 0) ring_writer_count_full(slot, weight);
+}
+
+static void take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
+  uint32_t weight = weight_of(event);
+  struct arch_registers at;
+  arch_read(context, &at);
+  if (ring.collect == RING_HISTOGRAM) {
+    histogram_writer_add(&ring.histogram, at.pc, weight, &thread->place);
+    return;
+  }
+  struct ring_slot *slot = ring_slot_of(thread);
+  if (slot == NULL) return;
+  if (ring.collect == RING_STACKS)
+    put_stack(thread, slot, &at, weight);
+  else if (ring.collect == RING_PC_LR)
+    ring_writer_put_pair(&ring, slot, (struct ring_pair){at.pc, unwind_link(&at, &thread->stack)},
+                         weight);
+  else
+    put_value(thread, slot, at.pc, weight);
+}
+
+static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
+  if (ring.collect == RING_HISTOGRAM)
+    histogram_writer_count_reentry(&ring.histogram, weight);
+  else if (thread->ring != NULL)
+    ring_writer_count_reentry(thread->ring);
 }
 
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {
@@ -77,7 +107,7 @@ void sampler_on_signal(int signal, siginfo_t *event, void *context) {
   if (thread == NULL || !ring_writer_is_on(&ring)) return;
   /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
   if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
-    if (thread->ring != NULL) ring_writer_count_reentry(thread->ring);
+    count_reentry(thread, weight_of(event));
     return;
   }
   take(thread, event, context);

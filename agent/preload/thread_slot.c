@@ -36,6 +36,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
       continue;
     slot->generation++;
     slot->ring = NULL;
+    slot->place = 0;
     slot->timer = -1;
     slot->is_counted = false;
     slot->was_blocked = false;

@@ -18,6 +18,7 @@ struct thread_slot {
   _Atomic uint32_t busy;                              /* the handler is running */
   uint32_t generation;                                /* raised at each claim */
   struct ring_slot *ring;                             /* NULL until the first sample */
+  uint32_t place; /* recorder: where the next value goes; histogram: the last region */
   struct unwind_stack stack;
   int timer;        /* the kernel's id, -1: none */
   bool is_counted;  /* already counted as unsampled */

@@ -62,3 +62,11 @@ void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
     trace->has_lr = true;
   }
 }
+
+uintptr_t unwind_link(const struct arch_registers *at, const struct unwind_stack *stack) {
+  if (at->has_lr) return arch_strip(at->lr);
+  if (!is_on_stack(at->sp, stack) || at->sp % sizeof(uintptr_t) != 0 ||
+      stack->high - at->sp < sizeof(uintptr_t))
+    return 0;
+  return *(const volatile uintptr_t *)at->sp;
+}

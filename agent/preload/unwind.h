@@ -27,4 +27,8 @@ struct unwind_trace {
 void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
             struct unwind_trace *trace);
 
+/* The link register; on a CPU without one the word at the stack pointer, which is the return
+   address on a function's first instruction and last.  0 where there is neither.  Signal-safe. */
+uintptr_t unwind_link(const struct arch_registers *at, const struct unwind_stack *stack);
+
 #endif

@@ -8,7 +8,8 @@
      counters_offset    bin_count counters of counter_bytes each, by the handler
      taken_offset       bin_count counters of counter_bytes each, by the daemon (histogram_drain.c)
 
-   A counter that is full stays full and the expiries that it could not take go to `saturated`. */
+   A counter that is full stays full and the units of weight that it could not take go to
+   `saturated`. */
 #ifndef RING_HISTOGRAM_FORMAT_H
 #define RING_HISTOGRAM_FORMAT_H
 
@@ -29,14 +30,15 @@ enum {
 struct histogram_header {
   uint32_t bin_bytes;     /* a power of two */
   uint32_t counter_bytes; /* 1, 2 or 4 */
-  uint32_t bin_count;     /* room for; regions take them from the front */
+  uint32_t bin_count;     /* room for, a multiple of 4; regions take them from the front */
   uint32_t bins_used;
   uint64_t counters_offset, taken_offset; /* from the start of the ring; taken 0: nobody ships it */
-  /* By the handler, in expiries. */
+  /* By the handler, in units of weight. */
   _Atomic uint64_t samples;   /* all that is below and in the counters */
   _Atomic uint64_t outside;   /* in no region */
   _Atomic uint64_t saturated; /* the counter was full */
-  _Atomic uint64_t contended; /* other threads changed the counter each time it was tried */
+  _Atomic uint64_t contended; /* table or counter were being changed each time it was tried, or
+                                 the thread was in the handler already */
   /* By the daemon: its place in a pass over the counters (histogram_drain.c). */
   uint64_t taken_serial;
   uint32_t redo_first, redo_count;

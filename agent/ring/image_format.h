@@ -21,8 +21,9 @@ enum {
   IMAGE_LABELS_BYTES = 1024,
 };
 
-/* An executable mapping, sorted by start.  Regions never move to other bins: one that is unmapped
-   is taken out, one that appears gets new bins or, when its file was there before, those it had. */
+/* An executable mapping.  Regions never move to other bins: one that is unmapped is retired, with
+   its bins, and comes back to them when the same part of the same file is mapped again; any other
+   that appears gets new bins. */
 struct image_region {
   uint64_t start, end; /* in the process */
   uint64_t address;    /* of start, in the module's own ELF address space */
@@ -40,8 +41,10 @@ struct image_module {
 
 struct image_table {
   _Atomic uint32_t serial;
-  uint32_t region_count, module_count;
-  uint32_t asked_mhz;
+  uint32_t region_count;  /* mapped now, sorted by start, disjoint: what the handler looks at */
+  uint32_t retired_count; /* no longer mapped, behind them: what only readers look at */
+  uint32_t module_count;
+  uint32_t asked_mhz, reserved;
   uint8_t boot_id[16];
   uint64_t start_boottime_ns, start_walltime_ns;
   _Atomic uint64_t alive_boottime_ns, alive_walltime_ns; /* when the daemon last saw it alive */

@@ -11,20 +11,36 @@
 
    So the first zero is where new ends and old begins; where it is the last word of all, nothing
    was overwritten.  A crash between the two stores leaves two zeros in a row: one old value less,
-   nothing wrong.
+   nothing wrong.  The place itself holds a zero already, but for the first one after the N-th: that
+   is cleared before the other two stores, or a crash would make its oldest value the newest.
 
    A value is one word: the PC, and above its 48 bits the weight in units (as in ring_pair), so a
-   value is never zero.  head counts values for ever; tail is not used. */
+   value is never zero.  Units beyond what fits go to dropped_full.  head counts values for ever;
+   tail is not used.  Who frees a slot clears its data and its head first. */
 #ifndef RING_RECORDER_FORMAT_H
 #define RING_RECORDER_FORMAT_H
 
 #include "image_format.h"
+#include "ring_format.h"
 
 enum {
   RECORDER_OFFSET = IMAGE_OFFSET + IMAGE_BYTES,
   RECORDER_VALUES_MIN = 3,
   RECORDER_VALUES_DEFAULT = 1023, /* a thread: ten seconds at 99 Hz; one less than a power of two */
   RECORDER_VALUES_MAX = (1 << 17) - 1,
+  RECORDER_SLOT_BYTES_MIN = 8 * (RECORDER_VALUES_MIN + 1),
 };
+
+/* Data bytes of a slot that keeps at least VALUES (at most RECORDER_VALUES_MAX) of them. */
+static inline uint32_t recorder_slot_bytes(uint32_t values) {
+  uint32_t bytes = RECORDER_SLOT_BYTES_MIN;
+  while (bytes < RING_SLOT_BYTES_MAX && bytes / 8 - 1 < values) bytes *= 2;
+  return bytes;
+}
+
+/* Bytes of a whole recorder. */
+static inline uint64_t recorder_total_bytes(uint32_t slot_count, uint32_t slot_bytes) {
+  return RECORDER_OFFSET + (uint64_t)slot_count * (RING_SLOT_HEADER_BYTES + slot_bytes);
+}
 
 #endif

@@ -46,7 +46,9 @@ void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring
   ret->is_released = atomic_load_explicit(&from->state, memory_order_acquire) == RING_RELEASED;
   ret->tail = atomic_load_explicit(&from->tail, memory_order_relaxed);
   ret->head = atomic_load_explicit(&from->head, memory_order_acquire);
-  if (ret->head - ret->tail > ring->slot_bytes || (ret->head | ret->tail) % 8 != 0) {
+  if (ring->collect == RING_RECORDER) {
+    ret->tail = ret->head; /* values, and nothing to drain */
+  } else if (ret->head - ret->tail > ring->slot_bytes || (ret->head | ret->tail) % 8 != 0) {
     ret->is_broken = true;
     ret->head &= ~7ULL;
     ret->tail = ret->head;
@@ -88,6 +90,20 @@ long ring_record_decode(const uint8_t *data, size_t len, struct ring_sample *ret
   return record.size_bytes;
 }
 
+long ring_pair_decode(const uint8_t *data, size_t len, struct ring_sample *ret) {
+  struct ring_pair pair;
+  if (len == 0) return 0;
+  if (len < sizeof pair) return -1;
+  memcpy(&pair, data, sizeof pair);
+  ret->weight = (uint32_t)(pair.pc_weight >> RING_PAIR_PC_BITS);
+  if (ret->weight == 0) return -1;
+  ret->pc[0] = pair.pc_weight & ((1ULL << RING_PAIR_PC_BITS) - 1);
+  ret->pc[1] = pair.lr;
+  ret->depth = pair.lr != 0 ? 2 : 1;
+  ret->flags = pair.lr != 0 ? RING_RECORD_HAS_LR : 0;
+  return sizeof pair;
+}
+
 void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t full,
                        uint64_t reentry) {
   struct ring_slot *to = slot_at(ring, slot);
@@ -103,6 +119,10 @@ void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t
 void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot) {
   struct ring_slot *to = slot_at(ring, slot);
   atomic_store_explicit(&to->state, RING_LIVE, memory_order_relaxed);
+  if (ring->collect == RING_RECORDER) {
+    memset((uint8_t *)to + RING_SLOT_HEADER_BYTES, 0, ring->slot_bytes);
+    atomic_store_explicit(&to->head, 0, memory_order_relaxed);
+  }
   /* Release: the claimer's compare-and-swap sees the state above. */
   atomic_store_explicit(&to->owner, 0, memory_order_release);
 }

@@ -50,12 +50,16 @@ size_t ring_reader_copy(const struct ring_reader *ring, uint32_t slot, const str
    Pure. */
 long ring_record_decode(const uint8_t *data, size_t len, struct ring_sample *ret);
 
+/* The same for a ring of pairs: RET->depth is 2 with a link register, marked RING_RECORD_HAS_LR, or
+   1 without.  A PC of 0 was beyond 48 bits. */
+long ring_pair_decode(const uint8_t *data, size_t len, struct ring_sample *ret);
+
 /* Stores what the daemon has counted; then moves the tail, which gives the room back. */
 void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t full,
                        uint64_t reentry);
 void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
 
-/* Makes a drained slot free for the next thread. */
+/* Makes a drained slot free for the next thread; a recorder's is cleared: what it kept is gone. */
 void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot);
 
 void ring_reader_control(const struct ring_reader *ring, enum ring_control control);

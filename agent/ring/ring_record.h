@@ -32,4 +32,12 @@ struct ring_pair {
 _Static_assert(sizeof(struct ring_record) == 8, "record header is 8 bytes");
 _Static_assert(sizeof(struct ring_pair) == 16, "two words");
 
+/* PC and WEIGHT as one word: a PC beyond 48 bits becomes 0, what WEIGHT has beyond
+   RING_PAIR_WEIGHT_MAX is left out and given back.  Signal-safe. */
+static inline uint64_t ring_word(uint64_t pc, uint32_t *weight) {
+  uint32_t taken = *weight < RING_PAIR_WEIGHT_MAX ? *weight : RING_PAIR_WEIGHT_MAX;
+  *weight -= taken;
+  return (uint64_t)taken << RING_PAIR_PC_BITS | (pc >> RING_PAIR_PC_BITS == 0 ? pc : 0);
+}
+
 #endif

@@ -15,6 +15,7 @@
    Offsets are computed from sizes that were checked when the ring was mapped, and masked; a head or
    tail that somebody scribbled on can garble records, never reach outside the slot. */
 #include "ring_writer.h"
+#include "recorder_format.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -43,14 +44,43 @@ static int is_signal_of(enum ring_clock clock, int signal) {
   return 0;
 }
 
-static int is_sane(const struct ring_writer *ring, const struct ring_terms *terms) {
-  return ring->collect == RING_STACKS && ring->slot_count >= 1 &&
-         ring->slot_count <= RING_SLOTS_MAX && is_power_of_two(ring->slot_bytes) &&
-         ring->slot_bytes >= RING_SLOT_BYTES_MIN && ring->slot_bytes <= RING_SLOT_BYTES_MAX &&
-         ring->depth_max >= 1 && ring->depth_max <= RING_DEPTH_MAX &&
-         terms->period_ns >= PERIOD_MIN_NS && terms->period_ns <= PERIOD_MAX_NS &&
+static int are_terms(const struct ring_terms *terms) {
+  return terms->period_ns >= PERIOD_MIN_NS && terms->period_ns <= PERIOD_MAX_NS &&
          terms->unit_ns >= 1 && terms->unit_ns <= terms->period_ns &&
          is_signal_of(terms->clock, terms->signal);
+}
+
+static int are_slots(const struct ring_writer *ring, uint32_t least_bytes) {
+  return ring->slot_count >= 1 && ring->slot_count <= RING_SLOTS_MAX &&
+         is_power_of_two(ring->slot_bytes) && ring->slot_bytes >= least_bytes &&
+         ring->slot_bytes <= RING_SLOT_BYTES_MAX && ring->depth_max >= 1 &&
+         ring->depth_max <= RING_DEPTH_MAX;
+}
+
+/* Checks what lies behind the header and notes where it is. */
+static int find_parts(struct ring_writer *ring, uint64_t size) {
+  uint64_t slots_offset = RING_HEADER_BYTES;
+  uint32_t least_bytes = RING_SLOT_BYTES_MIN;
+  switch (ring->collect) {
+  case RING_HISTOGRAM:
+    if (ring->slot_count != 0 || ring->slot_bytes != 0) return -EBADMSG;
+    return histogram_writer_init(&ring->histogram, ring->base, size);
+  case RING_RECORDER:
+    slots_offset = RECORDER_OFFSET;
+    least_bytes = RECORDER_SLOT_BYTES_MIN;
+    break;
+  case RING_STACKS:
+  case RING_PC_LR:
+    break;
+  default:
+    return -EBADMSG;
+  }
+  uint64_t header_bytes = slots_offset - RING_HEADER_BYTES;
+  if (!are_slots(ring, least_bytes) ||
+      header_bytes + ring_total_bytes(ring->slot_count, ring->slot_bytes) != size)
+    return -EBADMSG;
+  ring->slots = ring->base + slots_offset;
+  return 0;
 }
 
 int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void *base,
@@ -69,8 +99,9 @@ int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void
                              .nudge_token = header->nudge_token,
                              .signal = (int)header->signal,
                              .clock = (enum ring_clock)header->clock};
-  if (!is_sane(&ring, &terms) || ring_total_bytes(ring.slot_count, ring.slot_bytes) != size)
-    return -EBADMSG;
+  if (!are_terms(&terms)) return -EBADMSG;
+  int error = find_parts(&ring, size);
+  if (error) return error;
   *ret = ring;
   *ret_terms = terms;
   return 0;
@@ -81,7 +112,8 @@ static struct ring_header *header_of(const struct ring_writer *ring) {
 }
 
 static struct ring_slot *slot_at(const struct ring_writer *ring, uint32_t index) {
-  return (struct ring_slot *)(void *)(ring->base + ring_slot_offset(index, ring->slot_bytes));
+  uint64_t step = RING_SLOT_HEADER_BYTES + (uint64_t)ring->slot_bytes;
+  return (struct ring_slot *)(void *)(ring->slots + index * step);
 }
 
 int ring_writer_is_on(const struct ring_writer *ring) {
@@ -114,8 +146,8 @@ static uint32_t record_bytes(uint32_t depth) {
   return (uint32_t)sizeof(struct ring_record) + depth * (uint32_t)sizeof(uint64_t);
 }
 
-static struct ring_record *record_at(struct ring_slot *slot, uint32_t offset) {
-  return (struct ring_record *)(void *)((uint8_t *)slot + RING_SLOT_HEADER_BYTES + offset);
+static void *record_at(struct ring_slot *slot, uint32_t offset) {
+  return (uint8_t *)slot + RING_SLOT_HEADER_BYTES + offset;
 }
 
 /* Fills the GAP bytes at OFFSET, up to the end of the data, with one record to skip. */
@@ -135,9 +167,7 @@ struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct r
   uint32_t to_end = ring->slot_bytes - offset;
   uint32_t gap = to_end < needed ? to_end : 0;
   if (head - tail > ring->slot_bytes || head - tail + gap + needed > ring->slot_bytes) {
-    /* Only this handler writes the counter: a load and a store are enough, and cheaper. */
-    uint64_t dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed);
-    atomic_store_explicit(&slot->dropped_full, dropped + 1, memory_order_relaxed);
+    ring_writer_count_full(slot, 1);
     return NULL;
   }
   if (gap == 0) return record_at(slot, offset);
@@ -154,12 +184,37 @@ void ring_writer_commit(struct ring_slot *slot, struct ring_record *record) {
   atomic_store_explicit(&slot->head, head + record->size_bytes, memory_order_release);
 }
 
+void ring_writer_put_pair(const struct ring_writer *ring, struct ring_slot *slot,
+                          struct ring_pair pair, uint32_t weight) {
+  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~15ULL;
+  uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+  uint64_t pc = pair.pc_weight;
+  while (weight != 0) {
+    if (head - tail > ring->slot_bytes - sizeof pair) {
+      ring_writer_count_full(slot, 1);
+      return;
+    }
+    uint32_t offset = (uint32_t)head & (ring->slot_bytes - 1);
+    pair.pc_weight = ring_word(pc, &weight);
+    *(struct ring_pair *)record_at(slot, offset) = pair;
+    head += sizeof pair;
+    /* Release: the pair is whole for the reader that acquires this head. */
+    atomic_store_explicit(&slot->head, head, memory_order_release);
+  }
+}
+
 void ring_writer_count_unsampled(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->threads_unsampled, 1, memory_order_relaxed);
 }
 
 void ring_writer_count_refused(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->timers_refused, 1, memory_order_relaxed);
+}
+
+void ring_writer_count_full(struct ring_slot *slot, uint32_t count) {
+  /* Only this handler writes the counter: a load and a store are enough, and cheaper. */
+  uint64_t dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed);
+  atomic_store_explicit(&slot->dropped_full, dropped + count, memory_order_relaxed);
 }
 
 void ring_writer_count_reentry(struct ring_slot *slot) {

@@ -5,12 +5,15 @@
 #ifndef RING_RING_WRITER_H
 #define RING_RING_WRITER_H
 
+#include "histogram_writer.h"
 #include "ring_format.h"
 
 struct ring_writer {
   uint8_t *base;
+  uint8_t *slots;
   uint32_t slot_count, slot_bytes, depth_max;
   enum ring_collect collect;
+  struct histogram_writer histogram; /* when that is collected; there are no slots then */
 };
 
 /* Checks the header of the SIZE bytes at BASE.  Returns 0, -EPROTO for another version, or -EBADMSG
@@ -36,9 +39,15 @@ struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct r
 /* Publishes RECORD, whose weight, depth, flags and frames the caller has filled.  Signal-safe. */
 void ring_writer_commit(struct ring_slot *slot, struct ring_record *record);
 
+/* Appends a pair, or several where WEIGHT asks for it; what finds no room is counted in the slot.
+   Signal-safe. */
+void ring_writer_put_pair(const struct ring_writer *ring, struct ring_slot *slot,
+                          struct ring_pair pair, uint32_t weight);
+
 /* Counters of the header and of a slot.  Signal-safe. */
 void ring_writer_count_unsampled(const struct ring_writer *ring);
 void ring_writer_count_refused(const struct ring_writer *ring);
+void ring_writer_count_full(struct ring_slot *slot, uint32_t count);
 void ring_writer_count_reentry(struct ring_slot *slot);
 
 #endif

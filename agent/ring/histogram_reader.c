@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Regions say which bins are whose; the sum of what they claim may not exceed the bins there are,
+   so that a table made to waste time costs no more than an honest one.  Counters are read one at a
+   time while handlers go on adding: each value is some moment's, and none is lost, because counters
+   only grow. */
+#include "histogram_reader.h"
+#include "histogram_writer.h"
+#include "ring_format.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_sane(const struct histogram_header *header, uint64_t size) {
+  return histogram_header_is_sane(header, size) &&
+         (header->taken_offset == 0 ||
+          histogram_header_has_room(header, header->taken_offset, size));
+}
+
+static uint64_t bins_of(const struct histogram_reader *histogram,
+                        const struct image_region *region) {
+  uint64_t bytes = region->end - region->start;
+  return bytes / histogram->bin_bytes + (bytes % histogram->bin_bytes != 0);
+}
+
+static bool are_bins(const struct histogram_reader *histogram) {
+  const struct image_table *image = &histogram->image;
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < image->region_count + image->retired_count; i++) {
+    uint64_t bins = bins_of(histogram, &image->regions[i]);
+    if (bins > histogram->bin_count ||
+        image->regions[i].first_bin > histogram->bin_count - (uint32_t)bins)
+      return false;
+    total += bins;
+  }
+  return total <= histogram->bin_count;
+}
+
+int histogram_reader_refresh(struct histogram_reader *histogram, bool is_dead) {
+  const uint8_t *image = histogram->base + IMAGE_OFFSET;
+  int error =
+      image_table_read((const struct image_table *)(const void *)image, is_dead, &histogram->image);
+  if (error) return error;
+  return are_bins(histogram) ? 0 : -EBADMSG;
+}
+
+int histogram_reader_open(struct histogram_reader *ret, const void *ring, uint64_t size,
+                          bool is_dead) {
+  struct ring_header outer;
+  struct histogram_header header;
+  if (size < HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES || size > HISTOGRAM_BYTES_MAX)
+    return -EBADMSG;
+  memcpy((void *)&outer, ring, sizeof outer);
+  if (outer.magic != RING_MAGIC || outer.collect != RING_HISTOGRAM) return -EBADMSG;
+  if (outer.version != RING_VERSION) return -EPROTO;
+  memcpy((void *)&header, (const uint8_t *)ring + HISTOGRAM_OFFSET, sizeof header);
+  if (!is_sane(&header, size)) return -EBADMSG;
+  ret->base = ring;
+  ret->bin_bytes = header.bin_bytes;
+  ret->counter_bytes = header.counter_bytes;
+  ret->bin_count = header.bin_count;
+  ret->counters_offset = header.counters_offset;
+  ret->taken_offset = header.taken_offset;
+  ret->period_ns = outer.period_ns;
+  return histogram_reader_refresh(ret, is_dead);
+}
+
+void histogram_reader_totals(const struct histogram_reader *histogram,
+                             struct histogram_totals *ret) {
+  const struct histogram_header *header =
+      (const struct histogram_header *)(const void *)(histogram->base + HISTOGRAM_OFFSET);
+  ret->outside = atomic_load_explicit(&header->outside, memory_order_relaxed);
+  ret->saturated = atomic_load_explicit(&header->saturated, memory_order_relaxed);
+  ret->contended = atomic_load_explicit(&header->contended, memory_order_relaxed);
+  ret->samples = atomic_load_explicit(&header->samples, memory_order_relaxed);
+}
+
+uint32_t histogram_reader_count(const struct histogram_reader *histogram, uint32_t index) {
+  const uint8_t *at = histogram->base + histogram->counters_offset;
+  at += (uint64_t)index * histogram->counter_bytes;
+  switch (histogram->counter_bytes) {
+  case 1:
+    return *(const volatile uint8_t *)at;
+  case 2:
+    return *(const volatile uint16_t *)(const void *)at;
+  default:
+    return *(const volatile uint32_t *)(const void *)at;
+  }
+}
+
+static void describe(const struct histogram_reader *histogram, const struct histogram_cursor *at,
+                     struct histogram_bin *bin) {
+  const struct image_region *region = &histogram->image.regions[at->region];
+  uint64_t offset = (uint64_t)at->bin * histogram->bin_bytes;
+  uint64_t left = region->end - region->start - offset;
+  bin->index = region->first_bin + at->bin;
+  bin->module = region->module;
+  bin->address = region->address + offset;
+  bin->bytes = left < histogram->bin_bytes ? (uint32_t)left : histogram->bin_bytes;
+}
+
+bool histogram_reader_next(const struct histogram_reader *histogram,
+                           struct histogram_cursor *cursor, struct histogram_bin *ret) {
+  const struct image_table *image = &histogram->image;
+  while (cursor->region < image->region_count + image->retired_count) {
+    const struct image_region *region = &image->regions[cursor->region];
+    uint32_t bins = (uint32_t)bins_of(histogram, region);
+    for (; cursor->bin < bins; cursor->bin++) {
+      uint32_t count = histogram_reader_count(histogram, region->first_bin + cursor->bin);
+      if (count == 0) continue;
+      describe(histogram, cursor, ret);
+      ret->count = count;
+      cursor->bin++;
+      return true;
+    }
+    cursor->region++;
+    cursor->bin = 0;
+  }
+  return false;
+}

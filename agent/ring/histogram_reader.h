@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a histogram (histogram_format.h): a live mapping, or the bytes of a file.  Trusts none of
+   it. */
+#ifndef RING_HISTOGRAM_READER_H
+#define RING_HISTOGRAM_READER_H
+
+#include "histogram_format.h"
+#include "image_table.h"
+
+struct histogram_reader {
+  const uint8_t *base;
+  uint32_t bin_bytes, counter_bytes, bin_count;
+  uint64_t counters_offset, taken_offset; /* checked; taken 0: there is none */
+  uint64_t period_ns;
+  struct image_table image; /* a checked copy */
+};
+
+/* In units of weight. */
+struct histogram_totals {
+  uint64_t samples, outside, saturated, contended;
+};
+
+/* Where an iteration stands; all zero at its start. */
+struct histogram_cursor {
+  uint32_t region, bin;
+};
+
+struct histogram_bin {
+  uint32_t index;   /* of the counter */
+  uint32_t module;  /* index in image.modules */
+  uint64_t address; /* of its first byte, in the module's own ELF address space */
+  uint32_t bytes;   /* bin_bytes, or less at the end of a region */
+  uint32_t count;   /* not zero */
+};
+
+/* Checks the headers of the SIZE bytes at RING, which stay the caller's (8-byte aligned).  IS_DEAD:
+   see image_table_read.  Returns 0, -EPROTO for another version, -EAGAIN, or -EBADMSG. */
+int histogram_reader_open(struct histogram_reader *ret, const void *ring, uint64_t size,
+                          bool is_dead);
+
+/* Copies the table again, after the daemon has changed it.  Returns as above. */
+int histogram_reader_refresh(struct histogram_reader *histogram, bool is_dead);
+
+void histogram_reader_totals(const struct histogram_reader *histogram,
+                             struct histogram_totals *ret);
+
+/* The next bin that holds something, of mapped and retired regions.  False at the end.  A whole
+   iteration looks at no more than bin_count counters. */
+bool histogram_reader_next(const struct histogram_reader *histogram,
+                           struct histogram_cursor *cursor, struct histogram_bin *ret);
+
+/* The counter INDEX (below bin_count). */
+uint32_t histogram_reader_count(const struct histogram_reader *histogram, uint32_t index);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs in a signal handler in somebody else's process, in all of its threads at once.
+
+   The region is where it was last time in nearly all samples, so that is looked at first: one cache
+   line of the table.  Else a binary search.  The daemon changes the table while we read it (a
+   sequence lock); a reader that meets a change twice does without, because it may have interrupted
+   anything and must not wait for anybody.
+
+   Whatever the table says, a bin is checked against a number that was checked at set-up and lies in
+   our own memory: a scribbled table makes wrong counts, never a store outside the counters.
+
+   A counter of 1, 2 or 4 bytes is changed by compare-and-swap of the aligned word that holds it, so
+   that there is one road for all widths and a full counter never runs over into its neighbour. */
+#include "histogram_writer.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+enum {
+  TABLE_TRIES = 2,
+  COUNTER_TRIES = 8,
+};
+
+enum found { FOUND, OUTSIDE, CHANGING };
+
+static int is_power_of_two(uint32_t number) {
+  return number != 0 && (number & (number - 1)) == 0;
+}
+
+int histogram_header_has_room(const struct histogram_header *header, uint64_t offset,
+                              uint64_t size) {
+  uint64_t bytes = (uint64_t)header->bin_count * header->counter_bytes;
+  return offset % 8 == 0 && offset >= HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES && offset <= size &&
+         bytes <= size - offset;
+}
+
+int histogram_header_is_sane(const struct histogram_header *header, uint64_t size) {
+  return is_power_of_two(header->bin_bytes) && header->bin_bytes >= HISTOGRAM_BIN_BYTES_MIN &&
+         header->bin_bytes <= HISTOGRAM_BIN_BYTES_MAX && is_power_of_two(header->counter_bytes) &&
+         header->counter_bytes <= 4 && header->bin_count != 0 && header->bin_count % 4 == 0 &&
+         header->bin_count <= HISTOGRAM_BINS_MAX &&
+         histogram_header_has_room(header, header->counters_offset, size);
+}
+
+int histogram_writer_init(struct histogram_writer *ret, void *ring, uint64_t size) {
+  if (size < HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES || size > HISTOGRAM_BYTES_MAX)
+    return -EBADMSG;
+  struct histogram_header *shared = (void *)((uint8_t *)ring + HISTOGRAM_OFFSET);
+  const volatile struct histogram_header *once = shared;
+  struct histogram_header header = {.bin_bytes = once->bin_bytes,
+                                    .counter_bytes = once->counter_bytes,
+                                    .bin_count = once->bin_count,
+                                    .counters_offset = once->counters_offset};
+  if (!histogram_header_is_sane(&header, size)) return -EBADMSG;
+  *ret = (struct histogram_writer){
+      .counters = (uint8_t *)ring + header.counters_offset,
+      .image = (const void *)((uint8_t *)ring + IMAGE_OFFSET),
+      .header = shared,
+      .bin_count = header.bin_count,
+      .counter_max = UINT32_MAX >> (32 - 8 * header.counter_bytes),
+      .bin_shift = (uint8_t)__builtin_ctz(header.bin_bytes),
+      .counter_shift = (uint8_t)__builtin_ctz(header.counter_bytes),
+  };
+  return 0;
+}
+
+static void count(_Atomic uint64_t *counter, uint32_t weight) {
+  atomic_fetch_add_explicit(counter, weight, memory_order_relaxed);
+}
+
+/* The place of PC in the table at this moment, which may be no true one. */
+static const volatile struct image_region *search(const volatile struct image_table *image,
+                                                  uint64_t pc, uint32_t *hint) {
+  uint32_t low = 0, high = image->region_count, at = *hint;
+  if (high > IMAGE_REGIONS_MAX) return NULL;
+  if (at >= high) at = high / 2;
+  while (low < high) {
+    const volatile struct image_region *region = &image->regions[at];
+    if (pc < region->start)
+      high = at;
+    else if (pc >= region->end)
+      low = at + 1;
+    else {
+      *hint = at;
+      return region;
+    }
+    at = low + (high - low) / 2;
+  }
+  return NULL;
+}
+
+static enum found find(const struct histogram_writer *histogram, uint64_t pc, uint32_t *hint,
+                       uint64_t *ret_bin) {
+  const struct image_table *image = histogram->image;
+  for (int i = 0; i < TABLE_TRIES; i++) {
+    /* Acquire: partner of the writer's release at the end of a change. */
+    uint32_t serial = atomic_load_explicit(&image->serial, memory_order_acquire);
+    if (serial % 2 != 0) continue;
+    const volatile struct image_region *region = search(image, pc, hint);
+    uint64_t bin = 0;
+    if (region != NULL) bin = region->first_bin + ((pc - region->start) >> histogram->bin_shift);
+    /* The second look comes after what was read: partner of the fence at the start of a change. */
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&image->serial, memory_order_relaxed) != serial) continue;
+    *ret_bin = bin;
+    return region != NULL && bin < histogram->bin_count ? FOUND : OUTSIDE;
+  }
+  return CHANGING;
+}
+
+static void add(const struct histogram_writer *histogram, uint64_t bin, uint32_t weight) {
+  uint64_t at = bin << histogram->counter_shift;
+  _Atomic uint32_t *word = (_Atomic uint32_t *)(void *)(histogram->counters + (at & ~3ULL));
+  uint32_t shift = 8 * (uint32_t)(at & 3);
+  if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) shift = 32 - shift - (8U << histogram->counter_shift);
+  uint32_t max = histogram->counter_max;
+  uint32_t old = atomic_load_explicit(word, memory_order_relaxed);
+  for (int i = 0; i < COUNTER_TRIES; i++) {
+    uint32_t room = max - (old >> shift & max);
+    uint32_t added = weight < room ? weight : room;
+    if (added != 0 &&
+        !atomic_compare_exchange_weak_explicit(word, &old, old + (added << shift),
+                                               memory_order_relaxed, memory_order_relaxed))
+      continue;
+    if (added != weight) count(&histogram->header->saturated, weight - added);
+    return;
+  }
+  count(&histogram->header->contended, weight);
+}
+
+void histogram_writer_add(const struct histogram_writer *histogram, uint64_t pc, uint32_t weight,
+                          uint32_t *hint) {
+  struct histogram_header *header = histogram->header;
+  uint64_t bin;
+  count(&header->samples, weight);
+  switch (find(histogram, pc, hint, &bin)) {
+  case FOUND:
+    add(histogram, bin, weight);
+    return;
+  case OUTSIDE:
+    count(&header->outside, weight);
+    return;
+  case CHANGING:
+    count(&header->contended, weight);
+    return;
+  }
+}
+
+void histogram_writer_count_reentry(const struct histogram_writer *histogram, uint32_t weight) {
+  count(&histogram->header->samples, weight);
+  count(&histogram->header->contended, weight);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread left, put in order again:
+
+     words    y  y  0  x  |  0         N = 4; the first zero parts new from old
+     yields   x  y  y
+
+   After a crash between the handler's two stores there are two zeros in a row, after a power cut
+   perhaps more of them where pages are of different ages: a zero is never a value, so what is old
+   is simply all that is not zero behind the first one.
+
+   A living thread goes on while it is read.  The copy is good when head did not move meanwhile;
+   a thread adds a value each period, so a second try nearly always meets a quiet moment. */
+#include "recorder_reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { COPY_TRIES = 8 };
+
+static int check(const struct ring_header *header, uint64_t size, struct recorder_reader *ret) {
+  if (header->magic != RING_MAGIC || header->collect != RING_RECORDER) return -EBADMSG;
+  if (header->version != RING_VERSION) return -EPROTO;
+  uint32_t bytes = header->slot_bytes;
+  if (header->slot_count == 0 || header->slot_count > RING_SLOTS_MAX ||
+      (bytes & (bytes - 1)) != 0 || bytes < RECORDER_SLOT_BYTES_MIN ||
+      bytes > RING_SLOT_BYTES_MAX || recorder_total_bytes(header->slot_count, bytes) != size)
+    return -EBADMSG;
+  ret->slot_count = header->slot_count;
+  ret->slot_bytes = bytes;
+  ret->period_ns = header->period_ns;
+  return 0;
+}
+
+int recorder_reader_open(struct recorder_reader *ret, const void *ring, uint64_t size,
+                         bool is_dead) {
+  struct ring_header header;
+  if (size < RECORDER_OFFSET) return -EBADMSG;
+  memcpy((void *)&header, ring, sizeof header);
+  ret->base = ring;
+  int error = check(&header, size, ret);
+  if (error) return error;
+  const uint8_t *image = ret->base + IMAGE_OFFSET;
+  return image_table_read((const struct image_table *)(const void *)image, is_dead, &ret->image);
+}
+
+static const struct ring_slot *slot_at(const struct recorder_reader *recorder, uint32_t index) {
+  uint64_t step = RING_SLOT_HEADER_BYTES + (uint64_t)recorder->slot_bytes;
+  return (const struct ring_slot *)(const void *)(recorder->base + RECORDER_OFFSET + index * step);
+}
+
+int recorder_log_order(uint64_t *words, uint32_t value_count, struct recorder_log *ret) {
+  uint32_t split = 0, end;
+  if (words[value_count] != 0) return -EBADMSG;
+  while (words[split] != 0) split++;
+  end = split;
+  for (uint32_t i = split; i < value_count; i++)
+    if (words[i] != 0) words[end++] = words[i];
+  ret->count = end;
+  ret->older = end - split;
+  ret->was_overwritten = ret->older != 0 || ret->written > value_count;
+  return 0;
+}
+
+/* Copies SLOT's words at a moment when its thread adds none. */
+static int copy(const struct recorder_reader *recorder, const struct ring_slot *slot,
+                uint64_t *words) {
+  const uint8_t *data = (const uint8_t *)slot + RING_SLOT_HEADER_BYTES;
+  for (int i = 0; i < COPY_TRIES; i++) {
+    /* Acquire twice: the words are read between two equal looks at head. */
+    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
+    memcpy(words, data, recorder->slot_bytes);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&slot->head, memory_order_relaxed) == head) return 0;
+  }
+  return -EAGAIN;
+}
+
+int recorder_reader_log(const struct recorder_reader *recorder, uint32_t index, uint64_t *words,
+                        struct recorder_log *ret) {
+  const struct ring_slot *slot = slot_at(recorder, index);
+  struct recorder_log log = {0};
+  uint64_t owner = atomic_load_explicit(&slot->owner, memory_order_acquire);
+  if (owner == 0) return -ENOENT;
+  log.pid = (uint32_t)(owner >> 32);
+  log.tid = (uint32_t)owner;
+  log.is_released = atomic_load_explicit(&slot->state, memory_order_acquire) == RING_RELEASED;
+  int error = copy(recorder, slot, words);
+  if (error) return error;
+  log.written = atomic_load_explicit(&slot->head, memory_order_relaxed);
+  log.dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed) +
+                atomic_load_explicit(&slot->dropped_reentry, memory_order_relaxed);
+  memcpy(log.name, slot->name, RING_NAME_BYTES);
+  error = recorder_log_order(words, recorder->slot_bytes / (uint32_t)sizeof *words - 1, &log);
+  if (error) return error;
+  *ret = log;
+  return 0;
+}
+
+struct recorder_value recorder_log_value(const struct recorder_log *log, const uint64_t *words,
+                                         uint32_t at) {
+  uint32_t newer = log->count - log->older;
+  uint64_t word = at < log->older ? words[newer + at] : words[at - log->older];
+  return (struct recorder_value){.pc = word & ((1ULL << RING_PAIR_PC_BITS) - 1),
+                                 .weight = (uint32_t)(word >> RING_PAIR_PC_BITS)};
+}

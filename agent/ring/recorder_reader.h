@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a flight recorder (recorder_format.h): a live mapping, or a file's bytes after a crash.
+   Trusts none of it. */
+#ifndef RING_RECORDER_READER_H
+#define RING_RECORDER_READER_H
+
+#include "image_table.h"
+#include "recorder_format.h"
+
+struct recorder_reader {
+  const uint8_t *base;
+  uint32_t slot_count, slot_bytes;
+  uint64_t period_ns;
+  struct image_table image; /* a checked copy */
+};
+
+struct recorder_value {
+  uint64_t pc; /* 0: beyond 48 bits */
+  uint32_t weight;
+};
+
+/* What one thread left. */
+struct recorder_log {
+  uint32_t pid, tid;
+  bool is_released; /* the thread ended in order */
+  char name[RING_NAME_BYTES + 1];
+  uint64_t written; /* values ever */
+  uint64_t dropped; /* units of weight that no value could hold, and signals inside the handler */
+  uint32_t count;   /* values kept */
+  uint32_t older;   /* of them from the lap before */
+  bool was_overwritten; /* there were values before these */
+};
+
+/* Checks the headers of the SIZE bytes at RING, which stay the caller's (8-byte aligned).  IS_DEAD:
+   see image_table_read.  Returns 0, -EPROTO for another version, -EAGAIN, or -EBADMSG. */
+int recorder_reader_open(struct recorder_reader *ret, const void *ring, uint64_t size,
+                         bool is_dead);
+
+/* Copies what slot INDEX holds into WORDS (slot_bytes of room) and finds its order.  Returns 0,
+   -ENOENT for a slot that nobody owns, -EAGAIN when its thread was too fast, or -EBADMSG. */
+int recorder_reader_log(const struct recorder_reader *recorder, uint32_t index, uint64_t *words,
+                        struct recorder_log *ret);
+
+/* Finds the order of VALUE_COUNT + 1 WORDS and moves them together, the newer ones in front: sets
+   count, older and was_overwritten.  Returns 0, or -EBADMSG when they do not end in a zero.  Pure.
+ */
+int recorder_log_order(uint64_t *words, uint32_t value_count, struct recorder_log *ret);
+
+/* Value AT (below count) of LOG, oldest first. */
+struct recorder_value recorder_log_value(const struct recorder_log *log, const uint64_t *words,
+                                         uint32_t at);
+
+#endif
