@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the agent may be in a stranger's process, read from the object code itself.
 #
-#   tests/handler.sh LIBRARY OBJECTS     OBJECTS: the handler's, separated by ';' or spaces
+#   tests/handler.sh LIBRARY SAMPLING CONTROL     object files, separated by ';' or spaces
 #
-# The handler: no undefined symbol once its objects are linked together, no thread-local storage, no
-# system call, at most 1 KiB of stack along its deepest path.  The library: libc and nothing else,
-# one exported symbol, at most 64 KiB stripped.
+# SAMPLING is what every sample runs: no undefined symbol once its objects are linked together, no
+# thread-local storage, no system call.  CONTROL is what obeys a change of the switches, in the same
+# signal handler: system calls by the one instruction for them, and nothing of libc or of
+# thread-local storage either.  Both together take at most 1 KiB of stack along their deepest path.
+# The library: libc and nothing else, one exported symbol, at most 64 KiB stripped.
 set -u
 library=$1
-shift
-IFS=' ;' read -r -a objects <<<"$*"
+IFS=' ;' read -r -a objects <<<"$2"
+IFS=' ;' read -r -a control <<<"$3"
 work=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-handler.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 failures=0
@@ -27,17 +29,26 @@ tls=$(readelf -rW "$work/handler.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
 [ -z "$tls" ] || fail "thread-local storage in the handler: $tls"
 readelf -SW "$work/handler.o" | grep -qE ' \.t(data|bss) ' && fail "the handler has a TLS section"
 objdump -d "$work/handler.o" | grep -qE '\s(syscall|sysenter|svc|int +\$0x80)\b' && fail "a system call in the handler"
-[ "$(uname -m)" = x86_64 ] && objdump -d "$work/handler.o" | grep -qE '%(xmm|ymm|zmm|st)[0-9(]' && fail "a vector register in the handler"
+
+[ ${#control[@]} -ge 3 ] || fail "only ${#control[@]} control objects were named"
+ld -r -o "$work/all.o" "${objects[@]}" "${control[@]}" || fail "handler and control do not link"
+undefined=$(nm -u "$work/all.o")
+[ -z "$undefined" ] || fail "undefined symbols in control:" $undefined
+tls=$(readelf -rW "$work/all.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
+[ -z "$tls" ] || fail "thread-local storage in control: $tls"
+callers=$(objdump -d "$work/all.o" | awk '/^[0-9a-f]+ <.*>:$/ { name = $2 } /[ \t](syscall|sysenter|svc)([ \t]|$)/ || /int +\$0x80/ { print name }' | sort -u | tr -d '<>:')
+[ "$callers" = raw_syscall ] || fail "system calls are made by: $callers"
+[ "$(uname -m)" = x86_64 ] && objdump -d "$work/all.o" | grep -qE '%(xmm|ymm|zmm|st)[0-9(]' && fail "a vector register in handler or control"
 
 # The deepest path: each function's own frame (-fstack-usage), summed along calls in the code.  A
 # compiler names its variants of a function NAME.constprop.0 and the like: NAME alone is used.
-for object in "${objects[@]}"; do
+for object in "${objects[@]}" "${control[@]}"; do
   usage=${object%.o}.su
   [ -f "$usage" ] || { fail "no stack usage beside $object"; continue; }
   awk -F'\t' '{ n = split($1, part, ":"); sub(/\..*/, "", part[n]); print "frame", part[n], $2, $3 }' "$usage"
 done >"$work/frames"
 # Calls between the objects are relocations until they are linked: resolve them with --emit-relocs.
-objdump -dr "$work/handler.o" | awk '
+objdump -dr "$work/all.o" | awk '
   /^[0-9a-f]+ <.*>:$/ { name = $2; gsub(/[<>:]/, "", name); sub(/\..*/, "", name); next }
   /(call|jmp|bl|b) / && /<[^+>]+>/ { target = $0; sub(/.*</, "", target); sub(/[.>].*/, "", target); if (target != name) print "call", name, target }
   /R_(X86_64_PLT32|X86_64_PC32|AARCH64_CALL26|AARCH64_JUMP26)/ { target = $3; sub(/[-+.].*/, "", target); if (target != name) print "call", name, target }' | sort -u >"$work/calls"
@@ -51,12 +62,13 @@ deepest=$(awk '
     for (i = 1; i <= n; i++) if (list[i] in frame) { d = depth(list[i], level + 1); if (d > most) most = d }
     return frame[f] + 8 + most
   }
-  END { print depth("sampler_on_signal", 0) }' "$work/frames" "$work/calls")
+  END { print depth("control_on_signal", 0) }' "$work/frames" "$work/calls")
 case $deepest in
 *[!0-9]* | "") fail "stack of the handler: $deepest" ;;
 *) [ "$deepest" -le $STACK_MAX ] || fail "the handler takes $deepest bytes of stack; at most $STACK_MAX" ;;
 esac
 grep -q 'call sampler_on_signal thread_slot_find' "$work/calls" || fail "the call graph was not read"
+grep -q 'call control_on_signal .*obey' "$work/calls" || fail "the call graph does not reach a change"
 grep -q 'unwind' "$work/calls" || fail "the call graph does not reach the unwinder"
 
 strip -o "$work/stripped.so" "$library"

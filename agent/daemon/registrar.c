@@ -155,7 +155,6 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   const char *fault = describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
-  held->unit_ns = held->period_ns;
   held->filters = filters_of(packet->pid);
   timer_ring_size(held, worker->targets.ring_bytes);
   if (!has_room(worker, held->uid, timer_ring_bytes(held)))

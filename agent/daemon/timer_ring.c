@@ -24,6 +24,7 @@ enum {
   BASE_RATE_MHZ = 128000,    /* what RING_SLOT_BYTES_DEFAULT is good for */
   WIDE_BYTES_MAX = 16 << 20, /* of all rings, up to which a new one is wide */
   MIDDLE_BYTES_MAX = 32 << 20,
+  UNIT_NS = 1000,       /* every rate is a whole number of them, as good as exactly */
   SIGNAL_BELOW_MAX = 6, /* far from both ends: libraries take SIGRTMIN+n and SIGRTMAX */
 };
 
@@ -37,6 +38,7 @@ uint64_t timer_ring_bytes(const struct hold_target *target) {
 }
 
 void timer_ring_size(struct hold_target *target, uint64_t used) {
+  target->unit_ns = UNIT_NS;
   target->slot_bytes = RING_SLOT_BYTES_DEFAULT;
   for (uint64_t rate = BASE_RATE_MHZ;
        rate < target->asked_mhz && target->slot_bytes < SLOT_BYTES_LARGEST; rate *= 2)

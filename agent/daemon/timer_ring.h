@@ -6,8 +6,8 @@
 #include "hold.h"
 #include "ring/ring_reader.h"
 
-/* Decides slot_bytes of TARGET from its asked rate, and slot_count from that and from the USED
-   bytes of all rings that there are. */
+/* Decides unit_ns of TARGET, slot_bytes from its asked rate, and slot_count from that and from the
+   USED bytes of all rings that there are. */
 void timer_ring_size(struct hold_target *target, uint64_t used);
 
 /* Makes the memfd for TARGET: sized, touched, filled in, sealed against SHRINK, GROW and further

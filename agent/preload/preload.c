@@ -25,12 +25,14 @@
 #include "ring_map.h"
 #include "sampling.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
   TOTAL_MS = 200, /* what a start may wait for a daemon that does not answer */

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The few system calls that set-up, thread start and fork make, answering -errno as the kernel
-   does. Straight to the kernel, because libc's timer_create starts a helper thread or hides the
-   kernel's timer id, and so that errno is the target's alone.  The handler makes none. */
+/* The few system calls that set-up, thread start, fork and a change of the switches make, answering
+   -errno as the kernel does.  Straight to the kernel, because libc's timer_create starts a helper
+   thread or hides the kernel's timer id, because errno is the target's alone, and because control.c
+   makes them in a signal handler.  The sampling handler makes none. */
 #ifndef PRELOAD_RAW_SYSCALL_H
 #define PRELOAD_RAW_SYSCALL_H
 
-#include <errno.h>
 #include <stdint.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-static inline long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {
-  int saved = errno;
-  long result = syscall(number, a, b, c, d);
-  if (result == -1) result = -errno;
-  errno = saved;
-  return result;
-}
+/* Signal-safe. */
+long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 
 static inline uint32_t raw_getpid(void) {
   return (uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0);

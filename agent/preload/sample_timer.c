@@ -6,14 +6,18 @@
 
    The kernel delivers expiries at its tick; what fell between two ticks is in si_overrun.
 
+   The clock is named by the thread's number (CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED), so that one
+   thread can make the timers of all: the handler that finds the ring resumed does.
+
    The structs are the kernel's own.  struct sigevent is the same in libc, but not every libc names
    the member that holds the thread id. */
 #include "sample_timer.h"
 #include "raw_syscall.h"
 
 #include <signal.h>
-#include <string.h>
 #include <time.h>
+
+enum { CLOCK_OF_THREAD = 6, CLOCK_TID_SHIFT = 3 };
 
 #define NS_PER_S 1000000000ULL
 
@@ -36,20 +40,27 @@ static struct timespec timespec_of(uint64_t ns) {
   return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
 }
 
+static uintptr_t clock_of(uint32_t tid) {
+  return (uintptr_t)(intptr_t)(int)(~tid << CLOCK_TID_SHIFT | CLOCK_OF_THREAD);
+}
+
+int sample_timer_set(const struct sample_timer_plan *plan, int timer) {
+  struct timer_times times = {timespec_of(plan->period_ns), timespec_of(plan->first_ns)};
+  return (int)raw_syscall(SYS_timer_settime, (uintptr_t)timer, 0, (uintptr_t)&times, 0);
+}
+
 int sample_timer_arm(const struct sample_timer_plan *plan, uint32_t tid, void *token,
                      int *ret_timer) {
-  union timer_event event;
-  memset(&event, 0, sizeof event);
+  union timer_event event = {0};
   event.fields.token = token;
   event.fields.signal = plan->signal;
   event.fields.notify = SIGEV_THREAD_ID;
   event.fields.tid = (int)tid;
   int timer = -1;
-  long error = raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (uintptr_t)&event,
-                           (uintptr_t)&timer, 0);
+  long error =
+      raw_syscall(SYS_timer_create, clock_of(tid), (uintptr_t)&event, (uintptr_t)&timer, 0);
   if (error != 0) return (int)error;
-  struct timer_times times = {timespec_of(plan->period_ns), timespec_of(plan->first_ns)};
-  error = raw_syscall(SYS_timer_settime, (uintptr_t)timer, 0, (uintptr_t)&times, 0);
+  error = sample_timer_set(plan, timer);
   if (error != 0) {
     sample_timer_disarm(timer);
     return (int)error;

@@ -12,8 +12,9 @@
    The ring's slot is taken at the first sample.  Should the daemon have freed it meanwhile (it
    believed the thread gone), another one is taken: the owner word tells.
 
-   The weight is in expiries: the kernel's tick merges those that it could not deliver in time and
-   says how many they were. */
+   The weight is in units of the ring's: the kernel's tick merges expiries that it could not deliver
+   in time and says how many they were, and each stands for as many units as its thread's period
+   has. */
 #include "sampler.h"
 #include "arch.h"
 #include "ring/recorder_writer.h"
@@ -50,8 +51,10 @@ static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
   return thread->ring;
 }
 
-static uint32_t weight_of(const siginfo_t *event) {
-  return event->si_overrun > 0 ? 1 + (uint32_t)event->si_overrun : 1;
+static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *event) {
+  uint64_t expiries = event->si_overrun > 0 ? 1 + (uint64_t)event->si_overrun : 1;
+  uint64_t units = expiries * atomic_load_explicit(&thread->scale, memory_order_relaxed);
+  return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
 
 /* What the slots are for: a record of the walk, a pair, or a value. */
@@ -75,7 +78,7 @@ static void put_value(struct thread_slot *thread, struct ring_slot *slot, uintpt
 }
 
 static void take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
-  uint32_t weight = weight_of(event);
+  uint32_t weight = weight_of(thread, event);
   struct arch_registers at;
   arch_read(context, &at);
   if (ring.collect == RING_HISTOGRAM) {
@@ -107,7 +110,7 @@ void sampler_on_signal(int signal, siginfo_t *event, void *context) {
   if (thread == NULL || !ring_writer_is_on(&ring)) return;
   /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
   if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
-    count_reentry(thread, weight_of(event));
+    count_reentry(thread, weight_of(thread, event));
     return;
   }
   take(thread, event, context);

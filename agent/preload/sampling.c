@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a sampled thread: a slot, a timer that carries the slot's token, and at the end a key
-   destructor that undoes both, timer first, so that no signal finds a slot that is gone.
+/* The life of a sampled thread: a slot, a timer that carries the slot's token (control.c), and at
+   the end a key destructor that undoes both, timer first, so that no signal finds a slot that is
+   gone.
 
    Nothing here allocates: a slot comes from a fixed table, and the one value under our key is a
    pointer to it.  (A key beyond the first 32 makes glibc allocate in each thread; ours is made in a
@@ -15,11 +16,12 @@
    it did not foresee, timer_create above all: then no more threads are armed.  (A sandbox that was
    there before the start has let us arm the first thread.) */
 #include "sampling.h"
+#include "control.h"
 #include "raw_syscall.h"
-#include "sample_timer.h"
 #include "sampler.h"
 #include "thread_slot.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -27,7 +29,6 @@
 
 static struct {
   struct ring_terms terms;
-  uint64_t seed;
   pthread_key_t key; /* the thread's struct thread_slot */
   bool is_on;
   bool was_sandboxed;
@@ -49,7 +50,7 @@ static void end_thread(void *value) {
   /* A child of a fork that told nobody (_Fork, raw clone) holds its parent's slot, not its own. */
   uint64_t own = ring_owner(raw_getpid(), raw_gettid());
   if (atomic_load_explicit(&thread->owner, memory_order_relaxed) != own) return;
-  sample_timer_disarm(thread->timer);
+  if (control_end_thread(thread) != 0) return;
   if (thread->ring != NULL) ring_writer_release(thread->ring);
   thread_slot_release(thread);
 }
@@ -58,7 +59,7 @@ static int take_signal(void) {
   struct sigaction old;
   if (sigaction(sampling.terms.signal, NULL, &old) != 0) return -errno;
   if ((old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler != SIG_DFL) return -EBUSY;
-  struct sigaction ours = {.sa_sigaction = sampler_on_signal,
+  struct sigaction ours = {.sa_sigaction = control_on_signal,
                            .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   /* Nothing interrupts the handler, so nothing can jump out of it and leave it marked busy; the
      signals of faults stay free, as a debugger or a crash reporter expects. */
@@ -70,16 +71,17 @@ static int take_signal(void) {
 
 int sampling_start(const struct ring_writer *ring, const struct ring_terms *terms, uint64_t seed) {
   sampling.terms = *terms;
-  sampling.seed = seed;
   sampling.was_sandboxed = is_sandboxed();
   int error = pthread_key_create(&sampling.key, end_thread);
   if (error != 0) return -error;
   sampler_init(ring);
+  control_init(terms, seed);
   error = take_signal();
   if (error != 0) {
     pthread_key_delete(sampling.key);
     return error;
   }
+  control_begin_process(raw_getpid());
   sampling.is_on = true;
   return 0;
 }
@@ -92,31 +94,21 @@ void sampling_skip(void) {
   ring_writer_count_unsampled(sampler_ring());
 }
 
-static uint64_t thread_seed(uint32_t tid) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return sampling.seed ^ (uint64_t)tid << 32 ^ (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30;
-}
-
-static int arm(struct thread_slot *thread, uint32_t tid) {
-  uint64_t period_ns = sampling.terms.period_ns;
-  struct sample_timer_plan plan = {.signal = sampling.terms.signal,
-                                   .period_ns = period_ns,
-                                   .first_ns = sample_timer_first_ns(period_ns, thread_seed(tid))};
+static int arm(struct thread_slot *thread) {
   int error = pthread_setspecific(sampling.key, thread);
   if (error != 0) return -error;
-  error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
-  if (error == 0) return 0;
-  ring_writer_count_refused(sampler_ring());
-  pthread_setspecific(sampling.key, NULL);
+  error = control_begin_thread(thread);
+  if (error != 0) pthread_setspecific(sampling.key, NULL);
   return error;
 }
 
 void sampling_begin(const struct unwind_stack *stack) {
   uint32_t tid = raw_gettid();
   struct thread_slot *thread = NULL;
-  if (sampling.was_sandboxed || !is_sandboxed())
+  if (sampling.was_sandboxed || !is_sandboxed()) {
+    control_poll();
     thread = thread_slot_claim(ring_owner(raw_getpid(), tid));
+  }
   if (thread == NULL) {
     sampling_skip();
     return;
@@ -124,7 +116,7 @@ void sampling_begin(const struct unwind_stack *stack) {
   thread->stack = *stack;
   memset(thread->name, 0, sizeof thread->name);
   raw_syscall(SYS_prctl, PR_GET_NAME, (uintptr_t)thread->name, 0, 0);
-  if (arm(thread, tid) == 0) return;
+  if (arm(thread) == 0) return;
   thread_slot_release(thread);
   sampling_skip();
 }
@@ -156,6 +148,7 @@ void sampling_in_child(void) {
     was_blocked = parents->was_blocked;
   }
   pthread_setspecific(sampling.key, NULL);
+  control_begin_process(raw_getpid());
   sampling_begin(&stack);
   restore_mask(was_blocked);
 }

@@ -18,11 +18,19 @@
 enum { GENERATION_MASK = THREAD_SLOT_ALIGN - 1 };
 
 static struct thread_slot slots[THREAD_SLOTS_MAX];
+static _Atomic uint32_t used; /* the slots after these were never touched, and take no memory */
 
 _Static_assert(sizeof slots[0] % THREAD_SLOT_ALIGN == 0, "a token needs its free bits");
 
 static bool is_free(uint64_t holder, uint64_t owner) {
   return holder == 0 || holder >> 32 != owner >> 32;
+}
+
+static void note_used(uint32_t count) {
+  uint32_t before = atomic_load_explicit(&used, memory_order_relaxed);
+  while (before < count && !atomic_compare_exchange_weak_explicit(
+                               &used, &before, count, memory_order_release, memory_order_relaxed))
+    ;
 }
 
 struct thread_slot *thread_slot_claim(uint64_t owner) {
@@ -37,10 +45,12 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
     slot->generation++;
     slot->ring = NULL;
     slot->place = 0;
+    atomic_store_explicit(&slot->scale, 1, memory_order_relaxed);
     slot->timer = -1;
     slot->is_counted = false;
     slot->was_blocked = false;
     atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
+    note_used(i + 1);
     return slot;
   }
   return NULL;
@@ -51,6 +61,23 @@ void thread_slot_release(struct thread_slot *slot) {
   slot->ring = NULL;
   /* Release: the next owner starts from what was written above. */
   atomic_store_explicit(&slot->owner, 0, memory_order_release);
+}
+
+unsigned thread_slot_used(void) {
+  return atomic_load_explicit(&used, memory_order_acquire);
+}
+
+struct thread_slot *thread_slot_at(unsigned index) {
+  return &slots[index];
+}
+
+bool thread_slot_close(struct thread_slot *slot) {
+  uint32_t open = 1;
+  return atomic_compare_exchange_strong(&slot->is_open, &open, 0);
+}
+
+void thread_slot_open(struct thread_slot *slot) {
+  atomic_store(&slot->is_open, 1);
 }
 
 void *thread_slot_token(struct thread_slot *slot) {

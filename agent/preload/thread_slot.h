@@ -8,6 +8,8 @@
 #include "ring/ring_writer.h"
 #include "unwind.h"
 
+#include <stdbool.h>
+
 enum {
   THREAD_SLOTS_MAX = 1024, /* threads alive at once; further ones are counted as unsampled */
   THREAD_SLOT_ALIGN = 128, /* leaves seven bits of a token for the generation */
@@ -20,21 +22,32 @@ struct thread_slot {
   struct ring_slot *ring;                             /* NULL until the first sample */
   uint32_t place; /* recorder: where the next value goes; histogram: the last region */
   struct unwind_stack stack;
-  int timer;        /* the kernel's id, -1: none */
-  bool is_counted;  /* already counted as unsampled */
-  bool was_blocked; /* our signal was blocked before this thread called fork */
+  _Atomic uint32_t is_open; /* control.c may take it to change its timer */
+  _Atomic uint32_t scale;   /* units that an expiry stands for */
+  int timer;                /* the kernel's id, -1: none; of whoever has taken the slot */
+  bool is_counted;          /* already counted as unsampled */
+  bool was_blocked;         /* our signal was blocked before this thread called fork */
   char name[RING_NAME_BYTES];
 };
 
 /* Takes a free slot for OWNER, or returns NULL.  A slot of another pid is what a fork left over,
-   and free.  Any thread. */
+   and free.  It is not open yet.  Any thread. */
 struct thread_slot *thread_slot_claim(uint64_t owner);
 
 /* Frees SLOT; its tokens mean nothing from here on.  By its owner, after its timer is gone. */
 void thread_slot_release(struct thread_slot *slot);
 
-/* The value for the timer of SLOT. */
+/* The value for the timer of SLOT.  Signal-safe. */
 void *thread_slot_token(struct thread_slot *slot);
+
+/* Slots below this number were ever used; slot INDEX of them.  Signal-safe. */
+unsigned thread_slot_used(void);
+struct thread_slot *thread_slot_at(unsigned index);
+
+/* Nobody may take SLOT while it is closed: close is true for the one who closed it.  Signal-safe.
+ */
+bool thread_slot_close(struct thread_slot *slot);
+void thread_slot_open(struct thread_slot *slot);
 
 /* The slot that TOKEN means, or NULL for a value that is no token or that of a thread that ended.
    Signal-safe. */

@@ -6,4 +6,5 @@
 build=${FLEETPROF_TARGETS%/tests/targets}
 objects=$(find "$build/agent" -path '*fleetprof_handler.dir*' -name '*.o' | tr '\n' ' ')
 [ -n "$objects" ] || not_run "no handler objects below $build/agent: run from a build tree"
-"$torture_sources/../../handler.sh" "$agent" "$objects" || fail "the handler's object code"
+control=$(find "$build/agent" -path '*fleetprof_control.dir*' -name '*.o' | tr '\n' ' ')
+"$torture_sources/../../handler.sh" "$agent" "$objects" "$control" || fail "the handler's object code"

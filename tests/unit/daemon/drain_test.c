@@ -105,10 +105,10 @@ static int make(void **state) {
                                .uid = getuid(),
                                .asked_mhz = 100000,
                                .period_ns = 10000000,
-                               .unit_ns = 10000000,
                                .fd_count = 1,
                                .service = "test"};
   timer_ring_size(&target, 0);
+  target.unit_ns = target.period_ns;
   int fd = timer_ring_make(&target);
   return fd >= 0 && hold_table_add_take(&held, &target, &fd) ? 0 : -1;
 }

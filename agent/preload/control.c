@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A thread's timer is touched by two: the thread itself, at its start and end, and whoever obeys a
+   change, which may be a signal handler in any thread, at any instruction of those two.  So nobody
+   waits: a slot is closed by compare-and-swap, and who finds it closed goes on.  Nothing is missed:
+
+     obeys:   store the wish, raise `epoch`, close the slot?  no: its thread is at work on it
+     thread:  close, set the timer to the wish, open, look at `epoch` again: another?  once more
+
+   with all four in one order (seq_cst), one of them sees the other.  Only a thread's end has to
+   have its slot, and sleeps for it: the other side makes three system calls at most.
+
+   The handler makes system calls here and nowhere else, and only when they were permitted for this
+   very change: the sampling itself has none, and a sandbox that a program enters after it started
+   never sees one of ours.  A process that is not permitted goes on with the timers that it has and
+   records nothing while paused.
+
+   The sample comes first, so that it still has the weight of the period that it ends.  Another
+   thread's expiry that is on its way while its period changes is weighed with the new one: an error
+   of less than one sample a thread and change. */
+#include "control.h"
+#include "raw_syscall.h"
+#include "ring/ring_process.h"
+#include "sample_timer.h"
+#include "sampler.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+
+enum {
+  END_TRIES = 1000, /* of END_WAIT_NS each: as good as for ever */
+  END_WAIT_NS = 50000,
+};
+
+static struct {
+  struct ring_terms terms;
+  uint64_t seed;
+  uint32_t pid;
+  struct ring_process *row;    /* NULL: the daemon does not know of this process */
+  _Atomic uint32_t busy;       /* somebody obeys */
+  _Atomic uint32_t seen;       /* serial */
+  _Atomic uint32_t is_on;      /* the wish */
+  _Atomic uint32_t scale;      /* the wish: units to an expiry */
+  _Atomic uint32_t epoch;      /* of the wish */
+  _Atomic uint32_t randomness; /* makes seeds differ */
+  bool is_off;                 /* for good */
+} control;
+
+static void take_wish(void) {
+  enum ring_control wish = ring_process_control(sampler_ring());
+  if (wish == RING_OFF) control.is_off = true;
+  atomic_store(&control.scale, ring_process_scale(sampler_ring(), control.terms.unit_ns));
+  atomic_store(&control.is_on, wish == RING_RUN && !control.is_off);
+  atomic_fetch_add(&control.epoch, 1);
+}
+
+void control_init(const struct ring_terms *terms, uint64_t seed) {
+  control.terms = *terms;
+  control.seed = seed;
+  atomic_store(&control.seen, ring_process_serial(sampler_ring()));
+  take_wish();
+}
+
+static void enter(void) {
+  if (control.row == NULL) control.row = ring_process_enter(sampler_ring(), control.pid);
+}
+
+void control_begin_process(uint32_t pid) {
+  bool is_first = control.pid == 0;
+  control.pid = pid;
+  control.row = NULL;
+  atomic_store(&control.busy, 0);
+  for (unsigned i = 0; i < thread_slot_used(); i++) thread_slot_close(thread_slot_at(i));
+  if (!is_first && atomic_load(&control.is_on)) return; /* most end before a change comes */
+  enter();
+  if (control.row != NULL)
+    ring_process_say_seen(sampler_ring(), control.row, atomic_load(&control.seen));
+}
+
+static uint64_t next_seed(uint32_t tid) {
+  uint64_t turn = atomic_fetch_add_explicit(&control.randomness, 1, memory_order_relaxed);
+  return control.seed ^ (uint64_t)tid << 32 ^ turn << 8;
+}
+
+static void disarm(struct thread_slot *thread) {
+  if (thread->timer < 0) return;
+  sample_timer_disarm(thread->timer);
+  thread->timer = -1;
+  ring_process_count_armed(control.row, -1);
+}
+
+/* Makes the timer of THREAD, which the caller has closed, what the wish says. */
+static int apply(struct thread_slot *thread) {
+  uint32_t scale = atomic_load(&control.scale);
+  if (!atomic_load(&control.is_on)) {
+    disarm(thread);
+    return 0;
+  }
+  bool is_armed = thread->timer >= 0;
+  if (is_armed && atomic_load(&thread->scale) == scale) return 0;
+  uint32_t tid = (uint32_t)atomic_load(&thread->owner);
+  uint64_t period_ns = scale * control.terms.unit_ns;
+  struct sample_timer_plan plan = {.signal = control.terms.signal,
+                                   .period_ns = period_ns,
+                                   .first_ns = sample_timer_first_ns(period_ns, next_seed(tid))};
+  atomic_store(&thread->scale, scale);
+  if (is_armed) return sample_timer_set(&plan, thread->timer);
+  int error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
+  if (error == 0)
+    ring_process_count_armed(control.row, 1);
+  else
+    ring_writer_count_refused(sampler_ring());
+  return error;
+}
+
+int control_begin_thread(struct thread_slot *thread) {
+  int error;
+  uint32_t epoch;
+  do {
+    epoch = atomic_load(&control.epoch);
+    error = apply(thread);
+    if (error != 0) return error;
+    thread_slot_open(thread);
+  } while (atomic_load(&control.epoch) != epoch && thread_slot_close(thread));
+  return 0;
+}
+
+int control_end_thread(struct thread_slot *thread) {
+  struct timespec wait = {0, END_WAIT_NS};
+  for (unsigned tries = 0; !thread_slot_close(thread); tries++) {
+    if (tries == END_TRIES) return -EBUSY;
+    raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);
+  }
+  disarm(thread);
+  return 0;
+}
+
+static void obey(uint32_t serial) {
+  uint32_t nobody = 0;
+  if (!atomic_compare_exchange_strong(&control.busy, &nobody, 1)) return;
+  take_wish();
+  for (unsigned i = 0; i < thread_slot_used(); i++) {
+    struct thread_slot *thread = thread_slot_at(i);
+    if (atomic_load(&thread->owner) >> 32 != control.pid || !thread_slot_close(thread)) continue;
+    apply(thread);
+    thread_slot_open(thread);
+  }
+  atomic_store(&control.seen, serial);
+  ring_process_say_seen(sampler_ring(), control.row, serial);
+  atomic_store(&control.busy, 0);
+}
+
+static bool is_due(uint32_t *ret_serial) {
+  *ret_serial = ring_process_serial(sampler_ring());
+  return *ret_serial != atomic_load_explicit(&control.seen, memory_order_relaxed);
+}
+
+void control_poll(void) {
+  uint32_t serial;
+  if (!is_due(&serial)) return;
+  enter();
+  obey(serial);
+}
+
+static void obey_if_permitted(void) {
+  uint32_t serial;
+  if (!is_due(&serial)) return;
+  enter();
+  if (control.row != NULL && ring_process_ask(control.row, serial)) obey(serial);
+}
+
+void control_on_signal(int signal, siginfo_t *event, void *context) {
+  bool is_nudge = event->si_code == SI_QUEUE && control.terms.nudge_token != 0 &&
+                  (uintptr_t)event->si_value.sival_ptr == control.terms.nudge_token;
+  if (!is_nudge) sampler_on_signal(signal, event, context);
+  obey_if_permitted();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether timers run, and at which period: as the daemon says in the ring's header
+   (ring/switch_format.h), for all sampled threads of this process. */
+#ifndef PRELOAD_CONTROL_H
+#define PRELOAD_CONTROL_H
+
+#include "ring/ring_writer.h"
+#include "thread_slot.h"
+
+#include <signal.h>
+
+/* Once, after sampler_init and before all others: starts from what the ring says now.  SEED makes
+   first expiries random. */
+void control_init(const struct ring_terms *terms, uint64_t seed);
+
+/* This process is PID from here on: at the start, and in a forked child, which has no timers. */
+void control_begin_process(uint32_t pid);
+
+/* For sigaction with SA_SIGINFO | SA_RESTART | SA_ONSTACK: takes the sample, then obeys a change
+   where one has come and is permitted.  Signal-safe. */
+void control_on_signal(int signal, siginfo_t *event, void *context);
+
+/* Obeys a change, in a thread that may make system calls.  Not from a handler. */
+void control_poll(void);
+
+/* The calling thread has taken THREAD: gives it a timer, unless timers are off.  Returns 0 or
+   -errno: then there is none. */
+int control_begin_thread(struct thread_slot *thread);
+
+/* Takes the timer of the calling thread away for good.  Returns 0, or -EBUSY when somebody else
+   does not let go of THREAD: it must then be left as it is. */
+int control_end_thread(struct thread_slot *thread);
+
+#endif

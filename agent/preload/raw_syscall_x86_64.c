@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* x86-64: number in rax, arguments in rdi, rsi, rdx, r10; the instruction spoils rcx and r11. */
+#include "raw_syscall.h"
+
+long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {
+  long result;
+  register uintptr_t fourth __asm__("r10") = d;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                   : "rcx", "r11", "memory");
+  return result;
+}
