@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One event a CPU, in CPU order, all inherited by whatever the program starts; they begin to count
-   at its exec.  Our copies are closed as soon as the daemon has its own.  No variable, no preload,
-   no signal: the program cannot tell that it is sampled. */
+   at its exec.  One more, on all CPUs, tells what each task had spent when it ended.  Our copies
+   are closed as soon as the daemon has its own.  No variable, no preload, no signal: the program
+   cannot tell that it is sampled. */
 #include "launch_perf.h"
 #include "cpu_list.h"
 #include "daemon_call.h"
@@ -69,6 +70,23 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
   return error;
 }
 
+/* What tells of the ends of short processes; where it is not to be had, their time is known only in
+   sum. */
+static void open_exits(pid_t pid, struct events *events) {
+  struct perf_event_attr anchor, exits;
+  perf_attr_fill_exits_anchor(&anchor);
+  perf_attr_fill_exits(&exits);
+  if (events->count + 2 > INTAKE_FDS_MAX) return;
+  int first = perf_attr_open(&anchor, pid, -1);
+  int second = first < 0 ? first : perf_attr_open(&exits, pid, -1);
+  if (second < 0) {
+    if (first >= 0) close(first);
+    return;
+  }
+  events->fds[events->count++] = first;
+  events->fds[events->count++] = second;
+}
+
 static int hand_over(struct sampling_choice *choice, const struct events *events) {
   struct intake_request request;
   struct intake_answer answer;
@@ -93,10 +111,12 @@ static int hand_over(struct sampling_choice *choice, const struct events *events
 int launch_perf(struct sampling_choice *choice) {
   struct events events = {.count = 0};
   int error = open_events(choice->pid, choice->settings, &events);
-  if (error != 0)
-    explain(error, choice->why, sizeof choice->why);
-  else
+  if (error == 0) {
+    open_exits(choice->pid, &events);
     error = hand_over(choice, &events);
+  } else {
+    explain(error, choice->why, sizeof choice->why);
+  }
   close_events(&events);
   return error;
 }

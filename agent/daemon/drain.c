@@ -36,8 +36,8 @@ static const char *file_name(const char *path) {
 
 /* The service is what the user said, else the program's file name: each program of a tree then has
    one of its own. */
-static void describe_series(struct drain *drain, const struct target *target,
-                            struct process *process, struct window_series *ret) {
+void drain_describe(struct drain *drain, const struct target *target, struct process *process,
+                    struct window_series *ret) {
   const struct hold_target *held = &target->held;
   const char *exe = process->exe ? process->exe : "";
   if (process->exe_module != MODULE_NONE)
@@ -59,7 +59,7 @@ void drain_add(struct drain *drain, const struct drain_stack *stack, struct coun
   struct code_frame frames[LIMIT_STACK_DEPTH];
   struct window_series series;
   uint32_t count = stack->depth < LIMIT_STACK_DEPTH ? stack->depth : LIMIT_STACK_DEPTH;
-  describe_series(drain, stack->target, stack->process, &series);
+  drain_describe(drain, stack->target, stack->process, &series);
   struct window_sample sample = {
       .series = &series,
       .thread = stack->thread,
@@ -128,6 +128,7 @@ static void rebase_restored(struct drain *drain) {
     target_read_total(target);
     processes_sum_target(drain->processes, target->held.id, &sum);
     target->residual.kernel_ns = sum.system_ns;
+    if (sum.cpu_ns > target->residual.total_ns) target->residual.total_ns = sum.cpu_ns;
     residual_rebase(&target->residual);
     target->is_restored = false;
   }
@@ -143,47 +144,6 @@ uint64_t drain_run(struct drain *drain) {
       records += timer_drain_run(drain, target);
   }
   rebase_restored(drain);
+  drain_settle_crowd(drain);
   return records;
-}
-
-/* One record for a whole part of the rest: its weight is exact, its stack is one pseudo frame. */
-static void add_rest(struct drain *drain, struct target *target, uint32_t module,
-                     uint64_t weight_ns) {
-  struct window_series series;
-  struct process root = {.exe_module = MODULE_NONE}, *process;
-  struct code_frame frame = {.module = module};
-  if (weight_ns == 0) return;
-  process = processes_find(drain->processes, target->held.pid);
-  if (process == NULL) {
-    process = &root;
-    root.exe = target->held.exe[0] ? target->held.exe : NULL;
-    memcpy(root.comm, target->root_comm, sizeof root.comm);
-  }
-  describe_series(drain, target, process, &series);
-  struct window_sample sample = {.series = &series,
-                                 .thread = process->comm,
-                                 .frames = &frame,
-                                 .depth = 1,
-                                 .count = 1,
-                                 .weight = weight_ns};
-  int error = window_add(drain->window, &sample);
-  counter_page_produce(drain->page, 1);
-  if (error) counter_page_drop(drain->page, LOSS_WINDOW_FULL, 1);
-}
-
-void drain_residual(struct drain *drain, struct target *target, bool is_final) {
-  struct processes_sum sum;
-  struct residual_step step;
-  struct residual *residual = &target->residual;
-  target_read_total(target);
-  processes_sum_target(drain->processes, target->held.id, &sum);
-  if (sum.system_ns > residual->kernel_ns) residual->kernel_ns = sum.system_ns;
-  uint64_t firing = (uint64_t)sum.threads * target->held.fd_count;
-  residual_next(residual, is_final ? 0 : firing * rate_longest_ns(target), &step);
-  add_rest(drain, target, MODULE_KERNEL, step.kernel_ns);
-  add_rest(drain, target, MODULE_UNSAMPLED, step.rest_ns);
-}
-
-void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns) {
-  add_rest(drain, target, MODULE_UNSAMPLED, weight_ns);
 }

@@ -23,6 +23,10 @@ void drain_add_bad(struct drain *drain, struct counters *tally);
 /* The books as they will be with TALLY. */
 struct counters drain_after(const struct drain *drain, const struct counters *tally);
 
+/* What the samples of PROCESS in TARGET have in common; borrows both. */
+void drain_describe(struct drain *drain, const struct target *target, struct process *process,
+                    struct window_series *ret);
+
 uint64_t perf_drain_run(struct drain *drain);
 uint64_t timer_drain_run(struct drain *drain, struct target *target);
 
@@ -33,5 +37,11 @@ int perf_drain_init(struct drain *drain);
 struct perf_record;
 void perf_process_record(struct drain *drain, const struct target *target,
                          const struct perf_record *record);
+/* Before a drain and after it: the ends of tasks that were known at its beginning. */
+void perf_process_mark_ends(struct drain *drain);
+void perf_process_take_ends(struct drain *drain);
+
+/* Settles the accounts of what has ended and forgets it, when there is much of that. */
+void drain_settle_crowd(struct drain *drain);
 
 #endif

@@ -32,10 +32,10 @@ struct hold_entry *hold_table_add_take(struct hold_table *table, const struct ho
                                        const int *fds) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     if (table->entries[i] != NULL) continue;
-    struct hold_entry *entry = malloc(sizeof *entry + sizeof(int) * target->fd_count);
+    struct hold_entry *entry = malloc(sizeof *entry + sizeof(int) * hold_fds(target));
     if (entry == NULL) return NULL;
     entry->target = *target;
-    memcpy(entry->fds, fds, sizeof(int) * target->fd_count);
+    memcpy(entry->fds, fds, sizeof(int) * hold_fds(target));
     table->entries[i] = entry;
     if (target->id > table->last_id) table->last_id = target->id;
     return entry;
@@ -44,7 +44,7 @@ struct hold_entry *hold_table_add_take(struct hold_table *table, const struct ho
 }
 
 static void entry_free(struct hold_entry *entry) {
-  for (uint32_t i = 0; i < entry->target.fd_count; i++) close(entry->fds[i]);
+  for (uint32_t i = 0; i < hold_fds(&entry->target); i++) close(entry->fds[i]);
   free(entry);
 }
 
@@ -89,7 +89,7 @@ static int send_message(int socket, struct hold_message *message, const int *fds
   union hold_control control;
   struct iovec piece = {message, sizeof *message};
   struct msghdr packet = {.msg_iov = &piece, .msg_iovlen = 1};
-  size_t fd_bytes = sizeof(int) * message->target.fd_count;
+  size_t fd_bytes = sizeof(int) * hold_fds(&message->target);
   if (fd_bytes > 0) {
     memset(&control, 0, sizeof control);
     packet.msg_control = control.bytes;
@@ -106,7 +106,7 @@ static int send_message(int socket, struct hold_message *message, const int *fds
 
 int hold_send_keep(int socket, const struct hold_target *target, const int *fds) {
   struct hold_message message = {.verb = HOLD_KEEP, .target = *target};
-  if (target->fd_count > INTAKE_FDS_MAX) return -EOVERFLOW;
+  if (hold_fds(target) > INTAKE_FDS_MAX) return -EOVERFLOW;
   return send_message(socket, &message, fds);
 }
 
@@ -161,7 +161,7 @@ int hold_serve(int socket, struct hold_table *table) {
   if (got == 0) return -ECONNRESET;
   unsigned count = take_fds(&packet, fds);
   int32_t answer = -EBADMSG;
-  if (got == (ssize_t)sizeof message && count == message.target.fd_count)
+  if (got == (ssize_t)sizeof message && count == hold_fds(&message.target))
     answer = serve_message(&message, table, fds);
   if (answer != 0)
     for (unsigned i = 0; i < count; i++) close(fds[i]);

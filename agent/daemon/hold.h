@@ -33,6 +33,7 @@ struct hold_target {
   uint32_t filters;                /* HOLD_TIMER: seccomp filters that it had already */
   uint32_t control;                /* enum ring_control */
   uint32_t fd_count;
+  uint32_t exit_fd_count; /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
@@ -43,6 +44,10 @@ struct hold_entry {
   struct hold_target target;
   int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF: one event a CPU */
 };
+
+static inline uint32_t hold_fds(const struct hold_target *target) {
+  return target->fd_count + target->exit_fd_count;
+}
 
 struct hold_table {
   struct hold_entry *entries[HOLD_TARGETS_MAX]; /* NULL: free */

@@ -147,8 +147,9 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);
   /* What the window refused is not in the batch: its time goes to the rest. */
-  if (tally->dropped[LOSS_WINDOW_FULL] == dropped)
-    target->residual.sampled_ns += record->sample.period_ns;
+  if (tally->dropped[LOSS_WINDOW_FULL] != dropped) return;
+  target->residual.sampled_ns += record->sample.period_ns;
+  process->time.sampled_ns += record->sample.period_ns;
 }
 
 /* Makes the sample's period what it stands for.  Returns false when it is thinned out. */
@@ -239,6 +240,7 @@ static uint64_t book_all(struct drain *drain, bool *ret_took) {
 uint64_t perf_drain_run(struct drain *drain) {
   uint64_t records = 0;
   bool took = true;
+  perf_process_mark_ends(drain);
   for (unsigned round = 0; took && round < ROUNDS_MAX; round++) {
     uint64_t horizon = copy_all(drain);
     take_until(drain, horizon);
@@ -251,5 +253,6 @@ uint64_t perf_drain_run(struct drain *drain) {
     take_until(drain, UINT64_MAX);
     records += book_all(drain, &took);
   }
+  perf_process_take_ends(drain);
   return records;
 }

@@ -4,6 +4,10 @@
    when a sample was taken, also of processes that lived for a millisecond and that /proc has
    forgotten.
 
+   How much CPU time a task had when it ended comes by another ring (perf_exits.h).  What stands in
+   it when a drain begins is looked at when the drain is done: by then every sample that was made
+   before is booked to its process, which drain_rest.c relies on.
+
    What is missing (records lost in a full ring, a worker that was restarted) is made up for from
    /proc by processes_get, at the first record of a process that nobody knows. */
 #include "drain_parts.h"
@@ -36,9 +40,16 @@ static void on_fork(struct drain *drain, const struct target *target,
 
 /* The leader's end stands for the process's: threads that outlive it are still resolved by what is
    known here. */
-static void on_exit_of(struct drain *drain, const struct perf_record *record) {
+static void on_exit_of(struct drain *drain, const struct target *target,
+                       const struct perf_record *record) {
   struct process *process = processes_find(drain->processes, record->pid);
-  if (process != NULL && record->pid == record->tid) process->has_ended = true;
+  if (process == NULL || process->target != target->held.id) return;
+  if (record->pid != record->tid) {
+    process_forget_thread(process, record->tid);
+    return;
+  }
+  process->has_ended = true;
+  process->is_awaited = target->exits.ring.map != NULL;
 }
 
 void perf_process_record(struct drain *drain, const struct target *target,
@@ -49,7 +60,7 @@ void perf_process_record(struct drain *drain, const struct target *target,
     on_fork(drain, target, record);
     return;
   case PERF_RECORD_KIND_EXIT:
-    on_exit_of(drain, record);
+    on_exit_of(drain, target, record);
     return;
   case PERF_RECORD_KIND_MMAP:
   case PERF_RECORD_KIND_COMM:
@@ -65,5 +76,31 @@ void perf_process_record(struct drain *drain, const struct target *target,
     return;
   default:
     return;
+  }
+}
+
+void perf_process_mark_ends(struct drain *drain) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_PERF) continue;
+    unsigned percent = perf_exits_mark(&target->exits);
+    if (percent > drain->figures.fill_percent) drain->figures.fill_percent = percent;
+  }
+}
+
+static void take_end(struct drain *drain, const struct target *target,
+                     const struct perf_exit *end) {
+  struct process *process = processes_find(drain->processes, end->pid);
+  if (process == NULL || process->target != target->held.id) return; /* the tree answers for it */
+  process->time.ended_ns += end->cpu_ns;
+  if (end->tid == end->pid) process->is_awaited = false;
+}
+
+void perf_process_take_ends(struct drain *drain) {
+  struct perf_exit end;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_PERF) continue;
+    while (perf_exits_next(&target->exits, &end)) take_end(drain, target, &end);
   }
 }

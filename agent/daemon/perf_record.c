@@ -192,6 +192,15 @@ static int decode_lost(const struct perf_event_header *header, struct span body,
   return 0;
 }
 
+static int decode_read(struct span body, struct perf_record *ret) {
+  if (body.len < 16) return -EBADMSG;
+  ret->kind = PERF_RECORD_KIND_READ;
+  ret->pid = (int32_t)read_u32(body.data);
+  ret->tid = (int32_t)read_u32(body.data + 4);
+  ret->read.count = read_u64(body.data + 8);
+  return 0;
+}
+
 static int decode_by_type(const struct perf_event_header *header, struct span body,
                           struct perf_record *ret) {
   switch (header->type) {
@@ -206,6 +215,8 @@ static int decode_by_type(const struct perf_event_header *header, struct span bo
   case PERF_RECORD_LOST:
   case PERF_RECORD_LOST_SAMPLES:
     return decode_lost(header, body, ret);
+  case PERF_RECORD_READ:
+    return decode_read(body, ret);
   case PERF_RECORD_THROTTLE:
     ret->kind = PERF_RECORD_KIND_THROTTLE;
     return 0;

@@ -18,6 +18,7 @@ enum perf_record_kind {
   PERF_RECORD_KIND_EXIT,
   PERF_RECORD_KIND_LOST,
   PERF_RECORD_KIND_THROTTLE,
+  PERF_RECORD_KIND_READ, /* the count of a task that has ended */
 };
 
 enum { PERF_COMM_BYTES = 16, PERF_RECORD_BYTES_MAX = 65536 };
@@ -49,6 +50,9 @@ struct perf_record {
     struct {
       uint64_t count;
     } lost;
+    struct {
+      uint64_t count;
+    } read;
   };
 };
 

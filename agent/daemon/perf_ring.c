@@ -49,7 +49,7 @@ static size_t map_bytes(unsigned pages) {
   return (pages + 1U) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int ring_map(struct perf_ring *ring, unsigned pages) {
+int perf_ring_map(struct perf_ring *ring, unsigned pages) {
   void *map = mmap(NULL, map_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
   if (map == MAP_FAILED) return -errno;
   ring->map = map;
@@ -58,16 +58,19 @@ static int ring_map(struct perf_ring *ring, unsigned pages) {
   return 0;
 }
 
+void perf_ring_unmap(struct perf_ring *ring, unsigned pages) {
+  munmap(ring->map, map_bytes(pages));
+  ring->map = NULL;
+}
+
 static void unmap_all(struct perf_rings *rings) {
-  for (unsigned i = 0; i < rings->count; i++) {
-    if (rings->cpus[i].map != NULL) munmap(rings->cpus[i].map, map_bytes(rings->pages));
-    rings->cpus[i].map = NULL;
-  }
+  for (unsigned i = 0; i < rings->count; i++)
+    if (rings->cpus[i].map != NULL) perf_ring_unmap(&rings->cpus[i], rings->pages);
 }
 
 static int map_all(struct perf_rings *rings) {
   for (unsigned i = 0; i < rings->count; i++) {
-    int error = ring_map(&rings->cpus[i], rings->pages);
+    int error = perf_ring_map(&rings->cpus[i], rings->pages);
     if (error) {
       unmap_all(rings);
       return error;

@@ -34,6 +34,10 @@ void perf_rings_open(struct perf_rings *rings);
 void perf_rings_map(struct perf_rings *rings);
 void perf_rings_close(struct perf_rings *rings);
 
+/* Maps the ring of RING->fd, of PAGES (a power of two) besides its head.  Returns 0 or -errno. */
+int perf_ring_map(struct perf_ring *ring, unsigned pages);
+void perf_ring_unmap(struct perf_ring *ring, unsigned pages);
+
 /* Bytes between the daemon's tail and the kernel's head. */
 uint64_t perf_ring_tail(const struct perf_ring *ring);
 uint64_t perf_ring_head(const struct perf_ring *ring);

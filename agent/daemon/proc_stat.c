@@ -19,7 +19,9 @@
 enum {
   FIELD_STATE = 3,
   FIELD_PARENT = 4,
+  FIELD_USER = 14,
   FIELD_SYSTEM = 15,
+  FIELD_CHILD_USER = 16,
   FIELD_CHILD_SYSTEM = 17,
   FIELD_THREADS = 20,
   FIELD_START = 22,
@@ -33,7 +35,17 @@ static void set_field(struct proc_stat *stat, int field, const char *text) {
   case FIELD_PARENT:
     stat->parent = (pid_t)strtol(text, NULL, 10);
     break;
+  case FIELD_USER:
+    stat->own_user_ticks = strtoull(text, NULL, 10);
+    stat->user_ticks += stat->own_user_ticks;
+    break;
   case FIELD_SYSTEM:
+    stat->own_system_ticks = strtoull(text, NULL, 10);
+    stat->system_ticks += stat->own_system_ticks;
+    break;
+  case FIELD_CHILD_USER:
+    stat->user_ticks += strtoull(text, NULL, 10);
+    break;
   case FIELD_CHILD_SYSTEM:
     stat->system_ticks += strtoull(text, NULL, 10);
     break;

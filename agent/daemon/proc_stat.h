@@ -11,8 +11,9 @@ enum { PROC_COMM_BYTES = 16 };
 
 struct proc_stat {
   pid_t parent;
-  char state;            /* R S D Z ... */
-  uint64_t system_ticks; /* own, and of children that were waited for */
+  char state;                        /* R S D Z ... */
+  uint64_t user_ticks, system_ticks; /* own, and of children that were waited for */
+  uint64_t own_user_ticks, own_system_ticks;
   uint32_t threads;
   uint64_t start_ticks; /* since boot: tells a process from a later one of the same number */
 };

@@ -143,6 +143,12 @@ static void find_exe_module(struct processes *processes, struct process *process
   }
 }
 
+static void read_times(struct process *process, const struct proc_stat *stat) {
+  process->living_threads = stat->threads;
+  process->time.system_ns = proc_ticks_to_ns(stat->own_system_ticks);
+  process->time.cpu_ns = process->time.system_ns + proc_ticks_to_ns(stat->own_user_ticks);
+}
+
 static void read_from_proc(struct processes *processes, struct process *process, int maps_fd) {
   char path[LIMIT_PATH_BYTES + 1];
   process->read_ns = clock_monotonic_ns();
@@ -155,7 +161,16 @@ static void read_from_proc(struct processes *processes, struct process *process,
 
 static bool is_over(const struct process *process, const void *context) {
   (void)context;
-  return process->has_ended && !process->is_root;
+  return process->has_ended && !process->is_root && !process->is_awaited;
+}
+
+/* What it spent before anyone here knew it is somebody else's account. */
+static void begin_account(struct process *process) {
+  struct proc_stat stat;
+  if (proc_stat_read(process->pid, &stat) < 0) return;
+  read_times(process, &stat);
+  process->time.billed_ns = process->time.cpu_ns;
+  process->time.billed_kernel_ns = process->time.system_ns;
 }
 
 struct process *processes_get(struct processes *processes, pid_t pid, uint32_t target,
@@ -164,13 +179,16 @@ struct process *processes_get(struct processes *processes, pid_t pid, uint32_t t
   if (process != NULL && process->target == target) return process;
   if (processes->count >= PROCESSES_MAX) remove_if(processes, is_over, NULL);
   process = add_process(processes, pid, target);
-  if (process != NULL) read_from_proc(processes, process, maps_fd);
+  if (process == NULL) return NULL;
+  read_from_proc(processes, process, maps_fd);
+  begin_account(process);
   return process;
 }
 
 struct process *processes_fork(struct processes *processes, const struct process *parent,
                                pid_t child) {
   if (parent->pid == child) return NULL;
+  if (processes->count >= PROCESSES_MAX) remove_if(processes, is_over, NULL);
   struct process *process = add_process(processes, child, parent->target);
   if (process == NULL) return NULL;
   memcpy(process->comm, parent->comm, sizeof process->comm);
@@ -214,6 +232,17 @@ void process_name_thread(struct process *process, pid_t tid, const char *name) {
     process->thread_count++;
   }
   set_name(thread->name, name);
+}
+
+void process_forget_thread(struct process *process, pid_t tid) {
+  for (struct process_thread **at = &process->threads; *at != NULL; at = &(*at)->next) {
+    if ((*at)->tid != tid) continue;
+    struct process_thread *thread = *at;
+    *at = thread->next;
+    free(thread);
+    process->thread_count--;
+    return;
+  }
 }
 
 const char *process_thread_name(struct process *process, pid_t tid, const char *fallback) {
@@ -264,11 +293,33 @@ void processes_sum_target(struct processes *processes, uint32_t target, struct p
         p->has_ended = true;
         continue;
       }
+      read_times(p, &stat);
       ret->processes++;
       ret->threads += stat.threads;
+      ret->cpu_ns += proc_ticks_to_ns(stat.user_ticks + stat.system_ticks);
       ret->system_ns += proc_ticks_to_ns(stat.system_ticks);
     }
   }
+}
+
+void processes_each(struct processes *processes, uint32_t target, processes_visit *visit,
+                    void *context) {
+  for (unsigned i = 0; i < BUCKETS; i++)
+    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next)
+      if (p->target == target) visit(context, p);
+}
+
+bool processes_is_crowded(const struct processes *processes) {
+  unsigned ended = 0;
+  if (processes->count < PROCESSES_CROWDED) return false;
+  for (unsigned i = 0; i < BUCKETS; i++)
+    for (const struct process *p = processes->buckets[i]; p != NULL; p = p->next)
+      ended += is_over(p, NULL);
+  return ended >= PROCESSES_CROWDED / 2;
+}
+
+void processes_remove_ended(struct processes *processes) {
+  remove_if(processes, is_over, NULL);
 }
 
 static bool is_of_target(const struct process *process, const void *context) {
@@ -296,7 +347,8 @@ void processes_sweep(struct processes *processes) {
     remove_if(processes, is_older, &oldest);
   }
   for (unsigned i = 0; i < BUCKETS; i++) {
-    for (const struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+    for (struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+      p->is_awaited = false; /* for one sweep and no longer: its record may have been lost */
       if (p->exe_module != MODULE_NONE) modules_mark(processes->modules, p->exe_module);
       for (uint32_t k = 0; k < p->map_count; k++)
         modules_mark(processes->modules, p->maps[k].module);

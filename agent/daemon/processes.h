@@ -9,6 +9,7 @@
 
 enum {
   PROCESSES_MAX = 4096,
+  PROCESSES_CROWDED = 1024,
   PROCESS_MAPS_MAX = 1024,   /* executable mappings of one process */
   PROCESS_THREADS_MAX = 512, /* names kept; further threads go under the process's name */
 };
@@ -20,6 +21,15 @@ struct process_map {
 
 struct process_thread;
 
+/* CPU time of one process: what is known of it, and where it went. */
+struct process_time {
+  uint64_t cpu_ns, system_ns; /* as /proc last said */
+  uint64_t ended_ns;          /* of its threads that have ended, as the kernel's records said */
+  uint64_t sampled_ns;
+  uint64_t billed_ns, billed_kernel_ns; /* reported without samples (drain_rest.c) */
+  bool is_closed;                       /* nothing is added to it any more */
+};
+
 struct process {
   pid_t pid;
   uint32_t target;
@@ -30,8 +40,11 @@ struct process {
   uint32_t map_count, map_cap;
   struct process_thread *threads;
   uint32_t thread_count;
+  uint32_t living_threads; /* as /proc last said */
+  struct process_time time;
   uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
   bool has_ended;
+  bool is_awaited;      /* ended, but not yet its record of what it had spent */
   bool is_root;         /* of its target: kept until the target ends */
   bool is_exec_open;    /* after an exec: the next mapping is the program itself */
   struct process *next; /* in its bucket */
@@ -60,6 +73,7 @@ struct process *processes_fork(struct processes *processes, const struct process
 /* PROCESS runs another program now: its mappings come next. */
 void process_exec(struct process *process, const char *comm);
 void process_name_thread(struct process *process, pid_t tid, const char *name);
+void process_forget_thread(struct process *process, pid_t tid);
 /* The name of TID; read from /proc when it is new, else FALLBACK (may be NULL), else the process's
    name.  Borrowed. */
 const char *process_thread_name(struct process *process, pid_t tid, const char *fallback);
@@ -77,13 +91,23 @@ uint32_t process_resolve(struct processes *processes, struct process *process, c
 /* True when PC is in a known executable mapping. */
 bool process_has_code(const struct process *process, uint64_t pc);
 
-/* Sums up over TARGET's living processes: their threads, and the system time of them and of the
-   children they waited for. */
+/* Looks at TARGET's living processes: the CPU time of each, and in sum their threads and the time
+   of them and of the children they waited for. */
 struct processes_sum {
   uint32_t processes, threads;
-  uint64_t system_ns;
+  uint64_t cpu_ns, system_ns;
 };
 void processes_sum_target(struct processes *processes, uint32_t target, struct processes_sum *ret);
+
+typedef void processes_visit(void *context, struct process *process);
+/* Calls VISIT for each of TARGET's processes, the ended ones that are still known included. */
+void processes_each(struct processes *processes, uint32_t target, processes_visit *visit,
+                    void *context);
+
+/* Many have come and gone since the last sweep: time to settle their accounts. */
+bool processes_is_crowded(const struct processes *processes);
+/* Forgets those that have ended and are not awaited. */
+void processes_remove_ended(struct processes *processes);
 
 void processes_forget_pid(struct processes *processes, pid_t pid);
 void processes_forget_target(struct processes *processes, uint32_t target);

@@ -188,23 +188,25 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   intake_answer(packet->connection, &reply, ring);
 }
 
-/* Redirects each event into its CPU's ring. */
-static const char *redirect(struct worker *worker, const struct intake_packet *packet) {
+/* Redirects each event into its CPU's ring; the last two may be perf_exits.h's. */
+static const char *redirect(struct worker *worker, const struct intake_packet *packet,
+                            struct hold_target *held) {
   const struct perf_rings *perf = &worker->keeper->perf;
   uint64_t id;
   if (perf->count == 0) return perf->why;
-  if (packet->fd_count != perf->count) return "one perf event for each online CPU is needed";
+  held->fd_count = perf->count;
+  held->exit_fd_count = packet->fd_count == perf->count + 2 ? 2 : 0;
+  if (packet->fd_count != hold_fds(held)) return "one perf event for each online CPU is needed";
   for (unsigned i = 0; i < packet->fd_count; i++)
     if (!perf_event_id(packet->fds[i], &id)) return "a descriptor is no perf event";
-  for (unsigned i = 0; i < packet->fd_count; i++)
+  for (unsigned i = 0; i < perf->count; i++)
     if (perf_ring_redirect(&perf->cpus[i], packet->fds[i]) < 0)
       return "a perf event cannot be redirected: another CPU or clock";
   return NULL;
 }
 
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
-  struct hold_target held = {
-      .kind = HOLD_PERF, .pid = packet->request->pid, .fd_count = packet->fd_count};
+  struct hold_target held = {.kind = HOLD_PERF, .pid = packet->request->pid};
   const char *fault = worker->stop_by_ns != 0 ? "the daemon is ending" : NULL;
   long owner = proc_owner(held.pid);
   if (fault == NULL && (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)))
@@ -214,7 +216,7 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   if (fault == NULL) fault = describe(worker, packet, &held);
   if (fault == NULL && held.collect > RING_PC_LR)
     fault = "a histogram or recorder is written inside the program, not by perf";
-  if (fault == NULL) fault = redirect(worker, packet);
+  if (fault == NULL) fault = redirect(worker, packet, &held);
   struct target *target = fault == NULL ? take(worker, &held, packet->fds) : NULL;
   if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";
   if (fault != NULL) {

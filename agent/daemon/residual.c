@@ -17,19 +17,41 @@ static uint64_t minus(uint64_t a, uint64_t b) {
 void residual_rebase(struct residual *residual) {
   residual->base_total_ns = residual->total_ns;
   residual->base_kernel_ns = residual->kernel_ns;
+  residual->spread_ns = minus(residual->total_ns, residual->counted_ns);
   residual->sampled_ns = 0;
   residual->reported_kernel_ns = 0;
   residual->reported_rest_ns = 0;
 }
 
-void residual_next(struct residual *residual, uint64_t held_ns, struct residual_step *ret) {
+/* Of the tree's time what neither a sample nor a report has shown. */
+static uint64_t not_shown(const struct residual *residual) {
   uint64_t total = minus(residual->total_ns, residual->base_total_ns);
-  uint64_t kernel = minus(residual->kernel_ns, residual->base_kernel_ns);
-  uint64_t due = minus(minus(total, residual->sampled_ns), held_ns);
-  uint64_t now = minus(due, residual->reported_kernel_ns + residual->reported_rest_ns);
-  uint64_t kernel_due = minus(kernel, residual->reported_kernel_ns);
-  ret->kernel_ns = now < kernel_due ? now : kernel_due;
+  return minus(minus(total, residual->sampled_ns),
+               residual->reported_kernel_ns + residual->reported_rest_ns);
+}
+
+static uint64_t kernel_not_shown(const struct residual *residual) {
+  return minus(minus(residual->kernel_ns, residual->base_kernel_ns), residual->reported_kernel_ns);
+}
+
+static void book(struct residual *residual, uint64_t now, uint64_t kernel,
+                 struct residual_step *ret) {
+  ret->kernel_ns = now < kernel ? now : kernel;
   ret->rest_ns = now - ret->kernel_ns;
   residual->reported_kernel_ns += ret->kernel_ns;
   residual->reported_rest_ns += ret->rest_ns;
+}
+
+void residual_next(struct residual *residual, uint64_t held_ns, struct residual_step *ret) {
+  book(residual, minus(not_shown(residual), held_ns), kernel_not_shown(residual), ret);
+}
+
+void residual_bill(struct residual *residual, const struct residual_claim *claim,
+                   struct residual_step *ret) {
+  uint64_t due = not_shown(residual);
+  uint64_t now = claim->wanted_ns < due ? claim->wanted_ns : due;
+  uint64_t kernel = claim->kernel_ns;
+  if (!claim->is_kernel_known && due > 0)
+    kernel = (uint64_t)((double)now * (double)kernel_not_shown(residual) / (double)due);
+  book(residual, now, kernel, ret);
 }

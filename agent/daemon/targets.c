@@ -33,7 +33,8 @@ static void target_free(struct target *target, bool is_owner) {
   if (target == NULL) return;
   timer_ring_unmap(&target->ring);
   rate_fini(&target->rate);
-  for (uint32_t i = 0; is_owner && i < target->held.fd_count; i++) close(target->fds[i]);
+  perf_exits_close(&target->exits);
+  for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);
   free(target->event_ids);
   free(target->watches);
   free(target->fds);
@@ -52,13 +53,15 @@ static struct target *target_new(const struct hold_target *held, const int *fds)
   struct target *target = calloc(1, sizeof *target);
   if (target == NULL) return NULL;
   target->held = *held;
-  target->fds = malloc(sizeof *fds * (held->fd_count ? held->fd_count : 1));
+  target->fds = malloc(sizeof *fds * (hold_fds(held) + 1));
   bool is_good = target->fds != NULL && held->fd_count > 0;
-  if (is_good) memcpy(target->fds, fds, sizeof *fds * held->fd_count);
+  if (is_good) memcpy(target->fds, fds, sizeof *fds * hold_fds(held));
   if (is_good && held->kind == HOLD_TIMER)
     is_good = timer_ring_map(held, fds[0], &target->ring) == 0;
   else if (is_good)
     is_good = read_event_ids(target);
+  if (is_good && held->exit_fd_count == 2)
+    perf_exits_open(&target->exits, fds[held->fd_count], fds[held->fd_count + 1]);
   if (is_good) return target;
   target_free(target, false);
   return NULL;
@@ -176,5 +179,6 @@ void target_read_total(struct target *target) {
   uint64_t total = 0, one;
   for (uint32_t i = 0; i < target->held.fd_count; i++)
     if (perf_event_read_ns(target->fds[i], &one) == 0) total += one;
+  target->residual.counted_ns = total;
   if (total > target->residual.total_ns) target->residual.total_ns = total;
 }

@@ -5,6 +5,7 @@
 
 #include "common/table.h"
 #include "hold.h"
+#include "perf_exits.h"
 #include "rate.h"
 #include "residual.h"
 #include "ring/ring_reader.h"
@@ -19,6 +20,7 @@ struct target {
   struct ring_reader ring;  /* HOLD_TIMER */
   uint64_t *event_ids;      /* HOLD_PERF, one a descriptor */
   struct residual residual; /* HOLD_PERF */
+  struct perf_exits exits;  /* HOLD_PERF; without a mapping where there was no room for one */
   struct rate rate;
   const struct perf_rings *perf; /* where its events write, or NULL */
   bool is_restored;              /* from before this worker: its residual is not known yet */

@@ -55,6 +55,19 @@ void perf_attr_fill_anchor(struct perf_event_attr *ret) {
   ret->sample_period = 1000000000; /* never runs; the kernel wants a period all the same */
 }
 
+/* Without a period there are no samples; what the other records end in is named in sample_type all
+   the same. */
+void perf_attr_fill_exits(struct perf_event_attr *ret) {
+  fill(ret);
+  ret->inherit = 1;
+  ret->inherit_stat = 1;
+  ret->enable_on_exec = 1;
+}
+
+void perf_attr_fill_exits_anchor(struct perf_event_attr *ret) {
+  fill(ret);
+}
+
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu) {
   long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
   return fd >= 0 ? (int)fd : -errno;

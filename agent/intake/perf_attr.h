@@ -31,6 +31,12 @@ void perf_attr_ask_pair(struct perf_event_attr *attr);
    daemon opens one a CPU on itself. */
 void perf_attr_fill_anchor(struct perf_event_attr *ret);
 
+/* Fills RET with the event that counts all CPU time of a target's tree and tells of each task's
+   end; to be opened on all CPUs (-1), like its anchor, an event on the same program that never
+   counts and whose ring it is sent into. */
+void perf_attr_fill_exits(struct perf_event_attr *ret);
+void perf_attr_fill_exits_anchor(struct perf_event_attr *ret);
+
 /* Opens ATTR on PID (0: the caller) on CPU, close-on-exec; where the kernel knows or allows no
    stack depth of ours, its default is taken.  Returns the descriptor or -errno. */
 int perf_attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu);

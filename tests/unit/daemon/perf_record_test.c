@@ -289,6 +289,24 @@ static void lost_records_are_counted(void **state) {
   assert_int_equal(record.lost.count, 18);
 }
 
+static void an_ended_task_tells_what_it_has_spent(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_pair(&w, 21, 22);
+  put_u64(&w, 3999000);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_READ, 0), NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_READ);
+  assert_int_equal(record.pid, 21);
+  assert_int_equal(record.tid, 22);
+  assert_int_equal(record.read.count, 3999000);
+  begin(&w);
+  put_pair(&w, 21, 22);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_READ, 0), NULL, &record),
+                   -EBADMSG);
+}
+
 static void a_record_too_short_for_its_fields_is_refused(void **state) {
   (void)state;
   const uint32_t types[] = {PERF_RECORD_SAMPLE, PERF_RECORD_MMAP2, PERF_RECORD_COMM,
@@ -341,6 +359,7 @@ int main(void) {
       cmocka_unit_test(an_exec_is_told_from_a_new_name),
       cmocka_unit_test(a_fork_tells_child_and_parent),
       cmocka_unit_test(lost_records_are_counted),
+      cmocka_unit_test(an_ended_task_tells_what_it_has_spent),
       cmocka_unit_test(a_record_too_short_for_its_fields_is_refused),
       cmocka_unit_test(a_header_that_makes_no_sense_has_no_size),
       cmocka_unit_test(a_record_of_a_kind_we_do_not_use_is_well_formed),

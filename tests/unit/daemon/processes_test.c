@@ -276,6 +276,39 @@ static void a_line_of_stat_with_an_evil_name_is_read_right(void **state) {
   assert_int_not_equal(proc_stat_parse(span_of_string(""), &stat), 0);
 }
 
+static void an_ended_process_waits_one_sweep_for_its_last_word(void **state) {
+  (void)state;
+  struct process *root = processes_get(processes, getpid(), TARGET, -1);
+  struct process *child = processes_fork(processes, root, NOBODY);
+  child->has_ended = child->is_awaited = true;
+  processes_sweep(processes);
+  assert_non_null(processes_find(processes, NOBODY));
+  processes_sweep(processes);
+  assert_null(processes_find(processes, NOBODY));
+}
+
+static void a_crowd_of_ended_processes_is_noticed_and_forgotten(void **state) {
+  (void)state;
+  struct process *root = processes_get(processes, getpid(), TARGET, -1);
+  for (int i = 0; i < PROCESSES_CROWDED; i++)
+    assert_non_null(processes_fork(processes, root, NOBODY + i));
+  assert_false(processes_is_crowded(processes));
+  for (int i = 0; i < PROCESSES_CROWDED; i++)
+    processes_find(processes, NOBODY + i)->has_ended = true;
+  assert_true(processes_is_crowded(processes));
+  processes_remove_ended(processes);
+  assert_false(processes_is_crowded(processes));
+  assert_non_null(processes_find(processes, getpid()));
+}
+
+static void what_a_process_spent_before_it_was_known_is_not_its_own(void **state) {
+  (void)state;
+  for (volatile uint64_t i = 0; i < 100000000; i++) continue;
+  struct process *process = processes_get(processes, getpid(), TARGET, -1);
+  assert_true(process->time.cpu_ns > 0);
+  assert_int_equal(process->time.billed_ns, process->time.cpu_ns);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
@@ -291,6 +324,9 @@ int main(void) {
       TEST(threads_keep_their_names),
       TEST(a_childs_system_time_is_summed_up_with_its_target),
       TEST(what_has_ended_is_swept_but_not_a_targets_root),
+      TEST(an_ended_process_waits_one_sweep_for_its_last_word),
+      TEST(a_crowd_of_ended_processes_is_noticed_and_forgotten),
+      TEST(what_a_process_spent_before_it_was_known_is_not_its_own),
       TEST(swept_modules_make_room_and_used_ones_stay),
       TEST(a_full_table_of_processes_refuses_one_more),
       TEST(a_line_of_stat_with_an_evil_name_is_read_right),

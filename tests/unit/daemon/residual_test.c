@@ -91,6 +91,33 @@ static void after_a_restart_only_what_comes_next_is_reported(void **state) {
   assert_int_equal(step.rest_ns, 50);
 }
 
+static void a_process_gets_what_it_claims_but_no_more_than_is_due(void **state) {
+  (void)state;
+  struct residual residual = {.total_ns = 1000, .kernel_ns = 100, .sampled_ns = 600};
+  struct residual_claim claim = {.wanted_ns = 300, .is_kernel_known = true, .kernel_ns = 40};
+  struct residual_step step;
+  residual_bill(&residual, &claim, &step);
+  assert_int_equal(step.kernel_ns, 40);
+  assert_int_equal(step.rest_ns, 260);
+  residual_bill(&residual, &claim, &step);
+  assert_int_equal(step.kernel_ns + step.rest_ns, 100);
+  residual_next(&residual, 0, &step);
+  assert_int_equal(step.kernel_ns + step.rest_ns, 0);
+}
+
+static void an_ended_process_has_the_trees_share_of_kernel_time(void **state) {
+  (void)state;
+  struct residual residual = {.total_ns = 1000, .kernel_ns = 100, .sampled_ns = 600};
+  struct residual_claim claim = {.wanted_ns = 200};
+  struct residual_step step;
+  residual_bill(&residual, &claim, &step);
+  assert_int_equal(step.kernel_ns, 50);
+  assert_int_equal(step.rest_ns, 150);
+  residual_next(&residual, 0, &step);
+  assert_int_equal(step.kernel_ns, 50);
+  assert_int_equal(step.rest_ns, 150);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_samples_do_not_show_is_kernel_time_first),
@@ -98,6 +125,8 @@ int main(void) {
       cmocka_unit_test(more_samples_than_time_are_waited_out),
       cmocka_unit_test(what_may_yet_be_sampled_is_held_back_until_the_end),
       cmocka_unit_test(all_steps_and_samples_add_up_to_the_total),
+      cmocka_unit_test(a_process_gets_what_it_claims_but_no_more_than_is_due),
+      cmocka_unit_test(an_ended_process_has_the_trees_share_of_kernel_time),
       cmocka_unit_test(after_a_restart_only_what_comes_next_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

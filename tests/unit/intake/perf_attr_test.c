@@ -50,6 +50,25 @@ static void a_pair_is_asked_for_instead_of_a_chain(void **state) {
   assert_true((perf_regs.lr == PERF_REGS_NO_LR) == (target.sample_stack_user > 0));
 }
 
+static void the_ends_of_tasks_are_told_on_all_cpus_in_records_of_one_size(void **state) {
+  (void)state;
+  struct perf_event_attr anchor, exits;
+  perf_attr_fill_exits_anchor(&anchor);
+  perf_attr_fill_exits(&exits);
+  assert_true(exits.inherit && exits.inherit_stat && exits.enable_on_exec);
+  assert_false(exits.mmap || exits.comm || exits.task || exits.sample_period);
+  assert_false(anchor.inherit); /* or its ring could not be mapped */
+  int ring = perf_attr_open(&anchor, 0, -1), event = perf_attr_open(&exits, 0, -1);
+  if (ring < 0) skip();
+  assert_true(event >= 0);
+  void *map = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
+  assert_true(map != MAP_FAILED);
+  assert_int_equal(ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, ring), 0);
+  munmap(map, RING_BYTES);
+  close(event);
+  close(ring);
+}
+
 static void a_target_is_redirected_into_an_anchors_ring(void **state) {
   (void)state;
   struct perf_event_attr attr;
@@ -75,6 +94,7 @@ int main(void) {
       cmocka_unit_test(both_events_write_the_same_records),
       cmocka_unit_test(a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts),
       cmocka_unit_test(a_pair_is_asked_for_instead_of_a_chain),
+      cmocka_unit_test(the_ends_of_tasks_are_told_on_all_cpus_in_records_of_one_size),
       cmocka_unit_test(a_target_is_redirected_into_an_anchors_ring),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

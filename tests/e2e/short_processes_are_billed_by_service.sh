@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Processes and threads too short to be sampled: all their CPU time is in the answer, under the
+# name of the program that spent it, sampled or not.  The truth is what wait4 said of each child.
+. "$(dirname "$0")/lib.sh"
+start_collector
+
+# Runs short commands, many times each in turn, and prints by name what the kernel billed them.
+cat >"$W/many.py" <<'P'
+import json, os, resource, sys
+count = int(sys.argv[1])
+commands = [["/bin/true"], ["/bin/sed", "-n", "s/a/b/p", "/etc/passwd"], ["/usr/bin/cksum", "/bin/bash"]]
+spent = {}
+def add(name, usage):
+    spent[name] = spent.get(name, 0) + usage.ru_utime + usage.ru_stime
+for i in range(count):
+    command = commands[i % len(commands)]
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
+        os.execv(command[0], command)
+    add(os.path.basename(os.path.realpath(command[0])), os.wait4(child, 0)[2])
+add(os.path.basename(os.path.realpath("/proc/self/exe")), resource.getrusage(resource.RUSAGE_SELF))
+print(json.dumps(spent), flush=True)
+os._exit(0)  # what comes after the last look at its own clock is not in the truth
+P
+
+# The rows of one run against the truth in FILE: each service, and the sum, within LIMIT.
+compare() {
+  local board=$1 label=$2 truth=$3 limit=$4
+  local service
+  for service in $(api labels/service -d from=-10m --data-urlencode "match={board=\"$board\",run=\"$label\"}" | json "' '.join(d['data'])"); do
+    profile "{board=\"$board\",run=\"$label\",service=\"$service\"}" | json "json.dumps({'name': '$service', 'weight': d['total']})"
+  done >"$W/rows.json"
+  /usr/bin/python3 - "$W/rows.json" "$truth" "$label" "$limit" <<'P' || fail "$label on $board is off: $(cat "$W/rows.json")"
+import json, sys
+rows = {r["name"]: r["weight"] / 1e9 for r in map(json.loads, open(sys.argv[1]))}
+truth, limit = json.load(open(sys.argv[2])), float(sys.argv[4])
+total, said = sum(truth.values()), sum(rows.values())
+off = sum(abs(rows.get(name, 0) - spent) for name, spent in truth.items()) / 2 / total
+print(f"  {sys.argv[3]}: {said:.3f} s of {total:.3f} s;",
+      ", ".join(f"{n} {rows.get(n, 0):.3f} of {s:.3f}" for n, s in truth.items()),
+      f"; {100 * off:.2f} % under a wrong name")
+sys.exit(abs(said / total - 1) > limit or off > limit)
+P
+}
+
+everything() {
+  run --label run=commands -- /usr/bin/python3 "$W/many.py" 600 >"$W/commands.json" || fail "many.py ended with $?"
+  compare "$board" commands "$W/commands.json" 0.01
+  for kind in "forks 500 4" "threads 600 3"; do
+    set -- $kind
+    run --label "run=$1" -- "$targets/crowd" "$@" >"$W/said" || fail "crowd $kind ended with $?"
+    echo "{\"crowd\": $(cat "$W/said")}" >"$W/said.json"
+    compare "$board" "$1" "$W/said.json" 0.01
+  done
+}
+
+board=root
+enroll $board
+everything
+
+# The same for an ordinary user, with a daemon of its own.
+if [ "$(id -u)" = 0 ]; then
+  board=user
+  enroll $board
+  chmod 711 "$W"
+  chown -R 65534:65534 "$B"
+  chmod 644 "$W/many.py"
+  run() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$B" fleetprof run --state "$B" --collector "127.0.0.1:$A" "$@"; }
+  everything
+fi
