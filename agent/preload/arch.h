@@ -15,12 +15,14 @@ struct arch_registers {
 /* Reads the interrupted registers out of CONTEXT, a handler's third argument.  Signal-safe. */
 void arch_read(const void *context, struct arch_registers *ret);
 
-/* Where, in bytes from the frame pointer, the pair (caller's frame pointer, return address) lies.
-   Signal-safe. */
-intptr_t arch_frame_offset(void);
-
-/* ADDRESS without what the CPU hides in a return address (a signature, a mode bit).
-   Signal-safe. */
-uintptr_t arch_strip(uintptr_t address);
+/* What a walk along the frames must know of a CPU; constants of each file. */
+struct arch_frames {
+  intptr_t pair_offset;  /* bytes from the frame pointer to the pair (caller's frame pointer,
+                            return address) */
+  uintptr_t return_mask; /* leaves of a return address what is address, without what the CPU hides
+                            in it (a signature, a mode bit) */
+};
+/* Hidden, so that it is reached without a table of the loader. */
+__attribute__((visibility("hidden"))) extern const struct arch_frames arch_frames;
 
 #endif

@@ -19,10 +19,4 @@ void arch_read(const void *context, struct arch_registers *ret) {
   ret->has_lr = true;
 }
 
-intptr_t arch_frame_offset(void) {
-  return 0;
-}
-
-uintptr_t arch_strip(uintptr_t address) {
-  return address & USER_ADDRESS_MASK;
-}
+const struct arch_frames arch_frames = {.pair_offset = 0, .return_mask = USER_ADDRESS_MASK};

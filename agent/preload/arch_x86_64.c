@@ -15,10 +15,4 @@ void arch_read(const void *context, struct arch_registers *ret) {
   ret->has_lr = false;
 }
 
-intptr_t arch_frame_offset(void) {
-  return 0;
-}
-
-uintptr_t arch_strip(uintptr_t address) {
-  return address;
-}
+const struct arch_frames arch_frames = {.pair_offset = 0, .return_mask = UINTPTR_MAX};

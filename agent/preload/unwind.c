@@ -23,31 +23,30 @@ static bool is_on_stack(uintptr_t sp, const struct unwind_stack *stack) {
   return sp >= stack->low && sp < stack->high;
 }
 
-/* The pair of the frame FP, or NULL when it is not wholly in [FLOOR, high) or not aligned. */
-static const volatile struct frame_pair *pair_at(uintptr_t fp, uintptr_t floor, uintptr_t high) {
-  uintptr_t at = fp + (uintptr_t)arch_frame_offset();
-  if (at % sizeof(uintptr_t) != 0 || at < floor || at >= high) return NULL;
-  if (high - at < sizeof(struct frame_pair)) return NULL;
-  return (const volatile struct frame_pair *)at;
-}
-
+/* Of each step: the pair lies within [FLOOR, last], where LAST is the highest place it has room at,
+   and is aligned.  Straight-line, and what does not change is in registers: this loop is most of
+   what a sample costs. */
 static void walk(const struct arch_registers *at, const struct unwind_stack *stack,
                  struct unwind_trace *trace) {
-  uintptr_t fp = at->fp;
-  uintptr_t floor = at->sp;
-  const volatile struct frame_pair *pair;
-  while ((pair = pair_at(fp, floor, stack->high)) != NULL) {
-    uintptr_t next = pair->next;
-    uintptr_t return_address = arch_strip(pair->return_address);
-    if (return_address == 0) return;
-    if (trace->depth == trace->room) {
+  const uintptr_t mask = arch_frames.return_mask;
+  const intptr_t offset = arch_frames.pair_offset;
+  uintptr_t fp = at->fp + (uintptr_t)offset, floor = at->sp;
+  uintptr_t last = stack->high - sizeof(struct frame_pair);
+  uint64_t *pc = trace->pcs + 1, *end = trace->pcs + trace->room;
+  if (stack->high < sizeof(struct frame_pair)) return;
+  while (fp >= floor && fp <= last && fp % sizeof(uintptr_t) == 0) {
+    const volatile struct frame_pair *pair = (const volatile struct frame_pair *)fp;
+    uintptr_t return_address = pair->return_address & mask;
+    if (return_address == 0) break;
+    if (pc == end) {
       trace->is_truncated = true;
-      return;
+      break;
     }
-    trace->pcs[trace->depth++] = return_address;
-    floor = (uintptr_t)(pair + 1); /* a caller's frame lies wholly above */
-    fp = next;
+    *pc++ = return_address;
+    floor = fp + sizeof *pair; /* a caller's frame lies wholly above */
+    fp = pair->next + (uintptr_t)offset;
   }
+  trace->depth = (unsigned)(pc - trace->pcs);
 }
 
 void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
@@ -58,13 +57,13 @@ void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
   trace->has_lr = false;
   if (is_on_stack(at->sp, stack)) walk(at, stack, trace);
   if (trace->depth == 1 && at->has_lr && trace->room > 1) {
-    trace->pcs[trace->depth++] = arch_strip(at->lr);
+    trace->pcs[trace->depth++] = at->lr & arch_frames.return_mask;
     trace->has_lr = true;
   }
 }
 
 uintptr_t unwind_link(const struct arch_registers *at, const struct unwind_stack *stack) {
-  if (at->has_lr) return arch_strip(at->lr);
+  if (at->has_lr) return at->lr & arch_frames.return_mask;
   if (!is_on_stack(at->sp, stack) || at->sp % sizeof(uintptr_t) != 0 ||
       stack->high - at->sp < sizeof(uintptr_t))
     return 0;

@@ -60,7 +60,7 @@ int histogram_reader_open(struct histogram_reader *ret, const void *ring, uint64
   ret->bin_count = header.bin_count;
   ret->counters_offset = header.counters_offset;
   ret->taken_offset = header.taken_offset;
-  ret->period_ns = outer.period_ns;
+  ret->unit_ns = outer.unit_ns;
   return histogram_reader_refresh(ret, is_dead);
 }
 

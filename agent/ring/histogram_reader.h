@@ -11,8 +11,8 @@ struct histogram_reader {
   const uint8_t *base;
   uint32_t bin_bytes, counter_bytes, bin_count;
   uint64_t counters_offset, taken_offset; /* checked; taken 0: there is none */
-  uint64_t period_ns;
-  struct image_table image; /* a checked copy */
+  uint64_t unit_ns;                       /* what a weight of 1 stands for */
+  struct image_table image;               /* a checked copy */
 };
 
 /* In units of weight. */

@@ -27,7 +27,7 @@ static int check(const struct ring_header *header, uint64_t size, struct recorde
     return -EBADMSG;
   ret->slot_count = header->slot_count;
   ret->slot_bytes = bytes;
-  ret->period_ns = header->period_ns;
+  ret->unit_ns = header->unit_ns;
   return 0;
 }
 

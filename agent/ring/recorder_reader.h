@@ -10,7 +10,7 @@
 struct recorder_reader {
   const uint8_t *base;
   uint32_t slot_count, slot_bytes;
-  uint64_t period_ns;
+  uint64_t unit_ns;         /* what a weight of 1 stands for */
   struct image_table image; /* a checked copy */
 };
 

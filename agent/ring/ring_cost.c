@@ -37,9 +37,10 @@ static struct ring_header *header_of(const struct ring_reader *ring) {
   return (struct ring_header *)(void *)ring->base;
 }
 
-void ring_cost_grant(const struct ring_reader *ring, uint32_t runs) {
+void ring_cost_grant(const struct ring_reader *ring, uint32_t pid, uint32_t runs) {
   if (runs > RING_COST_GRANT_MAX) runs = RING_COST_GRANT_MAX;
-  atomic_store_explicit(&header_of(ring)->cost_grant, runs, memory_order_relaxed);
+  uint64_t grant = (uint64_t)pid << 32 | runs;
+  atomic_store_explicit(&header_of(ring)->cost_grant, grant, memory_order_relaxed);
 }
 
 double ring_cost_quantile(const uint32_t buckets[RING_COST_BUCKETS], double share) {

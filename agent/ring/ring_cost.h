@@ -4,8 +4,8 @@
    It reads the CPU's counter at entry and exit of the runs that the daemon grants, and adds the
    difference to a bucket of the header.  Without a grant it never reads the counter: a program that
    entered a strict sandbox or forbade itself the counter would be killed for it.  So the daemon
-   grants a few runs at a time, and only after it saw that no thread of the target is in a sandbox.
-   At set-up, before any sandbox, the target times dry runs of the walk: a first guess. */
+   grants a few runs at a time to one process, after it saw that none of its threads is in a
+   sandbox. At set-up, before any sandbox, the target times dry runs of the walk: a first guess. */
 #ifndef RING_RING_COST_H
 #define RING_RING_COST_H
 
@@ -28,8 +28,9 @@ void ring_cost_clock_start(struct ring_cost_clock *ret);
 /* 0 where there is no counter, or within the first millisecond. */
 double ring_cost_ns_per_tick(const struct ring_cost_clock *clock);
 
-/* Asks the handler to time its next RUNS runs (at most RING_COST_GRANT_MAX). */
-void ring_cost_grant(const struct ring_reader *ring, uint32_t runs);
+/* Asks the handler of process PID (a forked child has one of its own) to time its next RUNS runs
+   (at most RING_COST_GRANT_MAX). */
+void ring_cost_grant(const struct ring_reader *ring, uint32_t pid, uint32_t runs);
 
 /* Reads what the target's handler has measured.  Returns 0, -ENODATA when nothing was measured yet
    (or it was in ticks and NS_PER_TICK is 0), or -EBADMSG for a unit that there is not. */

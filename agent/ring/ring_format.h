@@ -76,8 +76,7 @@ struct ring_header {
   uint32_t cost_unit;                 /* enum ring_cost_unit */
   _Atomic uint64_t exit_cpu_ns;       /* CPU time of the process as it ended in order; else 0 */
   _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what runs of the handler took (ring_cost.h) */
-  /* By both: how many further runs are to be timed (ring_cost.h). */
-  _Atomic uint32_t cost_grant;
+  _Atomic uint64_t cost_grant; /* by both: pid << 32 | runs still to be timed (ring_cost.h) */
   struct ring_process processes[RING_PROCESSES_MAX];
 };
 
