@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What being sampled costs a program, and what the samples take: our samplers and collect modes,
+# `perf record -g` and gperftools' libprofiler.so, each in turn with nothing at all, on a CPU-bound
+# loop, a loop that thrashes the caches, and redis-server under redis-benchmark.
+#
+#   tests/bench/agent.sh [ROUNDS] [HZ]        (default 12 rounds at 1000 Hz)
+#   tests/bench/agent.sh 12 99 spin thrash    only these programs
+#
+# A round runs every variant once, in an order drawn anew.  The cost of a sample is the program's own CPU time
+# less that of `nothing` in the same round, over the samples, with a bootstrap interval over the
+# rounds.  FLEETPROF_PREFIX and FLEETPROF_TARGETS as for the end-to-end tests; needs Debian's
+# linux-perf, libgoogle-perftools4, redis-server and redis-tools (deploy/packages/torture.txt).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+: "${FLEETPROF_PREFIX:?the installed tree}" "${FLEETPROF_TARGETS:?the built test targets}"
+W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-bench.XXXXXX")
+trap 'rm -rf "$W"' EXIT
+/usr/bin/python3 "$here/agent_bench.py" "$W" "$@"

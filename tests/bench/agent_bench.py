@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run by agent.sh, which says what is measured and how."""
+import glob
+import json
+import os
+import random
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+
+PREFIX, TARGETS = os.environ["FLEETPROF_PREFIX"], os.environ["FLEETPROF_TARGETS"]
+FLEETPROF = f"{PREFIX}/bin/fleetprof"
+UNITS = os.environ.get("SPIN_WORK", "2000")  # about milliseconds of CPU time a run
+REQUESTS = os.environ.get("REDIS_REQUESTS", "100000")
+NOTHING = "nothing"
+OURS = {
+    "perf": ["--sampler", "perf"],
+    "perf, pc-lr": ["--sampler", "perf", "--collect", "pc-lr"],
+    "timer": ["--sampler", "timer"],
+    "timer, pc-lr": ["--sampler", "timer", "--collect", "pc-lr"],
+    "timer, histogram": ["--sampler", "timer", "--collect", "histogram"],
+    "timer, recorder": ["--sampler", "timer", "--collect", "recorder"],
+}
+VARIANTS = [NOTHING, *OURS, "perf record -g", "libprofiler.so"]
+
+
+def command(variant, hz, out, program):
+    """The program as VARIANT runs it, and its environment."""
+    environment = dict(os.environ, HOME=os.path.dirname(out))
+    if variant in OURS:
+        return [FLEETPROF, "run", "--output", out, "--hz", str(hz), *OURS[variant], "--", *program], environment
+    if variant == "perf record -g":
+        return ["perf", "record", "-q", "-g", "-F", str(hz), "-o", out, "--", *program], environment
+    if variant == "libprofiler.so":
+        library = glob.glob("/usr/lib/*/libprofiler.so.0")[0]
+        environment.update(LD_PRELOAD=library, CPUPROFILE=out, CPUPROFILE_FREQUENCY=str(hz))
+    return program, environment
+
+
+def gperftools_samples(path):
+    """Sum of the counts in its file: five header words, then (count, depth, pc...) until a 0."""
+    data = open(path, "rb").read()
+    words = struct.unpack(f"{len(data) // 8}Q", data[: len(data) // 8 * 8])
+    at, total = 5, 0
+    while at + 2 < len(words) and not (words[at] == 0 and words[at + 1] == 1):
+        total += words[at]
+        at += 2 + words[at + 1]
+    return total
+
+
+def count(variant, out):
+    """Samples and bytes in what VARIANT wrote."""
+    files = glob.glob(out + "*")
+    size = sum(os.path.getsize(f) for f in files)
+    if variant == "perf record -g":
+        text = subprocess.run(["perf", "script", "-F", "ip", "-G", "-i", out], capture_output=True, text=True).stdout
+        return sum(1 for line in text.splitlines() if line.strip()), size
+    if variant == "libprofiler.so":
+        return sum(map(gperftools_samples, files)), size
+    report = subprocess.run([FLEETPROF, "report", *files, "--format", "json"], capture_output=True, text=True)
+    return json.loads(report.stdout)["samples"], size
+
+
+def rss_anon_kib(pid):
+    try:
+        for line in open(f"/proc/{pid}/status"):
+            if line.startswith("RssAnon"):
+                return int(line.split()[1])
+    except OSError:
+        pass
+    return 0
+
+
+def descendants(pid):
+    try:
+        children = open(f"/proc/{pid}/task/{pid}/children").read().split()
+    except OSError:
+        return []
+    return [int(c) for c in children] + [g for c in children for g in descendants(c)]
+
+
+def memory(root, program, state):
+    """RssAnon in KiB of the program, and of all that watches it."""
+    target = watchers = 0
+    pids = [root, *descendants(root)]
+    for entry in glob.glob(f"{state}/**/fleetprofd.pid", recursive=True):
+        keeper = int(open(entry).read() or 0)
+        pids += [keeper, *descendants(keeper)]
+    for pid in set(pids):
+        try:
+            name = os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+        except OSError:
+            continue
+        if name == os.path.basename(os.path.realpath(program)):
+            target += rss_anon_kib(pid)
+        else:
+            watchers += rss_anon_kib(pid)
+    return target, watchers
+
+
+def run_loop(name, variant, hz, out):
+    program = [f"{TARGETS}/{name}", UNITS]
+    words, environment = command(variant, hz, out, program)
+    environment["TMPDIR"] = os.path.dirname(out)
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+    time.sleep(1)
+    target, watchers = memory(process.pid, program[0], os.path.dirname(out))
+    text, _ = process.communicate()
+    return float(text.split()[0]), target, watchers
+
+
+def redis_ask(port, what):
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        s.sendall(what.encode() + b"\r\n")
+        if what.startswith("SHUTDOWN"):
+            return ""
+        text = s.recv(65536).decode()
+        while "\r\n\r\n" not in text and not text.endswith("\r\n"):
+            text += s.recv(65536).decode()
+        return text
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def run_redis(variant, hz, out):
+    port = free_port()
+    program = ["/usr/bin/redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir",
+               os.path.dirname(out)]
+    words, environment = command(variant, hz, out, program)
+    environment["TMPDIR"] = os.path.dirname(out)
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    for _ in range(100):
+        try:
+            redis_ask(port, "PING")
+            break
+        except OSError:
+            time.sleep(0.05)
+    subprocess.run(["redis-benchmark", "-q", "-p", str(port), "-n", REQUESTS, "-c", "20", "-t", "get,set"],
+                   stdout=subprocess.DEVNULL, check=True)
+    target, watchers = memory(process.pid, program[0], os.path.dirname(out))
+    info = dict(line.split(":", 1) for line in redis_ask(port, "INFO cpu").splitlines() if ":" in line)
+    redis_ask(port, "SHUTDOWN NOSAVE")
+    process.wait()
+    return float(info["used_cpu_user"]) + float(info["used_cpu_sys"]), target, watchers
+
+
+def one(name, variant, hz, work):
+    folder = os.path.join(work, "run")
+    os.makedirs(folder)
+    out = os.path.join(folder, "profile")
+    cpu, target, watchers = (run_redis(variant, hz, out) if name == "redis" else run_loop(name, variant, hz, out))
+    samples, size = (0, 0) if variant == NOTHING else count(variant, out)
+    subprocess.run(["rm", "-rf", folder], check=True)
+    return {"cpu": cpu, "samples": samples, "bytes": size, "target": target, "watchers": watchers}
+
+
+def interval(rows, figure):
+    draws = sorted(figure(random.choices(rows, k=len(rows))) for _ in range(2000))
+    return figure(rows), draws[50], draws[1949]
+
+
+def cost_ns(rows):
+    samples = sum(r["samples"] for _, r in rows)
+    return sum(r["cpu"] - n["cpu"] for n, r in rows) / samples * 1e9 if samples else 0.0
+
+
+def print_table(name, hz, rounds):
+    print(f"\n### {name}, asked {hz} Hz, {len(rounds)} rounds\n")
+    print("| variant | achieved a CPU second | ns a sample [95 %] | CPU time / nothing, median | bytes a sample "
+          "| RssAnon of the program, KiB | of its watchers, KiB |")
+    print("|---|---|---|---|---|---|---|")
+    for variant in VARIANTS:
+        rows = [(r[NOTHING], r[variant]) for r in rounds]
+        mine = [r for _, r in rows]
+        samples = sum(r["samples"] for r in mine)
+        ratio = statistics.median(r["cpu"] / n["cpu"] for n, r in rows)
+        target = statistics.median(r["target"] for r in mine)
+        watchers = max(r["watchers"] for r in mine)
+        if variant == NOTHING:
+            print(f"| {variant} | | | 1 | | {target:.0f} | |")
+            continue
+        mid, low, high = interval(rows, cost_ns)
+        rate = samples / sum(r["cpu"] for r in mine)
+        size = sum(r["bytes"] for r in mine) / samples if samples else 0
+        print(f"| {variant} | {rate:.0f} | {mid:.0f} [{low:.0f}, {high:.0f}] | {ratio:.4f} | {size:.1f} "
+              f"| {target:.0f} | {watchers} |", flush=True)
+
+
+def main():
+    work, words = sys.argv[1], sys.argv[2:]
+    numbers = [int(w) for w in words if w.isdigit()]
+    names = [w for w in words if not w.isdigit()] or ["spin", "thrash", "redis"]
+    rounds = numbers[0] if numbers else 12
+    hz = numbers[1] if len(numbers) > 1 else 1000
+    for name in names:
+        results = []
+        for _ in range(rounds):
+            order = random.sample(VARIANTS, len(VARIANTS))
+            results.append({variant: one(name, variant, hz, work) for variant in order})
+        print_table(name, hz, results)
+
+
+main()
