@@ -32,9 +32,9 @@ build() {
 
 folder_of() {
   case $1 in
-  sqlite) echo "$src"/sqlite3-* ;;
+  sqlite) echo "$src"/sqlite3-*/ ;;
   python) echo "$src" ;;
-  *) echo "$src/$1"-* ;;
+  *) echo "$src/$1"-*/ ;;
   esac
 }
 
@@ -60,7 +60,7 @@ verdict_of() {
   zlib) grep -c 'test OK' "$2" ;;
   xz) grep -E '^# (TOTAL|PASS|SKIP|FAIL|ERROR)' "$2" ;;
   sqlite) grep -E 'errors out of' "$2" | sed 's/ on .*//' ;;
-  redis) grep -c '\[ok\]' "$2"; grep -o 'All tests passed without errors' "$2" ;;
+  redis) sed 's/\x1b\[[0-9;]*m//g' "$2" | grep -c '^\[ok\]'; grep -o 'All tests passed without errors' "$2" ;;
   python) grep -E '^(Tests result|All [0-9]+ tests OK|[0-9]+ tests? failed)' "$2" | sort -u ;;
   esac
 }
