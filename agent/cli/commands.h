@@ -11,6 +11,9 @@ extern const char *const commands_option_names[];
 /* Starts a program under a sampler and exits with the program's own status. */
 int run_main(int argc, char **argv);
 
+/* Shows what `run --output` wrote. */
+int report_main(int argc, char **argv);
+
 /* Enrols this board with a collector: key, request, certificate. */
 int enroll_main(int argc, char **argv);
 

@@ -69,14 +69,14 @@ static bool is_daemons_own(const char *variable) {
   return false;
 }
 
-/* In the child alone: takes our variables out of the environment, but for the daemon's own. */
-static void clear_environment(void) {
+void daemon_start_environment(void) {
   static const char prefix[] = "FLEETPROF";
   char **kept = environ;
   for (char **variable = environ; *variable != NULL; variable++)
     if (strncmp(*variable, prefix, sizeof prefix - 1) != 0 || is_daemons_own(*variable))
       *kept++ = *variable;
   *kept = NULL;
+  setenv("FLEETPROF", "0", 1); /* a preload of the user's does not sample the daemon */
 }
 
 static void be_daemon(const char *program, const struct daemon_wish *wish) {
@@ -96,8 +96,7 @@ static void be_daemon(const char *program, const struct daemon_wish *wish) {
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
   if (!wish->is_talkative) dup2(null, STDERR_FILENO);
-  clear_environment();
-  setenv("FLEETPROF", "0", 1); /* a preload of the user's does not sample the daemon */
+  daemon_start_environment();
   execv(program, words);
   _exit(126);
 }

@@ -22,4 +22,8 @@ int daemon_find(const char *state, struct path *ret_socket);
 int daemon_start(const struct daemon_wish *wish, struct path *ret_socket, char *why,
                  size_t why_len);
 
+/* In a child that will be a daemon: takes our variables out of the environment, but for the
+   daemon's own, and keeps a preload from sampling it. */
+void daemon_start_environment(void);
+
 #endif

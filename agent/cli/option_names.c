@@ -12,5 +12,6 @@ const char *const commands_option_names[] = {
     "state",     "collector",     "output", "flush-timeout", "verbose", /* run */
     "bin-bytes", "counter-bytes", "last",   "token",                    /* enroll */
     "format",                                                           /* status */
+    "limit",                                                            /* report */
     NULL,
 };

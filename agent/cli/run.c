@@ -9,6 +9,10 @@
    The ladder is perf, then timer, whichever of them was named: a name says where to start.  Why a
    step failed travels to the daemon with the next one, and from there into status.
 
+   With --output all of this happens around a daemon of our own, which writes into that file and
+   ends with the run.  There a file that cannot be written ends the run before the program starts:
+   who asks for a file wants the file.
+
    A daemon that runs has SETUP_MS in all to answer what is asked before the program starts; then
    the program starts without it.  Only a daemon that must be started first gets longer. */
 #include "commands.h"
@@ -19,6 +23,8 @@
 #include "launch_perf.h"
 #include "launch_timer.h"
 #include "note.h"
+#include "output_file.h"
+#include "private_daemon.h"
 #include "relay.h"
 #include "run_settings.h"
 #include "shipped.h"
@@ -33,16 +39,25 @@
 #include <unistd.h>
 
 enum { SETUP_MS = 2000 }; /* a worker that was killed is back within a second */
-enum { EXIT_USAGE = 2, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+enum {
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  EXIT_NOT_EXECUTABLE = 126,
+  EXIT_NOT_FOUND = 127,
+  EXIT_SIGNAL = 128
+};
 
 struct run {
   struct run_settings settings;
   struct path socket;
+  struct output_file output; /* with --output */
+  struct private_daemon private_daemon;
   struct timer_variables timer;
   struct sampling_choice choice;
   const char *sampler;     /* the one that runs, or NULL */
   uint64_t shipped_before; /* by the daemon, when there is somebody to tell */
   bool has_daemon, is_talkative;
+  bool has_started; /* the program came to run */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct run *run, const char *format,
@@ -80,6 +95,21 @@ static void find_daemon(struct run *run) {
     say(run, "not profiled: %s", why);
   else if (run->is_talkative)
     shipped_records(run->socket.text, note_left_ms(&run->choice), &run->shipped_before);
+}
+
+/* Of --output.  Returns 0, or -errno with the reason told: there is no file to write. */
+static int start_private_daemon(struct run *run) {
+  char why[INTAKE_WHY_BYTES + PATHS_BYTES];
+  int error = output_file_prepare(run->settings.options.output, &run->output, why, sizeof why);
+  if (error == 0) {
+    error = private_daemon_start(run->output.path.text, &run->private_daemon, &run->socket, why,
+                                 sizeof why);
+    if (error != 0) output_file_withdraw(&run->output);
+  }
+  if (error != 0) fprintf(stderr, "fleetprof: run: %s\n", why);
+  run->has_daemon = error == 0;
+  begin_setup(run);
+  return error;
 }
 
 /* Before the fork: the variables of a preloaded program, should it come to that. */
@@ -129,9 +159,22 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   return LAUNCH_WATCHED;
 }
 
+static void say_file(const struct run *run, const struct intake_reply *reply) {
+  const char *file = run->settings.options.output;
+  if (reply->kind == INTAKE_REFUSED || reply->outcome == INTAKE_FLUSH_LOST)
+    say(run, "%s: the last samples by %s could not be written: %s", file, run->sampler, reply->why);
+  else
+    say(run, "%llu samples by %s in %s; read it with: fleetprof report %s",
+        (unsigned long long)reply->records, run->sampler, file, file);
+}
+
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
   static const char *const outcomes[] = {"stored by the collector", "kept in the spool", "lost"};
   const char *outcome = reply->outcome < 3 ? outcomes[reply->outcome] : "in an unknown state";
+  if (run->private_daemon.pid > 0) {
+    say_file(run, reply);
+    return;
+  }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
   uint64_t records = reply->records - run->shipped_before;
   if (reply->records < run->shipped_before) records = reply->records; /* another daemon by now */
@@ -195,6 +238,7 @@ static int run_program(struct run *run) {
     take_back(run);
     return refuse_program(program[0], error);
   }
+  run->has_started = true;
   relay_to(launch.pid);
   struct rusage usage = {0};
   int status = launch_wait(&launch, &usage);
@@ -210,7 +254,13 @@ int run_main(int argc, char **argv) {
   }
   if (run.settings.is_done) return 0;
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
-  find_daemon(&run);
+  if (run.settings.options.output == NULL)
+    find_daemon(&run);
+  else if (start_private_daemon(&run) != 0)
+    return EXIT_FAILED;
   prepare_timer(&run);
-  return run_program(&run);
+  int status = run_program(&run);
+  if (run.private_daemon.pid > 0) private_daemon_stop(&run.private_daemon);
+  if (run.settings.options.output != NULL && !run.has_started) output_file_withdraw(&run.output);
+  return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that can be wrong with a command line is found here, before the program is started.
-   What a later version will do (other samplers, other collect modes, a profile in a file) is told
-   apart from what nobody ever will: the first is "not supported", the second is not a name. */
+   What a later version will do (other samplers) is told apart from what nobody ever will: the first
+   is "not supported", the second is not a name. */
 #include "run_settings.h"
 #include "commands.h"
 #include "common/clock.h"
@@ -41,7 +41,9 @@ static const struct option rows[] = {
      "the board's directory: its daemon, key, certificate and spool", OPTION_STRING, OFFSET(state)},
     {"collector", 0, "HOST:PORT", NULL, "Where to",
      "the collector of a daemon that must be started first", OPTION_STRING, OFFSET(collector)},
-    {"output", 0, "FILE", NULL, "Where to", "a profile in a file (not supported in this version)",
+    {"output", 0, "FILE", NULL, "Where to",
+     "write the profile into FILE for `fleetprof report`; "
+     "neither daemon nor collector take part, an earlier profile is kept as FILE.old",
      OPTION_STRING, OFFSET(output)},
     {"flush-timeout", 0, "TIME", "10s", "Where to",
      "how long to wait at the end until the samples are acked", OPTION_DURATION,
@@ -55,6 +57,7 @@ static const struct option_table table = {
     .summary = "Runs a program under a sampler and exits with the program's own status.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof run -- redis-server --port 7000\n"
+                "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
                 "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
@@ -188,8 +191,8 @@ static int check(struct run_settings *settings) {
   else if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
     fault = "--sampler perf: a histogram or recorder is written inside the program; "
             "take --sampler timer or leave it to auto";
-  else if (options->output != NULL)
-    fault = "--output: not supported in this version; samples go through the daemon";
+  else if (options->output != NULL && *options->output == '\0')
+    fault = "--output: is empty; give a file";
   else if (options->service != NULL &&
            (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
     fault = "--service: longer than 127 bytes, or with a control character";

@@ -15,6 +15,7 @@
    goes without it (the worker sees the end of the socket pair and spools all the same). */
 #include "keeper.h"
 #include "listener.h"
+#include "profile_file.h"
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -78,14 +79,30 @@ static int open_books(struct keeper *keeper, char *error, size_t error_len) {
   return failure ? fail(error, error_len, path, failure) : 0;
 }
 
+/* Opened and judged here, so that a file that is no profile is told of at start, and the worker's
+   death closes nothing. */
+static int open_output(struct keeper *keeper, char *error, size_t error_len) {
+  struct profile_file file;
+  const char *path = keeper->settings->output_path;
+  if (path[0] == '\0') return 0;
+  keeper->output = profile_file_open(path);
+  int failure = keeper->output < 0 ? keeper->output : profile_file_resume(keeper->output, &file);
+  if (failure == -EBADMSG)
+    snprintf(error, error_len, "%s: holds something else than a profile; give another file", path);
+  else if (failure)
+    fail(error, error_len, path, failure);
+  return failure;
+}
+
 int keeper_open(const struct settings *settings, struct keeper *keeper, char *error,
                 size_t error_len) {
-  *keeper =
-      (struct keeper){.settings = settings, .pid_file = -1, .listener = -1, .worker_socket = -1};
+  *keeper = (struct keeper){
+      .settings = settings, .pid_file = -1, .listener = -1, .output = -1, .worker_socket = -1};
   keeper->start_walltime_ns = clock_walltime_ns();
   int failure = settings_make_dirs(settings, error, error_len);
   if (!failure) failure = lock_state(keeper, error, error_len);
   if (!failure) failure = open_books(keeper, error, error_len);
+  if (!failure) failure = open_output(keeper, error, error_len);
   if (failure) return failure;
   perf_rings_open(&keeper->perf);
   keeper->listener = listener_open(settings->runtime_dir, settings->is_system);
@@ -102,6 +119,7 @@ void keeper_close(struct keeper *keeper) {
     if (settings_path(dir, "fleetprofd.pid", path)) unlink(path);
   }
   if (keeper->pid_file >= 0) close(keeper->pid_file);
+  if (keeper->output >= 0) close(keeper->output);
   perf_rings_close(&keeper->perf);
   hold_table_fini(&keeper->held);
   counter_page_close(keeper->page);

@@ -48,6 +48,9 @@ static const struct option rows[] = {
      OPTION_STRING, AT(state)},
     {"spool-bytes", 0, "BYTES", "64M", "Files", "disk space for what the collector has not got yet",
      OPTION_BYTES, AT(spool_bytes)},
+    {"output", 0, "FILE", NULL, "Files",
+     "append the profile to FILE, for fleetprof report, and send nothing", OPTION_STRING,
+     AT(output)},
     {"foreground", 0, NULL, NULL, "Running", "stay in the foreground and log to stderr",
      OPTION_FLAG, AT(is_foreground)},
     {"on-demand", 0, NULL, NULL, "Running", "end a minute after the last target has ended",
@@ -138,20 +141,29 @@ static int check(const struct settings *s, char *error, size_t error_len) {
     snprintf(error, error_len, "--collector %s: not of the form HOST:PORT", s->collector);
     return -EINVAL;
   }
+  if (s->output != NULL && s->output[0] == '\0') {
+    snprintf(error, error_len, "--output: is empty; give a file");
+    return -EINVAL;
+  }
   return check_labels(&s->labels, error, error_len);
 }
 
-/* The given directory as an absolute path: the daemon leaves the current one. */
-static int place_given(struct settings *s) {
+/* GIVEN as an absolute path: the daemon leaves the current directory. */
+static int make_absolute(const char *given, char ret[SETTINGS_PATH_BYTES]) {
   char here[SETTINGS_PATH_BYTES];
   int len;
-  if (s->state[0] == '/') {
-    len = snprintf(s->state_dir, sizeof s->state_dir, "%s", s->state);
+  if (given[0] == '/') {
+    len = snprintf(ret, SETTINGS_PATH_BYTES, "%s", given);
   } else {
     if (getcwd(here, sizeof here) == NULL) return -errno;
-    len = snprintf(s->state_dir, sizeof s->state_dir, "%s/%s", here, s->state);
+    len = snprintf(ret, SETTINGS_PATH_BYTES, "%s/%s", here, given);
   }
-  if (len <= 0 || (size_t)len >= sizeof s->state_dir) return -ENAMETOOLONG;
+  return len <= 0 || len >= SETTINGS_PATH_BYTES ? -ENAMETOOLONG : 0;
+}
+
+static int place_given(struct settings *s) {
+  int error = make_absolute(s->state, s->state_dir);
+  if (error) return error;
   memcpy(s->runtime_dir, s->state_dir, sizeof s->runtime_dir);
   return 0;
 }
@@ -199,6 +211,9 @@ int settings_parse(int argc, char *const argv[], struct settings *settings,
   if (failure)
     snprintf(error, error_len, "no place for the state: %s (give --state DIR, or set HOME)",
              strerror(-failure));
+  if (failure || settings->output == NULL) return failure;
+  failure = make_absolute(settings->output, settings->output_path);
+  if (failure) snprintf(error, error_len, "--output: %s", strerror(-failure));
   return failure;
 }
 

@@ -10,6 +10,7 @@ enum { SETTINGS_PATH_BYTES = 4096 };
 struct settings {
   const char *collector; /* as given, or NULL: see settings_collector */
   const char *state;     /* as given, or NULL */
+  const char *output;    /* as given, or NULL: see output_path */
   bool is_foreground, is_on_demand, is_verbose;
   double budget_cpu;
   uint64_t budget_bytes_day, budget_debug_bytes_day;
@@ -18,6 +19,7 @@ struct settings {
   uint64_t hz;                           /* what a target gets that asks for no rate */
   char state_dir[SETTINGS_PATH_BYTES];   /* identity, spool, log */
   char runtime_dir[SETTINGS_PATH_BYTES]; /* socket, pid file, books; with --state the same */
+  char output_path[SETTINGS_PATH_BYTES]; /* the file that batches go to, or "": they are sent */
   bool is_system;                        /* root without --state: serves all users */
 };
 

@@ -51,17 +51,23 @@ static int append(struct shipper *shipper, const struct batch *batch, uint64_t s
                               .records = batch_record_count(batch),
                               .raw_len = (uint32_t)raw.len,
                               .zstd = buf_span(&packed)};
-    error = spool_append(shipper->spool, &item);
+    error = shipper->file != NULL ? profile_file_append(shipper->file, &item)
+                                  : spool_append(shipper->spool, &item);
   }
   buf_fini(&raw);
   buf_fini(&packed);
   return error;
 }
 
+static uint64_t last_seq_of(const struct shipper *shipper, uint64_t run) {
+  return shipper->file != NULL ? profile_file_last_seq(shipper->file, run)
+                               : spool_last_seq(shipper->spool, run);
+}
+
 static void recover_page(struct shipper *shipper, struct counter_page *page) {
   const struct counters *books = counter_page_books(page);
   uint64_t open = counters_open(books);
-  uint64_t last_seq = spool_last_seq(shipper->spool, books->run);
+  uint64_t last_seq = last_seq_of(shipper, books->run);
   if (last_seq >= atomic_load(&page->next_seq)) {
     counter_page_ship(page, open);
     atomic_store(&page->next_seq, last_seq + 1);

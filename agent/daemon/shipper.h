@@ -4,11 +4,13 @@
 #define DAEMON_SHIPPER_H
 
 #include "drain.h"
+#include "profile_file.h"
 #include "spool.h"
 
 struct shipper {
   struct drain *drain;
   struct spool *spool;
+  struct profile_file *file;     /* batches go there instead of to the spool, or NULL */
   uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
   int last_error;                /* of the last batch, 0 when it was spooled */
   uint8_t seen_modules[MODULES_MAX / 8];

@@ -128,7 +128,8 @@ static bool is_window_due(const struct worker *worker) {
   if (start == 0) return false;
   if (window_is_nearly_full(worker->window)) return true;
   uint64_t age = clock_boottime_ns() - start;
-  bool is_worth_it = window_records(worker->window) >= WINDOW_RECORDS_MIN;
+  bool is_worth_it = window_records(worker->window) >= WINDOW_RECORDS_MIN ||
+                     worker->keeper->output >= 0; /* a reader may want it now */
   return age >= (is_worth_it ? worker->settings->window_ns : WINDOW_NS_LONGEST);
 }
 
@@ -179,6 +180,7 @@ static void on_uplink_change(void *context) {
 
 static int start_uplink(struct worker *worker) {
   bool has_collector =
+      worker->keeper->output < 0 &&
       settings_collector(worker->settings, worker->collector, sizeof worker->collector);
   struct uplink_parts parts = {.loop = worker->loop,
                                .spool = worker->spool,
@@ -197,6 +199,7 @@ static int start_uplink(struct worker *worker) {
 /* A board may be enrolled, or enrolled elsewhere, while its daemon runs. */
 static void follow_collector(struct worker *worker) {
   char address[sizeof worker->collector];
+  if (worker->keeper->output >= 0) return;
   if (!settings_collector(worker->settings, address, sizeof address)) return;
   if (strcmp(address, worker->collector) == 0) return;
   struct uplink *old = worker->uplink;
@@ -340,7 +343,10 @@ static int open_pipeline(struct worker *worker) {
   if (!error) error = drain_init(&worker->drain);
   if (!error) error = open_disk(worker);
   if (error) return error;
+  if (keeper->output >= 0) error = profile_file_resume(keeper->output, &worker->file);
+  if (error) return error;
   worker->shipper = (struct shipper){.drain = &worker->drain, .spool = worker->spool};
+  if (keeper->output >= 0) worker->shipper.file = &worker->file;
   drain_recover(&worker->drain);
   shipper_recover(&worker->shipper);
   close_old_runs(worker);

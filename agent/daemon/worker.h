@@ -53,6 +53,7 @@ struct worker {
   struct event_base *loop;
   struct event *tick, *terminate, *interrupt, *keeper_gone;
   struct spool *spool;
+  struct profile_file file; /* open when the keeper has an output */
   struct debug_sender *debug;
   struct uplink *uplink;
   struct intake *intake;

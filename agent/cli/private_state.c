@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `run --output` leaves nothing in the user's state: its daemon lives in a directory of its own,
+   which goes away with the run.
+
+   A removal by a program that root runs is a bug away from a disaster: it follows no link, goes one
+   directory deep, which is as deep as a daemon's state is, and only ever sees a directory that
+   mkdtemp made.
+
+   A run that was killed with everything around it could not clean up.  The next one does it: such
+   a directory has our name and owner, a pid file that nobody holds the lock of, and is older than
+   any start takes. */
+#include "private_state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_PREFIX "fleetprof-run-"
+
+enum {
+  ENTRIES_MAX = 4096, /* of a temporary directory that are looked at */
+  START_S = 60,
+  DEPTH_MAX = 1, /* DIR/spool */
+};
+
+/* Removes what lies in the directory NAME of PARENT, and it.  Directories in it are emptied while
+   DEPTH is not 0. */
+static void remove_at(int parent, const char *name, unsigned depth) {
+  int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+  if (directory == NULL) {
+    if (fd >= 0) close(fd);
+    return;
+  }
+  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    if (unlinkat(fd, entry->d_name, 0) != 0 && depth > 0) remove_at(fd, entry->d_name, depth - 1);
+  }
+  closedir(directory);
+  unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void private_state_remove(const char *dir) {
+  remove_at(AT_FDCWD, dir, DEPTH_MAX);
+}
+
+/* Whether the daemon of the directory at PATH is gone, and it was not just about to start. */
+static bool is_left_behind(const char *path) {
+  struct stat found;
+  struct path pid_file;
+  if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid())
+    return false;
+  if (found.st_mtime + START_S > time(NULL)) return false;
+  if (paths_join(path, "fleetprofd.pid", &pid_file) != 0) return false;
+  int fd = open(pid_file.text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return errno == ENOENT;
+  bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0;
+  close(fd);
+  return is_free;
+}
+
+static void sweep(const char *parent) {
+  struct path path;
+  DIR *directory = opendir(parent);
+  if (directory == NULL) return;
+  unsigned seen = 0;
+  for (struct dirent *entry; seen < ENTRIES_MAX && (entry = readdir(directory)) != NULL; seen++)
+    if (strncmp(entry->d_name, NAME_PREFIX, sizeof NAME_PREFIX - 1) == 0 &&
+        paths_join(parent, entry->d_name, &path) == 0 && is_left_behind(path.text))
+      private_state_remove(path.text);
+  closedir(directory);
+}
+
+int private_state_make(const char *fallback, struct path *ret) {
+  const char *const parents[] = {
+      getenv("TMPDIR"), getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp", "/dev/shm", fallback};
+  int error = -ENOENT;
+  for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
+    if (parents[i] == NULL || parents[i][0] != '/') continue;
+    if (paths_join(parents[i], NAME_PREFIX "XXXXXX", ret) != 0) continue;
+    if (mkdtemp(ret->text) != NULL) {
+      sweep(parents[i]);
+      return 0;
+    }
+    error = -errno;
+  }
+  return error;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A state directory for the time of one run. */
+#ifndef CLI_PRIVATE_STATE_H
+#define CLI_PRIVATE_STATE_H
+
+#include "paths.h"
+
+/* Makes one (0700) in TMPDIR, XDG_RUNTIME_DIR, /tmp, /var/tmp, /dev/shm or FALLBACK, the first that
+   can be written to.  Takes away what runs that were killed have left there.  Returns 0 or
+   -errno. */
+int private_state_make(const char *fallback, struct path *ret);
+
+/* Removes the directory that private_state_make made, with what a daemon keeps there. */
+void private_state_remove(const char *dir);
+
+#endif

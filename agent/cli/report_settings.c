@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `report FILE --format top` is as good as `report --format top FILE`: people add options at the
+   end of the line that they typed last.  The table stops at the first word that is no option, so
+   the files are moved behind the options before it reads them; after "--" every word is a file. */
+#include "report_settings.h"
+#include "commands.h"
+#include "common/options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OFFSET(field) offsetof(struct report_options, field)
+
+static const struct option rows[] = {
+    {"format", 'f', "NAME", "top", "What is shown", "top: the functions by their share",
+     OPTION_STRING, OFFSET(format)},
+    {"limit", 'n', "N", "100", "What is shown", "functions in the table; what is left out is said",
+     OPTION_COUNT, OFFSET(limit)},
+    {"verbose", 'v', NULL, NULL, "What it says",
+     "say on stderr which modules have no names and why", OPTION_FLAG, OFFSET(is_verbose)},
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof report [OPTION]... FILE...",
+    .summary = "Shows what `fleetprof run --output` wrote; several files are added up.",
+    .epilogue = "EXAMPLES\n"
+                "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
+};
+
+static const char *const formats[] = {"top"};
+
+static int find_format(struct report_settings *settings) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (strcmp(settings->options.format, formats[i]) != 0) continue;
+    settings->format = (enum report_format)i;
+    return 0;
+  }
+  int len = snprintf(settings->error, sizeof settings->error,
+                     "--format: there is no '%.100s'; one of:", settings->options.format);
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    len += snprintf(settings->error + len, sizeof settings->error - (size_t)len, " %s", formats[i]);
+  return -EINVAL;
+}
+
+/* Whether the word behind the option WORD is its argument. */
+static bool takes_next(const char *word) {
+  if (strchr(word, '=') != NULL) return false;
+  if (strcmp(word, "--config") == 0) return true;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct option *row = &rows[i];
+    bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, row->name) == 0;
+    bool is_letter = row->letter != 0 && word[0] == '-' && word[1] == row->letter && !word[2];
+    if (is_long || is_letter) return row->argument != NULL;
+  }
+  return false;
+}
+
+/* Puts the words that are no options last, both kinds in their order. */
+static int sort_words(int argc, char **argv) {
+  char **files = calloc((size_t)argc + 1, sizeof *files);
+  int option_count = 1, file_count = 0;
+  if (files == NULL) return -ENOMEM;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--") == 0) {
+      while (++i < argc) files[file_count++] = argv[i];
+    } else if (argv[i][0] != '-' || argv[i][1] == '\0') {
+      files[file_count++] = argv[i];
+    } else {
+      bool takes = takes_next(argv[i]) && i + 1 < argc;
+      argv[option_count++] = argv[i];
+      if (takes) argv[option_count++] = argv[++i];
+    }
+  }
+  /* A "--" that was there has left a place free; one that was not needs none. */
+  bool has_mark = option_count + file_count < argc;
+  if (has_mark) argv[option_count++] = (char *)(uintptr_t) "--";
+  memcpy(argv + option_count, files, (size_t)file_count * sizeof *files);
+  free(files);
+  return 0;
+}
+
+int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
+  struct options_result result;
+  memset(ret, 0, sizeof *ret);
+  if (sort_words(argc, argv) != 0) return -EINVAL;
+  if (options_parse(&table, argc, argv, &ret->options, &result, ret->error, sizeof ret->error) != 0)
+    return -EINVAL;
+  ret->is_done = result.is_done;
+  if (ret->is_done) return 0;
+  ret->files = argv + result.first_positional;
+  ret->file_count = argc - result.first_positional;
+  if (find_format(ret) != 0) return -EINVAL;
+  const char *fault = NULL;
+  if (ret->file_count == 0)
+    fault = "no file; usage: fleetprof report [OPTION]... FILE...";
+  else if (ret->options.limit == 0 || ret->options.limit > REPORT_LIMIT_MAX)
+    fault = "--limit: not a number between 1 and 1000000";
+  if (fault == NULL) return 0;
+  snprintf(ret->error, sizeof ret->error, "%s", fault);
+  return -EINVAL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `fleetprof report` was asked to do, checked. */
+#ifndef CLI_REPORT_SETTINGS_H
+#define CLI_REPORT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum report_format {
+  REPORT_TOP,
+};
+
+enum { REPORT_ERROR_BYTES = 512, REPORT_LIMIT_MAX = 1000000 };
+
+/* As the options table fills it. */
+struct report_options {
+  const char *format;
+  uint64_t limit;
+  bool is_verbose;
+};
+
+struct report_settings {
+  struct report_options options;
+  enum report_format format;
+  char *const *files;
+  int file_count;
+  bool is_done; /* --help or --version was printed */
+  char error[REPORT_ERROR_BYTES];
+};
+
+/* Reads and checks the words of `report`; options and files may come in any order.  Returns 0, or
+   -EINVAL with one line in RET->error. */
+int report_settings_parse(int argc, char **argv, struct report_settings *ret);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames become functions, paths become tree nodes; paths that differ in addresses only meet.
+
+   A path that ends in a link register needs the functions to be understood: an LR outside the
+   function of the PC is its caller; inside it, a later call has overwritten it and the caller is
+   not known.  Then the sample stands without one.
+
+   Module paths come from the file and translators' words from a stranger's program; what is printed
+   is clean text. */
+#include "named_tree.h"
+#include "namer.h"
+
+#include "common/buf.h"
+#include "symbol/name_text.h"
+#include "symbol/symbol_index.h"
+#include "view/marks.h"
+#include "view/tree_builder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES_MAX = 4096 };
+
+struct naming {
+  struct profile *profile;
+  struct namer *namer;
+  const struct frame_name *names;
+  struct tree_builder *tree;
+  struct buf module, name; /* clean texts of the frame in hand */
+};
+
+static const char *clean(struct buf *buf, const char *text) {
+  buf_clear(buf);
+  name_text_append(span_of_string(text), NAME_BYTES_MAX, buf);
+  return buf->failed ? "" : (const char *)buf->data;
+}
+
+static const char *unknown_name(struct naming *naming, const char *module, uint64_t address) {
+  buf_clear(&naming->name);
+  buf_printf(&naming->name, "%s+0x%llx", module, (unsigned long long)address);
+  return buf_text(&naming->name);
+}
+
+/* Sets FUNCTION's name.  Returns whether it outlives the tree. */
+static bool find_name(struct naming *naming, uint32_t at, struct view_function *function) {
+  const struct profile_frame *frame = &naming->profile->frames[at];
+  const struct profile_module *module = &naming->profile->modules[frame->module];
+  const struct frame_name *told = naming->names != NULL ? &naming->names[at] : NULL;
+  struct symbol_match match;
+  const char *why;
+  if (told != NULL && told->name != NULL) {
+    function->name = clean(&naming->name, told->name);
+    function->file = told->file;
+    function->line = told->line;
+    return false;
+  }
+  if (module->kind == MODULE_ELF && naming->namer != NULL &&
+      namer_load(naming->namer, frame->module, module, &why) == 0 &&
+      namer_find(naming->namer, frame->module, frame->address, &match) == 0) {
+    function->name = match.name;
+    return true;
+  }
+  bool is_nameless = module->kind == MODULE_ELF || frame->address != 0;
+  function->name =
+      is_nameless ? unknown_name(naming, function->module, frame->address) : function->module;
+  return false;
+}
+
+static int name_frame(struct naming *naming, uint32_t at) {
+  struct profile_frame *frame = &naming->profile->frames[at];
+  struct view_function function = {.name = NULL};
+  function.module =
+      clean(&naming->module, profile_module_name(&naming->profile->modules[frame->module]));
+  bool is_lasting = find_name(naming, at, &function);
+  if (function.name == NULL) return -ENOMEM;
+  return function_table_intern(&naming->tree->functions, &function, is_lasting, &frame->function);
+}
+
+static int name_frames(struct naming *naming) {
+  int error = 0;
+  for (uint32_t i = 0; i < naming->profile->frame_count && error == 0; i++)
+    error = name_frame(naming, i);
+  return error;
+}
+
+/* The tree node that NODE's path becomes a child of. */
+static uint32_t parent_of(const struct profile *profile, const struct profile_node *node,
+                          const uint32_t *ours) {
+  if (node->parent == BATCH_NONE) return 0;
+  uint32_t caller = profile->frames[profile->nodes[node->parent].frame].function;
+  if (node->is_lr && caller == profile->frames[node->frame].function) return 0;
+  return ours[node->parent];
+}
+
+static int add_nodes(const struct profile *profile, struct tree_builder *tree) {
+  uint32_t *ours = calloc(profile->node_count + 1, sizeof *ours);
+  int error = ours == NULL ? -ENOMEM : 0;
+  for (uint32_t i = 0; i < profile->node_count && error == 0; i++) {
+    const struct profile_node *node = &profile->nodes[i];
+    error = tree_builder_child(tree, parent_of(profile, node, ours),
+                               profile->frames[node->frame].function, &ours[i]);
+    if (error == 0) tree_builder_add(tree, ours[i], node->count, node->weight);
+  }
+  free(ours);
+  return error;
+}
+
+static int add_marks(const struct profile *profile, struct arena *arena, struct view_tree *tree) {
+  struct marks marks = {.count = 0};
+  if (profile->marks == 0) return 0;
+  int error = marks_add(&marks, profile->service, profile->marks);
+  if (error == 0) error = marks_copy(&marks, arena, &tree->marks, &tree->mark_count);
+  marks_fini(&marks);
+  return error;
+}
+
+int named_tree_build(struct profile *profile, struct namer *namer, const struct frame_name *names,
+                     struct arena *arena, struct view_tree *ret) {
+  struct tree_builder tree;
+  struct naming naming = {profile, namer, names, &tree, {0}, {0}};
+  int error = tree_builder_init(&tree, arena);
+  if (error == 0) error = name_frames(&naming);
+  if (error == 0) error = add_nodes(profile, &tree);
+  if (error == 0) error = tree_builder_finish(&tree, arena, ret);
+  if (error == 0) profile_loss(profile, ret->loss);
+  if (error == 0) error = add_marks(profile, arena, ret);
+  tree_builder_fini(&tree);
+  buf_fini(&naming.module);
+  buf_fini(&naming.name);
+  return error;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* module -> debug file -> symbol index -> name, all on this machine.
+
+   The file is looked for as the daemon looks when a collector asks: by build-id in the tree of
+   debug packages, by .gnu_debuglink, else the module's own path, and what is found counts only when
+   its build-id is the one that was sampled.  A module without build-id is known by the hash of its
+   content.
+
+   Whoever makes a report may be root, and a profile can come from anywhere and name any path.  So
+   no ELF file is parsed here: the symbol worker does it, one process a file, in its sandbox, and
+   writes the index into memory that this side checks in full before it believes a word. */
+#include "namer.h"
+
+#include "elf/debug_find.h"
+#include "elf/module_file.h"
+#include "symbol/nursery.h"
+#include "symbol/symbol_index.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  WORKER_MS_MAX = 30000, /* for one file; a big one takes under a second */
+  ROOM_STEP = 64,
+};
+
+struct loaded {
+  bool is_tried;
+  int error;
+  char why[LIMIT_VALUE_BYTES];
+  struct span bytes; /* the mapped index */
+  struct symbol_index index;
+};
+
+struct namer {
+  struct nursery *nursery;
+  struct loaded *modules;
+  uint32_t room;
+};
+
+int namer_open(struct namer **ret) {
+  struct namer *namer = calloc(1, sizeof *namer);
+  if (namer == NULL) return -ENOMEM;
+  int error = nursery_open(WORKER_MS_MAX, &namer->nursery);
+  if (error != 0) {
+    free(namer);
+    return error;
+  }
+  *ret = namer;
+  return 0;
+}
+
+void namer_close(struct namer *namer) {
+  if (namer == NULL) return;
+  nursery_close(namer->nursery);
+  for (uint32_t i = 0; i < namer->room; i++)
+    if (namer->modules[i].bytes.data != NULL)
+      munmap((void *)(uintptr_t)namer->modules[i].bytes.data, namer->modules[i].bytes.len);
+  free(namer->modules);
+  free(namer);
+}
+
+/* A file without build-id is the module when its bytes are. */
+static bool has_content(int fd, const struct profile_module *module) {
+  struct module_stamp stamp;
+  struct module_identity identity;
+  if (module_file_stamp(fd, &stamp) != 0 || stamp.size_bytes != module->size_bytes) return false;
+  return module_file_identify(fd, &stamp, &identity) == 0 &&
+         span_is_equal(span_of(identity.id, identity.id_bytes), module->id);
+}
+
+static int open_debug_file(const struct profile_module *module, char *why) {
+  const struct debug_module wanted = {.id = module->id, .path = module->path, .open_path = ""};
+  struct debug_found found;
+  int error = debug_find(&wanted, &found, why, LIMIT_VALUE_BYTES);
+  if (error != 0) return error;
+  if (!found.is_id_content || has_content(found.fd, module)) return found.fd;
+  close(found.fd);
+  snprintf(why, LIMIT_VALUE_BYTES, "its file is another one by now");
+  return -ESTALE;
+}
+
+/* Has the worker index ELF.  Returns the descriptor of the index or -errno. */
+static int make_index(struct namer *namer, int elf, char *why) {
+  struct nursery_result result;
+  int index = memfd_create("symbol-index", MFD_CLOEXEC);
+  if (index < 0) return -errno;
+  int error = nursery_run(namer->nursery, elf, index, &result);
+  if (error == 0 && result.outcome != NURSERY_REPLIED) {
+    snprintf(why, LIMIT_VALUE_BYTES, "reading its file ended the worker (signal %d)",
+             result.signal);
+    error = -EBADMSG;
+  } else if (error == 0 && result.reply.status != 0) {
+    memcpy(why, result.reply.reason, LIMIT_VALUE_BYTES);
+    error = result.reply.status < 0 ? result.reply.status : -EBADMSG;
+  }
+  if (error == 0) return index;
+  close(index);
+  return error;
+}
+
+static int map_index(int fd, struct loaded *loaded) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return -errno;
+  if (status.st_size <= 0) return -EBADMSG;
+  size_t len = (size_t)status.st_size;
+  void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  int error = symbol_index_parse(span_of(map, len), &loaded->index);
+  if (error == 0) error = symbol_index_verify(&loaded->index);
+  if (error == 0)
+    loaded->bytes = span_of(map, len);
+  else
+    munmap(map, len);
+  return error;
+}
+
+static int load(struct namer *namer, const struct profile_module *module, struct loaded *loaded) {
+  int elf = open_debug_file(module, loaded->why);
+  if (elf < 0) return elf;
+  int index = make_index(namer, elf, loaded->why);
+  close(elf);
+  if (index < 0) return index;
+  int error = map_index(index, loaded);
+  close(index);
+  return error;
+}
+
+static int make_room(struct namer *namer, uint32_t count) {
+  if (count <= namer->room) return 0;
+  struct loaded *more = reallocarray(namer->modules, count, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  memset(more + namer->room, 0, (count - namer->room) * sizeof *more);
+  namer->modules = more;
+  namer->room = count;
+  return 0;
+}
+
+int namer_load(struct namer *namer, uint32_t index, const struct profile_module *module,
+               const char **ret_why) {
+  int error = make_room(namer, index + ROOM_STEP - index % ROOM_STEP);
+  if (error != 0) {
+    *ret_why = "out of memory";
+    return error;
+  }
+  struct loaded *loaded = &namer->modules[index];
+  if (!loaded->is_tried) {
+    loaded->is_tried = true;
+    loaded->error = module->kind == MODULE_ELF ? load(namer, module, loaded) : -ENOENT;
+    if (loaded->error != 0 && loaded->why[0] == '\0')
+      snprintf(loaded->why, sizeof loaded->why, "%s", strerror(-loaded->error));
+  }
+  *ret_why = loaded->why;
+  return loaded->error;
+}
+
+int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
+               struct symbol_match *ret) {
+  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return -ENOENT;
+  return symbol_index_find(&namer->modules[index].index, address, ret);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names for the frames of a profile, found on the machine where the report is made. */
+#ifndef REPORT_NAMER_H
+#define REPORT_NAMER_H
+
+#include "profile.h"
+
+#include <stdbool.h>
+
+struct namer;
+struct symbol_match;
+
+/* Starts the process that reads ELF files.  Returns 0 or -errno.  Call before threads exist. */
+int namer_open(struct namer **ret);
+void namer_close(struct namer *namer);
+
+/* Looks for the symbols of MODULE, number INDEX of its profile: its separate debug file, or the
+   file itself where it still is what was sampled.  Returns 0, or -errno with WHY saying why it has
+   none. Asked again, it says the same. */
+int namer_load(struct namer *namer, uint32_t index, const struct profile_module *module,
+               const char **ret_why);
+
+/* Finds the symbol at ADDRESS of module INDEX, loaded before.  Its name is valid until namer_close.
+   Returns 0 or -ENOENT. */
+int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
+               struct symbol_match *ret);
+
+#endif

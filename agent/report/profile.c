@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches summed up.
+
+   A batch numbers its modules, frames and nodes for itself.  Here each module, each (module,
+   address) and each call path is kept once, so a sum of a thousand batches is hardly larger than
+   one, and a name is looked for once a frame.  Names come later, for all frames together: a
+   translator then gets its addresses in one go.
+
+   Everything in a batch was checked by its decoder; what a stranger can still do is make it large,
+   and that ends at the limits in the header. */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+
+enum { FIRST_ROOM = 256 };
+
+/* Where the frames and nodes of one batch are in the profile. */
+struct translation {
+  uint32_t *modules, *nodes;
+};
+
+int profile_init(struct profile *profile) {
+  memset(profile, 0, sizeof *profile);
+  arena_init(&profile->arena, TEXT_BYTES_MAX);
+  profile->main_module = BATCH_NONE;
+  profile->exe = profile->service = profile->sampler = "";
+  return getrandom(&profile->seed, sizeof profile->seed, 0) < 0 ? -errno : 0;
+}
+
+void profile_fini(struct profile *profile) {
+  table_fini(&profile->by_module);
+  table_fini(&profile->by_frame);
+  table_fini(&profile->by_node);
+  free(profile->modules);
+  free(profile->frames);
+  free(profile->nodes);
+  free(profile->runs);
+  arena_fini(&profile->arena);
+}
+
+/* ARRAY with room for more than COUNT entries of SIZE bytes, moved if need be; NULL when memory ran
+   out. */
+static void *grow(void *array, uint32_t count, uint32_t *room, size_t size) {
+  if (count < *room) return array;
+  uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
+  void *more = reallocarray(array, wanted, size);
+  if (more != NULL) *room = wanted;
+  return more;
+}
+
+/* ---- modules ---- */
+
+static bool is_same_module(const struct profile_module *a, const struct batch_module *b) {
+  return a->kind == b->kind && span_is_equal(a->id, b->id) && strcmp(a->path, b->path) == 0;
+}
+
+static int add_module(struct profile *profile, const struct batch_module *module, uint64_t hash) {
+  if (profile->module_count == PROFILE_MODULES_MAX) return -EOVERFLOW;
+  void *more = grow(profile->modules, profile->module_count, &profile->module_room,
+                    sizeof *profile->modules);
+  if (more == NULL) return -ENOMEM;
+  profile->modules = more;
+  struct profile_module copy = {.size_bytes = module->size_bytes, .kind = module->kind};
+  char *id = arena_string(&profile->arena, module->id.data, module->id.len);
+  copy.id = span_of(id, module->id.len);
+  copy.path = arena_string(&profile->arena, module->path, strlen(module->path));
+  if (id == NULL || copy.path == NULL) return -ENOMEM;
+  profile->modules[profile->module_count] = copy;
+  return table_add(&profile->by_module, hash, profile->module_count++);
+}
+
+static int intern_module(struct profile *profile, const struct batch_module *module,
+                         uint32_t *ret) {
+  uint64_t hash = table_hash(module->id.data, module->id.len, profile->seed);
+  hash = table_hash(module->path, strlen(module->path), hash);
+  uint32_t cursor, at = table_find(&profile->by_module, hash, &cursor);
+  while (at != TABLE_NONE && !is_same_module(&profile->modules[at], module))
+    at = table_next(&profile->by_module, hash, &cursor);
+  *ret = at == TABLE_NONE ? profile->module_count : at;
+  return at == TABLE_NONE ? add_module(profile, module, hash) : 0;
+}
+
+/* ---- frames ---- */
+
+static int intern_frame(struct profile *profile, uint32_t module, uint64_t address, uint32_t *ret) {
+  const uint64_t words[2] = {module, address};
+  uint64_t hash = table_hash(words, sizeof words, profile->seed);
+  uint32_t cursor, at = table_find(&profile->by_frame, hash, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&profile->by_frame, hash, &cursor))
+    if (profile->frames[at].address == address && profile->frames[at].module == module) break;
+  *ret = at == TABLE_NONE ? profile->frame_count : at;
+  if (at != TABLE_NONE) return 0;
+  if (profile->frame_count == PROFILE_FRAMES_MAX) return -EOVERFLOW;
+  void *more =
+      grow(profile->frames, profile->frame_count, &profile->frame_room, sizeof *profile->frames);
+  if (more == NULL) return -ENOMEM;
+  profile->frames = more;
+  profile->frames[profile->frame_count] =
+      (struct profile_frame){.address = address, .module = module};
+  return table_add(&profile->by_frame, hash, profile->frame_count++);
+}
+
+/* ---- nodes ---- */
+
+static bool is_same_node(const struct profile_node *a, const struct profile_node *b) {
+  return a->parent == b->parent && a->frame == b->frame && a->is_lr == b->is_lr;
+}
+
+static int intern_node(struct profile *profile, const struct profile_node *node, uint32_t *ret) {
+  const uint32_t words[3] = {node->parent, node->frame, node->is_lr};
+  uint64_t hash = table_hash(words, sizeof words, profile->seed);
+  uint32_t cursor, at = table_find(&profile->by_node, hash, &cursor);
+  while (at != TABLE_NONE && !is_same_node(&profile->nodes[at], node))
+    at = table_next(&profile->by_node, hash, &cursor);
+  *ret = at == TABLE_NONE ? profile->node_count : at;
+  if (at != TABLE_NONE) return 0;
+  if (profile->node_count == PROFILE_NODES_MAX) return -EOVERFLOW;
+  void *more =
+      grow(profile->nodes, profile->node_count, &profile->node_room, sizeof *profile->nodes);
+  if (more == NULL) return -ENOMEM;
+  profile->nodes = more;
+  profile->nodes[profile->node_count] = *node;
+  return table_add(&profile->by_node, hash, profile->node_count++);
+}
+
+static void add_weight(struct profile *profile, uint32_t node, uint64_t count, uint64_t weight) {
+  struct profile_frame *frame = &profile->frames[profile->nodes[node].frame];
+  profile->nodes[node].count += count;
+  profile->nodes[node].weight += weight;
+  frame->count += count;
+  frame->weight += weight;
+  profile->count += count;
+  profile->weight += weight;
+}
+
+/* ---- batches ---- */
+
+static int translate(struct profile *profile, const struct batch *batch, struct translation *to) {
+  int error = 0;
+  for (uint32_t i = 0; i < batch->module_count && error == 0; i++)
+    error = intern_module(profile, &batch->modules[i], &to->modules[i]);
+  for (uint32_t i = 0; i < batch->node_count && error == 0; i++) {
+    const struct batch_node *from = &batch->nodes[i];
+    struct profile_node node = {.parent = BATCH_NONE};
+    if (from->parent != BATCH_NONE) node.parent = to->nodes[from->parent];
+    error = intern_frame(profile, to->modules[from->module], from->address, &node.frame);
+    if (error == 0) error = intern_node(profile, &node, &to->nodes[i]);
+  }
+  return error;
+}
+
+static int add_sample(struct profile *profile, const struct batch_sample *sample,
+                      const struct translation *to) {
+  uint32_t at = to->nodes[sample->node];
+  int error = 0;
+  if (sample->type == SAMPLE_CPU_LR) {
+    struct profile_node node = {
+        .parent = profile->nodes[at].parent, .frame = profile->nodes[at].frame, .is_lr = true};
+    error = intern_node(profile, &node, &at);
+  }
+  if (error == 0 && (sample->type == SAMPLE_CPU || sample->type == SAMPLE_CPU_LR))
+    add_weight(profile, at, sample->count, sample->weight);
+  return error;
+}
+
+static int add_samples(struct profile *profile, const struct batch *batch, struct translation *to) {
+  int error = translate(profile, batch, to);
+  for (uint32_t i = 0; i < batch->sample_count && error == 0; i++)
+    error = add_sample(profile, &batch->samples[i], to);
+  return error;
+}
+
+static int keep_books(struct profile *profile, const struct batch *batch, uint64_t seq) {
+  struct profile_run *run = profile->runs, *end = run + profile->run_count;
+  while (run < end && run->counters.run != batch->counters.run) run++;
+  if (run == end) {
+    if (profile->run_count == PROFILE_RUNS_MAX) return -EOVERFLOW;
+    void *more = grow(profile->runs, profile->run_count, &profile->run_room, sizeof *profile->runs);
+    if (more == NULL) return -ENOMEM;
+    profile->runs = more;
+    run = &profile->runs[profile->run_count++];
+    *run = (struct profile_run){.seq = 0};
+  }
+  if (seq < run->seq) return 0;
+  *run = (struct profile_run){.seq = seq, .counters = batch->counters};
+  return 0;
+}
+
+static const char *keep_text(struct profile *profile, const char *text) {
+  const char *copy = arena_string(&profile->arena, text, strlen(text));
+  return copy != NULL ? copy : "";
+}
+
+static void note_targets(struct profile *profile, const struct batch *batch,
+                         const struct translation *to) {
+  for (uint32_t i = 0; i < batch->target_count; i++) {
+    const struct batch_target *target = &batch->targets[i];
+    profile->marks |= target->marks;
+    if (profile->exe[0] != '\0') continue;
+    profile->exe = keep_text(profile, target->exe);
+    profile->service = keep_text(profile, target->service);
+    profile->sampler = keep_text(profile, target->sampler);
+    profile->asked_mhz = target->asked_mhz;
+    if (target->module != BATCH_NONE) profile->main_module = to->modules[target->module];
+  }
+}
+
+static void note_times(struct profile *profile, const struct batch *batch) {
+  if (batch->sample_count == 0) return;
+  if (profile->start_walltime_ns == 0 || batch->start_walltime_ns < profile->start_walltime_ns)
+    profile->start_walltime_ns = batch->start_walltime_ns;
+  if (batch->end_walltime_ns > profile->end_walltime_ns)
+    profile->end_walltime_ns = batch->end_walltime_ns;
+}
+
+int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq) {
+  struct translation to = {calloc(batch->module_count + 1, sizeof *to.modules),
+                           calloc(batch->node_count + 1, sizeof *to.nodes)};
+  int error = to.modules == NULL || to.nodes == NULL ? -ENOMEM : 0;
+  if (error == 0) error = add_samples(profile, batch, &to);
+  if (error == 0) error = keep_books(profile, batch, seq);
+  if (error == 0) {
+    note_targets(profile, batch, &to);
+    note_times(profile, batch);
+  }
+  free(to.modules);
+  free(to.nodes);
+  return error;
+}
+
+int profile_add_leaf(struct profile *profile, const struct batch_module *module, uint64_t address,
+                     uint64_t count, uint64_t weight) {
+  struct profile_node node = {.parent = BATCH_NONE};
+  uint32_t in, at;
+  int error = intern_module(profile, module, &in);
+  if (error == 0) error = intern_frame(profile, in, address, &node.frame);
+  if (error == 0) error = intern_node(profile, &node, &at);
+  if (error == 0) add_weight(profile, at, count, weight);
+  return error;
+}
+
+const char *profile_module_name(const struct profile_module *module) {
+  const char *slash = strrchr(module->path, '/');
+  bool is_path = module->kind == MODULE_ELF && slash != NULL && slash[1] != '\0';
+  return is_path ? slash + 1 : module->path;
+}
+
+void profile_loss(const struct profile *profile, uint64_t ret[LOSS_REASON_COUNT]) {
+  memset(ret, 0, LOSS_REASON_COUNT * sizeof *ret);
+  for (uint32_t i = 0; i < profile->run_count; i++)
+    for (unsigned reason = 0; reason < LOSS_REASON_COUNT; reason++)
+      ret[reason] += profile->runs[i].counters.dropped[reason];
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading goes on as long as there is a whole entry: what a crash, a full disk or a bad block did
+   to the rest is measured and told, and costs nothing else.
+
+   A file that is no profile at all is told by its first bytes, and what people pass by mistake is
+   called by its name.  An empty file is no mistake of theirs: a run that was killed at once leaves
+   one. */
+#include "profile_reader.h"
+
+#include "common/buf.h"
+#include "proto/batch_codec.h"
+#include "proto/compress.h"
+#include "proto/limits.h"
+#include "proto/spool_segment.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BATCH_ARENA_BYTES ((size_t)LIMIT_BATCH_UNPACK_BYTES * 2)
+
+/* ---- is it one? ---- */
+
+static const struct {
+  const char *magic;
+  const char *what;
+} foreigners[] = {
+    {"\x1f\x8b", "is gzip, maybe a pprof profile: go tool pprof reads those"},
+    {"PERFILE2", "is a perf.data file: perf report reads those"},
+    {"\x7f"
+     "ELF",
+     "is a program: give the file that run --output wrote"},
+    {"gmon", "is a gmon.out file: gprof reads those"},
+    {"# callgrind", "is a callgrind file: callgrind_annotate reads those"},
+    {"{", "is JSON: a report reads what run --output wrote"},
+};
+
+static int refuse(const uint8_t *head, size_t len, char *why) {
+  for (size_t i = 0; i < sizeof foreigners / sizeof *foreigners; i++) {
+    size_t magic_len = strlen(foreigners[i].magic);
+    if (len < magic_len || memcmp(head, foreigners[i].magic, magic_len) != 0) continue;
+    snprintf(why, PROFILE_READER_WHY_BYTES, "%s", foreigners[i].what);
+    return -EBADMSG;
+  }
+  snprintf(why, PROFILE_READER_WHY_BYTES,
+           "is not a profile: give the file that run --output wrote");
+  return -EBADMSG;
+}
+
+static int check_head(int fd, uint64_t size, char *why) {
+  uint8_t head[16] = {0};
+  uint32_t magic;
+  uint16_t version;
+  ssize_t got = pread(fd, head, sizeof head, 0);
+  if (size == 0) return 0;
+  if (got < 0) {
+    int error = -errno;
+    snprintf(why, PROFILE_READER_WHY_BYTES, "cannot be read: %s", strerror(-error));
+    return error;
+  }
+  memcpy(&magic, head, sizeof magic);
+  memcpy(&version, head + sizeof magic, sizeof version);
+  if (got < 8 && memcmp(head, "FPS1", got < 4 ? (size_t)got : 4) == 0) return 0; /* torn at once */
+  if (le32toh(magic) != SPOOL_MAGIC) return refuse(head, (size_t)got, why);
+  if (le16toh(version) <= SPOOL_VERSION) return 0;
+  snprintf(why, PROFILE_READER_WHY_BYTES,
+           "was written by a newer version (format %u; this one, " FLEETPROF_VERSION
+           ", reads up to %d)",
+           (unsigned)le16toh(version), SPOOL_VERSION);
+  return -EPROTO;
+}
+
+/* ---- its batches ---- */
+
+struct reading {
+  int fd;
+  struct profile *profile;
+  struct profile_damage *damage;
+  struct buf packed, raw;
+  struct arena arena;
+};
+
+/* Returns 0; -EBADMSG when this batch is to be left out; or what ends the reading. */
+static int read_batch(struct reading *reading, const struct spool_entry *entry) {
+  char why[LIMIT_VALUE_BYTES];
+  struct batch batch;
+  int error = spool_segment_read(reading->fd, entry, &reading->packed);
+  if (error != 0) return error;
+  buf_clear(&reading->raw);
+  error =
+      decompress(buf_span(&reading->packed), entry->raw_len, LIMIT_BATCH_RAW_BYTES, &reading->raw);
+  if (error == 0)
+    error = batch_decode(buf_span(&reading->raw), &reading->arena, &batch, why, sizeof why);
+  if (error == -EOVERFLOW) error = -EBADMSG; /* over what one batch may hold */
+  if (error == 0) error = profile_add(reading->profile, &batch, entry->seq);
+  return error;
+}
+
+static int read_batches(struct reading *reading, struct spool_reader *reader) {
+  struct spool_entry entry;
+  int error;
+  while ((error = spool_segment_next(reader, &entry)) == 0) {
+    if (entry.kind != SPOOL_BATCH) continue;
+    arena_init(&reading->arena, BATCH_ARENA_BYTES);
+    error = read_batch(reading, &entry);
+    arena_fini(&reading->arena);
+    if (error == -EBADMSG)
+      reading->damage->bad_batches++;
+    else if (error != 0)
+      return error;
+  }
+  return error == -ENOENT ? 0 : error;
+}
+
+static bool is_unfinished(const struct profile *profile, uint32_t first_run) {
+  for (uint32_t i = first_run; i < profile->run_count; i++)
+    if (!profile->runs[i].counters.final) return true;
+  return false;
+}
+
+static int read_all(int fd, uint64_t size, struct profile *profile, struct profile_damage *damage) {
+  struct spool_reader reader = {.fd = fd, .end = size};
+  struct reading reading = {.fd = fd, .profile = profile, .damage = damage};
+  uint32_t first_run = profile->run_count;
+  int error = read_batches(&reading, &reader);
+  damage->torn_bytes = reader.torn_bytes;
+  damage->damaged_bytes = reader.damaged_bytes;
+  damage->is_unfinished = is_unfinished(profile, first_run);
+  buf_fini(&reading.packed);
+  buf_fini(&reading.raw);
+  return error;
+}
+
+int profile_reader_read_fd(int fd, struct profile *profile, struct profile_damage *ret,
+                           char why[PROFILE_READER_WHY_BYTES]) {
+  struct stat found;
+  *ret = (struct profile_damage){0};
+  if (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+    snprintf(why, PROFILE_READER_WHY_BYTES,
+             "is no regular file: give the file that run --output "
+             "wrote");
+    return -EINVAL;
+  }
+  int error = check_head(fd, (uint64_t)found.st_size, why);
+  if (error != 0) return error;
+  error = read_all(fd, (uint64_t)found.st_size, profile, ret);
+  if (error == -EOVERFLOW)
+    snprintf(why, PROFILE_READER_WHY_BYTES, "holds more different call paths than a report can");
+  else if (error != 0)
+    snprintf(why, PROFILE_READER_WHY_BYTES, "cannot be read: %s", strerror(-error));
+  return error;
+}
+
+int profile_reader_read(const char *path, struct profile *profile, struct profile_damage *ret,
+                        char why[PROFILE_READER_WHY_BYTES]) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) {
+    int error = -errno;
+    snprintf(why, PROFILE_READER_WHY_BYTES, "%s", strerror(-error));
+    return error;
+  }
+  int error = profile_reader_read_fd(fd, profile, ret, why);
+  close(fd);
+  return error;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line on what was measured, then a function a line, heaviest first, each share with its
+   interval: a figure without one invites people to believe in differences that are noise.
+
+   Functions that were only ever passed through come last (their self is 0 and their total is what
+   tells), and what the limit cuts off is said in one line with its weight.  Colour marks what is
+   worth a look: more than a tenth of all. */
+#include "top_text.h"
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "view/marks.h"
+
+#include <errno.h>
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+
+static const double worth_a_look = 0.1;
+
+static void print_head(const struct profile *profile, const struct view_tree *tree,
+                       struct buf *ret) {
+  buf_printf(ret, "%llu samples, %.2f s of CPU time", (unsigned long long)tree->total_count,
+             (double)tree->total_weight / (double)NS_PER_SECOND);
+  if (profile->sampler[0] != '\0')
+    buf_printf(ret, ", by %s at %.4g Hz", profile->sampler, profile->asked_mhz / 1000.0);
+  buf_append_byte(ret, '\n');
+}
+
+static void print_loss(const struct view_tree *tree, struct buf *ret) {
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    if (tree->loss[i] > 0)
+      buf_printf(ret, "%llu samples lost: %s\n", (unsigned long long)tree->loss[i], loss_name(i));
+  for (uint32_t i = 0; i < tree->mark_count; i++) {
+    struct mark_text text = marks_text(tree->marks[i].marks);
+    buf_printf(ret, "%s %s: %s\n", text.mark, text.certainty, text.meaning);
+  }
+}
+
+static void print_row(const struct view_tree *tree, const struct view_top_row *row,
+                      const struct top_text *style, struct buf *ret) {
+  const struct view_function *function = &tree->functions[row->function];
+  const char *strong = style->has_colour && row->self.share >= worth_a_look ? BOLD : "";
+  const char *weak = style->has_colour ? DIM : "", *plain = style->has_colour ? PLAIN : "";
+  buf_printf(ret, "%s%5.1f %%%s  %s%5.1f .. %5.1f %%%s  %5.1f %%  ", strong, 100 * row->self.share,
+             plain, weak, 100 * row->self.low, 100 * row->self.high, plain, 100 * row->total.share);
+  buf_printf(ret, "%s%s%s  %s(%s)%s\n", strong, function->name, plain, weak, function->module,
+             plain);
+}
+
+int top_text_print(const struct profile *profile, const struct view_tree *tree,
+                   const struct top_text *style, struct arena *arena, struct buf *ret) {
+  struct view_top_row *rows;
+  uint32_t count, shown;
+  int error = view_top(tree, arena, &rows, &count);
+  if (error != 0) return error;
+  print_head(profile, tree, ret);
+  print_loss(tree, ret);
+  if (tree->total_count == 0)
+    buf_append_string(ret, "nothing was sampled: the run was too short, or no sampler could run "
+                           "(fleetprof doctor; fleetprof run --verbose)\n");
+  if (count > 0) buf_append_string(ret, "   self     95 % interval    total  function\n");
+  for (shown = 0; shown < count && shown < style->limit; shown++)
+    print_row(tree, &rows[shown], style, ret);
+  uint64_t rest = 0;
+  for (uint32_t i = shown; i < count; i++) rest += rows[i].self_weight;
+  if (shown < count)
+    buf_printf(ret, "%5.1f %%  in %u more functions (--limit)\n",
+               tree->total_weight > 0 ? 100.0 * (double)rest / (double)tree->total_weight : 0,
+               count - shown);
+  return ret->failed ? -ENOMEM : 0;
+}

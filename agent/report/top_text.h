@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The function table as people read it. */
+#ifndef REPORT_TOP_TEXT_H
+#define REPORT_TOP_TEXT_H
+
+#include "profile.h"
+#include "view/view.h"
+
+#include <stdbool.h>
+
+struct buf;
+
+struct top_text {
+  uint32_t limit; /* rows */
+  bool has_colour;
+};
+
+/* Appends the table of TREE, made from PROFILE, to RET.  Returns 0 or -ENOMEM. */
+int top_text_print(const struct profile *profile, const struct view_tree *tree,
+                   const struct top_text *style, struct arena *arena, struct buf *ret);
+
+#endif

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `run --output FILE` and `report FILE`: no daemon, no collector, no enrolment, nothing left behind.
+# The truth comes out within 4 points at 199 Hz (2000 samples: four standard deviations), whoever
+# asks and whatever is killed.
+. "$(dirname "$0")/lib.sh"
+seconds=10
+export HOME=$W/home TMPDIR=$W/tmp
+mkdir -m 700 "$W/home" && mkdir -m 1777 "$W/tmp" && chmod 755 "$W"
+unset XDG_STATE_HOME XDG_RUNTIME_DIR
+cd "$W" || fail "no folder"
+
+# share FILE... NAME: the self share of function NAME in percent, from the text that people read.
+share() { fleetprof report "${@:1:$#-1}" | awk -v name="${!#}" '$9 == name { print $1; found = 1 } END { if (!found) print 0 }'; }
+samples() { fleetprof report "$@" | awk 'NR == 1 { print $1 }'; }
+# Of what the three functions hold together, which is nearly all.
+tells_truth() {
+  awk -v a="$(share "$@" alpha_sixty)" -v b="$(share "$@" beta_thirty)" -v c="$(share "$@" gamma_ten)" '
+    function is_near(got, want) { got = 100 * got / (a + b + c); return got - want <= 4 && want - got <= 4 }
+    BEGIN { exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'
+}
+# Nothing in the user's places, no daemon's directory, no daemon of ours.
+left_nothing() {
+  [ -z "$(find "$W/home" -mindepth 1)" ] && [ -z "$(find "$W/tmp" -mindepth 1)" ] &&
+    ! pgrep -f -- "--output $W/" >/dev/null
+}
+
+for sampler in perf timer; do
+  fleetprof run --output $sampler.fp --sampler $sampler --hz 199 -- "$targets/truth" $seconds >/dev/null 2>err ||
+    fail "the program under $sampler ended with $?"
+  [ ! -s err ] || fail "run says something that nobody asked for: $(cat err)"
+  tells_truth $sampler.fp || fail "$sampler: $(fleetprof report $sampler.fp | head -n 5)"
+  left_nothing || fail "$sampler: something is left: $(find "$W/home" "$W/tmp")"
+  say "$sampler: $(samples $sampler.fp) samples, $(share $sampler.fp alpha_sixty)/$(share $sampler.fp beta_thirty)/$(share $sampler.fp gamma_ten) for 60/30/10"
+done
+
+# A sum is a sum.
+[ "$(samples perf.fp timer.fp)" = $(($(samples perf.fp) + $(samples timer.fp))) ] || fail "two files do not add up"
+
+# The program's own status; an earlier profile is kept; a program that cannot start costs no profile.
+fleetprof run --output perf.fp -- sh -c 'exit 7'
+[ $? = 7 ] && tells_truth perf.fp.old || fail "status 7, or the earlier profile, is lost"
+mv perf.fp.old perf.fp
+fleetprof run --output perf.fp -- "$W/nosuch" 2>/dev/null
+[ $? = 127 ] && tells_truth perf.fp || fail "a program that is not there cost the earlier profile"
+
+# What cannot be written is told before the program starts; what is no profile is never overwritten.
+echo precious >precious
+for file in /nonexistent/x "$W" /dev/null precious; do
+  fleetprof run --output "$file" -- touch "$W/started" 2>err && fail "--output $file was taken"
+  grep -q -- "--output: $file: " err && [ ! -e started ] || fail "--output $file: $(cat err)"
+done
+[ "$(cat precious)" = precious ] || fail "a file that is no profile was overwritten"
+
+# As an ordinary user, without HOME, in a long path.
+deep=$W/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})
+mkdir -p "$deep" && chown 65534 "$deep"
+(cd "$deep" && TMPDIR=$deep env -u HOME setpriv --reuid=65534 --regid=65534 --clear-groups \
+  fleetprof run --output nobody.fp --sampler timer --hz 199 -- "$targets/truth" $seconds >/dev/null) ||
+  fail "an ordinary user cannot"
+tells_truth "$deep/nobody.fp" || fail "an ordinary user's: $(fleetprof report "$deep/nobody.fp")"
+[ "$(ls -A "$deep")" = nobody.fp ] || fail "left in the user's folder: $(ls -A "$deep")"
+
+# kill -9 of the worker alone loses nothing that was in a ring; of everything, the last moments.
+fleetprof run --output worker.fp --hz 199 -- "$targets/truth" $seconds >/dev/null &
+run_pid=$!
+sleep 3
+keeper=$(pgrep -P $run_pid fleetprofd) || fail "run has no daemon of its own"
+kill -9 "$(pgrep -P "$keeper")"
+wait $run_pid || fail "the run ended with $? after its worker was killed"
+tells_truth worker.fp || fail "after a killed worker: $(fleetprof report worker.fp 2>&1)"
+fleetprof run --output killed.fp --hz 199 -- "$targets/truth" 30 >/dev/null &
+run_pid=$!
+sleep 6
+keeper=$(pgrep -P $run_pid fleetprofd)
+kill -9 $run_pid "$keeper" $(pgrep -P "$keeper") $(pgrep -P $run_pid)
+wait $run_pid 2>/dev/null
+tells_truth killed.fp 2>/dev/null || fail "after a kill of everything: $(fleetprof report killed.fp 2>&1)"
+fleetprof report killed.fp 2>&1 >/dev/null | grep -q "killed" || fail "a killed run is not told of"
+say "killed after 6 s: $(samples killed.fp 2>/dev/null) samples are there"
+# Its directory is taken away by a later run, once it is old enough to be nobody's.
+find "$W/tmp" -mindepth 1 -maxdepth 1 -exec touch -d '2 minutes ago' {} +
+fleetprof run --output next.fp -- true
+left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
+
+# Torn and foreign files.
+head -c 500 perf.fp >torn.fp
+fleetprof report torn.fp >/dev/null 2>err || fail "a torn file is refused"
+grep -q "cut short" err || fail "a torn file is not told of: $(cat err)"
+for file in precious "$W" nosuch "$targets/truth"; do
+  fleetprof report "$file" >out 2>err && fail "report $file went well"
+  [ ! -s out ] && grep -q "^fleetprof: report: $file: " err || fail "report $file: $(cat err)"
+done
+fleetprof report --format nosuch perf.fp 2>/dev/null
+[ $? = 2 ] || fail "a format that is not there is no wrong usage"

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames get names, paths meet, link registers are callers only where they can be. */
+#include "profile_fixture.h"
+
+#include "report/named_tree.h"
+#include "report/namer.h"
+#include "symbol/symbol_index.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void fill(struct profile *profile, uint64_t work) {
+  struct small_batch small;
+  assert_int_equal(profile_init(profile), 0);
+  assert_int_equal(profile_add(profile, small_batch_fill(&small, 1, work, true), 1), 0);
+}
+
+static uint64_t total_of(const struct view_tree *tree, struct arena *arena, const char *name,
+                         uint64_t *ret_self) {
+  struct view_top_row *rows;
+  uint32_t count;
+  assert_int_equal(view_top(tree, arena, &rows, &count), 0);
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(tree->functions[rows[i].function].name, name) != 0) continue;
+    *ret_self = rows[i].self_weight;
+    return rows[i].total_weight;
+  }
+  fail_msg("no function %s", name);
+  return 0;
+}
+
+static void what_has_no_name_is_called_by_its_offset(void **state) {
+  struct profile profile;
+  struct arena arena;
+  struct view_tree tree;
+  uint64_t self;
+  (void)state;
+  fill(&profile, 100);
+  arena_init(&arena, 1 << 20);
+  assert_int_equal(named_tree_build(&profile, NULL, NULL, &arena, &tree), 0);
+  assert_int_equal(tree.total_count, 122);
+  /* work: below main 100 and, by its LR, 5; with an LR in itself 7. */
+  total_of(&tree, &arena, "tool+0x200", &self);
+  assert_int_equal(self, 112);
+  assert_int_equal(total_of(&tree, &arena, "tool+0x100", &self), 115);
+  assert_int_equal(self, 10);
+  arena_fini(&arena);
+  profile_fini(&profile);
+}
+
+static void a_translators_word_comes_first_and_is_cleaned(void **state) {
+  const struct frame_name names[2] = {{"ma\x1bin", NULL, 0}, {"ma\x1bin", NULL, 0}};
+  struct profile profile;
+  struct arena arena;
+  struct view_tree tree;
+  uint64_t self;
+  (void)state;
+  fill(&profile, 100);
+  arena_init(&arena, 1 << 20);
+  assert_int_equal(named_tree_build(&profile, NULL, names, &arena, &tree), 0);
+  assert_int_equal(total_of(&tree, &arena, "ma?in", &self), 122);
+  assert_int_equal(self, 122);
+  arena_fini(&arena);
+  profile_fini(&profile);
+}
+
+static void a_module_whose_file_is_gone_says_so(void **state) {
+  struct profile profile;
+  struct namer *namer;
+  struct symbol_match match;
+  const char *why = "";
+  (void)state;
+  fill(&profile, 100);
+  assert_int_equal(namer_open(&namer), 0);
+  assert_int_equal(namer_load(namer, 0, &profile.modules[0], &why), -ENOENT);
+  assert_non_null(strstr(why, "no file with that id"));
+  assert_int_equal(namer_find(namer, 0, 0x100, &match), -ENOENT);
+  assert_int_equal(namer_find(namer, 5000, 0x100, &match), -ENOENT);
+  namer_close(namer);
+  profile_fini(&profile);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_has_no_name_is_called_by_its_offset),
+      cmocka_unit_test(a_translators_word_comes_first_and_is_cleaned),
+      cmocka_unit_test(a_module_whose_file_is_gone_says_so),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
