@@ -24,11 +24,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 
 enum {
   STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
   MARGIN_MAX_BYTES = 64 << 10,
-  MARGIN_SHARE = 4, /* of small stacks a quarter */
+  MARGIN_SHARE = 4,              /* of small stacks a quarter */
+  SIGNAL_FRAME_MIN_BYTES = 2048, /* where the kernel does not say */
+  HANDLER_BYTES = 2048,          /* twice what the handler may take (tests/handler.sh) */
 };
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -92,13 +95,25 @@ static struct unwind_stack stack_below(uintptr_t top, const struct start *start)
   return (struct unwind_stack){.low = low, .high = top};
 }
 
+/* A signal's frame (with AVX-512 already larger than the smallest stack of musl) and the handler
+   must fit below what the thread itself uses, or its first sample would end the program. */
+static bool has_room_for_signals(const struct unwind_stack *stack) {
+  uintptr_t frame_bytes = getauxval(AT_MINSIGSTKSZ);
+  if (frame_bytes < SIGNAL_FRAME_MIN_BYTES) frame_bytes = SIGNAL_FRAME_MIN_BYTES;
+  uintptr_t bytes = stack->high - stack->low;
+  return bytes == 0 || bytes >= frame_bytes + HANDLER_BYTES; /* 0: unknown */
+}
+
 static void *trampoline(void *argument) {
   struct start *shared = argument;
   start_fn *function = shared->function;
   void *own_argument = shared->argument;
   struct unwind_stack stack = stack_below((uintptr_t)__builtin_frame_address(0), shared);
   give_back(shared);
-  sampling_begin(&stack);
+  if (has_room_for_signals(&stack))
+    sampling_begin(&stack);
+  else
+    sampling_skip();
   return function(own_argument);
 }
 
