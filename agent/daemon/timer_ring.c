@@ -24,13 +24,16 @@ enum {
   BASE_RATE_MHZ = 128000,    /* what RING_SLOT_BYTES_DEFAULT is good for */
   WIDE_BYTES_MAX = 16 << 20, /* of all rings, up to which a new one is wide */
   MIDDLE_BYTES_MAX = 32 << 20,
-  UNIT_NS = 1000,       /* every rate is a whole number of them, as good as exactly */
-  SIGNAL_BELOW_MAX = 6, /* far from both ends: libraries take SIGRTMIN+n and SIGRTMAX */
+  UNIT_NS = 1000, /* every rate is a whole number of them, as good as exactly */
 };
 
+/* Programs that put every signal back to its default (daemonizing code does, and so does a child
+   about to exec) would be ended by the next expiry of a timer, were it a real-time signal.  The
+   default of SIGURG is to be ignored, so there only the samples are lost; and debuggers let it pass
+   without stopping. */
 uint32_t timer_ring_signal(const struct hold_target *target) {
   (void)target;
-  return (uint32_t)(SIGRTMAX - SIGNAL_BELOW_MAX);
+  return SIGURG;
 }
 
 uint64_t timer_ring_bytes(const struct hold_target *target) {

@@ -62,7 +62,7 @@ struct ring_header {
   uint64_t unit_ns;           /* what a weight of 1 stands for; never changes.  The target rounds
                                  period_ns to a multiple of it, so weights are exact at any rate */
   uint32_t depth_max;         /* frames a record may hold */
-  uint32_t signal;            /* the signal to use: a real-time one, or that of the clock */
+  uint32_t signal;            /* the signal to use: SIGURG, a real-time one, or that of the clock */
   uint32_t collect;           /* enum ring_collect */
   uint32_t clock;             /* enum ring_clock */
   uint64_t nudge_token;       /* random */

@@ -35,7 +35,7 @@ static int is_power_of_two(uint32_t number) {
 static int is_signal_of(enum ring_clock clock, int signal) {
   switch (clock) {
   case RING_CLOCK_THREAD:
-    return signal >= SIGNAL_MIN && signal <= SIGNAL_MAX;
+    return signal == SIGURG || (signal >= SIGNAL_MIN && signal <= SIGNAL_MAX);
   case RING_CLOCK_PROF:
     return signal == SIGPROF;
   case RING_CLOCK_VIRTUAL:
