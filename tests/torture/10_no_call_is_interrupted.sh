@@ -4,5 +4,5 @@
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board eintr
-SAMPLES=100 holds "$torture/eintr" "$(pick 1 600)"
+SAMPLES=20 holds "$torture/eintr" "$(pick 1 600)"
 say "kernel $(uname -r); kernels before 5.9 need a board of their own (a virtual machine), not run here"

@@ -5,7 +5,7 @@
 HZ=10000
 checks=$(pick 20000000 100000000)
 board errno --window 1s
-SAMPLES=20 holds "$torture/errno_canary" "$checks"
+SAMPLES=3 holds "$torture/errno_canary" "$checks"
 holds "$torture/stepped" "$(pick 20 2000)"
 # The ring is full when nobody drains it.
 worker=$(pgrep -P "$(cat "$B/fleetprofd.pid")")

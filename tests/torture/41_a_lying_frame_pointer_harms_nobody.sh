@@ -4,5 +4,5 @@
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board lies
-SAMPLES=30 same "$torture/fp_lies" "$(pick 20 60000)"
+SAMPLES=15 same "$torture/fp_lies" "$(pick 20 60000)"
 books_are_exact || fail "the books: $(asked "d['loss']")"

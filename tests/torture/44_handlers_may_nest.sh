@@ -5,6 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board nested
-SAMPLES=50 same "$torture/nested" "$(pick 1 300)"
+SAMPLES=20 same "$torture/nested" "$(pick 1 300)"
 books_are_exact || fail "the books: $(asked "d['loss']")"
 say "lost: $(lost)"

@@ -60,7 +60,7 @@ books_are_exact() {
 # same COMMAND...: OK under every sampler of $samplers, and sampled at all when SAMPLES is set.
 same() {
   local plain status sampler before
-  "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null
+  { "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null; } 2>/dev/null # the shell's word on a crash
   plain=$?
   [ $plain != 127 ] || fail "$*: $(head -n 1 "$W/plain.err")"
   for sampler in "${samplers[@]}"; do

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts itself into a seccomp sandbox after its start, then makes threads and forks as far as the
+   sandbox lets it.  The filters allow what this program and libc need and kill for anything else,
+   a profiler's timer_create above all.
+
+     sandbox strict|kill|errno|trap MS */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILTER_MAX = 128, THREADS = 3, FORKS = 3, ROUNDS = 5000000 };
+
+/* What libc needs for threads, forks, memory and output; rt_sigreturn for any handler at all. */
+static const long allowed[] = {
+    SYS_read,         SYS_write,          SYS_close,      SYS_mmap,
+    SYS_munmap,       SYS_mprotect,       SYS_madvise,    SYS_brk,
+    SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_clone,      SYS_clone3,
+    SYS_futex,        SYS_exit,           SYS_exit_group, SYS_set_robust_list,
+    SYS_rseq,         SYS_wait4,          SYS_getpid,     SYS_gettid,
+    SYS_sched_yield,  SYS_clock_gettime,  SYS_prctl,      SYS_clock_nanosleep,
+    SYS_fstat,        SYS_newfstatat,     SYS_tgkill,     SYS_restart_syscall};
+
+static volatile uint64_t sink;
+static double ms;
+static long begun;
+
+static void burn(void) {
+  for (uint64_t i = 0; i < ROUNDS; i++) sink += i;
+}
+
+static void *work(void *unused) {
+  burn();
+  return unused;
+}
+
+static int install(uint32_t verdict) {
+  struct sock_filter filter[FILTER_MAX];
+  unsigned short n = 0;
+  filter[n++] =
+      (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+    filter[n++] =
+        (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i], 0, 1);
+    filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  }
+  filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict);
+  struct sock_fprog program = {.len = n, .filter = filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+static void say_and_leave(const char *text) {
+  if (write(STDOUT_FILENO, text, strlen(text)) < 0) begun = 1;
+  syscall(SYS_exit, 0);
+}
+
+static void live_on(void) {
+  for (int i = 0; i < FORKS; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      burn();
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) say_and_leave("a child died\n");
+    pthread_t threads[THREADS];
+    for (int t = 0; t < THREADS; t++) pthread_create(&threads[t], NULL, work, NULL);
+    for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
+  }
+}
+
+static void on_sigsys(int signal, siginfo_t *event, void *context) {
+  (void)signal;
+  (void)context;
+  if (event->si_syscall > 0) say_and_leave("SIGSYS\n");
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  ms = strtod(argv[2], NULL);
+  pthread_t before;
+  pthread_create(&before, NULL, work, NULL);
+  burn();
+  pthread_join(before, NULL);
+  sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO}, NULL);
+  if (strcmp(argv[1], "strict") == 0) {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0) return 77;
+    for (double i = 0; i < ms / 10; i++) burn();
+    say_and_leave("strict: still alive\n");
+  }
+  uint32_t verdict = strcmp(argv[1], "kill") == 0   ? SECCOMP_RET_KILL_PROCESS
+                     : strcmp(argv[1], "trap") == 0 ? SECCOMP_RET_TRAP
+                                                    : SECCOMP_RET_ERRNO | EPERM;
+  if (install(verdict) != 0) return 77;
+  for (double i = 0; i < ms / 50; i++) live_on();
+  printf("%s: threads and forks lived in the sandbox\n", argv[1]);
+  fflush(stdout);
+  return 0;
+}
