@@ -103,6 +103,13 @@ static void print_loss(const cJSON *status, FILE *out) {
   fputs(total > 0 ? "\n" : ", none lost\n", out);
   double threads = number(loss, "threads_unsampled");
   if (threads > 0) fprintf(out, "            %.0f threads could not be sampled\n", threads);
+  const cJSON *reason;
+  unsigned printed = 0;
+  cJSON_ArrayForEach(reason, field(loss, "unsampled"))
+      fprintf(out, "%s%.0f %s",
+              printed++ > 0 ? ", " : "            threads not sampled now: ", reason->valuedouble,
+              reason->string);
+  if (printed > 0) fputc('\n', out);
 }
 
 static void print_target(const cJSON *target, FILE *out) {
@@ -114,6 +121,9 @@ static void print_target(const cJSON *target, FILE *out) {
           number(target, "samples"), number(target, "cpu_seconds"),
           is_true(target, "ended") ? "ended" : "runs", text(target, "why")[0] ? "; " : "",
           text(target, "why"));
+  if (text(target, "lock_step")[0])
+    fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
+            text(target, "lock_step"));
 }
 
 static void print_targets(const cJSON *status, FILE *out) {

@@ -35,12 +35,16 @@ static void take_line(struct proc_status *status, const char *line) {
     set_queue(status, value);
   else if ((value = value_of(line, "SigBlk:")) != NULL)
     status->blocked = strtoull(value, NULL, 16);
+  else if ((value = value_of(line, "SigIgn:")) != NULL)
+    status->ignored = strtoull(value, NULL, 16);
   else if ((value = value_of(line, "SigCgt:")) != NULL)
     status->caught = strtoull(value, NULL, 16);
   else if ((value = value_of(line, "Seccomp:")) != NULL)
     status->seccomp = (uint32_t)strtoul(value, NULL, 10);
   else if ((value = value_of(line, "Seccomp_filters:")) != NULL)
     status->filters = (uint32_t)strtoul(value, NULL, 10);
+  else if ((value = value_of(line, "voluntary_ctxt_switches:")) != NULL)
+    status->sleeps = strtoull(value, NULL, 10);
 }
 
 int proc_status_parse(struct span text, struct proc_status *ret) {

@@ -11,6 +11,8 @@
    before it has taken the page away makes the next one say the same again, under the next seq. */
 #include "shipper.h"
 
+#include "census.h"
+
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -24,10 +26,15 @@
 
 enum { ZSTD_LEVEL = 1 /* 3 saves 4 % of the bytes and takes twice the time */ };
 
-static uint32_t achieved_of(void *context, uint32_t id) {
+/* A series keeps what its target said as it began; this is how it stands now. */
+static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   const struct drain *drain = context;
-  const struct target *target = targets_find(drain->targets, id);
-  return target ? target_achieved_mhz(target) : 0;
+  struct target *target = targets_find(drain->targets, id);
+  if (target == NULL) return;
+  ret->achieved_mhz = target_achieved_mhz(target);
+  ret->marks = census_take_marks(target);
+  ret->sampler = target_sampler(target);
+  target_explain(target, ret->why, sizeof ret->why);
 }
 
 static void set_times(struct batch *batch, uint64_t start_boottime_ns) {
@@ -109,7 +116,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
   struct window *window = shipper->drain->window;
   struct batch batch;
   uint64_t records = window_records(window);
-  int error = window_batch(window, achieved_of, shipper->drain, &batch);
+  int error = window_batch(window, tell_target, shipper->drain, &batch);
   if (!error) {
     set_times(&batch, window_start_ns(window));
     batch.counters = *counter_page_books(page);

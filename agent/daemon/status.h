@@ -6,9 +6,11 @@
     uplink: {state, why, page_url, connected, acked_batches, sent_bytes, reconnects, retry_in_ms},
     spool: {entries, records, bytes, bytes_max, corrupt_segments, quarantined, bytes_written, syncs,
             error},
-    loss: {produced, shipped, open, dropped: {reason: n}, threads_unsampled, perf_throttled},
+    loss: {produced, shipped, open, dropped: {reason: n}, threads_unsampled, unsampled: {reason: n},
+           perf_throttled},
     targets: [{id, pid, service, exe, sampler, why, asked_hz, achieved_hz, samples, cpu_seconds,
-               labels: {name: value}, ended}],
+               labels: {name: value}, unsampled: {reason: threads}, lock_step: "possible"|"likely",
+               none_for_s (sampler none only), ended}],
     notes: [{pid, sampler, why}],
     intake: {connections, packets, refused, malformed}} */
 #ifndef DAEMON_STATUS_H
@@ -23,5 +25,10 @@ void status_on_request(struct worker *worker, struct intake_packet *packet);
 
 /* Appends the text to RET. */
 void status_print(const struct worker *worker, struct buf *ret);
+
+/* Its parts, one field each: the programs; the notes of `run`; threads without samples, in all. */
+void status_print_targets(const struct worker *worker, struct buf *out);
+void status_print_notes(const struct worker *worker, struct buf *out);
+void status_print_unsampled(const struct worker *worker, struct buf *out);
 
 #endif

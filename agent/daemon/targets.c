@@ -8,10 +8,12 @@
    can never be taken for another ring's. */
 #include "targets.h"
 
+#include "census.h"
 #include "perf_ring.h"
 #include "timer_ring.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +37,7 @@ static void target_free(struct target *target, bool is_owner) {
   rate_fini(&target->rate);
   perf_exits_close(&target->exits);
   for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);
+  census_free(target->census);
   free(target->event_ids);
   free(target->watches);
   free(target->fds);
@@ -172,7 +175,20 @@ void target_begin_achieved(struct target *target) {
 }
 
 const char *target_sampler(const struct target *target) {
+  struct census_figures census;
+  census_figures(target, &census);
+  if (census.blind_since_ns != 0) return "none";
   return target->held.kind == HOLD_PERF ? "perf" : "timer";
+}
+
+void target_explain(const struct target *target, char *why, size_t len) {
+  struct census_figures census;
+  char unsampled[CENSUS_WHY_BYTES];
+  census_figures(target, &census);
+  census_explain(&census, unsampled);
+  /* The news first: what does not fit is the older part. */
+  snprintf(why, len, "%s%s%s", unsampled, unsampled[0] && target->held.why[0] ? "; " : "",
+           target->held.why);
 }
 
 void target_read_total(struct target *target) {

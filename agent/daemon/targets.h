@@ -12,6 +12,7 @@
 
 enum { TARGETS_RING_BYTES_MAX = 64 << 20 /* of all timer rings together */ };
 
+struct census;
 struct switch_watch;
 
 struct target {
@@ -29,6 +30,7 @@ struct target {
   uint64_t records;              /* samples of its own, since this worker started */
   uint64_t weight_ns;
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
+  struct census *census;        /* census.c; NULL: nothing was seen yet */
   uint32_t run;                 /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];
 };
@@ -38,6 +40,7 @@ struct targets {
   uint32_t count;
   uint32_t next_id;
   uint64_t ring_bytes;
+  uint32_t census_row;   /* where the census goes on */
   struct table by_event; /* perf event id -> row */
   const struct perf_rings *perf;
 };
@@ -65,8 +68,10 @@ struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 uint32_t target_achieved_mhz(const struct target *target);
 /* From here on. */
 void target_begin_achieved(struct target *target);
-/* "perf" or "timer". */
+/* "perf" or "timer"; "none" when it has stopped working while the program runs on. */
 const char *target_sampler(const struct target *target);
+/* Why no better sampler was taken, and what is not sampled and why; cut to LEN bytes. */
+void target_explain(const struct target *target, char *why, size_t len);
 /* Reads the CPU time of a perf target's tree into its residual. */
 void target_read_total(struct target *target);
 

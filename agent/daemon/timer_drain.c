@@ -6,6 +6,8 @@
  */
 #include "drain_parts.h"
 
+#include "census.h"
+
 #include <string.h>
 
 /* 100 000 signals between two drains of 100 ms would be a megahertz. */
@@ -63,7 +65,10 @@ static void take_records(struct drain *drain, struct target *target, const struc
       drain_add_bad(drain, tally);
       return;
     }
-    if (sample.depth > 0) take_sample(drain, target, view, &sample, tally);
+    if (sample.depth > 0) {
+      take_sample(drain, target, view, &sample, tally);
+      census_record(target, view->slot, sample.weight);
+    }
     at += (size_t)size;
   }
 }
@@ -87,6 +92,7 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   size_t len = ring_reader_copy(ring, slot, &view, drain->scratch);
   note_fill(drain, ring, len);
   if (view.is_broken) drain_add_bad(drain, &tally);
+  census_signals(target, &view, view.head - view.tail + full + reentry);
   take_records(drain, target, &view, len, &tally);
   tally.produced += full + reentry;
   tally.dropped[LOSS_RING_FULL] += full;

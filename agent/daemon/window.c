@@ -292,7 +292,7 @@ static int describe_modules(struct window *window, struct batch *batch) {
   return 0;
 }
 
-static int describe_targets(struct window *window, window_achieved *achieved, void *context,
+static int describe_targets(struct window *window, window_tell *tell, void *context,
                             struct batch *batch) {
   uint32_t count = window->series.count;
   const struct series_row *series = window->series.items;
@@ -300,15 +300,21 @@ static int describe_targets(struct window *window, window_achieved *achieved, vo
   if (targets == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < count; i++) {
     targets[i] = series[i].target;
-    targets[i].achieved_mhz = achieved(context, series[i].id);
+    struct window_told told = {.sampler = NULL};
+    tell(context, series[i].id, &told);
+    targets[i].achieved_mhz = told.achieved_mhz;
+    targets[i].marks = told.marks;
+    if (told.sampler == NULL) continue;
+    targets[i].sampler = told.sampler;
+    targets[i].why = keep_text(window, told.why, LIMIT_VALUE_BYTES);
+    if (targets[i].why == NULL) return -ENOMEM;
   }
   batch->targets = targets;
   batch->target_count = count;
   return 0;
 }
 
-int window_batch(struct window *window, window_achieved *achieved, void *context,
-                 struct batch *ret) {
+int window_batch(struct window *window, window_tell *tell, void *context, struct batch *ret) {
   struct batch batch = {.threads = window->threads.items,
                         .thread_count = window->threads.count,
                         .nodes = window->nodes.items,
@@ -318,7 +324,7 @@ int window_batch(struct window *window, window_achieved *achieved, void *context
   /* What the batch itself needs was not there while the window filled: outside of its limit. */
   window->strings.limit_bytes = 2 * STRINGS_BYTES_MAX;
   if (describe_modules(window, &batch) < 0) return -ENOMEM;
-  if (describe_targets(window, achieved, context, &batch) < 0) return -ENOMEM;
+  if (describe_targets(window, tell, context, &batch) < 0) return -ENOMEM;
   *ret = batch;
   return 0;
 }

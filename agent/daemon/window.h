@@ -6,6 +6,7 @@
 
 #include "processes.h"
 #include "proto/batch.h"
+#include "proto/limits.h"
 
 struct modules;
 struct window;
@@ -49,13 +50,17 @@ uint64_t window_records(const struct window *window);
 bool window_is_nearly_full(const struct window *window);
 uint64_t window_start_ns(const struct window *window); /* CLOCK_BOOTTIME; of the first sample */
 
-/* Returns the achieved rate of target ID in thousandths of a hertz. */
-typedef uint32_t window_achieved(void *context, uint32_t target);
+/* What is known of a target only as its window closes. */
+struct window_told {
+  uint32_t achieved_mhz, marks;
+  const char *sampler;         /* NULL: as the series says, and so is why */
+  char why[LIMIT_VALUE_BYTES]; /* cut there */
+};
+typedef void window_tell(void *context, uint32_t target, struct window_told *ret);
 
 /* Describes what is in the window as RET, whose arrays and strings stay good until
    window_clear.  The times and counters are filled in by the caller.  Returns 0 or -ENOMEM. */
-int window_batch(struct window *window, window_achieved *achieved, void *context,
-                 struct batch *ret);
+int window_batch(struct window *window, window_tell *tell, void *context, struct batch *ret);
 
 /* Empties the window and gives large arrays back. */
 void window_clear(struct window *window);

@@ -15,6 +15,7 @@
    Ending, by TERM or by the keeper's end: everything is drained and spooled with final books, the
    disk is synced, and the uplink gets STOP_SEND_NS to deliver what it can. */
 #include "worker.h"
+#include "census.h"
 #include "debug_sender.h"
 #include "hello.h"
 #include "intake.h"
@@ -218,6 +219,7 @@ static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
   switch_all(worker);
+  census_step(&worker->targets);
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
     worker_sweep_targets(worker);
     follow_collector(worker);

@@ -39,6 +39,7 @@ void ring_init(const struct ring_reader *ring, const struct ring_terms *terms) {
 void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret) {
   struct ring_slot *from = slot_at(ring, slot);
   memset(ret, 0, sizeof *ret);
+  ret->slot = slot;
   uint64_t owner = atomic_load_explicit(&from->owner, memory_order_acquire);
   ret->pid = (uint32_t)(owner >> 32);
   ret->tid = (uint32_t)owner;

@@ -18,6 +18,7 @@ struct ring_reader {
 
 /* What a slot said at one moment.  A head that makes no sense is clamped and is_broken set. */
 struct ring_view {
+  uint32_t slot;
   uint32_t pid, tid; /* 0, 0: free */
   uint64_t head, tail;
   uint64_t dropped_full, dropped_reentry; /* totals as the target says them */

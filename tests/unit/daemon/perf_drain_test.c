@@ -157,10 +157,8 @@ static void comm(int cpu, uint64_t time, uint32_t pid, uint16_t misc) {
   publish_with_id(cpu, &r, time, PERF_RECORD_COMM, misc);
 }
 
-static uint32_t no_rate(void *context, uint32_t id) {
-  (void)context;
-  (void)id;
-  return 0;
+static void no_rate(void *context, uint32_t id, struct window_told *ret) {
+  (void)context, (void)id, (void)ret;
 }
 
 static bool has_module(const char *name) {

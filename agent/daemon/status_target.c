@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program's row says which sampler runs and why no better one, what it reaches and what it does
+   not: threads are counted as they are now (census.h), not as they ever were.  The sum over all
+   programs is of those that run; threads that the agent itself had nothing for are counted for
+   ever, because such a program may be gone before anyone looks.
+
+   Notes are what `run` chose for its programs, the ended ones included, until newer ones push them
+   out. */
+#include "census.h"
+#include "status.h"
+#include "status_json.h"
+#include "worker.h"
+
+#include "common/clock.h"
+#include "proto/batch.h"
+
+#include <string.h>
+
+static void print_reasons(const uint32_t *counts, struct buf *out) {
+  json_open(out, "unsampled");
+  for (unsigned i = UNSAMPLED_RAW; i < UNSAMPLED_REASONS; i++)
+    if (counts[i] > 0) json_number(out, unsampled_name((enum unsampled_reason)i), counts[i]);
+  buf_append_byte(out, '}');
+}
+
+static void print_census(const struct target *target, struct buf *out) {
+  struct census_figures census;
+  census_figures(target, &census);
+  print_reasons(census.unsampled, out);
+  const char *mark = census.marks & MARK_LOCK_STEP_LIKELY     ? "likely"
+                     : census.marks & MARK_LOCK_STEP_POSSIBLE ? "possible"
+                                                              : "";
+  json_string(out, "lock_step", mark);
+  if (census.blind_since_ns == 0) return;
+  json_number(out, "none_for_s", (clock_monotonic_ns() - census.blind_since_ns) / NS_PER_SECOND);
+}
+
+void status_print_unsampled(const struct worker *worker, struct buf *out) {
+  uint64_t refused = worker->threads_unsampled;
+  uint32_t sum[UNSAMPLED_REASONS] = {0};
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    struct census_figures census;
+    if (target == NULL || target->held.kind != HOLD_TIMER) continue;
+    refused += ring_reader_unsampled(&target->ring);
+    census_figures(target, &census);
+    for (unsigned i = 0; i < UNSAMPLED_REASONS; i++) sum[i] += census.unsampled[i];
+  }
+  json_number(out, "threads_unsampled", refused);
+  print_reasons(sum, out);
+}
+
+static void print_labels(struct buf *out, const char *text) {
+  json_open(out, "labels");
+  while (*text != '\0') {
+    size_t len = strcspn(text, "\n");
+    const char *equals = memchr(text, '=', len);
+    if (equals != NULL && equals > text) {
+      if (out->data[out->len - 1] != '{') buf_append_byte(out, ',');
+      json_text(out, text, (size_t)(equals - text));
+      buf_append_byte(out, ':');
+      json_text(out, equals + 1, len - (size_t)(equals + 1 - text));
+    }
+    text += len + (text[len] == '\n');
+  }
+  buf_append_byte(out, '}');
+}
+
+static void print_target(const struct worker *worker, const struct target *target,
+                         struct buf *out) {
+  const struct hold_target *held = &target->held;
+  const struct process *root = processes_find(worker->processes, held->pid);
+  const char *exe = root && root->exe ? root->exe : held->exe;
+  const char *slash = strrchr(exe, '/');
+  const char *name = held->service[0] ? held->service : slash ? slash + 1 : exe;
+  char why[CENSUS_WHY_BYTES + INTAKE_WHY_BYTES];
+  uint64_t cpu_ns = held->kind == HOLD_PERF ? target->residual.total_ns : target->weight_ns;
+  buf_append_byte(out, '{');
+  json_number(out, "id", held->id);
+  json_number(out, "pid", (uint64_t)held->pid);
+  json_string(out, "service", name);
+  json_string(out, "exe", exe);
+  json_string(out, "sampler", target_sampler(target));
+  target_explain(target, why, sizeof why);
+  json_string(out, "why", why);
+  json_fraction(out, "asked_hz", held->asked_mhz / 1000.0);
+  json_fraction(out, "achieved_hz", target_achieved_mhz(target) / 1000.0);
+  json_number(out, "samples", target->records);
+  json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
+  print_labels(out, held->labels);
+  print_census(target, out);
+  json_bool(out, "ended", target->ended_ns != 0);
+  buf_append_byte(out, '}');
+}
+
+void status_print_targets(const struct worker *worker, struct buf *out) {
+  json_name(out, "targets");
+  buf_append_byte(out, '[');
+  for (uint32_t row = 0, printed = 0; row < HOLD_TARGETS_MAX; row++) {
+    if (worker->targets.rows[row] == NULL) continue;
+    if (printed++ > 0) buf_append_byte(out, ',');
+    print_target(worker, worker->targets.rows[row], out);
+  }
+  buf_append_byte(out, ']');
+}
+
+void status_print_notes(const struct worker *worker, struct buf *out) {
+  json_name(out, "notes");
+  buf_append_byte(out, '[');
+  for (unsigned i = 0, printed = 0; i < WORKER_NOTES_MAX; i++) {
+    const struct worker_note *note = &worker->notes[i];
+    if (note->serial == 0) continue;
+    if (printed++ > 0) buf_append_byte(out, ',');
+    buf_append_byte(out, '{');
+    json_number(out, "pid", (uint64_t)note->pid);
+    json_string(out, "sampler", note->sampler);
+    json_string(out, "why", note->why);
+    buf_append_byte(out, '}');
+  }
+  buf_append_byte(out, ']');
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A program in step with the kernel's tick: the timer's answer carries the lock-step mark and prints what it
+# shows; perf has no mark and is within 3 points.  A program that never sleeps has no mark.
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+seconds=${SECONDS_EACH:-24}
+
+share() { profile "{service=\"$1\"}" | json "next((round(100 * f['self_share'], 1) for f in d['functions'] if f['name'] == 'first_two_thirds'), 0)"; }
+marks() { profile "{service=\"$1\"}" "${@:2}" | json "[m['service'] + ' ' + m['mark'] + ' ' + m['certainty'] for m in d['marks']]"; }
+has_profile() { [ "$(profile "{service=\"$1\"}" 2>/dev/null | json "d['samples'] > 0")" = yes ]; }
+measure() {
+  truth=$(run --sampler "$1" --hz 250 --service "step-$1" -- "$targets/lockstep" "$seconds" | awk '{ print 100 * $1 }')
+  until_true 10 has_profile "step-$1" || fail "no profile of step-$1"
+  shown=$(share "step-$1")
+  say "$1: true $truth %, shown $shown %, marks $(marks "step-$1")"
+}
+
+measure timer
+[ "$(marks step-timer)" != "[]" ] || fail "no mark on a program in step with the tick"
+marks step-timer -d format=tree | grep -q "step-timer lock_step" || fail "no mark in the tree"
+profile '{service="step-timer"}' | grep -q "the total is right" || fail "the mark does not say what it means"
+measure perf
+[ "$(marks step-perf)" = "[]" ] || fail "perf is marked"
+awk -v a="$truth" -v b="$shown" 'BEGIN { exit !(a - b <= 3 && b - a <= 3) }' || fail "perf shows $shown % where $truth % are true"
+
+run --sampler timer --service busy -- "$targets/spin" 4000 >/dev/null
+until_true 10 has_profile busy || fail "no profile of busy"
+[ "$(marks busy)" = "[]" ] || fail "a program that never sleeps is marked: $(marks busy)"
+# All in one answer: each service says it of itself.
+[ "$(profile '{board="board1"}' | json "[m['service'] for m in d['marks']]")" = "['step-timer']" ] || fail "the marks of all are not those of one"

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Threads that a timer cannot sample are counted by reason, a program that takes our handler away runs on
+# and its sampler is `none`, and nobody innocent is accused.
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+
+# look WAY EXPRESSION: starts a dodger and waits until EXPRESSION of its row t holds.
+row_says() { [ "$(status --format json 2>/dev/null | json "any($1 for t in d['targets'] if t['service'] == '$way')" 2>/dev/null)" = yes ]; }
+look() {
+  way=$1
+  run --sampler timer --service "$way" -- "$targets/dodger" "$way" 60 ${3:+"$3"} >"$W/$way.out" &
+  program=$!
+  until_true 50 row_says "$2" || fail "$way: $(status --format json | json "d['targets']")"
+  say "$way: $(status --format json | json "[(t['sampler'], t['unsampled'], t['why']) for t in d['targets'] if t['service'] == '$way'][0]")"
+}
+stop() { kill -TERM "$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == '$way'][0]")"; }
+ends() {
+  stop
+  wait $program || fail "$way ended with $?"
+  [ "$(cat "$W/$way.out")" = "done" ] || fail "$way: $(cat "$W/$way.out")"
+}
+
+look raw "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
+[ "$(status --format json | json "d['loss']['unsampled']")" = "{'raw': 2}" ] || fail "the sum is not that of the only program"
+status | grep -q "2 threads without a timer (raw clone" || fail "status does not say it in words"
+ends
+look block "t['unsampled'] == {'blocked': 2} and t['sampler'] == 'timer'"
+ends
+look sandbox "t['unsampled'] == {'seccomp': 2} and t['sampler'] == 'timer'"
+ends
+look ignore "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none'"
+ends
+look exec "list(t['unsampled']) == ['exec'] and t['sampler'] == 'none'" "$targets/truth"
+stop
+wait $program
+look replace "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none' and t['none_for_s'] >= 0"
+status | grep -E " replace +none " | grep -q "took our handler away" || fail "status does not say why nothing is sampled"
+ends
+# Its time is in the answer all the same.
+has_whole_time() { [ "$(profile '{service="replace"}' 2>/dev/null | json "d['total'] > 5e8 and d['functions'][0]['name'] == '[unsampled]'")" = yes ]; }
+until_true 10 has_whole_time || fail "the time of a lost handler is missing: $(profile '{service="replace"}')"
+
+look plain "t['samples'] > 150 and t['sampler'] == 'timer'"
+run --sampler timer --service come-and-go -- "$targets/threads" 300 >/dev/null &
+others=$!
+for _ in 1 2 3 4 5 6; do
+  sleep 1
+  [ "$(status --format json | json "d['loss']['unsampled'] == {} and not any(t['lock_step'] for t in d['targets'])")" = yes ] \
+    || fail "innocents are accused: $(status --format json | json "d['targets']")"
+done
+ends
+wait $others
