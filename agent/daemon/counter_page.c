@@ -201,7 +201,6 @@ int counter_page_open_old(const char *path, unsigned index, struct counter_page 
     counter_page_close(page);
     return -EBADMSG;
   }
-  counter_page_forget(page);
   *ret = page;
   return 0;
 }

@@ -48,8 +48,9 @@ _Static_assert(sizeof(struct counter_page) <= COUNTER_PAGE_BYTES, "the books out
    run could not close are put aside first, beside PATH.  Returns 0 or -errno. */
 int counter_page_open(const char *path, uint64_t run, struct counter_page **ret);
 
-/* Maps the page put aside as INDEX, below COUNTER_PAGE_OLD_MAX.  Returns 0, -ENOENT when there is
-   none, -EBADMSG when nothing in it is to be closed, or -errno. */
+/* Maps the page put aside as INDEX (a drain may still be pending in it), below
+   COUNTER_PAGE_OLD_MAX.  Returns 0, -ENOENT when there is none, -EBADMSG when nothing in it is to
+   be closed, or -errno. */
 int counter_page_open_old(const char *path, unsigned index, struct counter_page **ret);
 void counter_page_remove_old(const char *path, unsigned index);
 

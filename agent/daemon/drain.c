@@ -9,6 +9,8 @@
    and counted; shipper.c closes windows long before. */
 #include "drain.h"
 #include "drain_parts.h"
+#include "histogram_drain.h"
+#include "recorder.h"
 
 #include "proto/limits.h"
 
@@ -74,6 +76,34 @@ void drain_add(struct drain *drain, const struct drain_stack *stack, struct coun
   if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
 }
 
+struct process *drain_root(const struct drain *drain, const struct target *target,
+                           struct process *stub) {
+  struct process *process = processes_find(drain->processes, target->held.pid);
+  if (process != NULL) return process;
+  *stub = (struct process){.exe_module = MODULE_NONE};
+  stub->exe = target->held.exe[0] ? (char *)(uintptr_t)target->held.exe : NULL;
+  memcpy(stub->comm, target->root_comm, sizeof stub->comm);
+  return stub;
+}
+
+void drain_add_frame(struct drain *drain, struct target *target, const struct drain_frame *of,
+                     struct counters *tally) {
+  struct window_series series;
+  struct process stub, *process = drain_root(drain, target, &stub);
+  drain_describe(drain, target, process, &series);
+  struct window_sample sample = {.series = &series,
+                                 .thread = process->comm,
+                                 .frames = &of->frame,
+                                 .depth = 1,
+                                 .type = of->type,
+                                 .count = of->count,
+                                 .weight = of->weight_ns};
+  tally->produced += of->count;
+  target->records += of->count;
+  target->weight_ns += of->weight_ns;
+  if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL] += of->count;
+}
+
 void drain_add_bad(struct drain *drain, struct counters *tally) {
   drain->figures.bad_records++;
   tally->produced++;
@@ -108,11 +138,19 @@ void drain_recover(struct drain *drain) {
   struct counter_drain pending;
   uint64_t tail;
   if (!counter_page_has_pending(drain->page, &pending)) return;
+  if (pending.ring == DRAIN_RING_SPOOL) return; /* the shipper's */
+  const struct target *target = targets_find(drain->targets, pending.ring);
+  if (target != NULL && target->held.kind == HOLD_TIMER && target->held.collect == RING_HISTOGRAM) {
+    if (histogram_drain_recover(target, pending.tail))
+      counter_page_commit(drain->page);
+    else
+      counter_page_forget(drain->page);
+    return;
+  }
   if (!find_tail(drain, &pending, &tail) || tail != pending.tail) {
     counter_page_forget(drain->page);
     return;
   }
-  const struct target *target = targets_find(drain->targets, pending.ring);
   if (target != NULL && pending.ring != DRAIN_RING_PERF)
     ring_reader_count(&target->ring, pending.slot, pending.counted_full, pending.counted_reentry);
   counter_page_commit(drain->page);
@@ -134,16 +172,36 @@ static void rebase_restored(struct drain *drain) {
   }
 }
 
-uint64_t drain_run(struct drain *drain) {
+static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
+  switch (target->held.collect) {
+  case RING_HISTOGRAM:
+    return histogram_drain_run(drain, target, is_whole);
+  case RING_RECORDER:
+    recorder_follow(drain, target);
+    return 0;
+  default:
+    return timer_drain_run(drain, target);
+  }
+}
+
+static uint64_t run(struct drain *drain, bool is_whole) {
   uint64_t records = 0;
   drain->figures.fill_percent = 0;
   if (drain->perf->count > 0) records += perf_drain_run(drain);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = drain->targets->rows[row];
     if (target != NULL && target->held.kind == HOLD_TIMER)
-      records += timer_drain_run(drain, target);
+      records += run_timer(drain, target, is_whole);
   }
   rebase_restored(drain);
   drain_settle_crowd(drain);
   return records;
+}
+
+uint64_t drain_run(struct drain *drain) {
+  return run(drain, false);
+}
+
+uint64_t drain_run_whole(struct drain *drain) {
+  return run(drain, true);
 }

@@ -14,6 +14,9 @@ enum {
   DRAIN_SCRATCH_BYTES = 256 << 10, /* records copied out at once, of all CPUs together */
 };
 
+/* counter_page's number for a batch that is made of no ring (shipper.c); tail is its seq. */
+#define DRAIN_RING_SPOOL UINT32_MAX
+
 struct drain_figures {
   uint64_t bad_records, throttled;
   unsigned fill_percent; /* of the fullest ring at the last drain */
@@ -40,6 +43,9 @@ void drain_recover(struct drain *drain);
 
 /* Drains every ring once.  Returns the number of records taken. */
 uint64_t drain_run(struct drain *drain);
+/* The same, before something is closed: also of the histograms, which else wait for their second.
+ */
+uint64_t drain_run_whole(struct drain *drain);
 
 /* Frees the drained slots of TARGET whose threads are gone, and those of PID (0: of nobody), which
    runs another program now.  Returns how many still have an owner. */

@@ -20,6 +20,24 @@ struct drain_stack {
 void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally);
 void drain_add_bad(struct drain *drain, struct counters *tally);
 
+/* The program that TARGET was started with; when it is gone, what is remembered of it, in STUB.
+   Borrows TARGET, which need not be registered. */
+struct process *drain_root(const struct drain *drain, const struct target *target,
+                           struct process *stub);
+
+/* Units of time in one place, of no thread in particular. */
+struct drain_frame {
+  struct code_frame frame;
+  enum sample_type type;
+  uint64_t count; /* records */
+  uint64_t weight_ns;
+};
+
+/* Puts FRAME into TARGET's part of the window and its records into TALLY: produced, or dropped as
+   well. */
+void drain_add_frame(struct drain *drain, struct target *target, const struct drain_frame *of,
+                     struct counters *tally);
+
 /* The books as they will be with TALLY. */
 struct counters drain_after(const struct drain *drain, const struct counters *tally);
 

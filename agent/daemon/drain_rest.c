@@ -48,17 +48,10 @@ static void add_step(struct drain *drain, const struct target *target, struct pr
   add_part(drain, &series, process->comm, &rest);
 }
 
-/* The program that the target was started with, or what is remembered of it. */
 static void add_to_root(struct drain *drain, struct target *target,
                         const struct residual_step *step) {
-  struct process root = {.exe_module = MODULE_NONE};
-  struct process *process = processes_find(drain->processes, target->held.pid);
-  if (process == NULL) {
-    process = &root;
-    root.exe = target->held.exe[0] ? target->held.exe : NULL;
-    memcpy(root.comm, target->root_comm, sizeof root.comm);
-  }
-  add_step(drain, target, process, step);
+  struct process stub;
+  add_step(drain, target, drain_root(drain, target, &stub), step);
 }
 
 static uint64_t minus(uint64_t a, uint64_t b) {

@@ -27,11 +27,13 @@ struct hold_target {
   uint64_t period_ns;     /* as asked */
   uint64_t set_period_ns; /* as set since (rate.h), or 0 */
   uint32_t asked_mhz;
-  uint32_t collect;                /* enum ring_collect */
-  uint32_t slot_count, slot_bytes; /* HOLD_TIMER */
-  uint64_t unit_ns;                /* HOLD_TIMER: what a weight of 1 stands for */
-  uint32_t filters;                /* HOLD_TIMER: seccomp filters that it had already */
-  uint32_t control;                /* enum ring_control */
+  uint32_t collect;                             /* enum ring_collect */
+  uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
+  uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */
+  uint32_t is_file; /* recorder: it is in the state directory, not a memfd */
+  uint64_t unit_ns; /* HOLD_TIMER: what a weight of 1 stands for */
+  uint32_t filters; /* HOLD_TIMER: seccomp filters that it had already */
+  uint32_t control; /* enum ring_control */
   uint32_t fd_count;
   uint32_t exit_fd_count; /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */
   char service[INTAKE_SERVICE_BYTES];

@@ -216,6 +216,27 @@ uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
   return row != MODULE_NONE ? row : lost_row(modules, index);
 }
 
+uint32_t modules_adopt(struct modules *modules, const struct batch_module *module) {
+  struct span path = span_of_string(module->path);
+  if (path.len > LIMIT_PATH_BYTES) path.len = LIMIT_PATH_BYTES;
+  if (module->id.len == 0) return modules_intern(modules, &(struct module_file){.path = path});
+  /* No file has these numbers, so a stamp of them stands for the id. */
+  struct module_stamp stamp = {.device = UINT64_MAX,
+                               .inode = table_hash(module->id.data, module->id.len, 1),
+                               .size_bytes = module->size_bytes};
+  uint32_t row = find_row(modules, path, &stamp);
+  if (row != MODULE_NONE) return row;
+  row = add_row(modules, path, &stamp, LOST);
+  uint8_t *id = row != MODULE_NONE ? malloc(module->id.len) : NULL;
+  if (id == NULL) return MODULE_ANON;
+  memcpy(id, module->id.data, module->id.len);
+  struct module *m = &modules->rows[row];
+  m->id = id;
+  m->id_bytes = (uint32_t)module->id.len;
+  m->state = IDENTIFIED;
+  return row;
+}
+
 void modules_describe(const struct modules *modules, uint32_t index, struct batch_module *ret) {
   const struct module *m = &modules->rows[index];
   *ret = (struct batch_module){.path = m->path, .kind = MODULE_PSEUDO};

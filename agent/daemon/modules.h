@@ -42,6 +42,10 @@ uint32_t modules_intern(struct modules *modules, const struct module_file *file)
    now on: the same, or that of the identical file known before. */
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
 
+/* Returns the index of a module that is known by what somebody wrote down of it: no file need be
+   there any more.  MODULE_ANON when the table is full. */
+uint32_t modules_adopt(struct modules *modules, const struct batch_module *module);
+
 /* The module as a batch says it; strings and id are borrowed until the next sweep. */
 void modules_describe(const struct modules *modules, uint32_t index, struct batch_module *ret);
 

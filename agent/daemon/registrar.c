@@ -10,13 +10,18 @@
 
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
    mean other processes here. */
+#include "image.h"
 #include "intake.h"
 #include "proc_status.h"
+#include "recorder.h"
+#include "recorder_files.h"
 #include "timer_ring.h"
 #include "worker.h"
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "ring/histogram_format.h"
+#include "ring/recorder_format.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -122,12 +127,13 @@ static struct target *take(struct worker *worker, const struct hold_target *held
 /* The same process registers again after an exec: its slots elsewhere are of a program that is no
    more. */
 static void end_before_exec(struct worker *worker, pid_t pid) {
-  drain_run(&worker->drain);
+  drain_run_whole(&worker->drain);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.kind != HOLD_TIMER) continue;
-    if (drain_reclaim_slots(target, pid) == 0 && target->held.pid == pid)
-      worker_forget_target(worker, target);
+    bool is_unused = target->held.collect != RING_RECORDER ? drain_reclaim_slots(target, pid) == 0
+                                                           : recorder_reclaim(target, pid) == 0;
+    if (is_unused && target->held.pid == pid) worker_end_target(worker, target);
   }
   processes_forget_pid(worker->processes, pid);
 }
@@ -146,6 +152,49 @@ static uint32_t filters_of(pid_t pid) {
   return proc_status_read(pid, pid, &status) == 0 ? status.filters : PROC_FILTERS_UNKNOWN;
 }
 
+/* A histogram has as many counters as there is code, which is mapped by now. */
+static const char *size_histogram(struct worker *worker, const struct intake_packet *packet,
+                                  struct hold_target *held) {
+  struct image_code code = {0, 0};
+  const struct process *process =
+      processes_get(worker->processes, held->pid, held->id, packet->fds[0]);
+  if (process != NULL) image_measure(process, &code);
+  held->bin_bytes = packet->request->bin_bytes;
+  held->counter_bytes = packet->request->counter_bytes;
+  uint32_t asked = held->bin_bytes ? held->bin_bytes : HISTOGRAM_BIN_BYTES_DEFAULT;
+  int error = timer_ring_size_histogram(held, code.bytes, code.regions);
+  if (error == -EINVAL) return "a bin has 2 to 4096 bytes, a counter 1, 2 or 4";
+  if (error) return "more code than a histogram can count";
+  size_t len = strlen(held->why);
+  if (held->bin_bytes > asked)
+    snprintf(held->why + len, sizeof held->why - len,
+             "%sbins of %u bytes: of %u they would take more than %d MiB", len ? "; " : "",
+             held->bin_bytes, asked, HISTOGRAM_BYTES_MAX >> 20);
+  return NULL;
+}
+
+static const char *size_ring(struct worker *worker, const struct intake_packet *packet,
+                             struct hold_target *held) {
+  if (held->collect == RING_HISTOGRAM) return size_histogram(worker, packet, held);
+  if (held->collect != RING_RECORDER)
+    timer_ring_size(held, worker->targets.ring_bytes);
+  else if (packet->request->last > RECORDER_VALUES_MAX)
+    return "a recorder keeps 131071 values of a thread at most";
+  else
+    timer_ring_size_recorder(held, packet->request->last, worker->targets.ring_bytes);
+  return NULL;
+}
+
+/* A recorder is to be there after the machine has gone down: a file where one can be had. */
+static int make_ring(const struct worker *worker, struct hold_target *held) {
+  if (held->collect == RING_RECORDER && held->uid == geteuid()) {
+    int fd = recorder_files_make(worker->settings->state_dir, worker->keeper->run, held);
+    held->is_file = fd >= 0;
+    if (fd >= 0) return fd;
+  }
+  return timer_ring_make(held);
+}
+
 static const char *make_target(struct worker *worker, struct intake_packet *packet,
                                struct hold_target *held) {
   const struct worker_note *note = run_note_find(worker, packet->pid);
@@ -156,7 +205,8 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
   held->filters = filters_of(packet->pid);
-  timer_ring_size(held, worker->targets.ring_bytes);
+  fault = size_ring(worker, packet, held);
+  if (fault != NULL) return fault;
   if (!has_room(worker, held->uid, timer_ring_bytes(held)))
     return "256 targets or 64 MiB of rings, or three quarters of that by one user, are in use";
   return NULL;
@@ -168,7 +218,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   const char *fault = check_target(worker, packet);
   if (fault == NULL) end_before_exec(worker, packet->pid);
   if (fault == NULL) fault = make_target(worker, packet, &held);
-  int ring = fault ? -1 : timer_ring_make(&held);
+  int ring = fault ? -1 : make_ring(worker, &held);
   if (fault == NULL && ring < 0) fault = "no memory for a ring";
   if (fault != NULL) {
     intake_refuse(packet->connection, fault);
@@ -178,14 +228,20 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   struct target *target = take(worker, &held, fds);
   if (target == NULL) {
     close(ring);
+    if (held.is_file)
+      recorder_files_remove(worker->settings->state_dir, worker->keeper->run, held.id);
     intake_refuse(packet->connection, "the ring could not be set up");
     return;
   }
   packet->fds[0] = -1;
   run_note_join(worker, target);
   /* All libraries that a program is linked with are mapped by now. */
-  processes_get(worker->processes, held.pid, held.id, fds[1]);
+  struct process *process = processes_get(worker->processes, held.pid, held.id, fds[1]);
+  bool has_image = held.collect == RING_HISTOGRAM || held.collect == RING_RECORDER;
+  if (has_image) image_begin(target, process);
   intake_answer(packet->connection, &reply, ring);
+  /* The program need not wait until all its files were looked at. */
+  if (has_image && process != NULL) image_update(target, worker->modules, process);
 }
 
 /* Redirects each event into its CPU's ring; the last two may be perf_exits.h's. */

@@ -146,7 +146,8 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns) {
   /* The same account, asked again, or one of a program that ran as it was. */
   if (note->is_told || strcmp(note->sampler, "timer") != 0) return;
-  drain_run(&worker->drain);
+  drain_run_whole(&worker->drain);
+  worker_ship_recorders(worker, note->serial);
   uint64_t explained = sum_explained(worker, note);
   note->is_told = true;
   struct worker_note *outer = find_serial(worker, note->outer);

@@ -66,15 +66,26 @@ static int append(struct shipper *shipper, const struct batch *batch, uint64_t s
   return error;
 }
 
-static uint64_t last_seq_of(const struct shipper *shipper, uint64_t run) {
+uint64_t shipper_last_seq(const struct shipper *shipper, uint64_t run) {
   return shipper->file != NULL ? profile_file_last_seq(shipper->file, run)
                                : spool_last_seq(shipper->spool, run);
 }
 
+/* A batch of no ring is written down before it is spooled: the spool says which came to be. */
+static void recover_apart(struct shipper *shipper, struct counter_page *page) {
+  struct counter_drain pending;
+  if (!counter_page_has_pending(page, &pending) || pending.ring != DRAIN_RING_SPOOL) return;
+  if (shipper_last_seq(shipper, counter_page_books(page)->run) >= pending.tail)
+    counter_page_commit(page);
+  else
+    counter_page_forget(page);
+}
+
 static void recover_page(struct shipper *shipper, struct counter_page *page) {
+  recover_apart(shipper, page);
   const struct counters *books = counter_page_books(page);
   uint64_t open = counters_open(books);
-  uint64_t last_seq = last_seq_of(shipper, books->run);
+  uint64_t last_seq = shipper_last_seq(shipper, books->run);
   if (last_seq >= atomic_load(&page->next_seq)) {
     counter_page_ship(page, open);
     atomic_store(&page->next_seq, last_seq + 1);
@@ -154,8 +165,31 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   return error;
 }
 
+int shipper_ship_apart(struct shipper *shipper, struct batch *batch) {
+  struct counter_page *page = shipper->drain->page;
+  uint64_t records = batch_record_count(batch), seq = atomic_load(&page->next_seq);
+  struct counters after = *counter_page_books(page);
+  struct counter_drain step = {.ring = DRAIN_RING_SPOOL, .tail = seq};
+  after.produced += records;
+  counter_page_prepare(page, &step, &after);
+  batch->counters = after;
+  batch->counters.shipped += records;
+  int error = append(shipper, batch, seq);
+  if (error) {
+    counter_page_forget(page);
+    return error;
+  }
+  counter_page_commit(page);
+  counter_page_ship(page, records);
+  note_modules(shipper, batch);
+  shipper->batches++;
+  return 0;
+}
+
 int shipper_close_old_run(struct shipper *shipper, struct counter_page *old) {
   struct batch batch = {.module_count = 0};
+  recover_apart(shipper, old);
+  counter_page_forget(old); /* a drain of a ring that is no more */
   recover_page(shipper, old);
   batch.counters = *counter_page_books(old);
   batch.counters.final = 1;

@@ -20,10 +20,17 @@ struct shipper {
    its window.  Call once, after drain_recover. */
 void shipper_recover(struct shipper *shipper);
 
+/* Newest seq of RUN that is known to have been appended, 0 when none. */
+uint64_t shipper_last_seq(const struct shipper *shipper, uint64_t run);
+
 /* Spools the open window as one batch when it holds anything.  With IS_FINAL the run's books are
    closed, also by an empty batch.  Returns 0, or -errno when it is lost; that is already counted.
    Sweeps processes and modules. */
 int shipper_close_window(struct shipper *shipper, bool is_final);
+
+/* Spools BATCH, which is none of the window's but of a recorder, and books its records as produced
+   and shipped; the window must be closed.  Returns 0, or -errno: then nothing is booked. */
+int shipper_ship_apart(struct shipper *shipper, struct batch *batch);
 
 /* Closes the books of an earlier run, in OLD and with an empty final batch; doing it again says the
    same again.  Returns 0 or -errno. */

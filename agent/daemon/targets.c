@@ -33,7 +33,7 @@ static int index_events(struct targets *targets) {
 
 static void target_free(struct target *target, bool is_owner) {
   if (target == NULL) return;
-  timer_ring_unmap(&target->ring);
+  timer_ring_unmap(&target->held, &target->ring);
   rate_fini(&target->rate);
   perf_exits_close(&target->exits);
   for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);

@@ -33,6 +33,12 @@ struct target {
   struct census *census;        /* census.c; NULL: nothing was seen yet */
   uint32_t run;                 /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];
+  /* Histogram and recorder. */
+  uint64_t passed_ns; /* CLOCK_MONOTONIC: of the last pass over the ring */
+  uint64_t seen_outside, taken_units;
+  bool is_summed;  /* taken_units is known */
+  bool is_bad;     /* the target has spoilt its ring; counted */
+  bool is_shipped; /* recorder: what it kept was shipped */
 };
 
 struct targets {

@@ -43,6 +43,7 @@ static void take_sample(struct drain *drain, struct target *target, const struct
     tally->dropped[LOSS_WINDOW_FULL]++;
     return;
   }
+  bool is_pair = target->held.collect == RING_PC_LR;
   if (!process_has_code(process, sample->pc[0])) {
     bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
     process_refresh(drain->processes, process, is_first ? target->fds[1] : -1);
@@ -52,6 +53,7 @@ static void take_sample(struct drain *drain, struct target *target, const struct
                               .thread = process_thread_name(process, (pid_t)view->tid, view->name),
                               .pc = sample->pc,
                               .depth = sample->depth,
+                              .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
                               .weight_ns = sample->weight * target->held.unit_ns};
   drain_add(drain, &stack, tally);
 }
@@ -59,8 +61,11 @@ static void take_sample(struct drain *drain, struct target *target, const struct
 static void take_records(struct drain *drain, struct target *target, const struct ring_view *view,
                          size_t len, struct counters *tally) {
   struct ring_sample sample;
+  bool is_pair = target->held.collect == RING_PC_LR;
+  long (*decode)(const uint8_t *, size_t, struct ring_sample *) =
+      is_pair ? ring_pair_decode : ring_record_decode;
   for (size_t at = 0; at < len;) {
-    long size = ring_record_decode(drain->scratch + at, len - at, &sample);
+    long size = decode(drain->scratch + at, len - at, &sample);
     if (size <= 0) { /* where the next one begins is not known */
       drain_add_bad(drain, tally);
       return;

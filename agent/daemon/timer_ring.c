@@ -6,10 +6,16 @@
    Sizes: a slot holds 80 ms of the largest records (1032 bytes) at 99 Hz, 400 ms of usual ones; the
    drain quickens when a slot is half full.  Higher rates get larger slots, up to 64 KiB.
 
+   A pair is 16 bytes, so slots of pairs are as small as slots can be.  A recorder's slots hold what
+   was asked for, a histogram has counters instead; both begin with an image table (image.c).
+
    Each thread or forked child that runs needs a slot, and a ring cannot grow; nearly all programs
    are happy with few.  So a ring is wide (1 MiB at usual rates) while there is room for such, and
    narrower the more memory the rings of others take; threads beyond the slots are counted. */
 #include "timer_ring.h"
+
+#include "ring/histogram_layout.h"
+#include "ring/recorder_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +30,9 @@ enum {
   BASE_RATE_MHZ = 128000,    /* what RING_SLOT_BYTES_DEFAULT is good for */
   WIDE_BYTES_MAX = 16 << 20, /* of all rings, up to which a new one is wide */
   MIDDLE_BYTES_MAX = 32 << 20,
-  UNIT_NS = 1000, /* every rate is a whole number of them, as good as exactly */
+  UNIT_NS = 1000,                /* every rate is a whole number of them, as good as exactly */
+  UNITS_OF_WORD = 64,            /* of an expiry in a 16-bit weight: overruns have room above it */
+  RECORDER_BYTES_MAX = 16 << 20, /* of one recorder: fewer slots where they are large */
 };
 
 /* Programs that put every signal back to its default (daemonizing code does, and so does a child
@@ -36,33 +44,85 @@ uint32_t timer_ring_signal(const struct hold_target *target) {
   return SIGURG;
 }
 
+static struct histogram_shape shape_of(const struct hold_target *target) {
+  return (struct histogram_shape){.bin_bytes = target->bin_bytes,
+                                  .counter_bytes = target->counter_bytes,
+                                  .bin_count = target->bin_count,
+                                  .is_shipped = true};
+}
+
 uint64_t timer_ring_bytes(const struct hold_target *target) {
+  struct histogram_shape shape = shape_of(target);
+  if (target->collect == RING_HISTOGRAM) return histogram_total_bytes(&shape);
+  if (target->collect == RING_RECORDER)
+    return recorder_total_bytes(target->slot_count, target->slot_bytes);
   return ring_total_bytes(target->slot_count, target->slot_bytes);
 }
 
+/* What a weight of 1 stands for.  A histogram's counters count expiries of the asked rate. */
+static uint64_t unit_ns(const struct hold_target *target) {
+  switch (target->collect) {
+  case RING_PC_LR:
+  case RING_RECORDER:
+    return target->period_ns > UNITS_OF_WORD ? target->period_ns / UNITS_OF_WORD : 1;
+  case RING_HISTOGRAM:
+    return target->period_ns;
+  default:
+    return UNIT_NS;
+  }
+}
+
+static uint32_t slot_bytes_of_stacks(const struct hold_target *target) {
+  uint32_t bytes = RING_SLOT_BYTES_DEFAULT;
+  for (uint64_t rate = BASE_RATE_MHZ; rate < target->asked_mhz && bytes < SLOT_BYTES_LARGEST;
+       rate *= 2)
+    bytes *= 2;
+  return bytes;
+}
+
 void timer_ring_size(struct hold_target *target, uint64_t used) {
-  target->unit_ns = UNIT_NS;
-  target->slot_bytes = RING_SLOT_BYTES_DEFAULT;
-  for (uint64_t rate = BASE_RATE_MHZ;
-       rate < target->asked_mhz && target->slot_bytes < SLOT_BYTES_LARGEST; rate *= 2)
-    target->slot_bytes *= 2;
+  target->unit_ns = unit_ns(target);
+  if (target->slot_bytes == 0)
+    target->slot_bytes =
+        target->collect == RING_PC_LR ? RING_SLOT_BYTES_MIN : slot_bytes_of_stacks(target);
   target->slot_count = RING_SLOTS_WIDE;
   if (used + timer_ring_bytes(target) > WIDE_BYTES_MAX) target->slot_count = RING_SLOTS_MIDDLE;
   if (used + timer_ring_bytes(target) > MIDDLE_BYTES_MAX) target->slot_count = RING_SLOTS_DEFAULT;
+}
+
+void timer_ring_size_recorder(struct hold_target *target, uint32_t last, uint64_t used) {
+  target->slot_bytes = recorder_slot_bytes(last != 0 ? last : RECORDER_VALUES_DEFAULT);
+  timer_ring_size(target, used);
+  while (target->slot_count > 1 && timer_ring_bytes(target) > RECORDER_BYTES_MAX)
+    target->slot_count /= 2;
+}
+
+int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, uint32_t regions) {
+  struct histogram_shape shape = shape_of(target);
+  if (!histogram_shape_is_valid(&shape)) return -EINVAL;
+  int error = histogram_shape_fit(&shape, code_bytes, regions);
+  if (error) return error;
+  target->bin_bytes = shape.bin_bytes;
+  target->counter_bytes = shape.counter_bytes;
+  target->bin_count = shape.bin_count;
+  target->slot_count = target->slot_bytes = 0;
+  target->unit_ns = unit_ns(target);
+  return 0;
 }
 
 int timer_ring_map(const struct hold_target *target, int fd, struct ring_reader *ret) {
   size_t bytes = (size_t)timer_ring_bytes(target);
   void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return -errno;
-  *ret = (struct ring_reader){
-      .base = base, .slot_count = target->slot_count, .slot_bytes = target->slot_bytes};
+  *ret = (struct ring_reader){.base = base,
+                              .slot_count = target->slot_count,
+                              .slot_bytes = target->slot_bytes,
+                              .collect = (enum ring_collect)target->collect};
   return 0;
 }
 
-void timer_ring_unmap(struct ring_reader *ring) {
-  if (ring->base != NULL)
-    munmap(ring->base, (size_t)ring_total_bytes(ring->slot_count, ring->slot_bytes));
+void timer_ring_unmap(const struct hold_target *target, struct ring_reader *ring) {
+  if (ring->base != NULL) munmap(ring->base, (size_t)timer_ring_bytes(target));
   ring->base = NULL;
 }
 
@@ -73,25 +133,31 @@ static uint64_t random_token(void) {
   return token | 1;
 }
 
-static int fill(const struct hold_target *target, int fd) {
+int timer_ring_fill(const struct hold_target *target, int fd) {
   struct ring_reader ring;
-  int error = posix_fallocate(fd, 0, (off_t)timer_ring_bytes(target));
-  if (error) return -error;
-  error = timer_ring_map(target, fd, &ring);
+  struct histogram_shape shape = shape_of(target);
+  struct ring_terms terms = {.period_ns = target->period_ns,
+                             .unit_ns = target->unit_ns,
+                             .nudge_token = random_token(),
+                             .signal = (int)timer_ring_signal(target)};
+  int error = timer_ring_map(target, fd, &ring);
   if (error) return error;
   memset(ring.base, 0, (size_t)timer_ring_bytes(target));
-  ring_init(&ring, &(struct ring_terms){.period_ns = target->period_ns,
-                                        .unit_ns = target->unit_ns,
-                                        .nudge_token = random_token(),
-                                        .signal = (int)timer_ring_signal(target)});
-  timer_ring_unmap(&ring);
-  return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
+  if (target->collect == RING_HISTOGRAM)
+    histogram_init(ring.base, &shape, &terms);
+  else
+    ring_init(&ring, &terms);
+  timer_ring_unmap(target, &ring);
+  return 0;
 }
 
 int timer_ring_make(const struct hold_target *target) {
   int fd = memfd_create("fleetprof-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -errno;
-  int error = fill(target, fd);
+  int error = -posix_fallocate(fd, 0, (off_t)timer_ring_bytes(target));
+  if (!error) error = timer_ring_fill(target, fd);
+  if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+    error = -errno;
   if (!error) return fd;
   close(fd);
   return error;

@@ -18,7 +18,11 @@
 #include "census.h"
 #include "debug_sender.h"
 #include "hello.h"
+#include "histogram_drain.h"
+#include "image.h"
 #include "intake.h"
+#include "recorder.h"
+#include "recorder_ship.h"
 #include "status.h"
 #include "switch.h"
 
@@ -37,7 +41,8 @@
 #define ON_DEMAND_NS (60 * NS_PER_SECOND)  /* an on-demand daemon without targets ends then */
 #define STOP_SEND_NS (3 * NS_PER_SECOND)   /* of the 8 s that the keeper waits */
 #define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH that follows a program's end */
-#define QUIET_NS (5 * NS_PER_SECOND)       /* without records: tick half as often */
+#define RECORDERS_INTERVAL_NS (10 * NS_PER_SECOND)
+#define QUIET_NS (5 * NS_PER_SECOND) /* without records: tick half as often */
 #define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
 
 enum {
@@ -59,7 +64,7 @@ static void report_residuals(struct worker *worker) {
 }
 
 static int close_window(struct worker *worker, bool is_final) {
-  drain_run(&worker->drain);
+  drain_run_whole(&worker->drain);
   report_residuals(worker);
   int error = shipper_close_window(&worker->shipper, is_final);
   uplink_kick(worker->uplink);
@@ -70,7 +75,7 @@ int worker_close_window(struct worker *worker) {
   return close_window(worker, false);
 }
 
-void worker_forget_target(struct worker *worker, struct target *target) {
+static void forget_target(struct worker *worker, struct target *target) {
   uint32_t id = target->held.id;
   log_debug("target %d: ended: %llu records", (int)target->held.pid,
             (unsigned long long)target->records);
@@ -83,11 +88,21 @@ void worker_forget_target(struct worker *worker, struct target *target) {
   if (error) log_debug("target %u: the keeper still holds it: %s", id, strerror(-error));
 }
 
-static void end_target(struct worker *worker, struct target *target) {
+/* A window takes less than a histogram may hold: as often as there is something left. */
+static void drain_last(struct worker *worker, struct target *target) {
+  if (target->held.kind != HOLD_TIMER || target->held.collect != RING_HISTOGRAM) return;
+  do shipper_close_window(&worker->shipper, false);
+  while (histogram_drain_run(&worker->drain, target, true) > 0);
+}
+
+void worker_end_target(struct worker *worker, struct target *target) {
+  bool is_recorder = target->held.kind == HOLD_TIMER && target->held.collect == RING_RECORDER;
   if (target->held.kind == HOLD_PERF) drain_residual(&worker->drain, target, true);
+  drain_last(worker, target);
+  if (is_recorder) recorder_ship_target(&worker->shipper, worker->settings->state_dir, target);
   shipper_close_window(&worker->shipper, false);
   uplink_kick(worker->uplink);
-  worker_forget_target(worker, target);
+  forget_target(worker, target);
 }
 
 static bool has_process_ended(const struct target *target) {
@@ -97,10 +112,28 @@ static bool has_process_ended(const struct target *target) {
   return stat.state == 'Z' && stat.threads <= 1;
 }
 
+void worker_ship_recorders(struct worker *worker, uint32_t note) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->run != note || target->held.kind != HOLD_TIMER) continue;
+    if (target->held.collect == RING_RECORDER && recorder_reclaim(target, 0) == 0 &&
+        has_process_ended(target))
+      recorder_ship_target(&worker->shipper, worker->settings->state_dir, target);
+  }
+}
+
+static bool has_timer_ended(struct target *target) {
+  uint32_t living = target->held.collect == RING_RECORDER ? recorder_reclaim(target, 0)
+                                                          : drain_reclaim_slots(target, 0);
+  if (living == 0 && has_process_ended(target)) return true;
+  if (target->held.collect == RING_RECORDER || target->held.collect == RING_HISTOGRAM)
+    image_stamp(target);
+  return false;
+}
+
 /* A perf target's event hangs up when the last task of the tree is gone. */
 static bool has_target_ended(struct target *target, uint64_t now) {
-  if (target->held.kind == HOLD_TIMER)
-    return drain_reclaim_slots(target, 0) == 0 && has_process_ended(target);
+  if (target->held.kind == HOLD_TIMER) return has_timer_ended(target);
   if (!perf_event_has_ended(target->fds[0])) return false;
   if (target->ended_ns == 0) target->ended_ns = now;
   return target->is_flushed || now - target->ended_ns >= FLUSH_GRACE_NS;
@@ -120,7 +153,7 @@ void worker_sweep_targets(struct worker *worker) {
     if (!has_target_ended(target, now)) continue;
     /* Once more: what was written between the last drain and the end. */
     drain_run(&worker->drain);
-    end_target(worker, target);
+    worker_end_target(worker, target);
   }
 }
 
@@ -215,11 +248,17 @@ static void switch_all(struct worker *worker) {
     if (worker->targets.rows[row] != NULL) switch_step(worker->targets.rows[row]);
 }
 
+static void ship_recorders_left(struct worker *worker) {
+  worker->recorders_ns = clock_monotonic_ns();
+  recorder_ship_left(&worker->shipper, worker->settings->state_dir);
+}
+
 static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
   switch_all(worker);
   census_step(&worker->targets);
+  if (now - worker->recorders_ns >= RECORDERS_INTERVAL_NS) ship_recorders_left(worker);
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
     worker_sweep_targets(worker);
     follow_collector(worker);
@@ -352,6 +391,7 @@ static int open_pipeline(struct worker *worker) {
   drain_recover(&worker->drain);
   shipper_recover(&worker->shipper);
   close_old_runs(worker);
+  ship_recorders_left(worker); /* before anything is sent: see recorder_ship.c */
   return 0;
 }
 

@@ -74,7 +74,7 @@ struct worker {
   uint64_t start_ns; /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns;  /* when a target was last there */
   uint64_t busy_ns;  /* when a record last came */
-  uint64_t swept_ns, synced_ns;
+  uint64_t swept_ns, synced_ns, recorders_ns;
   uint64_t stop_by_ns;        /* not 0: ending */
   uint64_t targets_seen;      /* since this worker started */
   uint64_t threads_unsampled; /* of targets that have ended */
@@ -84,15 +84,16 @@ struct worker {
    daemon has nothing more to do. */
 int worker_run(struct keeper *keeper);
 
-/* Drains everything, reports what is due of exact rests, spools the window.  Returns 0 or -errno.
- */
+/* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);
 
 /* Ends the targets whose processes are gone (a perf target also waits a moment for the FLUSH that
    brings its exact system time). */
 void worker_sweep_targets(struct worker *worker);
-/* Lets go of TARGET, here and at the keeper.  What it gave to the window stays there. */
-void worker_forget_target(struct worker *worker, struct target *target);
+/* Drains TARGET, closes the window, ships its recorder, forgets it here and at the keeper. */
+void worker_end_target(struct worker *worker, struct target *target);
+/* Ships the recorders of the run NOTE (its serial) whose programs are gone. */
+void worker_ship_recorders(struct worker *worker, uint32_t note);
 
 /* registrar.c: TARGET, PERF and NOTE. */
 void registrar_on_target(struct worker *worker, struct intake_packet *packet);
@@ -114,7 +115,6 @@ void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t tol
 /* flush.c: FLUSH. */
 void flush_on_request(struct worker *worker, struct intake_packet *packet);
 void flush_forget(struct worker *worker, const struct intake_connection *connection);
-/* Answers those whose wait is over.  Returns how many still wait. */
-unsigned flush_check(struct worker *worker);
+unsigned flush_check(struct worker *worker); /* answers those that are done; how many still wait */
 
 #endif

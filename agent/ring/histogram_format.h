@@ -25,6 +25,7 @@ enum {
   HISTOGRAM_BINS_MAX = 4 << 20,
   HISTOGRAM_BYTES_MAX = 16 << 20, /* of a whole ring; larger programs get coarser bins */
   HISTOGRAM_REDO_BINS = 256,
+  HISTOGRAM_RESTS = 3, /* outside, saturated, contended */
 };
 
 struct histogram_header {
@@ -39,8 +40,10 @@ struct histogram_header {
   _Atomic uint64_t saturated; /* the counter was full */
   _Atomic uint64_t contended; /* table or counter were being changed each time it was tried, or
                                  the thread was in the handler already */
-  /* By the daemon: its place in a pass over the counters (histogram_drain.c). */
+  /* By the daemon: what it has shipped of outside, saturated and contended, and the block that it
+     takes next, written down before `taken` changes (histogram_drain.c). */
   uint64_t taken_serial;
+  uint64_t taken_rest[HISTOGRAM_RESTS], redo_rest[HISTOGRAM_RESTS];
   uint32_t redo_first, redo_count;
   uint32_t redo[HISTOGRAM_REDO_BINS];
 };

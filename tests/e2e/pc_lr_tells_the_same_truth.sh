@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two words a sample instead of a stack: the 60/30/10 program's shares are still its own within 3
 # points and the total is its CPU time within 1 %; no frame is shown as a caller that only a link
-# register named.
+# register named.  By perf and by timer.
 . "$(dirname "$0")/lib.sh"
 seconds=${FLEETPROF_SECONDS:-20}
 start_collector
@@ -32,7 +32,7 @@ for line in wrong:
 sys.exit(bool(wrong))
 P
 }
-for sampler in perf; do
+for sampler in perf timer; do
   enroll "board-$sampler"
   run --service "lr-$sampler" --sampler $sampler --collect pc-lr --hz 499 -- "$targets/truth" "$seconds" \
     >"$W/lr-$sampler.truth" || fail "the program under $sampler ended with $?"

@@ -201,7 +201,7 @@ static void a_drain_that_had_not_moved_the_tail_is_done_again(void **state) {
   drain_run(&p.drain);
   assert_int_equal(counter_page_books(page)->produced, 1);
   assert_int_equal(counter_page_books(page)->dropped[LOSS_WORKER_KILLED], 0);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -217,7 +217,7 @@ static void a_drain_that_had_moved_the_tail_is_booked(void **state) {
   assert_int_equal(counter_page_books(page)->produced, 1);
   assert_int_equal(counter_page_books(page)->dropped[LOSS_WORKER_KILLED], 1);
   assert_int_equal(producer.slot->counted_full, 7);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -252,7 +252,7 @@ static void records_become_a_batch_in_the_spool(void **state) {
   assert_string_equal(batch.targets[0].sampler, "timer");
   arena_fini(&arena);
   buf_fini(&raw);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -269,7 +269,7 @@ static void what_found_no_room_in_the_ring_is_counted_once(void **state) {
   const struct counters *books = counter_page_books(page);
   assert_int_equal(books->dropped[LOSS_RING_FULL], producer.full);
   assert_int_equal(books->produced, 2000);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -288,7 +288,7 @@ static void a_torn_record_is_skipped_and_counted(void **state) {
   produce(&producer);
   drain_run(&p.drain);
   assert_int_equal(counter_page_books(page)->produced, 6);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -303,7 +303,7 @@ static void a_targets_wild_claims_of_loss_are_not_believed(void **state) {
   drain_run(&p.drain);
   assert_int_equal(counter_page_books(page)->dropped[LOSS_RING_FULL], 0);
   assert_int_equal(counter_page_books(page)->produced, 1);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -321,7 +321,7 @@ static void a_slot_is_freed_once_its_thread_is_gone_and_it_is_empty(void **state
   drain_run(&p.drain);
   assert_int_equal(drain_reclaim_slots(target, 0), 0);
   assert_int_equal(atomic_load(&producer.slot->owner), 0);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
 
@@ -393,7 +393,7 @@ static void kill_nine_at_any_moment_keeps_the_books(void **state) {
   uint64_t shipped = books->shipped;
   close_pipeline(&p);
   assert_int_equal(records_in_spool(), shipped);
-  timer_ring_unmap(&producer.ring);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
 }
 
 static void a_run_that_was_never_ended_is_closed_by_the_next(void **state) {

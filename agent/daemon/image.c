@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table is made anew from the process's mappings each time, beside what stands there:
+
+     mapped now   the same part of the same file as before   keeps its bins
+                  any other                                  gets new ones, from the front
+     mapped then  not now                                    retired, behind the others
+
+   Bins are given out once and never taken back, and the new border is stored before the table that
+   uses it: a worker killed at any instruction leaves at worst bins that no region claims, whose
+   counts are then shown as [unknown].  For the same reason a table that makes no sense, because a
+   change of it was cut short or the target wrote into it, is begun again with new bins.
+
+   Anonymous memory (what a JIT writes) has no addresses that mean anything later and may be
+   gigabytes: it gets no region.  Where regions, modules or bins run out, what is mapped last is
+   left out and counts as outside. */
+#include "image.h"
+
+#include "common/clock.h"
+#include "ring/histogram_layout.h"
+#include "ring/image_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct draft {
+  const struct image_table *old; /* a checked copy */
+  struct image_table table;
+  struct histogram_shape shape; /* bin_count 0: no histogram */
+  uint32_t bins_used;
+  bool is_kept[IMAGE_REGIONS_MAX]; /* regions of old that are mapped now */
+};
+
+static bool is_file(const struct process_map *map) {
+  return map->module != MODULE_ANON;
+}
+
+void image_measure(const struct process *process, struct image_code *ret) {
+  *ret = (struct image_code){0, 0};
+  for (uint32_t i = 0; i < process->map_count; i++) {
+    const struct process_map *map = &process->maps[i];
+    if (!is_file(map) || ret->regions == IMAGE_REGIONS_MAX) continue;
+    ret->bytes += map->end - map->start;
+    ret->regions++;
+  }
+}
+
+static void copy_text(char *to, size_t size, const char *text) {
+  size_t len = strnlen(text, size - 1);
+  memcpy(to, text, len);
+  memset(to + len, 0, size - len);
+}
+
+static struct image_table *table_of(const struct target *target) {
+  return image_table_of(target->ring.base);
+}
+
+void image_begin(const struct target *target, const struct process *process) {
+  const struct hold_target *held = &target->held;
+  struct image_table *table = table_of(target);
+  const char *exe = held->exe, *service = held->service;
+  if (process != NULL && process->exe != NULL) exe = process->exe;
+  const char *slash = strrchr(exe, '/');
+  if (service[0] == '\0') service = slash != NULL ? slash + 1 : exe;
+  copy_text(table->service, sizeof table->service, service);
+  copy_text(table->exe, sizeof table->exe, exe);
+  copy_text(table->labels, sizeof table->labels, held->labels);
+  table->pid = held->pid;
+  table->uid = held->uid;
+  table->asked_mhz = held->asked_mhz;
+  clock_boot_id(table->boot_id);
+  table->start_boottime_ns = proc_ticks_to_ns(held->start_ticks);
+  uint64_t age = clock_boottime_ns() - table->start_boottime_ns;
+  table->start_walltime_ns = clock_walltime_ns() - age;
+  image_stamp(target);
+}
+
+void image_stamp(const struct target *target) {
+  struct image_table *table = table_of(target);
+  atomic_store_explicit(&table->alive_boottime_ns, clock_boottime_ns(), memory_order_relaxed);
+  atomic_store_explicit(&table->alive_walltime_ns, clock_walltime_ns(), memory_order_relaxed);
+}
+
+static bool is_module(const struct image_module *module, const struct batch_module *wanted) {
+  if (module->id_len != wanted->id.len) return false;
+  if (wanted->id.len > 0) return memcmp(module->id, wanted->id.data, wanted->id.len) == 0;
+  return strncmp(module->path, wanted->path, sizeof module->path - 1) == 0;
+}
+
+/* The index of MODULE in the draft, which gets it when it is new; -1: no more room. */
+static int find_module(struct draft *draft, const struct batch_module *wanted) {
+  struct image_table *table = &draft->table;
+  uint32_t at = 0;
+  if (wanted->id.len > IMAGE_ID_BYTES) return -1;
+  while (at < table->module_count && !is_module(&table->modules[at], wanted)) at++;
+  if (at < table->module_count) return (int)at;
+  if (at == IMAGE_MODULES_MAX) return -1;
+  struct image_module *module = &table->modules[table->module_count++];
+  memset(module, 0, sizeof *module);
+  if (wanted->id.len > 0) memcpy(module->id, wanted->id.data, wanted->id.len);
+  module->id_len = (uint32_t)wanted->id.len;
+  module->size_bytes = wanted->size_bytes;
+  copy_text(module->path, sizeof module->path, wanted->path);
+  return (int)at;
+}
+
+/* Gives REGION the bins that it had before, or new ones.  Returns false when there are none. */
+static bool place_bins(struct draft *draft, struct image_region *region) {
+  const struct image_table *old = draft->old;
+  uint64_t bytes = region->end - region->start;
+  for (uint32_t i = 0; i < old->region_count + old->retired_count; i++) {
+    const struct image_region *before = &old->regions[i];
+    if (draft->is_kept[i] || before->module != region->module ||
+        before->address != region->address || before->end - before->start != bytes)
+      continue;
+    draft->is_kept[i] = true;
+    region->first_bin = before->first_bin;
+    return true;
+  }
+  if (draft->shape.bin_count == 0) return true;
+  uint64_t bins = histogram_bins_of(&draft->shape, bytes);
+  if (bins > draft->shape.bin_count - draft->bins_used) return false;
+  region->first_bin = draft->bins_used;
+  draft->bins_used += (uint32_t)bins;
+  return true;
+}
+
+static void add_map(struct draft *draft, struct modules *modules, const struct process_map *map) {
+  struct image_table *table = &draft->table;
+  struct batch_module module;
+  modules_describe(modules, map->module, &module);
+  if (table->region_count == IMAGE_REGIONS_MAX) return;
+  int index = find_module(draft, &module);
+  if (index < 0) return;
+  struct image_region region = {.start = map->start,
+                                .end = map->end,
+                                .address = modules_address(modules, map->module, map->file_offset),
+                                .module = (uint32_t)index};
+  if (place_bins(draft, &region)) table->regions[table->region_count++] = region;
+}
+
+static void retire_rest(struct draft *draft) {
+  struct image_table *table = &draft->table;
+  const struct image_table *old = draft->old;
+  for (uint32_t i = 0; i < old->region_count + old->retired_count; i++) {
+    uint32_t at = table->region_count + table->retired_count;
+    if (draft->is_kept[i] || at == IMAGE_REGIONS_MAX) continue;
+    table->regions[at] = old->regions[i];
+    table->retired_count++;
+  }
+}
+
+static void make(struct draft *draft, struct modules *modules, struct process *process) {
+  struct image_table *table = &draft->table;
+  table->module_count = draft->old->module_count; /* indices stay */
+  memcpy(table->modules, draft->old->modules, sizeof table->modules);
+  for (uint32_t i = 0; i < process->map_count; i++) {
+    struct process_map *map = &process->maps[i];
+    if (!is_file(map)) continue;
+    map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
+    add_map(draft, modules, map);
+  }
+  retire_rest(draft);
+}
+
+static bool is_same(const struct image_table *a, const struct image_table *b) {
+  return a->region_count == b->region_count && a->retired_count == b->retired_count &&
+         a->module_count == b->module_count &&
+         memcmp(a->regions, b->regions,
+                (a->region_count + a->retired_count) * sizeof a->regions[0]) == 0;
+}
+
+static struct histogram_header *counters_of(const struct target *target) {
+  if (target->held.collect != RING_HISTOGRAM) return NULL;
+  return (struct histogram_header *)(void *)(target->ring.base + HISTOGRAM_OFFSET);
+}
+
+static void publish(const struct target *target, const struct draft *draft) {
+  struct image_table *table = table_of(target);
+  struct histogram_header *counters = counters_of(target);
+  if (counters != NULL) *(volatile uint32_t *)&counters->bins_used = draft->bins_used;
+  image_table_begin(table);
+  table->region_count = draft->table.region_count;
+  table->retired_count = draft->table.retired_count;
+  table->module_count = draft->table.module_count;
+  memcpy(table->modules, draft->table.modules, sizeof table->modules);
+  memcpy(table->regions, draft->table.regions, sizeof table->regions);
+  image_table_end(table);
+}
+
+int image_update(const struct target *target, struct modules *modules, struct process *process) {
+  const struct histogram_header *counters = counters_of(target);
+  struct image_table *old = calloc(1, sizeof *old);
+  struct draft *draft = calloc(1, sizeof *draft);
+  if (old != NULL && draft != NULL) {
+    /* Nobody but a worker writes it: where a change is under way, its writer was killed. */
+    if (image_table_read(table_of(target), true, old) < 0) memset(old, 0, sizeof *old);
+    draft->old = old;
+    if (counters != NULL) {
+      draft->shape.bin_bytes = target->held.bin_bytes;
+      draft->shape.bin_count = target->held.bin_count;
+      draft->bins_used = *(const volatile uint32_t *)&counters->bins_used;
+      if (draft->bins_used > draft->shape.bin_count) draft->bins_used = draft->shape.bin_count;
+    }
+    make(draft, modules, process);
+    bool is_whole = atomic_load_explicit(&old->serial, memory_order_relaxed) % 2 == 0;
+    if (!is_whole || !is_same(&draft->table, old)) publish(target, draft);
+  }
+  int error = old != NULL && draft != NULL ? 0 : -ENOMEM;
+  free(old);
+  free(draft);
+  return error;
+}
