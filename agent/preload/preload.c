@@ -24,6 +24,7 @@
 #include "raw_syscall.h"
 #include "ring_map.h"
 #include "sampling.h"
+#include "self_cost.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -204,6 +205,7 @@ static void start(void) {
   if (sampling_start(&writer, &terms, random_seed()) != 0) return;
   struct unwind_stack stack = main_stack();
   sampling_begin(&stack);
+  cost_setup(&writer, &stack);
 }
 
 __attribute__((constructor)) static void preload_start(void) {

@@ -18,6 +18,7 @@
 #include "sampler.h"
 #include "arch.h"
 #include "ring/recorder_writer.h"
+#include "self_cost.h"
 #include "thread_slot.h"
 #include "unwind.h"
 
@@ -37,12 +38,8 @@ static uint64_t owner_of(struct thread_slot *thread) {
   return atomic_load_explicit(&thread->owner, memory_order_relaxed);
 }
 
-static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
-  uint64_t owner = owner_of(thread);
-  struct ring_slot *slot = thread->ring;
-  if (slot != NULL && atomic_load_explicit(&slot->owner, memory_order_relaxed) == owner)
-    return slot;
-  thread->ring = ring_writer_claim(&ring, owner, thread->name);
+static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slot *thread) {
+  thread->ring = ring_writer_claim(&ring, owner_of(thread), thread->name);
   thread->place = 0;
   if (thread->ring == NULL && !thread->is_counted) {
     thread->is_counted = true;
@@ -51,15 +48,28 @@ static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
   return thread->ring;
 }
 
+static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
+  struct ring_slot *slot = thread->ring;
+  if (slot != NULL && atomic_load_explicit(&slot->owner, memory_order_relaxed) == owner_of(thread))
+    return slot;
+  return claim(thread);
+}
+
 static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *event) {
-  uint64_t expiries = event->si_overrun > 0 ? 1 + (uint64_t)event->si_overrun : 1;
-  uint64_t units = expiries * atomic_load_explicit(&thread->scale, memory_order_relaxed);
+  uint32_t scale = atomic_load_explicit(&thread->scale, memory_order_relaxed);
+  if (event->si_overrun <= 0) return scale;
+  uint64_t units = (1 + (uint64_t)event->si_overrun) * scale;
   return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
 
-/* What the slots are for: a record of the walk, a pair, or a value. */
-static void put_stack(struct thread_slot *thread, struct ring_slot *slot,
-                      const struct arch_registers *at, uint32_t weight) {
+/* One a collect mode, and none inlined: what one of them keeps in registers the others need not
+   save. */
+#define NOINLINE __attribute__((noinline))
+
+static NOINLINE void put_stack(struct thread_slot *thread, const struct arch_registers *at,
+                               uint32_t weight) {
+  struct ring_slot *slot = ring_slot_of(thread);
+  if (slot == NULL) return;
   struct ring_record *record = ring_writer_reserve(&ring, slot);
   if (record == NULL) return;
   struct unwind_trace trace = {.pcs = record->pc, .room = ring.depth_max};
@@ -71,29 +81,58 @@ static void put_stack(struct thread_slot *thread, struct ring_slot *slot,
   ring_writer_commit(slot, record);
 }
 
-static void put_value(struct thread_slot *thread, struct ring_slot *slot, uintptr_t pc,
-                      uint32_t weight) {
-  recorder_writer_put(slot, ring.slot_bytes, ring_word(pc, &weight), &thread->place);
+/* What one pair could not hold of the weight: as many more as it takes, or fit. */
+static NOINLINE void put_more_pairs(struct ring_slot *slot, uint64_t pc, uint64_t link,
+                                    uint32_t weight) {
+  while (weight != 0) {
+    uint64_t word = ring_word(pc, &weight);
+    if (ring_writer_put_pair(&ring, slot, (struct ring_pair){word, link}) != 0) return;
+  }
+}
+
+static NOINLINE void put_pair(struct thread_slot *thread, const struct arch_registers *at,
+                              uint32_t weight) {
+  struct ring_slot *slot = ring_slot_of(thread);
+  if (slot == NULL) return;
+  uint64_t link = unwind_link(at, &thread->stack), word = ring_word(at->pc, &weight);
+  if (ring_writer_put_pair(&ring, slot, (struct ring_pair){word, link}) != 0) return;
+  if (weight != 0) put_more_pairs(slot, at->pc, link, weight);
+}
+
+static NOINLINE void put_value(struct thread_slot *thread, const struct arch_registers *at,
+                               uint32_t weight) {
+  struct ring_slot *slot = ring_slot_of(thread);
+  if (slot == NULL) return;
+  recorder_writer_put(slot, ring.slot_bytes, ring_word(at->pc, &weight), &thread->place);
   if (weight != 0) ring_writer_count_full(slot, weight);
 }
 
-static void take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
-  uint32_t weight = weight_of(thread, event);
+static inline __attribute__((always_inline)) void
+take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
   struct arch_registers at;
   arch_read(context, &at);
-  if (ring.collect == RING_HISTOGRAM) {
+  uint32_t weight = weight_of(thread, event);
+  switch (ring.collect) {
+  case RING_STACKS:
+    put_stack(thread, &at, weight);
+    return;
+  case RING_PC_LR:
+    put_pair(thread, &at, weight);
+    return;
+  case RING_RECORDER:
+    put_value(thread, &at, weight);
+    return;
+  case RING_HISTOGRAM:
     histogram_writer_add(&ring.histogram, at.pc, weight, &thread->place);
     return;
   }
-  struct ring_slot *slot = ring_slot_of(thread);
-  if (slot == NULL) return;
-  if (ring.collect == RING_STACKS)
-    put_stack(thread, slot, &at, weight);
-  else if (ring.collect == RING_PC_LR)
-    ring_writer_put_pair(&ring, slot, (struct ring_pair){at.pc, unwind_link(&at, &thread->stack)},
-                         weight);
-  else
-    put_value(thread, slot, at.pc, weight);
+}
+
+static NOINLINE void take_timed(struct thread_slot *thread, const siginfo_t *event,
+                                const void *context) {
+  uint64_t start = self_cost_begin(&ring, (uint32_t)(owner_of(thread) >> 32));
+  take(thread, event, context);
+  if (start != 0) self_cost_end(&ring, start);
 }
 
 static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
@@ -113,6 +152,9 @@ void sampler_on_signal(int signal, siginfo_t *event, void *context) {
     count_reentry(thread, weight_of(thread, event));
     return;
   }
-  take(thread, event, context);
+  if (__builtin_expect(self_cost_is_granted(&ring), 0))
+    take_timed(thread, event, context);
+  else
+    take(thread, event, context);
   atomic_store_explicit(&thread->busy, 0, memory_order_release);
 }

@@ -19,10 +19,6 @@ struct frame_pair {
   uintptr_t next, return_address;
 };
 
-static bool is_on_stack(uintptr_t sp, const struct unwind_stack *stack) {
-  return sp >= stack->low && sp < stack->high;
-}
-
 /* Of each step: the pair lies within [FLOOR, last], where LAST is the highest place it has room at,
    and is aligned.  Straight-line, and what does not change is in registers: this loop is most of
    what a sample costs. */
@@ -55,17 +51,9 @@ void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
   trace->depth = 1;
   trace->is_truncated = false;
   trace->has_lr = false;
-  if (is_on_stack(at->sp, stack)) walk(at, stack, trace);
+  if (unwind_is_on_stack(at->sp, stack)) walk(at, stack, trace);
   if (trace->depth == 1 && at->has_lr && trace->room > 1) {
     trace->pcs[trace->depth++] = at->lr & arch_frames.return_mask;
     trace->has_lr = true;
   }
-}
-
-uintptr_t unwind_link(const struct arch_registers *at, const struct unwind_stack *stack) {
-  if (at->has_lr) return at->lr & arch_frames.return_mask;
-  if (!is_on_stack(at->sp, stack) || at->sp % sizeof(uintptr_t) != 0 ||
-      stack->high - at->sp < sizeof(uintptr_t))
-    return 0;
-  return *(const volatile uintptr_t *)at->sp;
 }

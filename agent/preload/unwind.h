@@ -27,8 +27,19 @@ struct unwind_trace {
 void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
             struct unwind_trace *trace);
 
+static inline bool unwind_is_on_stack(uintptr_t sp, const struct unwind_stack *stack) {
+  return sp >= stack->low && sp < stack->high;
+}
+
 /* The link register; on a CPU without one the word at the stack pointer, which is the return
    address on a function's first instruction and last.  0 where there is neither.  Signal-safe. */
-uintptr_t unwind_link(const struct arch_registers *at, const struct unwind_stack *stack);
+static inline uintptr_t unwind_link(const struct arch_registers *at,
+                                    const struct unwind_stack *stack) {
+  if (at->has_lr) return at->lr & arch_frames.return_mask;
+  if (!unwind_is_on_stack(at->sp, stack) || at->sp % sizeof(uintptr_t) != 0 ||
+      stack->high - at->sp < sizeof(uintptr_t))
+    return 0;
+  return *(const volatile uintptr_t *)at->sp;
+}
 
 #endif

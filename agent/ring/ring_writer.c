@@ -116,10 +116,6 @@ static struct ring_slot *slot_at(const struct ring_writer *ring, uint32_t index)
   return (struct ring_slot *)(void *)(ring->slots + index * step);
 }
 
-int ring_writer_is_on(const struct ring_writer *ring) {
-  return atomic_load_explicit(&header_of(ring)->control, memory_order_relaxed) == RING_RUN;
-}
-
 struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t owner,
                                     const char *name) {
   for (uint32_t i = 0; i < ring->slot_count; i++) {
@@ -182,25 +178,6 @@ void ring_writer_commit(struct ring_slot *slot, struct ring_record *record) {
   record->size_bytes = (uint16_t)record_bytes(record->depth);
   /* Release: the record is whole for the reader that acquires this head. */
   atomic_store_explicit(&slot->head, head + record->size_bytes, memory_order_release);
-}
-
-void ring_writer_put_pair(const struct ring_writer *ring, struct ring_slot *slot,
-                          struct ring_pair pair, uint32_t weight) {
-  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~15ULL;
-  uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
-  uint64_t pc = pair.pc_weight;
-  while (weight != 0) {
-    if (head - tail > ring->slot_bytes - sizeof pair) {
-      ring_writer_count_full(slot, 1);
-      return;
-    }
-    uint32_t offset = (uint32_t)head & (ring->slot_bytes - 1);
-    pair.pc_weight = ring_word(pc, &weight);
-    *(struct ring_pair *)record_at(slot, offset) = pair;
-    head += sizeof pair;
-    /* Release: the pair is whole for the reader that acquires this head. */
-    atomic_store_explicit(&slot->head, head, memory_order_release);
-  }
 }
 
 void ring_writer_count_unsampled(const struct ring_writer *ring) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one expiry costs, taken apart: the kernel's delivery of a signal to a handler that returns
-   at once, and the same with our handler on shallow and deeper stacks.  The process queues the
-   signal to itself with the code of a timer, so the rate is not limited by the tick.  The system
-   call that queues is part of all three and cancels.
+   at once, and the same with our handler in each collect mode.  The process queues the signal to
+   itself with the code of a timer, so the rate is not limited by the tick.  The system call that
+   queues is part of all rows and cancels.
 
-   Each round measures the kinds in turn; the figures are medians over the rounds with the lowest
-   and highest beside them.  With `callgrind` as first argument our handler is only called by hand,
-   so that its instructions can be counted: COUNT times, on a stack of DEPTH frames and main's two.
-
-     valgrind --tool=callgrind --toggle-collect=sampler_on_signal handler_cost callgrind 1000 20 */
+   Each round measures the rows in turn; the figures are medians over the rounds with the lowest and
+   highest beside them.  With `callgrind` as first argument our handler is only called by hand, so
+   that its instructions can be counted: COUNT times, in collect mode MODE, on a stack of DEPTH
+   frames (of which main's is one).  tests/bench/handler_cost.sh prints both. */
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
+#include "ring/histogram_layout.h"
+#include "ring/image_table.h"
+#include "ring/recorder_format.h"
 #include "ring/ring_reader.h"
 
 #include <stdio.h>
@@ -21,10 +23,26 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { SIGNAL = 61, SIGNALS_A_ROUND = 20000, ROUNDS = 25, KINDS = 3, DRAIN_EVERY = 8 };
-enum { SLOTS = 1, SLOT_BYTES = 8192, STACK_BYTES = 1 << 20 };
+enum { SIGNAL = 61, SIGNALS_A_ROUND = 20000, ROUNDS = 25, DRAIN_EVERY = 8 };
+enum { SLOTS = 1, SLOT_BYTES = 8192, STACK_BYTES = 1 << 20, MODES = 4 };
 
-static struct ring_reader reader;
+static const struct row {
+  const char *name;
+  enum ring_collect collect;
+  int depth; /* 0: a handler that returns at once */
+} rows[] = {
+    {"queue and deliver, empty handler", RING_STACKS, 0},
+    {"the same, stacks, 1 frame", RING_STACKS, 1},
+    {"the same, stacks, 21 frames", RING_STACKS, 21},
+    {"the same, pc-lr", RING_PC_LR, 1},
+    {"the same, histogram, hit", RING_HISTOGRAM, 1},
+    {"the same, recorder", RING_RECORDER, 1},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static struct ring_reader readers[MODES];
+static struct ring_writer writers[MODES];
+static struct ring_reader reader; /* of the mode that is measured */
 static struct thread_slot *thread;
 
 static double now_ns(void) {
@@ -47,6 +65,7 @@ static void catch_with(void (*handler)(int, siginfo_t *, void *)) {
 
 static void drain(void) {
   struct ring_view view;
+  if (reader.slot_count == 0 || reader.collect == RING_RECORDER) return;
   ring_reader_look(&reader, 0, &view);
   ring_reader_release(&reader, 0, view.head);
 }
@@ -104,42 +123,87 @@ static void print_row(const char *name, double *costs) {
   printf("%-34s %7.0f ns  [%.0f, %.0f]\n", name, costs[ROUNDS / 2], costs[0], costs[ROUNDS - 1]);
 }
 
+/* Makes this program's own text the histogram's region. */
+static void fill_image(void *ring) {
+  struct image_table *table = image_table_of(ring);
+  uint64_t here = (uint64_t)(uintptr_t)fill_image & ~4095ULL;
+  table->module_count = 1;
+  table->region_count = 1;
+  table->regions[0] = (struct image_region){here - (1 << 20), here + (1 << 20), 0, 0, 0};
+}
+
+static void *zeroed(uint64_t size) {
+  void *memory = aligned_alloc(4096, ((size_t)size + 4095) / 4096 * 4096);
+  if (memory == NULL) abort();
+  memset(memory, 0, (size_t)size);
+  return memory;
+}
+
+static int make_ring(enum ring_collect collect) {
+  struct ring_terms terms = {.period_ns = 10000000, .signal = SIGNAL};
+  struct histogram_shape shape = {0};
+  uint64_t size = collect == RING_RECORDER ? recorder_total_bytes(SLOTS, SLOT_BYTES)
+                                           : ring_total_bytes(SLOTS, SLOT_BYTES);
+  readers[collect] =
+      (struct ring_reader){.slot_count = SLOTS, .slot_bytes = SLOT_BYTES, .collect = collect};
+  if (collect == RING_HISTOGRAM) {
+    histogram_shape_fit(&shape, 2 << 20, 1);
+    size = histogram_total_bytes(&shape);
+    readers[collect] = (struct ring_reader){.base = zeroed(size), .collect = collect};
+    histogram_init(readers[collect].base, &shape, &terms);
+    fill_image(readers[collect].base);
+  } else {
+    readers[collect].base = zeroed(size);
+    ring_init(&readers[collect], &terms);
+  }
+  return ring_writer_init(&writers[collect], &terms, readers[collect].base, size);
+}
+
 static int set_up(void) {
-  struct ring_writer writer;
-  struct ring_terms terms;
-  size_t size = ring_total_bytes(SLOTS, SLOT_BYTES);
-  reader = (struct ring_reader){
-      .base = aligned_alloc(4096, (size + 4095) / 4096 * 4096), SLOTS, SLOT_BYTES};
-  if (reader.base == NULL) return -1;
-  memset(reader.base, 0, size);
-  ring_init(&reader, &(struct ring_terms){.period_ns = 10000000, .signal = SIGNAL});
-  if (ring_writer_init(&writer, &terms, reader.base, size) != 0) return -1;
-  sampler_init(&writer);
+  for (unsigned i = 0; i < MODES; i++)
+    if (make_ring((enum ring_collect)i) != 0) return -1;
   thread = thread_slot_claim(ring_owner((uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)));
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   thread->stack = (struct unwind_stack){here - STACK_BYTES, here + 4096};
+  thread->scale = 1;
   memcpy(thread->name, "bench", 6);
   return 0;
 }
 
+static void choose(enum ring_collect collect) {
+  reader = readers[collect];
+  sampler_init(&writers[collect]);
+  thread->ring = NULL;
+  thread->place = 0;
+  for (unsigned i = 0; i < SLOTS && collect != RING_HISTOGRAM; i++)
+    ring_reader_free_slot(&reader, i);
+}
+
+static int mode_of(const char *name) {
+  static const char *const names[MODES] = {"stacks", "pc-lr", "histogram", "recorder"};
+  for (int i = 0; i < MODES; i++)
+    if (strcmp(name, names[i]) == 0) return i;
+  return -1;
+}
+
+static int count_instructions(char **argv) {
+  int mode = mode_of(argv[2]);
+  if (mode < 0) return 2;
+  choose((enum ring_collect)mode);
+  at_depth((int)strtol(argv[3], NULL, 10), call_by_hand, (int)strtol(argv[1], NULL, 10));
+  return 0;
+}
+
 int main(int argc, char **argv) {
-  static double costs[KINDS][ROUNDS];
+  static double costs[ROWS][ROUNDS];
   if (set_up() != 0) return 1;
-  catch_with(sampler_on_signal);
-  if (argc > 2 && strcmp(argv[1], "callgrind") == 0) {
-    at_depth(argc > 3 ? (int)strtol(argv[3], NULL, 10) : 20, call_by_hand,
-             (int)strtol(argv[2], NULL, 10));
-    return 0;
-  }
-  for (int round = 0; round < ROUNDS; round++) {
-    catch_with(on_signal_empty);
-    costs[0][round] = measure(20, SIGNALS_A_ROUND);
-    catch_with(sampler_on_signal);
-    costs[1][round] = measure(1, SIGNALS_A_ROUND);
-    costs[2][round] = measure(20, SIGNALS_A_ROUND);
-  }
-  print_row("queue and deliver, empty handler", costs[0]);
-  print_row("the same, our handler, shallow", costs[1]);
-  print_row("the same, our handler, 20 deeper", costs[2]);
+  if (argc == 5 && strcmp(argv[1], "callgrind") == 0) return count_instructions(argv + 1);
+  for (int round = 0; round < ROUNDS; round++)
+    for (unsigned row = 0; row < ROWS; row++) {
+      choose(rows[row].collect);
+      catch_with(rows[row].depth == 0 ? on_signal_empty : sampler_on_signal);
+      costs[row][round] = measure(rows[row].depth, SIGNALS_A_ROUND);
+    }
+  for (unsigned row = 0; row < ROWS; row++) print_row(rows[row].name, costs[row]);
   return 0;
 }
