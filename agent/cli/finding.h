@@ -40,4 +40,12 @@ void finding_certificate(const struct patient *patient, struct finding *ret);
 void finding_clock(const struct patient *patient, struct finding *ret);
 void finding_disk(const struct patient *patient, struct finding *ret);
 
+/* What follows: which sampler auto takes, how far the timer goes, whether samples arrive. */
+void finding_sampler(const struct patient *patient, struct finding *ret);
+void finding_tick(const struct patient *patient, struct finding *ret);
+void finding_signal_queue(const struct patient *patient, struct finding *ret);
+void finding_yama(const struct patient *patient, struct finding *ret);
+void finding_agent_kind(const struct patient *patient, struct finding *ret);
+void finding_uplink(const struct patient *patient, struct finding *ret);
+
 #endif

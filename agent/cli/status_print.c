@@ -151,9 +151,11 @@ static void print_notes(const cJSON *status, FILE *out) {
   cJSON_ArrayForEach(note, field(status, "notes")) {
     if (is_target(status, number(note, "pid"))) continue;
     if (!is_begun)
-      fprintf(out, "\n  %7s %-7s %s\n", "PID", "CHOSEN", "WHY, for programs not sampled now");
+      fprintf(out, "\n  %7s %-20s %-7s %s\n", "PID", "SERVICE", "CHOSEN",
+              "WHY, for programs not sampled now");
     is_begun = true;
-    fprintf(out, "  %7.0f %-7s %s\n", number(note, "pid"), text(note, "sampler"),
+    fprintf(out, "  %7.0f %-20.60s %-7s %s\n", number(note, "pid"), text(note, "service"),
+            text(note, "sampler"),
             text(note, "why")[0] ? text(note, "why") : "nothing stood against it");
   }
 }

@@ -281,6 +281,8 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   }
   for (unsigned i = 0; i < packet->fd_count; i++) packet->fds[i] = -1;
   run_note_join(worker, target);
+  /* So that status can say what was chosen when the program has long ended. */
+  run_note_add(worker, packet, "perf");
   intake_accept(packet->connection);
 }
 
@@ -290,6 +292,6 @@ void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, "the program is not yours");
     return;
   }
-  run_note_add(worker, packet);
+  run_note_add(worker, packet, packet->request->sampler);
   intake_accept(packet->connection);
 }

@@ -71,7 +71,7 @@ static struct worker_note *find_place(struct worker *worker) {
   return ended ? ended : oldest;
 }
 
-void run_note_add(struct worker *worker, const struct intake_packet *packet) {
+void run_note_add(struct worker *worker, const struct intake_packet *packet, const char *sampler) {
   const struct intake_request *request = packet->request;
   struct proc_stat stat;
   const struct worker_note *outer = NULL;
@@ -84,8 +84,9 @@ void run_note_add(struct worker *worker, const struct intake_packet *packet) {
                                .pid = request->pid,
                                .target = worker->targets.next_id++,
                                .uid = packet->uid,
+                               .is_told = strcmp(sampler, "timer") != 0,
                                .asked_mhz = request->asked_mhz};
-  memcpy(note->sampler, request->sampler, sizeof note->sampler);
+  snprintf(note->sampler, sizeof note->sampler, "%s", sampler);
   memcpy(note->why, request->why, sizeof note->why);
   memcpy(note->service, request->service, sizeof note->service);
   memcpy(note->labels, request->labels, sizeof note->labels);

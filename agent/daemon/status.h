@@ -11,7 +11,7 @@
     targets: [{id, pid, service, exe, sampler, why, asked_hz, achieved_hz, samples, cpu_seconds,
                labels: {name: value}, unsampled: {reason: threads}, lock_step: "possible"|"likely",
                none_for_s (sampler none only), ended}],
-    notes: [{pid, sampler, why}],
+    notes: [{pid, service, sampler, why}],
     intake: {connections, packets, refused, malformed}} */
 #ifndef DAEMON_STATUS_H
 #define DAEMON_STATUS_H

@@ -104,6 +104,11 @@ void status_print_targets(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, ']');
 }
 
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 void status_print_notes(const struct worker *worker, struct buf *out) {
   json_name(out, "notes");
   buf_append_byte(out, '[');
@@ -113,6 +118,7 @@ void status_print_notes(const struct worker *worker, struct buf *out) {
     if (printed++ > 0) buf_append_byte(out, ',');
     buf_append_byte(out, '{');
     json_number(out, "pid", (uint64_t)note->pid);
+    json_string(out, "service", note->service[0] ? note->service : file_name(note->exe));
     json_string(out, "sampler", note->sampler);
     json_string(out, "why", note->why);
     buf_append_byte(out, '}');

@@ -31,6 +31,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,8 @@ enum {
   TICK_IDLE_MS = 500,
   FILL_PERCENT_HIGH = 50,
   SEGMENTS_OF_SPOOL = 16,
+  HEAP_PIECE_BYTES_MAX = 32 << 10, /* larger ones are mappings of their own */
+  HEAP_TOP_BYTES = 16 << 10,
 };
 
 static void report_residuals(struct worker *worker) {
@@ -434,7 +437,16 @@ static void stop(struct worker *worker) {
   spool_close(worker->spool);
 }
 
+/* Left alone, malloc takes ever larger pieces from its heap once it has seen one freed, and a heap
+   is only given back from its end. */
+static void keep_heap_small(void) {
+  mallopt(M_MMAP_THRESHOLD, HEAP_PIECE_BYTES_MAX);
+  mallopt(M_TRIM_THRESHOLD, HEAP_PIECE_BYTES_MAX);
+  mallopt(M_TOP_PAD, HEAP_TOP_BYTES);
+}
+
 int worker_run(struct keeper *keeper) {
+  keep_heap_small();
   struct worker *worker = calloc(1, sizeof *worker);
   if (worker == NULL) return WORKER_EXIT_FAILED;
   signal(SIGPIPE, SIG_IGN);

@@ -101,7 +101,7 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
 void registrar_on_note(struct worker *worker, struct intake_packet *packet);
 
 /* run_note.c: the notes. */
-void run_note_add(struct worker *worker, const struct intake_packet *packet);
+void run_note_add(struct worker *worker, const struct intake_packet *packet, const char *sampler);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);

@@ -7,7 +7,8 @@ start_collector
 enroll board1
 seconds=${SECONDS_EACH:-24}
 
-share() { profile "{service=\"$1\"}" | json "next((round(100 * f['self_share'], 1) for f in d['functions'] if f['name'] == 'first_two_thirds'), 0)"; }
+# Of the time in the two functions, as the program itself measures it.
+share() { profile "{service=\"$1\"}" | json "(lambda w: round(100 * w.get('first_two_thirds', 0) / max(1, w.get('first_two_thirds', 0) + w.get('second_one_third', 0)), 1))({f['name']: f['self'] for f in d['functions']})"; }
 marks() { profile "{service=\"$1\"}" "${@:2}" | json "[m['service'] + ' ' + m['mark'] + ' ' + m['certainty'] for m in d['marks']]"; }
 has_profile() { [ "$(profile "{service=\"$1\"}" 2>/dev/null | json "d['samples'] > 0")" = yes ]; }
 measure() {
