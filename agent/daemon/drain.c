@@ -25,6 +25,7 @@ int drain_init(struct drain *drain) {
 }
 
 void drain_fini(struct drain *drain) {
+  kernel_frames_close(&drain->kernel);
   free(drain->scratch);
   free(drain->pieces);
   drain->scratch = NULL;
@@ -54,22 +55,33 @@ void drain_describe(struct drain *drain, const struct target *target, struct pro
                                 .exe_module = process->exe_module,
                                 .asked_mhz = held->asked_mhz};
   if (held->service[0] == '\0') ret->service = exe[0] ? file_name(exe) : process->comm;
+  if (process->is_kernel) ret->service = KERNEL_NAME; /* their names are legion */
   if (ret->service[0] == '\0') ret->service = "unknown";
+}
+
+/* A stack's kernel part, then the program's, which a thread of the kernel has not. */
+static uint32_t resolve(struct drain *drain, const struct drain_stack *stack,
+                        struct code_frame frames[LIMIT_STACK_DEPTH]) {
+  uint32_t count = stack->depth < LIMIT_STACK_DEPTH ? stack->depth : LIMIT_STACK_DEPTH;
+  uint32_t kernel = stack->kernel_depth < count ? stack->kernel_depth : count;
+  uint32_t depth = kernel_frames_resolve(&drain->kernel, stack->pc, kernel, frames);
+  if (kernel < count)
+    depth += process_resolve(drain->processes, stack->process, stack->pc + kernel, count - kernel,
+                             frames + depth);
+  return depth;
 }
 
 void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally) {
   struct code_frame frames[LIMIT_STACK_DEPTH];
   struct window_series series;
-  uint32_t count = stack->depth < LIMIT_STACK_DEPTH ? stack->depth : LIMIT_STACK_DEPTH;
   drain_describe(drain, stack->target, stack->process, &series);
-  struct window_sample sample = {
-      .series = &series,
-      .thread = stack->thread,
-      .frames = frames,
-      .depth = process_resolve(drain->processes, stack->process, stack->pc, count, frames),
-      .type = stack->type,
-      .count = 1,
-      .weight = stack->weight_ns};
+  struct window_sample sample = {.series = &series,
+                                 .thread = stack->thread,
+                                 .frames = frames,
+                                 .depth = resolve(drain, stack, frames),
+                                 .type = stack->type,
+                                 .count = 1,
+                                 .weight = stack->weight_ns};
   tally->produced++;
   stack->target->records++;
   stack->target->weight_ns += stack->weight_ns;

@@ -4,6 +4,7 @@
 #define DAEMON_DRAIN_H
 
 #include "counter_page.h"
+#include "kernel_frames.h"
 #include "perf_ring.h"
 #include "processes.h"
 #include "targets.h"
@@ -16,6 +17,8 @@ enum {
 
 /* counter_page's number for a batch that is made of no ring (shipper.c); tail is its seq. */
 #define DRAIN_RING_SPOOL UINT32_MAX
+
+struct option_list;
 
 struct drain_figures {
   uint64_t bad_records, throttled;
@@ -30,6 +33,8 @@ struct drain {
   struct modules *modules;
   struct window *window;
   struct perf_rings *perf;
+  const struct option_list *allow, *deny; /* services of the whole board; NULL: none are named */
+  struct kernel_frames kernel;            /* of the whole board */
   uint8_t *scratch;
   struct perf_piece *pieces; /* perf_drain.c */
   struct drain_figures figures;

@@ -12,6 +12,7 @@ struct drain_stack {
   const char *thread;
   const uint64_t *pc; /* leaf first; of SAMPLE_CPU_LR pc and link register */
   uint32_t depth;
+  uint32_t kernel_depth; /* of those, first: in the kernel */
   enum sample_type type;
   uint64_t weight_ns;
 };
@@ -45,6 +46,11 @@ struct counters drain_after(const struct drain *drain, const struct counters *ta
 void drain_describe(struct drain *drain, const struct target *target, struct process *process,
                     struct window_series *ret);
 
+/* One record of a board's events (board_drain.c). */
+struct perf_record;
+void board_drain_record(struct drain *drain, struct target *board, const struct perf_record *record,
+                        struct counters *tally);
+
 uint64_t perf_drain_run(struct drain *drain);
 uint64_t timer_drain_run(struct drain *drain, struct target *target);
 
@@ -55,6 +61,9 @@ int perf_drain_init(struct drain *drain);
 struct perf_record;
 void perf_process_record(struct drain *drain, const struct target *target,
                          const struct perf_record *record);
+/* A mapping of PROCESS, as RECORD says. */
+void perf_process_map(struct drain *drain, struct process *process,
+                      const struct perf_record *record);
 /* Before a drain and after it: the ends of tasks that were known at its beginning. */
 void perf_process_mark_ends(struct drain *drain);
 void perf_process_take_ends(struct drain *drain);

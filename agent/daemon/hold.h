@@ -15,7 +15,11 @@ enum {
   HOLD_ACK_TIMEOUT_MS = 2000, /* the keeper does nothing else; a longer wait means it is gone */
 };
 
-enum hold_kind { HOLD_TIMER = 1, HOLD_PERF = 2 };
+enum hold_kind {
+  HOLD_TIMER = 1,
+  HOLD_PERF = 2,
+  HOLD_BOARD = 3, /* events on all that runs (--system); of no process */
+};
 
 /* One target as it was registered: plain old bytes, travels as they are. */
 struct hold_target {
@@ -44,7 +48,7 @@ struct hold_target {
 
 struct hold_entry {
   struct hold_target target;
-  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF: one event a CPU */
+  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF, HOLD_BOARD: one event a CPU */
 };
 
 static inline uint32_t hold_fds(const struct hold_target *target) {

@@ -14,6 +14,7 @@
    Ending: TERM is passed on; the worker drains, spools and exits; after STOP_WAIT_MS the keeper
    goes without it (the worker sees the end of the socket pair and spools all the same). */
 #include "keeper.h"
+#include "board_events.h"
 #include "listener.h"
 #include "profile_file.h"
 
@@ -105,6 +106,11 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
   if (!failure) failure = open_output(keeper, error, error_len);
   if (failure) return failure;
   perf_rings_open(&keeper->perf);
+  if (settings->is_whole_board) {
+    failure =
+        board_events_open(&keeper->perf, settings->system_hz, &keeper->held, error, error_len);
+    if (failure) return failure;
+  }
   keeper->listener = listener_open(settings->runtime_dir, settings->is_system);
   if (keeper->listener < 0) return fail(error, error_len, settings->runtime_dir, keeper->listener);
   failure = write_pid(keeper);

@@ -112,7 +112,7 @@ static uint32_t add_row(struct modules *modules, struct span path, const struct 
 
 int modules_new(modules_on_file *on_file, void *context, struct modules **ret) {
   static const char *const fixed[MODULE_FIXED_COUNT] = {"[anon]", "[kernel]", "[unsampled]",
-                                                        "[unknown]"};
+                                                        "[unknown]", "[others]"};
   const struct module_stamp none = {0};
   struct modules *modules = calloc(1, sizeof *modules);
   if (modules == NULL) return -ENOMEM;
@@ -175,6 +175,20 @@ static bool store_identity(struct module *m, const struct module_identity *ident
   m->id_bytes = identity->id_bytes;
   m->state = IDENTIFIED;
   return true;
+}
+
+uint32_t modules_add_known(struct modules *modules, const char *name, struct span id) {
+  struct module_stamp stamp = {.device = UINT64_MAX, .inode = table_hash(id.data, id.len, 0)};
+  struct module_identity identity = {.id_bytes = (uint32_t)id.len};
+  uint32_t row = find_row(modules, span_of_string(name), &stamp);
+  if (row != MODULE_NONE) return row;
+  if (id.len == 0 || id.len > sizeof identity.id) return MODULE_KERNEL;
+  memcpy(identity.id, id.data, id.len);
+  row = add_row(modules, span_of_string(name), &stamp, LOST);
+  if (row == MODULE_NONE) return MODULE_KERNEL;
+  if (store_identity(&modules->rows[row], &identity))
+    modules->on_file(modules->context, id, modules->rows[row].path, "");
+  return row;
 }
 
 /* The row of the open file FD under the name of INDEX. */

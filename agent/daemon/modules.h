@@ -19,6 +19,7 @@ enum {
   MODULE_KERNEL,
   MODULE_UNSAMPLED,
   MODULE_UNKNOWN, /* the process was gone before anyone could read its maps */
+  MODULE_OTHERS,  /* programs of the board that are not to be shipped */
   MODULE_FIXED_COUNT,
 };
 
@@ -37,6 +38,10 @@ void modules_free(struct modules *modules);
 
 /* Returns the index of FILE, making it when it is new; MODULE_ANON when the table is full. */
 uint32_t modules_intern(struct modules *modules, const struct module_file *file);
+
+/* Returns the index of a module that is known already, and whose addresses the caller knows: a
+   piece of the kernel.  MODULE_KERNEL when the table is full. */
+uint32_t modules_add_known(struct modules *modules, const char *name, struct span id);
 
 /* Identifies INDEX as mapped by PID (0: nobody that still lives).  Returns the index to use from
    now on: the same, or that of the identical file known before. */

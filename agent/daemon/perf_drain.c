@@ -184,8 +184,12 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
   struct target *target = targets_find_event(drain->targets, record.id);
   if (record.kind == PERF_RECORD_KIND_SAMPLE && target == NULL) drain_add_bad(drain, tally);
   if (target == NULL) return;
-  if (record.kind == PERF_RECORD_KIND_SAMPLE) {
-    if (weigh(target, &record, piece->tail + piece->at)) take_sample(drain, target, &record, tally);
+  bool is_sample = record.kind == PERF_RECORD_KIND_SAMPLE;
+  if (is_sample && !weigh(target, &record, piece->tail + piece->at)) return;
+  if (target->held.kind == HOLD_BOARD && record.kind != PERF_RECORD_KIND_THROTTLE) {
+    board_drain_record(drain, target, &record, tally);
+  } else if (is_sample) {
+    take_sample(drain, target, &record, tally);
   } else if (record.kind == PERF_RECORD_KIND_THROTTLE) {
     drain->figures.throttled++;
     target->rate.throttled++;

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-static void on_mmap(struct drain *drain, struct process *process,
-                    const struct perf_record *record) {
+void perf_process_map(struct drain *drain, struct process *process,
+                      const struct perf_record *record) {
   struct process_map map = {.start = record->mmap.start,
                             .end = record->mmap.start + record->mmap.len,
                             .file_offset = record->mmap.file_offset};
@@ -68,7 +68,7 @@ void perf_process_record(struct drain *drain, const struct target *target,
     if (process == NULL) return;
     process->is_root = record->pid == target->held.pid;
     if (record->kind == PERF_RECORD_KIND_MMAP)
-      on_mmap(drain, process, record);
+      perf_process_map(drain, process, record);
     else if (record->comm.is_exec)
       process_exec(process, record->comm.name);
     else

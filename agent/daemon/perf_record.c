@@ -69,13 +69,20 @@ static int decode_chain(struct span rest, uint64_t ip, struct perf_record *ret) 
   if (rest.len < 8) return -EBADMSG;
   uint64_t count = read_u64(rest.data);
   if (count > (rest.len - 8) / 8) return -EBADMSG;
-  uint32_t depth = 0;
+  uint32_t depth = 0, kernel_depth = 0;
+  bool is_kernel = false;
   for (uint64_t i = 0; i < count && depth < LIMIT_STACK_DEPTH; i++) {
     uint64_t pc = read_u64(rest.data + 8 + 8 * i);
-    if (pc < (uint64_t)PERF_CONTEXT_MAX) ret->sample.pc[depth++] = pc;
+    if (pc >= (uint64_t)PERF_CONTEXT_MAX) {
+      is_kernel = pc == (uint64_t)PERF_CONTEXT_KERNEL && kernel_depth == depth;
+      continue;
+    }
+    ret->sample.pc[depth++] = pc;
+    if (is_kernel) kernel_depth = depth;
   }
   if (depth == 0) ret->sample.pc[depth++] = ip;
   ret->sample.depth = depth;
+  ret->sample.kernel_depth = kernel_depth;
   return 0;
 }
 
@@ -118,6 +125,7 @@ static int decode_pair(struct span rest, uint64_t ip, const struct perf_regs *pa
   ret->sample.pc[0] = ip;
   ret->sample.pc[1] = lr & pair->address_mask;
   ret->sample.depth = 2;
+  ret->sample.kernel_depth = 0;
   return 0;
 }
 

@@ -33,7 +33,8 @@ struct perf_record {
       uint64_t stream_id; /* of the event itself: its own where a child inherited it */
       uint64_t period_ns; /* that the event was made with */
       uint32_t depth;
-      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first, user space only; of a pair pc and lr */
+      uint32_t kernel_depth;          /* of those, first: in the kernel */
+      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first; of a pair pc and lr */
     } sample;
     struct {
       uint64_t start, len, file_offset, inode;

@@ -15,10 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define FLAG_KERNEL_THREAD 0x00200000UL /* PF_KTHREAD */
+
 /* Numbers of proc(5), where comm is the second field. */
 enum {
   FIELD_STATE = 3,
   FIELD_PARENT = 4,
+  FIELD_FLAGS = 9,
   FIELD_USER = 14,
   FIELD_SYSTEM = 15,
   FIELD_CHILD_USER = 16,
@@ -34,6 +37,9 @@ static void set_field(struct proc_stat *stat, int field, const char *text) {
     break;
   case FIELD_PARENT:
     stat->parent = (pid_t)strtol(text, NULL, 10);
+    break;
+  case FIELD_FLAGS:
+    stat->is_kernel = strtoul(text, NULL, 10) & FLAG_KERNEL_THREAD;
     break;
   case FIELD_USER:
     stat->own_user_ticks = strtoull(text, NULL, 10);

@@ -14,6 +14,7 @@ struct proc_stat {
   char state;                        /* R S D Z ... */
   uint64_t user_ticks, system_ticks; /* own, and of children that were waited for */
   uint64_t own_user_ticks, own_system_ticks;
+  bool is_kernel; /* a thread of the kernel, which has no program */
   uint32_t threads;
   uint64_t start_ticks; /* since boot: tells a process from a later one of the same number */
 };

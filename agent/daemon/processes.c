@@ -169,6 +169,7 @@ static void begin_account(struct process *process) {
   struct proc_stat stat;
   if (proc_stat_read(process->pid, &stat) < 0) return;
   read_times(process, &stat);
+  process->is_kernel = stat.is_kernel;
   process->time.billed_ns = process->time.cpu_ns;
   process->time.billed_kernel_ns = process->time.system_ns;
 }
@@ -192,6 +193,7 @@ struct process *processes_fork(struct processes *processes, const struct process
   struct process *process = add_process(processes, child, parent->target);
   if (process == NULL) return NULL;
   memcpy(process->comm, parent->comm, sizeof process->comm);
+  process->is_kernel = parent->is_kernel;
   if (parent->exe != NULL) set_exe(process, span_of_string(parent->exe), parent->exe_module);
   for (uint32_t i = 0; i < parent->map_count; i++) process_maps_insert(process, &parent->maps[i]);
   return process;
@@ -208,6 +210,7 @@ void process_exec(struct process *process, const char *comm) {
   process->map_count = 0;
   process->has_ended = false;
   process->is_exec_open = true;
+  process->is_kernel = false;
   process->exe_module = MODULE_NONE;
   free(process->exe);
   process->exe = NULL;

@@ -44,6 +44,7 @@ struct process {
   struct process_time time;
   uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
   bool has_ended;
+  bool is_kernel;       /* a thread of the kernel */
   bool is_awaited;      /* ended, but not yet its record of what it had spent */
   bool is_root;         /* of its target: kept until the target ends */
   bool is_exec_open;    /* after an exec: the next mapping is the program itself */

@@ -92,7 +92,7 @@ int rate_set(struct target *target, uint64_t period_ns) {
   uint64_t before = rate_period_ns(target);
   if (period_ns < RATE_PERIOD_NS_MIN || period_ns > RATE_PERIOD_NS_MAX) return -EINVAL;
   int error = 0;
-  if (target->held.kind == HOLD_PERF)
+  if (target->held.kind != HOLD_TIMER)
     error = set_events(target, period_ns);
   else
     period_ns = set_ring(target, period_ns);

@@ -59,6 +59,19 @@ static const struct option rows[] = {
      AT(is_verbose)},
     {"hz", 0, "HZ", "99", "Sampling", "samples a second for targets that ask for no rate",
      OPTION_COUNT, AT(hz)},
+    {"system", 0, NULL, NULL, "Whole board",
+     "sample every program and the kernel, besides what `fleetprof run` brings (root or "
+     "CAP_PERFMON)",
+     OPTION_FLAG, AT(is_whole_board)},
+    {"system-hz", 0, "HZ", "99", "Whole board", "samples a second of each CPU that is busy",
+     OPTION_COUNT, AT(system_hz)},
+    {"allow", 0, "SERVICE", NULL, "Whole board",
+     "ship these programs only, by file name or pattern (nginx, py*); may be given many times; the "
+     "others' time is one row, [others]",
+     OPTION_LIST, AT(allow)},
+    {"deny", 0, "SERVICE", NULL, "Whole board",
+     "do not ship these, even when they are allowed; their time is part of [others]", OPTION_LIST,
+     AT(deny)},
     {"window", 0, "TIME", "10s", "Sampling",
      "time that one batch covers; up to a minute when "
      "little happens",
@@ -74,6 +87,7 @@ static const struct option rows[] = {
 
 static const char epilogue[] = "EXAMPLES\n"
                                "  fleetprofd --collector 10.0.0.1:7443\n"
+                               "  fleetprofd --system --deny 'ssh*'\n"
                                "  fleetprofd --state ./board --foreground --label rack=7\n";
 
 bool settings_path(const char *dir, const char *name, char ret[SETTINGS_PATH_BYTES]) {
@@ -124,6 +138,19 @@ static bool is_address(const char *text) {
   return strspn(text, WORD_LETTERS DIGITS "-.") == len;
 }
 
+static int check_board(const struct settings *s, char *error, size_t error_len) {
+  if (s->system_hz < 1 || s->system_hz > HZ_MAX) {
+    snprintf(error, error_len, "--system-hz: must be between 1 and %d", HZ_MAX);
+    return -EINVAL;
+  }
+  if (!s->is_whole_board && s->allow.count + s->deny.count > 0) {
+    snprintf(error, error_len, "--%s: is about the whole board: give --system too",
+             s->allow.count > 0 ? "allow" : "deny");
+    return -EINVAL;
+  }
+  return 0;
+}
+
 static int check(const struct settings *s, char *error, size_t error_len) {
   if (s->window_ns < WINDOW_NS_MIN || s->window_ns > WINDOW_NS_MAX) {
     snprintf(error, error_len, "--window: must be between 1s and 60s");
@@ -145,7 +172,8 @@ static int check(const struct settings *s, char *error, size_t error_len) {
     snprintf(error, error_len, "--output: is empty; give a file");
     return -EINVAL;
   }
-  return check_labels(&s->labels, error, error_len);
+  int failure = check_board(s, error, error_len);
+  return failure ? failure : check_labels(&s->labels, error, error_len);
 }
 
 /* GIVEN as an absolute path: the daemon leaves the current directory. */

@@ -16,6 +16,9 @@ struct settings {
   uint64_t budget_bytes_day, budget_debug_bytes_day;
   struct option_list labels;
   uint64_t window_ns, spool_bytes;
+  bool is_whole_board; /* --system */
+  uint64_t system_hz;
+  struct option_list allow, deny;        /* services of the whole board */
   uint64_t hz;                           /* what a target gets that asks for no rate */
   char state_dir[SETTINGS_PATH_BYTES];   /* identity, spool, log */
   char runtime_dir[SETTINGS_PATH_BYTES]; /* socket, pid file, books; with --state the same */

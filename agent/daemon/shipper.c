@@ -119,6 +119,7 @@ static void sweep(struct shipper *shipper) {
   }
   modules_unmark(drain->modules);
   processes_sweep(drain->processes);
+  kernel_frames_mark(&drain->kernel);
   modules_sweep(drain->modules);
 }
 

@@ -24,7 +24,7 @@ static int index_events(struct targets *targets) {
   table_clear(&targets->by_event);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = targets->rows[row];
-    if (target == NULL || target->held.kind != HOLD_PERF) continue;
+    if (target == NULL || target->held.kind == HOLD_TIMER) continue;
     for (uint32_t i = 0; i < target->held.fd_count; i++)
       if (table_add(&targets->by_event, target->event_ids[i], row) < 0) return -ENOMEM;
   }
@@ -78,7 +78,7 @@ static struct target *add(struct targets *targets, const struct hold_target *hel
   if (target == NULL) return NULL;
   targets->rows[row] = target;
   target->perf = targets->perf;
-  if (held->kind == HOLD_PERF && index_events(targets) < 0) {
+  if (held->kind != HOLD_TIMER && index_events(targets) < 0) {
     targets->rows[row] = NULL;
     target_free(target, false);
     return NULL;
@@ -120,7 +120,7 @@ void targets_remove(struct targets *targets, struct target *target) {
     targets->count--;
   }
   if (target->held.kind == HOLD_TIMER) targets->ring_bytes -= timer_ring_bytes(&target->held);
-  bool is_indexed = target->held.kind == HOLD_PERF;
+  bool is_indexed = target->held.kind != HOLD_TIMER;
   target_free(target, true);
   if (is_indexed) index_events(targets); /* smaller than before: cannot fail */
 }
@@ -175,10 +175,12 @@ void target_begin_achieved(struct target *target) {
 }
 
 const char *target_sampler(const struct target *target) {
+  static const char *const names[] = {
+      [HOLD_TIMER] = "timer", [HOLD_PERF] = "perf", [HOLD_BOARD] = "system"};
   struct census_figures census;
   census_figures(target, &census);
   if (census.blind_since_ns != 0) return "none";
-  return target->held.kind == HOLD_PERF ? "perf" : "timer";
+  return names[target->held.kind];
 }
 
 void target_explain(const struct target *target, char *why, size_t len) {

@@ -19,7 +19,7 @@ struct target {
   struct hold_target held;
   int *fds;
   struct ring_reader ring;  /* HOLD_TIMER */
-  uint64_t *event_ids;      /* HOLD_PERF, one a descriptor */
+  uint64_t *event_ids;      /* HOLD_PERF, HOLD_BOARD: one a CPU */
   struct residual residual; /* HOLD_PERF */
   struct perf_exits exits;  /* HOLD_PERF; without a mapping where there was no room for one */
   struct rate rate;
@@ -74,7 +74,8 @@ struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 uint32_t target_achieved_mhz(const struct target *target);
 /* From here on. */
 void target_begin_achieved(struct target *target);
-/* "perf" or "timer"; "none" when it has stopped working while the program runs on. */
+/* "perf", "timer" or, of the whole board, "system"; "none" when it has stopped working while the
+   program runs on. */
 const char *target_sampler(const struct target *target);
 /* Why no better sampler was taken, and what is not sampled and why; cut to LEN bytes. */
 void target_explain(const struct target *target, char *why, size_t len);

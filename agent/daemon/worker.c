@@ -136,6 +136,7 @@ static bool has_timer_ended(struct target *target) {
 
 /* A perf target's event hangs up when the last task of the tree is gone. */
 static bool has_target_ended(struct target *target, uint64_t now) {
+  if (target->held.kind == HOLD_BOARD) return false;
   if (target->held.kind == HOLD_TIMER) return has_timer_ended(target);
   if (!perf_event_has_ended(target->fds[0])) return false;
   if (target->ended_ns == 0) target->ended_ns = now;
@@ -383,8 +384,12 @@ static int open_pipeline(struct worker *worker) {
                                  .processes = worker->processes,
                                  .modules = worker->modules,
                                  .window = worker->window,
-                                 .perf = &keeper->perf};
+                                 .perf = &keeper->perf,
+                                 .allow = &worker->settings->allow,
+                                 .deny = &worker->settings->deny};
   if (!error) error = drain_init(&worker->drain);
+  if (!error && worker->settings->is_whole_board)
+    kernel_frames_open(&worker->drain.kernel, worker->modules);
   if (!error) error = open_disk(worker);
   if (error) return error;
   if (keeper->output >= 0) error = profile_file_resume(keeper->output, &worker->file);

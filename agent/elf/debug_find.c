@@ -6,6 +6,8 @@
      ROOT/usr/lib/debug/DIRECTORY
      the module's own file
 
+   The kernel's names are asked of the kernel (kernel_symbols.c) before its tree is looked at.
+
    ROOT is the root of the target that used the module (a container has its own tree), then ours.
    A separate file counts when its build-id is the module's and it has symbols or DWARF; the
    debuglink's CRC is not looked at, since build systems that strip twice are known to leave a
@@ -18,6 +20,7 @@
 
 #include "elf_notes.h"
 #include "elf_sections.h"
+#include "kernel_symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -189,6 +192,10 @@ int debug_find(const struct debug_module *module, struct debug_found *ret, char 
   struct search search = {.module = module, .worst = -ENOENT};
   struct debug_found own, separate;
   find_root(&search);
+  if (module->path[0] == '[') { /* the kernel, which has no file of its own */
+    int error = kernel_symbols_find("", module, ret, why, why_len);
+    return error != 0 && try_tree(&search, ret) ? 0 : error;
+  }
   if (try_tree(&search, ret)) return 0;
   if (!try_own(&search, module->open_path, &own) && !try_own(&search, module->path, &own))
     return explain(&search, why, why_len);

@@ -30,16 +30,31 @@ static void fill(struct perf_event_attr *attr) {
   attr->sample_max_stack = PERF_ATTR_STACK_DEPTH;
 }
 
+/* What a process does that changes the meaning of its addresses. */
+static void follow_processes(struct perf_event_attr *attr) {
+  attr->mmap = 1;
+  attr->mmap2 = 1;
+  attr->comm = 1;
+  attr->comm_exec = 1;
+  attr->task = 1;
+}
+
 void perf_attr_fill(struct perf_event_attr *ret, uint64_t period_ns) {
   fill(ret);
   ret->sample_period = period_ns;
   ret->inherit = 1;
   ret->enable_on_exec = 1;
-  ret->mmap = 1;
-  ret->mmap2 = 1;
-  ret->comm = 1;
-  ret->comm_exec = 1;
-  ret->task = 1;
+  follow_processes(ret);
+}
+
+void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns) {
+  fill(ret);
+  ret->config = PERF_COUNT_SW_CPU_CLOCK;
+  ret->sample_period = period_ns;
+  ret->exclude_kernel = 0;
+  ret->exclude_callchain_kernel = 0;
+  ret->exclude_idle = 1;
+  follow_processes(ret);
 }
 
 void perf_attr_ask_pair(struct perf_event_attr *attr) {

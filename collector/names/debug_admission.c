@@ -8,6 +8,7 @@
 #include "debug_admission.h"
 
 #include "debug_catalogue.h"
+#include "symbol/map_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -50,8 +51,8 @@ int debug_admission_check(const struct debug_piece *piece, struct debug_why why)
     return refuse(why, -EBADMSG, "hash of %zu bytes", piece->sha256.len);
   if (piece->offset > 0) return 0;
   size_t len = piece->bytes.len < sizeof elf_magic ? piece->bytes.len : sizeof elf_magic;
-  if (memcmp(piece->bytes.data, elf_magic, len) != 0) return refuse(why, -EBADMSG, "no ELF file");
-  return 0;
+  if (memcmp(piece->bytes.data, elf_magic, len) == 0 || map_text_is(piece->bytes)) return 0;
+  return refuse(why, -EBADMSG, "neither an ELF file nor a list of symbols");
 }
 
 /* Gives up files that nobody uses until BYTES more fit. */

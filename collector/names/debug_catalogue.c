@@ -78,6 +78,24 @@ int catalogue_set_identity(sqlite3 *db, struct span sha256, struct span build_id
   return outcome(changes);
 }
 
+int catalogue_first_module(sqlite3 *db, struct span sha256, uint8_t ret_id[LIMIT_MODULE_ID_BYTES],
+                           size_t *ret_len) {
+  sqlite3_stmt *row;
+  int error = debug_db_query(db, &row,
+                             "SELECT module FROM origin WHERE sha256 = ?1"
+                             " ORDER BY board = '' DESC, board, module LIMIT 1",
+                             "b", sha256);
+  if (error != 0) return error;
+  int code = sqlite3_step(row);
+  if (code == SQLITE_ROW) {
+    struct span id = debug_db_bytes(row, 0);
+    copy_bytes(id, ret_id, LIMIT_MODULE_ID_BYTES);
+    *ret_len = id.len < LIMIT_MODULE_ID_BYTES ? id.len : LIMIT_MODULE_ID_BYTES;
+  }
+  sqlite3_finalize(row);
+  return code == SQLITE_ROW ? 0 : code == SQLITE_DONE ? -ENOENT : -EIO;
+}
+
 int catalogue_set_quality(sqlite3 *db, struct span sha256, enum debug_quality quality,
                           const char *reason) {
   int changes = debug_db_run(db,
@@ -209,7 +227,7 @@ int catalogue_each_module(sqlite3 *db,
   int code;
   while (error == 0 && (code = sqlite3_step(row)) == SQLITE_ROW) {
     enum debug_quality quality = (enum debug_quality)sqlite3_column_int(row, 3);
-    bool is_wanted = quality < DEBUG_SYMTAB;
+    bool is_wanted = quality < DEBUG_MAP;
     struct debug_module module = {.id = debug_db_bytes(row, 0),
                                   .path = (const char *)sqlite3_column_text(row, 1),
                                   .quality = quality,

@@ -27,6 +27,10 @@ int catalogue_remove_file(sqlite3 *db, struct span sha256);
 
 /* What the worker found. */
 int catalogue_set_identity(sqlite3 *db, struct span sha256, struct span build_id);
+/* A module that a file was sent for, an operator's word before a board's.  Returns 0,
+   -ENOENT or -EIO. */
+int catalogue_first_module(sqlite3 *db, struct span sha256, uint8_t ret_id[LIMIT_MODULE_ID_BYTES],
+                           size_t *ret_len);
 int catalogue_set_quality(sqlite3 *db, struct span sha256, enum debug_quality quality,
                           const char *reason);
 

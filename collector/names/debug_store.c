@@ -55,6 +55,8 @@ const char *debug_quality_name(enum debug_quality quality) {
     return "bad";
   case DEBUG_DYNSYM:
     return "dynsym";
+  case DEBUG_MAP:
+    return "map";
   case DEBUG_SYMTAB:
     return "symtab";
   case DEBUG_DWARF:
@@ -154,7 +156,7 @@ static void on_change(struct debug_store *store) {
 static int64_t rest_until(struct debug_store *store, const char *board, struct span id) {
   struct catalogue_file file;
   int64_t now_s = catalogue_now_s();
-  if (catalogue_best(store->db, board, id, &file) == 0 && file.quality >= DEBUG_SYMTAB)
+  if (catalogue_best(store->db, board, id, &file) == 0 && file.quality >= DEBUG_MAP)
     return now_s + NOTED_S;
   if (catalogue_unread(store->db, board, id, &file) == 0) return now_s + PIECE_PAUSE_S;
   int64_t until_s = catalogue_refused_until(store->db, board, id);
@@ -304,12 +306,21 @@ int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32]
   return error;
 }
 
+int debug_store_adopt_identity(struct debug_store *store, const uint8_t sha256[32]) {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  struct span module = {.data = id};
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_first_module(store->db, span_of(sha256, 32), id, &module.len);
+  pthread_mutex_unlock(&store->lock);
+  return error != 0 ? error : debug_store_set_identity(store, sha256, module);
+}
+
 int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
                             enum debug_quality quality, const char *reason) {
   struct span key = span_of(sha256, 32);
   pthread_mutex_lock(&store->lock);
   int error = catalogue_set_quality(store->db, key, quality, reason);
-  if (error == 0 && quality < DEBUG_SYMTAB)
+  if (error == 0 && quality < DEBUG_MAP)
     error = catalogue_refuse_senders(store->db, key, span_of(NULL, 0), reason,
                                      catalogue_now_s() + NO_BETTER_S);
   if (quality == DEBUG_BAD) debug_folder_remove(&store->folder, sha256);

@@ -19,8 +19,9 @@ enum debug_quality {
   DEBUG_NONE = 0,
   DEBUG_BAD = 1, /* the worker refused it, or died over it */
   DEBUG_DYNSYM = 2,
-  DEBUG_SYMTAB = 3,
-  DEBUG_DWARF = 4,
+  DEBUG_MAP = 3, /* a list of symbols: all functions, seldom with sizes */
+  DEBUG_SYMTAB = 4,
+  DEBUG_DWARF = 5,
 };
 
 const char *debug_quality_name(enum debug_quality quality);
@@ -76,6 +77,10 @@ int debug_store_find_unread(struct debug_store *store, const char *board, struct
    known by its SHA-256.  Boards that sent it for another module are told off. */
 int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32],
                              struct span build_id);
+
+/* The same for a file that does not say whose it is, a list of symbols: it is the
+   module's that it was sent for, before others the one an operator named. */
+int debug_store_adopt_identity(struct debug_store *store, const uint8_t sha256[32]);
 
 /* Records what the worker made of a file.  One of quality DEBUG_BAD is removed from disk. */
 int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],

@@ -80,10 +80,13 @@ static int record_reply(struct debug_store *store, const struct debug_file *file
                         const struct worker_reply *reply) {
   struct span build_id = span_of(reply->build_id, reply->build_id_len);
   int error = 0;
-  if (reply->status == 0 || build_id.len > 0)
+  if (reply->status == 0 && reply->is_map && build_id.len == 0)
+    error = debug_store_adopt_identity(store, file->sha256);
+  else if (reply->status == 0 || build_id.len > 0)
     error = debug_store_set_identity(store, file->sha256, build_id);
   if (error != 0) return error;
   if (reply->status != 0) return record_bad(store, file, reply->reason);
+  if (reply->is_map) return debug_store_set_quality(store, file->sha256, DEBUG_MAP, "");
   if (reply->has_symtab) return debug_store_set_quality(store, file->sha256, DEBUG_SYMTAB, "");
   return debug_store_set_quality(store, file->sha256, DEBUG_DYNSYM,
                                  "stripped: only exported functions have names");

@@ -56,7 +56,8 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
     function.line = symbol.line;
     return function_table_intern(naming->functions, &function, true, ret);
   }
-  if (is_elf || address != 0)
+  bool is_kernel = is_elf && module->path[0] == '['; /* nameless frames of it are one */
+  if ((is_elf || address != 0) && !is_kernel)
     snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module, (unsigned long long)address);
   else
     function.name = module->path;

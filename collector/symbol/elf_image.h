@@ -14,6 +14,7 @@ struct elf_image {
   uint32_t build_id_len; /* 0: it carries none */
   bool has_dwarf;
   bool has_symtab; /* its functions come from .symtab, not only from .dynsym */
+  bool is_map;     /* no ELF file, but a list of symbols (map_text.h) */
   uint32_t function_count;
 };
 

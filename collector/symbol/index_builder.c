@@ -8,6 +8,8 @@
 
 #include "common/buf.h"
 #include "demangle.h"
+#include "kernel_base.h"
+#include "map_text.h"
 #include "name_text.h"
 #include "symbol_set.h"
 
@@ -91,13 +93,22 @@ static int lay_out(const struct symbol_set *set, const struct elf_image *image, 
   return error;
 }
 
-int index_builder_build(struct span elf, struct buf *ret, struct index_summary *ret_summary,
+static int read_file(struct span file, struct symbol_set *set, struct elf_image *ret, char *why,
+                     size_t why_len) {
+  int error = map_text_is(file) ? map_text_read(file, set, ret, why, why_len)
+                                : elf_image_read(file, set, ret, why, why_len);
+  if (error == 0) kernel_base_apply(set);
+  return error;
+}
+
+int index_builder_build(struct span file, struct buf *ret, struct index_summary *ret_summary,
                         char *why, size_t why_len) {
   struct symbol_set set = {0};
   struct index_summary summary = {0};
-  int error = elf_image_read(elf, &set, &summary.image, why, why_len);
+  int error = read_file(file, &set, &summary.image, why, why_len);
   if (error == 0 && summary.image.function_count == 0) {
-    snprintf(why, why_len, "it has no function symbols: stripped");
+    snprintf(why, why_len, "it has no function symbols%s",
+             summary.image.is_map ? "" : ": stripped");
     error = -EBADMSG;
   }
   if (error == 0) error = symbol_set_settle(&set);

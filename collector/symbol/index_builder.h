@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF file -> symbol index.  Runs only in the worker. */
+/* ELF file or list of symbols -> symbol index.  Runs only in the worker. */
 #ifndef SYMBOL_INDEX_BUILDER_H
 #define SYMBOL_INDEX_BUILDER_H
 
@@ -12,11 +12,11 @@ struct index_summary {
   uint32_t symbol_count;
 };
 
-/* Appends the index of the ELF file ELF (8-aligned) to RET, which is empty.  RET_SUMMARY is set in
+/* Appends the index of the file FILE (8-aligned) to RET, which is empty.  RET_SUMMARY is set in
    every case, so that a stripped file is known by its identity; its image is all zero when the file
    could not be read.  Returns 0; -EBADMSG, -EOVERFLOW or -ENOMEM with WHY saying what is wrong with
    the file.  Not from two threads at once. */
-int index_builder_build(struct span elf, struct buf *ret, struct index_summary *ret_summary,
+int index_builder_build(struct span file, struct buf *ret, struct index_summary *ret_summary,
                         char *why, size_t why_len);
 
 #endif

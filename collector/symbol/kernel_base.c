@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A vmlinux and its System.map have the addresses that the kernel was linked for, /proc/kallsyms
+   those of one boot; a frame has neither but the distance from _text (agent/elf/kernel_layout.c).
+   So has the list that a board sends: its _text is at 0, and nothing changes.
+
+   A kernel is known by start_kernel beside _text or _stext: all kernels have it, and no program.
+   What lies before _text (per-CPU data at 0) has no address in that space and is dropped. */
+#include "kernel_base.h"
+
+#include "symbol_set.h"
+
+static const struct candidate *find(const struct symbol_set *set, const char *name) {
+  for (uint32_t i = 0; i < set->count; i++)
+    if (span_is_equal(set->candidates[i].name, span_of_string(name))) return &set->candidates[i];
+  return NULL;
+}
+
+void kernel_base_apply(struct symbol_set *set) {
+  const struct candidate *text = find(set, "_text");
+  if (text == NULL) text = find(set, "_stext");
+  if (text == NULL || find(set, "start_kernel") == NULL) return;
+  uint64_t base = text->start;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < set->count; i++) {
+    struct candidate moved = set->candidates[i];
+    if (moved.start < base) continue;
+    moved.start -= base;
+    moved.limit -= base;
+    set->candidates[kept++] = moved;
+  }
+  set->count = kept;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of symbols are what there is for a kernel whose vmlinux nobody kept, and for old firmware.
+   A line is ADDRESS [SIZE] TYPE NAME (common/symbol_line.h), in any order, with or without carriage
+   returns; what is no symbol is skipped, as long as there are functions at all.
+
+   Most lists have no sizes: a function then reaches to the next symbol, of whatever type, so data
+   is taken in as well, below every function in rank.  The last one reaches as far as a function may
+   be long.  A list cannot prove whose it is; one that fleetprofd made begins with
+
+     # build-id HEX */
+#include "map_text.h"
+
+#include "symbol_set.h"
+
+#include "common/symbol_line.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEAD_LINES = 16, FUNCTION_BYTES_MAX = 1 << 20 };
+
+static const char id_word[] = "# build-id ";
+
+bool map_text_is(struct span bytes) {
+  struct symbol_line line;
+  if (bytes.len >= sizeof id_word - 1 && memcmp(bytes.data, id_word, sizeof id_word - 1) == 0)
+    return true;
+  for (unsigned i = 0; i < HEAD_LINES; i++) {
+    int error = symbol_line_next(&bytes, &line);
+    if (error == -ENOENT) return false;
+    if (error == 0) return memchr(line.name.data, '\0', line.name.len) == NULL;
+  }
+  return false;
+}
+
+static int digit_of(uint8_t c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void take_id(struct span text, struct elf_image *ret) {
+  struct span word;
+  uint32_t len = 0;
+  if (!span_take(&text, sizeof id_word - 1, &word) ||
+      memcmp(word.data, id_word, sizeof id_word - 1) != 0)
+    return;
+  for (; text.len >= 2 && len < sizeof ret->build_id; text = span_of(text.data + 2, text.len - 2)) {
+    int high = digit_of(text.data[0]), low = digit_of(text.data[1]);
+    if (high < 0 || low < 0) break;
+    ret->build_id[len++] = (uint8_t)(high << 4 | low);
+  }
+  ret->build_id_len = len;
+}
+
+static enum symbol_rank rank_of(const struct symbol_line *line) {
+  if (!symbol_line_is_code(line)) return SYMBOL_LABEL;
+  return line->type == 'T' ? SYMBOL_GLOBAL : line->type == 't' ? SYMBOL_LOCAL : SYMBOL_WEAK;
+}
+
+/* Marks of assemblers, and what is no place in the program: absolute values, debug entries. */
+static bool is_place(const struct symbol_line *line) {
+  if (strchr("AaN-?", line->type) != NULL || line->module.len > 0) return false;
+  const uint8_t *name = line->name.data;
+  return name[0] != '$' && !(name[0] == '.' && line->name.len > 1 && name[1] == 'L');
+}
+
+static int add_line(const struct symbol_line *line, struct symbol_set *set) {
+  struct candidate candidate = {.start = line->address,
+                                .size = line->size,
+                                .limit = line->address + FUNCTION_BYTES_MAX,
+                                .name = line->name,
+                                .rank = rank_of(line)};
+  if (candidate.limit < candidate.start) candidate.limit = UINT64_MAX;
+  if (candidate.name.len > INDEX_NAME_BYTES_MAX) candidate.name.len = INDEX_NAME_BYTES_MAX;
+  return candidate.start < candidate.limit ? symbol_set_add(set, &candidate) : 0;
+}
+
+int map_text_read(struct span text, struct symbol_set *set, struct elf_image *ret, char *why,
+                  size_t why_len) {
+  struct elf_image image = {.has_symtab = true, .is_map = true};
+  struct symbol_line line;
+  take_id(text, &image);
+  for (int read, error; (read = symbol_line_next(&text, &line)) != -ENOENT;) {
+    if (read != 0 || !is_place(&line)) continue;
+    error = add_line(&line, set);
+    if (error == -EOVERFLOW)
+      snprintf(why, why_len, "it lists more than %d symbols (INDEX_SYMBOLS_MAX)",
+               INDEX_SYMBOLS_MAX);
+    if (error != 0) return error;
+    image.function_count += symbol_line_is_code(&line);
+  }
+  *ret = image;
+  return 0;
+}

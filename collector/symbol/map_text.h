@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A list of symbols as a debug file: nm, System.map, kallsyms. */
+#ifndef SYMBOL_MAP_TEXT_H
+#define SYMBOL_MAP_TEXT_H
+
+#include "elf_image.h"
+
+/* True when BYTES, the beginning of a file, may be such a list.  Any thread. */
+bool map_text_is(struct span bytes);
+
+/* Reads TEXT, adding its symbols to SET, whose names then borrow TEXT.  Returns 0; -EBADMSG,
+   -EOVERFLOW with WHY saying what is wrong with it; -ENOMEM. */
+int map_text_read(struct span text, struct symbol_set *set, struct elf_image *ret, char *why,
+                  size_t why_len);
+
+#endif

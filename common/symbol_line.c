@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel and binutils write these lines, and so does whoever wants to: every word is taken with
+   its length, nothing is copied.  Words are set apart by blanks or tabs, as many as you like.  An
+   undefined symbol (nm's U, which has no address), a heading and an empty line are no symbols; the
+   caller skips them.
+
+   A name may hold blanks when nm was told to demangle: it is then all that is left of the line, but
+   for a last word in brackets, which is how kallsyms names a module. */
+#include "symbol_line.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { HEX_DIGITS_MAX = 16 };
+
+static bool is_blank(uint8_t c) {
+  return c == ' ' || c == '\t';
+}
+
+static struct span trim(struct span text) {
+  while (text.len > 0 && is_blank(text.data[0])) text = span_of(text.data + 1, text.len - 1);
+  while (text.len > 0 && (is_blank(text.data[text.len - 1]) || text.data[text.len - 1] == '\r'))
+    text.len--;
+  return text;
+}
+
+/* Cuts the first word off TEXT. */
+static struct span take_word(struct span *text) {
+  size_t len = 0;
+  while (len < text->len && !is_blank(text->data[len])) len++;
+  struct span word = span_of(text->data, len);
+  *text = trim(span_of(text->data + len, text->len - len));
+  return word;
+}
+
+static int digit_of(uint8_t c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c |= 0x20;
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_hex(struct span word, uint64_t *ret) {
+  uint64_t value = 0;
+  if (word.len > 2 && word.data[0] == '0' && (word.data[1] | 0x20) == 'x')
+    word = span_of(word.data + 2, word.len - 2);
+  if (word.len == 0 || word.len > HEX_DIGITS_MAX) return false;
+  for (size_t i = 0; i < word.len; i++) {
+    int digit = digit_of(word.data[i]);
+    if (digit < 0) return false;
+    value = value << 4 | (unsigned)digit;
+  }
+  *ret = value;
+  return true;
+}
+
+static bool is_letter(uint8_t c) {
+  return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' || c == '?';
+}
+
+/* Cuts a last word of the form [MODULE] off NAME. */
+static struct span take_module(struct span *name) {
+  if (name->len < 3 || name->data[name->len - 1] != ']') return span_of(name->data, 0);
+  const uint8_t *open = memrchr(name->data, '[', name->len);
+  if (open == NULL || open == name->data || !is_blank(open[-1])) return span_of(name->data, 0);
+  size_t at = (size_t)(open - name->data);
+  struct span module = span_of(open + 1, name->len - at - 2);
+  *name = trim(span_of(name->data, at));
+  return module;
+}
+
+static bool parse_line(struct span line, struct symbol_line *ret) {
+  struct symbol_line found = {.size = 0};
+  line = trim(line);
+  if (!parse_hex(take_word(&line), &found.address)) return false;
+  struct span word = take_word(&line);
+  if (word.len > 1 && !parse_hex(word, &found.size)) return false;
+  if (word.len > 1) word = take_word(&line);
+  if (word.len != 1 || !is_letter(word.data[0]) || word.data[0] == 'U') return false;
+  found.type = (char)word.data[0];
+  found.module = take_module(&line);
+  found.name = line;
+  if (found.name.len == 0) return false;
+  *ret = found;
+  return true;
+}
+
+int symbol_line_next(struct span *text, struct symbol_line *ret) {
+  if (text->len == 0) return -ENOENT;
+  const uint8_t *newline = memchr(text->data, '\n', text->len);
+  size_t len = newline ? (size_t)(newline - text->data) : text->len;
+  struct span line = span_of(text->data, len);
+  size_t taken = newline ? len + 1 : len;
+  *text = span_of(text->data + taken, text->len - taken);
+  return parse_line(line, ret) ? 0 : -EBADMSG;
+}
+
+bool symbol_line_is_code(const struct symbol_line *line) {
+  return line->type != '\0' && strchr("TtWwi", line->type) != NULL;
+}
