@@ -23,6 +23,7 @@
 #include "ring/histogram_reader.h"
 #include "timer_ring.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -304,4 +305,20 @@ uint64_t histogram_drain_run(struct drain *drain, struct target *target, bool is
   target->passed_ns = now;
   follow_mappings(drain, target, atomic_load_explicit(&header->outside, memory_order_relaxed));
   return run_pass(drain, target);
+}
+
+void histogram_drain_totals(const struct target *target, struct histogram_totals *ret) {
+  struct histogram_reader *reader = &(struct histogram_reader){.base = target->ring.base};
+  histogram_reader_totals(reader, ret);
+}
+
+void histogram_drain_explain(const struct target *target, char *why, size_t len) {
+  struct histogram_totals totals;
+  *why = '\0';
+  if (target->held.kind != HOLD_TIMER || target->held.collect != RING_HISTOGRAM) return;
+  histogram_drain_totals(target, &totals);
+  if (totals.saturated > 0)
+    snprintf(why, len, "%llu of %llu samples found their counter of %u bytes full",
+             (unsigned long long)totals.saturated, (unsigned long long)totals.samples,
+             target->held.counter_bytes);
 }

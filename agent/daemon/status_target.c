@@ -7,12 +7,15 @@
    Notes are what `run` chose for its programs, the ended ones included, until newer ones push them
    out. */
 #include "census.h"
+#include "histogram_drain.h"
 #include "status.h"
 #include "status_json.h"
+#include "timer_ring.h"
 #include "worker.h"
 
 #include "common/clock.h"
 #include "proto/batch.h"
+#include "ring/histogram_reader.h"
 
 #include <string.h>
 
@@ -66,6 +69,25 @@ static void print_labels(struct buf *out, const char *text) {
   buf_append_byte(out, '}');
 }
 
+/* What the ring of a timer target is. */
+static void print_ring(const struct target *target, struct buf *out) {
+  static const char *const modes[] = {"stacks", "pc-lr", "histogram", "recorder"};
+  const struct hold_target *held = &target->held;
+  struct histogram_totals totals;
+  json_string(out, "collect", modes[held->collect]);
+  if (held->kind != HOLD_TIMER) return;
+  json_number(out, "ring_bytes", timer_ring_bytes(held));
+  if (held->collect == RING_RECORDER) json_bool(out, "on_disk", held->is_file);
+  if (held->collect != RING_HISTOGRAM) return;
+  histogram_drain_totals(target, &totals);
+  json_number(out, "bin_bytes", held->bin_bytes);
+  json_number(out, "counter_bytes", held->counter_bytes);
+  json_number(out, "counted", totals.samples);
+  json_number(out, "outside", totals.outside);
+  json_number(out, "saturated", totals.saturated);
+  json_number(out, "contended", totals.contended);
+}
+
 static void print_target(const struct worker *worker, const struct target *target,
                          struct buf *out) {
   const struct hold_target *held = &target->held;
@@ -87,6 +109,7 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_fraction(out, "achieved_hz", target_achieved_mhz(target) / 1000.0);
   json_number(out, "samples", target->records);
   json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
+  print_ring(target, out);
   print_labels(out, held->labels);
   print_census(target, out);
   json_bool(out, "ended", target->ended_ns != 0);

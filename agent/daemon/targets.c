@@ -9,6 +9,7 @@
 #include "targets.h"
 
 #include "census.h"
+#include "histogram_drain.h"
 #include "perf_ring.h"
 #include "timer_ring.h"
 
@@ -185,12 +186,17 @@ const char *target_sampler(const struct target *target) {
 
 void target_explain(const struct target *target, char *why, size_t len) {
   struct census_figures census;
-  char unsampled[CENSUS_WHY_BYTES];
+  char unsampled[CENSUS_WHY_BYTES], counters[CENSUS_WHY_BYTES];
+  const char *const parts[] = {counters, unsampled, target->held.why};
+  size_t used = 0;
   census_figures(target, &census);
   census_explain(&census, unsampled);
+  histogram_drain_explain(target, counters, sizeof counters);
+  *why = '\0';
   /* The news first: what does not fit is the older part. */
-  snprintf(why, len, "%s%s%s", unsampled, unsampled[0] && target->held.why[0] ? "; " : "",
-           target->held.why);
+  for (unsigned i = 0; i < sizeof parts / sizeof *parts && used < len; i++)
+    if (parts[i][0] != '\0')
+      used += (size_t)snprintf(why + used, len - used, "%s%s", used > 0 ? "; " : "", parts[i]);
 }
 
 void target_read_total(struct target *target) {

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Counters in memory that the daemon keeps: kill -9 of the worker, twice, and then of the program
+# itself loses nothing that the books do not name, and every expiry that the handler counted is
+# shipped once.  A one-byte counter fills up and says so, and the total is right all the same.  A
+# library that is loaded later has rows of its own.  As this user and as nobody.
+if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS:-}" ]; then
+  FLEETPROF_AS=root "$0" || exit
+  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
+  chown 65534:65534 "$home"
+  setpriv --reuid=65534 --regid=65534 --clear-groups env FLEETPROF_AS=nobody HOME="$home" TMPDIR="$home" "$0"
+  code=$?
+  rm -rf "$home"
+  exit $code
+fi
+. "$(dirname "$0")/lib.sh"
+start_collector
+
+# The counters as they stand in the ring (agent/ring/histogram_format.h), by the file on descriptor 9.
+counters() {
+  /usr/bin/python3 - <<'P'
+import os, struct
+ring = os.pread(9, 1 << 25, 0)
+at = 4096 + (48 << 10)
+bin_bytes, width, bins, used, counters, taken, samples, outside, saturated, contended = struct.unpack_from("<IIIIQQQQQQ", ring, at)
+kind = {1: "B", 2: "H", 4: "I"}[width]
+counted = sum(struct.unpack_from(f"<{used}{kind}", ring, counters))
+print(samples, counted + outside + saturated + contended, saturated, len(ring))
+P
+}
+ring_of_keeper() {
+  local keeper fd
+  keeper=$(cat "$B/fleetprofd.pid")
+  for fd in /proc/"$keeper"/fd/*; do
+    case $(readlink "$fd") in */memfd:fleetprof-ring*) echo "$fd"; return 0 ;; esac
+  done
+  return 1
+}
+
+enroll killed
+fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start"
+FLEETPROF_SOCKET="$B/fleetprofd.sock" FLEETPROF_COLLECT=histogram FLEETPROF_HZ=499 LD_PRELOAD="$agent" \
+  "$targets/truth" 60 >/dev/null &
+program=$!
+until_true 5 ring_of_keeper >/dev/null || fail "no ring"
+exec 9<"$(ring_of_keeper)"
+for pause in 2.3 2.9; do
+  sleep $pause
+  pid=$(worker) || fail "no worker below the keeper"
+  kill -9 "$pid"
+  until_true 5 worker >/dev/null || fail "the keeper did not start another worker"
+done
+sleep 2
+kill -9 $program
+wait $program 2>/dev/null
+read -r samples sum saturated bytes < <(counters)
+[ "$samples" = "$sum" ] || fail "the handler counted $samples, its counters hold $sum"
+[ "$samples" -ge 500 ] || fail "only $samples expiries in seven seconds"
+is_settled() { books_are_closed killed && [ "$(books killed | cut -d' ' -f1)" = "$samples" ]; }
+until_true 20 is_settled || fail "$samples counted, the books say $(books killed)"
+read -r produced stored dropped pending < <(books killed)
+answered=$(profile '{board="killed"}' | json "d['samples']")
+[ "$answered" = "$stored" ] || fail "the answer holds $answered samples of $stored stored"
+say "$FLEETPROF_AS: counted $samples, produced $produced, stored $stored, lost with workers $dropped, ring $bytes bytes"
+exec 9<&-
+
+enroll full
+run --service full --collect histogram --counter-bytes 1 --bin-bytes 4096 --hz 499 -- "$targets/truth" 8 >"$W/full.truth" &
+program=$!
+says_so() { status --format json 2>/dev/null | json "any('counter of 1 bytes full' in t['why'] for t in d['targets'])" 2>/dev/null | grep -q yes; }
+until_true 8 says_so || fail "no word of full counters: $(status)"
+wait $program || fail "the program with one-byte counters ended with $?"
+profile '{service="full"}' >"$W/full.json"
+/usr/bin/python3 - "$W/full.json" "$W/full.truth" <<'P' || fail "one-byte counters are off"
+import json, sys
+top = json.load(open(sys.argv[1]))
+spent = sum(map(float, open(sys.argv[2]).read().split()[3:]))
+unsampled = sum(f["self"] for f in top["functions"] if f["name"] == "[unsampled]")
+print(f"  one-byte counters: total {top['total'] / 1e9 / spent:.4f} of the CPU time, {unsampled / top['total']:.2f} of it [unsampled]")
+sys.exit(not (.97 < top["total"] / 1e9 / spent < 1.03 and unsampled > .3 * top["total"]))
+P
+
+enroll plugged
+run --service plugs --collect histogram --hz 499 -- "$targets/plugs" "$targets/libplugin.so" 5 >"$W/plugged" || fail "plugs ended with $?"
+share=$(profile '{service="plugs"}' | json "sum(f['self'] for f in d['functions'] if f['name'] == 'plugin_burn' and 'libplugin' in f['module']) / 1e9 / $(cat "$W/plugged")")
+/usr/bin/python3 -c "import sys; sys.exit(not .5 < $share < 1.1)" || fail "the library's rows hold $share of its time"
+say "a library loaded later: $share of its time under its own name"
+
+# What it takes by default: nothing to pass or fail.
+run --collect histogram -- /usr/bin/python3 -c 'import time; time.sleep(1.5)' &
+program=$!
+sleep 1
+say "ring of python3: $(status --format json | json "' '.join(str(t['ring_bytes']) + ' bytes, bins of ' + str(t['bin_bytes']) for t in d['targets'])")"
+wait $program
