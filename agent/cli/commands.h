@@ -20,6 +20,9 @@ int enroll_main(int argc, char **argv);
 /* Prints what the daemons of this machine say of themselves. */
 int status_main(int argc, char **argv);
 
+/* Pauses, resumes, or sets the rate of running targets. */
+int ctl_main(int argc, char **argv);
+
 /* Tries what this machine and kernel allow, and says how to mend what they do not. */
 int doctor_main(int argc, char **argv);
 

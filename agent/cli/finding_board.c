@@ -37,13 +37,17 @@ void finding_agent(const struct patient *patient, struct finding *ret) {
 }
 
 void finding_kill_switch(const struct patient *patient, struct finding *ret) {
-  (void)patient;
-  if (access(KILL_SWITCH_PATH, F_OK) != 0) {
+  struct path own;
+  const char *found = access(KILL_SWITCH_PATH, F_OK) == 0 ? KILL_SWITCH_PATH : NULL;
+  if (found == NULL && paths_join(patient->state.text, "disable", &own) == 0 &&
+      access(own.text, F_OK) == 0)
+    found = own.text;
+  if (found == NULL) {
     finding_set(ret, FINDING_PASS, "not set");
     return;
   }
-  finding_set(ret, FINDING_WARN, KILL_SWITCH_PATH " keeps the timer sampler out of every program");
-  finding_mend(ret, "rm " KILL_SWITCH_PATH);
+  finding_set(ret, FINDING_WARN, "%.250s turns all sampling off", found);
+  finding_mend(ret, "rm %.250s", found);
 }
 
 void finding_daemon(const struct patient *patient, struct finding *ret) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The note tells the daemon the program's pid before any agent does, so that its status can say
    which sampler was meant and why it was not a better one: also for a program in which the agent
-   never started, and for one that has ended.  Its answer changes nothing here.
+   never started, and for one that has ended.  A refusal says that nothing is to be sampled (the
+   kill switch).
 
    All that `run` asks before the program starts shares one deadline, kept in the choice: a daemon
    that hangs costs the program that much and no more, however many questions there were. */
@@ -19,7 +20,7 @@ uint32_t note_left_ms(const struct sampling_choice *choice) {
   return now_ns < choice->deadline_ns ? (uint32_t)((choice->deadline_ns - now_ns) / NS_PER_MS) : 0;
 }
 
-int note_sampler(const struct sampling_choice *choice, const char *sampler) {
+int note_sampler(struct sampling_choice *choice, const char *sampler) {
   struct intake_request request;
   struct intake_answer answer;
   struct intake_call call = {.request = &request, .timeout_ms = note_left_ms(choice)};
@@ -27,6 +28,9 @@ int note_sampler(const struct sampling_choice *choice, const char *sampler) {
   request_fill(&request, INTAKE_NOTE, choice);
   snprintf(request.sampler, sizeof request.sampler, "%s", sampler);
   int error = daemon_call(choice->socket, &call, &answer);
-  if (error == 0 && answer.fd >= 0) close(answer.fd);
-  return error;
+  if (error != 0) return error;
+  if (answer.fd >= 0) close(answer.fd);
+  if (answer.reply.kind != INTAKE_REFUSED) return 0;
+  snprintf(choice->why, sizeof choice->why, "%s", answer.reply.why);
+  return -EACCES;
 }

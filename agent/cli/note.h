@@ -9,7 +9,8 @@
 uint32_t note_left_ms(const struct sampling_choice *choice);
 
 /* Tells the daemon that the program of CHOICE runs under SAMPLER (at most 15 bytes).  Returns 0 or
-   -errno: -ETIMEDOUT when the deadline has passed. */
-int note_sampler(const struct sampling_choice *choice, const char *sampler);
+   -errno: -ETIMEDOUT when the deadline has passed, -EACCES when nothing is to be sampled; CHOICE
+   then says why. */
+int note_sampler(struct sampling_choice *choice, const char *sampler);
 
 #endif

@@ -86,6 +86,11 @@ static void find_daemon(struct run *run) {
       .state = options->state, .collector = options->collector, .is_talkative = run->is_talkative};
   char why[INTAKE_WHY_BYTES] = "";
   begin_setup(run);
+  const char *setting = getenv("FLEETPROF");
+  if (setting != NULL && strcmp(setting, "0") == 0) {
+    say(run, "not profiled: FLEETPROF=0");
+    return;
+  }
   run->has_daemon = daemon_find(options->state, &run->socket) == 0;
   if (!run->has_daemon) {
     run->has_daemon = daemon_start(&wish, &run->socket, why, sizeof why) == 0;
@@ -132,9 +137,9 @@ static enum launch_manner choose_timer(struct run *run) {
     size_t len = strlen(choice->why);
     snprintf(choice->why + len, sizeof choice->why - len, "; %s", run->timer.why);
   }
-  if (note_left_ms(choice) == 0 || note_sampler(choice, has_agent ? "timer" : "none") == -ETIMEDOUT)
-    return give_up(run, hung);
-  if (!has_agent) return give_up(run, choice->why);
+  int error = note_sampler(choice, has_agent ? "timer" : "none");
+  if (error == -ETIMEDOUT) return give_up(run, hung);
+  if (!has_agent || error == -EACCES) return give_up(run, choice->why);
   run->sampler = "timer";
   return LAUNCH_PRELOADED;
 }

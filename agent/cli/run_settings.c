@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "common/clock.h"
 #include "enroll_call.h"
+#include "hz_parse.h"
 #include "proto/limits.h"
 
 #include <errno.h>
@@ -93,25 +94,6 @@ static int choose(const struct choice *choices, const char *option, const char *
   return -EINVAL;
 }
 
-/* "99" or "99.5" -> thousandths; 0 when TEXT is no such number or out of range. */
-static uint32_t parse_hz(const char *text) {
-  uint64_t mhz = 0;
-  unsigned decimals = 0;
-  bool is_fraction = false;
-  if (*text < '0' || *text > '9') return 0;
-  for (; *text != '\0'; text++) {
-    if (*text == '.' && !is_fraction) {
-      is_fraction = true;
-      continue;
-    }
-    if (*text < '0' || *text > '9' || decimals == 3 || mhz > RUN_HZ_MAX * 1000) return 0;
-    mhz = mhz * 10 + (uint64_t)(*text - '0');
-    decimals += is_fraction;
-  }
-  for (; decimals < 3; decimals++) mhz *= 10;
-  return mhz >= RUN_HZ_MIN * 1000 && mhz <= RUN_HZ_MAX * 1000 ? (uint32_t)mhz : 0;
-}
-
 static bool is_name_byte(char byte, bool is_first) {
   bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
   return is_letter || (!is_first && byte >= '0' && byte <= '9');
@@ -184,7 +166,7 @@ static int check(struct run_settings *settings) {
                            sizeof settings->error) != 0)
     return -EINVAL;
   settings->sampler = (enum run_sampler)sampler;
-  settings->asked_mhz = parse_hz(options->hz);
+  settings->asked_mhz = hz_parse(options->hz);
   const char *fault = NULL;
   if (settings->asked_mhz == 0)
     fault = "--hz: not a number between 1 and 10000";

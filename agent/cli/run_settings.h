@@ -12,7 +12,7 @@
 
 enum run_sampler { RUN_SAMPLER_AUTO, RUN_SAMPLER_PERF, RUN_SAMPLER_TIMER };
 
-enum { RUN_HZ_MIN = 1, RUN_HZ_MAX = 10000, RUN_ERROR_BYTES = 512 };
+enum { RUN_ERROR_BYTES = 512 };
 
 /* As the options table fills it. */
 struct run_options {

@@ -60,6 +60,9 @@ static void print_head(const cJSON *status, const char *socket, FILE *out) {
   fprintf(out, "daemon %.0f, version %s, up %s\n", number(status, "pid"), text(status, "version"),
           print_time(number(status, "uptime_s"), uptime));
   fprintf(out, "  state     %s (socket %s)\n", text(status, "state"), socket);
+  if (text(status, "kill_switch")[0])
+    fprintf(out, "  disabled  by %s: nothing is sampled while it is there\n",
+            text(status, "kill_switch"));
   const cJSON *perf = field(status, "perf");
   fprintf(out, "  perf      %s%s%s\n", is_true(perf, "available") ? "available" : "not available",
           text(perf, "why")[0] ? ": " : "", text(perf, "why"));
@@ -112,15 +115,20 @@ static void print_loss(const cJSON *status, FILE *out) {
   if (printed > 0) fputc('\n', out);
 }
 
+static const char *state_of(const cJSON *target) {
+  if (is_true(target, "ended")) return "ended";
+  const char *state = text(target, "state");
+  return strcmp(state, "paused") == 0 || strcmp(state, "off") == 0 ? state : "runs";
+}
+
 static void print_target(const cJSON *target, FILE *out) {
   char asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES];
   snprintf(asked, sizeof asked, "%.4g", number(target, "asked_hz"));
   snprintf(achieved, sizeof achieved, "%.4g", number(target, "achieved_hz"));
   fprintf(out, "  %7.0f %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s\n", number(target, "pid"),
           text(target, "service"), text(target, "sampler"), asked, achieved,
-          number(target, "samples"), number(target, "cpu_seconds"),
-          is_true(target, "ended") ? "ended" : "runs", text(target, "why")[0] ? "; " : "",
-          text(target, "why"));
+          number(target, "samples"), number(target, "cpu_seconds"), state_of(target),
+          text(target, "why")[0] ? "; " : "", text(target, "why"));
   if (text(target, "lock_step")[0])
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             text(target, "lock_step"));

@@ -61,9 +61,10 @@ static int update(struct hold_table *table, const struct hold_target *target) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     struct hold_entry *entry = table->entries[i];
     if (entry == NULL || entry->target.id != target->id) continue;
-    uint32_t fd_count = entry->target.fd_count;
+    uint32_t fd_count = entry->target.fd_count, exit_fd_count = entry->target.exit_fd_count;
     entry->target = *target;
     entry->target.fd_count = fd_count;
+    entry->target.exit_fd_count = exit_fd_count;
     return 0;
   }
   return -ENOENT;
@@ -117,7 +118,7 @@ int hold_send_drop(int socket, uint32_t id) {
 
 int hold_send_update(int socket, const struct hold_target *target) {
   struct hold_message message = {.verb = HOLD_UPDATE, .target = *target};
-  message.target.fd_count = 0; /* that travel along */
+  message.target.fd_count = message.target.exit_fd_count = 0; /* that travel along */
   return send_message(socket, &message, NULL);
 }
 

@@ -15,6 +15,7 @@
 #include "proc_status.h"
 #include "recorder.h"
 #include "recorder_files.h"
+#include "switchboard.h"
 #include "timer_ring.h"
 #include "worker.h"
 
@@ -32,12 +33,12 @@
 #include <unistd.h>
 
 enum {
-  RATE_MHZ_MAX = 10000 * 1000,
-  RATE_MHZ_MIN = 100,
   /* Of targets and of ring memory, what one user may have in a daemon for all: */
   SHARE_OF_USER_NUMERATOR = 3,
   SHARE_OF_USER_DENOMINATOR = 4,
 };
+
+static const char kill_reason[] = "a kill-switch file turns sampling off (fleetprof doctor)";
 
 static bool is_same_namespace(pid_t pid) {
   char path[64], ours[64], theirs[64];
@@ -88,7 +89,8 @@ static const char *describe(struct worker *worker, const struct intake_packet *p
   struct proc_stat stat;
   uint32_t mhz = request->asked_mhz;
   if (mhz == 0) mhz = (uint32_t)worker->settings->hz * 1000;
-  if (mhz < RATE_MHZ_MIN || mhz > RATE_MHZ_MAX) return "the rate must be 0.1 to 10000 Hz";
+  if (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX)
+    return "the rate must be 0.1 to 10000 Hz";
   if (request->collect > RING_RECORDER) return "there is no such collect mode";
   if (proc_stat_read(ret->pid, &stat) < 0) return "no such process";
   ret->start_ticks = stat.start_ticks;
@@ -143,7 +145,7 @@ static const char *check_target(struct worker *worker, const struct intake_packe
     return "a ring needs the descriptor of /proc/self/maps";
   if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
   if (worker->stop_by_ns != 0) return "the daemon is ending";
-  return NULL;
+  return switchboard_kill_path(worker) ? kill_reason : NULL;
 }
 
 /* The sandbox that a program was started in has let it set its timers. */
@@ -205,6 +207,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
   held->filters = filters_of(packet->pid);
+  held->control = packet->request->is_dormant ? RING_PAUSE : RING_RUN;
   fault = size_ring(worker, packet, held);
   if (fault != NULL) return fault;
   if (!has_room(worker, held->uid, timer_ring_bytes(held)))
@@ -264,6 +267,7 @@ static const char *redirect(struct worker *worker, const struct intake_packet *p
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   struct hold_target held = {.kind = HOLD_PERF, .pid = packet->request->pid};
   const char *fault = worker->stop_by_ns != 0 ? "the daemon is ending" : NULL;
+  if (fault == NULL && switchboard_kill_path(worker) != NULL) fault = kill_reason;
   long owner = proc_owner(held.pid);
   if (fault == NULL && (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)))
     fault = "the program is not yours";
@@ -290,6 +294,10 @@ void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
   long owner = proc_owner(packet->request->pid);
   if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)) {
     intake_refuse(packet->connection, "the program is not yours");
+    return;
+  }
+  if (switchboard_kill_path(worker) != NULL) {
+    intake_refuse(packet->connection, kill_reason);
     return;
   }
   run_note_add(worker, packet, packet->request->sampler);

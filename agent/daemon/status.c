@@ -6,6 +6,7 @@
 #include "debug_sender.h"
 #include "intake.h"
 #include "status_json.h"
+#include "switchboard.h"
 #include "worker.h"
 
 #include "common/buf.h"
@@ -33,6 +34,7 @@ static void print_head(const struct worker *worker, struct buf *out) {
   json_number(out, "started_walltime_ns", keeper->start_walltime_ns);
   json_number(out, "uptime_s", (clock_walltime_ns() - keeper->start_walltime_ns) / NS_PER_SECOND);
   json_string(out, "collector", worker->collector);
+  json_string(out, "kill_switch", switchboard_kill_path(worker));
   json_open(out, "perf");
   json_bool(out, "available", keeper->perf.count > 0);
   json_string(out, "why", keeper->perf.why);

@@ -10,6 +10,7 @@
 #include "histogram_drain.h"
 #include "status.h"
 #include "status_json.h"
+#include "switchboard.h"
 #include "timer_ring.h"
 #include "worker.h"
 
@@ -93,14 +94,12 @@ static void print_target(const struct worker *worker, const struct target *targe
   const struct hold_target *held = &target->held;
   const struct process *root = processes_find(worker->processes, held->pid);
   const char *exe = root && root->exe ? root->exe : held->exe;
-  const char *slash = strrchr(exe, '/');
-  const char *name = held->service[0] ? held->service : slash ? slash + 1 : exe;
   char why[CENSUS_WHY_BYTES + INTAKE_WHY_BYTES];
   uint64_t cpu_ns = held->kind == HOLD_PERF ? target->residual.total_ns : target->weight_ns;
   buf_append_byte(out, '{');
   json_number(out, "id", held->id);
   json_number(out, "pid", (uint64_t)held->pid);
-  json_string(out, "service", name);
+  json_string(out, "service", switchboard_service(worker, target));
   json_string(out, "exe", exe);
   json_string(out, "sampler", target_sampler(target));
   target_explain(target, why, sizeof why);
@@ -112,6 +111,7 @@ static void print_target(const struct worker *worker, const struct target *targe
   print_ring(target, out);
   print_labels(out, held->labels);
   print_census(target, out);
+  json_string(out, "state", switchboard_state(worker, target));
   json_bool(out, "ended", target->ended_ns != 0);
   buf_append_byte(out, '}');
 }

@@ -16,6 +16,7 @@
 
 #include "ring/histogram_layout.h"
 #include "ring/recorder_format.h"
+#include "ring/ring_switch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -147,6 +148,7 @@ int timer_ring_fill(const struct hold_target *target, int fd) {
     histogram_init(ring.base, &shape, &terms);
   else
     ring_init(&ring, &terms);
+  ring_switch_set_control(&ring, (enum ring_control)target->control);
   timer_ring_unmap(target, &ring);
   return 0;
 }

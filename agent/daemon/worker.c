@@ -25,6 +25,7 @@
 #include "recorder_ship.h"
 #include "status.h"
 #include "switch.h"
+#include "switchboard.h"
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -128,7 +129,7 @@ void worker_ship_recorders(struct worker *worker, uint32_t note) {
 static bool has_timer_ended(struct target *target) {
   uint32_t living = target->held.collect == RING_RECORDER ? recorder_reclaim(target, 0)
                                                           : drain_reclaim_slots(target, 0);
-  if (living == 0 && has_process_ended(target)) return true;
+  if (living == 0 && has_process_ended(target) && !switch_has_process(target)) return true;
   if (target->held.collect == RING_RECORDER || target->held.collect == RING_HISTOGRAM)
     image_stamp(target);
   return false;
@@ -260,6 +261,7 @@ static void ship_recorders_left(struct worker *worker) {
 static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
+  switchboard_look(worker);
   switch_all(worker);
   census_step(&worker->targets);
   if (now - worker->recorders_ns >= RECORDERS_INTERVAL_NS) ship_recorders_left(worker);
@@ -309,6 +311,9 @@ static void on_packet(void *context, struct intake_packet *packet) {
   case INTAKE_FLUSH:
     flush_on_request(worker, packet);
     return;
+  case INTAKE_CTL:
+    switchboard_on_ctl(worker, packet);
+    return;
   case INTAKE_STATUS:
     status_on_request(worker, packet);
     return;
@@ -346,7 +351,8 @@ static int open_disk(struct worker *worker) {
   if (!settings_path(settings->state_dir, "spool", path) ||
       !settings_path(settings->state_dir, "board.pem", worker->certificate) ||
       !settings_path(settings->state_dir, "board.key", worker->key) ||
-      !settings_path(settings->state_dir, "ca.pem", worker->ca))
+      !settings_path(settings->state_dir, "ca.pem", worker->ca) ||
+      !settings_path(settings->state_dir, "disable", worker->kill_path))
     return -ENAMETOOLONG;
   int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
   if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));

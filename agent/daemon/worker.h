@@ -67,14 +67,14 @@ struct worker {
   uint32_t last_note; /* serial */
   struct worker_flush flushes[WORKER_FLUSHES_MAX];
   char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
-  char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES];
+  char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES], kill_path[SETTINGS_PATH_BYTES];
   struct utsname machine;
   struct label labels[OPTION_LIST_MAX];
   char label_text[OPTION_LIST_MAX][256];
-  uint64_t start_ns; /* CLOCK_MONOTONIC, as all below */
-  uint64_t live_ns;  /* when a target was last there */
-  uint64_t busy_ns;  /* when a record last came */
-  uint64_t swept_ns, synced_ns, recorders_ns;
+  uint64_t start_ns;         /* CLOCK_MONOTONIC, as all below */
+  uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
+  uint64_t swept_ns, synced_ns, recorders_ns, looked_ns;
+  bool is_killed;             /* the kill switch is on (switchboard.c) */
   uint64_t stop_by_ns;        /* not 0: ending */
   uint64_t targets_seen;      /* since this worker started */
   uint64_t threads_unsampled; /* of targets that have ended */

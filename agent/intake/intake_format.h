@@ -32,6 +32,8 @@ enum {
   INTAKE_PATH_BYTES = 1024,
   INTAKE_WHY_BYTES = 256,
   INTAKE_ARGV_BYTES = 512, /* words parted by NUL, cut */
+  INTAKE_RATE_MHZ_MIN = 100,
+  INTAKE_RATE_MHZ_MAX = 10000 * 1000,
 };
 
 #define INTAKE_SOCKET_NAME "fleetprofd.sock"

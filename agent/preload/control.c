@@ -42,6 +42,7 @@ static struct {
   _Atomic uint32_t is_on;      /* the wish */
   _Atomic uint32_t scale;      /* the wish: units to an expiry */
   _Atomic uint32_t epoch;      /* of the wish */
+  _Atomic uint32_t armed;      /* threads that have a timer */
   _Atomic uint32_t randomness; /* makes seeds differ */
   bool is_off;                 /* for good */
 } control;
@@ -61,8 +62,15 @@ void control_init(const struct ring_terms *terms, uint64_t seed) {
   take_wish();
 }
 
+static void count_armed(int more) {
+  uint32_t armed = atomic_fetch_add(&control.armed, (uint32_t)more) + (uint32_t)more;
+  if (control.row != NULL) ring_process_say_armed(control.row, armed);
+}
+
 static void enter(void) {
-  if (control.row == NULL) control.row = ring_process_enter(sampler_ring(), control.pid);
+  if (control.row != NULL) return;
+  control.row = ring_process_enter(sampler_ring(), control.pid);
+  count_armed(0);
 }
 
 void control_begin_process(uint32_t pid) {
@@ -70,6 +78,7 @@ void control_begin_process(uint32_t pid) {
   control.pid = pid;
   control.row = NULL;
   atomic_store(&control.busy, 0);
+  atomic_store(&control.armed, 0);
   for (unsigned i = 0; i < thread_slot_used(); i++) thread_slot_close(thread_slot_at(i));
   if (!is_first && atomic_load(&control.is_on)) return; /* most end before a change comes */
   enter();
@@ -86,7 +95,7 @@ static void disarm(struct thread_slot *thread) {
   if (thread->timer < 0) return;
   sample_timer_disarm(thread->timer);
   thread->timer = -1;
-  ring_process_count_armed(control.row, -1);
+  count_armed(-1);
 }
 
 /* Makes the timer of THREAD, which the caller has closed, what the wish says. */
@@ -107,7 +116,7 @@ static int apply(struct thread_slot *thread) {
   if (is_armed) return sample_timer_set(&plan, thread->timer);
   int error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
   if (error == 0)
-    ring_process_count_armed(control.row, 1);
+    count_armed(1);
   else
     ring_writer_count_refused(sampler_ring());
   return error;

@@ -44,8 +44,8 @@ void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *
   atomic_store_explicit(&header_of(ring)->serial_seen, serial, memory_order_relaxed);
 }
 
-void ring_process_count_armed(struct ring_process *row, int more) {
-  if (row != NULL) atomic_fetch_add_explicit(&row->armed, (uint32_t)more, memory_order_relaxed);
+void ring_process_say_armed(struct ring_process *row, uint32_t armed) {
+  atomic_store_explicit(&row->armed, armed, memory_order_relaxed);
 }
 
 uint32_t ring_process_serial(const struct ring_writer *ring) {

@@ -18,8 +18,8 @@ bool ring_process_ask(struct ring_process *row, uint32_t serial);
 void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *row,
                            uint32_t serial);
 
-/* Counts MORE (or, negative, fewer) threads with a timer in ROW; ROW may be NULL.  Signal-safe. */
-void ring_process_count_armed(struct ring_process *row, int more);
+/* Says that ARMED threads have a timer now.  Signal-safe. */
+void ring_process_say_armed(struct ring_process *row, uint32_t armed);
 
 /* Control, serial, and the period in units of the ring's, at least 1.  Signal-safe. */
 uint32_t ring_process_serial(const struct ring_writer *ring);

@@ -68,13 +68,14 @@ static void what_is_held_has_a_descriptor_of_its_own(void **state) {
 
 static void a_description_can_change_while_its_descriptors_stay(void **state) {
   (void)state;
-  struct hold_target target = {.id = 5, .kind = HOLD_PERF, .fd_count = 1};
+  struct hold_target target = {.id = 5, .kind = HOLD_PERF, .fd_count = 1, .exit_fd_count = 1};
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  assert_int_equal(hold_send_keep(pair[1], &target, &null), 0);
+  assert_int_equal(hold_send_keep(pair[1], &target, (int[]){null, null}), 0);
   target.set_period_ns = 1000000;
   assert_int_equal(hold_send_update(pair[1], &target), 0);
   assert_int_equal(keeper.table.entries[0]->target.set_period_ns, 1000000);
   assert_int_equal(keeper.table.entries[0]->target.fd_count, 1);
+  assert_int_equal(keeper.table.entries[0]->target.exit_fd_count, 1);
   target.id = 6;
   assert_int_equal(hold_send_update(pair[1], &target), -ENOENT);
   close(null);

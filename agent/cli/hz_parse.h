@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rate as people write it. */
+#ifndef CLI_HZ_PARSE_H
+#define CLI_HZ_PARSE_H
+
+#include <stdint.h>
+
+enum { HZ_MIN = 1, HZ_MAX = 10000 };
+
+/* "99" or "99.5" -> thousandths of a hertz; 0 when TEXT is no such number or out of range.  Pure.
+ */
+uint32_t hz_parse(const char *text);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file and not a command turns everything off, because it must work when nothing else does: in an
+   image that is mounted elsewhere, by a deployment tool, before the daemon runs.  One is for the
+   whole machine, the other for this daemon's state directory.  While either is there nothing new is
+   taken on and every target is off: timers deleted, perf events disabled.  When it goes away, perf
+   targets go on as they were; a program by timer has been told OFF, which is for good, so that is
+   sampled again from its next start.
+
+   What a target should be (its wish: RUN or PAUSE) is kept apart from the kill switch, with the
+   keeper, so that a new worker finds both.
+
+   CPU time that passes while a target is paused is nobody's sample: where its total is known (a
+   program under `run`) it shows up as [unsampled] at the end, else it is in no total. */
+#include "switchboard.h"
+#include "rate.h"
+#include "switch.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_INTERVAL_NS NS_PER_SECOND
+#define KILL_PATH "/etc/fleetprof/disable"
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+const char *switchboard_service(const struct worker *worker, const struct target *target) {
+  const struct process *root = processes_find(worker->processes, target->held.pid);
+  if (target->held.service[0] != '\0') return target->held.service;
+  return file_name(root && root->exe ? root->exe : target->held.exe);
+}
+
+const char *switchboard_state(const struct worker *worker, const struct target *target) {
+  if (worker->is_killed || target->held.control == RING_OFF) return "off";
+  return target->held.control == RING_PAUSE ? "paused" : "running";
+}
+
+static void tell_keeper(const struct worker *worker, const struct target *target) {
+  int error = hold_send_update(worker->keeper->worker_socket, &target->held);
+  if (error)
+    log_debug("target %u: the keeper does not know of a switch: %s", target->held.id,
+              strerror(-error));
+}
+
+/* CONTROL is what TARGET should be from now on, unless the kill switch says otherwise. */
+static int wish(struct worker *worker, struct target *target, enum ring_control control) {
+  int error = 0;
+  if (target->held.control == RING_OFF) return -ENOENT;
+  if (worker->is_killed)
+    target->held.control = control;
+  else
+    error = switch_target(target, control);
+  if (error == 0) tell_keeper(worker, target);
+  return error;
+}
+
+static int set_rate(struct worker *worker, struct target *target, uint32_t mhz) {
+  drain_run(&worker->drain); /* what is in the kernel's rings was sampled at the rate before */
+  int error = rate_set(target, 1000 * NS_PER_SECOND / mhz);
+  if (error) return error;
+  target->held.asked_mhz = mhz;
+  tell_keeper(worker, target);
+  return 0;
+}
+
+static int obey(struct worker *worker, struct target *target,
+                const struct intake_request *request) {
+  switch ((enum intake_verb)request->verb) {
+  case INTAKE_PAUSE:
+    return wish(worker, target, RING_PAUSE);
+  case INTAKE_RESUME:
+    return wish(worker, target, RING_RUN);
+  case INTAKE_RATE:
+    return set_rate(worker, target, request->asked_mhz);
+  default:
+    return -EINVAL;
+  }
+}
+
+static bool is_meant(const struct worker *worker, const struct target *target,
+                     const char *service) {
+  return service[0] == '\0' || strcmp(switchboard_service(worker, target), service) == 0;
+}
+
+/* What is wrong with PACKET, or NULL. */
+static const char *find_fault(const struct worker *worker, const struct intake_request *request) {
+  uint64_t mhz = request->asked_mhz;
+  if (request->verb < INTAKE_PAUSE || request->verb > INTAKE_RATE) return "an unknown verb";
+  if (request->verb == INTAKE_RATE && (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX))
+    return "the rate must be 0.1 to 10000 Hz";
+  if (request->verb == INTAKE_RESUME && worker->is_killed)
+    return "a kill-switch file is there: fleetprof doctor names it";
+  return NULL;
+}
+
+void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet) {
+  const struct intake_request *request = packet->request;
+  struct intake_reply reply = {.kind = INTAKE_ACCEPTED};
+  const char *fault = find_fault(worker, request);
+  bool is_foreign = false;
+  int error = 0;
+  for (uint32_t row = 0; fault == NULL && row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || !is_meant(worker, target, request->service)) continue;
+    bool is_allowed = packet->uid == 0 || target->held.uid == packet->uid;
+    is_foreign |= !is_allowed;
+    if (!is_allowed) continue;
+    int result = obey(worker, target, request);
+    reply.records += result == 0;
+    if (result != 0) error = result;
+  }
+  if (fault == NULL && reply.records == 0) {
+    fault = "no running target has that name";
+    if (request->service[0] == '\0') fault = "nothing is profiled";
+    if (is_foreign) fault = "the target is another user's: only root may switch it";
+    if (error != 0) fault = strerror(-error);
+  }
+  if (fault != NULL)
+    intake_refuse(packet->connection, fault);
+  else
+    intake_answer(packet->connection, &reply, -1);
+}
+
+const char *switchboard_kill_path(const struct worker *worker) {
+  if (access(KILL_PATH, F_OK) == 0) return KILL_PATH;
+  return access(worker->kill_path, F_OK) == 0 ? worker->kill_path : NULL;
+}
+
+/* The wish stays what it was, except that a timer target has none any more. */
+static void kill_target(struct worker *worker, struct target *target) {
+  uint32_t before = target->held.control;
+  int error = switch_target(target, RING_OFF);
+  if (error) log_warn("target %d: kill switch: %s", (int)target->held.pid, strerror(-error));
+  if (target->held.kind == HOLD_PERF) target->held.control = before;
+  target->held.is_killed = true;
+  tell_keeper(worker, target);
+}
+
+static void revive_target(struct worker *worker, struct target *target) {
+  if (target->held.kind != HOLD_PERF) return;
+  int error = switch_target(target, (enum ring_control)target->held.control);
+  if (error) log_warn("target %d: kill switch: %s", (int)target->held.pid, strerror(-error));
+  target->held.is_killed = false;
+  tell_keeper(worker, target);
+}
+
+void switchboard_look(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  if (worker->looked_ns != 0 && now - worker->looked_ns < LOOK_INTERVAL_NS) return;
+  worker->looked_ns = now;
+  const char *path = switchboard_kill_path(worker);
+  if ((path != NULL) != worker->is_killed)
+    log_info("kill switch %s", path ? path : "gone: new programs are sampled again");
+  worker->is_killed = path != NULL;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.is_killed == worker->is_killed) continue;
+    if (worker->is_killed)
+      kill_target(worker, target);
+    else
+      revive_target(worker, target);
+  }
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# fleetprof ctl: a running program is paused (no timer is left, no sample comes), resumed, and
+# sampled at another rate; it notices nothing, and its total is the CPU time that it used.
+if [ "$(id -u)" = 0 ] && [ -z "${SWITCHED_AS_USER:-}" ]; then
+  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
+  chown 65534:65534 "$home"
+  SWITCHED_AS_USER=1 setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0"
+  code=$?
+  rm -rf "$home"
+  [ $code = 0 ] || exit $code
+fi
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+ctl() { fleetprof ctl "$@" --state "$B"; }
+target() { status --format json | json "[t['$1'] for t in d['targets'] if t['service'] == '$service'][0]"; }
+timers() { cat "/proc/$pid/timers" "/proc/$child/timers" 2>/dev/null | grep -c '^ID:'; }
+timers_are() { [ "$(timers)" = "$1" ]; }
+samples_stand() { local a; a=$(target samples); sleep 0.7; [ "$(target samples)" = "$a" ]; }
+samples_come() { local a; a=$(target samples); sleep 0.7; [ "$(target samples)" -gt "$a" ]; }
+
+ctl pause 2>/dev/null && fail "something obeys although nothing runs"
+[ $? = 1 ] || fail "nobody to pause is not exit status 1"
+ctl rate fast 2>/dev/null
+[ $? = 2 ] || fail "a rate that is no number is not exit status 2"
+
+for sampler in timer perf; do
+  service=switched-$sampler
+  run --service $service --sampler $sampler --hz 199 -- "$targets/switched" 60 "$W/end-$sampler" >"$W/out" &
+  runner=$!
+  until_true 10 eval 'pid=$(target pid 2>/dev/null) && [ -n "$pid" ]' || fail "$sampler: no target"
+  until_true 5 samples_come || fail "$sampler: no samples"
+  child=$(pgrep -P "$pid" | head -n 1)
+  [ $sampler = perf ] || until_true 5 timers_are 6 || fail "$sampler: $(timers) timers run, not 6"
+  [ "$(ctl pause --service $service)" = "1 target" ] || fail "$sampler: pause"
+  [ "$(target state)" = paused ] || fail "$sampler: status does not say paused"
+  until_true 5 timers_are 0 || fail "$sampler: $(timers) timers are left in a paused program"
+  until_true 5 samples_stand || fail "$sampler: samples come while paused"
+  samples_stand || fail "$sampler: samples come while paused"
+  sleep 2
+  ctl resume --service other 2>/dev/null && fail "$sampler: another service obeyed"
+  ctl resume >/dev/null || fail "$sampler: resume"
+  [ $sampler = perf ] || until_true 8 timers_are 6 || fail "$sampler: $(timers) timers after resume, not 6"
+  until_true 5 samples_come || fail "$sampler: no samples after resume"
+  ctl rate 49 --service $service >/dev/null || fail "$sampler: rate"
+  sleep 1
+  touch "$W/end-$sampler"
+  wait $runner || fail "$sampler: the program ended with $?"
+  read -r spent interrupted <"$W/out"
+  [ "$interrupted" = 0 ] || fail "$sampler: $interrupted waits of sleeping threads were cut short"
+  until_true 10 books_are_closed board1 || fail "$sampler: books $(books board1)"
+  total=$(profile "{service=\"$service\"}" | json "d['total'] / 1e9")
+  unsampled=$(profile "{service=\"$service\"}" | json "sum(f['self'] for f in d['functions'] if 'unsampled' in f['name']) / 1e9")
+  /usr/bin/python3 -c "import sys; sys.exit(abs($total / $spent - 1) > .01)" || fail "$sampler: total $total s of $spent s"
+  /usr/bin/python3 -c "import sys; sys.exit(not .1 < $unsampled / $spent < .8)" || fail "$sampler: $unsampled s unsampled of $spent s"
+  say "$sampler: $total s of $spent s, $unsampled s of it while paused"
+done
