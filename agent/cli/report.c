@@ -10,39 +10,37 @@
 #include "commands.h"
 #include "common/arena.h"
 #include "common/buf.h"
-#include "report/named_tree.h"
+#include "report/counts.h"
 #include "report/namer.h"
 #include "report/profile_reader.h"
-#include "report/top_text.h"
-#include "report_settings.h"
+#include "report/translator.h"
+#include "report_counts.h"
+#include "report_print.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define TREE_BYTES_MAX ((size_t)1 << 30)
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, TRANSLATOR_MS = 30000 };
 
 static const double worth_a_word = 0.01; /* of all: a module without names */
 
 struct report {
   struct report_settings settings;
-  struct profile profile;
-  struct namer *namer;
-  struct arena arena;
-  struct view_tree tree;
+  struct report_side sides[2];
+  struct arena arena; /* for all that is printed */
   struct buf out;
 };
 
 static void tell_damage(const char *path, const struct profile_damage *damage) {
   if (damage->torn_bytes > 0)
     fprintf(stderr,
-            "fleetprof: report: %s: the last %llu bytes are of a write that was cut short, "
-            "and left out\n",
+            "fleetprof: report: %s: the last %llu bytes are of a write that was cut short, and "
+            "left out\n",
             path, (unsigned long long)damage->torn_bytes);
   if (damage->damaged_bytes > 0 || damage->bad_batches > 0)
     fprintf(stderr,
@@ -50,29 +48,33 @@ static void tell_damage(const char *path, const struct profile_damage *damage) {
             (unsigned long long)damage->damaged_bytes, (unsigned long long)damage->bad_batches);
   if (damage->is_unfinished)
     fprintf(stderr,
-            "fleetprof: report: %s: its run still goes on or was killed: the last moments "
-            "are not in it\n",
+            "fleetprof: report: %s: its run still goes on or was killed: the last moments are not "
+            "in it\n",
             path);
 }
 
-static int read_files(struct report *report) {
+static int read_file(struct report_side *side, const char *path) {
   char why[PROFILE_READER_WHY_BYTES];
   struct profile_damage damage;
-  for (int i = 0; i < report->settings.file_count; i++) {
-    const char *path = report->settings.files[i];
-    int error = profile_reader_read(path, &report->profile, &damage, why);
-    if (error != 0) {
-      fprintf(stderr, "fleetprof: report: %s: %s\n", path, why);
-      return error;
-    }
+  int error = profile_reader_read(path, &side->profile, &damage, why);
+  if (error != 0)
+    fprintf(stderr, "fleetprof: report: %s: %s\n", path, why);
+  else
     tell_damage(path, &damage);
-  }
-  return 0;
+  return error;
+}
+
+static int read_files(struct report *report) {
+  int error = 0;
+  for (int i = 0; i < report->settings.file_count && error == 0; i++)
+    error = read_file(&report->sides[0], report->settings.files[i]);
+  if (error == 0 && report->settings.options.diff != NULL)
+    error = read_file(&report->sides[1], report->settings.options.diff);
+  return error;
 }
 
 /* Says which modules stay without names. */
-static void tell_nameless(const struct report *report) {
-  const struct profile *profile = &report->profile;
+static void tell_nameless(const struct profile *profile, struct namer *namer) {
   for (uint32_t i = 0; i < profile->module_count; i++) {
     const struct profile_module *module = &profile->modules[i];
     const char *why;
@@ -81,17 +83,41 @@ static void tell_nameless(const struct report *report) {
       if (profile->frames[j].module == i) weight += profile->frames[j].weight;
     double share = profile->weight > 0 ? (double)weight / (double)profile->weight : 0;
     if (module->kind != MODULE_ELF || share < worth_a_word) continue;
-    if (namer_load(report->namer, i, module, &why) == 0) continue;
+    if (namer_load(namer, i, module, &why) == 0) continue;
     fprintf(stderr, "fleetprof: report: %s: %.1f %% of all has no names: %s\n", module->path,
             100 * share, why);
   }
 }
 
-static int print(struct report *report) {
-  const struct top_text style = {.limit = (uint32_t)report->settings.options.limit,
-                                 .has_colour =
-                                     isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == NULL};
-  return top_text_print(&report->profile, &report->tree, &style, &report->arena, &report->out);
+/* Asks the translator: of the module that --module names, of every one when it takes them as they
+   come, else of the program itself. */
+static void translate(struct report *report, const struct profile *profile,
+                      struct frame_name *names) {
+  const struct report_options *options = &report->settings.options;
+  const struct translator translator = {options->translator, TRANSLATOR_MS};
+  uint32_t only = COUNTS_ALL;
+  if (options->module != NULL || !translator_takes_module(&translator))
+    only = counts_find_module(profile, options->module);
+  for (uint32_t i = 0; i < profile->module_count; i++) {
+    char why[TRANSLATOR_WHY_BYTES];
+    if (profile->modules[i].kind != MODULE_ELF || (only != COUNTS_ALL && only != i)) continue;
+    if (translator_name(&translator, profile, i, &report->arena, names, why) != 0)
+      fprintf(stderr, "fleetprof: report: --translator: %s: %s\n", profile->modules[i].path, why);
+  }
+}
+
+/* Names the frames of SIDE and builds its tree. */
+static int name(struct report *report, struct report_side *side, struct namer *namer) {
+  struct frame_name *names = NULL;
+  if (report->settings.options.translator != NULL) {
+    names = arena_array(&report->arena, side->profile.frame_count, sizeof *names);
+    if (names == NULL) return -ENOMEM;
+    translate(report, &side->profile, names);
+  }
+  int error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);
+  if (error == 0 && (report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1))
+    tell_nameless(&side->profile, namer);
+  return error;
 }
 
 static int write_out(const struct buf *out) {
@@ -104,15 +130,29 @@ static int write_out(const struct buf *out) {
   return 0;
 }
 
-static int make(struct report *report) {
-  int error = read_files(report);
-  if (error != 0) return error;
-  error = named_tree_build(&report->profile, report->namer, NULL, &report->arena, &report->tree);
-  if (error == 0 && (report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1))
-    tell_nameless(report);
-  if (error == 0) error = print(report);
+static int show(struct report *report, struct namer *const namers[2]) {
+  int sides = report->settings.options.diff != NULL ? 2 : 1;
+  int error = 0;
+  for (int i = 0; i < sides && error == 0; i++) error = name(report, &report->sides[i], namers[i]);
+  if (error == 0)
+    error = report_print(&report->settings, report->sides, &report->arena, &report->out);
   if (error == 0) error = write_out(&report->out);
   if (error != 0) fprintf(stderr, "fleetprof: report: %s\n", strerror(-error));
+  return error;
+}
+
+static int make(struct report *report) {
+  struct namer *namers[2] = {NULL, NULL}; /* symbols stay with their profile's module numbers */
+  int error = read_files(report);
+  if (error != 0) return error;
+  if (report->settings.format == REPORT_COUNTS)
+    return report_counts(&report->settings, &report->sides[0].profile);
+  for (int i = 0; i < 2 && error == 0; i++) error = namer_open(&namers[i]);
+  if (error != 0)
+    fprintf(stderr, "fleetprof: report: cannot start: %s\n", strerror(-error));
+  else
+    error = show(report, namers);
+  for (int i = 0; i < 2; i++) namer_close(namers[i]);
   return error;
 }
 
@@ -125,14 +165,13 @@ int report_main(int argc, char **argv) {
   if (report.settings.is_done) return 0;
   signal(SIGPIPE, SIG_IGN);
   arena_init(&report.arena, TREE_BYTES_MAX);
-  int error = namer_open(&report.namer);
-  if (error == 0) error = profile_init(&report.profile);
+  int error = profile_init(&report.sides[0].profile);
+  if (error == 0) error = profile_init(&report.sides[1].profile);
   if (error != 0)
     fprintf(stderr, "fleetprof: report: cannot start: %s\n", strerror(-error));
   else
     error = make(&report);
-  namer_close(report.namer);
-  profile_fini(&report.profile);
+  for (int i = 0; i < 2; i++) profile_fini(&report.sides[i].profile);
   arena_fini(&report.arena);
   buf_fini(&report.out);
   return error == 0 ? 0 : EXIT_FAILED;

@@ -11,14 +11,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OFFSET(field) offsetof(struct report_options, field)
 
 static const struct option rows[] = {
-    {"format", 'f', "NAME", "top", "What is shown", "top: the functions by their share",
+    {"format", 'f', "NAME", "top", "What is shown",
+     "top (functions by their share), json (the same), folded (for flame graphs), pprof, "
+     "speedscope, callgrind (files for those tools) or counts (addresses)",
      OPTION_STRING, OFFSET(format)},
     {"limit", 'n', "N", "100", "What is shown", "functions in the table; what is left out is said",
      OPTION_COUNT, OFFSET(limit)},
+    {"diff", 0, "FILE", NULL, "What is shown",
+     "what is different in FILE, function by function (top or json)", OPTION_STRING, OFFSET(diff)},
+    {"translator", 0, "CMD", NULL, "Names",
+     "name addresses by CMD, which reads them a line each, as addr2line does; with $MODULE (a "
+     "path) in it CMD is asked about every module, else about the program itself",
+     OPTION_STRING, OFFSET(translator)},
+    {"module", 0, "NAME", NULL, "Names", "the module that CMD or the counts are for", OPTION_STRING,
+     OFFSET(module)},
+    {"just-pcs", 0, NULL, NULL, "Counts", "addresses alone, of one module", OPTION_FLAG,
+     OFFSET(is_just_pcs)},
+    {"just-counts", 0, NULL, NULL, "Counts", "counts alone, line by line those of the addresses",
+     OPTION_FLAG, OFFSET(is_just_counts)},
+    {"counts-to", 'F', "FIFO", NULL, "Counts", "counts to FIFO and addresses to stdout",
+     OPTION_STRING, OFFSET(counts_to)},
     {"verbose", 'v', NULL, NULL, "What it says",
      "say on stderr which modules have no names and why", OPTION_FLAG, OFFSET(is_verbose)},
 };
@@ -27,13 +44,32 @@ static const struct option_table table = {
     .usage = "fleetprof report [OPTION]... FILE...",
     .summary = "Shows what `fleetprof run --output` wrote; several files are added up.",
     .epilogue = "EXAMPLES\n"
-                "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n",
+                "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
+                "  fleetprof report monday.fp tuesday.fp --format pprof >week.pb.gz\n"
+                "  fleetprof report before.fp --diff after.fp\n"
+                "  fleetprof report x.fp --translator 'addr2line -f -C -e \"$MODULE\"'\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
 };
 
-static const char *const formats[] = {"top"};
+static const char *const formats[] = {"top",        "json",      "folded", "pprof",
+                                      "speedscope", "callgrind", "counts"};
+
+/* What the other options ask of the format, or NULL. */
+static const char *find_format_fault(const struct report_settings *settings) {
+  const struct report_options *options = &settings->options;
+  bool is_column = options->is_just_pcs || options->is_just_counts || options->counts_to != NULL;
+  if (options->is_just_pcs + options->is_just_counts + (options->counts_to != NULL) > 1)
+    return "--just-pcs, --just-counts and --counts-to: give one of them";
+  if (is_column && settings->format != REPORT_COUNTS)
+    return "--just-pcs, --just-counts and --counts-to belong to --format counts";
+  if (options->diff != NULL && settings->format != REPORT_TOP && settings->format != REPORT_JSON)
+    return "--diff: is shown as top or json";
+  if (settings->format == REPORT_PPROF && isatty(STDOUT_FILENO) == 1)
+    return "--format pprof: is binary; send it to a file (>FILE.pb.gz)";
+  return NULL;
+}
 
 static int find_format(struct report_settings *settings) {
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -96,7 +132,7 @@ int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   ret->files = argv + result.first_positional;
   ret->file_count = argc - result.first_positional;
   if (find_format(ret) != 0) return -EINVAL;
-  const char *fault = NULL;
+  const char *fault = find_format_fault(ret);
   if (ret->file_count == 0)
     fault = "no file; usage: fleetprof report [OPTION]... FILE...";
   else if (ret->options.limit == 0 || ret->options.limit > REPORT_LIMIT_MAX)

@@ -8,15 +8,21 @@
 
 enum report_format {
   REPORT_TOP,
+  REPORT_JSON,
+  REPORT_FOLDED,
+  REPORT_PPROF,
+  REPORT_SPEEDSCOPE,
+  REPORT_CALLGRIND,
+  REPORT_COUNTS,
 };
 
 enum { REPORT_ERROR_BYTES = 512, REPORT_LIMIT_MAX = 1000000 };
 
 /* As the options table fills it. */
 struct report_options {
-  const char *format;
+  const char *format, *diff, *translator, *module, *counts_to;
   uint64_t limit;
-  bool is_verbose;
+  bool is_just_pcs, is_just_counts, is_verbose;
 };
 
 struct report_settings {

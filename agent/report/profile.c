@@ -10,6 +10,8 @@
    and that ends at the limits in the header. */
 #include "profile.h"
 
+#include "proto/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,13 @@ static void *grow(void *array, uint32_t count, uint32_t *room, size_t size) {
   return more;
 }
 
+/* A clean copy, fit for terminals; "" when there is no room for it. */
+static const char *keep_text(struct profile *profile, const char *text) {
+  char *copy = arena_string(&profile->arena, text, strlen(text));
+  if (copy != NULL) text_clean(copy);
+  return copy != NULL ? copy : "";
+}
+
 /* ---- modules ---- */
 
 static bool is_same_module(const struct profile_module *a, const struct batch_module *b) {
@@ -68,8 +77,8 @@ static int add_module(struct profile *profile, const struct batch_module *module
   struct profile_module copy = {.size_bytes = module->size_bytes, .kind = module->kind};
   char *id = arena_string(&profile->arena, module->id.data, module->id.len);
   copy.id = span_of(id, module->id.len);
-  copy.path = arena_string(&profile->arena, module->path, strlen(module->path));
-  if (id == NULL || copy.path == NULL) return -ENOMEM;
+  copy.path = keep_text(profile, module->path);
+  if (id == NULL || (copy.path[0] == '\0' && module->path[0] != '\0')) return -ENOMEM;
   profile->modules[profile->module_count] = copy;
   return table_add(&profile->by_module, hash, profile->module_count++);
 }
@@ -189,11 +198,6 @@ static int keep_books(struct profile *profile, const struct batch *batch, uint64
   if (seq < run->seq) return 0;
   *run = (struct profile_run){.seq = seq, .counters = batch->counters};
   return 0;
-}
-
-static const char *keep_text(struct profile *profile, const char *text) {
-  const char *copy = arena_string(&profile->arena, text, strlen(text));
-  return copy != NULL ? copy : "";
 }
 
 static void note_targets(struct profile *profile, const struct batch *batch,

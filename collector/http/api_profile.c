@@ -1,106 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the time went.  One query builds the named call tree of the selection; the three formats
-   are three ways to write it down.
+/* Where the time went.  One query builds the named call tree of the selection; the formats are
+   ways to write it down.
 
    `limit` is how many rows are written, never how much is counted: shares are of the whole.  For
-   the table it is 100 unless asked for.  A tree that lost branches would no longer add up, so tree
-   and folded are whole unless a limit is given; then the nodes with the most weight stay (an inner
-   node weighs at least what its children do, so what stays is still a tree), and what a node's
-   children no longer explain is simply its total less theirs. */
+   the table it is 100 unless asked for.  A tree that lost branches would no longer add up, so all
+   other formats are whole unless a limit is given; then the nodes with the most weight stay (an
+   inner node weighs at least what its children do, so what stays is still a tree), and what a
+   node's children no longer explain is simply its total less theirs. */
 #include "api.h"
 
 #include "common/clock.h"
 #include "common/json.h"
-#include "proto/loss.h"
 #include "query/query.h"
 #include "request.h"
 #include "selection.h"
-#include "view/marks.h"
+#include "view/export.h"
+#include "view/table_json.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Less than a connection waits for an answer (2 minutes): the query hears of it, not only whoever
    asked, and the next one gets the thread. */
 enum { QUERY_SECONDS_MAX = 110 };
 
-static void write_loss(struct json *json, const uint64_t *loss) {
-  json_key(json, "loss");
-  json_open(json, '{');
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
-    if (loss[i]) json_key_uint(json, loss_name(i), loss[i]);
-  json_close(json, '}');
-}
-
-static void write_marks(struct json *json, const struct view_tree *tree) {
-  json_key(json, "marks");
-  json_open(json, '[');
-  for (uint32_t i = 0; i < tree->mark_count; i++) {
-    struct mark_text text = marks_text(tree->marks[i].marks);
-    json_open(json, '{');
-    json_key_string(json, "service", tree->marks[i].service);
-    json_key_string(json, "mark", text.mark);
-    json_key_string(json, "certainty", text.certainty);
-    json_key_string(json, "meaning", text.meaning);
-    json_close(json, '}');
-  }
-  json_close(json, ']');
-}
-
 static void write_summary(struct json *json, const struct view_tree *tree,
                           const struct selection *selection) {
-  char from[32], to[32];
-  clock_print_time(selection->from_ms * NS_PER_MS, from);
-  clock_print_time(selection->to_ms * NS_PER_MS, to);
-  json_key_uint(json, "total", tree->total_weight);
-  json_key_string(json, "unit", "nanoseconds");
-  json_key_uint(json, "samples", tree->total_count);
-  json_key_string(json, "from", from);
-  json_key_string(json, "to", to);
-  write_loss(json, tree->loss);
-  write_marks(json, tree);
-}
-
-static void write_share(struct json *json, const char *key, const char *key_ci,
-                        const struct view_share *share) {
-  json_key(json, key);
-  json_double(json, share->share);
-  json_key(json, key_ci);
-  json_open(json, '[');
-  json_double(json, share->low);
-  json_double(json, share->high);
-  json_close(json, ']');
-}
-
-static void write_function(struct json *json, const struct view_function *function) {
-  json_key_string(json, "name", function->name);
-  json_key_string(json, "module", function->module);
-  json_key_string(json, "file", function->file);
+  table_json_summary(json, tree, selection->from_ms * NS_PER_MS, selection->to_ms * NS_PER_MS);
 }
 
 static int write_top(struct request *request, const struct view_tree *tree,
                      const struct selection *selection) {
-  struct view_top_row *rows;
-  uint32_t count;
-  int error = view_top(tree, &request->arena, &rows, &count);
-  if (error) return error;
   struct json json;
   answer_begin_json(&request->answer, &json);
   write_summary(&json, tree, selection);
-  json_key(&json, "functions");
-  json_open(&json, '[');
-  for (uint32_t i = 0; i < count && i < selection->limit && !json.is_full; i++) {
-    json_open(&json, '{');
-    write_function(&json, &tree->functions[rows[i].function]);
-    json_key_uint(&json, "self", rows[i].self_weight);
-    json_key_uint(&json, "total", rows[i].total_weight);
-    write_share(&json, "self_share", "self_ci", &rows[i].self);
-    write_share(&json, "total_share", "total_ci", &rows[i].total);
-    json_close(&json, '}');
-  }
-  json_close(&json, ']');
+  int error = table_json_functions(&json, tree, selection->limit, &request->arena);
   answer_end_json(&request->answer, &json);
-  return 0;
+  return error;
 }
 
 struct ranked {
@@ -143,7 +80,7 @@ static void write_node(struct json *json, const struct view_tree *tree, uint32_t
   const struct view_node *node = &tree->nodes[at];
   const struct view_function *function = &tree->functions[node->function];
   json_open(json, '{');
-  write_function(json, function);
+  table_json_function(json, function);
   json_key(json, "line");
   if (function->line)
     json_uint(json, function->line);
@@ -172,24 +109,80 @@ static int write_tree(struct request *request, const struct view_tree *tree,
   return 0;
 }
 
-static int write_folded(struct request *request, const struct view_tree *tree,
+/* The stacks that stay within a limit are those with the heaviest leaves: the others get no weight
+   of their own. */
+static int limit_stacks(struct request *request, const struct view_tree *tree,
                         const struct selection *selection) {
-  struct answer *answer = &request->answer;
   uint32_t *index = choose_nodes(request, tree, selection, true);
   if (index == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < tree->node_count; i++)
-    if (index[i] == UINT32_MAX) tree->nodes[i].self_weight = 0; /* then it is no stack's leaf */
+    if (index[i] == UINT32_MAX) tree->nodes[i].self_weight = tree->nodes[i].self_count = 0;
+  return 0;
+}
+
+static int write_folded(struct request *request, const struct view_tree *tree,
+                        const struct selection *selection) {
+  struct answer *answer = &request->answer;
+  int error = limit_stacks(request, tree, selection);
   answer->type = "text/plain; charset=utf-8";
-  int error = view_folded(tree, &request->arena, &answer->body);
+  if (error == 0) error = view_folded(tree, &request->arena, &answer->body);
+  return error == 0 && answer->body.len > ANSWER_BYTES_MAX ? -EOVERFLOW : error;
+}
+
+/* A file for another tool. */
+struct file_form {
+  const char *type, *name;
+  int (*write)(const struct view_tree *tree, const struct view_origin *origin, struct arena *arena,
+               struct buf *ret);
+};
+
+static int write_file(struct request *request, const struct view_tree *tree,
+                      const struct selection *selection, const struct file_form *form) {
+  char disposition[64];
+  struct answer *answer = &request->answer;
+  const struct view_origin origin = {.title = parameters_find(&request->parameters, "match"),
+                                     .start_ns = selection->from_ms * NS_PER_MS,
+                                     .end_ns = selection->to_ms * NS_PER_MS};
+  int error = limit_stacks(request, tree, selection);
+  if (error == 0) error = form->write(tree, &origin, &request->arena, &answer->body);
   if (error == 0 && answer->body.len > ANSWER_BYTES_MAX) error = -EOVERFLOW;
-  return error;
+  if (error != 0) return error;
+  answer->type = form->type;
+  snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", form->name);
+  answer_add_field(answer, "Content-Disposition", disposition);
+  return 0;
+}
+
+static int write_pprof(struct request *request, const struct view_tree *tree,
+                       const struct selection *selection) {
+  static const struct file_form form = {"application/octet-stream", "fleetprof.pb.gz", view_pprof};
+  return write_file(request, tree, selection, &form);
+}
+
+static int write_speedscope(struct request *request, const struct view_tree *tree,
+                            const struct selection *selection) {
+  static const struct file_form form = {"application/json", "fleetprof.speedscope.json",
+                                        view_speedscope};
+  return write_file(request, tree, selection, &form);
+}
+
+static int write_callgrind(struct request *request, const struct view_tree *tree,
+                           const struct selection *selection) {
+  static const struct file_form form = {"text/plain; charset=utf-8", "callgrind.out.fleetprof",
+                                        view_callgrind};
+  return write_file(request, tree, selection, &form);
 }
 
 static const struct {
   const char *name;
   int (*write)(struct request *request, const struct view_tree *tree,
                const struct selection *selection);
-} formats[] = {{"top", write_top}, {"tree", write_tree}, {"folded", write_folded}};
+} formats[] = {{"top", write_top},
+               {"tree", write_tree},
+               {"folded", write_folded},
+               {"pprof", write_pprof},
+               {"speedscope", write_speedscope},
+               {"callgrind", write_callgrind}};
 
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
@@ -219,7 +212,9 @@ void api_profile(struct request *request) {
   while (name && format < count && strcmp(formats[format].name, name) != 0) format++;
   if (format == count) {
     answer_problem(&request->answer, 400, "format",
-                   "format: \"%.64s\" is not one of top, tree, folded", name);
+                   "format: \"%.64s\" is not one of top, tree, folded, pprof, "
+                   "speedscope, callgrind",
+                   name);
     return;
   }
   struct selection selection;

@@ -163,6 +163,23 @@ static void folded_stacks_are_plain_text(void **state) {
   assert_string_equal(body, "tool+0x10 600\n");
 }
 
+static void files_for_other_tools_say_what_they_are(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "pprof", NULL, NULL);
+  assert_string_equal(request.answer.type, "application/octet-stream");
+  assert_has(request.answer.fields, "filename=\"fleetprof.pb.gz\"");
+  assert_memory_equal(body, "\x1f\x8b", 2);
+  body = ask(api_profile, "format", "speedscope", NULL, NULL);
+  assert_string_equal(request.answer.type, "application/json");
+  assert_has(body, "\"weights\":[600,300,100]");
+  body = ask(api_profile, "format", "callgrind", NULL, NULL);
+  assert_string_equal(request.answer.type, "text/plain; charset=utf-8");
+  assert_has(body, "\nfn=(1) tool+0x10\n0 ");
+  assert_has(body, "\ntotals: ");
+  body = ask(api_profile, "format", "speedscope", "limit", "1");
+  assert_has(body, "\"weights\":[600]");
+}
+
 static void an_unknown_format_is_named(void **state) {
   (void)state;
   const char *body = ask(api_profile, "format", "magic", NULL, NULL);
@@ -340,6 +357,7 @@ int main(void) {
       TEST(the_tree_hangs_together),
       TEST(a_limited_tree_keeps_the_heaviest_and_their_parents),
       TEST(folded_stacks_are_plain_text),
+      TEST(files_for_other_tools_say_what_they_are),
       TEST(an_unknown_format_is_named),
       TEST(boards_have_every_promised_field),
       TEST(the_books_close_with_what_is_pending),

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The formats of `report`, one row each: what makes them is in view and report, what is here is
+   only which of them, and what a file tells beside its tree.
+
+   Colour is for a terminal alone, and for nobody who has said NO_COLOR. */
+#include "report_print.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/json.h"
+#include "report/counts.h"
+#include "report/diff_text.h"
+#include "report/top_text.h"
+#include "view/export.h"
+#include "view/table_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct top_text style_of(const struct report_settings *settings) {
+  return (struct top_text){.limit = (uint32_t)settings->options.limit,
+                           .has_colour = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == NULL};
+}
+
+static int print_json(const struct report_settings *settings, const struct report_side *side,
+                      struct arena *arena, struct buf *ret) {
+  struct json json;
+  json_init(&json, ret, SIZE_MAX);
+  json_open(&json, '{');
+  table_json_summary(&json, &side->tree, side->profile.start_walltime_ns,
+                     side->profile.end_walltime_ns);
+  int error = table_json_functions(&json, &side->tree, (uint32_t)settings->options.limit, arena);
+  json_close(&json, '}');
+  buf_append_byte(ret, '\n');
+  return error == 0 && ret->failed ? -ENOMEM : error;
+}
+
+static struct view_origin origin_of(const struct profile *profile) {
+  struct view_origin origin = {.title = profile->exe,
+                               .start_ns = profile->start_walltime_ns,
+                               .end_ns = profile->end_walltime_ns};
+  if (profile->main_module != BATCH_NONE)
+    origin.main_module = profile_module_name(&profile->modules[profile->main_module]);
+  if (profile->asked_mhz > 0) origin.period_ns = 1000 * NS_PER_SECOND / profile->asked_mhz;
+  return origin;
+}
+
+static int print_diff(const struct report_settings *settings, const struct report_side sides[2],
+                      struct arena *arena, struct buf *ret) {
+  const struct diff_sides both = {&sides[0].tree, &sides[1].tree};
+  const struct top_text style = style_of(settings);
+  if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
+  return diff_text_print(&both, &style, arena, ret);
+}
+
+int report_print(const struct report_settings *settings, const struct report_side sides[2],
+                 struct arena *arena, struct buf *ret) {
+  const struct report_side *side = &sides[0];
+  const struct view_origin origin = origin_of(&side->profile);
+  const struct top_text style = style_of(settings);
+  if (settings->options.diff != NULL) return print_diff(settings, sides, arena, ret);
+  switch (settings->format) {
+  case REPORT_JSON:
+    return print_json(settings, side, arena, ret);
+  case REPORT_FOLDED:
+    return view_folded(&side->tree, arena, ret);
+  case REPORT_PPROF:
+    return view_pprof(&side->tree, &origin, arena, ret);
+  case REPORT_SPEEDSCOPE:
+    return view_speedscope(&side->tree, &origin, arena, ret);
+  case REPORT_CALLGRIND:
+    return view_callgrind(&side->tree, &origin, arena, ret);
+  default:
+    return top_text_print(&side->profile, &side->tree, &style, arena, ret);
+  }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names from a co-process that speaks addr2line's protocol: an address a line on its stdin, answers
+   on its stdout, in order. */
+#ifndef REPORT_TRANSLATOR_H
+#define REPORT_TRANSLATOR_H
+
+#include "named_tree.h"
+
+#include <stddef.h>
+
+enum { TRANSLATOR_WHY_BYTES = 256 };
+
+struct translator {
+  const char *command;  /* for /bin/sh -c; MODULE and BUILD_ID are in its environment */
+  unsigned deadline_ms; /* without a byte in either direction: it hangs */
+};
+
+/* Whether COMMAND asks for its module, and so can serve more than one. */
+bool translator_takes_module(const struct translator *translator);
+
+/* Asks for the frames of PROFILE that lie in module MODULE and sets their NAMES (one a frame of the
+   profile; texts in ARENA).  A translator that dies, hangs or miscounts is started once more.
+   SIGPIPE is ignored by the caller.
+   Returns 0, or -errno with WHY; frames that were answered before keep their names. */
+int translator_name(const struct translator *translator, const struct profile *profile,
+                    uint32_t module, struct arena *arena, struct frame_name *names,
+                    char why[TRANSLATOR_WHY_BYTES]);
+
+/* Reads LINES, the answer to COUNT addresses, the same number of lines for each: a name; or a name
+   and file:line; before either, the address itself.  Sets the names that are known.  Returns 0,
+   -EBADMSG when the lines do not come out even, or -ENOMEM.  Pure. */
+int translator_parse(const char *lines, uint32_t count, struct arena *arena,
+                     struct frame_name *ret);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A difference of shares with its interval, and a verdict that does not lie.
+
+   The interval is Newcombe's (R. G. Newcombe, "Interval estimation for the difference between
+   independent proportions", Statistics in Medicine 17, 1998, method 10): the two Wilson intervals
+   l..u, combined by what each end can move,
+
+     low  = d - sqrt((b - l_b)^2 + (u_a - a)^2)      high = d + sqrt((u_b - b)^2 + (a - l_a)^2)
+
+   The p-value is that of the two-proportion test with a pooled share.
+
+   A profile has hundreds of functions, and at one in twenty some would always seem to have changed.
+   So "changed" is decided for all together (Y. Benjamini, Y. Hochberg, "Controlling the false
+   discovery rate", Journal of the Royal Statistical Society B 57, 1995): the i-th smallest of m
+   p-values counts when it, or a later one, is at most i/m of 5 %.
+
+   "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
+   point of zero.  Everything else is "unclear".  Samples are taken for independent; runs of one
+   program on one machine differ by more than that, so a verdict is about these files. */
+#include "diff.h"
+#include "interval.h"
+
+#include "common/arena.h"
+#include "common/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double same_within = 0.01;
+static const double false_share = 0.05; /* of those called changed */
+
+struct diff {
+  struct view_diff_row *rows;
+  uint32_t count;
+  struct table by_name;
+};
+
+static struct view_diff_row *row_of(struct diff *diff, const struct view_function *function) {
+  uint64_t hash = table_hash(function->name, strlen(function->name), 0);
+  hash = table_hash(function->module, strlen(function->module), hash);
+  uint32_t cursor, at = table_find(&diff->by_name, hash, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&diff->by_name, hash, &cursor))
+    if (strcmp(diff->rows[at].name, function->name) == 0 &&
+        strcmp(diff->rows[at].module, function->module) == 0)
+      return &diff->rows[at];
+  if (table_add(&diff->by_name, hash, diff->count) != 0) return NULL;
+  diff->rows[diff->count] =
+      (struct view_diff_row){.name = function->name, .module = function->module};
+  return &diff->rows[diff->count++];
+}
+
+/* Adds what the functions of TREE hold themselves; B: to the second side. */
+static int add_tree(struct diff *diff, const struct view_tree *tree, bool is_b) {
+  for (uint32_t i = 1; i < tree->node_count; i++) {
+    uint64_t weight = tree->nodes[i].self_weight;
+    if (weight == 0) continue;
+    struct view_diff_row *row = row_of(diff, &tree->functions[tree->nodes[i].function]);
+    if (row == NULL) return -ENOMEM;
+    *(is_b ? &row->b_weight : &row->a_weight) += weight;
+  }
+  return 0;
+}
+
+static double share_of(uint64_t weight, const struct view_tree *tree) {
+  return tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
+}
+
+/* Two-sided, of no difference between shares A of N and B of M records. */
+static double p_of(double a, double n, double b, double m) {
+  if (!(n > 0) || !(m > 0)) return 1;
+  double pooled = (a * n + b * m) / (n + m);
+  double error = sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
+  return error > 0 ? erfc(fabs(b - a) / error / sqrt(2)) : 1;
+}
+
+static void compare(struct view_diff_row *row, const struct view_tree *a,
+                    const struct view_tree *b) {
+  double n = (double)a->total_count, m = (double)b->total_count;
+  row->a = share_of(row->a_weight, a);
+  row->b = share_of(row->b_weight, b);
+  struct view_share wilson_a = interval_wilson(row->a * n, n);
+  struct view_share wilson_b = interval_wilson(row->b * m, m);
+  row->difference = row->b - row->a;
+  row->low = row->difference - hypot(row->b - wilson_b.low, wilson_a.high - row->a);
+  row->high = row->difference + hypot(wilson_b.high - row->b, row->a - wilson_a.low);
+  row->p = p_of(row->a, n, row->b, m);
+  bool is_same = row->low > -same_within && row->high < same_within;
+  row->verdict = is_same ? VIEW_SAME : VIEW_UNCLEAR;
+}
+
+static int surest_first(const void *left, const void *right) {
+  const struct view_diff_row *a = left, *b = right;
+  return a->p < b->p ? -1 : a->p > b->p;
+}
+
+static int largest_first(const void *left, const void *right) {
+  const struct view_diff_row *a = left, *b = right;
+  double one = fabs(a->difference), other = fabs(b->difference);
+  if (one != other) return one > other ? -1 : 1;
+  int by_name = strcmp(a->name, b->name);
+  return by_name != 0 ? by_name : strcmp(a->module, b->module);
+}
+
+/* Benjamini and Hochberg's step. */
+static void judge(struct diff *diff) {
+  uint32_t changed = 0;
+  qsort(diff->rows, diff->count, sizeof *diff->rows, surest_first);
+  for (uint32_t i = 0; i < diff->count; i++)
+    if (diff->rows[i].p <= false_share * (i + 1) / diff->count) changed = i + 1;
+  for (uint32_t i = 0; i < changed; i++) diff->rows[i].verdict = VIEW_CHANGED;
+}
+
+int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena *arena,
+              struct view_diff_row **ret, uint32_t *ret_count) {
+  struct diff diff = {.count = 0};
+  size_t room = (size_t)a->function_count + b->function_count;
+  diff.rows = arena_array(arena, room, sizeof *diff.rows);
+  int error = diff.rows == NULL ? -ENOMEM : 0;
+  if (error == 0) error = add_tree(&diff, a, false);
+  if (error == 0) error = add_tree(&diff, b, true);
+  table_fini(&diff.by_name);
+  if (error != 0) return error;
+  for (uint32_t i = 0; i < diff.count; i++) compare(&diff.rows[i], a, b);
+  judge(&diff);
+  qsort(diff.rows, diff.count, sizeof *diff.rows, largest_first);
+  *ret = diff.rows;
+  *ret_count = diff.count;
+  return 0;
+}
+
+const char *view_verdict_name(enum view_verdict verdict) {
+  static const char *const names[] = {"changed", "same", "unclear"};
+  return names[verdict];
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two trees, function by function: what changed, what did not, what cannot be told. */
+#ifndef VIEW_DIFF_H
+#define VIEW_DIFF_H
+
+#include "view.h"
+
+enum view_verdict {
+  VIEW_CHANGED, /* more than chance makes, with at most one in twenty of them wrong */
+  VIEW_SAME,    /* the difference is less than a percent point, surely */
+  VIEW_UNCLEAR, /* too few samples to tell */
+};
+
+struct view_diff_row {
+  const char *name, *module;
+  uint64_t a_weight, b_weight;  /* self */
+  double a, b;                  /* self shares */
+  double difference, low, high; /* b - a and its 95 % interval */
+  double p;
+  enum view_verdict verdict;
+};
+
+/* Compares the self shares of all functions of A and B, the largest difference first.  RET points
+   into ARENA, texts into the trees.  Returns 0 or -ENOMEM. */
+int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena *arena,
+              struct view_diff_row **ret, uint32_t *ret_count);
+
+const char *view_verdict_name(enum view_verdict verdict);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A tree as files that other tools open. */
+#ifndef VIEW_EXPORT_H
+#define VIEW_EXPORT_H
+
+#include "view.h"
+
+/* What such a file tells beside the tree; zero and "" are "not known". */
+struct view_origin {
+  const char *title;         /* what was profiled */
+  const char *main_module;   /* name of its executable */
+  uint64_t start_ns, end_ns; /* wall time */
+  uint64_t period_ns;        /* between two samples of one thread */
+};
+
+/* Each appends to RET: a gzipped profile.proto of the pprof tools; a speedscope file with one
+   sampled profile; text for callgrind_annotate and KCachegrind.  Weights are nanoseconds, names
+   stay as they are.  Return 0 or -ENOMEM. */
+int view_pprof(const struct view_tree *tree, const struct view_origin *origin, struct arena *arena,
+               struct buf *ret);
+int view_speedscope(const struct view_tree *tree, const struct view_origin *origin,
+                    struct arena *arena, struct buf *ret);
+int view_callgrind(const struct view_tree *tree, const struct view_origin *origin,
+                   struct arena *arena, struct buf *ret);
+
+#endif

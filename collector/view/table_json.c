@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One shape for whoever reads tables: `GET /api/v1/profile` and `fleetprof report --format json`
+   are written by the same lines, so a script that reads one reads the other.
+
+   Losses that did not happen are left out; every other key is always there. */
+#include "table_json.h"
+#include "marks.h"
+
+#include "common/clock.h"
+#include "common/json.h"
+
+static void write_loss(struct json *json, const uint64_t *loss) {
+  json_key(json, "loss");
+  json_open(json, '{');
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    if (loss[i]) json_key_uint(json, loss_name(i), loss[i]);
+  json_close(json, '}');
+}
+
+static void write_marks(struct json *json, const struct view_tree *tree) {
+  json_key(json, "marks");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < tree->mark_count; i++) {
+    struct mark_text text = marks_text(tree->marks[i].marks);
+    json_open(json, '{');
+    json_key_string(json, "service", tree->marks[i].service);
+    json_key_string(json, "mark", text.mark);
+    json_key_string(json, "certainty", text.certainty);
+    json_key_string(json, "meaning", text.meaning);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+void table_json_summary(struct json *json, const struct view_tree *tree, uint64_t from_ns,
+                        uint64_t to_ns) {
+  char from[32], to[32];
+  clock_print_time(from_ns, from);
+  clock_print_time(to_ns, to);
+  json_key_uint(json, "total", tree->total_weight);
+  json_key_string(json, "unit", "nanoseconds");
+  json_key_uint(json, "samples", tree->total_count);
+  json_key_string(json, "from", from);
+  json_key_string(json, "to", to);
+  write_loss(json, tree->loss);
+  write_marks(json, tree);
+}
+
+void table_json_function(struct json *json, const struct view_function *function) {
+  json_key_string(json, "name", function->name);
+  json_key_string(json, "module", function->module);
+  json_key_string(json, "file", function->file);
+}
+
+void table_json_share(struct json *json, const char *key, const char *key_ci,
+                      const struct view_share *share) {
+  if (key != NULL) {
+    json_key(json, key);
+    json_double(json, share->share);
+  }
+  json_key(json, key_ci);
+  json_open(json, '[');
+  json_double(json, share->low);
+  json_double(json, share->high);
+  json_close(json, ']');
+}
+
+int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
+                         struct arena *arena) {
+  struct view_top_row *rows;
+  uint32_t count;
+  int error = view_top(tree, arena, &rows, &count);
+  if (error) return error;
+  json_key(json, "functions");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < count && i < limit && !json->is_full; i++) {
+    json_open(json, '{');
+    table_json_function(json, &tree->functions[rows[i].function]);
+    json_key_uint(json, "self", rows[i].self_weight);
+    json_key_uint(json, "total", rows[i].total_weight);
+    table_json_share(json, "self_share", "self_ci", &rows[i].self);
+    table_json_share(json, "total_share", "total_ci", &rows[i].total);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+  return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The function table as JSON: the same from the collector's API and from a file. */
+#ifndef VIEW_TABLE_JSON_H
+#define VIEW_TABLE_JSON_H
+
+#include "view.h"
+
+struct json;
+
+/* Writes, into an open object, what every answer about TREE begins with: total, unit, samples, the
+   wall times, loss and marks. */
+void table_json_summary(struct json *json, const struct view_tree *tree, uint64_t from_ns,
+                        uint64_t to_ns);
+
+/* Writes FUNCTION's name, module and file into an open object. */
+void table_json_function(struct json *json, const struct view_function *function);
+
+/* Writes the first LIMIT functions of TREE's table into an open object.  Returns 0 or -ENOMEM. */
+int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
+                         struct arena *arena);
+
+/* Writes SHARE as a share under KEY, or nothing when KEY is NULL, and its interval under KEY_CI. */
+void table_json_share(struct json *json, const char *key, const char *key_ci,
+                      const struct view_share *share);
+
+#endif

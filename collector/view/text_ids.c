@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Export formats refer to a name by a number and write it out once.  This is the table behind that.
+
+   As with a buf, running out of memory is remembered and asked for once, at the end: every caller
+   is in the middle of a line then, and has nothing better to do.
+
+   The hash has no secret: who chooses the names gets an export that is slow to make, of a tree that
+   has at most a few thousand of them, and has chosen them for himself. */
+#include "text_ids.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 64 };
+
+static bool grow(struct text_ids *ids) {
+  if (ids->count < ids->room) return true;
+  uint32_t room = ids->room > 0 ? ids->room * 2 : FIRST_ROOM;
+  const char **more = reallocarray(ids->texts, room, sizeof *more);
+  if (more == NULL) return false;
+  ids->texts = more;
+  ids->room = room;
+  return true;
+}
+
+uint32_t text_ids_of(struct text_ids *ids, const char *text, bool *ret_is_new) {
+  uint64_t hash = table_hash(text, strlen(text), 0);
+  uint32_t cursor, at = table_find(&ids->by_hash, hash, &cursor);
+  while (at != TABLE_NONE && strcmp(ids->texts[at], text) != 0)
+    at = table_next(&ids->by_hash, hash, &cursor);
+  if (ret_is_new != NULL) *ret_is_new = at == TABLE_NONE;
+  if (at != TABLE_NONE) return at;
+  if (!grow(ids) || table_add(&ids->by_hash, hash, ids->count) != 0) {
+    ids->failed = true;
+    return 0;
+  }
+  ids->texts[ids->count] = text;
+  return ids->count++;
+}
+
+void text_ids_fini(struct text_ids *ids) {
+  table_fini(&ids->by_hash);
+  free(ids->texts);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts numbered in the order in which they are first asked for. */
+#ifndef VIEW_TEXT_IDS_H
+#define VIEW_TEXT_IDS_H
+
+#include "common/table.h"
+
+#include <stdbool.h>
+
+/* All-zero is empty.  Texts are borrowed. */
+struct text_ids {
+  struct table by_hash;
+  const char **texts;
+  uint32_t count, room;
+  bool failed; /* memory ran out: what was returned since then is 0 */
+};
+
+/* Returns the number of TEXT, from 0 on; RET_IS_NEW (may be NULL) whether it was just given. */
+uint32_t text_ids_of(struct text_ids *ids, const char *text, bool *ret_is_new);
+void text_ids_fini(struct text_ids *ids);
+
+#endif

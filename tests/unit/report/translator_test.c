@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Translators that answer, keep their answers, die, hang and miscount. */
+#include "profile_fixture.h"
+
+#include "report/translator.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static struct arena arena;
+
+static int set_up(void **state) {
+  (void)state;
+  arena_init(&arena, 16 << 20);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  arena_fini(&arena);
+  return 0;
+}
+
+static void the_number_of_lines_tells_the_form(void **state) {
+  struct frame_name names[2] = {{0}};
+  (void)state;
+  assert_int_equal(translator_parse("alpha\nbeta\n", 2, &arena, names), 0);
+  assert_string_equal(names[1].name, "beta");
+  assert_null(names[1].file);
+  assert_int_equal(
+      translator_parse("f\n/a.c:12\n??\n??:0\n", 2, &arena, memset(names, 0, sizeof names)), 0);
+  assert_string_equal(names[0].name, "f");
+  assert_string_equal(names[0].file, "/a.c");
+  assert_int_equal(names[0].line, 12);
+  assert_null(names[1].name);
+  assert_int_equal(translator_parse("0x1\nf\na.c:3 (discriminator 2)\n0x2\ng\r\n??:?\n", 2, &arena,
+                                    memset(names, 0, sizeof names)),
+                   0);
+  assert_int_equal(names[0].line, 3);
+  assert_string_equal(names[1].name, "g");
+  assert_null(names[1].file);
+}
+
+static void lines_that_do_not_come_out_even_are_not_believed(void **state) {
+  struct frame_name names[2] = {{0}};
+  (void)state;
+  assert_int_equal(translator_parse("", 2, &arena, names), -EBADMSG);
+  assert_int_equal(translator_parse("one\n", 2, &arena, names), -EBADMSG);
+  assert_int_equal(translator_parse("1\n2\n3\n", 2, &arena, names), -EBADMSG);
+  assert_int_equal(translator_parse("1\n2\n3\n4\n5\n6\n7\n8\n", 2, &arena, names), -EBADMSG);
+  assert_null(names[0].name);
+  assert_int_equal(translator_parse("1\n2", 2, &arena, names), 0); /* no line end at the end */
+}
+
+/* A profile of COUNT addresses in one module. */
+static void fill(struct profile *profile, uint64_t count) {
+  const struct batch_module module = {span_of("\xab\xcd", 2), "/opt/tool", 1, MODULE_ELF};
+  assert_int_equal(profile_init(profile), 0);
+  for (uint64_t i = 0; i < count; i++)
+    assert_int_equal(profile_add_leaf(profile, &module, 0x1000 + i, 1, 1), 0);
+}
+
+static int run(const char *command, uint64_t count, struct profile *profile,
+               struct frame_name **ret, char *why) {
+  const struct translator translator = {command, 1000};
+  fill(profile, count);
+  *ret = calloc(count, sizeof **ret);
+  return translator_name(&translator, profile, 0, &arena, *ret, why);
+}
+
+static void ask_all(const char *command, uint64_t count) {
+  struct profile profile;
+  struct frame_name *names;
+  char why[TRANSLATOR_WHY_BYTES] = "", wanted[64];
+  if (run(command, count, &profile, &names, why) != 0) fail_msg("%s: %s", command, why);
+  for (uint64_t i = 0; i < count; i++) {
+    snprintf(wanted, sizeof wanted, "at 0x%llx", (unsigned long long)(0x1000 + i));
+    assert_string_equal(names[i].name, wanted);
+  }
+  free(names);
+  profile_fini(&profile);
+}
+
+static void each_address_gets_its_own_answer(void **state) {
+  (void)state;
+  ask_all("while read -r a; do echo \"at $a\"; done", 300); /* at once */
+  ask_all("sed 's/^/at /'", 40000);                         /* buffered, several processes */
+  ask_all("a=$(cat); echo \"$a\" | sed 's/^/at /'", 16384); /* at the end of all */
+}
+
+static void it_knows_its_module(void **state) {
+  struct profile profile;
+  struct frame_name *names;
+  char why[TRANSLATOR_WHY_BYTES] = "";
+  (void)state;
+  assert_int_equal(run("sed \"s|.*|$MODULE $BUILD_ID|\"", 1, &profile, &names, why), 0);
+  assert_string_equal(names[0].name, "/opt/tool abcd");
+  assert_true(translator_takes_module(&(struct translator){"addr2line -e $MODULE", 1}));
+  assert_false(translator_takes_module(&(struct translator){"addr2line -e x", 1}));
+  free(names);
+  profile_fini(&profile);
+}
+
+static void assert_fails(const char *command, int error, const char *word) {
+  struct profile profile;
+  struct frame_name *names;
+  char why[TRANSLATOR_WHY_BYTES] = "";
+  assert_int_equal(run(command, 5000, &profile, &names, why), error);
+  if (strstr(why, word) == NULL) fail_msg("'%s' does not say '%s'", why, word);
+  for (int i = 0; i < 5000; i++) assert_null(names[i].name);
+  free(names);
+  profile_fini(&profile);
+}
+
+static void what_fails_is_said_and_names_nothing(void **state) {
+  (void)state;
+  assert_fails("exit 3", -EBADMSG, "status 3");
+  assert_fails("echo one line", -EBADMSG, "do not come out even");
+  assert_fails("sleep 100", -ETIMEDOUT, "ended");
+  assert_fails("yes | head -c 80000000", -EOVERFLOW, "");
+}
+
+static void one_that_fell_over_once_is_started_again(void **state) {
+  char command[256], mark[] = "/tmp/translator_test.XXXXXX";
+  int fd = mkstemp(mark);
+  (void)state;
+  assert_true(fd >= 0);
+  close(fd);
+  snprintf(command, sizeof command, "if [ -e %s ]; then rm %s; exit 1; fi; sed 's/^/at /'", mark,
+           mark);
+  ask_all(command, 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(the_number_of_lines_tells_the_form, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(lines_that_do_not_come_out_even_are_not_believed, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(each_address_gets_its_own_answer, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(it_knows_its_module, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(what_fails_is_said_and_names_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(one_that_fell_over_once_is_started_again, set_up, tear_down),
+  };
+  signal(SIGPIPE, SIG_IGN); /* as the contract asks */
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

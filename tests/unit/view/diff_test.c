@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verdicts: what changed is found, what did not is not, what cannot be told is left open. */
+#include "common/arena.h"
+#include "view/diff.h"
+#include "view/tree_builder.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct side {
+  struct tree_builder builder;
+  struct view_tree tree;
+};
+
+static void begin(struct side *side, struct arena *arena) {
+  assert_int_equal(tree_builder_init(&side->builder, arena), 0);
+}
+
+static void add(struct side *side, const char *name, const char *file, uint64_t count) {
+  const struct view_function wanted = {.name = name, .module = "tool", .file = file};
+  uint32_t function, node;
+  assert_int_equal(function_table_intern(&side->builder.functions, &wanted, false, &function), 0);
+  assert_int_equal(tree_builder_child(&side->builder, 0, function, &node), 0);
+  tree_builder_add(&side->builder, node, count, 10 * count);
+}
+
+static void end(struct side *side, struct arena *arena) {
+  assert_int_equal(tree_builder_finish(&side->builder, arena, &side->tree), 0);
+  tree_builder_fini(&side->builder);
+}
+
+static const struct view_diff_row *find(const struct view_diff_row *rows, uint32_t count,
+                                        const char *name) {
+  for (uint32_t i = 0; i < count; i++)
+    if (strcmp(rows[i].name, name) == 0) return &rows[i];
+  fail_msg("no %s", name);
+  return NULL;
+}
+
+static void what_changed_is_told_from_what_did_not(void **state) {
+  struct arena arena;
+  struct side a = {0}, b = {0};
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  arena_init(&arena, 1 << 20);
+  begin(&a, &arena), begin(&b, &arena);
+  add(&a, "hot", NULL, 6000), add(&a, "same", NULL, 3950), add(&a, "rare", NULL, 50);
+  add(&b, "hot", NULL, 4000), add(&b, "same", NULL, 3960), add(&b, "rare", NULL, 40);
+  add(&b, "new", "x.c", 1000), add(&b, "new", "y.c", 1000); /* one function to its reader */
+  end(&a, &arena), end(&b, &arena);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_int_equal(count, 4);
+  assert_int_equal(find(rows, count, "hot")->verdict, VIEW_CHANGED);
+  assert_int_equal(find(rows, count, "new")->verdict, VIEW_CHANGED);
+  assert_int_equal(find(rows, count, "rare")->verdict, VIEW_SAME);
+  assert_int_equal(find(rows, count, "same")->verdict, VIEW_UNCLEAR); /* +- 1.4 points */
+  assert_true(fabs(find(rows, count, "hot")->difference + 0.2) < 1e-12);
+  assert_true(fabs(find(rows, count, "new")->b - 0.2) < 1e-12);
+  for (uint32_t i = 0; i < count; i++)
+    assert_true(rows[i].low <= rows[i].difference && rows[i].difference <= rows[i].high);
+  for (uint32_t i = 1; i < count; i++)
+    assert_true(fabs(rows[i - 1].difference) >= fabs(rows[i].difference));
+  arena_fini(&arena);
+}
+
+static void few_samples_prove_nothing(void **state) {
+  struct arena arena;
+  struct side a = {0}, b = {0};
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  arena_init(&arena, 1 << 20);
+  begin(&a, &arena), begin(&b, &arena);
+  add(&a, "x", NULL, 6), add(&a, "y", NULL, 4);
+  add(&b, "x", NULL, 4), add(&b, "y", NULL, 6);
+  end(&a, &arena), end(&b, &arena);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  for (uint32_t i = 0; i < count; i++) assert_int_equal(rows[i].verdict, VIEW_UNCLEAR);
+  arena_fini(&arena);
+}
+
+static void an_empty_side_is_no_crash(void **state) {
+  struct arena arena;
+  struct side a = {0}, b = {0};
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  arena_init(&arena, 1 << 20);
+  begin(&a, &arena), begin(&b, &arena);
+  add(&b, "x", NULL, 1000);
+  end(&a, &arena), end(&b, &arena);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_int_equal(count, 1);
+  assert_int_equal(rows[0].verdict, VIEW_UNCLEAR);
+  assert_int_equal(view_diff(&a.tree, &a.tree, &arena, &rows, &count), 0);
+  assert_int_equal(count, 0);
+  arena_fini(&arena);
+}
+
+/* Twice the same program: of a thousand functions none is called changed, more than one time in
+   twenty at least. */
+static void chance_is_not_called_change(void **state) {
+  unsigned wrong = 0;
+  (void)state;
+  srand(1);
+  for (int round = 0; round < 40; round++) {
+    struct arena arena;
+    struct side sides[2] = {0};
+    struct view_diff_row *rows;
+    uint32_t count;
+    uint64_t counts[2][200] = {{0}};
+    arena_init(&arena, 4 << 20);
+    for (int side = 0; side < 2; side++) {
+      begin(&sides[side], &arena);
+      for (int i = 0; i < 5000; i++) counts[side][rand() % 200]++;
+      for (int i = 0; i < 200; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%d", i);
+        add(&sides[side], name, NULL, counts[side][i]);
+      }
+      end(&sides[side], &arena);
+    }
+    assert_int_equal(view_diff(&sides[0].tree, &sides[1].tree, &arena, &rows, &count), 0);
+    bool has_change = false;
+    for (uint32_t i = 0; i < count; i++) has_change |= rows[i].verdict == VIEW_CHANGED;
+    wrong += has_change;
+    arena_fini(&arena);
+  }
+  assert_true(wrong <= 5);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_changed_is_told_from_what_did_not),
+      cmocka_unit_test(few_samples_prove_nothing),
+      cmocka_unit_test(an_empty_side_is_no_crash),
+      cmocka_unit_test(chance_is_not_called_change),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What other tools read of a tree is what the tree holds: sums, stacks, inclusive costs. */
+#include "common/arena.h"
+#include "common/buf.h"
+#include "proto/varint.h"
+#include "view/export.h"
+#include "view/tree_builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+/* main, walk and read; recursion through walk and through main. */
+static const struct {
+  const char *stack;
+  uint64_t count, weight;
+} samples[] = {{"m", 1, 10},     {"mw", 2, 20}, {"mwww", 3, 30}, {"mwwr", 4, 40},
+               {"mwmwr", 5, 50}, {"r", 6, 60},  {"mrm", 7, 70}};
+
+enum { WEIGHT = 280, COUNT = 28 };
+
+struct world {
+  struct arena arena;
+  struct tree_builder builder;
+  struct view_tree tree;
+};
+
+static uint32_t function_of(struct world *world, char letter) {
+  static const char *const names[] = {"main", "walk", "re\nad;"};
+  const struct view_function wanted = {.name = names[letter == 'm'   ? 0
+                                                     : letter == 'w' ? 1
+                                                                     : 2],
+                                       .module = letter == 'r' ? "libc.so.6" : "tool",
+                                       .file = letter == 'w' ? "walk.c" : NULL,
+                                       .line = letter == 'w' ? 7 : 0};
+  uint32_t ret;
+  assert_int_equal(function_table_intern(&world->builder.functions, &wanted, false, &ret), 0);
+  return ret;
+}
+
+static int set_up(void **state) {
+  struct world *world = calloc(1, sizeof *world);
+  arena_init(&world->arena, 1 << 20);
+  assert_int_equal(tree_builder_init(&world->builder, &world->arena), 0);
+  for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    uint32_t node = 0;
+    for (const char *at = samples[i].stack; *at != '\0'; at++)
+      assert_int_equal(tree_builder_child(&world->builder, node, function_of(world, *at), &node),
+                       0);
+    tree_builder_add(&world->builder, node, samples[i].count, samples[i].weight);
+  }
+  assert_int_equal(tree_builder_finish(&world->builder, &world->arena, &world->tree), 0);
+  world->tree.loss[LOSS_RING_FULL] = 9;
+  *state = world;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct world *world = *state;
+  tree_builder_fini(&world->builder);
+  arena_fini(&world->arena);
+  free(world);
+  return 0;
+}
+
+static const struct view_origin origin = {"a title", "tool", 1000, 3000, 500};
+
+/* ---- callgrind ---- */
+
+struct costs {
+  uint64_t self, calls; /* CPU_ns of the function NAME */
+};
+
+/* Adds up as callgrind_annotate does: own lines, and the line behind each calls=. */
+static struct costs costs_of(const char *text, const char *name) {
+  struct costs costs = {0, 0};
+  char id[16] = "", pattern[64];
+  bool is_in = false, is_call = false;
+  snprintf(pattern, sizeof pattern, ") %s\n", name);
+  const char *found = strstr(text, pattern);
+  assert_non_null(found);
+  while (found[-1] != '(') found--;
+  snprintf(id, sizeof id, "fn=(%.*s)", (int)strcspn(found, ")"), found);
+  for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+    uint64_t count, weight;
+    if (strncmp(line, "fn=", 3) == 0) is_in = strncmp(line, id, strlen(id)) == 0;
+    if (strncmp(line, "totals:", 7) == 0) break;
+    if (strncmp(line, "calls=", 6) == 0) is_call = true;
+    if (*line < '0' || *line > '9') continue;
+    assert_int_equal(sscanf(line, "%*u %lu %lu", &count, &weight), 2);
+    if (is_in) *(is_call ? &costs.calls : &costs.self) += weight;
+    is_call = false;
+  }
+  return costs;
+}
+
+static void callgrind_costs_are_those_of_the_table(void **state) {
+  struct world *world = *state;
+  struct buf out = {0};
+  struct view_top_row *rows;
+  uint32_t count;
+  assert_int_equal(view_callgrind(&world->tree, &origin, &world->arena, &out), 0);
+  const char *text = buf_text(&out);
+  assert_non_null(strstr(text, "\nsummary: 28 280\n"));
+  assert_non_null(strstr(text, "\ncmd: a title\n"));
+  assert_int_equal(view_top(&world->tree, &world->arena, &rows, &count), 0);
+  assert_int_equal(count, 3);
+  for (uint32_t i = 0; i < count; i++) {
+    const char *name = world->tree.functions[rows[i].function].name;
+    struct costs costs = costs_of(text, strcmp(name, "re\nad;") == 0 ? "re ad;" : name);
+    assert_int_equal(costs.self, rows[i].self_weight);
+    assert_int_equal(costs.self + costs.calls, rows[i].total_weight);
+  }
+  buf_fini(&out);
+}
+
+/* ---- speedscope ---- */
+
+static uint64_t count_of(const char *text, const char *word) {
+  uint64_t count = 0;
+  for (; (text = strstr(text, word)) != NULL; text++) count++;
+  return count;
+}
+
+static void speedscope_has_every_stack_root_first(void **state) {
+  struct world *world = *state;
+  struct buf out = {0};
+  assert_int_equal(view_speedscope(&world->tree, &origin, &world->arena, &out), 0);
+  const char *text = buf_text(&out);
+  assert_non_null(strstr(text, "\"endValue\":280,"));
+  assert_non_null(strstr(text, "\"unit\":\"nanoseconds\""));
+  assert_int_equal(count_of(text, "{\"name\":"), 3);
+  /* main is frame 0, walk 1, read 2 */
+  assert_non_null(
+      strstr(text, "\"samples\":[[0],[0,1],[0,1,1,1],[0,1,1,2],[0,1,0,1,2],[2],[0,2,0]]"));
+  assert_non_null(strstr(text, "\"weights\":[10,20,30,40,50,60,70]"));
+  assert_non_null(strstr(text, "\"file\":\"walk.c\",\"line\":7"));
+  buf_fini(&out);
+}
+
+/* ---- pprof ---- */
+
+static struct buf gunzip(const struct buf *packed) {
+  struct buf out = {0};
+  z_stream stream = {.next_in = packed->data, .avail_in = (uInt)packed->len};
+  assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+  stream.next_out = buf_reserve(&out, 65536);
+  stream.avail_out = 65536;
+  assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.len = stream.total_out;
+  inflateEnd(&stream);
+  return out;
+}
+
+/* One field off MESSAGE. */
+static uint64_t take_field(struct span *message, uint64_t *ret_number, struct span *ret_bytes) {
+  uint64_t key;
+  *ret_bytes = span_of(NULL, 0);
+  assert_int_equal(varint_decode(message, &key), 0);
+  assert_int_equal(varint_decode(message, ret_number), 0);
+  if ((key & 7) == 2) assert_true(span_take(message, *ret_number, ret_bytes));
+  return key >> 3;
+}
+
+struct pprof_sums {
+  uint64_t strings, samples, count, weight, functions, locations, mappings, depth_max;
+  uint64_t duration, period, comments;
+  char first_string[16];
+};
+
+static void add_sample(struct span sample, struct pprof_sums *sums) {
+  struct span bytes;
+  uint64_t number, depth = 0;
+  assert_int_equal(take_field(&sample, &number, &bytes), 1);
+  for (; bytes.len > 0; depth++) {
+    assert_int_equal(varint_decode(&bytes, &number), 0);
+    assert_in_range(number, 1, 3);
+  }
+  if (depth > sums->depth_max) sums->depth_max = depth;
+  assert_int_equal(take_field(&sample, &number, &bytes), 2);
+  assert_int_equal(varint_decode(&bytes, &number), 0);
+  sums->count += number;
+  assert_int_equal(varint_decode(&bytes, &number), 0);
+  sums->weight += number;
+  sums->samples++;
+}
+
+static struct pprof_sums sums_of(struct span message) {
+  struct pprof_sums sums = {0};
+  while (message.len > 0) {
+    struct span bytes;
+    uint64_t number, field = take_field(&message, &number, &bytes);
+    if (field == 2) add_sample(bytes, &sums);
+    if (field == 3) sums.mappings++;
+    if (field == 4) sums.locations++;
+    if (field == 5) sums.functions++;
+    if (field == 6 && sums.strings++ == 0) assert_int_equal(bytes.len, 0);
+    if (field == 10) sums.duration = number;
+    if (field == 12) sums.period = number;
+    if (field == 13) sums.comments++;
+  }
+  return sums;
+}
+
+static void pprof_holds_every_sample(void **state) {
+  struct world *world = *state;
+  struct buf packed = {0};
+  assert_int_equal(view_pprof(&world->tree, &origin, &world->arena, &packed), 0);
+  struct buf raw = gunzip(&packed);
+  struct pprof_sums sums = sums_of(buf_span(&raw));
+  assert_int_equal(sums.samples, 7);
+  assert_int_equal(sums.count, COUNT);
+  assert_int_equal(sums.weight, WEIGHT);
+  assert_int_equal(sums.depth_max, 5);
+  assert_int_equal(sums.functions, 3);
+  assert_int_equal(sums.locations, 3);
+  assert_int_equal(sums.mappings, 2);
+  assert_int_equal(sums.duration, 2000);
+  assert_int_equal(sums.period, 500);
+  assert_int_equal(sums.comments, 1); /* what was lost */
+  buf_fini(&packed);
+  buf_fini(&raw);
+}
+
+static void an_empty_tree_makes_valid_files(void **state) {
+  struct tree_builder builder;
+  struct view_tree tree;
+  struct arena arena;
+  struct buf out = {0};
+  static const struct view_origin unknown = {0};
+  (void)state;
+  arena_init(&arena, 1 << 20);
+  assert_int_equal(tree_builder_init(&builder, &arena), 0);
+  assert_int_equal(tree_builder_finish(&builder, &arena, &tree), 0);
+  assert_int_equal(view_callgrind(&tree, &unknown, &arena, &out), 0);
+  assert_int_equal(view_speedscope(&tree, &unknown, &arena, &out), 0);
+  buf_clear(&out);
+  assert_int_equal(view_pprof(&tree, &unknown, &arena, &out), 0);
+  struct buf raw = gunzip(&out);
+  assert_int_equal(sums_of(buf_span(&raw)).samples, 0);
+  tree_builder_fini(&builder);
+  arena_fini(&arena);
+  buf_fini(&out);
+  buf_fini(&raw);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(callgrind_costs_are_those_of_the_table, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(speedscope_has_every_stack_root_first, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(pprof_holds_every_sample, set_up, tear_down),
+      cmocka_unit_test(an_empty_tree_makes_valid_files),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
