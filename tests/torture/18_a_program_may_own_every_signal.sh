@@ -9,11 +9,12 @@ board owner
 for mode in handler ignore wait default; do same "$torture/signal_owner" $mode "$ms"; done
 # Said while it runs: the census is made by the daemon.
 grep -q handler_lost "$FLEETPROF_PREFIX/bin/fleetprofd" || { without handler_lost "this build's daemon makes no census"; exit 0; }
+running=()
 for mode in handler ignore default; do
-  sampled timer "$torture/signal_owner" $mode 4000 >"$W/run.out" 2>&1 &
-  target=$!
-  is_said() { fleetprof status --state "$B" --format json | grep -q handler_lost; }
-  until_true 8 is_said || lost_unsaid=1
-  wait $target || fail "timer: $mode: ended with $?: $(cat "$W/run.out")"
-  [ -z "${lost_unsaid:-}" ] || fail "timer: $mode: status does not say handler_lost"
+  fleetprof run --state "$B" --flush-timeout 0s --service "lost-$mode" --sampler timer -- "$torture/signal_owner" $mode 2500 >"$W/$mode.out" 2>&1 &
+  running+=($!)
 done
+is_said() { [ "$(asked "sum('handler_lost' in t['unsampled'] for t in d['targets'] if t['service'].startswith('lost-'))")" = 3 ]; }
+until_true 15 is_said || fail "timer: status does not say handler_lost of all: $(asked "[(t['service'], t['unsampled']) for t in d['targets']]")"
+for pid in "${running[@]}"; do wait "$pid" || fail "timer: ended with $?: $(cat "$W"/*.out)"; done
+say "handler_lost is said of each"

@@ -48,7 +48,12 @@ user_board() {
 # sampled SAMPLER COMMAND...: runs it under us; its exit status is ours.
 sampled() { fleetprof run --state "$B" --flush-timeout 0s --sampler "$1" --hz $HZ -- "${@:2}"; }
 # The part of the daemon's status that the expression (d) names.
-asked() { fleetprof status --state "$B" --format json | json "$1"; }
+asked() {
+  local caller=()
+  [ "${B#"$W/user"}" = "$B" ] || caller=(as_user)
+  "${caller[@]}" fleetprof status --state "$B" --format json >"$W/status" 2>&1 || { cat "$W/status" >&2 && return 1; }
+  json "$1" <"$W/status"
+}
 produced() { asked "d['loss']['produced']"; }
 # Prints what was lost, by reason; nothing when nothing was.
 lost() { asked "' '.join(f'{k}={v}' for k, v in d['loss']['dropped'].items() if v)"; }

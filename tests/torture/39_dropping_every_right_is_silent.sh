@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 39: chroot into an empty folder, setuid, no capabilities: after the agent's start, and before it.
+. "$(dirname "$0")/lib.sh"
+[ "$(id -u)" = 0 ] || not_run "only root can drop root"
+HZ=997
+ms=$(pick 150 10000)
+mkdir "$W/empty"
+board drops
+SAMPLES=20 same "$torture/drops" "$W/empty" $NOBODY "$ms"
+SAMPLES=20 same "$torture/drops" "$W/empty" $NOBODY "$ms" hidden
+# Before: the program starts as nobody, who may not open the daemon's folder, and without capabilities.
+chmod 700 "$B"
+same setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --bounding-set=-all --no-new-privs "$torture/drops" / $NOBODY "$ms"
+# Before: in a root that has the program and its libraries, but no /proc, no socket and no agent.
+root=$W/root
+mkdir -p "$root/bin" && cp "$torture/drops" "$root/bin/"
+for library in $(ldd "$torture/drops" | grep -o '/[^ ]*'); do
+  mkdir -p "$root/${library%/*}" && cp -L "$library" "$root/$library"
+done
+mkdir -p "$root/${agent%/*}" && cp "$agent" "$root/$agent"
+SAMPLES=0 same chroot "$root" /bin/drops / $NOBODY "$ms"
+say "$(asked "len(d['notes'])") notes in the daemon's status"

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 40: a setuid program (AT_SECURE) gets no ring and its environment is not read; one that is not
+# dumpable, or that its user may run but not read, runs as without us.
+. "$(dirname "$0")/lib.sh"
+HZ=5000
+user_board user
+chmod 755 "$W"
+cp "$torture/chain" "$W/setuid" && chmod 4755 "$W/setuid"
+cp "$torture/fp_lies" "$W/unreadable" && chmod 711 "$W/unreadable"
+for program in "$W/setuid" "$W/unreadable 20" "$torture/drops / $NOBODY 100 hidden"; do
+  as_user $program >"$W/plain.out" 2>"$W/plain.err"
+  plain=$?
+  for sampler in "${samplers[@]}"; do
+    before=$(produced)
+    as_user fleetprof run --state "$B" --flush-timeout 0s --sampler "$sampler" --hz $HZ -- $program >"$W/run.out" 2>"$W/run.err"
+    [ $? = $plain ] || fail "$sampler: $program: another status than $plain"
+    cmp -s "$W/plain.out" "$W/run.out" || fail "$sampler: $program: $(diff "$W/plain.out" "$W/run.out")"
+    [ ! -s "$W/run.err" ] || fail "$sampler: $program: stderr: $(cat "$W/run.err")"
+    sleep .3
+    say "$sampler: ${program##*/}: $(($(produced) - before)) samples"
+  done
+done
+# No ring: neither the agent nor a memfd of the daemon's is mapped in it, and it has no timer.
+cp "$torture/sleepers" "$W/setuid-sleepers" && chmod 4755 "$W/setuid-sleepers"
+as_user fleetprof run --state "$B" --flush-timeout 0s --sampler timer -- "$W/setuid-sleepers" 2 2 >/dev/null &
+runner=$!
+is_running() { target=$(pgrep -f "^$W/setuid-sleepers" | head -n 1); [ -n "$target" ]; }
+until_true 5 is_running || fail "the setuid program does not run"
+sleep .3
+! grep -E 'memfd|libfleetprof' "/proc/$target/maps" || fail "a setuid program has a ring"
+case $(timers_of "$target") in 0 | -) ;; *) fail "a setuid program has timers" ;; esac
+wait $runner || fail "the setuid program ended with $?"
+# By hand, with every variable that could mislead: no socket is even tried (there is nobody to answer).
+as_user env LD_PRELOAD="$agent" FLEETPROF_SOCKET="$B/fleetprofd.sock" "$W/setuid" >"$W/run.out" 2>"$W/run.err"
+[ ! -s "$W/run.err" ] || fail "preloaded by hand: stderr: $(cat "$W/run.err")"

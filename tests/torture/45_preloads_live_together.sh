@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 45: the agent beside jemalloc, tcmalloc, heaptrack and an LD_AUDIT library, in both orders.
+. "$(dirname "$0")/lib.sh"
+HZ=5000
+board preloads
+printf 'print(sum(len(str(i)) for i in range(%s)))\n' "$(pick 300000 30000000)" >"$W/program.py"
+library() { ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'; }
+try() { # try NAME PRELOAD...: both orders, beside the agent
+  local name=$1 others=$2 order plain
+  plain=$(LD_PRELOAD=$others /usr/bin/python3 "$W/program.py" 2>&1) || fail "$name alone: $plain"
+  for order in "$agent:$others" "$others:$agent"; do
+    before=$(produced)
+    LD_PRELOAD=$order FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock /usr/bin/python3 "$W/program.py" >"$W/run.out" 2>&1 \
+      || fail "$order: ended with $?: $(cat "$W/run.out")"
+    [ "$(cat "$W/run.out")" = "$plain" ] || fail "$order: $(cat "$W/run.out")"
+    at_least 5 "$before" || fail "$order: not sampled"
+    LD_PRELOAD=$order FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/frenzy" 1 libm.so.6 >"$W/run.out" 2>&1 \
+      || fail "$order: frenzy ended with $?: $(cat "$W/run.out")"
+  done
+  say "$name: both orders"
+}
+all=
+for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libtcmalloc.so.4; do
+  path=$(library $name)
+  [ -n "$path" ] || { without $name "it is not installed"; continue; }
+  is_long || [ -z "$all" ] || continue
+  try $name "$path"
+  all=$all${all:+:}$path
+done
+tracker=$(find /usr/lib -name libheaptrack_preload.so 2>/dev/null | head -n 1)
+if [ -n "$tracker" ]; then
+  DUMP_HEAPTRACK_OUTPUT=$W/heaptrack
+  export DUMP_HEAPTRACK_OUTPUT
+  try heaptrack "$tracker"
+  unset DUMP_HEAPTRACK_OUTPUT
+else
+  without heaptrack "it is not installed"
+fi
+if is_long && [ -n "$all" ]; then try "all at once" "$all"; fi
+cat >"$W/audit.c" <<'C'
+#define _GNU_SOURCE
+#include <link.h>
+unsigned la_version(unsigned version) { return version; }
+unsigned la_objopen(struct link_map *map, Lmid_t id, uintptr_t *cookie) { (void)map; (void)id; (void)cookie; return LA_FLG_BINDTO | LA_FLG_BINDFROM; }
+C
+if compile "$W/audit.so" gcc -shared -fPIC "$W/audit.c"; then
+  before=$(produced)
+  LD_AUDIT=$W/audit.so LD_PRELOAD=$agent FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock /usr/bin/python3 "$W/program.py" >"$W/run.out" 2>&1 \
+    || fail "LD_AUDIT: ended with $?: $(cat "$W/run.out")"
+  at_least 5 "$before" || fail "LD_AUDIT: not sampled"
+  say "LD_AUDIT: as it was"
+fi

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 46: 1, 10, 25 and 50 % duty, locked to the kernel's tick and not: the weight of the answer, and of the
+# timer's samples alone, is what getrusage says, within 3 % and four periods (samples at either end; exec and the
+# loader, which getrusage has and the first period may miss).
+. "$(dirname "$0")/lib.sh"
+HZ=499
+seconds=$(pick 2 60)
+start_collector
+enroll duty
+for sampler in perf timer; do
+  running=()
+  for duty in 1:20 10:20 25:16 50:8 50:7.3; do
+    name=duty-$sampler-${duty/:/-of-}
+    fleetprof run --state "$B" --collector "127.0.0.1:$A" --service "$name" --sampler $sampler --hz $HZ -- \
+      "$torture/duty" ${duty/:/ } "$seconds" >"$W/$name" 2>"$W/$name.err" &
+    running+=($!)
+  done
+  for pid in "${running[@]}"; do wait "$pid" || fail "$sampler: a duty cycle ended with $?"; done
+done
+for file in "$W"/duty-*-of-*; do
+  case $file in *.err) [ ! -s "$file" ] && continue || fail "$file: $(cat "$file")" ;; esac
+  name=${file##*/}
+  profile "{service=\"$name\"}" | json "'%d %d' % (d['total'], sum(f['self'] for f in d['functions'] if f['name'] != '[unsampled]'))" >"$W/weight" || fail "$name: no profile"
+  read -r total weight <"$W/weight"
+  used=$(cat "$file") ends=$((4 * 1000000000 / HZ))
+  say "$name: getrusage $((used / 1000000)) ms, answered $((total / 1000000)) ms, of it sampled or [kernel] $((weight / 1000000)) ms"
+  is_within() { local difference=$(($1 - used)); [ ${difference#-} -le $((used * $2 / 100 + ends)) ]; }
+  is_within "$total" 3 || fail "$name: the answer's total is $total ns, getrusage says $used"
+  # perf samples user code alone: what the kernel's clocks put elsewhere than in [kernel] is [unsampled].
+  case $name in *-perf-*) share=10 ;; *) share=3 ;; esac
+  is_within "$weight" $share || fail "$name: samples weigh $weight ns, getrusage says $used"
+done
+without "HZ 100, 1000 and NO_HZ_FULL" "they are other kernels than the one that runs here"

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 66: a SCHED_FIFO control loop misses no more deadlines than without us; a program is moved between
+# CPUs, stopped and continued, frozen and thawed, and goes on.
+. "$(dirname "$0")/lib.sh"
+HZ=1000
+seconds=$(pick 1 120)
+board deadline
+"$torture/deadline" "$seconds" >"$W/plain.out"
+say "without us: $(cat "$W/plain.out")"
+plain=$(cut -d ' ' -f 1 "$W/plain.out")
+for sampler in "${samplers[@]}"; do
+  sampled "$sampler" "$torture/deadline" "$seconds" >"$W/run.out" 2>"$W/run.err" || fail "$sampler: ended with $?: $(cat "$W/run.err")"
+  say "$sampler: $(cat "$W/run.out")"
+  missed=$(cut -d ' ' -f 1 "$W/run.out")
+  # What other programs of this machine do to both runs is given 2 % of the periods.
+  [ "$missed" -le $((plain + seconds * 5)) ] || fail "$sampler: $missed deadlines missed, without us $plain"
+done
+for sampler in "${samplers[@]}"; do
+  sampled "$sampler" "$torture/fp_lies" "$(pick 60 5000)" >"$W/run.out" 2>"$W/run.err" &
+  runner=$!
+  is_running() { target=$(pgrep -P "$runner" -f "fp_lies" | head -n 1); [ -n "$target" ]; }
+  until_true 5 is_running || fail "$sampler: nothing runs"
+  for cpu in 0 $(($(nproc) - 1)) 0; do taskset -a -p -c $cpu "$target" >/dev/null 2>&1; sleep .05; done
+  taskset -a -p -c "0-$(($(nproc) - 1))" "$target" >/dev/null 2>&1
+  for _ in 1 2 3; do kill -STOP "$target" && sleep .05 && kill -CONT "$target" && sleep .05; done
+  group=/sys/fs/cgroup/freezer/fleetprof-torture-$$
+  if mkdir "$group" 2>/dev/null; then
+    if echo "$target" >"$group/cgroup.procs" 2>/dev/null; then
+      for state in FROZEN THAWED FROZEN THAWED; do echo $state >"$group/freezer.state"; sleep .05; done
+      echo "$target" >/sys/fs/cgroup/freezer/cgroup.procs 2>/dev/null
+    fi
+    until_true 5 rmdir "$group" 2>/dev/null
+  else
+    without "a frozen cgroup" "none can be made here; SIGSTOP stands for it"
+  fi
+  wait $runner || fail "$sampler: moved, stopped and frozen: ended with $?: $(cat "$W/run.err")"
+  [ ! -s "$W/run.err" ] || fail "$sampler: stderr: $(cat "$W/run.err")"
+done
+without "CPU hotplug" "it would disturb everything else on this machine"
+without "suspend and resume" "a virtual machine without a console cannot wake itself"

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A control loop: a thread, SCHED_FIFO if that is allowed, wakes each PERIOD_MS, works for a fixed
+   number of steps and must be done before its next period.  Prints the missed deadlines and the
+   longest and the usual time of the work.
+
+     deadline SECONDS */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { PERIOD_MS = 4, STEPS = 300000, RUNS_MAX = 1000000 };
+#define NS_PER_S 1000000000LL
+
+static volatile uint64_t sink;
+static int64_t *took;
+static unsigned runs, missed, runs_wanted;
+static const char *policy = "SCHED_FIFO";
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void *control(void *unused) {
+  struct sched_param priority = {.sched_priority = 10};
+  if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority) != 0) policy = "SCHED_OTHER";
+  int64_t next = now_ns();
+  while (runs < runs_wanted) {
+    next += PERIOD_MS * 1000000LL;
+    struct timespec at = {next / NS_PER_S, next % NS_PER_S};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+    int64_t start = now_ns();
+    for (uint64_t i = 0; i < STEPS; i++) sink += i;
+    int64_t end = now_ns();
+    took[runs++] = end - start;
+    if (end > next + PERIOD_MS * 1000000LL) {
+      missed++;
+      next = end;
+    }
+  }
+  return unused;
+}
+
+static int by_value(const void *a, const void *b) {
+  int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+  return (left > right) - (left < right);
+}
+
+int main(int argc, char **argv) {
+  runs_wanted = (argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1) * 1000 / PERIOD_MS;
+  if (runs_wanted > RUNS_MAX || runs_wanted == 0) return 2;
+  took = calloc(runs_wanted, sizeof *took);
+  pthread_t thread;
+  if (took == NULL || pthread_create(&thread, NULL, control, NULL) != 0) return 1;
+  pthread_join(thread, NULL);
+  qsort(took, runs, sizeof *took, by_value);
+  printf("%u missed of %u; work: median %lld us, p99.9 %lld us, longest %lld us; %s\n", missed,
+         runs, (long long)took[runs / 2] / 1000,
+         (long long)took[(uint64_t)runs * 999 / 1000] / 1000, (long long)took[runs - 1] / 1000,
+         policy);
+  free(took);
+  return 0;
+}

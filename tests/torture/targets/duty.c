@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Burns PERCENT of each period of MS milliseconds, the burst starting with the period: with a
+   period that is a multiple of the kernel's tick it is locked to it.  Prints the CPU time that it
+   used, by getrusage, in nanoseconds.
+
+     duty PERCENT MS SECONDS */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000LL
+
+static volatile uint64_t sink;
+
+static int64_t now_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+__attribute__((noinline)) static void burst(int64_t ns) {
+  for (int64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+       now_ns(CLOCK_THREAD_CPUTIME_ID) < until;)
+    for (int i = 0; i < 50000; i++) sink += (uint64_t)i;
+}
+
+static long long used_ns(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * NS_PER_S +
+         (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000LL;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) return 2;
+  int64_t period = (int64_t)(strtod(argv[2], NULL) * 1e6);
+  int64_t work = (int64_t)(strtod(argv[1], NULL) / 100 * (double)period);
+  int64_t next = now_ns(CLOCK_MONOTONIC) / period * period + period;
+  int64_t end = next + strtoll(argv[3], NULL, 10) * NS_PER_S;
+  for (; next < end; next += period) {
+    struct timespec at = {next / NS_PER_S, next % NS_PER_S};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+    burst(work);
+  }
+  printf("%lld\n", used_ns());
+  return 0;
+}
