@@ -28,6 +28,8 @@
 #include "ring_slot.h"
 #include "switch_format.h"
 
+#include <stddef.h>
+
 enum {
   RING_MAGIC = 0x474e5246, /* "FRNG" */
   RING_VERSION = 2,
@@ -65,9 +67,11 @@ struct ring_header {
   uint32_t signal;            /* the signal to use: SIGURG, a real-time one, or that of the clock */
   uint32_t collect;           /* enum ring_collect */
   uint32_t clock;             /* enum ring_clock */
-  uint64_t nudge_token;       /* random */
-  _Atomic uint32_t control;   /* enum ring_control; the daemon may change it any time */
-  _Atomic uint32_t serial;    /* raised by the daemon after it changed control or period_ns */
+  _Atomic uint64_t cost_grant; /* by both: pid << 32 | runs still to be timed (ring_cost.h) */
+  _Atomic uint32_t control;    /* enum ring_control; the daemon may change it any time */
+  _Atomic uint32_t serial;     /* raised by the daemon after it changed control or period_ns */
+  /* To here: what each sample looks at, in one cache line. */
+  uint64_t nudge_token; /* random */
   /* Below: by the target. */
   _Atomic uint32_t serial_seen;       /* by any of its processes */
   _Atomic uint32_t threads_armed;     /* that have a timer now */
@@ -76,10 +80,10 @@ struct ring_header {
   uint32_t cost_unit;                 /* enum ring_cost_unit */
   _Atomic uint64_t exit_cpu_ns;       /* CPU time of the process as it ended in order; else 0 */
   _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what runs of the handler took (ring_cost.h) */
-  _Atomic uint64_t cost_grant; /* by both: pid << 32 | runs still to be timed (ring_cost.h) */
   struct ring_process processes[RING_PROCESSES_MAX];
 };
 
+_Static_assert(offsetof(struct ring_header, serial) == 60, "one cache line for each sample");
 _Static_assert(sizeof(struct ring_header) <= RING_HEADER_BYTES, "header outgrew its page");
 _Static_assert(8 + 8 * RING_DEPTH_MAX <= RING_SLOT_BYTES_MIN / 2, "two records must fit");
 

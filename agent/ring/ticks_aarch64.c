@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AArch64: the virtual count of the generic timer, which Linux lets user space read.  It ticks at
-   24 to 1000 MHz, so on many boards a run of the handler is only a few ticks. */
+   24 to 1000 MHz, so on many boards a run of the handler is only a few ticks.  The barrier makes
+   the CPU finish what came before. */
 #include "ticks.h"
 
 bool ticks_are_there(void) {
@@ -9,6 +10,6 @@ bool ticks_are_there(void) {
 
 uint64_t ticks_now(void) {
   uint64_t ticks;
-  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(ticks)::"memory");
   return ticks;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one expiry costs, taken apart: the kernel's delivery of a signal to a handler that returns
-   at once, and the same with our handler in each collect mode.  The process queues the signal to
-   itself with the code of a timer, so the rate is not limited by the tick.  The system call that
-   queues is part of all rows and cancels.
+   at once, and our handler alone in each collect mode, called by hand.  For the former the process
+   queues the signal to itself with the code of a timer, so the rate is not limited by the tick; the
+   system call that queues is part of it.  Times are this thread's CPU time.
 
    Each round measures the rows in turn; the figures are medians over the rounds with the lowest and
    highest beside them.  With `callgrind` as first argument our handler is only called by hand, so
@@ -13,7 +13,8 @@
 #include "ring/histogram_layout.h"
 #include "ring/image_table.h"
 #include "ring/recorder_format.h"
-#include "ring/ring_reader.h"
+#include "ring/ring_cost.h"
+#include "ring/ticks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 
 enum { SIGNAL = 61, SIGNALS_A_ROUND = 20000, ROUNDS = 25, DRAIN_EVERY = 8 };
 enum { SLOTS = 1, SLOT_BYTES = 8192, STACK_BYTES = 1 << 20, MODES = 4 };
+enum { SWEEP_BYTES = 128 << 20, COLD_CALLS = 101 };
 
 static const struct row {
   const char *name;
@@ -32,11 +34,11 @@ static const struct row {
   int depth; /* 0: a handler that returns at once */
 } rows[] = {
     {"queue and deliver, empty handler", RING_STACKS, 0},
-    {"the same, stacks, 1 frame", RING_STACKS, 1},
-    {"the same, stacks, 21 frames", RING_STACKS, 21},
-    {"the same, pc-lr", RING_PC_LR, 1},
-    {"the same, histogram, hit", RING_HISTOGRAM, 1},
-    {"the same, recorder", RING_RECORDER, 1},
+    {"our handler, stacks, 1 frame", RING_STACKS, 1},
+    {"our handler, stacks, 21 frames", RING_STACKS, 21},
+    {"our handler, pc-lr", RING_PC_LR, 1},
+    {"our handler, histogram, hit", RING_HISTOGRAM, 1},
+    {"our handler, recorder", RING_RECORDER, 1},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -44,10 +46,12 @@ static struct ring_reader readers[MODES];
 static struct ring_writer writers[MODES];
 static struct ring_reader reader; /* of the mode that is measured */
 static struct thread_slot *thread;
+static uint8_t sweep[SWEEP_BYTES];
+static double cold[COLD_CALLS];
 
 static double now_ns(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
@@ -57,8 +61,8 @@ static void on_signal_empty(int signal, siginfo_t *event, void *context) {
   (void)context;
 }
 
-static void catch_with(void (*handler)(int, siginfo_t *, void *)) {
-  struct sigaction action = {.sa_sigaction = handler,
+static void catch_signal(void) {
+  struct sigaction action = {.sa_sigaction = on_signal_empty,
                              .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   sigaction(SIGNAL, &action, NULL);
 }
@@ -70,17 +74,22 @@ static void drain(void) {
   ring_reader_release(&reader, 0, view.head);
 }
 
-/* Without the kernel: the handler called by hand on this thread's own registers. */
-static void call_by_hand(int count) {
-  ucontext_t here;
+static siginfo_t expiry(void) {
   siginfo_t event;
   memset(&event, 0, sizeof event);
   event.si_code = SI_TIMER;
   event.si_value.sival_ptr = thread_slot_token(thread);
+  return event;
+}
+
+/* Without the kernel: the handler called by hand on this thread's own registers. */
+static void call_by_hand(int count) {
+  ucontext_t here;
+  siginfo_t event = expiry();
   getcontext(&here);
   for (int i = 0; i < count; i++) {
     sampler_on_signal(SIGNAL, &event, &here);
-    drain();
+    if (i % DRAIN_EVERY == 0) drain();
   }
 }
 
@@ -95,11 +104,23 @@ __attribute__((noinline)) void at_depth(int depth, leaf *then, int count) {
   __asm__ volatile("" ::: "memory");
 }
 
+/* One call at a time, after the caches were filled with something else: what a program that
+   works on much memory sees.  Adds each to COLD. */
+static void call_cold(int count) {
+  ucontext_t here;
+  siginfo_t event = expiry();
+  getcontext(&here);
+  for (int i = 0; i < count; i++) {
+    drain();
+    for (size_t at = 0; at < SWEEP_BYTES; at += 64) sweep[at]++;
+    uint64_t start = ticks_now();
+    sampler_on_signal(SIGNAL, &event, &here);
+    cold[i] = (double)(ticks_now() - start);
+  }
+}
+
 static void send_signals(int count) {
-  siginfo_t event;
-  memset(&event, 0, sizeof event);
-  event.si_code = SI_TIMER;
-  event.si_value.sival_ptr = thread_slot_token(thread);
+  siginfo_t event = expiry();
   long pid = getpid(), tid = syscall(SYS_gettid);
   for (int i = 0; i < count; i++) {
     syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGNAL, &event);
@@ -107,9 +128,9 @@ static void send_signals(int count) {
   }
 }
 
-static double measure(int depth, int count) {
+static double measure(int depth, leaf *what, int count) {
   double start = now_ns();
-  at_depth(depth, send_signals, count);
+  at_depth(depth, what, count);
   return (now_ns() - start) / count;
 }
 
@@ -118,9 +139,27 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void print_row(const char *name, double *costs) {
-  qsort(costs, ROUNDS, sizeof *costs, compare);
-  printf("%-34s %7.0f ns  [%.0f, %.0f]\n", name, costs[ROUNDS / 2], costs[0], costs[ROUNDS - 1]);
+static void choose(enum ring_collect collect) {
+  reader = readers[collect];
+  sampler_init(&writers[collect]);
+  thread->ring = NULL;
+  thread->place = 0;
+  for (unsigned i = 0; i < SLOTS && collect != RING_HISTOGRAM; i++)
+    ring_reader_free_slot(&reader, i);
+}
+
+static void print_row(const char *name, double *costs, int count) {
+  qsort(costs, (size_t)count, sizeof *costs, compare);
+  printf("%-44s %7.0f ns  [%.0f, %.0f]\n", name, costs[count / 2], costs[0], costs[count - 1]);
+}
+
+static void print_cold(const struct row *row, double ns_per_tick) {
+  char name[64];
+  choose(row->collect);
+  at_depth(row->depth, call_cold, COLD_CALLS);
+  for (int i = 0; i < COLD_CALLS; i++) cold[i] *= ns_per_tick;
+  snprintf(name, sizeof name, "%s, cold", row->name);
+  print_row(name, cold, COLD_CALLS);
 }
 
 /* Makes this program's own text the histogram's region. */
@@ -170,15 +209,6 @@ static int set_up(void) {
   return 0;
 }
 
-static void choose(enum ring_collect collect) {
-  reader = readers[collect];
-  sampler_init(&writers[collect]);
-  thread->ring = NULL;
-  thread->place = 0;
-  for (unsigned i = 0; i < SLOTS && collect != RING_HISTOGRAM; i++)
-    ring_reader_free_slot(&reader, i);
-}
-
 static int mode_of(const char *name) {
   static const char *const names[MODES] = {"stacks", "pc-lr", "histogram", "recorder"};
   for (int i = 0; i < MODES; i++)
@@ -196,14 +226,19 @@ static int count_instructions(char **argv) {
 
 int main(int argc, char **argv) {
   static double costs[ROWS][ROUNDS];
+  struct ring_cost_clock clock;
+  ring_cost_clock_start(&clock);
   if (set_up() != 0) return 1;
+  catch_signal();
   if (argc == 5 && strcmp(argv[1], "callgrind") == 0) return count_instructions(argv + 1);
   for (int round = 0; round < ROUNDS; round++)
     for (unsigned row = 0; row < ROWS; row++) {
       choose(rows[row].collect);
-      catch_with(rows[row].depth == 0 ? on_signal_empty : sampler_on_signal);
-      costs[row][round] = measure(rows[row].depth, SIGNALS_A_ROUND);
+      leaf *what = rows[row].depth == 0 ? send_signals : call_by_hand;
+      costs[row][round] = measure(rows[row].depth, what, SIGNALS_A_ROUND);
     }
-  for (unsigned row = 0; row < ROWS; row++) print_row(rows[row].name, costs[row]);
+  for (unsigned row = 0; row < ROWS; row++) print_row(rows[row].name, costs[row], ROUNDS);
+  double ns_per_tick = ring_cost_ns_per_tick(&clock);
+  for (unsigned row = 1; row < ROWS && ns_per_tick > 0; row++) print_cold(&rows[row], ns_per_tick);
   return 0;
 }
