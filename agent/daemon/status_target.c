@@ -35,8 +35,9 @@ static void print_census(const struct target *target, struct buf *out) {
                      : census.marks & MARK_LOCK_STEP_POSSIBLE ? "possible"
                                                               : "";
   json_string(out, "lock_step", mark);
-  if (census.blind_since_ns == 0) return;
-  json_number(out, "none_for_s", (clock_monotonic_ns() - census.blind_since_ns) / NS_PER_SECOND);
+  uint64_t since_ns = target_none_since_ns(target);
+  if (since_ns == 0) return;
+  json_number(out, "none_for_s", (clock_monotonic_ns() - since_ns) / NS_PER_SECOND);
 }
 
 void status_print_unsampled(const struct worker *worker, struct buf *out) {

@@ -13,6 +13,8 @@
 #include "perf_ring.h"
 #include "timer_ring.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ static int index_events(struct targets *targets) {
     const struct target *target = targets->rows[row];
     if (target == NULL || target->held.kind == HOLD_TIMER) continue;
     for (uint32_t i = 0; i < target->held.fd_count; i++)
-      if (table_add(&targets->by_event, target->event_ids[i], row) < 0) return -ENOMEM;
+      if (target->event_ids[i] != 0 && table_add(&targets->by_event, target->event_ids[i], row) < 0)
+        return -ENOMEM;
   }
   return 0;
 }
@@ -45,11 +48,20 @@ static void target_free(struct target *target, bool is_owner) {
   free(target);
 }
 
+static void note_bad(struct target *target, uint32_t bad_events) {
+  target->bad_events = bad_events;
+  bool is_bad = bad_events > 0 || target->is_unmapped;
+  if (is_bad && target->bad_since_ns == 0) target->bad_since_ns = clock_monotonic_ns();
+}
+
+/* Returns false without memory.  Events that have gone bad keep the id 0, which none has. */
 static bool read_event_ids(struct target *target) {
+  uint32_t bad = 0;
   target->event_ids = calloc(target->held.fd_count, sizeof *target->event_ids);
   if (target->event_ids == NULL) return false;
   for (uint32_t i = 0; i < target->held.fd_count; i++)
-    if (!perf_event_id(target->fds[i], &target->event_ids[i])) return false;
+    bad += !perf_event_id(target->fds[i], &target->event_ids[i]);
+  note_bad(target, bad);
   return true;
 }
 
@@ -99,7 +111,10 @@ void targets_restore(struct targets *targets, const struct hold_table *held,
     const struct hold_entry *entry = held->entries[i];
     if (entry == NULL) continue;
     struct target *target = add(targets, &entry->target, entry->fds);
-    if (target != NULL) target->is_restored = true;
+    if (target == NULL) continue;
+    target->is_restored = true;
+    target->is_unmapped = target->held.kind == HOLD_PERF && perf != NULL && perf->count == 0;
+    note_bad(target, target->bad_events);
   }
 }
 
@@ -111,6 +126,9 @@ void targets_fini(struct targets *targets) {
 
 struct target *targets_add_take(struct targets *targets, const struct hold_target *held,
                                 const int *fds) {
+  uint64_t id;
+  for (uint32_t i = 0; held->kind == HOLD_PERF && i < held->fd_count; i++)
+    if (!perf_event_id(fds[i], &id)) return NULL;
   return add(targets, held, fds);
 }
 
@@ -175,22 +193,37 @@ void target_begin_achieved(struct target *target) {
   rate->base_user_ns = user_ns(target);
 }
 
-const char *target_sampler(const struct target *target) {
-  static const char *const names[] = {
-      [HOLD_TIMER] = "timer", [HOLD_PERF] = "perf", [HOLD_BOARD] = "system"};
+uint64_t target_none_since_ns(const struct target *target) {
   struct census_figures census;
   census_figures(target, &census);
-  if (census.blind_since_ns != 0) return "none";
-  return names[target->held.kind];
+  if (target->held.kind == HOLD_TIMER) return census.blind_since_ns;
+  bool is_none = target->is_unmapped || target->bad_events == target->held.fd_count;
+  return is_none ? target->bad_since_ns : 0;
+}
+
+const char *target_sampler(const struct target *target) {
+  if (target_none_since_ns(target) != 0) return "none";
+  return target->held.kind == HOLD_PERF ? "perf" : "timer";
+}
+
+/* What has gone wrong since it began. */
+static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]) {
+  struct census_figures census;
+  census_figures(target, &census);
+  census_explain(&census, why);
+  if (target->is_unmapped)
+    snprintf(why, CENSUS_WHY_BYTES, "not sampled any more: perf: %s", target->perf->why);
+  else if (target->bad_events > 0)
+    snprintf(why, CENSUS_WHY_BYTES,
+             "not sampled any more on %u of %u CPUs: perf: an event went bad", target->bad_events,
+             target->held.fd_count);
 }
 
 void target_explain(const struct target *target, char *why, size_t len) {
-  struct census_figures census;
-  char unsampled[CENSUS_WHY_BYTES], counters[CENSUS_WHY_BYTES];
-  const char *const parts[] = {counters, unsampled, target->held.why};
+  char news[CENSUS_WHY_BYTES], counters[CENSUS_WHY_BYTES];
+  const char *const parts[] = {counters, news, target->held.why};
   size_t used = 0;
-  census_figures(target, &census);
-  census_explain(&census, unsampled);
+  explain_news(target, news);
   histogram_drain_explain(target, counters, sizeof counters);
   *why = '\0';
   /* The news first: what does not fit is the older part. */
@@ -201,8 +234,14 @@ void target_explain(const struct target *target, char *why, size_t len) {
 
 void target_read_total(struct target *target) {
   uint64_t total = 0, one;
-  for (uint32_t i = 0; i < target->held.fd_count; i++)
-    if (perf_event_read_ns(target->fds[i], &one) == 0) total += one;
+  uint32_t bad = 0;
+  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+    if (perf_event_read_ns(target->fds[i], &one) == 0)
+      total += one;
+    else
+      bad++; /* the kernel has put it into its state of errors */
+  }
+  note_bad(target, bad);
   target->residual.counted_ns = total;
   if (total > target->residual.total_ns) target->residual.total_ns = total;
 }

@@ -24,6 +24,9 @@ struct target {
   struct perf_exits exits;  /* HOLD_PERF; without a mapping where there was no room for one */
   struct rate rate;
   const struct perf_rings *perf; /* where its events write, or NULL */
+  uint32_t bad_events;           /* HOLD_PERF: that can no longer be read */
+  bool is_unmapped;              /* HOLD_PERF: a new worker could not map its ring again */
+  uint64_t bad_since_ns;         /* CLOCK_MONOTONIC: one of these; or 0 */
   bool is_restored;              /* from before this worker: its residual is not known yet */
   bool is_flushed;               /* run said that the program has ended */
   uint64_t ended_ns;             /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
@@ -51,8 +54,10 @@ struct targets {
   const struct perf_rings *perf;
 };
 
-/* Takes up everything in HELD, the descriptors included (a worker has them from its fork).  What
-   cannot be mapped any more is left out.  Perf events of all targets write into PERF (borrowed). */
+/* Takes up everything in HELD, the descriptors included (a worker has them from its fork).  A ring
+   that cannot be mapped any more is left out; a perf target whose events or ring have gone bad is
+   kept: its CPU time may still be known, and people want to know why it gives no samples.  Perf
+   events of all targets write into PERF (borrowed). */
 void targets_restore(struct targets *targets, const struct hold_table *held,
                      const struct perf_rings *perf);
 void targets_fini(struct targets *targets);
@@ -77,6 +82,8 @@ void target_begin_achieved(struct target *target);
 /* "perf", "timer" or, of the whole board, "system"; "none" when it has stopped working while the
    program runs on. */
 const char *target_sampler(const struct target *target);
+/* Since when it is "none" (CLOCK_MONOTONIC), or 0. */
+uint64_t target_none_since_ns(const struct target *target);
 /* Why no better sampler was taken, and what is not sampled and why; cut to LEN bytes. */
 void target_explain(const struct target *target, char *why, size_t len);
 /* Reads the CPU time of a perf target's tree into its residual. */

@@ -139,7 +139,8 @@ static bool has_timer_ended(struct target *target) {
 static bool has_target_ended(struct target *target, uint64_t now) {
   if (target->held.kind == HOLD_BOARD) return false;
   if (target->held.kind == HOLD_TIMER) return has_timer_ended(target);
-  if (!perf_event_has_ended(target->fds[0])) return false;
+  bool is_lost = target->bad_events > 0 && has_process_ended(target);
+  if (!is_lost && !perf_event_has_ended(target->fds[0])) return false;
   if (target->ended_ns == 0) target->ended_ns = now;
   return target->is_flushed || now - target->ended_ns >= FLUSH_GRACE_NS;
 }

@@ -4,11 +4,10 @@
 
      dodger raw SECONDS      two threads made by clone(2), past every library
      dodger block SECONDS    two threads that block every signal
-     dodger replace SECONDS  main, which installs its own handler for every real-time signal
-     dodger ignore SECONDS   main, which ignores every real-time signal
-     dodger sandbox SECONDS  a seccomp filter that allows all, then two threads
-     dodger exec SECONDS PROGRAM   becomes `PROGRAM SECONDS` without any variable in its environment
-     dodger plain SECONDS    main alone
+     dodger replace SECONDS  main, which installs its own handler for SIGURG and all real-time
+   signals dodger ignore SECONDS   main, which ignores the same dodger sandbox SECONDS  a seccomp
+   filter that allows all, then two threads dodger exec SECONDS PROGRAM   becomes `PROGRAM SECONDS`
+   without any variable in its environment dodger plain SECONDS    main alone
 
    prints "done" when its time is up or SIGTERM comes: nothing may have harmed it. */
 #include <linux/filter.h>
@@ -84,6 +83,7 @@ static void nothing(int signal) {
 static void take_signals(void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
   for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++) sigaction(signal, &action, NULL);
+  sigaction(SIGURG, &action, NULL);
 }
 
 static void enter_sandbox(void) {
