@@ -83,6 +83,24 @@ static void a_sample_gives_its_stack_without_the_markers(void **state) {
   assert_int_equal(record.sample.pc[2], 0x4020);
 }
 
+static void the_kernels_part_of_a_stack_comes_first_and_is_counted(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 6, 0);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(&w, 0xffffffff81000010);
+  put_u64(&w, 0xffffffff81000020);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_USER);
+  put_u64(&w, 0x4000);
+  put_u64(&w, 0x4010);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), 0);
+  assert_int_equal(record.sample.depth, 4);
+  assert_int_equal(record.sample.kernel_depth, 2);
+  assert_int_equal(record.sample.pc[0], 0xffffffff81000010);
+  assert_int_equal(record.sample.pc[2], 0x4000);
+}
+
 static void a_sample_without_a_chain_still_has_its_pc(void **state) {
   (void)state;
   struct writer w;
@@ -348,6 +366,7 @@ static void a_record_of_a_kind_we_do_not_use_is_well_formed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_gives_its_stack_without_the_markers),
+      cmocka_unit_test(the_kernels_part_of_a_stack_comes_first_and_is_counted),
       cmocka_unit_test(a_sample_without_a_chain_still_has_its_pc),
       cmocka_unit_test(a_pair_has_the_link_register_without_its_marks),
       cmocka_unit_test(a_pair_without_a_link_register_has_the_word_at_the_stack_pointer),

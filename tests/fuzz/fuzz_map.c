@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* List of symbols -> symbol index.  Whatever the text, the answer is a reason or an index that
+   passes its own reader's full check. */
+#include "common/buf.h"
+#include "common/symbol_line.h"
+#include "symbol/index_builder.h"
+#include "symbol/map_text.h"
+#include "symbol/symbol_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void check_lines(struct span text) {
+  struct symbol_line line;
+  const uint8_t *end = text.data + text.len;
+  for (int error; (error = symbol_line_next(&text, &line)) != -ENOENT;) {
+    if (text.data > end) abort();
+    if (error == 0 && (line.name.len == 0 || line.name.data + line.name.len > end)) abort();
+  }
+}
+
+static void check_index(const struct buf *bytes) {
+  struct symbol_index index;
+  struct symbol_match match;
+  if (symbol_index_parse(buf_span(bytes), &index) != 0) abort();
+  if (symbol_index_verify(&index) != 0) abort();
+  for (uint32_t i = 0; i < index.symbol_count; i++)
+    if (symbol_index_find(&index, index.symbols[i].start, &match) != 0) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
+  struct buf bytes = {0};
+  struct index_summary summary;
+  char why[256] = "";
+  check_lines(span_of(data, len));
+  if (!map_text_is(span_of(data, len))) return 0;
+  int error = index_builder_build(span_of(data, len), &bytes, &summary, why, sizeof why);
+  if (error == 0)
+    check_index(&bytes);
+  else if (why[0] == '\0')
+    abort();
+  buf_fini(&bytes);
+  return 0;
+}
