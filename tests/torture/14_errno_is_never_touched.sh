@@ -10,7 +10,7 @@ holds "$torture/stepped" "$(pick 20 2000)"
 # The ring is full when nobody drains it: it is small at 99 Hz, and forged samples fill it.
 HZ=99
 worker=$(pgrep -P "$(cat "$B/fleetprofd.pid")")
-sampled timer sh -c "sleep .3; kill -STOP $worker; exec $torture/errno_canary $((checks * 4))" >"$W/run.out" 2>"$W/run.err" &
+sampled timer sh -c "sleep .3; kill -STOP $worker; exec $torture/errno_canary $checks" >"$W/run.out" 2>"$W/run.err" &
 canary=$!
 wait $canary
 status=$?
@@ -24,16 +24,18 @@ case $losses in *ring_full=*) ;; *) fail "the ring was never full: $losses" ;; e
 case $losses in *reentry=*) ;; *) fail "the handler was never entered twice: $losses" ;; esac
 say "full ring and re-entry happened: $losses"
 if fleetprof ctl --help >/dev/null 2>&1; then
-  sampled timer "$torture/errno_canary" $((checks * 4)) >"$W/run.out" 2>"$W/run.err" &
+  sampled timer "$torture/errno_canary" 1500000000 >"$W/run.out" 2>"$W/run.err" &
   canary=$!
-  sleep .5
-  for _ in 1 2 3 4 5; do
-    fleetprof ctl --state "$B" pause >"$W/ctl" 2>&1 || fail "pause: $(cat "$W/ctl")"
-    sleep .05
-    fleetprof ctl --state "$B" resume >"$W/ctl" 2>&1 || fail "resume: $(cat "$W/ctl")"
+  is_sampled() { [ "$(asked "len([t for t in d['targets'] if not t.get('ended')])")" = 1 ]; }
+  until_true 10 is_sampled || fail "the canary is not sampled"
+  switched=0
+  while kill -0 $canary 2>/dev/null; do
+    fleetprof ctl pause --state "$B" >"$W/ctl" 2>&1 && fleetprof ctl resume --state "$B" >"$W/ctl" 2>&1 && switched=$((switched + 1))
     sleep .05
   done
   wait $canary || fail "timer, paused and resumed: ended with $?: $(cat "$W/run.out" "$W/run.err")"
+  [ $switched -gt 0 ] || fail "it could not be paused: $(cat "$W/ctl")"
+  say "paused and resumed $switched times: $(cut -d ';' -f 1 "$W/run.out")"
 else
   without "pause and resume" "this build has no fleetprof ctl"
 fi

@@ -102,8 +102,8 @@ holds_under() {
   say "$sampler: $(tail -n 1 "$W/run.out")"
 }
 
-# The user-space timers of PID, by the kernel's word; "-" when it does not say (no CHECKPOINT_RESTORE).
-timers_of() { if [ -r "/proc/$1/timers" ]; then grep -c ^ID "/proc/$1/timers"; else echo -; fi; }
+# The user-space timers of PID, by the kernel's word; 0 when it has ended.
+timers_of() { grep -cs ^ID "/proc/$1/timers" || [ -r "/proc/$1/timers" ] || echo 0; }
 
 # compile OUTPUT COMPILER ARGUMENT...: false, with a line, when that compiler is not here.
 compile() {

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { CHECKERS = 2, SPIN = 200, KINDS = 6, BOMBS_MAX = 300000 };
+enum { CHECKERS = 2, SPIN = 200, KINDS = 6, BOMBS_MAX = 300000, FORGED = 5000 };
 
 static uint64_t wanted;
 static _Atomic uint64_t wrong, sent[KINDS];
@@ -69,11 +69,22 @@ static void *bomb(void *argument) {
   return NULL;
 }
 
+/* Forged samples of this very thread, one after the other: where nobody drains the ring, it fills.
+ */
+static void fill_ring(void) {
+  for (int i = 0; i < FORGED && agent.signal != 0; i++) {
+    errno = 1 + i % 130;
+    forger_send((pid_t)syscall(SYS_gettid), agent.signal, SI_TIMER, agent.token);
+    if (errno != 1 + i % 130) atomic_fetch_add(&wrong, 1);
+  }
+}
+
 int main(int argc, char **argv) {
   wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
   agent = forger_look();
   struct sigaction trap = {.sa_handler = on_trap, .sa_flags = SA_RESTART};
   sigaction(SIGTRAP, &trap, NULL);
+  fill_ring();
   pthread_t checkers[CHECKERS], bombers[2];
   for (uintptr_t i = 0; i < CHECKERS; i++) pthread_create(&checkers[i], NULL, check, (void *)i);
   for (uintptr_t i = 0; i < 2 && agent.signal != 0; i++)
