@@ -45,6 +45,8 @@ struct hold_target {
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
   char why[INTAKE_WHY_BYTES];
+  char argv[INTAKE_ARGV_BYTES]; /* for this machine's status only: it may hold secrets */
+  uint32_t argv_quality;        /* enum intake_argv */
 };
 
 struct hold_entry {

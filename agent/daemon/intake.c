@@ -71,6 +71,7 @@ static void end_strings(struct intake_request *request) {
   request->labels[sizeof request->labels - 1] = '\0';
   request->exe[sizeof request->exe - 1] = '\0';
   request->why[sizeof request->why - 1] = '\0';
+  request->argv[sizeof request->argv - 1] = '\0';
 }
 
 /* Why the packet is no good, or NULL. */

@@ -103,6 +103,8 @@ static const char *describe(struct worker *worker, const struct intake_packet *p
   memcpy(ret->labels, request->labels, sizeof ret->labels);
   memcpy(ret->exe, request->exe, sizeof ret->exe);
   memcpy(ret->why, request->why, sizeof ret->why);
+  memcpy(ret->argv, request->argv, sizeof ret->argv);
+  ret->argv_quality = request->argv_quality;
   return NULL;
 }
 
@@ -141,7 +143,8 @@ static void end_before_exec(struct worker *worker, pid_t pid) {
 }
 
 static const char *check_target(struct worker *worker, const struct intake_packet *packet) {
-  if (packet->fd_count != 1 || !is_procfs_file(packet->fds[0]))
+  /* None: the program sees no /proc. */
+  if (packet->fd_count > 1 || (packet->fd_count == 1 && !is_procfs_file(packet->fds[0])))
     return "a ring needs the descriptor of /proc/self/maps";
   if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
   if (worker->stop_by_ns != 0) return "the daemon is ending";
@@ -202,7 +205,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   const struct worker_note *note = run_note_find(worker, packet->pid);
   held->kind = HOLD_TIMER;
   held->pid = packet->pid;
-  held->fd_count = 2;
+  held->fd_count = 1 + packet->fd_count; /* the ring's, and that of the maps */
   const char *fault = describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
@@ -227,7 +230,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, fault);
     return;
   }
-  int fds[2] = {ring, packet->fds[0]};
+  int fds[2] = {ring, packet->fd_count > 0 ? packet->fds[0] : -1};
   struct target *target = take(worker, &held, fds);
   if (target == NULL) {
     close(ring);
@@ -236,7 +239,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, "the ring could not be set up");
     return;
   }
-  packet->fds[0] = -1;
+  if (packet->fd_count > 0) packet->fds[0] = -1;
   run_note_join(worker, target);
   /* All libraries that a program is linked with are mapped by now. */
   struct process *process = processes_get(worker->processes, held.pid, held.id, fds[1]);

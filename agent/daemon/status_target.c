@@ -90,6 +90,20 @@ static void print_ring(const struct target *target, struct buf *out) {
   json_number(out, "contended", totals.contended);
 }
 
+/* The words in one line; what is behind the last is NULs. */
+static void print_argv(const struct hold_target *held, struct buf *out) {
+  static const char *const found[] = {"none", "verified", "guessed"};
+  char line[INTAKE_ARGV_BYTES];
+  size_t len = sizeof line;
+  memcpy(line, held->argv, sizeof line);
+  while (len > 0 && line[len - 1] == '\0') len--;
+  for (size_t i = 0; i < len; i++)
+    if (line[i] == '\0') line[i] = ' ';
+  json_string(out, "argv", line);
+  json_string(out, "argv_found",
+              found[held->argv_quality <= INTAKE_ARGV_GUESSED ? held->argv_quality : 0]);
+}
+
 static void print_target(const struct worker *worker, const struct target *target,
                          struct buf *out) {
   const struct hold_target *held = &target->held;
@@ -102,6 +116,7 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_number(out, "pid", (uint64_t)held->pid);
   json_string(out, "service", switchboard_service(worker, target));
   json_string(out, "exe", exe);
+  if (held->argv_quality != INTAKE_ARGV_NONE) print_argv(held, out);
   json_string(out, "sampler", target_sampler(target));
   target_explain(target, why, sizeof why);
   json_string(out, "why", why);

@@ -19,6 +19,7 @@
 
    There is no destructor: threads run until the process ends, and the daemon sees that it did. */
 #include "hooks.h"
+#include "identity.h"
 #include "intake/intake_client.h"
 #include "intake/socket_path.h"
 #include "raw_syscall.h"
@@ -127,7 +128,7 @@ static void fill_request(struct intake_request *request) {
   request->is_dormant = is_set(getenv("FLEETPROF_DORMANT"));
   copy_setting(request->service, sizeof request->service, getenv("FLEETPROF_SERVICE"));
   copy_labels(request->labels, sizeof request->labels, getenv("FLEETPROF_LABEL"));
-  if (readlink("/proc/self/exe", request->exe, sizeof request->exe - 1) < 0) request->exe[0] = '\0';
+  identity_fill(request);
 }
 
 static uint32_t left_ms(uint64_t deadline_ms) {
@@ -155,12 +156,11 @@ static int ask_for_ring(int socket, uint64_t deadline_ms, int *ret_ring) {
   struct intake_request request;
   struct intake_answer answer;
   fill_request(&request);
-  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (maps < 0) return -errno;
+  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC); /* -1: there is no /proc here */
   struct intake_call call = {
-      .request = &request, .fds = &maps, .fd_count = 1, .timeout_ms = left_ms(deadline_ms)};
+      .request = &request, .fds = &maps, .fd_count = maps >= 0, .timeout_ms = left_ms(deadline_ms)};
   int error = intake_client_call(socket, &call, &answer);
-  close(maps);
+  if (maps >= 0) close(maps);
   if (error != 0) return error;
   if (answer.reply.kind == INTAKE_RING && answer.fd >= 0) {
     *ret_ring = answer.fd;

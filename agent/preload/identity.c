@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Without /proc, `environ` is all that leads to the arguments: both vectors were put on the stack
+   by the kernel, one behind the other, and so were their strings.
+
+     argc | argv[0] ... argv[argc-1] | NULL | environ[0] ... | NULL | ...
+     "argv[0]\0argv[1]\0 ... \0environ[0]\0 ..."        above the pointers, or (elsewhere) below
+
+   environ[-1] is the NULL and environ[-2] is argv[argc-1]: the exact end.  From there the walk goes
+   down.  A word is taken for an argument when it points to a string that ends where the one above
+   it begins (the byte before is a NUL, and no other is in between but for a gap of GAP_MAX bytes
+   that some systems leave).  That needs no knowledge of where the strings lie.  The first word that
+   is none is where argv began: if it is the number of words that were found, it is argc, and that
+   verifies all; else the words are a guess, which may hold one or two that are none.
+
+   Nothing outside the image is read, so an environ that was moved (setenv, putenv) or a vector that
+   was overwritten gives no arguments, or a guess, never a fault.  The image is the main thread's
+   stack from here to the program's name at its top, all of which is mapped.
+
+   What the kernel shows in /proc/self/cmdline is better where there is one. */
+#include "identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+enum {
+  GAP_MAX = 50,         /* bytes between two strings */
+  WORDS_MAX = 1 << 16,  /* further ones are not walked */
+  IMAGE_MAX = 16 << 20, /* the kernel gives arguments and environment a quarter of the stack */
+};
+
+extern char **environ;
+
+static bool read_word(const struct identity_image *image, uintptr_t at, uintptr_t *ret) {
+  if (at % sizeof *ret != 0 || at < image->base || at - image->base > image->len ||
+      image->len - (at - image->base) < sizeof *ret)
+    return false;
+  memcpy(ret, image->bytes + (at - image->base), sizeof *ret);
+  return true;
+}
+
+/* The string at AT, or NULL when it does not end within the image. */
+static const char *string_at(const struct identity_image *image, uintptr_t at, size_t *ret_len) {
+  if (at < image->base || at - image->base >= image->len) return NULL;
+  const uint8_t *start = image->bytes + (at - image->base);
+  const uint8_t *end = memchr(start, '\0', image->len - (at - image->base));
+  if (end == NULL) return NULL;
+  *ret_len = (size_t)(end - start);
+  return (const char *)start;
+}
+
+/* The string at AT ends where the one at NEXT begins. */
+static bool is_packed(const struct identity_image *image, uintptr_t at, uintptr_t next) {
+  size_t len;
+  if (at >= next || string_at(image, at, &len) == NULL) return false;
+  uintptr_t end = at + len + 1;
+  return end <= next && next - end <= GAP_MAX;
+}
+
+/* Walks down from the word before END.  Returns how many are arguments; RET_FIRST is the address of
+   the first's pointer. */
+static unsigned walk_down(const struct identity_image *image, uintptr_t end, uintptr_t next,
+                          uintptr_t *ret_first) {
+  unsigned count = 0;
+  uintptr_t word = 0;
+  *ret_first = end;
+  while (count < WORDS_MAX && read_word(image, *ret_first - sizeof word, &word)) {
+    size_t len;
+    bool is_word = next != 0 ? is_packed(image, word, next) : string_at(image, word, &len) != NULL;
+    if (!is_word) break;
+    *ret_first -= sizeof word;
+    next = word;
+    count++;
+  }
+  return count;
+}
+
+static void copy_words(const struct identity_image *image, uintptr_t first,
+                       struct identity_argv *ret) {
+  for (unsigned i = 0; i < ret->count && ret->len < sizeof ret->text; i++) {
+    uintptr_t word = 0;
+    size_t len, room = sizeof ret->text - ret->len;
+    read_word(image, first + i * sizeof word, &word);
+    const char *text = string_at(image, word, &len);
+    if (text == NULL) return;
+    size_t taken = len < room - 1 ? len : room - 1;
+    memcpy(ret->text + ret->len, text, taken);
+    ret->text[ret->len + taken] = '\0';
+    ret->len += taken + 1;
+  }
+}
+
+void identity_walk(const struct identity_image *image, uintptr_t environment,
+                   struct identity_argv *ret) {
+  uintptr_t null = 0, next = 0, first = 0, argc = 0;
+  memset(ret, 0, sizeof *ret);
+  if (environment % sizeof null != 0 || environment < image->base + sizeof null) return;
+  uintptr_t end = environment - sizeof null;
+  if (!read_word(image, end, &null) || null != 0) return;
+  if (!read_word(image, environment, &next)) return;
+  ret->count = walk_down(image, end, next, &first);
+  bool has_argc = read_word(image, first - sizeof argc, &argc);
+  if (ret->count == 0) {
+    if (has_argc && argc == 0) ret->quality = INTAKE_ARGV_VERIFIED; /* truly none */
+    return;
+  }
+  ret->quality = has_argc && argc == ret->count ? INTAKE_ARGV_VERIFIED : INTAKE_ARGV_GUESSED;
+  copy_words(image, first, ret);
+}
+
+static bool read_cmdline(struct identity_argv *ret) {
+  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t got = read(fd, ret->text, sizeof ret->text - 1);
+  close(fd);
+  if (got <= 0) return false;
+  ret->text[got] = '\0';
+  ret->len = (size_t)got;
+  ret->quality = INTAKE_ARGV_VERIFIED;
+  return true;
+}
+
+/* The stack from here up to the end of the program's name, which the kernel puts at its top. */
+static bool own_stack(struct identity_image *ret) {
+  const char *name = (const char *)getauxval(AT_EXECFN);
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (name == NULL || (uintptr_t)name <= here || (uintptr_t)name - here > IMAGE_MAX) return false;
+  uintptr_t base = here & ~(uintptr_t)(sizeof(uintptr_t) - 1);
+  size_t len = (uintptr_t)name - base + strlen(name) + 1;
+  *ret = (struct identity_image){.bytes = (const uint8_t *)base, .base = base, .len = len};
+  return true;
+}
+
+static void fill_exe(struct intake_request *request) {
+  const char *name = (const char *)getauxval(AT_EXECFN);
+  ssize_t len = readlink("/proc/self/exe", request->exe, sizeof request->exe - 1);
+  if (len >= 0) {
+    request->exe[len] = '\0';
+    return;
+  }
+  request->exe[0] = '\0';
+  if (name != NULL) strncat(request->exe, name, sizeof request->exe - 1);
+}
+
+void identity_fill(struct intake_request *request) {
+  struct identity_image image;
+  struct identity_argv found = {.quality = INTAKE_ARGV_NONE};
+  fill_exe(request);
+  if (!read_cmdline(&found) && own_stack(&image)) identity_walk(&image, (uintptr_t)environ, &found);
+  memcpy(request->argv, found.text, sizeof request->argv);
+  request->argv[sizeof request->argv - 1] = '\0';
+  request->argv_quality = found.quality;
+}
