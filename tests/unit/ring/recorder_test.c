@@ -63,7 +63,7 @@ static int open_it(void) {
 static const char *drawn(const uint64_t *words, unsigned value_count) {
   static char text[64];
   for (unsigned i = 0; i <= value_count; i++)
-    text[i] = words[i] == 0 ? '0' : (char)('x' + (words[i] - 1) / value_count);
+    text[i] = (char)(words[i] == 0 ? '0' : 'x' + (int)((words[i] - 1) / value_count));
   text[value_count + 1] = '\0';
   return text;
 }
