@@ -269,9 +269,9 @@ static void a_table_out_of_its_limits_is_refused_by_the_reader(void **state) {
   struct image_table *table = image_table_of(f.base);
   struct image_table *before = malloc(sizeof *before);
   memcpy((void *)before, (void *)table, sizeof *before);
-#define BAD(change)                                        \
+#define BAD(...)                                           \
   do {                                                     \
-    change;                                                \
+    __VA_ARGS__;                                           \
     assert_int_equal(open_it(), -EBADMSG);                 \
     memcpy((void *)table, (void *)before, sizeof *before); \
   } while (0)
@@ -285,6 +285,9 @@ static void a_table_out_of_its_limits_is_refused_by_the_reader(void **state) {
   BAD(table->regions[1].address = UINT64_MAX);
   BAD(table->regions[1].end = UINT64_MAX);
   BAD(table->regions[0].first_bin = f.shape.bin_count);
+  /* Each region fits, but together they claim more bins than there are. */
+  BAD(table->retired_count = 1; table->regions[2] = (struct image_region){
+                                    0x900000, 0x900000 + (f.shape.bin_count - 8ULL) * 16, 0, 0, 0});
   BAD(memset(table->service, 'a', IMAGE_NAME_BYTES));
   BAD(memset(table->modules[1].path, 'a', IMAGE_PATH_BYTES));
   BAD(table->modules[0].id_len = IMAGE_ID_BYTES + 1);

@@ -7,17 +7,22 @@
 #include "ring/ring_writer.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 /* The text's example keeps 4; a slot is a power of two, so 3 and 7 are what the handler has. */
-enum { SLOTS = 2, VALUES = 7, WORDS = VALUES + 1, SLOT_BYTES = 8 * WORDS, PID = 77 };
+enum { SLOTS = 2, VALUES = 7, WORDS = VALUES + 1, SLOT_BYTES = 8 * WORDS, PID = 77, KILLS = 300 };
 
 static struct {
   uint8_t *base;
@@ -187,6 +192,35 @@ static void a_crash_between_the_stores_costs_old_values_only(void **state) {
   }
 }
 
+/* The real thing: the writer's process is killed at any instruction, many times over. */
+static void a_killed_writer_leaves_its_last_values_in_order(void **state) {
+  (void)state;
+  size_t bytes = RING_SLOT_HEADER_BYTES + SLOT_BYTES;
+  struct ring_slot *slot =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(slot, MAP_FAILED);
+  for (int round = 0; round < KILLS; round++) {
+    memset((void *)slot, 0, bytes);
+    pid_t child = fork();
+    if (child == 0) {
+      uint32_t place = 0;
+      for (uint64_t value = 1;; value++) recorder_writer_put(slot, SLOT_BYTES, value, &place);
+    }
+    while (atomic_load(&slot->head) < 100) sched_yield();
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    struct recorder_log log = {0};
+    uint64_t copy[WORDS];
+    memcpy(copy, words_of(slot), sizeof copy);
+    assert_int_equal(recorder_log_order(copy, VALUES, &log), 0);
+    assert_true(log.count >= VALUES - 2);
+    uint64_t last = recorder_log_value(&log, copy, log.count - 1).pc;
+    assert_true(last == slot->head || last == slot->head + 1);
+    assert_newest(&log, copy, last);
+  }
+  munmap(slot, bytes);
+}
+
 static void a_place_from_nowhere_stays_in_the_slot(void **state) {
   (void)state;
   struct ring_slot *slot = claim(1);
@@ -268,6 +302,7 @@ int main(void) {
       CLAIM(each_layout_is_read_oldest_first),
       CLAIM(what_is_read_is_always_the_last_values_in_order),
       CLAIM(a_crash_between_the_stores_costs_old_values_only),
+      CLAIM(a_killed_writer_leaves_its_last_values_in_order),
       CLAIM(a_place_from_nowhere_stays_in_the_slot),
       CLAIM(a_freed_slot_is_fresh_for_the_next_thread),
       CLAIM(a_value_holds_what_it_can_of_pc_and_weight),
