@@ -35,8 +35,6 @@ static void take_line(struct proc_status *status, const char *line) {
     set_queue(status, value);
   else if ((value = value_of(line, "SigBlk:")) != NULL)
     status->blocked = strtoull(value, NULL, 16);
-  else if ((value = value_of(line, "SigIgn:")) != NULL)
-    status->ignored = strtoull(value, NULL, 16);
   else if ((value = value_of(line, "SigCgt:")) != NULL)
     status->caught = strtoull(value, NULL, 16);
   else if ((value = value_of(line, "Seccomp:")) != NULL)

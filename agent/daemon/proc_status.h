@@ -10,10 +10,9 @@
 enum { PROC_FILTERS_UNKNOWN = 0xffff }; /* a kernel that does not count them */
 
 struct proc_status {
-  char state;       /* R S D Z ... */
-  uint64_t blocked; /* signal N is bit N - 1 */
-  uint64_t ignored; /* of the whole process, as the next */
-  uint64_t caught;
+  char state;         /* R S D Z ... */
+  uint64_t blocked;   /* signal N is bit N - 1 */
+  uint64_t caught;    /* of the whole process */
   uint32_t seccomp;   /* 0: none, 1: strict, 2: by filter */
   uint32_t filters;   /* how many; PROC_FILTERS_UNKNOWN */
   uint64_t queued;    /* signals queued by its user */

@@ -14,7 +14,8 @@
 static const char usual[] = "Name:\tredis-server\nUmask:\t0022\nState:\tS (sleeping)\n"
                             "Tgid:\t77\nSigQ:\t3/63448\nSigPnd:\t0000000000000000\n"
                             "SigBlk:\t0200000000000001\nSigIgn:\t0000000000001000\n"
-                            "SigCgt:\t8000000000000002\nSeccomp:\t2\nSeccomp_filters:\t3\n";
+                            "SigCgt:\t8000000000000002\nSeccomp:\t2\nSeccomp_filters:\t3\n"
+                            "voluntary_ctxt_switches:\t578\nnonvoluntary_ctxt_switches:\t21\n";
 
 static void what_is_needed_is_found(void **state) {
   (void)state;
@@ -27,6 +28,7 @@ static void what_is_needed_is_found(void **state) {
   assert_int_equal(status.filters, 3);
   assert_int_equal(status.queued, 3);
   assert_int_equal(status.queue_max, 63448);
+  assert_int_equal(status.sleeps, 578);
 }
 
 static void a_kernel_that_counts_no_filters_says_unknown(void **state) {
