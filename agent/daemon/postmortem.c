@@ -50,7 +50,9 @@ static int make_modules(struct reading *reading) {
   if (modules == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < image->module_count; i++) {
     const struct image_module *from = &image->modules[i];
-    modules[i] = (struct batch_module){.id = span_of(from->id, from->id_len),
+    const char *id = arena_string(reading->arena, from->id, from->id_len);
+    if (id == NULL) return -ENOMEM;
+    modules[i] = (struct batch_module){.id = span_of(id, from->id_len),
                                        .path = keep_text(reading, from->path, LIMIT_PATH_BYTES),
                                        .size_bytes = from->size_bytes & INT64_MAX,
                                        .kind = from->id_len > 0 ? MODULE_ELF : MODULE_PSEUDO};

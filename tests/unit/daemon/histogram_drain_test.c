@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters that a target only ever adds to, and a daemon that ships each step of them once. */
+#include "daemon/histogram_drain.h"
+#include "daemon/window.h"
+#include "kept_fixture.h"
+
+#include "ring/histogram_reader.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { KILLS = 150 };
+
+static uint8_t *ring;
+static struct histogram_writer writer;
+
+static int make_with(uint32_t bin_bytes, uint32_t counter_bytes) {
+  struct hold_target held = {
+      .collect = RING_HISTOGRAM, .bin_bytes = bin_bytes, .counter_bytes = counter_bytes};
+  held.unit_ns = held.period_ns = KEPT_UNIT_NS;
+  if (timer_ring_size_histogram(&held, 4 << 20, 20) != 0) return -1;
+  if (kept_make(held) != 0) return -1;
+  const struct hold_entry *entry = kept.held.entries[0];
+  size_t bytes = (size_t)timer_ring_bytes(&entry->target);
+  ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, entry->fds[0], 0);
+  return histogram_writer_init(&writer, ring, bytes);
+}
+
+static int make(void **state) {
+  (void)state;
+  return make_with(0, 0);
+}
+
+static int make_narrow(void **state) {
+  (void)state;
+  return make_with(64, 1);
+}
+
+static int unmake(void **state) {
+  munmap(ring, (size_t)timer_ring_bytes(&kept.held.entries[0]->target));
+  return kept_unmake(state);
+}
+
+/* At code of this program, spread over some bins. */
+static void count(uint32_t weight, unsigned spread) {
+  static uint32_t hint;
+  uint64_t pc = (uint64_t)(uintptr_t)&kept_open + 16U * ((unsigned)rand() % spread);
+  histogram_writer_add(&writer, pc, weight, &hint);
+}
+
+/* Slower than what the daemon believes of two CPUs. */
+static void count_calmly(void) {
+  for (unsigned i = 0; i < 8; i++) count(1, 800);
+  usleep(10);
+}
+
+static struct histogram_header *header(void) {
+  return (struct histogram_header *)(void *)(ring + HISTOGRAM_OFFSET);
+}
+
+static void tell_nothing(void *context, uint32_t id, struct window_told *ret) {
+  (void)context, (void)id;
+  memset(ret, 0, sizeof *ret);
+}
+
+/* Of modules named NAME; NULL: of files. */
+static uint64_t records_in(struct window *window, const char *name) {
+  struct batch batch;
+  uint64_t sum = 0;
+  assert_int_equal(window_batch(window, tell_nothing, NULL, &batch), 0);
+  for (uint32_t i = 0; i < batch.sample_count; i++) {
+    const struct batch_module *m = &batch.modules[batch.nodes[batch.samples[i].node].module];
+    bool is_wanted = name == NULL ? m->kind == MODULE_ELF : strcmp(m->path, name) == 0;
+    if (is_wanted) sum += batch.samples[i].count;
+    assert_int_equal(batch.samples[i].weight, batch.samples[i].count * KEPT_UNIT_NS);
+    assert_int_equal(batch.samples[i].type, m->kind == MODULE_ELF ? SAMPLE_CPU_LR : SAMPLE_CPU);
+  }
+  return sum;
+}
+
+static void each_step_is_shipped_once_and_has_its_place(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  for (unsigned i = 0; i < 100; i++) count(3, 20);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 300);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  count(7, 1);
+  assert_int_equal(drain_run_whole(&p.drain), 7);
+  assert_int_equal(counter_page_books(kept.page)->produced, 307);
+  assert_int_equal(records_in(p.window, NULL), 307);
+  kept_close(&p);
+}
+
+static void a_pass_waits_for_its_second_unless_something_closes(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  drain_run(&p.drain);
+  count(1, 1);
+  assert_int_equal(drain_run(&p.drain), 0);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  kept_close(&p);
+}
+
+static void what_has_no_counter_is_in_the_total_all_the_same(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  uint32_t hint = 0;
+  kept_open(&p);
+  kept_begin(&p);
+  histogram_writer_add(&writer, 8, 5, &hint); /* no code there */
+  count(300, 1);                              /* 255 fit */
+  histogram_writer_count_reentry(&writer, 2);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 307);
+  char why[200];
+  histogram_drain_explain(p.target, why, sizeof why);
+  assert_string_equal(why, "45 of 307 samples found their counter of 1 bytes full");
+  assert_int_equal(atomic_load(&header()->samples), 307);
+  assert_int_equal(records_in(p.window, NULL), 255);
+  assert_int_equal(records_in(p.window, "[unknown]"), 5);
+  assert_int_equal(records_in(p.window, "[unsampled]"), 47);
+  kept_close(&p);
+}
+
+static void counts_that_no_cpu_can_have_made_are_one_bad_record(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  p.target->held.unit_ns = 1000000000; /* a second each: this program is not that old */
+  atomic_fetch_add(&header()->outside, 1ULL << 60);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 1);
+  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
+  assert_int_equal(window_records(p.window), 0);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  kept_close(&p);
+}
+
+static void spoilt_headers_cost_one_bad_record_and_nothing_else(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  header()->counters_offset = UINT64_MAX - 7;
+  header()->redo_first = header()->redo_count = UINT32_MAX;
+  for (unsigned i = 0; i < 3; i++) histogram_drain_run(&p.drain, p.target, true);
+  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
+  kept_close(&p);
+}
+
+static void a_drain_that_was_written_down_is_finished_by_the_next_worker(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  count(4, 1);
+  /* The worker dies after the books were written down, before anything was taken. */
+  struct counters after = *counter_page_books(kept.page);
+  struct counter_drain step = {.ring = 1, .tail = header()->taken_serial + 1};
+  struct histogram_reader *reader = calloc(1, sizeof *reader);
+  assert_int_equal(histogram_reader_open(reader, ring, timer_ring_bytes(&p.target->held), true), 0);
+  struct histogram_cursor cursor = {0, 0};
+  struct histogram_bin bin;
+  assert_true(histogram_reader_next(reader, &cursor, &bin));
+  free(reader);
+  header()->redo_first = bin.index;
+  header()->redo_count = 1;
+  header()->redo[0] = 4;
+  after.produced += 4;
+  counter_page_prepare(kept.page, &step, &after);
+  kept_close(&p);
+  kept_open(&p);
+  assert_int_equal(counter_page_books(kept.page)->produced, 4);
+  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_WORKER_KILLED], 4);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  kept_close(&p);
+}
+
+static void run_worker(void) {
+  struct kept_pipeline p;
+  kept_open(&p);
+  for (unsigned i = 0;; i++) {
+    drain_run_whole(&p.drain);
+    if (i % 3 == 0) shipper_close_window(&p.shipper, false);
+  }
+}
+
+static void kill_nine_at_any_moment_counts_each_step_once(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  kept_close(&p);
+  srand(1);
+  for (unsigned i = 0; i < KILLS; i++) {
+    uint64_t serial = header()->taken_serial;
+    pid_t worker = fork();
+    if (worker == 0) {
+      run_worker();
+      _exit(0);
+    }
+    while (*(volatile uint64_t *)&header()->taken_serial == serial) count_calmly();
+    for (int rounds = rand() % 300; rounds > 0; rounds--) count_calmly();
+    kill(worker, SIGKILL);
+    waitpid(worker, NULL, 0);
+  }
+  kept_open(&p);
+  drain_run_whole(&p.drain);
+  assert_int_equal(shipper_close_window(&p.shipper, true), 0);
+  const struct counters *books = counter_page_books(kept.page);
+  print_message("counted %llu, shipped %llu, killed %llu\n",
+                (unsigned long long)atomic_load(&header()->samples),
+                (unsigned long long)books->shipped,
+                (unsigned long long)books->dropped[LOSS_WORKER_KILLED]);
+  kept_assert_books(atomic_load(&header()->samples));
+  assert_int_equal(books->dropped[LOSS_BAD_RECORD], 0);
+  uint64_t shipped = books->shipped;
+  kept_close(&p);
+  assert_int_equal(kept_spooled(), shipped);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+      TEST(each_step_is_shipped_once_and_has_its_place),
+      TEST(a_pass_waits_for_its_second_unless_something_closes),
+      cmocka_unit_test_setup_teardown(what_has_no_counter_is_in_the_total_all_the_same, make_narrow,
+                                      unmake),
+      TEST(counts_that_no_cpu_can_have_made_are_one_bad_record),
+      TEST(spoilt_headers_cost_one_bad_record_and_nothing_else),
+      TEST(a_drain_that_was_written_down_is_finished_by_the_next_worker),
+      TEST(kill_nine_at_any_moment_counts_each_step_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
