@@ -33,7 +33,7 @@ d, words = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split()
 names = {f["name"]: f["self"] for f in d["functions"]}
 a, b = names.get("first_two_thirds", 0), names.get("second_one_third", 0)
 share, true, count = a / (a + b), float(words[0]), (a + b) / 1e9 * 99
-limit = max(.03, 2.6 * math.sqrt(true * (1 - true) / count))
+limit = max(.03, 3.3 * math.sqrt(true * (1 - true) / count))
 print(f"  in step with the tick: true {true:.3f}, shown {share:.3f} of {count:.0f} samples (limit {100 * limit:.1f} points)")
 sys.exit(abs(share - true) > limit)
 P
