@@ -202,8 +202,9 @@ uint64_t target_none_since_ns(const struct target *target) {
 }
 
 const char *target_sampler(const struct target *target) {
-  if (target_none_since_ns(target) != 0) return "none";
-  return target->held.kind == HOLD_PERF ? "perf" : "timer";
+  static const char *const names[] = {
+      [HOLD_TIMER] = "timer", [HOLD_PERF] = "perf", [HOLD_BOARD] = "system"};
+  return target_none_since_ns(target) != 0 ? "none" : names[target->held.kind];
 }
 
 /* What has gone wrong since it began. */
