@@ -200,17 +200,22 @@ static int keep_books(struct profile *profile, const struct batch *batch, uint64
   return 0;
 }
 
+void profile_note_target(struct profile *profile, const struct batch_target *target) {
+  profile->marks |= target->marks;
+  if (profile->exe[0] != '\0') return;
+  profile->exe = keep_text(profile, target->exe);
+  profile->service = keep_text(profile, target->service);
+  profile->sampler = keep_text(profile, target->sampler);
+  profile->asked_mhz = target->asked_mhz;
+  profile->main_module = target->module;
+}
+
 static void note_targets(struct profile *profile, const struct batch *batch,
                          const struct translation *to) {
   for (uint32_t i = 0; i < batch->target_count; i++) {
-    const struct batch_target *target = &batch->targets[i];
-    profile->marks |= target->marks;
-    if (profile->exe[0] != '\0') continue;
-    profile->exe = keep_text(profile, target->exe);
-    profile->service = keep_text(profile, target->service);
-    profile->sampler = keep_text(profile, target->sampler);
-    profile->asked_mhz = target->asked_mhz;
-    if (target->module != BATCH_NONE) profile->main_module = to->modules[target->module];
+    struct batch_target target = batch->targets[i];
+    if (target.module != BATCH_NONE) target.module = to->modules[target.module];
+    profile_note_target(profile, &target);
   }
 }
 

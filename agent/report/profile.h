@@ -73,6 +73,9 @@ int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq
 int profile_add_leaf(struct profile *profile, const struct batch_module *module, uint64_t address,
                      uint64_t count, uint64_t weight);
 
+/* Remembers TARGET (its module is a number of PROFILE's) when it is the first that is told of. */
+void profile_note_target(struct profile *profile, const struct batch_target *target);
+
 /* Returns the last part of MODULE's path: how people call it. */
 const char *profile_module_name(const struct profile_module *module);
 

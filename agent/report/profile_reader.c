@@ -6,12 +6,14 @@
    called by its name.  An empty file is no mistake of theirs: a run that was killed at once leaves
    one. */
 #include "profile_reader.h"
+#include "ring_file.h"
 
 #include "common/buf.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
 #include "proto/spool_segment.h"
+#include "ring/ring_format.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -72,6 +74,11 @@ static int check_head(int fd, uint64_t size, char *why) {
            ", reads up to %d)",
            (unsigned)le16toh(version), SPOOL_VERSION);
   return -EPROTO;
+}
+
+static bool is_ring(int fd) {
+  uint32_t magic;
+  return pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == RING_MAGIC;
 }
 
 /* ---- its batches ---- */
@@ -145,6 +152,7 @@ int profile_reader_read_fd(int fd, struct profile *profile, struct profile_damag
              "wrote");
     return -EINVAL;
   }
+  if (is_ring(fd)) return ring_file_read(fd, (uint64_t)found.st_size, profile, why);
   int error = check_head(fd, (uint64_t)found.st_size, why);
   if (error != 0) return error;
   error = read_all(fd, (uint64_t)found.st_size, profile, ret);

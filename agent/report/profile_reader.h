@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of `fleetprof run --output`, read into a profile. */
+/* A file of `fleetprof run --output`, or a histogram or flight recorder that its program left, read
+   into a profile. */
 #ifndef REPORT_PROFILE_READER_H
 #define REPORT_PROFILE_READER_H
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 if(WITH_AGENT)
-  fuzz_target(fuzz_profile_file DEPS report symbol view elf proto common LIBS m)
+  fuzz_target(fuzz_profile_file DEPS report symbol view elf ring proto common LIBS m)
 endif()

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whoever wrote such a file may have been killed in the middle of a word, with the machine around
+   it: what is there is read as it stands (agent/ring's readers trust none of it), and the image
+   table in it says which file was mapped where, so that nobody has to be asked.
+
+   A histogram counts bins of code: a bin stands for its first byte.  What it could not put into a
+   bin is [unknown] when it lay outside of all code, and [unsampled] when only its time is known.  A
+   recorder's values are the last of each thread, so its profile is of the last moments.
+
+   The bytes are read and not mapped: the file may be one that somebody still writes, or that a disk
+   cannot give back. */
+#include "ring_file.h"
+
+#include "ring/histogram_reader.h"
+#include "ring/recorder_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX ((uint64_t)256 << 20)
+
+static int read_bytes(int fd, uint8_t *bytes, uint64_t size) {
+  for (uint64_t at = 0; at < size;) {
+    ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? -errno : -EBADMSG;
+    at += (uint64_t)got;
+  }
+  return 0;
+}
+
+static struct batch_module module_of(const struct image_table *image, uint32_t index) {
+  const struct image_module *module = &image->modules[index];
+  return (struct batch_module){.id = span_of(module->id, module->id_len),
+                               .path = module->path,
+                               .size_bytes = module->size_bytes,
+                               .kind = module->id_len > 0 ? MODULE_ELF : MODULE_PSEUDO};
+}
+
+static int add_pseudo(struct profile *profile, const char *name, uint64_t units, uint64_t unit_ns) {
+  const struct batch_module module = {.path = name, .kind = MODULE_PSEUDO};
+  return units > 0 ? profile_add_leaf(profile, &module, 0, units, units * unit_ns) : 0;
+}
+
+/* ---- histogram ---- */
+
+static int read_histogram(struct profile *profile, const uint8_t *bytes, uint64_t size,
+                          struct image_table *ret_image) {
+  static struct histogram_reader histogram; /* an image table is 48 KiB */
+  struct histogram_cursor cursor = {0};
+  struct histogram_totals totals;
+  struct histogram_bin bin;
+  int error = histogram_reader_open(&histogram, bytes, size, true);
+  if (error != 0) return error;
+  while (error == 0 && histogram_reader_next(&histogram, &cursor, &bin)) {
+    const struct batch_module module = module_of(&histogram.image, bin.module);
+    error =
+        profile_add_leaf(profile, &module, bin.address, bin.count, bin.count * histogram.unit_ns);
+  }
+  histogram_reader_totals(&histogram, &totals);
+  if (error == 0) error = add_pseudo(profile, "[unknown]", totals.outside, histogram.unit_ns);
+  if (error == 0)
+    error =
+        add_pseudo(profile, "[unsampled]", totals.saturated + totals.contended, histogram.unit_ns);
+  *ret_image = histogram.image;
+  return error;
+}
+
+/* ---- recorder ---- */
+
+static int add_value(struct profile *profile, const struct recorder_reader *recorder,
+                     const struct recorder_value *value) {
+  uint64_t weight = value->weight * recorder->unit_ns;
+  int at = image_table_find(&recorder->image, value->pc);
+  if (at < 0) {
+    const struct batch_module unknown = {.path = "[unknown]", .kind = MODULE_PSEUDO};
+    return profile_add_leaf(profile, &unknown, 0, 1, weight);
+  }
+  const struct image_region *region = &recorder->image.regions[at];
+  const struct batch_module module = module_of(&recorder->image, region->module);
+  uint64_t address = module.kind == MODULE_ELF ? value->pc - region->start + region->address : 0;
+  return profile_add_leaf(profile, &module, address, 1, weight);
+}
+
+static int add_slot(struct profile *profile, const struct recorder_reader *recorder, uint32_t slot,
+                    uint64_t *words) {
+  struct recorder_log log;
+  if (recorder_reader_log(recorder, slot, words, &log) != 0) return 0; /* nobody's, or nonsense */
+  int error = 0;
+  for (uint32_t i = 0; i < log.count && error == 0; i++) {
+    const struct recorder_value value = recorder_log_value(&log, words, i);
+    error = add_value(profile, recorder, &value);
+  }
+  return error;
+}
+
+static int read_recorder(struct profile *profile, const uint8_t *bytes, uint64_t size,
+                         struct image_table *ret_image) {
+  static struct recorder_reader recorder;
+  int error = recorder_reader_open(&recorder, bytes, size, true);
+  if (error != 0) return error;
+  uint64_t *words = malloc(recorder.slot_bytes);
+  if (words == NULL) error = -ENOMEM;
+  for (uint32_t i = 0; i < recorder.slot_count && error == 0; i++)
+    error = add_slot(profile, &recorder, i, words);
+  free(words);
+  *ret_image = recorder.image;
+  return error;
+}
+
+/* ---- either ---- */
+
+static void note_image(struct profile *profile, const struct image_table *image) {
+  uint64_t alive_ns = atomic_load_explicit(&image->alive_walltime_ns, memory_order_relaxed);
+  if (profile->start_walltime_ns == 0 || image->start_walltime_ns < profile->start_walltime_ns)
+    profile->start_walltime_ns = image->start_walltime_ns;
+  if (alive_ns > profile->end_walltime_ns) profile->end_walltime_ns = alive_ns;
+  profile_note_target(profile, &(struct batch_target){.service = image->service,
+                                                      .exe = image->exe,
+                                                      .module = BATCH_NONE,
+                                                      .sampler = "timer",
+                                                      .asked_mhz = image->asked_mhz});
+  for (uint32_t i = 0; i < profile->module_count && profile->main_module == BATCH_NONE; i++)
+    if (strcmp(profile->modules[i].path, image->exe) == 0) profile->main_module = i;
+}
+
+static int read_ring(struct profile *profile, const uint8_t *bytes, uint64_t size, char *why) {
+  static struct image_table image;
+  struct ring_header header;
+  memcpy(&header, bytes, sizeof header);
+  int error = -EBADMSG;
+  snprintf(why, RING_FILE_WHY_BYTES, "is a ring that makes no sense");
+  if (header.collect == RING_HISTOGRAM)
+    error = read_histogram(profile, bytes, size, &image);
+  else if (header.collect == RING_RECORDER)
+    error = read_recorder(profile, bytes, size, &image);
+  else
+    snprintf(why, RING_FILE_WHY_BYTES, "is a ring of stacks, which only its daemon reads");
+  if (error == 0) note_image(profile, &image);
+  if (error == -EPROTO)
+    snprintf(why, RING_FILE_WHY_BYTES, "was written by another version of the agent");
+  else if (error != 0 && error != -EBADMSG)
+    snprintf(why, RING_FILE_WHY_BYTES, "cannot be read: %s", strerror(-error));
+  return error;
+}
+
+int ring_file_read(int fd, uint64_t size, struct profile *profile, char why[RING_FILE_WHY_BYTES]) {
+  if (size < RING_HEADER_BYTES || size > FILE_BYTES_MAX) {
+    snprintf(why, RING_FILE_WHY_BYTES, "is a ring of %llu bytes: cut short, or none of ours",
+             (unsigned long long)size);
+    return -EBADMSG;
+  }
+  uint8_t *bytes = malloc((size_t)size);
+  int error = bytes != NULL ? read_bytes(fd, bytes, size) : -ENOMEM;
+  if (error == 0)
+    error = read_ring(profile, bytes, size, why);
+  else
+    snprintf(why, RING_FILE_WHY_BYTES, "cannot be read: %s", strerror(-error));
+  free(bytes);
+  return error;
+}
