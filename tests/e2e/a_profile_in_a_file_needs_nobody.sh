@@ -34,6 +34,13 @@ for sampler in perf timer; do
   say "$sampler: $(samples $sampler.fp) samples, $(share $sampler.fp alpha_sixty)/$(share $sampler.fp beta_thirty)/$(share $sampler.fp gamma_ten) for 60/30/10"
 done
 
+# What the agent collects in other ways comes to the file too.
+for collect in pc-lr histogram recorder; do
+  fleetprof run --output $collect.fp --collect $collect --hz 199 -- "$targets/truth" 4 >/dev/null || fail "--collect $collect"
+  [ "$(fleetprof report $collect.fp | awk 'NR == 3 { print $9 }')" = alpha_sixty ] || fail "$collect: $(fleetprof report $collect.fp)"
+  left_nothing || fail "$collect: something is left: $(find "$W/tmp")"
+done
+
 # A sum is a sum.
 [ "$(samples perf.fp timer.fp)" = $(($(samples perf.fp) + $(samples timer.fp))) ] || fail "two files do not add up"
 
