@@ -101,16 +101,18 @@ static void assert_refused(const void *bytes, size_t len, int error, const char 
   close(fd);
 }
 
+#define REFUSED(bytes, error, word) assert_refused(bytes, sizeof bytes - 1, error, word)
+
 static void what_is_no_profile_is_called_by_its_name(void **state) {
   (void)state;
-  assert_refused("PERFILE2 and more of it", 23, -EBADMSG, "perf.data");
-  assert_refused("\x1f\x8b\x08 and more of it", 18, -EBADMSG, "pprof");
-  assert_refused("\x7f"
-                 "ELF and more of it!",
-                 22, -EBADMSG, "program");
-  assert_refused("x", 1, -EBADMSG, "not a profile");
-  assert_refused("FPS2 a spool of another kind", 28, -EBADMSG, "not a profile");
-  assert_refused("FPS1\x02\x00 of a later version..", 27, -EPROTO, "newer version (format 2");
+  REFUSED("PERFILE2 and more of it", -EBADMSG, "perf.data");
+  REFUSED("\x1f\x8b\x08 and more of it", -EBADMSG, "pprof");
+  REFUSED("\x7f"
+          "ELF and more of it!",
+          -EBADMSG, "program");
+  REFUSED("x", -EBADMSG, "not a profile");
+  REFUSED("FPS2 a spool of another kind", -EBADMSG, "not a profile");
+  REFUSED("FPS1\x02\x00 of a later version..", -EPROTO, "newer version (format 2");
 }
 
 static void an_empty_file_is_an_empty_profile(void **state) {
