@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Holds what is spent to a budget by saying how fast sampling may go: state in, decision out.
+
+   A bucket fills at the budget's rate and may hold `burst`; spending empties it.  So over any span
+   of time no more is spent than burst + rate * time, as long as the slowest sampling fits into the
+   budget at all.  While the bucket is half full nothing is slowed down. */
+#ifndef DAEMON_PACE_H
+#define DAEMON_PACE_H
+
+#include <stdbool.h>
+
+struct pace {
+  double rate, burst; /* units a second, units; rate 0: no budget */
+  double level;       /* what may be spent now */
+  double factor;      /* of the asked rates: what this budget allows */
+};
+
+struct pace_spent {
+  double seconds, units; /* since the last step; units were spent in that time */
+  double factor;         /* at which it was spent: the least of all budgets' */
+};
+
+#define PACE_FACTOR_MIN 1e-5 /* 10 kHz down to 0.1 Hz */
+
+/* A full bucket and no slowing down. */
+struct pace pace_start(double rate, double burst);
+
+/* What may be spent a second, as the bucket stands. */
+double pace_allowance(const struct pace *pace);
+
+/* Books SPENT and decides the factor.  Returns true when it has changed. */
+bool pace_step(struct pace *pace, const struct pace_spent *spent);
+
+/* How full the bucket is, 0 to 1. */
+double pace_fill(const struct pace *pace);
+
+#endif
