@@ -47,6 +47,10 @@ uint64_t clock_monotonic_ns(void) {
   return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_cpu_ns(void) {
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 uint64_t clock_walltime_ns(void) {
   return read_clock(CLOCK_REALTIME);
 }

@@ -10,6 +10,7 @@
 
 uint64_t clock_boottime_ns(void);  /* since boot, suspend included: places samples within a boot */
 uint64_t clock_monotonic_ns(void); /* for deadlines */
+uint64_t clock_cpu_ns(void);       /* of this process */
 uint64_t clock_walltime_ns(void);  /* since 1970, as far as this machine knows */
 
 /* Reads the kernel's boot id into ID; a random one, made once a process, when /proc has none. */

@@ -62,6 +62,7 @@ struct wish {
 
 struct debug_sender {
   uint64_t budget, used, day_ns;
+  uint64_t cpu_ns;
   struct note *notes;
   unsigned note_count, note_cap, note_oldest;
   struct wish wishes[LIMIT_DEBUG_WANTED]; /* the first is being sent */
@@ -320,12 +321,18 @@ int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct d
   if (id == NULL) return -ENOMEM;
   memcpy(id, wish->id, wish->id_len);
   struct debug_chunk piece = {.id = span_of(id, wish->id_len)};
+  uint64_t start_ns = clock_cpu_ns();
   int rc = make_piece(sender, arena, &piece);
+  sender->cpu_ns += clock_cpu_ns() - start_ns;
   if (rc == -EAGAIN) return rc;
   if (rc == -ENOENT || rc == -EDQUOT) rc = -EIO; /* these mean something else here */
   *ret = piece;
   if (rc < 0 || wish->offset >= piece.total) drop_at(sender, 0);
   return rc;
+}
+
+uint64_t debug_sender_cpu_ns(const struct debug_sender *sender) {
+  return sender->cpu_ns;
 }
 
 uint64_t debug_sender_used(const struct debug_sender *sender) {

@@ -37,6 +37,9 @@ void debug_sender_drop(struct debug_sender *sender, struct span id);
 /* Forgets the queue (the connection is gone); the collector will ask again, with an offset. */
 void debug_sender_reset(struct debug_sender *sender);
 
+/* CPU time that making pieces has taken so far. */
+uint64_t debug_sender_cpu_ns(const struct debug_sender *sender);
+
 /* Bytes of budget used today. */
 uint64_t debug_sender_used(const struct debug_sender *sender);
 

@@ -27,9 +27,10 @@ struct hold_target {
   uint32_t kind;
   int32_t pid; /* the program that registered, or that run started */
   uint32_t uid;
-  uint64_t start_ticks;   /* of that pid, /proc/PID/stat: tells it from a later one */
-  uint64_t period_ns;     /* as asked */
-  uint64_t set_period_ns; /* as set since (rate.h), or 0 */
+  uint64_t start_ticks;    /* of that pid, /proc/PID/stat: tells it from a later one */
+  uint64_t period_ns;      /* as asked */
+  uint64_t set_period_ns;  /* as set since (rate.h), or 0 */
+  uint64_t wish_period_ns; /* as asked since by ctl, or 0 */
   uint32_t asked_mhz;
   uint32_t collect;                             /* enum ring_collect */
   uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */

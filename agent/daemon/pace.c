@@ -9,7 +9,7 @@
    Spending more than the allowance slows sampling at once, in proportion: cost grows with the rate,
    or slower than it (a daemon costs something even when it takes no samples, and twice the samples
    are not twice the bytes), so a step in proportion never goes too far.  Going faster again is
-   done by a tenth a step, and only when a fifth of the allowance is left over; between the two
+   done by a fifth a step, and only when a fifth of the allowance is left over; between the two
    nothing changes.  The bucket is what makes it settle on the rate itself and not a fifth below:
    while less is spent it fills, and the allowance with it. */
 #include "pace.h"
@@ -18,7 +18,7 @@
 #define SETTLED_FILL 0.25
 #define LOWER_TO 0.95    /* of the allowance */
 #define RAISE_BELOW 0.80 /* of the allowance */
-#define RAISE_STEP 1.1
+#define RAISE_STEP 1.2
 
 struct pace pace_start(double rate, double burst) {
   return (struct pace){.rate = rate, .burst = burst, .level = burst, .factor = 1};

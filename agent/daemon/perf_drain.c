@@ -15,6 +15,7 @@
    Then each CPU is booked on its own (drain.c), with what its records added to the books. */
 #include "drain_parts.h"
 #include "perf_record.h"
+#include "throttle.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
     take_sample(drain, target, &record, tally);
   } else if (record.kind == PERF_RECORD_KIND_THROTTLE) {
     drain->figures.throttled++;
-    target->rate.throttled++;
+    throttle_note(target);
   } else {
     perf_process_record(drain, target, &record);
   }

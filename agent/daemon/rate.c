@@ -30,17 +30,11 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-/* A ring's rate can be raised to sixteen times what was asked for at first, to 1584 Hz from 99. */
-enum { UNITS_A_PERIOD = 16 };
+enum { SMALL_PART = 20 /* of a period: no change worth making */ };
+#define SCALED_NS_MAX UINT64_C(1000000000) /* no budget asks for less than 1 Hz */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
-}
-
-uint64_t rate_unit_ns(uint64_t period_ns) {
-  uint64_t parts = UNITS_A_PERIOD;
-  while (parts > 1 && period_ns / parts < RATE_PERIOD_NS_MIN) parts /= 2;
-  return period_ns / parts;
 }
 
 uint64_t rate_period_ns(const struct target *target) {
@@ -103,6 +97,49 @@ int rate_set(struct target *target, uint64_t period_ns) {
   target->held.set_period_ns = period_ns;
   target_begin_achieved(target);
   return 0;
+}
+
+static uint64_t wish_ns(const struct target *target) {
+  const struct hold_target *held = &target->held;
+  return held->wish_period_ns != 0 ? held->wish_period_ns : held->period_ns;
+}
+
+/* The period at FACTOR of the wish. */
+static uint64_t scaled_ns(const struct target *target, double factor) {
+  uint64_t wish = wish_ns(target), longest = larger(wish, SCALED_NS_MAX);
+  double scaled = (double)wish / factor;
+  return scaled < (double)longest ? (uint64_t)scaled : longest;
+}
+
+int rate_wish(struct target *target, uint64_t period_ns) {
+  uint64_t before = target->held.wish_period_ns;
+  if (period_ns < RATE_PERIOD_NS_MIN || period_ns > RATE_PERIOD_NS_MAX) return -EINVAL;
+  double factor = target->rate.factor > 0 ? target->rate.factor : 1;
+  target->held.wish_period_ns = period_ns;
+  int error = rate_set(target, scaled_ns(target, factor));
+  if (error) target->held.wish_period_ns = before;
+  return error;
+}
+
+bool rate_scale(struct target *target, double factor) {
+  uint64_t now = rate_period_ns(target), wanted = scaled_ns(target, factor);
+  bool is_small = wanted < now + now / SMALL_PART && wanted + wanted / SMALL_PART > now;
+  bool is_back = factor >= 1 && now > wanted;
+  if (is_small && !is_back) return false;
+  if (rate_set(target, wanted) != 0) return false;
+  target->rate.factor = factor;
+  return true;
+}
+
+uint32_t rate_wish_mhz(const struct target *target) {
+  if (target->held.wish_period_ns == 0) return target->held.asked_mhz;
+  return (uint32_t)(UINT64_C(1000000000000) / target->held.wish_period_ns);
+}
+
+const char *rate_reason(const struct target *target) {
+  if (rate_period_ns(target) > wish_ns(target) + wish_ns(target) / SMALL_PART) return "budget";
+  if (target->rate.throttled > 0) return "throttled";
+  return target->held.wish_period_ns != 0 ? "ctl" : "asked";
 }
 
 /* xorshift: draws need no secret, only no rhythm. */

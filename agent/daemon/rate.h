@@ -27,6 +27,10 @@ struct rate {
   uint64_t longest_ns;   /* the longest period that any event of the target has had */
   uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
+  uint64_t billed;                      /* samples that were paid for (cost.c) */
+  uint64_t billed_thinned;
+  bool is_bounded; /* by the budget (budget.c) */
+  double factor;   /* of the wish, as rate_scale was told; 0: never */
   uint64_t base_records, base_weight_ns, base_user_ns; /* when the period was set */
   uint32_t last_mhz;                                   /* achieved until then */
 };
@@ -38,15 +42,23 @@ struct rate_sample {
   uint64_t position;            /* in its CPU's ring */
 };
 
-/* The unit of weight for a ring whose target asks for PERIOD_NS.  A ring's period is always a
-   multiple of it; PERIOD_NS itself must be rounded down to one. */
-uint64_t rate_unit_ns(uint64_t period_ns);
-
 /* Samples TARGET each PERIOD_NS of CPU time from now on; held.set_period_ns says so afterwards
    (of a timer target the nearest multiple of the ring's unit).  The keeper is not told.
    Returns 0; -EINVAL for a period out of range; -EBUSY while a perf ring holds samples from before
    the last change (drain_run, then again); or -errno of an event. */
 int rate_set(struct target *target, uint64_t period_ns);
+
+/* The user asks for another rate than at the start: sets it, less what a budget takes of it.
+   Returns as rate_set. */
+int rate_wish(struct target *target, uint64_t period_ns);
+/* Samples TARGET at FACTOR of the rate that is asked for, though not below 1 Hz for that.  Small
+   changes wait until they add up to one worth making.  Returns true when the rate was set. */
+bool rate_scale(struct target *target, double factor);
+
+/* The rate that is asked for, in thousandths of a hertz. */
+uint32_t rate_wish_mhz(const struct target *target);
+/* Why the rate is what it is: "asked", "ctl", "budget", or "throttled" by the kernel. */
+const char *rate_reason(const struct target *target);
 
 /* What is set now. */
 uint64_t rate_period_ns(const struct target *target);

@@ -6,9 +6,8 @@
    A user's socket directory is where targets look for the daemon, so it must be the user's and
    closed to others, by the same rule by which they refuse it (intake/socket_path.c).
 
-   The two budgets of the rate are read, checked and shown by `status`; nothing acts on them yet,
-   and
-   --help says so. */
+   A budget that was given is told from the default (budget.h): the rows have no default of their
+   own. */
 #include "settings.h"
 
 #include "intake/socket_path.h"
@@ -27,6 +26,10 @@
 #define WINDOW_NS_MIN NS_PER_SECOND
 #define WINDOW_NS_MAX (60 * NS_PER_SECOND)
 #define SPOOL_BYTES_MIN (1ULL << 20)
+#define BUDGET_CPU_PERCENT 0.5
+#define BUDGET_BYTES_DAY (5ULL << 20)
+#define BUDGET_CPU_NOT_GIVEN (-1.0)
+#define BUDGET_BYTES_NOT_GIVEN UINT64_MAX
 
 enum { HZ_MAX = 10000, PORT_DIGITS_MAX = 5, PORT_MAX = 65535, HOST_BYTES_MAX = 253 };
 
@@ -79,10 +82,15 @@ static const struct option rows[] = {
     {"budget-debug", 0, "BYTES/day", "256M/day", "Budgets",
      "debug files sent to a collector that asks for them", OPTION_BYTES_DAY,
      AT(budget_debug_bytes_day)},
-    {"budget-cpu", 0, "PERCENT", "0.5%", "Budgets",
-     "accepted and shown by status, but not acted on yet", OPTION_PERCENT, AT(budget_cpu)},
-    {"budget-bytes", 0, "BYTES/day", "5M/day", "Budgets",
-     "accepted and shown by status, but not acted on yet", OPTION_BYTES_DAY, AT(budget_bytes_day)},
+    {"budget-cpu", 0, "PERCENT", NULL, "Budgets",
+     "what fleetprof may add to this board, its samples in all programs and its daemon, in percent "
+     "of one CPU; rates are lowered to hold it; 0: no limit (default: 0.5%, for targets that ask "
+     "for no more than --hz)",
+     OPTION_PERCENT, AT(budget_cpu)},
+    {"budget-bytes", 0, "BYTES/day", NULL, "Budgets",
+     "what all batches of any 24 hours may come to; windows grow, then rates are lowered; 0: no "
+     "limit (default: 5M/day, for targets that ask for no more than --hz)",
+     OPTION_BYTES_DAY, AT(budget_bytes_day)},
 };
 
 static const char epilogue[] = "EXAMPLES\n"
@@ -217,6 +225,13 @@ static int place_default(struct settings *s) {
   return error ? socket_path_dir(&places, SOCKET_PLACE_TEMP, s->runtime_dir) : 0;
 }
 
+static void fill_budgets(struct settings *s) {
+  s->is_budget_cpu_given = s->budget_cpu >= 0;
+  s->is_budget_bytes_given = s->budget_bytes_day != BUDGET_BYTES_NOT_GIVEN;
+  if (!s->is_budget_cpu_given) s->budget_cpu = BUDGET_CPU_PERCENT;
+  if (!s->is_budget_bytes_given) s->budget_bytes_day = BUDGET_BYTES_DAY;
+}
+
 int settings_parse(int argc, char *const argv[], struct settings *settings,
                    struct options_result *ret, char *error, size_t error_len) {
   const struct option_table table = {
@@ -227,8 +242,11 @@ int settings_parse(int argc, char *const argv[], struct settings *settings,
       .rows = rows,
       .row_count = sizeof rows / sizeof rows[0]};
   memset(settings, 0, sizeof *settings);
+  settings->budget_cpu = BUDGET_CPU_NOT_GIVEN;
+  settings->budget_bytes_day = BUDGET_BYTES_NOT_GIVEN;
   int failure = options_parse(&table, argc, argv, settings, ret, error, error_len);
   if (failure || ret->is_done) return failure;
+  fill_budgets(settings);
   if (ret->first_positional < argc) {
     snprintf(error, error_len, "%s: not an option", argv[ret->first_positional]);
     return -EINVAL;

@@ -3,6 +3,7 @@
    with jq.  The answer travels as a memfd, so its length has no limit of a packet's.  What it says
    of programs is in status_target.c. */
 #include "status.h"
+#include "budget.h"
 #include "debug_sender.h"
 #include "intake.h"
 #include "status_json.h"
@@ -41,12 +42,33 @@ static void print_head(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-static void print_budget(const struct worker *worker, struct buf *out) {
+static void print_budget(const struct worker *worker, const struct budget_figures *figures,
+                         struct buf *out) {
   json_open(out, "budget");
   json_number(out, "debug_used", debug_sender_used(worker->debug));
   json_number(out, "debug_bytes_day", worker->settings->budget_debug_bytes_day);
   json_number(out, "bytes_day", worker->settings->budget_bytes_day);
-  json_fraction(out, "cpu_percent", worker->settings->budget_cpu);
+  json_fraction(out, "cpu_percent", figures->cpu_percent);
+  json_bool(out, "given", figures->is_given);
+  json_string(out, "state", figures->state);
+  json_fraction(out, "factor", figures->factor);
+  json_fraction(out, "cpu_fill", figures->cpu_fill);
+  json_fraction(out, "bytes_fill", figures->bytes_fill);
+  json_number(out, "window_ms",
+              budget_window_ns(worker->budget, worker->settings->window_ns) / NS_PER_MS);
+  buf_append_byte(out, '}');
+}
+
+static void print_cost(const struct budget_figures *figures, struct buf *out) {
+  json_open(out, "cost");
+  json_fraction(out, "daemon_cpu_percent", figures->daemon_percent);
+  json_fraction(out, "added_cpu_percent", figures->added_percent);
+  json_number(out, "bytes_day", (uint64_t)figures->spent_bytes_day);
+  json_number(out, "perf_sample_ns", figures->machine.perf_ns);
+  json_number(out, "signal_ns", figures->machine.signal_ns);
+  json_number(out, "handler_runs", figures->handler.runs);
+  json_number(out, "handler_ns_p50", figures->handler.p50_ns);
+  json_number(out, "handler_ns_p99", figures->handler.p99_ns);
   buf_append_byte(out, '}');
 }
 
@@ -108,9 +130,12 @@ static void print_intake(const struct worker *worker, struct buf *out) {
 }
 
 void status_print(const struct worker *worker, struct buf *ret) {
+  struct budget_figures figures;
+  budget_figures(worker, &figures);
   buf_append_byte(ret, '{');
   print_head(worker, ret);
-  print_budget(worker, ret);
+  print_budget(worker, &figures, ret);
+  print_cost(&figures, ret);
   print_uplink(worker, ret);
   print_spool(worker, ret);
   print_loss(worker, ret);

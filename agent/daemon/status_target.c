@@ -6,6 +6,7 @@
 
    Notes are what `run` chose for its programs, the ended ones included, until newer ones push them
    out. */
+#include "budget.h"
 #include "census.h"
 #include "histogram_drain.h"
 #include "status.h"
@@ -120,9 +121,14 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_string(out, "sampler", target_sampler(target));
   target_explain(target, why, sizeof why);
   json_string(out, "why", why);
-  json_fraction(out, "asked_hz", held->asked_mhz / 1000.0);
+  json_fraction(out, "asked_hz", rate_wish_mhz(target) / 1000.0);
+  json_fraction(out, "rate_hz", 1e9 / (double)rate_period_ns(target));
+  json_string(out, "rate_reason", rate_reason(target));
   json_fraction(out, "achieved_hz", target_achieved_mhz(target) / 1000.0);
   json_number(out, "samples", target->records);
+  json_number(out, "thinned", target->rate.thinned);
+  json_number(out, "throttled", target->rate.throttled);
+  json_number(out, "sample_ns", cost_sample_ns(budget_meter(worker->budget), target));
   json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
   print_ring(target, out);
   print_labels(out, held->labels);

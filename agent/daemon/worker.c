@@ -15,6 +15,7 @@
    Ending, by TERM or by the keeper's end: everything is drained and spooled with final books, the
    disk is synced, and the uplink gets STOP_SEND_NS to deliver what it can. */
 #include "worker.h"
+#include "budget.h"
 #include "census.h"
 #include "debug_sender.h"
 #include "hello.h"
@@ -168,9 +169,10 @@ static bool is_window_due(const struct worker *worker) {
   if (start == 0) return false;
   if (window_is_nearly_full(worker->window)) return true;
   uint64_t age = clock_boottime_ns() - start;
+  uint64_t due = budget_window_ns(worker->budget, worker->settings->window_ns);
   bool is_worth_it = window_records(worker->window) >= WINDOW_RECORDS_MIN ||
                      worker->keeper->output >= 0; /* a reader may want it now */
-  return age >= (is_worth_it ? worker->settings->window_ns : WINDOW_NS_LONGEST);
+  return age >= (is_worth_it ? due : WINDOW_NS_LONGEST);
 }
 
 static bool is_uplink_connected(const struct worker *worker) {
@@ -271,6 +273,7 @@ static void tick(struct worker *worker) {
     follow_collector(worker);
   }
   if (is_window_due(worker)) close_window(worker, false);
+  budget_step(worker);
   spool_sync(worker->spool, false);
   flush_check(worker);
   if (is_unneeded(worker, now)) begin_stop(worker);
@@ -435,6 +438,7 @@ static int start(struct worker *worker) {
   if (worker->loop == NULL) return -ENOMEM;
   intake.loop = worker->loop;
   int error = debug_sender_open(worker->settings->budget_debug_bytes_day, &worker->debug);
+  if (!error) error = budget_open(worker, &worker->budget);
   if (!error) error = open_pipeline(worker);
   if (!error) error = start_uplink(worker);
   if (!error) error = start_events(worker);
@@ -446,6 +450,7 @@ static void stop(struct worker *worker) {
   intake_stop(worker->intake);
   uplink_stop(worker->uplink);
   debug_sender_close(worker->debug);
+  budget_close(worker->budget);
   spool_close(worker->spool);
 }
 

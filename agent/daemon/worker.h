@@ -10,6 +10,7 @@
 
 #include <sys/utsname.h>
 
+struct budget;
 struct event;
 struct event_base;
 struct intake;
@@ -55,6 +56,7 @@ struct worker {
   struct spool *spool;
   struct profile_file file; /* open when the keeper has an output */
   struct debug_sender *debug;
+  struct budget *budget;
   struct uplink *uplink;
   struct intake *intake;
   struct targets targets;
@@ -74,10 +76,9 @@ struct worker {
   uint64_t start_ns;         /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
   uint64_t swept_ns, synced_ns, recorders_ns, looked_ns;
-  bool is_killed;             /* the kill switch is on (switchboard.c) */
-  uint64_t stop_by_ns;        /* not 0: ending */
-  uint64_t targets_seen;      /* since this worker started */
-  uint64_t threads_unsampled; /* of targets that have ended */
+  bool is_killed;                           /* the kill switch is on (switchboard.c) */
+  uint64_t stop_by_ns;                      /* not 0: ending */
+  uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
 };
 
 /* The keeper's worker function: runs until TERM, until the keeper is gone, or until an on-demand
@@ -87,8 +88,7 @@ int worker_run(struct keeper *keeper);
 /* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);
 
-/* Ends the targets whose processes are gone (a perf target also waits a moment for the FLUSH that
-   brings its exact system time). */
+/* Ends the targets whose processes are gone (perf: a moment later, FLUSH brings exact times). */
 void worker_sweep_targets(struct worker *worker);
 /* Drains TARGET, closes the window, ships its recorder, forgets it here and at the keeper. */
 void worker_end_target(struct worker *worker, struct target *target);

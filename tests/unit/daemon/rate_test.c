@@ -92,13 +92,6 @@ static void thinning_is_not_in_step_with_the_program(void **state) {
   assert_true(fourth * 100 > sum * 23 && fourth * 100 < sum * 27);
 }
 
-static void a_rings_unit_leaves_room_for_higher_rates(void **state) {
-  (void)state;
-  assert_int_equal(rate_unit_ns(10101010), 631313);
-  assert_int_equal(rate_unit_ns(250000), 125000);
-  assert_int_equal(rate_unit_ns(100000), 100000);
-}
-
 static void a_rings_period_is_a_multiple_of_its_unit(void **state) {
   (void)state;
   struct ring_reader ring = {.base = calloc(1, RING_HEADER_BYTES)};
@@ -186,7 +179,6 @@ int main(void) {
       cmocka_unit_test(an_inherited_event_that_is_slower_is_believed),
       cmocka_unit_test(thinned_samples_sum_up_to_the_same_time),
       cmocka_unit_test(thinning_is_not_in_step_with_the_program),
-      cmocka_unit_test(a_rings_unit_leaves_room_for_higher_rates),
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
       cmocka_unit_test(a_rate_out_of_range_is_refused),
       cmocka_unit_test(a_real_event_takes_the_new_period_and_waits_for_the_drain),

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Once a second what was spent is added up; every ten seconds, or at once when what ten seconds may
+   cost is gone before, the pace of the CPU budget is set anew.  The pace of the byte budget is set
+   when a window has been spooled, because only then anything is known of bytes, and the new rate
+   begins with the new window, so that the next look sees nothing of the old one.
+
+   The daemon's own time is everybody's: where rates are left alone (budget.h), they bear their part
+   of it by their number of samples.
+
+   Purses: of CPU a minute's worth; of bytes a quarter of a day's, filled by three quarters a day,
+   so that any 24 hours stay within the whole. */
+#include "budget.h"
+#include "debug_sender.h"
+#include "pace.h"
+#include "worker.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOK_NS NS_PER_SECOND
+#define STEP_NS (10 * NS_PER_SECOND)
+#define STEP_NS_LEAST (2 * NS_PER_SECOND)
+#define BYTES_STEP_NS_MOST (120 * NS_PER_SECOND) /* when nothing is spooled */
+#define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
+#define PURSE_CPU_SECONDS 60.0
+#define PURSE_BYTES_SHARE 0.25
+#define WINDOW_GROWS_BELOW 0.75 /* of the bytes' purse; rates fall below a half (pace.c) */
+#define WINDOW_LONGEST_AT 0.5
+#define DAY_SECONDS 86400.0
+#define HOUR_NS (3600 * NS_PER_SECOND)
+#define MINUTE_SECONDS 60.0
+#define FLOOR_MHZ 1000.0
+#define STUCK_SHARE 0.2 /* of the budget */
+
+enum { HOURS = 24 };
+
+struct budget {
+  struct cost_meter meter;
+  struct pace cpu, bytes;
+  struct cost_spent spent;     /* since the last step of CPU */
+  struct cost_spent of_window; /* since the last step of bytes: whose samples they hold */
+  uint64_t look_ns, cpu_step_ns, bytes_step_ns, start_ns; /* CLOCK_MONOTONIC */
+  uint64_t spooled_bytes, batches;                        /* at the last step of bytes */
+  double factor, floor;
+  double daemon_percent, added_percent, stuck_percent; /* averages */
+  double hour_bytes[HOURS];                            /* spooled in each of the last hours */
+  uint64_t hour;                                       /* since the start, of the newest */
+};
+
+static double seconds(uint64_t ns) {
+  return (double)ns / 1e9;
+}
+
+int budget_open(const struct worker *worker, struct budget **ret) {
+  const struct settings *settings = worker->settings;
+  struct budget *budget = calloc(1, sizeof *budget);
+  if (budget == NULL) return -ENOMEM;
+  /* Where the profile goes into a file of its own nobody pays for bytes, and the defaults are for
+     boards that are sampled all day. */
+  bool is_file = worker->keeper->output >= 0;
+  double cpu_ns = is_file && !settings->is_budget_cpu_given ? 0 : settings->budget_cpu / 100 * 1e9;
+  double bytes_day = is_file ? 0 : (double)settings->budget_bytes_day;
+  budget->cpu = pace_start(cpu_ns, cpu_ns * PURSE_CPU_SECONDS);
+  budget->bytes =
+      pace_start(bytes_day * (1 - PURSE_BYTES_SHARE) / DAY_SECONDS, bytes_day * PURSE_BYTES_SHARE);
+  budget->factor = 1;
+  cost_start(&budget->meter, getppid());
+  budget->start_ns = budget->look_ns = clock_monotonic_ns();
+  budget->cpu_step_ns = budget->bytes_step_ns = budget->start_ns;
+  *ret = budget;
+  return 0;
+}
+
+void budget_close(struct budget *budget) {
+  free(budget);
+}
+
+static bool is_given(const struct settings *settings) {
+  return settings->is_budget_cpu_given || settings->is_budget_bytes_given;
+}
+
+/* What nobody gave holds only what nobody asked for. */
+static bool is_bounded(const struct settings *settings, const struct target *target) {
+  if (is_given(settings)) return true;
+  return target->held.wish_period_ns == 0 && target->held.asked_mhz <= settings->hz * 1000;
+}
+
+static void mark_targets(struct worker *worker) {
+  const struct settings *settings = worker->settings;
+  double fastest = 0;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    target->rate.is_bounded = is_bounded(settings, target);
+    double mhz = rate_wish_mhz(target);
+    if (target->rate.is_bounded && mhz > fastest) fastest = mhz;
+  }
+  worker->budget->floor = fastest > FLOOR_MHZ ? FLOOR_MHZ / fastest : 1;
+}
+
+/* Of the daemon's work, the part that is done for the rates that are held. */
+static double bounded_share(const struct cost_spent *spent) {
+  return spent->samples > 0 ? spent->bounded / spent->samples : 1;
+}
+
+static void average(double *value, double now, double span, double of) {
+  double weight = span < of ? span / of : 1;
+  *value += (now - *value) * weight;
+}
+
+static void step_cpu(struct budget *budget, uint64_t now) {
+  struct cost_spent *spent = &budget->spent;
+  double span = seconds(now - budget->cpu_step_ns), age = seconds(now - budget->start_ns);
+  double allowed = pace_allowance(&budget->cpu) * seconds(STEP_NS);
+  double units = spent->daemon_ns * bounded_share(spent) + spent->bounded_ns;
+  bool is_overdrawn = budget->cpu.rate > 0 && units > allowed && span >= seconds(STEP_NS_LEAST);
+  if (span < seconds(STEP_NS) && !is_overdrawn) return;
+  pace_step(&budget->cpu,
+            &(struct pace_spent){.seconds = span, .units = units, .factor = budget->factor});
+  double of = age < MINUTE_SECONDS ? age : MINUTE_SECONDS;
+  average(&budget->daemon_percent, spent->daemon_ns / span / 1e7, span, of);
+  average(&budget->added_percent, (spent->daemon_ns + spent->samples_ns) / span / 1e7, span, of);
+  average(&budget->stuck_percent, spent->stuck_ns / span / 1e7, span, of);
+  *spent = (struct cost_spent){.daemon_ns = 0};
+  budget->cpu_step_ns = now;
+}
+
+static void count_bytes(struct budget *budget, uint64_t now, double bytes) {
+  uint64_t hour = (now - budget->start_ns) / HOUR_NS;
+  for (; budget->hour < hour; budget->hour++) budget->hour_bytes[(budget->hour + 1) % HOURS] = 0;
+  budget->hour_bytes[hour % HOURS] += bytes;
+}
+
+static void step_bytes(struct worker *worker, uint64_t now) {
+  struct budget *budget = worker->budget;
+  struct spool_figures spool;
+  double span = seconds(now - budget->bytes_step_ns);
+  if (worker->shipper.batches == budget->batches &&
+      now - budget->bytes_step_ns < BYTES_STEP_NS_MOST)
+    return;
+  spool_figures(worker->spool, &spool);
+  double bytes = (double)(spool.bytes_written - budget->spooled_bytes);
+  double units = bytes * bounded_share(&budget->of_window);
+  pace_step(&budget->bytes,
+            &(struct pace_spent){.seconds = span, .units = units, .factor = budget->factor});
+  count_bytes(budget, now, bytes);
+  budget->of_window = (struct cost_spent){.daemon_ns = 0};
+  budget->spooled_bytes = spool.bytes_written;
+  budget->batches = worker->shipper.batches;
+  budget->bytes_step_ns = now;
+}
+
+static void apply(struct worker *worker) {
+  struct budget *budget = worker->budget;
+  budget->factor =
+      budget->cpu.factor < budget->bytes.factor ? budget->cpu.factor : budget->bytes.factor;
+  if (budget->factor < budget->floor) budget->factor = budget->floor;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    /* A perf ring that is not drained yet: again in a second. */
+    if (rate_scale(target, target->rate.is_bounded ? budget->factor : 1))
+      hold_send_update(worker->keeper->worker_socket, &target->held);
+  }
+}
+
+void budget_step(struct worker *worker) {
+  struct budget *budget = worker->budget;
+  uint64_t now = clock_monotonic_ns();
+  if (now - budget->look_ns < LOOK_NS) return;
+  budget->look_ns = now;
+  struct cost_spent spent = {.daemon_ns = 0};
+  mark_targets(worker);
+  cost_look(&budget->meter, &worker->targets, debug_sender_cpu_ns(worker->debug), &spent);
+  cost_grant(&budget->meter, &worker->targets, now);
+  budget->spent.daemon_ns += spent.daemon_ns;
+  budget->spent.samples_ns += spent.samples_ns;
+  budget->spent.stuck_ns += spent.stuck_ns;
+  budget->spent.bounded_ns += spent.bounded_ns;
+  budget->spent.samples += spent.samples;
+  budget->spent.bounded += spent.bounded;
+  budget->of_window.samples += spent.samples;
+  budget->of_window.bounded += spent.bounded;
+  step_cpu(budget, now);
+  step_bytes(worker, now);
+  apply(worker);
+}
+
+uint64_t budget_window_ns(const struct budget *budget, uint64_t asked_ns) {
+  double fill = pace_fill(&budget->bytes);
+  if (budget->bytes.rate <= 0 || fill >= WINDOW_GROWS_BELOW || asked_ns >= WINDOW_NS_LONGEST)
+    return asked_ns;
+  double part = (WINDOW_GROWS_BELOW - fill) / (WINDOW_GROWS_BELOW - WINDOW_LONGEST_AT);
+  if (part > 1) part = 1;
+  return asked_ns + (uint64_t)(part * (double)(WINDOW_NS_LONGEST - asked_ns));
+}
+
+static const char *state_of(const struct budget *budget) {
+  if (budget->cpu.rate <= 0 && budget->bytes.rate <= 0) return "off";
+  if (budget->factor >= 1) {
+    bool is_longer = budget_window_ns(budget, 0) > 0;
+    return is_longer ? "window" : "within";
+  }
+  if (budget->factor <= budget->floor) return "floor";
+  if (budget->stuck_percent * 1e7 > budget->cpu.rate * STUCK_SHARE && budget->cpu.rate > 0)
+    return "threads";
+  return budget->cpu.factor <= budget->bytes.factor ? "cpu" : "bytes";
+}
+
+static const struct target *busiest_target(const struct worker *worker) {
+  const struct target *busiest = NULL;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    if (busiest == NULL || target->records > busiest->records) busiest = target;
+  }
+  return busiest;
+}
+
+static void find_handler(const struct worker *worker, struct ring_cost *ret) {
+  struct ring_cost one;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target == NULL || !cost_handler(&worker->budget->meter, target, &one)) continue;
+    if (one.runs > ret->runs) *ret = one;
+  }
+}
+
+void budget_figures(const struct worker *worker, struct budget_figures *ret) {
+  const struct budget *budget = worker->budget;
+  const struct target *busiest = busiest_target(worker);
+  *ret = (struct budget_figures){.cpu_percent = worker->settings->budget_cpu,
+                                 .bytes_day = (double)worker->settings->budget_bytes_day,
+                                 .is_given = is_given(worker->settings),
+                                 .daemon_percent = budget->daemon_percent,
+                                 .added_percent = budget->added_percent,
+                                 .cpu_fill = pace_fill(&budget->cpu),
+                                 .bytes_fill = pace_fill(&budget->bytes),
+                                 .factor = budget->factor,
+                                 .machine = budget->meter.machine,
+                                 .asked_mhz = busiest ? rate_wish_mhz(busiest)
+                                                      : (uint32_t)worker->settings->hz * 1000,
+                                 .reason = busiest ? rate_reason(busiest) : "asked",
+                                 .state = state_of(budget)};
+  for (unsigned i = 0; i < HOURS; i++) ret->spent_bytes_day += budget->hour_bytes[i];
+  find_handler(worker, &ret->handler);
+}
+
+const struct cost_meter *budget_meter(const struct budget *budget) {
+  return &budget->meter;
+}

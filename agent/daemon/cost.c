@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's part is exact: the kernel's CPU clocks of keeper and worker.  The samples' part is
+   their number times what one costs: of a perf target the calibrated figure (sample_cost.h), of a
+   timer target the median that its own handler has timed, plus the delivery of the signal.  Samples
+   that were thinned out cost the program as much as others; but they are the sign of threads that
+   no rate reaches any more (rate.h), so they are told apart.
+
+   The handler reads the CPU's counter only where the daemon has granted it some runs, because in a
+   strict sandbox that would be the program's end (ring_cost.h).  So few are granted, seldom, and
+   what is not used within a second is taken back. */
+#include "cost.h"
+#include "proc_status.h"
+#include "targets.h"
+
+#include "common/clock.h"
+
+#include <time.h>
+
+#define GRANT_INTERVAL_NS (20 * NS_PER_SECOND)
+#define HANDLER_GUESS_NS 500 /* until a first run was timed */
+
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec spent;
+  if (clock_gettime(clock, &spent) != 0) return 0;
+  return (uint64_t)spent.tv_sec * NS_PER_SECOND + (uint64_t)spent.tv_nsec;
+}
+
+static uint64_t daemon_ns(const struct cost_meter *meter) {
+  clockid_t keeper;
+  uint64_t ns = clock_cpu_ns();
+  if (clock_getcpuclockid(meter->keeper, &keeper) == 0) ns += clock_ns(keeper);
+  return ns;
+}
+
+void cost_start(struct cost_meter *meter, pid_t keeper) {
+  meter->keeper = keeper;
+  meter->granted_ns = 0;
+  sample_cost_measure(&meter->machine);
+  ring_cost_clock_start(&meter->clock);
+  meter->daemon_ns = daemon_ns(meter);
+}
+
+bool cost_handler(const struct cost_meter *meter, const struct target *target,
+                  struct ring_cost *ret) {
+  if (target->held.kind != HOLD_TIMER) return false;
+  return ring_cost_read(&target->ring, ring_cost_ns_per_tick(&meter->clock), ret) == 0;
+}
+
+uint64_t cost_sample_ns(const struct cost_meter *meter, const struct target *target) {
+  struct ring_cost handler;
+  if (target->held.kind == HOLD_PERF) return meter->machine.perf_ns;
+  uint64_t ns = cost_handler(meter, target, &handler) ? handler.p50_ns : HANDLER_GUESS_NS;
+  return ns + meter->machine.signal_ns;
+}
+
+static void add_target(const struct cost_meter *meter, struct target *target,
+                       struct cost_spent *sum) {
+  struct rate *rate = &target->rate;
+  double one_ns = (double)cost_sample_ns(meter, target);
+  double samples = (double)(target->records - rate->billed);
+  double ns = samples * one_ns, stuck_ns = (double)(rate->thinned - rate->billed_thinned) * one_ns;
+  rate->billed = target->records;
+  rate->billed_thinned = rate->thinned;
+  sum->samples += samples;
+  sum->samples_ns += ns + stuck_ns;
+  if (!rate->is_bounded) return;
+  sum->stuck_ns += stuck_ns;
+  sum->bounded += samples;
+  sum->bounded_ns += ns;
+}
+
+void cost_look(struct cost_meter *meter, const struct targets *targets, uint64_t debug_ns,
+               struct cost_spent *sum) {
+  uint64_t now = daemon_ns(meter);
+  now -= debug_ns < now ? debug_ns : now;
+  if (now > meter->daemon_ns) sum->daemon_ns += (double)(now - meter->daemon_ns);
+  meter->daemon_ns = now;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (targets->rows[row] != NULL) add_target(meter, targets->rows[row], sum);
+}
+
+/* No thread of the registered process that has a slot is in a sandbox. */
+static bool may_time(const struct target *target) {
+  struct ring_view view;
+  struct proc_status status;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    ring_reader_look(&target->ring, slot, &view);
+    if ((pid_t)view.pid != target->held.pid) continue;
+    if (proc_status_read((pid_t)view.pid, (pid_t)view.tid, &status) != 0) return false;
+    if (status.seccomp != 0) return false;
+  }
+  return true;
+}
+
+void cost_grant(struct cost_meter *meter, const struct targets *targets, uint64_t now_ns) {
+  bool is_due = now_ns - meter->granted_ns >= GRANT_INTERVAL_NS;
+  if (is_due) meter->granted_ns = now_ns;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_TIMER || target->ring.base == NULL) continue;
+    uint32_t runs = is_due && may_time(target) ? RING_COST_GRANT_MAX : 0;
+    ring_cost_grant(&target->ring, (uint32_t)target->held.pid, runs);
+  }
+}

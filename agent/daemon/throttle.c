@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The limit is the administrator's, or the kernel's own: it lowers the sysctl by itself when its
+   interrupts take more than kernel.perf_cpu_time_max_percent.  So it is read when the first
+   THROTTLE comes and not at the start.
+
+   The records are seen by whoever reads `status` as a count, and by whoever reads the answers as a
+   part of `why`; the weight of each sample that did come is still one period. */
+#include "throttle.h"
+#include "targets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char sysctl_path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+
+/* Returns 0 when it cannot be read. */
+static uint64_t read_max_hz(void) {
+  char text[32];
+  int fd = open(sysctl_path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t got = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (got <= 0) return 0;
+  text[got] = '\0';
+  return strtoull(text, NULL, 10);
+}
+
+void throttle_explain(char *why, size_t len, uint64_t max_hz) {
+  char reason[128], limit[64] = "";
+  size_t used = strnlen(why, len);
+  if (max_hz > 0) snprintf(limit, sizeof limit, " is %llu Hz", (unsigned long long)max_hz);
+  int wanted = snprintf(reason, sizeof reason,
+                        "%sthe kernel throttles it: kernel.perf_event_max_sample_rate%s",
+                        used > 0 ? "; " : "", limit);
+  if (wanted <= 0 || used + (size_t)wanted >= len) return;
+  memcpy(why + used, reason, (size_t)wanted + 1);
+}
+
+void throttle_note(struct target *target) {
+  if (target->rate.throttled++ > 0) return;
+  throttle_explain(target->held.why, sizeof target->held.why, read_max_hz());
+}
