@@ -44,6 +44,7 @@ static struct {
   _Atomic uint32_t epoch;      /* of the wish */
   _Atomic uint32_t armed;      /* threads that have a timer */
   _Atomic uint32_t randomness; /* makes seeds differ */
+  uint32_t timers_max;         /* so that a quarter of the user's queued signals stays free */
   bool is_off;                 /* for good */
 } control;
 
@@ -55,7 +56,8 @@ static void take_wish(void) {
   atomic_fetch_add(&control.epoch, 1);
 }
 
-void control_init(const struct ring_terms *terms, uint64_t seed) {
+void control_init(const struct ring_terms *terms, uint64_t seed, uint32_t timers_max) {
+  control.timers_max = timers_max;
   control.terms = *terms;
   control.seed = seed;
   atomic_store(&control.seen, ring_process_serial(sampler_ring()));
@@ -114,7 +116,9 @@ static int apply(struct thread_slot *thread) {
                                    .first_ns = sample_timer_first_ns(period_ns, next_seed(tid))};
   atomic_store(&thread->scale, scale);
   if (is_armed) return sample_timer_set(&plan, thread->timer);
-  int error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
+  int error = -EAGAIN;
+  if (atomic_load(&control.armed) < control.timers_max)
+    error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
   if (error == 0)
     count_armed(1);
   else

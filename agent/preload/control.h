@@ -10,8 +10,8 @@
 #include <signal.h>
 
 /* Once, after sampler_init and before all others: starts from what the ring says now.  SEED makes
-   first expiries random. */
-void control_init(const struct ring_terms *terms, uint64_t seed);
+   first expiries random.  No more than TIMERS_MAX threads get a timer. */
+void control_init(const struct ring_terms *terms, uint64_t seed, uint32_t timers_max);
 
 /* This process is PID from here on: at the start, and in a forked child, which has no timers. */
 void control_begin_process(uint32_t pid);

@@ -16,8 +16,10 @@
    FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
                         FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
    FLEETPROF_DORMANT    1: no timer until asked
+   FLEETPROF_GO         1: Go programs are sampled like others
 
    There is no destructor: threads run until the process ends, and the daemon sees that it did. */
+#include "go_program.h"
 #include "hooks.h"
 #include "identity.h"
 #include "intake/intake_client.h"
@@ -126,6 +128,11 @@ static void fill_request(struct intake_request *request) {
   request->counter_bytes = parse_number(getenv("FLEETPROF_COUNTER_BYTES"));
   request->last = parse_number(getenv("FLEETPROF_LAST"));
   request->is_dormant = is_set(getenv("FLEETPROF_DORMANT"));
+  if (!is_set(getenv("FLEETPROF_GO")) && go_program_is_this()) {
+    request->is_dormant = true;
+    copy_setting(request->why, sizeof request->why,
+                 "a Go program: dormant, unless FLEETPROF_GO=1 or resumed by fleetprof ctl");
+  }
   copy_setting(request->service, sizeof request->service, getenv("FLEETPROF_SERVICE"));
   copy_labels(request->labels, sizeof request->labels, getenv("FLEETPROF_LABEL"));
   identity_fill(request);

@@ -22,10 +22,13 @@
 #include "thread_slot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
   struct ring_terms terms;
@@ -69,13 +72,39 @@ static int take_signal(void) {
   return sigaction(sampling.terms.signal, &ours, NULL) == 0 ? 0 : -errno;
 }
 
+/* Those of this user that are queued now, as far as the kernel says. */
+static rlim_t queued_signals(void) {
+  char text[1024];
+  int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t got = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[got > 0 ? got : 0] = '\0';
+  const char *line = strstr(text, "\nSigQ:\t");
+  rlim_t queued = 0;
+  for (line = line ? line + 7 : ""; *line >= '0' && *line <= '9'; line++)
+    queued = queued * 10 + (rlim_t)(*line - '0');
+  return queued;
+}
+
+/* A timer holds one of the signals that its user may have queued, as long as it lives.  The limit
+   is for all processes of the user: a quarter of it is not ours to take. */
+static uint32_t timers_max(void) {
+  struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_SIGPENDING, &limit);
+  rlim_t share = limit.rlim_cur / 4 * 3 + limit.rlim_cur % 4;
+  rlim_t queued = queued_signals();
+  share = share > queued ? share - queued : 0;
+  return share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
+}
+
 int sampling_start(const struct ring_writer *ring, const struct ring_terms *terms, uint64_t seed) {
   sampling.terms = *terms;
   sampling.was_sandboxed = is_sandboxed();
   int error = pthread_key_create(&sampling.key, end_thread);
   if (error != 0) return -error;
   sampler_init(ring);
-  control_init(terms, seed);
+  control_init(terms, seed, timers_max());
   error = take_signal();
   if (error != 0) {
     pthread_key_delete(sampling.key);

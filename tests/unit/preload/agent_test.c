@@ -382,6 +382,21 @@ static void a_user_without_room_for_a_signal_runs_unsampled_and_is_counted(void 
   assert_int_equal(ring_reader_unsampled(&fake.ring), 2);
 }
 
+static void a_quarter_of_the_signals_that_a_user_may_queue_stays_free(void **state) {
+  (void)state;
+  start(ANSWERS);
+  /* Five threads; below three quarters of the limit is room for three timers (one, and those of
+     bash and sed, which are gone by then), above it for more. */
+  struct outcome outcome =
+      RUN("/bin/bash", "-c",
+          "queued=$(sed -n 's/^SigQ:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/self/status); "
+          "ulimit -i $(((queued + 1) * 4 / 3)); exec " TARGETS "switched 0.5");
+  assert_int_equal(outcome.status, 0);
+  const struct ring_header *header = (const struct ring_header *)(const void *)fake.ring.base;
+  assert_in_range(header->timers_refused, 1, 4);
+  assert_true(count().records > 0);
+}
+
 #define CLAIM(test) cmocka_unit_test_teardown(test, stop)
 
 int main(void) {
@@ -400,6 +415,7 @@ int main(void) {
       CLAIM(without_a_daemon_nothing_happens),
       CLAIM(a_signal_that_is_taken_is_left_alone),
       CLAIM(a_user_without_room_for_a_signal_runs_unsampled_and_is_counted),
+      CLAIM(a_quarter_of_the_signals_that_a_user_may_queue_stays_free),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
