@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent goes in front of what the user preloads already, and only once.  Static and privileged
    programs do not load it: they run as they are, and the daemon's status has the note (note.c)
-   that it was meant to come. */
+   that it was meant to come.
+
+   Programs of another word size inherit LD_PRELOAD too, and their loader complains on their stderr
+   about a library that it cannot take.  Where the installation has a library for each (see
+   agent/preload/CMakeLists.txt), the path has the loader's own word $LIB in it. */
 #include "launch_timer.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +32,29 @@ static bool is_listed(const char *list, const char *path) {
   return false;
 }
 
+/* True when our own loader finds a library of our own kind behind PATH.  Nothing is loaded. */
+static bool does_loader_take(const char *path) {
+  dlerror();
+  void *loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (loaded != NULL) dlclose(loaded);
+  return loaded != NULL || dlerror() == NULL;
+}
+
+/* The agent by the path that programs of each word size can follow, or else the plain path. */
+static int find_agent(struct path *ret) {
+  struct path each, folder;
+  int error = paths_agent(ret);
+  if (error != 0) return error;
+  folder = *ret;
+  if (paths_join(dirname(folder.text), "$LIB/libfleetprof.so", &each) == 0 &&
+      does_loader_take(each.text))
+    *ret = each;
+  return 0;
+}
+
 static int fill_preload(struct timer_variables *variables) {
   struct path agent;
-  if (paths_agent(&agent) != 0) {
+  if (find_agent(&agent) != 0) {
     snprintf(variables->why, sizeof variables->why,
              "timer: no libfleetprof.so in ../lib/fleetprof beside fleetprof");
     return -ENOENT;

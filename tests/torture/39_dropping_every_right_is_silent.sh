@@ -12,12 +12,12 @@ SAMPLES=20 same "$torture/drops" "$W/empty" $NOBODY "$ms" hidden
 # Before: the program starts as nobody, who may not open the daemon's folder, and without capabilities.
 chmod 700 "$B"
 same setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --bounding-set=-all --no-new-privs "$torture/drops" / $NOBODY "$ms"
-# Before: in a root that has the program and its libraries, but no /proc, no socket and no agent.
+# Before: in a root that has the program and its libraries, but no /proc and no socket.
 root=$W/root
 mkdir -p "$root/bin" && cp "$torture/drops" "$root/bin/"
 for library in $(ldd "$torture/drops" | grep -o '/[^ ]*'); do
   mkdir -p "$root/${library%/*}" && cp -L "$library" "$root/$library"
 done
-mkdir -p "$root/${agent%/*}" && cp "$agent" "$root/$agent"
+mkdir -p "$root/${agent%/*}" && cp -a "${agent%/*}/." "$root/${agent%/*}/"
 SAMPLES=0 same chroot "$root" /bin/drops / $NOBODY "$ms"
 say "$(asked "len(d['notes'])") notes in the daemon's status"
