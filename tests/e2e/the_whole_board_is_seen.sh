@@ -86,4 +86,7 @@ enroll board3
 fleetprofd --state "$B" --system --allow e2e-spin --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
 "$W/e2e-spin" 5 >"$W/spin" || fail "the busy one ended with $?"
 run -- true
-check e2e-spin "$W/spin" 0.02 ',board="board3"'
+# Where others want the CPUs too, whose turn it is at a sample is chance: then 2 % and what chance allows.
+limit=$(profile '{board="board3"}' | json "0.02 + 4 * (1 - 5e9 / max(5e9, d['total'])) ** .5 / (5 * 499) ** .5")
+say "limit $limit"
+check e2e-spin "$W/spin" "$limit" ',board="board3"'
