@@ -77,7 +77,7 @@ static int open_file(struct search *search, const char *path, uint64_t *ret_size
 
 static bool try_separate(struct search *search, const char *path, struct debug_found *ret) {
   struct elf_sections sections;
-  uint64_t size;
+  uint64_t size = 0;
   int fd = open_file(search, path, &size);
   if (fd < 0) return false;
   if (elf_sections_read(read_at, &fd, &sections) == 0 &&
@@ -140,7 +140,7 @@ static bool try_links(struct search *search, int own, struct debug_found *ret) {
 /* Opens PATH when it still is the module. */
 static bool try_own(struct search *search, const char *path, struct debug_found *ret) {
   struct elf_notes notes;
-  uint64_t size;
+  uint64_t size = 0;
   if (path[0] != '/') return false;
   int fd = open_file(search, path, &size);
   if (fd < 0) return false;
