@@ -10,11 +10,11 @@ fi
 . "$(dirname "$0")/lib.sh"
 grep -q /etc/fleetprof/disable "$FLEETPROF_PREFIX/bin/fleetprofd" || not_run "this build's daemon does not look at the kill-switch"
 mkdir "$W/etc" && cp -a /etc/. "$W/etc/" && mount --bind "$W/etc" /etc || fail "no /etc of its own"
-count=$(pick 30 100)
+count=$(pick 8 100)
 board switch
 running=()
 for _ in $(seq "$count"); do
-  LD_PRELOAD=$agent FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/duty" 2 100 120 >/dev/null 2>>"$W/err" &
+  LD_PRELOAD=$agent FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/duty" 10 20 120 >/dev/null 2>>"$W/err" &
   running+=($!)
   started+=($!)
 done

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# 31: with RLIMIT_SIGPENDING of 8, which all processes of a user share, 200 threads are sampled as far
+# as it goes, another program of that user still gets its timers, and who is not sampled is counted.
+. "$(dirname "$0")/lib.sh"
+USER_ID=61031 # nobody else's, so that no other program counts against the limit
+HZ=997
+user_board limit
+limited() { as_user bash -c "ulimit -i 8 && exec \"\$@\"" limited "$@"; }
+limited "$torture/wants_timers" 8 >"$W/plain.out" || fail "without us: $(cat "$W/plain.out")"
+limited fleetprof run --state "$B" --flush-timeout 0s --sampler timer --hz $HZ -- "$torture/sleepers" 200 6 >"$W/run.out" 2>"$W/run.err" &
+target=$!
+unsampled() { asked "d['loss']['threads_unsampled']"; }
+are_counted() { [ "$(unsampled)" -ge 190 ]; }
+until_true 4 are_counted || fail "not counted: $(asked "d['targets']")"
+counted=$(unsampled)
+[ "$counted" -le 201 ] || fail "$counted threads counted of 201"
+second=$(limited "$torture/wants_timers" 2) || fail "the user's second program got $second"
+wait $target || fail "timer: the program ended with $?: $(cat "$W/run.err")"
+[ "$(cat "$W/run.out")" = "200 threads" ] && [ ! -s "$W/run.err" ] || fail "timer: $(cat "$W/run.out" "$W/run.err")"
+say "$counted of 201 threads counted as unsampled; a second program got $second"
