@@ -93,8 +93,11 @@ function boardRow(board) {
   const row = element("tr");
   const seen = element("td", "", ago(board.last_seen));
   seen.title = board.last_seen || "";
+  const rate = element("td", "number", board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–");
+  if (board.cost)
+    rate.title = `asked ${board.asked_hz} Hz (${board.rate_reason}); adds ${percent(board.cost.added_cpu)} of a CPU`;
   row.append(element("td", "name", board.name), element("td", "", board.sampler || "–"),
-             element("td", "number", board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"),
+             rate,
              element("td", "optional", board.arch), element("td", "optional", board.kernel), seen,
              element("td", "optional", lossText(board.loss)));
   return row;

@@ -121,14 +121,50 @@ static const char *state_of(const cJSON *target) {
   return strcmp(state, "paused") == 0 || strcmp(state, "off") == 0 ? state : "runs";
 }
 
+static void print_cost(const cJSON *status, FILE *out) {
+  static const char *const states[][2] = {
+      {"off", "no budget"},
+      {"within", "within the budget"},
+      {"window", "windows are longer, to hold the budget of bytes"},
+      {"cpu", "rates are lowered to hold --budget-cpu"},
+      {"bytes", "rates are lowered to hold --budget-bytes"},
+      {"floor", "over the budget at the lowest rate"},
+      {"threads", "rates are lowered; threads from before go on at the old one"}};
+  char day[AMOUNT_BYTES], budget[AMOUNT_BYTES];
+  const cJSON *cost = field(status, "cost"), *limits = field(status, "budget");
+  if (cost == NULL) return; /* a daemon of an older version */
+  const char *state = text(limits, "state");
+  for (unsigned i = 0; i < sizeof states / sizeof *states; i++)
+    if (strcmp(states[i][0], state) == 0) state = states[i][1];
+  fprintf(out, "  cost      daemon %.2g %%, with samples %.2g %% of a CPU (budget %.4g %%); ",
+          number(cost, "daemon_cpu_percent"), number(cost, "added_cpu_percent"),
+          number(limits, "cpu_percent"));
+  fprintf(out, "%s in 24 h (budget %s)\n", print_bytes(number(cost, "bytes_day"), day),
+          print_bytes(number(limits, "bytes_day"), budget));
+  fprintf(out, "            %s; a sample: %.0f ns by perf, %.0f ns by signal", state,
+          number(cost, "perf_sample_ns"), number(cost, "signal_ns"));
+  if (number(cost, "handler_runs") > 0)
+    fprintf(out, " and %.0f ns of handler (99 %% below %.0f)", number(cost, "handler_ns_p50"),
+            number(cost, "handler_ns_p99"));
+  fputc('\n', out);
+}
+
+static const char *print_rate(const cJSON *target, char why[AMOUNT_BYTES]) {
+  const char *reason = text(target, "rate_reason");
+  why[0] = '\0';
+  if (reason[0] != '\0' && strcmp(reason, "asked") != 0)
+    snprintf(why, AMOUNT_BYTES, ", %.4g Hz (%.12s)", number(target, "rate_hz"), reason);
+  return why;
+}
+
 static void print_target(const cJSON *target, FILE *out) {
-  char asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES];
+  char asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES];
   snprintf(asked, sizeof asked, "%.4g", number(target, "asked_hz"));
   snprintf(achieved, sizeof achieved, "%.4g", number(target, "achieved_hz"));
-  fprintf(out, "  %7.0f %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s\n", number(target, "pid"),
+  fprintf(out, "  %7.0f %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s\n", number(target, "pid"),
           text(target, "service"), text(target, "sampler"), asked, achieved,
           number(target, "samples"), number(target, "cpu_seconds"), state_of(target),
-          text(target, "why")[0] ? "; " : "", text(target, "why"));
+          print_rate(target, rate), text(target, "why")[0] ? "; " : "", text(target, "why"));
   if (text(target, "lock_step")[0])
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             text(target, "lock_step"));
@@ -178,6 +214,7 @@ int status_print_text(const char *json, const char *socket, FILE *out) {
   print_uplink(status, out);
   print_spool(status, out);
   print_loss(status, out);
+  print_cost(status, out);
   print_targets(status, out);
   print_notes(status, out);
   cJSON_Delete(status);

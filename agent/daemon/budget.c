@@ -243,6 +243,7 @@ void budget_figures(const struct worker *worker, struct budget_figures *ret) {
                                  .machine = budget->meter.machine,
                                  .asked_mhz = busiest ? rate_wish_mhz(busiest)
                                                       : (uint32_t)worker->settings->hz * 1000,
+                                 .sample_ns = busiest ? cost_sample_ns(&budget->meter, busiest) : 0,
                                  .reason = busiest ? rate_reason(busiest) : "asked",
                                  .state = state_of(budget)};
   for (unsigned i = 0; i < HOURS; i++) ret->spent_bytes_day += budget->hour_bytes[i];

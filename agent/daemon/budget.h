@@ -44,6 +44,7 @@ struct budget_figures {
   double factor;                 /* of the asked rates */
   struct sample_cost machine;    /* measured at the start */
   struct ring_cost handler;      /* of the target with the most timed runs; runs 0: none */
+  uint64_t sample_ns;            /* what one costs the target with the most samples; or 0 */
   uint32_t asked_mhz;            /* of the target with the most samples, or the default */
   const char *reason;            /* rate_reason of that target */
   const char *state;             /* off, within, window, cpu, bytes, floor, threads */

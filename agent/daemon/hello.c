@@ -3,6 +3,7 @@
    its clocks stand.  The sampler named is that of the busiest target; without targets it is the one
    that the next would get. */
 #include "hello.h"
+#include "budget.h"
 #include "worker.h"
 
 #include "common/clock.h"
@@ -37,6 +38,26 @@ static void sampler_in_use(const struct worker *worker, const char **ret_sampler
   *ret_mhz = target_achieved_mhz(busiest);
 }
 
+static uint32_t ppm(double percent) {
+  return percent > 0 ? (uint32_t)(percent * 1e4 + 0.5) : 0;
+}
+
+static void fill_effort(const struct worker *worker, struct effort *ret) {
+  struct budget_figures figures;
+  budget_figures(worker, &figures);
+  *ret = (struct effort){.asked_mhz = figures.asked_mhz,
+                         .rate_reason = figures.reason,
+                         .handler_p50_ns = figures.handler.p50_ns,
+                         .handler_p99_ns = figures.handler.p99_ns,
+                         .sample_ns = figures.sample_ns,
+                         .daemon_cpu_ppm = ppm(figures.daemon_percent),
+                         .added_cpu_ppm = ppm(figures.added_percent),
+                         .bytes_day = (uint64_t)figures.spent_bytes_day,
+                         .budget_cpu_ppm = ppm(figures.cpu_percent),
+                         .budget_bytes_day = (uint64_t)figures.bytes_day,
+                         .budget_state = figures.state};
+}
+
 void hello_fill(void *context, struct hello *hello) {
   struct worker *worker = context;
   struct spool_figures spool;
@@ -56,6 +77,7 @@ void hello_fill(void *context, struct hello *hello) {
     hello->first_seq = spool.first_seq;
   hello->counters = *counter_page_books(worker->keeper->page);
   sampler_in_use(worker, &hello->sampler, &hello->achieved_mhz);
+  fill_effort(worker, &hello->effort);
 }
 
 void hello_fill_ping(void *context, struct ping *ping) {
@@ -65,4 +87,5 @@ void hello_fill_ping(void *context, struct ping *ping) {
   ping->walltime_ns = clock_walltime_ns();
   ping->counters = *counter_page_books(worker->keeper->page);
   sampler_in_use(worker, &ping->sampler, &ping->achieved_mhz);
+  fill_effort(worker, &ping->effort);
 }

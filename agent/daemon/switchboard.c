@@ -63,7 +63,7 @@ static int wish(struct worker *worker, struct target *target, enum ring_control 
 
 static int set_rate(struct worker *worker, struct target *target, uint32_t mhz) {
   drain_run(&worker->drain); /* what is in the kernel's rings was sampled at the rate before */
-  int error = rate_set(target, 1000 * NS_PER_SECOND / mhz);
+  int error = rate_wish(target, 1000 * NS_PER_SECOND / mhz);
   if (error) return error;
   target->held.asked_mhz = mhz;
   tell_keeper(worker, target);

@@ -20,6 +20,7 @@
 #include "store/store_read.h"
 
 #include <errno.h>
+#include <math.h>
 
 struct books {
   uint64_t produced, stored, pending;
@@ -68,6 +69,48 @@ static void write_time(struct json *json, const char *key, uint64_t time_ms) {
   json_key_string(json, key, time_ms ? text : NULL);
 }
 
+/* NULL where it is not known. */
+static void write_figure(struct json *json, const char *key, double value, bool is_known) {
+  json_key(json, key);
+  json_double(json, is_known ? value : NAN);
+}
+
+static void write_cost(struct json *json, const struct effort *effort) {
+  bool is_timed = effort->handler_p50_ns > 0;
+  json_key(json, "cost");
+  json_open(json, '{');
+  write_figure(json, "handler_ns_p50", (double)effort->handler_p50_ns, is_timed);
+  write_figure(json, "handler_ns_p99", (double)effort->handler_p99_ns, is_timed);
+  write_figure(json, "sample_ns", (double)effort->sample_ns, effort->sample_ns > 0);
+  write_figure(json, "daemon_cpu", effort->daemon_cpu_ppm / 1e6, true);
+  write_figure(json, "added_cpu", effort->added_cpu_ppm / 1e6, true);
+  json_key_uint(json, "bytes_day", effort->bytes_day);
+  json_close(json, '}');
+}
+
+static void write_budget(struct json *json, const struct effort *effort) {
+  json_key(json, "budget");
+  json_open(json, '{');
+  write_figure(json, "cpu", effort->budget_cpu_ppm / 1e6, effort->budget_cpu_ppm > 0);
+  write_figure(json, "bytes_day", (double)effort->budget_bytes_day, effort->budget_bytes_day > 0);
+  json_key_string(json, "state", effort->budget_state);
+  json_close(json, '}');
+}
+
+/* Nulls for a board that says nothing of it: a daemon of an older version. */
+static void write_effort(struct json *json, const struct effort *effort) {
+  bool is_said = effort->budget_state[0] != '\0';
+  write_figure(json, "asked_hz", effort->asked_mhz / 1000.0, is_said);
+  json_key_string(json, "rate_reason", is_said ? effort->rate_reason : NULL);
+  if (is_said) {
+    write_cost(json, effort);
+    write_budget(json, effort);
+    return;
+  }
+  json_key_string(json, "cost", NULL);
+  json_key_string(json, "budget", NULL);
+}
+
 static void write_board(struct json *json, const struct store_board *board) {
   struct books books = books_of(board);
   json_open(json, '{');
@@ -88,6 +131,7 @@ static void write_board(struct json *json, const struct store_board *board) {
   json_key_string(json, "sampler", board->sampler);
   json_key(json, "achieved_hz");
   json_double(json, (double)board->achieved_mhz / 1000);
+  write_effort(json, &board->effort);
   json_key_string(json, "clock", board->clock);
   json_key(json, "loss");
   write_reasons(json, &books);

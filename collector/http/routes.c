@@ -11,7 +11,8 @@
 
 const struct route routes[] = {
     {"GET", "/api/v1/boards", ROLE_READ, LANE_QUERY, "match from to type limit", api_boards,
-     "the boards and what they lost since each one's first sample; with from or to only "
+     "the boards, what sampling costs each and by which budget its rate is held, and what they "
+     "lost since each one's first sample; with from or to only "
      "those seen in that time. match takes board, arch, kernel and boards' own labels"},
     {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to type limit", api_labels,
      "the names of labels"},

@@ -17,10 +17,10 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "names/debug_store.h"
 #include "enrolment.h"
 #include "identity/access.h"
 #include "job.h"
+#include "names/debug_store.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "revocations.h"
@@ -235,6 +235,10 @@ static const char *said(const char *text) {
   return text[0] != 0 ? text : NULL;
 }
 
+static const struct effort *said_effort(const struct effort *effort) {
+  return effort->budget_state != NULL && effort->budget_state[0] != 0 ? effort : NULL;
+}
+
 static int note(struct writer *writer, const struct job *job) {
   const struct counters *counters = counters_of(job);
   struct store_board_seen seen = {.board = job->board,
@@ -248,12 +252,14 @@ static int note(struct writer *writer, const struct job *job) {
     seen.version = said(hello->program_version);
     seen.sampler = said(hello->sampler);
     seen.achieved_mhz = hello->achieved_mhz;
+    seen.effort = said_effort(&hello->effort);
     seen.label_count = hello->label_count;
     seen.labels = hello->labels;
   }
   if (job->kind == JOB_PING) {
     seen.sampler = said(job->message.ping.sampler);
     seen.achieved_mhz = job->message.ping.achieved_mhz;
+    seen.effort = said_effort(&job->message.ping.effort);
   }
   if (job->kind == JOB_BATCH) {
     seen.clock = job->clock;

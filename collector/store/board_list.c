@@ -4,6 +4,7 @@
 #include "store_state.h"
 
 #include "db.h"
+#include "effort_text.h"
 #include "label_text.h"
 #include "landing.h"
 #include "run_table.h"
@@ -16,7 +17,8 @@
 enum { PATH_BYTES = 4096 };
 
 static const char list_sql[] = "SELECT id,name,arch,kernel,version,sampler,clock,achieved_mhz,"
-                               "labels,first_seen_ms,last_seen_ms,past FROM board ORDER BY name";
+                               "labels,first_seen_ms,last_seen_ms,past,ifnull(text,'') FROM board"
+                               " LEFT JOIN board_effort ON board_effort.board=id ORDER BY name";
 
 static void read_board(sqlite3_stmt *row, const struct books_balance *balance,
                        struct store_board *ret) {
@@ -45,12 +47,18 @@ static int show_board(sqlite3 *db, sqlite3_stmt *row,
   int error = run_table_balance(db, db_u64(row, 0), db_span(row, 11), &balance);
   if (error != 0) return error;
   read_board(row, &balance, &board);
-  char *labels = strdup(db_text(row, 8));
-  if (labels == NULL) return -ENOMEM;
+  char *labels = strdup(db_text(row, 8)), *effort = strdup(db_text(row, 12));
+  if (labels == NULL || effort == NULL) {
+    free(labels);
+    free(effort);
+    return -ENOMEM;
+  }
+  effort_text_decode(effort, &board.effort);
   if (label_text_decode(labels, board.labels, LIMIT_LABELS, &board.label_count) != 0)
     board.label_count = 0;
   error = on_board(context, &board);
   free(labels);
+  free(effort);
   return error;
 }
 

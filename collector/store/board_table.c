@@ -5,6 +5,7 @@
 #include "board_table.h"
 
 #include "db.h"
+#include "effort_text.h"
 #include "label_text.h"
 
 #include <errno.h>
@@ -21,13 +22,28 @@ static const char seen_sql[] =
     " first_seen_ms=min(first_seen_ms,coalesce(nullif(?9,0),first_seen_ms)),"
     " last_seen_ms=max(last_seen_ms,?9) RETURNING id";
 
+static const char effort_sql[] = "INSERT OR REPLACE INTO board_effort(board,text) VALUES(?,?)";
+
 int board_table_open(sqlite3 *db, struct board_table *ret) {
-  return db_prepare(db, seen_sql, &ret->seen);
+  int error = db_exec(db, BOARD_TABLE_EFFORT);
+  if (error == 0) error = db_prepare(db, seen_sql, &ret->seen);
+  return error == 0 ? db_prepare(db, effort_sql, &ret->effort) : error;
 }
 
 void board_table_close(struct board_table *table) {
   sqlite3_finalize(table->seen);
+  sqlite3_finalize(table->effort);
   buf_fini(&table->labels);
+}
+
+static int keep_effort(struct board_table *table, uint64_t id, const struct effort *effort) {
+  buf_clear(&table->labels);
+  effort_text_encode(effort, &table->labels);
+  const char *text = buf_text(&table->labels);
+  if (text == NULL) return -ENOMEM;
+  db_bind_u64(table->effort, 1, id);
+  db_bind_text(table->effort, 2, text);
+  return db_run(table->effort);
 }
 
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
@@ -47,6 +63,7 @@ int board_table_seen(struct board_table *table, const struct store_board_seen *s
   if (row == 0) return -EIO;
   uint64_t id = db_u64(table->seen, 0);
   int error = db_run(table->seen); /* to its end, which is when the row is written for good */
+  if (error == 0 && seen->effort != NULL) error = keep_effort(table, id, seen->effort);
   if (error == 0) *ret_id = id;
   return error;
 }

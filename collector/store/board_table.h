@@ -15,8 +15,12 @@
   " first_seen_ms INTEGER NOT NULL, last_seen_ms INTEGER NOT NULL,"                          \
   " past BLOB NOT NULL DEFAULT x'');" /* the balance of runs that were folded away */
 
+/* Came later than the landing file's version 1, which it does not change: made when missing. */
+#define BOARD_TABLE_EFFORT \
+  "CREATE TABLE IF NOT EXISTS board_effort(board INTEGER PRIMARY KEY, text TEXT NOT NULL);"
+
 struct board_table {
-  sqlite3_stmt *seen;
+  sqlite3_stmt *seen, *effort;
   struct buf labels;
 };
 

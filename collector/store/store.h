@@ -53,6 +53,7 @@ struct store_board_seen {
   uint32_t label_count;
   const struct label *labels;
   const char *clock;               /* "synced", "estimated", "unknown" */
+  const struct effort *effort;     /* or NULL */
   const struct counters *counters; /* or NULL */
   uint64_t seen_ms;
 };

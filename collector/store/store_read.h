@@ -5,6 +5,7 @@
 #define STORE_STORE_READ_H
 
 #include "proto/batch.h"
+#include "proto/payloads.h"
 #include "proto/limits.h"
 
 #include <stddef.h>
@@ -79,6 +80,7 @@ struct store_board {
   uint32_t achieved_mhz;
   uint32_t label_count;
   struct label labels[LIMIT_LABELS];
+  struct effort effort; /* budget_state is empty when the board never said any of it */
   uint64_t first_seen_ms, last_seen_ms;
   uint64_t produced, stored; /* over all runs, in records */
   uint64_t dropped[LOSS_REASON_COUNT];

@@ -3,12 +3,12 @@
 #include "../query/fixture.h"
 
 #include "common/clock.h"
-#include "names/debug_store.h"
-#include "names/symbolizer.h"
 #include "http/api.h"
 #include "http/metrics.h"
 #include "http/request.h"
 #include "http/routes.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 
 static char dir[64];
 static struct service service;
@@ -81,7 +81,18 @@ static void append_hundred(const char *board, uint64_t run) {
   uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
   window_append(&window, service.parts.store, board, 1, now_ms - 60000);
   struct label label = {"site", "<b>north</b>"};
+  struct effort effort = {.asked_mhz = 99000,
+                          .rate_reason = "budget",
+                          .handler_p50_ns = 61,
+                          .handler_p99_ns = 480,
+                          .sample_ns = 2800,
+                          .daemon_cpu_ppm = 840,
+                          .added_cpu_ppm = 2100,
+                          .bytes_day = 123456,
+                          .budget_cpu_ppm = 5000,
+                          .budget_state = "cpu"};
   struct store_board_seen seen = {.board = board,
+                                  .effort = &effort,
                                   .arch = "armv7l",
                                   .kernel = "5.4.0",
                                   .version = "0.1.0",
@@ -196,7 +207,11 @@ static void boards_have_every_promised_field(void **state) {
   assert_has(body,
              "\"arch\":\"armv7l\",\"kernel\":\"5.4.0\",\"versions\":{\"fleetprofd\":\"0.1.0\"},"
              "\"first_seen\":\"20");
-  assert_has(body, "\"sampler\":\"perf\",\"achieved_hz\":98.7,\"clock\":\"synced\","
+  assert_has(body, "\"sampler\":\"perf\",\"achieved_hz\":98.7,\"asked_hz\":99,"
+                   "\"rate_reason\":\"budget\",\"cost\":{\"handler_ns_p50\":61,"
+                   "\"handler_ns_p99\":480,\"sample_ns\":2800,\"daemon_cpu\":0.00084,"
+                   "\"added_cpu\":0.0021,\"bytes_day\":123456},\"budget\":{\"cpu\":0.005,"
+                   "\"bytes_day\":null,\"state\":\"cpu\"},\"clock\":\"synced\","
                    "\"loss\":{\"ring_full\":5,\"pending\":15}");
   assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
 }

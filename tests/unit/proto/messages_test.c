@@ -62,6 +62,32 @@ static void expect_counters(const struct counters *a) {
   assert_int_equal(a->final, counters.final);
 }
 
+static const struct effort effort = {.asked_mhz = 4000000,
+                                     .rate_reason = "budget",
+                                     .handler_p50_ns = 61,
+                                     .handler_p99_ns = 480,
+                                     .sample_ns = 13000,
+                                     .daemon_cpu_ppm = 840,
+                                     .added_cpu_ppm = 2100,
+                                     .bytes_day = INT64_MAX,
+                                     .budget_cpu_ppm = 2000,
+                                     .budget_bytes_day = 5 << 20,
+                                     .budget_state = "cpu"};
+
+static void expect_effort(const struct effort *a) {
+  assert_int_equal(a->asked_mhz, effort.asked_mhz);
+  assert_string_equal(a->rate_reason, effort.rate_reason);
+  assert_int_equal(a->handler_p50_ns, effort.handler_p50_ns);
+  assert_int_equal(a->handler_p99_ns, effort.handler_p99_ns);
+  assert_int_equal(a->sample_ns, effort.sample_ns);
+  assert_int_equal(a->daemon_cpu_ppm, effort.daemon_cpu_ppm);
+  assert_int_equal(a->added_cpu_ppm, effort.added_cpu_ppm);
+  assert_true(a->bytes_day == effort.bytes_day);
+  assert_int_equal(a->budget_cpu_ppm, effort.budget_cpu_ppm);
+  assert_int_equal(a->budget_bytes_day, effort.budget_bytes_day);
+  assert_string_equal(a->budget_state, effort.budget_state);
+}
+
 static void hello_comes_back(void **state) {
   (void)state;
   struct message sent = {.type = FRAME_HELLO,
@@ -78,7 +104,8 @@ static void hello_comes_back(void **state) {
                                    .capabilities = UINT32_MAX,
                                    .counters = counters,
                                    .sampler = "perf",
-                                   .achieved_mhz = 98990}};
+                                   .achieved_mhz = 98990,
+                                   .effort = effort}};
   send(&sent);
   assert_int_equal(got.hello.version, 1);
   assert_memory_equal(got.hello.boot_id, sent.hello.boot_id, BATCH_BOOT_ID_BYTES);
@@ -95,6 +122,7 @@ static void hello_comes_back(void **state) {
   expect_counters(&got.hello.counters);
   assert_string_equal(got.hello.sampler, "perf");
   assert_int_equal(got.hello.achieved_mhz, 98990);
+  expect_effort(&got.hello.effort);
 }
 
 static void welcome_ack_and_reject_come_back(void **state) {
@@ -166,12 +194,13 @@ static void debug_messages_come_back(void **state) {
 
 static void the_small_messages_come_back(void **state) {
   (void)state;
-  send(&(struct message){.type = FRAME_PING, .ping = {1, 2, counters, "timer", 3}});
+  send(&(struct message){.type = FRAME_PING, .ping = {1, 2, counters, "timer", 3, effort}});
   assert_int_equal(got.ping.boottime_ns, 1);
   assert_int_equal(got.ping.walltime_ns, 2);
   expect_counters(&got.ping.counters);
   assert_string_equal(got.ping.sampler, "timer");
   assert_int_equal(got.ping.achieved_mhz, 3);
+  expect_effort(&got.ping.effort);
   send(&(struct message){.type = FRAME_PONG, .pong = {9}});
   assert_int_equal(got.pong.walltime_ns, 9);
   send(&(struct message){.type = FRAME_COMMAND, .command = {4, "rate", 2, labels}});
@@ -204,6 +233,8 @@ static void no_string_is_ever_null(void **state) {
   send(&(struct message){.type = FRAME_HELLO});
   assert_string_equal(got.hello.kernel, "");
   assert_string_equal(got.hello.sampler, "");
+  assert_string_equal(got.hello.effort.budget_state, "");
+  assert_string_equal(got.hello.effort.rate_reason, "");
   assert_int_equal(got.hello.label_count, 0);
   send(&(struct message){.type = FRAME_ENROLLED});
   assert_string_equal(got.enrolled.board, "");
@@ -239,6 +270,8 @@ static void what_is_over_a_limit_does_not_leave(void **state) {
       {.type = FRAME_DEBUG_CHUNK, .debug_chunk = {.sha256 = id}},
       {.type = FRAME_DEBUG_END, .debug_end = {.reason = long_text}},
       {.type = FRAME_PING, .ping = {.sampler = long_text}},
+      {.type = FRAME_PING, .ping = {.effort = {.budget_state = long_text}}},
+      {.type = FRAME_HELLO, .hello = {.effort = {.rate_reason = long_text, .budget_state = "x"}}},
       {.type = FRAME_COMMAND, .command = {.verb = long_text}},
       {.type = FRAME_RESULT, .result = {.error = long_text}},
       {.type = FRAME_ENROLL, .enroll = {.token = long_text}},

@@ -107,6 +107,7 @@ static int keep_board(void *context, const struct store_board *board) {
   wanted->first_seen_ms = board->first_seen_ms;
   wanted->last_seen_ms = board->last_seen_ms;
   wanted->achieved_mhz = board->achieved_mhz;
+  wanted->effort.asked_mhz = board->effort.asked_mhz;
   wanted->label_count = board->label_count;
   memcpy(wanted->dropped, board->dropped, sizeof wanted->dropped);
   return 0;
@@ -328,7 +329,9 @@ static void an_absurd_time_is_placed_at_its_arrival(void **state) {
 static void what_a_board_says_of_itself_is_kept_and_only_added_to(void **state) {
   struct world *world = *state;
   const struct label labels[] = {{"site", "north"}};
+  const struct effort effort = {.asked_mhz = 99000, .rate_reason = "ctl", .budget_state = "within"};
   struct store_board_seen seen = {.board = "b1",
+                                  .effort = &effort,
                                   .arch = "armv7l",
                                   .kernel = "4.9",
                                   .version = "0.1",
@@ -343,6 +346,7 @@ static void what_a_board_says_of_itself_is_kept_and_only_added_to(void **state) 
   assert_int_equal(store_board_seen(world->store, &seen), 0);
   struct store_board board = board_of(world->store, "b1");
   assert_int_equal(board.achieved_mhz, 99000);
+  assert_int_equal(board.effort.asked_mhz, 99000);
   assert_int_equal(board.label_count, 1);
   assert_int_equal(board.first_seen_ms, NOON_MS);
   assert_int_equal(board.last_seen_ms, NOON_MS + 5);
