@@ -6,6 +6,7 @@
 #
 #   tests/bench/agent.sh [ROUNDS] [HZ]        (default 12 rounds at 1000 Hz)
 #   tests/bench/agent.sh 12 99 spin thrash    only these programs
+#   VARIANTS='perf;perf record -g' ...         only these, and nothing
 #
 # A round runs every variant once, in an order drawn anew.  The cost of a sample is the program's own CPU time
 # less that of `nothing` in the same round, over the samples, with a bootstrap interval over the

@@ -24,7 +24,9 @@ OURS = {
     "timer, histogram": ["--sampler", "timer", "--collect", "histogram"],
     "timer, recorder": ["--sampler", "timer", "--collect", "recorder"],
 }
-VARIANTS = [NOTHING, *OURS, "perf record -g", "libprofiler.so"]
+ALL = [NOTHING, *OURS, "perf record -g", "libprofiler.so"]
+CHOSEN = [name.strip() for name in os.environ.get("VARIANTS", "").split(";") if name.strip()]
+VARIANTS = [name for name in ALL if not CHOSEN or name == NOTHING or name in CHOSEN]
 
 
 def command(variant, hz, out, program):
