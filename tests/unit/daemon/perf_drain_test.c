@@ -115,18 +115,26 @@ static void publish_with_id(int cpu, struct record *r, uint64_t time, uint32_t t
   publish(cpu, r, type, misc);
 }
 
-static void sample(int cpu, uint64_t time, uint32_t pid, uint64_t pc) {
+static void sample_of(uint64_t stream, int cpu, uint64_t time, uint32_t pid, uint64_t pc) {
   struct record r = {.len = 8};
   put_u64(&r, EVENT);
   put_u64(&r, pc);
   put_pair(&r, pid, pid);
   put_u64(&r, time);
-  put_u64(&r, EVENT);
+  put_u64(&r, stream);
   put_u64(&r, 1000);
   put_u64(&r, 2);
   put_u64(&r, (uint64_t)PERF_CONTEXT_USER);
   put_u64(&r, pc);
   publish(cpu, &r, PERF_RECORD_SAMPLE, 0);
+}
+
+static void sample(int cpu, uint64_t time, uint32_t pid, uint64_t pc) {
+  sample_of(EVENT, cpu, time, pid, pc);
+}
+
+static void inherited_sample(int cpu, uint64_t time, uint32_t pid, uint64_t pc) {
+  sample_of(EVENT + 1, cpu, time, pid, pc);
 }
 
 static void mmap2(int cpu, uint64_t time, uint32_t pid, uint64_t start) {
@@ -226,6 +234,36 @@ static void an_exec_between_two_samples_parts_them(void **state) {
   assert_true(has_module("[unknown]"));
 }
 
+static void a_throttle_is_counted_and_said_once(void **state) {
+  (void)state;
+  for (uint64_t time = 10; time < 13; time++) {
+    struct record r = {.len = 8};
+    put_u64(&r, time);
+    put_u64(&r, EVENT);
+    put_u64(&r, EVENT);
+    publish_with_id(0, &r, time, PERF_RECORD_THROTTLE, 0);
+  }
+  drain_run(&drain);
+  assert_int_equal(target->rate.throttled, 3);
+  assert_string_equal(rate_reason(target), "throttled");
+  const char *said = strstr(target->held.why, "the kernel throttles it");
+  assert_non_null(said);
+  assert_null(strstr(said + 1, "the kernel throttles it"));
+}
+
+static void samples_of_a_thread_that_is_too_fast_are_thinned_and_not_booked(void **state) {
+  (void)state;
+  target->held.period_ns = 1000;
+  target->held.set_period_ns = 10000;
+  mmap2(0, 1, PARENT, 0x1000);
+  for (unsigned i = 0; i < 1000; i++) inherited_sample(0, 10 + i, PARENT, 0x1000 + i % 100);
+  uint64_t taken = drain_run(&drain);
+  assert_true(taken >= 80 && taken <= 101);
+  assert_int_equal(counter_page_books(page)->produced, taken);
+  assert_int_equal(taken + target->rate.thinned, 1000);
+  assert_true(target->residual.sampled_ns >= 990000 && target->residual.sampled_ns <= 1010000);
+}
+
 static void everything_is_taken_booked_and_given_back(void **state) {
   (void)state;
   mmap2(0, 1, PARENT, 0x1000);
@@ -312,6 +350,8 @@ int main(void) {
       TEST(a_fork_on_one_cpu_comes_before_a_sample_on_another),
       TEST(a_pair_is_a_leaf_below_its_link_register_when_that_is_code),
       TEST(an_exec_between_two_samples_parts_them),
+      TEST(a_throttle_is_counted_and_said_once),
+      TEST(samples_of_a_thread_that_is_too_fast_are_thinned_and_not_booked),
       TEST(everything_is_taken_booked_and_given_back),
       TEST(records_that_wrap_around_the_end_are_whole),
       TEST(lost_records_are_produced_and_dropped),

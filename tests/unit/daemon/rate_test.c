@@ -108,6 +108,31 @@ static void a_rings_period_is_a_multiple_of_its_unit(void **state) {
   free(ring.base);
 }
 
+static void a_budget_scales_the_wish_and_stops_at_one_hertz(void **state) {
+  (void)state;
+  struct ring_reader ring = {.base = calloc(1, RING_HEADER_BYTES)};
+  struct target target = {
+      .held = {.kind = HOLD_TIMER, .period_ns = 10 * MS, .unit_ns = MS, .asked_mhz = 100000},
+      .ring = ring};
+  assert_false(rate_scale(&target, 1));
+  assert_string_equal(rate_reason(&target), "asked");
+  assert_true(rate_scale(&target, 0.5));
+  assert_int_equal(rate_period_ns(&target), 20 * MS);
+  assert_string_equal(rate_reason(&target), "budget");
+  assert_false(rate_scale(&target, 0.51)); /* not worth a change */
+  assert_true(rate_scale(&target, 0.0001));
+  assert_int_equal(rate_period_ns(&target), 1000 * MS);
+  assert_true(rate_scale(&target, 0.5));
+  assert_int_equal(rate_wish(&target, 5 * MS), 0); /* half of 200 Hz */
+  assert_int_equal(rate_period_ns(&target), 10 * MS);
+  assert_int_equal(rate_wish_mhz(&target), 200000);
+  assert_true(rate_scale(&target, 1));
+  assert_int_equal(rate_period_ns(&target), 5 * MS);
+  assert_string_equal(rate_reason(&target), "ctl");
+  free(target.watches);
+  free(ring.base);
+}
+
 static void a_rate_out_of_range_is_refused(void **state) {
   (void)state;
   struct target target = target_at(MS, 0);
@@ -180,6 +205,7 @@ int main(void) {
       cmocka_unit_test(thinned_samples_sum_up_to_the_same_time),
       cmocka_unit_test(thinning_is_not_in_step_with_the_program),
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
+      cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
       cmocka_unit_test(a_rate_out_of_range_is_refused),
       cmocka_unit_test(a_real_event_takes_the_new_period_and_waits_for_the_drain),
   };
