@@ -24,6 +24,7 @@
 #define STEP_NS (10 * NS_PER_SECOND)
 #define STEP_NS_LEAST (2 * NS_PER_SECOND)
 #define BYTES_STEP_NS_MOST (120 * NS_PER_SECOND) /* when nothing is spooled */
+#define TOLD_NS (60 * NS_PER_SECOND)             /* a ping comes each 15 s, and bytes are dear */
 #define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
 #define PURSE_CPU_SECONDS 60.0
 #define PURSE_BYTES_SHARE 0.25
@@ -46,8 +47,10 @@ struct budget {
   uint64_t spooled_bytes, batches;                        /* at the last step of bytes */
   double factor, floor;
   double daemon_percent, added_percent, stuck_percent; /* averages */
-  double hour_bytes[HOURS];                            /* spooled in each of the last hours */
-  uint64_t hour;                                       /* since the start, of the newest */
+  const char *told_state, *told_reason;                /* constants; compared as pointers */
+  uint64_t told_ns;
+  double hour_bytes[HOURS]; /* spooled in each of the last hours */
+  uint64_t hour;            /* since the start, of the newest */
 };
 
 static double seconds(uint64_t ns) {
@@ -248,6 +251,16 @@ void budget_figures(const struct worker *worker, struct budget_figures *ret) {
                                  .state = state_of(budget)};
   for (unsigned i = 0; i < HOURS; i++) ret->spent_bytes_day += budget->hour_bytes[i];
   find_handler(worker, &ret->handler);
+}
+
+bool budget_is_news(struct budget *budget, const struct budget_figures *figures) {
+  uint64_t now = clock_monotonic_ns();
+  bool is_same = figures->state == budget->told_state && figures->reason == budget->told_reason;
+  if (is_same && now - budget->told_ns < TOLD_NS) return false;
+  budget->told_state = figures->state;
+  budget->told_reason = figures->reason;
+  budget->told_ns = now;
+  return true;
 }
 
 const struct cost_meter *budget_meter(const struct budget *budget) {

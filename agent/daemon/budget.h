@@ -51,6 +51,10 @@ struct budget_figures {
 };
 void budget_figures(const struct worker *worker, struct budget_figures *ret);
 
+/* True when FIGURES are worth telling the collector again: now and then, and at once when the state
+   has changed.  They count as told then. */
+bool budget_is_news(struct budget *budget, const struct budget_figures *figures);
+
 /* What samples cost.  Borrowed. */
 const struct cost_meter *budget_meter(const struct budget *budget);
 

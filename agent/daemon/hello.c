@@ -42,9 +42,10 @@ static uint32_t ppm(double percent) {
   return percent > 0 ? (uint32_t)(percent * 1e4 + 0.5) : 0;
 }
 
-static void fill_effort(const struct worker *worker, struct effort *ret) {
+static void fill_effort(const struct worker *worker, bool is_first, struct effort *ret) {
   struct budget_figures figures;
   budget_figures(worker, &figures);
+  if (!budget_is_news(worker->budget, &figures) && !is_first) return;
   *ret = (struct effort){.asked_mhz = figures.asked_mhz,
                          .rate_reason = figures.reason,
                          .handler_p50_ns = figures.handler.p50_ns,
@@ -77,7 +78,7 @@ void hello_fill(void *context, struct hello *hello) {
     hello->first_seq = spool.first_seq;
   hello->counters = *counter_page_books(worker->keeper->page);
   sampler_in_use(worker, &hello->sampler, &hello->achieved_mhz);
-  fill_effort(worker, &hello->effort);
+  fill_effort(worker, true, &hello->effort);
 }
 
 void hello_fill_ping(void *context, struct ping *ping) {
@@ -87,5 +88,5 @@ void hello_fill_ping(void *context, struct ping *ping) {
   ping->walltime_ns = clock_walltime_ns();
   ping->counters = *counter_page_books(worker->keeper->page);
   sampler_in_use(worker, &ping->sampler, &ping->achieved_mhz);
-  fill_effort(worker, &ping->effort);
+  fill_effort(worker, false, &ping->effort);
 }
