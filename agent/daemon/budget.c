@@ -178,7 +178,6 @@ void budget_step(struct worker *worker) {
   struct cost_spent spent = {.daemon_ns = 0};
   mark_targets(worker);
   cost_look(&budget->meter, &worker->targets, debug_sender_cpu_ns(worker->debug), &spent);
-  cost_grant(&budget->meter, &worker->targets, now);
   budget->spent.daemon_ns += spent.daemon_ns;
   budget->spent.samples_ns += spent.samples_ns;
   budget->spent.stuck_ns += spent.stuck_ns;

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's part is exact: the kernel's CPU clocks of keeper and worker.  The samples' part is
    their number times what one costs: of a perf target the calibrated figure (sample_cost.h), of a
-   timer target the median that its own handler has timed, plus the delivery of the signal.  Samples
+   timer target the median of its own dry runs at set-up, plus the delivery of the signal.  Samples
    that were thinned out cost the program as much as others; but they are the sign of threads that
-   no rate reaches any more (rate.h), so they are told apart.
-
-   The handler reads the CPU's counter only where the daemon has granted it some runs, because in a
-   strict sandbox that would be the program's end (ring_cost.h).  So few are granted, seldom, and
-   what is not used within a second is taken back. */
+   no rate reaches any more (rate.h), so they are told apart. */
 #include "cost.h"
-#include "proc_status.h"
 #include "targets.h"
 
 #include "common/clock.h"
 
 #include <time.h>
 
-#define SETTLED_NS (30 * NS_PER_SECOND) /* of sampled CPU time */
-#define GRANT_INTERVAL_NS (20 * NS_PER_SECOND)
-#define HANDLER_GUESS_NS 500 /* until a first run was timed */
+#define HANDLER_GUESS_NS 500 /* where nothing was timed */
 
 static uint64_t clock_ns(clockid_t clock) {
   struct timespec spent;
@@ -35,7 +28,6 @@ static uint64_t daemon_ns(const struct cost_meter *meter) {
 
 void cost_start(struct cost_meter *meter, pid_t keeper) {
   meter->keeper = keeper;
-  meter->granted_ns = 0;
   sample_cost_measure(&meter->machine);
   ring_cost_clock_start(&meter->clock);
   meter->daemon_ns = daemon_ns(meter);
@@ -78,30 +70,4 @@ void cost_look(struct cost_meter *meter, const struct targets *targets, uint64_t
   meter->daemon_ns = now;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
     if (targets->rows[row] != NULL) add_target(meter, targets->rows[row], sum);
-}
-
-/* No thread of the registered process that has a slot is in a sandbox, and none will be soon:
-   programs enter one at their start, and a grant that meets it is their end. */
-static bool may_time(const struct target *target) {
-  struct ring_view view;
-  if (target->weight_ns < SETTLED_NS) return false;
-  struct proc_status status;
-  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
-    ring_reader_look(&target->ring, slot, &view);
-    if ((pid_t)view.pid != target->held.pid) continue;
-    if (proc_status_read((pid_t)view.pid, (pid_t)view.tid, &status) != 0) return false;
-    if (status.seccomp != 0) return false;
-  }
-  return true;
-}
-
-void cost_grant(struct cost_meter *meter, const struct targets *targets, uint64_t now_ns) {
-  bool is_due = now_ns - meter->granted_ns >= GRANT_INTERVAL_NS;
-  if (is_due) meter->granted_ns = now_ns;
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    const struct target *target = targets->rows[row];
-    if (target == NULL || target->held.kind != HOLD_TIMER || target->ring.base == NULL) continue;
-    uint32_t runs = is_due && may_time(target) ? RING_COST_GRANT_MAX : 0;
-    ring_cost_grant(&target->ring, (uint32_t)target->held.pid, runs);
-  }
 }

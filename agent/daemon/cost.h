@@ -17,7 +17,6 @@ struct cost_meter {
   struct ring_cost_clock clock;
   pid_t keeper;
   uint64_t daemon_ns; /* at the last look */
-  uint64_t granted_ns;
 };
 
 struct cost_spent {
@@ -35,11 +34,7 @@ void cost_start(struct cost_meter *meter, pid_t keeper);
 void cost_look(struct cost_meter *meter, const struct targets *targets, uint64_t debug_ns,
                struct cost_spent *sum);
 
-/* Lets the handlers of timer targets time some of their runs, now and then, where no thread that
-   was sampled is in a sandbox. */
-void cost_grant(struct cost_meter *meter, const struct targets *targets, uint64_t now_ns);
-
-/* What the handler of TARGET takes.  Returns false when that was not measured (yet). */
+/* What the handler of TARGET takes.  Returns false when that was not measured. */
 bool cost_handler(const struct cost_meter *meter, const struct target *target,
                   struct ring_cost *ret);
 /* What one sample costs TARGET: the handler and the signal, or the kernel's part. */

@@ -27,7 +27,7 @@
 #include "raw_syscall.h"
 #include "ring_map.h"
 #include "sampling.h"
-#include "self_cost.h"
+#include "cost_setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

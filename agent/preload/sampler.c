@@ -18,7 +18,6 @@
 #include "sampler.h"
 #include "arch.h"
 #include "ring/recorder_writer.h"
-#include "self_cost.h"
 #include "thread_slot.h"
 #include "unwind.h"
 
@@ -128,13 +127,6 @@ take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
   }
 }
 
-static NOINLINE void take_timed(struct thread_slot *thread, const siginfo_t *event,
-                                const void *context) {
-  uint64_t start = self_cost_begin(&ring, (uint32_t)(owner_of(thread) >> 32));
-  take(thread, event, context);
-  if (start != 0) self_cost_end(&ring, start);
-}
-
 static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
   if (ring.collect == RING_HISTOGRAM)
     histogram_writer_count_reentry(&ring.histogram, weight);
@@ -152,9 +144,6 @@ void sampler_on_signal(int signal, siginfo_t *event, void *context) {
     count_reentry(thread, weight_of(thread, event));
     return;
   }
-  if (__builtin_expect(self_cost_is_granted(&ring), 0))
-    take_timed(thread, event, context);
-  else
-    take(thread, event, context);
+  take(thread, event, context);
   atomic_store_explicit(&thread->busy, 0, memory_order_release);
 }

@@ -37,12 +37,6 @@ static struct ring_header *header_of(const struct ring_reader *ring) {
   return (struct ring_header *)(void *)ring->base;
 }
 
-void ring_cost_grant(const struct ring_reader *ring, uint32_t pid, uint32_t runs) {
-  if (runs > RING_COST_GRANT_MAX) runs = RING_COST_GRANT_MAX;
-  uint64_t grant = (uint64_t)pid << 32 | runs;
-  atomic_store_explicit(&header_of(ring)->cost_grant, grant, memory_order_relaxed);
-}
-
 double ring_cost_quantile(const uint32_t buckets[RING_COST_BUCKETS], double share) {
   uint64_t total = 0;
   for (unsigned i = 0; i < RING_COST_BUCKETS; i++) total += buckets[i];

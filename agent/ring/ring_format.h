@@ -67,9 +67,9 @@ struct ring_header {
   uint32_t signal;            /* the signal to use: SIGURG, a real-time one, or that of the clock */
   uint32_t collect;           /* enum ring_collect */
   uint32_t clock;             /* enum ring_clock */
-  _Atomic uint64_t cost_grant; /* by both: pid << 32 | runs still to be timed (ring_cost.h) */
-  _Atomic uint32_t control;    /* enum ring_control; the daemon may change it any time */
-  _Atomic uint32_t serial;     /* raised by the daemon after it changed control or period_ns */
+  uint64_t reserved;
+  _Atomic uint32_t control; /* enum ring_control; the daemon may change it any time */
+  _Atomic uint32_t serial;  /* raised by the daemon after it changed control or period_ns */
   /* To here: what each sample looks at, in one cache line. */
   uint64_t nudge_token; /* random */
   /* Below: by the target. */
@@ -79,7 +79,7 @@ struct ring_header {
   _Atomic uint32_t timers_refused;    /* timer_create said no */
   uint32_t cost_unit;                 /* enum ring_cost_unit */
   _Atomic uint64_t exit_cpu_ns;       /* CPU time of the process as it ended in order; else 0 */
-  _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what runs of the handler took (ring_cost.h) */
+  _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what dry runs of the walk took (ring_cost.h) */
   struct ring_process processes[RING_PROCESSES_MAX];
 };
 

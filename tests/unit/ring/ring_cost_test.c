@@ -62,12 +62,6 @@ static void ticks_become_nanoseconds_by_the_clocks_rate(void **state) {
   assert_int_equal(ring_cost_read(&ring, 1, &cost), -EBADMSG);
 }
 
-static void a_grant_is_bounded_and_names_its_process(void **state) {
-  (void)state;
-  ring_cost_grant(&ring, 4711, 1000000);
-  assert_int_equal(header()->cost_grant, 4711ULL << 32 | RING_COST_GRANT_MAX);
-}
-
 static void the_counter_is_measured_against_the_clock(void **state) {
   (void)state;
   struct ring_cost_clock clock;
@@ -85,7 +79,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_quantile_lies_in_the_bucket_that_holds_it),
       CLAIM(ticks_become_nanoseconds_by_the_clocks_rate),
-      CLAIM(a_grant_is_bounded_and_names_its_process),
       CLAIM(the_counter_is_measured_against_the_clock),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
