@@ -184,7 +184,7 @@ static void rebase_restored(struct drain *drain) {
   }
 }
 
-static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
+static uint64_t run_mode(struct drain *drain, struct target *target, bool is_whole) {
   switch (target->held.collect) {
   case RING_HISTOGRAM:
     return histogram_drain_run(drain, target, is_whole);
@@ -194,6 +194,18 @@ static uint64_t run_timer(struct drain *drain, struct target *target, bool is_wh
   default:
     return timer_drain_run(drain, target);
   }
+}
+
+static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
+  if (!toll_begin(&target->toll, TOLL_TURN_MS)) {
+    target->turns_missed++;
+    return 0;
+  }
+  modules_set_payer(drain->modules, &target->toll, target->held.id);
+  uint64_t records = run_mode(drain, target, is_whole);
+  modules_set_payer(drain->modules, NULL, 0);
+  toll_end(&target->toll);
+  return records;
 }
 
 static uint64_t run(struct drain *drain, bool is_whole) {

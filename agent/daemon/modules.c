@@ -33,6 +33,7 @@ enum module_state { MODULE_STATE_FREE, NAMED, IDENTIFIED, LOST, PSEUDO };
 struct module {
   enum module_state state;
   bool is_marked;
+  uint32_t payer_id; /* who brought it, or 0 */
   uint32_t id_bytes;
   uint32_t segment_count;
   char *path;
@@ -48,6 +49,9 @@ struct modules {
   struct table by_key; /* hash of path and stamp -> row */
   modules_on_file *on_file;
   void *context;
+  struct toll reading;      /* files, for all */
+  const struct toll *payer; /* whose turn it is, or NULL */
+  uint32_t payer_id;
 };
 
 static uint64_t key_of(const char *path, size_t path_len, const struct module_stamp *stamp) {
@@ -80,6 +84,16 @@ static uint32_t free_row(struct modules *modules) {
   return MODULE_NONE;
 }
 
+/* One target's modules are never so many that those of others find no room. */
+static bool has_share(const struct modules *modules) {
+  uint32_t count = 0;
+  if (modules->payer_id == 0 || modules->live < MODULES_OF_TARGET) return true;
+  for (uint32_t row = 0; row < modules->count; row++)
+    count += modules->rows[row].state != MODULE_STATE_FREE &&
+             modules->rows[row].payer_id == modules->payer_id;
+  return count < MODULES_OF_TARGET;
+}
+
 /* Room grows by doubling: a board runs a few dozen files, not four thousand. */
 static bool reserve_row(struct modules *modules, uint32_t row) {
   if (row < modules->count) return true;
@@ -97,7 +111,7 @@ static bool reserve_row(struct modules *modules, uint32_t row) {
 static uint32_t add_row(struct modules *modules, struct span path, const struct module_stamp *stamp,
                         enum module_state state) {
   uint32_t row = free_row(modules);
-  if (row == MODULE_NONE || !reserve_row(modules, row)) return MODULE_NONE;
+  if (row == MODULE_NONE || !has_share(modules) || !reserve_row(modules, row)) return MODULE_NONE;
   char *copy = strndup((const char *)path.data, path.len);
   if (copy == NULL) return MODULE_NONE;
   if (table_add(&modules->by_key, key_of(copy, path.len, stamp), row) < 0) {
@@ -106,6 +120,7 @@ static uint32_t add_row(struct modules *modules, struct span path, const struct 
   }
   modules->rows[row] =
       (struct module){.state = state, .is_marked = true, .path = copy, .stamp = *stamp};
+  modules->rows[row].payer_id = modules->payer_id;
   modules->live++;
   return row;
 }
@@ -177,6 +192,11 @@ static bool store_identity(struct module *m, const struct module_identity *ident
   return true;
 }
 
+void modules_set_payer(struct modules *modules, const struct toll *payer, uint32_t id) {
+  modules->payer = payer;
+  modules->payer_id = id;
+}
+
 uint32_t modules_add_known(struct modules *modules, const char *name, struct span id) {
   struct module_stamp stamp = {.device = UINT64_MAX, .inode = table_hash(id.data, id.len, 0)};
   struct module_identity identity = {.id_bytes = (uint32_t)id.len};
@@ -221,12 +241,15 @@ uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
   char open_path[OPEN_PATH_BYTES];
   const struct module *m = &modules->rows[index];
   if (m->state != NAMED) return index;
+  if (modules->payer != NULL && toll_is_over(modules->payer)) return index; /* with the next turn */
+  if (!toll_begin(&modules->reading, TOLL_TURN_MS)) return index;
   int fd = module_file_open(m->path, pid, m->stamp.inode, open_path);
   uint32_t row = MODULE_NONE;
   if (fd >= 0) {
     row = identify_file(modules, index, fd, open_path);
     close(fd);
   }
+  toll_end(&modules->reading);
   return row != MODULE_NONE ? row : lost_row(modules, index);
 }
 

@@ -6,6 +6,7 @@
 #define DAEMON_MODULES_H
 
 #include "proto/batch.h"
+#include "toll.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -14,6 +15,7 @@ struct modules;
 
 enum {
   MODULES_MAX = 4096,
+  MODULES_OF_TARGET = 1536, /* twice what a process may have mapped, nearly */
   MODULE_NONE = UINT32_MAX,
   MODULE_ANON = 0, /* these exist always, at these indexes */
   MODULE_KERNEL,
@@ -43,8 +45,13 @@ uint32_t modules_intern(struct modules *modules, const struct module_file *file)
    piece of the kernel.  MODULE_KERNEL when the table is full. */
 uint32_t modules_add_known(struct modules *modules, const char *name, struct span id);
 
+/* Until it is called again: new modules are of the target ID, which may bring MODULES_OF_TARGET of
+   them, and files are looked at in PAYER's turn only (borrowed).  NULL and 0: nobody's. */
+void modules_set_payer(struct modules *modules, const struct toll *payer, uint32_t id);
+
 /* Identifies INDEX as mapped by PID (0: nobody that still lives).  Returns the index to use from
-   now on: the same, or that of the identical file known before. */
+   now on: the same (also when there was no time to look at the file now), or that of the identical
+   file known before. */
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
 
 /* Returns the index of a module that is known by what somebody wrote down of it: no file need be

@@ -157,12 +157,16 @@ static uint32_t filters_of(pid_t pid) {
   return proc_status_read(pid, pid, &status) == 0 ? status.filters : PROC_FILTERS_UNKNOWN;
 }
 
+static int maps_fd_of(const struct intake_packet *packet) {
+  return packet->fd_count > 0 ? packet->fds[0] : -1;
+}
+
 /* A histogram has as many counters as there is code, which is mapped by now. */
 static const char *size_histogram(struct worker *worker, const struct intake_packet *packet,
                                   struct hold_target *held) {
   struct image_code code = {0, 0};
   const struct process *process =
-      processes_get(worker->processes, held->pid, held->id, packet->fds[0]);
+      processes_get(worker->processes, held->pid, held->id, maps_fd_of(packet));
   if (process != NULL) image_measure(process, &code);
   held->bin_bytes = packet->request->bin_bytes;
   held->counter_bytes = packet->request->counter_bytes;
@@ -218,6 +222,14 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   return NULL;
 }
 
+static void begin_image(struct worker *worker, struct target *target, struct process *process) {
+  if (!toll_begin(&target->toll, TOLL_FIRST_TURN_MS)) return;
+  modules_set_payer(worker->modules, &target->toll, target->held.id);
+  image_update(target, worker->modules, process);
+  modules_set_payer(worker->modules, NULL, 0);
+  toll_end(&target->toll);
+}
+
 void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   struct hold_target held = {0};
   struct intake_reply reply = {.kind = INTAKE_RING};
@@ -230,7 +242,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, fault);
     return;
   }
-  int fds[2] = {ring, packet->fd_count > 0 ? packet->fds[0] : -1};
+  int fds[2] = {ring, maps_fd_of(packet)};
   struct target *target = take(worker, &held, fds);
   if (target == NULL) {
     close(ring);
@@ -247,7 +259,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   if (has_image) image_begin(target, process);
   intake_answer(packet->connection, &reply, ring);
   /* The program need not wait until all its files were looked at. */
-  if (has_image && process != NULL) image_update(target, worker->modules, process);
+  if (has_image && process != NULL) begin_image(worker, target, process);
 }
 
 /* Redirects each event into its CPU's ring; the last two may be perf_exits.h's. */

@@ -34,6 +34,7 @@
 
 enum {
   NUDGES_MAX = 16,    /* of one process for one change; then somebody else has our signal */
+  ROWS_A_LOOK = 8,    /* between two looks at the toll */
   THREADS_MAX = 4096, /* looked at of one process; with more it is not permitted */
 };
 
@@ -150,7 +151,12 @@ static void step_row(struct target *target, unsigned row) {
 
 void switch_step(struct target *target) {
   if (target->held.kind != HOLD_TIMER || target->watches == NULL) return;
-  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) step_row(target, row);
+  if (!toll_begin(&target->toll, TOLL_TURN_MS)) return;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    step_row(target, row);
+    if (row % ROWS_A_LOOK == 0 && toll_is_over(&target->toll)) break;
+  }
+  toll_end(&target->toll);
 }
 
 bool switch_has_process(const struct target *target) {

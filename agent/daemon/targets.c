@@ -71,6 +71,7 @@ static struct target *target_new(const struct hold_target *held, const int *fds)
   target->held = *held;
   target->fds = malloc(sizeof *fds * (hold_fds(held) + 1));
   bool is_good = target->fds != NULL && held->fd_count > 0;
+  if (target->fds != NULL) target->fds[hold_fds(held)] = -1; /* no descriptor of the maps */
   if (is_good) memcpy(target->fds, fds, sizeof *fds * hold_fds(held));
   if (is_good && held->kind == HOLD_TIMER)
     is_good = timer_ring_map(held, fds[0], &target->ring) == 0;

@@ -9,6 +9,7 @@
 #include "rate.h"
 #include "residual.h"
 #include "ring/ring_reader.h"
+#include "toll.h"
 
 enum { TARGETS_RING_BYTES_MAX = 64 << 20 /* of all timer rings together */ };
 
@@ -34,7 +35,12 @@ struct target {
   uint64_t weight_ns;
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
   struct census *census;        /* census.c; NULL: nothing was seen yet */
-  uint32_t run;                 /* serial of the note (worker.h) it belongs to, or 0 */
+  struct toll toll;             /* HOLD_TIMER */
+  uint64_t turns_missed;        /* of its toll */
+  uint32_t turn_slot;           /* where a turn that was cut short goes on */
+  uint32_t claims;              /* of processes that were new, since claims_ns */
+  uint64_t claims_ns;
+  uint32_t run; /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];
   /* Histogram and recorder. */
   uint64_t passed_ns; /* CLOCK_MONOTONIC: of the last pass over the ring */

@@ -8,14 +8,35 @@
 
 #include "census.h"
 
+#include "common/clock.h"
+
 #include <string.h>
 
 /* 100 000 signals between two drains of 100 ms would be a megahertz. */
-enum { LOST_AT_ONCE_MAX = 100000 };
+enum {
+  LOST_AT_ONCE_MAX = 100000,
+  CLAIMS_A_SECOND = 64, /* of processes that were not known; others go to the registered one */
+  RECORDS_A_LOOK = 16,  /* between two looks at the toll */
+};
 
 static uint64_t growth(uint64_t now, uint64_t counted) {
   uint64_t more = now - counted;
   return more <= LOST_AT_ONCE_MAX ? more : 0;
+}
+
+static bool may_claim(struct target *target) {
+  uint64_t now = clock_monotonic_ns();
+  if (now - target->claims_ns >= NS_PER_SECOND) {
+    target->claims_ns = now;
+    target->claims = 0;
+  }
+  return target->claims++ < CLAIMS_A_SECOND;
+}
+
+/* A process that another target has is that one's: whoever registers it again says so first. */
+static bool is_of_another(const struct drain *drain, const struct process *process) {
+  return process != NULL && !process->has_ended &&
+         targets_find(drain->targets, process->target) != NULL;
 }
 
 /* The process that owns a slot: the registered one, or a child that forked from it. */
@@ -29,7 +50,9 @@ static struct process *slot_process(struct drain *drain, struct target *target,
   struct process *first = processes_get(drain->processes, held->pid, held->id, maps_fd);
   if (first == NULL) return NULL;
   first->is_root = true;
-  if (pid == held->pid) return first;
+  if (pid == held->pid || is_of_another(drain, processes_find(drain->processes, pid)) ||
+      !may_claim(target))
+    return first;
   long owner = proc_owner(pid);
   if (owner == (long)held->uid) return processes_get(drain->processes, pid, held->id, -1);
   return owner < 0 ? processes_fork(drain->processes, first, pid) : first;
@@ -58,8 +81,10 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   drain_add(drain, &stack, tally);
 }
 
-static void take_records(struct drain *drain, struct target *target, const struct ring_view *view,
-                         size_t len, struct counters *tally) {
+/* Returns the bytes taken: fewer than LEN when the turn is over before. */
+static size_t take_records(struct drain *drain, struct target *target, const struct ring_view *view,
+                           size_t len, struct counters *tally) {
+  unsigned taken = 0;
   struct ring_sample sample;
   bool is_pair = target->held.collect == RING_PC_LR;
   long (*decode)(const uint8_t *, size_t, struct ring_sample *) =
@@ -68,14 +93,16 @@ static void take_records(struct drain *drain, struct target *target, const struc
     long size = decode(drain->scratch + at, len - at, &sample);
     if (size <= 0) { /* where the next one begins is not known */
       drain_add_bad(drain, tally);
-      return;
+      return len;
     }
     if (sample.depth > 0) {
       take_sample(drain, target, view, &sample, tally);
       census_record(target, view->slot, sample.weight);
     }
     at += (size_t)size;
+    if (++taken % RECORDS_A_LOOK == 0 && toll_is_over(&target->toll)) return at;
   }
+  return len;
 }
 
 static void note_fill(struct drain *drain, const struct ring_reader *ring, size_t len) {
@@ -98,26 +125,34 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   note_fill(drain, ring, len);
   if (view.is_broken) drain_add_bad(drain, &tally);
   census_signals(target, &view, view.head - view.tail + full + reentry);
-  take_records(drain, target, &view, len, &tally);
+  size_t taken = take_records(drain, target, &view, len, &tally);
   tally.produced += full + reentry;
   tally.dropped[LOSS_RING_FULL] += full;
   tally.dropped[LOSS_REENTRY] += reentry;
 
   struct counters after = drain_after(drain, &tally);
-  struct counter_drain step = {target->held.id, slot, view.head, view.dropped_full,
+  struct counter_drain step = {target->held.id, slot, view.tail + taken, view.dropped_full,
                                view.dropped_reentry};
   counter_page_prepare(drain->page, &step, &after);
   ring_reader_count(ring, slot, step.counted_full, step.counted_reentry);
   ring_reader_release(ring, slot, step.tail);
   counter_page_commit(drain->page);
-  if (view.is_released) ring_reader_free_slot(ring, slot);
+  if (view.is_released && taken == len) ring_reader_free_slot(ring, slot);
   return tally.produced;
+}
+
+/* Only work can use up a turn: most drains find most slots empty. */
+static bool is_turn_over(const struct target *target, uint64_t records) {
+  return records >= RECORDS_A_LOOK && toll_is_over(&target->toll);
 }
 
 uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   uint64_t records = 0;
-  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++)
-    records += drain_slot(drain, target, slot);
+  uint32_t count = target->ring.slot_count, first = target->turn_slot % count;
+  for (uint32_t i = 0; i < count && !is_turn_over(target, records); i++) {
+    target->turn_slot = (first + i) % count;
+    records += drain_slot(drain, target, target->turn_slot);
+  }
   return records;
 }
 

@@ -18,17 +18,22 @@
 
 enum { HASH_PIECE_BYTES = 32 << 10, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
 
-/* O_NONBLOCK: a fifo under the name must not hold us. */
+/* The name may lead to anything by now, and opening some devices does something: so it is looked at
+   first, and what was looked at is what is opened.  O_NONBLOCK: where there is no /proc/self a fifo
+   must not hold us. */
 static int open_checked(const char *path, uint64_t inode) {
   struct stat found;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) return -errno;
-  int error = fstat(fd, &found) < 0 ? -errno : 0;
+  char again[32];
+  int seen = open(path, O_PATH | O_CLOEXEC);
+  if (seen < 0) return -errno;
+  int error = fstat(seen, &found) < 0 ? -errno : 0;
   if (!error && !S_ISREG(found.st_mode)) error = -EINVAL;
   if (!error && inode != 0 && found.st_ino != inode) error = -ESTALE;
-  if (!error) return fd;
-  close(fd);
-  return error;
+  snprintf(again, sizeof again, "/proc/self/fd/%d", seen);
+  int fd = error ? error : open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (!error && fd < 0) fd = -errno;
+  close(seen);
+  return fd;
 }
 
 int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {

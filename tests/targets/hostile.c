@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that means harm: it registers with the daemon as any target does and then writes
+   whatever it likes over the ring while the daemon reads it.
+
+     hostile SOCKET SECONDS MODE [PID]    MODE: stacks, pc-lr, histogram, recorder, packets,
+   register PID: of a stranger, in whose name slots are claimed
+
+   A ring's scribbler does not only write noise, which is refused at the first look: it also writes
+   records, slots and tables that are nearly right, with addresses all over 10 000 mappings of
+   files. Prints what it did, in counts. */
+#include "intake/intake_client.h"
+#include "ring/histogram_format.h"
+#include "ring/recorder_format.h"
+#include "ring/ring_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILES = 2000, MAPPINGS = 10000, FILE_BYTES = 4096, TIMEOUT_MS = 2000, CALLS_A_LOOK = 64 };
+
+static uint64_t seed = 88172645463325252ULL;
+static const char *socket_path;
+static uint8_t *code; /* FILES mappings in a row */
+static pid_t stranger = 1;
+static double end_seconds;
+
+static uint64_t noise(void) {
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  return seed ^= seed << 17;
+}
+
+static uint64_t bad_length(void) {
+  static const uint64_t lengths[] = {0,          1,    7,          1 << 16,    1ULL << 31,
+                                     UINT32_MAX, 4096, 1ULL << 32, 1ULL << 63, UINT64_MAX};
+  return noise() % 4 == 0 ? noise() : lengths[noise() % (sizeof lengths / sizeof lengths[0])];
+}
+
+static double now_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Many small files of terrible names, mapped executable beside each other, so that mappings are
+   never merged; half of the names are gone then. */
+static void map_files(void) {
+  char name[64], dir[] = "/tmp/fleetprof-hostile.XXXXXX";
+  if (mkdtemp(dir) == NULL) exit(2);
+  code = mmap(NULL, (size_t)MAPPINGS * FILE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < FILES; i++) {
+    static const char head[] = "\177ELF\2\1\1<b>\033[31m";
+    snprintf(name, sizeof name, "%s/%d\n<i>\t.so", dir, i);
+    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+    if (fd < 0 || write(fd, head, sizeof head) < 0 || ftruncate(fd, FILE_BYTES) < 0) exit(2);
+    for (int at = i; at < MAPPINGS; at += FILES)
+      mmap(code + (size_t)at * FILE_BYTES, FILE_BYTES, PROT_READ | PROT_EXEC,
+           MAP_PRIVATE | MAP_FIXED, fd, 0);
+    close(fd);
+  }
+  for (int i = 0; i < FILES; i++) {
+    snprintf(name, sizeof name, "%s/%d\n<i>\t.so", dir, i);
+    if (i >= FILES / 2) unlink(name);
+  }
+  snprintf(name, sizeof name, "rm -rf %s", dir);
+  pid_t parent = getpid();
+  if (fork() == 0) { /* the names stay while it runs */
+    while (kill(parent, 0) == 0) usleep(100000);
+    execl("/bin/sh", "sh", "-c", name, (char *)NULL);
+    _exit(127);
+  }
+}
+
+static uint64_t any_pc(void) {
+  uint64_t pick = noise();
+  if (pick % 8 == 0) return bad_length();
+  return (uint64_t)(uintptr_t)code + (pick >> 8) % ((uint64_t)MAPPINGS * FILE_BYTES);
+}
+
+static void lie(char *text, size_t size) {
+  static const char *const lies[] = {"<script>alert(1)</script>",
+                                     "\033]0;owned\007\033[2J",
+                                     "\xff\xfe\xc0\x80\xed\xa0\x80",
+                                     "../../../etc/passwd\n\r\t",
+                                     "honest",
+                                     "{service=\"honest\"}"};
+  const char *from = lies[noise() % 6];
+  for (size_t i = 0; i < size; i++) text[i] = from[i % (strlen(from) + noise() % 2)];
+  if (noise() % 2) text[noise() % size] = '\0';
+}
+
+static void introduce(struct intake_request *request, unsigned collect) {
+  intake_client_request(request, INTAKE_TARGET);
+  request->collect = collect;
+  request->asked_mhz = INTAKE_RATE_MHZ_MAX;
+  request->argv_quality = (uint32_t)noise();
+  lie(request->service, sizeof request->service);
+  lie(request->labels, sizeof request->labels);
+  lie(request->exe, sizeof request->exe);
+  lie(request->why, sizeof request->why);
+  lie(request->argv, sizeof request->argv);
+  memcpy(request->service, "hostile", 8);
+}
+
+/* Registers; returns the ring's descriptor or -1. */
+static int enroll(unsigned collect, struct intake_request *request) {
+  struct intake_answer answer = {.fd = -1};
+  int socket, maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  introduce(request, collect);
+  int error = intake_client_connect(socket_path, TIMEOUT_MS, &socket);
+  if (error) {
+    close(maps);
+    return -1;
+  }
+  struct intake_call call = {request, &maps, 1, TIMEOUT_MS};
+  error = intake_client_call(socket, &call, &answer);
+  if (!error && answer.reply.kind == INTAKE_REFUSED) fprintf(stderr, "%s\n", answer.reply.why);
+  close(maps);
+  close(socket);
+  return error ? -1 : answer.fd;
+}
+
+/* A record that is right in all but what it says. */
+static size_t put_record(uint8_t *at, size_t room, unsigned collect) {
+  struct ring_record record = {0};
+  if (collect == RING_PC_LR) {
+    struct ring_pair pair = {(any_pc() & 0xffffffffffffULL) | noise() << 48, any_pc()};
+    memcpy(at, &pair, sizeof pair);
+    return sizeof pair;
+  }
+  record.depth = (uint16_t)(1 + noise() % RING_DEPTH_MAX);
+  record.size_bytes = (uint16_t)(sizeof record + 8U * record.depth);
+  record.weight = (uint32_t)(1 + noise() % 1000);
+  if (record.size_bytes > room) return room;
+  memcpy(at, &record, sizeof record);
+  for (unsigned i = 0; i < record.depth; i++) {
+    uint64_t pc = any_pc();
+    memcpy(at + sizeof record + 8U * i, &pc, sizeof pc);
+  }
+  return record.size_bytes;
+}
+
+static void scribble_slot(uint8_t *ring, const struct ring_header *was, unsigned collect) {
+  uint64_t at = ring_slot_offset((uint32_t)(noise() % was->slot_count), was->slot_bytes);
+  if (collect == RING_RECORDER) at += RECORDER_OFFSET - RING_HEADER_BYTES;
+  struct ring_slot *slot = (struct ring_slot *)(void *)(ring + at);
+  uint8_t *bytes = ring + at + RING_SLOT_HEADER_BYTES;
+  uint32_t pids[] = {
+      (uint32_t)getpid(), (uint32_t)stranger, 1, (uint32_t)getppid(), (uint32_t)(noise() % 4000000),
+      UINT32_MAX};
+  if (noise() % 4 == 0) slot->owner = ring_owner(pids[noise() % 6], (uint32_t)noise() % 4000000);
+  if (noise() % 8 == 0) slot->magic = (uint32_t)noise();
+  if (noise() % 8 == 0) slot->tail = bad_length();
+  if (noise() % 8 == 0) slot->state = (uint32_t)noise();
+  if (noise() % 8 == 0) slot->dropped_full = bad_length();
+  for (size_t used = 0; used + 1100 < was->slot_bytes;)
+    used += put_record(bytes + used, was->slot_bytes - used, collect);
+  slot->tail = 0;
+  slot->head = noise() % 16 == 0 ? bad_length() : was->slot_bytes;
+}
+
+static void scribble_header(uint8_t *ring) {
+  struct ring_header *header = (struct ring_header *)(void *)ring;
+  struct ring_process *row = &header->processes[noise() % RING_PROCESSES_MAX];
+  uint32_t pids[] = {(uint32_t)getpid(), (uint32_t)stranger, 1, (uint32_t)getppid()};
+  header->serial = (uint32_t)noise();
+  header->serial_seen = (uint32_t)noise();
+  header->cost_grant = noise();
+  header->cost[noise() % RING_COST_BUCKETS] = (uint32_t)bad_length();
+  row->who = (uint64_t)pids[noise() % 4] << 32;
+  row->asked = header->serial;
+  row->armed = (uint32_t)(noise() % 2);
+  if (noise() % 64 == 0)
+    ((uint64_t *)(void *)ring)[noise() % (RING_HEADER_BYTES / 8)] = bad_length();
+}
+
+static void scribble_tables(uint8_t *ring, size_t size, unsigned collect) {
+  if (collect < RING_HISTOGRAM) return;
+  struct image_table *image = (struct image_table *)(void *)(ring + IMAGE_OFFSET);
+  uint32_t *words = (uint32_t *)(void *)(ring + IMAGE_OFFSET);
+  words[noise() % (IMAGE_BYTES / 4)] = (uint32_t)bad_length();
+  if (noise() % 4 == 0) image->serial |= 1;
+  struct image_module *module = &image->modules[noise() % IMAGE_MODULES_MAX];
+  lie(module->path, sizeof module->path);
+  for (unsigned i = 0; i < IMAGE_ID_BYTES; i++) module->id[i] = (uint8_t)noise();
+  if (collect != RING_HISTOGRAM) return;
+  struct histogram_header *header = (struct histogram_header *)(void *)(ring + HISTOGRAM_OFFSET);
+  for (unsigned i = 0; i < 1000; i++)
+    ring[HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES + noise() % (size - 61440)] = (uint8_t)noise();
+  header->outside = noise() % 2 ? header->outside + 1 : bad_length();
+  if (noise() % 16 == 0) header->redo_count = (uint32_t)bad_length();
+  if (noise() % 16 == 0) header->taken_serial = bad_length();
+  if (noise() % 256 == 0) header->counters_offset = bad_length();
+}
+
+static void torture_ring(unsigned collect) {
+  struct intake_request request;
+  uint64_t strokes = 0;
+  int fd = enroll(collect, &request);
+  struct stat found;
+  if (fd < 0 || fstat(fd, &found) < 0) exit(2);
+  size_t size = (size_t)found.st_size;
+  uint8_t *ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (ring == MAP_FAILED) exit(2);
+  struct ring_header was;
+  fprintf(stderr, "begins\n");
+  memcpy((void *)&was, ring, sizeof was);
+  for (; strokes % CALLS_A_LOOK != 0 || now_seconds() < end_seconds; strokes++) {
+    scribble_header(ring);
+    if (was.slot_count > 0) scribble_slot(ring, &was, collect);
+    scribble_tables(ring, size, collect);
+    if (noise() % 1024 == 0) ring[noise() % size] = (uint8_t)noise();
+  }
+  printf("%llu strokes over a ring of %zu bytes\n", (unsigned long long)strokes, size);
+}
+
+/* Descriptors that are not what the packet says. */
+static int foreign(void) {
+  int ends[2];
+  switch (noise() % 6) {
+  case 0:
+    return open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  case 1:
+    return open("/proc", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+  case 2:
+    if (pipe2(ends, O_CLOEXEC) < 0) return -1;
+    close(ends[1]);
+    return ends[0];
+  case 3:
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  case 4:
+    return open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  default:
+    return memfd_create("hostile", MFD_CLOEXEC);
+  }
+}
+
+static void send_packet(int socket, const struct intake_request *request, size_t len) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int) * 8)];
+  } control;
+  struct iovec piece = {(void *)(uintptr_t)request, len};
+  struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+  unsigned count = (unsigned)(noise() % 9), made = 0;
+  int fds[8];
+  while (made < count && (fds[made] = foreign()) >= 0) made++;
+  if (made > 0) {
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * made);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int) * made);
+    memcpy(CMSG_DATA(head), fds, sizeof(int) * made);
+  }
+  sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (unsigned i = 0; i < made; i++) close(fds[i]);
+}
+
+static void torture_packets(void) {
+  union {
+    struct intake_request request;
+    uint8_t bytes[2 * sizeof(struct intake_request)];
+  } packet;
+  uint64_t packets = 0, connections = 0;
+  while (now_seconds() < end_seconds) {
+    int socket;
+    if (intake_client_connect(socket_path, TIMEOUT_MS, &socket) != 0) continue;
+    connections++;
+    for (unsigned left = (unsigned)(noise() % 8); left > 0; left--) {
+      introduce(&packet.request, (unsigned)(noise() % 5));
+      packet.request.kind = (uint16_t)(1 + noise() % 7);
+      packet.request.pid = noise() % 2 ? stranger : (int32_t)noise();
+      packet.request.verb = INTAKE_PAUSE;
+      packet.request.last = (uint32_t)bad_length();
+      packet.request.bin_bytes = noise() % 2 ? 0 : (uint32_t)bad_length();
+      if (noise() % 4 == 0) packet.bytes[noise() % 16] = (uint8_t)noise();
+      size_t len = noise() % 4 ? sizeof packet.request : noise() % sizeof packet;
+      /* A kind that asks for a file of what would take the honest one's place is the same user's
+         right, so nobody is paused by name here but this one. */
+      memcpy(packet.request.service, "hostile", 8);
+      send_packet(socket, &packet.request, len);
+      packets++;
+    }
+    close(socket);
+  }
+  printf("%llu packets over %llu connections\n", (unsigned long long)packets,
+         (unsigned long long)connections);
+}
+
+static void torture_register(void) {
+  uint64_t rings = 0, refused = 0;
+  while (now_seconds() < end_seconds) {
+    pid_t child = fork();
+    if (child == 0) {
+      struct intake_request request;
+      seed ^= (uint64_t)getpid() << 20;
+      _exit(enroll((unsigned)(noise() % 4), &request) < 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    rings += status == 0;
+    refused += status != 0;
+  }
+  printf("%llu rings, %llu refused\n", (unsigned long long)rings, (unsigned long long)refused);
+}
+
+int main(int argc, char **argv) {
+  static const char *const modes[] = {"stacks",   "pc-lr",   "histogram",
+                                      "recorder", "packets", "register"};
+  unsigned mode = 0;
+  if (argc < 4) return 2;
+  socket_path = argv[1];
+  end_seconds = now_seconds() + strtod(argv[2], NULL);
+  if (argc > 4) stranger = (pid_t)strtol(argv[4], NULL, 10);
+  while (mode < 6 && strcmp(modes[mode], argv[3]) != 0) mode++;
+  seed ^= (uint64_t)getpid() << 32;
+  if (mode < 4) {
+    double before = now_seconds();
+    map_files();
+    end_seconds += now_seconds() - before;
+    torture_ring(mode);
+  } else if (mode == 4) {
+    fprintf(stderr, "begins\n");
+    torture_packets();
+  } else {
+    fprintf(stderr, "begins\n");
+    torture_register();
+  }
+  return 0;
+}
