@@ -17,13 +17,13 @@
    is tried too.  What that can give away is bounded: only an ELF file leaves this board, and only
    one whose build-id, or whose whole content's hash, the collector already knew. */
 #include "debug_find.h"
+#include "regular_file.h"
 
 #include "elf_notes.h"
 #include "elf_sections.h"
 #include "kernel_symbols.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,13 +56,10 @@ static void note_failure(struct search *search, int rc) {
     search->worst = -EFBIG;
 }
 
-/* Opens the regular file PATH.  Returns the descriptor or -errno.  O_NONBLOCK: a fifo in its place
-   must not hold us. */
+/* Opens the regular file PATH.  Returns the descriptor or -errno. */
 static int open_file(struct search *search, const char *path, uint64_t *ret_size) {
   struct stat status;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  int rc = fd < 0 ? -errno : fstat(fd, &status) < 0 ? -errno : 0;
-  if (rc == 0 && !S_ISREG(status.st_mode)) rc = -EINVAL;
+  int fd = regular_file_open(path, &status), rc = fd < 0 ? fd : 0;
   if (rc == 0 && (uint64_t)status.st_size > LIMIT_DEBUG_FILE_BYTES) rc = -EFBIG;
   if (rc == 0) {
     *ret_size = (uint64_t)status.st_size;

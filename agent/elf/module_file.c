@@ -8,9 +8,9 @@
    loop: at most 64 MiB once a file, some 50 ms on a current CPU; kernel rings hold much more than
    that.  Content is the only identity that such a file has on every board of a fleet. */
 #include "module_file.h"
+#include "regular_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,22 +18,12 @@
 
 enum { HASH_PIECE_BYTES = 32 << 10, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
 
-/* The name may lead to anything by now, and opening some devices does something: so it is looked at
-   first, and what was looked at is what is opened.  O_NONBLOCK: where there is no /proc/self a fifo
-   must not hold us. */
 static int open_checked(const char *path, uint64_t inode) {
   struct stat found;
-  char again[32];
-  int seen = open(path, O_PATH | O_CLOEXEC);
-  if (seen < 0) return -errno;
-  int error = fstat(seen, &found) < 0 ? -errno : 0;
-  if (!error && !S_ISREG(found.st_mode)) error = -EINVAL;
-  if (!error && inode != 0 && found.st_ino != inode) error = -ESTALE;
-  snprintf(again, sizeof again, "/proc/self/fd/%d", seen);
-  int fd = error ? error : open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (!error && fd < 0) fd = -errno;
-  close(seen);
-  return fd;
+  int fd = regular_file_open(path, &found);
+  if (fd < 0 || inode == 0 || found.st_ino == inode) return fd;
+  close(fd);
+  return -ESTALE;
 }
 
 int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open_path) {
