@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pthread_create is the one call that we put ourselves before.  A new thread starts in our
-   trampoline, which arms its timer and calls what the program wanted; the thread's end is met by a
-   key destructor, so pthread_exit and cancellation need nothing.
+/* pthread_create is a call that we put ourselves before (the other one: signal_room.c).  A new
+   thread starts in our trampoline, which arms its timer and calls what the program wanted; the
+   thread's end is met by a key destructor, so pthread_exit and cancellation need nothing.
 
    What the trampoline needs to know travels through a small static pool, because an allocation here
    would be one that the program did not make.  An entry is held only from pthread_create to the
@@ -18,20 +18,18 @@
 #include "hooks.h"
 #include "raw_syscall.h"
 #include "sampling.h"
+#include "signal_room.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/auxv.h>
 
 enum {
   STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
   MARGIN_MAX_BYTES = 64 << 10,
-  MARGIN_SHARE = 4,              /* of small stacks a quarter */
-  SIGNAL_FRAME_MIN_BYTES = 2048, /* where the kernel does not say */
-  HANDLER_BYTES = 2048,          /* twice what the handler may take (tests/handler.sh) */
+  MARGIN_SHARE = 4, /* of small stacks a quarter */
 };
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -95,13 +93,10 @@ static struct unwind_stack stack_below(uintptr_t top, const struct start *start)
   return (struct unwind_stack){.low = low, .high = top};
 }
 
-/* A signal's frame (with AVX-512 already larger than the smallest stack of musl) and the handler
-   must fit below what the thread itself uses, or its first sample would end the program. */
+/* 0: unknown, as of a thread with a stack of the usual size. */
 static bool has_room_for_signals(const struct unwind_stack *stack) {
-  uintptr_t frame_bytes = getauxval(AT_MINSIGSTKSZ);
-  if (frame_bytes < SIGNAL_FRAME_MIN_BYTES) frame_bytes = SIGNAL_FRAME_MIN_BYTES;
   uintptr_t bytes = stack->high - stack->low;
-  return bytes == 0 || bytes >= frame_bytes + HANDLER_BYTES; /* 0: unknown */
+  return bytes == 0 || signal_room_fits(bytes);
 }
 
 static void *trampoline(void *argument) {
@@ -173,5 +168,6 @@ static int call_at_fork(void) {
 int hooks_install(void) {
   real_create = find_real();
   if (real_create == NULL) return -ENOSYS;
+  signal_room_install();
   return call_at_fork();
 }

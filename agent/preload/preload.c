@@ -19,6 +19,7 @@
    FLEETPROF_GO         1: Go programs are sampled like others
 
    There is no destructor: threads run until the process ends, and the daemon sees that it did. */
+#include "cost_setup.h"
 #include "go_program.h"
 #include "hooks.h"
 #include "identity.h"
@@ -27,7 +28,6 @@
 #include "raw_syscall.h"
 #include "ring_map.h"
 #include "sampling.h"
-#include "cost_setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

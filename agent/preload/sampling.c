@@ -19,6 +19,7 @@
 #include "control.h"
 #include "raw_syscall.h"
 #include "sampler.h"
+#include "signal_room.h"
 #include "thread_slot.h"
 
 #include <errno.h>
@@ -150,6 +151,14 @@ void sampling_begin(const struct unwind_stack *stack) {
   sampling_skip();
 }
 
+void sampling_leave(void) {
+  struct thread_slot *thread = pthread_getspecific(sampling.key);
+  if (thread == NULL) return;
+  pthread_setspecific(sampling.key, NULL);
+  end_thread(thread);
+  sampling_skip();
+}
+
 void sampling_before_fork(void) {
   struct thread_slot *thread = pthread_getspecific(sampling.key);
   if (thread == NULL) return;
@@ -178,6 +187,9 @@ void sampling_in_child(void) {
   }
   pthread_setspecific(sampling.key, NULL);
   control_begin_process(raw_getpid());
-  sampling_begin(&stack);
+  if (signal_room_is_missing())
+    sampling_skip(); /* as its parent */
+  else
+    sampling_begin(&stack);
   restore_mask(was_blocked);
 }

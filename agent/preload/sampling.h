@@ -22,6 +22,9 @@ void sampling_begin(const struct unwind_stack *stack);
 /* Counts a thread that could not even be told of. */
 void sampling_skip(void);
 
+/* The calling thread is not to be sampled any more; it is counted as unsampled. */
+void sampling_leave(void);
+
 /* Around fork: before it in the caller, after it in the parent, after it in the child (which has no
    timers, and gets one of its own). */
 void sampling_before_fork(void);

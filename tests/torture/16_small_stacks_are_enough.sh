@@ -6,7 +6,7 @@ HZ=10000
 ms=$(pick 60 20000)
 board small
 SAMPLES=3 same "$torture/small_stacks" min "$ms"
-for bytes in 8192 16384 65536; do same "$torture/small_stacks" alt $bytes "$ms"; done
+for bytes in 0 8192 16384 65536; do same "$torture/small_stacks" alt $bytes "$ms"; done
 if compile "$W/small_musl" musl-gcc -D_GNU_SOURCE -O2 "$torture_sources/small_stacks.c"; then
   same "$W/small_musl" min "$ms" # 2 KiB: less than a signal frame with AVX-512, so not sampled
 fi
