@@ -185,6 +185,8 @@ static void rebase_restored(struct drain *drain) {
 }
 
 static uint64_t run_mode(struct drain *drain, struct target *target, bool is_whole) {
+  /* First: then all samples of those who said it are among those that are drained now. */
+  target->exit.said_ns = ring_reader_exit_cpu_ns(&target->ring);
   switch (target->held.collect) {
   case RING_HISTOGRAM:
     return histogram_drain_run(drain, target, is_whole);

@@ -37,6 +37,7 @@ struct drain {
   struct kernel_frames kernel;            /* of the whole board */
   uint8_t *scratch;
   struct perf_piece *pieces; /* perf_drain.c */
+  struct exit_debts debts;
   struct drain_figures figures;
 };
 
@@ -58,6 +59,9 @@ uint32_t drain_reclaim_slots(struct target *target, pid_t pid);
 
 /* Reports what is due of a perf target's exact rest: all of it when IS_FINAL. */
 void drain_residual(struct drain *drain, struct target *target, bool is_final);
+/* Reports what processes of a timer target, that have ended, had spent unseen; IS_FINAL: all have.
+ */
+void drain_exits(struct drain *drain, struct target *target, bool is_final);
 /* Reports WEIGHT_NS of TARGET as [unsampled]; TARGET need not be registered. */
 void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns);
 

@@ -15,11 +15,17 @@
    An event stops counting a little before its task does: the kernel takes it away and then tears
    down the address space, 60 to 110 us of a command's millisecond (measured on 6.18).  The clocks
    of the tree have that time, so what they show beyond the events' count is spread over the
-   processes that ended meanwhile, by what each had spent, and at most an eighth of that. */
+   processes that ended meanwhile, by what each had spent, and at most an eighth of that.
+
+   Of a timer target's processes those that end in order say so themselves (exit_bill.h); what
+   nobody says is left to the account of the run that they are part of (run_note.c). */
 #include "drain.h"
 #include "drain_parts.h"
 
+#include "common/clock.h"
+
 #include <string.h>
+#include <unistd.h>
 
 /* One record for a whole part of the rest: its weight is exact, its stack is one pseudo frame. */
 static void add_part(struct drain *drain, const struct window_series *series, const char *thread,
@@ -137,6 +143,23 @@ void drain_residual(struct drain *drain, struct target *target, bool is_final) {
 
 void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns) {
   add_to_root(drain, target, &(struct residual_step){.rest_ns = weight_ns});
+}
+
+void drain_exits(struct drain *drain, struct target *target, bool is_final) {
+  struct window_series series;
+  struct process stub, *root = drain_root(drain, target, &stub);
+  /* What a recorder keeps is weighed when it is shipped. */
+  if (target->held.collect == RING_RECORDER && !is_final) return;
+  drain_describe(drain, target, root, &series);
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  struct exit_claim claim = {.now_ns = clock_monotonic_ns(),
+                             .cpus = cpus > 0 ? (uint32_t)cpus : 1,
+                             .sampled_ns = target->weight_ns,
+                             .period_ns = target->held.period_ns,
+                             .key = exit_debt_key(series.service, target->run),
+                             .is_final = is_final};
+  uint64_t due_ns = exit_bill_next(&target->exit, &drain->debts, &claim);
+  add_step(drain, target, root, &(struct residual_step){.rest_ns = due_ns});
 }
 
 void drain_settle_crowd(struct drain *drain) {

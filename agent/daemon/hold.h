@@ -35,11 +35,12 @@ struct hold_target {
   uint32_t collect;                             /* enum ring_collect */
   uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
   uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */
-  uint32_t is_file; /* recorder: it is in the state directory, not a memfd */
-  uint64_t unit_ns; /* HOLD_TIMER: what a weight of 1 stands for */
-  uint32_t filters; /* HOLD_TIMER: seccomp filters that it had already */
-  uint32_t control; /* enum ring_control: as wished */
-  bool is_killed;   /* the kill switch has stopped it */
+  uint32_t is_file;      /* recorder: it is in the state directory, not a memfd */
+  uint64_t unit_ns;      /* HOLD_TIMER: what a weight of 1 stands for */
+  uint64_t begin_cpu_ns; /* HOLD_TIMER: what its process had spent before it was this program's */
+  uint32_t filters;      /* HOLD_TIMER: seccomp filters that it had already */
+  uint32_t control;      /* enum ring_control: as wished */
+  bool is_killed;        /* the kill switch has stopped it */
   uint32_t fd_count;
   uint32_t exit_fd_count; /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */
   char service[INTAKE_SERVICE_BYTES];

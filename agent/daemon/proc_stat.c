@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FLAG_KERNEL_THREAD 0x00200000UL /* PF_KTHREAD */
@@ -132,6 +133,13 @@ long proc_owner(pid_t pid) {
   struct stat found;
   snprintf(path, sizeof path, "/proc/%d", (int)pid);
   return stat(path, &found) == 0 ? (long)found.st_uid : -1;
+}
+
+uint64_t proc_cpu_ns(pid_t pid) {
+  struct timespec spent;
+  clockid_t clock;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &spent) != 0) return 0;
+  return (uint64_t)spent.tv_sec * 1000000000ULL + (uint64_t)spent.tv_nsec;
 }
 
 uint64_t proc_ticks_to_ns(uint64_t ticks) {

@@ -37,6 +37,9 @@ bool proc_exe_path(pid_t pid, char *ret, size_t len);
 /* The uid that owns PID, -1 when it is gone. */
 long proc_owner(pid_t pid);
 
+/* The CPU time of all threads of PID since it was made; 0 when it is gone. */
+uint64_t proc_cpu_ns(pid_t pid);
+
 uint64_t proc_ticks_to_ns(uint64_t ticks);
 
 #endif

@@ -128,10 +128,42 @@ static struct target *take(struct worker *worker, const struct hold_target *held
   return target;
 }
 
+static bool is_of(const struct target *target, pid_t pid) {
+  struct proc_stat stat;
+  if (target->held.kind != HOLD_TIMER || target->held.pid != pid) return false;
+  return proc_stat_read(pid, &stat) == 0 && stat.start_ticks == target->held.start_ticks;
+}
+
+/* The target that PID was part of until its exec: as the program that registered, or as a child
+   that was sampled. */
+static struct target *find_before_exec(const struct worker *worker, pid_t pid) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target != NULL && is_of(target, pid)) return target;
+  }
+  const struct process *child = processes_find(worker->processes, pid);
+  struct target *parents = child ? targets_find(&worker->targets, child->target) : NULL;
+  bool is_child = parents != NULL && parents->held.kind == HOLD_TIMER && parents->held.pid != pid;
+  return is_child ? parents : NULL;
+}
+
+/* Bills the CPU time of PID so far, while it waits for us, to the program that it was before.
+   Returns how much of it the new one need not answer for. */
+static uint64_t bill_before_exec(const struct worker *worker, pid_t pid) {
+  uint64_t cpu_ns = proc_cpu_ns(pid);
+  struct target *before = find_before_exec(worker, pid);
+  if (before != NULL) {
+    uint64_t begin_ns = before->held.pid == pid ? before->held.begin_cpu_ns : 0;
+    before->exit.execed_ns += cpu_ns > begin_ns ? cpu_ns - begin_ns : 0;
+  }
+  return exit_bill_begin_ns(cpu_ns, before != NULL);
+}
+
 /* The same process registers again after an exec: its slots elsewhere are of a program that is no
-   more. */
-static void end_before_exec(struct worker *worker, pid_t pid) {
+   more.  Returns the CPU time that is theirs. */
+static uint64_t end_before_exec(struct worker *worker, pid_t pid) {
   drain_run_whole(&worker->drain);
+  uint64_t begin_cpu_ns = bill_before_exec(worker, pid);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.kind != HOLD_TIMER) continue;
@@ -140,6 +172,7 @@ static void end_before_exec(struct worker *worker, pid_t pid) {
     if (is_unused && target->held.pid == pid) worker_end_target(worker, target);
   }
   processes_forget_pid(worker->processes, pid);
+  return begin_cpu_ns;
 }
 
 static const char *check_target(struct worker *worker, const struct intake_packet *packet) {
@@ -234,7 +267,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   struct hold_target held = {0};
   struct intake_reply reply = {.kind = INTAKE_RING};
   const char *fault = check_target(worker, packet);
-  if (fault == NULL) end_before_exec(worker, packet->pid);
+  if (fault == NULL) held.begin_cpu_ns = end_before_exec(worker, packet->pid);
   if (fault == NULL) fault = make_target(worker, packet, &held);
   int ring = fault ? -1 : make_ring(worker, &held);
   if (fault == NULL && ring < 0) fault = "no memory for a ring";
@@ -252,6 +285,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   if (packet->fd_count > 0) packet->fds[0] = -1;
+  target->exit.begun_ns = clock_monotonic_ns();
   run_note_join(worker, target);
   /* All libraries that a program is linked with are mapped by now. */
   struct process *process = processes_get(worker->processes, held.pid, held.id, fds[1]);

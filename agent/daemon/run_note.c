@@ -107,7 +107,7 @@ void run_note_join(struct worker *worker, struct target *target) {
 static uint64_t explained_ns(const struct target *target) {
   const struct residual *residual = &target->residual;
   if (target->held.kind == HOLD_PERF) return residual->total_ns - residual->base_total_ns;
-  return target->weight_ns;
+  return target->weight_ns + target->exit.billed_ns;
 }
 
 void run_note_leave(struct worker *worker, const struct target *target) {
@@ -149,6 +149,7 @@ void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t tol
   if (note->is_told || strcmp(note->sampler, "timer") != 0) return;
   drain_run_whole(&worker->drain);
   worker_ship_recorders(worker, note->serial);
+  worker_sweep_targets(worker); /* each program that has ended answers for its own time first */
   uint64_t explained = sum_explained(worker, note);
   note->is_told = true;
   struct worker_note *outer = find_serial(worker, note->outer);

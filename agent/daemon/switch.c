@@ -29,7 +29,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -83,14 +82,6 @@ static struct switch_look look_at_process(const struct target *target, pid_t pid
   return look;
 }
 
-/* The CPU time of all threads of PID; 0 when it is gone. */
-static uint64_t process_cpu_ns(pid_t pid) {
-  struct timespec spent;
-  clockid_t clock;
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &spent) != 0) return 0;
-  return (uint64_t)spent.tv_sec * 1000000000ULL + (uint64_t)spent.tv_nsec;
-}
-
 static void nudge(const struct target *target, pid_t pid, pid_t tid) {
   siginfo_t event;
   memset(&event, 0, sizeof event);
@@ -116,7 +107,7 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   pid_t pid = (pid_t)view->pid;
   uint32_t serial = ring_switch_serial(&target->ring);
   bool has_asked = view->asked == serial, has_timers = view->armed > 0;
-  uint64_t cpu_ns = process_cpu_ns(pid);
+  uint64_t cpu_ns = proc_cpu_ns(pid);
   bool has_run = cpu_ns != watch->cpu_ns;
   watch->cpu_ns = cpu_ns;
   if (!has_asked && (has_timers || !has_run || watch->nudges >= NUDGES_MAX)) return;

@@ -4,6 +4,7 @@
 #define DAEMON_TARGETS_H
 
 #include "common/table.h"
+#include "exit_bill.h"
 #include "hold.h"
 #include "perf_exits.h"
 #include "rate.h"
@@ -23,6 +24,7 @@ struct target {
   uint64_t *event_ids;      /* HOLD_PERF, HOLD_BOARD: one a CPU */
   struct residual residual; /* HOLD_PERF */
   struct perf_exits exits;  /* HOLD_PERF; without a mapping where there was no room for one */
+  struct exit_bill exit;    /* HOLD_TIMER */
   struct rate rate;
   const struct perf_rings *perf; /* where its events write, or NULL */
   uint32_t bad_events;           /* HOLD_PERF: that can no longer be read */

@@ -140,6 +140,7 @@ int timer_ring_fill(const struct hold_target *target, int fd) {
   struct ring_terms terms = {.period_ns = target->period_ns,
                              .unit_ns = target->unit_ns,
                              .nudge_token = random_token(),
+                             .begin_cpu_ns = target->begin_cpu_ns,
                              .signal = (int)timer_ring_signal(target)};
   int error = timer_ring_map(target, fd, &ring);
   if (error) return error;

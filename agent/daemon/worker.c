@@ -65,6 +65,8 @@ static void report_residuals(struct worker *worker) {
     struct target *target = worker->targets.rows[row];
     if (target != NULL && target->held.kind == HOLD_PERF)
       drain_residual(&worker->drain, target, false);
+    if (target != NULL && target->held.kind == HOLD_TIMER)
+      drain_exits(&worker->drain, target, false);
   }
 }
 
@@ -105,6 +107,7 @@ void worker_end_target(struct worker *worker, struct target *target) {
   if (target->held.kind == HOLD_PERF) drain_residual(&worker->drain, target, true);
   drain_last(worker, target);
   if (is_recorder) recorder_ship_target(&worker->shipper, worker->settings->state_dir, target);
+  if (target->held.kind == HOLD_TIMER) drain_exits(&worker->drain, target, true);
   shipper_close_window(&worker->shipper, false);
   uplink_kick(worker->uplink);
   forget_target(worker, target);

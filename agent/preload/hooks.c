@@ -16,6 +16,7 @@
    fork is met by pthread_atfork.  vfork, posix_spawn and raw clone are left alone: what they start
    has no timers, and shares memory with us or execs at once. */
 #include "hooks.h"
+#include "exit_time.h"
 #include "raw_syscall.h"
 #include "sampling.h"
 #include "signal_room.h"
@@ -152,6 +153,7 @@ static void after_fork(void) {
 }
 
 static void in_child(void) {
+  exit_time_in_child();
   if (sampling_is_on()) sampling_in_child();
 }
 

@@ -18,8 +18,10 @@
    FLEETPROF_DORMANT    1: no timer until asked
    FLEETPROF_GO         1: Go programs are sampled like others
 
-   There is no destructor: threads run until the process ends, and the daemon sees that it did. */
+   The destructor says what the process has spent and leaves all else: threads run until the process
+   ends, and the daemon sees that it did. */
 #include "cost_setup.h"
+#include "exit_time.h"
 #include "go_program.h"
 #include "hooks.h"
 #include "identity.h"
@@ -213,10 +215,15 @@ static void start(void) {
   struct unwind_stack stack = main_stack();
   sampling_begin(&stack);
   cost_setup(&writer, &stack);
+  exit_time_setup(&writer);
 }
 
 __attribute__((constructor)) static void preload_start(void) {
   int saved = errno;
   start();
   errno = saved;
+}
+
+__attribute__((destructor)) static void preload_end(void) {
+  exit_time_say();
 }

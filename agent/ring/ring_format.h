@@ -71,14 +71,15 @@ struct ring_header {
   _Atomic uint32_t control; /* enum ring_control; the daemon may change it any time */
   _Atomic uint32_t serial;  /* raised by the daemon after it changed control or period_ns */
   /* To here: what each sample looks at, in one cache line. */
-  uint64_t nudge_token; /* random */
+  uint64_t nudge_token;  /* random */
+  uint64_t begin_cpu_ns; /* CPU time that the process had spent before it was this program's */
   /* Below: by the target. */
-  _Atomic uint32_t serial_seen;       /* by any of its processes */
-  _Atomic uint32_t threads_armed;     /* that have a timer now */
-  _Atomic uint32_t threads_unsampled; /* no free slot, or no timer to be had */
-  _Atomic uint32_t timers_refused;    /* timer_create said no */
-  uint32_t cost_unit;                 /* enum ring_cost_unit */
-  _Atomic uint64_t exit_cpu_ns;       /* CPU time of the process as it ended in order; else 0 */
+  _Atomic uint32_t serial_seen;             /* by any of its processes */
+  _Atomic uint32_t threads_armed;           /* that have a timer now */
+  _Atomic uint32_t threads_unsampled;       /* no free slot, or no timer to be had */
+  _Atomic uint32_t timers_refused;          /* timer_create said no */
+  uint32_t cost_unit;                       /* enum ring_cost_unit */
+  _Atomic uint64_t exit_cpu_ns;             /* CPU time of its processes that have ended in order */
   _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what dry runs of the walk took (ring_cost.h) */
   struct ring_process processes[RING_PROCESSES_MAX];
 };
@@ -92,6 +93,7 @@ struct ring_terms {
   uint64_t period_ns;
   uint64_t unit_ns; /* ring_init: 0 for period_ns */
   uint64_t nudge_token;
+  uint64_t begin_cpu_ns;
   int signal;
   enum ring_clock clock;
 };

@@ -33,6 +33,7 @@ void ring_init(const struct ring_reader *ring, const struct ring_terms *terms) {
   header->collect = ring->collect;
   header->clock = terms->clock;
   header->nudge_token = terms->nudge_token;
+  header->begin_cpu_ns = terms->begin_cpu_ns;
   for (uint32_t i = 0; i < ring->slot_count; i++) slot_at(ring, i)->magic = RING_MAGIC;
 }
 
@@ -136,4 +137,10 @@ void ring_reader_control(const struct ring_reader *ring, enum ring_control contr
 uint32_t ring_reader_unsampled(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
   return atomic_load_explicit(&header->threads_unsampled, memory_order_relaxed);
+}
+
+uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  /* Acquire: all records of those processes are seen after this. */
+  return atomic_load_explicit(&header->exit_cpu_ns, memory_order_acquire);
 }

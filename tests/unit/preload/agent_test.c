@@ -246,6 +246,27 @@ static void the_weight_of_all_threads_is_the_cpu_time(void **state) {
   assert_true(ratio > .95 && ratio < 1.05);
 }
 
+static double said_seconds(void) {
+  return (double)ring_reader_exit_cpu_ns(&fake.ring) * 1e-9;
+}
+
+static void a_program_says_at_its_end_what_it_has_spent(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN(TARGETS "truth", "0.3");
+  double ratio = said_seconds() / cpu_seconds(&outcome.usage);
+  assert_true(ratio > .95 && ratio < 1.001);
+}
+
+/* It wants prctl from libc: the clock's system call could be its death. */
+static void a_program_that_may_be_in_a_sandbox_says_nothing(void **state) {
+  (void)state;
+  start(ANSWERS);
+  struct outcome outcome = RUN(TARGETS "dodger", "0");
+  assert_true(cpu_seconds(&outcome.usage) > 0);
+  assert_int_equal(ring_reader_exit_cpu_ns(&fake.ring), 0);
+}
+
 static void the_request_says_what_the_environment_says(void **state) {
   (void)state;
   start(ANSWERS);
@@ -403,6 +424,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(the_weight_of_all_threads_is_the_cpu_time),
       CLAIM(the_request_says_what_the_environment_says),
+      CLAIM(a_program_says_at_its_end_what_it_has_spent),
+      CLAIM(a_program_that_may_be_in_a_sandbox_says_nothing),
       CLAIM(children_of_a_fork_are_sampled_in_slots_of_their_own),
       CLAIM(threads_end_in_every_way_and_give_their_slots_back),
       CLAIM(frames_are_walked_up_to_the_entry_of_the_program),

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples are an estimate: of ten commands of a millisecond one may have a sample, and that one
+   stands for ten.  So what is billed is never a process's own difference (nine milliseconds and the
+   sample would be nearly twice the truth) but what the sums leave: a process with more samples than
+   time leaves a debt, which is paid by the next ones of its service and run.
+
+     due = said + execed - sampled - billed        of the target, while it lives
+     due - debt of the service                     when it ends; what is below zero is the new debt
+
+   A process that was killed has samples and no last word; what it would leave as a debt is not one.
+   No debt is larger than the periods of DEBT_PERIODS threads, which is what chance can do.
+
+   The word is a stranger's: nobody spends more than all CPUs since it registered, and its start.
+
+   A worker that begins in the middle does not know what was sampled before, so such targets are
+   billed nothing (begun_ns is 0): less than the truth, never twice. */
+#include "exit_bill.h"
+
+#include <stddef.h>
+
+enum { DEBT_PERIODS = 16 };
+#define START_NS_MAX 50000000ULL /* of CPU time between fork and constructor, on a slow board */
+
+static uint64_t minus(uint64_t a, uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+uint64_t exit_debt_key(const char *service, uint32_t run) {
+  uint64_t key = 0xcbf29ce484222325ULL ^ run; /* FNV-1a */
+  for (; *service != '\0'; service++) key = (key ^ (unsigned char)*service) * 0x100000001b3ULL;
+  return key | 1;
+}
+
+/* KEY's row, or else the one with the smallest debt, made KEY's. */
+static struct exit_debt *find_debt(struct exit_debts *debts, uint64_t key) {
+  struct exit_debt *smallest = &debts->rows[0];
+  for (unsigned i = 0; i < EXIT_DEBTS_MAX; i++) {
+    if (debts->rows[i].key == key) return &debts->rows[i];
+    if (debts->rows[i].ns < smallest->ns) smallest = &debts->rows[i];
+  }
+  *smallest = (struct exit_debt){.key = key};
+  return smallest;
+}
+
+uint64_t exit_bill_next(struct exit_bill *bill, struct exit_debts *debts,
+                        const struct exit_claim *claim) {
+  if (bill->begun_ns == 0 || bill->said_ns + bill->execed_ns == 0) return 0;
+  uint64_t possible = minus(claim->now_ns, bill->begun_ns) * claim->cpus + START_NS_MAX;
+  uint64_t spent = least(bill->said_ns, possible) + bill->execed_ns;
+  uint64_t shown = claim->sampled_ns + bill->billed_ns;
+  uint64_t due = minus(spent, shown);
+  if (claim->is_final) {
+    struct exit_debt *debt = find_debt(debts, claim->key);
+    uint64_t paid = least(due, debt->ns);
+    due -= paid;
+    debt->ns += least(minus(shown, spent), DEBT_PERIODS * claim->period_ns) - paid;
+    debt->ns = least(debt->ns, DEBT_PERIODS * claim->period_ns);
+  }
+  bill->billed_ns += due;
+  return due;
+}
+
+uint64_t exit_bill_begin_ns(uint64_t cpu_ns, bool was_known) {
+  return was_known || cpu_ns > START_NS_MAX ? cpu_ns : 0;
+}
