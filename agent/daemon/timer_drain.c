@@ -53,9 +53,8 @@ static struct process *slot_process(struct drain *drain, struct target *target,
   if (pid == held->pid || is_of_another(drain, processes_find(drain->processes, pid)) ||
       !may_claim(target))
     return first;
-  long owner = proc_owner(pid);
-  if (owner == (long)held->uid) return processes_get(drain->processes, pid, held->id, -1);
-  return owner < 0 ? processes_fork(drain->processes, first, pid) : first;
+  if (proc_owner(pid) == (long)held->uid) return processes_get(drain->processes, pid, held->id, -1);
+  return first; /* a child that is gone had the same code, and needs no copy of the list of it */
 }
 
 static void take_sample(struct drain *drain, struct target *target, const struct ring_view *view,
