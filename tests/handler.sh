@@ -30,6 +30,13 @@ tls=$(readelf -rW "$work/handler.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
 readelf -SW "$work/handler.o" | grep -qE ' \.t(data|bss) ' && fail "the handler has a TLS section"
 objdump -d "$work/handler.o" | grep -qE '\s(syscall|sysenter|svc|int +\$0x80)\b' && fail "a system call in the handler"
 
+# Of the thread pointer's segment only the word that holds the pointer itself is read (arch_*.c): no
+# variable of any thread is touched by that.
+if [ "$(uname -m)" = x86_64 ]; then
+  objdump -d "$work/handler.o" | grep -E '%[fg]s:' | grep -vqE '%fs:0x0,%r[a-z0-9]+$' && fail "a word of the thread's own storage in the handler"
+  objdump -d "$work/handler.o" | grep -q '%fs:0x0' || fail "the thread pointer is not read"
+fi
+
 [ ${#control[@]} -ge 3 ] || fail "only ${#control[@]} control objects were named"
 ld -r -o "$work/all.o" "${objects[@]}" "${control[@]}" || fail "handler and control do not link"
 undefined=$(nm -u "$work/all.o")

@@ -107,6 +107,7 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
   add(environment, "LD_PRELOAD", ret->preload);
   add(environment, "FLEETPROF_SOCKET", socket);
   add(environment, "FLEETPROF_HZ", ret->hz);
+  add(environment, "FLEETPROF_SAMPLER", run_settings_agent(settings));
   add_collect(ret, &settings->collect);
   if (settings->options.service != NULL)
     add(environment, "FLEETPROF_SERVICE", settings->options.service);

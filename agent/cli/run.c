@@ -6,7 +6,8 @@
    a lost connection costs samples, never the run.  What is said about it goes to stderr only where
    that is a terminal or --verbose was given, because the program's own output is somebody's input.
 
-   The ladder is perf, then timer, whichever of them was named: a name says where to start.  Why a
+   The ladder is perf, then timer, whichever of them was named: a name says where to start.  The
+   itimers are no step of it; they must be named.  Why a
    step failed travels to the daemon with the next one, and from there into status.
 
    With --output all of this happens around a daemon of our own, which writes into that file and
@@ -26,6 +27,7 @@
 #include "output_file.h"
 #include "private_daemon.h"
 #include "relay.h"
+#include "ring/ring_clock.h"
 #include "run_settings.h"
 #include "shipped.h"
 
@@ -133,14 +135,15 @@ static enum launch_manner choose_timer(struct run *run) {
   static const char hung[] = "the daemon does not answer: it hangs (fleetprof doctor)";
   struct sampling_choice *choice = &run->choice;
   bool has_agent = run->timer.why[0] == '\0';
+  const char *sampler = run_settings_agent(&run->settings);
   if (!has_agent) {
     size_t len = strlen(choice->why);
     snprintf(choice->why + len, sizeof choice->why - len, "; %s", run->timer.why);
   }
-  int error = note_sampler(choice, has_agent ? "timer" : "none");
+  int error = note_sampler(choice, has_agent ? sampler : "none");
   if (error == -ETIMEDOUT) return give_up(run, hung);
   if (!has_agent || error == -EACCES) return give_up(run, choice->why);
-  run->sampler = "timer";
+  run->sampler = sampler;
   return LAUNCH_PRELOADED;
 }
 
@@ -149,8 +152,10 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   struct sampling_choice *choice = &run->choice;
   choice->pid = pid;
   if (!run->has_daemon) return LAUNCH_PLAIN;
-  if (run->settings.sampler == RUN_SAMPLER_TIMER) {
-    snprintf(choice->why, sizeof choice->why, "timer: asked for by name");
+  if (run->settings.sampler >= RUN_SAMPLER_TIMER) {
+    bool is_timer = run->settings.sampler == RUN_SAMPLER_TIMER;
+    snprintf(choice->why, sizeof choice->why, "%s: %s", run_settings_agent(&run->settings),
+             is_timer ? "asked for by name" : RING_CLOCK_DANGER);
     return choose_timer(run);
   }
   enum ring_collect collect = run->settings.collect.collect;

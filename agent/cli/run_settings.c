@@ -8,6 +8,7 @@
 #include "enroll_call.h"
 #include "hz_parse.h"
 #include "proto/limits.h"
+#include "ring/ring_clock.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -24,8 +25,10 @@ static const struct option rows[] = {
     {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 1 to 10000", OPTION_STRING,
      OFFSET(hz)},
     {"sampler", 0, "NAME", "auto", "How",
-     "auto, perf or timer; what cannot run falls to the next, and status says why", OPTION_STRING,
-     OFFSET(sampler)},
+     "auto, perf or timer; what cannot run falls to the next, and status says why; by name only: "
+     "itimer, itimer-virtual (user time), one clock for the whole process, which survives exec and "
+     "may kill the next program if that does not load the agent",
+     OPTION_STRING, OFFSET(sampler)},
     {"unwind", 0, "NAME", "auto", "How", "auto or fp: along the frame pointers", OPTION_STRING,
      OFFSET(unwind)},
     {"collect", 0, "NAME", "stacks", "How",
@@ -74,7 +77,8 @@ struct choice {
 static const struct choice samplers[] = {{"auto", RUN_SAMPLER_AUTO},
                                          {"perf", RUN_SAMPLER_PERF},
                                          {"timer", RUN_SAMPLER_TIMER},
-                                         {"itimer", -1},
+                                         {"itimer", RUN_SAMPLER_ITIMER},
+                                         {"itimer-virtual", RUN_SAMPLER_ITIMER_VIRTUAL},
                                          {"ptrace", -1},
                                          {NULL, 0}};
 static const struct choice unwinders[] = {{"auto", 0}, {"fp", 0},    {"cfi", -1},
@@ -198,4 +202,15 @@ int run_settings_parse(int argc, char **argv, struct run_settings *ret) {
   if (result.first_positional < argc && *ret->program[0] != '\0') return 0;
   snprintf(ret->error, sizeof ret->error, "no program to run; usage: %s", table.usage);
   return -EINVAL;
+}
+
+const char *run_settings_agent(const struct run_settings *settings) {
+  switch (settings->sampler) {
+  case RUN_SAMPLER_ITIMER:
+    return ring_clock_sampler(RING_CLOCK_PROF);
+  case RUN_SAMPLER_ITIMER_VIRTUAL:
+    return ring_clock_sampler(RING_CLOCK_VIRTUAL);
+  default:
+    return ring_clock_sampler(RING_CLOCK_THREAD);
+  }
 }

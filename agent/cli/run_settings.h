@@ -10,7 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum run_sampler { RUN_SAMPLER_AUTO, RUN_SAMPLER_PERF, RUN_SAMPLER_TIMER };
+enum run_sampler {
+  RUN_SAMPLER_AUTO,
+  RUN_SAMPLER_PERF,
+  RUN_SAMPLER_TIMER,
+  RUN_SAMPLER_ITIMER,
+  RUN_SAMPLER_ITIMER_VIRTUAL
+};
 
 enum { RUN_ERROR_BYTES = 512 };
 
@@ -37,5 +43,8 @@ struct run_settings {
 /* Reads and checks the words of `run`.  Returns 0, or -EINVAL with one line in RET->error that
    names the option and what is wrong. */
 int run_settings_parse(int argc, char **argv, struct run_settings *ret);
+
+/* The agent's sampler of SETTINGS, by its name: "timer" unless another was asked for. */
+const char *run_settings_agent(const struct run_settings *settings);
 
 #endif

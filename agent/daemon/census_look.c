@@ -34,6 +34,7 @@ static struct census_thread *thread_of(struct census *census, pid_t pid, pid_t t
 }
 
 static enum unsampled_timer has_timer(const struct target *target, pid_t pid, pid_t tid) {
+  if (target->held.clock != RING_CLOCK_THREAD) return UNSAMPLED_TIMER_YES; /* the process has */
   struct census *census = target->census;
   if (census->timers == NULL) {
     census->timers = malloc(sizeof *census->timers);
@@ -60,6 +61,7 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
       .is_blocked = thread->was_blocked && (status->blocked & bit) != 0,
       .is_sandboxed = status->seccomp != 0,
       .is_bursty = is_bursty,
+      .is_process_clock = target->held.clock != RING_CLOCK_THREAD,
       .has_slot = census_find_slot(census, thread->pid, thread->tid) != NULL,
       .timer = UNSAMPLED_TIMER_NO};
   if (unsampled_judge(&evidence) == UNSAMPLED_NOT) return UNSAMPLED_NOT; /* even at the worst */

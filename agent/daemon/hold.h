@@ -33,6 +33,8 @@ struct hold_target {
   uint64_t wish_period_ns; /* as asked since by ctl, or 0 */
   uint32_t asked_mhz;
   uint32_t collect;                             /* enum ring_collect */
+  uint32_t clock;                               /* HOLD_TIMER: enum ring_clock */
+  uint64_t start_cpu_ns;                        /* HOLD_TIMER: spent before it registered */
   uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
   uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */
   uint32_t is_file;      /* recorder: it is in the state directory, not a memfd */

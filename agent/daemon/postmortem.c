@@ -14,6 +14,7 @@
 #include "proto/limits.h"
 #include "proto/text.h"
 #include "ring/recorder_reader.h"
+#include "ring/ring_clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static int make_target(struct reading *reading) {
                                   .module = find_exe(reading),
                                   .label_count = count,
                                   .labels = labels,
-                                  .sampler = "timer",
+                                  .sampler = ring_clock_sampler(reading->recorder.clock),
                                   .asked_mhz = image->asked_mhz,
                                   .why = "recorder"};
   if (target->service == NULL || target->exe == NULL) return -ENOMEM;

@@ -6,6 +6,7 @@
 
 #include "modules.h"
 #include "proc_stat.h"
+#include "process_clock.h"
 
 enum {
   PROCESSES_MAX = 4096,
@@ -18,8 +19,6 @@ struct process_map {
   uint64_t start, end, file_offset;
   uint32_t module;
 };
-
-struct process_thread;
 
 /* CPU time of one process: what is known of it, and where it went. */
 struct process_time {
@@ -42,6 +41,7 @@ struct process {
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */
   struct process_time time;
+  struct process_clock clock;
   uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
   bool has_ended;
   bool is_kernel;       /* a thread of the kernel */

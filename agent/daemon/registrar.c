@@ -23,6 +23,7 @@
 #include "common/log.h"
 #include "ring/histogram_format.h"
 #include "ring/recorder_format.h"
+#include "ring/ring_clock.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -91,6 +92,7 @@ static const char *describe(struct worker *worker, const struct intake_packet *p
   if (mhz == 0) mhz = (uint32_t)worker->settings->hz * 1000;
   if (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX)
     return "the rate must be 0.1 to 10000 Hz";
+  if (request->clock >= RING_CLOCKS) return "there is no such clock";
   if (request->collect > RING_RECORDER) return "there is no such collect mode";
   if (proc_stat_read(ret->pid, &stat) < 0) return "no such process";
   ret->start_ticks = stat.start_ticks;
@@ -242,12 +244,15 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   const struct worker_note *note = run_note_find(worker, packet->pid);
   held->kind = HOLD_TIMER;
   held->pid = packet->pid;
+  held->clock = packet->request->clock;
+  held->start_cpu_ns = proc_cpu_ns(packet->pid);
   held->fd_count = 1 + packet->fd_count; /* the ring's, and that of the maps */
   const char *fault = describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
   held->filters = filters_of(packet->pid);
-  held->control = packet->request->is_dormant ? RING_PAUSE : RING_RUN;
+  bool is_dormant = packet->request->is_dormant || worker->settings->is_dormant;
+  held->control = is_dormant ? RING_PAUSE : RING_RUN;
   fault = size_ring(worker, packet, held);
   if (fault != NULL) return fault;
   if (!has_room(worker, held->uid, timer_ring_bytes(held)))

@@ -19,6 +19,7 @@
 #include "worker.h"
 
 #include "common/clock.h"
+#include "ring/ring_clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,10 +32,14 @@ static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
   return NULL;
 }
 
+/* By timer, whichever: the agent's samplers, which miss what the kernel knows. */
+static bool is_by_agent(const char *sampler) {
+  return ring_clock_parse(sampler) >= 0;
+}
+
 /* NOTE, or the first around it, whose program is sampled by timer. */
 static struct worker_note *find_timer(struct worker *worker, struct worker_note *note) {
-  while (note != NULL && strcmp(note->sampler, "timer") != 0)
-    note = find_serial(worker, note->outer);
+  while (note != NULL && !is_by_agent(note->sampler)) note = find_serial(worker, note->outer);
   return note;
 }
 
@@ -84,7 +89,7 @@ void run_note_add(struct worker *worker, const struct intake_packet *packet, con
                                .pid = request->pid,
                                .target = worker->targets.next_id++,
                                .uid = packet->uid,
-                               .is_told = strcmp(sampler, "timer") != 0,
+                               .is_told = !is_by_agent(sampler),
                                .asked_mhz = request->asked_mhz};
   snprintf(note->sampler, sizeof note->sampler, "%s", sampler);
   memcpy(note->why, request->why, sizeof note->why);
@@ -132,6 +137,7 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
     struct hold_target *held = &ended.held;
     held->id = note->target;
     held->kind = HOLD_TIMER;
+    held->clock = (uint32_t)ring_clock_parse(note->sampler);
     held->pid = note->pid;
     held->asked_mhz = note->asked_mhz;
     memcpy(held->service, note->service, sizeof held->service);
@@ -146,7 +152,7 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
 
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns) {
   /* The same account, asked again, or one of a program that ran as it was. */
-  if (note->is_told || strcmp(note->sampler, "timer") != 0) return;
+  if (note->is_told || !is_by_agent(note->sampler)) return;
   drain_run_whole(&worker->drain);
   worker_ship_recorders(worker, note->serial);
   worker_sweep_targets(worker); /* each program that has ended answers for its own time first */

@@ -62,6 +62,9 @@ static const struct option rows[] = {
      AT(is_verbose)},
     {"hz", 0, "HZ", "99", "Sampling", "samples a second for targets that ask for no rate",
      OPTION_COUNT, AT(hz)},
+    {"dormant", 0, NULL, NULL, "Sampling",
+     "programs that load the agent start paused, without a timer, until fleetprof ctl resume",
+     OPTION_FLAG, AT(is_dormant)},
     {"system", 0, NULL, NULL, "Whole board",
      "sample every program and the kernel, besides what `fleetprof run` brings (root or "
      "CAP_PERFMON)",

@@ -32,6 +32,8 @@ static void print_census(const struct target *target, struct buf *out) {
   struct census_figures census;
   census_figures(target, &census);
   print_reasons(census.unsampled, out);
+  if (target->held.kind == HOLD_TIMER && target->held.clock != RING_CLOCK_THREAD)
+    json_number(out, "signals_strayed", ring_reader_strayed(&target->ring));
   const char *mark = census.marks & MARK_LOCK_STEP_LIKELY     ? "likely"
                      : census.marks & MARK_LOCK_STEP_POSSIBLE ? "possible"
                                                               : "";

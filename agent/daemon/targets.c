@@ -14,6 +14,7 @@
 #include "timer_ring.h"
 
 #include "common/clock.h"
+#include "ring/ring_clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -203,9 +204,10 @@ uint64_t target_none_since_ns(const struct target *target) {
 }
 
 const char *target_sampler(const struct target *target) {
-  static const char *const names[] = {
-      [HOLD_TIMER] = "timer", [HOLD_PERF] = "perf", [HOLD_BOARD] = "system"};
-  return target_none_since_ns(target) != 0 ? "none" : names[target->held.kind];
+  static const char *const names[] = {[HOLD_PERF] = "perf", [HOLD_BOARD] = "system"};
+  if (target_none_since_ns(target) != 0) return "none";
+  return target->held.kind == HOLD_TIMER ? ring_clock_sampler(target->held.clock)
+                                         : names[target->held.kind];
 }
 
 /* What has gone wrong since it began. */

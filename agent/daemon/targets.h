@@ -35,6 +35,7 @@ struct target {
   uint64_t ended_ns;             /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
   uint64_t records;              /* samples of its own, since this worker started */
   uint64_t weight_ns;
+  uint64_t asked_ns;            /* of an interval timer: what that would be by its signals alone */
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
   struct census *census;        /* census.c; NULL: nothing was seen yet */
   struct toll toll;             /* HOLD_TIMER */
@@ -87,8 +88,8 @@ struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 uint32_t target_achieved_mhz(const struct target *target);
 /* From here on. */
 void target_begin_achieved(struct target *target);
-/* "perf", "timer" or, of the whole board, "system"; "none" when it has stopped working while the
-   program runs on. */
+/* "perf", "timer" (or what else ring_clock.h names), of the whole board "system"; "none" when it
+   has stopped working while the program runs on. */
 const char *target_sampler(const struct target *target);
 /* Since when it is "none" (CLOCK_MONOTONIC), or 0. */
 uint64_t target_none_since_ns(const struct target *target);

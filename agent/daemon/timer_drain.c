@@ -7,6 +7,7 @@
 #include "drain_parts.h"
 
 #include "census.h"
+#include "process_clock.h"
 
 #include "common/clock.h"
 
@@ -66,6 +67,9 @@ static void take_sample(struct drain *drain, struct target *target, const struct
     return;
   }
   bool is_pair = target->held.collect == RING_PC_LR;
+  uint64_t weight_ns = sample->weight * target->held.unit_ns;
+  if (target->held.clock != RING_CLOCK_THREAD)
+    weight_ns = process_clock_take(target, process, weight_ns);
   if (!process_has_code(process, sample->pc[0])) {
     bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
     process_refresh(drain->processes, process, is_first ? target->fds[1] : -1);
@@ -76,8 +80,14 @@ static void take_sample(struct drain *drain, struct target *target, const struct
                               .pc = sample->pc,
                               .depth = sample->depth,
                               .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
-                              .weight_ns = sample->weight * target->held.unit_ns};
+                              .weight_ns = weight_ns};
   drain_add(drain, &stack, tally);
+}
+
+typedef long decode_fn(const uint8_t *, size_t, struct ring_sample *);
+
+static decode_fn *decoder_of(const struct target *target) {
+  return target->held.collect == RING_PC_LR ? ring_pair_decode : ring_record_decode;
 }
 
 /* Returns the bytes taken: fewer than LEN when the turn is over before. */
@@ -85,9 +95,7 @@ static size_t take_records(struct drain *drain, struct target *target, const str
                            size_t len, struct counters *tally) {
   unsigned taken = 0;
   struct ring_sample sample;
-  bool is_pair = target->held.collect == RING_PC_LR;
-  long (*decode)(const uint8_t *, size_t, struct ring_sample *) =
-      is_pair ? ring_pair_decode : ring_record_decode;
+  decode_fn *decode = decoder_of(target);
   for (size_t at = 0; at < len;) {
     long size = decode(drain->scratch + at, len - at, &sample);
     if (size <= 0) { /* where the next one begins is not known */
@@ -140,6 +148,42 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   return tally.produced;
 }
 
+/* What waits in a slot, looked at and left there; 0 where it makes no sense. */
+static uint64_t waiting_ns(const struct drain *drain, const struct target *target, uint32_t slot,
+                           struct ring_view *ret_view) {
+  struct ring_sample sample;
+  uint64_t sum = 0;
+  ring_reader_look(&target->ring, slot, ret_view);
+  if (ret_view->head == ret_view->tail || ret_view->is_broken) return 0;
+  size_t len = ring_reader_copy(&target->ring, slot, ret_view, drain->scratch);
+  for (size_t at = 0; at < len;) {
+    long size = decoder_of(target)(drain->scratch + at, len - at, &sample);
+    if (size <= 0) return 0;
+    if (sample.depth > 0) sum += sample.weight * target->held.unit_ns;
+    at += (size_t)size;
+  }
+  return sum;
+}
+
+/* What the records of a process are worth together must be known before the first is taken. */
+static void weigh(struct drain *drain, struct target *target) {
+  uint8_t is_waiting[RING_SLOTS_MAX] = {0};
+  struct ring_view view;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    uint64_t weight_ns = waiting_ns(drain, target, slot, &view);
+    struct process *process = weight_ns ? slot_process(drain, target, &view) : NULL;
+    if (process == NULL) continue;
+    process_clock_expect(process, weight_ns);
+    is_waiting[slot] = 1;
+  }
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    if (!is_waiting[slot]) continue;
+    ring_reader_look(&target->ring, slot, &view);
+    struct process *process = slot_process(drain, target, &view);
+    if (process != NULL) process_clock_settle(target, process);
+  }
+}
+
 /* Only work can use up a turn: most drains find most slots empty. */
 static bool is_turn_over(const struct target *target, uint64_t records) {
   return records >= RECORDS_A_LOOK && toll_is_over(&target->toll);
@@ -147,6 +191,7 @@ static bool is_turn_over(const struct target *target, uint64_t records) {
 
 uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   uint64_t records = 0;
+  if (target->held.clock != RING_CLOCK_THREAD) weigh(drain, target);
   uint32_t count = target->ring.slot_count, first = target->turn_slot % count;
   for (uint32_t i = 0; i < count && !is_turn_over(target, records); i++) {
     target->turn_slot = (first + i) % count;

@@ -16,11 +16,11 @@
 
 #include "ring/histogram_layout.h"
 #include "ring/recorder_format.h"
+#include "ring/ring_clock.h"
 #include "ring/ring_switch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -39,10 +39,10 @@ enum {
 /* Programs that put every signal back to its default (daemonizing code does, and so does a child
    about to exec) would be ended by the next expiry of a timer, were it a real-time signal.  The
    default of SIGURG is to be ignored, so there only the samples are lost; and debuggers let it pass
-   without stopping. */
+   without stopping.  (The signals of a process's clock are the kernel's choice, and deadly: see
+   RING_CLOCK_DANGER.) */
 uint32_t timer_ring_signal(const struct hold_target *target) {
-  (void)target;
-  return SIGURG;
+  return (uint32_t)ring_clock_signal(target->clock);
 }
 
 static struct histogram_shape shape_of(const struct hold_target *target) {
@@ -141,7 +141,8 @@ int timer_ring_fill(const struct hold_target *target, int fd) {
                              .unit_ns = target->unit_ns,
                              .nudge_token = random_token(),
                              .begin_cpu_ns = target->begin_cpu_ns,
-                             .signal = (int)timer_ring_signal(target)};
+                             .signal = (int)timer_ring_signal(target),
+                             .clock = (enum ring_clock)target->clock};
   int error = timer_ring_map(target, fd, &ring);
   if (error) return error;
   memset(ring.base, 0, (size_t)timer_ring_bytes(target));

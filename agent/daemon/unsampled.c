@@ -8,6 +8,9 @@
    handler in the place of ours; but a program whose bursts are all shorter than a tick may never
    meet one (lock_step.c), and is left in peace.
 
+   Where one clock of the process signals whichever thread runs as it expires, no thread has a
+   timer, and that one was not met yet says nothing.
+
    The order is that of certainty: a process without a handler explains all its threads. */
 #include "unsampled.h"
 
@@ -28,6 +31,7 @@ enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence)
   if (!has_spent(evidence, SOME_PERIODS, SOME_TICKS)) return UNSAMPLED_NOT;
   if (!evidence->is_caught) return evidence->is_replaced ? UNSAMPLED_EXEC : UNSAMPLED_HANDLER_LOST;
   if (evidence->is_blocked) return UNSAMPLED_BLOCKED;
+  if (evidence->is_process_clock && !evidence->has_slot) return UNSAMPLED_NOT;
   if (evidence->timer == UNSAMPLED_TIMER_NO) return without_timer(evidence);
   if (evidence->is_bursty || !has_spent(evidence, MUCH_PERIODS, MUCH_TICKS)) return UNSAMPLED_NOT;
   if (evidence->timer == UNSAMPLED_TIMER_YES || evidence->has_slot) return UNSAMPLED_HANDLER_LOST;

@@ -23,12 +23,13 @@ enum unsampled_timer { UNSAMPLED_TIMER_UNKNOWN = 0, UNSAMPLED_TIMER_NO, UNSAMPLE
 struct unsampled_evidence {
   uint64_t quiet_ns; /* CPU time that it has had since its last signal was seen */
   uint64_t period_ns, tick_ns;
-  bool is_caught;    /* the process has a handler for the signal */
-  bool is_replaced;  /* it runs another program than the one that registered */
-  bool is_blocked;   /* the thread blocks the signal, and did at the last look too */
-  bool is_sandboxed; /* it has a seccomp filter */
-  bool is_bursty;    /* its bursts are so short that ticks may pass it by */
-  bool has_slot;     /* in the ring: signals have come before */
+  bool is_caught;        /* the process has a handler for the signal */
+  bool is_replaced;      /* it runs another program than the one that registered */
+  bool is_blocked;       /* the thread blocks the signal, and did at the last look too */
+  bool is_sandboxed;     /* it has a seccomp filter */
+  bool is_process_clock; /* one clock for all threads (itimer) */
+  bool is_bursty;        /* its bursts are so short that ticks may pass it by */
+  bool has_slot;         /* in the ring: signals have come before */
   enum unsampled_timer timer;
 };
 

@@ -15,6 +15,10 @@ struct arch_registers {
 /* Reads the interrupted registers out of CONTEXT, a handler's third argument.  Signal-safe. */
 void arch_read(const void *context, struct arch_registers *ret);
 
+/* What tells the calling thread from all others: the address that the CPU keeps for it.  No
+   thread-local storage of ours is touched.  Signal-safe. */
+uintptr_t arch_thread_pointer(void);
+
 /* What a walk along the frames must know of a CPU; constants of each file. */
 struct arch_frames {
   intptr_t pair_offset;  /* bytes from the frame pointer to the pair (caller's frame pointer,

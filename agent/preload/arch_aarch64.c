@@ -19,4 +19,10 @@ void arch_read(const void *context, struct arch_registers *ret) {
   ret->has_lr = true;
 }
 
+uintptr_t arch_thread_pointer(void) {
+  uintptr_t self;
+  __asm__ volatile("mrs %0, tpidr_el0" : "=r"(self));
+  return self;
+}
+
 const struct arch_frames arch_frames = {.pair_offset = 0, .return_mask = USER_ADDRESS_MASK};

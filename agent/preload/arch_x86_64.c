@@ -15,4 +15,11 @@ void arch_read(const void *context, struct arch_registers *ret) {
   ret->has_lr = false;
 }
 
+/* The psABI has the thread pointer itself in the word that it points at. */
+uintptr_t arch_thread_pointer(void) {
+  uintptr_t self;
+  __asm__ volatile("mov %%fs:0, %0" : "=r"(self));
+  return self;
+}
+
 const struct arch_frames arch_frames = {.pair_offset = 0, .return_mask = UINTPTR_MAX};

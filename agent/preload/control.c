@@ -14,10 +14,16 @@
    never sees one of ours.  A process that is not permitted goes on with the timers that it has and
    records nothing while paused.
 
+   Where the process's one clock makes the signals (itimer) there is one timer instead, touched by
+   whoever holds `busy`; threads only note what an expiry stands for.  It starts EXEC_GRACE_NS late:
+   what is about to exec, as shells do after a fork, must not leave a timer behind that expires
+   before the next program has met it.
+
    The sample comes first, so that it still has the weight of the period that it ends.  Another
    thread's expiry that is on its way while its period changes is weighed with the new one: an error
    of less than one sample a thread and change. */
 #include "control.h"
+#include "process_timer.h"
 #include "raw_syscall.h"
 #include "ring/ring_process.h"
 #include "sample_timer.h"
@@ -30,6 +36,7 @@
 enum {
   END_TRIES = 1000, /* of END_WAIT_NS each: as good as for ever */
   END_WAIT_NS = 50000,
+  EXEC_GRACE_NS = 20000000,
 };
 
 static struct {
@@ -45,6 +52,7 @@ static struct {
   _Atomic uint32_t armed;      /* threads that have a timer */
   _Atomic uint32_t randomness; /* makes seeds differ */
   uint32_t timers_max;         /* so that a quarter of the user's queued signals stays free */
+  uint32_t process_scale;      /* itimer: what it is set to, 0: not set; by who holds busy */
   bool is_off;                 /* for good */
 } control;
 
@@ -81,7 +89,11 @@ void control_begin_process(uint32_t pid) {
   control.row = NULL;
   atomic_store(&control.busy, 0);
   atomic_store(&control.armed, 0);
-  for (unsigned i = 0; i < thread_slot_used(); i++) thread_slot_close(thread_slot_at(i));
+  control.process_scale = 0;
+  for (unsigned i = 0; i < thread_slot_used(); i++) {
+    thread_slot_close(thread_slot_at(i));
+    atomic_store(&thread_slot_at(i)->self, 0);
+  }
   if (!is_first && atomic_load(&control.is_on)) return; /* most end before a change comes */
   enter();
   if (control.row != NULL)
@@ -100,9 +112,52 @@ static void disarm(struct thread_slot *thread) {
   count_armed(-1);
 }
 
+static bool is_by_process(void) {
+  return control.terms.clock != RING_CLOCK_THREAD;
+}
+
+static struct process_timer timer_of_process(uint32_t scale) {
+  return (struct process_timer){control.terms.clock, scale * control.terms.unit_ns};
+}
+
+static void note_process_scale(uint32_t scale) {
+  int more = (scale != 0) - (control.process_scale != 0);
+  control.process_scale = scale;
+  if (more != 0) count_armed(more);
+}
+
+/* Makes the process's timer what the wish says.  By who holds busy. */
+static void apply_to_process(uint64_t grace_ns) {
+  uint32_t scale = atomic_load(&control.scale), before = control.process_scale;
+  struct process_timer old = timer_of_process(before);
+  if (!atomic_load(&control.is_on)) {
+    if (before != 0) process_timer_stop(&old);
+    note_process_scale(0);
+    return;
+  }
+  if (before == scale) return;
+  struct process_timer ours = timer_of_process(scale);
+  uint64_t first_ns = grace_ns + sample_timer_first_ns(ours.period_ns, next_seed(control.pid));
+  int error = process_timer_set(&ours, first_ns, old.period_ns);
+  if (error != 0) ring_writer_count_refused(sampler_ring());
+  note_process_scale(error == 0 ? scale : 0);
+}
+
+/* The first thread of a process, in a place where system calls are permitted. */
+static void begin_process_timer(void) {
+  uint32_t nobody = 0;
+  if (!atomic_compare_exchange_strong(&control.busy, &nobody, 1)) return;
+  if (control.process_scale == 0) apply_to_process(EXEC_GRACE_NS);
+  atomic_store(&control.busy, 0);
+}
+
 /* Makes the timer of THREAD, which the caller has closed, what the wish says. */
 static int apply(struct thread_slot *thread) {
   uint32_t scale = atomic_load(&control.scale);
+  if (is_by_process()) {
+    atomic_store(&thread->scale, scale);
+    return 0;
+  }
   if (!atomic_load(&control.is_on)) {
     disarm(thread);
     return 0;
@@ -129,6 +184,7 @@ static int apply(struct thread_slot *thread) {
 int control_begin_thread(struct thread_slot *thread) {
   int error;
   uint32_t epoch;
+  if (is_by_process()) begin_process_timer();
   do {
     epoch = atomic_load(&control.epoch);
     error = apply(thread);
@@ -152,6 +208,7 @@ static void obey(uint32_t serial) {
   uint32_t nobody = 0;
   if (!atomic_compare_exchange_strong(&control.busy, &nobody, 1)) return;
   take_wish();
+  if (is_by_process()) apply_to_process(0);
   for (unsigned i = 0; i < thread_slot_used(); i++) {
     struct thread_slot *thread = thread_slot_at(i);
     if (atomic_load(&thread->owner) >> 32 != control.pid || !thread_slot_close(thread)) continue;

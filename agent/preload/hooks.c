@@ -109,7 +109,7 @@ static void *trampoline(void *argument) {
   if (has_room_for_signals(&stack))
     sampling_begin(&stack);
   else
-    sampling_skip();
+    sampling_shun();
   return function(own_argument);
 }
 

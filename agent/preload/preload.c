@@ -15,8 +15,8 @@
    FLEETPROF_HZ         samples a second of CPU time
    FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
                         FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
+   FLEETPROF_SAMPLER    itimer or itimer-virtual: the process's one clock (ring/ring_clock.h)
    FLEETPROF_DORMANT    1: no timer until asked
-   FLEETPROF_GO         1: Go programs are sampled like others
 
    The destructor says what the process has spent and leaves all else: threads run until the process
    ends, and the daemon sees that it did. */
@@ -28,6 +28,7 @@
 #include "intake/intake_client.h"
 #include "intake/socket_path.h"
 #include "raw_syscall.h"
+#include "ring/ring_clock.h"
 #include "ring_map.h"
 #include "sampling.h"
 
@@ -54,9 +55,12 @@ static uint64_t now_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static bool is_wanted(void) {
+static bool may_look(void) {
   if (getauxval(AT_SECURE) != 0) return false;
-  if (raw_getpid() != raw_gettid()) return false; /* loaded late, by a thread: not our way */
+  return raw_getpid() == raw_gettid(); /* else loaded late, by a thread: not our way */
+}
+
+static bool is_wanted(void) {
   const char *setting = getenv("FLEETPROF");
   if (setting != NULL && strcmp(setting, "0") == 0) return false;
   return access(KILL_SWITCH_PATH, F_OK) != 0;
@@ -100,6 +104,11 @@ static uint32_t parse_collect(const char *text) {
   return RING_STACKS;
 }
 
+static enum ring_clock parse_clock(const char *sampler) {
+  int clock = sampler != NULL ? ring_clock_parse(sampler) : -1;
+  return clock >= 0 ? (enum ring_clock)clock : RING_CLOCK_THREAD;
+}
+
 static bool is_set(const char *text) {
   return text != NULL && strcmp(text, "1") == 0;
 }
@@ -121,7 +130,21 @@ static void copy_labels(char *field, size_t field_bytes, const char *text) {
   if (len > 0 && field[len - 1] == '\n') field[len - 1] = '\0';
 }
 
-static void fill_request(struct intake_request *request) {
+/* Go's runtime takes SIGURG for itself, so that no sample would come; and nothing is gained by a
+   timer in the way of a runtime that counts on its signals. */
+static void explain(struct intake_request *request) {
+  const char *obstacle = sampling_obstacle((enum ring_clock)request->clock);
+  const char *why = obstacle;
+  if (go_program_is_this()) {
+    request->is_dormant = true;
+    why = "a Go program, whose runtime needs the signals: dormant; perf samples it (fleetprof run)";
+  } else if (obstacle == NULL && request->clock != RING_CLOCK_THREAD) {
+    why = "itimer: " RING_CLOCK_DANGER;
+  }
+  copy_setting(request->why, sizeof request->why, why);
+}
+
+static void fill_request(struct intake_request *request, enum ring_clock clock) {
   intake_client_request(request, INTAKE_TARGET);
   request->pid = (int32_t)raw_getpid();
   request->asked_mhz = parse_mhz(getenv("FLEETPROF_HZ"));
@@ -130,11 +153,8 @@ static void fill_request(struct intake_request *request) {
   request->counter_bytes = parse_number(getenv("FLEETPROF_COUNTER_BYTES"));
   request->last = parse_number(getenv("FLEETPROF_LAST"));
   request->is_dormant = is_set(getenv("FLEETPROF_DORMANT"));
-  if (!is_set(getenv("FLEETPROF_GO")) && go_program_is_this()) {
-    request->is_dormant = true;
-    copy_setting(request->why, sizeof request->why,
-                 "a Go program: dormant, unless FLEETPROF_GO=1 or resumed by fleetprof ctl");
-  }
+  request->clock = clock;
+  explain(request);
   copy_setting(request->service, sizeof request->service, getenv("FLEETPROF_SERVICE"));
   copy_labels(request->labels, sizeof request->labels, getenv("FLEETPROF_LABEL"));
   identity_fill(request);
@@ -160,11 +180,11 @@ static int connect_to_daemon(uint64_t deadline_ms, int *ret_socket) {
   return error;
 }
 
-/* Asks for a ring over SOCKET.  Returns 0 with its memfd, or -errno. */
-static int ask_for_ring(int socket, uint64_t deadline_ms, int *ret_ring) {
+/* Asks for a ring of CLOCK over SOCKET.  Returns 0 with its memfd, or -errno. */
+static int ask_for_ring(int socket, enum ring_clock clock, uint64_t deadline_ms, int *ret_ring) {
   struct intake_request request;
   struct intake_answer answer;
-  fill_request(&request);
+  fill_request(&request, clock);
   int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC); /* -1: there is no /proc here */
   struct intake_call call = {
       .request = &request, .fds = &maps, .fd_count = maps >= 0, .timeout_ms = left_ms(deadline_ms)};
@@ -199,11 +219,14 @@ static uint64_t random_seed(void) {
 }
 
 static void start(void) {
+  if (!may_look()) return;
+  enum ring_clock clock = parse_clock(getenv("FLEETPROF_SAMPLER"));
+  sampling_end_inherited(clock);
   if (!is_wanted()) return;
   uint64_t deadline_ms = now_ms() + TOTAL_MS;
   int socket = -1, ring = -1;
   if (connect_to_daemon(deadline_ms, &socket) != 0) return;
-  int error = ask_for_ring(socket, deadline_ms, &ring);
+  int error = ask_for_ring(socket, clock, deadline_ms, &ring);
   close(socket);
   if (error != 0) return;
   struct ring_writer writer;

@@ -5,9 +5,11 @@
    1 KiB of stack (tests/handler.sh looks at the object code).
 
    An event is ours when the kernel says that a timer made it and the value that came along is the
-   token of a living thread.  Everything else on our signal is let pass: it was at its default when
-   we took it (or we would not have), so there is no older handler to hand it on to, and to end the
-   program, as the default would, is nothing a profiler should do.
+   token of a living thread; of a process's clock (itimer), when the kernel itself sent it: then the
+   thread is known by its thread pointer, and one without a slot is counted.  Everything else on our
+   signal is let pass: it was at its default when we took it (or we would not have), so there is no
+   older handler to hand it on to, and to end the program, as the default would, is nothing a
+   profiler should do.
 
    The ring's slot is taken at the first sample.  Should the daemon have freed it meanwhile (it
    believed the thread gone), another one is taken: the owner word tells.
@@ -56,7 +58,7 @@ static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
 
 static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *event) {
   uint32_t scale = atomic_load_explicit(&thread->scale, memory_order_relaxed);
-  if (event->si_overrun <= 0) return scale;
+  if (ring.clock != RING_CLOCK_THREAD || event->si_overrun <= 0) return scale;
   uint64_t units = (1 + (uint64_t)event->si_overrun) * scale;
   return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
@@ -134,11 +136,23 @@ static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
     ring_writer_count_reentry(thread->ring);
 }
 
+/* The interrupted thread, when EVENT is an expiry of one of our clocks.  (An expiry of a process's
+   clock comes from the kernel without a word: no token, no overrun.) */
+static struct thread_slot *thread_of(const siginfo_t *event) {
+  if (ring.clock == RING_CLOCK_THREAD)
+    return event->si_code == SI_TIMER ? thread_slot_find(event->si_value.sival_ptr) : NULL;
+  return event->si_code == SI_KERNEL ? thread_slot_of(arch_thread_pointer()) : NULL;
+}
+
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {
   (void)signal;
-  if (event->si_code != SI_TIMER) return;
-  struct thread_slot *thread = thread_slot_find(event->si_value.sival_ptr);
-  if (thread == NULL || !ring_writer_is_on(&ring)) return;
+  if (!ring_writer_is_on(&ring)) return;
+  struct thread_slot *thread = thread_of(event);
+  if (thread == NULL) {
+    if (ring.clock != RING_CLOCK_THREAD && event->si_code == SI_KERNEL)
+      ring_writer_count_strayed(&ring);
+    return;
+  }
   /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
   if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
     count_reentry(thread, weight_of(thread, event));

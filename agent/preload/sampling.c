@@ -12,12 +12,20 @@
    end.  The child has no timers; it takes a slot of the table, and a slot of the ring only when it
    lives long enough to be sampled.
 
+   An interval timer (itimer) survives exec, and this may be the next program.  A periodic one whose
+   signal is at its default can do nothing but kill: nobody wants that one, it was ours, and it is
+   stopped.  One that expires once is a limit of CPU time that somebody has set: it stays, and we do
+   without.
+
    A program that put itself into a seccomp sandbox after the start may be killed for a system call
    it did not foresee, timer_create above all: then no more threads are armed.  (A sandbox that was
    there before the start has let us arm the first thread.) */
 #include "sampling.h"
+#include "arch.h"
 #include "control.h"
+#include "process_timer.h"
 #include "raw_syscall.h"
+#include "ring/ring_clock.h"
 #include "sampler.h"
 #include "signal_room.h"
 #include "thread_slot.h"
@@ -59,10 +67,32 @@ static void end_thread(void *value) {
   thread_slot_release(thread);
 }
 
+static bool is_default(int signal) {
+  struct sigaction now;
+  if (sigaction(signal, NULL, &now) != 0) return false;
+  return (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL;
+}
+
+void sampling_end_inherited(enum ring_clock clock) {
+  bool is_periodic = false;
+  if (clock == RING_CLOCK_THREAD || !is_default(ring_clock_signal(clock))) return;
+  if (process_timer_runs(clock, &is_periodic) && is_periodic) process_timer_clear(clock);
+}
+
+static const char *find_obstacle(enum ring_clock clock, int signal) {
+  bool is_periodic;
+  if (!is_default(signal))
+    return "not sampled: the program ignores or handles the sampler's signal itself";
+  if (clock != RING_CLOCK_THREAD && process_timer_runs(clock, &is_periodic))
+    return "not sampled: the program has an interval timer of this kind already";
+  return NULL;
+}
+
+const char *sampling_obstacle(enum ring_clock clock) {
+  return find_obstacle(clock, ring_clock_signal(clock));
+}
+
 static int take_signal(void) {
-  struct sigaction old;
-  if (sigaction(sampling.terms.signal, NULL, &old) != 0) return -errno;
-  if ((old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler != SIG_DFL) return -EBUSY;
   struct sigaction ours = {.sa_sigaction = control_on_signal,
                            .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   /* Nothing interrupts the handler, so nothing can jump out of it and leave it marked busy; the
@@ -99,6 +129,10 @@ static uint32_t timers_max(void) {
   return share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
 }
 
+void sampling_skip(void) {
+  ring_writer_count_unsampled(sampler_ring());
+}
+
 int sampling_start(const struct ring_writer *ring, const struct ring_terms *terms, uint64_t seed) {
   sampling.terms = *terms;
   sampling.was_sandboxed = is_sandboxed();
@@ -106,8 +140,9 @@ int sampling_start(const struct ring_writer *ring, const struct ring_terms *term
   if (error != 0) return -error;
   sampler_init(ring);
   control_init(terms, seed, timers_max());
-  error = take_signal();
+  error = find_obstacle(terms->clock, terms->signal) == NULL ? take_signal() : -EBUSY;
   if (error != 0) {
+    sampling_skip();
     pthread_key_delete(sampling.key);
     return error;
   }
@@ -120,8 +155,11 @@ bool sampling_is_on(void) {
   return sampling.is_on;
 }
 
-void sampling_skip(void) {
-  ring_writer_count_unsampled(sampler_ring());
+void sampling_shun(void) {
+  uint64_t ours = signal_bit();
+  sampling_skip();
+  if (sampling.terms.clock == RING_CLOCK_THREAD) return;
+  raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (uintptr_t)&ours, 0, sizeof ours);
 }
 
 static int arm(struct thread_slot *thread) {
@@ -144,6 +182,7 @@ void sampling_begin(const struct unwind_stack *stack) {
     return;
   }
   thread->stack = *stack;
+  atomic_store(&thread->self, arch_thread_pointer());
   memset(thread->name, 0, sizeof thread->name);
   raw_syscall(SYS_prctl, PR_GET_NAME, (uintptr_t)thread->name, 0, 0);
   if (arm(thread) == 0) return;
@@ -153,10 +192,10 @@ void sampling_begin(const struct unwind_stack *stack) {
 
 void sampling_leave(void) {
   struct thread_slot *thread = pthread_getspecific(sampling.key);
-  if (thread == NULL) return;
+  if (thread == NULL && sampling.terms.clock == RING_CLOCK_THREAD) return;
   pthread_setspecific(sampling.key, NULL);
-  end_thread(thread);
-  sampling_skip();
+  if (thread != NULL) end_thread(thread);
+  sampling_shun();
 }
 
 void sampling_before_fork(void) {
@@ -187,9 +226,8 @@ void sampling_in_child(void) {
   }
   pthread_setspecific(sampling.key, NULL);
   control_begin_process(raw_getpid());
-  if (signal_room_is_missing())
-    sampling_skip(); /* as its parent */
-  else
-    sampling_begin(&stack);
+  bool is_too_small = signal_room_is_missing(); /* as its parent's */
+  if (!is_too_small) sampling_begin(&stack);
   restore_mask(was_blocked);
+  if (is_too_small) sampling_shun();
 }

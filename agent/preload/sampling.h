@@ -8,8 +8,16 @@
 
 #include <stdbool.h>
 
-/* Once, before any other: keeps the terms, takes the signal.  SEED makes the threads' first
-   expiries random.  Returns 0, or -EBUSY when the signal has a disposition already, or -errno. */
+/* Stops a timer of CLOCK's kind that has survived an exec and would end this program.  First of
+   all, whether the program is to be sampled or not. */
+void sampling_end_inherited(enum ring_clock clock);
+
+/* Why CLOCK and its signal are not ours to use, or NULL. */
+const char *sampling_obstacle(enum ring_clock clock);
+
+/* Once, before all that follow: keeps the terms, takes the signal.  SEED makes the threads' first
+   expiries random.  Returns 0, or -EBUSY when the signal has a disposition or the clock a timer
+   already (which counts as a thread that is not sampled), or -errno. */
 int sampling_start(const struct ring_writer *ring, const struct ring_terms *terms, uint64_t seed);
 
 /* True once sampling_start has succeeded. */
@@ -21,6 +29,10 @@ void sampling_begin(const struct unwind_stack *stack);
 
 /* Counts a thread that could not even be told of. */
 void sampling_skip(void);
+
+/* The same for the calling thread when a signal would end it: blocks one that is sent to the whole
+   process. */
+void sampling_shun(void);
 
 /* The calling thread is not to be sampled any more; it is counted as unsampled. */
 void sampling_leave(void);

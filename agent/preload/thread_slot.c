@@ -7,6 +7,11 @@
 
    A thread that ended raises the generation, so a signal still on its way finds nobody.
 
+   A signal of the process's own clock brings no token.  There the thread is found by its thread
+   pointer, which it has written into its slot; the pointers that a fork copied are wiped before the
+   child has a timer.  (A thread of a raw clone that keeps its maker's thread pointer is taken for
+   its maker: one of them at a time, as `busy` says.)
+
    fork copies the table into the child, where every entry names the parent's pid: such entries are
    free there.  A thread takes its slot here at its start, but one in the ring only when its first
    sample comes (sampler.c): children that live for less than a period, or exec at once, cost the
@@ -45,6 +50,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
     slot->generation++;
     slot->ring = NULL;
     slot->place = 0;
+    atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->scale, 1, memory_order_relaxed);
     slot->timer = -1;
     slot->is_counted = false;
@@ -59,6 +65,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
 void thread_slot_release(struct thread_slot *slot) {
   slot->generation++;
   slot->ring = NULL;
+  atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
   /* Release: the next owner starts from what was written above. */
   atomic_store_explicit(&slot->owner, 0, memory_order_release);
 }
@@ -78,6 +85,17 @@ bool thread_slot_close(struct thread_slot *slot) {
 
 void thread_slot_open(struct thread_slot *slot) {
   atomic_store(&slot->is_open, 1);
+}
+
+struct thread_slot *thread_slot_of(uintptr_t self) {
+  uint32_t count = atomic_load_explicit(&used, memory_order_acquire);
+  for (uint32_t i = 0; i < count; i++) {
+    struct thread_slot *slot = &slots[i];
+    if (atomic_load_explicit(&slot->self, memory_order_relaxed) == self &&
+        atomic_load_explicit(&slot->owner, memory_order_relaxed) != 0)
+      return slot;
+  }
+  return NULL;
 }
 
 void *thread_slot_token(struct thread_slot *slot) {

@@ -22,6 +22,7 @@ struct thread_slot {
   struct ring_slot *ring;                             /* NULL until the first sample */
   uint32_t place; /* recorder: where the next value goes; histogram: the last region */
   struct unwind_stack stack;
+  _Atomic uintptr_t self;   /* its thread pointer (arch.h), 0: not known yet */
   _Atomic uint32_t is_open; /* control.c may take it to change its timer */
   _Atomic uint32_t scale;   /* units that an expiry stands for */
   int timer;                /* the kernel's id, -1: none; of whoever has taken the slot */
@@ -48,6 +49,9 @@ struct thread_slot *thread_slot_at(unsigned index);
  */
 bool thread_slot_close(struct thread_slot *slot);
 void thread_slot_open(struct thread_slot *slot);
+
+/* The slot of this process's thread whose thread pointer is SELF, or NULL.  Signal-safe. */
+struct thread_slot *thread_slot_of(uintptr_t self);
 
 /* The slot that TOKEN means, or NULL for a value that is no token or that of a thread that ended.
    Signal-safe. */

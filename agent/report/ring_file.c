@@ -13,6 +13,7 @@
 
 #include "ring/histogram_reader.h"
 #include "ring/recorder_reader.h"
+#include "ring/ring_clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -113,7 +114,7 @@ static int read_recorder(struct profile *profile, const uint8_t *bytes, uint64_t
 
 /* ---- either ---- */
 
-static void note_image(struct profile *profile, const struct image_table *image) {
+static void note_image(struct profile *profile, const struct image_table *image, uint32_t clock) {
   uint64_t alive_ns = atomic_load_explicit(&image->alive_walltime_ns, memory_order_relaxed);
   if (profile->start_walltime_ns == 0 || image->start_walltime_ns < profile->start_walltime_ns)
     profile->start_walltime_ns = image->start_walltime_ns;
@@ -121,7 +122,7 @@ static void note_image(struct profile *profile, const struct image_table *image)
   profile_note_target(profile, &(struct batch_target){.service = image->service,
                                                       .exe = image->exe,
                                                       .module = BATCH_NONE,
-                                                      .sampler = "timer",
+                                                      .sampler = ring_clock_sampler(clock),
                                                       .asked_mhz = image->asked_mhz});
   for (uint32_t i = 0; i < profile->module_count && profile->main_module == BATCH_NONE; i++)
     if (strcmp(profile->modules[i].path, image->exe) == 0) profile->main_module = i;
@@ -139,7 +140,7 @@ static int read_ring(struct profile *profile, const uint8_t *bytes, uint64_t siz
     error = read_recorder(profile, bytes, size, &image);
   else
     snprintf(why, RING_FILE_WHY_BYTES, "is a ring of stacks, which only its daemon reads");
-  if (error == 0) note_image(profile, &image);
+  if (error == 0) note_image(profile, &image, header.clock);
   if (error == -EPROTO)
     snprintf(why, RING_FILE_WHY_BYTES, "was written by another version of the agent");
   else if (error != 0 && error != -EBADMSG)

@@ -28,6 +28,7 @@ static int check(const struct ring_header *header, uint64_t size, struct recorde
   ret->slot_count = header->slot_count;
   ret->slot_bytes = bytes;
   ret->unit_ns = header->unit_ns;
+  ret->clock = header->clock;
   return 0;
 }
 

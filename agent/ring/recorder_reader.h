@@ -10,6 +10,7 @@
 struct recorder_reader {
   const uint8_t *base;
   uint32_t slot_count, slot_bytes;
+  uint32_t clock;           /* enum ring_clock, as the ring says */
   uint64_t unit_ns;         /* what a weight of 1 stands for */
   struct image_table image; /* a checked copy */
 };

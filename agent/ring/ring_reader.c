@@ -144,3 +144,8 @@ uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring) {
   /* Acquire: all records of those processes are seen after this. */
   return atomic_load_explicit(&header->exit_cpu_ns, memory_order_acquire);
 }
+
+uint64_t ring_reader_strayed(const struct ring_reader *ring) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  return atomic_load_explicit(&header->signals_strayed, memory_order_relaxed);
+}

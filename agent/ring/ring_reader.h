@@ -66,7 +66,9 @@ void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot);
 void ring_reader_control(const struct ring_reader *ring, enum ring_control control);
 /* What its processes that have ended in order said they had spent. */
 uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring);
-uint32_t
-ring_reader_unsampled(const struct ring_reader *ring); /* threads without a slot or timer */
+/* Threads without a slot or timer. */
+uint32_t ring_reader_unsampled(const struct ring_reader *ring);
+/* Signals of a process's clock in threads without a slot. */
+uint64_t ring_reader_strayed(const struct ring_reader *ring);
 
 #endif

@@ -93,12 +93,13 @@ int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void
                              .slot_count = header->slot_count,
                              .slot_bytes = header->slot_bytes,
                              .depth_max = header->depth_max,
-                             .collect = (enum ring_collect)header->collect};
+                             .collect = (enum ring_collect)header->collect,
+                             .clock = (enum ring_clock)header->clock};
   struct ring_terms terms = {.period_ns = header->period_ns,
                              .unit_ns = header->unit_ns,
                              .nudge_token = header->nudge_token,
                              .signal = (int)header->signal,
-                             .clock = (enum ring_clock)header->clock};
+                             .clock = ring.clock};
   if (!are_terms(&terms)) return -EBADMSG;
   int error = find_parts(&ring, size);
   if (error) return error;
@@ -186,6 +187,10 @@ void ring_writer_count_unsampled(const struct ring_writer *ring) {
 
 void ring_writer_count_refused(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->timers_refused, 1, memory_order_relaxed);
+}
+
+void ring_writer_count_strayed(const struct ring_writer *ring) {
+  atomic_fetch_add_explicit(&header_of(ring)->signals_strayed, 1, memory_order_relaxed);
 }
 
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count) {

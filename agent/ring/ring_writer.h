@@ -13,6 +13,7 @@ struct ring_writer {
   uint8_t *slots;
   uint32_t slot_count, slot_bytes, depth_max;
   enum ring_collect collect;
+  enum ring_clock clock;
   struct histogram_writer histogram; /* when that is collected; there are no slots then */
 };
 
@@ -45,6 +46,7 @@ void ring_writer_commit(struct ring_slot *slot, struct ring_record *record);
 /* Counters of the header and of a slot.  Signal-safe. */
 void ring_writer_count_unsampled(const struct ring_writer *ring);
 void ring_writer_count_refused(const struct ring_writer *ring);
+void ring_writer_count_strayed(const struct ring_writer *ring);
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count);
 void ring_writer_count_reentry(struct ring_slot *slot);
 

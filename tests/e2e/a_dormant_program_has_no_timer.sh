@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # FLEETPROF_DORMANT=1: the program is known to the daemon and has no timer at all, until `ctl resume`
-# wakes it; its sleeping threads notice nothing.  Also one that daemonises before it is woken.
+# wakes it; its sleeping threads notice nothing.  Also one that daemonises before it is woken, and any
+# program where the daemon was started with --dormant.
 . "$(dirname "$0")/lib.sh"
 export W
 start_collector
@@ -50,3 +51,21 @@ fleetprof ctl resume --state "$B" >/dev/null || fail "resume after daemonising"
 until_true 5 timers_are 1 || fail "a daemonised program is not woken"
 until_true 5 samples_come || fail "a daemonised program has no samples"
 touch "$W/end-daemon"
+until_true 5 is_gone "$pid" || fail "the daemonised program has not ended"
+
+# The same by the daemon's own word: fleetprofd --dormant.
+kill "$(cat "$B/fleetprofd.pid")"
+until_true 10 is_gone "$(cat "$B/fleetprofd.pid" 2>/dev/null || echo 999999999)" || fail "the daemon does not stop"
+fleetprofd --dormant --state "$B" --collector "127.0.0.1:$A" || fail "fleetprofd --dormant does not start"
+unset FLEETPROF_DORMANT
+LD_PRELOAD=$agent "$targets/switched" 60 "$W/end-third" >"$W/out" &
+program=$!
+until_true 5 has_target || fail "the program is unknown to fleetprofd --dormant"
+pid=$(target pid)
+sleep 1
+timers_are 0 || fail "under fleetprofd --dormant it has $(timers) timers"
+[ "$(target state) $(target samples)" = "paused 0" ] || fail "status: $(target state), $(target samples) samples"
+fleetprof ctl resume --state "$B" >/dev/null || fail "resume under --dormant"
+until_true 5 samples_come || fail "no samples after resume under --dormant"
+touch "$W/end-third"
+wait $program || fail "the program under --dormant ended with $?"

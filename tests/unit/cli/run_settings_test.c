@@ -80,12 +80,24 @@ static void rates_are_read_to_the_thousandth(void **state) {
 static void a_name_that_is_none_is_told_from_one_of_a_later_version(void **state) {
   (void)state;
   REFUSED("--sampler: there is no 'magic'", "--sampler", "magic", "true");
-  REFUSED("--sampler: 'itimer' is not supported", "--sampler", "itimer", "true");
+  REFUSED("--sampler: 'ptrace' is not supported", "--sampler", "ptrace", "true");
   REFUSED("--unwind: 'cfi' is not supported", "--unwind", "cfi", "true");
   REFUSED("--collect: there is no 'everything'", "--collect", "everything", "true");
   REFUSED("--output: is empty", "--output", "", "true");
   assert_int_equal(parse("--sampler", "timer", "--unwind", "fp", "true", NULL), 0);
   assert_int_equal(settings.sampler, RUN_SAMPLER_TIMER);
+  assert_string_equal(run_settings_agent(&settings), "timer");
+}
+
+static void an_itimer_must_be_named(void **state) {
+  (void)state;
+  assert_int_equal(parse("true", NULL), 0);
+  assert_string_equal(run_settings_agent(&settings), "timer");
+  assert_int_equal(parse("--sampler", "itimer", "true", NULL), 0);
+  assert_string_equal(run_settings_agent(&settings), "itimer");
+  assert_int_equal(parse("--sampler", "itimer-virtual", "true", NULL), 0);
+  assert_string_equal(run_settings_agent(&settings), "itimer-virtual");
+  REFUSED("--sampler: there is no 'itimer-real'", "--sampler", "itimer-real", "true");
 }
 
 static void labels_come_out_one_a_line(void **state) {
@@ -200,6 +212,7 @@ int main(void) {
       cmocka_unit_test(defaults_are_those_of_the_help),
       cmocka_unit_test(the_programs_own_options_are_left_to_it),
       cmocka_unit_test(rates_are_read_to_the_thousandth),
+      cmocka_unit_test(an_itimer_must_be_named),
       cmocka_unit_test(a_name_that_is_none_is_told_from_one_of_a_later_version),
       cmocka_unit_test(labels_come_out_one_a_line),
       cmocka_unit_test(a_label_that_is_none_is_refused_by_name),

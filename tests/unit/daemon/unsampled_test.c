@@ -52,6 +52,19 @@ static void a_process_without_a_handler_has_lost_it_or_is_another_program(void *
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_EXEC);
 }
 
+static void a_clock_of_the_whole_process_leaves_no_thread_raw(void **state) {
+  (void)state;
+  struct unsampled_evidence evidence = sampled;
+  evidence.is_process_clock = true;
+  evidence.timer = UNSAMPLED_TIMER_NO;
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_NOT);
+  evidence.timer = UNSAMPLED_TIMER_YES;
+  evidence.has_slot = true; /* it was met once */
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_HANDLER_LOST);
+  evidence.is_blocked = true;
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_BLOCKED);
+}
+
 static void a_blocked_signal_is_the_reason_before_a_missing_timer(void **state) {
   (void)state;
   struct unsampled_evidence evidence = sampled;
@@ -116,6 +129,7 @@ int main(void) {
       cmocka_unit_test(a_thread_whose_signals_come_is_sampled_whatever_else_is_true),
       cmocka_unit_test(a_little_cpu_time_proves_nothing),
       cmocka_unit_test(a_process_without_a_handler_has_lost_it_or_is_another_program),
+      cmocka_unit_test(a_clock_of_the_whole_process_leaves_no_thread_raw),
       cmocka_unit_test(a_blocked_signal_is_the_reason_before_a_missing_timer),
       cmocka_unit_test(no_timer_is_a_raw_thread_or_a_sandbox),
       cmocka_unit_test(where_the_kernel_does_not_say_much_is_needed),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handler, called by hand with events that are ours, foreign, late or forged. */
+#include "preload/arch.h"
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
 #include "ring/ring_reader.h"
@@ -27,17 +28,32 @@ static struct thread_slot *new_thread(void) {
   return slot;
 }
 
-static int setup(void **state) {
-  (void)state;
+static int setup_with(struct ring_terms from) {
   struct ring_writer writer;
   struct ring_terms terms;
   size_t size = ring_total_bytes(SLOTS, SLOT_BYTES);
   reader =
       (struct ring_reader){.base = calloc(1, size), .slot_count = SLOTS, .slot_bytes = SLOT_BYTES};
-  ring_init(&reader, &(struct ring_terms){.period_ns = 10000000, .signal = 61});
+  ring_init(&reader, &from);
   if (ring_writer_init(&writer, &terms, reader.base, size) != 0) return -1;
   sampler_init(&writer);
   thread = new_thread();
+  return 0;
+}
+
+static int setup(void **state) {
+  (void)state;
+  return setup_with((struct ring_terms){.period_ns = 10000000, .signal = 61});
+}
+
+/* A process's clock, and this thread known by its thread pointer. */
+static int setup_itimer(void **state) {
+  (void)state;
+  int error = setup_with((struct ring_terms){
+      .period_ns = 10000000, .unit_ns = 1000, .signal = SIGPROF, .clock = RING_CLOCK_PROF});
+  if (error != 0) return error;
+  atomic_store(&thread->self, arch_thread_pointer());
+  atomic_store(&thread->scale, 10000);
   return 0;
 }
 
@@ -201,6 +217,57 @@ static void what_a_fork_left_in_the_table_is_free_to_the_child(void **state) {
   for (unsigned i = 0; i < count; i++) thread_slot_release(all[i]);
 }
 
+static siginfo_t expiry_of_process(void) {
+  siginfo_t event = expiry(NULL, 0);
+  event.si_signo = SIGPROF;
+  event.si_code = SI_KERNEL;
+  return event;
+}
+
+static void an_expiry_of_the_process_is_of_the_thread_that_it_met(void **state) {
+  (void)state;
+  deliver(expiry_of_process());
+  assert_int_equal(first_sample(0).weight, 10000);
+  assert_int_equal((uint32_t)atomic_load(&thread->owner), look(0).tid);
+  assert_int_equal(ring_reader_strayed(&reader), 0);
+}
+
+static void an_expiry_in_a_thread_without_a_slot_is_counted(void **state) {
+  (void)state;
+  atomic_store(&thread->self, arch_thread_pointer() + 8);
+  deliver(expiry_of_process());
+  atomic_store(&thread->self, arch_thread_pointer());
+  thread_slot_release(thread);
+  deliver(expiry_of_process());
+  assert_int_equal(look(0).head, 0);
+  assert_int_equal(ring_reader_strayed(&reader), 2);
+  thread = new_thread();
+}
+
+static void a_signal_of_the_process_clock_that_somebody_sent_is_let_pass(void **state) {
+  (void)state;
+  siginfo_t event = expiry_of_process();
+  const int codes[] = {SI_USER, SI_TKILL, SI_QUEUE, SI_TIMER};
+  for (unsigned i = 0; i < sizeof codes / sizeof *codes; i++) {
+    event.si_code = codes[i];
+    event.si_value.sival_ptr = thread_slot_token(thread);
+    deliver(event);
+  }
+  assert_int_equal(look(0).head, 0);
+  assert_int_equal(ring_reader_strayed(&reader), 0);
+}
+
+static void a_paused_process_clock_counts_nothing(void **state) {
+  (void)state;
+  ring_reader_control(&reader, RING_PAUSE);
+  deliver(expiry_of_process());
+  atomic_store(&thread->self, 0);
+  deliver(expiry_of_process());
+  assert_int_equal(look(0).head, 0);
+  assert_int_equal(ring_reader_strayed(&reader), 0);
+}
+
+#define PROCESS(test) cmocka_unit_test_setup_teardown(test, setup_itimer, teardown)
 #define CLAIM(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -216,6 +283,10 @@ int main(void) {
       CLAIM(a_thread_without_a_free_slot_is_counted_once),
       CLAIM(a_slot_that_the_daemon_took_back_is_claimed_anew),
       CLAIM(what_a_fork_left_in_the_table_is_free_to_the_child),
+      PROCESS(an_expiry_of_the_process_is_of_the_thread_that_it_met),
+      PROCESS(an_expiry_in_a_thread_without_a_slot_is_counted),
+      PROCESS(a_signal_of_the_process_clock_that_somebody_sent_is_let_pass),
+      PROCESS(a_paused_process_clock_counts_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setitimer, as the sampler of last resort and by name only:
+
+     one for the process   the kernel signals the thread that runs as the clock expires, and says
+                           nothing of expiries that it could not deliver: one signal is one period
+     not inherited         by a forked child, which sets its own
+     survives exec         the one thing that a timer must not do: the next program has its signal
+                           at its default, which is death
+     one for all           the program may set it too, before us or after
+
+   So it is set only where none runs, and touched later only while its interval is the one that we
+   gave it: another interval is somebody else's timer.  (Somebody else's with our very interval, to
+   the microsecond, would be taken for ours.) */
+#include "process_timer.h"
+#include "raw_syscall.h"
+
+#include <errno.h>
+#include <sys/time.h>
+
+enum { US_PER_S = 1000000, NS_PER_US = 1000 };
+
+static uintptr_t kind_of(enum ring_clock clock) {
+  return clock == RING_CLOCK_VIRTUAL ? (uintptr_t)ITIMER_VIRTUAL : (uintptr_t)ITIMER_PROF;
+}
+
+static uint64_t us_of(uint64_t ns) {
+  return ns < NS_PER_US ? 1 : ns / NS_PER_US;
+}
+
+static struct timeval timeval_of(uint64_t us) {
+  return (struct timeval){.tv_sec = (time_t)(us / US_PER_S),
+                          .tv_usec = (suseconds_t)(us % US_PER_S)};
+}
+
+static uint64_t us_of_timeval(const struct timeval *time) {
+  return (uint64_t)time->tv_sec * US_PER_S + (uint64_t)time->tv_usec;
+}
+
+static int set(enum ring_clock clock, uint64_t period_us, uint64_t first_us) {
+  struct itimerval times = {.it_interval = timeval_of(period_us), .it_value = timeval_of(first_us)};
+  return (int)raw_syscall(SYS_setitimer, kind_of(clock), (uintptr_t)&times, 0, 0);
+}
+
+/* True when one runs. */
+static bool get(enum ring_clock clock, uint64_t *ret_period_us) {
+  struct itimerval times;
+  *ret_period_us = 0;
+  if (raw_syscall(SYS_getitimer, kind_of(clock), (uintptr_t)&times, 0, 0) != 0) return false;
+  *ret_period_us = us_of_timeval(&times.it_interval);
+  return us_of_timeval(&times.it_value) != 0;
+}
+
+int process_timer_set(const struct process_timer *ours, uint64_t first_ns, uint64_t before_ns) {
+  uint64_t period_us;
+  bool is_running = get(ours->clock, &period_us);
+  if (is_running && (before_ns == 0 || period_us != us_of(before_ns))) return -EBUSY;
+  return set(ours->clock, us_of(ours->period_ns), us_of(first_ns));
+}
+
+void process_timer_stop(const struct process_timer *ours) {
+  uint64_t period_us;
+  if (get(ours->clock, &period_us) && period_us == us_of(ours->period_ns)) set(ours->clock, 0, 0);
+}
+
+bool process_timer_runs(enum ring_clock clock, bool *ret_is_periodic) {
+  uint64_t period_us;
+  bool is_running = get(clock, &period_us);
+  *ret_is_periodic = is_running && period_us != 0;
+  return is_running;
+}
+
+void process_timer_clear(enum ring_clock clock) {
+  set(clock, 0, 0);
+}
