@@ -5,7 +5,7 @@
 # of an exec chain included; it is paused and resumed; whoever uses SIGPROF, its timer or a limit of
 # CPU time itself is left alone and status says so; auto never takes it.
 . "$(dirname "$0")/lib.sh"
-seconds=12
+seconds=20
 start_collector
 enroll board1
 target() { status --format json | json "[t['$2'] for t in d['targets'] if t['service'] == '$1'][0]"; }
