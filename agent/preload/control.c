@@ -43,17 +43,18 @@ static struct {
   struct ring_terms terms;
   uint64_t seed;
   uint32_t pid;
-  struct ring_process *row;    /* NULL: the daemon does not know of this process */
-  _Atomic uint32_t busy;       /* somebody obeys */
-  _Atomic uint32_t seen;       /* serial */
-  _Atomic uint32_t is_on;      /* the wish */
-  _Atomic uint32_t scale;      /* the wish: units to an expiry */
-  _Atomic uint32_t epoch;      /* of the wish */
-  _Atomic uint32_t armed;      /* threads that have a timer */
-  _Atomic uint32_t randomness; /* makes seeds differ */
-  uint32_t timers_max;         /* so that a quarter of the user's queued signals stays free */
-  uint32_t process_scale;      /* itimer: what it is set to, 0: not set; by who holds busy */
-  bool is_off;                 /* for good */
+  const _Atomic uint32_t *serial; /* the ring's: every signal looks at it */
+  struct ring_process *row;       /* NULL: the daemon does not know of this process */
+  _Atomic uint32_t busy;          /* somebody obeys */
+  _Atomic uint32_t seen;          /* serial */
+  _Atomic uint32_t is_on;         /* the wish */
+  _Atomic uint32_t scale;         /* the wish: units to an expiry */
+  _Atomic uint32_t epoch;         /* of the wish */
+  _Atomic uint32_t armed;         /* threads that have a timer */
+  _Atomic uint32_t randomness;    /* makes seeds differ */
+  uint32_t timers_max;            /* so that a quarter of the user's queued signals stays free */
+  uint32_t process_scale;         /* itimer: what it is set to, 0: not set; by who holds busy */
+  bool is_off;                    /* for good */
 } control;
 
 static void take_wish(void) {
@@ -68,6 +69,7 @@ void control_init(const struct ring_terms *terms, uint64_t seed, uint32_t timers
   control.timers_max = timers_max;
   control.terms = *terms;
   control.seed = seed;
+  control.serial = ring_process_serial_word(sampler_ring());
   atomic_store(&control.seen, ring_process_serial(sampler_ring()));
   take_wish();
 }
@@ -232,16 +234,17 @@ void control_poll(void) {
   obey(serial);
 }
 
-static void obey_if_permitted(void) {
+static __attribute__((noinline, cold)) void obey_if_permitted(void) {
   uint32_t serial;
   if (!is_due(&serial)) return;
   enter();
   if (control.row != NULL && ring_process_ask(control.row, serial)) obey(serial);
 }
 
+/* A nudge is a signal like any other: no sample, and a look at the serial. */
 void control_on_signal(int signal, siginfo_t *event, void *context) {
-  bool is_nudge = event->si_code == SI_QUEUE && control.terms.nudge_token != 0 &&
-                  (uintptr_t)event->si_value.sival_ptr == control.terms.nudge_token;
-  if (!is_nudge) sampler_on_signal(signal, event, context);
-  obey_if_permitted();
+  sampler_on_signal(signal, event, context);
+  uint32_t serial = atomic_load_explicit(control.serial, memory_order_relaxed);
+  if (__builtin_expect(serial != atomic_load_explicit(&control.seen, memory_order_relaxed), 0))
+    obey_if_permitted();
 }

@@ -53,6 +53,10 @@ uint32_t ring_process_serial(const struct ring_writer *ring) {
   return atomic_load_explicit(&header_of(ring)->serial, memory_order_acquire);
 }
 
+const _Atomic uint32_t *ring_process_serial_word(const struct ring_writer *ring) {
+  return &header_of(ring)->serial;
+}
+
 enum ring_control ring_process_control(const struct ring_writer *ring) {
   uint32_t control = atomic_load_explicit(&header_of(ring)->control, memory_order_relaxed);
   return control <= RING_OFF ? (enum ring_control)control : RING_OFF;

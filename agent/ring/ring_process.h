@@ -21,8 +21,10 @@ void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *
 /* Says that ARMED threads have a timer now.  Signal-safe. */
 void ring_process_say_armed(struct ring_process *row, uint32_t armed);
 
-/* Control, serial, and the period in units of the ring's, at least 1.  Signal-safe. */
+/* Control, serial, the word that it lies in, and the period in units of the ring's, at least 1.
+ * Signal-safe. */
 uint32_t ring_process_serial(const struct ring_writer *ring);
+const _Atomic uint32_t *ring_process_serial_word(const struct ring_writer *ring);
 enum ring_control ring_process_control(const struct ring_writer *ring);
 uint32_t ring_process_scale(const struct ring_writer *ring, uint64_t unit_ns);
 

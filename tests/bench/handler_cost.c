@@ -8,6 +8,7 @@
    highest beside them.  With `callgrind` as first argument our handler is only called by hand, so
    that its instructions can be counted: COUNT times, in collect mode MODE, on a stack of DEPTH
    frames (of which main's is one).  tests/bench/handler_cost.sh prints both. */
+#include "preload/control.h"
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
 #include "ring/histogram_layout.h"
@@ -49,6 +50,9 @@ static struct thread_slot *thread;
 static uint8_t sweep[SWEEP_BYTES];
 static double cold[COLD_CALLS];
 
+static const struct ring_terms terms_of_all = {
+    .period_ns = 10000000, .unit_ns = 10000000, .signal = SIGNAL};
+
 static double now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -88,7 +92,7 @@ static void call_by_hand(int count) {
   siginfo_t event = expiry();
   getcontext(&here);
   for (int i = 0; i < count; i++) {
-    sampler_on_signal(SIGNAL, &event, &here);
+    control_on_signal(SIGNAL, &event, &here);
     if (i % DRAIN_EVERY == 0) drain();
   }
 }
@@ -114,7 +118,7 @@ static void call_cold(int count) {
     drain();
     for (size_t at = 0; at < SWEEP_BYTES; at += 64) sweep[at]++;
     uint64_t start = ticks_now();
-    sampler_on_signal(SIGNAL, &event, &here);
+    control_on_signal(SIGNAL, &event, &here);
     cold[i] = (double)(ticks_now() - start);
   }
 }
@@ -142,6 +146,7 @@ static int compare(const void *a, const void *b) {
 static void choose(enum ring_collect collect) {
   reader = readers[collect];
   sampler_init(&writers[collect]);
+  control_init(&terms_of_all, 1, 1);
   thread->ring = NULL;
   thread->place = 0;
   for (unsigned i = 0; i < SLOTS && collect != RING_HISTOGRAM; i++)
@@ -179,7 +184,7 @@ static void *zeroed(uint64_t size) {
 }
 
 static int make_ring(enum ring_collect collect) {
-  struct ring_terms terms = {.period_ns = 10000000, .signal = SIGNAL};
+  struct ring_terms terms = terms_of_all;
   struct histogram_shape shape = {0};
   uint64_t size = collect == RING_RECORDER ? recorder_total_bytes(SLOTS, SLOT_BYTES)
                                            : ring_total_bytes(SLOTS, SLOT_BYTES);

@@ -8,7 +8,7 @@ set -eu
 bench=${1:?the build directory}/tests/bench/handler_cost
 count=1000
 while read -r mode depth; do
-  total=$(valgrind --tool=callgrind --toggle-collect=sampler_on_signal --callgrind-out-file=/dev/null \
+  total=$(valgrind --tool=callgrind --toggle-collect=control_on_signal --callgrind-out-file=/dev/null \
     "$bench" callgrind $count "$mode" "$depth" 2>&1 | sed -n 's/.*Collected : //p')
   echo "$mode, $depth frames: $((total / count)) instructions"
 done <<'ROWS'
