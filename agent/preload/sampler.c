@@ -56,9 +56,13 @@ static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
   return claim(thread);
 }
 
+static uint32_t scale_of(const struct thread_slot *thread) {
+  return atomic_load_explicit(&thread->scale, memory_order_relaxed);
+}
+
 static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *event) {
-  uint32_t scale = atomic_load_explicit(&thread->scale, memory_order_relaxed);
-  if (ring.clock != RING_CLOCK_THREAD || event->si_overrun <= 0) return scale;
+  uint32_t scale = scale_of(thread);
+  if (event->si_overrun <= 0) return scale;
   uint64_t units = (1 + (uint64_t)event->si_overrun) * scale;
   return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
@@ -108,25 +112,25 @@ static NOINLINE void put_value(struct thread_slot *thread, const struct arch_reg
   if (weight != 0) ring_writer_count_full(slot, weight);
 }
 
+/* All but pairs, which are for the smallest boards and have the shortest way. */
 static inline __attribute__((always_inline)) void
-take(struct thread_slot *thread, const siginfo_t *event, const void *context) {
+put_other(struct thread_slot *thread, const struct arch_registers *at, uint32_t weight) {
+  if (ring.collect == RING_STACKS)
+    put_stack(thread, at, weight);
+  else if (ring.collect == RING_RECORDER)
+    put_value(thread, at, weight);
+  else
+    histogram_writer_add(&ring.histogram, at->pc, weight, &thread->place);
+}
+
+static inline __attribute__((always_inline)) void take(struct thread_slot *thread, uint32_t weight,
+                                                       const void *context) {
   struct arch_registers at;
   arch_read(context, &at);
-  uint32_t weight = weight_of(thread, event);
-  switch (ring.collect) {
-  case RING_STACKS:
-    put_stack(thread, &at, weight);
-    return;
-  case RING_PC_LR:
+  if (ring.collect == RING_PC_LR)
     put_pair(thread, &at, weight);
-    return;
-  case RING_RECORDER:
-    put_value(thread, &at, weight);
-    return;
-  case RING_HISTOGRAM:
-    histogram_writer_add(&ring.histogram, at.pc, weight, &thread->place);
-    return;
-  }
+  else
+    put_other(thread, &at, weight);
 }
 
 static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
@@ -136,28 +140,35 @@ static void count_reentry(const struct thread_slot *thread, uint32_t weight) {
     ring_writer_count_reentry(thread->ring);
 }
 
-/* The interrupted thread, when EVENT is an expiry of one of our clocks.  (An expiry of a process's
-   clock comes from the kernel without a word: no token, no overrun.) */
-static struct thread_slot *thread_of(const siginfo_t *event) {
-  if (ring.clock == RING_CLOCK_THREAD)
-    return event->si_code == SI_TIMER ? thread_slot_find(event->si_value.sival_ptr) : NULL;
-  return event->si_code == SI_KERNEL ? thread_slot_of(arch_thread_pointer()) : NULL;
+/* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
+static inline __attribute__((always_inline)) void take_once(struct thread_slot *thread,
+                                                            uint32_t weight, const void *context) {
+  if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
+    count_reentry(thread, weight);
+    return;
+  }
+  take(thread, weight, context);
+  atomic_store_explicit(&thread->busy, 0, memory_order_release);
+}
+
+/* An expiry of a process's clock comes from the kernel without a word: no token, no overrun. */
+static NOINLINE void on_process_clock(const siginfo_t *event, const void *context) {
+  if (event->si_code != SI_KERNEL) return;
+  struct thread_slot *thread = thread_slot_of(arch_thread_pointer());
+  if (thread != NULL)
+    take_once(thread, scale_of(thread), context);
+  else
+    ring_writer_count_strayed(&ring);
 }
 
 void sampler_on_signal(int signal, siginfo_t *event, void *context) {
   (void)signal;
   if (!ring_writer_is_on(&ring)) return;
-  struct thread_slot *thread = thread_of(event);
-  if (thread == NULL) {
-    if (ring.clock != RING_CLOCK_THREAD && event->si_code == SI_KERNEL)
-      ring_writer_count_strayed(&ring);
+  if (__builtin_expect(ring.clock != RING_CLOCK_THREAD, 0)) {
+    on_process_clock(event, context);
     return;
   }
-  /* Acquire and release pair with each other: one taker at a time, whoever sent the signal. */
-  if (atomic_exchange_explicit(&thread->busy, 1, memory_order_acquire) != 0) {
-    count_reentry(thread, weight_of(thread, event));
-    return;
-  }
-  take(thread, event, context);
-  atomic_store_explicit(&thread->busy, 0, memory_order_release);
+  if (event->si_code != SI_TIMER) return;
+  struct thread_slot *thread = thread_slot_find(event->si_value.sival_ptr);
+  if (thread != NULL) take_once(thread, weight_of(thread, event), context);
 }
