@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the tests need, builds, runs the whole suite.  Ends with CTest's closing lines;
-# non-zero on any failure.
+# Installs what the tests need, builds, runs the whole suite.  Ends with what could not be run here and
+# CTest's closing lines; non-zero on any failure.
 #
 #   ./tests/run.sh           everything
 #   ./tests/run.sh --fast    without what takes more than about a minute in all
@@ -30,4 +30,14 @@ if [ -z "$fast" ]; then
   echo "unit tests and fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer"
   ctest --test-dir "$sanitized" --output-on-failure -j "$jobs" -L sanitized
 fi
-ctest --test-dir "$build" --output-on-failure -j "$jobs" ${fast:+-LE slow}
+# What a test went without it says in its output, which CTest keeps to itself when it passes.
+without() {
+  awk '/^[0-9]+\/[0-9]+ Test: / { sub(/^[^:]*: /, ""); test = $0 }
+       /^(without|not run:?) / { if (!count++) print "\nnot run here:"; print "  " test ": " $0 }' "$build/Testing/Temporary/LastTest.log"
+}
+ctest --test-dir "$build" --output-on-failure -j "$jobs" ${fast:+-LE slow} | {
+  while IFS= read -r line && ! [[ $line =~ ^[0-9]+%\ tests\ passed ]]; do printf '%s\n' "$line"; done
+  closing=$(printf '%s\n' "$line" && cat) # ends with CTest, whose log is then complete
+  without
+  printf '\n%s\n' "$closing"
+}

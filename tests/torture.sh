@@ -60,6 +60,8 @@ for script in tests/torture/[0-9]*.sh; do
 done
 [ -n "$rounds" ] || summary
 
+scenario tests/torture/own_suites_pass.sh
+
 for round in $(seq "$rounds"); do
   for promise in the_truth_is_told killing_the_worker_is_counted killing_the_collector_loses_nothing \
     killing_everything_is_counted a_full_disk_loses_only_what_it_counts; do

@@ -19,6 +19,8 @@ fail() {
   exit 1
 }
 say() { echo "  $*"; }
+# A part that cannot be run here says so and the rest goes on; tests/run.sh shows these lines.
+without() { echo "without $1: ${*:2}"; } # without PART WHY
 
 port() {
   /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'

@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # fleetprof ctl: a running program is paused (no timer is left, no sample comes), resumed, and
 # sampled at another rate; it notices nothing, and its total is the CPU time that it used.
-if [ "$(id -u)" = 0 ] && [ -z "${SWITCHED_AS_USER:-}" ]; then
-  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
-  chown 65534:65534 "$home"
-  SWITCHED_AS_USER=1 setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0"
-  code=$?
-  rm -rf "$home"
-  [ $code = 0 ] || exit $code
-fi
+. "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -1,39 +1,36 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The perf sampler's rate is the asked one at any CONFIG_HZ: within 2 % per second of CPU time in
-# user mode, as the kernel's clock has it, at 99, 1000 and 4000 Hz.  And a program in step with the
-# tick is told right: two functions 2:1 after each sleep of 3 ms (LOCKSTEP_SECONDS, 10; over 60 s
-# within 3 points, shorter runs within their own statistics).
+# The perf sampler's rate is the asked one at any CONFIG_HZ: samples within 2 % of what was asked per
+# second that the program spent in user mode by its own getrusage, at 99, 1000 and 4000 Hz.  And a program
+# in step with the tick is told right within 3 points: two functions 2:1 after each sleep of 3 ms, which is
+# a quarter of a second of work a second.  8 s at 1613 Hz are 3200 samples, of which 3 points are 3.6
+# standard deviations; TORTURE_LONG=1: 60 s at 499 Hz, 5.5.  (A period of about a whole number of bursts of
+# 1 ms wanders slowly over them: at 997 Hz 12 s show 0.55 for 0.66.)  As root and as uid 65534.
+. "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
 for hz in 99 1000 4000; do
-  seconds=$([ $hz = 99 ] && echo 20 || echo 4)
+  seconds=$([ $hz = 99 ] && echo 16 || echo 4)
   run --service "at-$hz" --sampler perf --hz $hz -- "$targets/truth" $seconds >"$W/truth" || fail "truth ended with $?"
   profile "{service=\"at-$hz\"}" >"$W/top.json" || fail "no answer for $hz Hz"
   /usr/bin/python3 - "$W/top.json" "$W/truth" $hz <<'P' || fail "$hz Hz is not achieved"
 import json, sys
-d, words, hz = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split(), float(sys.argv[3])
-aside = [f for f in d["functions"] if f["module"] in ("[kernel]", "[unsampled]")]
-kernel = sum(f["self"] for f in aside if f["module"] == "[kernel]") / 1e9
-weight = (d["total"] - sum(f["self"] for f in aside)) / 1e9
-user = d["total"] / 1e9 - kernel
-samples = weight * hz
-print(f"  asked {hz:.0f} Hz: {samples / user:.1f} samples a second of {user:.2f} s in user mode")
-sys.exit(abs(samples / user / hz - 1) > .02)
+d, user, hz = json.load(open(sys.argv[1])), float(open(sys.argv[2]).read().split()[3]), float(sys.argv[3])
+print(f"  asked {hz:.0f} Hz: {d['samples'] / user:.1f} samples a second of {user:.2f} s in user mode")
+sys.exit(abs(d["samples"] / user / hz - 1) > .02)
 P
 done
 
-seconds=${LOCKSTEP_SECONDS:-10}
-run --service step --sampler perf --hz 99 -- "$targets/lockstep" "$seconds" >"$W/lockstep" || fail "lockstep ended with $?"
+[ -n "${TORTURE_LONG:-}" ] && hz=499 seconds=60 || hz=1613 seconds=8
+run --service step --sampler perf --hz $hz -- "$targets/lockstep" $seconds >"$W/lockstep" || fail "lockstep ended with $?"
 profile '{service="step"}' >"$W/top.json" || fail "no answer for the program in step"
-/usr/bin/python3 - "$W/top.json" "$W/lockstep" "$seconds" <<'P' || fail "the program in step is told wrong"
-import json, math, sys
-d, words = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split()
+/usr/bin/python3 - "$W/top.json" "$W/lockstep" <<'P' || fail "the program in step is told wrong"
+import json, sys
+d, true = json.load(open(sys.argv[1])), float(open(sys.argv[2]).read().split()[0])
 names = {f["name"]: f["self"] for f in d["functions"]}
 a, b = names.get("first_two_thirds", 0), names.get("second_one_third", 0)
-share, true, count = a / (a + b), float(words[0]), (a + b) / 1e9 * 99
-limit = max(.03, 3.3 * math.sqrt(true * (1 - true) / count))
-print(f"  in step with the tick: true {true:.3f}, shown {share:.3f} of {count:.0f} samples (limit {100 * limit:.1f} points)")
-sys.exit(abs(share - true) > limit)
+share = a / (a + b or 1)
+print(f"  in step with the tick: true {true:.3f}, shown {share:.3f} of {d['samples']} samples")
+sys.exit(abs(share - true) > .03)
 P

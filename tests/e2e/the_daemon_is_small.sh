@@ -3,6 +3,7 @@
 # The daemon's own memory (RssAnon of keeper and worker together) is at most 2 MiB idle (connected, no
 # target) and 5 MiB with 20 targets, by perf and by timer; a target pays at most 64 KiB beside its ring; and
 # the daemon holds none of its starter's descriptors.
+. "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -21,7 +22,7 @@ ls -l "/proc/$keeper/fd" "/proc/$(worker)/fd" | grep -E "$W/(truth|collector)|pi
 
 # Twenty programs with some depth and a library or two; the most of a window and its batch.
 work='import time, json, re
-end = time.time() + 15
+end = time.time() + 12
 while time.time() < end:
     json.dumps(json.loads("[1, {\"a\": 2}]" * 1)); re.sub("a", "b", "banana" * 50); time.sleep(0.02)'
 for sampler in perf timer; do
@@ -31,7 +32,7 @@ for sampler in perf timer; do
     programs+=($!)
   done
   most=0 count=0
-  for _ in $(seq 24); do
+  for _ in $(seq 18); do
     now=$(together)
     [ "$now" -gt "$most" ] && most=$now
     now=$(status --format json | json "len([t for t in d['targets'] if t['service'].startswith('$sampler')])")

@@ -21,7 +21,6 @@ not_run() {
   echo "not run: $*"
   exit 77
 }
-without() { echo "without $1: ${*:2}"; } # without PART WHY
 
 # The samplers that this build has, by the names that `run` takes.
 samplers=(perf timer)
