@@ -56,7 +56,7 @@ int daemon_call_status(const char *socket, uint32_t timeout_ms, char **ret_json)
   if (answer.reply.kind == INTAKE_TEXT && answer.fd >= 0)
     error = read_text(answer.fd, ret_json);
   else
-    error = -EBADMSG;
+    error = answer.reply.kind == INTAKE_REFUSED ? -EACCES : -EBADMSG;
   if (answer.fd >= 0) close(answer.fd);
   return error;
 }

@@ -12,6 +12,7 @@
 #include "histogram_drain.h"
 #include "recorder.h"
 
+#include "common/clock.h"
 #include "proto/limits.h"
 
 #include <errno.h>
@@ -198,16 +199,19 @@ static uint64_t run_mode(struct drain *drain, struct target *target, bool is_who
   }
 }
 
-static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
-  if (!toll_begin(&target->toll, TOLL_TURN_MS)) {
-    target->turns_missed++;
-    return 0;
-  }
+/* A turn that has begun. */
+static uint64_t run_turn(struct drain *drain, struct target *target, bool is_whole) {
   modules_set_payer(drain->modules, &target->toll, target->held.id);
   uint64_t records = run_mode(drain, target, is_whole);
   modules_set_payer(drain->modules, NULL, 0);
   toll_end(&target->toll);
   return records;
+}
+
+static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
+  if (toll_begin(&target->toll, TOLL_TURN_MS)) return run_turn(drain, target, is_whole);
+  target->turns_missed++;
+  return 0;
 }
 
 static uint64_t run(struct drain *drain, bool is_whole) {
@@ -230,4 +234,19 @@ uint64_t drain_run(struct drain *drain) {
 
 uint64_t drain_run_whole(struct drain *drain) {
   return run(drain, true);
+}
+
+uint64_t drain_run_last(struct drain *drain, uint32_t serial) {
+  uint64_t records = run(drain, true), begun_ns = clock_cpu_ns();
+  drain->is_last = true;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_TIMER) continue;
+    if (serial != 0 && target->run != serial) continue;
+    uint64_t spent_ms = (clock_cpu_ns() - begun_ns) / NS_PER_MS;
+    toll_begin_last(&target->toll, spent_ms < TOLL_LAST_ALL_MS ? TOLL_LAST_MS : 0);
+    records += run_turn(drain, target, true);
+  }
+  drain->is_last = false;
+  return records;
 }

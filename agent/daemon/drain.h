@@ -39,6 +39,7 @@ struct drain {
   struct perf_piece *pieces; /* perf_drain.c */
   struct exit_debts debts;
   struct drain_figures figures;
+  bool is_last; /* drain_run_last: nothing is left behind */
 };
 
 int drain_init(struct drain *drain); /* after the parts are set; returns 0 or -ENOMEM */
@@ -52,6 +53,9 @@ uint64_t drain_run(struct drain *drain);
 /* The same, before something is closed: also of the histograms, which else wait for their second.
  */
 uint64_t drain_run_whole(struct drain *drain);
+/* The same, before an account is closed: leaves nothing in the rings of the targets of RUN (0: of
+   all), whatever they owe.  What takes too long (TOLL_LAST_MS) is dropped and counted. */
+uint64_t drain_run_last(struct drain *drain, uint32_t run);
 
 /* Frees the drained slots of TARGET whose threads are gone, and those of PID (0: of nobody), which
    runs another program now.  Returns how many still have an owner. */

@@ -2,25 +2,40 @@
 /* A message is one packet: a verb, the target as plain bytes, and the descriptors beside it.  The
    worker waits for the keeper's answer, because a ring may only be handed to a target once the
    keeper holds it: otherwise a kill -9 in between would take the ring's records along.  The wait is
-   the one place where the worker's loop blocks; the keeper answers in microseconds, and a keeper
-   that does not answer within HOLD_ACK_TIMEOUT_MS is dead.
+   the one place where the worker's loop blocks; the keeper answers in microseconds.
+
+   A keeper may be late all the same (stopped, or a machine that swaps).  Nothing is lost by that
+   but the registration: answers carry the number of their question, so that one that comes late is
+   known and thrown away; what was asked in vain is taken back behind it; and as long as a question
+   lies unread nobody waits for another one.  Only the end of the socket is the end of the keeper.
 
    Both ends are ours and of one build, so the struct needs no encoding; lengths are checked all the
    same, since a half-written worker is what this exists for. */
 #include "hold.h"
+#include "passed_fds.h"
+
+#include "common/clock.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum hold_verb { HOLD_KEEP = 1, HOLD_DROP = 2, HOLD_UPDATE = 3 };
 
 struct hold_message {
+  uint64_t serial; /* when it was asked: no two are asked at once */
   uint32_t verb;
   struct hold_target target;
+};
+
+struct hold_answer {
+  uint64_t serial; /* of the question */
+  int32_t error;
 };
 
 union hold_control {
@@ -76,14 +91,43 @@ void hold_table_fini(struct hold_table *table) {
   memset(table, 0, sizeof *table);
 }
 
-static int wait_answer(int socket) {
-  struct pollfd answer = {.fd = socket, .events = POLLIN};
-  int ready = poll(&answer, 1, HOLD_ACK_TIMEOUT_MS);
-  if (ready < 0 && errno != EINTR) return -errno;
-  if (ready <= 0) return -ETIMEDOUT;
-  int32_t error;
-  ssize_t got = recv(socket, &error, sizeof error, MSG_DONTWAIT);
-  return got == (ssize_t)sizeof error ? error : -ECONNRESET;
+static uint64_t now_ms(void) {
+  return clock_monotonic_ns() / NS_PER_MS;
+}
+
+/* 0 with an answer, -EAGAIN when there is none yet, -ECONNRESET at the end. */
+static int receive_answer(int socket, struct hold_answer *ret) {
+  ssize_t got = recv(socket, ret, sizeof *ret, MSG_DONTWAIT);
+  if (got == (ssize_t)sizeof *ret) return 0;
+  return got < 0 && (errno == EAGAIN || errno == EINTR) ? -EAGAIN : -ECONNRESET;
+}
+
+static int wait_answer(int socket, uint64_t serial) {
+  struct pollfd ready = {.fd = socket, .events = POLLIN};
+  struct hold_answer answer;
+  uint64_t deadline = now_ms() + HOLD_ACK_TIMEOUT_MS;
+  for (;;) {
+    int error = receive_answer(socket, &answer);
+    if (error == 0 && answer.serial == serial) return answer.error;
+    if (error != 0 && error != -EAGAIN) return error;
+    uint64_t now = now_ms();
+    if (now >= deadline) return -ETIMEDOUT;
+    if (poll(&ready, 1, (int)(deadline - now)) < 0 && errno != EINTR) return -errno;
+  }
+}
+
+bool hold_has_ended(int socket) {
+  struct hold_answer late;
+  int error;
+  do error = receive_answer(socket, &late);
+  while (error == 0);
+  return error != -EAGAIN;
+}
+
+/* The keeper has not even read what it was asked before. */
+static bool is_late(int socket) {
+  int unread = 0;
+  return ioctl(socket, SIOCOUTQ, &unread) == 0 && unread > 0;
 }
 
 static int send_message(int socket, struct hold_message *message, const int *fds) {
@@ -101,36 +145,36 @@ static int send_message(int socket, struct hold_message *message, const int *fds
     head->cmsg_len = CMSG_LEN(fd_bytes);
     memcpy(CMSG_DATA(head), fds, fd_bytes);
   }
-  if (sendmsg(socket, &packet, MSG_NOSIGNAL) < 0) return -errno;
-  return wait_answer(socket);
+  return sendmsg(socket, &packet, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* What a late keeper is told it will read in order, so nobody waits for that. */
+static int ask(int socket, struct hold_message *message, const int *fds) {
+  bool is_waited_for = !is_late(socket);
+  message->serial = clock_monotonic_ns();
+  int error = send_message(socket, message, fds);
+  return error == 0 && is_waited_for ? wait_answer(socket, message->serial) : error;
 }
 
 int hold_send_keep(int socket, const struct hold_target *target, const int *fds) {
   struct hold_message message = {.verb = HOLD_KEEP, .target = *target};
+  struct hold_message back = {.verb = HOLD_DROP, .target = {.id = target->id}};
   if (hold_fds(target) > INTAKE_FDS_MAX) return -EOVERFLOW;
-  return send_message(socket, &message, fds);
+  if (is_late(socket)) return -ETIMEDOUT;
+  int error = ask(socket, &message, fds);
+  if (error == -ETIMEDOUT) send_message(socket, &back, NULL);
+  return error;
 }
 
 int hold_send_drop(int socket, uint32_t id) {
   struct hold_message message = {.verb = HOLD_DROP, .target = {.id = id}};
-  return send_message(socket, &message, NULL);
+  return ask(socket, &message, NULL);
 }
 
 int hold_send_update(int socket, const struct hold_target *target) {
   struct hold_message message = {.verb = HOLD_UPDATE, .target = *target};
   message.target.fd_count = message.target.exit_fd_count = 0; /* that travel along */
-  return send_message(socket, &message, NULL);
-}
-
-/* Finds the descriptors of PACKET.  Returns how many. */
-static unsigned take_fds(struct msghdr *packet, int fds[INTAKE_FDS_MAX]) {
-  unsigned count = 0;
-  for (struct cmsghdr *head = CMSG_FIRSTHDR(packet); head; head = CMSG_NXTHDR(packet, head)) {
-    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
-    count = (unsigned)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    memcpy(fds, CMSG_DATA(head), sizeof(int) * count);
-  }
-  return count;
+  return ask(socket, &message, NULL);
 }
 
 static int32_t serve_message(struct hold_message *message, struct hold_table *table,
@@ -160,11 +204,13 @@ int hold_serve(int socket, struct hold_table *table) {
   ssize_t got = recvmsg(socket, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0) return errno == EAGAIN || errno == EINTR ? -EAGAIN : -ECONNRESET;
   if (got == 0) return -ECONNRESET;
-  unsigned count = take_fds(&packet, fds);
-  int32_t answer = -EBADMSG;
-  if (got == (ssize_t)sizeof message && count == hold_fds(&message.target))
-    answer = serve_message(&message, table, fds);
-  if (answer != 0)
+  unsigned count = passed_fds_take(&packet, fds, INTAKE_FDS_MAX);
+  struct hold_answer answer = {.error = -EBADMSG};
+  bool is_whole = got == (ssize_t)sizeof message;
+  if (is_whole) answer.serial = message.serial;
+  if (is_whole && count == hold_fds(&message.target))
+    answer.error = serve_message(&message, table, fds);
+  if (answer.error != 0)
     for (unsigned i = 0; i < count; i++) close(fds[i]);
   return send(socket, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECONNRESET : 0;
 }

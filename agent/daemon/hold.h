@@ -12,7 +12,7 @@
 
 enum {
   HOLD_TARGETS_MAX = 256,
-  HOLD_ACK_TIMEOUT_MS = 2000, /* the keeper does nothing else; a longer wait means it is gone */
+  HOLD_ACK_TIMEOUT_MS = 2000, /* for the keeper, which does nothing else */
 };
 
 enum hold_kind {
@@ -76,11 +76,16 @@ void hold_table_remove(struct hold_table *table, uint32_t id);
 void hold_table_fini(struct hold_table *table);
 
 /* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, or to drop ID;
-   waits for the answer.  Returns 0 or -errno. */
+   waits for the answer.  Returns 0 or -errno; -ETIMEDOUT: the keeper is late, and will not hold it.
+   A keeper that has not read an earlier request is not waited for: 0 then says that it will read
+   this one, too. */
 int hold_send_keep(int socket, const struct hold_target *target, const int *fds);
 int hold_send_drop(int socket, uint32_t id);
 /* TARGET is known there: its description has changed. */
 int hold_send_update(int socket, const struct hold_target *target);
+
+/* Worker: takes away answers that came too late.  Returns true when the keeper is gone. */
+bool hold_has_ended(int socket);
 
 /* Keeper: does what one message on SOCKET says.  Returns 0, -EAGAIN when there is none, -ECONNRESET
  * at the end. */

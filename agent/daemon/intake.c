@@ -8,6 +8,7 @@
    system daemon cannot lock out the others.  A malformed packet ends its connection, nothing else.
  */
 #include "intake.h"
+#include "passed_fds.h"
 
 #include "common/log.h"
 
@@ -52,19 +53,6 @@ static void connection_close(struct intake_connection *connection) {
   free(connection);
 }
 
-/* Collects all descriptors of a message. */
-static unsigned take_fds(struct msghdr *message, int fds[INTAKE_FDS_MAX]) {
-  unsigned count = 0;
-  for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
-    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
-    unsigned more = (unsigned)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    if (more > INTAKE_FDS_MAX - count) more = INTAKE_FDS_MAX - count;
-    memcpy(fds + count, CMSG_DATA(head), sizeof(int) * more);
-    count += more;
-  }
-  return count;
-}
-
 static void end_strings(struct intake_request *request) {
   request->sampler[sizeof request->sampler - 1] = '\0';
   request->service[sizeof request->service - 1] = '\0';
@@ -83,6 +71,12 @@ static const char *find_fault(const struct intake_request *request, ssize_t len,
   return NULL;
 }
 
+/* Root may ask any daemon how it is, and tell it to pause; its programs are not for a user's. */
+static bool is_served(const struct intake_connection *connection, unsigned kind) {
+  if (connection->intake->parts.for_all || connection->uid == geteuid()) return true;
+  return connection->uid == 0 && (kind == INTAKE_STATUS || kind == INTAKE_CTL);
+}
+
 static void serve(struct intake_connection *connection, struct intake_request *request, int *fds,
                   unsigned fd_count) {
   struct intake *intake = connection->intake;
@@ -94,7 +88,7 @@ static void serve(struct intake_connection *connection, struct intake_request *r
                                  .fd_count = fd_count};
   end_strings(request);
   intake->figures.packets++;
-  if (intake->parts.for_all || connection->uid == geteuid())
+  if (is_served(connection, request->kind))
     intake->parts.on_packet(intake->parts.context, &packet);
   else
     intake_refuse(connection, "this daemon serves another user");
@@ -113,7 +107,7 @@ static void on_readable(evutil_socket_t socket, short what, void *context) {
   (void)what;
   ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  unsigned fd_count = got > 0 ? take_fds(&message, fds) : 0;
+  unsigned fd_count = got > 0 ? passed_fds_take(&message, fds, INTAKE_FDS_MAX) : 0;
   const char *fault = got > 0 ? find_fault(&request, got, message.msg_flags) : NULL;
   if (got > 0 && fault == NULL) serve(connection, &request, fds, fd_count);
   for (unsigned i = 0; i < fd_count; i++)

@@ -31,6 +31,8 @@ static void take_line(struct proc_status *status, const char *line) {
   const char *value;
   if ((value = value_of(line, "State:")) != NULL)
     status->state = *value;
+  else if ((value = value_of(line, "Uid:")) != NULL)
+    status->uid = (uint32_t)strtoul(value, NULL, 10);
   else if ((value = value_of(line, "SigQ:")) != NULL)
     set_queue(status, value);
   else if ((value = value_of(line, "SigBlk:")) != NULL)
@@ -46,7 +48,7 @@ static void take_line(struct proc_status *status, const char *line) {
 }
 
 int proc_status_parse(struct span text, struct proc_status *ret) {
-  struct proc_status status = {.filters = PROC_FILTERS_UNKNOWN};
+  struct proc_status status = {.uid = UINT32_MAX, .filters = PROC_FILTERS_UNKNOWN};
   char copy[TEXT_BYTES_MAX];
   size_t len = text.len < sizeof copy - 1 ? text.len : sizeof copy - 1;
   if (len > 0) memcpy(copy, text.data, len);

@@ -11,6 +11,7 @@ enum { PROC_FILTERS_UNKNOWN = 0xffff }; /* a kernel that does not count them */
 
 struct proc_status {
   char state;         /* R S D Z ... */
+  uint32_t uid;       /* real; UINT32_MAX: not said */
   uint64_t blocked;   /* signal N is bit N - 1 */
   uint64_t caught;    /* of the whole process */
   uint32_t seccomp;   /* 0: none, 1: strict, 2: by filter */

@@ -6,6 +6,7 @@
    A thread that has ended may be the one that everybody will ask about.  So its slot stays, until
    so few are free that new threads might go without. */
 #include "recorder.h"
+#include "claim.h"
 
 #include "common/clock.h"
 #include "image.h"
@@ -42,6 +43,7 @@ void recorder_follow(struct drain *drain, struct target *target) {
 uint32_t recorder_reclaim(struct target *target, pid_t pid) {
   const struct ring_reader *ring = &target->ring;
   uint32_t used = 0, living = 0;
+  struct claim seen = {0};
   struct ring_view view;
   bool *is_gone = calloc(ring->slot_count, sizeof *is_gone);
   if (is_gone == NULL) return ring->slot_count; /* looked at again soon */
@@ -51,7 +53,7 @@ uint32_t recorder_reclaim(struct target *target, pid_t pid) {
     used++;
     is_gone[slot] = view.is_released || (pid_t)view.pid == pid ||
                     !proc_has_thread((pid_t)view.pid, (pid_t)view.tid);
-    living += !is_gone[slot];
+    living += !is_gone[slot] && claim_stands(target, (pid_t)view.pid, &seen);
   }
   uint32_t wanted = ring->slot_count / FREE_SLOTS_SHARE;
   for (uint32_t slot = 0; living > 0 && slot < ring->slot_count; slot++) {

@@ -153,7 +153,7 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns) {
   /* The same account, asked again, or one of a program that ran as it was. */
   if (note->is_told || !is_by_agent(note->sampler)) return;
-  drain_run_whole(&worker->drain);
+  drain_run_last(&worker->drain, note->serial);
   worker_ship_recorders(worker, note->serial);
   worker_sweep_targets(worker); /* each program that has ended answers for its own time first */
   uint64_t explained = sum_explained(worker, note);

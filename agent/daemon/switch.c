@@ -15,6 +15,7 @@
    Processes that do not obey (a sandbox, the handler replaced) still record nothing while paused:
    the handler looks at `control` with every sample. */
 #include "switch.h"
+#include "claim.h"
 #include "proc_stat.h"
 #include "proc_status.h"
 #include "ring/ring_switch.h"
@@ -95,11 +96,10 @@ static void nudge(const struct target *target, pid_t pid, pid_t tid) {
 
 /* Only a process of the one that registered: the row is the target's own word. */
 static bool is_ours(const struct target *target, pid_t pid) {
-  if (pid == target->held.pid) {
-    struct proc_stat stat;
-    return proc_stat_read(pid, &stat) == 0 && stat.start_ticks == target->held.start_ticks;
-  }
-  return proc_owner(pid) == (long)target->held.uid || target->held.uid == 0;
+  struct claim claim = {0};
+  if (pid == target->held.pid)
+    claim = (struct claim){.pid = pid, .start_ticks = target->held.start_ticks};
+  return claim_stands(target, pid, &claim);
 }
 
 static void wake(struct target *target, unsigned row, const struct ring_process_view *view,
@@ -126,7 +126,7 @@ static void step_row(struct target *target, unsigned row) {
   struct ring_process_view view;
   ring_switch_look(&target->ring, row, &view);
   if (view.pid == 0) return;
-  if (kill((pid_t)view.pid, 0) != 0 && errno == ESRCH) {
+  if ((pid_t)view.pid < 0 || (kill((pid_t)view.pid, 0) != 0 && errno == ESRCH)) {
     ring_switch_free(&target->ring, row, &view);
     return;
   }
@@ -150,13 +150,16 @@ void switch_step(struct target *target) {
   toll_end(&target->toll);
 }
 
-bool switch_has_process(const struct target *target) {
+bool switch_has_process(struct target *target) {
   struct ring_process_view view;
   if (target->held.kind != HOLD_TIMER) return false;
   for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
     ring_switch_look(&target->ring, row, &view);
     if (view.pid == 0 || (pid_t)view.pid == target->held.pid) continue;
-    if (kill((pid_t)view.pid, 0) == 0 || errno == EPERM) return true;
+    if (target->row_claims == NULL)
+      target->row_claims = calloc(RING_PROCESSES_MAX, sizeof *target->row_claims);
+    if (target->row_claims == NULL) return true; /* looked at again soon */
+    if (claim_stands(target, (pid_t)view.pid, &target->row_claims[row])) return true;
   }
   return false;
 }

@@ -18,6 +18,6 @@ void switch_publish(struct target *target);
 void switch_step(struct target *target);
 
 /* True when a process of TARGET that lives is known to wait for being told: it has no slot. */
-bool switch_has_process(const struct target *target);
+bool switch_has_process(struct target *target);
 
 #endif

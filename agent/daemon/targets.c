@@ -45,6 +45,7 @@ static void target_free(struct target *target, bool is_owner) {
   census_free(target->census);
   free(target->event_ids);
   free(target->watches);
+  free(target->row_claims);
   free(target->fds);
   free(target);
 }

@@ -15,6 +15,7 @@
 enum { TARGETS_RING_BYTES_MAX = 64 << 20 /* of all timer rings together */ };
 
 struct census;
+struct claim;
 struct switch_watch;
 
 struct target {
@@ -37,6 +38,7 @@ struct target {
   uint64_t weight_ns;
   uint64_t asked_ns;            /* of an interval timer: what that would be by its signals alone */
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
+  struct claim *row_claims;     /* switch.c; NULL: no child was ever named */
   struct census *census;        /* census.c; NULL: nothing was seen yet */
   struct toll toll;             /* HOLD_TIMER */
   uint64_t turns_missed;        /* of its toll */

@@ -7,6 +7,7 @@
 #include "drain_parts.h"
 
 #include "census.h"
+#include "claim.h"
 #include "process_clock.h"
 
 #include "common/clock.h"
@@ -90,24 +91,36 @@ static decode_fn *decoder_of(const struct target *target) {
   return target->held.collect == RING_PC_LR ? ring_pair_decode : ring_record_decode;
 }
 
-/* Returns the bytes taken: fewer than LEN when the turn is over before. */
+/* Too late for a last drain: the sample is known to have been, and what it stood for becomes a part
+   of the rest. */
+static void skip_sample(struct counters *tally) {
+  tally->produced++;
+  tally->dropped[LOSS_RING_FULL]++;
+}
+
+/* Returns the bytes taken: fewer than LEN when the turn is over before, unless it is the last. */
 static size_t take_records(struct drain *drain, struct target *target, const struct ring_view *view,
                            size_t len, struct counters *tally) {
   unsigned taken = 0;
   struct ring_sample sample;
   decode_fn *decode = decoder_of(target);
+  bool is_late = drain->is_last && toll_is_over(&target->toll);
   for (size_t at = 0; at < len;) {
     long size = decode(drain->scratch + at, len - at, &sample);
     if (size <= 0) { /* where the next one begins is not known */
       drain_add_bad(drain, tally);
       return len;
     }
-    if (sample.depth > 0) {
+    if (sample.depth > 0 && is_late) {
+      skip_sample(tally);
+    } else if (sample.depth > 0) {
       take_sample(drain, target, view, &sample, tally);
       census_record(target, view->slot, sample.weight);
     }
     at += (size_t)size;
-    if (++taken % RECORDS_A_LOOK == 0 && toll_is_over(&target->toll)) return at;
+    if (is_late || ++taken % RECORDS_A_LOOK != 0 || !toll_is_over(&target->toll)) continue;
+    if (!drain->is_last) return at;
+    is_late = true;
   }
   return len;
 }
@@ -193,7 +206,7 @@ uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   uint64_t records = 0;
   if (target->held.clock != RING_CLOCK_THREAD) weigh(drain, target);
   uint32_t count = target->ring.slot_count, first = target->turn_slot % count;
-  for (uint32_t i = 0; i < count && !is_turn_over(target, records); i++) {
+  for (uint32_t i = 0; i < count && (drain->is_last || !is_turn_over(target, records)); i++) {
     target->turn_slot = (first + i) % count;
     records += drain_slot(drain, target, target->turn_slot);
   }
@@ -204,6 +217,7 @@ uint64_t timer_drain_run(struct drain *drain, struct target *target) {
    left: until then its records wait for the next drain. */
 uint32_t drain_reclaim_slots(struct target *target, pid_t pid) {
   uint32_t owned = 0;
+  struct claim seen = {0}; /* most threads are of one process */
   struct ring_view view;
   for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
     ring_reader_look(&target->ring, slot, &view);
@@ -212,7 +226,7 @@ uint32_t drain_reclaim_slots(struct target *target, pid_t pid) {
     ring_reader_look(&target->ring, slot, &view);
     if (is_gone && view.head == view.tail && !view.is_broken)
       ring_reader_free_slot(&target->ring, slot);
-    else
+    else if (is_gone || claim_stands(target, (pid_t)view.pid, &seen))
       owned++;
   }
   return owned;

@@ -5,7 +5,8 @@
 
    Turns are cut where a record ends; a turn may be longer by what one record costs.  Nothing is
    dropped here: what has to wait fills its ring, and who writes into a full ring counts that
-   itself. */
+   itself.  Only where an account is closed can nothing wait: then one longer turn is given to
+   whoever owes, and what is left after that is dropped and counted (drain_run_last). */
 #include "toll.h"
 
 #include "common/clock.h"
@@ -20,10 +21,14 @@ bool toll_may_pass(struct toll *toll, uint64_t now_ns) {
   return toll->debt_ns < TOLL_BURST_MS * NS_PER_MS;
 }
 
-bool toll_begin(struct toll *toll, unsigned turn_ms) {
-  if (!toll_may_pass(toll, clock_monotonic_ns())) return false;
+void toll_begin_last(struct toll *toll, unsigned turn_ms) {
   toll->begun_ns = clock_cpu_ns();
   toll->turn_ns = turn_ms * NS_PER_MS;
+}
+
+bool toll_begin(struct toll *toll, unsigned turn_ms) {
+  if (!toll_may_pass(toll, clock_monotonic_ns())) return false;
+  toll_begin_last(toll, turn_ms);
   return true;
 }
 

@@ -8,10 +8,12 @@
 #include <stdint.h>
 
 enum {
-  TOLL_SHARE_PERCENT = 20, /* of one CPU, in the long run */
-  TOLL_BURST_MS = 400,     /* a start (libraries to be read) may cost more at once */
-  TOLL_TURN_MS = 20,       /* of a drain */
-  TOLL_FIRST_TURN_MS = 200 /* of a registration */
+  TOLL_SHARE_PERCENT = 20,  /* of one CPU, in the long run */
+  TOLL_BURST_MS = 400,      /* a start (libraries to be read) may cost more at once */
+  TOLL_TURN_MS = 20,        /* of a drain */
+  TOLL_FIRST_TURN_MS = 200, /* of a registration */
+  TOLL_LAST_MS = 200,       /* of the drain that an account is closed after */
+  TOLL_LAST_ALL_MS = 2000,  /* of all these together */
 };
 
 /* All zero: nothing was spent yet. */
@@ -23,6 +25,8 @@ struct toll {
 
 /* Begins a turn of TURN_MS.  Returns false when it has to wait. */
 bool toll_begin(struct toll *toll, unsigned turn_ms);
+/* Begins one that cannot wait, whatever is owed. */
+void toll_begin_last(struct toll *toll, unsigned turn_ms);
 /* The turn is used up: whoever can stop stops. */
 bool toll_is_over(const struct toll *toll);
 /* Books the turn. */

@@ -71,7 +71,10 @@ static void report_residuals(struct worker *worker) {
 }
 
 static int close_window(struct worker *worker, bool is_final) {
-  drain_run_whole(&worker->drain);
+  if (is_final)
+    drain_run_last(&worker->drain, 0);
+  else
+    drain_run_whole(&worker->drain);
   report_residuals(worker);
   int error = shipper_close_window(&worker->shipper, is_final);
   uplink_kick(worker->uplink);
@@ -296,11 +299,19 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
   event_add(worker->tick, &next);
 }
 
-/* TERM or INT, or the keeper's end of the socket pair is gone. */
+/* TERM or INT. */
 static void on_end(evutil_socket_t fd, short what, void *context) {
   (void)fd;
   (void)what;
   begin_stop(context);
+}
+
+static void on_keeper(evutil_socket_t socket, short what, void *context) {
+  struct worker *worker = context;
+  (void)what;
+  if (!hold_has_ended(socket)) return;
+  event_del(worker->keeper_gone);
+  begin_stop(worker);
 }
 
 static void on_packet(void *context, struct intake_packet *packet) {
@@ -421,7 +432,8 @@ static int start_events(struct worker *worker) {
   worker->tick = event_new(loop, -1, 0, on_tick, worker);
   worker->terminate = evsignal_new(loop, SIGTERM, on_end, worker);
   worker->interrupt = evsignal_new(loop, SIGINT, on_end, worker);
-  worker->keeper_gone = event_new(loop, worker->keeper->worker_socket, EV_READ, on_end, worker);
+  worker->keeper_gone =
+      event_new(loop, worker->keeper->worker_socket, EV_READ | EV_PERSIST, on_keeper, worker);
   if (!worker->tick || !worker->terminate || !worker->interrupt || !worker->keeper_gone)
     return -ENOMEM;
   struct timeval soon = {0, 0};

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline from a timer ring to the spool, in one process and with workers that are killed. */
+#include "daemon/claim.h"
 #include "daemon/drain.h"
+#include "daemon/proc_stat.h"
 #include "daemon/shipper.h"
+#include "daemon/switch.h"
 #include "daemon/timer_ring.h"
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/clock.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
@@ -165,6 +169,7 @@ static void produce(struct producer *producer) {
 
 /* Every move of a tail passes here: what it will mean must be written down by then, and the slot's
    counts must have moved already. */
+static bool is_slow;
 void __real_ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
 void __wrap_ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
 
@@ -177,6 +182,9 @@ void __wrap_ring_reader_release(const struct ring_reader *ring, uint32_t slot, u
   ring_reader_look(ring, slot, &view);
   assert_int_equal(view.counted_full, pending.counted_full);
   __real_ring_reader_release(ring, slot, tail);
+  uint64_t begun = clock_cpu_ns();
+  while (is_slow && clock_cpu_ns() - begun < (TOLL_LAST_MS + 10) * NS_PER_MS) {
+  }
 }
 
 /* The page as a worker leaves it that was killed after step 2: one record is about to be drained.
@@ -269,6 +277,83 @@ static void what_found_no_room_in_the_ring_is_counted_once(void **state) {
   const struct counters *books = counter_page_books(page);
   assert_int_equal(books->dropped[LOSS_RING_FULL], producer.full);
   assert_int_equal(books->produced, 2000);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
+  close_pipeline(&p);
+}
+
+static void a_last_drain_leaves_nothing_behind_whatever_is_owed(void **state) {
+  (void)state;
+  struct pipeline p;
+  struct producer producer;
+  open_producer(&producer);
+  open_pipeline(&p);
+  struct toll *toll = &targets_find(&p.targets, 1)->toll;
+  for (unsigned i = 0; i < 100; i++) produce(&producer);
+  *toll = (struct toll){.debt_ns = 1000000000000, .leaked_ns = clock_monotonic_ns()};
+  drain_run_whole(&p.drain);
+  assert_int_equal(counter_page_books(page)->produced, 0);
+  drain_run_last(&p.drain, 77); /* another run's */
+  assert_int_equal(counter_page_books(page)->produced, 0);
+  drain_run_last(&p.drain, 0);
+  assert_int_equal(counter_page_books(page)->produced, 100);
+  assert_int_equal(atomic_load(&producer.slot->head), atomic_load(&producer.slot->tail));
+  assert_int_equal(window_records(p.window), 100);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
+  close_pipeline(&p);
+}
+
+/* The first slot's drain takes so long that there is no time for the second. */
+static void what_a_last_drain_has_no_time_for_is_dropped_and_counted(void **state) {
+  (void)state;
+  struct pipeline p;
+  struct producer producer;
+  open_producer(&producer);
+  open_pipeline(&p);
+  struct target *target = targets_find(&p.targets, 1);
+  produce(&producer);
+  producer.slot = (struct ring_slot *)(void *)(producer.ring.base +
+                                               ring_slot_offset(1, producer.ring.slot_bytes));
+  for (unsigned i = 0; i < 100; i++) produce(&producer);
+  target->toll = (struct toll){.debt_ns = 1000000000000, .leaked_ns = clock_monotonic_ns()};
+  is_slow = true;
+  drain_run_last(&p.drain, 0);
+  is_slow = false;
+  const struct counters *books = counter_page_books(page);
+  assert_int_equal(books->produced, 101);
+  assert_int_equal(books->dropped[LOSS_RING_FULL], 100);
+  assert_int_equal(target->weight_ns, target->held.unit_ns); /* the rest is [unsampled] */
+  assert_int_equal(atomic_load(&producer.slot->head), atomic_load(&producer.slot->tail));
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
+  close_pipeline(&p);
+}
+
+static void a_dead_target_is_not_held_by_a_stranger_it_names(void **state) {
+  (void)state;
+  struct pipeline p;
+  struct producer producer;
+  const int32_t strangers[] = {1, -1, (int32_t)getppid()};
+  open_producer(&producer);
+  open_pipeline(&p);
+  struct target *target = targets_find(&p.targets, 1);
+  struct ring_header *header = (struct ring_header *)(void *)producer.ring.base;
+  struct proc_stat self;
+  assert_int_equal(proc_stat_read(getpid(), &self), 0);
+  target->held.start_ticks = self.start_ticks;
+  target->held.pid = 0x3ffffff0; /* it is gone */
+  target->held.uid = 65534;      /* and was nobody's */
+  assert_false(switch_has_process(target));
+  for (unsigned i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+    uint32_t pid = (uint32_t)strangers[i];
+    atomic_store(&header->processes[i].who, (uint64_t)pid << 32);
+    assert_false(switch_has_process(target));
+    atomic_store(&producer.slot->owner, ring_owner(pid, pid));
+    assert_int_equal(drain_reclaim_slots(target, 0), 0);
+  }
+  target->held.uid = getuid();
+  atomic_store(&header->processes[9].who, (uint64_t)getpid() << 32);
+  assert_true(switch_has_process(target));
+  target->row_claims[9].start_ticks++; /* the number was given again */
+  assert_false(switch_has_process(target));
   timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
@@ -437,6 +522,9 @@ int main(void) {
       TEST(a_drain_that_had_moved_the_tail_is_booked),
       TEST(records_become_a_batch_in_the_spool),
       TEST(what_found_no_room_in_the_ring_is_counted_once),
+      TEST(a_last_drain_leaves_nothing_behind_whatever_is_owed),
+      TEST(what_a_last_drain_has_no_time_for_is_dropped_and_counted),
+      TEST(a_dead_target_is_not_held_by_a_stranger_it_names),
       TEST(a_torn_record_is_skipped_and_counted),
       TEST(a_targets_wild_claims_of_loss_are_not_believed),
       TEST(a_slot_is_freed_once_its_thread_is_gone_and_it_is_empty),

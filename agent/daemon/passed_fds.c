@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many descriptors come is the sender's choice, and padding may let the kernel put one more
+   into a buffer than it was made for: so they are counted here, and what is too much is closed
+   rather than left open in a process that runs for months. */
+#include "passed_fds.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+unsigned passed_fds_take(struct msghdr *packet, int *fds, unsigned fds_max) {
+  unsigned count = 0;
+  for (struct cmsghdr *head = CMSG_FIRSTHDR(packet); head; head = CMSG_NXTHDR(packet, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    size_t more = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < more; i++) {
+      int fd;
+      memcpy(&fd, CMSG_DATA(head) + i * sizeof fd, sizeof fd);
+      if (count < fds_max)
+        fds[count++] = fd;
+      else
+        close(fd);
+    }
+  }
+  return count;
+}
