@@ -52,12 +52,15 @@ static void print_forms(const struct option *row) {
     printf("%s\n%*s", form, HELP_INDENT, "");
 }
 
-/* Default and environment name stay together, on the same line where they fit. */
+/* Default and environment name stay together, on the same line where they fit.  A default that is
+   no value of the option is told of by the help itself. */
 static void print_note(const struct option *row, int column) {
   char note[HELP_NOTE_MAX], environment[OPTION_ENVIRONMENT_MAX];
   const char *fallback = row->fallback ? row->fallback : row->kind == OPTION_FLAG ? "no" : "none";
   option_environment_name(row->name, environment);
-  int len = snprintf(note, sizeof note, "[%.64s] [%s]", fallback, environment);
+  bool is_told = row->fallback == NULL && row->help && strstr(row->help, "(default: ") != NULL;
+  int len = is_told ? snprintf(note, sizeof note, "[%s]", environment)
+                    : snprintf(note, sizeof note, "[%.64s] [%s]", fallback, environment);
   if (column + 1 + len > HELP_WIDTH && column > HELP_INDENT)
     printf("\n%*s%s", HELP_INDENT, "", note);
   else

@@ -63,7 +63,7 @@ static int parse_words(struct ctl *ctl, int count, char **words) {
     fault = wanted == 2 ? "needs one number, in Hz" : "takes no more words";
   if (fault == NULL && ctl->verb == INTAKE_RATE) {
     ctl->mhz = hz_parse(words[1]);
-    if (ctl->mhz == 0) fault = "the rate is not a number between 1 and 10000";
+    if (ctl->mhz == 0) fault = "the rate is not a number between 0.1 and 10000";
   }
   if (fault == NULL) return 0;
   fprintf(stderr, "fleetprof: ctl: %.100s%s%s; see --help\n", word, *word ? ": " : "", fault);

@@ -20,5 +20,5 @@ uint32_t hz_parse(const char *text) {
     decimals += is_fraction;
   }
   for (; decimals < 3; decimals++) mhz *= 10;
-  return mhz >= HZ_MIN * 1000 && mhz <= HZ_MAX * 1000 ? (uint32_t)mhz : 0;
+  return mhz >= HZ_MHZ_MIN && mhz <= HZ_MAX * 1000 ? (uint32_t)mhz : 0;
 }

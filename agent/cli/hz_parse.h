@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { HZ_MIN = 1, HZ_MAX = 10000 };
+enum { HZ_MHZ_MIN = 100, HZ_MAX = 10000 };
 
 /* "99" or "99.5" -> thousandths of a hertz; 0 when TEXT is no such number or out of range.  Pure.
  */

@@ -26,6 +26,7 @@
 #include "note.h"
 #include "output_file.h"
 #include "private_daemon.h"
+#include "program_look.h"
 #include "relay.h"
 #include "ring/ring_clock.h"
 #include "run_settings.h"
@@ -43,9 +44,7 @@
 enum { SETUP_MS = 2000 }; /* a worker that was killed is back within a second */
 enum {
   EXIT_FAILED = 1,
-  EXIT_USAGE = 2,
-  EXIT_NOT_EXECUTABLE = 126,
-  EXIT_NOT_FOUND = 127,
+  EXIT_USAGE = 2, /* a program that cannot be executed is a wrong word, too */
   EXIT_SIGNAL = 128
 };
 
@@ -203,7 +202,8 @@ static void finish(const struct run *run, const struct rusage *usage) {
     say(run, "sampled by %s, but the daemon no longer answers: %s", run->sampler, strerror(-error));
 }
 
-/* What to do about a program that cannot be executed. */
+/* What to do about a program that cannot be executed.  Most are found before anything starts; what
+   only exec can tell (an interpreter that is not there) comes later, with the same status. */
 static const char *program_mend(const char *program, int error) {
   struct stat found;
   bool is_there = strchr(program, '/') != NULL && stat(program, &found) == 0;
@@ -220,7 +220,7 @@ static const char *program_mend(const char *program, int error) {
 static int refuse_program(const char *program, int error) {
   fprintf(stderr, "fleetprof: %s: %s: %s\n", program, strerror(-error),
           program_mend(program, error));
-  return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+  return EXIT_USAGE;
 }
 
 /* The daemon was told of a program that did not come to be. */
@@ -239,7 +239,8 @@ static int run_program(struct run *run) {
   int error = launch_start(program, &run->timer.environment, &launch);
   if (error != 0) {
     relay_end();
-    return refuse_program(program[0], error);
+    fprintf(stderr, "fleetprof: %s: no process for it: %s\n", program[0], strerror(-error));
+    return EXIT_FAILED;
   }
   enum launch_manner manner = choose_sampler(run, launch.pid);
   error = launch_release(&launch, manner);
@@ -263,6 +264,8 @@ int run_main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   if (run.settings.is_done) return 0;
+  int error = program_look(run.settings.program[0]);
+  if (error != 0) return refuse_program(run.settings.program[0], error);
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   if (run.settings.options.output == NULL)
     find_daemon(&run);

@@ -22,7 +22,7 @@ static const struct option rows[] = {
      "name of the service; the program's file name unless given", OPTION_STRING, OFFSET(service)},
     {"label", 'l', "K=V", NULL, "What is profiled", "label of the samples; may be given many times",
      OPTION_LIST, OFFSET(labels)},
-    {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 1 to 10000", OPTION_STRING,
+    {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 0.1 to 10000", OPTION_STRING,
      OFFSET(hz)},
     {"sampler", 0, "NAME", "auto", "How",
      "auto, perf or timer; what cannot run falls to the next, and status says why; by name only: "
@@ -62,7 +62,11 @@ static const struct option_table table = {
     .epilogue = "EXAMPLES\n"
                 "  fleetprof run -- redis-server --port 7000\n"
                 "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
-                "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n",
+                "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n"
+                "\nEXIT STATUS\n"
+                "  that of PROGRAM, or 128+N when signal N ended it; 2 for a wrong option or a\n"
+                "  PROGRAM that is not there or cannot be executed; 1 when --output cannot be\n"
+                "  written\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
@@ -173,7 +177,7 @@ static int check(struct run_settings *settings) {
   settings->asked_mhz = hz_parse(options->hz);
   const char *fault = NULL;
   if (settings->asked_mhz == 0)
-    fault = "--hz: not a number between 1 and 10000";
+    fault = "--hz: not a number between 0.1 and 10000";
   else if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
     fault = "--sampler perf: a histogram or recorder is written inside the program; "
             "take --sampler timer or leave it to auto";

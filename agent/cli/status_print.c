@@ -27,6 +27,11 @@ static const char *text(const cJSON *object, const char *name) {
   return cJSON_IsString(value) && value->valuestring != NULL ? value->valuestring : "";
 }
 
+/* "1 sample", "2 samples". */
+static const char *plural(double count) {
+  return count == 1 ? "" : "s";
+}
+
 static bool is_true(const cJSON *object, const char *name) {
   return cJSON_IsTrue(field(object, name));
 }
@@ -77,19 +82,22 @@ static void print_uplink(const cJSON *status, FILE *out) {
   double retry_ms = number(uplink, "retry_in_ms");
   if (!is_true(uplink, "connected") && retry_ms > 0)
     fprintf(out, "; next try in %s", print_time(retry_ms / 1000, retry));
-  fprintf(out, "\n            %.0f batches acked, %s sent%s%s\n", number(uplink, "acked_batches"),
+  fprintf(out, "\n            %.0f batch%s acked, %s sent%s%s\n", number(uplink, "acked_batches"),
+          number(uplink, "acked_batches") == 1 ? "" : "es",
           print_bytes(number(uplink, "sent_bytes"), sent), page[0] ? ", shown at " : "", page);
 }
 
 static void print_spool(const cJSON *status, FILE *out) {
   char bytes[AMOUNT_BYTES], room[AMOUNT_BYTES];
   const cJSON *spool = field(status, "spool");
-  fprintf(out, "  spool     %.0f batches, %.0f samples, %s of %s", number(spool, "entries"),
-          number(spool, "records"), print_bytes(number(spool, "bytes"), bytes),
+  fprintf(out, "  spool     %.0f batch%s, %.0f sample%s, %s of %s", number(spool, "entries"),
+          number(spool, "entries") == 1 ? "" : "es", number(spool, "records"),
+          plural(number(spool, "records")), print_bytes(number(spool, "bytes"), bytes),
           print_bytes(number(spool, "bytes_max"), room));
   if (number(spool, "corrupt_segments") + number(spool, "quarantined") > 0)
-    fprintf(out, "; %.0f corrupt files, %.0f batches refused for good",
-            number(spool, "corrupt_segments"), number(spool, "quarantined"));
+    fprintf(out, "; %.0f corrupt file%s, %.0f batch%s refused for good",
+            number(spool, "corrupt_segments"), plural(number(spool, "corrupt_segments")),
+            number(spool, "quarantined"), number(spool, "quarantined") == 1 ? "" : "es");
   fprintf(out, "%s%s\n", text(spool, "error")[0] ? "; last error: " : "", text(spool, "error"));
 }
 
@@ -105,7 +113,8 @@ static void print_loss(const cJSON *status, FILE *out) {
   }
   fputs(total > 0 ? "\n" : ", none lost\n", out);
   double threads = number(loss, "threads_unsampled");
-  if (threads > 0) fprintf(out, "            %.0f threads could not be sampled\n", threads);
+  if (threads > 0)
+    fprintf(out, "            %.0f thread%s could not be sampled\n", threads, plural(threads));
   const cJSON *reason;
   unsigned printed = 0;
   cJSON_ArrayForEach(reason, field(loss, "unsampled"))

@@ -11,7 +11,7 @@
    two CPUs do to it at the same instant can harm nobody else.  The same storm left that ring whole.
 
    All records in it are of one size, READ and LOST alike, so a damaged one costs itself.  The page
-   that heads the ring is shared with whoever opened the events, a stranger to a system daemon: its
+   that heads the ring is shared with whoever opened the events, `run` for our own user: its
    numbers are checked, and ours are kept elsewhere.
 
    The ring is the worker's: when a worker dies, the ends since its last drain go with it, into the

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New targets.  Each request is checked as a stranger's: the sender's pid and uid are the kernel's
-   word, descriptors are looked at before they are used (a maps descriptor must be a file of procfs,
-   a perf descriptor a perf event), and there is a limit on targets and on ring memory, of which one
-   user of a system daemon gets three quarters at most.  What is refused gets one line that says
-   why; the program runs on unprofiled.
+   word, descriptors are looked at before they are used (maps_file.c, perf_admission.c), and there
+   is a limit on targets and on ring memory, of which one user of a system daemon gets three
+   quarters at most.  What is refused gets one line that says why; the program runs on unprofiled.
 
    Before the answer goes out the keeper holds a copy of every descriptor, so from the first sample
    on nothing depends on this worker's life.
 
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
    mean other processes here. */
+#include "registrar.h"
 #include "image.h"
-#include "intake.h"
+#include "maps_file.h"
 #include "proc_status.h"
 #include "recorder.h"
 #include "recorder_files.h"
 #include "switchboard.h"
 #include "timer_ring.h"
-#include "worker.h"
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -27,10 +26,8 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -39,7 +36,7 @@ enum {
   SHARE_OF_USER_DENOMINATOR = 4,
 };
 
-static const char kill_reason[] = "a kill-switch file turns sampling off (fleetprof doctor)";
+const char registrar_kill_reason[] = "a kill-switch file turns sampling off (fleetprof doctor)";
 
 static bool is_same_namespace(pid_t pid) {
   char path[64], ours[64], theirs[64];
@@ -48,11 +45,6 @@ static bool is_same_namespace(pid_t pid) {
   ssize_t their_len = readlink(path, theirs, sizeof theirs);
   if (our_len <= 0 || their_len <= 0) return true; /* a kernel without namespaces */
   return our_len == their_len && memcmp(ours, theirs, (size_t)our_len) == 0;
-}
-
-static bool is_procfs_file(int fd) {
-  struct statfs found;
-  return fstatfs(fd, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
 }
 
 static uint64_t share_of_user(uint64_t all) {
@@ -77,15 +69,14 @@ static bool fits(const struct worker *worker, uint32_t uid, uint64_t ring_bytes)
 }
 
 /* Programs that come and go faster than targets are swept must not fill the house. */
-static bool has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
+bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
   if (fits(worker, uid, ring_bytes)) return true;
   worker_sweep_targets(worker);
   return fits(worker, uid, ring_bytes);
 }
 
-/* The part of a target that both kinds take from the request. */
-static const char *describe(struct worker *worker, const struct intake_packet *packet,
-                            struct hold_target *ret) {
+const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,
+                               struct hold_target *ret) {
   const struct intake_request *request = packet->request;
   struct proc_stat stat;
   uint32_t mhz = request->asked_mhz;
@@ -110,8 +101,8 @@ static const char *describe(struct worker *worker, const struct intake_packet *p
   return NULL;
 }
 
-/* Gives copies of FDS to the keeper and takes them over.  Returns the target or NULL. */
-static struct target *take(struct worker *worker, const struct hold_target *held, const int *fds) {
+struct target *registrar_take(struct worker *worker, const struct hold_target *held,
+                              const int *fds) {
   int error = hold_send_keep(worker->keeper->worker_socket, held, fds);
   if (error) {
     log_warn("target %d: the keeper cannot hold it: %s", (int)held->pid, strerror(-error));
@@ -179,11 +170,12 @@ static uint64_t end_before_exec(struct worker *worker, pid_t pid) {
 
 static const char *check_target(struct worker *worker, const struct intake_packet *packet) {
   /* None: the program sees no /proc. */
-  if (packet->fd_count > 1 || (packet->fd_count == 1 && !is_procfs_file(packet->fds[0])))
+  if (packet->fd_count > 1 ||
+      (packet->fd_count == 1 && !maps_file_take(packet->fds[0], packet->pid)))
     return "a ring needs the descriptor of /proc/self/maps";
   if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
   if (worker->stop_by_ns != 0) return "the daemon is ending";
-  return switchboard_kill_path(worker) ? kill_reason : NULL;
+  return switchboard_kill_path(worker) ? registrar_kill_reason : NULL;
 }
 
 /* The sandbox that a program was started in has let it set its timers. */
@@ -247,7 +239,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   held->clock = packet->request->clock;
   held->start_cpu_ns = proc_cpu_ns(packet->pid);
   held->fd_count = 1 + packet->fd_count; /* the ring's, and that of the maps */
-  const char *fault = describe(worker, packet, held);
+  const char *fault = registrar_describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
   held->filters = filters_of(packet->pid);
@@ -255,7 +247,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   held->control = is_dormant ? RING_PAUSE : RING_RUN;
   fault = size_ring(worker, packet, held);
   if (fault != NULL) return fault;
-  if (!has_room(worker, held->uid, timer_ring_bytes(held)))
+  if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))
     return "256 targets or 64 MiB of rings, or three quarters of that by one user, are in use";
   return NULL;
 }
@@ -281,7 +273,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   int fds[2] = {ring, maps_fd_of(packet)};
-  struct target *target = take(worker, &held, fds);
+  struct target *target = registrar_take(worker, &held, fds);
   if (target == NULL) {
     close(ring);
     if (held.is_file)
@@ -301,49 +293,6 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   if (has_image && process != NULL) begin_image(worker, target, process);
 }
 
-/* Redirects each event into its CPU's ring; the last two may be perf_exits.h's. */
-static const char *redirect(struct worker *worker, const struct intake_packet *packet,
-                            struct hold_target *held) {
-  const struct perf_rings *perf = &worker->keeper->perf;
-  uint64_t id;
-  if (perf->count == 0) return perf->why;
-  held->fd_count = perf->count;
-  held->exit_fd_count = packet->fd_count == perf->count + 2 ? 2 : 0;
-  if (packet->fd_count != hold_fds(held)) return "one perf event for each online CPU is needed";
-  for (unsigned i = 0; i < packet->fd_count; i++)
-    if (!perf_event_id(packet->fds[i], &id)) return "a descriptor is no perf event";
-  for (unsigned i = 0; i < perf->count; i++)
-    if (perf_ring_redirect(&perf->cpus[i], packet->fds[i]) < 0)
-      return "a perf event cannot be redirected: another CPU or clock";
-  return NULL;
-}
-
-void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
-  struct hold_target held = {.kind = HOLD_PERF, .pid = packet->request->pid};
-  const char *fault = worker->stop_by_ns != 0 ? "the daemon is ending" : NULL;
-  if (fault == NULL && switchboard_kill_path(worker) != NULL) fault = kill_reason;
-  long owner = proc_owner(held.pid);
-  if (fault == NULL && (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)))
-    fault = "the program is not yours";
-  if (fault == NULL && !has_room(worker, packet->uid, 0))
-    fault = "256 targets, or 192 of one user, are profiled already";
-  if (fault == NULL) fault = describe(worker, packet, &held);
-  if (fault == NULL && held.collect > RING_PC_LR)
-    fault = "a histogram or recorder is written inside the program, not by perf";
-  if (fault == NULL) fault = redirect(worker, packet, &held);
-  struct target *target = fault == NULL ? take(worker, &held, packet->fds) : NULL;
-  if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";
-  if (fault != NULL) {
-    intake_refuse(packet->connection, fault);
-    return;
-  }
-  for (unsigned i = 0; i < packet->fd_count; i++) packet->fds[i] = -1;
-  run_note_join(worker, target);
-  /* So that status can say what was chosen when the program has long ended. */
-  run_note_add(worker, packet, "perf");
-  intake_accept(packet->connection);
-}
-
 void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
   long owner = proc_owner(packet->request->pid);
   if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)) {
@@ -351,7 +300,7 @@ void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   if (switchboard_kill_path(worker) != NULL) {
-    intake_refuse(packet->connection, kill_reason);
+    intake_refuse(packet->connection, registrar_kill_reason);
     return;
   }
   run_note_add(worker, packet, packet->request->sampler);

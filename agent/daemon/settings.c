@@ -65,6 +65,10 @@ static const struct option rows[] = {
     {"dormant", 0, NULL, NULL, "Sampling",
      "programs that load the agent start paused, without a timer, until fleetprof ctl resume",
      OPTION_FLAG, AT(is_dormant)},
+    {"window", 0, "TIME", "10s", "Sampling",
+     "time that one batch covers; up to a minute when "
+     "little happens",
+     OPTION_DURATION, AT(window_ns)},
     {"system", 0, NULL, NULL, "Whole board",
      "sample every program and the kernel, besides what `fleetprof run` brings (root or "
      "CAP_PERFMON)",
@@ -78,10 +82,6 @@ static const struct option rows[] = {
     {"deny", 0, "SERVICE", NULL, "Whole board",
      "do not ship these, even when they are allowed; their time is part of [others]", OPTION_LIST,
      AT(deny)},
-    {"window", 0, "TIME", "10s", "Sampling",
-     "time that one batch covers; up to a minute when "
-     "little happens",
-     OPTION_DURATION, AT(window_ns)},
     {"budget-debug", 0, "BYTES/day", "256M/day", "Budgets",
      "debug files sent to a collector that asks for them", OPTION_BYTES_DAY,
      AT(budget_debug_bytes_day)},
@@ -173,6 +173,12 @@ static int check(const struct settings *s, char *error, size_t error_len) {
   }
   if (s->hz < 1 || s->hz > HZ_MAX) {
     snprintf(error, error_len, "--hz: must be between 1 and %d", HZ_MAX);
+    return -EINVAL;
+  }
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  if (s->budget_cpu > 100.0 * (double)(cpus > 0 ? cpus : 1)) {
+    snprintf(error, error_len, "--budget-cpu: is of one CPU; the %ld here are %ld%%", cpus,
+             100 * cpus);
     return -EINVAL;
   }
   if (s->collector != NULL && s->collector[0] != '\0' && !is_address(s->collector)) {

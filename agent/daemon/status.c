@@ -129,7 +129,7 @@ static void print_intake(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-void status_print(const struct worker *worker, struct buf *ret) {
+void status_print(const struct worker *worker, uint32_t viewer, struct buf *ret) {
   struct budget_figures figures;
   budget_figures(worker, &figures);
   buf_append_byte(ret, '{');
@@ -139,7 +139,7 @@ void status_print(const struct worker *worker, struct buf *ret) {
   print_uplink(worker, ret);
   print_spool(worker, ret);
   print_loss(worker, ret);
-  status_print_targets(worker, ret);
+  status_print_targets(worker, viewer, ret);
   status_print_notes(worker, ret);
   print_intake(worker, ret);
   buf_append_string(ret, "}\n");
@@ -160,7 +160,7 @@ void status_on_request(struct worker *worker, struct intake_packet *packet) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
     if (worker->targets.rows[row] != NULL && worker->targets.rows[row]->held.kind == HOLD_PERF)
       target_read_total(worker->targets.rows[row]);
-  status_print(worker, &text);
+  status_print(worker, packet->uid, &text);
   int fd = text.failed ? -1 : make_memfd(&text);
   buf_fini(&text);
   if (fd < 0) {

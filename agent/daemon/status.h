@@ -20,6 +20,8 @@
 #ifndef DAEMON_STATUS_H
 #define DAEMON_STATUS_H
 
+#include <stdint.h>
+
 struct buf;
 struct intake_packet;
 struct worker;
@@ -27,11 +29,12 @@ struct worker;
 /* Answers STATUS with a memfd that holds the text. */
 void status_on_request(struct worker *worker, struct intake_packet *packet);
 
-/* Appends the text to RET. */
-void status_print(const struct worker *worker, struct buf *ret);
+/* Appends the text that user VIEWER may read to RET: the arguments and labels of a program are for
+   its owner, the daemon's own user and root. */
+void status_print(const struct worker *worker, uint32_t viewer, struct buf *ret);
 
 /* Its parts, one field each: the programs; the notes of `run`; threads without samples, in all. */
-void status_print_targets(const struct worker *worker, struct buf *out);
+void status_print_targets(const struct worker *worker, uint32_t viewer, struct buf *out);
 void status_print_notes(const struct worker *worker, struct buf *out);
 void status_print_unsampled(const struct worker *worker, struct buf *out);
 

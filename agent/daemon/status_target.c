@@ -20,6 +20,7 @@
 #include "ring/histogram_reader.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static void print_reasons(const uint32_t *counts, struct buf *out) {
   json_open(out, "unsampled");
@@ -107,7 +108,14 @@ static void print_argv(const struct hold_target *held, struct buf *out) {
               found[held->argv_quality <= INTAKE_ARGV_GUESSED ? held->argv_quality : 0]);
 }
 
-static void print_target(const struct worker *worker, const struct target *target,
+/* Both are the user's own words, and arguments may be secrets. */
+static void print_private(const struct hold_target *held, uint32_t viewer, struct buf *out) {
+  bool may_see = viewer == 0 || viewer == geteuid() || viewer == held->uid;
+  if (may_see && held->argv_quality != INTAKE_ARGV_NONE) print_argv(held, out);
+  print_labels(out, may_see ? held->labels : "");
+}
+
+static void print_target(const struct worker *worker, const struct target *target, uint32_t viewer,
                          struct buf *out) {
   const struct hold_target *held = &target->held;
   const struct process *root = processes_find(worker->processes, held->pid);
@@ -119,7 +127,6 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_number(out, "pid", (uint64_t)held->pid);
   json_string(out, "service", switchboard_service(worker, target));
   json_string(out, "exe", exe);
-  if (held->argv_quality != INTAKE_ARGV_NONE) print_argv(held, out);
   json_string(out, "sampler", target_sampler(target));
   target_explain(target, why, sizeof why);
   json_string(out, "why", why);
@@ -133,20 +140,20 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_number(out, "sample_ns", cost_sample_ns(budget_meter(worker->budget), target));
   json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
   print_ring(target, out);
-  print_labels(out, held->labels);
+  print_private(held, viewer, out);
   print_census(target, out);
   json_string(out, "state", switchboard_state(worker, target));
   json_bool(out, "ended", target->ended_ns != 0);
   buf_append_byte(out, '}');
 }
 
-void status_print_targets(const struct worker *worker, struct buf *out) {
+void status_print_targets(const struct worker *worker, uint32_t viewer, struct buf *out) {
   json_name(out, "targets");
   buf_append_byte(out, '[');
   for (uint32_t row = 0, printed = 0; row < HOLD_TARGETS_MAX; row++) {
     if (worker->targets.rows[row] == NULL) continue;
     if (printed++ > 0) buf_append_byte(out, ',');
-    print_target(worker, worker->targets.rows[row], out);
+    print_target(worker, worker->targets.rows[row], viewer, out);
   }
   buf_append_byte(out, ']');
 }

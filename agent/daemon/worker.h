@@ -95,7 +95,7 @@ void worker_end_target(struct worker *worker, struct target *target);
 /* Ships the recorders of the run NOTE (its serial) whose programs are gone. */
 void worker_ship_recorders(struct worker *worker, uint32_t note);
 
-/* registrar.c: TARGET, PERF and NOTE. */
+/* registrar.c: TARGET and NOTE; registrar_perf.c: PERF. */
 void registrar_on_target(struct worker *worker, struct intake_packet *packet);
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
 void registrar_on_note(struct worker *worker, struct intake_packet *packet);

@@ -7,7 +7,8 @@
      target (preload)  TARGET {hz, service, labels, exe, argv, collect ...} + fd of /proc/self/maps,
                        where there is one
        daemon          RING {} + memfd          or REFUSED {why}
-     fleetprof run     PERF {pid, hz, service, labels} + one perf event fd a CPU, in CPU order
+     fleetprof run     PERF {pid, hz, service, labels} + one perf event fd a CPU, in CPU order; of
+                       another user than the daemon's they are let go of and opened anew
        daemon          ACCEPTED                 or REFUSED {why}
      fleetprof run     FLUSH {pid, user/system time}: the program has ended
        daemon          FLUSHED {outcome, records}, once all that was drained is acked, or is known

@@ -26,8 +26,14 @@ usage "role" fleetprof-collector token --data "$W/x" --role king
 printf 'hz = 99\nspeling = 1\n' >"$W/bad.conf"
 usage "bad.conf:2.*speling" fleetprofd --config "$W/bad.conf" --state "$W/x"
 usage "label" fleetprofd --label nonsense --state "$W/x"
-fleetprof run --state "$B" -- "$W/not-there" >"$W/out" 2>"$W/err"
-[ $? = 127 ] && grep -q not-there "$W/err" || fail "a program that is not there: $(cat "$W/err")"
+usage "budget-cpu" fleetprofd --budget-cpu 100000% --state "$W/x"
+# A program that cannot be: one line, and nothing was started or made for it.
+echo text >"$W/no-program"
+for program in "$W/not-there" not-there-at-all "$W/no-program" "$W"; do
+  usage "^fleetprof: $program: " fleetprof run --state "$W/x" -- "$program"
+  [ "$(wc -l <"$W/err")" = 1 ] || fail "$program: $(cat "$W/err")"
+done
+[ ! -e "$W/x" ] || fail "a daemon was started for a program that is not there"
 
 http() {   # http STATUS PATTERN QUERY...
   local want=$1 pattern=$2 got

@@ -60,10 +60,12 @@ static void rates_are_read_to_the_thousandth(void **state) {
   assert_int_equal(settings.asked_mhz, 1000);
   assert_int_equal(parse("--hz=10000", "true", NULL), 0);
   assert_int_equal(settings.asked_mhz, 10000000);
+  assert_int_equal(parse("--hz=0.1", "true", NULL), 0);
+  assert_int_equal(settings.asked_mhz, 100);
   assert_int_equal(parse("--hz=99.5", "true", NULL), 0);
   assert_int_equal(settings.asked_mhz, 99500);
   static const char *const bad[] = {"0",
-                                    "0.999",
+                                    "0.099",
                                     "10000.001",
                                     "10001",
                                     "",

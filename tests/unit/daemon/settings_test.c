@@ -52,13 +52,13 @@ static void values_out_of_range_are_refused_by_name(void **state) {
   (void)state;
   const struct {
     char *option, *value;
-  } bad[] = {{"--window", "10ms"},       {"--window", "2m"},       {"--hz", "0"},
-             {"--hz", "20000"},          {"--spool-bytes", "1K"},  {"--label", "novalue"},
-             {"--label", "=x"},          {"--label", "board=x"},   {"--label", "kernel=x"},
-             {"--label", "1st=x"},       {"--label", "a-b=x"},     {"--collector", "junk"},
-             {"--collector", "host:"},   {"--collector", ":1"},    {"--collector", "h:0"},
-             {"--collector", "h:65536"}, {"--collector", "::1:7"}, {"--collector", "a b:7"},
-             {"--collector", "[]:7"}};
+  } bad[] = {{"--window", "10ms"},       {"--window", "2m"},           {"--hz", "0"},
+             {"--hz", "20000"},          {"--spool-bytes", "1K"},      {"--label", "novalue"},
+             {"--label", "=x"},          {"--label", "board=x"},       {"--label", "kernel=x"},
+             {"--label", "1st=x"},       {"--label", "a-b=x"},         {"--collector", "junk"},
+             {"--collector", "host:"},   {"--collector", ":1"},        {"--collector", "h:0"},
+             {"--collector", "h:65536"}, {"--collector", "::1:7"},     {"--collector", "a b:7"},
+             {"--collector", "[]:7"},    {"--budget-cpu", "99999999%"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     assert_int_equal(parse(bad[i].option, bad[i].value), -EINVAL);
     assert_non_null(strstr(error, bad[i].option));

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec is the judge of a program; this only finds out early what it would say of one that is not
+   there, is a directory, or may not be executed, so that nothing is started or written for it.
+   Whatever is in doubt (a file system that cannot say) passes and is left to exec.
+
+   As in execvp, a name without a slash is looked up in PATH, an empty part of which is the current
+   directory, and a file that may not be executed does not end the search, only its answer. */
+#include "program_look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_WITHOUT_ONE "/bin:/usr/bin"
+
+static int look_at(const char *path) {
+  struct stat found;
+  if (stat(path, &found) != 0) return -errno;
+  if (!S_ISREG(found.st_mode)) return -EACCES;
+  if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0) return 0;
+  return errno == EACCES ? -EACCES : 0;
+}
+
+int program_look(const char *program) {
+  char path[PATH_MAX];
+  int answer = -ENOENT;
+  if (strchr(program, '/') != NULL) return look_at(program);
+  const char *folders = getenv("PATH");
+  if (folders == NULL) folders = PATH_WITHOUT_ONE;
+  for (const char *at = folders; at != NULL; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+    int len = (int)strcspn(at, ":");
+    int used = snprintf(path, sizeof path, "%.*s%s%s", len, at, len > 0 ? "/" : "", program);
+    if (used < 0 || used >= (int)sizeof path) continue;
+    int error = look_at(path);
+    if (error == 0) return 0;
+    if (error == -EACCES) answer = -EACCES;
+  }
+  return answer;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon reads what it was sent on its only loop, so it must be what it is said to be: a read
+   of /proc/PID/mem, for one, waits for whoever serves the pages, for ever if he likes.
+
+   A path proves nothing: in a mount namespace of his own anybody binds /proc/self/mem over
+   /proc/self/maps.  An inode does: procfs keeps it as long as somebody has the file open, so the
+   name that we look up ourselves leads to the same one, or the descriptor is another file.
+
+   A program may see another mount of procfs than we (services with ProtectProc=), whose inodes are
+   of another device; then ours is read in its stead.  That needs the right to look at the program,
+   which a daemon for all has. */
+#include "maps_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static bool is_readable_procfs(int fd) {
+  struct statfs found;
+  int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || (flags & O_PATH)) return false;
+  return fstatfs(fd, &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
+}
+
+static bool replace(int fd, const char *path) {
+  int own = open(path, O_RDONLY | O_CLOEXEC);
+  if (own < 0) return false;
+  bool is_done = dup3(own, fd, O_CLOEXEC) == fd;
+  close(own);
+  return is_done;
+}
+
+bool maps_file_take(int fd, pid_t pid) {
+  char path[32];
+  struct stat sent, ours;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  if (!is_readable_procfs(fd) || fstat(fd, &sent) != 0 || stat(path, &ours) != 0) return false;
+  if (sent.st_dev != ours.st_dev) return replace(fd, path);
+  return sent.st_ino == ours.st_ino;
+}

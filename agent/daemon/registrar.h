@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What registrar.c (rings) and registrar_perf.c (events) share; what they serve is in worker.h. */
+#ifndef DAEMON_REGISTRAR_H
+#define DAEMON_REGISTRAR_H
+
+#include "intake.h"
+#include "worker.h"
+
+/* Why nothing is registered while the kill-switch file is there. */
+extern const char registrar_kill_reason[];
+
+/* One more target with RING_BYTES of ring is within the limits of all and of UID's share. */
+bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes);
+
+/* Fills RET, whose pid is set, with what both kinds take from the request.  Returns NULL, or what
+   is wrong with it. */
+const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,
+                               struct hold_target *ret);
+
+/* Gives copies of FDS to the keeper and takes them over.  Returns the target or NULL. */
+struct target *registrar_take(struct worker *worker, const struct hold_target *held,
+                              const int *fds);
+
+#endif

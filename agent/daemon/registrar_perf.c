@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* New programs that are sampled by perf.  Our own user's events are taken as they come: whoever is
+   that user can do to this daemon what he likes anyway.  Of anybody else's nothing is taken but the
+   number of his process; events are then opened here (perf_admission.c), and there is a limit on
+   how many the programs of one user may have.  What is refused falls to the timer, and status says
+   why. */
+#include "perf_admission.h"
+#include "proc_stat.h"
+#include "registrar.h"
+#include "switchboard.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct events {
+  int fds[INTAKE_FDS_MAX];
+  bool are_ours; /* to close, when the target does not come to be */
+};
+
+/* Redirects each event into its CPU's ring; the last two may be perf_exits.h's. */
+static const char *redirect(const struct perf_rings *perf, const struct hold_target *held,
+                            const int *fds) {
+  uint64_t id;
+  for (unsigned i = 0; i < hold_fds(held); i++)
+    if (!perf_event_id(fds[i], &id)) return "a descriptor is no perf event";
+  for (unsigned i = 0; i < perf->count; i++)
+    if (perf_ring_redirect(&perf->cpus[i], fds[i]) < 0)
+      return "a perf event cannot be redirected: another CPU or clock";
+  return NULL;
+}
+
+static uint64_t events_of_user(const struct worker *worker, uint32_t uid) {
+  uint64_t events = 0;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->held.kind == HOLD_PERF && target->held.uid == uid)
+      events += hold_fds(&target->held);
+  }
+  return events;
+}
+
+static const char *open_events(const struct worker *worker, struct hold_target *held,
+                               struct events *events) {
+  const struct perf_rings *perf = &worker->keeper->perf;
+  uint64_t more = perf->count + 2;
+  if (events_of_user(worker, held->uid) + more > PERF_ADMISSION_EVENTS_OF_USER)
+    return "your programs have 8192 perf events already";
+  const char *fault = perf_admission_open(perf, held, events->fds);
+  events->are_ours = fault == NULL;
+  return fault;
+}
+
+static const char *accept_events(const struct worker *worker, const struct intake_packet *packet,
+                                 struct hold_target *held, struct events *events) {
+  const struct perf_rings *perf = &worker->keeper->perf;
+  if (perf->count == 0) return perf->why;
+  if (packet->uid != geteuid()) return open_events(worker, held, events);
+  held->fd_count = perf->count;
+  held->exit_fd_count = packet->fd_count == perf->count + 2 ? 2 : 0;
+  if (packet->fd_count != hold_fds(held)) return "one perf event for each online CPU is needed";
+  memcpy(events->fds, packet->fds, sizeof *packet->fds * packet->fd_count);
+  return NULL;
+}
+
+static const char *check_request(struct worker *worker, const struct intake_packet *packet) {
+  long owner = proc_owner(packet->request->pid);
+  if (worker->stop_by_ns != 0) return "the daemon is ending";
+  if (switchboard_kill_path(worker) != NULL) return registrar_kill_reason;
+  if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid))
+    return "the program is not yours";
+  if (!registrar_has_room(worker, packet->uid, 0))
+    return "256 targets, or 192 of one user, are profiled already";
+  return NULL;
+}
+
+static const char *make_target(struct worker *worker, const struct intake_packet *packet,
+                               struct hold_target *held, struct events *events) {
+  const char *fault = check_request(worker, packet);
+  if (fault == NULL) fault = registrar_describe(worker, packet, held);
+  if (fault == NULL && held->collect > RING_PC_LR)
+    fault = "a histogram or recorder is written inside the program, not by perf";
+  if (fault == NULL) fault = accept_events(worker, packet, held, events);
+  if (fault == NULL) fault = redirect(&worker->keeper->perf, held, events->fds);
+  return fault;
+}
+
+void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
+  struct hold_target held = {.kind = HOLD_PERF, .pid = packet->request->pid};
+  struct events events = {.are_ours = false};
+  const char *fault = make_target(worker, packet, &held, &events);
+  struct target *target = fault == NULL ? registrar_take(worker, &held, events.fds) : NULL;
+  if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";
+  if (fault != NULL) {
+    for (unsigned i = 0; events.are_ours && i < hold_fds(&held); i++) close(events.fds[i]);
+    intake_refuse(packet->connection, fault);
+    return;
+  }
+  for (unsigned i = 0; !events.are_ours && i < packet->fd_count; i++) packet->fds[i] = -1;
+  run_note_join(worker, target);
+  /* So that status can say what was chosen when the program has long ended. */
+  run_note_add(worker, packet, "perf");
+  intake_accept(packet->connection);
+}
