@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A daemon for all: another user's program is sampled by perf with events that are the daemon's own,
+# and its arguments and labels are for him and root, not for a third user.
+if [ -z "${USERS_NAMESPACE:-}" ]; then
+  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || exit 77
+  USERS_NAMESPACE=own exec unshare -m "$0"
+fi
+. "$(dirname "$0")/lib.sh"
+mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || exit 77
+as() { setpriv "--reuid=$1" "--regid=$1" --clear-groups "${@:2}"; }
+field() { as "$1" fleetprof status --format json | json "[t for t in d['targets'] if t['service'] == '$2'][0].get('$3')"; }
+chmod 711 "$W"
+install -m 755 "$targets/truth" "$W/truth"
+fleetprofd --window 1s || fail "the daemon ended with $?"
+started+=("$(cat /run/fleetprof/fleetprofd.pid)")
+for sampler in perf timer; do
+  as 65534 fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 4 >/dev/null 2>"$W/err" &
+  runner=$!
+  sleep 3
+  got=$(field 65533 $sampler sampler)
+  if [ "$sampler" = perf ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
+    say "perf is closed to users here: $got"
+  else
+    [ "$got" = $sampler ] || fail "$sampler: $got: $(field 0 $sampler why)"
+  fi
+  [ "$(field 0 $sampler samples)" -gt 20 ] || fail "$sampler: no samples"
+  [ "$(field 65533 $sampler labels)" = '{}' ] && [ "$(field 65533 $sampler argv)" = None ] || fail "$sampler: a stranger sees $(field 65533 $sampler labels) $(field 65533 $sampler argv)"
+  for user in 0 65534; do
+    field $user $sampler labels | grep -q word || fail "$sampler: user $user does not see the labels"
+  done
+  [ $sampler = perf ] || field 65534 $sampler argv | grep -q truth || fail "the owner does not see the arguments"
+  wait $runner || fail "$sampler: the program ended with $?"
+done
