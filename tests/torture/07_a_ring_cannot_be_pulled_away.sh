@@ -1,14 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 7: while a program is sampled root tries to cut its ring, deletes the board's folder, and the disk
-# below that folder is full: the program never notices, and what was lost is counted.
+# below that folder is full: the program never notices, and what was lost is counted: as records in the
+# books, and where the ring itself was emptied, as [unsampled] time of a total that is the program's own.
 . "$(dirname "$0")/lib.sh"
-board ring
+start_collector
+# collected NAME: a board whose books the collector has.
+collected() {
+  enroll "$1"
+  fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s || fail "the daemon does not start"
+  started+=("$(cat "$B/fleetprofd.pid")")
+}
+# spin MS: in the background, sets target.
+spin() {
+  fleetprof run --state "$B" --sampler timer --service "spin-$1" --hz $HZ -- "$targets/spin" "$1" >"$W/run.out" 2>"$W/run.err" &
+  target=$!
+}
+# is_all_there SELECTOR: the answer's total is the program's own CPU time within 1 %.
+is_all_there() { profile "$1" 2>/dev/null | json "abs(d['total'] / 1e9 / $(cat "$W/run.out") - 1) <= .01" 2>/dev/null | grep -qx yes; }
+of_it() { profile "$1" | json "'%.3f s, of it %.3f s [unsampled]' % (d['total'] / 1e9, sum(f['self'] for f in d['functions'] if f['name'] == '[unsampled]') / 1e9)"; }
+collected ring
 keeper=$(cat "$B/fleetprofd.pid")
-sampled timer "$torture/fp_lies" "$(pick 100 30000)" >"$W/run.out" 2>"$W/run.err" &
-target=$!
+spin "$(pick 4000 120000)"
 is_sampled() { [ "$(asked "len(d['targets'])")" = 1 ]; }
 until_true 10 is_sampled || fail "the program is not sampled: $(asked "d['notes']")"
+sleep 1
 rings=0
 for fd in "/proc/$keeper/fd/"*; do
   case $(readlink "$fd") in */memfd:* | /memfd:*) ;; *) continue ;; esac
@@ -21,7 +37,9 @@ done
 [ $rings -gt 0 ] || fail "no memfd found in the keeper"
 wait $target || fail "timer: the program ended with $?: $(cat "$W/run.out" "$W/run.err")"
 [ ! -s "$W/run.err" ] || fail "timer: stderr: $(cat "$W/run.err")"
-say "$rings memfds could not be cut; one was emptied by a punched hole and the program went on"
+until_true 10 is_all_there '{board="ring"}' || fail "timer: of $(cat "$W/run.out") s are told $(of_it '{board="ring"}')"
+until_true 10 books_are_closed ring || fail "timer: books $(books ring)"
+say "$rings memfds could not be cut but were emptied by a punched hole: $(cat "$W/run.out") s used, told $(of_it '{board="ring"}')"
 
 if mkdir "$W/small" && mount -t tmpfs -o size=256k none "$W/small" 2>/dev/null; then
   B=$W/small/board
@@ -35,12 +53,13 @@ else
   without "a full tmpfs" "this user may not mount"
 fi
 
-board gone
-sampled timer "$torture/fp_lies" "$(pick 60 3000)" >"$W/run.out" 2>"$W/run.err" &
-target=$!
+collected gone
+spin "$(pick 4001 60001)"
 until_true 10 is_sampled || fail "the program is not sampled"
-started+=("$(cat "$B/fleetprofd.pid")")
+sleep 1
 rm -rf "$B"
 wait $target || fail "folder deleted: the program ended with $?"
 [ ! -s "$W/run.err" ] || fail "folder deleted: stderr: $(cat "$W/run.err")"
+until_true 10 books_are_closed gone || fail "folder deleted: books $(books gone)"
+say "folder deleted: $(cat "$W/run.out") s used, told $(of_it '{board="gone"}'); books $(books gone)"
 without "quotas" "the kernel here has no quota on its file systems; a full tmpfs stands for them"

@@ -1,20 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 66: a SCHED_FIFO control loop misses no more deadlines than without us; a program is moved between
-# CPUs, stopped and continued, frozen and thawed, and goes on.
+# 66: a SCHED_FIFO control loop misses no more deadlines than without us, as far as chance allows, and
+# says how long it was held up (p99.9, its own clock); a program is moved between CPUs, stopped and
+# continued, frozen and thawed, and goes on.
 . "$(dirname "$0")/lib.sh"
 HZ=1000
 seconds=$(pick 1 120)
 board deadline
-"$torture/deadline" "$seconds" >"$W/plain.out"
-say "without us: $(cat "$W/plain.out")"
-plain=$(cut -d ' ' -f 1 "$W/plain.out")
+plain=0
+for _ in 1 2; do
+  "$torture/deadline" "$seconds" >"$W/plain.out"
+  say "without us: $(cat "$W/plain.out")"
+  missed=$(cut -d ' ' -f 1 "$W/plain.out")
+  [ "$missed" -le $plain ] || plain=$missed
+done
+# What other programs of this machine do to a run differs from one to the next: four deviations.
+most=$(/usr/bin/python3 -c "print(int($plain + 4 * ($plain + 1) ** .5))")
 for sampler in "${samplers[@]}"; do
   sampled "$sampler" "$torture/deadline" "$seconds" >"$W/run.out" 2>"$W/run.err" || fail "$sampler: ended with $?: $(cat "$W/run.err")"
   say "$sampler: $(cat "$W/run.out")"
   missed=$(cut -d ' ' -f 1 "$W/run.out")
-  # What other programs of this machine do to both runs is given 2 % of the periods.
-  [ "$missed" -le $((plain + seconds * 5)) ] || fail "$sampler: $missed deadlines missed, without us $plain"
+  [ "$missed" -le "$most" ] || fail "$sampler: $missed deadlines missed, without us $plain (at most $most by chance)"
 done
 for sampler in "${samplers[@]}"; do
   sampled "$sampler" "$torture/fp_lies" "$(pick 60 5000)" >"$W/run.out" 2>"$W/run.err" &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 68: with the kill-switch file set, the timers of all running programs are gone within 10 s, and the
-# programs run on.  (A program that sleeps is not woken for it, which would end its poll with EINTR: its
+# 68: with the kill-switch file set, the timers of all running programs (8; 10 a CPU in the long form, which is
+# as many as can run at once; not the 100 of a bigger machine) are gone within 10 s, and the programs run on.  (A program that sleeps is not woken for it, which would end its poll with EINTR: its
 # timers, which cannot expire, go with its next instructions.)  In a mount namespace of its own: the file's folder is this machine's.
 if [ -z "${TORTURE_INSIDE:-}" ]; then
   unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
@@ -11,6 +11,7 @@ fi
 grep -q /etc/fleetprof/disable "$FLEETPROF_PREFIX/bin/fleetprofd" || not_run "this build's daemon does not look at the kill-switch"
 mkdir "$W/etc" && cp -a /etc/. "$W/etc/" && mount --bind "$W/etc" /etc || fail "no /etc of its own"
 count=$(pick 8 $((10 * $(nproc)))) # in all 40 % of each CPU: what the machine can run at once
+[ "$count" -ge 100 ] || without "100 programs" "$count are run on $(nproc) CPUs"
 board switch
 running=()
 for _ in $(seq "$count"); do

@@ -16,11 +16,13 @@ say "read-only root"
 inside "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /run && mount -t tmpfs -o ro none /var/tmp"
 say "no tmpfs that could be written"
 user_board user
+$program >"$W/plain.out" || fail "without us: ended with $?"
 for how in "mount -t proc -o hidepid=2 none /proc" "mount -t proc -o hidepid=invisible none /proc"; do
   unshare -m -p -f sh -c "$how" 2>/dev/null || { without "$how" "the kernel refuses it"; continue; }
   for sampler in "${samplers[@]}"; do
     unshare -m sh -c "$how && exec setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups env HOME=$W/user fleetprof run --state $B --flush-timeout 0s --sampler $sampler --hz $HZ -- $program" >"$W/run.out" 2>"$W/run.err" \
       || fail "$sampler: $how: ended with $?: $(cat "$W/run.err")"
+    cmp -s "$W/plain.out" "$W/run.out" || fail "$sampler: $how: stdout differs: $(diff "$W/plain.out" "$W/run.out" | head -n 5)"
     [ ! -s "$W/run.err" ] || fail "$sampler: $how: stderr: $(cat "$W/run.err")"
   done
   say "$how"
