@@ -22,7 +22,7 @@ corners = {  # what may be told there, by name and module
     "PLT": r"(in_plt corners|(\[plt\]|.*@plt|labs|(__)?getauxval) .*)",
     "IFUNC": r"(in_ifunc corners|__(memcpy|memmove|strlen)_\w+ libc.*)",
     "local": r"in_local corners",
-    "trampoline": r"((in_trampoline|on_usr) corners|(__restore_rt|(__GI_)?raise|__(GI___)?(pthread_kill|getpid|gettid|tgkill)\w*|\w*pthread_kill\w*|getpid|gettid) libc.*)",
+    "trampoline": r"((in_trampoline|on_usr) corners|(__restore_rt|(__GI_)?raise|__(GI___)?(pthread_kill|getpid|gettid|tgkill)\w*|\w*pthread_kill\w*|pthread_self|getpid|gettid) libc.*)",
 }
 other = r"((main|_start|ms_now) corners|(__libc_start\w*|_dl_\w+|do_lookup_x) .*|\[(kernel|unsampled)\] .*|.* ld-linux.*)"
 got, wrong = dict.fromkeys(corners, 0), []
