@@ -8,6 +8,7 @@
    fair tick makes (lock_step.c). */
 #include "census_parts.h"
 #include "proc_status.h"
+#include "ring/ring_switch.h"
 #include "timer_ring.h"
 
 #include "common/clock.h"
@@ -56,7 +57,8 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
       .quiet_ns = thread->quiet_ns,
       .period_ns = target->held.period_ns,
       .tick_ns = lock_step_tick_ns(),
-      .is_caught = (status->caught & bit) != 0,
+      .is_caught = (status->caught & bit) != 0 &&
+                   !ring_switch_has_left(&target->ring, (uint32_t)thread->pid),
       .is_replaced = census->is_replaced && thread->pid == target->held.pid,
       .is_blocked = thread->was_blocked && (status->blocked & bit) != 0,
       .is_sandboxed = status->seccomp != 0,

@@ -8,9 +8,10 @@
    kernel says that no thread has more seccomp filters than at registration; the permission is taken
    back with the next tick, so that it cannot be used after the program has entered a sandbox later.
    And where there are no timers no sample comes, so it must be woken by a signal, which would end
-   the poll() of a sleeping thread with EINTR: so only a thread that is on a CPU at this moment is
-   nudged, one that does not block the signal, and only while the process catches it at all.  A
-   process that uses no CPU is left alone: there is nothing to sample.
+   the poll() of a sleeping thread with EINTR: so only a thread that is on a CPU is
+   nudged, as far as can be told (it is said to run, and has used CPU time since the last look: so
+   nearly never one that sleeps by now), one that does not block the signal, and only while the
+   process catches it at all.  A process that uses no CPU is left alone: there is nothing to sample.
 
    Processes that do not obey (a sandbox, the handler replaced) still record nothing while paused:
    the handler looks at `control` with every sample. */
@@ -18,6 +19,7 @@
 #include "claim.h"
 #include "proc_stat.h"
 #include "proc_status.h"
+#include "proc_thread.h"
 #include "ring/ring_switch.h"
 #include "timer_ring.h"
 
@@ -42,13 +44,16 @@ struct switch_watch {
   uint64_t cpu_ns; /* of the process when it was last looked at */
   uint32_t serial; /* that nudges and is_refused belong to */
   uint32_t nudges;
+  pid_t running; /* of the last look, with the CPU time that it had then */
+  uint64_t running_cpu_ns;
   bool is_refused; /* a sandbox does not open again */
 };
 
 /* What a look at all threads of a process showed. */
 struct switch_look {
   bool may_call, is_caught;
-  pid_t running; /* a thread on a CPU that does not block SIGNAL, or 0 */
+  pid_t running; /* a thread on a CPU that does not block SIGNAL, or 0; if it can, WANTED */
+  pid_t wanted;
 };
 
 static bool may_call(const struct target *target, const struct proc_status *status) {
@@ -63,11 +68,12 @@ static void look_at_thread(const struct target *target, pid_t pid, pid_t tid,
   if (proc_status_read(pid, tid, &status) != 0) return; /* it has ended */
   if (!may_call(target, &status)) look->may_call = false;
   look->is_caught = (status.caught & ours) != 0;
-  if (status.state == 'R' && (status.blocked & ours) == 0) look->running = tid;
+  if (status.state != 'R' || (status.blocked & ours) != 0) return;
+  if (look->running != look->wanted || look->running == 0) look->running = tid;
 }
 
-static struct switch_look look_at_process(const struct target *target, pid_t pid) {
-  struct switch_look look = {.may_call = true};
+static struct switch_look look_at_process(const struct target *target, pid_t pid, pid_t wanted) {
+  struct switch_look look = {.may_call = true, .wanted = wanted};
   char path[32];
   snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
   DIR *tasks = opendir(path);
@@ -102,6 +108,17 @@ static bool is_ours(const struct target *target, pid_t pid) {
   return claim_stands(target, pid, &claim);
 }
 
+/* True when the thread of LOOK ran at the last look, too, and was at work since. */
+static bool is_at_work(pid_t pid, const struct switch_look *look, struct switch_watch *watch) {
+  uint64_t before_ns = watch->running_cpu_ns;
+  bool is_same = look->running != 0 && look->running == watch->running;
+  watch->running = look->running;
+  watch->running_cpu_ns = 0;
+  if (look->running == 0) return false;
+  if (proc_thread_cpu_ns(pid, look->running, &watch->running_cpu_ns) < 0) return false;
+  return is_same && watch->running_cpu_ns > before_ns;
+}
+
 static void wake(struct target *target, unsigned row, const struct ring_process_view *view,
                  struct switch_watch *watch) {
   pid_t pid = (pid_t)view->pid;
@@ -112,12 +129,13 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   watch->cpu_ns = cpu_ns;
   if (!has_asked && (has_timers || !has_run || watch->nudges >= NUDGES_MAX)) return;
   if (!is_ours(target, pid)) return;
-  struct switch_look look = look_at_process(target, pid);
+  struct switch_look look = look_at_process(target, pid, watch->running);
   watch->is_refused = !look.may_call;
   if (watch->is_refused) return;
-  if (!has_asked && (look.running == 0 || !look.is_caught)) return;
+  bool may_nudge = !has_timers && look.is_caught && is_at_work(pid, &look, watch);
+  if (!has_asked && !may_nudge) return;
   ring_switch_permit(&target->ring, row, view, serial);
-  if (has_timers) return;
+  if (!may_nudge) return;
   watch->nudges++;
   nudge(target, pid, look.running);
 }
@@ -137,7 +155,7 @@ static void step_row(struct target *target, unsigned row) {
     ring_switch_permit(&target->ring, row, &view, 0);
     ring_switch_look(&target->ring, row, &view);
   }
-  if (view.seen != serial && !watch->is_refused) wake(target, row, &view, watch);
+  if (view.seen != serial && !view.has_left && !watch->is_refused) wake(target, row, &view, watch);
 }
 
 void switch_step(struct target *target) {

@@ -51,7 +51,7 @@ const char *unsampled_meaning(enum unsampled_reason reason) {
       "without a timer (no slot or timer was left)",
       "without a timer (in a seccomp sandbox)",
       "with the signal blocked",
-      "in a program that took our handler away",
+      "in a program that uses SIGURG itself",
       "in a program that was put in the place of the sampled one by exec"};
   return meanings[reason];
 }

@@ -11,8 +11,9 @@
 
    The handler makes system calls here and nowhere else, and only when they were permitted for this
    very change: the sampling itself has none, and a sandbox that a program enters after it started
-   never sees one of ours.  A process that is not permitted goes on with the timers that it has and
-   records nothing while paused.
+   never sees one of ours (call_gate.c; the permission is for sandboxes that come past it).  A
+   process that is not permitted goes on with the timers that it has and records nothing while
+   paused.
 
    Where the process's one clock makes the signals (itimer) there is one timer instead, touched by
    whoever holds `busy`; threads only note what an expiry stands for.  It starts EXEC_GRACE_NS late:
@@ -23,6 +24,7 @@
    thread's expiry that is on its way while its period changes is weighed with the new one: an error
    of less than one sample a thread and change. */
 #include "control.h"
+#include "call_gate.h"
 #include "process_timer.h"
 #include "raw_syscall.h"
 #include "ring/ring_process.h"
@@ -34,8 +36,8 @@
 #include <time.h>
 
 enum {
-  END_TRIES = 1000, /* of END_WAIT_NS each: as good as for ever */
-  END_WAIT_NS = 50000,
+  CLOSE_TRIES = 1000, /* then the slot and its timer, which is silent once the thread has ended, */
+  CLOSE_WAIT_NS = 50000, /* stay as they are until the process ends: 50 ms and more */
   EXEC_GRACE_NS = 20000000,
 };
 
@@ -43,25 +45,26 @@ static struct {
   struct ring_terms terms;
   uint64_t seed;
   uint32_t pid;
-  const _Atomic uint32_t *serial; /* the ring's: every signal looks at it */
-  struct ring_process *row;       /* NULL: the daemon does not know of this process */
-  _Atomic uint32_t busy;          /* somebody obeys */
-  _Atomic uint32_t seen;          /* serial */
-  _Atomic uint32_t is_on;         /* the wish */
-  _Atomic uint32_t scale;         /* the wish: units to an expiry */
-  _Atomic uint32_t epoch;         /* of the wish */
-  _Atomic uint32_t armed;         /* threads that have a timer */
-  _Atomic uint32_t randomness;    /* makes seeds differ */
-  uint32_t timers_max;            /* so that a quarter of the user's queued signals stays free */
-  uint32_t process_scale;         /* itimer: what it is set to, 0: not set; by who holds busy */
-  bool is_off;                    /* for good */
+  const _Atomic uint32_t *serial;   /* the ring's: every signal looks at it */
+  struct ring_process *_Atomic row; /* NULL: the daemon does not know of this process */
+  _Atomic uint32_t busy;            /* somebody obeys */
+  _Atomic uint32_t seen;            /* serial */
+  _Atomic uint32_t is_on;           /* the wish */
+  _Atomic uint32_t scale;           /* the wish: units to an expiry */
+  _Atomic uint32_t epoch;           /* of the wish */
+  _Atomic uint32_t armed;           /* threads that have a timer */
+  _Atomic uint32_t randomness;      /* makes seeds differ */
+  uint32_t timers_max;              /* so that a quarter of the user's queued signals stays free */
+  uint32_t process_scale;           /* itimer: what it is set to, 0: not set; by who holds busy */
+  _Atomic uint32_t is_off;          /* for good */
+  _Atomic uint32_t has_left;        /* off, because the program wants the signal */
 } control;
 
 static void take_wish(void) {
   enum ring_control wish = ring_process_control(sampler_ring());
-  if (wish == RING_OFF) control.is_off = true;
+  if (wish == RING_OFF) atomic_store(&control.is_off, 1);
   atomic_store(&control.scale, ring_process_scale(sampler_ring(), control.terms.unit_ns));
-  atomic_store(&control.is_on, wish == RING_RUN && !control.is_off);
+  atomic_store(&control.is_on, wish == RING_RUN);
   atomic_fetch_add(&control.epoch, 1);
 }
 
@@ -76,19 +79,38 @@ void control_init(const struct ring_terms *terms, uint64_t seed, uint32_t timers
 
 static void count_armed(int more) {
   uint32_t armed = atomic_fetch_add(&control.armed, (uint32_t)more) + (uint32_t)more;
-  if (control.row != NULL) ring_process_say_armed(control.row, armed);
+  struct ring_process *row = atomic_load(&control.row);
+  if (row != NULL) ring_process_say_armed(row, armed);
 }
 
-static void enter(void) {
-  if (control.row != NULL) return;
-  control.row = ring_process_enter(sampler_ring(), control.pid);
+/* One at a time enters the row, or obeys. */
+static bool hold(void) {
+  uint32_t nobody = 0;
+  return atomic_compare_exchange_strong(&control.busy, &nobody, 1);
+}
+
+static void let_go(void) {
+  atomic_store(&control.busy, 0);
+}
+
+bool control_has_left(void) {
+  return atomic_load(&control.has_left) != 0;
+}
+
+static struct ring_process *enter(void) {
+  struct ring_process *row = atomic_load(&control.row);
+  if (row != NULL) return row;
+  row = ring_process_enter(sampler_ring(), control.pid);
+  if (row != NULL && control_has_left()) ring_process_say_left(row);
+  atomic_store(&control.row, row);
   count_armed(0);
+  return row;
 }
 
 void control_begin_process(uint32_t pid) {
   bool is_first = control.pid == 0;
   control.pid = pid;
-  control.row = NULL;
+  atomic_store(&control.row, NULL);
   atomic_store(&control.busy, 0);
   atomic_store(&control.armed, 0);
   control.process_scale = 0;
@@ -97,9 +119,8 @@ void control_begin_process(uint32_t pid) {
     atomic_store(&thread_slot_at(i)->self, 0);
   }
   if (!is_first && atomic_load(&control.is_on)) return; /* most end before a change comes */
-  enter();
-  if (control.row != NULL)
-    ring_process_say_seen(sampler_ring(), control.row, atomic_load(&control.seen));
+  struct ring_process *row = enter();
+  if (row != NULL) ring_process_say_seen(sampler_ring(), row, atomic_load(&control.seen));
 }
 
 static uint64_t next_seed(uint32_t tid) {
@@ -112,6 +133,10 @@ static void disarm(struct thread_slot *thread) {
   sample_timer_disarm(thread->timer);
   thread->timer = -1;
   count_armed(-1);
+}
+
+static bool is_wanted(void) {
+  return atomic_load(&control.is_on) && !atomic_load(&control.is_off);
 }
 
 static bool is_by_process(void) {
@@ -132,7 +157,7 @@ static void note_process_scale(uint32_t scale) {
 static void apply_to_process(uint64_t grace_ns) {
   uint32_t scale = atomic_load(&control.scale), before = control.process_scale;
   struct process_timer old = timer_of_process(before);
-  if (!atomic_load(&control.is_on)) {
+  if (!is_wanted()) {
     if (before != 0) process_timer_stop(&old);
     note_process_scale(0);
     return;
@@ -147,10 +172,9 @@ static void apply_to_process(uint64_t grace_ns) {
 
 /* The first thread of a process, in a place where system calls are permitted. */
 static void begin_process_timer(void) {
-  uint32_t nobody = 0;
-  if (!atomic_compare_exchange_strong(&control.busy, &nobody, 1)) return;
+  if (!hold()) return;
   if (control.process_scale == 0) apply_to_process(EXEC_GRACE_NS);
-  atomic_store(&control.busy, 0);
+  let_go();
 }
 
 /* Makes the timer of THREAD, which the caller has closed, what the wish says. */
@@ -160,7 +184,7 @@ static int apply(struct thread_slot *thread) {
     atomic_store(&thread->scale, scale);
     return 0;
   }
-  if (!atomic_load(&control.is_on)) {
+  if (!is_wanted()) {
     disarm(thread);
     return 0;
   }
@@ -196,30 +220,37 @@ int control_begin_thread(struct thread_slot *thread) {
   return 0;
 }
 
-int control_end_thread(struct thread_slot *thread) {
-  struct timespec wait = {0, END_WAIT_NS};
+/* By whoever must have the slot. */
+static bool close_at_last(struct thread_slot *thread) {
+  struct timespec wait = {0, CLOSE_WAIT_NS};
   for (unsigned tries = 0; !thread_slot_close(thread); tries++) {
-    if (tries == END_TRIES) return -EBUSY;
+    if (tries == CLOSE_TRIES) return false;
     raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);
   }
+  return true;
+}
+
+int control_end_thread(struct thread_slot *thread) {
+  if (!close_at_last(thread)) return -EBUSY;
   disarm(thread);
   return 0;
 }
 
-static void obey(uint32_t serial) {
-  uint32_t nobody = 0;
-  if (!atomic_compare_exchange_strong(&control.busy, &nobody, 1)) return;
+static bool is_of_this_process(struct thread_slot *thread) {
+  return atomic_load(&thread->owner) >> 32 == control.pid;
+}
+
+static void obey(struct ring_process *row, uint32_t serial) {
   take_wish();
   if (is_by_process()) apply_to_process(0);
   for (unsigned i = 0; i < thread_slot_used(); i++) {
     struct thread_slot *thread = thread_slot_at(i);
-    if (atomic_load(&thread->owner) >> 32 != control.pid || !thread_slot_close(thread)) continue;
+    if (!is_of_this_process(thread) || !thread_slot_close(thread)) continue;
     apply(thread);
     thread_slot_open(thread);
   }
   atomic_store(&control.seen, serial);
-  ring_process_say_seen(sampler_ring(), control.row, serial);
-  atomic_store(&control.busy, 0);
+  ring_process_say_seen(sampler_ring(), row, serial);
 }
 
 static bool is_due(uint32_t *ret_serial) {
@@ -229,16 +260,48 @@ static bool is_due(uint32_t *ret_serial) {
 
 void control_poll(void) {
   uint32_t serial;
-  if (!is_due(&serial)) return;
-  enter();
-  obey(serial);
+  if (!is_due(&serial) || !hold()) return;
+  obey(enter(), serial);
+  let_go();
 }
 
 static __attribute__((noinline, cold)) void obey_if_permitted(void) {
   uint32_t serial;
-  if (!is_due(&serial)) return;
-  enter();
-  if (control.row != NULL && ring_process_ask(control.row, serial)) obey(serial);
+  if (!is_due(&serial) || !call_gate_enter()) return;
+  if (hold()) {
+    struct ring_process *row = enter();
+    if (row != NULL && ring_process_ask(row, serial)) obey(row, serial);
+    let_go();
+  }
+  call_gate_leave();
+}
+
+bool control_leave(void) {
+  struct timespec wait = {0, CLOSE_WAIT_NS};
+  if (raw_getpid() != control.pid) return false; /* a vfork's: it has our memory, not our timers */
+  if (atomic_exchange(&control.has_left, 1) != 0) return false;
+  atomic_store(&control.is_off, 1);
+  atomic_fetch_add(&control.epoch, 1);
+  for (unsigned tries = 0; tries < CLOSE_TRIES && !hold(); tries++)
+    raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);
+  struct ring_process *row = enter();
+  if (row != NULL) ring_process_say_left(row);
+  if (is_by_process()) apply_to_process(0);
+  for (unsigned i = 0; i < thread_slot_used(); i++) {
+    struct thread_slot *thread = thread_slot_at(i);
+    if (!is_of_this_process(thread) || !close_at_last(thread)) continue;
+    disarm(thread);
+    thread_slot_open(thread);
+  }
+  let_go();
+  return true;
+}
+
+bool control_is_own(const siginfo_t *event) {
+  uintptr_t value = (uintptr_t)event->si_value.sival_ptr;
+  if (is_by_process() && event->si_code == SI_KERNEL) return true;
+  if (event->si_code == SI_TIMER) return thread_slot_find((const void *)value) != NULL;
+  return event->si_code == SI_QUEUE && value != 0 && value == control.terms.nudge_token;
 }
 
 /* A nudge is a signal like any other: no sample, and a look at the serial. */

@@ -20,6 +20,15 @@ void control_begin_process(uint32_t pid);
    where one has come and is permitted.  Signal-safe. */
 void control_on_signal(int signal, siginfo_t *event, void *context);
 
+/* Leaves sampling for good: no timer of this process is left when it returns, unless a thread is at
+   work on its own: that one deletes it itself.  False when it had left before, or when this is not
+   the process that has the timers.  Inside the gate.  Signal-safe. */
+bool control_leave(void);
+bool control_has_left(void);
+
+/* True for the signal of a timer of ours, and for a nudge.  Signal-safe. */
+bool control_is_own(const siginfo_t *event);
+
 /* Obeys a change, in a thread that may make system calls.  Not from a handler. */
 void control_poll(void);
 

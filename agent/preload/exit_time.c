@@ -10,6 +10,7 @@
 
    _exit, a fatal signal and exec run no destructor.  The daemon learns of an exec by itself. */
 #include "exit_time.h"
+#include "call_gate.h"
 #include "raw_syscall.h"
 #include "sandbox.h"
 
@@ -33,9 +34,10 @@ void exit_time_in_child(void) {
 
 void exit_time_say(void) {
   struct timespec spent = {0, 0};
-  if (exit_time.header == NULL) return;
-  if (raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (uintptr_t)&spent, 0, 0) != 0)
-    return;
+  if (exit_time.header == NULL || !call_gate_enter()) return;
+  long error = raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (uintptr_t)&spent, 0, 0);
+  call_gate_leave();
+  if (error != 0) return;
   uint64_t ns = (uint64_t)spent.tv_sec * 1000000000ULL + (uint64_t)spent.tv_nsec;
   if (ns <= exit_time.begin_ns) return;
   /* Release: the daemon that sees this sees all records before it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pthread_create is a call that we put ourselves before (the other one: signal_room.c).  A new
+/* pthread_create is one of the calls that we put ourselves before (exports.map has all).  A new
    thread starts in our trampoline, which arms its timer and calls what the program wanted; the
    thread's end is met by a key destructor, so pthread_exit and cancellation need nothing.
 
@@ -16,6 +16,7 @@
    fork is met by pthread_atfork.  vfork, posix_spawn and raw clone are left alone: what they start
    has no timers, and shares memory with us or execs at once. */
 #include "hooks.h"
+#include "call_gate.h"
 #include "exit_time.h"
 #include "raw_syscall.h"
 #include "sampling.h"
@@ -48,8 +49,7 @@ struct start {
 static create_fn *real_create;
 static struct start starts[STARTS_MAX];
 
-static struct start *take_start(void) {
-  uint32_t pid = raw_getpid();
+static struct start *take_start_of(uint32_t pid) {
   for (unsigned i = 0; i < STARTS_MAX; i++) {
     uint32_t taker = atomic_load_explicit(&starts[i].taker, memory_order_relaxed);
     if (taker == pid) continue;
@@ -59,6 +59,13 @@ static struct start *take_start(void) {
       return &starts[i];
   }
   return NULL;
+}
+
+static struct start *take_start(void) {
+  if (!call_gate_enter()) return NULL;
+  uint32_t pid = raw_getpid();
+  call_gate_leave();
+  return take_start_of(pid);
 }
 
 static void give_back(struct start *start) {

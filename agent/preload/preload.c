@@ -20,6 +20,7 @@
 
    The destructor says what the process has spent and leaves all else: threads run until the process
    ends, and the daemon sees that it did. */
+#include "call_gate.h"
 #include "cost_setup.h"
 #include "exit_time.h"
 #include "go_program.h"
@@ -31,6 +32,8 @@
 #include "ring/ring_clock.h"
 #include "ring_map.h"
 #include "sampling.h"
+#include "sandbox_calls.h"
+#include "signal_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -243,7 +246,12 @@ static void start(void) {
 
 __attribute__((constructor)) static void preload_start(void) {
   int saved = errno;
-  start();
+  sandbox_calls_install();
+  signal_calls_install();
+  if (call_gate_enter()) { /* an earlier constructor may have begun a sandbox */
+    start();
+    call_gate_leave();
+  }
   errno = saved;
 }
 

@@ -12,6 +12,9 @@
 /* Signal-safe. */
 long raw_syscall(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 
+/* The same with all six words. */
+long raw_syscall_six(long number, const uintptr_t words[6]);
+
 static inline uint32_t raw_getpid(void) {
   return (uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0);
 }

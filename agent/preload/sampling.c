@@ -17,11 +17,15 @@
    stopped.  One that expires once is a limit of CPU time that somebody has set: it stays, and we do
    without.
 
-   A program that put itself into a seccomp sandbox after the start may be killed for a system call
-   it did not foresee, timer_create above all: then no more threads are armed.  (A sandbox that was
-   there before the start has let us arm the first thread.) */
+   A program in a seccomp sandbox may be killed for a system call that it did not foresee.  So all
+   calls here are made inside the gate (call_gate.c).  Once it is closed a thread that ends leaves
+   its timer, which is silent from then on, and its slot; threads begun later and children are
+   counted and not sampled.  A sandbox that came past the gate is asked for at a thread's start and
+   end, by prctl: a filter that kills for that as well is the one that we cannot meet.  (A sandbox
+   that was there before the start has let us arm the first thread.) */
 #include "sampling.h"
 #include "arch.h"
+#include "call_gate.h"
 #include "control.h"
 #include "process_timer.h"
 #include "raw_syscall.h"
@@ -57,14 +61,26 @@ static bool is_sandboxed(void) {
   return raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) > 0;
 }
 
-static void end_thread(void *value) {
-  struct thread_slot *thread = value;
+static bool enter_gate(void) {
+  if (!call_gate_enter()) return false;
+  if (sampling.was_sandboxed || !is_sandboxed()) return true;
+  call_gate_leave();
+  return false;
+}
+
+static void give_back(struct thread_slot *thread) {
   /* A child of a fork that told nobody (_Fork, raw clone) holds its parent's slot, not its own. */
   uint64_t own = ring_owner(raw_getpid(), raw_gettid());
   if (atomic_load_explicit(&thread->owner, memory_order_relaxed) != own) return;
   if (control_end_thread(thread) != 0) return;
   if (thread->ring != NULL) ring_writer_release(thread->ring);
   thread_slot_release(thread);
+}
+
+static void end_thread(void *value) {
+  if (!enter_gate()) return;
+  give_back(value);
+  call_gate_leave();
 }
 
 static bool is_default(int signal) {
@@ -155,11 +171,16 @@ bool sampling_is_on(void) {
   return sampling.is_on;
 }
 
+bool sampling_is_by_thread(void) {
+  return sampling.terms.clock == RING_CLOCK_THREAD;
+}
+
 void sampling_shun(void) {
   uint64_t ours = signal_bit();
   sampling_skip();
-  if (sampling.terms.clock == RING_CLOCK_THREAD) return;
+  if (sampling_is_by_thread() || !call_gate_enter()) return;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (uintptr_t)&ours, 0, sizeof ours);
+  call_gate_leave();
 }
 
 static int arm(struct thread_slot *thread) {
@@ -170,37 +191,44 @@ static int arm(struct thread_slot *thread) {
   return error;
 }
 
-void sampling_begin(const struct unwind_stack *stack) {
-  uint32_t tid = raw_gettid();
-  struct thread_slot *thread = NULL;
-  if (sampling.was_sandboxed || !is_sandboxed()) {
-    control_poll();
-    thread = thread_slot_claim(ring_owner(raw_getpid(), tid));
-  }
-  if (thread == NULL) {
-    sampling_skip();
-    return;
-  }
+static bool begin(const struct unwind_stack *stack) {
+  control_poll();
+  if (control_has_left()) return false;
+  struct thread_slot *thread = thread_slot_claim(ring_owner(raw_getpid(), raw_gettid()));
+  if (thread == NULL) return false;
   thread->stack = *stack;
   atomic_store(&thread->self, arch_thread_pointer());
   memset(thread->name, 0, sizeof thread->name);
   raw_syscall(SYS_prctl, PR_GET_NAME, (uintptr_t)thread->name, 0, 0);
-  if (arm(thread) == 0) return;
+  if (arm(thread) == 0) return true;
   thread_slot_release(thread);
-  sampling_skip();
+  return false;
 }
 
-void sampling_leave(void) {
+void sampling_begin(const struct unwind_stack *stack) {
+  bool may_call = enter_gate();
+  if (!may_call || !begin(stack)) sampling_skip();
+  if (may_call) call_gate_leave();
+}
+
+int sampling_signal(void) {
+  return sampling.terms.signal;
+}
+
+bool sampling_leave(void) {
   struct thread_slot *thread = pthread_getspecific(sampling.key);
-  if (thread == NULL && sampling.terms.clock == RING_CLOCK_THREAD) return;
+  if (thread == NULL && sampling_is_by_thread()) return false;
   pthread_setspecific(sampling.key, NULL);
   if (thread != NULL) end_thread(thread);
   sampling_shun();
+  return true;
 }
 
 void sampling_before_fork(void) {
   struct thread_slot *thread = pthread_getspecific(sampling.key);
   if (thread == NULL) return;
+  thread->is_forking = call_gate_enter();
+  if (!thread->is_forking) return;
   uint64_t ours = signal_bit(), before = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (uintptr_t)&ours, (uintptr_t)&before, sizeof ours);
   thread->was_blocked = (before & ours) != 0;
@@ -213,7 +241,10 @@ static void restore_mask(bool was_blocked) {
 
 void sampling_after_fork(void) {
   struct thread_slot *thread = pthread_getspecific(sampling.key);
-  if (thread != NULL) restore_mask(thread->was_blocked);
+  if (thread == NULL || !thread->is_forking) return;
+  restore_mask(thread->was_blocked);
+  thread->is_forking = false;
+  call_gate_leave();
 }
 
 void sampling_in_child(void) {
@@ -222,12 +253,15 @@ void sampling_in_child(void) {
   bool was_blocked = true; /* an unsampled caller: its mask was not touched */
   if (parents != NULL) {
     stack = parents->stack;
-    was_blocked = parents->was_blocked;
+    was_blocked = !parents->is_forking || parents->was_blocked;
   }
   pthread_setspecific(sampling.key, NULL);
-  control_begin_process(raw_getpid());
-  bool is_too_small = signal_room_is_missing(); /* as its parent's */
+  call_gate_in_child();
+  bool may_call = enter_gate();
+  if (may_call) control_begin_process(raw_getpid());
+  bool is_too_small = may_call && signal_room_is_missing(); /* as its parent's */
   if (!is_too_small) sampling_begin(&stack);
   restore_mask(was_blocked);
   if (is_too_small) sampling_shun();
+  if (may_call) call_gate_leave();
 }

@@ -34,8 +34,15 @@ void sampling_skip(void);
    process. */
 void sampling_shun(void);
 
-/* The calling thread is not to be sampled any more; it is counted as unsampled. */
-void sampling_leave(void);
+/* The ring's signal; only where sampling is on. */
+int sampling_signal(void);
+
+/* True where each thread has a timer; false where the process has one (itimer). */
+bool sampling_is_by_thread(void);
+
+/* The calling thread is not to be sampled any more; it is counted as unsampled.  False when it was
+   not. */
+bool sampling_leave(void);
 
 /* Around fork: before it in the caller, after it in the parent, after it in the child (which has no
    timers, and gets one of its own). */

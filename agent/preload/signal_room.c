@@ -5,10 +5,11 @@
    signals that they expect never come; ours would come a hundred times a second, and on the
    alternate stack, because Go and others die of anything else (SA_ONSTACK).
 
-   So sigaltstack is the second call that we put ourselves before: a thread that takes too small a
+   So sigaltstack is a call that we put ourselves before: a thread that takes too small a
    stack for its signals is not sampled from there on, and counted.  One that asks the kernel
-   without libc is not met here; the kernel refuses such stacks itself where it was told to be
-   strict. */
+   without libc is not met here, nor one that does so in a sandbox that it has entered, where its
+   timer cannot be deleted (call_gate.c); the kernel refuses such stacks itself where it was told to
+   be strict. */
 #include "signal_room.h"
 #include "raw_syscall.h"
 #include "sampling.h"

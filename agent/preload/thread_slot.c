@@ -54,6 +54,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
     atomic_store_explicit(&slot->scale, 1, memory_order_relaxed);
     slot->timer = -1;
     slot->is_counted = false;
+    slot->is_forking = false;
     slot->was_blocked = false;
     atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
     note_used(i + 1);

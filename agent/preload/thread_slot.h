@@ -27,6 +27,7 @@ struct thread_slot {
   _Atomic uint32_t scale;   /* units that an expiry stands for */
   int timer;                /* the kernel's id, -1: none; of whoever has taken the slot */
   bool is_counted;          /* already counted as unsampled */
+  bool is_forking;          /* between before and after fork, inside the gate */
   bool was_blocked;         /* our signal was blocked before this thread called fork */
   char name[RING_NAME_BYTES];
 };

@@ -27,6 +27,7 @@ struct ring_process *ring_process_enter(const struct ring_writer *ring, uint32_t
     atomic_store_explicit(&rows[i].asked, 0, memory_order_relaxed);
     atomic_store_explicit(&rows[i].seen, 0, memory_order_relaxed);
     atomic_store_explicit(&rows[i].armed, 0, memory_order_relaxed);
+    atomic_store_explicit(&rows[i].has_left, 0, memory_order_relaxed);
     return &rows[i];
   }
   return NULL;
@@ -46,6 +47,10 @@ void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *
 
 void ring_process_say_armed(struct ring_process *row, uint32_t armed) {
   atomic_store_explicit(&row->armed, armed, memory_order_relaxed);
+}
+
+void ring_process_say_left(struct ring_process *row) {
+  atomic_store_explicit(&row->has_left, 1, memory_order_relaxed);
 }
 
 uint32_t ring_process_serial(const struct ring_writer *ring) {

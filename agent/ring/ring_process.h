@@ -21,6 +21,9 @@ void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *
 /* Says that ARMED threads have a timer now.  Signal-safe. */
 void ring_process_say_armed(struct ring_process *row, uint32_t armed);
 
+/* Says that this process has left sampling for good.  Signal-safe. */
+void ring_process_say_left(struct ring_process *row);
+
 /* Control, serial, the word that it lies in, and the period in units of the ring's, at least 1.
  * Signal-safe. */
 uint32_t ring_process_serial(const struct ring_writer *ring);

@@ -45,7 +45,17 @@ void ring_switch_look(const struct ring_reader *ring, unsigned index,
       .asked = atomic_load_explicit(&row->asked, memory_order_relaxed),
       .seen = atomic_load_explicit(&row->seen, memory_order_acquire),
       .armed = atomic_load_explicit(&row->armed, memory_order_relaxed),
+      .has_left = atomic_load_explicit(&row->has_left, memory_order_relaxed) != 0,
   };
+}
+
+bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
+  struct ring_process_view view;
+  for (unsigned i = 0; i < RING_PROCESSES_MAX; i++) {
+    ring_switch_look(ring, i, &view);
+    if (view.pid == pid) return view.has_left;
+  }
+  return false;
 }
 
 static bool swap(const struct ring_reader *ring, unsigned index,

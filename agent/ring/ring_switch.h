@@ -9,6 +9,7 @@
 struct ring_process_view {
   uint32_t pid; /* 0: free */
   uint32_t permitted, asked, seen, armed;
+  bool has_left;
 };
 
 enum ring_control ring_switch_control(const struct ring_reader *ring);
@@ -30,6 +31,9 @@ void ring_switch_permit(const struct ring_reader *ring, unsigned index,
 /* Frees the row of a process that is gone. */
 void ring_switch_free(const struct ring_reader *ring, unsigned index,
                       const struct ring_process_view *view);
+
+/* True when PID says that it has left sampling. */
+bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
 
 /* Threads that have a timer; a process that was killed may still be counted. */
 uint32_t ring_switch_armed(const struct ring_reader *ring);

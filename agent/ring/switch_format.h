@@ -23,11 +23,11 @@ enum ring_control { RING_RUN = 0, RING_PAUSE = 1, RING_OFF = 2 };
    change that it meets, or from its start where that is paused.  Entered by the process, freed by
    the daemon once it is gone. */
 struct ring_process {
-  _Atomic uint64_t who;   /* pid << 32 | permitted serial; 0: free */
-  _Atomic uint32_t asked; /* the serial that it has met */
-  _Atomic uint32_t seen;  /* the serial that it has obeyed */
-  _Atomic uint32_t armed; /* threads that have a timer since then */
-  uint32_t reserved;
+  _Atomic uint64_t who;      /* pid << 32 | permitted serial; 0: free */
+  _Atomic uint32_t asked;    /* the serial that it has met */
+  _Atomic uint32_t seen;     /* the serial that it has obeyed */
+  _Atomic uint32_t armed;    /* threads that have a timer since then */
+  _Atomic uint32_t has_left; /* it samples no more: the program uses the signal itself */
 };
 
 #endif

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 18: a program that handles, ignores, awaits or resets every real-time signal sees its own signals;
+# 18: a program that handles, ignores, awaits or resets every real-time signal sees its own signals and none of ours;
 # we say handler_lost.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 ms=$(pick 150 10000)
 board owner
-for mode in handler ignore wait default; do same "$torture/signal_owner" $mode "$ms"; done
+for mode in handler ignore wait poll ask default; do same "$torture/signal_owner" $mode "$ms"; done
 # Said while it runs: the census is made by the daemon.
 grep -q handler_lost "$FLEETPROF_PREFIX/bin/fleetprofd" || { without handler_lost "this build's daemon makes no census"; exit 0; }
 running=()

@@ -3,6 +3,8 @@
    sandbox lets it.  The filters allow what this program and libc need and kill for anything else,
    a profiler's timer_create above all.
 
+   A thread that was begun before the filter ends in it (it is for all threads).
+
      sandbox strict|kill|errno|trap MS */
 #include <errno.h>
 #include <linux/audit.h>
@@ -25,17 +27,17 @@ enum { FILTER_MAX = 128, THREADS = 3, FORKS = 3, ROUNDS = 5000000 };
 
 /* What libc needs for threads, forks, memory and output; rt_sigreturn for any handler at all. */
 static const long allowed[] = {
-    SYS_read,         SYS_write,          SYS_close,      SYS_mmap,
-    SYS_munmap,       SYS_mprotect,       SYS_madvise,    SYS_brk,
-    SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_clone,      SYS_clone3,
-    SYS_futex,        SYS_exit,           SYS_exit_group, SYS_set_robust_list,
-    SYS_rseq,         SYS_wait4,          SYS_getpid,     SYS_gettid,
-    SYS_sched_yield,  SYS_clock_gettime,  SYS_prctl,      SYS_clock_nanosleep,
-    SYS_fstat,        SYS_newfstatat,     SYS_tgkill,     SYS_restart_syscall};
+    SYS_read,         SYS_write,          SYS_close,          SYS_mmap,
+    SYS_munmap,       SYS_mprotect,       SYS_madvise,        SYS_brk,
+    SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_clone,          SYS_clone3,
+    SYS_futex,        SYS_exit,           SYS_exit_group,     SYS_set_robust_list,
+    SYS_rseq,         SYS_wait4,          SYS_sched_yield,    SYS_fstat,
+    SYS_newfstatat,   SYS_tgkill,         SYS_restart_syscall};
 
 static volatile uint64_t sink;
 static double ms;
 static long begun;
+static _Atomic int is_inside;
 
 static void burn(void) {
   for (uint64_t i = 0; i < ROUNDS; i++) sink += i;
@@ -46,7 +48,13 @@ static void *work(void *unused) {
   return unused;
 }
 
-static int install(uint32_t verdict) {
+static void *end_inside(void *unused) {
+  burn();
+  while (!is_inside) burn();
+  return unused;
+}
+
+static int install(uint32_t verdict, int is_for_all) {
   struct sock_filter filter[FILTER_MAX];
   unsigned short n = 0;
   filter[n++] =
@@ -59,7 +67,8 @@ static int install(uint32_t verdict) {
   filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict);
   struct sock_fprog program = {.len = n, .filter = filter};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+  if (!is_for_all) return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+  return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 }
 
 static void say_and_leave(const char *text) {
@@ -105,7 +114,11 @@ int main(int argc, char **argv) {
   uint32_t verdict = strcmp(argv[1], "kill") == 0   ? SECCOMP_RET_KILL_PROCESS
                      : strcmp(argv[1], "trap") == 0 ? SECCOMP_RET_TRAP
                                                     : SECCOMP_RET_ERRNO | EPERM;
-  if (install(verdict) != 0) return 77;
+  /* Once for this thread alone by prctl, once for all by syscall. */
+  pthread_create(&before, NULL, end_inside, NULL);
+  if (install(verdict, 1) != 0) return 77;
+  is_inside = 1;
+  pthread_join(before, NULL);
   for (double i = 0; i < ms / 50; i++) live_on();
   printf("%s: threads and forks lived in the sandbox\n", argv[1]);
   fflush(stdout);

@@ -3,23 +3,26 @@
    handler of its own, ignores it, blocks and awaits it, sends it to itself with a value.  Each must
    work as the manual says, whoever else had the signal before.
 
-     signal_owner MODE MS     handler | ignore | wait | default;  burns MS afterwards */
+     signal_owner MODE MS     handler | ignore | wait | poll | ask | default;  burns MS afterwards
+ */
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t received;
+static volatile sig_atomic_t received, foreign;
 static volatile int last_value;
 static volatile uint64_t sink;
 
 static void on_own(int signal, siginfo_t *event, void *context) {
   (void)signal;
   (void)context;
-  if (event->si_code != SI_QUEUE) return;
+  if (event->si_code != SI_QUEUE) foreign++;
   received++;
   last_value = event->si_value.sival_int;
 }
@@ -60,21 +63,51 @@ static int ignore_all(void) {
   return 0;
 }
 
-/* Only its own values count: a timer's expiry may be among them. */
-static int wait_for_all(void) {
+static int block_all(void) {
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, NULL);
+  return sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+static int wait_for_all(void) {
+  block_all();
+  burn(50);
   for (int signal = SIGURG; signal <= SIGRTMAX; signal = after(signal)) {
     sigset_t one;
     siginfo_t event;
     sigemptyset(&one);
     sigaddset(&one, signal);
     if (sigqueue(getpid(), signal, (union sigval){.sival_int = 7}) != 0) return -1;
-    do
-      if (sigwaitinfo(&one, &event) != signal) return -1;
-    while (event.si_code != SI_QUEUE);
+    if (sigwaitinfo(&one, &event) != signal || event.si_code != SI_QUEUE) return -1;
     if (event.si_value.sival_int != 7) return -1;
+  }
+  return 0;
+}
+
+/* As a latch does it: blocked, and read from a descriptor. */
+static int poll_all(void) {
+  sigset_t all;
+  struct signalfd_siginfo event;
+  sigfillset(&all);
+  block_all();
+  burn(50);
+  int fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+  for (int i = 0; i < 20; i++) {
+    struct pollfd poll_one = {.fd = fd, .events = POLLIN};
+    burn(5);
+    if (poll(&poll_one, 1, 1) != 0) return -1;
+  }
+  if (sigqueue(getpid(), SIGURG, (union sigval){.sival_int = 7}) != 0) return -1;
+  if (read(fd, &event, sizeof event) != sizeof event) return -1;
+  return event.ssi_signo == SIGURG && event.ssi_int == 7 && close(fd) == 0 ? 0 : -1;
+}
+
+/* A query shows what was never touched, and touches nothing. */
+static int ask_all(void) {
+  for (int signal = SIGURG; signal <= SIGRTMAX; signal = after(signal)) {
+    struct sigaction now;
+    if (sigaction(signal, NULL, &now) != 0 || now.sa_handler != SIG_DFL || now.sa_flags != 0)
+      return -1;
   }
   return 0;
 }
@@ -90,10 +123,8 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*act)(void);
-  } modes[] = {{"handler", take_all},
-               {"ignore", ignore_all},
-               {"wait", wait_for_all},
-               {"default", default_all}};
+  } modes[] = {{"handler", take_all}, {"ignore", ignore_all}, {"wait", wait_for_all},
+               {"poll", poll_all},    {"ask", ask_all},       {"default", default_all}};
   if (argc < 3) return 2;
   for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++) {
     if (strcmp(argv[1], modes[i].name) != 0) continue;
@@ -103,6 +134,10 @@ int main(int argc, char **argv) {
       return 1;
     }
     burn(strtod(argv[2], NULL));
+    if (foreign != 0) {
+      printf("%s: %d calls of its handler that it did not ask for\n", argv[1], (int)foreign);
+      return 1;
+    }
     printf("%s: as the manual says\n", argv[1]);
     return 0;
   }

@@ -63,9 +63,11 @@ static int find_text(uintptr_t address) {
 }
 
 static int step_through(unsigned long times) {
-  struct sigaction ours, trap = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
-  sigaction(agent.signal, NULL, &ours);
-  entry = (uint8_t *)(uintptr_t)ours.sa_sigaction;
+  struct sigaction trap = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+  uintptr_t
+      ours[4]; /* as the kernel has it, whom nobody deceives: handler, flags, restorer, mask */
+  syscall(SYS_rt_sigaction, agent.signal, NULL, ours, sizeof(uint64_t));
+  entry = (uint8_t *)ours[0];
   if (find_text((uintptr_t)entry) != 0) return -1;
   first_byte = *entry;
   sigaction(SIGTRAP, &trap, NULL);

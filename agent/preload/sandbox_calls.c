@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program gets into a seccomp sandbox by prctl or by syscall(SYS_seccomp), itself or through a
+   library.  We put ourselves before both and close the gate (call_gate.c) before the call goes
+   through; when it fails the gate opens again.
+
+   syscall() may be asked for anything, clone with another stack among it, where a function that
+   returns in the child through a frame of its own would return to nowhere.  So what does not
+   concern us is a jump to libc's function, with all words and the stack as they came (the compiler
+   makes it one; tests/handler.sh looks).  Both are defined with all the words they can have,
+   instead of as variadic: the words lie in the same places.
+
+   Until the constructor has found libc's functions the kernel is asked directly, because dlsym may
+   allocate and allocators call these two as they start.
+
+   Not met here: the instruction inline, as in programs with a runtime of their own, and the calls
+   of a library that found libc's functions by dlsym(RTLD_NEXT). */
+#include "sandbox_calls.h"
+#include "call_gate.h"
+#include "raw_syscall.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+typedef long word;
+typedef long syscall_fn(word, word, word, word, word, word, word);
+typedef int prctl_fn(int, word, word, word, word);
+
+static long direct_syscall(word number, word a, word b, word c, word d, word e, word f) {
+  const uintptr_t words[6] = {(uintptr_t)a, (uintptr_t)b, (uintptr_t)c,
+                              (uintptr_t)d, (uintptr_t)e, (uintptr_t)f};
+  long result = raw_syscall_six(number, words);
+  if (result >= 0 || result < -4095) return result;
+  errno = (int)-result;
+  return -1;
+}
+
+static int direct_prctl(int option, word a, word b, word c, word d) {
+  return (int)direct_syscall(SYS_prctl, option, a, b, c, d, 0);
+}
+
+static syscall_fn *real_syscall = direct_syscall;
+static prctl_fn *real_prctl = direct_prctl;
+
+void sandbox_calls_install(void) {
+  /* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
+  union {
+    void *object;
+    syscall_fn *syscall;
+    prctl_fn *prctl;
+  } found = {.object = dlsym(RTLD_NEXT, "syscall")};
+  if (found.object != NULL) real_syscall = found.syscall;
+  found.object = dlsym(RTLD_NEXT, "prctl");
+  if (found.object != NULL) real_prctl = found.prctl;
+}
+
+static bool begins_sandbox(word number, word a) {
+  if (number == SYS_prctl) return (int)a == PR_SET_SECCOMP;
+  return a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER;
+}
+
+/* Also 0 or above is success: a filter may come with a descriptor. */
+static long ended(long result) {
+  if (result < 0) call_gate_reopen();
+  return result;
+}
+
+static __attribute__((noinline)) long watched_syscall(word number, word a, word b, word c, word d,
+                                                      word e, word f) {
+  if (!begins_sandbox(number, a)) return real_syscall(number, a, b, c, d, e, f);
+  call_gate_close();
+  return ended(real_syscall(number, a, b, c, d, e, f));
+}
+
+static __attribute__((noinline)) int watched_prctl(int option, word a, word b, word c, word d) {
+  call_gate_close();
+  return (int)ended(real_prctl(option, a, b, c, d));
+}
+
+#define EXPORTED(name) __asm__(name) __attribute__((visibility("default")))
+
+long exported_syscall(word number, word a, word b, word c, word d, word e, word f)
+    EXPORTED("syscall");
+int exported_prctl(int option, word a, word b, word c, word d) EXPORTED("prctl");
+
+long exported_syscall(word number, word a, word b, word c, word d, word e, word f) {
+  if (number == SYS_seccomp || number == SYS_prctl)
+    return watched_syscall(number, a, b, c, d, e, f);
+  return real_syscall(number, a, b, c, d, e, f);
+}
+
+int exported_prctl(int option, word a, word b, word c, word d) {
+  if (option == PR_SET_SECCOMP) return watched_prctl(option, a, b, c, d);
+  return real_prctl(option, a, b, c, d);
+}

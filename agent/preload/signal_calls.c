@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The signal was nobody's when we took it; a program that comes to use it has the older right.  So
+   we put ourselves before the calls by which one does.  Whoever sets a disposition for it, or asks
+   for it by signalfd, makes this process leave sampling for good before the call goes through: all
+   timers are deleted, and what they left pending is taken back.  In the result, and in a mere
+   query, the signal is at its default, as if we were not there.
+
+   A thread that waits for it (sigwait and the like) would be told of its own expiries only, for
+   they are addressed to threads: so that thread alone is sampled no more.  (Not so those of an
+   itimer: there the process leaves.)
+
+   What others have sent is put back as it came.  An expiry that pends in another thread, one that
+   blocks the signal, is out of reach, and that thread gets it where the kernel does not take it
+   back with the timer (before Linux 6.13).
+
+   Behind a closed gate (call_gate.c) no timer can be deleted: a program that takes the signal there
+   gets our expiries with it.  So does one that asks the kernel without libc. */
+#include "signal_calls.h"
+#include "call_gate.h"
+#include "control.h"
+#include "raw_syscall.h"
+#include "sampling.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+enum {
+  PENDING_MAX = 8, /* a timer has at most one pending */
+  FOREIGN_MAX = 2, /* a standard signal pends once for the thread and once for the process */
+};
+
+typedef void handler_fn(int);
+
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
+union symbol {
+  void *object;
+  int (*action)(int, const struct sigaction *, struct sigaction *);
+  handler_fn *(*set)(int, handler_fn *);
+  int (*change)(int);
+  int (*interrupt)(int, int);
+  int (*descriptor)(int, const sigset_t *, int);
+  int (*wait)(const sigset_t *, int *);
+  int (*wait_event)(const sigset_t *, siginfo_t *);
+  int (*wait_timed)(const sigset_t *, siginfo_t *, const struct timespec *);
+};
+
+enum call {
+  ACTION,
+  SIGNAL,
+  SSIGNAL,
+  BSD,
+  SYSV,
+  SYSV_OLD,
+  SET,
+  IGNORE,
+  INTERRUPT,
+  DESCRIPTOR,
+  WAIT,
+  WAIT_EVENT,
+  WAIT_TIMED,
+  CALLS
+};
+
+static union symbol reals[CALLS];
+
+static const char *const names[CALLS] = {
+    "sigaction", "signal",       "ssignal",  "bsd_signal", "sysv_signal", "__sysv_signal", "sigset",
+    "sigignore", "siginterrupt", "signalfd", "sigwait",    "sigwaitinfo", "sigtimedwait"};
+
+/* Before the constructor has run it is looked up here. */
+static union symbol real(enum call call) {
+  if (reals[call].object == NULL) reals[call].object = dlsym(RTLD_NEXT, names[call]);
+  return reals[call];
+}
+
+void signal_calls_install(void) {
+  for (unsigned call = 0; call < CALLS; call++) (void)real((enum call)call);
+}
+
+static void put_back(siginfo_t *event) {
+  uintptr_t pid = raw_getpid(), signal = (uintptr_t)event->si_signo;
+  if (event->si_code == SI_TKILL)
+    raw_syscall(SYS_rt_tgsigqueueinfo, pid, raw_gettid(), signal, (uintptr_t)event);
+  else
+    raw_syscall(SYS_rt_sigqueueinfo, pid, signal, (uintptr_t)event, 0);
+}
+
+/* Of what pends for the calling thread or the process. */
+static void drop_expiries(void) {
+  uint64_t ours = UINT64_C(1) << (sampling_signal() - 1);
+  const struct timespec at_once = {0, 0};
+  siginfo_t foreign[FOREIGN_MAX], event;
+  unsigned count = 0;
+  for (unsigned i = 0; i < PENDING_MAX && count < FOREIGN_MAX; i++) {
+    if (raw_syscall(SYS_rt_sigtimedwait, (uintptr_t)&ours, (uintptr_t)&event, (uintptr_t)&at_once,
+                    sizeof ours) <= 0)
+      break;
+    if (!control_is_own(&event)) foreign[count++] = event;
+  }
+  for (unsigned i = 0; i < count; i++) put_back(&foreign[i]);
+}
+
+static bool is_ours(int signal) {
+  return sampling_is_on() && signal == sampling_signal();
+}
+
+static void leave(int signal) {
+  if (!is_ours(signal) || !call_gate_enter()) return;
+  if (control_leave()) drop_expiries();
+  call_gate_leave();
+}
+
+static bool has_ours(const sigset_t *set) {
+  return set != NULL && sampling_is_on() && sigismember(set, sampling_signal()) == 1;
+}
+
+static void leave_thread(const sigset_t *set) {
+  if (!has_ours(set)) return;
+  if (!sampling_is_by_thread()) leave(sampling_signal());
+  if (!sampling_is_by_thread() || !sampling_leave() || !call_gate_enter()) return;
+  drop_expiries();
+  call_gate_leave();
+}
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int sigaction(int signal, const struct sigaction *restrict action,
+                       struct sigaction *restrict before) {
+  if (action != NULL) leave(signal);
+  int result = real(ACTION).action(signal, action, before);
+  if (result == 0 && before != NULL && before->sa_sigaction == control_on_signal)
+    *before = (struct sigaction){.sa_handler = SIG_DFL};
+  return result;
+}
+
+static handler_fn *set_handler(enum call call, int signal, handler_fn *handler) {
+  union {
+    handler_fn *plain;
+    void (*full)(int, siginfo_t *, void *);
+  } before;
+  if (real(call).object == NULL) {
+    errno = ENOSYS;
+    return SIG_ERR;
+  }
+  leave(signal);
+  before.plain = real(call).set(signal, handler);
+  return before.full == control_on_signal ? SIG_DFL : before.plain;
+}
+
+/* libc's headers do not name all of them. */
+EXPORTED handler_fn *ssignal(int signal, handler_fn *handler);
+EXPORTED handler_fn *bsd_signal(int signal, handler_fn *handler);
+EXPORTED handler_fn *sysv_signal(int signal, handler_fn *handler);
+EXPORTED handler_fn *__sysv_signal(int signal, handler_fn *handler);
+
+EXPORTED handler_fn *signal(int signal, handler_fn *handler) {
+  return set_handler(SIGNAL, signal, handler);
+}
+
+handler_fn *ssignal(int signal, handler_fn *handler) {
+  return set_handler(SSIGNAL, signal, handler);
+}
+
+handler_fn *bsd_signal(int signal, handler_fn *handler) {
+  return set_handler(BSD, signal, handler);
+}
+
+handler_fn *sysv_signal(int signal, handler_fn *handler) {
+  return set_handler(SYSV, signal, handler);
+}
+
+handler_fn *__sysv_signal(int signal, handler_fn *handler) {
+  return set_handler(SYSV_OLD, signal, handler);
+}
+
+EXPORTED handler_fn *sigset(int signal, handler_fn *handler) {
+  return set_handler(SET, signal, handler);
+}
+
+EXPORTED int sigignore(int signal) {
+  leave(signal);
+  return real(IGNORE).change(signal);
+}
+
+EXPORTED int siginterrupt(int signal, int flag) {
+  leave(signal);
+  return real(INTERRUPT).interrupt(signal, flag);
+}
+
+EXPORTED int signalfd(int fd, const sigset_t *set, int flags) {
+  if (has_ours(set)) leave(sampling_signal());
+  return real(DESCRIPTOR).descriptor(fd, set, flags);
+}
+
+EXPORTED int sigwait(const sigset_t *restrict set, int *restrict ret_signal) {
+  leave_thread(set);
+  return real(WAIT).wait(set, ret_signal);
+}
+
+EXPORTED int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict ret_event) {
+  leave_thread(set);
+  return real(WAIT_EVENT).wait_event(set, ret_event);
+}
+
+EXPORTED int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict ret_event,
+                          const struct timespec *restrict most) {
+  leave_thread(set);
+  return real(WAIT_TIMED).wait_timed(set, ret_event, most);
+}
