@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 1: threads in malloc, dlopen, dl_iterate_phdr, exceptions and unwinding, at the highest rate, with
 # glibc and with musl: every thread goes on.
+ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 seconds=$(pick 1 600)

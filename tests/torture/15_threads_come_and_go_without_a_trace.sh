@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 15: thread churn (joined, detached, cancelled, by pthread_exit, by raw clone): timers return to what
 # they were, memory does not grow, nothing crashes.
+ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board churn

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 16: threads with PTHREAD_STACK_MIN and with small alternate stacks, vector registers in use.
+ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 ms=$(pick 60 20000)

@@ -11,7 +11,7 @@ for mode in handler ignore wait poll ask default; do same "$torture/signal_owner
 grep -q handler_lost "$FLEETPROF_PREFIX/bin/fleetprofd" || { without handler_lost "this build's daemon makes no census"; exit 0; }
 running=()
 for mode in handler ignore default; do
-  fleetprof run --state "$B" --flush-timeout 0s --service "lost-$mode" --sampler timer -- "$torture/signal_owner" $mode 2500 >"$W/$mode.out" 2>&1 &
+  fleetprof run --state "$B" --flush-timeout 0s --service "lost-$mode" --sampler timer -- "$torture/signal_owner" $mode 9000 >"$W/$mode.out" 2>&1 &
   running+=($!)
 done
 is_said() { [ "$(asked "sum('handler_lost' in t['unsampled'] for t in d['targets'] if t['service'].startswith('lost-'))")" = 3 ]; }

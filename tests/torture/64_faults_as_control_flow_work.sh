@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 64: SIGSEGV, SIGBUS, SIGSYS and userfaultfd as control flow, sampled at the highest rate.
+ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 rounds=$(pick 40 20000)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 65: SIGSEGV, abort, SIGBUS, stack overflow: the same status and core, the program's crash handler
 # runs, and the last samples before the crash are kept.
+ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=1000
 ms=$(pick 100 5000)
