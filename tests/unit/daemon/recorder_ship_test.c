@@ -46,7 +46,7 @@ static void record(uint32_t at, uint32_t tid, unsigned values, uint64_t pc) {
   struct ring_slot *slot = (struct ring_slot *)(void *)(ring + offset);
   uint32_t place = 0;
   atomic_store(&slot->owner, ring_owner((uint32_t)getpid(), tid));
-  snprintf(slot->name, sizeof slot->name, "thread %u", tid);
+  snprintf(slot->name, sizeof slot->name, "thread %u", tid % 1000000);
   for (unsigned i = 0; i < values; i++) {
     uint32_t weight = 2;
     recorder_writer_put(slot, held->slot_bytes, ring_word(pc + i, &weight), &place);
