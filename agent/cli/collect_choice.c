@@ -8,6 +8,7 @@
 #include "collect_choice.h"
 
 #include "ring/histogram_format.h"
+#include "ring/power_of_two.h"
 #include "ring/recorder_format.h"
 
 #include <errno.h>
@@ -39,10 +40,6 @@ static uint32_t parse_count(const char *text) {
 /* WORD was given, and not by the environment. */
 static bool is_said(const char *word, const char *name) {
   return word != NULL && word != getenv(name);
-}
-
-static bool is_power_of_two(uint32_t number) {
-  return number != 0 && (number & (number - 1)) == 0;
 }
 
 static int parse_sizes(const struct collect_words *words, struct collect_choice *choice,

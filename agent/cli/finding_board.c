@@ -4,6 +4,7 @@
 #include "daemon_call.h"
 #include "daemon_start.h"
 #include "finding.h"
+#include "intake/kill_switch.h"
 
 #include <errno.h>
 #include <openssl/pem.h>
@@ -21,7 +22,6 @@ enum { SECONDS_A_DAY = 86400, DAYS_LEFT_MIN = 7 };
 #define SPOOL_ROOM_BYTES (64ULL << 20) /* what the spool may grow to by default */
 #define LEAST_ROOM_BYTES (2ULL << 20)  /* two batches */
 #define EARLIEST_SANE_TIME 1704067200  /* 2024: this program did not exist before */
-#define KILL_SWITCH_PATH "/etc/fleetprof/disable"
 
 void finding_agent(const struct patient *patient, struct finding *ret) {
   (void)patient;

@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "intake/kill_switch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,6 @@
 #include <unistd.h>
 
 #define LOOK_INTERVAL_NS NS_PER_SECOND
-#define KILL_PATH "/etc/fleetprof/disable"
 
 static const char *file_name(const char *path) {
   const char *slash = strrchr(path, '/');
@@ -129,7 +129,7 @@ void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet) {
 }
 
 const char *switchboard_kill_path(const struct worker *worker) {
-  if (access(KILL_PATH, F_OK) == 0) return KILL_PATH;
+  if (access(KILL_SWITCH_PATH, F_OK) == 0) return KILL_SWITCH_PATH;
   return access(worker->kill_path, F_OK) == 0 ? worker->kill_path : NULL;
 }
 

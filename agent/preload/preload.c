@@ -27,6 +27,7 @@
 #include "hooks.h"
 #include "identity.h"
 #include "intake/intake_client.h"
+#include "intake/kill_switch.h"
 #include "intake/socket_path.h"
 #include "raw_syscall.h"
 #include "ring/ring_clock.h"
@@ -50,7 +51,6 @@ enum {
   NUMBER_MAX = 100000000,     /* no setting is larger */
   STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
 };
-#define KILL_SWITCH_PATH "/etc/fleetprof/disable"
 
 static uint64_t now_ms(void) {
   struct timespec now;

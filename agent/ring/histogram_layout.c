@@ -7,6 +7,7 @@
      | ring_header | image_table | histogram_header | counters | taken |
      0             4096          53248              57344      (only when shipped) */
 #include "histogram_layout.h"
+#include "power_of_two.h"
 #include "ring_reader.h"
 
 #include <errno.h>
@@ -16,10 +17,6 @@ enum {
   BINS_LEAST = 4096,
   BINS_ALIGN = 4096, /* so that the counters of any width fill whole pages */
 };
-
-static bool is_power_of_two(uint32_t number) {
-  return number != 0 && (number & (number - 1)) == 0;
-}
 
 bool histogram_shape_is_valid(const struct histogram_shape *shape) {
   bool is_bin = shape->bin_bytes == 0 ||

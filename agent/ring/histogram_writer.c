@@ -12,6 +12,7 @@
    A counter of 1, 2 or 4 bytes is changed by compare-and-swap of the aligned word that holds it, so
    that there is one road for all widths and a full counter never runs over into its neighbour. */
 #include "histogram_writer.h"
+#include "power_of_two.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -22,10 +23,6 @@ enum {
 };
 
 enum found { FOUND, OUTSIDE, CHANGING };
-
-static int is_power_of_two(uint32_t number) {
-  return number != 0 && (number & (number - 1)) == 0;
-}
 
 int histogram_header_has_room(const struct histogram_header *header, uint64_t offset,
                               uint64_t size) {

@@ -15,6 +15,7 @@
    Offsets are computed from sizes that were checked when the ring was mapped, and masked; a head or
    tail that somebody scribbled on can garble records, never reach outside the slot. */
 #include "ring_writer.h"
+#include "power_of_two.h"
 #include "recorder_format.h"
 
 #include <errno.h>
@@ -27,10 +28,6 @@ enum {
   SIGNAL_MAX = 64,
 };
 #define PERIOD_MAX_NS 60000000000ULL
-
-static int is_power_of_two(uint32_t number) {
-  return number != 0 && (number & (number - 1)) == 0;
-}
 
 static int is_signal_of(enum ring_clock clock, int signal) {
   switch (clock) {

@@ -4,15 +4,7 @@
 # itself loses nothing that the books do not name, and every expiry that the handler counted is
 # shipped once.  A one-byte counter fills up and says so, and the total is right all the same.  A
 # library that is loaded later has rows of its own.  As this user and as nobody.
-if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS:-}" ]; then
-  FLEETPROF_AS=root "$0" || exit
-  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
-  chown 65534:65534 "$home"
-  setpriv --reuid=65534 --regid=65534 --clear-groups env FLEETPROF_AS=nobody HOME="$home" TMPDIR="$home" "$0"
-  code=$?
-  rm -rf "$home"
-  exit $code
-fi
+. "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 
@@ -61,7 +53,7 @@ until_true 20 is_settled || fail "$samples counted, the books say $(books killed
 read -r produced stored dropped pending < <(books killed)
 answered=$(profile '{board="killed"}' | json "d['samples']")
 [ "$answered" = "$stored" ] || fail "the answer holds $answered samples of $stored stored"
-say "$FLEETPROF_AS: counted $samples, produced $produced, stored $stored, lost with workers $dropped, ring $bytes bytes"
+say "counted $samples, produced $produced, stored $stored, lost with workers $dropped, ring $bytes bytes"
 exec 9<&-
 
 enroll full

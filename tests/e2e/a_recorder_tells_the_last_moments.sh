@@ -3,15 +3,7 @@
 # A program is killed with SIGKILL: what its threads did last is in the answer, under its label and
 # at its time, and nothing of what came before.  The machine goes down: the file of another boot is
 # shipped by the next daemon, once.  As this user and as nobody.
-if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS:-}" ]; then
-  FLEETPROF_AS=root "$0" || exit
-  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
-  chown 65534:65534 "$home"
-  setpriv --reuid=65534 --regid=65534 --clear-groups env FLEETPROF_AS=nobody HOME="$home" TMPDIR="$home" "$0"
-  code=$?
-  rm -rf "$home"
-  exit $code
-fi
+. "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 
@@ -36,7 +28,7 @@ check() { # SERVICE FROM TO: its last values are all of last_act, and all betwee
   [ "$samples" -ge 100 ] && [ "$samples" -le 127 ] || fail "$1: $samples samples of a recorder for 100 (127 fit)"
   [ "$inside" = "$samples" ] || fail "$1: of $samples samples only $inside lie between $2 and $3"
   /usr/bin/python3 -c "import sys; sys.exit(not .98 < $share < 1.001)" || fail "$1: last_act has $share"
-  say "$FLEETPROF_AS: $1: $samples samples, $share in the function that ran last"
+  say "$1: $samples samples, $share in the function that ran last"
 }
 
 enroll killed

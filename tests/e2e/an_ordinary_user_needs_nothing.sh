@@ -1,14 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The whole road without privilege: collector, enrolment, daemon, both samplers, answer.
-if [ "$(id -u)" = 0 ]; then
-  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
-  chown 65534:65534 "$home"
-  setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0"
-  code=$?
-  rm -rf "$home"
-  exit $code
-fi
+. "$(dirname "$0")/ordinary_user.sh"
+if [ "$(id -u)" = 0 ]; then as_nobody; exit; fi
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

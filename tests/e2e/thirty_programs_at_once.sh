@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Thirty programs at once, by perf, as an ordinary user with the default perf_event_mlock_kb: each is sampled,
 # each has its samples in the answer, and the books close.
-if [ "$(id -u)" = 0 ]; then
-  home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
-  chown 65534:65534 "$home"
-  setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0"
-  code=$?
-  rm -rf "$home"
-  exit $code
-fi
+. "$(dirname "$0")/ordinary_user.sh"
+if [ "$(id -u)" = 0 ]; then as_nobody; exit; fi
 . "$(dirname "$0")/lib.sh"
 count=30
 start_collector

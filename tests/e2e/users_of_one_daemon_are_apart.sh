@@ -15,7 +15,7 @@ install -m 755 "$targets/truth" "$W/truth"
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
 for sampler in perf timer; do
-  as 65534 fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 4 >/dev/null 2>"$W/err" &
+  as 65534 fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 12 >/dev/null 2>"$W/err" &
   runner=$!
   sleep 3
   got=$(field 65533 $sampler sampler)
