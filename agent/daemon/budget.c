@@ -10,11 +10,11 @@
    Purses: of CPU a minute's worth; of bytes a quarter of a day's, filled by three quarters a day,
    so that any 24 hours stay within the whole. */
 #include "budget.h"
-#include "debug_sender.h"
 #include "pace.h"
 #include "worker.h"
 
 #include "common/clock.h"
+#include "uplink/debug_sender.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
    that were thinned out cost the program as much as others; but they are the sign of threads that
    no rate reaches any more (rate.h), so they are told apart. */
 #include "cost.h"
-#include "targets.h"
 
 #include "common/clock.h"
+#include "targets/targets.h"
 
 #include <time.h>
 

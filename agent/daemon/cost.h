@@ -3,8 +3,8 @@
 #ifndef DAEMON_COST_H
 #define DAEMON_COST_H
 
+#include "perf/sample_cost.h"
 #include "ring/ring_cost.h"
-#include "sample_cost.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -7,6 +7,7 @@
 #include "worker.h"
 
 #include "common/clock.h"
+#include "drain/target_state.h"
 #include "proto/limits.h"
 
 #include <stdio.h>

@@ -8,9 +8,9 @@
    system daemon cannot lock out the others.  A malformed packet ends its connection, nothing else.
  */
 #include "intake.h"
-#include "passed_fds.h"
 
 #include "common/log.h"
+#include "keeper/passed_fds.h"
 
 #include <errno.h>
 #include <event2/event.h>

@@ -3,10 +3,10 @@
    keeper with the worker under it.  All errors of the start end here, as one line and exit 1 (2 for
    wrong usage); once the socket listens, trouble is the worker's and goes to the log. */
 #include "daemonize.h"
-#include "keeper.h"
 #include "worker.h"
 
 #include "common/log.h"
+#include "keeper/keeper.h"
 
 #include <errno.h>
 #include <signal.h>

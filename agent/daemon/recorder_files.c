@@ -9,10 +9,10 @@
    unlinked as soon as their values are in the spool, so there are more of them than living targets
    only where the spool takes nothing. */
 #include "recorder_files.h"
-#include "settings.h"
-#include "timer_ring.h"
 
 #include "common/clock.h"
+#include "keeper/settings.h"
+#include "targets/timer_ring.h"
 
 #include <dirent.h>
 #include <errno.h>

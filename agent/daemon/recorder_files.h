@@ -4,7 +4,7 @@
 #ifndef DAEMON_RECORDER_FILES_H
 #define DAEMON_RECORDER_FILES_H
 
-#include "hold.h"
+#include "keeper/hold.h"
 
 enum {
   RECORDER_FILES_MAX = 64,             /* beyond it a recorder gets memory instead */

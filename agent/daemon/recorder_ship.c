@@ -13,12 +13,12 @@
    Recorders are read by pread into memory of our own: a file that a disk cannot give back is an
    error here and not a SIGBUS.  What cannot be read is counted as one bad record and removed. */
 #include "recorder_ship.h"
-#include "postmortem.h"
-#include "proc_stat.h"
 #include "recorder_files.h"
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "drain/postmortem.h"
+#include "proc/proc_stat.h"
 #include "proto/batch_codec.h"
 #include "ring/recorder_reader.h"
 

@@ -10,19 +10,19 @@
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
    mean other processes here. */
 #include "registrar.h"
-#include "image.h"
-#include "maps_file.h"
-#include "proc_status.h"
-#include "recorder.h"
 #include "recorder_files.h"
 #include "switchboard.h"
-#include "timer_ring.h"
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "drain/recorder.h"
+#include "proc/maps_file.h"
+#include "proc/proc_status.h"
 #include "ring/histogram_format.h"
 #include "ring/recorder_format.h"
 #include "ring/ring_clock.h"
+#include "targets/image.h"
+#include "targets/timer_ring.h"
 
 #include <errno.h>
 #include <event2/event.h>

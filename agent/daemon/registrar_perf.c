@@ -4,10 +4,11 @@
    number of his process; events are then opened here (perf_admission.c), and there is a limit on
    how many the programs of one user may have.  What is refused falls to the timer, and status says
    why. */
-#include "perf_admission.h"
-#include "proc_stat.h"
 #include "registrar.h"
 #include "switchboard.h"
+
+#include "proc/proc_stat.h"
+#include "targets/perf_admission.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -11,11 +11,11 @@
    before it has taken the page away makes the next one say the same again, under the next seq. */
 #include "shipper.h"
 
-#include "census.h"
-
+#include "census/census.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "drain/target_state.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"

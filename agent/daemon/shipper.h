@@ -3,9 +3,9 @@
 #ifndef DAEMON_SHIPPER_H
 #define DAEMON_SHIPPER_H
 
-#include "drain.h"
-#include "profile_file.h"
-#include "spool.h"
+#include "drain/drain.h"
+#include "spool/profile_file.h"
+#include "spool/spool.h"
 
 struct shipper {
   struct drain *drain;

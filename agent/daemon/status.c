@@ -4,7 +4,6 @@
    of programs is in status_target.c. */
 #include "status.h"
 #include "budget.h"
-#include "debug_sender.h"
 #include "intake.h"
 #include "status_json.h"
 #include "switchboard.h"
@@ -12,6 +11,8 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "uplink/debug_sender.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

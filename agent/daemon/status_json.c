@@ -3,8 +3,8 @@
    need an escape.  Whether a comma is due is seen in what stands last in the buffer.  Fractions
    have three digits: they are for reading. */
 #include "status_json.h"
-#include "settings.h"
 
+#include "keeper/settings.h"
 #include "proto/text.h"
 
 #include <string.h>

@@ -7,17 +7,18 @@
    Notes are what `run` chose for its programs, the ended ones included, until newer ones push them
    out. */
 #include "budget.h"
-#include "census.h"
-#include "histogram_drain.h"
 #include "status.h"
 #include "status_json.h"
 #include "switchboard.h"
-#include "timer_ring.h"
 #include "worker.h"
 
+#include "census/census.h"
 #include "common/clock.h"
+#include "drain/histogram_drain.h"
+#include "drain/target_state.h"
 #include "proto/batch.h"
 #include "ring/histogram_reader.h"
+#include "targets/timer_ring.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -12,12 +12,12 @@
    CPU time that passes while a target is paused is nobody's sample: where its total is known (a
    program under `run`) it shows up as [unsampled] at the end, else it is in no total. */
 #include "switchboard.h"
-#include "rate.h"
-#include "switch.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "intake/kill_switch.h"
+#include "targets/rate.h"
+#include "targets/switch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -16,20 +16,20 @@
    disk is synced, and the uplink gets STOP_SEND_NS to deliver what it can. */
 #include "worker.h"
 #include "budget.h"
-#include "census.h"
-#include "debug_sender.h"
 #include "hello.h"
-#include "histogram_drain.h"
-#include "image.h"
 #include "intake.h"
-#include "recorder.h"
 #include "recorder_ship.h"
 #include "status.h"
-#include "switch.h"
 #include "switchboard.h"
 
+#include "census/census.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "drain/histogram_drain.h"
+#include "drain/recorder.h"
+#include "targets/image.h"
+#include "targets/switch.h"
+#include "uplink/debug_sender.h"
 
 #include <errno.h>
 #include <event2/event.h>

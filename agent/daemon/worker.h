@@ -3,10 +3,10 @@
 #ifndef DAEMON_WORKER_H
 #define DAEMON_WORKER_H
 
-#include "drain.h"
-#include "keeper.h"
+#include "drain/drain.h"
+#include "keeper/keeper.h"
 #include "shipper.h"
-#include "uplink.h"
+#include "uplink/uplink.h"
 
 #include <sys/utsname.h>
 

@@ -3,9 +3,9 @@
    with changes all over it, drained twice into one window; the books add up.
 
      input: mode (1 byte), then patches.h; the second drain comes after the second half of them */
-#include "daemon/drain.h"
-#include "daemon/image.h"
-#include "daemon/timer_ring.h"
+#include "drain/drain.h"
+#include "targets/image.h"
+#include "targets/timer_ring.h"
 #include "patches.h"
 
 #include "ring/histogram_format.h"

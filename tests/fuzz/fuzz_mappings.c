@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text of a maps file: each line is a mapping that makes sense, or is passed over; the reader
    always comes to the end. */
-#include "daemon/mappings.h"
+#include "proc/mappings.h"
 
 #include <errno.h>
 #include <stdlib.h>

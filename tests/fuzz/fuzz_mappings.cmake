@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 if(WITH_AGENT)
-  fuzz_target(fuzz_mappings DEPS daemon ring intake proto common)
+  fuzz_target(fuzz_mappings DEPS proc common)
 endif()

@@ -2,7 +2,7 @@
 /* A piece of the kernel's ring, as the events of a stranger could have filled it: size, time and
    fields of every record up to the first whose size makes no sense, each read as a stack and as
    both kinds of pair. */
-#include "daemon/perf_record.h"
+#include "perf/perf_record.h"
 
 #include <errno.h>
 #include <stdlib.h>

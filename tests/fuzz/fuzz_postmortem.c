@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recorder with anything changed in it becomes a batch that can be sent, or is refused. */
-#include "daemon/postmortem.h"
+#include "drain/postmortem.h"
 #include "patches.h"
 
 #include "common/buf.h"

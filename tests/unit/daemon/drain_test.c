@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pipeline from a timer ring to the spool, in one process and with workers that are killed. */
-#include "daemon/claim.h"
-#include "daemon/drain.h"
-#include "daemon/proc_stat.h"
 #include "daemon/shipper.h"
-#include "daemon/switch.h"
-#include "daemon/timer_ring.h"
+#include "drain/drain.h"
+#include "proc/proc_stat.h"
+#include "targets/claim.h"
+#include "targets/switch.h"
+#include "targets/timer_ring.h"
 
 #include "common/arena.h"
 #include "common/buf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters that a target only ever adds to, and a daemon that ships each step of them once. */
-#include "daemon/histogram_drain.h"
-#include "daemon/window.h"
+#include "drain/histogram_drain.h"
+#include "drain/window.h"
 #include "kept_fixture.h"
 
 #include "ring/histogram_reader.h"

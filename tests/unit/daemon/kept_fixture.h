@@ -4,10 +4,10 @@
 #ifndef TESTS_KEPT_FIXTURE_H
 #define TESTS_KEPT_FIXTURE_H
 
-#include "daemon/drain.h"
-#include "daemon/image.h"
+#include "drain/drain.h"
+#include "targets/image.h"
 #include "daemon/shipper.h"
-#include "daemon/timer_ring.h"
+#include "targets/timer_ring.h"
 
 #include "common/arena.h"
 #include "common/buf.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recorder kept becomes one batch, once, whenever the worker is killed. */
-#include "daemon/postmortem.h"
-#include "daemon/recorder.h"
 #include "daemon/recorder_files.h"
 #include "daemon/recorder_ship.h"
+#include "drain/postmortem.h"
+#include "drain/recorder.h"
 #include "kept_fixture.h"
 
 #include "common/clock.h"

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A look at a target begins with the list of its threads: those of the process that registered and
+   of the processes that hold slots in its ring.  They are looked at (census_look.c) as many a tick
+   as the limit allows.  When the list is done the figures are made up anew: they say how it is now,
+   not how often it ever was.
+
+   Nothing is looked at while a target is paused: it has no timers then, and that is as it should
+   be. Nor in the first interval: the start of a program is no time to judge it.
+
+   A mark on the whole target needs a quarter of its CPU time: less cannot move the shares much. */
+#include "census_parts.h"
+
+#include "common/clock.h"
+#include "proc/proc_stat.h"
+#include "proto/batch.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARK_SHARE = 4 /* one in so many nanoseconds of CPU time */ };
+
+void census_free(struct census *census) {
+  if (census == NULL) return;
+  free(census->threads);
+  free(census->slots);
+  free(census->list.ids);
+  free(census->timers);
+  free(census);
+}
+
+static void list_process(struct census_list *list, pid_t pid) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *tasks = opendir(path);
+  if (tasks == NULL) return;
+  for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+    if (list->count == CENSUS_THREADS_MAX) break;
+    list->ids[list->count][0] = pid;
+    list->ids[list->count++][1] = (pid_t)strtol(entry->d_name, NULL, 10);
+  }
+  closedir(tasks);
+}
+
+/* Finds TARGET's processes: at most CENSUS_PROCESSES_MAX. */
+static unsigned find_processes(const struct target *target, pid_t pids[CENSUS_PROCESSES_MAX]) {
+  const struct census *census = target->census;
+  unsigned count = 1;
+  pids[0] = target->held.pid;
+  for (uint32_t i = 0; i < census->slot_count && count < CENSUS_PROCESSES_MAX; i++) {
+    pid_t pid = (pid_t)(census->slots[i].owner >> 32);
+    bool is_known = pid == 0;
+    for (unsigned j = 0; j < count; j++) is_known = is_known || pids[j] == pid;
+    if (!is_known && proc_owner(pid) == (long)target->held.uid) pids[count++] = pid;
+  }
+  return count;
+}
+
+static bool runs_another(const struct target *target) {
+  char path[INTAKE_PATH_BYTES];
+  if (target->held.exe[0] == '\0') return false;
+  if (!proc_exe_path(target->held.pid, path, sizeof path)) return false;
+  return strcmp(path, target->held.exe) != 0;
+}
+
+static void begin_look(struct target *target, uint64_t now) {
+  struct census *census = target->census;
+  pid_t pids[CENSUS_PROCESSES_MAX];
+  census->looked_ns = now;
+  census->look++;
+  census->list = (struct census_list){.ids = calloc(CENSUS_THREADS_MAX, sizeof *census->list.ids)};
+  census->is_replaced = runs_another(target);
+  if (census->list.ids == NULL) return;
+  unsigned count = find_processes(target, pids);
+  for (unsigned i = 0; i < count; i++) list_process(&census->list, pids[i]);
+  if (census->period_ns == target->held.period_ns) return;
+  for (uint32_t i = 0; i < census->slot_count; i++)
+    census->slots[i].tally = (struct lock_step_tally){0};
+  census->period_ns = target->held.period_ns;
+}
+
+static void end_list(struct census *census) {
+  free(census->list.ids);
+  free(census->timers);
+  census->list.ids = NULL;
+  census->timers = NULL;
+}
+
+static uint32_t sum_marks(const struct census *census, uint64_t spent_ns) {
+  uint64_t likely_ns = 0, any_ns = 0;
+  for (uint32_t i = 0; i < census->thread_count; i++) {
+    const struct census_thread *thread = &census->threads[i];
+    if (thread->marks != 0) any_ns += thread->spent_ns;
+    if (thread->marks & MARK_LOCK_STEP_LIKELY) likely_ns += thread->spent_ns;
+  }
+  if (spent_ns == 0) return 0;
+  if (likely_ns >= spent_ns / MARK_SHARE) return MARK_LOCK_STEP_LIKELY;
+  return any_ns >= spent_ns / MARK_SHARE ? MARK_LOCK_STEP_POSSIBLE : 0;
+}
+
+/* The agent itself counts the threads that it had nothing for: those are not raw ones. */
+static void part_limit(const struct target *target, struct census_figures *figures) {
+  uint32_t refused = ring_reader_unsampled(&target->ring);
+  uint32_t limit = figures->unsampled[UNSAMPLED_RAW];
+  if (limit > refused) limit = refused;
+  figures->unsampled[UNSAMPLED_LIMIT] = limit;
+  figures->unsampled[UNSAMPLED_RAW] -= limit;
+}
+
+static void end_look(struct target *target) {
+  struct census *census = target->census;
+  struct census_figures figures = {0};
+  uint64_t spent_ns = 0;
+  uint32_t kept = 0, lost;
+  for (uint32_t i = 0; i < census->thread_count; i++) {
+    const struct census_thread *thread = &census->threads[i];
+    if (thread->look != census->look) continue; /* it has ended */
+    census->threads[kept++] = *thread;
+    spent_ns += thread->spent_ns;
+    figures.threads += thread->spent_ns > 0 || thread->reason != UNSAMPLED_NOT;
+    if (thread->reason != UNSAMPLED_NOT) figures.unsampled[thread->reason]++;
+  }
+  census->thread_count = kept;
+  figures.marks = sum_marks(census, spent_ns);
+  census->window_marks |= figures.marks;
+  lost = figures.unsampled[UNSAMPLED_HANDLER_LOST] + figures.unsampled[UNSAMPLED_EXEC];
+  if (lost > 0 && lost == figures.threads)
+    figures.blind_since_ns =
+        census->figures.blind_since_ns ? census->figures.blind_since_ns : clock_monotonic_ns();
+  part_limit(target, &figures);
+  census->figures = figures;
+  end_list(census);
+}
+
+/* Returns how many threads it looked at, at most LEFT. */
+static unsigned step_target(struct target *target, uint64_t now, unsigned left) {
+  struct census *census = census_of(target);
+  unsigned looked = 0;
+  if (census == NULL) return 0;
+  if (census->looked_ns == 0 || target->held.control != RING_RUN) {
+    census->looked_ns = now;
+    census->thread_count = 0;
+    end_list(census);
+    return 0;
+  }
+  if (census->list.ids == NULL) {
+    if (now - census->looked_ns < CENSUS_INTERVAL_MS * NS_PER_MS) return 0;
+    begin_look(target, now);
+    if (census->list.ids == NULL) return 0;
+  }
+  for (; census->list.at < census->list.count && looked < left; looked++) {
+    const pid_t *ids = census->list.ids[census->list.at++];
+    census_look_at(target, ids[0], ids[1]);
+  }
+  if (census->list.at == census->list.count) end_look(target);
+  return looked;
+}
+
+void census_step(struct targets *targets) {
+  uint64_t now = clock_monotonic_ns();
+  unsigned left = CENSUS_THREADS_A_TICK;
+  for (uint32_t i = 0; i < HOLD_TARGETS_MAX && left > 0; i++) {
+    uint32_t row = (targets->census_row + i) % HOLD_TARGETS_MAX;
+    struct target *target = targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_TIMER) continue;
+    left -= step_target(target, now, left);
+    if (left == 0) targets->census_row = row; /* where the next tick goes on */
+  }
+}
+
+void census_figures(const struct target *target, struct census_figures *ret) {
+  if (target->census != NULL)
+    *ret = target->census->figures;
+  else
+    *ret = (struct census_figures){0};
+}
+
+uint32_t census_take_marks(struct target *target) {
+  struct census *census = target->census;
+  if (census == NULL) return 0;
+  uint32_t marks = census->window_marks | census->figures.marks;
+  census->window_marks = 0;
+  return marks;
+}
+
+void census_explain(const struct census_figures *figures, char why[CENSUS_WHY_BYTES]) {
+  size_t len = 0;
+  why[0] = '\0';
+  for (enum unsampled_reason i = UNSAMPLED_RAW; i < UNSAMPLED_REASONS; i++) {
+    uint32_t count = figures->unsampled[i];
+    if (count == 0 || len >= CENSUS_WHY_BYTES) continue;
+    int more = snprintf(why + len, CENSUS_WHY_BYTES - len, "%s%u thread%s %s",
+                        len > 0 ? ", " : "not sampled: ", count, count == 1 ? "" : "s",
+                        unsampled_meaning(i));
+    len += more > 0 ? (size_t)more : 0;
+  }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread at one look: CPU time, signal mask and sleeps, against those of the last look.
+
+   Signals that were seen in its slot make it a sampled one, whatever else is true.  The kernel's
+   list of timers is read only when a thread is quiet, at most once a look for each process.
+
+   A mark needs wake-ups that seem locked to the tick at three looks in a row, or records that no
+   fair tick makes (lock_step.c). */
+#include "census_parts.h"
+
+#include "common/clock.h"
+#include "proc/proc_status.h"
+#include "proto/batch.h"
+#include "ring/ring_switch.h"
+#include "targets/timer_ring.h"
+
+#include <stdlib.h>
+
+enum { LOCKED_LOOKS = 3 };
+
+/* Finds the thread's entry or makes one.  NULL: no memory. */
+static struct census_thread *thread_of(struct census *census, pid_t pid, pid_t tid) {
+  for (uint32_t i = 0; i < census->thread_count; i++)
+    if (census->threads[i].tid == tid && census->threads[i].pid == pid) return &census->threads[i];
+  if (census->thread_count == census->thread_cap) {
+    uint32_t cap = census->thread_cap ? census->thread_cap * 2 : CENSUS_ROWS_STEP;
+    struct census_thread *threads = reallocarray(census->threads, cap, sizeof *threads);
+    if (threads == NULL) return NULL;
+    census->threads = threads;
+    census->thread_cap = cap;
+  }
+  struct census_thread *thread = &census->threads[census->thread_count++];
+  *thread = (struct census_thread){.pid = pid, .tid = tid};
+  return thread;
+}
+
+static enum unsampled_timer has_timer(const struct target *target, pid_t pid, pid_t tid) {
+  if (target->held.clock != RING_CLOCK_THREAD) return UNSAMPLED_TIMER_YES; /* the process has */
+  struct census *census = target->census;
+  if (census->timers == NULL) {
+    census->timers = malloc(sizeof *census->timers);
+    census->timers_pid = 0;
+  }
+  if (census->timers == NULL) return UNSAMPLED_TIMER_UNKNOWN;
+  if (census->timers_pid != pid)
+    proc_timers_read(pid, (int)timer_ring_signal(&target->held), census->timers);
+  census->timers_pid = pid;
+  if (!census->timers->is_known) return UNSAMPLED_TIMER_UNKNOWN;
+  return proc_timers_has(census->timers, tid) ? UNSAMPLED_TIMER_YES : UNSAMPLED_TIMER_NO;
+}
+
+static enum unsampled_reason judge(const struct target *target, const struct census_thread *thread,
+                                   const struct proc_status *status, bool is_bursty) {
+  const struct census *census = target->census;
+  uint64_t bit = UINT64_C(1) << ((int)timer_ring_signal(&target->held) - 1);
+  struct unsampled_evidence evidence = {
+      .quiet_ns = thread->quiet_ns,
+      .period_ns = target->held.period_ns,
+      .tick_ns = lock_step_tick_ns(),
+      .is_caught = (status->caught & bit) != 0 &&
+                   !ring_switch_has_left(&target->ring, (uint32_t)thread->pid),
+      .is_replaced = census->is_replaced && thread->pid == target->held.pid,
+      .is_blocked = thread->was_blocked && (status->blocked & bit) != 0,
+      .is_sandboxed = status->seccomp != 0,
+      .is_bursty = is_bursty,
+      .is_process_clock = target->held.clock != RING_CLOCK_THREAD,
+      .has_slot = census_find_slot(census, thread->pid, thread->tid) != NULL,
+      .timer = UNSAMPLED_TIMER_NO};
+  if (unsampled_judge(&evidence) == UNSAMPLED_NOT) return UNSAMPLED_NOT; /* even at the worst */
+  evidence.timer = has_timer(target, thread->pid, thread->tid);
+  return unsampled_judge(&evidence);
+}
+
+static uint32_t mark_of(const struct target *target, struct census_thread *thread,
+                        const struct lock_step_pace *pace, const struct census_slot *slot) {
+  uint64_t tick_ns = lock_step_tick_ns();
+  bool is_locked = lock_step_is_locked(pace, tick_ns);
+  thread->locked_looks = is_locked && thread->locked_looks < LOCKED_LOOKS
+                             ? (uint8_t)(thread->locked_looks + 1)
+                             : (uint8_t)(is_locked ? LOCKED_LOOKS : 0);
+  if (!lock_step_is_bursty(pace, tick_ns)) return 0;
+  bool is_unfair =
+      slot != NULL && lock_step_is_unfair(&slot->tally, target->held.period_ns, tick_ns);
+  return is_unfair || thread->locked_looks == LOCKED_LOOKS ? MARK_LOCK_STEP_LIKELY
+                                                           : MARK_LOCK_STEP_POSSIBLE;
+}
+
+/* Compares the thread with what it was at the last look. */
+void census_look_at(struct target *target, pid_t pid, pid_t tid) {
+  struct proc_status status;
+  uint64_t cpu_ns, now = clock_monotonic_ns();
+  struct census *census = target->census;
+  if (proc_status_read(pid, tid, &status) < 0 || proc_thread_cpu_ns(pid, tid, &cpu_ns) < 0) return;
+  struct census_thread *thread = thread_of(census, pid, tid);
+  if (thread == NULL) return;
+  const struct census_slot *slot = census_find_slot(census, pid, tid);
+  uint64_t signals = slot != NULL ? slot->signals : 0;
+  uint64_t bit = UINT64_C(1) << ((int)timer_ring_signal(&target->held) - 1);
+  bool is_first = thread->read_ns == 0;
+  struct lock_step_pace pace = {now - thread->read_ns, cpu_ns - thread->cpu_ns,
+                                status.sleeps - thread->sleeps};
+  if (is_first || cpu_ns < thread->cpu_ns) pace = (struct lock_step_pace){0};
+  thread->spent_ns = pace.cpu_ns;
+  thread->quiet_ns = signals != thread->signals ? 0 : thread->quiet_ns + pace.cpu_ns;
+  thread->marks = is_first ? 0 : mark_of(target, thread, &pace, slot);
+  thread->reason = judge(target, thread, &status, lock_step_is_bursty(&pace, lock_step_tick_ns()));
+  thread->was_blocked = (status.blocked & bit) != 0;
+  thread->cpu_ns = cpu_ns;
+  thread->sleeps = status.sleeps;
+  thread->signals = signals;
+  thread->read_ns = now;
+  thread->look = census->look;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What census.c, census_slot.c and census_look.c share. */
+#ifndef CENSUS_CENSUS_PARTS_H
+#define CENSUS_CENSUS_PARTS_H
+
+#include "census.h"
+
+#include "proc/proc_thread.h"
+#include "targets/targets.h"
+
+enum { CENSUS_ROWS_STEP = 8 /* arrays start small: most programs have few threads */ };
+
+struct census_slot {
+  uint64_t owner;
+  uint64_t signals;
+  struct lock_step_tally tally;
+};
+
+struct census_thread {
+  pid_t pid, tid;
+  uint64_t cpu_ns, sleeps, read_ns; /* at the last look */
+  uint64_t signals;
+  uint64_t spent_ns; /* between the last two looks */
+  uint64_t quiet_ns;
+  uint32_t look;
+  uint32_t marks;
+  uint8_t locked_looks;
+  bool was_blocked;
+  enum unsampled_reason reason;
+};
+
+/* A list of threads that is being worked through. */
+struct census_list {
+  pid_t (*ids)[2]; /* pid, tid */
+  uint32_t count, at;
+};
+
+struct census {
+  struct census_thread *threads;
+  uint32_t thread_count, thread_cap;
+  struct census_slot *slots;
+  uint32_t slot_count;
+  struct census_list list;
+  struct proc_timers *timers; /* of timers_pid, read during this look; NULL: not needed yet */
+  pid_t timers_pid;
+  bool is_replaced; /* what PID runs is not what registered */
+  uint32_t look;
+  uint64_t looked_ns;
+  uint64_t period_ns; /* that the tallies belong to */
+  uint32_t window_marks;
+  struct census_figures figures;
+};
+
+/* Makes TARGET's census when it has none.  NULL: no memory. */
+struct census *census_of(struct target *target);
+
+/* What is known of the slot of a thread, or NULL when it has none. */
+const struct census_slot *census_find_slot(const struct census *census, pid_t pid, pid_t tid);
+
+/* Compares thread TID of PID with what it was at the last look, and judges it. */
+void census_look_at(struct target *target, pid_t pid, pid_t tid);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the drain sees of each slot: that signals come at all, and what their weights are like. Both
+   are of the thread that owns the slot, and begin anew with the next owner.
+
+   A weight counts the ring's unit, the period that was asked for at first; the timer may have
+   another one by now, so that is turned back into expiries.  A record of less than one expiry (the
+   period has just become longer) is left out. */
+#include "census_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct census *census_of(struct target *target) {
+  if (target->census == NULL) target->census = calloc(1, sizeof *target->census);
+  target->free_census = census_free;
+  return target->census;
+}
+
+static struct census_slot *slot_of(struct target *target, uint32_t slot) {
+  struct census *census = census_of(target);
+  if (census == NULL || slot >= target->ring.slot_count) return NULL;
+  if (slot >= census->slot_count) {
+    uint32_t count = slot / CENSUS_ROWS_STEP * CENSUS_ROWS_STEP + CENSUS_ROWS_STEP;
+    struct census_slot *slots = reallocarray(census->slots, count, sizeof *slots);
+    if (slots == NULL) return NULL;
+    memset(slots + census->slot_count, 0, (count - census->slot_count) * sizeof *slots);
+    census->slots = slots;
+    census->slot_count = count;
+  }
+  return &census->slots[slot];
+}
+
+void census_signals(struct target *target, const struct ring_view *view, uint64_t signals) {
+  struct census_slot *seen = slot_of(target, view->slot);
+  uint64_t owner = ring_owner(view->pid, view->tid);
+  if (seen == NULL) return;
+  if (seen->owner != owner) *seen = (struct census_slot){.owner = owner};
+  seen->signals += signals;
+}
+
+void census_record(struct target *target, uint32_t slot, uint32_t weight) {
+  const struct hold_target *held = &target->held;
+  struct census_slot *seen = slot_of(target, slot);
+  uint64_t expiries = held->period_ns ? weight * held->unit_ns / held->period_ns : weight;
+  if (seen == NULL) return;
+  lock_step_count(&seen->tally, expiries > UINT32_MAX ? UINT32_MAX : (uint32_t)expiries);
+}
+
+const struct census_slot *census_find_slot(const struct census *census, pid_t pid, pid_t tid) {
+  for (uint32_t i = 0; i < census->slot_count; i++)
+    if (census->slots[i].owner == ring_owner((uint32_t)pid, (uint32_t)tid))
+      return &census->slots[i];
+  return NULL;
+}

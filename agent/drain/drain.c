@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule of every drain: records are put into the window first, the books are written down as
+   they will be, then the ring's tail moves, then the books are switched (counter_page.h).  A worker
+   killed before the tail moved leaves the records in the ring for the next one; killed later, they
+   are in the books and were in its window: lost, and known to be.
+
+   So a window is never closed between adding records and moving the tail: a spooled batch would
+   hold records that are still in the ring.  What does not fit into the window any more is dropped
+   and counted; shipper.c closes windows long before. */
+#include "drain.h"
+#include "drain_parts.h"
+#include "histogram_drain.h"
+#include "recorder.h"
+#include "target_state.h"
+
+#include "common/clock.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int drain_init(struct drain *drain) {
+  drain->scratch = malloc(DRAIN_SCRATCH_BYTES);
+  if (drain->scratch == NULL) return -ENOMEM;
+  return perf_drain_init(drain);
+}
+
+void drain_fini(struct drain *drain) {
+  kernel_frames_close(&drain->kernel);
+  free(drain->scratch);
+  free(drain->pieces);
+  drain->scratch = NULL;
+  drain->pieces = NULL;
+}
+
+static const char *file_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* The service is what the user said, else the program's file name: each program of a tree then has
+   one of its own. */
+void drain_describe(struct drain *drain, const struct target *target, struct process *process,
+                    struct window_series *ret) {
+  const struct hold_target *held = &target->held;
+  const char *exe = process->exe ? process->exe : "";
+  if (process->exe_module != MODULE_NONE)
+    process->exe_module = modules_identify(drain->modules, process->exe_module,
+                                           process->has_ended ? 0 : process->pid);
+  *ret = (struct window_series){.target = held->id,
+                                .service = held->service,
+                                .exe = exe,
+                                .labels = held->labels,
+                                .sampler = target_sampler(target),
+                                .why = held->why,
+                                .exe_module = process->exe_module,
+                                .asked_mhz = held->asked_mhz};
+  if (held->service[0] == '\0') ret->service = exe[0] ? file_name(exe) : process->comm;
+  if (process->is_kernel) ret->service = KERNEL_NAME; /* their names are legion */
+  if (ret->service[0] == '\0') ret->service = "unknown";
+}
+
+/* A stack's kernel part, then the program's, which a thread of the kernel has not. */
+static uint32_t resolve(struct drain *drain, const struct drain_stack *stack,
+                        struct code_frame frames[LIMIT_STACK_DEPTH]) {
+  uint32_t count = stack->depth < LIMIT_STACK_DEPTH ? stack->depth : LIMIT_STACK_DEPTH;
+  uint32_t kernel = stack->kernel_depth < count ? stack->kernel_depth : count;
+  uint32_t depth = kernel_frames_resolve(&drain->kernel, stack->pc, kernel, frames);
+  if (kernel < count)
+    depth += process_resolve(drain->processes, stack->process, stack->pc + kernel, count - kernel,
+                             frames + depth);
+  return depth;
+}
+
+void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally) {
+  struct code_frame frames[LIMIT_STACK_DEPTH];
+  struct window_series series;
+  drain_describe(drain, stack->target, stack->process, &series);
+  struct window_sample sample = {.series = &series,
+                                 .thread = stack->thread,
+                                 .frames = frames,
+                                 .depth = resolve(drain, stack, frames),
+                                 .type = stack->type,
+                                 .count = 1,
+                                 .weight = stack->weight_ns};
+  tally->produced++;
+  stack->target->records++;
+  stack->target->weight_ns += stack->weight_ns;
+  if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
+}
+
+struct process *drain_root(const struct drain *drain, const struct target *target,
+                           struct process *stub) {
+  struct process *process = processes_find(drain->processes, target->held.pid);
+  if (process != NULL) return process;
+  *stub = (struct process){.exe_module = MODULE_NONE};
+  stub->exe = target->held.exe[0] ? (char *)(uintptr_t)target->held.exe : NULL;
+  memcpy(stub->comm, target->root_comm, sizeof stub->comm);
+  return stub;
+}
+
+void drain_add_frame(struct drain *drain, struct target *target, const struct drain_frame *of,
+                     struct counters *tally) {
+  struct window_series series;
+  struct process stub, *process = drain_root(drain, target, &stub);
+  drain_describe(drain, target, process, &series);
+  struct window_sample sample = {.series = &series,
+                                 .thread = process->comm,
+                                 .frames = &of->frame,
+                                 .depth = 1,
+                                 .type = of->type,
+                                 .count = of->count,
+                                 .weight = of->weight_ns};
+  tally->produced += of->count;
+  target->records += of->count;
+  target->weight_ns += of->weight_ns;
+  if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL] += of->count;
+}
+
+void drain_add_bad(struct drain *drain, struct counters *tally) {
+  drain->figures.bad_records++;
+  tally->produced++;
+  tally->dropped[LOSS_BAD_RECORD]++;
+}
+
+struct counters drain_after(const struct drain *drain, const struct counters *tally) {
+  struct counters after = *counter_page_books(drain->page);
+  after.produced += tally->produced;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) after.dropped[i] += tally->dropped[i];
+  return after;
+}
+
+/* Where the tail of a pending drain's ring is now.  Returns false when there is no such ring. */
+static bool find_tail(const struct drain *drain, const struct counter_drain *pending,
+                      uint64_t *ret_tail) {
+  if (pending->ring == DRAIN_RING_PERF) {
+    if (pending->slot >= drain->perf->count) return false;
+    *ret_tail = perf_ring_tail(&drain->perf->cpus[pending->slot]);
+    return true;
+  }
+  const struct target *target = targets_find(drain->targets, pending->ring);
+  if (target == NULL || target->held.kind != HOLD_TIMER || pending->slot >= target->ring.slot_count)
+    return false;
+  struct ring_view view;
+  ring_reader_look(&target->ring, pending->slot, &view);
+  *ret_tail = view.tail;
+  return true;
+}
+
+void drain_recover(struct drain *drain) {
+  struct counter_drain pending;
+  uint64_t tail;
+  if (!counter_page_has_pending(drain->page, &pending)) return;
+  if (pending.ring == DRAIN_RING_SPOOL) return; /* the shipper's */
+  const struct target *target = targets_find(drain->targets, pending.ring);
+  if (target != NULL && target->held.kind == HOLD_TIMER && target->held.collect == RING_HISTOGRAM) {
+    if (histogram_drain_recover(target, pending.tail))
+      counter_page_commit(drain->page);
+    else
+      counter_page_forget(drain->page);
+    return;
+  }
+  if (!find_tail(drain, &pending, &tail) || tail != pending.tail) {
+    counter_page_forget(drain->page);
+    return;
+  }
+  if (target != NULL && pending.ring != DRAIN_RING_PERF)
+    ring_reader_count(&target->ring, pending.slot, pending.counted_full, pending.counted_reentry);
+  counter_page_commit(drain->page);
+}
+
+/* A restored target's first reading comes after its ring has been emptied, so that what the dead
+   worker left there is not reported a second time as rest. */
+static void rebase_restored(struct drain *drain) {
+  struct processes_sum sum;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || !target->is_restored || target->held.kind != HOLD_PERF) continue;
+    target_read_total(target);
+    processes_sum_target(drain->processes, target->held.id, &sum);
+    target->residual.kernel_ns = sum.system_ns;
+    if (sum.cpu_ns > target->residual.total_ns) target->residual.total_ns = sum.cpu_ns;
+    residual_rebase(&target->residual);
+    target->is_restored = false;
+  }
+}
+
+static uint64_t run_mode(struct drain *drain, struct target *target, bool is_whole) {
+  /* First: then all samples of those who said it are among those that are drained now. */
+  target->exit.said_ns = ring_reader_exit_cpu_ns(&target->ring);
+  switch (target->held.collect) {
+  case RING_HISTOGRAM:
+    return histogram_drain_run(drain, target, is_whole);
+  case RING_RECORDER:
+    recorder_follow(drain, target);
+    return 0;
+  default:
+    return timer_drain_run(drain, target);
+  }
+}
+
+/* A turn that has begun. */
+static uint64_t run_turn(struct drain *drain, struct target *target, bool is_whole) {
+  modules_set_payer(drain->modules, &target->toll, target->held.id);
+  uint64_t records = run_mode(drain, target, is_whole);
+  modules_set_payer(drain->modules, NULL, 0);
+  toll_end(&target->toll);
+  return records;
+}
+
+static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
+  if (toll_begin(&target->toll, TOLL_TURN_MS)) return run_turn(drain, target, is_whole);
+  target->turns_missed++;
+  return 0;
+}
+
+static uint64_t run(struct drain *drain, bool is_whole) {
+  uint64_t records = 0;
+  drain->figures.fill_percent = 0;
+  if (drain->perf->count > 0) records += perf_drain_run(drain);
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target != NULL && target->held.kind == HOLD_TIMER)
+      records += run_timer(drain, target, is_whole);
+  }
+  rebase_restored(drain);
+  drain_settle_crowd(drain);
+  return records;
+}
+
+uint64_t drain_run(struct drain *drain) {
+  return run(drain, false);
+}
+
+uint64_t drain_run_whole(struct drain *drain) {
+  return run(drain, true);
+}
+
+uint64_t drain_run_last(struct drain *drain, uint32_t serial) {
+  uint64_t records = run(drain, true), begun_ns = clock_cpu_ns();
+  drain->is_last = true;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_TIMER) continue;
+    if (serial != 0 && target->run != serial) continue;
+    uint64_t spent_ms = (clock_cpu_ns() - begun_ns) / NS_PER_MS;
+    toll_begin_last(&target->toll, spent_ms < TOLL_LAST_ALL_MS ? TOLL_LAST_MS : 0);
+    records += run_turn(drain, target, true);
+  }
+  drain->is_last = false;
+  return records;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What drain.c, perf_drain.c and timer_drain.c share. */
+#ifndef DRAIN_DRAIN_PARTS_H
+#define DRAIN_DRAIN_PARTS_H
+
+#include "drain.h"
+
+/* One stack as a ring gave it. */
+struct drain_stack {
+  struct target *target;
+  struct process *process;
+  const char *thread;
+  const uint64_t *pc; /* leaf first; of SAMPLE_CPU_LR pc and link register */
+  uint32_t depth;
+  uint32_t kernel_depth; /* of those, first: in the kernel */
+  enum sample_type type;
+  uint64_t weight_ns;
+};
+
+/* Puts STACK into the window and one record into TALLY: produced, or dropped as well. */
+void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally);
+void drain_add_bad(struct drain *drain, struct counters *tally);
+
+/* The program that TARGET was started with; when it is gone, what is remembered of it, in STUB.
+   Borrows TARGET, which need not be registered. */
+struct process *drain_root(const struct drain *drain, const struct target *target,
+                           struct process *stub);
+
+/* Units of time in one place, of no thread in particular. */
+struct drain_frame {
+  struct code_frame frame;
+  enum sample_type type;
+  uint64_t count; /* records */
+  uint64_t weight_ns;
+};
+
+/* Puts FRAME into TARGET's part of the window and its records into TALLY: produced, or dropped as
+   well. */
+void drain_add_frame(struct drain *drain, struct target *target, const struct drain_frame *of,
+                     struct counters *tally);
+
+/* The books as they will be with TALLY. */
+struct counters drain_after(const struct drain *drain, const struct counters *tally);
+
+/* What the samples of PROCESS in TARGET have in common; borrows both. */
+void drain_describe(struct drain *drain, const struct target *target, struct process *process,
+                    struct window_series *ret);
+
+/* One record of a board's events (board_drain.c). */
+struct perf_record;
+void board_drain_record(struct drain *drain, struct target *board, const struct perf_record *record,
+                        struct counters *tally);
+
+uint64_t perf_drain_run(struct drain *drain);
+uint64_t timer_drain_run(struct drain *drain, struct target *target);
+
+/* perf_drain.c's scratch: one piece a CPU. */
+int perf_drain_init(struct drain *drain);
+
+/* The part of perf_drain.c that follows processes: one decoded record of TARGET. */
+struct perf_record;
+void perf_process_record(struct drain *drain, const struct target *target,
+                         const struct perf_record *record);
+/* A mapping of PROCESS, as RECORD says. */
+void perf_process_map(struct drain *drain, struct process *process,
+                      const struct perf_record *record);
+/* Before a drain and after it: the ends of tasks that were known at its beginning. */
+void perf_process_mark_ends(struct drain *drain);
+void perf_process_take_ends(struct drain *drain);
+
+/* Settles the accounts of what has ended and forgets it, when there is much of that. */
+void drain_settle_crowd(struct drain *drain);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's rings are one a CPU, but a process lives on all of them: its FORK may be in one ring
+   and its first sample in another.  So all rings are copied out and their records taken in order of
+   time.
+
+   Only records up to a horizon are taken, before which nothing can be missing: heads are read of
+   all CPUs, then once more while copying.  A record that was written before one that the first
+   reading saw is seen by the second; so the newest time within the first heads is safe.  A ring
+   with more than its share of the scratch buffer ends the horizon where its copy ends.  What lies
+   beyond stays in its ring for the next round.
+
+     cpu 0  |====first====|==second==|      horizon = newest time in the first parts
+     cpu 1  |==first==|=second=|
+
+   Then each CPU is booked on its own (drain.c), with what its records added to the books. */
+#include "drain_parts.h"
+
+#include "perf/perf_record.h"
+#include "targets/throttle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  PIECE_BYTES_MIN = 8 << 10, /* holds any record of ours: a mapping with the longest path */
+  PIECE_BYTES_MAX = 64 << 10,
+  ROUNDS_MAX = 64, /* a drain ends even when targets write as fast as it reads */
+};
+
+struct perf_piece {
+  struct perf_ring *ring;
+  uint8_t *bytes; /* in the scratch buffer */
+  uint64_t tail, first_head;
+  size_t len, at;
+  uint64_t next_time; /* of the record at `at` */
+  bool is_partial;    /* the ring holds more than was copied */
+  struct counters tally;
+};
+
+static size_t piece_bytes(const struct drain *drain) {
+  size_t share = DRAIN_SCRATCH_BYTES / (drain->perf->count ? drain->perf->count : 1);
+  if (share > PIECE_BYTES_MAX) share = PIECE_BYTES_MAX;
+  return share < PIECE_BYTES_MIN ? PIECE_BYTES_MIN : share & ~(size_t)7;
+}
+
+int perf_drain_init(struct drain *drain) {
+  unsigned count = drain->perf->count;
+  drain->pieces = calloc(count + 1, sizeof *drain->pieces);
+  size_t bytes = piece_bytes(drain) * count;
+  if (bytes > DRAIN_SCRATCH_BYTES) { /* more than 32 CPUs */
+    free(drain->scratch);
+    drain->scratch = malloc(bytes);
+  }
+  if (drain->pieces == NULL || drain->scratch == NULL) return -ENOMEM;
+  for (unsigned i = 0; i < count; i++) {
+    drain->pieces[i].ring = &drain->perf->cpus[i];
+    drain->pieces[i].bytes = drain->scratch + i * piece_bytes(drain);
+  }
+  return 0;
+}
+
+static struct span rest_of(const struct perf_piece *piece) {
+  return span_of(piece->bytes + piece->at, piece->len - piece->at);
+}
+
+static struct span next_record(const struct perf_piece *piece) {
+  struct span rest = rest_of(piece);
+  return span_of(rest.data, perf_record_size(rest));
+}
+
+static void set_next_time(struct perf_piece *piece) {
+  if (piece->at < piece->len) piece->next_time = perf_record_time(next_record(piece));
+}
+
+/* Walks over the copied records: cuts off a last one that was copied in part, and finds the newest
+   time within the first head and within the whole copy. */
+static void measure(struct perf_piece *piece, uint64_t *ret_first, uint64_t *ret_last) {
+  size_t first_bytes = (size_t)(piece->first_head - piece->tail), at = 0;
+  *ret_first = *ret_last = 0;
+  while (at < piece->len) {
+    struct span rest = span_of(piece->bytes + at, piece->len - at);
+    size_t size = perf_record_size(rest);
+    if (size == 0) break;
+    uint64_t time = perf_record_time(span_of(rest.data, size));
+    if (time > *ret_last) *ret_last = time;
+    if (at < first_bytes && time > *ret_first) *ret_first = time;
+    at += size;
+  }
+  /* Where no record begins nothing after it can be found: take_until counts it and gives up the
+     rest.  A last record that the copy cut in two waits for the next round. */
+  if (piece->is_partial && at > 0) piece->len = at;
+}
+
+static void copy_piece(struct drain *drain, struct perf_piece *piece) {
+  uint64_t waiting = perf_ring_head(piece->ring) - piece->tail;
+  size_t room = piece_bytes(drain);
+  piece->at = 0;
+  piece->len = waiting < room ? (size_t)waiting : room;
+  piece->is_partial = waiting > room;
+  memset(&piece->tally, 0, sizeof piece->tally);
+  perf_ring_copy(piece->ring, piece->tail, piece->bytes, piece->len);
+  unsigned percent = (unsigned)(waiting * 100 / piece->ring->data_bytes);
+  if (percent > drain->figures.fill_percent) drain->figures.fill_percent = percent;
+}
+
+/* Copies what waits in all rings.  Returns the horizon. */
+static uint64_t copy_all(struct drain *drain) {
+  uint64_t horizon = 0, limit = UINT64_MAX, first, last;
+  for (unsigned i = 0; i < drain->perf->count; i++) {
+    struct perf_piece *piece = &drain->pieces[i];
+    piece->tail = perf_ring_tail(piece->ring);
+    piece->first_head = perf_ring_head(piece->ring);
+  }
+  for (unsigned i = 0; i < drain->perf->count; i++) {
+    struct perf_piece *piece = &drain->pieces[i];
+    copy_piece(drain, piece);
+    measure(piece, &first, &last);
+    if (first > horizon) horizon = first;
+    if (piece->is_partial && last < limit) limit = last;
+    set_next_time(piece);
+  }
+  return horizon < limit ? horizon : limit;
+}
+
+static bool is_pair(const struct target *target) {
+  return target->held.collect == RING_PC_LR;
+}
+
+static void take_sample(struct drain *drain, struct target *target, struct perf_record *record,
+                        struct counters *tally) {
+  struct process *process = processes_get(drain->processes, record->pid, target->held.id, -1);
+  if (process == NULL) {
+    tally->produced++;
+    tally->dropped[LOSS_WINDOW_FULL]++;
+    return;
+  }
+  process->is_root = record->pid == target->held.pid;
+  if (process->is_root) memcpy(target->root_comm, process->comm, sizeof target->root_comm);
+  if (!process_has_code(process, record->sample.pc[0]))
+    process_refresh(drain->processes, process, -1);
+  struct drain_stack stack = {.target = target,
+                              .process = process,
+                              .thread = process_thread_name(process, record->tid, NULL),
+                              .pc = record->sample.pc,
+                              .depth = record->sample.depth,
+                              .type = is_pair(target) ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                              .weight_ns = record->sample.period_ns};
+  uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
+  drain_add(drain, &stack, tally);
+  /* What the window refused is not in the batch: its time goes to the rest. */
+  if (tally->dropped[LOSS_WINDOW_FULL] != dropped) return;
+  target->residual.sampled_ns += record->sample.period_ns;
+  process->time.sampled_ns += record->sample.period_ns;
+}
+
+/* Makes the sample's period what it stands for.  Returns false when it is thinned out. */
+static bool weigh(struct target *target, struct perf_record *record, uint64_t position) {
+  struct rate_sample sample = {.event_id = record->id,
+                               .stream_id = record->sample.stream_id,
+                               .period_ns = record->sample.period_ns,
+                               .position = position};
+  record->sample.period_ns = rate_weigh(target, &sample);
+  return record->sample.period_ns != 0;
+}
+
+static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
+  struct counters *tally = &piece->tally;
+  struct perf_record record;
+  uint64_t id;
+  const struct perf_regs *pair = NULL;
+  /* What a sample holds is its event's matter, and events of all kinds write into one ring. */
+  if (perf_record_is_sample(bytes, &id)) {
+    const struct target *owner = targets_find_event(drain->targets, id);
+    if (owner != NULL && is_pair(owner)) pair = &perf_regs;
+  }
+  if (perf_record_decode(bytes, pair, &record) < 0) {
+    drain_add_bad(drain, tally);
+    return;
+  }
+  if (record.kind == PERF_RECORD_KIND_LOST) {
+    tally->produced += record.lost.count;
+    tally->dropped[LOSS_RING_FULL] += record.lost.count;
+    return;
+  }
+  struct target *target = targets_find_event(drain->targets, record.id);
+  if (record.kind == PERF_RECORD_KIND_SAMPLE && target == NULL) drain_add_bad(drain, tally);
+  if (target == NULL) return;
+  bool is_sample = record.kind == PERF_RECORD_KIND_SAMPLE;
+  if (is_sample && !weigh(target, &record, piece->tail + piece->at)) return;
+  if (target->held.kind == HOLD_BOARD && record.kind != PERF_RECORD_KIND_THROTTLE) {
+    board_drain_record(drain, target, &record, tally);
+  } else if (is_sample) {
+    take_sample(drain, target, &record, tally);
+  } else if (record.kind == PERF_RECORD_KIND_THROTTLE) {
+    drain->figures.throttled++;
+    throttle_note(target);
+  } else {
+    perf_process_record(drain, target, &record);
+  }
+}
+
+static struct perf_piece *oldest_piece(struct drain *drain, uint64_t horizon) {
+  struct perf_piece *oldest = NULL;
+  for (unsigned i = 0; i < drain->perf->count; i++) {
+    struct perf_piece *piece = &drain->pieces[i];
+    if (piece->at >= piece->len || piece->next_time > horizon) continue;
+    if (oldest == NULL || piece->next_time < oldest->next_time) oldest = piece;
+  }
+  return oldest;
+}
+
+static void take_until(struct drain *drain, uint64_t horizon) {
+  for (struct perf_piece *piece; (piece = oldest_piece(drain, horizon)) != NULL;) {
+    struct span record = next_record(piece);
+    if (record.len == 0) {
+      drain_add_bad(drain, &piece->tally);
+      piece->at = piece->len;
+      continue;
+    }
+    take_record(drain, piece, record);
+    piece->at += record.len;
+    set_next_time(piece);
+  }
+}
+
+/* Returns the records that were booked; RET_TOOK says whether any bytes were. */
+static uint64_t book_all(struct drain *drain, bool *ret_took) {
+  uint64_t records = 0;
+  *ret_took = false;
+  for (unsigned i = 0; i < drain->perf->count; i++) {
+    struct perf_piece *piece = &drain->pieces[i];
+    if (piece->at == 0) continue;
+    *ret_took = true;
+    struct counters after = drain_after(drain, &piece->tally);
+    struct counter_drain step = {
+        .ring = DRAIN_RING_PERF, .slot = i, .tail = piece->tail + piece->at};
+    counter_page_prepare(drain->page, &step, &after);
+    perf_ring_release(piece->ring, step.tail);
+    counter_page_commit(drain->page);
+    records += piece->tally.produced;
+  }
+  return records;
+}
+
+uint64_t perf_drain_run(struct drain *drain) {
+  uint64_t records = 0;
+  bool took = true;
+  perf_process_mark_ends(drain);
+  for (unsigned round = 0; took && round < ROUNDS_MAX; round++) {
+    uint64_t horizon = copy_all(drain);
+    take_until(drain, horizon);
+    records += book_all(drain, &took);
+    bool is_stuck = false;
+    for (unsigned i = 0; !took && i < drain->perf->count; i++)
+      is_stuck = is_stuck || drain->pieces[i].is_partial;
+    if (!is_stuck) continue;
+    /* Times that run backwards: order is worth less than progress. */
+    take_until(drain, UINT64_MAX);
+    records += book_all(drain, &took);
+  }
+  perf_process_take_ends(drain);
+  return records;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel tells of every fork, exec, mapping, name and exit in a perf target's tree, in the same
+   rings as the samples.  Followed in order of time they give each process's mappings as they were
+   when a sample was taken, also of processes that lived for a millisecond and that /proc has
+   forgotten.
+
+   How much CPU time a task had when it ended comes by another ring (perf_exits.h).  What stands in
+   it when a drain begins is looked at when the drain is done: by then every sample that was made
+   before is booked to its process, which drain_rest.c relies on.
+
+   What is missing (records lost in a full ring, a worker that was restarted) is made up for from
+   /proc by processes_get, at the first record of a process that nobody knows. */
+#include "drain_parts.h"
+
+#include "perf/perf_record.h"
+
+#include <string.h>
+
+void perf_process_map(struct drain *drain, struct process *process,
+                      const struct perf_record *record) {
+  struct process_map map = {.start = record->mmap.start,
+                            .end = record->mmap.start + record->mmap.len,
+                            .file_offset = record->mmap.file_offset};
+  struct module_file file = {span_of_string(record->mmap.path), record->mmap.inode};
+  process_map_add(drain->processes, process, &map, &file);
+}
+
+static void on_fork(struct drain *drain, const struct target *target,
+                    const struct perf_record *record) {
+  if (record->pid != record->task.parent_pid) {
+    const struct process *parent = processes_find(drain->processes, record->task.parent_pid);
+    if (parent != NULL && parent->target == target->held.id)
+      processes_fork(drain->processes, parent, record->pid);
+    return;
+  }
+  struct process *process = processes_find(drain->processes, record->pid);
+  if (process != NULL)
+    process_name_thread(process, record->tid,
+                        process_thread_name(process, record->task.parent_tid, NULL));
+}
+
+/* The leader's end stands for the process's: threads that outlive it are still resolved by what is
+   known here. */
+static void on_exit_of(struct drain *drain, const struct target *target,
+                       const struct perf_record *record) {
+  struct process *process = processes_find(drain->processes, record->pid);
+  if (process == NULL || process->target != target->held.id) return;
+  if (record->pid != record->tid) {
+    process_forget_thread(process, record->tid);
+    return;
+  }
+  process->has_ended = true;
+  process->is_awaited = target->exits.ring.map != NULL;
+}
+
+void perf_process_record(struct drain *drain, const struct target *target,
+                         const struct perf_record *record) {
+  struct process *process;
+  switch (record->kind) {
+  case PERF_RECORD_KIND_FORK:
+    on_fork(drain, target, record);
+    return;
+  case PERF_RECORD_KIND_EXIT:
+    on_exit_of(drain, target, record);
+    return;
+  case PERF_RECORD_KIND_MMAP:
+  case PERF_RECORD_KIND_COMM:
+    process = processes_get(drain->processes, record->pid, target->held.id, -1);
+    if (process == NULL) return;
+    process->is_root = record->pid == target->held.pid;
+    if (record->kind == PERF_RECORD_KIND_MMAP)
+      perf_process_map(drain, process, record);
+    else if (record->comm.is_exec)
+      process_exec(process, record->comm.name);
+    else
+      process_name_thread(process, record->tid, record->comm.name);
+    return;
+  default:
+    return;
+  }
+}
+
+void perf_process_mark_ends(struct drain *drain) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_PERF) continue;
+    unsigned percent = perf_exits_mark(&target->exits);
+    if (percent > drain->figures.fill_percent) drain->figures.fill_percent = percent;
+  }
+}
+
+static void take_end(struct drain *drain, const struct target *target,
+                     const struct perf_exit *end) {
+  struct process *process = processes_find(drain->processes, end->pid);
+  if (process == NULL || process->target != target->held.id) return; /* the tree answers for it */
+  process->time.ended_ns += end->cpu_ns;
+  if (end->tid == end->pid) process->is_awaited = false;
+}
+
+void perf_process_take_ends(struct drain *drain) {
+  struct perf_exit end;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target == NULL || target->held.kind != HOLD_PERF) continue;
+    while (perf_exits_next(&target->exits, &end)) take_end(drain, target, &end);
+  }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is recorded are addresses as the process had them, so what was mapped where must be known
+   when it is gone: the mappings are read again every second in which a value was written.  A value
+   that lies in none of them is then [unknown]; what was mapped for less than that is lost.
+
+   A thread that has ended may be the one that everybody will ask about.  So its slot stays, until
+   so few are free that new threads might go without. */
+#include "recorder.h"
+
+#include "common/clock.h"
+#include "targets/claim.h"
+#include "targets/image.h"
+
+#include <stdlib.h>
+
+#define FOLLOW_INTERVAL_NS NS_PER_SECOND
+
+enum { FREE_SLOTS_SHARE = 4 /* slots are reclaimed when less than a quarter is free */ };
+
+static uint64_t values_written(const struct target *target) {
+  uint64_t sum = 0;
+  struct ring_view view;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    ring_reader_look(&target->ring, slot, &view);
+    sum += view.head;
+  }
+  return sum;
+}
+
+void recorder_follow(struct drain *drain, struct target *target) {
+  uint64_t now = clock_monotonic_ns();
+  if (now - target->passed_ns < FOLLOW_INTERVAL_NS) return;
+  target->passed_ns = now;
+  uint64_t written = values_written(target);
+  if (written == target->seen_outside) return;
+  struct process *process =
+      processes_get(drain->processes, target->held.pid, target->held.id, target->fds[1]);
+  if (process == NULL || !process_refresh(drain->processes, process, target->fds[1])) return;
+  target->seen_outside = written;
+  image_update(target, drain->modules, process);
+}
+
+uint32_t recorder_reclaim(struct target *target, pid_t pid) {
+  const struct ring_reader *ring = &target->ring;
+  uint32_t used = 0, living = 0;
+  struct claim seen = {0};
+  struct ring_view view;
+  bool *is_gone = calloc(ring->slot_count, sizeof *is_gone);
+  if (is_gone == NULL) return ring->slot_count; /* looked at again soon */
+  for (uint32_t slot = 0; slot < ring->slot_count; slot++) {
+    ring_reader_look(ring, slot, &view);
+    if (view.pid == 0) continue;
+    used++;
+    is_gone[slot] = view.is_released || (pid_t)view.pid == pid ||
+                    !proc_has_thread((pid_t)view.pid, (pid_t)view.tid);
+    living += !is_gone[slot] && claim_stands(target, (pid_t)view.pid, &seen);
+  }
+  uint32_t wanted = ring->slot_count / FREE_SLOTS_SHARE;
+  for (uint32_t slot = 0; living > 0 && slot < ring->slot_count; slot++) {
+    if (ring->slot_count - used >= wanted) break;
+    if (!is_gone[slot]) continue;
+    ring_reader_free_slot(ring, slot);
+    used--;
+  }
+  free(is_gone);
+  return living;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a target wherever one is shown: in `status`, in each batch, to the collector. The
+   sentence has up to three parts, newest first, because a reader with little room sees its
+   beginning: counters that are full, what is not sampled any more (the census and the state of the
+   events know), and why no better sampler was taken when it began. */
+#include "target_state.h"
+#include "histogram_drain.h"
+
+#include "census/census.h"
+#include "perf/perf_ring.h"
+#include "ring/ring_clock.h"
+#include "targets/targets.h"
+
+#include <stdio.h>
+
+uint64_t target_none_since_ns(const struct target *target) {
+  struct census_figures census;
+  census_figures(target, &census);
+  if (target->held.kind == HOLD_TIMER) return census.blind_since_ns;
+  bool is_none = target->is_unmapped || target->bad_events == target->held.fd_count;
+  return is_none ? target->bad_since_ns : 0;
+}
+
+const char *target_sampler(const struct target *target) {
+  static const char *const names[] = {[HOLD_PERF] = "perf", [HOLD_BOARD] = "system"};
+  if (target_none_since_ns(target) != 0) return "none";
+  return target->held.kind == HOLD_TIMER ? ring_clock_sampler(target->held.clock)
+                                         : names[target->held.kind];
+}
+
+/* What has gone wrong since it began. */
+static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]) {
+  struct census_figures census;
+  census_figures(target, &census);
+  census_explain(&census, why);
+  if (target->is_unmapped)
+    snprintf(why, CENSUS_WHY_BYTES, "not sampled any more: perf: %s", target->perf->why);
+  else if (target->bad_events > 0)
+    snprintf(why, CENSUS_WHY_BYTES,
+             "not sampled any more on %u of %u CPUs: perf: an event went bad", target->bad_events,
+             target->held.fd_count);
+}
+
+void target_explain(const struct target *target, char *why, size_t len) {
+  char news[CENSUS_WHY_BYTES], counters[CENSUS_WHY_BYTES];
+  const char *const parts[] = {counters, news, target->held.why};
+  size_t used = 0;
+  explain_news(target, news);
+  histogram_drain_explain(target, counters, sizeof counters);
+  *why = '\0';
+  /* The news first: what does not fit is the older part. */
+  for (unsigned i = 0; i < sizeof parts / sizeof *parts && used < len; i++)
+    if (parts[i][0] != '\0')
+      used += (size_t)snprintf(why + used, len - used, "%s%s", used > 0 ? "; " : "", parts[i]);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The slots of one target's ring, each looked at once, copied, decoded from the copy and booked.
+   The owner written in a slot is the target's claim: a process of another user is not believed, its
+   samples go to the process that registered.  Numbers of lost records are the target's claim, too,
+   and only their growth is counted, up to a bound that no real loss can reach between two drains.
+ */
+#include "drain_parts.h"
+
+#include "census/census.h"
+#include "common/clock.h"
+#include "targets/claim.h"
+#include "targets/process_clock.h"
+
+#include <string.h>
+
+/* 100 000 signals between two drains of 100 ms would be a megahertz. */
+enum {
+  LOST_AT_ONCE_MAX = 100000,
+  CLAIMS_A_SECOND = 64, /* of processes that were not known; others go to the registered one */
+  RECORDS_A_LOOK = 16,  /* between two looks at the toll */
+};
+
+static uint64_t growth(uint64_t now, uint64_t counted) {
+  uint64_t more = now - counted;
+  return more <= LOST_AT_ONCE_MAX ? more : 0;
+}
+
+static bool may_claim(struct target *target) {
+  uint64_t now = clock_monotonic_ns();
+  if (now - target->claims_ns >= NS_PER_SECOND) {
+    target->claims_ns = now;
+    target->claims = 0;
+  }
+  return target->claims++ < CLAIMS_A_SECOND;
+}
+
+/* A process that another target has is that one's: whoever registers it again says so first. */
+static bool is_of_another(const struct drain *drain, const struct process *process) {
+  return process != NULL && !process->has_ended &&
+         targets_find(drain->targets, process->target) != NULL;
+}
+
+/* The process that owns a slot: the registered one, or a child that forked from it. */
+static struct process *slot_process(struct drain *drain, struct target *target,
+                                    const struct ring_view *view) {
+  const struct hold_target *held = &target->held;
+  int maps_fd = held->fd_count > 1 ? target->fds[1] : -1;
+  pid_t pid = (pid_t)view->pid;
+  struct process *process = processes_find(drain->processes, pid);
+  if (process != NULL && process->target == held->id) return process;
+  struct process *first = processes_get(drain->processes, held->pid, held->id, maps_fd);
+  if (first == NULL) return NULL;
+  first->is_root = true;
+  if (pid == held->pid || is_of_another(drain, processes_find(drain->processes, pid)) ||
+      !may_claim(target))
+    return first;
+  if (proc_owner(pid) == (long)held->uid) return processes_get(drain->processes, pid, held->id, -1);
+  return first; /* a child that is gone had the same code, and needs no copy of the list of it */
+}
+
+static void take_sample(struct drain *drain, struct target *target, const struct ring_view *view,
+                        const struct ring_sample *sample, struct counters *tally) {
+  struct process *process = slot_process(drain, target, view);
+  if (process == NULL) {
+    tally->produced++;
+    tally->dropped[LOSS_WINDOW_FULL]++;
+    return;
+  }
+  bool is_pair = target->held.collect == RING_PC_LR;
+  uint64_t weight_ns = sample->weight * target->held.unit_ns;
+  if (target->held.clock != RING_CLOCK_THREAD)
+    weight_ns = process_clock_take(target, process, weight_ns);
+  if (!process_has_code(process, sample->pc[0])) {
+    bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
+    process_refresh(drain->processes, process, is_first ? target->fds[1] : -1);
+  }
+  struct drain_stack stack = {.target = target,
+                              .process = process,
+                              .thread = process_thread_name(process, (pid_t)view->tid, view->name),
+                              .pc = sample->pc,
+                              .depth = sample->depth,
+                              .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                              .weight_ns = weight_ns};
+  drain_add(drain, &stack, tally);
+}
+
+typedef long decode_fn(const uint8_t *, size_t, struct ring_sample *);
+
+static decode_fn *decoder_of(const struct target *target) {
+  return target->held.collect == RING_PC_LR ? ring_pair_decode : ring_record_decode;
+}
+
+/* Too late for a last drain: the sample is known to have been, and what it stood for becomes a part
+   of the rest. */
+static void skip_sample(struct counters *tally) {
+  tally->produced++;
+  tally->dropped[LOSS_RING_FULL]++;
+}
+
+/* Returns the bytes taken: fewer than LEN when the turn is over before, unless it is the last. */
+static size_t take_records(struct drain *drain, struct target *target, const struct ring_view *view,
+                           size_t len, struct counters *tally) {
+  unsigned taken = 0;
+  struct ring_sample sample;
+  decode_fn *decode = decoder_of(target);
+  bool is_late = drain->is_last && toll_is_over(&target->toll);
+  for (size_t at = 0; at < len;) {
+    long size = decode(drain->scratch + at, len - at, &sample);
+    if (size <= 0) { /* where the next one begins is not known */
+      drain_add_bad(drain, tally);
+      return len;
+    }
+    if (sample.depth > 0 && is_late) {
+      skip_sample(tally);
+    } else if (sample.depth > 0) {
+      take_sample(drain, target, view, &sample, tally);
+      census_record(target, view->slot, sample.weight);
+    }
+    at += (size_t)size;
+    if (is_late || ++taken % RECORDS_A_LOOK != 0 || !toll_is_over(&target->toll)) continue;
+    if (!drain->is_last) return at;
+    is_late = true;
+  }
+  return len;
+}
+
+static void note_fill(struct drain *drain, const struct ring_reader *ring, size_t len) {
+  unsigned percent = (unsigned)(len * 100 / ring->slot_bytes);
+  if (percent > drain->figures.fill_percent) drain->figures.fill_percent = percent;
+}
+
+static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t slot) {
+  struct ring_reader *ring = &target->ring;
+  struct ring_view view;
+  struct counters tally = {0};
+  ring_reader_look(ring, slot, &view);
+  uint64_t full = growth(view.dropped_full, view.counted_full);
+  uint64_t reentry = growth(view.dropped_reentry, view.counted_reentry);
+  if (view.head == view.tail && full + reentry == 0 && !view.is_broken) {
+    if (view.is_released && view.pid != 0) ring_reader_free_slot(ring, slot);
+    return 0;
+  }
+  size_t len = ring_reader_copy(ring, slot, &view, drain->scratch);
+  note_fill(drain, ring, len);
+  if (view.is_broken) drain_add_bad(drain, &tally);
+  census_signals(target, &view, view.head - view.tail + full + reentry);
+  size_t taken = take_records(drain, target, &view, len, &tally);
+  tally.produced += full + reentry;
+  tally.dropped[LOSS_RING_FULL] += full;
+  tally.dropped[LOSS_REENTRY] += reentry;
+
+  struct counters after = drain_after(drain, &tally);
+  struct counter_drain step = {target->held.id, slot, view.tail + taken, view.dropped_full,
+                               view.dropped_reentry};
+  counter_page_prepare(drain->page, &step, &after);
+  ring_reader_count(ring, slot, step.counted_full, step.counted_reentry);
+  ring_reader_release(ring, slot, step.tail);
+  counter_page_commit(drain->page);
+  if (view.is_released && taken == len) ring_reader_free_slot(ring, slot);
+  return tally.produced;
+}
+
+/* What waits in a slot, looked at and left there; 0 where it makes no sense. */
+static uint64_t waiting_ns(const struct drain *drain, const struct target *target, uint32_t slot,
+                           struct ring_view *ret_view) {
+  struct ring_sample sample;
+  uint64_t sum = 0;
+  ring_reader_look(&target->ring, slot, ret_view);
+  if (ret_view->head == ret_view->tail || ret_view->is_broken) return 0;
+  size_t len = ring_reader_copy(&target->ring, slot, ret_view, drain->scratch);
+  for (size_t at = 0; at < len;) {
+    long size = decoder_of(target)(drain->scratch + at, len - at, &sample);
+    if (size <= 0) return 0;
+    if (sample.depth > 0) sum += sample.weight * target->held.unit_ns;
+    at += (size_t)size;
+  }
+  return sum;
+}
+
+/* What the records of a process are worth together must be known before the first is taken. */
+static void weigh(struct drain *drain, struct target *target) {
+  uint8_t is_waiting[RING_SLOTS_MAX] = {0};
+  struct ring_view view;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    uint64_t weight_ns = waiting_ns(drain, target, slot, &view);
+    struct process *process = weight_ns ? slot_process(drain, target, &view) : NULL;
+    if (process == NULL) continue;
+    process_clock_expect(process, weight_ns);
+    is_waiting[slot] = 1;
+  }
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    if (!is_waiting[slot]) continue;
+    ring_reader_look(&target->ring, slot, &view);
+    struct process *process = slot_process(drain, target, &view);
+    if (process != NULL) process_clock_settle(target, process);
+  }
+}
+
+/* Only work can use up a turn: most drains find most slots empty. */
+static bool is_turn_over(const struct target *target, uint64_t records) {
+  return records >= RECORDS_A_LOOK && toll_is_over(&target->toll);
+}
+
+uint64_t timer_drain_run(struct drain *drain, struct target *target) {
+  uint64_t records = 0;
+  if (target->held.clock != RING_CLOCK_THREAD) weigh(drain, target);
+  uint32_t count = target->ring.slot_count, first = target->turn_slot % count;
+  for (uint32_t i = 0; i < count && (drain->is_last || !is_turn_over(target, records)); i++) {
+    target->turn_slot = (first + i) % count;
+    records += drain_slot(drain, target, target->turn_slot);
+  }
+  return records;
+}
+
+/* A slot is freed only when a look at it, taken after its thread was found gone, shows nothing
+   left: until then its records wait for the next drain. */
+uint32_t drain_reclaim_slots(struct target *target, pid_t pid) {
+  uint32_t owned = 0;
+  struct claim seen = {0}; /* most threads are of one process */
+  struct ring_view view;
+  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+    ring_reader_look(&target->ring, slot, &view);
+    if (view.pid == 0) continue;
+    bool is_gone = (pid_t)view.pid == pid || !proc_has_thread((pid_t)view.pid, (pid_t)view.tid);
+    ring_reader_look(&target->ring, slot, &view);
+    if (is_gone && view.head == view.tail && !view.is_broken)
+      ring_reader_free_slot(&target->ring, slot);
+    else if (is_gone || claim_stands(target, (pid_t)view.pid, &seen))
+      owned++;
+  }
+  return owned;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The open window: samples aggregated by (target's series, thread name) and call tree, in exactly
+   the arrays that a batch has. */
+#ifndef DRAIN_WINDOW_H
+#define DRAIN_WINDOW_H
+
+#include "proto/batch.h"
+#include "proto/limits.h"
+#include "targets/processes.h"
+
+struct modules;
+struct window;
+
+enum {
+  /* A window takes at most these; it is closed at three quarters.  Far below what a batch may hold
+     (limits.h), because the window is most of the worker's memory: 16384 nodes and as many samples
+     are about 2 MiB with their hashes. */
+  WINDOW_NODES_MAX = 16384,
+  WINDOW_SAMPLES_MAX = 16384,
+  WINDOW_THREADS_MAX = 1024,
+  WINDOW_SERIES_MAX = 256,
+  WINDOW_MODULES_MAX = 1024,
+};
+
+/* What the samples of one program of one target have in common. */
+struct window_series {
+  uint32_t target; /* id */
+  const char *service, *exe, *labels /* "k=v\nk=v" */, *sampler, *why;
+  uint32_t exe_module; /* MODULE_NONE: not known */
+  uint32_t asked_mhz;
+};
+
+struct window_sample {
+  const struct window_series *series;
+  const char *thread;
+  const struct code_frame *frames; /* leaf first, at least one */
+  uint32_t depth;
+  enum sample_type type;
+  uint64_t count, weight;
+};
+
+int window_new(struct modules *modules, struct window **ret);
+void window_free(struct window *window);
+
+/* Adds SAMPLE.  Returns 0, -ENOSPC when the window is full, or -ENOMEM; then nothing of it is
+   counted. */
+int window_add(struct window *window, const struct window_sample *sample);
+
+uint64_t window_records(const struct window *window);
+bool window_is_nearly_full(const struct window *window);
+uint64_t window_start_ns(const struct window *window); /* CLOCK_BOOTTIME; of the first sample */
+
+/* What is known of a target only as its window closes. */
+struct window_told {
+  uint32_t achieved_mhz, marks;
+  const char *sampler;         /* NULL: as the series says, and so is why */
+  char why[LIMIT_VALUE_BYTES]; /* cut there */
+};
+typedef void window_tell(void *context, uint32_t target, struct window_told *ret);
+
+/* Describes what is in the window as RET, whose arrays and strings stay good until
+   window_clear.  The times and counters are filled in by the caller.  Returns 0 or -ENOMEM. */
+int window_batch(struct window *window, window_tell *tell, void *context, struct batch *ret);
+
+/* Empties the window and gives large arrays back. */
+void window_clear(struct window *window);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One CPU clock a CPU sees every process and the kernel, with no preload and nothing done to
+   anybody.  The events write into the rings that are there for the programs of `fleetprof run`, so
+   a board costs no more locked memory than it has; an ordinary user with CAP_PERFMON, or where
+   perf_event_paranoid is 0 or less, may have them too.
+
+   They belong to the keeper: a worker that dies is followed by one that finds them running, with
+   what happened meanwhile in the rings.  What somebody asked for by name and cannot have ends the
+   start: a daemon that quietly saw less than the board would be worse than none. */
+#include "board_events.h"
+
+#include "common/clock.h"
+#include "intake/perf_attr.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int explain(int failure, char *error, size_t error_len) {
+  const char *mend = failure == -EACCES || failure == -EPERM
+                         ? ": run it as root, give it CAP_PERFMON (and CAP_SYSLOG for the kernel's "
+                           "names), or set kernel.perf_event_paranoid to 0"
+                         : "";
+  snprintf(error, error_len, "--system: the whole board cannot be sampled: %s%s",
+           strerror(-failure), mend);
+  return failure;
+}
+
+static void close_all(const int *fds, unsigned count) {
+  for (unsigned i = 0; i < count; i++) close(fds[i]);
+}
+
+/* Returns how many were opened, or -errno. */
+static int open_all(const struct perf_rings *rings, uint64_t period_ns, int fds[PERF_CPUS_MAX]) {
+  struct perf_event_attr attr;
+  perf_attr_fill_board(&attr, period_ns);
+  for (unsigned i = 0; i < rings->count; i++) {
+    int failure = fds[i] = perf_attr_open(&attr, -1, rings->cpus[i].cpu);
+    if (fds[i] >= 0) failure = perf_ring_redirect(&rings->cpus[i], fds[i]);
+    if (failure < 0) {
+      close_all(fds, fds[i] >= 0 ? i + 1 : i);
+      return failure;
+    }
+  }
+  for (unsigned i = 0; i < rings->count; i++) ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0);
+  return (int)rings->count;
+}
+
+int board_events_open(const struct perf_rings *rings, uint64_t hz, struct hold_table *held,
+                      char *error, size_t error_len) {
+  int fds[PERF_CPUS_MAX];
+  if (rings->count == 0) {
+    snprintf(error, error_len, "--system: the whole board cannot be sampled: %s", rings->why);
+    return -ENOTSUP;
+  }
+  struct hold_target board = {.id = held->last_id + 1,
+                              .kind = HOLD_BOARD,
+                              .uid = (uint32_t)geteuid(),
+                              .asked_mhz = (uint32_t)hz * 1000,
+                              .period_ns = NS_PER_SECOND / hz,
+                              .fd_count = rings->count};
+  int count = open_all(rings, board.period_ns, fds);
+  if (count < 0) return explain(count, error, error_len);
+  if (hold_table_add_take(held, &board, fds) != NULL) return 0;
+  close_all(fds, (unsigned)count);
+  return explain(-ENOMEM, error, error_len);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must outlive the worker: the descriptors of rings and perf events, and who they belong to.
+   The keeper owns the table; a worker is forked from the keeper, so it finds the table and the
+   descriptors in its own memory, and adds to the keeper's by messages over a socket pair. */
+#ifndef KEEPER_HOLD_H
+#define KEEPER_HOLD_H
+
+#include "intake/intake_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+  HOLD_TARGETS_MAX = 256,
+  HOLD_ACK_TIMEOUT_MS = 2000, /* for the keeper, which does nothing else */
+};
+
+enum hold_kind {
+  HOLD_TIMER = 1,
+  HOLD_PERF = 2,
+  HOLD_BOARD = 3, /* events on all that runs (--system); of no process */
+};
+
+/* One target as it was registered: plain old bytes, travels as they are. */
+struct hold_target {
+  uint32_t id; /* never 0, never used again in a run */
+  uint32_t kind;
+  int32_t pid; /* the program that registered, or that run started */
+  uint32_t uid;
+  uint64_t start_ticks;    /* of that pid, /proc/PID/stat: tells it from a later one */
+  uint64_t period_ns;      /* as asked */
+  uint64_t set_period_ns;  /* as set since (rate.h), or 0 */
+  uint64_t wish_period_ns; /* as asked since by ctl, or 0 */
+  uint32_t asked_mhz;
+  uint32_t collect;                             /* enum ring_collect */
+  uint32_t clock;                               /* HOLD_TIMER: enum ring_clock */
+  uint64_t start_cpu_ns;                        /* HOLD_TIMER: spent before it registered */
+  uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
+  uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */
+  uint32_t is_file;      /* recorder: it is in the state directory, not a memfd */
+  uint64_t unit_ns;      /* HOLD_TIMER: what a weight of 1 stands for */
+  uint64_t begin_cpu_ns; /* HOLD_TIMER: what its process had spent before it was this program's */
+  uint32_t filters;      /* HOLD_TIMER: seccomp filters that it had already */
+  uint32_t control;      /* enum ring_control: as wished */
+  bool is_killed;        /* the kill switch has stopped it */
+  uint32_t fd_count;
+  uint32_t exit_fd_count; /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */
+  char service[INTAKE_SERVICE_BYTES];
+  char labels[INTAKE_LABELS_BYTES];
+  char exe[INTAKE_PATH_BYTES];
+  char why[INTAKE_WHY_BYTES];
+  char argv[INTAKE_ARGV_BYTES]; /* for this machine's status only: it may hold secrets */
+  uint32_t argv_quality;        /* enum intake_argv */
+};
+
+struct hold_entry {
+  struct hold_target target;
+  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF, HOLD_BOARD: one event a CPU */
+};
+
+static inline uint32_t hold_fds(const struct hold_target *target) {
+  return target->fd_count + target->exit_fd_count;
+}
+
+struct hold_table {
+  struct hold_entry *entries[HOLD_TARGETS_MAX]; /* NULL: free */
+  uint32_t last_id;                             /* the largest ever held */
+};
+
+/* Copies TARGET into TABLE and takes over its FDS.  Returns the entry, or NULL when TABLE or memory
+   is full (the FDS are then still the caller's). */
+struct hold_entry *hold_table_add_take(struct hold_table *table, const struct hold_target *target,
+                                       const int *fds);
+/* Closes the descriptors of ID and forgets it; unknown ids are ignored. */
+void hold_table_remove(struct hold_table *table, uint32_t id);
+void hold_table_fini(struct hold_table *table);
+
+/* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, or to drop ID;
+   waits for the answer.  Returns 0 or -errno; -ETIMEDOUT: the keeper is late, and will not hold it.
+   A keeper that has not read an earlier request is not waited for: 0 then says that it will read
+   this one, too. */
+int hold_send_keep(int socket, const struct hold_target *target, const int *fds);
+int hold_send_drop(int socket, uint32_t id);
+/* TARGET is known there: its description has changed. */
+int hold_send_update(int socket, const struct hold_target *target);
+
+/* Worker: takes away answers that came too late.  Returns true when the keeper is gone. */
+bool hold_has_ended(int socket);
+
+/* Keeper: does what one message on SOCKET says.  Returns 0, -EAGAIN when there is none, -ECONNRESET
+ * at the end. */
+int hold_serve(int socket, struct hold_table *table);
+
+#endif

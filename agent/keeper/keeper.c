@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keeper touches no byte that a stranger wrote, parses nothing and allocates only for the table
+   of what it holds: it is meant never to die, because what it holds is what survives kill -9 of the
+   worker: memory of rings (memfds), perf events and their rings (a ring dies with its last mapping,
+   so the keeper keeps one), the listening socket with the connections that wait on it, the books.
+
+     keeper ──fork──▶ worker        the worker inherits everything, table included
+        ▲ ◀─hold/drop─┘             and adds to it by messages (hold.h)
+
+   A worker that dies is started again after 100 ms, then 200 ms, ... up to 10 s while it keeps
+   dying young.  Every start gets a new socket pair, so an answer for
+   the dead one is never read by the next.
+
+   Ending: TERM is passed on; the worker drains, spools and exits; after STOP_WAIT_MS the keeper
+   goes without it (the worker sees the end of the socket pair and spools all the same). */
+#include "keeper.h"
+#include "board_events.h"
+#include "listener.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "spool/profile_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+  STOP_WAIT_MS = 8000, /* TERM must be enough within 10 s */
+  BACKOFF_MS_MIN = 100,
+  BACKOFF_MS_MAX = 10000,
+  GOOD_LIFE_MS = 10000, /* a worker that lived so long starts the back-off anew */
+};
+
+static int fail(char *error, size_t error_len, const char *what, int failure) {
+  snprintf(error, error_len, "%s: %s", what, strerror(-failure));
+  return failure;
+}
+
+/* The pid file is the lock: it is held as long as the descriptor, whatever becomes of us. */
+static int lock_state(struct keeper *keeper, char *error, size_t error_len) {
+  char path[SETTINGS_PATH_BYTES], pid[16] = "";
+  const char *dir = keeper->settings->runtime_dir;
+  if (!settings_path(dir, "fleetprofd.pid", path)) return -ENAMETOOLONG;
+  keeper->pid_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (keeper->pid_file < 0) return fail(error, error_len, path, -errno);
+  if (flock(keeper->pid_file, LOCK_EX | LOCK_NB) == 0) return 0;
+  if (errno != EWOULDBLOCK) return fail(error, error_len, path, -errno);
+  ssize_t got = pread(keeper->pid_file, pid, sizeof pid - 1, 0);
+  pid[got > 0 ? got : 0] = '\0';
+  pid[strcspn(pid, "\n")] = '\0';
+  snprintf(error, error_len, "%s: another daemon (pid %s) runs here", dir, pid[0] ? pid : "?");
+  return -EEXIST;
+}
+
+static int write_pid(const struct keeper *keeper) {
+  char text[16];
+  int len = snprintf(text, sizeof text, "%d\n", (int)getpid());
+  if (ftruncate(keeper->pid_file, 0) < 0) return -errno;
+  return pwrite(keeper->pid_file, text, (size_t)len, 0) == len ? 0 : -EIO;
+}
+
+static int open_books(struct keeper *keeper, char *error, size_t error_len) {
+  char path[SETTINGS_PATH_BYTES];
+  do {
+    if (getrandom(&keeper->run, sizeof keeper->run, 0) != (ssize_t)sizeof keeper->run)
+      return fail(error, error_len, "getrandom", -errno);
+  } while (keeper->run == 0);
+  if (!settings_path(keeper->settings->runtime_dir, "books", path)) return -ENAMETOOLONG;
+  int failure = counter_page_open(path, keeper->run, &keeper->page);
+  return failure ? fail(error, error_len, path, failure) : 0;
+}
+
+/* Opened and judged here, so that a file that is no profile is told of at start, and the worker's
+   death closes nothing. */
+static int open_output(struct keeper *keeper, char *error, size_t error_len) {
+  struct profile_file file;
+  const char *path = keeper->settings->output_path;
+  if (path[0] == '\0') return 0;
+  keeper->output = profile_file_open(path);
+  int failure = keeper->output < 0 ? keeper->output : profile_file_resume(keeper->output, &file);
+  if (failure == -EBADMSG)
+    snprintf(error, error_len, "%s: holds something else than a profile; give another file", path);
+  else if (failure)
+    fail(error, error_len, path, failure);
+  return failure;
+}
+
+int keeper_open(const struct settings *settings, struct keeper *keeper, char *error,
+                size_t error_len) {
+  *keeper = (struct keeper){
+      .settings = settings, .pid_file = -1, .listener = -1, .output = -1, .worker_socket = -1};
+  keeper->start_walltime_ns = clock_walltime_ns();
+  int failure = settings_make_dirs(settings, error, error_len);
+  if (!failure) failure = lock_state(keeper, error, error_len);
+  if (!failure) failure = open_books(keeper, error, error_len);
+  if (!failure) failure = open_output(keeper, error, error_len);
+  if (failure) return failure;
+  perf_rings_open(&keeper->perf);
+  if (settings->is_whole_board) {
+    failure =
+        board_events_open(&keeper->perf, settings->system_hz, &keeper->held, error, error_len);
+    if (failure) return failure;
+  }
+  keeper->listener = listener_open(settings->runtime_dir, settings->is_system);
+  if (keeper->listener < 0) return fail(error, error_len, settings->runtime_dir, keeper->listener);
+  failure = write_pid(keeper);
+  return failure ? fail(error, error_len, "fleetprofd.pid", failure) : 0;
+}
+
+void keeper_close(struct keeper *keeper) {
+  char path[SETTINGS_PATH_BYTES];
+  const char *dir = keeper->settings->runtime_dir;
+  if (keeper->listener >= 0) {
+    listener_close(keeper->listener, dir);
+    if (settings_path(dir, "fleetprofd.pid", path)) unlink(path);
+  }
+  if (keeper->pid_file >= 0) close(keeper->pid_file);
+  if (keeper->output >= 0) close(keeper->output);
+  perf_rings_close(&keeper->perf);
+  hold_table_fini(&keeper->held);
+  counter_page_close(keeper->page);
+}
+
+/* Blocks what the keeper waits for and returns it as a descriptor. */
+static int open_signals(sigset_t *ret_before) {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGCHLD);
+  sigaddset(&wanted, SIGTERM);
+  sigaddset(&wanted, SIGINT);
+  sigprocmask(SIG_BLOCK, &wanted, ret_before);
+  return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What the loop of the keeper knows. */
+struct watch {
+  int signals;
+  sigset_t mask;
+  pid_t worker; /* 0: none runs */
+  int status;   /* of the last one that ended */
+  bool is_stopping;
+  uint64_t started_ms, start_at_ms, stop_by_ms;
+  uint64_t backoff_ms;
+};
+
+static uint64_t now_ms(void) {
+  return clock_monotonic_ns() / NS_PER_MS;
+}
+
+static int start_worker(struct keeper *keeper, keeper_worker *run, struct watch *watch) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return -errno;
+  keeper->worker_starts++;
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(pair[0]);
+    close(watch->signals); /* the lock stays open: no other daemon while a worker still spools */
+    keeper->worker_socket = pair[1];
+    sigprocmask(SIG_SETMASK, &watch->mask, NULL);
+    _exit(run(keeper));
+  }
+  close(pair[1]);
+  if (pid < 0) {
+    int failure = -errno;
+    close(pair[0]);
+    return failure;
+  }
+  keeper->worker_socket = pair[0];
+  watch->worker = pid;
+  watch->started_ms = now_ms();
+  return 0;
+}
+
+static void plan_restart(struct watch *watch) {
+  uint64_t now = now_ms();
+  bool lived_well = now - watch->started_ms >= GOOD_LIFE_MS;
+  watch->start_at_ms = now + (lived_well ? BACKOFF_MS_MIN : watch->backoff_ms);
+  watch->backoff_ms = lived_well ? BACKOFF_MS_MIN : watch->backoff_ms * 2;
+  if (watch->backoff_ms > BACKOFF_MS_MAX) watch->backoff_ms = BACKOFF_MS_MAX;
+}
+
+static void serve_all(struct keeper *keeper) {
+  while (hold_serve(keeper->worker_socket, &keeper->held) == 0) {
+  }
+}
+
+static void on_child(struct keeper *keeper, struct watch *watch) {
+  int status;
+  pid_t pid = waitpid(-1, &status, WNOHANG);
+  if (pid <= 0 || pid != watch->worker) return;
+  serve_all(keeper);
+  close(keeper->worker_socket);
+  keeper->worker_socket = -1;
+  watch->worker = 0;
+  watch->status = status;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    watch->is_stopping = true;
+    return;
+  }
+  if (!watch->is_stopping)
+    log_warn("worker %d: died: %s %d; starting another", (int)pid,
+             WIFSIGNALED(status) ? "signal" : "status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+  plan_restart(watch);
+}
+
+static void on_stop(struct watch *watch) {
+  if (watch->is_stopping) return;
+  watch->is_stopping = true;
+  watch->stop_by_ms = now_ms() + STOP_WAIT_MS;
+  if (watch->worker > 0) kill(watch->worker, SIGTERM);
+}
+
+static void on_signals(struct keeper *keeper, struct watch *watch) {
+  struct signalfd_siginfo signal;
+  while (read(watch->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
+    if (signal.ssi_signo == SIGCHLD)
+      on_child(keeper, watch);
+    else
+      on_stop(watch);
+  }
+}
+
+static int time_left_ms(const struct watch *watch) {
+  uint64_t now = now_ms(), until = now + BACKOFF_MS_MAX;
+  if (watch->worker == 0) until = watch->start_at_ms;
+  if (watch->is_stopping) until = watch->stop_by_ms;
+  return until > now ? (int)(until - now) : 0;
+}
+
+static void wait_once(struct keeper *keeper, struct watch *watch) {
+  struct pollfd ready[2] = {{.fd = watch->signals, .events = POLLIN},
+                            {.fd = keeper->worker_socket, .events = POLLIN}};
+  if (poll(ready, 2, time_left_ms(watch)) < 0) return;
+  if (ready[1].revents & POLLIN)
+    serve_all(keeper);
+  else if (ready[1].revents & (POLLHUP | POLLERR)) /* it dies; SIGCHLD is on its way */
+    poll(ready, 1, (int)BACKOFF_MS_MIN);
+  on_signals(keeper, watch);
+}
+
+int keeper_run(struct keeper *keeper, keeper_worker *worker) {
+  struct watch watch = {.backoff_ms = BACKOFF_MS_MIN};
+  watch.signals = open_signals(&watch.mask);
+  if (watch.signals < 0) return 1;
+  watch.start_at_ms = now_ms();
+  while (!watch.is_stopping || watch.worker > 0) {
+    if (watch.is_stopping && now_ms() >= watch.stop_by_ms) break;
+    if (watch.worker == 0 && now_ms() >= watch.start_at_ms) {
+      int failure = start_worker(keeper, worker, &watch);
+      if (failure) log_error("worker start: %s", strerror(-failure));
+      if (failure) plan_restart(&watch);
+    }
+    wait_once(keeper, &watch);
+  }
+  close(watch.signals);
+  bool is_clean = watch.worker == 0 && WIFEXITED(watch.status) && WEXITSTATUS(watch.status) == 0;
+  return is_clean ? 0 : 1;
+}

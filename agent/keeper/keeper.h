@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tiny process that outlives the worker: it holds the lock, the socket, the books, the kernel's
+   rings and what targets registered, and starts the worker again when it dies. */
+#ifndef KEEPER_KEEPER_H
+#define KEEPER_KEEPER_H
+
+#include "counter_page.h"
+#include "hold.h"
+#include "settings.h"
+
+#include "perf/perf_ring.h"
+
+struct keeper {
+  const struct settings *settings;
+  int pid_file;      /* locked */
+  int listener;      /* the intake's socket */
+  int output;        /* the profile file of --output, or -1 */
+  int worker_socket; /* to the worker; in the worker: to the keeper */
+  uint64_t run;
+  uint64_t start_walltime_ns;
+  uint32_t worker_starts;
+  struct counter_page *page;
+  struct perf_rings perf;
+  struct hold_table held;
+};
+
+/* What runs in the worker.  Returns its exit status: 0 ends the daemon, anything else means that it
+   is to be started again. */
+typedef int keeper_worker(struct keeper *keeper);
+
+/* Locks the state, listens, opens rings and books.  Returns 0, or -errno with a line for the user
+   in ERROR. */
+int keeper_open(const struct settings *settings, struct keeper *keeper, char *error,
+                size_t error_len);
+
+/* Runs WORKER in a child until TERM or INT comes or it ends for good.  Returns the exit status. */
+int keeper_run(struct keeper *keeper, keeper_worker *worker);
+
+/* Takes away socket and pid file. */
+void keeper_close(struct keeper *keeper);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One record of the kernel's perf ring, as the events of perf_attr.h make them: sample_type
+   IDENTIFIER|IP|TID|TIME|STREAM_ID|PERIOD, then CALLCHAIN or REGS_USER and STACK_USER, and
+   sample_id_all. */
+#ifndef PERF_PERF_RECORD_H
+#define PERF_PERF_RECORD_H
+
+#include "common/span.h"
+#include "intake/perf_regs.h"
+#include "proto/limits.h"
+
+enum perf_record_kind {
+  PERF_RECORD_KIND_OTHER, /* well-formed, and of no use to us */
+  PERF_RECORD_KIND_SAMPLE,
+  PERF_RECORD_KIND_MMAP, /* MMAP or MMAP2, executable */
+  PERF_RECORD_KIND_COMM,
+  PERF_RECORD_KIND_FORK,
+  PERF_RECORD_KIND_EXIT,
+  PERF_RECORD_KIND_LOST,
+  PERF_RECORD_KIND_THROTTLE,
+  PERF_RECORD_KIND_READ, /* the count of a task that has ended */
+};
+
+enum { PERF_COMM_BYTES = 16, PERF_RECORD_BYTES_MAX = 65536 };
+
+struct perf_record {
+  enum perf_record_kind kind;
+  uint64_t id; /* of the event, as PERF_EVENT_IOC_ID says */
+  uint64_t time;
+  int32_t pid, tid;
+  union {
+    struct {
+      uint64_t stream_id; /* of the event itself: its own where a child inherited it */
+      uint64_t period_ns; /* that the event was made with */
+      uint32_t depth;
+      uint32_t kernel_depth;          /* of those, first: in the kernel */
+      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first; of a pair pc and lr */
+    } sample;
+    struct {
+      uint64_t start, len, file_offset, inode;
+      uint32_t major, minor;
+      char path[LIMIT_PATH_BYTES + 1];
+    } mmap;
+    struct {
+      bool is_exec;
+      char name[PERF_COMM_BYTES];
+    } comm;
+    struct {
+      int32_t parent_pid, parent_tid;
+    } task;
+    struct {
+      uint64_t count;
+    } lost;
+    struct {
+      uint64_t count;
+    } read;
+  };
+};
+
+/* Returns the size of the record at the start of BYTES as its header says, or 0 when BYTES holds
+   no whole record or the header makes no sense.  Pure. */
+size_t perf_record_size(struct span bytes);
+
+/* Returns the time of a whole record, 0 when it carries none.  Pure. */
+uint64_t perf_record_time(struct span record);
+
+/* True when the whole RECORD is a sample; its event's id is then in RET_ID.  Pure. */
+bool perf_record_is_sample(struct span record, uint64_t *ret_id);
+
+/* Decodes one whole RECORD; of a sample PAIR says where it has the link register, NULL: it is a
+   stack.  Returns 0, or -EBADMSG when its fields do not fit into it.  Pure. */
+int perf_record_decode(struct span record, const struct perf_regs *pair, struct perf_record *ret);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of /proc/PID/maps, line by line. */
+#ifndef PROC_MAPPINGS_H
+#define PROC_MAPPINGS_H
+
+#include "common/span.h"
+
+struct mapping {
+  uint64_t start, end, file_offset, inode;
+  uint32_t major, minor;
+  bool is_executable;
+  struct span path; /* borrows the text; empty for anonymous memory */
+};
+
+/* Reads the next line of TEXT and advances past it.  Returns 0, -ENOENT at the end, or -EBADMSG
+   for a line that is no mapping (TEXT is past it then, too).  Pure. */
+int mappings_next(struct span *text, struct mapping *ret);
+
+#endif

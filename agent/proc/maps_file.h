@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The descriptor of its own maps that a program sends. */
+#ifndef PROC_MAPS_FILE_H
+#define PROC_MAPS_FILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* True when FD is the maps file of process PID, open for reading.  Where it is that of another
+   mount of procfs, FD is replaced by ours of the same name, if we may read it. */
+bool maps_file_take(int fd, pid_t pid);
+
+#endif

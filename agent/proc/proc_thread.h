@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much CPU time a thread has had, and which threads of a process have a timer. */
+#ifndef PROC_PROC_THREAD_H
+#define PROC_PROC_THREAD_H
+
+#include "common/span.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { PROC_TIMERS_MAX = 1024 /* threads with a timer that are kept of one process */ };
+
+/* Reads the text of /proc/PID/task/TID/schedstat: "cpu_ns wait_ns slices".  Returns 0, or -EBADMSG
+   when it is none or the kernel does not keep it (all zero).  Pure. */
+int proc_schedstat_parse(struct span text, uint64_t *ret_cpu_ns);
+
+/* CPU time of thread TID of PID, to the nanosecond where the kernel keeps it, else to its clock
+   tick.  Returns 0 or -errno (-ENOENT, -ESRCH: it is gone). */
+int proc_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ret_ns);
+
+/* The threads that a timer of SIGNAL is for. */
+struct proc_timers {
+  bool is_known; /* false: the kernel does not say, or not to us, or there were too many */
+  uint32_t count;
+  pid_t tids[PROC_TIMERS_MAX];
+};
+
+/* Reads the text of /proc/PID/timers.  A last line that is cut short is left out.  Pure. */
+void proc_timers_parse(struct span text, int signal, struct proc_timers *ret);
+void proc_timers_read(pid_t pid, int signal, struct proc_timers *ret);
+bool proc_timers_has(const struct proc_timers *timers, pid_t tid);
+
+#endif

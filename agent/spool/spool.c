@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue over the row of segments (spool_log.h): which entries were handed out, and how each
+   leaves.
+
+     row of segments   [left][left][ A ][left][ B ][ C ] [ D ][ E ][ F ] ...
+     window                        held       held held  ^ cursor: read from here
+
+   Only what was handed out and has not left is in memory, at most SPOOL_WINDOW entries; the rest
+   is read from the files in order when its turn comes, so a month of batches costs no more memory
+   than a minute of them.  An entry that is never acked holds the window's old end; the window
+   then fills and nothing more is handed out until the uplink reconnects and rewinds.
+
+   Leaving by ack is remembered by the deletion of segments and by marks, so a crash may send an
+   acked entry again (the collector knows it).  Leaving in any way that is booked as a loss is
+   written into the entry's own header at once: it must not be booked twice. */
+#include "spool.h"
+#include "spool_dir.h"
+#include "spool_log.h"
+
+#include "common/buf.h"
+#include "common/log.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+  SPOOL_WINDOW = 4 * LIMIT_IN_FLIGHT, /* acks may overtake each other by so much */
+  PAYLOAD_KEPT_BYTES = 64 << 10,      /* a larger buffer is given back after use */
+};
+
+struct slot {
+  uint64_t segment;
+  struct spool_entry entry;
+  bool has_left;
+};
+
+struct spool {
+  struct spool_log log;
+  struct slot window[SPOOL_WINDOW]; /* in the order of the row */
+  unsigned window_count;
+  unsigned window_next; /* slots from here on are to be handed out again */
+  uint64_t cursor_segment, cursor_offset;
+  uint64_t read_segment; /* whose file read_fd is */
+  int read_fd;
+  struct buf payload;
+  uint64_t quarantined;
+};
+
+int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
+               void *context, struct spool **ret) {
+  struct spool *spool = calloc(1, sizeof *spool);
+  if (spool == NULL) return -ENOMEM;
+  spool->read_fd = -1;
+  int rc = spool_log_open(dir, limits, on_loss, context, &spool->log);
+  if (rc < 0) {
+    free(spool);
+    return rc;
+  }
+  *ret = spool;
+  return 0;
+}
+
+void spool_close(struct spool *spool) {
+  if (spool == NULL) return;
+  spool_log_close(&spool->log);
+  if (spool->read_fd >= 0) close(spool->read_fd);
+  buf_fini(&spool->payload);
+  free(spool);
+}
+
+int spool_append(struct spool *spool, const struct spool_item *item) {
+  if (item->zstd.len > LIMIT_BATCH_ZSTD_BYTES || item->raw_len > LIMIT_BATCH_RAW_BYTES)
+    return -EOVERFLOW;
+  struct spool_entry entry = {
+      .run = item->run,
+      .seq = item->seq,
+      .records = item->records,
+      .raw_len = item->raw_len,
+      .kind = SPOOL_BATCH,
+  };
+  return spool_log_append(&spool->log, &entry, item->zstd);
+}
+
+uint64_t spool_last_seq(const struct spool *spool, uint64_t run) {
+  uint64_t seq = 0;
+  for (size_t i = 0; i < spool->log.count; i++) {
+    const struct spool_segment *segment = &spool->log.segments[i];
+    if (segment->run == run && segment->last_seq > seq) seq = segment->last_seq;
+  }
+  return seq;
+}
+
+/* Opens SEGMENT for reading, unless it is open. */
+static int open_for_read(struct spool *spool, uint64_t segment) {
+  if (spool->read_fd >= 0 && spool->read_segment == segment) return 0;
+  if (spool->read_fd >= 0) close(spool->read_fd);
+  spool->read_fd = -1;
+  int rc = spool_dir_open_segment(spool->log.dir, segment, O_RDWR, &spool->read_fd);
+  if (rc == -EROFS || rc == -EACCES)
+    rc = spool_dir_open_segment(spool->log.dir, segment, O_RDONLY, &spool->read_fd);
+  spool->read_segment = segment;
+  return rc;
+}
+
+/* Forgets the slots at the window's old end that have left. */
+static void slide(struct spool *spool) {
+  unsigned gone = 0;
+  while (gone < spool->window_count && spool->window[gone].has_left) gone++;
+  if (gone == 0) return;
+  spool->window_count -= gone;
+  spool->window_next = spool->window_next > gone ? spool->window_next - gone : 0;
+  memmove(spool->window, spool->window + gone, spool->window_count * sizeof *spool->window);
+}
+
+/* Returns the segment of SLOT, or NULL when it was dropped to make room, and its entries booked. */
+static struct spool_segment *segment_of(const struct spool *spool, const struct slot *slot) {
+  struct spool_segment *segment = spool_log_find(&spool->log, slot->segment);
+  return segment != NULL && segment->id == slot->segment ? segment : NULL;
+}
+
+static void leave(struct spool *spool, struct slot *slot) {
+  slot->has_left = true;
+  struct spool_segment *segment = segment_of(spool, slot);
+  if (segment == NULL) return;
+  segment->held--;
+  spool_log_settle(&spool->log, segment, slot->entry.records);
+}
+
+/* The slot's entry leaves as a loss, now and for ever. */
+static void lose(struct spool *spool, struct slot *slot, enum loss_reason reason) {
+  const struct spool_log *log = &spool->log;
+  if (segment_of(spool, slot) != NULL) {
+    if (open_for_read(spool, slot->segment) == 0) spool_segment_bury(spool->read_fd, &slot->entry);
+    if (slot->entry.records > 0)
+      log->on_loss(log->context, slot->entry.run, reason, slot->entry.records);
+  }
+  leave(spool, slot);
+}
+
+/* The disk will not let SEGMENT be read any further: what was not yet handed out of it is lost. */
+static void lose_rest(struct spool *spool, struct spool_segment *segment) {
+  const struct spool_log *log = &spool->log;
+  uint64_t held_records = 0;
+  for (unsigned i = 0; i < spool->window_count; i++)
+    if (spool->window[i].segment == segment->id && !spool->window[i].has_left)
+      held_records += spool->window[i].entry.records;
+  uint64_t lost = segment->records_left - held_records;
+  spool_log_note_damage(&spool->log, segment);
+  if (lost > 0) log->on_loss(log->context, segment->run, LOSS_SPOOL_CORRUPT, lost);
+  bool is_over = segment->held == 0 && segment->left > 0;
+  segment->records_left = held_records;
+  segment->left = segment->held + (is_over ? 1 : 0);
+  if (is_over) spool_log_settle(&spool->log, segment, 0);
+}
+
+/* Our shortage, not the disk's fault: the same call may work later. */
+static bool is_shortage(int rc) {
+  return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+}
+
+/* Reads on in SEGMENT to its next batch.  Returns 0, -ENOENT at its end, or -errno. */
+static int advance_within(struct spool *spool, const struct spool_segment *segment,
+                          struct slot *ret) {
+  if (spool->cursor_offset < segment->start) spool->cursor_offset = segment->start;
+  int rc = open_for_read(spool, segment->id);
+  if (rc < 0) return rc;
+  struct spool_reader reader = {
+      .fd = spool->read_fd, .offset = spool->cursor_offset, .end = segment->bytes};
+  ret->segment = segment->id;
+  while ((rc = spool_segment_next(&reader, &ret->entry)) == 0) {
+    spool->cursor_offset = reader.offset;
+    if (ret->entry.kind == SPOOL_BATCH && ret->entry.run == segment->run) return 0;
+  }
+  return rc;
+}
+
+/* Reads the next batch's header at the cursor.  Returns 0 or -ENOENT. */
+static int advance(struct spool *spool, struct slot *ret) {
+  struct spool_segment *segment;
+  while ((segment = spool_log_find(&spool->log, spool->cursor_segment)) != NULL) {
+    if (segment->id != spool->cursor_segment) spool->cursor_offset = 0;
+    spool->cursor_segment = segment->id;
+    int rc = advance_within(spool, segment, ret);
+    if (rc == 0) return 0;
+    bool is_last = segment == &spool->log.segments[spool->log.count - 1];
+    bool is_whole = rc == -ENOENT && segment->left == segment->held;
+    if (is_shortage(rc) || (is_last && is_whole)) return -ENOENT;
+    spool->cursor_segment++; /* first: lose_rest may delete the segment */
+    spool->cursor_offset = 0;
+    if (segment->left > segment->held) lose_rest(spool, segment);
+  }
+  return -ENOENT;
+}
+
+/* Picks the next slot to hand out: one handed out before the rewind, or a new one. */
+static struct slot *pick(struct spool *spool) {
+  while (spool->window_next < spool->window_count) {
+    struct slot *slot = &spool->window[spool->window_next++];
+    if (!slot->has_left && segment_of(spool, slot) == NULL) slot->has_left = true;
+    if (!slot->has_left) return slot;
+  }
+  if (spool->window_count == SPOOL_WINDOW) return NULL;
+  struct slot *slot = &spool->window[spool->window_count];
+  *slot = (struct slot){0};
+  if (advance(spool, slot) < 0) return NULL;
+  spool_log_find(&spool->log, slot->segment)->held++;
+  spool->window_next = ++spool->window_count;
+  return slot;
+}
+
+/* Reads the payload of SLOT.  Returns 0, or an error that means that it cannot be had. */
+static int read_payload(struct spool *spool, const struct slot *slot) {
+  if (spool->payload.cap > PAYLOAD_KEPT_BYTES) buf_fini(&spool->payload);
+  int rc = open_for_read(spool, slot->segment);
+  return rc < 0 ? rc : spool_segment_read(spool->read_fd, &slot->entry, &spool->payload);
+}
+
+int spool_next(struct spool *spool, struct spool_item *ret) {
+  for (struct slot *slot; (slot = pick(spool)) != NULL; slide(spool)) {
+    int rc = read_payload(spool, slot);
+    if (is_shortage(rc)) {
+      spool->window_next--;
+      return -ENOENT;
+    }
+    if (rc == 0) {
+      *ret = (struct spool_item){
+          .run = slot->entry.run,
+          .seq = slot->entry.seq,
+          .records = slot->entry.records,
+          .raw_len = slot->entry.raw_len,
+          .zstd = buf_span(&spool->payload),
+      };
+      return 0;
+    }
+    struct spool_segment *segment = segment_of(spool, slot);
+    if (segment != NULL) spool_log_note_damage(&spool->log, segment);
+    lose(spool, slot, LOSS_SPOOL_CORRUPT);
+  }
+  return -ENOENT;
+}
+
+void spool_rewind(struct spool *spool) {
+  spool->window_next = 0;
+}
+
+static struct slot *find_slot(struct spool *spool, uint64_t run, uint64_t seq) {
+  for (unsigned i = 0; i < spool->window_count; i++) {
+    struct slot *slot = &spool->window[i];
+    if (!slot->has_left && slot->entry.run == run && slot->entry.seq == seq) return slot;
+  }
+  return NULL;
+}
+
+void spool_ack(struct spool *spool, uint64_t run, uint64_t seq) {
+  struct slot *slot = find_slot(spool, run, seq);
+  if (slot == NULL) return;
+  leave(spool, slot);
+  slide(spool);
+}
+
+void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *reason) {
+  struct slot *slot = find_slot(spool, run, seq);
+  if (slot == NULL) return;
+  int rc = read_payload(spool, slot);
+  if (rc == 0) rc = spool_dir_quarantine(spool->log.dir, reason, buf_span(&spool->payload));
+  if (rc == 0) spool->quarantined++;
+  log_warn("spool-rejected batch %016llx/%llu: %s: %llu records are lost, %s",
+           (unsigned long long)run, (unsigned long long)seq, reason,
+           (unsigned long long)slot->entry.records,
+           rc == 0 ? "the batch is in quarantine" : "and it could not be kept");
+  lose(spool, slot, LOSS_REJECTED);
+  slide(spool);
+}
+
+void spool_sync(struct spool *spool, bool force) {
+  spool_log_sync(&spool->log, force);
+}
+
+/* The oldest entry that waits behind the window. */
+static int peek(const struct spool *spool, struct spool_entry *ret) {
+  for (size_t i = 0; i < spool->log.count; i++) {
+    const struct spool_segment *segment = &spool->log.segments[i];
+    if (segment->left <= segment->held || segment->id < spool->cursor_segment) continue;
+    struct spool_reader reader = {.offset = segment->start, .end = segment->bytes};
+    if (segment->id == spool->cursor_segment && spool->cursor_offset > reader.offset)
+      reader.offset = spool->cursor_offset;
+    if (spool_dir_open_segment(spool->log.dir, segment->id, O_RDONLY, &reader.fd) < 0) continue;
+    int rc;
+    do rc = spool_segment_next(&reader, ret);
+    while (rc == 0 && (ret->kind != SPOOL_BATCH || ret->run != segment->run));
+    close(reader.fd);
+    if (rc == 0) return 0;
+  }
+  return -ENOENT;
+}
+
+void spool_figures(const struct spool *spool, struct spool_figures *ret) {
+  const struct spool_log *log = &spool->log;
+  *ret = (struct spool_figures){
+      .bytes_written = log->bytes_written,
+      .syncs = log->syncs,
+      .corrupt_segments = log->corrupt_segments,
+      .quarantined = spool->quarantined,
+      .last_error = log->last_error,
+  };
+  for (size_t i = 0; i < log->count; i++) {
+    const struct spool_segment *segment = &log->segments[i];
+    ret->entries += segment->left;
+    ret->records += segment->records_left;
+    if (segment->left > 0) ret->bytes += segment->bytes - segment->start;
+  }
+  struct spool_entry entry;
+  if (spool->window_count > 0)
+    entry = spool->window[0].entry; /* slide: it has not left */
+  else if (ret->entries == 0 || peek(spool, &entry) < 0)
+    return;
+  ret->first_run = entry.run;
+  ret->first_seq = entry.seq;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bounded queue of batches on disk while the collector is away: segment files of checksummed
+   entries, oldest first.  Entries leave by ack, by a permanent reject (to quarantine), or, when the
+   byte limit is reached, oldest first and counted. */
+#ifndef SPOOL_SPOOL_H
+#define SPOOL_SPOOL_H
+
+#include "common/span.h"
+#include "proto/loss.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct spool;
+
+struct spool_limits {
+  uint64_t bytes_max;        /* all segments together */
+  uint64_t segment_bytes;    /* a new segment is begun past this */
+  uint64_t sync_interval_ns; /* the longest time that an entry may wait for fdatasync */
+};
+
+/* Told of each entry that leaves unsent: RECORDS records of RUN were lost for REASON. */
+typedef void spool_on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
+
+struct spool_item {
+  uint64_t run, seq, records;
+  uint32_t raw_len;
+  struct span zstd; /* valid until the next call on the spool */
+};
+
+/* Opens DIR (made when absent), locks it, reads what is there, cuts torn tails.  A segment that
+   does not read back is set aside as *.corrupt as soon as what is good in it has left; what is
+   known to be lost with it is told as LOSS_SPOOL_CORRUPT, once.  Returns 0, -EBUSY when another
+   process has DIR, or -errno. */
+int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
+               void *context, struct spool **ret);
+void spool_close(struct spool *spool); /* syncs first */
+
+/* Appends one batch; older ones make room when the limit is reached.  Returns 0, or -errno when
+   the disk refused (the entry is then not there; the caller counts it). */
+int spool_append(struct spool *spool, const struct spool_item *item);
+
+/* Newest seq of RUN that was ever appended and is known here, 0 when none: how a restarted worker
+   learns whether its predecessor's last append happened. */
+uint64_t spool_last_seq(const struct spool *spool, uint64_t run);
+
+/* Yields the next entry not yet handed out since the last rewind.  Returns 0 or -ENOENT. */
+int spool_next(struct spool *spool, struct spool_item *ret);
+void spool_rewind(struct spool *spool); /* hand out everything that is not acked again */
+
+/* The collector has it (or had it).  Unknown entries are ignored. */
+void spool_ack(struct spool *spool, uint64_t run, uint64_t seq);
+/* The collector refused it for good: moved to quarantine (bounded), counted as LOSS_REJECTED. */
+void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *reason);
+
+/* Syncs when the interval has passed, or at once with FORCE. */
+void spool_sync(struct spool *spool, bool force);
+
+struct spool_figures {
+  uint64_t entries, records, bytes; /* waiting */
+  uint64_t first_run, first_seq;    /* oldest waiting, 0 when none */
+  uint64_t bytes_written, syncs;    /* since open: flash wear */
+  uint64_t corrupt_segments, quarantined;
+  int last_error; /* of the last refused append, 0 when the last worked */
+};
+void spool_figures(const struct spool *spool, struct spool_figures *ret);
+
+#endif

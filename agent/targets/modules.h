@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every executable file that a target has mapped, by an index that stays good until the module is
+   swept.  A file is identified when the first sample falls into it: build-id, or the SHA-256 of its
+   content. */
+#ifndef TARGETS_MODULES_H
+#define TARGETS_MODULES_H
+
+#include "toll.h"
+
+#include "proto/batch.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct modules;
+
+enum {
+  MODULES_MAX = 4096,
+  MODULES_OF_TARGET = 1536, /* twice what a process may have mapped, nearly */
+  MODULE_NONE = UINT32_MAX,
+  MODULE_ANON = 0, /* these exist always, at these indexes */
+  MODULE_KERNEL,
+  MODULE_UNSAMPLED,
+  MODULE_UNKNOWN, /* the process was gone before anyone could read its maps */
+  MODULE_OTHERS,  /* programs of the board that are not to be shipped */
+  MODULE_FIXED_COUNT,
+};
+
+/* A file as a mapping names it, before anyone has opened it. */
+struct module_file {
+  struct span path; /* "[vdso]" and the like are pseudo modules; empty is anonymous memory */
+  uint64_t inode;   /* 0: not known */
+};
+
+/* Told of each file when it is identified: its id, its path, and a path that opens it now. */
+typedef void modules_on_file(void *context, struct span id, const char *path,
+                             const char *open_path);
+
+int modules_new(modules_on_file *on_file, void *context, struct modules **ret);
+void modules_free(struct modules *modules);
+
+/* Returns the index of FILE, making it when it is new; MODULE_ANON when the table is full. */
+uint32_t modules_intern(struct modules *modules, const struct module_file *file);
+
+/* Returns the index of a module that is known already, and whose addresses the caller knows: a
+   piece of the kernel.  MODULE_KERNEL when the table is full. */
+uint32_t modules_add_known(struct modules *modules, const char *name, struct span id);
+
+/* Until it is called again: new modules are of the target ID, which may bring MODULES_OF_TARGET of
+   them, and files are looked at in PAYER's turn only (borrowed).  NULL and 0: nobody's. */
+void modules_set_payer(struct modules *modules, const struct toll *payer, uint32_t id);
+
+/* Identifies INDEX as mapped by PID (0: nobody that still lives).  Returns the index to use from
+   now on: the same (also when there was no time to look at the file now), or that of the identical
+   file known before. */
+uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
+
+/* Returns the index of a module that is known by what somebody wrote down of it: no file need be
+   there any more.  MODULE_ANON when the table is full. */
+uint32_t modules_adopt(struct modules *modules, const struct batch_module *module);
+
+/* The module as a batch says it; strings and id are borrowed until the next sweep. */
+void modules_describe(const struct modules *modules, uint32_t index, struct batch_module *ret);
+
+/* The address that FILE_OFFSET has in INDEX's own address space, 0 in pseudo modules. */
+uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset);
+
+/* Sweep: unmark all, mark what is in use, forget the rest. */
+bool modules_is_full(const struct modules *modules); /* time to sweep */
+void modules_unmark(struct modules *modules);
+void modules_mark(struct modules *modules, uint32_t index);
+void modules_sweep(struct modules *modules);
+
+#endif

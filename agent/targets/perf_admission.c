@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All programs share one ring a CPU, and what a sample of it means is the event's affair: one that
+   asks for registers or stack puts words of its program's choice where another has its id, pid and
+   period.  So of a user who is not ours no event is let into the rings; the daemon opens what it
+   knows, on the program that waits for its exec.
+
+   That is done with more rights than the user has, so first the question is asked that the kernel
+   would ask of him: may he trace this process?  It must be his in all four ids, of one group, and
+   its files in /proc his too, which they are not for a program that has or had more rights (setuid,
+   file capabilities) until that program says otherwise.  And perf must be open to users at all.
+   Asked again when the events are open, as the same process: what it was before it can have been
+   in between only if it is another program by now, and the kernel takes events off a program that
+   gains rights by its exec, whoever has opened them. */
+#include "perf_admission.h"
+
+#include "intake/perf_attr.h"
+#include "proc/proc_stat.h"
+#include "ring/ring_format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PARANOID_PATH "/proc/sys/kernel/perf_event_paranoid"
+
+enum { PARANOID_OF_USERS = 2 /* beyond it some kernels let no user in */, IDS = 4 };
+
+static bool is_open_to_users(void) {
+  int value = PARANOID_OF_USERS;
+  FILE *file = fopen(PARANOID_PATH, "re");
+  if (file == NULL) return false; /* a kernel without perf */
+  if (fscanf(file, "%d", &value) != 1) value = PARANOID_OF_USERS;
+  fclose(file);
+  return value <= PARANOID_OF_USERS;
+}
+
+/* Reads "NAME: real effective saved filesystem".  Returns the id when all are the same, or -1. */
+static long only_id(const char *line, const char *name) {
+  unsigned ids[IDS];
+  size_t len = strlen(name);
+  if (strncmp(line, name, len) != 0) return -1;
+  if (sscanf(line + len, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != IDS) return -1;
+  return ids[0] == ids[1] && ids[0] == ids[2] && ids[0] == ids[3] ? (long)ids[0] : -1;
+}
+
+/* The name of a process stands in the first line only, and holds no line end. */
+static bool has_only_ids(pid_t pid, uint32_t uid) {
+  char path[32], line[256];
+  long user = -1, group = -1;
+  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (strncmp(line, "Uid:", 4) == 0) user = only_id(line, "Uid:");
+    if (strncmp(line, "Gid:", 4) == 0) group = only_id(line, "Gid:");
+  }
+  fclose(file);
+  return user == (long)uid && group >= 0;
+}
+
+/* The directory belongs to the effective user in any case; its files tell whether the program may
+   be looked into. */
+static long owner_of_files(pid_t pid) {
+  char path[32];
+  struct stat found;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  return stat(path, &found) == 0 ? (long)found.st_uid : -1;
+}
+
+static bool is_his(const struct hold_target *held) {
+  struct proc_stat stat;
+  return has_only_ids(held->pid, held->uid) && owner_of_files(held->pid) == (long)held->uid &&
+         proc_stat_read(held->pid, &stat) == 0 && stat.start_ticks == held->start_ticks;
+}
+
+static void close_all(struct hold_target *held, int *fds) {
+  for (unsigned i = 0; i < hold_fds(held); i++) close(fds[i]);
+  held->fd_count = held->exit_fd_count = 0;
+}
+
+static bool open_samples(const struct perf_rings *rings, struct hold_target *held, int *fds) {
+  struct perf_event_attr attr;
+  perf_attr_fill(&attr, held->period_ns);
+  if (held->collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  for (unsigned i = 0; i < rings->count; i++) {
+    int fd = perf_attr_open(&attr, held->pid, rings->cpus[i].cpu);
+    if (fd < 0) return false;
+    fds[held->fd_count++] = fd;
+  }
+  return true;
+}
+
+static void open_exits(struct hold_target *held, int *fds) {
+  struct perf_event_attr anchor, exits;
+  if (held->fd_count + 2 > INTAKE_FDS_MAX) return;
+  perf_attr_fill_exits_anchor(&anchor);
+  perf_attr_fill_exits(&exits);
+  int first = perf_attr_open(&anchor, held->pid, -1);
+  int second = first < 0 ? first : perf_attr_open(&exits, held->pid, -1);
+  if (second < 0) {
+    if (first >= 0) close(first);
+    return;
+  }
+  fds[held->fd_count] = first;
+  fds[held->fd_count + 1] = second;
+  held->exit_fd_count = 2;
+}
+
+const char *perf_admission_open(const struct perf_rings *rings, struct hold_target *held,
+                                int ret_fds[INTAKE_FDS_MAX]) {
+  held->fd_count = held->exit_fd_count = 0;
+  if (!is_open_to_users()) return "the kernel lets no user have perf events";
+  if (!is_his(held)) return "the program has, or may have had, more rights than you";
+  if (!open_samples(rings, held, ret_fds)) {
+    close_all(held, ret_fds);
+    return "the kernel gives no perf event on the program";
+  }
+  open_exits(held, ret_fds);
+  if (is_his(held)) return NULL;
+  close_all(held, ret_fds);
+  return "the program has become another meanwhile";
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Perf events that the daemon opens itself, for a user who is not its own. */
+#ifndef TARGETS_PERF_ADMISSION_H
+#define TARGETS_PERF_ADMISSION_H
+
+#include "keeper/hold.h"
+#include "perf/perf_ring.h"
+
+enum { PERF_ADMISSION_EVENTS_OF_USER = 8192 /* of all programs of one user together */ };
+
+/* Opens the events of HELD (its pid, uid, start, period and collect mode are set) on the CPUs of
+   RINGS, and where they are to be had those that tell of ends; sets the numbers of descriptors in
+   HELD.  Returns NULL, or why not: the program is not one that its user may look into, or the
+   kernel says no.  RET_FDS then holds none. */
+const char *perf_admission_open(const struct perf_rings *rings, struct hold_target *held,
+                                int ret_fds[INTAKE_FDS_MAX]);
+
+#endif

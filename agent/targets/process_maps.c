@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executable mappings of one process: a sorted array, searched by bisection for every frame.
+   New mappings replace what they overlap, as mmap(MAP_FIXED) does; unmapping leaves no record in
+   the kernel's ring, so an old library may stand here until something else takes its place, which
+   no sample will notice: no code runs where nothing is mapped.
+
+   A frame-pointer walk through code without frame pointers yields arbitrary words sooner or later;
+   the first return address outside of executable memory is where belief ends. */
+#include "process_maps.h"
+#include "processes.h"
+
+#include "common/buf.h"
+#include "proc/mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAPS_TEXT_MAX = 2 << 20, MAPS_PIECE = 16 << 10 };
+
+/* Index of the first mapping that ends after PC. */
+static uint32_t lower_bound(const struct process *process, uint64_t pc) {
+  uint32_t low = 0, high = process->map_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (process->maps[middle].end > pc)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static struct process_map *find_map(const struct process *process, uint64_t pc) {
+  uint32_t at = lower_bound(process, pc);
+  if (at == process->map_count || process->maps[at].start > pc) return NULL;
+  return &process->maps[at];
+}
+
+bool process_has_code(const struct process *process, uint64_t pc) {
+  return find_map(process, pc) != NULL;
+}
+
+static bool reserve_map(struct process *process) {
+  if (process->map_count < process->map_cap) return true;
+  if (process->map_cap >= PROCESS_MAPS_MAX) return false;
+  uint32_t cap = process->map_cap ? process->map_cap * 2 : 8;
+  struct process_map *maps = realloc(process->maps, cap * sizeof *maps);
+  if (maps == NULL) return false;
+  process->maps = maps;
+  process->map_cap = cap;
+  return true;
+}
+
+/* Makes room between START and END: what overlaps is cut off or removed.  A mapping that spans the
+   new one keeps its lower part. */
+static void clear_range(struct process *process, uint64_t start, uint64_t end) {
+  uint32_t at = lower_bound(process, start), to = at;
+  if (at < process->map_count && process->maps[at].start < start) {
+    process->maps[at].end = start;
+    to = ++at;
+  }
+  while (to < process->map_count && process->maps[to].end <= end) to++;
+  if (to < process->map_count && process->maps[to].start < end) {
+    process->maps[to].file_offset += end - process->maps[to].start;
+    process->maps[to].start = end;
+  }
+  memmove(&process->maps[at], &process->maps[to],
+          (process->map_count - to) * sizeof *process->maps);
+  process->map_count -= to - at;
+}
+
+void process_maps_insert(struct process *process, const struct process_map *map) {
+  if (process->map_count > 0) clear_range(process, map->start, map->end);
+  if (!reserve_map(process)) return;
+  uint32_t at = lower_bound(process, map->start);
+  memmove(&process->maps[at + 1], &process->maps[at],
+          (process->map_count - at) * sizeof *process->maps);
+  process->maps[at] = *map;
+  process->map_count++;
+}
+
+static int read_text(int fd, struct buf *ret) {
+  while (ret->len < MAPS_TEXT_MAX) {
+    uint8_t *room = buf_reserve(ret, MAPS_PIECE);
+    if (room == NULL) return -ENOMEM;
+    ssize_t got = pread(fd, room, MAPS_PIECE, (off_t)ret->len);
+    if (got < 0) return -errno;
+    if (got == 0) return 0;
+    ret->len += (size_t)got;
+  }
+  return 0; /* what is beyond the limit is not known */
+}
+
+static struct span strip_deleted(struct span path) {
+  static const char deleted[] = " (deleted)";
+  size_t tail = sizeof deleted - 1;
+  if (path.len > tail && memcmp(path.data + path.len - tail, deleted, tail) == 0) path.len -= tail;
+  return path;
+}
+
+static void take_text(struct modules *modules, struct process *process, struct span text) {
+  struct mapping line;
+  process->map_count = 0;
+  for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {
+    if (error || !line.is_executable) continue;
+    struct module_file file = {strip_deleted(line.path), line.inode};
+    struct process_map map = {line.start, line.end, line.file_offset,
+                              modules_intern(modules, &file)};
+    process_maps_insert(process, &map);
+  }
+}
+
+int process_maps_read(struct modules *modules, struct process *process, int maps_fd) {
+  struct buf text = {0};
+  char path[32];
+  int fd = maps_fd;
+  if (fd < 0) {
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)process->pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -errno;
+  }
+  int error = read_text(fd, &text);
+  /* Empty: the process has ended, or executed something else. */
+  if (!error && text.len == 0) error = -ESRCH;
+  if (!error) take_text(modules, process, buf_span(&text));
+  if (fd != maps_fd) close(fd);
+  buf_fini(&text);
+  return error;
+}
+
+static bool resolve_frame(struct modules *modules, struct process *process, uint64_t pc,
+                          struct code_frame *ret) {
+  struct process_map *map = find_map(process, pc);
+  if (map == NULL) return false;
+  map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
+  ret->module = map->module;
+  ret->address = modules_address(modules, map->module, pc - map->start + map->file_offset);
+  return true;
+}
+
+uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
+                              uint32_t count, struct code_frame *ret) {
+  if (!resolve_frame(modules, process, pc[0], &ret[0]))
+    ret[0] = (struct code_frame){process->map_count ? MODULE_ANON : MODULE_UNKNOWN, 0};
+  uint32_t depth = 1;
+  while (depth < count && pc[depth] != 0 &&
+         resolve_frame(modules, process, pc[depth] - 1, &ret[depth]))
+    depth++;
+  return depth;
+}

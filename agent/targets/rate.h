@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often a target is sampled from now on, and what each of its samples weighs then.
+
+   A timer's records carry their weight in the ring's fixed unit, so they are exact at any rate.
+
+   A perf target's events are told the new period.  That reaches the opened events and whatever the
+   program starts from then on; threads and processes that are there already have events of their
+   own, which go on at the old period and cannot be reached.  Their samples, where they come too
+   fast, are thinned: of each stretch of sampled time as long as the period asked for, one sample
+   drawn at random stands for all.  Thinned samples are not lost and not `produced`: what they stood
+   for is in the weight of those that were kept, to the period. */
+#ifndef TARGETS_RATE_H
+#define TARGETS_RATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct perf_rings;
+struct target;
+
+#define RATE_PERIOD_NS_MIN UINT64_C(100000)      /* 10 kHz */
+#define RATE_PERIOD_NS_MAX UINT64_C(10000000000) /* 0.1 Hz */
+
+struct rate {
+  uint64_t before_ns;    /* what the opened events had before the last change */
+  uint64_t *switched_at; /* of each opened event: where in its CPU's ring the change is */
+  uint64_t longest_ns;   /* the longest period that any event of the target has had */
+  uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
+  uint64_t thinned, throttled;          /* samples; THROTTLE records */
+  uint64_t billed;                      /* samples that were paid for (cost.c) */
+  uint64_t billed_thinned;
+  bool is_bounded; /* by the budget (budget.c) */
+  double factor;   /* of the wish, as rate_scale was told; 0: never */
+  uint64_t base_records, base_weight_ns, base_user_ns; /* when the period was set */
+  uint32_t last_mhz;                                   /* achieved until then */
+};
+
+/* A sample as a perf ring gave it. */
+struct rate_sample {
+  uint64_t event_id, stream_id; /* the same for the opened event itself */
+  uint64_t period_ns;           /* as the record says */
+  uint64_t position;            /* in its CPU's ring */
+};
+
+/* Samples TARGET each PERIOD_NS of CPU time from now on; held.set_period_ns says so afterwards
+   (of a timer target the nearest multiple of the ring's unit).  The keeper is not told.
+   Returns 0; -EINVAL for a period out of range; -EBUSY while a perf ring holds samples from before
+   the last change (drain_run, then again); or -errno of an event. */
+int rate_set(struct target *target, uint64_t period_ns);
+
+/* The user asks for another rate than at the start: sets it, less what a budget takes of it.
+   Returns as rate_set. */
+int rate_wish(struct target *target, uint64_t period_ns);
+/* Samples TARGET at FACTOR of the rate that is asked for, though not below 1 Hz for that.  Small
+   changes wait until they add up to one worth making.  Returns true when the rate was set. */
+bool rate_scale(struct target *target, double factor);
+
+/* The rate that is asked for, in thousandths of a hertz. */
+uint32_t rate_wish_mhz(const struct target *target);
+/* Why the rate is what it is: "asked", "ctl", "budget", or "throttled" by the kernel. */
+const char *rate_reason(const struct target *target);
+
+/* What is set now. */
+uint64_t rate_period_ns(const struct target *target);
+/* The longest period that an event of TARGET may have. */
+uint64_t rate_longest_ns(const struct target *target);
+
+/* The CPU time that SAMPLE of a perf TARGET stands for; 0: it is thinned out. */
+uint64_t rate_weigh(struct target *target, const struct rate_sample *sample);
+
+void rate_fini(struct rate *rate);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The exact rest of a perf target: the kernel knows the CPU time of the whole tree to the
+   nanosecond; what its samples do not show is reported as [kernel] and [unsampled]. */
+#ifndef TARGETS_RESIDUAL_H
+#define TARGETS_RESIDUAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct residual {
+  uint64_t total_ns;                      /* CPU time of the tree, as far as known; never falls */
+  uint64_t counted_ns;                    /* of that by its events */
+  uint64_t spread_ns;                     /* of the difference what was given to ended processes */
+  uint64_t kernel_ns;                     /* of that in the kernel, as far as known; never falls */
+  uint64_t sampled_ns;                    /* weight of the samples taken since base */
+  uint64_t base_total_ns, base_kernel_ns; /* what a dead worker had (or lost) already */
+  uint64_t reported_kernel_ns, reported_rest_ns;
+};
+
+struct residual_step {
+  uint64_t kernel_ns, rest_ns; /* to be reported now */
+};
+
+/* What one process of the tree is to answer for. */
+struct residual_claim {
+  uint64_t wanted_ns;
+  bool is_kernel_known; /* else it gets the share of kernel time that all that is due has */
+  uint64_t kernel_ns;
+};
+
+/* Everything up to now counts as reported. */
+void residual_rebase(struct residual *residual);
+
+/* What has to be reported now, when HELD_NS of it may yet turn into samples.  Books it as
+   reported.  Pure. */
+void residual_next(struct residual *residual, uint64_t held_ns, struct residual_step *ret);
+
+/* What can be reported now under the name of one process: as much as is CLAIMed, never more than
+   is due of the tree.  Books it as reported.  Pure. */
+void residual_bill(struct residual *residual, const struct residual_claim *claim,
+                   struct residual_step *ret);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A perf target is switched from outside, by ioctl on its events, which reaches every child that
+   inherited them.
+
+   A timer target switches itself, because only a process can delete its own timers, and that takes
+   system calls in its signal handler.  Two things could hurt it then.  A sandbox that it entered
+   meanwhile may kill it for the call: so a process asks first, and is permitted only when the
+   kernel says that no thread has more seccomp filters than at registration; the permission is taken
+   back with the next tick, so that it cannot be used after the program has entered a sandbox later.
+   And where there are no timers no sample comes, so it must be woken by a signal, which would end
+   the poll() of a sleeping thread with EINTR: so only a thread that is on a CPU is
+   nudged, as far as can be told (it is said to run, and has used CPU time since the last look: so
+   nearly never one that sleeps by now), one that does not block the signal, and only while the
+   process catches it at all.  A process that uses no CPU is left alone: there is nothing to sample.
+
+   Processes that do not obey (a sandbox, the handler replaced) still record nothing while paused:
+   the handler looks at `control` with every sample. */
+#include "switch.h"
+#include "claim.h"
+#include "timer_ring.h"
+
+#include "proc/proc_stat.h"
+#include "proc/proc_status.h"
+#include "proc/proc_thread.h"
+#include "ring/ring_switch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+  NUDGES_MAX = 16,    /* of one process for one change; then somebody else has our signal */
+  ROWS_A_LOOK = 8,    /* between two looks at the toll */
+  THREADS_MAX = 4096, /* looked at of one process; with more it is not permitted */
+};
+
+struct switch_watch {
+  uint64_t cpu_ns; /* of the process when it was last looked at */
+  uint32_t serial; /* that nudges and is_refused belong to */
+  uint32_t nudges;
+  pid_t running; /* of the last look, with the CPU time that it had then */
+  uint64_t running_cpu_ns;
+  bool is_refused; /* a sandbox does not open again */
+};
+
+/* What a look at all threads of a process showed. */
+struct switch_look {
+  bool may_call, is_caught;
+  pid_t running; /* a thread on a CPU that does not block SIGNAL, or 0; if it can, WANTED */
+  pid_t wanted;
+};
+
+static bool may_call(const struct target *target, const struct proc_status *status) {
+  if (status->seccomp == 0) return true;
+  return status->filters != PROC_FILTERS_UNKNOWN && status->filters == target->held.filters;
+}
+
+static void look_at_thread(const struct target *target, pid_t pid, pid_t tid,
+                           struct switch_look *look) {
+  struct proc_status status;
+  uint64_t ours = UINT64_C(1) << (timer_ring_signal(&target->held) - 1);
+  if (proc_status_read(pid, tid, &status) != 0) return; /* it has ended */
+  if (!may_call(target, &status)) look->may_call = false;
+  look->is_caught = (status.caught & ours) != 0;
+  if (status.state != 'R' || (status.blocked & ours) != 0) return;
+  if (look->running != look->wanted || look->running == 0) look->running = tid;
+}
+
+static struct switch_look look_at_process(const struct target *target, pid_t pid, pid_t wanted) {
+  struct switch_look look = {.may_call = true, .wanted = wanted};
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *tasks = opendir(path);
+  if (tasks == NULL) return (struct switch_look){.may_call = false};
+  unsigned count = 0;
+  for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+    if (++count > THREADS_MAX) look.may_call = false;
+    if (!look.may_call) break;
+    look_at_thread(target, pid, (pid_t)strtol(entry->d_name, NULL, 10), &look);
+  }
+  closedir(tasks);
+  return look;
+}
+
+static void nudge(const struct target *target, pid_t pid, pid_t tid) {
+  siginfo_t event;
+  memset(&event, 0, sizeof event);
+  event.si_signo = (int)timer_ring_signal(&target->held);
+  event.si_code = SI_QUEUE;
+  event.si_pid = getpid();
+  event.si_uid = getuid();
+  event.si_value.sival_ptr = (void *)(uintptr_t)ring_switch_token(&target->ring);
+  syscall(SYS_rt_tgsigqueueinfo, pid, tid, event.si_signo, &event);
+}
+
+/* Only a process of the one that registered: the row is the target's own word. */
+static bool is_ours(const struct target *target, pid_t pid) {
+  struct claim claim = {0};
+  if (pid == target->held.pid)
+    claim = (struct claim){.pid = pid, .start_ticks = target->held.start_ticks};
+  return claim_stands(target, pid, &claim);
+}
+
+/* True when the thread of LOOK ran at the last look, too, and was at work since. */
+static bool is_at_work(pid_t pid, const struct switch_look *look, struct switch_watch *watch) {
+  uint64_t before_ns = watch->running_cpu_ns;
+  bool is_same = look->running != 0 && look->running == watch->running;
+  watch->running = look->running;
+  watch->running_cpu_ns = 0;
+  if (look->running == 0) return false;
+  if (proc_thread_cpu_ns(pid, look->running, &watch->running_cpu_ns) < 0) return false;
+  return is_same && watch->running_cpu_ns > before_ns;
+}
+
+static void wake(struct target *target, unsigned row, const struct ring_process_view *view,
+                 struct switch_watch *watch) {
+  pid_t pid = (pid_t)view->pid;
+  uint32_t serial = ring_switch_serial(&target->ring);
+  bool has_asked = view->asked == serial, has_timers = view->armed > 0;
+  uint64_t cpu_ns = proc_cpu_ns(pid);
+  bool has_run = cpu_ns != watch->cpu_ns;
+  watch->cpu_ns = cpu_ns;
+  if (!has_asked && (has_timers || !has_run || watch->nudges >= NUDGES_MAX)) return;
+  if (!is_ours(target, pid)) return;
+  struct switch_look look = look_at_process(target, pid, watch->running);
+  watch->is_refused = !look.may_call;
+  if (watch->is_refused) return;
+  bool may_nudge = !has_timers && look.is_caught && is_at_work(pid, &look, watch);
+  if (!has_asked && !may_nudge) return;
+  ring_switch_permit(&target->ring, row, view, serial);
+  if (!may_nudge) return;
+  watch->nudges++;
+  nudge(target, pid, look.running);
+}
+
+static void step_row(struct target *target, unsigned row) {
+  struct ring_process_view view;
+  ring_switch_look(&target->ring, row, &view);
+  if (view.pid == 0) return;
+  if ((pid_t)view.pid < 0 || (kill((pid_t)view.pid, 0) != 0 && errno == ESRCH)) {
+    ring_switch_free(&target->ring, row, &view);
+    return;
+  }
+  uint32_t serial = ring_switch_serial(&target->ring);
+  struct switch_watch *watch = &target->watches[row];
+  if (watch->serial != serial) *watch = (struct switch_watch){.serial = serial};
+  if (view.permitted != 0) { /* used or not: no longer than a tick */
+    ring_switch_permit(&target->ring, row, &view, 0);
+    ring_switch_look(&target->ring, row, &view);
+  }
+  if (view.seen != serial && !view.has_left && !watch->is_refused) wake(target, row, &view, watch);
+}
+
+void switch_step(struct target *target) {
+  if (target->held.kind != HOLD_TIMER || target->watches == NULL) return;
+  if (!toll_begin(&target->toll, TOLL_TURN_MS)) return;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    step_row(target, row);
+    if (row % ROWS_A_LOOK == 0 && toll_is_over(&target->toll)) break;
+  }
+  toll_end(&target->toll);
+}
+
+bool switch_has_process(struct target *target) {
+  struct ring_process_view view;
+  if (target->held.kind != HOLD_TIMER) return false;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    ring_switch_look(&target->ring, row, &view);
+    if (view.pid == 0 || (pid_t)view.pid == target->held.pid) continue;
+    if (target->row_claims == NULL)
+      target->row_claims = calloc(RING_PROCESSES_MAX, sizeof *target->row_claims);
+    if (target->row_claims == NULL) return true; /* looked at again soon */
+    if (claim_stands(target, (pid_t)view.pid, &target->row_claims[row])) return true;
+  }
+  return false;
+}
+
+void switch_publish(struct target *target) {
+  if (target->held.kind != HOLD_TIMER) return;
+  ring_switch_raise(&target->ring);
+  if (target->watches == NULL)
+    target->watches = calloc(RING_PROCESSES_MAX, sizeof *target->watches);
+  switch_step(target);
+}
+
+static int switch_events(const struct target *target, bool is_on) {
+  unsigned long what = is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+  int error = 0;
+  for (uint32_t i = 0; i < target->held.fd_count; i++)
+    if (ioctl(target->fds[i], what, 0) != 0) error = -errno;
+  return error;
+}
+
+int switch_target(struct target *target, enum ring_control control) {
+  if (target->held.kind != HOLD_TIMER) {
+    int error = switch_events(target, control == RING_RUN);
+    if (error == 0) target->held.control = control;
+    return error;
+  }
+  target->held.control = control;
+  ring_switch_set_control(&target->ring, control);
+  switch_publish(target);
+  return 0;
+}

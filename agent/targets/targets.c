@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keeper's table is the truth; this one adds what a worker needs to work with it and can always
+   be made again from it: mappings of rings, ids of perf events, figures.  The figures of a worker
+   that was killed are gone, and with them how much of a perf target's time was already reported:
+   such a target is marked, and its residual starts again at the first complete drain.
+
+   Ids go up by one and are never used twice in a run, so that a pending drain in the counter page
+   can never be taken for another ring's. */
+#include "targets.h"
+#include "timer_ring.h"
+
+#include "common/clock.h"
+#include "perf/perf_ring.h"
+#include "ring/ring_clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ACHIEVED_RECORDS_MIN = 20 };
+
+static int index_events(struct targets *targets) {
+  table_clear(&targets->by_event);
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = targets->rows[row];
+    if (target == NULL || target->held.kind == HOLD_TIMER) continue;
+    for (uint32_t i = 0; i < target->held.fd_count; i++)
+      if (target->event_ids[i] != 0 && table_add(&targets->by_event, target->event_ids[i], row) < 0)
+        return -ENOMEM;
+  }
+  return 0;
+}
+
+static void target_free(struct target *target, bool is_owner) {
+  if (target == NULL) return;
+  timer_ring_unmap(&target->held, &target->ring);
+  rate_fini(&target->rate);
+  perf_exits_close(&target->exits);
+  for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);
+  if (target->census != NULL) target->free_census(target->census);
+  free(target->event_ids);
+  free(target->watches);
+  free(target->row_claims);
+  free(target->fds);
+  free(target);
+}
+
+static void note_bad(struct target *target, uint32_t bad_events) {
+  target->bad_events = bad_events;
+  bool is_bad = bad_events > 0 || target->is_unmapped;
+  if (is_bad && target->bad_since_ns == 0) target->bad_since_ns = clock_monotonic_ns();
+}
+
+/* Returns false without memory.  Events that have gone bad keep the id 0, which none has. */
+static bool read_event_ids(struct target *target) {
+  uint32_t bad = 0;
+  target->event_ids = calloc(target->held.fd_count, sizeof *target->event_ids);
+  if (target->event_ids == NULL) return false;
+  for (uint32_t i = 0; i < target->held.fd_count; i++)
+    bad += !perf_event_id(target->fds[i], &target->event_ids[i]);
+  note_bad(target, bad);
+  return true;
+}
+
+static struct target *target_new(const struct hold_target *held, const int *fds) {
+  struct target *target = calloc(1, sizeof *target);
+  if (target == NULL) return NULL;
+  target->held = *held;
+  target->fds = malloc(sizeof *fds * (hold_fds(held) + 1));
+  bool is_good = target->fds != NULL && held->fd_count > 0;
+  if (target->fds != NULL) target->fds[hold_fds(held)] = -1; /* no descriptor of the maps */
+  if (is_good) memcpy(target->fds, fds, sizeof *fds * hold_fds(held));
+  if (is_good && held->kind == HOLD_TIMER)
+    is_good = timer_ring_map(held, fds[0], &target->ring) == 0;
+  else if (is_good)
+    is_good = read_event_ids(target);
+  if (is_good && held->exit_fd_count == 2)
+    perf_exits_open(&target->exits, fds[held->fd_count], fds[held->fd_count + 1]);
+  if (is_good) return target;
+  target_free(target, false);
+  return NULL;
+}
+
+static struct target *add(struct targets *targets, const struct hold_target *held, const int *fds) {
+  uint32_t row = 0;
+  while (row < HOLD_TARGETS_MAX && targets->rows[row] != NULL) row++;
+  if (row == HOLD_TARGETS_MAX) return NULL;
+  struct target *target = target_new(held, fds);
+  if (target == NULL) return NULL;
+  targets->rows[row] = target;
+  target->perf = targets->perf;
+  if (held->kind != HOLD_TIMER && index_events(targets) < 0) {
+    targets->rows[row] = NULL;
+    target_free(target, false);
+    return NULL;
+  }
+  targets->count++;
+  if (held->kind == HOLD_TIMER) targets->ring_bytes += timer_ring_bytes(held);
+  if (held->id >= targets->next_id) targets->next_id = held->id + 1;
+  return target;
+}
+
+void targets_restore(struct targets *targets, const struct hold_table *held,
+                     const struct perf_rings *perf) {
+  memset(targets, 0, sizeof *targets);
+  targets->perf = perf;
+  targets->next_id = held->last_id + 1;
+  for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
+    const struct hold_entry *entry = held->entries[i];
+    if (entry == NULL) continue;
+    struct target *target = add(targets, &entry->target, entry->fds);
+    if (target == NULL) continue;
+    target->is_restored = true;
+    target->is_unmapped = target->held.kind == HOLD_PERF && perf != NULL && perf->count == 0;
+    note_bad(target, target->bad_events);
+  }
+}
+
+void targets_fini(struct targets *targets) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) target_free(targets->rows[row], true);
+  table_fini(&targets->by_event);
+  memset(targets, 0, sizeof *targets);
+}
+
+struct target *targets_add_take(struct targets *targets, const struct hold_target *held,
+                                const int *fds) {
+  uint64_t id;
+  for (uint32_t i = 0; held->kind == HOLD_PERF && i < held->fd_count; i++)
+    if (!perf_event_id(fds[i], &id)) return NULL;
+  return add(targets, held, fds);
+}
+
+void targets_remove(struct targets *targets, struct target *target) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    if (targets->rows[row] != target) continue;
+    targets->rows[row] = NULL;
+    targets->count--;
+  }
+  if (target->held.kind == HOLD_TIMER) targets->ring_bytes -= timer_ring_bytes(&target->held);
+  bool is_indexed = target->held.kind != HOLD_TIMER;
+  target_free(target, true);
+  if (is_indexed) index_events(targets); /* smaller than before: cannot fail */
+}
+
+struct target *targets_find(const struct targets *targets, uint32_t id) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (targets->rows[row] != NULL && targets->rows[row]->held.id == id) return targets->rows[row];
+  return NULL;
+}
+
+struct target *targets_find_event(const struct targets *targets, uint64_t event_id) {
+  uint32_t cursor, row = table_find(&targets->by_event, event_id, &cursor);
+  return row == TABLE_NONE ? NULL : targets->rows[row];
+}
+
+struct target *targets_find_pid(const struct targets *targets, int32_t pid) {
+  struct target *found = NULL;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = targets->rows[row];
+    if (target == NULL || target->held.pid != pid) continue;
+    if (found == NULL || target->held.id > found->held.id) found = target;
+  }
+  return found;
+}
+
+/* Time in user mode, from the kernel's clocks and not from our own samples. */
+static uint64_t user_ns(const struct target *target) {
+  const struct residual *residual = &target->residual;
+  uint64_t total = residual->total_ns - residual->base_total_ns;
+  uint64_t kernel = residual->reported_kernel_ns;
+  return total > kernel ? total - kernel : 0;
+}
+
+uint32_t target_achieved_mhz(const struct target *target) {
+  const struct rate *rate = &target->rate;
+  uint64_t records = target->records - rate->base_records;
+  uint64_t ns = target->weight_ns - rate->base_weight_ns;
+  if (records < ACHIEVED_RECORDS_MIN) return rate->last_mhz;
+  uint64_t user = target->held.kind == HOLD_PERF ? user_ns(target) : 0;
+  if (user > rate->base_user_ns && user - rate->base_user_ns > ns / 2)
+    ns = user - rate->base_user_ns;
+  return ns ? (uint32_t)((double)records * 1e12 / (double)ns) : 0;
+}
+
+void target_begin_achieved(struct target *target) {
+  struct rate *rate = &target->rate;
+  rate->last_mhz = target_achieved_mhz(target);
+  if (target->held.kind == HOLD_PERF) target_read_total(target);
+  rate->base_records = target->records;
+  rate->base_weight_ns = target->weight_ns;
+  rate->base_user_ns = user_ns(target);
+}
+
+void target_read_total(struct target *target) {
+  uint64_t total = 0, one;
+  uint32_t bad = 0;
+  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+    if (perf_event_read_ns(target->fds[i], &one) == 0)
+      total += one;
+    else
+      bad++; /* the kernel has put it into its state of errors */
+  }
+  note_bad(target, bad);
+  target->residual.counted_ns = total;
+  if (total > target->residual.total_ns) target->residual.total_ns = total;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel stops an event that samples faster than kernel.perf_event_max_sample_rate until its
+   next tick, and says so in a THROTTLE record.  What it swallows stays in the total: the exact
+   rest of a perf target counts it as [unsampled]. */
+#ifndef TARGETS_THROTTLE_H
+#define TARGETS_THROTTLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct target;
+
+/* Counts one THROTTLE record of TARGET; the first one is also said in its `why`. */
+void throttle_note(struct target *target);
+
+/* Adds the reason to WHY of LEN bytes, where it fits whole; MAX_HZ 0: not known.  Pure. */
+void throttle_explain(char *why, size_t len, uint64_t max_hz);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the collector wants, one file after the other, in pieces.
+
+   A file is opened when it is asked for (its target may be gone a moment later) and kept open until
+   its turn.  Before the first piece the whole file is hashed, a bounded stretch a call, so that the
+   collector can tell a file that changed under way from one that arrived; the file's size and
+   times are compared before each piece for the same reason.
+
+   The budget counts compressed bytes, in days of 24 hours from the start: a board's calendar jumps
+   when it learns the time, its monotonic clock does not.  A restart begins a new day.
+
+   What is remembered of modules is bounded; the oldest is forgotten, and then costs a wish that is
+   refused, or is found again by its build-id or the path that the collector names. */
+#include "debug_sender.h"
+
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/table.h"
+#include "elf/debug_find.h"
+#include "proto/compress.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DAY_NS (24 * 3600 * NS_PER_SECOND)
+
+enum {
+  NOTES_MAX = 4096,
+  NOTES_FIRST = 64,
+  OPEN_PATH_BYTES_MAX = LIMIT_PATH_BYTES + 32, /* "/proc/PID/root" before a path */
+  PIECE_BYTES = 128 << 10,     /* half of the limit: three copies of it are in memory at once */
+  HASH_BYTES_A_CALL = 2 << 20, /* some 10 ms */
+  HASH_READ_BYTES = 32 << 10,
+  SHA256_BYTES = 32,
+  LEVEL = 1,
+};
+
+_Static_assert((int)PIECE_BYTES <= (int)LIMIT_DEBUG_CHUNK_BYTES,
+               "a piece is within what a peer accepts");
+
+struct note {
+  uint64_t key; /* hash of the id */
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint8_t id_len;
+  char *paths; /* path, NUL, open path, NUL */
+};
+
+struct wish {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint8_t id_len;
+  uint64_t offset;
+  struct debug_found file;
+  struct timespec modified;
+};
+
+struct debug_sender {
+  uint64_t budget, used, day_ns;
+  uint64_t cpu_ns;
+  struct note *notes;
+  unsigned note_count, note_cap, note_oldest;
+  struct wish wishes[LIMIT_DEBUG_WANTED]; /* the first is being sent */
+  unsigned wish_count;
+  EVP_MD_CTX *hash; /* of the first while it is being read, else NULL */
+  uint64_t hashed_bytes;
+  bool is_hashed;
+  uint8_t sha256[SHA256_BYTES];
+  struct buf packed;
+};
+
+int debug_sender_open(uint64_t budget_bytes_day, struct debug_sender **ret) {
+  struct debug_sender *sender = calloc(1, sizeof *sender);
+  if (sender == NULL) return -ENOMEM;
+  sender->budget = budget_bytes_day;
+  sender->day_ns = clock_monotonic_ns();
+  *ret = sender;
+  return 0;
+}
+
+/* --- Modules seen --- */
+
+static struct note *find_note(struct debug_sender *sender, struct span id) {
+  uint64_t key = table_hash(id.data, id.len, 0);
+  for (unsigned i = 0; i < sender->note_count; i++) {
+    struct note *note = &sender->notes[i];
+    if (note->key == key && span_is_equal(span_of(note->id, note->id_len), id)) return note;
+  }
+  return NULL;
+}
+
+/* Returns a free note, the oldest one when there may not be more; NULL without memory. */
+static struct note *make_note(struct debug_sender *sender) {
+  if (sender->note_count == NOTES_MAX) {
+    struct note *note = &sender->notes[sender->note_oldest];
+    sender->note_oldest = (sender->note_oldest + 1) % NOTES_MAX;
+    free(note->paths);
+    return note;
+  }
+  if (sender->note_count == sender->note_cap) {
+    unsigned cap = sender->note_cap ? sender->note_cap * 2 : NOTES_FIRST;
+    struct note *notes = reallocarray(sender->notes, cap, sizeof *notes);
+    if (notes == NULL) return NULL;
+    sender->notes = notes;
+    sender->note_cap = cap;
+  }
+  return &sender->notes[sender->note_count++];
+}
+
+static char *join_paths(const char *path, const char *open_path) {
+  size_t len = strnlen(path, LIMIT_PATH_BYTES), open_len = strnlen(open_path, OPEN_PATH_BYTES_MAX);
+  char *paths = calloc(1, len + 1 + open_len + 1);
+  if (paths == NULL) return NULL;
+  memcpy(paths, path, len);
+  memcpy(paths + len + 1, open_path, open_len);
+  return paths;
+}
+
+void debug_sender_note(struct debug_sender *sender, struct span id, const char *path,
+                       const char *open_path) {
+  if (id.len == 0 || id.len > LIMIT_MODULE_ID_BYTES) return;
+  char *paths = join_paths(path, open_path);
+  if (paths == NULL) return;
+  struct note *note = find_note(sender, id);
+  if (note != NULL) { /* newer: its process lives */
+    free(note->paths);
+    note->paths = paths;
+    return;
+  }
+  note = make_note(sender);
+  if (note == NULL) {
+    free(paths);
+    return;
+  }
+  *note = (struct note){.key = table_hash(id.data, id.len, 0), .paths = paths};
+  note->id_len = (uint8_t)id.len;
+  memcpy(note->id, id.data, id.len);
+}
+
+/* --- Wishes --- */
+
+static void forget_hash(struct debug_sender *sender) {
+  EVP_MD_CTX_free(sender->hash);
+  sender->hash = NULL;
+  sender->hashed_bytes = 0;
+  sender->is_hashed = false;
+}
+
+static void drop_at(struct debug_sender *sender, unsigned index) {
+  struct wish *wish = &sender->wishes[index];
+  close(wish->file.fd);
+  if (index == 0) forget_hash(sender);
+  sender->wish_count--;
+  memmove(wish, wish + 1, (sender->wish_count - index) * sizeof *wish);
+}
+
+void debug_sender_drop(struct debug_sender *sender, struct span id) {
+  for (unsigned i = sender->wish_count; i-- > 0;) {
+    struct wish *wish = &sender->wishes[i];
+    if (span_is_equal(span_of(wish->id, wish->id_len), id)) drop_at(sender, i);
+  }
+}
+
+void debug_sender_reset(struct debug_sender *sender) {
+  while (sender->wish_count > 0) drop_at(sender, sender->wish_count - 1);
+}
+
+void debug_sender_close(struct debug_sender *sender) {
+  if (sender == NULL) return;
+  debug_sender_reset(sender);
+  forget_hash(sender);
+  for (unsigned i = 0; i < sender->note_count; i++) free(sender->notes[i].paths);
+  free(sender->notes);
+  buf_fini(&sender->packed);
+  free(sender);
+}
+
+static bool has_budget(struct debug_sender *sender) {
+  uint64_t days = (clock_monotonic_ns() - sender->day_ns) / DAY_NS;
+  if (days > 0) {
+    sender->day_ns += days * DAY_NS;
+    sender->used = 0;
+  }
+  return sender->used < sender->budget;
+}
+
+/* Adds the wish for WANTED, opened. */
+static int add_wish(struct debug_sender *sender, const struct debug_wanted *wanted, char *why,
+                    unsigned long why_len) {
+  const struct note *note = find_note(sender, wanted->id);
+  struct debug_module module = {.id = wanted->id, .path = wanted->path, .open_path = ""};
+  if (note != NULL) {
+    module.path = note->paths;
+    module.open_path = note->paths + strlen(note->paths) + 1;
+  }
+  struct wish wish = {.id_len = (uint8_t)wanted->id.len};
+  int rc = debug_find(&module, &wish.file, why, why_len);
+  if (rc < 0) return rc;
+  struct stat status;
+  if (fstat(wish.file.fd, &status) < 0) {
+    snprintf(why, why_len, "its file does not read: %s", strerror(errno));
+    close(wish.file.fd);
+    return -EIO;
+  }
+  memcpy(wish.id, wanted->id.data, wanted->id.len);
+  wish.modified = status.st_mtim;
+  wish.offset = wanted->offset < wish.file.size_bytes ? wanted->offset : 0;
+  sender->wishes[sender->wish_count++] = wish;
+  return 0;
+}
+
+int debug_sender_want(struct debug_sender *sender, const struct debug_wanted *wanted, char *why,
+                      unsigned long why_len) {
+  if (wanted->id.len == 0 || wanted->id.len > LIMIT_MODULE_ID_BYTES) {
+    snprintf(why, why_len, "no such id");
+    return -ENOENT;
+  }
+  if (!has_budget(sender)) {
+    snprintf(why, why_len, "today's budget for debug files is used up (%llu bytes, --budget-debug)",
+             (unsigned long long)sender->budget);
+    return -EDQUOT;
+  }
+  debug_sender_drop(sender, wanted->id);
+  if (sender->wish_count == LIMIT_DEBUG_WANTED) {
+    snprintf(why, why_len, "too many files are wanted at once");
+    return -EDQUOT;
+  }
+  return add_wish(sender, wanted, why, why_len);
+}
+
+/* --- Pieces --- */
+
+static int check_unchanged(const struct wish *wish) {
+  struct stat status;
+  if (fstat(wish->file.fd, &status) < 0) return -errno;
+  bool is_same = (uint64_t)status.st_size == wish->file.size_bytes &&
+                 status.st_mtim.tv_sec == wish->modified.tv_sec &&
+                 status.st_mtim.tv_nsec == wish->modified.tv_nsec;
+  return is_same ? 0 : -ESTALE;
+}
+
+static int begin_hash(struct debug_sender *sender) {
+  if (sender->hash != NULL) return 0;
+  sender->hash = EVP_MD_CTX_new();
+  if (sender->hash == NULL) return -ENOMEM;
+  return EVP_DigestInit_ex(sender->hash, EVP_sha256(), NULL) == 1 ? 0 : -ENOMEM;
+}
+
+static int end_hash(struct debug_sender *sender, const struct wish *wish) {
+  if (EVP_DigestFinal_ex(sender->hash, sender->sha256, NULL) != 1) return -EIO;
+  EVP_MD_CTX_free(sender->hash);
+  sender->hash = NULL;
+  sender->is_hashed = true;
+  if (!wish->file.is_id_content) return 0;
+  struct span id = {wish->id, wish->id_len};
+  return span_is_equal(id, span_of(sender->sha256, SHA256_BYTES)) ? 0 : -ESTALE;
+}
+
+/* Hashes on.  Returns 0 when the whole file is hashed, -EAGAIN when more is to do, or -errno. */
+static int hash_some(struct debug_sender *sender, const struct wish *wish) {
+  uint8_t bytes[HASH_READ_BYTES];
+  int rc = begin_hash(sender);
+  for (uint64_t done = 0; rc == 0 && done < HASH_BYTES_A_CALL;) {
+    ssize_t got = pread(wish->file.fd, bytes, sizeof bytes, (off_t)sender->hashed_bytes);
+    if (got < 0) rc = errno == EINTR ? 0 : -errno;
+    if (got < 0) continue;
+    if (got == 0)
+      return sender->hashed_bytes == wish->file.size_bytes ? end_hash(sender, wish) : -ESTALE;
+    if (EVP_DigestUpdate(sender->hash, bytes, (size_t)got) != 1) rc = -EIO;
+    sender->hashed_bytes += (uint64_t)got;
+    done += (uint64_t)got;
+  }
+  return rc == 0 ? -EAGAIN : rc;
+}
+
+static int read_piece(const struct wish *wish, struct arena *arena, struct span *ret) {
+  uint64_t left = wish->file.size_bytes - wish->offset;
+  size_t len = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+  uint8_t *bytes = arena_alloc(arena, len);
+  if (bytes == NULL) return -ENOMEM;
+  ssize_t got = pread(wish->file.fd, bytes, len, (off_t)wish->offset);
+  if (got < 0) return -errno;
+  if ((size_t)got != len) return -ESTALE;
+  *ret = span_of(bytes, len);
+  return 0;
+}
+
+static int make_piece(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret) {
+  struct wish *wish = &sender->wishes[0];
+  struct span raw;
+  int rc = check_unchanged(wish);
+  if (rc == 0 && !sender->is_hashed) rc = hash_some(sender, wish);
+  if (rc == 0) rc = read_piece(wish, arena, &raw);
+  if (rc < 0) return rc;
+  buf_clear(&sender->packed);
+  rc = compress(raw, LEVEL, &sender->packed);
+  if (rc < 0) return rc;
+  ret->offset = wish->offset;
+  ret->total = wish->file.size_bytes;
+  ret->sha256 = span_of(sender->sha256, SHA256_BYTES);
+  ret->raw_len = (uint32_t)raw.len;
+  ret->zstd = buf_span(&sender->packed);
+  wish->offset += raw.len;
+  sender->used += ret->zstd.len;
+  return 0;
+}
+
+int debug_sender_next(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret) {
+  if (sender->wish_count == 0) {
+    buf_fini(&sender->packed); /* the last piece is on its way */
+    return -ENOENT;
+  }
+  if (!has_budget(sender)) return -EDQUOT;
+  struct wish *wish = &sender->wishes[0];
+  uint8_t *id = arena_alloc(arena, wish->id_len);
+  if (id == NULL) return -ENOMEM;
+  memcpy(id, wish->id, wish->id_len);
+  struct debug_chunk piece = {.id = span_of(id, wish->id_len)};
+  uint64_t start_ns = clock_cpu_ns();
+  int rc = make_piece(sender, arena, &piece);
+  sender->cpu_ns += clock_cpu_ns() - start_ns;
+  if (rc == -EAGAIN) return rc;
+  if (rc == -ENOENT || rc == -EDQUOT) rc = -EIO; /* these mean something else here */
+  *ret = piece;
+  if (rc < 0 || wish->offset >= piece.total) drop_at(sender, 0);
+  return rc;
+}
+
+uint64_t debug_sender_cpu_ns(const struct debug_sender *sender) {
+  return sender->cpu_ns;
+}
+
+uint64_t debug_sender_used(const struct debug_sender *sender) {
+  return sender->used;
+}

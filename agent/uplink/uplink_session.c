@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The protocol from the board's side.
+
+   At most LIMIT_IN_FLIGHT batches are on their way; each leaves by its ack or its reject.  A
+   collector that asks for patience (a reject that is not permanent) gets it: nothing new is sent
+   until the pause is over and everything else on its way is answered, then the spool is rewound
+   and what was not acked goes again.
+
+   A collector says which debug files it wants before it acks the batch that made it want them, so
+   "nothing unacked, nothing wanted" means that it can name what it has: the uplink's is_idle rests
+   on that.  A wish ends by the collector's DebugEnd or ours; when everything was sent and no end
+   comes, the wish is forgotten after a while, for a program that waits on is_idle must not wait
+   on a collector's bug.
+
+   Silence is bounded twice: no frame at all for SILENCE_NS (pings are answered, so this means a
+   dead peer or link), and no answer to a batch for ANSWER_NS (the peer lives but its store hangs;
+   a new connection may reach another one). */
+#include "uplink_session.h"
+#include "debug_sender.h"
+
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "spool/spool.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define PING_NS (15 * NS_PER_SECOND)
+#define SILENCE_NS (45 * NS_PER_SECOND) /* three pings unanswered */
+#define ANSWER_NS (120 * NS_PER_SECOND)
+#define PAUSE_MIN_NS (100 * NS_PER_MS)
+#define PAUSE_MAX_NS (60 * NS_PER_SECOND)
+#define BUDGET_RETRY_NS (60 * NS_PER_SECOND)
+#define WISH_FORGET_NS (30 * NS_PER_SECOND)
+
+enum {
+  DECODE_BYTES = 4 * LIMIT_CONTROL_BYTES,    /* what one control frame may unpack to */
+  PIECE_BYTES = 2 * LIMIT_DEBUG_CHUNK_BYTES, /* a piece of a debug file, packed and unpacked */
+};
+
+static int put(const struct message *message, struct buf *ret_out) {
+  int rc = message_encode(message, ret_out);
+  return rc == 0 && ret_out->failed ? -ENOMEM : rc;
+}
+
+int uplink_session_begin(struct uplink_session *session, const struct uplink_parts *parts,
+                         uint64_t now_ns, struct buf *ret_out) {
+  *session = (struct uplink_session){
+      .parts = parts,
+      .heard_ns = now_ns,
+      .ping_due_ns = now_ns + PING_NS,
+      .debug_due_ns = UINT64_MAX,
+  };
+  struct message message = {.type = FRAME_HELLO};
+  message.hello.version = LIMIT_PROTOCOL_VERSION;
+  parts->fill_hello(parts->context, &message.hello);
+  return put(&message, ret_out);
+}
+
+/* --- Batches --- */
+
+static bool end_flight(struct uplink_session *session, uint64_t run, uint64_t seq) {
+  for (unsigned i = 0; i < session->flight_count; i++) {
+    struct uplink_flight *flight = &session->flights[i];
+    if (flight->run != run || flight->seq != seq) continue;
+    session->flight_count--;
+    memmove(flight, flight + 1, (session->flight_count - i) * sizeof *flight);
+    return true;
+  }
+  return false;
+}
+
+static void take_ack(struct uplink_session *session, const struct ack *ack) {
+  spool_ack(session->parts->spool, ack->run, ack->seq);
+  if (end_flight(session, ack->run, ack->seq)) session->acked++;
+  session->has_news = true;
+}
+
+static void take_reject(struct uplink_session *session, const struct reject *reject,
+                        uint64_t now_ns) {
+  if (!end_flight(session, reject->run, reject->seq)) return; /* we did not send that one */
+  session->has_news = true;
+  if (reject->permanent) {
+    spool_reject(session->parts->spool, reject->run, reject->seq, reject->reason);
+    return;
+  }
+  uint64_t pause_ns = reject->retry_after_ms * NS_PER_MS;
+  if (pause_ns < PAUSE_MIN_NS) pause_ns = PAUSE_MIN_NS;
+  if (pause_ns > PAUSE_MAX_NS) pause_ns = PAUSE_MAX_NS;
+  if (now_ns + pause_ns > session->held_until_ns) session->held_until_ns = now_ns + pause_ns;
+}
+
+static int give_batch(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
+  if (session->flight_count == LIMIT_IN_FLIGHT || session->held_until_ns != 0) return -ENOENT;
+  struct spool_item item;
+  int rc = spool_next(session->parts->spool, &item);
+  if (rc < 0) return rc;
+  struct message message = {.type = FRAME_BATCH};
+  message.batch = (struct envelope){
+      .run = item.run,
+      .seq = item.seq,
+      .records = item.records,
+      .raw_len = item.raw_len,
+      .zstd = item.zstd,
+  };
+  rc = put(&message, ret_out);
+  if (rc == 0)
+    session->flights[session->flight_count++] = (struct uplink_flight){item.run, item.seq, now_ns};
+  if (rc != -EOVERFLOW) return rc;
+  spool_reject(session->parts->spool, item.run, item.seq, "it is over the limits of a frame");
+  session->has_news = true;
+  return 0;
+}
+
+/* --- Debug files --- */
+
+static struct uplink_wish *find_wish(struct uplink_session *session, struct span id) {
+  for (unsigned i = 0; i < session->wish_count; i++) {
+    struct uplink_wish *wish = &session->wishes[i];
+    if (span_is_equal(span_of(wish->id, wish->id_len), id)) return wish;
+  }
+  return NULL;
+}
+
+static void end_wish(struct uplink_session *session, struct span id) {
+  struct uplink_wish *wish = find_wish(session, id);
+  if (wish == NULL) return;
+  *wish = session->wishes[--session->wish_count];
+  session->has_news = true;
+}
+
+static int refuse_wish(struct span id, const char *reason, struct buf *ret_out) {
+  struct message message = {.type = FRAME_DEBUG_END};
+  message.debug_end = (struct debug_end){.id = id, .reason = reason};
+  return put(&message, ret_out);
+}
+
+static int take_wish(struct uplink_session *session, const struct debug_wanted *wanted,
+                     uint64_t now_ns, struct buf *ret_out) {
+  char why[LIMIT_VALUE_BYTES] = "this board sends no debug files";
+  struct uplink_wish *wish = find_wish(session, wanted->id);
+  if (wanted->id.len > sizeof wish->id)
+    return refuse_wish(wanted->id, "its id is over the limit (LIMIT_MODULE_ID_BYTES)", ret_out);
+  if (wish == NULL && session->wish_count == LIMIT_DEBUG_WANTED)
+    return refuse_wish(wanted->id, "too many files are wanted at once", ret_out);
+  if (session->parts->debug == NULL ||
+      debug_sender_want(session->parts->debug, wanted, why, sizeof why) < 0) {
+    end_wish(session, wanted->id);
+    return refuse_wish(wanted->id, why, ret_out);
+  }
+  if (wish == NULL) wish = &session->wishes[session->wish_count++];
+  memcpy(wish->id, wanted->id.data, wanted->id.len);
+  wish->id_len = (uint8_t)wanted->id.len;
+  session->debug_due_ns = now_ns;
+  session->debug_moved_ns = now_ns;
+  return 0;
+}
+
+static const char *piece_failure(int rc) {
+  switch (rc) {
+  case -ESTALE:
+    return "the file changed while it was read";
+  case -EOVERFLOW:
+    return "the file is over the limit (LIMIT_DEBUG_FILE_BYTES)";
+  default:
+    return strerror(-rc);
+  }
+}
+
+/* Sends the piece that RC and PIECE are the outcome of. */
+static int give_outcome(struct uplink_session *session, uint64_t now_ns, int rc,
+                        const struct debug_chunk *piece, struct buf *ret_out) {
+  session->is_over_budget = rc == -EDQUOT;
+  if (rc == -ENOENT || rc == -EAGAIN || rc == -EDQUOT) {
+    session->debug_due_ns = UINT64_MAX;
+    if (rc == -EAGAIN) session->debug_due_ns = now_ns;
+    if (rc == -EDQUOT) session->debug_due_ns = now_ns + BUDGET_RETRY_NS;
+    return -ENOENT;
+  }
+  session->debug_moved_ns = now_ns;
+  if (rc == 0) {
+    struct message message = {.type = FRAME_DEBUG_CHUNK};
+    message.debug_chunk = *piece;
+    return put(&message, ret_out);
+  }
+  if (piece->id.len == 0) return -ENOENT;
+  rc = refuse_wish(piece->id, piece_failure(rc), ret_out);
+  end_wish(session, piece->id);
+  return rc;
+}
+
+static int give_piece(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
+  if (session->wish_count == 0 || now_ns < session->debug_due_ns) return -ENOENT;
+  struct arena arena;
+  struct debug_chunk piece = {0};
+  arena_init(&arena, PIECE_BYTES);
+  int rc = debug_sender_next(session->parts->debug, &arena, &piece);
+  rc = give_outcome(session, now_ns, rc, &piece, ret_out);
+  arena_fini(&arena);
+  return rc;
+}
+
+/* --- The conversation --- */
+
+static int take_welcome(struct uplink_session *session, const struct welcome *welcome) {
+  if (welcome->version != LIMIT_PROTOCOL_VERSION) {
+    snprintf(session->why, sizeof session->why, "the collector speaks protocol %u, this daemon %u",
+             welcome->version, (unsigned)LIMIT_PROTOCOL_VERSION);
+    return -EPROTO;
+  }
+  session->is_welcome = true;
+  session->has_news = true;
+  session->server_walltime_ns = welcome->walltime_ns;
+  snprintf(session->page_url, sizeof session->page_url, "%s", welcome->page_url);
+  return 0;
+}
+
+static int take_command(const struct command *command, struct buf *ret_out) {
+  struct message message = {.type = FRAME_RESULT};
+  message.result = (struct result){.id = command->id, .error = "unknown verb"};
+  log_info("uplink-command %s: refused: this daemon knows no such verb", command->verb);
+  return put(&message, ret_out);
+}
+
+static int take_message(struct uplink_session *session, const struct message *message,
+                        uint64_t now_ns, struct buf *ret_out) {
+  switch (message->type) {
+  case FRAME_ACK:
+    take_ack(session, &message->ack);
+    return 0;
+  case FRAME_REJECT:
+    take_reject(session, &message->reject, now_ns);
+    return 0;
+  case FRAME_DEBUG_WANTED:
+    return take_wish(session, &message->debug_wanted, now_ns, ret_out);
+  case FRAME_DEBUG_END:
+    if (session->parts->debug != NULL)
+      debug_sender_drop(session->parts->debug, message->debug_end.id);
+    session->debug_moved_ns = now_ns;
+    end_wish(session, message->debug_end.id);
+    return 0;
+  case FRAME_PONG:
+    session->server_walltime_ns = message->pong.walltime_ns;
+    return 0;
+  case FRAME_COMMAND:
+    return take_command(&message->command, ret_out);
+  default:
+    return -EPROTO;
+  }
+}
+
+int uplink_session_take(struct uplink_session *session, const struct frame *frame, uint64_t now_ns,
+                        struct buf *ret_out) {
+  struct arena arena;
+  struct message message;
+  arena_init(&arena, DECODE_BYTES);
+  int rc = message_decode(frame, &arena, &message, session->why, sizeof session->why);
+  if (rc == 0) {
+    session->heard_ns = now_ns;
+    snprintf(session->why, sizeof session->why,
+             "the collector sent what a board does not expect (frame type %d%s)", (int)frame->type,
+             session->is_welcome ? "" : " before Welcome");
+    bool is_welcome = message.type == FRAME_WELCOME;
+    if (is_welcome == session->is_welcome)
+      rc = -EPROTO;
+    else if (is_welcome)
+      rc = take_welcome(session, &message.welcome);
+    else
+      rc = take_message(session, &message, now_ns, ret_out);
+  }
+  arena_fini(&arena);
+  return rc;
+}
+
+int uplink_session_give(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
+  if (!session->is_welcome) return -ENOENT;
+  int rc = give_batch(session, now_ns, ret_out);
+  return rc == -ENOENT ? give_piece(session, now_ns, ret_out) : rc;
+}
+
+static int give_ping(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
+  struct message message = {.type = FRAME_PING};
+  session->ping_due_ns = now_ns + PING_NS;
+  session->parts->fill_ping(session->parts->context, &message.ping);
+  return put(&message, ret_out);
+}
+
+/* The pause is over once its time has passed and everything on its way is answered. */
+static void end_pause(struct uplink_session *session, uint64_t now_ns) {
+  if (session->held_until_ns == 0 || session->flight_count > 0) return;
+  if (now_ns < session->held_until_ns) return;
+  session->held_until_ns = 0;
+  spool_rewind(session->parts->spool);
+}
+
+int uplink_session_tick(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
+  if (now_ns >= session->heard_ns + SILENCE_NS) {
+    snprintf(session->why, sizeof session->why, "the collector has been silent for %llu s",
+             SILENCE_NS / NS_PER_SECOND);
+    return -ETIMEDOUT;
+  }
+  if (session->flight_count > 0 && now_ns >= session->flights[0].sent_ns + ANSWER_NS) {
+    snprintf(session->why, sizeof session->why, "the collector has not acked a batch for %llu s",
+             ANSWER_NS / NS_PER_SECOND);
+    return -ETIMEDOUT;
+  }
+  end_pause(session, now_ns);
+  bool is_stuck = session->wish_count > 0 && session->debug_due_ns == UINT64_MAX &&
+                  now_ns >= session->debug_moved_ns + WISH_FORGET_NS;
+  if (is_stuck) {
+    session->wish_count = 0;
+    session->has_news = true;
+  }
+  return session->is_welcome && now_ns >= session->ping_due_ns ? give_ping(session, now_ns, ret_out)
+                                                               : 0;
+}
+
+static void bring_forward(uint64_t *due_ns, uint64_t at_ns) {
+  if (at_ns < *due_ns) *due_ns = at_ns;
+}
+
+uint64_t uplink_session_due_ns(const struct uplink_session *session) {
+  uint64_t due_ns = session->heard_ns + SILENCE_NS;
+  bring_forward(&due_ns, session->ping_due_ns);
+  if (session->flight_count > 0) bring_forward(&due_ns, session->flights[0].sent_ns + ANSWER_NS);
+  if (session->held_until_ns != 0 && session->flight_count == 0)
+    bring_forward(&due_ns, session->held_until_ns);
+  if (session->wish_count > 0) {
+    bring_forward(&due_ns, session->debug_due_ns);
+    if (session->debug_due_ns == UINT64_MAX)
+      bring_forward(&due_ns, session->debug_moved_ns + WISH_FORGET_NS);
+  }
+  return due_ns;
+}
+
+bool uplink_session_is_idle(const struct uplink_session *session) {
+  return session->is_welcome && session->flight_count == 0 && session->held_until_ns == 0 &&
+         (session->wish_count == 0 || session->is_over_budget);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "perf/perf_record.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Records are written word by word, as the kernel lays them out. */
+struct writer {
+  uint8_t bytes[2048];
+  size_t len;
+};
+
+static void put_u64(struct writer *w, uint64_t value) {
+  memcpy(w->bytes + w->len, &value, 8);
+  w->len += 8;
+}
+
+static void put_pair(struct writer *w, uint32_t low, uint32_t high) {
+  put_u64(w, (uint64_t)high << 32 | low);
+}
+
+static void put_text(struct writer *w, const char *text) {
+  size_t padded = (strlen(text) + 8) & ~7UL;
+  memset(w->bytes + w->len, 0, padded);
+  memcpy(w->bytes + w->len, text, strlen(text));
+  w->len += padded;
+}
+
+static void begin(struct writer *w) {
+  w->len = 8;
+}
+
+static struct span end(struct writer *w, uint32_t type, uint16_t misc) {
+  struct perf_event_header header = {type, misc, (uint16_t)w->len};
+  memcpy(w->bytes, &header, sizeof header);
+  return span_of(w->bytes, w->len);
+}
+
+static struct span end_with_id(struct writer *w, uint32_t type, uint16_t misc) {
+  put_pair(w, 11, 12);
+  put_u64(w, 777);
+  put_u64(w, 43);
+  put_u64(w, 42);
+  return end(w, type, misc);
+}
+
+static void put_sample(struct writer *w, uint64_t claimed, unsigned count) {
+  begin(w);
+  put_u64(w, 42);      /* identifier */
+  put_u64(w, 0x4000);  /* ip */
+  put_pair(w, 11, 12); /* pid, tid */
+  put_u64(w, 777);     /* time */
+  put_u64(w, 43);      /* stream */
+  put_u64(w, 5000000); /* period */
+  put_u64(w, claimed);
+  for (unsigned i = 0; i < count; i++)
+    put_u64(w, i == 0 ? (uint64_t)PERF_CONTEXT_USER : 0x4000 + 16 * (i - 1));
+}
+
+static void a_sample_gives_its_stack_without_the_markers(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 4, 4);
+  struct span bytes = end(&w, PERF_RECORD_SAMPLE, 0);
+  assert_int_equal(perf_record_size(bytes), bytes.len);
+  assert_int_equal(perf_record_time(bytes), 777);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_SAMPLE);
+  assert_int_equal(record.id, 42);
+  assert_int_equal(record.pid, 11);
+  assert_int_equal(record.tid, 12);
+  assert_int_equal(record.sample.stream_id, 43);
+  assert_int_equal(record.sample.period_ns, 5000000);
+  assert_int_equal(record.sample.depth, 3);
+  assert_int_equal(record.sample.pc[2], 0x4020);
+}
+
+static void the_kernels_part_of_a_stack_comes_first_and_is_counted(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 6, 0);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(&w, 0xffffffff81000010);
+  put_u64(&w, 0xffffffff81000020);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_USER);
+  put_u64(&w, 0x4000);
+  put_u64(&w, 0x4010);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), 0);
+  assert_int_equal(record.sample.depth, 4);
+  assert_int_equal(record.sample.kernel_depth, 2);
+  assert_int_equal(record.sample.pc[0], 0xffffffff81000010);
+  assert_int_equal(record.sample.pc[2], 0x4000);
+}
+
+static void a_sample_without_a_chain_still_has_its_pc(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 0, 0);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), 0);
+  assert_int_equal(record.sample.depth, 1);
+  assert_int_equal(record.sample.pc[0], 0x4000);
+}
+
+static const struct perf_regs with_lr = {
+    .mask = 1ULL << 30, .count = 1, .lr = 0, .address_mask = 0x0000fffffffffffeULL};
+static const struct perf_regs with_stack = {
+    .mask = 1ULL << 8, .count = 1, .lr = PERF_REGS_NO_LR, .stack_bytes = 8, .address_mask = ~0ULL};
+
+/* Up to the registers' abi and ABI_WORDS of them. */
+static void put_pair_sample(struct writer *w, uint64_t abi, unsigned words, uint64_t value) {
+  begin(w);
+  put_u64(w, 42);
+  put_u64(w, 0x4000);
+  put_pair(w, 11, 12);
+  put_u64(w, 777);
+  put_u64(w, 43);
+  put_u64(w, 5000000);
+  put_u64(w, abi);
+  for (unsigned i = 0; i < words; i++) put_u64(w, value);
+}
+
+static void assert_pair(struct writer *w, const struct perf_regs *pair, uint64_t lr) {
+  struct perf_record record;
+  uint64_t id = 0;
+  struct span bytes = end(w, PERF_RECORD_SAMPLE, 0);
+  assert_true(perf_record_is_sample(bytes, &id));
+  assert_int_equal(id, 42);
+  assert_int_equal(perf_record_decode(bytes, pair, &record), 0);
+  assert_int_equal(record.time, 777);
+  assert_int_equal(record.sample.period_ns, 5000000);
+  assert_int_equal(record.sample.depth, 2);
+  assert_int_equal(record.sample.pc[0], 0x4000);
+  assert_int_equal(record.sample.pc[1], lr);
+}
+
+static void a_pair_has_the_link_register_without_its_marks(void **state) {
+  (void)state;
+  struct writer w;
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x0055000000405001ULL);
+  assert_pair(&w, &with_lr, 0x405000);
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_NONE, 0, 0); /* a thread without user registers */
+  assert_pair(&w, &with_lr, 0);
+}
+
+static void a_pair_without_a_link_register_has_the_word_at_the_stack_pointer(void **state) {
+  (void)state;
+  struct writer w;
+  const struct {
+    uint64_t abi, used, word;
+  } cases[] = {{PERF_SAMPLE_REGS_ABI_64, 8, 0x1122334455667788ULL},
+               {PERF_SAMPLE_REGS_ABI_32, 8, 0x55667788},
+               {PERF_SAMPLE_REGS_ABI_32, 4, 0x55667788},
+               {PERF_SAMPLE_REGS_ABI_64, 4, 0},
+               {PERF_SAMPLE_REGS_ABI_64, 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    put_pair_sample(&w, cases[i].abi, 1, 0x4000);
+    put_u64(&w, 8);
+    put_u64(&w, 0x1122334455667788ULL);
+    put_u64(&w, cases[i].used);
+    assert_pair(&w, &with_stack, cases[i].word);
+  }
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
+  put_u64(&w, 0); /* no stack was copied */
+  assert_pair(&w, &with_stack, 0);
+}
+
+static void a_pair_that_does_not_fit_its_record_is_refused(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  const uint64_t sizes[] = {16, 9, UINT64_MAX, UINT64_MAX - 7};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
+    put_u64(&w, sizes[i]);
+    put_u64(&w, 1);
+    put_u64(&w, 8);
+    assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_stack, &record),
+                     -EBADMSG);
+  }
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
+  put_u64(&w, 8);
+  put_u64(&w, 1);
+  put_u64(&w, 9); /* more used than there is */
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_stack, &record),
+                   -EBADMSG);
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 0, 0);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_lr, &record), -EBADMSG);
+}
+
+static void a_chain_longer_than_its_record_is_refused(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 5, 4);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), -EBADMSG);
+  put_sample(&w, UINT64_MAX, 4);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), -EBADMSG);
+}
+
+static void a_chain_deeper_than_we_keep_is_cut(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, LIMIT_STACK_DEPTH + 20, LIMIT_STACK_DEPTH + 20);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), NULL, &record), 0);
+  assert_int_equal(record.sample.depth, LIMIT_STACK_DEPTH);
+}
+
+static void a_mapping_names_its_file(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_pair(&w, 11, 11);
+  put_u64(&w, 0x400000);
+  put_u64(&w, 0x2000);
+  put_u64(&w, 0x1000);
+  put_pair(&w, 8, 1);
+  put_u64(&w, 99); /* inode */
+  put_u64(&w, 0);
+  put_pair(&w, 5, 2);
+  put_text(&w, "/usr/bin/program with blanks");
+  struct span bytes = end_with_id(&w, PERF_RECORD_MMAP2, 0);
+  assert_int_equal(perf_record_time(bytes), 777);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_MMAP);
+  assert_int_equal(record.id, 42);
+  assert_int_equal(record.mmap.start, 0x400000);
+  assert_int_equal(record.mmap.file_offset, 0x1000);
+  assert_int_equal(record.mmap.major, 8);
+  assert_int_equal(record.mmap.inode, 99);
+  assert_string_equal(record.mmap.path, "/usr/bin/program with blanks");
+}
+
+static void a_mapping_past_the_end_of_memory_is_refused(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_pair(&w, 11, 11);
+  put_u64(&w, UINT64_MAX - 0xfff);
+  put_u64(&w, 0x2000);
+  put_u64(&w, 0);
+  put_text(&w, "/x");
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_MMAP, 0), NULL, &record),
+                   -EBADMSG);
+}
+
+static void an_exec_is_told_from_a_new_name(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_pair(&w, 11, 12);
+  put_text(&w, "worker");
+  struct span bytes = end_with_id(&w, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_COMM);
+  assert_true(record.comm.is_exec);
+  assert_string_equal(record.comm.name, "worker");
+  struct perf_event_header header = {PERF_RECORD_COMM, 0, (uint16_t)bytes.len};
+  memcpy(w.bytes, &header, sizeof header);
+  assert_int_equal(perf_record_decode(bytes, NULL, &record), 0);
+  assert_false(record.comm.is_exec);
+}
+
+static void a_fork_tells_child_and_parent(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_pair(&w, 21, 11);
+  put_pair(&w, 22, 12);
+  put_u64(&w, 700);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_FORK, 0), NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_FORK);
+  assert_int_equal(record.pid, 21);
+  assert_int_equal(record.tid, 22);
+  assert_int_equal(record.task.parent_pid, 11);
+  assert_int_equal(record.task.parent_tid, 12);
+}
+
+static void lost_records_are_counted(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_u64(&w, 42);
+  put_u64(&w, 17);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_LOST, 0), NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_LOST);
+  assert_int_equal(record.lost.count, 17);
+  begin(&w);
+  put_u64(&w, 18);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_LOST_SAMPLES, 0), NULL, &record),
+                   0);
+  assert_int_equal(record.lost.count, 18);
+}
+
+static void an_ended_task_tells_what_it_has_spent(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_pair(&w, 21, 22);
+  put_u64(&w, 3999000);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_READ, 0), NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_READ);
+  assert_int_equal(record.pid, 21);
+  assert_int_equal(record.tid, 22);
+  assert_int_equal(record.read.count, 3999000);
+  begin(&w);
+  put_pair(&w, 21, 22);
+  assert_int_equal(perf_record_decode(end_with_id(&w, PERF_RECORD_READ, 0), NULL, &record),
+                   -EBADMSG);
+}
+
+static void a_record_too_short_for_its_fields_is_refused(void **state) {
+  (void)state;
+  const uint32_t types[] = {PERF_RECORD_SAMPLE, PERF_RECORD_MMAP2, PERF_RECORD_COMM,
+                            PERF_RECORD_FORK, PERF_RECORD_LOST};
+  struct perf_record record;
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    struct writer w;
+    begin(&w);
+    assert_int_equal(perf_record_decode(end_with_id(&w, types[i], 0), NULL, &record), -EBADMSG);
+    begin(&w);
+    put_u64(&w, 0);
+    assert_int_equal(perf_record_decode(end(&w, types[i], 0), NULL, &record), -EBADMSG);
+  }
+}
+
+static void a_header_that_makes_no_sense_has_no_size(void **state) {
+  (void)state;
+  struct writer w;
+  put_sample(&w, 1, 1);
+  struct span bytes = end(&w, PERF_RECORD_SAMPLE, 0);
+  const uint16_t sizes[] = {0, 4, 12, 2000};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    memcpy(w.bytes + 6, &sizes[i], 2);
+    assert_int_equal(perf_record_size(bytes), 0);
+  }
+  assert_int_equal(perf_record_size(span_of(w.bytes, 7)), 0);
+}
+
+static void a_record_of_a_kind_we_do_not_use_is_well_formed(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  begin(&w);
+  put_u64(&w, 1);
+  assert_int_equal(perf_record_decode(end_with_id(&w, 99, 0), NULL, &record), 0);
+  assert_int_equal(record.kind, PERF_RECORD_KIND_OTHER);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_sample_gives_its_stack_without_the_markers),
+      cmocka_unit_test(the_kernels_part_of_a_stack_comes_first_and_is_counted),
+      cmocka_unit_test(a_sample_without_a_chain_still_has_its_pc),
+      cmocka_unit_test(a_pair_has_the_link_register_without_its_marks),
+      cmocka_unit_test(a_pair_without_a_link_register_has_the_word_at_the_stack_pointer),
+      cmocka_unit_test(a_pair_that_does_not_fit_its_record_is_refused),
+      cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
+      cmocka_unit_test(a_chain_deeper_than_we_keep_is_cut),
+      cmocka_unit_test(a_mapping_names_its_file),
+      cmocka_unit_test(a_mapping_past_the_end_of_memory_is_refused),
+      cmocka_unit_test(an_exec_is_told_from_a_new_name),
+      cmocka_unit_test(a_fork_tells_child_and_parent),
+      cmocka_unit_test(lost_records_are_counted),
+      cmocka_unit_test(an_ended_task_tells_what_it_has_spent),
+      cmocka_unit_test(a_record_too_short_for_its_fields_is_refused),
+      cmocka_unit_test(a_header_that_makes_no_sense_has_no_size),
+      cmocka_unit_test(a_record_of_a_kind_we_do_not_use_is_well_formed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What samples weigh after the rate was changed, and what the kernel really does with the change.
+ */
+#include "intake/perf_attr.h"
+#include "perf/perf_ring.h"
+#include "targets/rate.h"
+#include "targets/targets.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+enum { OPENED = 42, INHERITED = 43 };
+
+static uint64_t event_ids[1] = {OPENED}, switched_at[1];
+
+static struct target target_at(uint64_t asked_ns, uint64_t set_ns) {
+  struct target target = {
+      .held = {.kind = HOLD_PERF, .fd_count = 1, .period_ns = asked_ns, .set_period_ns = set_ns},
+      .event_ids = event_ids,
+      .rate = {.switched_at = switched_at, .before_ns = asked_ns, .random = 7}};
+  switched_at[0] = 1000;
+  return target;
+}
+
+static uint64_t weigh(struct target *target, uint64_t stream, uint64_t period_ns, uint64_t at) {
+  struct rate_sample sample = {
+      .event_id = OPENED, .stream_id = stream, .period_ns = period_ns, .position = at};
+  return rate_weigh(target, &sample);
+}
+
+static void a_sample_weighs_what_it_says_until_a_rate_is_set(void **state) {
+  (void)state;
+  struct target target = target_at(10 * MS, 0);
+  assert_int_equal(weigh(&target, OPENED, 10 * MS, 0), 10 * MS);
+  assert_int_equal(weigh(&target, INHERITED, 12 * MS, 5000), 12 * MS);
+}
+
+static void the_opened_events_samples_weigh_what_was_set_from_there_on(void **state) {
+  (void)state;
+  struct target target = target_at(10 * MS, 2 * MS); /* raised: nothing is thinned */
+  assert_int_equal(weigh(&target, OPENED, 10 * MS, 999), 10 * MS);
+  assert_int_equal(weigh(&target, OPENED, 10 * MS, 1000), 2 * MS);
+  assert_int_equal(target.rate.thinned, 0);
+}
+
+static void an_inherited_event_that_is_slower_is_believed(void **state) {
+  (void)state;
+  struct target target = target_at(10 * MS, 2 * MS);
+  assert_int_equal(weigh(&target, INHERITED, 10 * MS, 5000), 10 * MS);
+}
+
+static void thinned_samples_sum_up_to_the_same_time(void **state) {
+  (void)state;
+  const uint64_t wanted[] = {MS, 3 * MS, 10 * MS, 101 * MS / 10};
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    struct target target = target_at(MS / 4, wanted[i]);
+    uint64_t sum = 0, kept = 0;
+    for (unsigned n = 1; n <= 40000; n++) {
+      uint64_t weight = weigh(&target, INHERITED, MS / 4, 5000);
+      assert_int_equal(weight % wanted[i], 0);
+      sum += weight;
+      kept += weight > 0;
+      uint64_t true_ns = n * MS / 4;
+      assert_true(sum <= true_ns + wanted[i] && sum + wanted[i] >= true_ns);
+    }
+    assert_int_equal(kept + target.rate.thinned, 40000);
+    assert_true(kept <= 40000 * (MS / 4) / wanted[i] + 1);
+  }
+}
+
+/* Every fourth sample is of another function: thinned to every fourth it must not be all or none of
+   them. */
+static void thinning_is_not_in_step_with_the_program(void **state) {
+  (void)state;
+  struct target target = target_at(MS, 4 * MS);
+  uint64_t fourth = 0, sum = 0;
+  for (unsigned n = 0; n < 40000; n++) {
+    uint64_t weight = weigh(&target, INHERITED, MS, 5000);
+    sum += weight;
+    if (n % 4 == 0) fourth += weight;
+  }
+  /* A quarter of 10 000 draws: +-43 is one standard deviation. */
+  assert_true(fourth * 100 > sum * 23 && fourth * 100 < sum * 27);
+}
+
+static void a_rings_period_is_a_multiple_of_its_unit(void **state) {
+  (void)state;
+  struct ring_reader ring = {.base = calloc(1, RING_HEADER_BYTES)};
+  struct target target = {.held = {.kind = HOLD_TIMER, .period_ns = 16 * MS, .unit_ns = MS},
+                          .ring = ring};
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring.base;
+  assert_int_equal(rate_set(&target, 33 * MS + MS / 4), 0);
+  assert_int_equal(header->period_ns, 33 * MS);
+  assert_int_equal(rate_period_ns(&target), 33 * MS);
+  assert_int_equal(header->serial, 1);
+  assert_int_equal(rate_set(&target, MS / 5), 0);
+  assert_int_equal(header->period_ns, MS);
+  free(target.watches);
+  free(ring.base);
+}
+
+static void a_budget_scales_the_wish_and_stops_at_one_hertz(void **state) {
+  (void)state;
+  struct ring_reader ring = {.base = calloc(1, RING_HEADER_BYTES)};
+  struct target target = {
+      .held = {.kind = HOLD_TIMER, .period_ns = 10 * MS, .unit_ns = MS, .asked_mhz = 100000},
+      .ring = ring};
+  assert_false(rate_scale(&target, 1));
+  assert_string_equal(rate_reason(&target), "asked");
+  assert_true(rate_scale(&target, 0.5));
+  assert_int_equal(rate_period_ns(&target), 20 * MS);
+  assert_string_equal(rate_reason(&target), "budget");
+  assert_false(rate_scale(&target, 0.51)); /* not worth a change */
+  assert_true(rate_scale(&target, 0.0001));
+  assert_int_equal(rate_period_ns(&target), 1000 * MS);
+  assert_true(rate_scale(&target, 0.5));
+  assert_int_equal(rate_wish(&target, 5 * MS), 0); /* half of 200 Hz */
+  assert_int_equal(rate_period_ns(&target), 10 * MS);
+  assert_int_equal(rate_wish_mhz(&target), 200000);
+  assert_true(rate_scale(&target, 1));
+  assert_int_equal(rate_period_ns(&target), 5 * MS);
+  assert_string_equal(rate_reason(&target), "ctl");
+  free(target.watches);
+  free(ring.base);
+}
+
+static void a_rate_out_of_range_is_refused(void **state) {
+  (void)state;
+  struct target target = target_at(MS, 0);
+  assert_int_equal(rate_set(&target, RATE_PERIOD_NS_MIN - 1), -EINVAL);
+  assert_int_equal(rate_set(&target, RATE_PERIOD_NS_MAX + 1), -EINVAL);
+  assert_int_equal(rate_period_ns(&target), MS);
+}
+
+static void spin_cpu_ms(uint64_t ms) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  uint64_t end = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + ms;
+  for (uint64_t at = 0; at < end;) {
+    for (volatile unsigned i = 0; i < 100000; i++) {
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    at = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  }
+}
+
+static uint64_t sum_heads(const struct perf_rings *rings) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < rings->count; i++) sum += perf_ring_head(&rings->cpus[i]);
+  return sum;
+}
+
+static void a_real_event_takes_the_new_period_and_waits_for_the_drain(void **state) {
+  (void)state;
+  static struct perf_rings rings;
+  struct hold_target held = {.id = 1, .kind = HOLD_PERF, .period_ns = MS};
+  struct perf_event_attr attr;
+  struct hold_table none = {.last_id = 0};
+  struct targets targets;
+  int fds[PERF_CPUS_MAX];
+  perf_rings_open(&rings);
+  if (rings.count == 0) skip(); /* this machine allows no events at all */
+  targets_restore(&targets, &none, &rings);
+  perf_attr_fill(&attr, MS);
+  attr.enable_on_exec = 0;
+  attr.disabled = 0;
+  for (unsigned i = 0; i < rings.count; i++) {
+    fds[i] = perf_attr_open(&attr, 0, rings.cpus[i].cpu);
+    assert_true(fds[i] >= 0);
+    assert_int_equal(perf_ring_redirect(&rings.cpus[i], fds[i]), 0);
+  }
+  held.fd_count = rings.count;
+  struct target *target = targets_add_take(&targets, &held, fds);
+  assert_non_null(target);
+  spin_cpu_ms(100);
+  uint64_t fast = sum_heads(&rings);
+  assert_int_equal(rate_set(target, 20 * MS), 0);
+  assert_int_equal(rate_set(target, 30 * MS), -EBUSY);
+  uint64_t start = sum_heads(&rings);
+  spin_cpu_ms(100);
+  uint64_t slow = sum_heads(&rings) - start;
+  assert_true(fast > 0 && slow * 5 < fast);
+  for (unsigned i = 0; i < rings.count; i++)
+    perf_ring_release(&rings.cpus[i], perf_ring_head(&rings.cpus[i]));
+  assert_int_equal(rate_set(target, 30 * MS), 0);
+  assert_int_equal(rate_longest_ns(target), 30 * MS);
+  targets_fini(&targets);
+  perf_rings_close(&rings);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_sample_weighs_what_it_says_until_a_rate_is_set),
+      cmocka_unit_test(the_opened_events_samples_weigh_what_was_set_from_there_on),
+      cmocka_unit_test(an_inherited_event_that_is_slower_is_believed),
+      cmocka_unit_test(thinned_samples_sum_up_to_the_same_time),
+      cmocka_unit_test(thinning_is_not_in_step_with_the_program),
+      cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
+      cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
+      cmocka_unit_test(a_rate_out_of_range_is_refused),
+      cmocka_unit_test(a_real_event_takes_the_new_period_and_waits_for_the_drain),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
