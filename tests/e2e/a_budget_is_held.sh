@@ -4,7 +4,7 @@
 # is in the answer is still right: totals within 1 % of the program's own CPU time, shares as they
 # are (by timer to one period, which is a second at the floor), also where threads go on at the old rate and are thinned out.  What is spent, by the daemon's word
 # and by rate times what a sample costs, is the budget's share of the time and of a minute before; what
-# is sent is within the bytes.  By perf and by timer, as root and as uid 65534.  Without a budget given,
+# is sent is within the bytes.  By perf and by timer, as root and as an ordinary user.  Without a budget given,
 # a rate that was asked for is left alone.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"

@@ -82,7 +82,7 @@ hurt same same timer
 if [ "${HOSTILE_NAMESPACE:-}" = own ] && mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run; then
   token=$(fleetprof-collector token --data "$W/data" --board other) || fail "token"
   fleetprof enroll --collector "127.0.0.1:$A" --token "$token" >"$W/enroll.log" 2>&1 || fail "enroll: $(cat "$W/enroll.log")"
-  R=/run/fleetprof as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+  R=/run/fleetprof as=as_ordinary
   show() { fleetprof "$@"; }
   run_honest() { fleetprof run "$@"; }
   fleetprofd --window 1s --collector "127.0.0.1:$A" || fail "the daemon for all ended with $?"

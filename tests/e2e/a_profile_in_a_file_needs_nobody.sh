@@ -118,8 +118,8 @@ done
 
 # As an ordinary user, without HOME, in a long path.
 deep=$W/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})
-mkdir -p "$deep" && chown 65534 "$deep"
-(cd "$deep" && TMPDIR=$deep env -u HOME setpriv --reuid=65534 --regid=65534 --clear-groups \
+mkdir -p "$deep" && chown "$ordinary" "$deep"
+(cd "$deep" && as_ordinary env -u HOME "TMPDIR=$deep" \
   fleetprof run --output nobody.fp --sampler timer --hz 199 -- "$targets/truth" $seconds >/dev/null) ||
   fail "an ordinary user cannot"
 tells_truth "$deep/nobody.fp" || fail "an ordinary user's: $(fleetprof report "$deep/nobody.fp")"

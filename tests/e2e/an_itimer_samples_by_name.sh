@@ -9,7 +9,6 @@ seconds=20
 start_collector
 enroll board1
 target() { status --format json | json "[t['$2'] for t in d['targets'] if t['service'] == '$1'][0]"; }
-as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$W/home" "$@"; }
 
 check_truth() { # SERVICE FILE
   profile "{service=\"$1\"}" >"$W/$1.json" || fail "no answer for $1"
@@ -133,10 +132,10 @@ chosen=$(status --format json | json "' '.join(n['sampler'] for n in d['notes'] 
 until_true 10 books_are_closed board1 || fail "books $(books board1)"
 
 # An ordinary user, with nothing but a directory.
-mkdir -p "$W/home" && chmod 755 "$W" && chown 65534:65534 "$W/home"
+mkdir -p "$W/home" && chmod 755 "$W" && chown "$ordinary:$ordinary" "$W/home"
 if [ "$(id -u)" = 0 ]; then
-  as_nobody fleetprof run --output "$W/home/nobody.fp" --sampler itimer --hz 199 --service nobody -- "$targets/truth" 4 >"$W/nobody.truth" \
-    || fail "as uid 65534: $?"
-  as_nobody fleetprof report "$W/home/nobody.fp" >"$W/nobody.report" || fail "report"
-  grep -q alpha_sixty "$W/nobody.report" || fail "report of uid 65534: $(head -n 5 "$W/nobody.report")"
+  as_ordinary env HOME="$W/home" fleetprof run --output "$W/home/nobody.fp" --sampler itimer --hz 199 --service nobody -- "$targets/truth" 4 >"$W/nobody.truth" \
+    || fail "as uid $ordinary: $?"
+  as_ordinary env HOME="$W/home" fleetprof report "$W/home/nobody.fp" >"$W/nobody.report" || fail "report"
+  grep -q alpha_sixty "$W/nobody.report" || fail "report of uid $ordinary: $(head -n 5 "$W/nobody.report")"
 fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The whole road without privilege: collector, enrolment, daemon, both samplers, answer.
 . "$(dirname "$0")/ordinary_user.sh"
-if [ "$(id -u)" = 0 ]; then as_nobody; exit; fi
+if [ "$(id -u)" = 0 ]; then again_as_ordinary; exit; fi
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

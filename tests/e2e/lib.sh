@@ -5,6 +5,7 @@
 #   W  the temporary folder        A  the collector's --agents port     COLLECTOR  its pid
 #   B  the last enrolled board     H  its --http port
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/ordinary_user.sh"
 : "${FLEETPROF_PREFIX:?the installed tree to test (bin/fleetprof, lib/fleetprof/libfleetprof.so)}"
 PATH=$FLEETPROF_PREFIX/bin:$PATH
 agent=$FLEETPROF_PREFIX/lib/fleetprof/libfleetprof.so

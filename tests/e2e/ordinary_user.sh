@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced before lib.sh by a promise to ordinary users, and by both_users.sh: as_nobody runs the script
-# as uid 65534, with a home of its own.
-as_nobody() {
+# Sourced by lib.sh, and before it by a promise to ordinary users: an ordinary user of this run's own.
+# Another run at the same time shares with it neither the memory that a user may lock, nor a limit of
+# signals, nor a default folder.
+if [ "$(id -u)" != 0 ]; then
+  ordinary=$(id -u)
+else
+  ordinary=$((2000000000 + $$)) # of the ids that nobody gives out
+  setpriv --reuid=$ordinary true 2>/dev/null || ordinary=65534 # a container maps fewer
+fi
+as_ordinary() { setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups "$@"; }
+
+# Runs the script once more as that user, with a home of its own.
+again_as_ordinary() {
   local home code
   home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
-  chown 65534:65534 "$home"
-  FLEETPROF_AS_USER=65534 setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0"
+  chown "$ordinary:$ordinary" "$home"
+  FLEETPROF_AS_USER=$ordinary as_ordinary env HOME="$home" TMPDIR="$home" "$0"
   code=$?
   rm -rf "$home"
   return $code

@@ -8,9 +8,9 @@
 if [ -n "${both:-}" ]; then
   home=$W/home
   mkdir -m 0700 "$home"
-  chown 65534:65534 "$home"
+  chown "$ordinary:$ordinary" "$home"
   chmod 711 "$W"
-  BELOW=1 setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$home" TMPDIR="$home" "$0" || fail "as uid 65534"
+  BELOW=1 as_ordinary env HOME="$home" TMPDIR="$home" "$0" || fail "as uid $ordinary"
 fi
 start_collector
 enroll board1

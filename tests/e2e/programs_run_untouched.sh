@@ -61,11 +61,11 @@ got=$(timeout 20 fleetprof run --state "$B" --collector "127.0.0.1:$A" -- echo h
 if [ "$(id -u)" = 0 ]; then
   chmod 755 "$W" "$W/work"
   cp "$targets/setuid" "$W/setuid" && chown root "$W/setuid" && chmod 4755 "$W/setuid"
-  mkdir "$W/user" && chown 65534:65534 "$W/user"
-  nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups env "HOME=$W/user")
-  plain=$("${nobody[@]}" "$W/setuid" 2>&1)
+  mkdir "$W/user" && chown "$ordinary:$ordinary" "$W/user"
+  user=(as_ordinary env "HOME=$W/user")
+  plain=$("${user[@]}" "$W/setuid" 2>&1)
   for sampler in perf timer; do
-    got=$("${nobody[@]}" fleetprof run --state "$W/user/state" --flush-timeout 0s --sampler $sampler -- "$W/setuid" 2>&1)
+    got=$("${user[@]}" fleetprof run --state "$W/user/state" --flush-timeout 0s --sampler $sampler -- "$W/setuid" 2>&1)
     [ "$got" = "$plain" ] || fail "$sampler: setuid: '$got' instead of '$plain'"
   done
   started+=("$(cat "$W/user/state/fleetprofd.pid")")

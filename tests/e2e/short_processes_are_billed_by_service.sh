@@ -86,9 +86,9 @@ if [ "$(id -u)" = 0 ]; then
   board=user
   enroll $board
   chmod 711 "$W"
-  chown -R 65534:65534 "$B"
+  chown -R "$ordinary:$ordinary" "$B"
   chmod 644 "$W/many.py"
-  run() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$B" fleetprof run --state "$B" --collector "127.0.0.1:$A" "$@"; }
+  run() { as_ordinary env HOME="$B" fleetprof run --state "$B" --collector "127.0.0.1:$A" "$@"; }
   everything perf 600 0.01
   everything timer 300 0.10
 fi

@@ -5,7 +5,7 @@
 # in step with the tick is told right within 3 points: two functions 2:1 after each sleep of 3 ms, which is
 # a quarter of a second of work a second.  8 s at 1613 Hz are 3200 samples, of which 3 points are 3.6
 # standard deviations; TORTURE_LONG=1: 60 s at 499 Hz, 5.5.  (A period of about a whole number of bursts of
-# 1 ms wanders slowly over them: at 997 Hz 12 s show 0.55 for 0.66.)  As root and as uid 65534.
+# 1 ms wanders slowly over them: at 997 Hz 12 s show 0.55 for 0.66.)  As root and as an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector

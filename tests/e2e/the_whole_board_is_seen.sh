@@ -9,34 +9,34 @@ start_collector
 enroll board1
 
 # What cannot be had is refused at the start, with what to do about it.
-mkdir -m 700 "$W/none" && chown 65534:65534 "$W/none" && chmod 711 "$W"
+mkdir -m 700 "$W/none" && chown "$ordinary:$ordinary" "$W/none" && chmod 711 "$W"
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
-  setpriv --reuid=65534 --regid=65534 --clear-groups fleetprofd --state "$W/none" --system 2>"$W/refused"
+  as_ordinary fleetprofd --state "$W/none" --system 2>"$W/refused"
   code=$?
   [ $code = 1 ] && grep -q "CAP_PERFMON" "$W/refused" && [ "$(wc -l <"$W/refused")" = 1 ] || fail "not refused: $code $(cat "$W/refused")"
 fi
 fleetprofd --state "$W/none" --deny x 2>"$W/refused" && fail "--deny without --system"
 grep -q -- "--system" "$W/refused" || fail "--deny without --system: $(cat "$W/refused")"
 
-# Programs of names that nobody else uses; the one must not be named.
-for name in e2e-spin e2e-secret e2e-run; do cp "$targets/truth" "$W/$name"; done
-cp "$(command -v dd)" "$W/e2e-kernel"
-"$W/e2e-spin" 2 >/dev/null & early=$!   # there before the daemon: its mappings come from /proc
+# Programs of names that nobody else uses, another run of this script neither; the one must not be named.
+for name in spin-$$ secret-$$ run-$$; do cp "$targets/truth" "$W/$name"; done
+cp "$(command -v dd)" "$W/kernel-$$"
+"$W/spin-$$" 2 >/dev/null & early=$!   # there before the daemon: its mappings come from /proc
 started+=($early)
-fleetprofd --state "$B" --system --system-hz 499 --deny 'e2e-sec*' --window 1s || fail "fleetprofd --system ended with $?"
-"$W/e2e-kernel" if=/dev/zero of=/dev/null bs=4k count=3000000 2>/dev/null || fail "the reader ended with $?"
-"$W/e2e-secret" 1 >/dev/null || fail "the secret one ended with $?"
+fleetprofd --state "$B" --system --system-hz 499 --deny "sec*-$$" --window 1s || fail "fleetprofd --system ended with $?"
+"$W/kernel-$$" if=/dev/zero of=/dev/null bs=4k count=3000000 2>/dev/null || fail "the reader ended with $?"
+"$W/secret-$$" 1 >/dev/null || fail "the secret one ended with $?"
 wait $early
-"$W/e2e-spin" 3 >"$W/spin" || fail "the busy one ended with $?"
-run --sampler perf --hz 499 -- "$W/e2e-run" 3 >"$W/run-perf" || fail "the run by perf ended with $?"
-cp "$W/e2e-run" "$W/e2e-timer"
-run --sampler timer --hz 499 -- "$W/e2e-timer" 3 >"$W/run-timer" || fail "the run by timer ended with $?"
+"$W/spin-$$" 3 >"$W/spin" || fail "the busy one ended with $?"
+run --sampler perf --hz 499 -- "$W/run-$$" 3 >"$W/run-perf" || fail "the run by perf ended with $?"
+cp "$W/run-$$" "$W/timer-$$"
+run --sampler timer --hz 499 -- "$W/timer-$$" 3 >"$W/run-timer" || fail "the run by timer ended with $?"
 run -- true
-kernel_is_named() { profile '{service="e2e-kernel"}' | json "sum(f['self'] for f in d['functions'] if f['module'] == '[kernel]' and f['name'] != '[kernel]') > 0.5 * d['total']" | grep -q yes; }
-until_true 10 kernel_is_named || fail "the kernel's functions have no names: $(profile '{service="e2e-kernel"}' | head -c 600)"
-profile '{service="e2e-kernel"}' | json "', '.join('%s %.0f%%' % (f['name'], 100 * f['self_share']) for f in d['functions'][:6])" | sed 's/^/  a reader of \/dev\/zero: /'
-profile '{service="e2e-kernel"}' -d limit=1000 | json "any('read' in f['name'] and f['module'] == '[kernel]' and f['total_share'] > .2 for f in d['functions'])" | grep -q yes || fail "no read in the kernel"
-profile '{service="e2e-kernel"}' -d limit=1000 | json "[f['name'] for f in d['functions'] if f['name'].startswith('[kernel]+')]" | grep -q '^\[\]$' || fail "a nameless address of the kernel"
+kernel_is_named() { profile "{service=\"kernel-$$\"}" | json "sum(f['self'] for f in d['functions'] if f['module'] == '[kernel]' and f['name'] != '[kernel]') > 0.5 * d['total']" | grep -q yes; }
+until_true 10 kernel_is_named || fail "the kernel's functions have no names: $(profile "{service=\"kernel-$$\"}" | head -c 600)"
+profile "{service=\"kernel-$$\"}" | json "', '.join('%s %.0f%%' % (f['name'], 100 * f['self_share']) for f in d['functions'][:6])" | sed 's/^/  a reader of \/dev\/zero: /'
+profile "{service=\"kernel-$$\"}" -d limit=1000 | json "any('read' in f['name'] and f['module'] == '[kernel]' and f['total_share'] > .2 for f in d['functions'])" | grep -q yes || fail "no read in the kernel"
+profile "{service=\"kernel-$$\"}" -d limit=1000 | json "[f['name'] for f in d['functions'] if f['name'].startswith('[kernel]+')]" | grep -q '^\[\]$' || fail "a nameless address of the kernel"
 
 # CPU time of a busy program: the two runs of it, of which the first began before the daemon.
 check() {
@@ -52,41 +52,41 @@ sys.exit(abs(total / spent - 1) > float(sys.argv[4]) or abs(names.get("alpha_six
 P
 }
 # By perf or timer, and not by the board as well.
-check e2e-run "$W/run-perf" 0.02 ""
-check e2e-timer "$W/run-timer" 0.03 ""
-api profile --data-urlencode 'match={service="e2e-spin"}' -d from=-10m >/dev/null || fail "the busy one is not there"
+check run-$$ "$W/run-perf" 0.02 ""
+check timer-$$ "$W/run-timer" 0.03 ""
+api profile --data-urlencode "match={service=\"spin-$$\"}" -d from=-10m >/dev/null || fail "the busy one is not there"
 
 # The secret one is part of a row without a name.
-s=$(api labels/service -d from=-10m | json "'[others]' in d['data'] and not any('secret' in v for v in d['data'])")
+s=$(api labels/service -d from=-10m | json "'[others]' in d['data'] and not any('secret-$$' in v for v in d['data'])")
 [ "$s" = yes ] || fail "the secret one has a name: $(api labels/service -d from=-10m)"
-s=$(api labels/exe -d from=-10m | json "not any('secret' in v for v in d['data'])")
+s=$(api labels/exe -d from=-10m | json "not any('secret-$$' in v for v in d['data'])")
 [ "$s" = yes ] || fail "the secret one's path was shipped"
 say "others: $(profile '{service="[others]"}' | json "d['total'] / 1e9") s"
 
 # Of the busy program alone: a second board, so that the first run of it is not in the sum.
 kill "$(cat "$B/fleetprofd.pid")"
 enroll board2
-fleetprofd --state "$B" --system --allow e2e-spin --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
-"$W/e2e-spin" 5 >"$W/spin" || fail "the busy one ended with $?"
+fleetprofd --state "$B" --system --allow spin-$$ --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
+"$W/spin-$$" 5 >"$W/spin" || fail "the busy one ended with $?"
 old=$(worker)
 kill -9 "$old"
 until_true 5 eval '[ -n "$(worker)" ] && [ "$(worker)" != "$old" ]' || fail "no new worker"
-"$W/e2e-spin" 2 >"$W/again" || fail "the busy one ended with $?"
+"$W/spin-$$" 2 >"$W/again" || fail "the busy one ended with $?"
 run -- true
 /usr/bin/python3 - "$W/spin" "$W/again" >"$W/both" <<'P'
 import sys
 a, b = (open(f).read().split() for f in sys.argv[1:])
 print(a[0], a[1], a[2], float(a[3]) + float(b[3]), float(a[4]) + float(b[4]))
 P
-say "the second worker's board: $(profile '{board="board2",service="e2e-spin"}' | json "d['total'] / 1e9") s of $(cut -d' ' -f4 "$W/both") s, what the dead one had open is counted as lost"
+say "the second worker's board: $(profile "{board=\"board2\",service=\"spin-$$\"}" | json "d['total'] / 1e9") s of $(cut -d' ' -f4 "$W/both") s, what the dead one had open is counted as lost"
 s=$(api labels/service -d from=-10m --data-urlencode 'match={board="board2"}' | json "sorted(v for v in d['data'] if v != 'true')")
-[ "$s" = "['[others]', 'e2e-spin']" ] || fail "more than what is allowed: $s"
+[ "$s" = "['[others]', 'spin-$$']" ] || fail "more than what is allowed: $s"
 kill "$(cat "$B/fleetprofd.pid")"
 enroll board3
-fleetprofd --state "$B" --system --allow e2e-spin --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
-"$W/e2e-spin" 5 >"$W/spin" || fail "the busy one ended with $?"
+fleetprofd --state "$B" --system --allow spin-$$ --system-hz 499 --window 1s || fail "fleetprofd --system ended with $?"
+"$W/spin-$$" 5 >"$W/spin" || fail "the busy one ended with $?"
 run -- true
 # Where others want the CPUs too, whose turn it is at a sample is chance: then 2 % and what chance allows.
 limit=$(profile '{board="board3"}' | json "0.02 + 4 * (1 - 5e9 / max(5e9, d['total'])) ** .5 / (5 * 499) ** .5")
 say "limit $limit"
-check e2e-spin "$W/spin" "$limit" ',board="board3"'
+check spin-$$ "$W/spin" "$limit" ',board="board3"'

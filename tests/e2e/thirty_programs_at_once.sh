@@ -3,7 +3,7 @@
 # Thirty programs at once, by perf, as an ordinary user with the default perf_event_mlock_kb: each is sampled,
 # each has its samples in the answer, and the books close.
 . "$(dirname "$0")/ordinary_user.sh"
-if [ "$(id -u)" = 0 ]; then as_nobody; exit; fi
+if [ "$(id -u)" = 0 ]; then again_as_ordinary; exit; fi
 . "$(dirname "$0")/lib.sh"
 count=30
 start_collector

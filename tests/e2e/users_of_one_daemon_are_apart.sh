@@ -15,7 +15,7 @@ install -m 755 "$targets/truth" "$W/truth"
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
 for sampler in perf timer; do
-  as 65534 fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 12 >/dev/null 2>"$W/err" &
+  as "$ordinary" fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 12 >/dev/null 2>"$W/err" &
   runner=$!
   sleep 3
   got=$(field 65533 $sampler sampler)
@@ -26,9 +26,9 @@ for sampler in perf timer; do
   fi
   [ "$(field 0 $sampler samples)" -gt 20 ] || fail "$sampler: no samples"
   [ "$(field 65533 $sampler labels)" = '{}' ] && [ "$(field 65533 $sampler argv)" = None ] || fail "$sampler: a stranger sees $(field 65533 $sampler labels) $(field 65533 $sampler argv)"
-  for user in 0 65534; do
-    field $user $sampler labels | grep -q word || fail "$sampler: user $user does not see the labels"
+  for user in 0 "$ordinary"; do
+    field "$user" $sampler labels | grep -q word || fail "$sampler: user $user does not see the labels"
   done
-  [ $sampler = perf ] || field 65534 $sampler argv | grep -q truth || fail "the owner does not see the arguments"
+  [ $sampler = perf ] || field "$ordinary" $sampler argv | grep -q truth || fail "the owner does not see the arguments"
   wait $runner || fail "$sampler: the program ended with $?"
 done

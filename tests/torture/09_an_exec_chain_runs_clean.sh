@@ -33,7 +33,7 @@ as_user "${links[@]}" >"$W/plain.out" 2>"$W/plain.err"
 plain=$?
 for sampler in "${samplers[@]}"; do
   as_user fleetprof run --state "$B" --flush-timeout 0s --sampler "$sampler" --hz $HZ -- "${links[@]}" >"$W/run.out" 2>"$W/run.err"
-  [ $? = $plain ] || fail "uid $NOBODY: $sampler: another status than $plain: $(cat "$W/run.out" "$W/run.err")"
-  cmp -s "$W/plain.out" "$W/run.out" || fail "uid $NOBODY: $sampler: $(diff "$W/plain.out" "$W/run.out")"
-  [ ! -s "$W/run.err" ] || fail "uid $NOBODY: $sampler: stderr: $(cat "$W/run.err")"
+  [ $? = $plain ] || fail "uid $ordinary: $sampler: another status than $plain: $(cat "$W/run.out" "$W/run.err")"
+  cmp -s "$W/plain.out" "$W/run.out" || fail "uid $ordinary: $sampler: $(diff "$W/plain.out" "$W/run.out")"
+  [ ! -s "$W/run.err" ] || fail "uid $ordinary: $sampler: stderr: $(cat "$W/run.err")"
 done

@@ -3,7 +3,6 @@
 # 31: with RLIMIT_SIGPENDING of 8, which all processes of a user share, 200 threads are sampled as far
 # as it goes, another program of that user still gets its timers, and who is not sampled is counted.
 . "$(dirname "$0")/lib.sh"
-USER_ID=61031 # nobody else's, so that no other program counts against the limit
 HZ=997
 user_board limit
 limited() { as_user bash -c "ulimit -i 8 && exec \"\$@\"" limited "$@"; }

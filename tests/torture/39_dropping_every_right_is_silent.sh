@@ -7,11 +7,11 @@ HZ=997
 ms=$(pick 150 10000)
 mkdir "$W/empty"
 board drops
-SAMPLES=20 same "$torture/drops" "$W/empty" $NOBODY "$ms"
-SAMPLES=20 same "$torture/drops" "$W/empty" $NOBODY "$ms" hidden
+SAMPLES=20 same "$torture/drops" "$W/empty" $ordinary "$ms"
+SAMPLES=20 same "$torture/drops" "$W/empty" $ordinary "$ms" hidden
 # Before: the program starts as nobody, who may not open the daemon's folder, and without capabilities.
 chmod 700 "$B"
-same setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --bounding-set=-all --no-new-privs "$torture/drops" / $NOBODY "$ms"
+same setpriv --reuid=$ordinary --regid=$ordinary --clear-groups --bounding-set=-all --no-new-privs "$torture/drops" / $ordinary "$ms"
 # Before: in a root that has the program and its libraries, but no /proc and no socket.
 root=$W/root
 mkdir -p "$root/bin" && cp "$torture/drops" "$root/bin/"
@@ -19,5 +19,5 @@ for library in $(ldd "$torture/drops" | grep -o '/[^ ]*'); do
   mkdir -p "$root/${library%/*}" && cp -L "$library" "$root/$library"
 done
 mkdir -p "$root/${agent%/*}" && cp -a "${agent%/*}/." "$root/${agent%/*}/"
-SAMPLES=0 same chroot "$root" /bin/drops / $NOBODY "$ms"
+SAMPLES=0 same chroot "$root" /bin/drops / $ordinary "$ms"
 say "$(asked "len(d['notes'])") notes in the daemon's status"

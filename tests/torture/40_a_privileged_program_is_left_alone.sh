@@ -8,7 +8,7 @@ user_board user
 chmod 755 "$W"
 cp "$torture/chain" "$W/setuid" && chmod 4755 "$W/setuid"
 cp "$torture/fp_lies" "$W/unreadable" && chmod 711 "$W/unreadable"
-for program in "$W/setuid" "$W/unreadable 20" "$torture/drops / $NOBODY 100 hidden"; do
+for program in "$W/setuid" "$W/unreadable 20" "$torture/drops / $ordinary 100 hidden"; do
   as_user $program >"$W/plain.out" 2>"$W/plain.err"
   plain=$?
   for sampler in "${samplers[@]}"; do

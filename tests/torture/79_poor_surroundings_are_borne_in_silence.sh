@@ -20,7 +20,7 @@ $program >"$W/plain.out" || fail "without us: ended with $?"
 for how in "mount -t proc -o hidepid=2 none /proc" "mount -t proc -o hidepid=invisible none /proc"; do
   unshare -m -p -f sh -c "$how" 2>/dev/null || { without "$how" "the kernel refuses it"; continue; }
   for sampler in "${samplers[@]}"; do
-    unshare -m sh -c "$how && exec setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups env HOME=$W/user fleetprof run --state $B --flush-timeout 0s --sampler $sampler --hz $HZ -- $program" >"$W/run.out" 2>"$W/run.err" \
+    unshare -m sh -c "$how && exec setpriv --reuid=$ordinary --regid=$ordinary --clear-groups env HOME=$W/user fleetprof run --state $B --flush-timeout 0s --sampler $sampler --hz $HZ -- $program" >"$W/run.out" 2>"$W/run.err" \
       || fail "$sampler: $how: ended with $?: $(cat "$W/run.err")"
     cmp -s "$W/plain.out" "$W/run.out" || fail "$sampler: $how: stdout differs: $(diff "$W/plain.out" "$W/run.out" | head -n 5)"
     [ ! -s "$W/run.err" ] || fail "$sampler: $how: stderr: $(cat "$W/run.err")"

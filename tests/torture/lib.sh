@@ -13,7 +13,6 @@ torture_sources=$(cd "$(dirname "$0")" && pwd)/targets
 torture=${FLEETPROF_TORTURE:-${FLEETPROF_TARGETS%/targets}/torture/targets}
 NOWHERE=127.0.0.1:9 # no collector is needed: what is produced stays in the spool
 HZ=997
-NOBODY=65534
 
 is_long() { [ -n "${TORTURE_LONG:-}" ]; }
 pick() { if is_long; then echo "$2"; else echo "$1"; fi; } # pick SHORT LONG
@@ -31,14 +30,12 @@ board() {
   B=$W/board-$1
   fleetprofd --state "$B" --collector $NOWHERE "${@:2}" || fail "the daemon does not start"
 }
-# The same for an ordinary user, or for the user that USER_ID names.
-as_user() {
-  setpriv --reuid="${USER_ID:-$NOBODY}" --regid="${USER_ID:-$NOBODY}" --clear-groups env "HOME=$W/user" "TMPDIR=$W/user" "$@"
-}
+# The same for an ordinary user.
+as_user() { as_ordinary env "HOME=$W/user" "TMPDIR=$W/user" "$@"; }
 user_board() {
   [ "$(id -u)" = 0 ] || not_run "only root can become another user"
   chmod 755 "$W"
-  mkdir -p "$W/user" && chown "${USER_ID:-$NOBODY}" "$W/user"
+  mkdir -p "$W/user" && chown "$ordinary" "$W/user"
   B=$W/user/board-$1
   as_user fleetprofd --state "$B" --collector $NOWHERE "${@:2}" || fail "the user's daemon does not start"
   started+=("$(cat "$B/fleetprofd.pid")")
