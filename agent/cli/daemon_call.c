@@ -7,14 +7,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
   CONNECT_MS = 1000,
+  BUSY_PAUSE_MS = 20,          /* before the daemon is asked again */
   STATUS_BYTES_MAX = 16 << 20, /* 1024 targets need a fiftieth of it */
 };
 
-int daemon_call(const char *socket, const struct intake_call *call, struct intake_answer *ret) {
+static int call_once(const char *socket, const struct intake_call *call,
+                     struct intake_answer *ret) {
   int fd;
   uint64_t begin_ns = clock_monotonic_ns();
   uint32_t patience_ms = call->timeout_ms < CONNECT_MS ? call->timeout_ms : CONNECT_MS;
@@ -26,6 +29,22 @@ int daemon_call(const char *socket, const struct intake_call *call, struct intak
   error = intake_client_call(fd, &rest, ret);
   close(fd);
   return error;
+}
+
+/* Programs that start are turned away while the worker hangs; whoever asks by hand can wait. */
+int daemon_call(const char *socket, const struct intake_call *call, struct intake_answer *ret) {
+  static const struct timespec pause = {.tv_nsec = BUSY_PAUSE_MS * NS_PER_MS};
+  uint64_t end_ns = clock_monotonic_ns() + call->timeout_ms * NS_PER_MS;
+  struct intake_call rest = *call;
+  for (;;) {
+    uint64_t now_ns = clock_monotonic_ns();
+    if (now_ns >= end_ns) return -ETIMEDOUT;
+    rest.timeout_ms = (uint32_t)((end_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+    int error = call_once(socket, &rest, ret);
+    if (error != 0 || ret->reply.kind != INTAKE_BUSY) return error;
+    if (ret->fd >= 0) close(ret->fd);
+    nanosleep(&pause, NULL);
+  }
 }
 
 static int read_text(int fd, char **ret_text) {

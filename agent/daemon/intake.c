@@ -11,6 +11,7 @@
 
 #include "common/log.h"
 #include "keeper/passed_fds.h"
+#include "keeper/porter.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -152,6 +153,7 @@ static void on_acceptable(evutil_socket_t listener, short what, void *context) {
   (void)what;
   int socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (socket < 0) return;
+  porter_note(intake->parts.tally);
   struct intake_connection *connection = connection_new(intake, socket);
   if (connection == NULL) {
     intake->figures.refused++;

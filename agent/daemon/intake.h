@@ -11,6 +11,7 @@
 struct event_base;
 struct intake;
 struct intake_connection;
+struct porter_tally;
 
 enum {
   INTAKE_CONNECTIONS_MAX = 256,
@@ -30,7 +31,8 @@ struct intake_packet {
 struct intake_parts { /* borrowed */
   struct event_base *loop;
   int listener;
-  bool for_all; /* else only our own user is served */
+  bool for_all;               /* else only our own user is served */
+  struct porter_tally *tally; /* or NULL */
   void (*on_packet)(void *context, struct intake_packet *packet);
   void (*on_close)(void *context, struct intake_connection *connection);
   void *context;

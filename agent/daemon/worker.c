@@ -446,6 +446,7 @@ static int start_events(struct worker *worker) {
 static int start(struct worker *worker) {
   struct intake_parts intake = {.listener = worker->keeper->listener,
                                 .for_all = worker->settings->is_system,
+                                .tally = worker->keeper->porter.tally,
                                 .on_packet = on_packet,
                                 .on_close = on_connection_close,
                                 .context = worker};

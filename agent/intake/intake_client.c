@@ -6,6 +6,9 @@
    A unix socket's address holds 108 bytes, a state directory's path may be longer: then the
    directory is opened and the socket reached through /proc/self/fd/N/NAME.
 
+   Who is turned away unread (keeper/porter.c) meets a reset first, of the send or of the receive,
+   and the answer behind it.
+
    Answers are read into the caller's struct and trusted no further than their size, magic and
    version; strings are cut at the end of their fields.  At most one descriptor is taken from an
    answer; what a stranger sends beyond it is closed at once.
@@ -173,6 +176,7 @@ static int receive_answer(int socket, uint64_t deadline_ms, struct intake_answer
   } control;
   struct iovec body = {.iov_base = &answer->reply, .iov_len = sizeof answer->reply};
   struct msghdr message;
+  bool was_reset = false;
   for (;;) {
     message = (struct msghdr){.msg_iov = &body,
                               .msg_iovlen = 1,
@@ -185,6 +189,10 @@ static int receive_answer(int socket, uint64_t deadline_ms, struct intake_answer
       answer->fd = take_fd(&message);
       return check_answer(&answer->reply, (size_t)len, message.msg_flags);
     }
+    if (errno == ECONNRESET && !was_reset) {
+      was_reset = true;
+      continue;
+    }
     error = wait_error(errno);
     if (error != 0) return error;
   }
@@ -194,7 +202,7 @@ int intake_client_call(int socket, const struct intake_call *call, struct intake
   uint64_t deadline_ms = now_ms() + call->timeout_ms;
   struct intake_answer answer = {.fd = -1};
   int error = send_request(socket, call, deadline_ms);
-  if (error == 0) error = receive_answer(socket, deadline_ms, &answer);
+  if (error == 0 || error == -ECONNRESET) error = receive_answer(socket, deadline_ms, &answer);
   if (error != 0) {
     if (answer.fd >= 0) close(answer.fd);
     return error;

@@ -4,6 +4,9 @@
    neither a parser nor an allocator.  The caller's pid and uid come from SO_PEERCRED, never from
    the packet.
 
+     anybody           ...
+       daemon          BUSY {why}: its worker hangs, nothing was read; ask again later
+
      target (preload)  TARGET {hz, service, labels, exe, argv, collect ...} + fd of /proc/self/maps,
                        where there is one
        daemon          RING {} + memfd          or REFUSED {why}
@@ -51,6 +54,7 @@ enum intake_kind {
   INTAKE_REFUSED = 18,
   INTAKE_FLUSHED = 19,
   INTAKE_TEXT = 20,
+  INTAKE_BUSY = 21,
 };
 
 enum intake_flush_outcome {

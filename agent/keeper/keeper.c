@@ -113,6 +113,7 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
   }
   keeper->listener = listener_open(settings->runtime_dir, settings->is_system);
   if (keeper->listener < 0) return fail(error, error_len, settings->runtime_dir, keeper->listener);
+  porter_open(&keeper->porter, keeper->listener);
   failure = write_pid(keeper);
   return failure ? fail(error, error_len, "fleetprofd.pid", failure) : 0;
 }
@@ -124,6 +125,7 @@ void keeper_close(struct keeper *keeper) {
     listener_close(keeper->listener, dir);
     if (settings_path(dir, "fleetprofd.pid", path)) unlink(path);
   }
+  porter_close(&keeper->porter);
   if (keeper->pid_file >= 0) close(keeper->pid_file);
   if (keeper->output >= 0) close(keeper->output);
   perf_rings_close(&keeper->perf);
@@ -231,17 +233,22 @@ static void on_signals(struct keeper *keeper, struct watch *watch) {
   }
 }
 
-static int time_left_ms(const struct watch *watch) {
+static int time_left_ms(const struct keeper *keeper, const struct watch *watch) {
   uint64_t now = now_ms(), until = now + BACKOFF_MS_MAX;
   if (watch->worker == 0) until = watch->start_at_ms;
   if (watch->is_stopping) until = watch->stop_by_ms;
+  uint64_t look_ms = keeper->porter.due_ms;
+  if (look_ms != 0 && look_ms < until) until = look_ms;
   return until > now ? (int)(until - now) : 0;
 }
 
 static void wait_once(struct keeper *keeper, struct watch *watch) {
-  struct pollfd ready[2] = {{.fd = watch->signals, .events = POLLIN},
-                            {.fd = keeper->worker_socket, .events = POLLIN}};
-  if (poll(ready, 2, time_left_ms(watch)) < 0) return;
+  struct pollfd ready[3] = {{.fd = watch->signals, .events = POLLIN},
+                            {.fd = keeper->worker_socket, .events = POLLIN},
+                            {.fd = porter_fd(&keeper->porter), .events = POLLIN}};
+  if (poll(ready, 3, time_left_ms(keeper, watch)) < 0) return;
+  if ((ready[2].revents & POLLIN) || keeper->porter.due_ms != 0)
+    porter_look(&keeper->porter, now_ms());
   if (ready[1].revents & POLLIN)
     serve_all(keeper);
   else if (ready[1].revents & (POLLHUP | POLLERR)) /* it dies; SIGCHLD is on its way */

@@ -6,6 +6,7 @@
 
 #include "counter_page.h"
 #include "hold.h"
+#include "porter.h"
 #include "settings.h"
 
 #include "perf/perf_ring.h"
@@ -21,6 +22,7 @@ struct keeper {
   uint32_t worker_starts;
   struct counter_page *page;
   struct perf_rings perf;
+  struct porter porter;
   struct hold_table held;
 };
 

@@ -17,7 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128 };
+/* Each that a stopped daemon leaves in the queue has cost its caller all of its patience. */
+enum { BACKLOG = 32 };
 
 static int bind_in(int listener, int directory, mode_t mode) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -46,7 +46,8 @@
 #include <unistd.h>
 
 enum {
-  TOTAL_MS = 200, /* what a start may wait for a daemon that does not answer */
+  TOTAL_MS = 200,  /* what a start may wait for a daemon that does not answer */
+  CONNECT_MS = 20, /* ... for room in its queue: a daemon that is stopped leaves that full */
   HZ_MAX = 10000,
   NUMBER_MAX = 100000000,     /* no setting is larger */
   STACK_BYTES_MAX = 64 << 20, /* of the main thread, where the limit is higher or none */
@@ -168,17 +169,16 @@ static uint32_t left_ms(uint64_t deadline_ms) {
   return now < deadline_ms ? (uint32_t)(deadline_ms - now) : 0;
 }
 
-static int connect_to_daemon(uint64_t deadline_ms, int *ret_socket) {
+static int connect_to_daemon(int *ret_socket) {
   const char *named = getenv("FLEETPROF_SOCKET");
-  if (named != NULL && *named != '\0')
-    return intake_client_connect(named, left_ms(deadline_ms), ret_socket);
+  if (named != NULL && *named != '\0') return intake_client_connect(named, CONNECT_MS, ret_socket);
   struct socket_places places = {
       .runtime_dir = getenv("XDG_RUNTIME_DIR"), .temp_dir = getenv("TMPDIR"), .uid = geteuid()};
   char path[SOCKET_PATH_BYTES];
   int error = -ENOENT;
   for (unsigned place = 0; place < SOCKET_PLACE_COUNT && error != 0; place++) {
     error = socket_path_find(&places, (enum socket_place)place, path);
-    if (error == 0) error = intake_client_connect(path, left_ms(deadline_ms), ret_socket);
+    if (error == 0) error = intake_client_connect(path, CONNECT_MS, ret_socket);
   }
   return error;
 }
@@ -228,7 +228,7 @@ static void start(void) {
   if (!is_wanted()) return;
   uint64_t deadline_ms = now_ms() + TOTAL_MS;
   int socket = -1, ring = -1;
-  if (connect_to_daemon(deadline_ms, &socket) != 0) return;
+  if (connect_to_daemon(&socket) != 0) return;
   int error = ask_for_ring(socket, clock, deadline_ms, &ring);
   close(socket);
   if (error != 0) return;

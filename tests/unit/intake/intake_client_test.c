@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,29 @@ static void a_daemon_that_goes_away_is_told_from_a_silent_one(void **state) {
   assert_int_equal(call(LONG_MS, &answer), -ECONNRESET);
 }
 
+/* A daemon that says BUSY and closes, before the question or without reading it. */
+static void turned_away(bool is_unread) {
+  struct intake_answer answer;
+  struct intake_reply reply = good_reply();
+  reply.kind = INTAKE_BUSY;
+  reply_with(&reply, sizeof reply, 0);
+  if (is_unread) send(pair[0], &request, sizeof request, 0);
+  close(pair[1]);
+  pair[1] = -1;
+  assert_int_equal(call(LONG_MS, &answer), 0);
+  assert_int_equal(answer.reply.kind, INTAKE_BUSY);
+}
+
+static void who_is_turned_away_before_he_asks_hears_it(void **state) {
+  (void)state;
+  turned_away(false);
+}
+
+static void who_is_turned_away_unread_hears_it(void **state) {
+  (void)state;
+  turned_away(true);
+}
+
 static void listen_at(const char *path, int *ret_listener) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   memcpy(address.sun_path, path, strlen(path) + 1);
@@ -243,6 +267,8 @@ int main(void) {
       CLAIM(a_wrong_answer_is_refused_and_leaves_no_descriptor),
       CLAIM(a_silent_daemon_costs_the_timeout_and_no_more),
       CLAIM(a_daemon_that_goes_away_is_told_from_a_silent_one),
+      CLAIM(who_is_turned_away_before_he_asks_hears_it),
+      CLAIM(who_is_turned_away_unread_hears_it),
       CLAIM(a_path_longer_than_an_address_is_reached),
       CLAIM(a_full_backlog_costs_the_timeout),
       CLAIM(a_name_too_long_for_any_address_is_refused),
