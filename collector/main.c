@@ -2,17 +2,19 @@
 /* The collector: opens what DIR holds, starts both doors, runs one loop until it is told to stop.
 
    The order is not free.  The lock comes first: two collectors on one folder would each trust their
-   own copy of it.  The symbolizer comes before anything that makes a thread, because it forks.  The
-   doors come last, so that who is let in finds everything there.  Ending goes the other way, each
-   step bounded; what is acked is durable already, so when a step hangs nonetheless, an alarm ends
-   the process and loses nothing. */
+   own copy of it.  Then both addresses are tried: a folder that was made for a collector that
+   cannot listen is taken away again.  The symbolizer comes before anything that makes a thread,
+   because it forks.  The doors come last, so that who is let in finds everything there.  Ending
+   goes the other way, each step bounded; what is acked is durable already, so when a step hangs
+   nonetheless, an alarm ends the process and loses nothing. */
 #include "common/log.h"
-#include "names/debug_store.h"
-#include "names/symbolizer.h"
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
+#include "ingest/listener.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
 #include "retention.h"
 #include "settings.h"
 #include "store/store.h"
@@ -37,11 +39,13 @@ enum {
   EXIT_USAGE = 2,
   STOP_SECONDS = 9, /* whoever stops us waits for 10 */
   ERROR_BYTES = 512,
+  PATH_BYTES = 4096,
 };
 
 struct collector {
   struct settings settings;
   int lock_fd;
+  bool is_new; /* the folder was not there before */
   struct debug_store *debug;
   struct symbolizer *symbolizer;
   struct store *store;
@@ -58,8 +62,9 @@ struct collector {
 /* Makes DIR and takes its lock. */
 static int lock_data(struct collector *collector) {
   const char *dir = collector->settings.data;
-  char path[4096];
-  if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+  char path[PATH_BYTES];
+  collector->is_new = mkdir(dir, 0700) == 0;
+  if (!collector->is_new && errno != EEXIST) {
     int failed = -errno;
     snprintf(collector->error, ERROR_BYTES, "--data %s: %s", dir, strerror(-failed));
     return failed;
@@ -75,6 +80,23 @@ static int lock_data(struct collector *collector) {
   else
     snprintf(collector->error, ERROR_BYTES, "--data %s: its lock: %s", dir, strerror(-failed));
   return failed;
+}
+
+static int try_doors(struct collector *collector) {
+  const struct {
+    const char *option, *address;
+  } doors[] = {{"http", collector->settings.http}, {"agents", collector->settings.agents}};
+  char why[ERROR_BYTES / 2], path[PATH_BYTES];
+  for (size_t i = 0; i < sizeof doors / sizeof *doors; i++) {
+    int failed = listener_try(doors[i].address, why, sizeof why);
+    if (failed == 0) continue;
+    snprintf(collector->error, ERROR_BYTES, "--%s %s: %s; give another", doors[i].option,
+             doors[i].address, why);
+    snprintf(path, sizeof path, "%s/lock", collector->settings.data);
+    if (collector->is_new && unlink(path) == 0) rmdir(collector->settings.data);
+    return failed;
+  }
+  return 0;
 }
 
 /* A descriptor each for every board and visitor: as many as we are allowed. */
@@ -160,6 +182,7 @@ static int start_doors(struct collector *collector) {
 static int start(struct collector *collector) {
   raise_limits();
   int failed = lock_data(collector);
+  if (!failed) failed = try_doors(collector);
   if (!failed) failed = open_parts(collector);
   if (!failed) failed = open_loop(collector);
   if (!failed) failed = start_doors(collector);
@@ -193,8 +216,10 @@ static int serve(struct collector *collector) {
   if (failed) {
     fprintf(stderr, "fleetprof-collector: %s\n", collector->error);
   } else {
-    log_info("ready collector: %s, boards at %s", http_url(collector->http),
-             collector->settings.agents);
+    const char *agents = collector->settings.agents;
+    int host_len = (int)(strrchr(agents, ':') - agents);
+    log_info("ready collector: %s, boards at %.*s:%u", http_url(collector->http), host_len, agents,
+             ingest_port(collector->ingest));
     event_base_dispatch(collector->loop);
   }
   if (!stop(collector)) {

@@ -18,7 +18,7 @@ enum { PORT_MAX = 65535 };
   { name, 0, argument, fallback, group, help, kind, offsetof(struct settings, member) }
 
 static const struct option rows[] = {
-    ROW("data", "DIR", NULL, "Where", OPTION_STRING, data,
+    ROW("data", "DIR", NULL, "Where", OPTION_PATH, data,
         "folder for everything that is kept; made when absent"),
     ROW("agents", "ADDRESS:PORT", "127.0.0.1:7443", "Where", OPTION_STRING, agents,
         "where boards connect (mutual TLS)"),
@@ -77,7 +77,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
              argv[result.first_positional]);
     return -EINVAL;
   }
-  if (settings.data == NULL || *settings.data == '\0') {
+  if (settings.data == NULL) {
     snprintf(error, error_len, "--data: is missing; give the folder to keep everything in");
     return -EINVAL;
   }

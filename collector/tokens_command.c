@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `token` prints the token and nothing else, so that $(fleetprof-collector token ...) is the token;
-   only its hash stays here, so it cannot be printed a second time.  The folder is made when absent:
-   whoever sets up a fleet may make tokens before the collector first runs.  `revoke` makes nothing:
-   a folder that is not there is a typing mistake. */
+   only its hash stays here, so it cannot be printed a second time.
+
+   Neither command makes a folder: one that holds no collector's certificate authority is a typing
+   mistake, and a token of a fleet that nobody runs would be found wrong only on the board. */
 #include "tokens_command.h"
 
 #include "common/clock.h"
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, ERROR_BYTES = 512 };
 
@@ -26,7 +26,7 @@ struct token_settings {
   { name, 0, argument, fallback, "Options", help, kind, offsetof(struct token_settings, member) }
 
 static const struct option token_rows[] = {
-    ROW("data", "DIR", NULL, OPTION_STRING, data, "the collector's folder"),
+    ROW("data", "DIR", NULL, OPTION_PATH, data, "the collector's folder"),
     ROW("board", "NAME", NULL, OPTION_STRING, board, "the name that an enroll token gives"),
     ROW("ttl", "TIME", "1h", OPTION_DURATION, ttl_ns, "how long the token works"),
     ROW("role", "ROLE", "enroll", OPTION_STRING, role,
@@ -41,7 +41,7 @@ static const struct option_table token_table = {
 };
 
 static const struct option revoke_rows[] = {
-    ROW("data", "DIR", NULL, OPTION_STRING, data, "the collector's folder"),
+    ROW("data", "DIR", NULL, OPTION_PATH, data, "the collector's folder"),
     ROW("board", "NAME", NULL, OPTION_STRING, board, "the board that may not come in any more"),
 };
 
@@ -66,7 +66,7 @@ static int read_options(const struct option_table *table, int argc, char **argv,
   if (result.is_done) return 1;
   if (result.first_positional < argc)
     snprintf(error, ERROR_BYTES, "%s: is one word too many", argv[result.first_positional]);
-  else if (settings->data == NULL || *settings->data == '\0')
+  else if (settings->data == NULL)
     snprintf(error, ERROR_BYTES, "--data: is missing; give the collector's folder");
   else
     return 0;
@@ -87,16 +87,25 @@ static int check_token(const struct token_settings *settings, char error[ERROR_B
   return -EINVAL;
 }
 
+/* Returns 0 when DIR is a collector's folder, or the exit status with ERROR. */
+static int check_folder(const char *dir, char error[ERROR_BYTES]) {
+  int failed = ca_look(dir);
+  if (failed == -ENOENT)
+    snprintf(error, ERROR_BYTES,
+             "--data %s: no collector has run there: check the name, or start "
+             "fleetprof-collector --data with it first",
+             dir);
+  else if (failed)
+    snprintf(error, ERROR_BYTES, "--data %s: %s", dir, strerror(-failed));
+  return failed == 0 ? 0 : failed == -ENOENT ? EXIT_USAGE : EXIT_FAILED;
+}
+
 /* Makes the token.  Returns 0, or -errno with ERROR. */
 static int make_token(const struct token_settings *settings, char token[ACCESS_TOKEN_BYTES],
                       char error[ERROR_BYTES]) {
   struct ca *ca = NULL;
   struct access *access = NULL;
   uint8_t fingerprint[32];
-  if (mkdir(settings->data, 0700) != 0 && errno != EEXIST) {
-    snprintf(error, ERROR_BYTES, "--data %s: %s", settings->data, strerror(errno));
-    return -EIO;
-  }
   int failed = ca_open(settings->data, &ca, error, ERROR_BYTES);
   if (!failed) failed = access_open(settings->data, &access, error, ERROR_BYTES);
   if (!failed) {
@@ -119,6 +128,8 @@ int tokens_command_token(int argc, char **argv) {
   int read = read_options(&token_table, argc, argv, &settings, error);
   if (read == 1) return EXIT_DONE;
   if (read != 0 || check_token(&settings, error) != 0) return fail("token", EXIT_USAGE, error);
+  int refused = check_folder(settings.data, error);
+  if (refused) return fail("token", refused, error);
   int failed = make_token(&settings, token, error);
   if (failed) return fail("token", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
   bool is_printed = printf("%s\n", token) > 0 && fflush(stdout) == 0;
@@ -129,15 +140,12 @@ int tokens_command_revoke(int argc, char **argv) {
   struct token_settings settings = {0};
   char error[ERROR_BYTES] = "";
   struct access *access = NULL;
-  struct stat status;
   int read = read_options(&revoke_table, argc, argv, &settings, error);
   if (read == 1) return EXIT_DONE;
   if (read != 0) return fail("revoke", EXIT_USAGE, error);
   if (settings.board == NULL) return fail("revoke", EXIT_USAGE, "--board: is missing");
-  if (stat(settings.data, &status) != 0) {
-    snprintf(error, sizeof error, "--data %s: %s", settings.data, strerror(errno));
-    return fail("revoke", EXIT_FAILED, error);
-  }
+  int refused = check_folder(settings.data, error);
+  if (refused) return fail("revoke", refused, error);
   if (access_open(settings.data, &access, error, sizeof error) != 0)
     return fail("revoke", EXIT_FAILED, error);
   int failed = access_revoke(access, settings.board);

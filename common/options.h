@@ -17,6 +17,7 @@
 enum option_kind {
   OPTION_FLAG,     /* bool */
   OPTION_STRING,   /* const char *, NULL when neither given nor defaulted */
+  OPTION_PATH,     /* as a string, but never empty */
   OPTION_LIST,     /* struct option_list; may be given many times */
   OPTION_COUNT,    /* uint64_t */
   OPTION_BYTES,    /* uint64_t; 512K, 20G, 1MiB; powers of 1024 */

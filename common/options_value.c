@@ -113,9 +113,10 @@ int options_parse_value(enum option_kind kind, const char *text, void *value) {
   case OPTION_PERCENT:
     error = parse_percent(text, value);
     break;
+  case OPTION_PATH:
   case OPTION_STRING:
     *(const char **)value = text;
-    error = 0;
+    error = kind == OPTION_PATH && *text == '\0' ? -EINVAL : 0;
     break;
   }
   return error == 0 ? 0 : -EINVAL;
@@ -135,6 +136,8 @@ static const char *wanted(enum option_kind kind) {
     return "a duration such as 250ms, 10s, 5m, 24h or 30d";
   case OPTION_PERCENT:
     return "a percentage such as 0.5%";
+  case OPTION_PATH:
+    return "the name of a file or directory";
   case OPTION_LIST:
   case OPTION_STRING:
     break;

@@ -9,12 +9,14 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { EXIT_NOBODY = 1, EXIT_USAGE = 2, CALL_MS = 5000 };
+enum { WORDS_MAX = 3 /* one more than any verb takes */ };
 
 struct ctl_options {
   const char *service, *state;
@@ -24,7 +26,7 @@ static const struct option rows[] = {
     {"service", 0, "NAME", NULL, "Which targets", "those of this service; all of them unless given",
      OPTION_STRING, offsetof(struct ctl_options, service)},
     {"state", 0, "DIR", NULL, "Which daemon", "that of the board whose directory this is",
-     OPTION_STRING, offsetof(struct ctl_options, state)},
+     OPTION_PATH, offsetof(struct ctl_options, state)},
 };
 
 static const struct option_table table = {
@@ -46,28 +48,36 @@ struct ctl {
   char why[INTAKE_WHY_BYTES]; /* of the last refusal */
 };
 
+/* Says what is wrong with WORD. */
+static int refuse(const char *word, const char *fault) {
+  fprintf(stderr, "fleetprof: ctl: %.100s%s%s; see --help\n", word, *word ? ": " : "", fault);
+  return -EINVAL;
+}
+
 /* WORDS: what is not an option.  Returns 0 or -EINVAL after a line on stderr. */
 static int parse_words(struct ctl *ctl, int count, char **words) {
   const char *word = count > 0 ? words[0] : "";
-  int wanted = strcmp(word, "rate") == 0 ? 2 : 1;
-  const char *fault = NULL;
+  bool is_rate = strcmp(word, "rate") == 0;
+  if (count == 0) return refuse("", "pause, resume or rate HZ?");
   if (strcmp(word, "pause") == 0)
     ctl->verb = INTAKE_PAUSE;
   else if (strcmp(word, "resume") == 0)
     ctl->verb = INTAKE_RESUME;
-  else if (strcmp(word, "rate") == 0)
+  else if (is_rate)
     ctl->verb = INTAKE_RATE;
   else
-    fault = count > 0 ? "is neither pause, resume nor rate" : "pause, resume or rate HZ?";
-  if (fault == NULL && count != wanted)
-    fault = wanted == 2 ? "needs one number, in Hz" : "takes no more words";
-  if (fault == NULL && ctl->verb == INTAKE_RATE) {
-    ctl->mhz = hz_parse(words[1]);
-    if (ctl->mhz == 0) fault = "the rate is not a number between 0.1 and 10000";
-  }
-  if (fault == NULL) return 0;
-  fprintf(stderr, "fleetprof: ctl: %.100s%s%s; see --help\n", word, *word ? ": " : "", fault);
-  return -EINVAL;
+    return refuse(word, "is neither pause, resume nor rate");
+  if (is_rate && count == 1) return refuse(word, "needs " HZ_WANTED);
+  if (count > (is_rate ? 2 : 1)) return refuse(words[count - 1], "is one word too many");
+  if (!is_rate) return 0;
+  ctl->mhz = hz_parse(words[1]);
+  return ctl->mhz != 0 ? 0 : refuse(*words[1] ? words[1] : "''", "is not " HZ_WANTED);
+}
+
+/* A name cut short would be another target's. */
+static int check_service(const char *service) {
+  if (service == NULL || (*service != '\0' && strlen(service) < INTAKE_SERVICE_BYTES)) return 0;
+  return refuse("--service", *service ? "is longer than any service's name" : "is empty");
 }
 
 /* Asks the daemon at SOCKET.  Returns 0, -ENOENT when nobody listens there, or -errno. */
@@ -115,28 +125,37 @@ static int ask_all(struct ctl *ctl) {
   return EXIT_NOBODY;
 }
 
-/* options_parse stops at the first word: those that stand in front are moved behind the options. */
-static void move_words(int argc, char **argv) {
+/* A number below zero is a wrong rate, not an option. */
+static bool is_word(const char *text) {
+  return text[0] != '-' || (text[1] >= '0' && text[1] <= '9');
+}
+
+/* options_parse stops at the first word.  Those in front (`ctl rate 19 --state DIR`) are taken
+   before it: the last of them stands where the table expects the program's name.  Returns how many
+   words there are. */
+static int take_words(int argc, char **argv, char *ret_words[WORDS_MAX]) {
   int leading = 0;
-  while (1 + leading < argc && argv[1 + leading][0] != '-') leading++;
-  for (int i = 0; i < leading; i++) {
-    char *word = argv[1];
-    memmove(argv + 1, argv + 2, sizeof *argv * (size_t)(argc - 2));
-    argv[argc - 1] = word;
-  }
+  while (1 + leading < argc && is_word(argv[1 + leading])) leading++;
+  for (int i = 0; i < leading && i < WORDS_MAX; i++) ret_words[i] = argv[1 + i];
+  return leading;
 }
 
 int ctl_main(int argc, char **argv) {
   struct ctl ctl = {0};
   struct options_result result;
-  char error[512];
-  move_words(argc, argv);
+  char error[512], *words[WORDS_MAX];
+  int count = take_words(argc, argv, words);
+  argc -= count;
+  argv += count;
   if (options_parse(&table, argc, argv, &ctl.options, &result, error, sizeof error) != 0) {
     fprintf(stderr, "fleetprof: ctl: %s\n", error);
     return EXIT_USAGE;
   }
   if (result.is_done) return 0;
-  if (parse_words(&ctl, argc - result.first_positional, argv + result.first_positional) != 0)
+  for (int i = result.first_positional; i < argc; i++, count++)
+    if (count < WORDS_MAX) words[count] = argv[i];
+  if (count > WORDS_MAX) count = WORDS_MAX;
+  if (parse_words(&ctl, count, words) != 0 || check_service(ctl.options.service) != 0)
     return EXIT_USAGE;
   return ask_all(&ctl);
 }

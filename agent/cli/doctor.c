@@ -18,7 +18,7 @@ struct doctor_options {
 };
 
 static const struct option rows[] = {
-    {"state", 0, "DIR", NULL, "Which board", "that whose directory this is", OPTION_STRING,
+    {"state", 0, "DIR", NULL, "Which board", "that whose directory this is", OPTION_PATH,
      offsetof(struct doctor_options, state)},
 };
 

@@ -44,7 +44,7 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(token)},
     {"state", 0, "DIR", NULL, "Enrolment",
      "the board's directory; /var/lib/fleetprof for root, else ~/.local/state/fleetprof",
-     OPTION_STRING, OFFSET(state)},
+     OPTION_PATH, OFFSET(state)},
 };
 
 static const struct option_table table = {

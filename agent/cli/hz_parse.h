@@ -7,6 +7,8 @@
 
 enum { HZ_MHZ_MIN = 100, HZ_MAX = 10000 };
 
+#define HZ_WANTED "a number between 0.1 and 10000"
+
 /* "99" or "99.5" -> thousandths of a hertz; 0 when TEXT is no such number or out of range.  Pure.
  */
 uint32_t hz_parse(const char *text);

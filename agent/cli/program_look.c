@@ -4,7 +4,8 @@
    Whatever is in doubt (a file system that cannot say) passes and is left to exec.
 
    As in execvp, a name without a slash is looked up in PATH, an empty part of which is the current
-   directory, and a file that may not be executed does not end the search, only its answer. */
+   directory, and a file that may not be executed does not end the search, only its answer.
+   A folder of PATH that may not be searched (root's, after a change of user) says nothing of it. */
 #include "program_look.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ int program_look(const char *program) {
     if (used < 0 || used >= (int)sizeof path) continue;
     int error = look_at(path);
     if (error == 0) return 0;
-    if (error == -EACCES) answer = -EACCES;
+    if (error == -EACCES && access(path, F_OK) == 0) answer = -EACCES;
   }
   return answer;
 }

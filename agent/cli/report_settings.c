@@ -23,7 +23,7 @@ static const struct option rows[] = {
     {"limit", 'n', "N", "100", "What is shown", "functions in the table; what is left out is said",
      OPTION_COUNT, OFFSET(limit)},
     {"diff", 0, "FILE", NULL, "What is shown",
-     "what is different in FILE, function by function (top or json)", OPTION_STRING, OFFSET(diff)},
+     "what is different in FILE, function by function (top or json)", OPTION_PATH, OFFSET(diff)},
     {"translator", 0, "CMD", NULL, "Names",
      "name addresses by CMD, which reads them a line each, as addr2line does; with $MODULE (a "
      "path) in it CMD is asked about every module, else about the program itself",
@@ -35,7 +35,7 @@ static const struct option rows[] = {
     {"just-counts", 0, NULL, NULL, "Counts", "counts alone, line by line those of the addresses",
      OPTION_FLAG, OFFSET(is_just_counts)},
     {"counts-to", 'F', "FIFO", NULL, "Counts", "counts to FIFO and addresses to stdout",
-     OPTION_STRING, OFFSET(counts_to)},
+     OPTION_PATH, OFFSET(counts_to)},
     {"verbose", 'v', NULL, NULL, "What it says",
      "say on stderr which modules have no names and why", OPTION_FLAG, OFFSET(is_verbose)},
 };
@@ -97,7 +97,9 @@ static bool takes_next(const char *word) {
   return false;
 }
 
-/* Puts the words that are no options last, both kinds in their order. */
+/* Puts the words that are no options last, both kinds in their order.  Returns how many words there
+   are now, or -ENOMEM.  Behind an option that misses its value no file is left: the table would
+   take it for that value. */
 static int sort_words(int argc, char **argv) {
   char **files = calloc((size_t)argc + 1, sizeof *files);
   int option_count = 1, file_count = 0;
@@ -108,9 +110,10 @@ static int sort_words(int argc, char **argv) {
     } else if (argv[i][0] != '-' || argv[i][1] == '\0') {
       files[file_count++] = argv[i];
     } else {
-      bool takes = takes_next(argv[i]) && i + 1 < argc;
+      bool takes = takes_next(argv[i]);
       argv[option_count++] = argv[i];
-      if (takes) argv[option_count++] = argv[++i];
+      if (takes && i + 1 == argc) argc = option_count, file_count = 0;
+      if (takes && i + 1 < argc) argv[option_count++] = argv[++i];
     }
   }
   /* A "--" that was there has left a place free; one that was not needs none. */
@@ -118,13 +121,15 @@ static int sort_words(int argc, char **argv) {
   if (has_mark) argv[option_count++] = (char *)(uintptr_t) "--";
   memcpy(argv + option_count, files, (size_t)file_count * sizeof *files);
   free(files);
-  return 0;
+  return argc;
 }
 
 int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   struct options_result result;
   memset(ret, 0, sizeof *ret);
-  if (sort_words(argc, argv) != 0) return -EINVAL;
+  argc = sort_words(argc, argv);
+  if (argc < 0) snprintf(ret->error, sizeof ret->error, "%s", strerror(-argc));
+  if (argc < 0) return -EINVAL;
   if (options_parse(&table, argc, argv, &ret->options, &result, ret->error, sizeof ret->error) != 0)
     return -EINVAL;
   ret->is_done = result.is_done;

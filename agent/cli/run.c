@@ -44,7 +44,7 @@
 enum { SETUP_MS = 2000 }; /* a worker that was killed is back within a second */
 enum {
   EXIT_FAILED = 1,
-  EXIT_USAGE = 2, /* a program that cannot be executed is a wrong word, too */
+  EXIT_USAGE = 2, /* a program or file that cannot be is a wrong word, too */
   EXIT_SIGNAL = 128
 };
 
@@ -103,11 +103,13 @@ static void find_daemon(struct run *run) {
     shipped_records(run->socket.text, note_left_ms(&run->choice), &run->shipped_before);
 }
 
-/* Of --output.  Returns 0, or -errno with the reason told: there is no file to write. */
+/* Of --output.  Returns 0, or the exit status with the reason told: there is no file to write. */
 static int start_private_daemon(struct run *run) {
   char why[INTAKE_WHY_BYTES + PATHS_BYTES];
+  int status = EXIT_USAGE;
   int error = output_file_prepare(run->settings.options.output, &run->output, why, sizeof why);
   if (error == 0) {
+    status = EXIT_FAILED;
     error = private_daemon_start(run->output.path.text, &run->private_daemon, &run->socket, why,
                                  sizeof why);
     if (error != 0) output_file_withdraw(&run->output);
@@ -115,7 +117,7 @@ static int start_private_daemon(struct run *run) {
   if (error != 0) fprintf(stderr, "fleetprof: run: %s\n", why);
   run->has_daemon = error == 0;
   begin_setup(run);
-  return error;
+  return error == 0 ? 0 : status;
 }
 
 /* Before the fork: the variables of a preloaded program, should it come to that. */
@@ -267,12 +269,14 @@ int run_main(int argc, char **argv) {
   int error = program_look(run.settings.program[0]);
   if (error != 0) return refuse_program(run.settings.program[0], error);
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
+  int status = 0;
   if (run.settings.options.output == NULL)
     find_daemon(&run);
-  else if (start_private_daemon(&run) != 0)
-    return EXIT_FAILED;
+  else
+    status = start_private_daemon(&run);
+  if (status != 0) return status;
   prepare_timer(&run);
-  int status = run_program(&run);
+  status = run_program(&run);
   if (run.private_daemon.pid > 0) private_daemon_stop(&run.private_daemon);
   if (run.settings.options.output != NULL && !run.has_started) output_file_withdraw(&run.output);
   return status;

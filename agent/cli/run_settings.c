@@ -42,13 +42,13 @@ static const struct option rows[] = {
     {"last", 0, "N", NULL, "How", "recorder: samples kept of each thread; 1023 unless given",
      OPTION_STRING, OFFSET(collect.last)},
     {"state", 0, "DIR", NULL, "Where to",
-     "the board's directory: its daemon, key, certificate and spool", OPTION_STRING, OFFSET(state)},
+     "the board's directory: its daemon, key, certificate and spool", OPTION_PATH, OFFSET(state)},
     {"collector", 0, "HOST:PORT", NULL, "Where to",
      "the collector of a daemon that must be started first", OPTION_STRING, OFFSET(collector)},
     {"output", 0, "FILE", NULL, "Where to",
      "write the profile into FILE for `fleetprof report`; "
      "neither daemon nor collector take part, an earlier profile is kept as FILE.old",
-     OPTION_STRING, OFFSET(output)},
+     OPTION_PATH, OFFSET(output)},
     {"flush-timeout", 0, "TIME", "10s", "Where to",
      "how long to wait at the end until the samples are acked", OPTION_DURATION,
      OFFSET(flush_timeout_ns)},
@@ -59,14 +59,15 @@ static const struct option rows[] = {
 static const struct option_table table = {
     .usage = "fleetprof run [OPTION]... -- PROGRAM [ARG]...",
     .summary = "Runs a program under a sampler and exits with the program's own status.",
-    .epilogue = "EXAMPLES\n"
-                "  fleetprof run -- redis-server --port 7000\n"
-                "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
-                "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n"
-                "\nEXIT STATUS\n"
-                "  that of PROGRAM, or 128+N when signal N ended it; 2 for a wrong option or a\n"
-                "  PROGRAM that is not there or cannot be executed; 1 when --output cannot be\n"
-                "  written\n",
+    .epilogue =
+        "EXAMPLES\n"
+        "  fleetprof run -- redis-server --port 7000\n"
+        "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
+        "  fleetprof run --service billing --label stage=test --hz 199 -- ./billing\n"
+        "\nEXIT STATUS\n"
+        "  that of PROGRAM, or 128+N when signal N ended it; 2 when it was not started for\n"
+        "  a wrong option, a PROGRAM that is not there or cannot be executed, or an\n"
+        "  --output that cannot be written\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
@@ -176,18 +177,17 @@ static int check(struct run_settings *settings) {
   settings->sampler = (enum run_sampler)sampler;
   settings->asked_mhz = hz_parse(options->hz);
   const char *fault = NULL;
-  if (settings->asked_mhz == 0)
-    fault = "--hz: not a number between 0.1 and 10000";
-  else if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
+  if (settings->asked_mhz == 0) {
+    snprintf(settings->error, sizeof settings->error, "--hz: '%.100s' is not " HZ_WANTED,
+             options->hz);
+    return -EINVAL;
+  }
+  if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
     fault = "--sampler perf: a histogram or recorder is written inside the program; "
             "take --sampler timer or leave it to auto";
-  else if (options->output != NULL && *options->output == '\0')
-    fault = "--output: is empty; give a file";
   else if (options->service != NULL &&
            (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
     fault = "--service: longer than 127 bytes, or with a control character";
-  else if (options->state != NULL && *options->state == '\0')
-    fault = "--state: is empty; give the board's directory";
   if (fault == NULL && check_collector(settings) != 0) return -EINVAL;
   if (fault == NULL) return join_labels(settings);
   snprintf(settings->error, sizeof settings->error, "%s", fault);

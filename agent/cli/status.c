@@ -22,7 +22,7 @@ struct status_options {
 
 static const struct option rows[] = {
     {"state", 0, "DIR", NULL, "Which daemon", "that of the board whose directory this is",
-     OPTION_STRING, offsetof(struct status_options, state)},
+     OPTION_PATH, offsetof(struct status_options, state)},
     {"format", 0, "NAME", "table", "Output", "table, or json: as the daemon gave it, one a line",
      OPTION_STRING, offsetof(struct status_options, format)},
 };

@@ -47,12 +47,11 @@ static const struct option rows[] = {
     {"state", 0, "DIR", NULL, "Files",
      "keep everything of this board in DIR (default: "
      "/var/lib/fleetprof, or fleetprof in XDG_STATE_HOME)",
-     OPTION_STRING, AT(state)},
+     OPTION_PATH, AT(state)},
     {"spool-bytes", 0, "BYTES", "64M", "Files", "disk space for what the collector has not got yet",
      OPTION_BYTES, AT(spool_bytes)},
     {"output", 0, "FILE", NULL, "Files",
-     "append the profile to FILE, for fleetprof report, and send nothing", OPTION_STRING,
-     AT(output)},
+     "append the profile to FILE, for fleetprof report, and send nothing", OPTION_PATH, AT(output)},
     {"foreground", 0, NULL, NULL, "Running", "stay in the foreground and log to stderr",
      OPTION_FLAG, AT(is_foreground)},
     {"on-demand", 0, NULL, NULL, "Running", "end a minute after the last target has ended",
@@ -182,10 +181,6 @@ static int check(const struct settings *s, char *error, size_t error_len) {
   }
   if (s->collector != NULL && s->collector[0] != '\0' && !is_address(s->collector)) {
     snprintf(error, error_len, "--collector %s: not of the form HOST:PORT", s->collector);
-    return -EINVAL;
-  }
-  if (s->output != NULL && s->output[0] == '\0') {
-    snprintf(error, error_len, "--output: is empty; give a file");
     return -EINVAL;
   }
   int failure = check_board(s, error, error_len);

@@ -156,6 +156,13 @@ static int load(struct ca *ca, const char *dir, char *error, size_t error_len) {
   return result;
 }
 
+int ca_look(const char *dir) {
+  struct ca ca;
+  if (set_paths(&ca, dir) != 0) return -ENAMETOOLONG;
+  if (access(ca.root_path, F_OK) == 0) return 0;
+  return errno == ENOTDIR ? -ENOENT : -errno;
+}
+
 int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len) {
   struct ca *ca = calloc(1, sizeof *ca);
   if (ca == NULL) return complain(error, error_len, -ENOMEM, dir);

@@ -11,8 +11,12 @@
 struct buf;
 struct ca;
 
-/* Opens DIR/ca, making root and server certificate when absent (under a lock, so that `token` and
-   the collector may both come first).  Returns 0 or -errno, with one line in ERROR. */
+/* Whether DIR has an authority.  Returns 0, -ENOENT when there is none, or -errno when that cannot
+   be seen. */
+int ca_look(const char *dir);
+
+/* Opens DIR/ca, making root and server certificate when absent (under a lock: `token` may come
+   while the collector does the same).  Returns 0 or -errno, with one line in ERROR. */
 int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len);
 void ca_close(struct ca *ca);
 

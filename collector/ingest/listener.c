@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum {
   BACKLOG = 1024,
@@ -115,6 +116,31 @@ static int open_socket(struct listener *listener, char *error, size_t error_len)
   }
   if (result != 0)
     snprintf(error, error_len, "cannot listen on %s: %s", listener->parts.address, why);
+  return result;
+}
+
+static int bind_once(const struct addrinfo *address) {
+  static const int yes = 1;
+  int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes); /* as evconnlistener does */
+  int failure = bind(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : -errno;
+  close(fd);
+  return failure;
+}
+
+int listener_try(const char *address, char *error, size_t error_len) {
+  struct addrinfo *list = NULL;
+  const char *why;
+  int result = resolve(address, &list, &why);
+  if (result == 0) {
+    result = -EADDRNOTAVAIL;
+    for (const struct addrinfo *one = list; one != NULL && result != 0; one = one->ai_next)
+      result = bind_once(one);
+    why = strerror(-result);
+    freeaddrinfo(list);
+  }
+  if (result != 0) snprintf(error, error_len, "%s", why);
   return result;
 }
 

@@ -22,6 +22,10 @@ int listener_start(const struct listener_parts *parts, struct listener **ret, ch
                    size_t error_len);
 void listener_stop(struct listener *listener);
 
+/* Whether ADDRESS could be listened on now; nothing is left of the trial.  Returns 0 or -errno,
+   with the reason in ERROR.  Any thread. */
+int listener_try(const char *address, char *error, size_t error_len);
+
 /* Leaves new connections in the kernel's queue, or takes them again. */
 void listener_set_paused(struct listener *listener, bool is_paused);
 

@@ -15,6 +15,11 @@ token=$(fleetprof-collector token --data "$W/data" --board one)
 wrong=$(echo "$token" | sed 's/^fpt_..../fpt_AAAA/')
 refused "a wrong token" "token" fleetprof enroll --collector "127.0.0.1:$A" --token "$wrong" --state "$W/board-x"
 refused "a token that is none" "token" fleetprof enroll --collector "127.0.0.1:$A" --token nonsense --state "$W/board-x"
+fleetprof-collector --data "$W/data2" --agents 127.0.0.1:0 --http 127.0.0.1:0 2>"$W/second.log" &
+second=$!
+until_true 10 grep -q ready "$W/second.log" || fail "a second collector: $(cat "$W/second.log")"
+kill $second
+wait $second
 other=$(fleetprof-collector token --data "$W/data2" --board one)
 refused "another fleet's token" "fingerprint|CA|certificate" fleetprof enroll --collector "127.0.0.1:$A" --token "$other" --state "$W/board-x"
 short=$(fleetprof-collector token --data "$W/data" --board two --ttl 1s)

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 struct settings {
   bool flag;
-  const char *string;
+  const char *string, *path;
   struct option_list list;
   uint64_t count, bytes, bytes_day, duration_ns;
   double percent;
@@ -24,6 +24,7 @@ struct settings {
 static const struct option rows[] = {
     {"flag", 'f', NULL, NULL, "Kinds", "", OPTION_FLAG, AT(flag)},
     {"string", 's', "TEXT", NULL, "Kinds", "", OPTION_STRING, AT(string)},
+    {"path", 0, "FILE", NULL, "Kinds", "", OPTION_PATH, AT(path)},
     {"list", 'l', "K=V", NULL, "Kinds", "", OPTION_LIST, AT(list)},
     {"count", 'c', "N", "99", "Kinds", "", OPTION_COUNT, AT(count)},
     {"bytes", 'b', "SIZE", "64M", "Kinds", "", OPTION_BYTES, AT(bytes)},
@@ -54,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   if (got != 0 && got != -EINVAL) abort();
   if (got != 0) check_refusal(error, path);
   if (got == 0 && settings.string != NULL && strlen(settings.string) > len) abort();
+  if (got == 0 && settings.path != NULL && *settings.path == '\0') abort();
   close(fd);
   return 0;
 }

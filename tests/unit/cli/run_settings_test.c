@@ -76,7 +76,8 @@ static void rates_are_read_to_the_thousandth(void **state) {
                                     " 9",
                                     "99999999999999999999",
                                     "1.2345"};
-  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) REFUSED("--hz", "--hz", bad[i], "true");
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+    REFUSED("--hz: '", "--hz", bad[i], "true");
 }
 
 static void a_name_that_is_none_is_told_from_one_of_a_later_version(void **state) {
@@ -85,7 +86,8 @@ static void a_name_that_is_none_is_told_from_one_of_a_later_version(void **state
   REFUSED("--sampler: 'ptrace' is not supported", "--sampler", "ptrace", "true");
   REFUSED("--unwind: 'cfi' is not supported", "--unwind", "cfi", "true");
   REFUSED("--collect: there is no 'everything'", "--collect", "everything", "true");
-  REFUSED("--output: is empty", "--output", "", "true");
+  REFUSED("--output: '' is not the name of a file", "--output", "", "true");
+  REFUSED("--state: '' is not the name of a file", "--state", "", "true");
   assert_int_equal(parse("--sampler", "timer", "--unwind", "fp", "true", NULL), 0);
   assert_int_equal(settings.sampler, RUN_SAMPLER_TIMER);
   assert_string_equal(run_settings_agent(&settings), "timer");

@@ -26,7 +26,7 @@ struct settings {
 #define AT(field) offsetof(struct settings, field)
 static const struct option rows[] = {
     {"verbose", 'v', NULL, NULL, "Output", "say more", OPTION_FLAG, AT(verbose)},
-    {"state", 0, "DIR", NULL, "Places", "where everything lives", OPTION_STRING, AT(state)},
+    {"state", 0, "DIR", NULL, "Places", "where everything lives", OPTION_PATH, AT(state)},
     {"label", 'l', "K=V", NULL, "Places", "a label; may be repeated", OPTION_LIST, AT(labels)},
     {"hz", 'z', "HZ", "99", "Sampling", "samples a second", OPTION_COUNT, AT(hz)},
     {"spool-bytes", 0, "SIZE", "64M", "Limits", "spool size", OPTION_BYTES, AT(spool_bytes)},
@@ -145,8 +145,6 @@ static void every_form_of_an_option_is_taken(void **state) {
   assert_true(settings.verbose);
   assert_int_equal(parse("-v", "--verbose=no", NULL), 0);
   assert_false(settings.verbose);
-  assert_int_equal(parse("--state=", NULL), 0);
-  assert_string_equal(settings.state, "");
 }
 
 static void options_end_at_the_first_other_word(void **state) {
@@ -261,6 +259,12 @@ static void a_wrong_word_is_refused_by_name(void **state) {
   expect_refusal(parse("--help=me", NULL), "--help: takes no value");
   setenv("FLEETPROF_HZ", "ten", 1);
   expect_refusal(parse(NULL), "FLEETPROF_HZ: 'ten' is not a whole number");
+}
+
+static void a_path_that_is_empty_is_refused(void **state) {
+  (void)state;
+  expect_refusal(parse("--state", "", NULL), "--state: '' is not the name of a file or directory");
+  expect_refusal(parse("--state=", NULL), "--state: '' is not the name of a file or directory");
 }
 
 static void a_wrong_line_of_a_file_is_refused_by_place(void **state) {
@@ -381,6 +385,7 @@ int main(void) {
       cmocka_unit_test_teardown(a_subcommand_with_no_names_of_others_has_no_usual_file, close_file),
       cmocka_unit_test_teardown(what_nobody_knows_is_refused_in_the_usual_file_too, close_file),
       cmocka_unit_test_teardown(a_wrong_word_is_refused_by_name, close_file),
+      cmocka_unit_test_teardown(a_path_that_is_empty_is_refused, close_file),
       cmocka_unit_test_teardown(a_wrong_line_of_a_file_is_refused_by_place, close_file),
       cmocka_unit_test_teardown(a_nul_byte_in_a_file_is_refused, close_file),
       cmocka_unit_test_teardown(an_indented_line_is_a_line_of_its_own, close_file),
