@@ -15,6 +15,7 @@
 #include "report/profile_reader.h"
 #include "report/translator.h"
 #include "report_counts.h"
+#include "report_names.h"
 #include "report_print.h"
 
 #include <errno.h>
@@ -26,8 +27,6 @@
 #define TREE_BYTES_MAX ((size_t)1 << 30)
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, TRANSLATOR_MS = 30000 };
-
-static const double worth_a_word = 0.01; /* of all: a module without names */
 
 struct report {
   struct report_settings settings;
@@ -73,22 +72,6 @@ static int read_files(struct report *report) {
   return error;
 }
 
-/* Says which modules stay without names. */
-static void tell_nameless(const struct profile *profile, struct namer *namer) {
-  for (uint32_t i = 0; i < profile->module_count; i++) {
-    const struct profile_module *module = &profile->modules[i];
-    const char *why;
-    uint64_t weight = 0;
-    for (uint32_t j = 0; j < profile->frame_count; j++)
-      if (profile->frames[j].module == i) weight += profile->frames[j].weight;
-    double share = profile->weight > 0 ? (double)weight / (double)profile->weight : 0;
-    if (module->kind != MODULE_ELF || share < worth_a_word) continue;
-    if (namer_load(namer, i, module, &why) == 0) continue;
-    fprintf(stderr, "fleetprof: report: %s: %.1f %% of all has no names: %s\n", module->path,
-            100 * share, why);
-  }
-}
-
 /* Asks the translator: of the module that --module names, of every one when it takes them as they
    come, else of the program itself. */
 static void translate(struct report *report, const struct profile *profile,
@@ -116,7 +99,7 @@ static int name(struct report *report, struct report_side *side, struct namer *n
   }
   int error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);
   if (error == 0 && (report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1))
-    tell_nameless(&side->profile, namer);
+    report_names_tell(&side->profile, namer, names);
   return error;
 }
 

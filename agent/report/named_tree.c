@@ -49,6 +49,7 @@ static bool find_name(struct naming *naming, uint32_t at, struct view_function *
   const struct frame_name *told = naming->names != NULL ? &naming->names[at] : NULL;
   struct symbol_match match;
   const char *why;
+  uint64_t start = frame->address; /* of its function, where that is known */
   if (told != NULL && told->name != NULL) {
     function->name = clean(&naming->name, told->name);
     function->file = told->file;
@@ -59,11 +60,11 @@ static bool find_name(struct naming *naming, uint32_t at, struct view_function *
       namer_load(naming->namer, frame->module, module, &why) == 0 &&
       namer_find(naming->namer, frame->module, frame->address, &match) == 0) {
     function->name = match.name;
-    return true;
+    if (match.name[0] != '\0') return true;
+    start = match.start;
   }
   bool is_nameless = module->kind == MODULE_ELF || frame->address != 0;
-  function->name =
-      is_nameless ? unknown_name(naming, function->module, frame->address) : function->module;
+  function->name = is_nameless ? unknown_name(naming, function->module, start) : function->module;
   return false;
 }
 

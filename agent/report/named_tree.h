@@ -16,8 +16,9 @@ struct frame_name {
 };
 
 /* Names each frame of PROFILE: by NAMES (one a frame, or NULL), else by NAMER, else
-   module+0xaddress; and merges its paths into RET, in ARENA.  Names stay NAMER's.  Returns 0,
-   -EOVERFLOW when there are more nodes than a view holds, or -ENOMEM. */
+   module+0xaddress, of its function where NAMER knows only the bounds; and merges its paths into
+   RET, in ARENA.  Names stay NAMER's.  Returns 0, -EOVERFLOW when there are more nodes than a view
+   holds, or -ENOMEM. */
 int named_tree_build(struct profile *profile, struct namer *namer, const struct frame_name *names,
                      struct arena *arena, struct view_tree *ret);
 

@@ -164,3 +164,8 @@ int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
   if (index >= namer->room || namer->modules[index].bytes.data == NULL) return -ENOENT;
   return symbol_index_find(&namer->modules[index].index, address, ret);
 }
+
+bool namer_has_name(const struct namer *namer, uint32_t index, uint64_t address) {
+  struct symbol_match match;
+  return namer_find(namer, index, address, &match) == 0 && match.name[0] != '\0';
+}

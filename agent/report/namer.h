@@ -20,9 +20,12 @@ void namer_close(struct namer *namer);
 int namer_load(struct namer *namer, uint32_t index, const struct profile_module *module,
                const char **ret_why);
 
-/* Finds the symbol at ADDRESS of module INDEX, loaded before.  Its name is valid until namer_close.
-   Returns 0 or -ENOENT. */
+/* Finds the symbol at ADDRESS of module INDEX, loaded before.  Its name ("": only its bounds are
+   known) is valid until namer_close.  Returns 0 or -ENOENT. */
 int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
                struct symbol_match *ret);
+
+/* Whether that symbol has a name, not only bounds. */
+bool namer_has_name(const struct namer *namer, uint32_t index, uint64_t address);
 
 #endif

@@ -119,7 +119,7 @@ int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalo
       "  WHERE origin.sha256 = file.sha256))"
       " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT 1";
   sqlite3_stmt *statement;
-  int error = debug_db_query(db, &statement, sql, "bsi", id, board, (int64_t)DEBUG_DYNSYM);
+  int error = debug_db_query(db, &statement, sql, "bsi", id, board, (int64_t)DEBUG_BOUNDS);
   return take_file(statement, error, ret);
 }
 

@@ -31,6 +31,8 @@ static const char schema[] =
     "CREATE INDEX IF NOT EXISTS module_board ON module(board, wanted_s);"
     /* version 1 knew no lists of symbols */
     "UPDATE file SET quality = quality + 1, reader = 2 WHERE reader = 1 AND quality >= 3;"
+    /* version 2 no bounds without names */
+    "UPDATE file SET quality = quality + 1, reader = 3 WHERE reader = 2 AND quality >= 2;"
     "CREATE TABLE IF NOT EXISTS partial(key TEXT PRIMARY KEY, board TEXT NOT NULL,"
     " bytes INTEGER NOT NULL, sha256 BLOB, touched_s INTEGER NOT NULL) WITHOUT ROWID;";
 

@@ -53,6 +53,8 @@ const char *debug_quality_name(enum debug_quality quality) {
   switch (quality) {
   case DEBUG_BAD:
     return "bad";
+  case DEBUG_BOUNDS:
+    return "bounds";
   case DEBUG_DYNSYM:
     return "dynsym";
   case DEBUG_MAP:

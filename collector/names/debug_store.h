@@ -17,11 +17,12 @@ struct debug_store;
 
 enum debug_quality {
   DEBUG_NONE = 0,
-  DEBUG_BAD = 1, /* the worker refused it, or died over it */
-  DEBUG_DYNSYM = 2,
-  DEBUG_MAP = 3, /* a list of symbols: all functions, seldom with sizes */
-  DEBUG_SYMTAB = 4,
-  DEBUG_DWARF = 5,
+  DEBUG_BAD = 1,    /* the worker refused it, or died over it */
+  DEBUG_BOUNDS = 2, /* no function has a name */
+  DEBUG_DYNSYM = 3,
+  DEBUG_MAP = 4, /* a list of symbols: all functions, seldom with sizes */
+  DEBUG_SYMTAB = 5,
+  DEBUG_DWARF = 6,
 };
 
 const char *debug_quality_name(enum debug_quality quality);

@@ -88,6 +88,9 @@ static int record_reply(struct debug_store *store, const struct debug_file *file
   if (reply->status != 0) return record_bad(store, file, reply->reason);
   if (reply->is_map) return debug_store_set_quality(store, file->sha256, DEBUG_MAP, "");
   if (reply->has_symtab) return debug_store_set_quality(store, file->sha256, DEBUG_SYMTAB, "");
+  if (!reply->has_names)
+    return debug_store_set_quality(store, file->sha256, DEBUG_BOUNDS,
+                                   "stripped: where functions begin is known, not their names");
   return debug_store_set_quality(store, file->sha256, DEBUG_DYNSYM,
                                  "stripped: only exported functions have names");
 }

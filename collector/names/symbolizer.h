@@ -21,7 +21,8 @@ void symbolizer_close(struct symbolizer *symbolizer);
 int symbolizer_prepare(struct symbolizer *symbolizer, const char *board, struct span id);
 
 struct symbol {
-  const char *name; /* UTF-8 without control characters; valid until symbolizer_close */
+  const char *name; /* UTF-8 without control characters, or "": only its bounds are known; valid
+                       until symbolizer_close */
   uint64_t start, size;
   const char *file; /* NULL until DWARF is read */
   uint32_t line;

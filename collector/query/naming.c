@@ -4,8 +4,9 @@
    because a scan shows a board's blocks of a day together.
 
    What has no symbol is called `module+0xaddress` and stays what it is: weight is never dropped for
-   want of a name.  Addresses of callers already point into the call, so they are looked up as they
-   are. */
+   want of a name.  Where the bounds of its function are known the address is the function's, so
+   that a stripped program has one row a function too.  Addresses of callers already point into the
+   call, so they are looked up as they are. */
 #include "naming.h"
 
 #include "names/symbolizer.h"
@@ -45,12 +46,13 @@ static const char *base_name(const char *path) {
 static int name_frame(struct naming *naming, const char *board, const struct store_module *module,
                       uint64_t address, uint32_t *ret) {
   char unknown[UNKNOWN_NAME_BYTES];
-  struct symbol symbol;
+  struct symbol symbol = {.start = address};
   bool is_elf = module->kind == MODULE_ELF;
   struct view_function function = {.name = unknown,
                                    .module = is_elf ? base_name(module->path) : module->path};
-  if (is_elf && naming->symbolizer != NULL &&
-      symbolizer_find(naming->symbolizer, board, module->id, address, &symbol) == 0) {
+  bool is_found = is_elf && naming->symbolizer != NULL &&
+                  symbolizer_find(naming->symbolizer, board, module->id, address, &symbol) == 0;
+  if (is_found && symbol.name[0] != '\0') {
     function.name = symbol.name;
     function.file = symbol.file;
     function.line = symbol.line;
@@ -58,7 +60,8 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   }
   bool is_kernel = is_elf && module->path[0] == '['; /* nameless frames of it are one */
   if ((is_elf || address != 0) && !is_kernel)
-    snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module, (unsigned long long)address);
+    snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module,
+             (unsigned long long)symbol.start);
   else
     function.name = module->path;
   return function_table_intern(naming->functions, &function, false, ret);

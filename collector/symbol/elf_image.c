@@ -9,12 +9,15 @@
    (assembler functions), except mapping symbols ($a $t $d $x) and local labels (.L).  .symtab is
    taken when it has any function, else .dynsym.  A version after '@' is cut off.  ARM and MIPS
    keep the instruction set in bit 0 of a function's address: cleared.  Each PLT section gets one
-   symbol of its own, so that time spent in its stubs has a name.
+   symbol of its own, so that time spent in its stubs has a name.  Functions that have no symbol are
+   taken from .eh_frame, as bounds without a name; where that is nonsense it ends there, which is no
+   reason to refuse the rest.
 
    Compressed sections are never unpacked here: symbol tables are not compressed by any linker, and
    a bomb needs somebody who unpacks it.  .gnu_debugdata and DWARF are not read. */
 #include "elf_image.h"
 
+#include "eh_frame.h"
 #include "symbol_set.h"
 
 #include <errno.h>
@@ -23,13 +26,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct code_section {
+  uint64_t start, end; /* both 0: no executable section */
+};
+
 struct reader {
   struct span image;
   Elf *elf;
   GElf_Ehdr header;
   size_t section_count;
-  uint64_t *section_ends; /* of executable sections by number, else 0 */
-  Elf_Scn *symtab, *dynsym;
+  struct code_section *code; /* by section number */
+  Elf_Scn *symtab, *dynsym, *eh_frame;
   struct symbol_set *set;
   struct elf_image *result;
   char *why;
@@ -93,7 +100,7 @@ static int read_code_section(struct reader *reader, const GElf_Shdr *section, si
   static const char plt_name[] = "[plt]";
   uint64_t end = section->sh_addr + section->sh_size;
   if (end < section->sh_addr) return refuse(reader, "section %zu wraps around the end", number);
-  reader->section_ends[number] = end;
+  reader->code[number] = (struct code_section){section->sh_addr, end};
   if (!is_plt(name)) return 0;
   return symbol_set_add(reader->set, &(struct candidate){
                                          .start = section->sh_addr,
@@ -114,6 +121,7 @@ static int read_section(struct reader *reader, Elf_Scn *scn, size_t name_table) 
   bool has_bytes = section.sh_type != SHT_NOBITS && section.sh_size > 0;
   if (section.sh_type == SHT_SYMTAB && has_bytes) reader->symtab = scn;
   if (section.sh_type == SHT_DYNSYM && has_bytes) reader->dynsym = scn;
+  if (has_bytes && strcmp(name, ".eh_frame") == 0) reader->eh_frame = scn;
   if (section.sh_type == SHT_NOTE) read_note_section(reader, scn);
   if (has_bytes && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
     reader->result->has_dwarf = true;
@@ -131,8 +139,8 @@ static int read_sections(struct reader *reader) {
   if (reader->section_count == 0) return 0;
   if (elf_getshdrstrndx(reader->elf, &name_table) != 0)
     return refuse_by_libelf(reader, "section names");
-  reader->section_ends = calloc(reader->section_count, sizeof *reader->section_ends);
-  if (reader->section_ends == NULL) return -ENOMEM;
+  reader->code = calloc(reader->section_count, sizeof *reader->code);
+  if (reader->code == NULL) return -ENOMEM;
   Elf_Scn *scn = NULL;
   size_t seen = 1; /* the first one is no section */
   for (; (scn = elf_nextscn(reader->elf, scn)) != NULL; seen++) {
@@ -259,11 +267,11 @@ static int read_symbol(struct reader *reader, const struct table_view *view, uin
   if (!is_code_type(&symbol)) return 0;
   size_t section = symbol.st_shndx == SHN_XINDEX ? long_number : symbol.st_shndx;
   if (symbol.st_shndx != SHN_XINDEX && section >= SHN_LORESERVE) return 0;
-  if (section >= reader->section_count || reader->section_ends[section] == 0) return 0;
+  if (section >= reader->section_count || reader->code[section].end == 0) return 0;
   struct candidate candidate = {
       .start = code_address(reader, &symbol),
       .size = symbol.st_size,
-      .limit = reader->section_ends[section],
+      .limit = reader->code[section].end,
       .name = name_at(view, symbol.st_name),
       .rank = rank_of(&symbol),
   };
@@ -291,6 +299,48 @@ static int read_functions(struct reader *reader) {
   return error;
 }
 
+/* The executable section that holds ADDRESS, or NULL.  HINT is where the last one was found:
+   functions of a section stand together. */
+static const struct code_section *find_code(const struct reader *reader, uint64_t address,
+                                            size_t *hint) {
+  for (size_t i = 0; i < reader->section_count; i++) {
+    size_t at = (*hint + i) % reader->section_count;
+    if (address < reader->code[at].start || address >= reader->code[at].end) continue;
+    *hint = at;
+    return &reader->code[at];
+  }
+  return NULL;
+}
+
+/* Adds the bounds that .eh_frame tells, as many as there is room for. */
+static int read_bounds(struct reader *reader) {
+  GElf_Shdr section;
+  Elf_Data *bytes = elf_rawdata(reader->eh_frame, NULL);
+  if (bytes == NULL || bytes->d_buf == NULL) return 0;
+  if (gelf_getshdr(reader->eh_frame, &section) == NULL) return 0;
+  if ((section.sh_flags & SHF_COMPRESSED) != 0) return 0;
+  struct eh_frame frames = {
+      .bytes = span_of(bytes->d_buf, bytes->d_size),
+      .address = section.sh_addr,
+      .word_bytes = reader->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8,
+      .is_big_endian = reader->header.e_ident[EI_DATA] == ELFDATA2MSB,
+  };
+  struct eh_frame_range range;
+  size_t hint = 0;
+  int error = 0;
+  while (error == 0 && eh_frame_next(&frames, &range)) {
+    const struct code_section *code = find_code(reader, range.start, &hint);
+    if (code == NULL) continue;
+    error = symbol_set_add(reader->set, &(struct candidate){.start = range.start,
+                                                            .size = range.size,
+                                                            .limit = code->end,
+                                                            .name = span_of("", 0),
+                                                            .rank = SYMBOL_BOUNDS});
+    if (error == 0) reader->result->bounds_count++;
+  }
+  return error == -EOVERFLOW ? 0 : error;
+}
+
 static int check_header(struct reader *reader) {
   if (elf_kind(reader->elf) != ELF_K_ELF) return refuse(reader, "not an ELF file");
   if (gelf_getehdr(reader->elf, &reader->header) == NULL)
@@ -306,7 +356,8 @@ static int read_all(struct reader *reader) {
   if (error == 0) error = read_sections(reader);
   if (error != 0) return error;
   if (reader->result->build_id_len == 0) read_note_segments(reader);
-  return read_functions(reader);
+  error = read_functions(reader);
+  return error == 0 && reader->eh_frame != NULL ? read_bounds(reader) : error;
 }
 
 int elf_image_read(struct span image, struct symbol_set *set, struct elf_image *ret, char *why,
@@ -320,7 +371,7 @@ int elf_image_read(struct span image, struct symbol_set *set, struct elf_image *
   if (reader.elf == NULL) return refuse_by_libelf(&reader, "ELF file");
   int error = read_all(&reader);
   elf_end(reader.elf);
-  free(reader.section_ends);
+  free(reader.code);
   if (error == 0) *ret = result;
   return error;
 }

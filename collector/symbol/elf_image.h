@@ -13,9 +13,10 @@ struct elf_image {
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   uint32_t build_id_len; /* 0: it carries none */
   bool has_dwarf;
-  bool has_symtab; /* its functions come from .symtab, not only from .dynsym */
-  bool is_map;     /* no ELF file, but a list of symbols (map_text.h) */
-  uint32_t function_count;
+  bool has_symtab;         /* its functions come from .symtab, not only from .dynsym */
+  bool is_map;             /* no ELF file, but a list of symbols (map_text.h) */
+  uint32_t function_count; /* with a name */
+  uint32_t bounds_count;   /* without one, known by .eh_frame */
 };
 
 /* Reads IMAGE, adding its functions to SET, whose names then borrow IMAGE.  Returns 0; -EBADMSG,

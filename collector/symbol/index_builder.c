@@ -106,7 +106,7 @@ int index_builder_build(struct span file, struct buf *ret, struct index_summary 
   struct symbol_set set = {0};
   struct index_summary summary = {0};
   int error = read_file(file, &set, &summary.image, why, why_len);
-  if (error == 0 && summary.image.function_count == 0) {
+  if (error == 0 && summary.image.function_count == 0 && summary.image.bounds_count == 0) {
     snprintf(why, why_len, "it has no function symbols%s",
              summary.image.is_map ? "" : ": stripped");
     error = -EBADMSG;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbol index on disk, version 2: what a sandboxed worker makes of one ELF file.
+/* The symbol index on disk, version 3: what a sandboxed worker makes of one ELF file.
 
    A local cache, never sent anywhere, so it is in this machine's byte order; ORDER tells.
 
@@ -18,7 +18,7 @@
 #define INDEX_MAGIC "fpsymidx"
 
 enum {
-  INDEX_VERSION = 2, /* raise it when better names are made too: older files are read again */
+  INDEX_VERSION = 3, /* raise it when better names are made too: older files are read again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
   INDEX_NAME_BYTES_MAX = 64 << 10, /* of one name, without the NUL */
@@ -57,7 +57,7 @@ struct index_section {
 
 struct index_symbol {
   uint64_t start, size;
-  uint32_t name; /* offset in the strings */
+  uint32_t name; /* offset in the strings; of "": only its bounds are known */
   uint32_t reserved;
 };
 

@@ -16,7 +16,7 @@ struct symbol_index {
 };
 
 struct symbol_match {
-  const char *name;
+  const char *name; /* "": only its bounds are known */
   uint64_t start, size;
 };
 

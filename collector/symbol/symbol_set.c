@@ -9,6 +9,8 @@
    - A symbol of size 0 beside a sized one at the same start is only an alias of it.  Otherwise it
      reaches to the next symbol, at most to the end of the function around it.
    - A name without type inside a sized function is a label, not a function: dropped.
+   - Bounds without a name count where no sized symbol covers their start.  A symbol of size 0
+     that starts there does not reach beyond them.
    - Where symbols overlap, the smallest one that covers the address wins; of two equally small
      ones the one that starts later.
 
@@ -64,10 +66,15 @@ static int compare_name(const struct candidate *a, const struct candidate *b) {
   return order != 0 ? order : memcmp(a->name.data, b->name.data, a->name.len);
 }
 
-/* By start; then the largest first, size 0 last; then the best name first. */
+static bool is_bounds(const struct candidate *candidate) {
+  return candidate->rank == SYMBOL_BOUNDS;
+}
+
+/* By start; then bounds last; then the largest first, size 0 last; then the best name first. */
 static int compare_place(const void *left, const void *right) {
   const struct candidate *a = left, *b = right;
   if (a->start != b->start) return a->start < b->start ? -1 : 1;
+  if (is_bounds(a) != is_bounds(b)) return is_bounds(b) ? -1 : 1;
   if (a->size != b->size) return a->size > b->size ? -1 : 1;
   return compare_name(a, b);
 }
@@ -77,7 +84,25 @@ static void clamp_to_section(struct candidate *candidate) {
   if (candidate->size > room) candidate->size = room;
 }
 
-/* Drops what starts outside its section, aliases, and labels inside functions. */
+/* Drops bounds that symbols speak for; of a symbol of size 0 they are the limit. */
+static void drop_bounds(struct symbol_set *set) {
+  uint32_t kept = 0;
+  uint64_t covered_end = 0;
+  for (uint32_t i = 0; i < set->count; i++) {
+    struct candidate *candidate = &set->candidates[i];
+    struct candidate *last = kept > 0 ? &set->candidates[kept - 1] : NULL;
+    bool is_same_start = last != NULL && last->start == candidate->start;
+    uint64_t end = candidate->start + candidate->size;
+    if (is_bounds(candidate) && is_same_start && last->size == 0 && end < last->limit)
+      last->limit = end;
+    if (is_bounds(candidate) && (is_same_start || candidate->start < covered_end)) continue;
+    if (!is_bounds(candidate) && end > covered_end) covered_end = end;
+    set->candidates[kept++] = *candidate;
+  }
+  set->count = kept;
+}
+
+/* Drops aliases, and labels inside functions. */
 static void drop_aliases(struct symbol_set *set) {
   uint32_t kept = 0;
   uint64_t function_end = 0; /* of the typed, sized symbols so far */
@@ -206,6 +231,7 @@ int symbol_set_settle(struct symbol_set *set) {
   set->count = kept;
   if (kept == 0) return 0;
   qsort(set->candidates, set->count, sizeof *set->candidates, compare_place);
+  drop_bounds(set);
   drop_aliases(set);
   stretch_unsized(set);
   struct open_heap heap = {.candidates = set->candidates};

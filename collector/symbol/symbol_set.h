@@ -8,6 +8,7 @@
 #include "index_format.h"
 
 enum symbol_rank {                 /* of two names for the same bytes the higher one wins */
+                   SYMBOL_BOUNDS,  /* a function whose name nobody knows: name is empty */
                    SYMBOL_SECTION, /* made up for a section, such as [plt] */
                    SYMBOL_LABEL,   /* no type: an assembler function, or a label inside one */
                    SYMBOL_LOCAL,

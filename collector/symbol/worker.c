@@ -46,6 +46,7 @@ static int index_file(struct span elf, int index_fd, struct worker_reply *reply)
   int error = index_builder_build(elf, &index, &summary, reply->reason, sizeof reply->reason);
   reply->symbol_count = summary.symbol_count;
   reply->has_symtab = summary.image.has_symtab;
+  reply->has_names = summary.image.function_count > 0;
   reply->is_map = summary.image.is_map;
   reply->has_dwarf = summary.image.has_dwarf;
   reply->build_id_len = summary.image.build_id_len;

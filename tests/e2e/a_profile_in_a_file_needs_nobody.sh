@@ -82,6 +82,14 @@ fleetprof report perf.fp --translator 'echo one' 2>err | grep -q alpha_sixty && 
 # On no terminal there is no colour.
 ! fleetprof report perf.fp | grep -q "$(printf '\033')" || fail "colour in a pipe"
 
+# A stripped program has one row a function, named by where it begins, and a word on where names are.
+strip -o bare "$targets/truth"
+fleetprof run --output bare.fp --hz 199 --sampler perf -- ./bare 2 >/dev/null || fail "a stripped program"
+want=$(nm "$targets/truth" | awk '/ (alpha_sixty|beta_thirty|gamma_ten)$/ { sub("^0*", "", $1); print "bare+0x" $1 }' | sort)
+got=$(fleetprof report -v bare.fp 2>err | awk '$2 == "%" && $1 > 5 { print $9 }' | sort)
+[ "$got" = "$want" ] || fail "functions of a stripped program: $got, not $want"
+grep -q "bare: .* has no function names: its file is stripped; names: .*build-id" err || fail "no word on names: $(cat err)"
+
 # A difference of two builds: what changed is called changed, what did not is not, and the same
 # program twice is the same.
 cat >two.c <<'C'
@@ -137,7 +145,9 @@ fleetprof run --output killed.fp --hz 199 -- "$targets/truth" 30 >/dev/null 2>&1
 run_pid=$!
 sleep 6
 keeper=$(pgrep -P $run_pid fleetprofd)
-kill -9 $run_pid "$keeper" $(pgrep -P "$keeper") $(pgrep -P $run_pid)
+worker=$(pgrep -P "$keeper") child=$(pgrep -P $run_pid)
+kill -STOP "$keeper" "$worker" # a worker that sees the others die first has time for a last word
+kill -9 $run_pid "$keeper" "$worker" $child
 wait $run_pid 2>/dev/null
 tells_truth killed.fp 2>/dev/null || fail "after a kill of everything: $(fleetprof report killed.fp 2>&1)"
 fleetprof report killed.fp 2>&1 >/dev/null | grep -q "killed" || fail "a killed run is not told of"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A stripped program whose symbols lie beside it (.gnu_debuglink, .debug/) is named by them.
+# A stripped program whose symbols lie beside it (.gnu_debuglink, .debug/) is named by them; one
+# without any has a row a function all the same, named by where it begins.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -18,4 +19,11 @@ for name in beside folder; do
   /usr/bin/python3 -c "import sys; sys.exit($share < .9)" || fail "$name: only $share named by its debug file"
   say "$name: $share named"
 done
+# Without build-id: it must not be taken for the others.
+objcopy --strip-all --remove-section .note.gnu.build-id "$targets/truth" "$W/app/bare"
+run --service bare --hz 499 --sampler perf -- "$W/app/bare" 1 >/dev/null || fail "bare ended with $?"
+want=$(nm "$targets/truth" | awk '/ (alpha_sixty|beta_thirty|gamma_ten)$/ { sub("^0*", "", $1); print "bare+0x" $1 }' | sort | tr '\n' ' ')
+got=$(profile '{service="bare"}' | json "' '.join(sorted(f['name'] for f in d['functions'] if f['self_share'] > .05))")
+[ "$got " = "$want" ] || fail "functions of a stripped program: $got, not $want"
+api debug | json "[m['quality'] for m in d['modules'] if m['path'].endswith('/bare')]" | grep -q bounds || fail "quality of a stripped file: $(api debug)"
 api debug | json "[(m['path'], m['quality']) for m in d['modules'] if m['quality'] != 'none'][:4]"

@@ -115,6 +115,16 @@ static void a_better_file_renames_what_is_known(void **state) {
   assert_string_equal(name_at("one", "inner"), "inner");
 }
 
+static void a_stripped_file_tells_where_functions_begin(void **state) {
+  (void)state;
+  struct symbol symbol;
+  send_file("one", id, "stripped.so");
+  uint64_t start = address_of("inner");
+  assert_int_equal(symbolizer_find(symbolizer, "one", id, start + 1, &symbol), 0);
+  assert_string_equal(symbol.name, "");
+  assert_int_equal(symbol.start, start);
+}
+
 static void a_better_file_is_read_at_the_next_question(void **state) {
   (void)state;
   send_file("one", id, "stripped.so");
@@ -271,6 +281,7 @@ int main(void) {
       FRESH(a_file_is_read_at_the_first_question_if_not_before),
       FRESH(another_boards_file_gives_no_names_until_both_sent_it),
       FRESH(a_better_file_renames_what_is_known),
+      FRESH(a_stripped_file_tells_where_functions_begin),
       FRESH(a_better_file_is_read_at_the_next_question),
       FRESH(a_file_of_another_module_is_refused),
       FRESH(a_malformed_file_is_refused_and_names_stay),

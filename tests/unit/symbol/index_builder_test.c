@@ -169,6 +169,54 @@ static void rules_for_names_hold_for_a_real_library(void **state) {
   buf_fini(&built.bytes);
 }
 
+/* Bounds of functions that nm no longer knows, in a library that had `inner` and exports. */
+static void a_stripped_function_keeps_its_bounds(void **state) {
+  (void)state;
+  struct built whole, stripped;
+  struct symbol_match named, bounds;
+  fixture_run("cp lib.so stripped.so && strip stripped.so");
+  build_file("lib.so", &whole);
+  build_file("stripped.so", &stripped);
+  uint64_t address = address_of("lib.so", "inner");
+  assert_int_equal(symbol_index_find(&whole.index, address, &named), 0);
+  assert_int_equal(symbol_index_find(&stripped.index, address + 1, &bounds), 0);
+  assert_string_equal(bounds.name, "");
+  assert_int_equal(bounds.start, named.start);
+  assert_int_equal(bounds.size, named.size);
+  assert_string_equal(name_at(&stripped, address_of("lib.so", "outer")), "outer");
+  buf_fini(&whole.bytes);
+  buf_fini(&stripped.bytes);
+}
+
+/* Sorted starts of the functions of a distribution's program, as readelf tells them. */
+static void bounds_of_a_stripped_program_match_readelf(void **state) {
+  (void)state;
+  struct built built;
+  char line[256];
+  size_t count = 0;
+  fixture_run("readelf --debug-dump=frames-interp -W $(command -v bash) 2>/dev/null"
+              " | sed -n 's/.* FDE .*pc=\\([0-9a-f]*\\)\\.\\.\\([0-9a-f]*\\).*/\\1 \\2/p' >frames");
+  fixture_run("cp $(command -v bash) program && strip program");
+  char path[FIXTURE_PATH_BYTES];
+  fixture_path("frames", path);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  build_file("program", &built);
+  while (fgets(line, sizeof line, file) != NULL) {
+    unsigned long long start, end;
+    struct symbol_match match;
+    if (sscanf(line, "%llx %llx", &start, &end) != 2) continue;
+    if (symbol_index_find(&built.index, end - 1, &match) != 0)
+      fail_msg("nothing at 0x%llx", end - 1);
+    if (match.name[0] == '\0') assert_int_equal(match.start, start);
+    count += match.name[0] == '\0';
+  }
+  print_message("%zu functions without a name\n", count);
+  assert_true(count > 100);
+  fclose(file);
+  buf_fini(&built.bytes);
+}
+
 static void the_build_id_is_found(void **state) {
   (void)state;
   struct built built;
@@ -433,6 +481,8 @@ int main(void) {
       cmocka_unit_test(debug_files_of_distributions_match_nm),
       cmocka_unit_test(a_stripped_program_has_its_exported_functions),
       cmocka_unit_test(rules_for_names_hold_for_a_real_library),
+      cmocka_unit_test(a_stripped_function_keeps_its_bounds),
+      cmocka_unit_test(bounds_of_a_stripped_program_match_readelf),
       cmocka_unit_test(the_build_id_is_found),
       cmocka_unit_test(a_file_without_build_id_says_so),
       cmocka_unit_test(a_separate_debug_file_gives_the_same_names_and_identity),

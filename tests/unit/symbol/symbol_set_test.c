@@ -67,6 +67,29 @@ static void a_symbol_covers_its_bytes_and_no_more(void **state) {
   symbol_set_fini(&set);
 }
 
+static void bounds_without_a_name_count_where_no_symbol_does(void **state) {
+  (void)state;
+  struct symbol_set set = {0};
+  add(&set, 0x1000, 0x20, SYMBOL_GLOBAL, "sized");
+  add(&set, 0x1000, 0x40, SYMBOL_BOUNDS, "?same start");
+  add(&set, 0x1010, 0x8, SYMBOL_BOUNDS, "?inside");
+  add(&set, 0x1040, 0, SYMBOL_GLOBAL, "unsized");
+  add(&set, 0x1040, 0x10, SYMBOL_BOUNDS, "?its size");
+  add(&set, 0x1060, 0x40, SYMBOL_BOUNDS, "?alone");
+  add(&set, 0x1070, 0x10, SYMBOL_LOCAL, "part");
+  assert_int_equal(symbol_set_settle(&set), 0);
+  assert_string_equal(name_at(&set, 0x1000), "sized");
+  assert_string_equal(name_at(&set, 0x1012), "sized");
+  assert_string_equal(name_at(&set, 0x1020), "");
+  assert_string_equal(name_at(&set, 0x104f), "unsized");
+  assert_string_equal(name_at(&set, 0x1050), "");
+  assert_string_equal(name_at(&set, 0x106f), "?alone");
+  assert_string_equal(name_at(&set, 0x1070), "part");
+  assert_string_equal(name_at(&set, 0x1080), "?alone");
+  assert_string_equal(name_at(&set, 0x10a0), "");
+  symbol_set_fini(&set);
+}
+
 static void size_0_reaches_to_the_next_symbol_or_the_end_of_the_section(void **state) {
   (void)state;
   struct symbol_set set = {0};
@@ -186,6 +209,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_better_of_two_aliases_gives_the_name),
       cmocka_unit_test(a_symbol_covers_its_bytes_and_no_more),
+      cmocka_unit_test(bounds_without_a_name_count_where_no_symbol_does),
       cmocka_unit_test(size_0_reaches_to_the_next_symbol_or_the_end_of_the_section),
       cmocka_unit_test(size_0_beside_a_sized_symbol_is_only_an_alias),
       cmocka_unit_test(a_label_inside_a_function_does_not_rename_it),

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report has no names for. */
+#ifndef CLI_REPORT_NAMES_H
+#define CLI_REPORT_NAMES_H
+
+#include "report/named_tree.h"
+
+/* Says on stderr which modules of PROFILE, named by NAMER and NAMES (or NULL), have functions
+   without a name that are worth a word: how much, why, and what to do about it. */
+void report_names_tell(const struct profile *profile, struct namer *namer,
+                       const struct frame_name *names);
+
+#endif
