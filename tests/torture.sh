@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The long forms, by hand or at night: every scenario of tests/torture, the scripts about truth and
+# The long forms, by hand or at night: every scenario of tests/torture (its other halves, an ordinary user and
+# perf events refused, in their short forms: tests/torture/lib.sh), the scripts about truth and
 # kill -9 again and again, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer
 # with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
 # leave out; ends with "N passed, N failed, N not run".
@@ -38,16 +39,18 @@ export FLEETPROF_PREFIX=$PWD/$build/installed FLEETPROF_TARGETS=$PWD/$build/test
 export FLEETPROF_TORTURE=$PWD/$build/tests/torture/targets
 
 # A scenario's own output is shown where it failed; else only its verdict and what it went without.
-scenario() {
+scenario() { # scenario SCRIPT [HALF]
   local name output
-  name=$(basename "$1" .sh)
-  output=$(TORTURE_LONG=1 "$1" 2>&1)
+  name=$(basename "$1" .sh)${2:+, $2}
+  if [ -z "${2:-}" ]; then output=$(TORTURE_LONG=1 "$1" 2>&1); else output=$(TORTURE_HALF=$2 "$1" 2>&1); fi
   case $? in
   0) passed=$((passed + 1)) && echo "$name: pass" && grep '^without ' <<<"$output" | sed 's/^/  /' ;;
   77) not_run=$((not_run + 1)) && echo "$name: $(grep '^not run: ' <<<"$output" | tail -n 1)" ;;
   *) failed=$((failed + 1)) && echo "$name: FAIL" && sed 's/^/  /' <<<"$output" ;;
   esac
 }
+# The halves that CTest has of a scenario.
+halves() { ctest --test-dir $build -N -R "^torture/$(basename "$1" .sh)/" | sed -n 's/.*: torture\/.*\///p'; }
 summary() {
   echo "$passed passed, $failed failed, $not_run not run"
   [ "$failed" = 0 ]
@@ -57,6 +60,7 @@ for script in tests/torture/[0-9]*.sh; do
   number=$(basename "$script" | cut -c 1-2)
   [ ${#scenarios[@]} = 0 ] || [[ " ${scenarios[*]} " == *" $number "* ]] || continue
   scenario "$script"
+  for half in $(halves "$script"); do scenario "$script" "$half"; done
 done
 [ -n "$rounds" ] || summary
 

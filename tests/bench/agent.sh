@@ -10,7 +10,7 @@
 #
 # A round runs every variant once, in an order drawn anew.  The cost of a sample is the program's own CPU time
 # less that of `nothing` in the same round, over the samples, with a bootstrap interval over the
-# rounds.  FLEETPROF_PREFIX and FLEETPROF_TARGETS as for the end-to-end tests; needs Debian's
+# rounds.  A round of all three programs takes about 80 s on a quiet machine.  Prints Markdown.  FLEETPROF_PREFIX and FLEETPROF_TARGETS as for the end-to-end tests; needs Debian's
 # linux-perf, libgoogle-perftools4, redis-server and redis-tools (deploy/packages/torture.txt).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

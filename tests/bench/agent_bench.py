@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run by agent.sh, which says what is measured and how."""
+import datetime
 import glob
 import json
 import os
+import platform
 import random
+import re
 import socket
 import statistics
 import struct
@@ -13,6 +16,7 @@ import time
 
 PREFIX, TARGETS = os.environ["FLEETPROF_PREFIX"], os.environ["FLEETPROF_TARGETS"]
 FLEETPROF = f"{PREFIX}/bin/fleetprof"
+BUILD = TARGETS.removesuffix("/tests/targets")
 UNITS = os.environ.get("SPIN_WORK", "2000")  # about milliseconds of CPU time a run
 REQUESTS = os.environ.get("REDIS_REQUESTS", "100000")
 NOTHING = "nothing"
@@ -40,6 +44,11 @@ def command(variant, hz, out, program):
         library = glob.glob("/usr/lib/*/libprofiler.so.0")[0]
         environment.update(LD_PRELOAD=library, CPUPROFILE=out, CPUPROFILE_FREQUENCY=str(hz))
     return program, environment
+
+
+def words_of(variant):
+    """Where its stderr goes: libprofiler tells how it was, the others tell what is wrong."""
+    return subprocess.DEVNULL if variant == "libprofiler.so" else None
 
 
 def gperftools_samples(path):
@@ -107,11 +116,12 @@ def run_loop(name, variant, hz, out):
     program = [f"{TARGETS}/{name}", UNITS]
     words, environment = command(variant, hz, out, program)
     environment["TMPDIR"] = os.path.dirname(out)
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=words_of(variant), text=True)
     time.sleep(1)
     target, watchers = memory(process.pid, program[0], os.path.dirname(out))
     text, _ = process.communicate()
-    return float(text.split()[0]), target, watchers
+    cpu = float(text.split()[0])
+    return (cpu, cpu), target, watchers  # a loop: the kernel has next to nothing of it
 
 
 def redis_ask(port, what):
@@ -137,7 +147,7 @@ def run_redis(variant, hz, out):
                os.path.dirname(out)]
     words, environment = command(variant, hz, out, program)
     environment["TMPDIR"] = os.path.dirname(out)
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=words_of(variant))
     for _ in range(100):
         try:
             redis_ask(port, "PING")
@@ -150,17 +160,18 @@ def run_redis(variant, hz, out):
     info = dict(line.split(":", 1) for line in redis_ask(port, "INFO cpu").splitlines() if ":" in line)
     redis_ask(port, "SHUTDOWN NOSAVE")
     process.wait()
-    return float(info["used_cpu_user"]) + float(info["used_cpu_sys"]), target, watchers
+    user, system = float(info["used_cpu_user"]), float(info["used_cpu_sys"])
+    return (user + system, user), target, watchers
 
 
 def one(name, variant, hz, work):
     folder = os.path.join(work, "run")
     os.makedirs(folder)
     out = os.path.join(folder, "profile")
-    cpu, target, watchers = (run_redis(variant, hz, out) if name == "redis" else run_loop(name, variant, hz, out))
+    (cpu, user), target, watchers = (run_redis(variant, hz, out) if name == "redis" else run_loop(name, variant, hz, out))
     samples, size = (0, 0) if variant == NOTHING else count(variant, out)
     subprocess.run(["rm", "-rf", folder], check=True)
-    return {"cpu": cpu, "samples": samples, "bytes": size, "target": target, "watchers": watchers}
+    return {"cpu": cpu, "user": user, "samples": samples, "bytes": size, "target": target, "watchers": watchers}
 
 
 def interval(rows, figure):
@@ -173,11 +184,43 @@ def cost_ns(rows):
     return sum(r["cpu"] - n["cpu"] for n, r in rows) / samples * 1e9 if samples else 0.0
 
 
-def print_table(name, hz, rounds):
+def machine():
+    """What ran this: the CPU's name, how many, the kernel and its tick, virtual or not."""
+    cpu = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
+    tick = subprocess.run("zcat /proc/config.gz 2>/dev/null || cat /boot/config-$(uname -r)", shell=True,
+                          capture_output=True, text=True).stdout
+    hz = re.search(r"CONFIG_HZ=(\d+)", tick)
+    kind = "virtual" if "hypervisor" in open("/proc/cpuinfo").read() else "physical"
+    return ", ".join(filter(None, [
+        f"{kind} {platform.machine()}", f"{os.cpu_count()} CPUs", cpu and cpu[1], f"Linux {platform.release()}",
+        hz and f"CONFIG_HZ={hz[1]}", f"load {os.getloadavg()[0]:.1f} at the start"]))
+
+
+def handler_instructions():
+    """Instructions of our handler for a sample, by callgrind, which the machine's load does not change: fewest
+    and most, as the stack has 1 frame or 21.  Empty where they cannot be counted."""
+    script = os.path.join(os.path.dirname(__file__), "handler_cost.sh")
+    text = subprocess.run([script, BUILD, "instructions"], capture_output=True, text=True).stdout
+    counts = {}
+    for mode, count in re.findall(r"^([\w-]+), \d+ frames: (\d+) instructions$", text, re.M):
+        counts.setdefault("timer" if mode == "stacks" else f"timer, {mode}", []).append(int(count))
+    return {variant: " to ".join(map(str, sorted(found))) for variant, found in counts.items()}
+
+
+def print_comparison(rounds):
+    """Our perf sampler beside `perf record -g`, in the same rounds."""
+    ours, theirs = "perf", "perf record -g"
+    if ours in VARIANTS and theirs in VARIANTS:
+        rows = [(r[theirs], r[ours]) for r in rounds]
+        mid, low, high = interval(rows, lambda some: sum(o["cpu"] for _, o in some) / sum(t["cpu"] for t, _ in some))
+        print(f"\nCPU time of the program under our perf / under `perf record -g`: {mid:.4f} [{low:.4f}, {high:.4f}]")
+
+
+def print_table(name, hz, rounds, instructions):
     print(f"\n### {name}, asked {hz} Hz, {len(rounds)} rounds\n")
-    print("| variant | achieved a CPU second | ns a sample [95 %] | CPU time / nothing, median | bytes a sample "
-          "| RssAnon of the program, KiB | of its watchers, KiB |")
-    print("|---|---|---|---|---|---|---|")
+    print("| variant | achieved a second of user CPU (of all) | ns a sample [95 %] | CPU time / nothing, median "
+          "| instructions in the program | bytes a sample | RssAnon of the program, KiB | of its watchers, KiB |")
+    print("|---|---|---|---|---|---|---|---|")
     for variant in VARIANTS:
         rows = [(r[NOTHING], r[variant]) for r in rounds]
         mine = [r for _, r in rows]
@@ -186,12 +229,13 @@ def print_table(name, hz, rounds):
         target = statistics.median(r["target"] for r in mine)
         watchers = max(r["watchers"] for r in mine)
         if variant == NOTHING:
-            print(f"| {variant} | | | 1 | | {target:.0f} | |")
+            print(f"| {variant} | | | 1 | | | {target:.0f} | |")
             continue
         mid, low, high = interval(rows, cost_ns)
-        rate = samples / sum(r["cpu"] for r in mine)
+        of_user, of_all = (samples / max(.01, sum(r[kind] for r in mine)) for kind in ("user", "cpu"))
         size = sum(r["bytes"] for r in mine) / samples if samples else 0
-        print(f"| {variant} | {rate:.0f} | {mid:.0f} [{low:.0f}, {high:.0f}] | {ratio:.4f} | {size:.1f} "
+        inside = "0" if variant.startswith("perf") else instructions.get(variant, "not counted")
+        print(f"| {variant} | {of_user:.0f} ({of_all:.0f}) | {mid:.0f} [{low:.0f}, {high:.0f}] | {ratio:.4f} | {inside} | {size:.1f} "
               f"| {target:.0f} | {watchers} |", flush=True)
 
 
@@ -201,12 +245,17 @@ def main():
     names = [w for w in words if not w.isdigit()] or ["spin", "thrash", "redis"]
     rounds = numbers[0] if numbers else 12
     hz = numbers[1] if len(numbers) > 1 else 1000
+    print(f"What being sampled costs: {datetime.date.today()}; {machine()}.  Instructions by callgrind, of a stack of 1 "
+          "to 21 frames; none where the kernel alone takes the sample.")
+    instructions, began = handler_instructions(), time.monotonic()
     for name in names:
         results = []
         for _ in range(rounds):
             order = random.sample(VARIANTS, len(VARIANTS))
             results.append({variant: one(name, variant, hz, work) for variant in order})
-        print_table(name, hz, results)
+        print_table(name, hz, results, instructions)
+        print_comparison(results)
+    print(f"\nTook {time.monotonic() - began:.0f} s.")
 
 
 main()

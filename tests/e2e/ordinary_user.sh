@@ -4,11 +4,12 @@
 # signals, nor a default folder.
 if [ "$(id -u)" != 0 ]; then
   ordinary=$(id -u)
+  as_ordinary() { "$@"; }
 else
   ordinary=$((2000000000 + $$)) # of the ids that nobody gives out
   setpriv --reuid=$ordinary true 2>/dev/null || ordinary=65534 # a container maps fewer
+  as_ordinary() { setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups "$@"; }
 fi
-as_ordinary() { setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups "$@"; }
 
 # Runs the script once more as that user, with a home of its own.
 again_as_ordinary() {

@@ -22,6 +22,8 @@ compile "$W/chain/musl" musl-gcc -O2 "$source" && links+=("$W/chain/musl")
 if [ "$(id -u)" = 0 ]; then
   cp "$torture/chain" "$W/chain/setuid" && chmod 4755 "$W/chain/setuid"
   links+=("$W/chain/setuid")
+else
+  without "a setuid link" "only root can make one for another user"
 fi
 links+=("$W/chain/dynamic")
 board chain

@@ -7,35 +7,31 @@ checks=$(pick 20000000 100000000)
 board errno --window 1s
 SAMPLES=3 holds "$torture/errno_canary" "$checks"
 holds "$torture/stepped" "$(pick 20 2000)"
-# The ring is full when nobody drains it: it is small at 99 Hz, and forged samples fill it.
-HZ=99
+# The ring is full when nobody drains it: it is small at 99 Hz, and forged samples fill it; more slowly where the
+# machine has other things to do.
 worker=$(pgrep -P "$(cat "$B/fleetprofd.pid")")
-sampled timer sh -c "sleep .3; kill -STOP $worker; exec $torture/errno_canary $checks" >"$W/run.out" 2>"$W/run.err" &
-canary=$!
-wait $canary
-status=$?
-HZ=10000
-kill -CONT "$worker"
-[ $status = 0 ] || fail "timer, full ring: ended with $status: $(cat "$W/run.out" "$W/run.err")"
 is_settled() { [ "$(asked "d['targets']")" = '[]' ] && books_are_exact; }
-until_true 10 is_settled || fail "the books: $(asked "d['loss']")"
-losses=$(lost)
-case $losses in *ring_full=*) ;; *) fail "the ring was never full: $losses" ;; esac
+for times in 1 5 25; do
+  HZ=99 sampled "${samplers[-1]}" sh -c "sleep .3; kill -STOP $worker; exec $torture/errno_canary $((times * checks))" >"$W/run.out" 2>"$W/run.err"
+  status=$?
+  kill -CONT "$worker"
+  [ $status = 0 ] || fail "timer, full ring: ended with $status: $(cat "$W/run.out" "$W/run.err")"
+  until_true 10 is_settled || fail "the books: $(asked "d['loss']")"
+  losses=$(lost)
+  [[ $losses != *ring_full=* ]] || break
+done
+[[ $losses == *ring_full=* ]] || fail "the ring was never full: $losses"
 case $losses in *reentry=*) ;; *) fail "the handler was never entered twice: $losses" ;; esac
 say "full ring and re-entry happened: $losses"
-if fleetprof ctl --help >/dev/null 2>&1; then
-  sampled timer "$torture/errno_canary" 1500000000 >"$W/run.out" 2>"$W/run.err" &
-  canary=$!
-  is_sampled() { [ "$(asked "len([t for t in d['targets'] if not t.get('ended')])")" = 1 ]; }
-  until_true 10 is_sampled || fail "the canary is not sampled"
-  switched=0
-  while kill -0 $canary 2>/dev/null; do
-    fleetprof ctl pause --state "$B" >"$W/ctl" 2>&1 && fleetprof ctl resume --state "$B" >"$W/ctl" 2>&1 && switched=$((switched + 1))
-    sleep .05
-  done
-  wait $canary || fail "timer, paused and resumed: ended with $?: $(cat "$W/run.out" "$W/run.err")"
-  [ $switched -gt 0 ] || fail "it could not be paused: $(cat "$W/ctl")"
-  say "paused and resumed $switched times: $(cut -d ';' -f 1 "$W/run.out")"
-else
-  without "pause and resume" "this build has no fleetprof ctl"
-fi
+sampled timer "$torture/errno_canary" 1500000000 >"$W/run.out" 2>"$W/run.err" &
+canary=$!
+is_sampled() { [ "$(asked "len([t for t in d['targets'] if not t.get('ended')])")" = 1 ]; }
+until_true 10 is_sampled || fail "the canary is not sampled"
+switched=0
+while kill -0 $canary 2>/dev/null; do
+  fleetprof ctl pause --state "$B" >"$W/ctl" 2>&1 && fleetprof ctl resume --state "$B" >"$W/ctl" 2>&1 && switched=$((switched + 1))
+  sleep .05
+done
+wait $canary || fail "timer, paused and resumed: ended with $?: $(cat "$W/run.out" "$W/run.err")"
+[ $switched -gt 0 ] || fail "it could not be paused: $(cat "$W/ctl")"
+say "paused and resumed $switched times: $(cut -d ';' -f 1 "$W/run.out")"

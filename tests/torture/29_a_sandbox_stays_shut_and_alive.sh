@@ -6,13 +6,10 @@
 HZ=5000
 ms=$(pick 100 10000)
 board sandbox
-for mode in strict kill trap errno; do SAMPLES=1 same "$torture/sandbox" $mode "$ms"; done
-user_board user
-for mode in kill strict; do
-  as_user "$torture/sandbox" $mode "$ms" >"$W/plain.out" 2>&1
-  for sampler in "${samplers[@]}"; do
-    as_user fleetprof run --state "$B" --flush-timeout 0s --sampler "$sampler" --hz $HZ -- "$torture/sandbox" $mode "$ms" >"$W/run.out" 2>&1 \
-      || fail "uid $ordinary: $sampler: $mode: ended with $?"
-    cmp -s "$W/plain.out" "$W/run.out" || fail "uid $ordinary: $sampler: $mode: $(cat "$W/run.out")"
-  done
-done
+modes=(kill trap errno)
+if is_refused; then
+  without strict "what refuses perf here is a filter, and the kernel gives strict mode to nobody who has one"
+else
+  modes+=(strict)
+fi
+for mode in "${modes[@]}"; do SAMPLES=1 same "$torture/sandbox" "$mode" "$ms"; done

@@ -3,11 +3,12 @@
 # 31: with RLIMIT_SIGPENDING of 8, which all processes of a user share, 200 threads are sampled as far
 # as it goes, another program of that user still gets its timers, and who is not sampled is counted.
 . "$(dirname "$0")/lib.sh"
+[ "$(id -u)" = 0 ] || not_run "the limit counts whatever else this user runs: root makes a user for it"
 HZ=997
 user_board limit
 limited() { as_user bash -c "ulimit -i 8 && exec \"\$@\"" limited "$@"; }
 limited "$torture/wants_timers" 8 >"$W/plain.out" || fail "without us: $(cat "$W/plain.out")"
-limited fleetprof run --state "$B" --flush-timeout 0s --sampler timer --hz $HZ -- "$torture/sleepers" 200 6 >"$W/run.out" 2>"$W/run.err" &
+limited fleetprof run --state "$B" --flush-timeout 0s --sampler "${samplers[-1]}" --hz $HZ -- "$torture/sleepers" 200 6 >"$W/run.out" 2>"$W/run.err" &
 target=$!
 unsampled() { asked "d['loss']['threads_unsampled']"; }
 are_counted() { [ "$(unsampled)" -ge 190 ]; }

@@ -4,6 +4,7 @@
 # dumpable, or that its user may run but not read, runs as without us.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
+[ "$(id -u)" = 0 ] || not_run "only root can make a program that is setuid for another user"
 user_board user
 chmod 755 "$W"
 cp "$torture/chain" "$W/setuid" && chmod 4755 "$W/setuid"

@@ -7,11 +7,11 @@
 start_collector
 enroll corners
 ms=$(pick 250 10000)
-for sampler in perf timer; do
-  fleetprof run --state "$B" --collector "127.0.0.1:$A" --service "corners-$sampler" --sampler $sampler --hz 499 -- "$torture/corners" "$ms" >"$W/corners-$sampler" \
+for sampler in "${samplers[@]}"; do
+  fleetprof run --state "$B" --collector "127.0.0.1:$A" --service "corners-$sampler" --sampler "$sampler" --hz 499 -- "$torture/corners" "$ms" >"$W/corners-$sampler" \
     || fail "$sampler: ended with $?"
 done
-for sampler in perf timer; do
+for sampler in "${samplers[@]}"; do
   has_answer() { profile "{service=\"corners-$sampler\"}" >"$W/profile" 2>/dev/null; }
   until_true 10 has_answer || fail "$sampler: no answer"
   /usr/bin/python3 - "$W/profile" "$W/corners-$sampler" "$(pick .08 .03)" <<'P' || fail "$sampler: a corner has another name or share"

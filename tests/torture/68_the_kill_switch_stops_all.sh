@@ -1,24 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 68: with the kill-switch file set, the timers of all running programs (8; 10 a CPU in the long form, which is
-# as many as can run at once; not the 100 of a bigger machine) are gone within 10 s, and the programs run on.  (A program that sleeps is not woken for it, which would end its poll with EINTR: its
-# timers, which cannot expire, go with its next instructions.)  In a mount namespace of its own: the file's folder is this machine's.
+# 68: with the kill-switch file set, the timers of all running programs, half of them root's and half an ordinary
+# user's (8; 10 a CPU in the long form, which is as many as can run at once; not the 100 of a bigger machine), are
+# gone within 10 s, and the programs run on.  (A program that sleeps is not woken for it, which would end its poll
+# with EINTR: its timers, which cannot expire, go with its next instructions.)  In a mount namespace of its own: the
+# file's folder is this machine's.
 if [ -z "${TORTURE_INSIDE:-}" ]; then
   unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   TORTURE_INSIDE=1 exec unshare -m "$0"
 fi
 . "$(dirname "$0")/lib.sh"
-grep -q /etc/fleetprof/disable "$FLEETPROF_PREFIX/bin/fleetprofd" || not_run "this build's daemon does not look at the kill-switch"
 mkdir "$W/etc" && cp -a /etc/. "$W/etc/" && mount --bind "$W/etc" /etc || fail "no /etc of its own"
 count=$(pick 8 $((10 * $(nproc)))) # in all 40 % of each CPU: what the machine can run at once
 [ "$count" -ge 100 ] || without "100 programs" "$count are run on $(nproc) CPUs"
-board switch
 running=()
-for _ in $(seq "$count"); do
-  LD_PRELOAD=$agent FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/duty" 4 20.7 600 >/dev/null 2>>"$W/err" &
-  running+=($!)
-  started+=($!)
-done
+# start COUNT COMMAND...: that many programs, preloaded, of the board B.
+start() {
+  for _ in $(seq "$1"); do
+    "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" 4 20.7 600 >/dev/null 2>>"$W/err" &
+    running+=($!)
+    started+=($!)
+  done
+}
+board switch
+start $((count / 2)) env
+user_board user
+start $((count - count / 2)) setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups env
 timers() { # one grep of all
   local files=("${running[@]/#//proc/}")
   cat "${files[@]/%//timers}" 2>/dev/null | grep -c ^ID

@@ -8,24 +8,30 @@ HZ=997
 ms=$(pick 15 2000)
 board poor
 program="$torture/fp_lies $ms"
-inside() { same unshare -m sh -c "$1 && exec $program"; }
-inside "mount -t tmpfs none /proc"
-say "no /proc"
-inside "mount -o bind / / && mount -o remount,ro,bind /"
-say "read-only root"
-inside "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /run && mount -t tmpfs -o ro none /var/tmp"
-say "no tmpfs that could be written"
-user_board user
-$program >"$W/plain.out" || fail "without us: ended with $?"
-for how in "mount -t proc -o hidepid=2 none /proc" "mount -t proc -o hidepid=invisible none /proc"; do
-  unshare -m -p -f sh -c "$how" 2>/dev/null || { without "$how" "the kernel refuses it"; continue; }
+# borne WHO NAME MOUNTS: as the user WHO, whose board B is.
+borne() {
+  local who=$1 name=$2 mounts=$3 sampler
   for sampler in "${samplers[@]}"; do
-    unshare -m sh -c "$how && exec setpriv --reuid=$ordinary --regid=$ordinary --clear-groups env HOME=$W/user fleetprof run --state $B --flush-timeout 0s --sampler $sampler --hz $HZ -- $program" >"$W/run.out" 2>"$W/run.err" \
-      || fail "$sampler: $how: ended with $?: $(cat "$W/run.err")"
-    cmp -s "$W/plain.out" "$W/run.out" || fail "$sampler: $how: stdout differs: $(diff "$W/plain.out" "$W/run.out" | head -n 5)"
-    [ ! -s "$W/run.err" ] || fail "$sampler: $how: stderr: $(cat "$W/run.err")"
+    unshare -m sh -c "$mounts && exec setpriv --reuid=$who --regid=$who --clear-groups env HOME=$W/user \
+      fleetprof run --state $B --flush-timeout 0s --sampler $sampler --hz $HZ -- $program" >"$W/run.out" 2>"$W/run.err" </dev/null \
+      || fail "uid $who: $sampler: $name: ended with $?: $(cat "$W/run.err")"
+    cmp -s "$W/plain.out" "$W/run.out" || fail "uid $who: $sampler: $name: stdout differs: $(diff "$W/plain.out" "$W/run.out" | head -n 5)"
+    [ ! -s "$W/run.err" ] || fail "uid $who: $sampler: $name: stderr: $(cat "$W/run.err")"
   done
-  say "$how"
-done
+  say "uid $who: $name"
+}
+$program >"$W/plain.out" 2>/dev/null || fail "without us: ended with $?"
+surroundings() {
+  borne "$1" "no /proc" "mount -t tmpfs none /proc"
+  borne "$1" "read-only root" "mount -o bind / / && mount -o remount,ro,bind /"
+  borne "$1" "no tmpfs that can be written" "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /run && mount -t tmpfs -o ro none /var/tmp"
+  for how in "mount -t proc -o hidepid=2 none /proc" "mount -t proc -o hidepid=invisible none /proc"; do
+    unshare -m -p -f sh -c "$how" 2>/dev/null || { without "$how" "the kernel refuses it"; continue; }
+    borne "$1" "$how" "$how"
+  done
+}
+surroundings 0
+user_board user
+surroundings "$ordinary"
 [ -e /sys/kernel/security/lockdown ] || without lockdown "this kernel has no lockdown"
 [ -e /sys/fs/selinux/enforce ] || without SELinux "this kernel has no SELinux"

@@ -8,6 +8,19 @@
 #
 # A part that cannot be run prints "without PART: WHY" and the rest goes on.  TORTURE_LONG=1 asks for
 # the long form.  The common oracle is `same`: exit status, stdout and stderr as without us.
+#
+# TORTURE_HALF asks for one of the other halves: `user`, all of it as an ordinary user; `refused`, where the
+# kernel refuses perf events (perf_event_paranoid 3); `user-refused`, both.
+. "$(dirname "$0")/../e2e/ordinary_user.sh"
+half=${TORTURE_HALF:-}
+is_refused() { [[ $half == *refused ]]; }
+if [[ $half == user* && -z ${FLEETPROF_AS_USER:-} ]]; then
+  [ "$(id -u)" = 0 ] || { echo "not run: only root can become another user, and this one is ordinary"; exit 77; }
+  ulimit -r 99 2>/dev/null # a control program may be a user's: 66
+  again_as_ordinary
+  exit
+fi
+if is_refused && [ -z "${TORTURE_BELOW:-}" ]; then TORTURE_BELOW=1 exec "$FLEETPROF_TARGETS/refuse_perf" "$0"; fi
 . "$(dirname "$0")/../e2e/lib.sh"
 torture_sources=$(cd "$(dirname "$0")" && pwd)/targets
 torture=${FLEETPROF_TORTURE:-${FLEETPROF_TARGETS%/targets}/torture/targets}
@@ -24,6 +37,7 @@ not_run() {
 # The samplers that this build has, by the names that `run` takes.
 samplers=(perf timer)
 [ -z "${ITIMER:-}" ] || samplers+=(itimer) # where a scenario asks: it survives exec and starts 20 ms late, by design
+! is_refused || samplers=(auto) # which falls to the timer; the others are those of the other half
 
 # board NAME: starts a daemon that nobody collects from, and sets B.
 board() {
@@ -33,7 +47,6 @@ board() {
 # The same for an ordinary user.
 as_user() { as_ordinary env "HOME=$W/user" "TMPDIR=$W/user" "$@"; }
 user_board() {
-  [ "$(id -u)" = 0 ] || not_run "only root can become another user"
   chmod 755 "$W"
   mkdir -p "$W/user" && chown "$ordinary" "$W/user"
   B=$W/user/board-$1
