@@ -4,7 +4,7 @@
 # environment hash to what they were.
 . "$(dirname "$0")/lib.sh"
 HZ=10000
-SAMPLES=5 # what is sampled lives short: more than none
+SAMPLES=1 # what is sampled lives short: more than none
 board spawn
 same "$torture/spawn_storm" "$(pick 200 50000)"
 same bash -c 'for i in $(seq 100); do /bin/true; done; echo $i'

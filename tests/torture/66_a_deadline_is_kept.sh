@@ -14,13 +14,15 @@ for _ in 1 2; do
   missed=$(cut -d ' ' -f 1 "$W/plain.out")
   [ "$missed" -le $plain ] || plain=$missed
 done
+is_fifo() { grep -q SCHED_FIFO "$W/plain.out"; }
+is_fifo || without "a verdict on deadlines" "this user may not have SCHED_FIFO, and what runs beside an ordinary loop delays it"
 # What other programs of this machine do to a run differs from one to the next: four deviations.
 most=$(/usr/bin/python3 -c "print(int($plain + 4 * ($plain + 1) ** .5))")
 for sampler in "${samplers[@]}"; do
   sampled "$sampler" "$torture/deadline" "$seconds" >"$W/run.out" 2>"$W/run.err" || fail "$sampler: ended with $?: $(cat "$W/run.err")"
   say "$sampler: $(cat "$W/run.out")"
   missed=$(cut -d ' ' -f 1 "$W/run.out")
-  [ "$missed" -le "$most" ] || fail "$sampler: $missed deadlines missed, without us $plain (at most $most by chance)"
+  ! is_fifo || [ "$missed" -le "$most" ] || fail "$sampler: $missed deadlines missed, without us $plain (at most $most by chance)"
 done
 for sampler in "${samplers[@]}"; do
   sampled "$sampler" "$torture/fp_lies" "$(pick 60 5000)" >"$W/run.out" 2>"$W/run.err" &

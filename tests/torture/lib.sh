@@ -16,7 +16,6 @@ half=${TORTURE_HALF:-}
 is_refused() { [[ $half == *refused ]]; }
 if [[ $half == user* && -z ${FLEETPROF_AS_USER:-} ]]; then
   [ "$(id -u)" = 0 ] || { echo "not run: only root can become another user, and this one is ordinary"; exit 77; }
-  ulimit -r 99 2>/dev/null # a control program may be a user's: 66
   again_as_ordinary
   exit
 fi
