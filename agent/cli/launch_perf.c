@@ -57,7 +57,9 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
   perf_attr_fill(&attr, 1000000000000ULL / settings->asked_mhz);
   if (settings->collect.collect == RING_PC_LR) perf_attr_ask_pair(&attr);
   for (unsigned i = 0; i < cpus.count && error == 0; i++) {
-    int fd = perf_attr_open(&attr, pid, cpus.cpus[i]);
+    struct perf_event_attr varied = attr;
+    perf_attr_vary(&varied);
+    int fd = perf_attr_open(&varied, pid, cpus.cpus[i]);
     if (fd == -ENODEV && cpus.count > 1) continue; /* went away meanwhile */
     if (fd < 0)
       error = fd;

@@ -28,6 +28,7 @@
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
 #include "targets/image.h"
+#include "targets/stride.h"
 #include "targets/switch.h"
 #include "uplink/debug_sender.h"
 
@@ -258,8 +259,12 @@ static void follow_collector(struct worker *worker) {
 }
 
 static void switch_all(struct worker *worker) {
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
-    if (worker->targets.rows[row] != NULL) switch_step(worker->targets.rows[row]);
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    switch_step(target);
+    stride_vary(target);
+  }
 }
 
 static void ship_recorders_left(struct worker *worker) {

@@ -16,6 +16,7 @@
 #include "drain_parts.h"
 
 #include "perf/perf_record.h"
+#include "targets/stride.h"
 #include "targets/throttle.h"
 
 #include <errno.h>
@@ -155,11 +156,12 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
 }
 
 /* Makes the sample's period what it stands for.  Returns false when it is thinned out. */
-static bool weigh(struct target *target, struct perf_record *record, uint64_t position) {
-  struct rate_sample sample = {.event_id = record->id,
-                               .stream_id = record->sample.stream_id,
-                               .period_ns = record->sample.period_ns,
-                               .position = position};
+static bool weigh(struct target *target, uint32_t event, struct perf_record *record,
+                  uint64_t position) {
+  struct stride_sample sample = {.event = event,
+                                 .is_inherited = record->sample.stream_id != record->id,
+                                 .period_ns = record->sample.period_ns,
+                                 .position = position};
   record->sample.period_ns = rate_weigh(target, &sample);
   return record->sample.period_ns != 0;
 }
@@ -171,7 +173,7 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
   const struct perf_regs *pair = NULL;
   /* What a sample holds is its event's matter, and events of all kinds write into one ring. */
   if (perf_record_is_sample(bytes, &id)) {
-    const struct target *owner = targets_find_event(drain->targets, id);
+    const struct target *owner = targets_find_event(drain->targets, id, NULL);
     if (owner != NULL && is_pair(owner)) pair = &perf_regs;
   }
   if (perf_record_decode(bytes, pair, &record) < 0) {
@@ -183,11 +185,12 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
     tally->dropped[LOSS_RING_FULL] += record.lost.count;
     return;
   }
-  struct target *target = targets_find_event(drain->targets, record.id);
+  uint32_t event = 0;
+  struct target *target = targets_find_event(drain->targets, record.id, &event);
   if (record.kind == PERF_RECORD_KIND_SAMPLE && target == NULL) drain_add_bad(drain, tally);
   if (target == NULL) return;
   bool is_sample = record.kind == PERF_RECORD_KIND_SAMPLE;
-  if (is_sample && !weigh(target, &record, piece->tail + piece->at)) return;
+  if (is_sample && !weigh(target, event, &record, piece->tail + piece->at)) return;
   if (target->held.kind == HOLD_BOARD && record.kind != PERF_RECORD_KIND_THROTTLE) {
     board_drain_record(drain, target, &record, tally);
   } else if (is_sample) {

@@ -7,12 +7,16 @@
    wait for the daemon is counted, and `inherit` takes in all later threads and children.  An
    inherited event can be mapped only when it is bound to a CPU: hence one event a CPU.
 
+   Events of one period would meet the threads of one start at the same places of their work: each
+   is opened with one of its own, and the daemon goes on to vary it (daemon/stride.c).
+
    An anchor is the same event on the daemon itself, never enabled: it exists to own the ring. */
 #include "perf_attr.h"
 #include "perf_regs.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +59,13 @@ void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns) {
   ret->exclude_callchain_kernel = 0;
   ret->exclude_idle = 1;
   follow_processes(ret);
+}
+
+void perf_attr_vary(struct perf_event_attr *attr) {
+  enum { PART = 50 };
+  uint64_t random, most_ns = attr->sample_period / PART;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random) return;
+  attr->sample_period += random % (2 * most_ns + 1) - most_ns;
 }
 
 void perf_attr_ask_pair(struct perf_event_attr *attr) {

@@ -24,6 +24,9 @@ enum { PERF_ATTR_STACK_DEPTH = 127 /* the kernel's own default, LIMIT_STACK_DEPT
    one sample each PERIOD_NS. */
 void perf_attr_fill(struct perf_event_attr *ret, uint64_t period_ns);
 
+/* Makes ATTR's period up to a fiftieth longer or shorter, at random. */
+void perf_attr_vary(struct perf_event_attr *attr);
+
 /* Fills RET with the event of a whole board, to be opened for all processes (-1) on each CPU: user
    and kernel time of whatever runs there but the idle task, one sample each PERIOD_NS. */
 void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns);

@@ -85,7 +85,9 @@ static bool open_samples(const struct perf_rings *rings, struct hold_target *hel
   perf_attr_fill(&attr, held->period_ns);
   if (held->collect == RING_PC_LR) perf_attr_ask_pair(&attr);
   for (unsigned i = 0; i < rings->count; i++) {
-    int fd = perf_attr_open(&attr, held->pid, rings->cpus[i].cpu);
+    struct perf_event_attr varied = attr;
+    perf_attr_vary(&varied);
+    int fd = perf_attr_open(&varied, held->pid, rings->cpus[i].cpu);
     if (fd < 0) return false;
     fds[held->fd_count++] = fd;
   }

@@ -15,16 +15,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct perf_rings;
+struct stride;
+struct stride_sample;
 struct target;
 
 #define RATE_PERIOD_NS_MIN UINT64_C(100000)      /* 10 kHz */
 #define RATE_PERIOD_NS_MAX UINT64_C(10000000000) /* 0.1 Hz */
 
 struct rate {
-  uint64_t before_ns;    /* what the opened events had before the last change */
-  uint64_t *switched_at; /* of each opened event: where in its CPU's ring the change is */
-  uint64_t longest_ns;   /* the longest period that any event of the target has had */
+  struct stride *strides; /* stride.c: one an event; NULL: all are as they were opened */
+  uint64_t spread;        /* stride.c: where between the shortest and the longest */
+  int64_t debt_ns;        /* stride.c: what the samples took longer than asked */
+  uint64_t longest_ns;    /* the longest period that was ever set */
   uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
   uint64_t billed;                      /* samples that were paid for (cost.c) */
@@ -33,13 +35,6 @@ struct rate {
   double factor;   /* of the wish, as rate_scale was told; 0: never */
   uint64_t base_records, base_weight_ns, base_user_ns; /* when the period was set */
   uint32_t last_mhz;                                   /* achieved until then */
-};
-
-/* A sample as a perf ring gave it. */
-struct rate_sample {
-  uint64_t event_id, stream_id; /* the same for the opened event itself */
-  uint64_t period_ns;           /* as the record says */
-  uint64_t position;            /* in its CPU's ring */
 };
 
 /* Samples TARGET each PERIOD_NS of CPU time from now on; held.set_period_ns says so afterwards
@@ -66,7 +61,10 @@ uint64_t rate_period_ns(const struct target *target);
 uint64_t rate_longest_ns(const struct target *target);
 
 /* The CPU time that SAMPLE of a perf TARGET stands for; 0: it is thinned out. */
-uint64_t rate_weigh(struct target *target, const struct rate_sample *sample);
+uint64_t rate_weigh(struct target *target, const struct stride_sample *sample);
+
+/* Needs no secret, only no rhythm. */
+uint64_t rate_random(struct rate *rate);
 
 void rate_fini(struct rate *rate);
 

@@ -7,6 +7,7 @@
    Ids go up by one and are never used twice in a run, so that a pending drain in the counter page
    can never be taken for another ring's. */
 #include "targets.h"
+#include "stride.h"
 #include "timer_ring.h"
 
 #include "common/clock.h"
@@ -19,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ACHIEVED_RECORDS_MIN = 20 };
+enum { ACHIEVED_RECORDS_MIN = 20, ROW_BITS = 8 };
+_Static_assert(HOLD_TARGETS_MAX == 1 << ROW_BITS, "a row and an event's place share a word");
 
 static int index_events(struct targets *targets) {
   table_clear(&targets->by_event);
@@ -27,7 +29,8 @@ static int index_events(struct targets *targets) {
     const struct target *target = targets->rows[row];
     if (target == NULL || target->held.kind == HOLD_TIMER) continue;
     for (uint32_t i = 0; i < target->held.fd_count; i++)
-      if (target->event_ids[i] != 0 && table_add(&targets->by_event, target->event_ids[i], row) < 0)
+      if (target->event_ids[i] != 0 &&
+          table_add(&targets->by_event, target->event_ids[i], i << ROW_BITS | row) < 0)
         return -ENOMEM;
   }
   return 0;
@@ -113,6 +116,7 @@ void targets_restore(struct targets *targets, const struct hold_table *held,
     struct target *target = add(targets, &entry->target, entry->fds);
     if (target == NULL) continue;
     target->is_restored = true;
+    if (target->held.kind != HOLD_TIMER) stride_forget(target);
     target->is_unmapped = target->held.kind == HOLD_PERF && perf != NULL && perf->count == 0;
     note_bad(target, target->bad_events);
   }
@@ -150,9 +154,12 @@ struct target *targets_find(const struct targets *targets, uint32_t id) {
   return NULL;
 }
 
-struct target *targets_find_event(const struct targets *targets, uint64_t event_id) {
-  uint32_t cursor, row = table_find(&targets->by_event, event_id, &cursor);
-  return row == TABLE_NONE ? NULL : targets->rows[row];
+struct target *targets_find_event(const struct targets *targets, uint64_t event_id,
+                                  uint32_t *ret_place) {
+  uint32_t cursor, found = table_find(&targets->by_event, event_id, &cursor);
+  if (found == TABLE_NONE) return NULL;
+  if (ret_place != NULL) *ret_place = found >> ROW_BITS;
+  return targets->rows[found % HOLD_TARGETS_MAX];
 }
 
 struct target *targets_find_pid(const struct targets *targets, int32_t pid) {

@@ -63,7 +63,7 @@ struct targets {
   uint32_t next_id;
   uint64_t ring_bytes;
   uint32_t census_row;   /* where the census goes on */
-  struct table by_event; /* perf event id -> row */
+  struct table by_event; /* perf event id -> row, and place << 8 */
   const struct perf_rings *perf;
 };
 
@@ -83,7 +83,9 @@ struct target *targets_add_take(struct targets *targets, const struct hold_targe
 void targets_remove(struct targets *targets, struct target *target);
 
 struct target *targets_find(const struct targets *targets, uint32_t id);
-struct target *targets_find_event(const struct targets *targets, uint64_t event_id);
+/* RET_PLACE (or NULL): which of its events it is. */
+struct target *targets_find_event(const struct targets *targets, uint64_t event_id,
+                                  uint32_t *ret_place);
 /* The newest target of PID, or NULL. */
 struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The perf sampler's rate is the asked one at any CONFIG_HZ: samples within 2 % of what was asked per
 # second that the program spent in user mode by its own getrusage, at 99, 1000 and 4000 Hz.  And a program
-# in step with the tick is told right within 3 points: two functions 2:1 after each sleep of 3 ms, which is
-# a quarter of a second of work a second.  8 s at 1613 Hz are 3200 samples, of which 3 points are 3.6
-# standard deviations; TORTURE_LONG=1: 60 s at 499 Hz, 5.5.  (A period of about a whole number of bursts of
-# 1 ms wanders slowly over them: at 997 Hz 12 s show 0.55 for 0.66.)  As root and as an ordinary user.
+# in step with the tick is told right within 3 points: two functions 2:1 after each sleep of 3 ms, in bursts
+# of 1 ms.  At rates that would be in step with the bursts if a period were always the same: two a burst
+# (1993 Hz showed 0.57 for 0.66), TORTURE_LONG=1: one a burst, for a minute (997 Hz, 0.55 for 0.66).
+# As root and as an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -22,7 +22,7 @@ sys.exit(abs(d["samples"] / user / hz - 1) > .02)
 P
 done
 
-[ -n "${TORTURE_LONG:-}" ] && hz=499 seconds=60 || hz=1613 seconds=8
+[ -n "${TORTURE_LONG:-}" ] && hz=997 seconds=60 || hz=1993 seconds=20
 run --service step --sampler perf --hz $hz -- "$targets/lockstep" $seconds >"$W/lockstep" || fail "lockstep ended with $?"
 profile '{service="step"}' >"$W/top.json" || fail "no answer for the program in step"
 /usr/bin/python3 - "$W/top.json" "$W/lockstep" <<'P' || fail "the program in step is told wrong"

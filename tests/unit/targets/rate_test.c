@@ -4,6 +4,7 @@
 #include "intake/perf_attr.h"
 #include "perf/perf_ring.h"
 #include "targets/rate.h"
+#include "targets/stride.h"
 #include "targets/targets.h"
 
 #include <errno.h>
@@ -20,20 +21,19 @@
 
 enum { OPENED = 42, INHERITED = 43 };
 
-static uint64_t event_ids[1] = {OPENED}, switched_at[1];
+static struct stride stride;
 
 static struct target target_at(uint64_t asked_ns, uint64_t set_ns) {
   struct target target = {
       .held = {.kind = HOLD_PERF, .fd_count = 1, .period_ns = asked_ns, .set_period_ns = set_ns},
-      .event_ids = event_ids,
-      .rate = {.switched_at = switched_at, .before_ns = asked_ns, .random = 7}};
-  switched_at[0] = 1000;
+      .rate = {.strides = &stride, .random = 7}};
+  stride = (struct stride){.before_ns = asked_ns, .now_ns = set_ns, .changed_at = 1000};
   return target;
 }
 
-static uint64_t weigh(struct target *target, uint64_t stream, uint64_t period_ns, uint64_t at) {
-  struct rate_sample sample = {
-      .event_id = OPENED, .stream_id = stream, .period_ns = period_ns, .position = at};
+static uint64_t weigh(struct target *target, int stream, uint64_t period_ns, uint64_t at) {
+  struct stride_sample sample = {
+      .is_inherited = stream == INHERITED, .period_ns = period_ns, .position = at};
   return rate_weigh(target, &sample);
 }
 
@@ -192,7 +192,7 @@ static void a_real_event_takes_the_new_period_and_waits_for_the_drain(void **sta
   for (unsigned i = 0; i < rings.count; i++)
     perf_ring_release(&rings.cpus[i], perf_ring_head(&rings.cpus[i]));
   assert_int_equal(rate_set(target, 30 * MS), 0);
-  assert_int_equal(rate_longest_ns(target), 30 * MS);
+  assert_int_equal(rate_longest_ns(target), 36 * MS);
   targets_fini(&targets);
   perf_rings_close(&rings);
 }

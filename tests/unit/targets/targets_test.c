@@ -52,7 +52,7 @@ static void a_target_whose_events_went_bad_is_kept_and_says_so(void **state) {
   target_explain(target, why, sizeof why);
   assert_string_equal(why, "not sampled any more on 2 of 2 CPUs: perf: an event went bad; "
                            "asked for by name");
-  assert_null(targets_find_event(&targets, 0));
+  assert_null(targets_find_event(&targets, 0, NULL));
 }
 
 static void a_ring_that_cannot_be_mapped_again_is_the_reason(void **state) {

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel measures an event's period in CPU time of its thread: what is left of it when the
+   thread leaves the CPU is kept for its return.  So a program that works in bursts is not favoured
+   for sleeping, but one whose bursts last about one period, or two, or a half, is met at nearly the
+   same place of each: bursts of 1.0 ms at 997 Hz (1.003 ms) showed two functions 0.55 where 0.66
+   was true, for twelve seconds.  That is in the number and not in the moment of the start, hence
+   the period itself must move.
+
+   Each event runs for a hundred samples with one period, then with another that is longer or
+   shorter, by a fiftieth at first and up to a fifth later: as much as leaves the rate right within
+   1 %.  Which of the two is decided by what the target's samples are ahead or behind; how much is
+   not drawn but spread evenly (steps of the golden ratio).  In a simulation of 15 s of such bursts
+   the error had a mean of 0.6 points and a maximum of 2.2 in 240 runs; independent moments would
+   have a mean of 0.3.
+
+   What the kernel does with PERF_EVENT_IOC_PERIOD is not in its manual.  Measured on 6.18: the
+   opened event begins a whole period of the new length, and what had passed of the old one is lost
+   (half a period of a hundred and more, which the exact rest shows as [unsampled]); the PERIOD
+   field of its samples keeps saying the first one for ever; events that threads and children
+   inherited before stay as they are, field and rate; those inherited later have the new period in
+   both.  So the field is believed of inherited events, and of the opened event what was set here,
+   from the place in the ring on where the change took effect. */
+#include "stride.h"
+#include "rate.h"
+#include "targets.h"
+
+#include "common/clock.h"
+#include "perf/perf_ring.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* of 2^64: steps by it leave no gap and no heap */
+#define FIRST_PART 0.02
+#define EXACT 100.0 /* 1 % */
+
+uint64_t stride_near(const struct stride_choice *choice) {
+  double most = choice->per_stride > 0 ? choice->samples / choice->per_stride / EXACT : 0;
+  if (most < FIRST_PART) most = FIRST_PART;
+  if (most > 1.0 / STRIDE_PART) most = 1.0 / STRIDE_PART;
+  double part = (double)(choice->random >> 32) / (double)UINT32_MAX * most;
+  uint64_t off_ns = (uint64_t)((double)choice->period_ns * part);
+  return choice->debt_ns > 0 ? choice->period_ns - off_ns : choice->period_ns + off_ns;
+}
+
+bool stride_is_near(uint64_t period_ns, uint64_t asked_ns) {
+  uint64_t most = asked_ns / STRIDE_PART + asked_ns / STRIDE_PART / STRIDE_PART;
+  return period_ns >= asked_ns - most && period_ns <= asked_ns + most;
+}
+
+static const struct perf_ring *ring_of(const struct target *target, uint32_t event) {
+  if (target->perf == NULL || target->perf->count == 0) return NULL;
+  return &target->perf->cpus[event % target->perf->count];
+}
+
+/* What was recorded before the last change has been drained. */
+static bool is_settled(const struct target *target, uint32_t event) {
+  const struct perf_ring *ring = ring_of(target, event);
+  return ring == NULL || perf_ring_tail(ring) >= target->rate.strides[event].changed_at;
+}
+
+static bool are_settled(const struct target *target) {
+  for (uint32_t i = 0; i < target->held.fd_count; i++)
+    if (!is_settled(target, i)) return false;
+  return true;
+}
+
+/* Without memory nothing is varied. */
+static bool has_strides(struct target *target) {
+  struct rate *rate = &target->rate;
+  if (rate->strides == NULL) rate->strides = calloc(target->held.fd_count, sizeof *rate->strides);
+  return rate->strides != NULL;
+}
+
+static int set(struct target *target, uint32_t event, uint64_t period_ns) {
+  struct rate *rate = &target->rate;
+  struct stride *stride = &rate->strides[event];
+  const struct perf_ring *ring = ring_of(target, event);
+  if (rate->spread == 0) rate->spread = rate_random(rate);
+  struct stride_choice choice = {.period_ns = period_ns,
+                                 .debt_ns = rate->debt_ns,
+                                 .random = rate->spread += GOLDEN,
+                                 .samples = (double)(target->records - rate->base_records),
+                                 .per_stride = (double)stride->samples};
+  uint64_t near_ns = stride_near(&choice);
+  if (ioctl(target->fds[event], PERF_EVENT_IOC_PERIOD, &near_ns) != 0) return -errno;
+  *stride = (struct stride){.before_ns = stride->now_ns,
+                            .now_ns = near_ns,
+                            .changed_at = ring != NULL ? perf_ring_head(ring) : 0};
+  return 0;
+}
+
+int stride_set_all(struct target *target, uint64_t period_ns) {
+  if (!has_strides(target)) return -ENOMEM;
+  if (!are_settled(target)) return -EBUSY;
+  target->rate.debt_ns = 0;
+  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+    target->rate.strides[i].samples = 0; /* of another rate */
+    int error = set(target, i, period_ns);
+    if (error) return error;
+  }
+  return 0;
+}
+
+/* What inherited events owe for ever nobody can pay: it is forgotten from a stride on. */
+static void owe(struct rate *rate, uint64_t period_ns, int64_t more_ns) {
+  int64_t most = (int64_t)(STRIDE_SAMPLES_MIN * period_ns), debt = rate->debt_ns + more_ns;
+  rate->debt_ns = debt > most ? most : debt < -most ? -most : debt;
+}
+
+void stride_vary(struct target *target) {
+  uint64_t period_ns = rate_period_ns(target);
+  if (target->held.kind == HOLD_TIMER || !has_strides(target)) return;
+  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+    if (target->rate.strides[i].samples < STRIDE_SAMPLES_MIN || !is_settled(target, i)) continue;
+    owe(&target->rate, period_ns, (int64_t)(period_ns / 2)); /* which the change will lose */
+    set(target, i, period_ns);
+  }
+}
+
+void stride_forget(struct target *target) {
+  if (!has_strides(target)) return;
+  for (uint32_t i = 0; i < target->held.fd_count; i++)
+    target->rate.strides[i] =
+        (struct stride){.now_ns = rate_period_ns(target), .before_ns = rate_period_ns(target)};
+}
+
+static uint64_t own_period_ns(const struct stride *stride, const struct stride_sample *sample) {
+  uint64_t set_ns = sample->position < stride->changed_at ? stride->before_ns : stride->now_ns;
+  return set_ns != 0 ? set_ns : sample->period_ns;
+}
+
+uint64_t stride_take(struct target *target, const struct stride_sample *sample) {
+  uint64_t asked_ns = rate_period_ns(target), period_ns = sample->period_ns;
+  if (!has_strides(target) || sample->event >= target->held.fd_count) return period_ns;
+  struct stride *stride = &target->rate.strides[sample->event];
+  if (!sample->is_inherited) period_ns = own_period_ns(stride, sample);
+  stride->samples += !sample->is_inherited;
+  if (stride_is_near(period_ns, asked_ns))
+    owe(&target->rate, asked_ns, (int64_t)period_ns - (int64_t)asked_ns);
+  return period_ns;
+}
