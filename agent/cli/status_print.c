@@ -167,13 +167,14 @@ static const char *print_rate(const cJSON *target, char why[AMOUNT_BYTES]) {
 }
 
 static void print_target(const cJSON *target, FILE *out) {
-  char asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES];
+  char asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES], pid[AMOUNT_BYTES] = "all";
+  if (number(target, "pid") > 0) snprintf(pid, sizeof pid, "%.0f", number(target, "pid"));
   snprintf(asked, sizeof asked, "%.4g", number(target, "asked_hz"));
   snprintf(achieved, sizeof achieved, "%.4g", number(target, "achieved_hz"));
-  fprintf(out, "  %7.0f %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s\n", number(target, "pid"),
-          text(target, "service"), text(target, "sampler"), asked, achieved,
-          number(target, "samples"), number(target, "cpu_seconds"), state_of(target),
-          print_rate(target, rate), text(target, "why")[0] ? "; " : "", text(target, "why"));
+  fprintf(out, "  %7s %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s\n", pid, text(target, "service"),
+          text(target, "sampler"), asked, achieved, number(target, "samples"),
+          number(target, "cpu_seconds"), state_of(target), print_rate(target, rate),
+          text(target, "why")[0] ? "; " : "", text(target, "why"));
   if (text(target, "lock_step")[0])
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             text(target, "lock_step"));

@@ -7,6 +7,9 @@
    The daemon's own time is everybody's: where rates are left alone (budget.h), they bear their part
    of it by their number of samples.
 
+   Of the first second nothing is booked: then the daemon starts, reads the kernel's symbols and the
+   mappings of all that runs.
+
    Purses: of CPU a minute's worth; of bytes a quarter of a day's, filled by three quarters a day,
    so that any 24 hours stay within the whole. */
 #include "budget.h"
@@ -46,6 +49,7 @@ struct budget {
   uint64_t look_ns, cpu_step_ns, bytes_step_ns, start_ns; /* CLOCK_MONOTONIC */
   uint64_t spooled_bytes, batches;                        /* at the last step of bytes */
   double factor, floor;
+  bool is_begun;
   double daemon_percent, added_percent, stuck_percent; /* averages */
   const char *told_state, *told_reason;                /* constants; compared as pointers */
   uint64_t told_ns;
@@ -170,6 +174,12 @@ static void apply(struct worker *worker) {
   }
 }
 
+/* What the start itself has taken no rate can lower, and it comes once. */
+static void begin(struct budget *budget, uint64_t now) {
+  budget->is_begun = true;
+  budget->cpu_step_ns = budget->bytes_step_ns = budget->start_ns = now;
+}
+
 void budget_step(struct worker *worker) {
   struct budget *budget = worker->budget;
   uint64_t now = clock_monotonic_ns();
@@ -178,6 +188,10 @@ void budget_step(struct worker *worker) {
   struct cost_spent spent = {.daemon_ns = 0};
   mark_targets(worker);
   cost_look(&budget->meter, &worker->targets, debug_sender_cpu_ns(worker->debug), &spent);
+  if (!budget->is_begun) {
+    begin(budget, now);
+    return;
+  }
   budget->spent.daemon_ns += spent.daemon_ns;
   budget->spent.samples_ns += spent.samples_ns;
   budget->spent.stuck_ns += spent.stuck_ns;

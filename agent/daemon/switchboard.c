@@ -34,6 +34,7 @@ static const char *file_name(const char *path) {
 const char *switchboard_service(const struct worker *worker, const struct target *target) {
   const struct process *root = processes_find(worker->processes, target->held.pid);
   if (target->held.service[0] != '\0') return target->held.service;
+  if (target->held.kind == HOLD_BOARD) return "[board]";
   return file_name(root && root->exe ? root->exe : target->held.exe);
 }
 

@@ -27,6 +27,7 @@
 #include "common/log.h"
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
+#include "keeper/board_events.h"
 #include "targets/image.h"
 #include "targets/stride.h"
 #include "targets/switch.h"
@@ -448,6 +449,14 @@ static int start_events(struct worker *worker) {
   return is_added ? 0 : -ENOMEM;
 }
 
+static void start_board(struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->held.kind == HOLD_BOARD)
+      board_events_start(target->fds, target->held.fd_count);
+  }
+}
+
 static int start(struct worker *worker) {
   struct intake_parts intake = {.listener = worker->keeper->listener,
                                 .for_all = worker->settings->is_system,
@@ -464,6 +473,7 @@ static int start(struct worker *worker) {
   if (!error) error = start_uplink(worker);
   if (!error) error = start_events(worker);
   if (!error) error = intake_start(&intake, &worker->intake);
+  if (!error) start_board(worker);
   return error;
 }
 
