@@ -20,10 +20,14 @@
    what is about to exec, as shells do after a fork, must not leave a timer behind that expires
    before the next program has met it.
 
-   The sample comes first, so that it still has the weight of the period that it ends.  Another
-   thread's expiry that is on its way while its period changes is weighed with the new one: an error
-   of less than one sample a thread and change. */
+   The sample comes first, so that it still has the weight of the period that it ends.  The thread
+   that obeys stands right behind it: its next one comes a whole new period after it, for a random
+   part of one would be a gift of half a period with each change.  To the other threads the change
+   comes at any time; what is left of their old period becomes the same part of the new one, which
+   gives and takes alike.  An expiry that is on its way meanwhile is weighed with the new period: an
+   error of less than one sample a thread and change. */
 #include "control.h"
+#include "arch.h"
 #include "call_gate.h"
 #include "process_timer.h"
 #include "raw_syscall.h"
@@ -177,29 +181,58 @@ static void begin_process_timer(void) {
   let_go();
 }
 
+static uint64_t period_of(const struct thread_slot *thread) {
+  return atomic_load(&thread->scale) * control.terms.unit_ns;
+}
+
+/* CPU time from now to the next sample of THREAD, whose timer runs, if its period became
+   PERIOD_NS; IS_OWN: in its own handler. */
+static uint64_t due_ns_of(const struct thread_slot *thread, uint64_t period_ns, bool is_own) {
+  uint64_t old_ns = period_of(thread), left_ns = sample_timer_left_ns(thread->timer);
+  if (left_ns > old_ns) left_ns = old_ns;
+  if (!is_own) return 1 + (uint64_t)((unsigned __int128)(period_ns - 1) * left_ns / old_ns);
+  uint64_t spent_ns = old_ns - left_ns;
+  return spent_ns < period_ns ? period_ns - spent_ns : 1;
+}
+
+/* Stops THREAD's timer until the wish is another. */
+static void pause_thread(struct thread_slot *thread, bool is_own) {
+  if (thread->timer < 0) return;
+  thread->due_ns = is_own ? due_ns_of(thread, period_of(thread), true) : 0;
+  disarm(thread);
+}
+
+/* CPU time to the first sample of THREAD, which has no timer. */
+static uint64_t first_ns_of(const struct thread_slot *thread, uint64_t period_ns) {
+  if (thread->due_ns != 0 && thread->due_ns < period_ns) return thread->due_ns;
+  if (thread->due_ns != 0) return period_ns;
+  return sample_timer_first_ns(period_ns, next_seed((uint32_t)atomic_load(&thread->owner)));
+}
+
 /* Makes the timer of THREAD, which the caller has closed, what the wish says. */
-static int apply(struct thread_slot *thread) {
+static int apply(struct thread_slot *thread, bool is_own) {
   uint32_t scale = atomic_load(&control.scale);
   if (is_by_process()) {
     atomic_store(&thread->scale, scale);
     return 0;
   }
   if (!is_wanted()) {
-    disarm(thread);
+    pause_thread(thread, is_own);
     return 0;
   }
   bool is_armed = thread->timer >= 0;
   if (is_armed && atomic_load(&thread->scale) == scale) return 0;
-  uint32_t tid = (uint32_t)atomic_load(&thread->owner);
   uint64_t period_ns = scale * control.terms.unit_ns;
   struct sample_timer_plan plan = {.signal = control.terms.signal,
                                    .period_ns = period_ns,
-                                   .first_ns = sample_timer_first_ns(period_ns, next_seed(tid))};
+                                   .first_ns = is_armed ? due_ns_of(thread, period_ns, is_own)
+                                                        : first_ns_of(thread, period_ns)};
   atomic_store(&thread->scale, scale);
   if (is_armed) return sample_timer_set(&plan, thread->timer);
   int error = -EAGAIN;
   if (atomic_load(&control.armed) < control.timers_max)
-    error = sample_timer_arm(&plan, tid, thread_slot_token(thread), &thread->timer);
+    error = sample_timer_arm(&plan, (uint32_t)atomic_load(&thread->owner),
+                             thread_slot_token(thread), &thread->timer);
   if (error == 0)
     count_armed(1);
   else
@@ -213,7 +246,7 @@ int control_begin_thread(struct thread_slot *thread) {
   if (is_by_process()) begin_process_timer();
   do {
     epoch = atomic_load(&control.epoch);
-    error = apply(thread);
+    error = apply(thread, false);
     if (error != 0) return error;
     thread_slot_open(thread);
   } while (atomic_load(&control.epoch) != epoch && thread_slot_close(thread));
@@ -241,12 +274,13 @@ static bool is_of_this_process(struct thread_slot *thread) {
 }
 
 static void obey(struct ring_process *row, uint32_t serial) {
+  const struct thread_slot *self = thread_slot_of(arch_thread_pointer());
   take_wish();
   if (is_by_process()) apply_to_process(0);
   for (unsigned i = 0; i < thread_slot_used(); i++) {
     struct thread_slot *thread = thread_slot_at(i);
     if (!is_of_this_process(thread) || !thread_slot_close(thread)) continue;
-    apply(thread);
+    apply(thread, thread == self);
     thread_slot_open(thread);
   }
   atomic_store(&control.seen, serial);

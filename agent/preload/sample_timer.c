@@ -69,6 +69,12 @@ int sample_timer_arm(const struct sample_timer_plan *plan, uint32_t tid, void *t
   return 0;
 }
 
+uint64_t sample_timer_left_ns(int timer) {
+  struct timer_times times = {0};
+  if (raw_syscall(SYS_timer_gettime, (uintptr_t)timer, (uintptr_t)&times, 0, 0) != 0) return 0;
+  return (uint64_t)times.first.tv_sec * NS_PER_S + (uint64_t)times.first.tv_nsec;
+}
+
 void sample_timer_disarm(int timer) {
   raw_syscall(SYS_timer_delete, (uintptr_t)timer, 0, 0, 0);
 }

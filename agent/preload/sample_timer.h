@@ -19,6 +19,9 @@ int sample_timer_arm(const struct sample_timer_plan *plan, uint32_t tid, void *t
 /* Gives TIMER another period.  Returns 0 or -errno.  Signal-safe. */
 int sample_timer_set(const struct sample_timer_plan *plan, int timer);
 
+/* CPU time until TIMER's next expiry, or 0 when there will be none.  Signal-safe. */
+uint64_t sample_timer_left_ns(int timer);
+
 /* Deletes TIMER: no signal of it arrives after this returns, except where the thread has blocked
    it or is already on its way into the handler.  Signal-safe. */
 void sample_timer_disarm(int timer);

@@ -52,6 +52,7 @@ struct thread_slot *thread_slot_claim(uint64_t owner) {
     slot->place = 0;
     atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->scale, 1, memory_order_relaxed);
+    slot->due_ns = 0;
     slot->timer = -1;
     slot->is_counted = false;
     slot->is_forking = false;

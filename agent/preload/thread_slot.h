@@ -25,6 +25,7 @@ struct thread_slot {
   _Atomic uintptr_t self;   /* its thread pointer (arch.h), 0: not known yet */
   _Atomic uint32_t is_open; /* control.c may take it to change its timer */
   _Atomic uint32_t scale;   /* units that an expiry stands for */
+  uint64_t due_ns;          /* paused: CPU time to its next sample, 0: any; by who took the slot */
   int timer;                /* the kernel's id, -1: none; of whoever has taken the slot */
   bool is_counted;          /* already counted as unsampled */
   bool is_forking;          /* between before and after fork, inside the gate */

@@ -5,8 +5,10 @@
    A timer target switches itself, because only a process can delete its own timers, and that takes
    system calls in its signal handler.  Two things could hurt it then.  A sandbox that it entered
    meanwhile may kill it for the call: so a process asks first, and is permitted only when the
-   kernel says that no thread has more seccomp filters than at registration; the permission is taken
-   back with the next tick, so that it cannot be used after the program has entered a sandbox later.
+   kernel says that no thread has more seccomp filters than at registration.  A permission is good
+   for one tick, so that it cannot be used after the program has entered a sandbox later; to a
+   process whose next sample is not due yet it is given anew, after another look where it has run
+   meanwhile.
    And where there are no timers no sample comes, so it must be woken by a signal, which would end
    the poll() of a sleeping thread with EINTR: so only a thread that is on a CPU is
    nudged, as far as can be told (it is said to run, and has used CPU time since the last look: so
@@ -141,6 +143,19 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   nudge(target, pid, look.running);
 }
 
+/* PID's threads look as they did when it was permitted.  The clock is read first: what a thread
+   does during the look shows at the next tick. */
+static bool may_keep(const struct target *target, const struct ring_process_view *view,
+                     struct switch_watch *watch) {
+  pid_t pid = (pid_t)view->pid;
+  uint64_t cpu_ns = proc_cpu_ns(pid);
+  if (view->permitted != watch->serial || view->seen == watch->serial) return false;
+  if (view->armed == 0 || view->has_left) return false; /* no sample will come: it needs a nudge */
+  if (cpu_ns == watch->cpu_ns) return true;
+  watch->cpu_ns = cpu_ns;
+  return is_ours(target, pid) && look_at_process(target, pid, 0).may_call;
+}
+
 static void step_row(struct target *target, unsigned row) {
   struct ring_process_view view;
   ring_switch_look(&target->ring, row, &view);
@@ -152,7 +167,8 @@ static void step_row(struct target *target, unsigned row) {
   uint32_t serial = ring_switch_serial(&target->ring);
   struct switch_watch *watch = &target->watches[row];
   if (watch->serial != serial) *watch = (struct switch_watch){.serial = serial};
-  if (view.permitted != 0) { /* used or not: no longer than a tick */
+  if (view.permitted != 0 && may_keep(target, &view, watch)) return;
+  if (view.permitted != 0) {
     ring_switch_permit(&target->ring, row, &view, 0);
     ring_switch_look(&target->ring, row, &view);
   }

@@ -3,6 +3,7 @@
    out one ring and looks into it after the program has ended. */
 #include "intake/intake_format.h"
 #include "ring/ring_reader.h"
+#include "ring/ring_switch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +42,7 @@ struct fake {
   struct intake_request last;
   _Atomic int requests; /* released after `last` and `maps` are written */
   char maps[4096];
+  _Atomic int is_over; /* the program has ended */
 };
 
 struct outcome {
@@ -246,6 +248,49 @@ static void the_weight_of_all_threads_is_the_cpu_time(void **state) {
   assert_true(ratio > .95 && ratio < 1.05);
 }
 
+static const struct timespec a_millisecond = {.tv_nsec = 1000000};
+
+/* What a daemon does for a change, each process being permitted as soon as it asks. */
+static bool is_change_met(uint32_t serial) {
+  bool is_met = false;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    struct ring_process_view view;
+    ring_switch_look(&fake.ring, row, &view);
+    if (view.pid == 0) continue;
+    if (view.asked == serial) ring_switch_permit(&fake.ring, row, &view, serial);
+    is_met |= view.seen == serial;
+  }
+  return is_met;
+}
+
+/* Ten times the period, and back, as fast as the program obeys. */
+static void *swing(void *ret_changes) {
+  int *changes = ret_changes;
+  while (!fake.is_over) {
+    ring_switch_set_period(&fake.ring, PERIOD_NS * (*changes % 2 ? 1 : 10));
+    ring_switch_raise(&fake.ring);
+    while (!fake.is_over && !is_change_met(ring_switch_serial(&fake.ring)))
+      nanosleep(&a_millisecond, NULL);
+    ++*changes;
+  }
+  return NULL;
+}
+
+static void the_weight_is_kept_through_changes_of_the_rate(void **state) {
+  (void)state;
+  int changes = 0;
+  pthread_t swinging;
+  start(ANSWERS);
+  assert_int_equal(pthread_create(&swinging, NULL, swing, &changes), 0);
+  struct outcome outcome = RUN(TARGETS "spin", "3000");
+  fake.is_over = 1;
+  pthread_join(swinging, NULL);
+  assert_int_equal(outcome.status, 0);
+  assert_true(changes >= 20);
+  double ratio = (double)(count().weight * PERIOD_NS) * 1e-9 / cpu_seconds(&outcome.usage);
+  assert_true(ratio > .93 && ratio < 1.07);
+}
+
 static double said_seconds(void) {
   return (double)ring_reader_exit_cpu_ns(&fake.ring) * 1e-9;
 }
@@ -423,6 +468,7 @@ static void a_quarter_of_the_signals_that_a_user_may_queue_stays_free(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(the_weight_of_all_threads_is_the_cpu_time),
+      CLAIM(the_weight_is_kept_through_changes_of_the_rate),
       CLAIM(the_request_says_what_the_environment_says),
       CLAIM(a_program_says_at_its_end_what_it_has_spent),
       CLAIM(a_program_that_may_be_in_a_sandbox_says_nothing),
