@@ -1,217 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A few lines on the daemon, then one row a program.  What a daemon of another version does not say
-   is left out or shown as nothing; no field is needed for the rest to be printed.
+/* A few lines on the daemon, then one row a program (status_programs.c).
 
-   Times and amounts are rounded for reading; --format json has them as they are. */
+   Samples are told by where they are now, so that the line adds up by itself: with the collector,
+   in the spool, in the open window, lost.  It is about this daemon since its start; the collector's
+   /api/v1/loss is about the board since ever, and as late as the last ping.
+
+   What is spent is judged by its figures and not by the state alone: a budget holds what may be
+   spent over time, and an eye that sees "1.2 % (budget 0.5 %)" wants to know why. */
 #include "status_print.h"
+#include "amount.h"
+#include "field.h"
+#include "status_programs.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-enum { AMOUNT_BYTES = 32 };
-
-static const cJSON *field(const cJSON *object, const char *name) {
-  return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static double number(const cJSON *object, const char *name) {
-  const cJSON *value = field(object, name);
-  return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
-static const char *text(const cJSON *object, const char *name) {
-  const cJSON *value = field(object, name);
-  return cJSON_IsString(value) && value->valuestring != NULL ? value->valuestring : "";
-}
-
-/* "1 sample", "2 samples". */
-static const char *plural(double count) {
-  return count == 1 ? "" : "s";
-}
-
-static bool is_true(const cJSON *object, const char *name) {
-  return cJSON_IsTrue(field(object, name));
-}
-
-static const char *print_bytes(double bytes, char amount[AMOUNT_BYTES]) {
-  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  unsigned unit = 0;
-  while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
-    bytes /= 1024;
-    unit++;
-  }
-  snprintf(amount, AMOUNT_BYTES, unit > 0 && bytes < 10 ? "%.1f %s" : "%.0f %s", bytes,
-           units[unit]);
-  return amount;
-}
-
-static const char *print_time(double seconds, char amount[AMOUNT_BYTES]) {
-  if (seconds < 120)
-    snprintf(amount, AMOUNT_BYTES, "%.0f s", seconds);
-  else if (seconds < 7200)
-    snprintf(amount, AMOUNT_BYTES, "%.0f min", seconds / 60);
-  else if (seconds < 172800)
-    snprintf(amount, AMOUNT_BYTES, "%.0f h", seconds / 3600);
-  else
-    snprintf(amount, AMOUNT_BYTES, "%.0f days", seconds / 86400);
-  return amount;
-}
+#define MARGIN "            "
 
 static void print_head(const cJSON *status, const char *socket, FILE *out) {
   char uptime[AMOUNT_BYTES];
-  fprintf(out, "daemon %.0f, version %s, up %s\n", number(status, "pid"), text(status, "version"),
-          print_time(number(status, "uptime_s"), uptime));
-  fprintf(out, "  state     %s (socket %s)\n", text(status, "state"), socket);
-  if (text(status, "kill_switch")[0])
-    fprintf(out, "  disabled  by %s: nothing is sampled while it is there\n",
-            text(status, "kill_switch"));
-  const cJSON *perf = field(status, "perf");
-  fprintf(out, "  perf      %s%s%s\n", is_true(perf, "available") ? "available" : "not available",
-          text(perf, "why")[0] ? ": " : "", text(perf, "why"));
+  const cJSON *perf = field_find(status, "perf");
+  const char *why = field_text(perf, "why"), *kill_switch = field_text(status, "kill_switch");
+  fprintf(out, "daemon %.0f, version %s, up %s\n", field_number(status, "pid"),
+          field_text(status, "version"), amount_time(field_number(status, "uptime_s"), uptime));
+  fprintf(out, "  state     %s (socket %s)\n", field_text(status, "state"), socket);
+  if (kill_switch[0] != '\0')
+    fprintf(out, "  disabled  by %s: nothing is sampled while it is there\n", kill_switch);
+  fprintf(out, "  perf      %s%s%s\n",
+          field_is_true(perf, "available") ? "available" : "not available", why[0] ? ": " : "",
+          why);
 }
 
 static void print_uplink(const cJSON *status, FILE *out) {
   char sent[AMOUNT_BYTES], retry[AMOUNT_BYTES];
-  const cJSON *uplink = field(status, "uplink");
-  const char *collector = text(status, "collector"), *page = text(uplink, "page_url");
+  const cJSON *uplink = field_find(status, "uplink");
+  const char *collector = field_text(status, "collector"), *page = field_text(uplink, "page_url");
+  const char *why = field_text(uplink, "why");
+  double retry_ms = field_number(uplink, "retry_in_ms");
   fprintf(out, "  uplink    %s: %s%s%s", collector[0] ? collector : "no collector",
-          text(uplink, "state"), text(uplink, "why")[0] ? ": " : "", text(uplink, "why"));
-  double retry_ms = number(uplink, "retry_in_ms");
-  if (!is_true(uplink, "connected") && retry_ms > 0)
-    fprintf(out, "; next try in %s", print_time(retry_ms / 1000, retry));
-  fprintf(out, "\n            %.0f batch%s acked, %s sent%s%s\n", number(uplink, "acked_batches"),
-          number(uplink, "acked_batches") == 1 ? "" : "es",
-          print_bytes(number(uplink, "sent_bytes"), sent), page[0] ? ", shown at " : "", page);
+          field_text(uplink, "state"), why[0] ? ": " : "", why);
+  if (!field_is_true(uplink, "connected") && retry_ms > 0)
+    fprintf(out, "; next try in %s", amount_time(retry_ms / 1000, retry));
+  fputs("\n" MARGIN, out);
+  amount_print_count(field_number(uplink, "acked_batches"), "batch", out);
+  fprintf(out, " stored by the collector, %s sent%s%s\n",
+          amount_bytes(field_number(uplink, "sent_bytes"), sent), page[0] ? "; the page: " : "",
+          page);
 }
 
 static void print_spool(const cJSON *status, FILE *out) {
   char bytes[AMOUNT_BYTES], room[AMOUNT_BYTES];
-  const cJSON *spool = field(status, "spool");
-  fprintf(out, "  spool     %.0f batch%s, %.0f sample%s, %s of %s", number(spool, "entries"),
-          number(spool, "entries") == 1 ? "" : "es", number(spool, "records"),
-          plural(number(spool, "records")), print_bytes(number(spool, "bytes"), bytes),
-          print_bytes(number(spool, "bytes_max"), room));
-  if (number(spool, "corrupt_segments") + number(spool, "quarantined") > 0)
-    fprintf(out, "; %.0f corrupt file%s, %.0f batch%s refused for good",
-            number(spool, "corrupt_segments"), plural(number(spool, "corrupt_segments")),
-            number(spool, "quarantined"), number(spool, "quarantined") == 1 ? "" : "es");
-  fprintf(out, "%s%s\n", text(spool, "error")[0] ? "; last error: " : "", text(spool, "error"));
+  const cJSON *spool = field_find(status, "spool"), *loss = field_find(status, "loss");
+  const char *error = field_text(spool, "error");
+  double corrupt = field_number(spool, "corrupt_segments");
+  double refused = field_number(spool, "quarantined"), records = field_number(spool, "records");
+  double earlier = records - field_number(loss, "spooled");
+  fputs("  spool     ", out);
+  amount_print_count(field_number(spool, "entries"), "batch", out);
+  fputs(" waiting, ", out);
+  amount_print_count(records, "sample", out);
+  if (field_find(loss, "spooled") != NULL && earlier > 0)
+    fprintf(out, " (%.0f of earlier daemons)", earlier);
+  fprintf(out, ", %s of %s", amount_bytes(field_number(spool, "bytes"), bytes),
+          amount_bytes(field_number(spool, "bytes_max"), room));
+  if (corrupt + refused > 0) {
+    fputs("; ", out);
+    amount_print_count(corrupt, "corrupt file", out);
+    fputs(", ", out);
+    amount_print_count(refused, "batch", out);
+    fputs(" refused for good", out);
+  }
+  fprintf(out, "%s%s\n", error[0] ? "; last error: " : "", error);
+}
+
+/* Where the samples are; an older daemon tells only the sum of the first two. */
+static void print_places(const cJSON *loss, FILE *out) {
+  if (field_find(loss, "acked") == NULL)
+    fprintf(out, "%.0f in batches", field_number(loss, "shipped"));
+  else
+    fprintf(out, "%.0f stored by the collector, %.0f in the spool", field_number(loss, "acked"),
+            field_number(loss, "spooled"));
+  fprintf(out, ", %.0f in the open window", field_number(loss, "open"));
 }
 
 static void print_loss(const cJSON *status, FILE *out) {
-  const cJSON *loss = field(status, "loss"), *dropped;
-  double total = 0;
-  fprintf(out, "  samples   %.0f produced, %.0f shipped, %.0f in the open window",
-          number(loss, "produced"), number(loss, "shipped"), number(loss, "open"));
-  cJSON_ArrayForEach(dropped, field(loss, "dropped")) {
-    if (!cJSON_IsNumber(dropped) || dropped->valuedouble <= 0) continue;
-    fprintf(out, "%s%s %.0f", total > 0 ? ", " : "; lost: ", dropped->string, dropped->valuedouble);
-    total += dropped->valuedouble;
+  const cJSON *loss = field_find(status, "loss"), *item;
+  double total = 0, threads = field_number(loss, "threads_unsampled");
+  fprintf(out, "  samples   %.0f since this daemon's start: ", field_number(loss, "produced"));
+  print_places(loss, out);
+  cJSON_ArrayForEach(item, field_find(loss, "dropped")) {
+    if (!cJSON_IsNumber(item) || item->valuedouble <= 0) continue;
+    fprintf(out, "%s%s %.0f", total > 0 ? ", " : "; lost: ", item->string, item->valuedouble);
+    total += item->valuedouble;
   }
   fputs(total > 0 ? "\n" : ", none lost\n", out);
-  double threads = number(loss, "threads_unsampled");
-  if (threads > 0)
-    fprintf(out, "            %.0f thread%s could not be sampled\n", threads, plural(threads));
-  const cJSON *reason;
-  unsigned printed = 0;
-  cJSON_ArrayForEach(reason, field(loss, "unsampled"))
-      fprintf(out, "%s%.0f %s",
-              printed++ > 0 ? ", " : "            threads not sampled now: ", reason->valuedouble,
-              reason->string);
-  if (printed > 0) fputc('\n', out);
+  if (threads > 0) {
+    fputs(MARGIN, out);
+    amount_print_count(threads, "thread", out);
+    fputs(" could not be sampled\n", out);
+  }
+  const char *before = MARGIN "threads not sampled now: ";
+  cJSON_ArrayForEach(item, field_find(loss, "unsampled")) {
+    fprintf(out, "%s%.0f %s", before, item->valuedouble, item->string);
+    before = ", ";
+  }
+  if (before[0] == ',') fputc('\n', out);
 }
 
-static const char *state_of(const cJSON *target) {
-  if (is_true(target, "ended")) return "ended";
-  const char *state = text(target, "state");
-  return strcmp(state, "paused") == 0 || strcmp(state, "off") == 0 ? state : "runs";
-}
-
-static void print_cost(const cJSON *status, FILE *out) {
+/* The words for the state of the budget, in which what is spent has the last. */
+static const char *explain_budget(const cJSON *cost, const cJSON *budget) {
   static const char *const states[][2] = {
       {"off", "no budget"},
       {"within", "within the budget"},
-      {"window", "windows are longer, to hold the budget of bytes"},
+      {"window", "within the budget; windows are longer, to hold that of bytes"},
       {"cpu", "rates are lowered to hold --budget-cpu"},
       {"bytes", "rates are lowered to hold --budget-bytes"},
       {"floor", "over the budget at the lowest rate"},
-      {"threads", "rates are lowered; threads from before go on at the old one"}};
-  char day[AMOUNT_BYTES], budget[AMOUNT_BYTES];
-  const cJSON *cost = field(status, "cost"), *limits = field(status, "budget");
-  if (cost == NULL) return; /* a daemon of an older version */
-  const char *state = text(limits, "state");
+      {"threads", "rates are lowered; threads from before go on at the old one"},
+      {"unheld", "over the budget: the default one does not hold rates that were asked for (--hz, "
+                 "ctl rate), --budget-cpu and --budget-bytes do"}};
+  const char *state = field_text(budget, "state");
+  double cpu = field_number(budget, "cpu_percent"), bytes = field_number(budget, "bytes_day");
+  bool is_over = (cpu > 0 && field_number(cost, "added_cpu_percent") > cpu) ||
+                 (bytes > 0 && field_number(cost, "bytes_day") > bytes);
+  if (is_over && (strcmp(state, "within") == 0 || strcmp(state, "window") == 0))
+    return "over the budget for a while: what was not spent before pays for it";
   for (unsigned i = 0; i < sizeof states / sizeof *states; i++)
-    if (strcmp(states[i][0], state) == 0) state = states[i][1];
-  fprintf(out, "  cost      daemon %.2g %%, with samples %.2g %% of a CPU (budget %.4g %%); ",
-          number(cost, "daemon_cpu_percent"), number(cost, "added_cpu_percent"),
-          number(limits, "cpu_percent"));
-  fprintf(out, "%s in 24 h (budget %s)\n", print_bytes(number(cost, "bytes_day"), day),
-          print_bytes(number(limits, "bytes_day"), budget));
-  fprintf(out, "            %s; a sample: %.0f ns by perf, %.0f ns by signal", state,
-          number(cost, "perf_sample_ns"), number(cost, "signal_ns"));
-  if (number(cost, "handler_runs") > 0)
-    fprintf(out, " and %.0f ns of handler (99 %% below %.0f)", number(cost, "handler_ns_p50"),
-            number(cost, "handler_ns_p99"));
+    if (strcmp(states[i][0], state) == 0) return states[i][1];
+  return state;
+}
+
+static void print_bytes(const cJSON *cost, const cJSON *budget, FILE *out) {
+  char spent[AMOUNT_BYTES], limit[AMOUNT_BYTES];
+  double most = field_number(budget, "bytes_day");
+  fprintf(out, MARGIN "batches %s in 24 h (budget %s)",
+          amount_bytes(field_number(cost, "bytes_day"), spent),
+          most > 0 ? amount_bytes(most, limit) : "none");
+  fprintf(out, ", debug files %s today", amount_bytes(field_number(budget, "debug_used"), spent));
+  fprintf(out, " (budget %s)\n", amount_bytes(field_number(budget, "debug_bytes_day"), limit));
+}
+
+static void print_cost(const cJSON *status, FILE *out) {
+  const cJSON *cost = field_find(status, "cost"), *budget = field_find(status, "budget");
+  if (cost == NULL) return; /* a daemon of an older version */
+  double cpu = field_number(budget, "cpu_percent");
+  fprintf(out, "  cost      of one CPU: daemon %.2g %%, with samples %.2g %%",
+          field_number(cost, "daemon_cpu_percent"), field_number(cost, "added_cpu_percent"));
+  if (cpu > 0)
+    fprintf(out, " (budget %.4g %%)\n", cpu);
+  else
+    fputs(" (budget none)\n", out);
+  print_bytes(cost, budget, out);
+  fprintf(out, MARGIN "%s\n", explain_budget(cost, budget));
+  fprintf(out, MARGIN "a sample: %.0f ns by perf, %.0f ns by signal",
+          field_number(cost, "perf_sample_ns"), field_number(cost, "signal_ns"));
+  if (field_number(cost, "handler_runs") > 0)
+    fprintf(out, " and %.0f ns of handler (99 %% below %.0f)", field_number(cost, "handler_ns_p50"),
+            field_number(cost, "handler_ns_p99"));
   fputc('\n', out);
-}
-
-static const char *print_rate(const cJSON *target, char why[AMOUNT_BYTES]) {
-  const char *reason = text(target, "rate_reason");
-  why[0] = '\0';
-  if (reason[0] != '\0' && strcmp(reason, "asked") != 0)
-    snprintf(why, AMOUNT_BYTES, ", %.4g Hz (%.12s)", number(target, "rate_hz"), reason);
-  return why;
-}
-
-static void print_target(const cJSON *target, FILE *out) {
-  char asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES], pid[AMOUNT_BYTES] = "all";
-  if (number(target, "pid") > 0) snprintf(pid, sizeof pid, "%.0f", number(target, "pid"));
-  snprintf(asked, sizeof asked, "%.4g", number(target, "asked_hz"));
-  snprintf(achieved, sizeof achieved, "%.4g", number(target, "achieved_hz"));
-  fprintf(out, "  %7s %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s\n", pid, text(target, "service"),
-          text(target, "sampler"), asked, achieved, number(target, "samples"),
-          number(target, "cpu_seconds"), state_of(target), print_rate(target, rate),
-          text(target, "why")[0] ? "; " : "", text(target, "why"));
-  if (text(target, "lock_step")[0])
-    fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
-            text(target, "lock_step"));
-}
-
-static void print_targets(const cJSON *status, FILE *out) {
-  const cJSON *targets = field(status, "targets"), *target;
-  if (cJSON_GetArraySize(targets) == 0) {
-    fputs("  no program is sampled\n", out);
-    return;
-  }
-  fprintf(out, "\n  %7s %-20s %-7s %6s %8s %9s %9s  %s\n", "PID", "SERVICE", "SAMPLER", "ASKED",
-          "ACHIEVED", "SAMPLES", "CPU S", "STATE");
-  cJSON_ArrayForEach(target, targets) print_target(target, out);
-}
-
-static bool is_target(const cJSON *status, double pid) {
-  const cJSON *target;
-  cJSON_ArrayForEach(target,
-                     field(status, "targets")) if (number(target, "pid") == pid) return true;
-  return false;
-}
-
-/* What `run` chose for programs that are in no row above: they have ended, or no agent started. */
-static void print_notes(const cJSON *status, FILE *out) {
-  const cJSON *note;
-  bool is_begun = false;
-  cJSON_ArrayForEach(note, field(status, "notes")) {
-    if (is_target(status, number(note, "pid"))) continue;
-    if (!is_begun)
-      fprintf(out, "\n  %7s %-20s %-7s %s\n", "PID", "SERVICE", "CHOSEN",
-              "WHY, for programs not sampled now");
-    is_begun = true;
-    fprintf(out, "  %7.0f %-20.60s %-7s %s\n", number(note, "pid"), text(note, "service"),
-            text(note, "sampler"),
-            text(note, "why")[0] ? text(note, "why") : "nothing stood against it");
-  }
 }
 
 int status_print_text(const char *json, const char *socket, FILE *out) {
@@ -225,8 +172,7 @@ int status_print_text(const char *json, const char *socket, FILE *out) {
   print_spool(status, out);
   print_loss(status, out);
   print_cost(status, out);
-  print_targets(status, out);
-  print_notes(status, out);
+  status_programs_print(status, out);
   cJSON_Delete(status);
   return 0;
 }

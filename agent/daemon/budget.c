@@ -53,6 +53,7 @@ struct budget {
   double daemon_percent, added_percent, stuck_percent; /* averages */
   const char *told_state, *told_reason;                /* constants; compared as pointers */
   uint64_t told_ns;
+  bool has_unheld;          /* a target whose rate is left alone */
   double hour_bytes[HOURS]; /* spooled in each of the last hours */
   uint64_t hour;            /* since the start, of the newest */
 };
@@ -98,10 +99,12 @@ static bool is_bounded(const struct settings *settings, const struct target *tar
 static void mark_targets(struct worker *worker) {
   const struct settings *settings = worker->settings;
   double fastest = 0;
+  worker->budget->has_unheld = false;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL) continue;
     target->rate.is_bounded = is_bounded(settings, target);
+    if (!target->rate.is_bounded) worker->budget->has_unheld = true;
     double mhz = rate_wish_mhz(target);
     if (target->rate.is_bounded && mhz > fastest) fastest = mhz;
   }
@@ -214,8 +217,22 @@ uint64_t budget_window_ns(const struct budget *budget, uint64_t asked_ns) {
   return asked_ns + (uint64_t)(part * (double)(WINDOW_NS_LONGEST - asked_ns));
 }
 
-static const char *state_of(const struct budget *budget) {
+static double bytes_in_a_day(const struct budget *budget) {
+  double sum = 0;
+  for (unsigned i = 0; i < HOURS; i++) sum += budget->hour_bytes[i];
+  return sum;
+}
+
+/* More is spent than the budget, and by targets that it does not hold. */
+static bool is_unheld(const struct budget *budget, const struct settings *settings) {
+  if (!budget->has_unheld) return false;
+  return (budget->cpu.rate > 0 && budget->added_percent > settings->budget_cpu) ||
+         (budget->bytes.rate > 0 && bytes_in_a_day(budget) > (double)settings->budget_bytes_day);
+}
+
+static const char *state_of(const struct budget *budget, const struct settings *settings) {
   if (budget->cpu.rate <= 0 && budget->bytes.rate <= 0) return "off";
+  if (is_unheld(budget, settings)) return "unheld";
   if (budget->factor >= 1) {
     bool is_longer = budget_window_ns(budget, 0) > 0;
     return is_longer ? "window" : "within";
@@ -261,8 +278,8 @@ void budget_figures(const struct worker *worker, struct budget_figures *ret) {
                                                       : (uint32_t)worker->settings->hz * 1000,
                                  .sample_ns = busiest ? cost_sample_ns(&budget->meter, busiest) : 0,
                                  .reason = busiest ? rate_reason(busiest) : "asked",
-                                 .state = state_of(budget)};
-  for (unsigned i = 0; i < HOURS; i++) ret->spent_bytes_day += budget->hour_bytes[i];
+                                 .spent_bytes_day = bytes_in_a_day(budget),
+                                 .state = state_of(budget, worker->settings)};
   find_handler(worker, &ret->handler);
 }
 

@@ -12,7 +12,8 @@
 
    Budgets that nobody gave (the defaults) hold only rates that nobody asked for: a target that
    asks for more than --hz, or whose rate was set by `fleetprof ctl`, is left alone, and its part
-   of the cost not counted.  Where one of the two is given, both hold all.  0 is no budget. */
+   of the cost not counted; while more than the budget is spent because of such targets, the state
+   says "unheld".  Where one of the two is given, both hold all.  0 is no budget. */
 #ifndef DAEMON_BUDGET_H
 #define DAEMON_BUDGET_H
 
@@ -47,7 +48,7 @@ struct budget_figures {
   uint64_t sample_ns;            /* what one costs the target with the most samples; or 0 */
   uint32_t asked_mhz;            /* of the target with the most samples, or the default */
   const char *reason;            /* rate_reason of that target */
-  const char *state;             /* off, within, window, cpu, bytes, floor, threads */
+  const char *state;             /* off, within, window, cpu, bytes, floor, threads, unheld */
 };
 void budget_figures(const struct worker *worker, struct budget_figures *ret);
 

@@ -106,9 +106,12 @@ static void print_spool(const struct worker *worker, struct buf *out) {
 
 static void print_loss(const struct worker *worker, struct buf *out) {
   const struct counters *books = counter_page_books(worker->keeper->page);
+  uint64_t waiting = spool_records_of(worker->spool, worker->keeper->run);
   json_open(out, "loss");
   json_number(out, "produced", books->produced);
   json_number(out, "shipped", books->shipped);
+  json_number(out, "spooled", waiting);
+  json_number(out, "acked", books->shipped > waiting ? books->shipped - waiting : 0);
   json_number(out, "open", counters_open(books));
   json_open(out, "dropped");
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)

@@ -320,3 +320,10 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret) {
   ret->first_run = entry.run;
   ret->first_seq = entry.seq;
 }
+
+uint64_t spool_records_of(const struct spool *spool, uint64_t run) {
+  uint64_t records = 0;
+  for (size_t i = 0; i < spool->log.count; i++)
+    if (spool->log.segments[i].run == run) records += spool->log.segments[i].records_left;
+  return records;
+}

@@ -65,4 +65,7 @@ struct spool_figures {
 };
 void spool_figures(const struct spool *spool, struct spool_figures *ret);
 
+/* How many of the records that wait are RUN's. */
+uint64_t spool_records_of(const struct spool *spool, uint64_t run);
+
 #endif

@@ -160,6 +160,8 @@ static void an_appended_batch_comes_out_whole_and_in_order(void **state) {
   struct spool_figures now = figures(bench);
   assert_int_equal(now.entries, 5);
   assert_int_equal(now.records, 5 * RECORDS);
+  assert_int_equal(spool_records_of(bench->spool, RUN), 5 * RECORDS);
+  assert_int_equal(spool_records_of(bench->spool, RUN + 1), 0);
   assert_int_equal(now.bytes, 5 * ENTRY);
   assert_int_equal(now.first_run, RUN);
   assert_int_equal(now.first_seq, 1);
@@ -182,6 +184,7 @@ static void an_emptied_spool_is_empty_after_a_restart(void **state) {
   struct bench *bench = *state;
   append_many(bench, 1, 4);
   assert_int_equal(take_and_ack_all(bench), 4);
+  assert_int_equal(spool_records_of(bench->spool, RUN), 0);
   assert_int_equal(figures(bench).entries, 0);
   assert_int_equal(figures(bench).first_seq, 0);
   reopen(bench);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people read of a daemon: each line says what is so, whatever the daemon left out. */
+#include "cli/status_print.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *text;
+
+/* Prints JSON into `text`. */
+static int print(const char *json) {
+  size_t len;
+  free(text);
+  FILE *out = open_memstream(&text, &len);
+  int error = status_print_text(json, "/s", out);
+  fclose(out);
+  return error;
+}
+
+#define SAYS(json, wanted)                 \
+  do {                                     \
+    assert_int_equal(print(json), 0);      \
+    assert_non_null(strstr(text, wanted)); \
+  } while (0)
+
+static int free_text(void **state) {
+  (void)state;
+  free(text);
+  text = NULL;
+  return 0;
+}
+
+static void what_is_no_status_is_refused(void **state) {
+  (void)state;
+  assert_int_equal(print("[]"), -EBADMSG);
+  assert_int_equal(print("{"), -EBADMSG);
+  assert_int_equal(print("{}"), 0);
+}
+
+static void samples_are_told_by_where_they_are(void **state) {
+  (void)state;
+  SAYS("{\"loss\":{\"produced\":10,\"shipped\":7,\"acked\":4,\"spooled\":3,\"open\":1,"
+       "\"dropped\":{\"ring_full\":0,\"spool_full\":2}}}",
+       "10 since this daemon's start: 4 stored by the collector, 3 in the spool, 1 in the open "
+       "window; lost: spool_full 2\n");
+  SAYS("{\"loss\":{\"produced\":1,\"acked\":1,\"dropped\":{}}}",
+       "0 in the open window, none lost\n");
+  SAYS("{\"loss\":{\"produced\":8,\"shipped\":7}}", "start: 7 in batches, 0 in the open window");
+}
+
+static void samples_of_an_earlier_daemon_are_told_apart(void **state) {
+  (void)state;
+  SAYS("{\"spool\":{\"entries\":1,\"records\":9},\"loss\":{\"spooled\":2}}",
+       "1 batch waiting, 9 samples (7 of earlier daemons), ");
+  SAYS("{\"spool\":{\"entries\":2,\"records\":2},\"loss\":{\"spooled\":2}}",
+       "2 batches waiting, 2 samples, ");
+}
+
+#define COST(state, added, bytes)                                                   \
+  "{\"cost\":{\"added_cpu_percent\":" added ",\"bytes_day\":" bytes                 \
+  "},\"budget\":{\"cpu_percent\":0.5,\"bytes_day\":5242880,\"debug_used\":3145728," \
+  "\"debug_bytes_day\":268435456,\"state\":\"" state "\"}}"
+
+static void nothing_over_the_budget_is_called_within(void **state) {
+  (void)state;
+  SAYS(COST("within", "0.4", "100"), "\n            within the budget\n");
+  SAYS(COST("within", "0.6", "100"), "over the budget for a while");
+  SAYS(COST("window", "0.1", "9000000"), "over the budget for a while");
+  SAYS(COST("unheld", "1.2", "100"), "the default one does not hold rates that were asked for");
+  SAYS(COST("unheld", "1.2", "100"), "with samples 1.2 % (budget 0.5 %)");
+  SAYS(COST("floor", "0.6", "100"), "over the budget at the lowest rate");
+  SAYS(COST("later", "0.1", "100"), "\n            later\n");
+}
+
+static void debug_files_are_told_beside_the_batches(void **state) {
+  (void)state;
+  SAYS(COST("within", "0.4", "2048"),
+       "batches 2.0 KiB in 24 h (budget 5.0 MiB), debug files 3.0 MiB today (budget 256 MiB)\n");
+}
+
+static void the_whole_board_is_of_no_one_process(void **state) {
+  (void)state;
+  SAYS("{\"targets\":[{\"pid\":0,\"service\":\"[board]\",\"sampler\":\"system\"}]}",
+       "      all [board]              system ");
+  SAYS("{\"targets\":[]}", "no program is sampled now");
+}
+
+static void a_program_of_run_is_in_one_of_two_tables(void **state) {
+  (void)state;
+  SAYS("{\"targets\":[{\"pid\":7,\"service\":\"live\",\"sampler\":\"perf\"}],"
+       "\"notes\":[{\"pid\":7,\"service\":\"live\"},{\"pid\":6,\"service\":\"gone\",\"sampler\":"
+       "\"perf\"}]}",
+       "started by `fleetprof run` and not sampled now");
+  assert_non_null(strstr(text, "      6 gone                 perf    the first choice\n"));
+  assert_null(strstr(strstr(text, "WHY THIS ONE"), "live"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(what_is_no_status_is_refused, free_text),
+      cmocka_unit_test_teardown(samples_are_told_by_where_they_are, free_text),
+      cmocka_unit_test_teardown(samples_of_an_earlier_daemon_are_told_apart, free_text),
+      cmocka_unit_test_teardown(nothing_over_the_budget_is_called_within, free_text),
+      cmocka_unit_test_teardown(debug_files_are_told_beside_the_batches, free_text),
+      cmocka_unit_test_teardown(the_whole_board_is_of_no_one_process, free_text),
+      cmocka_unit_test_teardown(a_program_of_run_is_in_one_of_two_tables, free_text),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
