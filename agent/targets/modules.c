@@ -2,7 +2,8 @@
 /* A module is first only a name with an inode (interned, no system call: five hundred short
    programs with four libraries each must cost nothing).  The first sample in it identifies it: the
    file is opened and its stamp (device, inode, size, mtime) compared with the files known; only a
-   new one is read.  The name's entry then gives way to the file's entry, which all processes share.
+   new one is read; where that could keep us waiting, a child does it (far_files.c).  The name's
+   entry then gives way to the file's entry, which all processes share.
 
    Names and files stand in one array, so that a batch can name a module by one index whatever is
    known of it:
@@ -14,6 +15,7 @@
    Nothing is freed while a window is open (the window holds indexes); when the table is nearly
    full, what no process maps any more is swept between two windows. */
 #include "modules.h"
+#include "far_files.h"
 
 #include "common/table.h"
 #include "elf/module_file.h"
@@ -39,7 +41,7 @@ struct module {
   char *path;
   struct elf_segment *segments;
   uint8_t *id;
-  struct module_stamp stamp; /* NAMED: only the inode */
+  struct module_stamp stamp; /* NAMED: only the inode, and the device as mappings say it */
 };
 
 struct modules {
@@ -49,7 +51,8 @@ struct modules {
   struct table by_key; /* hash of path and stamp -> row */
   modules_on_file *on_file;
   void *context;
-  struct toll reading;      /* files, for all */
+  struct toll reading; /* files, for all */
+  struct far_files far;
   const struct toll *payer; /* whose turn it is, or NULL */
   uint32_t payer_id;
 };
@@ -160,12 +163,12 @@ void modules_free(struct modules *modules) {
 
 uint32_t modules_intern(struct modules *modules, const struct module_file *file) {
   struct span path = file->path;
-  struct module_stamp stamp = {.inode = file->inode};
+  struct module_stamp stamp = {.inode = file->inode, .device = file->device};
   if (path.len > LIMIT_PATH_BYTES) path.len = LIMIT_PATH_BYTES;
   if (path.len == 0 || path.data[0] != '/' || (path.len > 1 && path.data[1] == '/')) {
     /* "//anon" is how perf names what has no name. */
     if (path.len == 0 || path.data[0] != '[') return MODULE_ANON;
-    stamp.inode = 0;
+    stamp = (struct module_stamp){0};
   }
   uint32_t row = find_row(modules, path, &stamp);
   if (row != MODULE_NONE) return row;
@@ -211,21 +214,43 @@ uint32_t modules_add_known(struct modules *modules, const char *name, struct spa
   return row;
 }
 
-/* The row of the open file FD under the name of INDEX. */
-static uint32_t identify_file(struct modules *modules, uint32_t index, int fd,
-                              const char *open_path) {
-  struct module_stamp stamp;
-  struct module_identity identity;
-  if (module_file_stamp(fd, &stamp) < 0) return MODULE_NONE;
-  struct span path = span_of_string(modules->rows[index].path);
-  uint32_t row = find_row(modules, path, &stamp);
-  if (row != MODULE_NONE) return row;
-  if (module_file_identify(fd, &stamp, &identity) < 0) return MODULE_NONE;
-  row = add_row(modules, path, &stamp, LOST);
-  if (row == MODULE_NONE || !store_identity(&modules->rows[row], &identity)) return MODULE_NONE;
+/* A new row for a file under the name of INDEX. */
+static uint32_t add_file(struct modules *modules, uint32_t index, const struct module_stamp *stamp,
+                         const struct module_identity *identity, const char *open_path) {
+  uint32_t row = add_row(modules, span_of_string(modules->rows[index].path), stamp, LOST);
+  if (row == MODULE_NONE || !store_identity(&modules->rows[row], identity)) return MODULE_NONE;
   const struct module *m = &modules->rows[row];
   modules->on_file(modules->context, span_of(m->id, m->id_bytes), m->path, open_path);
   return row;
+}
+
+/* The row of the file that is under the name of INDEX now. */
+static uint32_t identify_near(struct modules *modules, uint32_t index, pid_t pid) {
+  char open_path[OPEN_PATH_BYTES];
+  struct module_stamp stamp;
+  struct module_identity identity;
+  const struct module *m = &modules->rows[index];
+  uint32_t row = MODULE_NONE;
+  int fd = module_file_open(m->path, pid, m->stamp.inode, open_path);
+  if (fd < 0) return MODULE_NONE;
+  if (module_file_stamp(fd, &stamp) == 0) {
+    row = find_row(modules, span_of_string(m->path), &stamp);
+    if (row == MODULE_NONE && module_file_identify(fd, &stamp, &identity) == 0)
+      row = add_file(modules, index, &stamp, &identity, open_path);
+  }
+  close(fd);
+  return row;
+}
+
+static uint32_t identify_far(struct modules *modules, uint32_t index, pid_t pid) {
+  struct far_answer answer;
+  const struct module *m = &modules->rows[index];
+  struct far_question question = {m->path, pid, m->stamp.device, m->stamp.inode};
+  if (far_files_ask(&modules->far, &question, NULL, &answer) != 0 || answer.error != 0)
+    return MODULE_NONE;
+  uint32_t row = find_row(modules, span_of_string(m->path), &answer.stamp);
+  if (row != MODULE_NONE) return row;
+  return add_file(modules, index, &answer.stamp, &answer.identity, answer.open_path);
 }
 
 /* The row for a file that cannot be read: known by its name only. */
@@ -238,17 +263,12 @@ static uint32_t lost_row(struct modules *modules, uint32_t index) {
 }
 
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
-  char open_path[OPEN_PATH_BYTES];
   const struct module *m = &modules->rows[index];
   if (m->state != NAMED) return index;
   if (modules->payer != NULL && toll_is_over(modules->payer)) return index; /* with the next turn */
   if (!toll_begin(&modules->reading, TOLL_TURN_MS)) return index;
-  int fd = module_file_open(m->path, pid, m->stamp.inode, open_path);
-  uint32_t row = MODULE_NONE;
-  if (fd >= 0) {
-    row = identify_file(modules, index, fd, open_path);
-    close(fd);
-  }
+  bool is_far = far_files_is_far(&modules->far, pid, m->stamp.device);
+  uint32_t row = (is_far ? identify_far : identify_near)(modules, index, pid);
   toll_end(&modules->reading);
   return row != MODULE_NONE ? row : lost_row(modules, index);
 }

@@ -30,6 +30,7 @@ enum {
 struct module_file {
   struct span path; /* "[vdso]" and the like are pseudo modules; empty is anonymous memory */
   uint64_t inode;   /* 0: not known */
+  uint64_t device;  /* mount_info.h's, of the mapping; 0: not known */
 };
 
 /* Told of each file when it is identified: its id, its path, and a path that opens it now. */

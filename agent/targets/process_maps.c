@@ -11,6 +11,7 @@
 
 #include "common/buf.h"
 #include "proc/mappings.h"
+#include "proc/mount_info.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +107,8 @@ static void take_text(struct modules *modules, struct process *process, struct s
   process->map_count = 0;
   for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {
     if (error || !line.is_executable) continue;
-    struct module_file file = {strip_deleted(line.path), line.inode};
+    struct module_file file = {strip_deleted(line.path), line.inode,
+                               mount_info_device(line.major, line.minor)};
     struct process_map map = {line.start, line.end, line.file_offset,
                               modules_intern(modules, &file)};
     process_maps_insert(process, &map);

@@ -48,7 +48,7 @@ static int unmake(void **state) {
 
 static void map(struct process *process, uint64_t start, uint64_t end, const char *path) {
   struct process_map added = {.start = start, .end = end, .file_offset = 0};
-  struct module_file file = {span_of_string(path), 0};
+  struct module_file file = {span_of_string(path), 0, 0};
   process_map_add(processes, process, &added, &file);
 }
 
@@ -178,7 +178,7 @@ static void another_file_under_the_same_name_is_not_taken_for_it(void **state) {
   struct code_frame frame;
   struct batch_module module;
   struct process_map added = {.start = 0x1000, .end = 0x2000};
-  struct module_file file = {span_of_string("/proc/self/exe"), 1}; /* no such inode there */
+  struct module_file file = {span_of_string("/proc/self/exe"), 1, 0}; /* no such inode there */
   uint64_t pc = 0x1500;
   process_map_add(processes, process, &added, &file);
   process_resolve(processes, process, &pc, 1, &frame);
@@ -239,7 +239,7 @@ static void swept_modules_make_room_and_used_ones_stay(void **state) {
   map(process, 0x1000, 0x2000, "[kept]");
   for (unsigned i = 0; !modules_is_full(modules) && i < MODULES_MAX; i++) {
     snprintf(path, sizeof path, "/file/%u", i);
-    modules_intern(modules, &(struct module_file){span_of_string(path), i});
+    modules_intern(modules, &(struct module_file){span_of_string(path), i, 0});
   }
   assert_true(modules_is_full(modules));
   modules_unmark(modules);
@@ -248,7 +248,7 @@ static void swept_modules_make_room_and_used_ones_stay(void **state) {
   assert_false(modules_is_full(modules));
   uint32_t kept = process->maps[0].module;
   assert_string_equal(path_of(kept), "[kept]");
-  assert_int_equal(modules_intern(modules, &(struct module_file){span_of_string("[kept]"), 0}),
+  assert_int_equal(modules_intern(modules, &(struct module_file){span_of_string("[kept]"), 0, 0}),
                    kept);
   assert_string_equal(path_of(MODULE_KERNEL), "[kernel]");
 }
