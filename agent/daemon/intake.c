@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets have one size, so there is nothing to parse: size, magic, version, ends of strings.  Who
-   the caller is comes from the kernel (SO_PEERCRED); what a packet says of itself is never used for
-   that.  Descriptors that arrive are closed here unless the handler keeps them.
+/* Who the caller is comes from the kernel (SO_PEERCRED); what a packet says of itself is never used
+   for that.  Descriptors that arrive are closed here unless the handler keeps them.
 
    A connection stays as long as its caller wants (`run` keeps one while its program runs) and costs
    a struct and an event; callers are limited in number, each user apart, so that one user of a
-   system daemon cannot lock out the others.  A malformed packet ends its connection, nothing else.
+   system daemon cannot lock out the others.  What their packets cost is booked on them: who has
+   used up his share of CPU time (user_tolls.h) is told to ask again (BUSY), and that is all he
+   gets.  A malformed packet ends its connection, nothing else.
  */
 #include "intake.h"
+#include "intake_packet.h"
 
+#include "common/clock.h"
 #include "common/log.h"
-#include "keeper/passed_fds.h"
 #include "keeper/porter.h"
+#include "targets/user_tolls.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -37,10 +40,34 @@ struct intake {
   struct intake_figures figures;
 };
 
-union control {
-  struct cmsghdr align;
-  char bytes[CMSG_SPACE(sizeof(int) * INTAKE_FDS_MAX)];
-};
+static int send_reply(int socket, struct intake_reply *reply, int fd) {
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  struct iovec piece = {reply, sizeof *reply};
+  struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+  reply->magic = INTAKE_MAGIC;
+  reply->version = INTAKE_VERSION;
+  if (fd >= 0) {
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(sizeof fd);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  }
+  return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void defer(int socket) {
+  struct intake_reply reply = {.kind = INTAKE_BUSY};
+  snprintf(reply.why, sizeof reply.why,
+           "what your programs ask takes too much of the daemon's time");
+  send_reply(socket, &reply, -1);
+}
 
 static void connection_close(struct intake_connection *connection) {
   struct intake *intake = connection->intake;
@@ -54,72 +81,73 @@ static void connection_close(struct intake_connection *connection) {
   free(connection);
 }
 
-static void end_strings(struct intake_request *request) {
-  request->sampler[sizeof request->sampler - 1] = '\0';
-  request->service[sizeof request->service - 1] = '\0';
-  request->labels[sizeof request->labels - 1] = '\0';
-  request->exe[sizeof request->exe - 1] = '\0';
-  request->why[sizeof request->why - 1] = '\0';
-  request->argv[sizeof request->argv - 1] = '\0';
-}
-
-/* Why the packet is no good, or NULL. */
-static const char *find_fault(const struct intake_request *request, ssize_t len, int flags) {
-  if (len != (ssize_t)sizeof *request || (flags & MSG_TRUNC)) return "a packet of another size";
-  if (flags & MSG_CTRUNC) return "more descriptors than INTAKE_FDS_MAX";
-  if (request->magic != INTAKE_MAGIC) return "no fleetprof packet";
-  if (request->version != INTAKE_VERSION) return "another version of fleetprof";
-  return NULL;
-}
-
 /* Root may ask any daemon how it is, and tell it to pause; its programs are not for a user's. */
 static bool is_served(const struct intake_connection *connection, unsigned kind) {
   if (connection->intake->parts.for_all || connection->uid == geteuid()) return true;
   return connection->uid == 0 && (kind == INTAKE_STATUS || kind == INTAKE_CTL);
 }
 
-static void serve(struct intake_connection *connection, struct intake_request *request, int *fds,
-                  unsigned fd_count) {
+/* In a daemon for all the packets of one user must not cost the others; root is trusted. */
+static struct user_tolls *tolls_of(const struct intake *intake, uid_t uid) {
+  return intake->parts.for_all && uid != 0 ? intake->parts.tolls : NULL;
+}
+
+static bool is_deferred(struct intake *intake, uid_t uid) {
+  struct user_tolls *tolls = tolls_of(intake, uid);
+  if (tolls == NULL || user_tolls_may_pass(tolls, uid, clock_monotonic_ns())) return false;
+  intake->figures.deferred++;
+  return true;
+}
+
+static void charge(struct intake *intake, uid_t uid, uint64_t begun_ns) {
+  struct user_tolls *tolls = tolls_of(intake, uid);
+  if (tolls != NULL) user_tolls_charge(tolls, uid, clock_cpu_ns() - begun_ns);
+}
+
+static void serve(struct intake_connection *connection, struct intake_received *received) {
   struct intake *intake = connection->intake;
   struct intake_packet packet = {.connection = connection,
-                                 .request = request,
+                                 .request = &received->request,
                                  .pid = connection->pid,
                                  .uid = connection->uid,
-                                 .fds = fds,
-                                 .fd_count = fd_count};
-  end_strings(request);
+                                 .fds = received->fds,
+                                 .fd_count = received->fd_count};
   intake->figures.packets++;
-  if (is_served(connection, request->kind))
+  if (is_served(connection, received->request.kind))
     intake->parts.on_packet(intake->parts.context, &packet);
   else
     intake_refuse(connection, "this daemon serves another user");
 }
 
+/* Returns false when the connection is to end. */
+static bool take_packet(struct intake_connection *connection) {
+  struct intake_received packet;
+  struct intake *intake = connection->intake;
+  int error = intake_packet_receive(connection->socket, &packet);
+  if (error != 0) return error == -EAGAIN;
+  const char *fault = intake_packet_judge(&packet);
+  bool is_taken = fault == NULL && !is_deferred(intake, connection->uid);
+  if (is_taken)
+    serve(connection, &packet);
+  else if (fault == NULL)
+    defer(connection->socket);
+  intake_packet_close(&packet);
+  if (fault == NULL) return is_taken;
+  intake->figures.malformed++;
+  log_debug("intake pid %d: refused: %s", (int)connection->pid, fault);
+  intake_refuse(connection, fault);
+  return false;
+}
+
 static void on_readable(evutil_socket_t socket, short what, void *context) {
   struct intake_connection *connection = context;
-  struct intake_request request;
-  union control control;
-  int fds[INTAKE_FDS_MAX];
-  struct iovec piece = {&request, sizeof request};
-  struct msghdr message = {.msg_iov = &piece,
-                           .msg_iovlen = 1,
-                           .msg_control = control.bytes,
-                           .msg_controllen = sizeof control.bytes};
+  struct intake *intake = connection->intake;
+  uid_t uid = connection->uid;
+  uint64_t begun_ns = clock_cpu_ns();
+  (void)socket;
   (void)what;
-  ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  unsigned fd_count = got > 0 ? passed_fds_take(&message, fds, INTAKE_FDS_MAX) : 0;
-  const char *fault = got > 0 ? find_fault(&request, got, message.msg_flags) : NULL;
-  if (got > 0 && fault == NULL) serve(connection, &request, fds, fd_count);
-  for (unsigned i = 0; i < fd_count; i++)
-    if (fds[i] >= 0) close(fds[i]);
-  if (got > 0 && fault == NULL) return;
-  if (fault != NULL) {
-    connection->intake->figures.malformed++;
-    log_debug("intake pid %d: refused: %s", (int)connection->pid, fault);
-    intake_refuse(connection, fault);
-  }
-  connection_close(connection);
+  if (!take_packet(connection)) connection_close(connection);
+  charge(intake, uid, begun_ns);
 }
 
 static unsigned count_of_user(const struct intake *intake, uid_t uid) {
@@ -129,17 +157,15 @@ static unsigned count_of_user(const struct intake *intake, uid_t uid) {
   return count;
 }
 
-static struct intake_connection *connection_new(struct intake *intake, int socket) {
-  struct ucred peer;
-  socklen_t len = sizeof peer;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0) return NULL;
+static struct intake_connection *connection_new(struct intake *intake, int socket,
+                                                const struct ucred *peer) {
   if (intake->figures.connections >= INTAKE_CONNECTIONS_MAX ||
-      count_of_user(intake, peer.uid) >= INTAKE_CONNECTIONS_OF_USER)
+      count_of_user(intake, peer->uid) >= INTAKE_CONNECTIONS_OF_USER)
     return NULL;
   struct intake_connection *connection = calloc(1, sizeof *connection);
   if (connection == NULL) return NULL;
   *connection = (struct intake_connection){
-      .intake = intake, .socket = socket, .pid = peer.pid, .uid = peer.uid};
+      .intake = intake, .socket = socket, .pid = peer->pid, .uid = peer->uid};
   connection->readable =
       event_new(intake->parts.loop, socket, EV_READ | EV_PERSIST, on_readable, connection);
   if (connection->readable != NULL && event_add(connection->readable, NULL) == 0) return connection;
@@ -148,13 +174,9 @@ static struct intake_connection *connection_new(struct intake *intake, int socke
   return NULL;
 }
 
-static void on_acceptable(evutil_socket_t listener, short what, void *context) {
-  struct intake *intake = context;
-  (void)what;
-  int socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (socket < 0) return;
-  porter_note(intake->parts.tally);
-  struct intake_connection *connection = connection_new(intake, socket);
+/* Takes over SOCKET. */
+static void let_in(struct intake *intake, int socket, const struct ucred *peer) {
+  struct intake_connection *connection = connection_new(intake, socket, peer);
   if (connection == NULL) {
     intake->figures.refused++;
     close(socket);
@@ -163,6 +185,25 @@ static void on_acceptable(evutil_socket_t listener, short what, void *context) {
   connection->next = intake->connections;
   intake->connections = connection;
   intake->figures.connections++;
+}
+
+static void on_acceptable(evutil_socket_t listener, short what, void *context) {
+  struct intake *intake = context;
+  struct ucred peer = {.uid = (uid_t)-1};
+  socklen_t len = sizeof peer;
+  uint64_t begun_ns = clock_cpu_ns();
+  (void)what;
+  int socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (socket < 0) return;
+  porter_note(intake->parts.tally);
+  bool is_known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0;
+  if (is_known && !is_deferred(intake, peer.uid)) {
+    let_in(intake, socket, &peer);
+  } else {
+    defer(socket);
+    close(socket);
+  }
+  charge(intake, peer.uid, begun_ns);
 }
 
 int intake_start(const struct intake_parts *parts, struct intake **ret) {
@@ -187,23 +228,8 @@ void intake_stop(struct intake *intake) {
 }
 
 void intake_answer(struct intake_connection *connection, struct intake_reply *reply, int fd) {
-  union control control;
-  struct iovec piece = {reply, sizeof *reply};
-  struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-  reply->magic = INTAKE_MAGIC;
-  reply->version = INTAKE_VERSION;
-  if (fd >= 0) {
-    memset(&control, 0, sizeof control);
-    message.msg_control = control.bytes;
-    message.msg_controllen = CMSG_SPACE(sizeof fd);
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(head), &fd, sizeof fd);
-  }
-  if (sendmsg(connection->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-    log_debug("intake pid %d: answer lost: %s", (int)connection->pid, strerror(errno));
+  int error = send_reply(connection->socket, reply, fd);
+  if (error) log_debug("intake pid %d: answer lost: %s", (int)connection->pid, strerror(-error));
 }
 
 void intake_accept(struct intake_connection *connection) {

@@ -12,6 +12,7 @@ struct event_base;
 struct intake;
 struct intake_connection;
 struct porter_tally;
+struct user_tolls;
 
 enum {
   INTAKE_CONNECTIONS_MAX = 256,
@@ -33,6 +34,7 @@ struct intake_parts { /* borrowed */
   int listener;
   bool for_all;               /* else only our own user is served */
   struct porter_tally *tally; /* or NULL */
+  struct user_tolls *tolls;   /* with for_all: what their packets cost others, root excepted */
   void (*on_packet)(void *context, struct intake_packet *packet);
   void (*on_close)(void *context, struct intake_connection *connection);
   void *context;
@@ -50,6 +52,7 @@ void intake_refuse(struct intake_connection *connection, const char *why);
 struct intake_figures {
   unsigned connections;
   uint64_t packets, refused, malformed;
+  uint64_t deferred; /* told to ask again: their user has had his share */
 };
 void intake_figures(const struct intake *intake, struct intake_figures *ret);
 

@@ -130,6 +130,7 @@ static void print_intake(const struct worker *worker, struct buf *out) {
   json_number(out, "packets", figures.packets);
   json_number(out, "refused", figures.refused);
   json_number(out, "malformed", figures.malformed);
+  json_number(out, "deferred", figures.deferred);
   buf_append_byte(out, '}');
 }
 

@@ -461,6 +461,7 @@ static int start(struct worker *worker) {
   struct intake_parts intake = {.listener = worker->keeper->listener,
                                 .for_all = worker->settings->is_system,
                                 .tally = worker->keeper->porter.tally,
+                                .tolls = &worker->drain.users,
                                 .on_packet = on_packet,
                                 .on_close = on_connection_close,
                                 .context = worker};

@@ -205,25 +205,43 @@ static uint64_t run_turn(struct drain *drain, struct target *target, bool is_who
   modules_set_payer(drain->modules, &target->toll, target->held.id);
   uint64_t records = run_mode(drain, target, is_whole);
   modules_set_payer(drain->modules, NULL, 0);
-  toll_end(&target->toll);
+  user_tolls_charge(&drain->users, target->held.uid, toll_end(&target->toll));
   return records;
 }
 
 static uint64_t run_timer(struct drain *drain, struct target *target, bool is_whole) {
-  if (toll_begin(&target->toll, TOLL_TURN_MS)) return run_turn(drain, target, is_whole);
+  if (user_tolls_may_pass(&drain->users, target->held.uid, clock_monotonic_ns()) &&
+      toll_begin(&target->toll, TOLL_TURN_MS))
+    return run_turn(drain, target, is_whole);
   target->turns_missed++;
   return 0;
+}
+
+static int compare_debts(const void *a, const void *b) {
+  uint64_t left = (*(struct target *const *)a)->toll.debt_ns;
+  uint64_t right = (*(struct target *const *)b)->toll.debt_ns;
+  return (left > right) - (left < right);
+}
+
+/* Who owes least comes first: where a user has to wait, it is the programs that cost most. */
+static uint64_t run_timers(struct drain *drain, bool is_whole) {
+  struct target *order[HOLD_TARGETS_MAX];
+  uint32_t count = 0;
+  uint64_t records = 0;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = drain->targets->rows[row];
+    if (target != NULL && target->held.kind == HOLD_TIMER) order[count++] = target;
+  }
+  qsort(order, count, sizeof *order, compare_debts);
+  for (uint32_t i = 0; i < count; i++) records += run_timer(drain, order[i], is_whole);
+  return records;
 }
 
 static uint64_t run(struct drain *drain, bool is_whole) {
   uint64_t records = 0;
   drain->figures.fill_percent = 0;
   if (drain->perf->count > 0) records += perf_drain_run(drain);
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    struct target *target = drain->targets->rows[row];
-    if (target != NULL && target->held.kind == HOLD_TIMER)
-      records += run_timer(drain, target, is_whole);
-  }
+  records += run_timers(drain, is_whole);
   rebase_restored(drain);
   drain_settle_crowd(drain);
   return records;

@@ -10,6 +10,7 @@
 #include "perf/perf_ring.h"
 #include "targets/processes.h"
 #include "targets/targets.h"
+#include "targets/user_tolls.h"
 
 enum {
   DRAIN_RING_PERF = 0,             /* counter_page's number for the perf rings; slot is the CPU */
@@ -39,6 +40,7 @@ struct drain {
   uint8_t *scratch;
   struct perf_piece *pieces; /* perf_drain.c */
   struct exit_debts debts;
+  struct user_tolls users;
   struct drain_figures figures;
   bool is_last; /* drain_run_last: nothing is left behind */
 };

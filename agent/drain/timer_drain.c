@@ -154,7 +154,10 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
                                view.dropped_reentry};
   counter_page_prepare(drain->page, &step, &after);
   ring_reader_count(ring, slot, step.counted_full, step.counted_reentry);
-  ring_reader_release(ring, slot, step.tail);
+  if (view.is_broken)
+    ring_reader_mend(ring, slot, step.tail);
+  else
+    ring_reader_release(ring, slot, step.tail);
   counter_page_commit(drain->page);
   if (view.is_released && taken == len) ring_reader_free_slot(ring, slot);
   return tally.produced;

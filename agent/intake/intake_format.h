@@ -5,7 +5,8 @@
    the packet.
 
      anybody           ...
-       daemon          BUSY {why}: its worker hangs, nothing was read; ask again later
+       daemon          BUSY {why}: nothing was done; ask again later (its worker hangs, or what the
+                       user's programs ask takes too much of its time)
 
      target (preload)  TARGET {hz, service, labels, exe, argv, collect ...} + fd of /proc/self/maps,
                        where there is one

@@ -118,6 +118,12 @@ void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t
   atomic_store_explicit(&slot_at(ring, slot)->tail, tail, memory_order_release);
 }
 
+/* The head is its writer's word, but one that makes no sense was not written by our handler. */
+void ring_reader_mend(const struct ring_reader *ring, uint32_t slot, uint64_t tail) {
+  atomic_store_explicit(&slot_at(ring, slot)->head, tail, memory_order_relaxed);
+  ring_reader_release(ring, slot, tail);
+}
+
 void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot) {
   struct ring_slot *to = slot_at(ring, slot);
   atomic_store_explicit(&to->state, RING_LIVE, memory_order_relaxed);

@@ -59,6 +59,9 @@ long ring_pair_decode(const uint8_t *data, size_t len, struct ring_sample *ret);
 void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t full,
                        uint64_t reentry);
 void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
+/* Makes a broken slot whole: empty, at TAIL.  Else it would be broken, and its thread's, for ever.
+ */
+void ring_reader_mend(const struct ring_reader *ring, uint32_t slot, uint64_t tail);
 
 /* Makes a drained slot free for the next thread; a recorder's is cleared: what it kept is gone. */
 void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot);

@@ -13,11 +13,15 @@
 
 enum { PERCENT = 100 };
 
-bool toll_may_pass(struct toll *toll, uint64_t now_ns) {
+void toll_leak(struct toll *toll, uint64_t now_ns, unsigned share_percent) {
   uint64_t passed = now_ns > toll->leaked_ns ? now_ns - toll->leaked_ns : 0;
-  uint64_t leaks = passed / PERCENT * TOLL_SHARE_PERCENT;
+  uint64_t leaks = passed / PERCENT * share_percent;
   toll->debt_ns = toll->debt_ns > leaks ? toll->debt_ns - leaks : 0;
   toll->leaked_ns = now_ns;
+}
+
+bool toll_may_pass(struct toll *toll, uint64_t now_ns) {
+  toll_leak(toll, now_ns, TOLL_SHARE_PERCENT);
   return toll->debt_ns < TOLL_BURST_MS * NS_PER_MS;
 }
 
@@ -36,6 +40,8 @@ bool toll_is_over(const struct toll *toll) {
   return clock_cpu_ns() - toll->begun_ns >= toll->turn_ns;
 }
 
-void toll_end(struct toll *toll) {
-  toll->debt_ns += clock_cpu_ns() - toll->begun_ns;
+uint64_t toll_end(struct toll *toll) {
+  uint64_t spent_ns = clock_cpu_ns() - toll->begun_ns;
+  toll->debt_ns += spent_ns;
+  return spent_ns;
 }

@@ -29,10 +29,12 @@ bool toll_begin(struct toll *toll, unsigned turn_ms);
 void toll_begin_last(struct toll *toll, unsigned turn_ms);
 /* The turn is used up: whoever can stop stops. */
 bool toll_is_over(const struct toll *toll);
-/* Books the turn. */
-void toll_end(struct toll *toll);
+/* Books the turn.  Returns what it took. */
+uint64_t toll_end(struct toll *toll);
 
-/* The same at given times, for tests: pure. */
+/* The same at given times: pure. */
 bool toll_may_pass(struct toll *toll, uint64_t now_ns);
+/* What has leaked away by NOW_NS, at SHARE_PERCENT of one CPU, is no longer owed. */
+void toll_leak(struct toll *toll, uint64_t now_ns, unsigned share_percent);
 
 #endif

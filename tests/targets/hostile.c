@@ -2,13 +2,17 @@
 /* A program that means harm: it registers with the daemon as any target does and then writes
    whatever it likes over the ring while the daemon reads it.
 
-     hostile SOCKET SECONDS MODE [PID]    MODE: stacks, pc-lr, histogram, recorder, packets,
-   register PID: of a stranger, in whose name slots are claimed
+     hostile SOCKET SECONDS MODE PID GO   MODE: stacks, pc-lr, histogram, recorder, packets,
+                                          register, events
+   PID: of a stranger, in whose name slots are claimed.  GO: a file; when it is there, all begin
 
    A ring's scribbler does not only write noise, which is refused at the first look: it also writes
    records, slots and tables that are nearly right, with addresses all over 10 000 mappings of
-   files. Prints what it did, in counts. */
+   files.  The events are the kernel's, but of other fields than the daemon expects, so that what
+   the program has in its registers stands where an identity should.  Prints what it did, in counts.
+ */
 #include "intake/intake_client.h"
+#include "intake/perf_attr.h"
 #include "ring/histogram_format.h"
 #include "ring/recorder_format.h"
 #include "ring/ring_format.h"
@@ -27,13 +31,21 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILES = 2000, MAPPINGS = 10000, FILE_BYTES = 4096, TIMEOUT_MS = 2000, CALLS_A_LOOK = 64 };
+enum {
+  FILES = 2000,
+  MAPPINGS = 10000,
+  FILE_BYTES = 4096,
+  TIMEOUT_MS = 2000,
+  ENROLL_TRIES = 100,
+  CALLS_A_LOOK = 64
+};
 
 static uint64_t seed = 88172645463325252ULL;
 static const char *socket_path;
 static uint8_t *code; /* FILES mappings in a row */
 static pid_t stranger = 1;
-static double end_seconds;
+static const char *go_path;
+static double seconds, end_seconds;
 
 static uint64_t noise(void) {
   seed ^= seed << 13;
@@ -51,6 +63,13 @@ static double now_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Says that it is ready, and waits for the others. */
+static void begin(void) {
+  fprintf(stderr, "begins\n");
+  while (access(go_path, F_OK) != 0) usleep(10000);
+  end_seconds = now_seconds() + seconds;
 }
 
 /* Many small files of terrible names, mapped executable beside each other, so that mappings are
@@ -110,7 +129,8 @@ static void introduce(struct intake_request *request, unsigned collect) {
   lie(request->exe, sizeof request->exe);
   lie(request->why, sizeof request->why);
   lie(request->argv, sizeof request->argv);
-  memcpy(request->service, "hostile", 8);
+  request->service[sizeof request->service - 1] = '\0';
+  memcpy(request->service, "hostile", noise() % 2 ? 8 : 7);
 }
 
 /* Registers; returns the ring's descriptor or -1. */
@@ -207,14 +227,18 @@ static void torture_ring(unsigned collect) {
   struct intake_request request;
   uint64_t strokes = 0;
   int fd = enroll(collect, &request);
+  for (int tries = 0; fd < 0 && tries < ENROLL_TRIES; tries++) {
+    usleep(100000);
+    fd = enroll(collect, &request);
+  }
   struct stat found;
   if (fd < 0 || fstat(fd, &found) < 0) exit(2);
   size_t size = (size_t)found.st_size;
   uint8_t *ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (ring == MAP_FAILED) exit(2);
   struct ring_header was;
-  fprintf(stderr, "begins\n");
   memcpy((void *)&was, ring, sizeof was);
+  begin();
   for (; strokes % CALLS_A_LOOK != 0 || now_seconds() < end_seconds; strokes++) {
     scribble_header(ring);
     if (was.slot_count > 0) scribble_slot(ring, &was, collect);
@@ -291,6 +315,7 @@ static void torture_packets(void) {
       /* A kind that asks for a file of what would take the honest one's place is the same user's
          right, so nobody is paused by name here but this one. */
       memcpy(packet.request.service, "hostile", 8);
+      if (noise() % 16 == 0) len = 0; /* descriptors beside nothing */
       send_packet(socket, &packet.request, len);
       packets++;
     }
@@ -317,27 +342,84 @@ static void torture_register(void) {
   printf("%llu rings, %llu refused\n", (unsigned long long)rings, (unsigned long long)refused);
 }
 
+/* Events that can be redirected into the daemon's rings and whose records mean something else. */
+static unsigned open_events(int fds[INTAKE_FDS_MAX]) {
+  struct perf_event_attr attr;
+  unsigned count = 0;
+  perf_attr_fill(&attr, 1 + noise() % 1000000);
+  attr.disabled = attr.enable_on_exec = 0;
+  attr.sample_type = PERF_SAMPLE_TIME | (noise() & (PERF_ATTR_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER |
+                                                    PERF_SAMPLE_CPU | PERF_SAMPLE_READ));
+  if (noise() % 4 == 0) attr.sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
+  attr.sample_regs_user = attr.sample_type & PERF_SAMPLE_REGS_USER ? 1 + noise() % 0xff : 0;
+  attr.sample_id_all = noise() % 2;
+  if (attr.sample_type & PERF_SAMPLE_READ) attr.inherit = 0;
+  for (int cpu = 0; count < INTAKE_FDS_MAX && cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
+    if ((fds[count] = perf_attr_open(&attr, 0, cpu)) >= 0) count++;
+  return count;
+}
+
+/* Runs for a moment with noise in its registers, in calls to nowhere in particular. */
+static void run_noisily(void) {
+  double until = now_seconds() + 0.05;
+  while (now_seconds() < until)
+    for (int i = 0; i < 100000; i++) noise();
+}
+
+static int forge(void) {
+  struct intake_request request;
+  struct intake_answer answer = {.fd = -1};
+  int socket, fds[INTAKE_FDS_MAX];
+  unsigned count = open_events(fds);
+  introduce(&request, noise() % 2 ? RING_STACKS : RING_PC_LR);
+  request.kind = INTAKE_PERF;
+  request.pid = (int32_t)getpid();
+  if (count == 0 || intake_client_connect(socket_path, TIMEOUT_MS, &socket) != 0) return 1;
+  struct intake_call call = {&request, fds, count, TIMEOUT_MS};
+  int error = intake_client_call(socket, &call, &answer);
+  run_noisily();
+  return error != 0 || answer.reply.kind != INTAKE_ACCEPTED;
+}
+
+static void torture_events(void) {
+  uint64_t taken = 0, refused = 0;
+  while (now_seconds() < end_seconds) {
+    pid_t child = fork();
+    if (child == 0) {
+      seed ^= (uint64_t)getpid() << 20;
+      _exit(forge());
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    taken += status == 0;
+    refused += status != 0;
+  }
+  printf("%llu events' programs, %llu refused\n", (unsigned long long)taken,
+         (unsigned long long)refused);
+}
+
 int main(int argc, char **argv) {
-  static const char *const modes[] = {"stacks",   "pc-lr",   "histogram",
-                                      "recorder", "packets", "register"};
+  static const char *const modes[] = {"stacks",  "pc-lr",    "histogram", "recorder",
+                                      "packets", "register", "events"};
   unsigned mode = 0;
-  if (argc < 4) return 2;
+  if (argc != 6) return 2;
   socket_path = argv[1];
-  end_seconds = now_seconds() + strtod(argv[2], NULL);
-  if (argc > 4) stranger = (pid_t)strtol(argv[4], NULL, 10);
-  while (mode < 6 && strcmp(modes[mode], argv[3]) != 0) mode++;
+  seconds = strtod(argv[2], NULL);
+  stranger = (pid_t)strtol(argv[4], NULL, 10);
+  go_path = argv[5];
+  while (mode < 7 && strcmp(modes[mode], argv[3]) != 0) mode++;
   seed ^= (uint64_t)getpid() << 32;
   if (mode < 4) {
-    double before = now_seconds();
     map_files();
-    end_seconds += now_seconds() - before;
     torture_ring(mode);
-  } else if (mode == 4) {
-    fprintf(stderr, "begins\n");
-    torture_packets();
-  } else {
-    fprintf(stderr, "begins\n");
-    torture_register();
+    return 0;
   }
+  begin();
+  if (mode == 4)
+    torture_packets();
+  else if (mode == 5)
+    torture_register();
+  else
+    torture_events();
   return 0;
 }

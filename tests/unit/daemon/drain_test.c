@@ -410,6 +410,23 @@ static void a_slot_is_freed_once_its_thread_is_gone_and_it_is_empty(void **state
   close_pipeline(&p);
 }
 
+static void a_head_that_makes_no_sense_is_counted_once_and_holds_no_dead_target(void **state) {
+  (void)state;
+  struct pipeline p;
+  struct producer producer;
+  open_producer(&producer);
+  open_pipeline(&p);
+  struct target *target = targets_find(&p.targets, 1);
+  atomic_store(&producer.slot->owner, ring_owner(0x3ffffff0, 0x3ffffff0));
+  atomic_store(&producer.slot->head, (1ULL << 32) + 3);
+  drain_run(&p.drain);
+  drain_run(&p.drain);
+  assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], 1);
+  assert_int_equal(drain_reclaim_slots(target, 0), 0);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
+  close_pipeline(&p);
+}
+
 /* A worker that drains and ships as fast as it can, until it is killed. */
 static void run_worker(void) {
   struct pipeline p;
@@ -528,6 +545,7 @@ int main(void) {
       TEST(a_torn_record_is_skipped_and_counted),
       TEST(a_targets_wild_claims_of_loss_are_not_believed),
       TEST(a_slot_is_freed_once_its_thread_is_gone_and_it_is_empty),
+      TEST(a_head_that_makes_no_sense_is_counted_once_and_holds_no_dead_target),
       TEST(kill_nine_at_any_moment_keeps_the_books),
       TEST(a_run_that_was_never_ended_is_closed_by_the_next),
   };

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets have one size, so there is nothing to parse: size, magic, version, ends of strings.  What
+   the numbers in it mean is for those to judge who use them (registrar.c, switchboard.c): each is
+   only ever compared with a limit.
+
+   However many descriptors come, and with whatever packet, none stays open that nobody asked for.
+ */
+#include "intake_packet.h"
+
+#include "keeper/passed_fds.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union control {
+  struct cmsghdr align;
+  char bytes[CMSG_SPACE(sizeof(int) * INTAKE_FDS_MAX)];
+};
+
+int intake_packet_receive(int socket, struct intake_received *ret) {
+  union control control;
+  struct iovec piece = {&ret->request, sizeof ret->request};
+  struct msghdr message = {.msg_iov = &piece,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
+  ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0) return errno == EINTR ? -EAGAIN : -errno;
+  /* Descriptors may come beside nothing. */
+  ret->fd_count = passed_fds_take(&message, ret->fds, INTAKE_FDS_MAX);
+  ret->len = (size_t)got;
+  ret->flags = message.msg_flags;
+  if (got > 0 || ret->fd_count > 0) return 0;
+  return -ECONNRESET;
+}
+
+void intake_packet_close(struct intake_received *packet) {
+  for (unsigned i = 0; i < packet->fd_count; i++)
+    if (packet->fds[i] >= 0) close(packet->fds[i]);
+  packet->fd_count = 0;
+}
+
+static void end_strings(struct intake_request *request) {
+  request->sampler[sizeof request->sampler - 1] = '\0';
+  request->service[sizeof request->service - 1] = '\0';
+  request->labels[sizeof request->labels - 1] = '\0';
+  request->exe[sizeof request->exe - 1] = '\0';
+  request->why[sizeof request->why - 1] = '\0';
+  request->argv[sizeof request->argv - 1] = '\0';
+}
+
+const char *intake_packet_judge(struct intake_received *packet) {
+  struct intake_request *request = &packet->request;
+  if (packet->len != sizeof *request || (packet->flags & MSG_TRUNC))
+    return "a packet of another size";
+  if (packet->flags & MSG_CTRUNC) return "more descriptors than INTAKE_FDS_MAX";
+  if (request->magic != INTAKE_MAGIC) return "no fleetprof packet";
+  if (request->version != INTAKE_VERSION) return "another version of fleetprof";
+  end_strings(request);
+  return NULL;
+}
