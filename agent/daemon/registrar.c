@@ -21,6 +21,7 @@
 #include "ring/histogram_format.h"
 #include "ring/recorder_format.h"
 #include "ring/ring_clock.h"
+#include "targets/children.h"
 #include "targets/image.h"
 #include "targets/timer_ring.h"
 
@@ -162,7 +163,9 @@ static uint64_t end_before_exec(struct worker *worker, pid_t pid) {
     if (target == NULL || target->held.kind != HOLD_TIMER) continue;
     bool is_unused = target->held.collect != RING_RECORDER ? drain_reclaim_slots(target, pid) == 0
                                                            : recorder_reclaim(target, pid) == 0;
-    if (is_unused && target->held.pid == pid) worker_end_target(worker, target);
+    children_forget(target, pid);
+    if (is_unused && target->held.pid == pid && !children_live(target))
+      worker_end_target(worker, target);
   }
   processes_forget_pid(worker->processes, pid);
   return begin_cpu_ns;

@@ -28,6 +28,7 @@
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
 #include "keeper/board_events.h"
+#include "targets/children.h"
 #include "targets/image.h"
 #include "targets/stride.h"
 #include "targets/switch.h"
@@ -46,6 +47,7 @@
 #define ON_DEMAND_NS (60 * NS_PER_SECOND)  /* an on-demand daemon without targets ends then */
 #define STOP_SEND_NS (3 * NS_PER_SECOND)   /* of the 8 s that the keeper waits */
 #define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH that follows a program's end */
+#define FORK_GRACE_NS (2 * NS_PER_SECOND)  /* for a child that begins as its parent ends */
 #define RECORDERS_INTERVAL_NS (10 * NS_PER_SECOND)
 #define QUIET_NS (5 * NS_PER_SECOND) /* without records: tick half as often */
 #define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
@@ -135,10 +137,20 @@ void worker_ship_recorders(struct worker *worker, uint32_t note) {
   }
 }
 
-static bool has_timer_ended(struct target *target) {
+/* A program that forked and ended has left its ring to a child, which may not have run yet. */
+static bool has_left_nobody(struct target *target, uint64_t now) {
+  if (children_live(target)) {
+    target->ended_ns = 0;
+    return false;
+  }
+  if (target->ended_ns == 0) target->ended_ns = now;
+  return !children_are_awaited(target) || now - target->ended_ns >= FORK_GRACE_NS;
+}
+
+static bool has_timer_ended(struct target *target, uint64_t now) {
   uint32_t living = target->held.collect == RING_RECORDER ? recorder_reclaim(target, 0)
                                                           : drain_reclaim_slots(target, 0);
-  if (living == 0 && has_process_ended(target) && !switch_has_process(target)) return true;
+  if (living == 0 && has_process_ended(target) && has_left_nobody(target, now)) return true;
   if (target->held.collect == RING_RECORDER || target->held.collect == RING_HISTOGRAM)
     image_stamp(target);
   return false;
@@ -147,7 +159,7 @@ static bool has_timer_ended(struct target *target) {
 /* A perf target's event hangs up when the last task of the tree is gone. */
 static bool has_target_ended(struct target *target, uint64_t now) {
   if (target->held.kind == HOLD_BOARD) return false;
-  if (target->held.kind == HOLD_TIMER) return has_timer_ended(target);
+  if (target->held.kind == HOLD_TIMER) return has_timer_ended(target, now);
   bool is_lost = target->bad_events > 0 && has_process_ended(target);
   if (!is_lost && !perf_event_has_ended(target->fds[0])) return false;
   if (target->ended_ns == 0) target->ended_ns = now;

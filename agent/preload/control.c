@@ -122,9 +122,10 @@ void control_begin_process(uint32_t pid) {
     thread_slot_close(thread_slot_at(i));
     atomic_store(&thread_slot_at(i)->self, 0);
   }
-  if (!is_first && atomic_load(&control.is_on)) return; /* most end before a change comes */
   struct ring_process *row = enter();
-  if (row != NULL) ring_process_say_seen(sampler_ring(), row, atomic_load(&control.seen));
+  if (row == NULL) return;
+  ring_process_say_seen(sampler_ring(), row, atomic_load(&control.seen));
+  if (!is_first) ring_process_end_fork(sampler_ring());
 }
 
 static uint64_t next_seed(uint32_t tid) {

@@ -30,6 +30,7 @@
 #include "process_timer.h"
 #include "raw_syscall.h"
 #include "ring/ring_clock.h"
+#include "ring/ring_process.h"
 #include "sampler.h"
 #include "signal_room.h"
 #include "thread_slot.h"
@@ -226,6 +227,7 @@ bool sampling_leave(void) {
 
 void sampling_before_fork(void) {
   struct thread_slot *thread = pthread_getspecific(sampling.key);
+  ring_process_begin_fork(sampler_ring());
   if (thread == NULL) return;
   thread->is_forking = call_gate_enter();
   if (!thread->is_forking) return;
@@ -258,7 +260,10 @@ void sampling_in_child(void) {
   pthread_setspecific(sampling.key, NULL);
   call_gate_in_child();
   bool may_call = enter_gate();
-  if (may_call) control_begin_process(raw_getpid());
+  if (may_call)
+    control_begin_process(raw_getpid());
+  else
+    ring_process_end_fork(sampler_ring());                  /* nobody who could be sampled */
   bool is_too_small = may_call && signal_room_is_missing(); /* as its parent's */
   if (!is_too_small) sampling_begin(&stack);
   restore_mask(was_blocked);

@@ -53,6 +53,15 @@ void ring_process_say_left(struct ring_process *row) {
   atomic_store_explicit(&row->has_left, 1, memory_order_relaxed);
 }
 
+void ring_process_begin_fork(const struct ring_writer *ring) {
+  atomic_fetch_add_explicit(&header_of(ring)->forks, 1, memory_order_relaxed);
+}
+
+void ring_process_end_fork(const struct ring_writer *ring) {
+  /* Release: the daemon that sees this sees the row. */
+  atomic_fetch_sub_explicit(&header_of(ring)->forks, 1, memory_order_release);
+}
+
 uint32_t ring_process_serial(const struct ring_writer *ring) {
   /* Acquire: control and period are those of this serial, or newer. */
   return atomic_load_explicit(&header_of(ring)->serial, memory_order_acquire);

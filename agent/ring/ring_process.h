@@ -24,6 +24,10 @@ void ring_process_say_armed(struct ring_process *row, uint32_t armed);
 /* Says that this process has left sampling for good.  Signal-safe. */
 void ring_process_say_left(struct ring_process *row);
 
+/* Before a fork, and in its child once that has a row.  Signal-safe. */
+void ring_process_begin_fork(const struct ring_writer *ring);
+void ring_process_end_fork(const struct ring_writer *ring);
+
 /* Control, serial, the word that it lies in, and the period in units of the ring's, at least 1.
  * Signal-safe. */
 uint32_t ring_process_serial(const struct ring_writer *ring);

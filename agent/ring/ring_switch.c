@@ -78,6 +78,10 @@ void ring_switch_free(const struct ring_reader *ring, unsigned index,
   swap(ring, index, view, 0);
 }
 
+int32_t ring_switch_forks(const struct ring_reader *ring) {
+  return atomic_load_explicit(&header_of(ring)->forks, memory_order_acquire);
+}
+
 uint32_t ring_switch_armed(const struct ring_reader *ring) {
   return atomic_load_explicit(&header_of(ring)->threads_armed, memory_order_relaxed);
 }

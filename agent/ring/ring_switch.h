@@ -35,6 +35,9 @@ void ring_switch_free(const struct ring_reader *ring, unsigned index,
 /* True when PID says that it has left sampling. */
 bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
 
+/* Forks that have begun and whose child was not heard of yet. */
+int32_t ring_switch_forks(const struct ring_reader *ring);
+
 /* Threads that have a timer; a process that was killed may still be counted. */
 uint32_t ring_switch_armed(const struct ring_reader *ring);
 /* The signal and the value of a nudge. */

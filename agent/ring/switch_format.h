@@ -19,9 +19,9 @@ enum { RING_PROCESSES_MAX = 64 };
 /* PAUSE deletes the timers and OFF does it for good. */
 enum ring_control { RING_RUN = 0, RING_PAUSE = 1, RING_OFF = 2 };
 
-/* A process that is told of changes: the registered one, and each forked child from the first
-   change that it meets, or from its start where that is paused.  Entered by the process, freed by
-   the daemon once it is gone. */
+/* A process that is told of changes: the registered one and each forked child.  Entered by the
+   process as it begins, or where all rows are taken at the first change that it meets; freed by the
+   daemon once it is gone. */
 struct ring_process {
   _Atomic uint64_t who;      /* pid << 32 | permitted serial; 0: free */
   _Atomic uint32_t asked;    /* the serial that it has met */

@@ -185,20 +185,6 @@ void switch_step(struct target *target) {
   toll_end(&target->toll);
 }
 
-bool switch_has_process(struct target *target) {
-  struct ring_process_view view;
-  if (target->held.kind != HOLD_TIMER) return false;
-  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
-    ring_switch_look(&target->ring, row, &view);
-    if (view.pid == 0 || (pid_t)view.pid == target->held.pid) continue;
-    if (target->row_claims == NULL)
-      target->row_claims = calloc(RING_PROCESSES_MAX, sizeof *target->row_claims);
-    if (target->row_claims == NULL) return true; /* looked at again soon */
-    if (claim_stands(target, (pid_t)view.pid, &target->row_claims[row])) return true;
-  }
-  return false;
-}
-
 void switch_publish(struct target *target) {
   if (target->held.kind != HOLD_TIMER) return;
   ring_switch_raise(&target->ring);

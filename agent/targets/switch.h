@@ -17,7 +17,4 @@ void switch_publish(struct target *target);
    change by, forgets processes that are gone. */
 void switch_step(struct target *target);
 
-/* True when a process of TARGET that lives is known to wait for being told: it has no slot. */
-bool switch_has_process(struct target *target);
-
 #endif

@@ -39,7 +39,7 @@ struct target {
   uint64_t weight_ns;
   uint64_t asked_ns;            /* of an interval timer: what that would be by its signals alone */
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
-  struct claim *row_claims;     /* switch.c; NULL: no child was ever named */
+  struct claim *row_claims;     /* children.c; NULL: no child was ever named */
   struct census *census;        /* census/census.h; NULL: nothing was seen yet */
   void (*free_census)(struct census *census); /* set with it */
   struct toll toll;                           /* HOLD_TIMER */

@@ -3,7 +3,10 @@
    that it might have, forks twice, uses the numbers again for files of its own, burns CPU, and
    looks that its files hold what it wrote and nothing else.
 
-     closes_all FOLDER MS [range]     range: by close_range(2) */
+     closes_all FOLDER MS [range|alone]
+
+   range: by close_range(2).  alone: both parents end at once, as most daemons' do; what the daemon
+   would have ended with is in FOLDER/ended then. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -67,9 +70,22 @@ static int reuse_numbers(const char *folder, double ms) {
   return 0;
 }
 
+static void be_alone(const char *folder, double ms) {
+  char path[512], byte;
+  if (fork() != 0) _exit(0);
+  setsid();
+  if (fork() != 0) _exit(0);
+  close_all(0);
+  byte = (char)('0' + reuse_numbers(folder, ms));
+  snprintf(path, sizeof path, "%s/ended", folder);
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  _exit(fd < 0 || write(fd, &byte, 1) != 1);
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   double ms = strtod(argv[2], NULL);
+  if (argc > 3 && strcmp(argv[3], "alone") == 0) be_alone(argv[1], ms);
   say_what_is_visible();
   burn(ms / 2);
   pid_t child = fork();

@@ -3,8 +3,9 @@
 #include "daemon/shipper.h"
 #include "drain/drain.h"
 #include "proc/proc_stat.h"
+#include "ring/ring_process.h"
+#include "targets/children.h"
 #include "targets/claim.h"
-#include "targets/switch.h"
 #include "targets/timer_ring.h"
 
 #include "common/arena.h"
@@ -327,6 +328,47 @@ static void what_a_last_drain_has_no_time_for_is_dropped_and_counted(void **stat
   close_pipeline(&p);
 }
 
+static void a_row_is_freed_when_its_child_is_gone_or_execs(void **state) {
+  (void)state;
+  struct pipeline p;
+  struct producer producer;
+  open_producer(&producer);
+  open_pipeline(&p);
+  struct target *target = targets_find(&p.targets, 1);
+  struct ring_header *header = (struct ring_header *)(void *)producer.ring.base;
+  atomic_store(&header->processes[3].who, (uint64_t)0x3ffffff0 << 32); /* gone */
+  atomic_store(&header->processes[4].who, (uint64_t)getpid() << 32);
+  target->held.pid = 0x3fffffe0;
+  children_live(target);
+  assert_int_equal(atomic_load(&header->processes[3].who), 0);
+  assert_int_equal(atomic_load(&header->processes[4].who) >> 32, getpid());
+  children_forget(target, getpid());
+  assert_int_equal(atomic_load(&header->processes[4].who), 0);
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
+  close_pipeline(&p);
+}
+
+static void a_fork_is_awaited_until_its_child_has_a_row(void **state) {
+  (void)state;
+  struct pipeline p;
+  struct producer producer;
+  open_producer(&producer);
+  open_pipeline(&p);
+  const struct target *target = targets_find(&p.targets, 1);
+  struct ring_writer writer = {.base = producer.ring.base};
+  assert_false(children_are_awaited(target));
+  ring_process_begin_fork(&writer);
+  assert_true(children_are_awaited(target));
+  ring_process_end_fork(&writer);
+  assert_false(children_are_awaited(target));
+  timer_ring_unmap(&held.entries[0]->target, &producer.ring);
+  close_pipeline(&p);
+}
+
+static void ignore(int signal_number) {
+  (void)signal_number;
+}
+
 static void a_dead_target_is_not_held_by_a_stranger_it_names(void **state) {
   (void)state;
   struct pipeline p;
@@ -341,19 +383,22 @@ static void a_dead_target_is_not_held_by_a_stranger_it_names(void **state) {
   target->held.start_ticks = self.start_ticks;
   target->held.pid = 0x3ffffff0; /* it is gone */
   target->held.uid = 65534;      /* and was nobody's */
-  assert_false(switch_has_process(target));
+  assert_false(children_live(target));
   for (unsigned i = 0; i < sizeof strangers / sizeof *strangers; i++) {
     uint32_t pid = (uint32_t)strangers[i];
     atomic_store(&header->processes[i].who, (uint64_t)pid << 32);
-    assert_false(switch_has_process(target));
+    assert_false(children_live(target));
     atomic_store(&producer.slot->owner, ring_owner(pid, pid));
     assert_int_equal(drain_reclaim_slots(target, 0), 0);
   }
   target->held.uid = getuid();
   atomic_store(&header->processes[9].who, (uint64_t)getpid() << 32);
-  assert_true(switch_has_process(target));
+  assert_false(children_live(target)); /* it does not catch the signal: it gives no samples */
+  signal(SIGURG, ignore);
+  assert_true(children_live(target));
   target->row_claims[9].start_ticks++; /* the number was given again */
-  assert_false(switch_has_process(target));
+  assert_false(children_live(target));
+  signal(SIGURG, SIG_DFL);
   timer_ring_unmap(&held.entries[0]->target, &producer.ring);
   close_pipeline(&p);
 }
@@ -541,6 +586,8 @@ int main(void) {
       TEST(what_found_no_room_in_the_ring_is_counted_once),
       TEST(a_last_drain_leaves_nothing_behind_whatever_is_owed),
       TEST(what_a_last_drain_has_no_time_for_is_dropped_and_counted),
+      TEST(a_row_is_freed_when_its_child_is_gone_or_execs),
+      TEST(a_fork_is_awaited_until_its_child_has_a_row),
       TEST(a_dead_target_is_not_held_by_a_stranger_it_names),
       TEST(a_torn_record_is_skipped_and_counted),
       TEST(a_targets_wild_claims_of_loss_are_not_believed),
