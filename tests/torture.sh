@@ -64,7 +64,7 @@ for script in tests/torture/[0-9]*.sh; do
 done
 [ -n "$rounds" ] || summary
 
-scenario tests/torture/own_suites_pass.sh
+for half in "" user; do scenario tests/torture/own_suites_pass.sh $half; done
 
 for round in $(seq "$rounds"); do
   for promise in the_truth_is_told killing_the_worker_is_counted killing_the_collector_loses_nothing \

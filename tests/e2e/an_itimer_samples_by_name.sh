@@ -12,23 +12,7 @@ target() { status --format json | json "[t['$2'] for t in d['targets'] if t['ser
 
 check_truth() { # SERVICE FILE
   profile "{service=\"$1\"}" >"$W/$1.json" || fail "no answer for $1"
-  /usr/bin/python3 - "$W/$1.json" "$2" "$1" <<'P' || fail "$1 is off"
-import json, sys
-top = json.load(open(sys.argv[1]))
-alpha, beta, gamma, user, system = map(float, open(sys.argv[2]).read().split())
-truth = {"alpha_sixty": alpha, "beta_thirty": beta, "gamma_ten": gamma}
-got = {name: sum(f["self"] for f in top["functions"] if f["name"] == name) for name in truth}
-three = sum(got.values()) or 1
-wrong = [f"{n}: {got[n] / three:.3f} for {t:.3f}" for n, t in truth.items() if abs(got[n] / three - t) > .03]
-total = top["total"] / 1e9 / (user + system)
-if abs(total - 1) > .01:
-    wrong.append(f"total is {total:.4f} of the program's CPU time")
-shares = " ".join(f"{got[n] / three:.3f}/{t:.3f}" for n, t in truth.items())
-print(f"  {sys.argv[3]}: shares {shares}, named {three / top['total']:.3f}, total {total:.4f}, {top['samples']} samples")
-for line in wrong:
-    print("  wrong:", line)
-sys.exit(bool(wrong))
-P
+  truth_told "$1" "$W/$1.json" "$2" .03 .01 || fail "$1 is off"
 }
 
 for sampler in itimer itimer-virtual; do

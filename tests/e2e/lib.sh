@@ -79,12 +79,14 @@ api() {
   curl -fsG "http://127.0.0.1:$H/api/v1/$route" "$@"
 }
 
-# profile SELECTOR [MORE...]: the function table of the last ten minutes.
+# profile SELECTOR [MORE...]: the function table of the last ten minutes, or of $SINCE.
 profile() {
   local match=$1
   shift
-  api profile --data-urlencode "match=$match" -d from=-10m "$@"
+  api profile --data-urlencode "match=$match" -d "from=-${SINCE:-10m}" "$@"
 }
+
+truth_told() { /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/truth_told.py" "$@"; }
 
 # json EXPRESSION: evaluates a Python expression with the JSON on stdin as d.
 json() { /usr/bin/python3 -c 'import json, sys

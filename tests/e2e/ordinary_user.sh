@@ -11,12 +11,12 @@ else
   as_ordinary() { setpriv --reuid="$ordinary" --regid="$ordinary" --clear-groups "$@"; }
 fi
 
-# Runs the script once more as that user, with a home of its own.
+# again_as_ordinary [ARGUMENT]...: runs the script once more as that user, with a home of its own.
 again_as_ordinary() {
   local home code
   home=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-home.XXXXXX")
   chown "$ordinary:$ordinary" "$home"
-  FLEETPROF_AS_USER=$ordinary as_ordinary env HOME="$home" TMPDIR="$home" "$0"
+  FLEETPROF_AS_USER=$ordinary as_ordinary env HOME="$home" TMPDIR="$home" "$0" "$@"
   code=$?
   rm -rf "$home"
   return $code

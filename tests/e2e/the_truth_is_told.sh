@@ -14,23 +14,6 @@ for sampler in perf timer; do
 done
 for sampler in perf timer; do
   profile "{service=\"truth-$sampler\"}" >"$W/$sampler.json" || fail "no answer for $sampler"
-  /usr/bin/python3 - "$W/$sampler.json" "$W/$sampler.truth" $sampler <<'P' || fail "$sampler is off"
-import json, sys
-top = json.load(open(sys.argv[1]))
-alpha, beta, gamma, user, system = map(float, open(sys.argv[2]).read().split())
-truth = {"alpha_sixty": alpha, "beta_thirty": beta, "gamma_ten": gamma}
-got = {name: sum(f["self"] for f in top["functions"] if f["name"] == name) for name in truth}
-three = sum(got.values()) or 1
-wrong = [f"{n}: {got[n] / three:.3f} for {t:.3f}" for n, t in truth.items() if abs(got[n] / three - t) > .02]
-if three / top["total"] < .95:
-    wrong.append(f"the three functions hold only {three / top['total']:.3f} of all")
-total = top["total"] / 1e9 / (user + system)
-if abs(total - 1) > (.01 if sys.argv[3] == "perf" else .03):
-    wrong.append(f"total is {total:.4f} of the program's CPU time")
-shares = " ".join(f"{got[n] / three:.3f}/{t:.3f}" for n, t in truth.items())
-print(f"  {sys.argv[3]}: shares {shares}, total {total:.4f}, {top['samples']} samples")
-for line in wrong:
-    print("  wrong:", line)
-sys.exit(bool(wrong))
-P
+  [ $sampler = perf ] && total=.01 || total=.03
+  truth_told $sampler "$W/$sampler.json" "$W/$sampler.truth" .02 $total .95 || fail "$sampler is off"
 done

@@ -23,15 +23,39 @@ for program in "$W/setuid" "$W/unreadable 20" "$torture/drops / $ordinary 100 hi
   done
 done
 # No ring: neither the agent nor a memfd of the daemon's is mapped in it, and it has no timer.
+cp "$torture/sleepers" "$W/plain-sleepers"
 cp "$torture/sleepers" "$W/setuid-sleepers" && chmod 4755 "$W/setuid-sleepers"
+is_running() { target=$(pgrep -f "^$W/$1-sleepers" | head -n 1); [ -n "$target" ]; }
+has_timer() { [ "$(timers_of "$target")" -gt 0 ]; }
 as_user fleetprof run --state "$B" --flush-timeout 0s --sampler timer -- "$W/setuid-sleepers" 2 2 >/dev/null &
 runner=$!
-is_running() { target=$(pgrep -f "^$W/setuid-sleepers" | head -n 1); [ -n "$target" ]; }
-until_true 5 is_running || fail "the setuid program does not run"
+until_true 5 is_running setuid || fail "the setuid program does not run"
 sleep .3
 ! grep -E 'memfd|libfleetprof' "/proc/$target/maps" || fail "a setuid program has a ring"
-[ "$(timers_of "$target")" = 0 ] || fail "a setuid program has timers"
+! has_timer || fail "a setuid program has timers"
 wait $runner || fail "the setuid program ended with $?"
+# The loader ignores our preload there; the system-wide list of preloads it obeys, and then the agent sees to it.
+if unshare -m true 2>/dev/null; then
+  mkdir "$W/etc" && cp -a /etc/. "$W/etc/" && echo "$agent" >"$W/etc/ld.so.preload"
+  for kind in plain setuid; do
+    unshare -m sh -c "mount --bind $W/etc /etc && exec setpriv --reuid=$ordinary --regid=$ordinary --clear-groups \
+      env FLEETPROF_SOCKET=$B/fleetprofd.sock $W/$kind-sleepers 2 2" >"$W/run.out" 2>"$W/run.err" &
+    runner=$!
+    until_true 5 is_running $kind || fail "$kind: the program does not run"
+    sleep .3
+    grep -q libfleetprof "/proc/$target/maps" || fail "$kind: /etc/ld.so.preload is not obeyed"
+    if [ $kind = plain ]; then
+      until_true 5 has_timer || fail "/etc/ld.so.preload: a plain program is not sampled"
+    else
+      ! grep memfd "/proc/$target/maps" && ! has_timer || fail "/etc/ld.so.preload: a setuid program is sampled"
+    fi
+    wait $runner || fail "$kind: the program ended with $?"
+    [ ! -s "$W/run.err" ] || fail "$kind: stderr: $(cat "$W/run.err")"
+  done
+  say "/etc/ld.so.preload: a plain program is sampled, a setuid one is not"
+else
+  without "/etc/ld.so.preload" "no mount namespace of its own"
+fi
 # By hand, with every variable that could mislead: no socket is even tried (there is nobody to answer).
 as_user env LD_PRELOAD="$agent" FLEETPROF_SOCKET="$B/fleetprofd.sock" "$W/setuid" >"$W/run.out" 2>"$W/run.err"
 [ ! -s "$W/run.err" ] || fail "preloaded by hand: stderr: $(cat "$W/run.err")"

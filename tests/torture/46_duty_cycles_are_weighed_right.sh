@@ -7,6 +7,7 @@
 # 7.3 ms) the samples alone must weigh as much.  By perf, which has no tick, samples and [kernel] always do.
 . "$(dirname "$0")/lib.sh"
 HZ=499
+SINCE=2h # the long form on a busy machine
 seconds=$(pick 2 60)
 start_collector
 enroll duty

@@ -16,10 +16,10 @@ half=${TORTURE_HALF:-}
 is_refused() { [[ $half == *refused ]]; }
 if [[ $half == user* && -z ${FLEETPROF_AS_USER:-} ]]; then
   [ "$(id -u)" = 0 ] || { echo "not run: only root can become another user, and this one is ordinary"; exit 77; }
-  again_as_ordinary
+  again_as_ordinary "$@"
   exit
 fi
-if is_refused && [ -z "${TORTURE_BELOW:-}" ]; then TORTURE_BELOW=1 exec "$FLEETPROF_TARGETS/refuse_perf" "$0"; fi
+if is_refused && [ -z "${TORTURE_BELOW:-}" ]; then TORTURE_BELOW=1 exec "$FLEETPROF_TARGETS/refuse_perf" "$0" "$@"; fi
 . "$(dirname "$0")/../e2e/lib.sh"
 torture_sources=$(cd "$(dirname "$0")" && pwd)/targets
 torture=${FLEETPROF_TORTURE:-${FLEETPROF_TARGETS%/targets}/torture/targets}

@@ -7,10 +7,10 @@
 #   tests/torture/own_suites_pass.sh [SUITE]...     (default: all)
 # OWN_SUITES_DIR keeps the built sources for the next time.  Needs Debian's source packages (over a
 # list of its own; the system's are not touched) and the packages of deploy/packages/torture.txt.
-. "$(dirname "$0")/../e2e/lib.sh"
+. "$(dirname "$0")/lib.sh"
 src=${OWN_SUITES_DIR:-$W/sources}
 suites=${*:-zlib xz sqlite redis python}
-hz=10000
+HZ=10000
 
 fetch_sources() {
   mkdir -p "$src/lists/partial"
@@ -43,14 +43,15 @@ prepare() {
   (cd $(folder_of "$1") && build "$1" && touch .fleetprof-built) >"$W/$1.build" 2>&1
 }
 
-# The suite as a command line, run in its folder.
+# The suite as a command line, run in its folder.  Python's wants the signals that a shell ignores for what
+# runs in the background.
 command_of() {
   case $1 in
   zlib) echo "make test" ;;
   xz) echo "make -C tests check" ;;
   sqlite) echo "./testfixture $W/sqlite.tcl" ;;
   redis) echo "./runtest --single unit/type/list-2 --single unit/expire --single unit/multi --single unit/introspection --clients 1" ;;
-  python) echo "/usr/bin/python3 -m test test_signal test_threading test_subprocess test_select test_poll test_epoll test_time test_fork1 test_ctypes test_thread" ;;
+  python) echo "env --default-signal /usr/bin/python3 -m test test_signal test_threading test_subprocess test_select test_poll test_epoll test_time test_fork1 test_ctypes test_thread" ;;
   esac
 }
 
@@ -71,7 +72,7 @@ run_suite() {
     (cd $(folder_of "$suite") && $(command_of "$suite")) >"$log" 2>&1 </dev/null
   else
     (cd $(folder_of "$suite") \
-      && run --service "suite-$suite-$sampler" --sampler "$sampler" --hz $hz -- $(command_of "$suite")) >"$log" 2>&1 </dev/null
+      && run --service "suite-$suite-$sampler" --sampler "$sampler" --hz $HZ -- $(command_of "$suite")) >"$log" 2>&1 </dev/null
   fi
   status=$?
   [ $status = 0 ] || { tail -20 "$log"; fail "$suite, $sampler: ended with $status"; }
@@ -93,11 +94,10 @@ enroll suites
 for suite in $suites; do
   prepare "$suite" || { tail -5 "$W/$suite.build"; fail "$suite does not build"; }
   run_suite "$suite" plain
-  for sampler in perf timer; do
+  for sampler in "${samplers[@]}"; do
     run_suite "$suite" $sampler
     diff "$W/$suite.plain.verdict" "$W/$suite.$sampler.verdict" || fail "$suite says something else under $sampler"
     samples=$(profile "{service=\"suite-$suite-$sampler\"}" | json "d['samples']")
     say "$suite, $sampler: $(tr '\n' ' ' <"$W/$suite.$sampler.verdict")($samples samples)"
   done
 done
-echo ok
