@@ -142,8 +142,11 @@ for f in top["functions"]:
           100 * high, 100 * f["total_share"], f["name"], f["module"]))
 ' || { echo "quickstart: the collector gave no table" >&2; exit 1; }
 echo
+[ -n "$once" ] && {
+  echo "the page was http://$http/ and ends with --once; without it everything stays up until Ctrl-C"
+  exit 0
+}
 echo "the page: http://$http/"
-[ -n "$once" ] && exit 0
 echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
 echo "Ctrl-C ends it."
 wait "$collector"

@@ -4,12 +4,19 @@
    the exit status: 1 when a check failed, 0 with warnings. */
 #include "commands.h"
 #include "common/options.h"
+#include "daemon_call.h"
+#include "daemon_start.h"
+#include "field.h"
 #include "finding.h"
 
+#include <cjson/cJSON.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -70,6 +77,30 @@ void finding_mend(struct finding *finding, const char *format, ...) {
   va_end(args);
 }
 
+/* What the daemon that answers says of itself: an ordinary user beside the system's daemon has no
+   board of his own, and may not look into that one. */
+static int ask_daemon(struct patient *patient) {
+  static struct path socket;
+  char *json = NULL;
+  if (daemon_find(patient->given_state, &socket) != 0 ||
+      daemon_call_status(socket.text, DAEMON_CALL_STATUS_MS, &json) != 0)
+    return -ENOENT;
+  cJSON *status = cJSON_Parse(json);
+  free(json);
+  const char *state = field_text(status, "state");
+  snprintf(patient->kill_switch.text, sizeof patient->kill_switch.text, "%s",
+           field_text(status, "kill_switch"));
+  int error = state[0] == '/' ? paths_state(state, &patient->state) : -ENOENT;
+  cJSON_Delete(status);
+  return error;
+}
+
+static int examine(struct patient *patient) {
+  int error = ask_daemon(patient) == 0 ? 0 : paths_state(patient->given_state, &patient->state);
+  patient->is_closed = error == 0 && access(patient->state.text, X_OK) != 0 && errno == EACCES;
+  return error;
+}
+
 static unsigned look_at_all(const struct patient *patient) {
   static const char *const verdicts[] = {"PASS", "WARN", "FAIL"};
   unsigned failed = 0;
@@ -99,7 +130,7 @@ int doctor_main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   patient.given_state = options.state;
-  int failure = paths_state(options.state, &patient.state);
+  int failure = examine(&patient);
   if (failure != 0) {
     fprintf(stderr, "fleetprof: doctor: no state directory: %s; give --state\n",
             strerror(-failure));

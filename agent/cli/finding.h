@@ -5,6 +5,8 @@
 
 #include "paths.h"
 
+#include <stdbool.h>
+
 enum finding_verdict { FINDING_PASS, FINDING_WARN, FINDING_FAIL };
 
 struct finding {
@@ -15,7 +17,9 @@ struct finding {
 
 struct patient {
   const char *given_state; /* --state, or NULL */
-  struct path state;       /* the directory itself */
+  struct path state;       /* the directory itself: that of the daemon which answers, if any does */
+  bool is_closed;          /* only another user may look into it */
+  struct path kill_switch; /* the file that the daemon obeys now, or "" */
 };
 
 /* Sets FINDING's verdict and, as printf does, its reason.  Returns FINDING. */

@@ -39,11 +39,12 @@ void finding_agent(const struct patient *patient, struct finding *ret) {
 void finding_kill_switch(const struct patient *patient, struct finding *ret) {
   struct path own;
   const char *found = access(KILL_SWITCH_PATH, F_OK) == 0 ? KILL_SWITCH_PATH : NULL;
-  if (found == NULL && paths_join(patient->state.text, "disable", &own) == 0 &&
-      access(own.text, F_OK) == 0)
-    found = own.text;
+  if (paths_join(patient->state.text, "disable", &own) != 0) own.text[0] = '\0';
+  if (found == NULL && access(own.text, F_OK) == 0) found = own.text;
+  if (found == NULL && patient->kill_switch.text[0] != '\0') found = patient->kill_switch.text;
   if (found == NULL) {
-    finding_set(ret, FINDING_PASS, "not set");
+    finding_set(ret, FINDING_PASS, "not set: there is neither %s nor %.180s", KILL_SWITCH_PATH,
+                own.text);
     return;
   }
   finding_set(ret, FINDING_WARN, "%.250s turns all sampling off", found);
@@ -79,17 +80,17 @@ void finding_daemon(const struct patient *patient, struct finding *ret) {
 void finding_enrolment(const struct patient *patient, struct finding *ret) {
   static const char *const names[] = {"board.key", "board.pem", "ca.pem", "collector"};
   struct path file;
+  if (patient->is_closed) {
+    finding_set(ret, FINDING_PASS, "is the daemon's, in %.200s, for its user to read; see uplink",
+                patient->state.text);
+    return;
+  }
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
     if (paths_join(patient->state.text, names[i], &file) == 0 && access(file.text, R_OK) == 0)
       continue;
-    if (errno == EACCES) {
-      finding_set(ret, FINDING_WARN, "%.200s: %s", file.text, strerror(errno));
-      finding_mend(ret, "run doctor as the user of the daemon");
-    } else {
-      finding_set(ret, FINDING_FAIL, "%.200s: %s", file.text, strerror(errno));
-      finding_mend(ret, "fleetprof enroll --collector HOST:PORT --token TOKEN; samples stay in "
-                        "the spool until then");
-    }
+    finding_set(ret, FINDING_FAIL, "%.200s: %s", file.text, strerror(errno));
+    finding_mend(ret, "fleetprof enroll --collector HOST:PORT --token TOKEN; samples stay in the "
+                      "spool until then");
     return;
   }
   struct stat key;
@@ -123,7 +124,9 @@ static X509 *read_certificate(const struct patient *patient) {
 void finding_certificate(const struct patient *patient, struct finding *ret) {
   X509 *certificate = read_certificate(patient);
   if (certificate == NULL) {
-    finding_set(ret, FINDING_WARN, "there is none to look at");
+    finding_set(ret, patient->is_closed ? FINDING_PASS : FINDING_WARN, "%s",
+                patient->is_closed ? "is the daemon's, for its user to read; see uplink"
+                                   : "there is none to look at");
     return;
   }
   long from = seconds_to(X509_get0_notBefore(certificate));

@@ -38,14 +38,22 @@ void finding_sampler(const struct patient *patient, struct finding *ret) {
   finding_perf_ring(patient, &ring);
   if (ring.verdict != FINDING_PASS) refusal = &ring;
   if (event.verdict != FINDING_PASS) refusal = &event;
+  const char *timer_fault = !can_make_timer()          ? "no CPU-time timer can be made"
+                            : paths_agent(&agent) != 0 ? "no libfleetprof.so"
+                                                       : NULL;
   if (refusal == NULL)
-    finding_set(ret, FINDING_PASS, "auto takes perf: no signal reaches the programs");
-  else if (can_make_timer() && paths_agent(&agent) == 0)
-    finding_set(ret, FINDING_PASS, "auto takes timer, because perf events are refused: %.200s",
+    finding_set(ret, FINDING_PASS,
+                "auto takes perf, the first step of its ladder: no signal reaches the programs; "
+                "the next, timer, %s%s",
+                timer_fault == NULL ? "works too" : "would not work: ",
+                timer_fault == NULL ? "" : timer_fault);
+  else if (timer_fault == NULL)
+    finding_set(ret, FINDING_PASS,
+                "auto takes timer, the second step of its ladder, because perf is refused: %.180s",
                 refusal->why);
   else
     finding_set(ret, FINDING_FAIL, "auto finds none: perf: %.120s; timer: %s", refusal->why,
-                can_make_timer() ? "no libfleetprof.so" : "no CPU-time timer can be made");
+                timer_fault);
   if (ret->verdict == FINDING_FAIL) finding_mend(ret, "mend one of them (see its own line)");
 }
 

@@ -153,11 +153,11 @@ static void print_cost(const cJSON *status, FILE *out) {
     fputs(" (budget none)\n", out);
   print_bytes(cost, budget, out);
   fprintf(out, MARGIN "%s\n", explain_budget(cost, budget));
-  fprintf(out, MARGIN "a sample: %.0f ns by perf, %.0f ns by signal",
+  fprintf(out, MARGIN "a sample, measured at the start: %.0f ns by perf, %.0f ns by signal",
           field_number(cost, "perf_sample_ns"), field_number(cost, "signal_ns"));
   if (field_number(cost, "handler_runs") > 0)
-    fprintf(out, " and %.0f ns of handler (99 %% below %.0f)", field_number(cost, "handler_ns_p50"),
-            field_number(cost, "handler_ns_p99"));
+    fprintf(out, " and %.0f ns of handler (dry runs; 99 %% below %.0f)",
+            field_number(cost, "handler_ns_p50"), field_number(cost, "handler_ns_p99"));
   fputc('\n', out);
 }
 

@@ -14,6 +14,16 @@ chmod 711 "$W"
 install -m 755 "$targets/truth" "$W/truth"
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
+# Who may not look into the daemon's directory is told so, and that is no fault of his.
+as "$ordinary" fleetprof doctor >"$W/doctor"
+grep -q "^PASS  enrolment .*the daemon's, in /var/lib/fleetprof" "$W/doctor" || fail "doctor: $(cat "$W/doctor")"
+grep -q "^PASS  kill switch .*neither /etc/fleetprof/disable nor /var/lib/fleetprof/disable" "$W/doctor" || fail "doctor: $(cat "$W/doctor")"
+! grep -q ^FAIL "$W/doctor" || fail "doctor fails for a user beside root's daemon: $(cat "$W/doctor")"
+touch /var/lib/fleetprof/disable
+sleep 1.5
+as "$ordinary" fleetprof doctor | grep -q "^WARN  kill switch .*/var/lib/fleetprof/disable turns" || fail "doctor does not tell a user of the daemon's kill switch"
+rm /var/lib/fleetprof/disable
+sleep 1.5
 for sampler in perf timer; do
   as "$ordinary" fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 12 >/dev/null 2>"$W/err" &
   runner=$!
