@@ -15,14 +15,18 @@ timers() { cat "/proc/$pid/timers" | grep -c '^ID:'; }
 timers_are() { [ "$(timers)" = "$1" ]; }
 has_target() { target pid >/dev/null 2>&1; }
 samples_come() { [ "$(target samples)" -gt 20 ]; }
+# start_dormant WHO END: a program that is known, without a timer and a sample, until the file END is there.
+start_dormant() {
+  LD_PRELOAD=$agent "$targets/switched" 60 "$2" >"$W/out" &
+  program=$!
+  until_true 5 has_target || fail "$1: the program is unknown"
+  pid=$(target pid)
+  sleep 1.5
+  timers_are 0 || fail "$1: it has $(timers) timers"
+  [ "$(target state) $(target samples)" = "paused 0" ] || fail "$1: status: $(target state), $(target samples) samples"
+}
 
-LD_PRELOAD=$agent "$targets/switched" 60 "$W/end" >"$W/out" &
-program=$!
-until_true 5 has_target || fail "the dormant program is unknown"
-pid=$(target pid)
-sleep 1.5
-timers_are 0 || fail "a dormant program has $(timers) timers"
-[ "$(target state) $(target samples)" = "paused 0" ] || fail "status: $(target state), $(target samples) samples"
+start_dormant FLEETPROF_DORMANT "$W/end"
 fleetprof ctl resume --state "$B" >/dev/null || fail "resume"
 until_true 5 timers_are 5 || fail "$(timers) timers after resume, not 5"
 until_true 5 samples_come || fail "no samples after resume"
@@ -59,13 +63,7 @@ kill "$(cat "$B/fleetprofd.pid")"
 until_true 10 is_gone "$(cat "$B/fleetprofd.pid" 2>/dev/null || echo 999999999)" || fail "the daemon does not stop"
 fleetprofd --dormant --state "$B" --collector "127.0.0.1:$A" || fail "fleetprofd --dormant does not start"
 unset FLEETPROF_DORMANT
-LD_PRELOAD=$agent "$targets/switched" 60 "$W/end-third" >"$W/out" &
-program=$!
-until_true 5 has_target || fail "the program is unknown to fleetprofd --dormant"
-pid=$(target pid)
-sleep 1
-timers_are 0 || fail "under fleetprofd --dormant it has $(timers) timers"
-[ "$(target state) $(target samples)" = "paused 0" ] || fail "status: $(target state), $(target samples) samples"
+start_dormant "fleetprofd --dormant" "$W/end-third"
 fleetprof ctl resume --state "$B" >/dev/null || fail "resume under --dormant"
 until_true 5 samples_come || fail "no samples after resume under --dormant"
 touch "$W/end-third"

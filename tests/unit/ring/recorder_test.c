@@ -73,37 +73,33 @@ static const char *drawn(const uint64_t *words, unsigned value_count) {
   return text;
 }
 
-/* The founding text's algorithm with its own limit of 4, through the writer's code: a slot of five
-   words is no power of two, but the writer only divides. */
-static void the_six_steps_of_the_text_are_these(void **state) {
-  (void)state;
-  static const char *const steps[] = {"x0000", "xx000", "xxx00", "xxxx0", "y0xx0",
-                                      "yy0x0", "yyy00", "yyyy0", "z0yy0"};
+/* A slot of VALUES values draws one of STEPS after the other. */
+static void draws(unsigned values, const char *const *steps, unsigned count) {
   struct {
     _Alignas(8) uint8_t header[RING_SLOT_HEADER_BYTES];
     uint64_t words[5];
   } slot;
   memset(&slot, 0, sizeof slot);
   uint32_t place = 0;
-  for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
-    recorder_writer_put((struct ring_slot *)(void *)&slot, 5 * 8, i + 1, &place);
-    assert_string_equal(drawn(slot.words, 4), steps[i]);
+  for (unsigned i = 0; i < count; i++) {
+    recorder_writer_put((struct ring_slot *)(void *)&slot, (values + 1) * 8, i + 1, &place);
+    assert_string_equal(drawn(slot.words, values), steps[i]);
   }
+}
+
+/* The founding text's algorithm with its own limit of 4, through the writer's code: a slot of five
+   words is no power of two, but the writer only divides. */
+static void the_six_steps_of_the_text_are_these(void **state) {
+  (void)state;
+  static const char *const steps[] = {"x0000", "xx000", "xxx00", "xxxx0", "y0xx0",
+                                      "yy0x0", "yyy00", "yyyy0", "z0yy0"};
+  draws(4, steps, sizeof steps / sizeof *steps);
 }
 
 static void a_slot_of_three_goes_round(void **state) {
   (void)state;
   static const char *const steps[] = {"x000", "xx00", "xxx0", "y0x0", "yy00", "yyy0", "z0y0"};
-  struct {
-    _Alignas(8) uint8_t header[RING_SLOT_HEADER_BYTES];
-    uint64_t words[4];
-  } slot;
-  memset(&slot, 0, sizeof slot);
-  uint32_t place = 0;
-  for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
-    recorder_writer_put((struct ring_slot *)(void *)&slot, 4 * 8, i + 1, &place);
-    assert_string_equal(drawn(slot.words, 3), steps[i]);
-  }
+  draws(3, steps, sizeof steps / sizeof *steps);
 }
 
 struct layout {
