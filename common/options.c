@@ -176,7 +176,12 @@ static int take_value(struct walk *walk, const char *given, struct word *word) {
   if (walk->at >= walk->argc)
     return option_refuse(walk->source, "%s: needs a value: %s", word->where,
                          argument ? argument : "VALUE");
-  word->value = walk->argv[walk->at++];
+  const char *next = walk->argv[walk->at];
+  if (strncmp(next, "--", 2) == 0)
+    return option_refuse(walk->source, "%s: needs a value: %s (for one like '%s' write %s=%s)",
+                         word->where, argument ? argument : "VALUE", next, word->where, next);
+  walk->at++;
+  word->value = next;
   return 0;
 }
 

@@ -96,7 +96,7 @@ static int ask(struct ctl *ctl, const char *socket) {
   if (answer.fd >= 0) close(answer.fd);
   ctl->answers++;
   if (answer.reply.kind == INTAKE_ACCEPTED)
-    ctl->obeying += answer.reply.records;
+    ctl->obeying += answer.reply.count;
   else
     memcpy(ctl->why, answer.reply.why, sizeof ctl->why);
   return 0;

@@ -2,8 +2,9 @@
 /* `fleetprof report`: files -> one profile in addresses -> names -> one of the formats on stdout.
 
    What could be read is shown, and what could not is said on stderr with its size: a profile that
-   was torn by a crash is often the one that matters.  A file that is no profile at all ends the
-   report, because a sum that silently lacks a term is worse than none.
+   was torn by a crash is often the one that matters.  A file that is no profile at all, or of which
+   nothing can be read, ends the report, because a sum that silently lacks a term is worse than
+   none.
 
    Output is made in memory and written once; a reader that goes away early (`| head`) is no error.
  */
@@ -52,10 +53,21 @@ static void tell_damage(const char *path, const struct profile_damage *damage) {
             path);
 }
 
+/* A file of which nothing can be shown is refused; one of a run without samples is whole. */
+static int find_nothing(const struct profile_damage *damage, char why[PROFILE_READER_WHY_BYTES]) {
+  bool is_damaged = damage->torn_bytes + damage->damaged_bytes + damage->bad_batches > 0;
+  if (!damage->is_empty && (damage->good_batches > 0 || !is_damaged)) return 0;
+  snprintf(why, PROFILE_READER_WHY_BYTES, "%s",
+           damage->is_empty ? "is empty: nothing was written into it"
+                            : "is cut short or damaged: nothing in it can be read");
+  return -EBADMSG;
+}
+
 static int read_file(struct report_side *side, const char *path) {
   char why[PROFILE_READER_WHY_BYTES];
   struct profile_damage damage;
   int error = profile_reader_read(path, &side->profile, &damage, why);
+  if (error == 0) error = find_nothing(&damage, why);
   if (error != 0)
     fprintf(stderr, "fleetprof: report: %s: %s\n", path, why);
   else

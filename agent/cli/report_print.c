@@ -14,8 +14,11 @@
 #include "view/table_json.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+enum { SUM_NAME_BYTES = 1100 };
 
 static struct top_text style_of(const struct report_settings *settings) {
   return (struct top_text){.limit = (uint32_t)settings->options.limit,
@@ -45,9 +48,21 @@ static struct view_origin origin_of(const struct profile *profile) {
   return origin;
 }
 
+/* What the files of the first side are called together. */
+static const char *name_sum(const struct report_settings *settings, char ret[SUM_NAME_BYTES]) {
+  if (settings->file_count == 1) return settings->files[0];
+  snprintf(ret, SUM_NAME_BYTES, "%.1000s and %d more", settings->files[0],
+           settings->file_count - 1);
+  return ret;
+}
+
 static int print_diff(const struct report_settings *settings, const struct report_side sides[2],
                       struct arena *arena, struct buf *ret) {
-  const struct diff_sides both = {&sides[0].tree, &sides[1].tree};
+  char sum[SUM_NAME_BYTES];
+  const struct diff_sides both = {.a = &sides[0].tree,
+                                  .b = &sides[1].tree,
+                                  .a_name = name_sum(settings, sum),
+                                  .b_name = settings->options.diff};
   const struct top_text style = style_of(settings);
   if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
   return diff_text_print(&both, &style, arena, ret);

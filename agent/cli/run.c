@@ -30,7 +30,6 @@
 #include "relay.h"
 #include "ring/ring_clock.h"
 #include "run_settings.h"
-#include "shipped.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -41,7 +40,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SETUP_MS = 2000 }; /* a worker that was killed is back within a second */
+enum {
+  SETUP_MS = 2000, /* a worker that was killed is back within a second */
+  SAMPLES_BYTES = 64
+};
 enum {
   EXIT_FAILED = 1,
   EXIT_USAGE = 2, /* a program or file that cannot be is a wrong word, too */
@@ -55,8 +57,7 @@ struct run {
   struct private_daemon private_daemon;
   struct timer_variables timer;
   struct sampling_choice choice;
-  const char *sampler;     /* the one that runs, or NULL */
-  uint64_t shipped_before; /* by the daemon, when there is somebody to tell */
+  const char *sampler; /* the one that runs, or NULL */
   bool has_daemon, is_talkative;
   bool has_started; /* the program came to run */
 };
@@ -81,26 +82,23 @@ static void begin_setup(struct run *run) {
   };
 }
 
+static bool is_switched_off(void) {
+  const char *setting = getenv("FLEETPROF");
+  return setting != NULL && strcmp(setting, "0") == 0;
+}
+
 static void find_daemon(struct run *run) {
   const struct run_options *options = &run->settings.options;
   struct daemon_wish wish = {
       .state = options->state, .collector = options->collector, .is_talkative = run->is_talkative};
   char why[INTAKE_WHY_BYTES] = "";
   begin_setup(run);
-  const char *setting = getenv("FLEETPROF");
-  if (setting != NULL && strcmp(setting, "0") == 0) {
-    say(run, "not profiled: FLEETPROF=0");
-    return;
-  }
   run->has_daemon = daemon_find(options->state, &run->socket) == 0;
   if (!run->has_daemon) {
     run->has_daemon = daemon_start(&wish, &run->socket, why, sizeof why) == 0;
     begin_setup(run);
   }
-  if (!run->has_daemon)
-    say(run, "not profiled: %s", why);
-  else if (run->is_talkative)
-    shipped_records(run->socket.text, note_left_ms(&run->choice), &run->shipped_before);
+  if (!run->has_daemon) say(run, "not profiled: %s", why);
 }
 
 /* Of --output.  Returns 0, or the exit status with the reason told: there is no file to write. */
@@ -170,27 +168,39 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   return LAUNCH_WATCHED;
 }
 
+/* How many samples there are of this program, where the daemon still knows: a worker that was
+   killed took the count with it, but not what it had spooled. */
+static const char *print_samples(const struct run *run, const struct intake_reply *reply,
+                                 char ret[SAMPLES_BYTES]) {
+  if (reply->has_count)
+    snprintf(ret, SAMPLES_BYTES, "%llu sample%s by %s", (unsigned long long)reply->count,
+             reply->count == 1 ? "" : "s", run->sampler);
+  else
+    snprintf(ret, SAMPLES_BYTES, "samples by %s", run->sampler);
+  return ret;
+}
+
 static void say_file(const struct run *run, const struct intake_reply *reply) {
   const char *file = run->settings.options.output;
+  char samples[SAMPLES_BYTES];
   if (reply->kind == INTAKE_REFUSED || reply->outcome == INTAKE_FLUSH_LOST)
     say(run, "%s: the last samples by %s could not be written: %s", file, run->sampler, reply->why);
   else
-    say(run, "%llu samples by %s in %s; read it with: fleetprof report %s",
-        (unsigned long long)reply->records, run->sampler, file, file);
+    say(run, "%s in %s; read it with: fleetprof report %s", print_samples(run, reply, samples),
+        file, file);
 }
 
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
   static const char *const outcomes[] = {"stored by the collector", "kept in the spool", "lost"};
+  char samples[SAMPLES_BYTES];
   const char *outcome = reply->outcome < 3 ? outcomes[reply->outcome] : "in an unknown state";
   if (run->private_daemon.pid > 0) {
     say_file(run, reply);
     return;
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
-  uint64_t records = reply->records - run->shipped_before;
-  if (reply->records < run->shipped_before) records = reply->records; /* another daemon by now */
-  say(run, "%llu samples by %s, %s%s%s%s%s", (unsigned long long)records, run->sampler, outcome,
-      reply->why[0] ? ": " : "", reply->why, reply->page_url[0] ? "; " : "", reply->page_url);
+  say(run, "%s, %s%s%s%s%s", print_samples(run, reply, samples), outcome, reply->why[0] ? ": " : "",
+      reply->why, reply->page_url[0] ? "; " : "", reply->page_url);
 }
 
 static void finish(const struct run *run, const struct rusage *usage) {
@@ -270,7 +280,10 @@ int run_main(int argc, char **argv) {
   if (error != 0) return refuse_program(run.settings.program[0], error);
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   int status = 0;
-  if (run.settings.options.output == NULL)
+  if (is_switched_off()) {
+    say(&run, "not profiled: FLEETPROF=0");
+    run.settings.options.output = NULL; /* an earlier profile stays */
+  } else if (run.settings.options.output == NULL)
     find_daemon(&run);
   else
     status = start_private_daemon(&run);

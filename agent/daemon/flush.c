@@ -48,9 +48,11 @@ static bool is_permitted(struct worker *worker, const struct intake_packet *pack
 static void answer(struct worker *worker, struct worker_flush *flush,
                    enum intake_flush_outcome outcome, const char *why) {
   struct uplink_figures uplink;
-  struct intake_reply reply = {.kind = INTAKE_FLUSHED, .outcome = outcome};
+  struct intake_reply reply = {.kind = INTAKE_FLUSHED,
+                               .outcome = outcome,
+                               .has_count = flush->has_samples,
+                               .count = flush->samples};
   uplink_figures(worker->uplink, &uplink);
-  reply.records = counter_page_books(worker->keeper->page)->shipped;
   snprintf(reply.why, sizeof reply.why, "%s", why);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
   intake_answer(flush->connection, &reply, -1);
@@ -123,11 +125,14 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   worker_sweep_targets(worker);
   int error = worker_close_window(worker);
   spool_sync(worker->spool, true);
+  const struct worker_note *note = run_note_find_pid(worker, packet->request->pid);
   bool has_new = worker->shipper.new_modules != modules_before;
   *flush = (struct worker_flush){.connection = packet->connection,
                                  .deadline_ns = deadline_of(packet->request, now),
                                  .settle_ns = now + (has_new ? SETTLE_NS : 0),
-                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1};
+                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1,
+                                 .has_samples = note != NULL,
+                                 .samples = note != NULL ? run_note_samples(worker, note) : 0};
   if (error)
     answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));
   else

@@ -115,9 +115,27 @@ static uint64_t explained_ns(const struct target *target) {
   return target->weight_ns + target->exit.billed_ns;
 }
 
+/* Whether TARGET's samples are the run's: it is one of its targets, or its tree by perf. */
+static bool is_part(const struct worker_note *note, const struct target *target) {
+  if (note->serial == 0) return false;
+  bool is_tree = target->held.kind == HOLD_PERF && !is_by_agent(note->sampler);
+  return target->run == note->serial || (is_tree && target->held.pid == note->pid);
+}
+
 void run_note_leave(struct worker *worker, const struct target *target) {
   struct worker_note *note = find_serial(worker, target->run);
   if (note != NULL) note->explained_ns += explained_ns(target);
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
+    if (is_part(&worker->notes[i], target)) worker->notes[i].samples += target->records;
+}
+
+uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note) {
+  uint64_t sum = note->samples;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target != NULL && is_part(note, target)) sum += target->records;
+  }
+  return sum;
 }
 
 static uint64_t sum_explained(const struct worker *worker, const struct worker_note *note) {

@@ -114,10 +114,10 @@ void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet) {
     is_foreign |= !is_allowed;
     if (!is_allowed) continue;
     int result = obey(worker, target, request);
-    reply.records += result == 0;
+    reply.count += result == 0;
     if (result != 0) error = result;
   }
-  if (fault == NULL && reply.records == 0) {
+  if (fault == NULL && reply.count == 0) {
     fault = "no running target has that name";
     if (request->service[0] == '\0') fault = "nothing is profiled";
     if (is_foreign) fault = "the target is another user's: only root may switch it";

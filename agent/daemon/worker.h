@@ -34,6 +34,7 @@ struct worker_note {
   uint32_t uid, asked_mhz;
   bool is_told;          /* the program has ended, its rest is reported */
   uint64_t explained_ns; /* by targets that have ended */
+  uint64_t samples;      /* of targets that have ended */
   char sampler[16];
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
@@ -46,6 +47,8 @@ struct worker_flush {
   struct intake_connection *connection; /* NULL: free */
   uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
   uint64_t seq;                         /* of its last batch */
+  bool has_samples;
+  uint64_t samples; /* of the caller's run */
 };
 
 struct worker {
@@ -109,6 +112,8 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid);
    over its figures. */
 void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
+/* How many samples the run of NOTE has, of targets that live and of those that do not. */
+uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note);
 /* The run has ended and spent TOLD_NS: reports what is not explained of that, once. */
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns);
 

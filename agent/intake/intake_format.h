@@ -15,14 +15,12 @@
                        another user than the daemon's they are let go of and opened anew
        daemon          ACCEPTED                 or REFUSED {why}
      fleetprof run     FLUSH {pid, user/system time}: the program has ended
-       daemon          FLUSHED {outcome, records}, once all that was drained is acked, or is known
-                       to stay in the spool
-     fleetprof status  STATUS
-       daemon          TEXT + memfd holding JSON
+       daemon          FLUSHED {outcome, count of samples}, once all that was drained is acked, or
+   is known to stay in the spool fleetprof status  STATUS daemon          TEXT + memfd holding JSON
      fleetprof run     NOTE {pid, sampler, why}: what was chosen for the target and why
        daemon          ACCEPTED
      fleetprof ctl     CTL {verb, hz, service}
-       daemon          ACCEPTED {records: targets that obey}  or REFUSED {why} */
+       daemon          ACCEPTED {count: targets that obey}  or REFUSED {why} */
 #ifndef INTAKE_INTAKE_FORMAT_H
 #define INTAKE_INTAKE_FORMAT_H
 
@@ -98,9 +96,11 @@ struct intake_reply {
   uint32_t magic;
   uint16_t version;
   uint16_t kind;
-  uint32_t outcome; /* FLUSHED: enum intake_flush_outcome */
-  uint32_t reserved;
-  uint64_t records; /* FLUSHED: records spooled for all targets since the daemon started */
+  uint32_t outcome;   /* FLUSHED: enum intake_flush_outcome */
+  uint32_t has_count; /* FLUSHED: 1 when count is known */
+  /* FLUSHED: samples of the program that ended, its tree included; ACCEPTED of CTL: targets that
+     obey */
+  uint64_t count;
   char why[INTAKE_WHY_BYTES];
   char page_url[INTAKE_WHY_BYTES]; /* FLUSHED: where the collector shows it, when known */
 };

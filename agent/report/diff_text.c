@@ -2,49 +2,92 @@
 /* The signed table: largest difference first, each with its interval and what may be said of it.
 
    Shares say where the time goes, not how much there is: a program that got twice as fast
-   everywhere has the same shares.  So both totals stand on top. */
+   everywhere has the same shares.  So both totals stand on top, under the names of their files;
+   where those fit a column they are its heading, else the columns are called a and b. */
 #include "diff_text.h"
 
 #include "common/buf.h"
-#include "common/clock.h"
 #include "common/json.h"
 #include "view/diff.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define RED "\033[31m"
 #define GREEN "\033[32m"
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
 
-static void print_total(const char *name, const struct view_tree *tree, struct buf *ret) {
-  buf_printf(ret, "%s: %llu samples, %.2f s of CPU time\n", name,
-             (unsigned long long)tree->total_count,
-             (double)tree->total_weight / (double)NS_PER_SECOND);
+enum { HEADING_BYTES_MAX = 14, COLUMN_BYTES = 7, NUMBER_BYTES = 16 };
+
+struct headings {
+  const char *a, *b;
+};
+
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-static void print_row(const struct view_diff_row *row, bool has_colour, struct buf *ret) {
+static struct headings headings_of(const struct diff_sides *sides) {
+  const struct headings names = {base_name(sides->a_name), base_name(sides->b_name)};
+  bool is_short = strlen(names.a) <= HEADING_BYTES_MAX && strlen(names.b) <= HEADING_BYTES_MAX;
+  return is_short && strcmp(names.a, names.b) != 0 ? names : (struct headings){"a", "b"};
+}
+
+static void print_total(const char *heading, const char *name, const struct view_tree *tree,
+                        struct buf *ret) {
+  buf_printf(ret, "%s%s%s: ", heading[1] == '\0' ? heading : "", heading[1] == '\0' ? " = " : "",
+             name);
+  top_text_print_total(tree, ret);
+  buf_append_byte(ret, '\n');
+}
+
+static int width_of(const char *heading) {
+  int len = (int)strlen(heading);
+  return len > COLUMN_BYTES ? len : COLUMN_BYTES;
+}
+
+/* SHARE in percent with its sign; what rounds to nothing has none. */
+static const char *print_signed(double share, char ret[NUMBER_BYTES]) {
+  double tenths = round(1000 * share);
+  snprintf(ret, NUMBER_BYTES, tenths == 0 ? "%.1f %%" : "%+.1f %%",
+           fabs(tenths) == 0 ? 0 : tenths / 10);
+  return ret;
+}
+
+static void print_row(const struct view_diff_row *row, const struct headings *headings,
+                      bool has_colour, struct buf *ret) {
+  char difference[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
   const char *colour = "", *plain = has_colour ? PLAIN : "";
   if (has_colour) colour = row->verdict != VIEW_CHANGED ? DIM : row->difference > 0 ? RED : GREEN;
-  buf_printf(ret, "%5.1f %%  %5.1f %%  %s%+10.1f %%%s  %+6.1f .. %+6.1f %%  ", 100 * row->a,
-             100 * row->b, colour, 100 * row->difference, plain, 100 * row->low, 100 * row->high);
-  buf_printf(ret, "%s%-7s%s  %s  (%s)\n", colour, view_verdict_name(row->verdict), plain, row->name,
-             row->module);
+  buf_printf(ret, "%*.1f %%  %*.1f %%  %s%12s%s  %9s .. %9s  ", width_of(headings->a) - 2,
+             100 * row->a, width_of(headings->b) - 2, 100 * row->b, colour,
+             print_signed(row->difference, difference), plain, print_signed(row->low, low),
+             print_signed(row->high, high));
+  buf_printf(ret, "%s%-7s%s  %s", colour, view_verdict_name(row->verdict), plain, row->name);
+  if (!top_text_tells_module(row->name, row->module)) buf_printf(ret, "  (%s)", row->module);
+  buf_append_byte(ret, '\n');
 }
 
 int diff_text_print(const struct diff_sides *sides, const struct top_text *style,
                     struct arena *arena, struct buf *ret) {
   struct view_diff_row *rows;
+  const struct headings headings = headings_of(sides);
   uint32_t count;
   int error = view_diff(sides->a, sides->b, arena, &rows, &count);
   if (error != 0) return error;
-  print_total("a", sides->a, ret);
-  print_total("b", sides->b, ret);
-  buf_append_string(ret, "      a        b    difference     95 % interval    verdict  function\n");
+  print_total(headings.a, sides->a_name, sides->a, ret);
+  print_total(headings.b, sides->b_name, sides->b, ret);
+  buf_printf(ret, "%*s  %*s    difference      95 %% interval        verdict  function\n",
+             width_of(headings.a), headings.a, width_of(headings.b), headings.b);
   for (uint32_t i = 0; i < count && i < style->limit; i++)
-    print_row(&rows[i], style->has_colour, ret);
+    print_row(&rows[i], &headings, style->has_colour, ret);
   if (count > style->limit)
-    buf_printf(ret, "%u more functions differ by less (--limit)\n", count - style->limit);
+    buf_printf(ret, "%u more function%s by less (--limit)\n", count - style->limit,
+               count - style->limit == 1 ? " differs" : "s differ");
   return ret->failed ? -ENOMEM : 0;
 }
 

@@ -19,7 +19,7 @@
 
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-enum { FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256, ACHIEVED_SAMPLES_MIN = 50 };
 
 /* Where the frames and nodes of one batch are in the profile. */
 struct translation {
@@ -202,7 +202,11 @@ static int keep_books(struct profile *profile, const struct batch *batch, uint64
 
 void profile_note_target(struct profile *profile, const struct batch_target *target) {
   profile->marks |= target->marks;
-  if (profile->exe[0] != '\0') return;
+  if (profile->exe[0] != '\0') {
+    profile->is_mixed |=
+        target->asked_mhz != profile->asked_mhz || strcmp(target->sampler, profile->sampler) != 0;
+    return;
+  }
   profile->exe = keep_text(profile, target->exe);
   profile->service = keep_text(profile, target->service);
   profile->sampler = keep_text(profile, target->sampler);
@@ -257,6 +261,24 @@ const char *profile_module_name(const struct profile_module *module) {
   const char *slash = strrchr(module->path, '/');
   bool is_path = module->kind == MODULE_ELF && slash != NULL && slash[1] != '\0';
   return is_path ? slash + 1 : module->path;
+}
+
+bool profile_is_of_clocks(const struct profile *profile, uint32_t frame) {
+  const struct profile_module *module = &profile->modules[profile->frames[frame].module];
+  return batch_is_of_clocks(module->kind, module->path);
+}
+
+/* Samplers see user mode alone, so that time in the kernel is nothing that they missed. */
+uint32_t profile_achieved_mhz(const struct profile *profile) {
+  uint64_t samples = profile->count, ns = profile->weight;
+  for (uint32_t i = 0; i < profile->frame_count; i++) {
+    const struct profile_frame *frame = &profile->frames[i];
+    if (!profile_is_of_clocks(profile, i)) continue;
+    samples -= frame->count;
+    if (strcmp(profile->modules[frame->module].path, "[kernel]") == 0) ns -= frame->weight;
+  }
+  if (samples < ACHIEVED_SAMPLES_MIN || ns == 0) return 0;
+  return (uint32_t)((double)samples * 1e12 / (double)ns);
 }
 
 void profile_loss(const struct profile *profile, uint64_t ret[LOSS_REASON_COUNT]) {

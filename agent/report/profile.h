@@ -7,6 +7,8 @@
 #include "common/table.h"
 #include "proto/batch.h"
 
+#include <stdbool.h>
+
 enum {
   PROFILE_MODULES_MAX = 65536,
   PROFILE_FRAMES_MAX = 4000000,
@@ -56,8 +58,9 @@ struct profile {
   uint64_t start_walltime_ns, end_walltime_ns; /* 0: empty */
   uint32_t main_module;                        /* of the first target, or BATCH_NONE */
   uint32_t asked_mhz;                          /* of the first target */
-  const char *exe, *service, *sampler;         /* of the first target, "" */
-  uint32_t marks;                              /* enum batch_mark, of any target */
+  bool is_mixed; /* there are targets with another sampler or rate than the first */
+  const char *exe, *service, *sampler; /* of the first target, "" */
+  uint32_t marks;                      /* enum batch_mark, of any target */
 };
 
 /* Returns 0 or -errno; fini in either case. */
@@ -78,6 +81,13 @@ void profile_note_target(struct profile *profile, const struct batch_target *tar
 
 /* Returns the last part of MODULE's path: how people call it. */
 const char *profile_module_name(const struct profile_module *module);
+
+/* Whether what was counted at FRAME are no samples but a rest that clocks told. */
+bool profile_is_of_clocks(const struct profile *profile, uint32_t frame);
+
+/* Returns how many samples there are for a second of the time that could be sampled, in
+   thousandths; 0 when there are too few to tell. */
+uint32_t profile_achieved_mhz(const struct profile *profile);
 
 /* Sums up what the runs lost, by reason. */
 void profile_loss(const struct profile *profile, uint64_t ret[LOSS_REASON_COUNT]);

@@ -3,8 +3,8 @@
    to the rest is measured and told, and costs nothing else.
 
    A file that is no profile at all is told by its first bytes, and what people pass by mistake is
-   called by its name.  An empty file is no mistake of theirs: a run that was killed at once leaves
-   one. */
+   called by its name.  Of an empty file only its reader can say whether that is a mistake: a run
+   that was killed at once leaves one. */
 #include "profile_reader.h"
 #include "ring_file.h"
 
@@ -115,9 +115,11 @@ static int read_batches(struct reading *reading, struct spool_reader *reader) {
     arena_init(&reading->arena, BATCH_ARENA_BYTES);
     error = read_batch(reading, &entry);
     arena_fini(&reading->arena);
-    if (error == -EBADMSG)
+    if (error == 0)
+      reading->damage->good_batches++;
+    else if (error == -EBADMSG)
       reading->damage->bad_batches++;
-    else if (error != 0)
+    else
       return error;
   }
   return error == -ENOENT ? 0 : error;
@@ -152,6 +154,7 @@ int profile_reader_read_fd(int fd, struct profile *profile, struct profile_damag
              "wrote");
     return -EINVAL;
   }
+  ret->is_empty = found.st_size == 0;
   if (is_ring(fd)) return ring_file_read(fd, (uint64_t)found.st_size, profile, why);
   int error = check_head(fd, (uint64_t)found.st_size, why);
   if (error != 0) return error;

@@ -13,6 +13,8 @@ struct profile_damage {
   uint64_t torn_bytes;    /* at the end: the writer was killed in mid-write */
   uint64_t damaged_bytes; /* in between */
   uint64_t bad_batches;   /* whole, but with a wrong checksum or malformed inside */
+  uint64_t good_batches;  /* that were added */
+  bool is_empty;          /* not a byte is in it */
   bool is_unfinished;     /* a run's last word is missing: it was killed, or still runs */
 };
 

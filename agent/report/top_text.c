@@ -12,6 +12,7 @@
 #include "view/marks.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -19,12 +20,28 @@
 
 static const double worth_a_look = 0.1;
 
+void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
+  buf_printf(ret, "%llu sample%s, %.2f s of CPU time", (unsigned long long)tree->sample_count,
+             tree->sample_count == 1 ? "" : "s",
+             (double)tree->total_weight / (double)NS_PER_SECOND);
+}
+
+static void print_rate(const struct profile *profile, struct buf *ret) {
+  uint32_t achieved = profile_achieved_mhz(profile);
+  buf_printf(ret, ", by %s", profile->sampler);
+  if (achieved > 0)
+    buf_printf(ret, " at %.4g Hz (asked: %.4g)", achieved / 1000.0, profile->asked_mhz / 1000.0);
+  else
+    buf_printf(ret, ", asked for %.4g Hz", profile->asked_mhz / 1000.0);
+}
+
 static void print_head(const struct profile *profile, const struct view_tree *tree,
                        struct buf *ret) {
-  buf_printf(ret, "%llu samples, %.2f s of CPU time", (unsigned long long)tree->total_count,
-             (double)tree->total_weight / (double)NS_PER_SECOND);
-  if (profile->sampler[0] != '\0')
-    buf_printf(ret, ", by %s at %.4g Hz", profile->sampler, profile->asked_mhz / 1000.0);
+  top_text_print_total(tree, ret);
+  if (profile->is_mixed)
+    buf_printf(ret, ", by %s and others", profile->sampler);
+  else if (profile->sampler[0] != '\0')
+    print_rate(profile, ret);
   buf_append_byte(ret, '\n');
 }
 
@@ -38,15 +55,24 @@ static void print_loss(const struct view_tree *tree, struct buf *ret) {
   }
 }
 
+bool top_text_tells_module(const char *name, const char *module) {
+  size_t len = strlen(module);
+  return strncmp(name, module, len) == 0 && (name[len] == '\0' || name[len] == '+');
+}
+
 static void print_row(const struct view_tree *tree, const struct view_top_row *row,
                       const struct top_text *style, struct buf *ret) {
   const struct view_function *function = &tree->functions[row->function];
   const char *strong = style->has_colour && row->self.share >= worth_a_look ? BOLD : "";
   const char *weak = style->has_colour ? DIM : "", *plain = style->has_colour ? PLAIN : "";
+  const char *strong_end = *strong != '\0' ? PLAIN : "";
   buf_printf(ret, "%s%5.1f %%%s  %s%5.1f .. %5.1f %%%s  %5.1f %%  ", strong, 100 * row->self.share,
-             plain, weak, 100 * row->self.low, 100 * row->self.high, plain, 100 * row->total.share);
-  buf_printf(ret, "%s%s%s  %s(%s)%s\n", strong, function->name, plain, weak, function->module,
-             plain);
+             strong_end, weak, 100 * row->self.low, 100 * row->self.high, plain,
+             100 * row->total.share);
+  buf_printf(ret, "%s%s%s", strong, function->name, strong_end);
+  if (!top_text_tells_module(function->name, function->module))
+    buf_printf(ret, "  %s(%s)%s", weak, function->module, plain);
+  buf_append_byte(ret, '\n');
 }
 
 int top_text_print(const struct profile *profile, const struct view_tree *tree,

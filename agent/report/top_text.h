@@ -19,4 +19,10 @@ struct top_text {
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
                    const struct top_text *style, struct arena *arena, struct buf *ret);
 
+/* Appends how much TREE holds: the samples, without what clocks told, and the CPU time. */
+void top_text_print_total(const struct view_tree *tree, struct buf *ret);
+
+/* Whether NAME says itself that it is of MODULE, as "tool+0x10" and "[kernel]" do. */
+bool top_text_tells_module(const char *name, const char *module);
+
 #endif

@@ -67,7 +67,7 @@ static double share_of(uint64_t weight, const struct view_tree *tree) {
   return tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
 }
 
-/* Two-sided, of no difference between shares A of N and B of M records. */
+/* Two-sided, of no difference between shares A of N and B of M samples. */
 static double p_of(double a, double n, double b, double m) {
   if (!(n > 0) || !(m > 0)) return 1;
   double pooled = (a * n + b * m) / (n + m);
@@ -77,7 +77,7 @@ static double p_of(double a, double n, double b, double m) {
 
 static void compare(struct view_diff_row *row, const struct view_tree *a,
                     const struct view_tree *b) {
-  double n = (double)a->total_count, m = (double)b->total_count;
+  double n = (double)a->sample_count, m = (double)b->sample_count;
   row->a = share_of(row->a_weight, a);
   row->b = share_of(row->b_weight, b);
   struct view_share wilson_a = interval_wilson(row->a * n, n);

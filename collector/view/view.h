@@ -34,7 +34,9 @@ struct view_mark {
 
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
-  uint64_t total_weight, total_count;
+  uint64_t total_weight;
+  uint64_t total_count;  /* records */
+  uint64_t sample_count; /* of these, samples: the others are rests that clocks told */
   uint64_t loss[LOSS_REASON_COUNT];
   uint32_t node_count, function_count;
   struct view_node *nodes;
@@ -44,7 +46,7 @@ struct view_tree {
 };
 
 struct view_share {
-  double share, low, high; /* low..high: Wilson's 95 % interval on record counts */
+  double share, low, high; /* low..high: Wilson's 95 % interval on counts of samples */
 };
 
 struct view_top_row {

@@ -116,11 +116,18 @@ mv perf.fp.old perf.fp
 fleetprof run --output perf.fp -- "$W/nosuch" 2>/dev/null
 [ $? = 2 ] && tells_truth perf.fp || fail "a program that is not there cost the earlier profile"
 
+# Where the environment says no, the program runs, the earlier profile stays, and one line says why.
+[ "$(FLEETPROF=0 fleetprof run -v --output perf.fp -- sh -c 'echo $((1 + 1)); exit 3' 2>&1)" = "fleetprof: not profiled: FLEETPROF=0
+2" ] && tells_truth perf.fp || fail "FLEETPROF=0 with --output"
+# What run says is what report says: samples, and of this program.
+fleetprof run --output one.fp -v --hz 199 -- "$targets/truth" 1 2>err >/dev/null || fail "run -v"
+[ "$(awk '{ print $2 }' err)" = "$(samples one.fp)" ] || fail "run -v and report differ: $(cat err), $(samples one.fp)"
+
 # What cannot be written is told before the program starts; what is no profile is never overwritten.
 echo precious >precious
-for file in /nonexistent/x "$W" /dev/null precious; do
+for file in /nonexistent/x "$W" /dev/null precious -; do
   fleetprof run --output "$file" -- touch "$W/started" 2>err && fail "--output $file was taken"
-  grep -q -- "--output: $file: " err && [ ! -e started ] || fail "--output $file: $(cat err)"
+  grep -q -- "--output: \(a profile cannot go to stdout\|$file: \)" err && [ ! -e started ] || fail "--output $file: $(cat err)"
 done
 [ "$(cat precious)" = precious ] || fail "a file that is no profile was overwritten"
 
@@ -158,10 +165,11 @@ fleetprof run --output next.fp -- true
 left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
 
 # Torn and foreign files.
-head -c 500 perf.fp >torn.fp
+head -c -20 perf.fp >torn.fp
 fleetprof report torn.fp >/dev/null 2>err || fail "a torn file is refused"
 grep -q "cut short" err || fail "a torn file is not told of: $(cat err)"
-for file in precious "$W" nosuch "$targets/truth"; do
+head -c 100 perf.fp >cut && : >empty
+for file in precious cut empty "$W" nosuch "$targets/truth"; do
   fleetprof report "$file" >out 2>err && fail "report $file went well"
   [ ! -s out ] && grep -q "^fleetprof: report: $file: " err || fail "report $file: $(cat err)"
 done

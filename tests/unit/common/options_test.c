@@ -249,6 +249,10 @@ static void a_wrong_word_is_refused_by_name(void **state) {
   expect_refusal(parse("-q", NULL), "-q: unknown option; see --help");
   expect_refusal(parse("--hz", NULL), "--hz: needs a value: HZ");
   expect_refusal(parse("--config", NULL), "--config: needs a value: FILE");
+  expect_refusal(parse("--hz", "--", NULL),
+                 "--hz: needs a value: HZ (for one like '--' write --hz=--)");
+  expect_refusal(parse("--hz", "--verbose", NULL),
+                 "--hz: needs a value: HZ (for one like '--verbose' write --hz=--verbose)");
   expect_refusal(parse("--hz", "x\ny", NULL), "--hz: 'x?y' is not a whole number");
   expect_refusal(parse("--hz", "-1", NULL), "--hz: '-1' is not a whole number");
   expect_refusal(parse("--ttl=10", NULL),

@@ -122,6 +122,7 @@ static void an_empty_file_is_an_empty_profile(void **state) {
   int fd = memfd_create("empty", MFD_CLOEXEC);
   (void)state;
   assert_int_equal(read_fd(fd, &profile, &damage, why), 0);
+  assert_true(damage.is_empty);
   assert_int_equal(profile.count, 0);
   profile_fini(&profile);
   close(fd);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people read: samples are samples, one is one, and nothing is said twice. */
+#include "profile_fixture.h"
+
+#include "report/diff_text.h"
+#include "report/named_tree.h"
+#include "report/top_text.h"
+
+#include <string.h>
+
+struct world {
+  struct profile profile;
+  struct arena arena;
+  struct view_tree tree;
+  struct buf out;
+};
+
+static void add(struct world *world, const char *path, uint64_t count, uint64_t weight) {
+  bool is_elf = path[0] == '/';
+  const struct batch_module module = {
+      .id = span_of("\1", is_elf), .path = path, .kind = is_elf ? MODULE_ELF : MODULE_PSEUDO};
+  assert_int_equal(
+      profile_add_leaf(&world->profile, &module, is_elf ? 0x10 : 0, count, weight * 1000000), 0);
+}
+
+static void begin(struct world *world) {
+  memset(world, 0, sizeof *world);
+  arena_init(&world->arena, 1 << 20);
+  assert_int_equal(profile_init(&world->profile), 0);
+}
+
+static void target(struct world *world, const char *sampler, uint32_t asked_mhz) {
+  profile_note_target(&world->profile, &(struct batch_target){.exe = "/tool",
+                                                              .service = "tool",
+                                                              .sampler = sampler,
+                                                              .asked_mhz = asked_mhz,
+                                                              .module = BATCH_NONE});
+}
+
+static char *print(struct world *world, bool has_colour) {
+  const struct top_text style = {.limit = 10, .has_colour = has_colour};
+  assert_int_equal(named_tree_build(&world->profile, NULL, NULL, &world->arena, &world->tree), 0);
+  assert_int_equal(
+      top_text_print(&world->profile, &world->tree, &style, &world->arena, &world->out), 0);
+  return buf_text(&world->out);
+}
+
+static void end(struct world *world) {
+  buf_fini(&world->out);
+  arena_fini(&world->arena);
+  profile_fini(&world->profile);
+}
+
+static void assert_says(const char *text, const char *words) {
+  if (strstr(text, words) == NULL) fail_msg("'%s' is not in:\n%s", words, text);
+}
+
+static void what_clocks_told_is_weight_but_no_sample(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "timer", 1000000);
+  add(&world, "/bin/tool", 100, 400);
+  add(&world, "[kernel]", 20, 100);
+  add(&world, "[unsampled]", 3, 0);
+  const char *text = print(&world, false);
+  assert_says(text, "100 samples, 0.50 s of CPU time, by timer at 250 Hz (asked: 1000)\n");
+  assert_int_equal(world.tree.total_count, 123);
+  assert_int_equal(world.tree.sample_count, 100);
+  /* Wilson's interval of 80 of 100 and not of 98.4 of 123. */
+  assert_says(text, " 80.0 %   71.1 ..  86.7 %   80.0 %  tool+0x10\n");
+  assert_says(text, "%  [kernel]\n");
+  end(&world);
+}
+
+static void one_sample_is_one_sample(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "perf", 99000);
+  add(&world, "/bin/tool", 1, 10);
+  assert_says(print(&world, false), "1 sample, 0.01 s of CPU time, by perf, asked for 99 Hz\n");
+  end(&world);
+}
+
+static void files_of_two_samplers_have_no_rate(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "perf", 99000);
+  target(&world, "timer", 99000);
+  add(&world, "/bin/tool", 100, 1000);
+  assert_says(print(&world, false), "CPU time, by perf and others\n");
+  end(&world);
+}
+
+static void a_colour_that_was_not_begun_is_not_ended(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  add(&world, "/bin/tool", 99, 99);
+  add(&world, "/bin/rare", 1, 1);
+  const char *text = print(&world, true);
+  assert_says(text, "\033[1m 99.0 %\033[0m");
+  assert_says(text, "\n  1.0 %  \033[2m");
+  assert_says(text, "  rare+0x10\n");
+  end(&world);
+}
+
+static void a_difference_is_headed_by_its_files(void **state) {
+  const struct top_text style = {.limit = 10};
+  struct world a, b;
+  (void)state;
+  begin(&a), begin(&b);
+  add(&a, "/bin/tool", 500, 500), add(&a, "/bin/same", 500, 500);
+  add(&b, "/bin/tool", 500, 500), add(&b, "/bin/same", 500, 500);
+  add(&b, "[unsampled]", 1, 0);
+  print(&a, false), print(&b, false);
+  struct diff_sides sides = {&a.tree, &b.tree, "old/before.fp", "new/after.fp"};
+  buf_clear(&a.out);
+  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
+  assert_says(buf_text(&a.out), "old/before.fp: 1000 samples, 1.00 s of CPU time\n");
+  assert_says(buf_text(&a.out), "before.fp  after.fp    difference");
+  assert_says(buf_text(&a.out), "  50.0 %    50.0 %         0.0 %");
+  if (strstr(buf_text(&a.out), "-0.0 %") != NULL) fail_msg("%s", buf_text(&a.out));
+  sides.b_name = "new/before.fp";
+  buf_clear(&a.out);
+  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
+  assert_says(buf_text(&a.out), "b = new/before.fp: 1000 samples");
+  assert_says(buf_text(&a.out), "      a        b    difference");
+  end(&a), end(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
+      cmocka_unit_test(one_sample_is_one_sample),
+      cmocka_unit_test(files_of_two_samplers_have_no_rate),
+      cmocka_unit_test(a_colour_that_was_not_begun_is_not_ended),
+      cmocka_unit_test(a_difference_is_headed_by_its_files),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
