@@ -85,6 +85,8 @@ int report_print(const struct report_settings *settings, const struct report_sid
     return view_speedscope(&side->tree, &origin, arena, ret);
   case REPORT_CALLGRIND:
     return view_callgrind(&side->tree, &origin, arena, ret);
+  case REPORT_PERF_SCRIPT:
+    return view_perf_script(&side->tree, &origin, arena, ret);
   default:
     return top_text_print(&side->profile, &side->tree, &style, arena, ret);
   }

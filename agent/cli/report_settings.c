@@ -18,7 +18,7 @@
 static const struct option rows[] = {
     {"format", 'f', "NAME", "top", "What is shown",
      "top (functions by their share), json (the same), folded (for flame graphs), pprof, "
-     "speedscope, callgrind (files for those tools) or counts (addresses)",
+     "speedscope, callgrind, perf-script (files for those tools) or counts (addresses)",
      OPTION_STRING, OFFSET(format)},
     {"limit", 'n', "N", "100", "What is shown", "functions in the table; what is left out is said",
      OPTION_COUNT, OFFSET(limit)},
@@ -53,8 +53,8 @@ static const struct option_table table = {
     .other_names = commands_option_names,
 };
 
-static const char *const formats[] = {"top",        "json",      "folded", "pprof",
-                                      "speedscope", "callgrind", "counts"};
+static const char *const formats[] = {"top",        "json",      "folded",      "pprof",
+                                      "speedscope", "callgrind", "perf-script", "counts"};
 
 /* What the other options ask of the format, or NULL. */
 static const char *find_format_fault(const struct report_settings *settings) {

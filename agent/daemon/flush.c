@@ -9,6 +9,7 @@
    names.  So the wait goes on for SETTLE_NS and then until no file is on its way, within the same
    deadline; samples that are acked by then are reported as acked whatever became of the files. */
 #include "intake.h"
+#include "run_note.h"
 #include "worker.h"
 
 #include "common/clock.h"

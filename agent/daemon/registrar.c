@@ -11,6 +11,7 @@
    mean other processes here. */
 #include "registrar.h"
 #include "recorder_files.h"
+#include "run_note.h"
 #include "switchboard.h"
 
 #include "common/clock.h"

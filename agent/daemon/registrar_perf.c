@@ -5,6 +5,7 @@
    how many the programs of one user may have.  What is refused falls to the timer, and status says
    why. */
 #include "registrar.h"
+#include "run_note.h"
 #include "switchboard.h"
 
 #include "proc/proc_stat.h"

@@ -15,6 +15,7 @@
 
    Samples are an estimate, one period each.  Where they come to more than the kernel's word, there
    is no rest; nothing is taken back. */
+#include "run_note.h"
 #include "intake.h"
 #include "worker.h"
 

@@ -19,6 +19,7 @@
 #include "hello.h"
 #include "intake.h"
 #include "recorder_ship.h"
+#include "run_note.h"
 #include "status.h"
 #include "switchboard.h"
 

@@ -103,20 +103,6 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet);
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
 void registrar_on_note(struct worker *worker, struct intake_packet *packet);
 
-/* run_note.c: the notes. */
-void run_note_add(struct worker *worker, const struct intake_packet *packet, const char *sampler);
-/* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
-struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
-struct worker_note *run_note_find(struct worker *worker, pid_t pid);
-/* A new TARGET belongs to the run that it is part of; before it is let go of, the run's note takes
-   over its figures. */
-void run_note_join(struct worker *worker, struct target *target);
-void run_note_leave(struct worker *worker, const struct target *target);
-/* How many samples the run of NOTE has, of targets that live and of those that do not. */
-uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note);
-/* The run has ended and spent TOLD_NS: reports what is not explained of that, once. */
-void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns);
-
 /* flush.c: FLUSH. */
 void flush_on_request(struct worker *worker, struct intake_packet *packet);
 void flush_forget(struct worker *worker, const struct intake_connection *connection);

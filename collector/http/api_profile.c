@@ -173,6 +173,13 @@ static int write_callgrind(struct request *request, const struct view_tree *tree
   return write_file(request, tree, selection, &form);
 }
 
+static int write_perf_script(struct request *request, const struct view_tree *tree,
+                             const struct selection *selection) {
+  static const struct file_form form = {"text/plain; charset=utf-8", "fleetprof.perf.txt",
+                                        view_perf_script};
+  return write_file(request, tree, selection, &form);
+}
+
 static const struct {
   const char *name;
   int (*write)(struct request *request, const struct view_tree *tree,
@@ -182,7 +189,8 @@ static const struct {
                {"folded", write_folded},
                {"pprof", write_pprof},
                {"speedscope", write_speedscope},
-               {"callgrind", write_callgrind}};
+               {"callgrind", write_callgrind},
+               {"perf-script", write_perf_script}};
 
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
@@ -213,7 +221,7 @@ void api_profile(struct request *request) {
   if (format == count) {
     answer_problem(&request->answer, 400, "format",
                    "format: \"%.64s\" is not one of top, tree, folded, pprof, "
-                   "speedscope, callgrind",
+                   "speedscope, callgrind, perf-script",
                    name);
     return;
   }

@@ -21,7 +21,8 @@ const struct route routes[] = {
     {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format",
      api_profile,
      "where the time went: format=top (functions), tree or folded (call stacks), or a file for "
-     "other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind (text); "
+     "other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind, perf-script "
+     "(text); "
      "`marks` names the services whose shares are to be doubted, and why"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "

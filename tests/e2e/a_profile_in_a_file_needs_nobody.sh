@@ -62,6 +62,10 @@ fleetprof report perf.fp --format callgrind >callgrind.out
 read -r got _ < <(callgrind_annotate callgrind.out | awk '/:alpha_sixty / { gsub(/[(%)]/, ""); print $4 }')
 is_near "${got:-0}" "$alpha" .2 || fail "callgrind_annotate says ${got:-nothing} for $alpha"
 callgrind_annotate --inclusive=yes callgrind.out | grep ':main ' | grep -q '%)' || fail "callgrind_annotate: no inclusive cost of main"
+fleetprof report perf.fp --format perf-script | awk -v want="$alpha" '
+  / cpu-clock: $/ { period = $(NF - 1); all += period; is_leaf = 1; next }
+  /^\t/ && is_leaf { if ($2 == "alpha_sixty") a += period; is_leaf = 0 }
+  END { got = 100 * a / all; exit !(got - want < .2 && want - got < .2) }' || fail "perf-script"
 fleetprof report perf.fp --format pprof >perf.pb.gz
 gzip -t perf.pb.gz || fail "pprof is no gzip"
 if command -v go >/dev/null; then

@@ -125,7 +125,7 @@ static void the_table_has_every_promised_field(void **state) {
   assert_has(body, "{\"total\":1000,\"unit\":\"nanoseconds\",\"samples\":100,");
   assert_has(body, "\"loss\":{");
   assert_has(body, "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,"
-                   "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.5");
+                   "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.49");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
   assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"self\":100,");
 }
@@ -187,6 +187,9 @@ static void files_for_other_tools_say_what_they_are(void **state) {
   assert_string_equal(request.answer.type, "text/plain; charset=utf-8");
   assert_has(body, "\nfn=(1) tool+0x10\n0 ");
   assert_has(body, "\ntotals: ");
+  body = ask(api_profile, "format", "perf-script", NULL, NULL);
+  assert_string_equal(request.answer.type, "text/plain; charset=utf-8");
+  assert_has(body, " cpu-clock: \n\t              10 [unknown] (tool)\n\n");
   body = ask(api_profile, "format", "speedscope", "limit", "1");
   assert_has(body, "\"weights\":[600]");
 }

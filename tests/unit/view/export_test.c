@@ -227,6 +227,34 @@ static void pprof_holds_every_sample(void **state) {
   buf_fini(&raw);
 }
 
+/* ---- perf script ---- */
+
+/* Reads as stackcollapse-perf.pl does: a header's period is the weight of the frames below it. */
+static void perf_script_has_every_stack_leaf_first(void **state) {
+  struct world *world = *state;
+  const struct view_origin mine = {.title = "/usr/bin/my tool", .start_ns = 5000000000};
+  struct buf out = {0};
+  assert_int_equal(view_perf_script(&world->tree, &mine, &world->arena, &out), 0);
+  const char *text = buf_text(&out);
+  uint64_t weight = 0, events = 0;
+  for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+    unsigned long long seconds, us, period;
+    if (sscanf(line, "my_tool 1 [000] %llu.%6llu: %llu cpu-clock: ", &seconds, &us, &period) != 3)
+      continue;
+    assert_int_equal(seconds * 1000000000 + us * 1000, (5000000000 + weight) / 1000 * 1000);
+    weight += period;
+    events++;
+  }
+  assert_int_equal(events, sizeof samples / sizeof *samples);
+  assert_int_equal(weight, WEIGHT);
+  assert_non_null(strstr(text, "         40 cpu-clock: \n"
+                               "\t               0 re_ad; (libc.so.6)\n"
+                               "\t               0 walk (tool)\n"
+                               "\t               0 walk (tool)\n"
+                               "\t               0 main (tool)\n\n"));
+  buf_fini(&out);
+}
+
 static void an_empty_tree_makes_valid_files(void **state) {
   struct tree_builder builder;
   struct view_tree tree;
@@ -240,6 +268,8 @@ static void an_empty_tree_makes_valid_files(void **state) {
   assert_int_equal(view_callgrind(&tree, &unknown, &arena, &out), 0);
   assert_int_equal(view_speedscope(&tree, &unknown, &arena, &out), 0);
   buf_clear(&out);
+  assert_int_equal(view_perf_script(&tree, &unknown, &arena, &out), 0);
+  assert_int_equal(out.len, 0);
   assert_int_equal(view_pprof(&tree, &unknown, &arena, &out), 0);
   struct buf raw = gunzip(&out);
   assert_int_equal(sums_of(buf_span(&raw)).samples, 0);
@@ -254,6 +284,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(callgrind_costs_are_those_of_the_table, set_up, tear_down),
       cmocka_unit_test_setup_teardown(speedscope_has_every_stack_root_first, set_up, tear_down),
       cmocka_unit_test_setup_teardown(pprof_holds_every_sample, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(perf_script_has_every_stack_leaf_first, set_up, tear_down),
       cmocka_unit_test(an_empty_tree_makes_valid_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
