@@ -9,13 +9,13 @@ seconds=$(pick 1 600)
 board frenzy
 library=$(ldconfig -p | awk '/libz\.so\.1 .*x86-64|libz\.so\.1 .*AArch64/ { print $NF; exit }')
 [ -n "$library" ] || library=libm.so.6
-SAMPLES=20 holds "$torture/frenzy" "$seconds" "$library"
+SAMPLES=5 holds "$torture/frenzy" "$seconds" "$library"
 if compile "$W/throws" g++ -O2 -pthread "$torture_sources/throws.cc"; then
-  SAMPLES=20 holds "$W/throws" "$seconds"
+  SAMPLES=5 holds "$W/throws" "$seconds"
 fi
 printf 'int torture_library(void) { return 1; }\n' >"$W/library.c"
 if compile "$W/library.so" musl-gcc -shared -fPIC "$W/library.c" &&
   compile "$W/frenzy_musl" musl-gcc -D_GNU_SOURCE -O2 "$torture_sources/frenzy.c"; then
-  SAMPLES=20 holds "$W/frenzy_musl" "$seconds" "$W/library.so"
+  SAMPLES=5 holds "$W/frenzy_musl" "$seconds" "$W/library.so"
 fi
 books_are_exact || fail "the books: $(asked "d['loss']")"
