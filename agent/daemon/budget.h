@@ -8,7 +8,8 @@
    spooled, which is what is sent: in any 24 hours no more than it says.  First windows grow to a
    minute, then all rates are lowered by one factor, at most to 1 Hz; where even that costs more,
    the state says "floor".  Threads of a perf target that are older than the change cost the program
-   what they did before (rate.h): where that is much, the state says "threads".
+   what they did before until they have events of their own (rate.h): where that is much, the state
+   says "threads".
 
    Budgets that nobody gave (the defaults) hold only rates that nobody asked for: a target that
    asks for more than --hz, or whose rate was set by `fleetprof ctl`, is left alone, and its part

@@ -31,6 +31,7 @@
 #include "keeper/board_events.h"
 #include "targets/children.h"
 #include "targets/image.h"
+#include "targets/perf_threads.h"
 #include "targets/stride.h"
 #include "targets/switch.h"
 #include "uplink/debug_sender.h"
@@ -272,11 +273,23 @@ static void follow_collector(struct worker *worker) {
   log_info("uplink %s: the board's collector from now on", address);
 }
 
-static void switch_all(struct worker *worker) {
+/* The keeper hears of it first: should this worker die, the next one must know. */
+static void part_threads(struct worker *worker, struct target *target) {
+  if (!target->held.is_apart) {
+    target->held.is_apart = true;
+    hold_send_update(worker->keeper->worker_socket, &target->held);
+  }
+  int error = perf_threads_open(&worker->targets, worker->processes, target);
+  log_debug("target %u: events of its threads: %s", target->held.id,
+            error ? strerror(-error) : "opened");
+}
+
+static void switch_all(struct worker *worker, uint64_t now) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL) continue;
     switch_step(target);
+    if (perf_threads_is_due(target, now)) part_threads(worker, target);
     stride_vary(target);
   }
 }
@@ -290,7 +303,7 @@ static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
   switchboard_look(worker);
-  switch_all(worker);
+  switch_all(worker, now);
   census_step(&worker->targets);
   if (now - worker->recorders_ns >= RECORDERS_INTERVAL_NS) ship_recorders_left(worker);
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {

@@ -69,10 +69,14 @@ static long owner_of_files(pid_t pid) {
   return stat(path, &found) == 0 ? (long)found.st_uid : -1;
 }
 
+bool perf_admission_is_his(pid_t pid, uint32_t uid) {
+  return has_only_ids(pid, uid) && owner_of_files(pid) == (long)uid;
+}
+
 static bool is_his(const struct hold_target *held) {
   struct proc_stat stat;
-  return has_only_ids(held->pid, held->uid) && owner_of_files(held->pid) == (long)held->uid &&
-         proc_stat_read(held->pid, &stat) == 0 && stat.start_ticks == held->start_ticks;
+  return perf_admission_is_his(held->pid, held->uid) && proc_stat_read(held->pid, &stat) == 0 &&
+         stat.start_ticks == held->start_ticks;
 }
 
 static void close_all(struct hold_target *held, int *fds) {

@@ -6,6 +6,8 @@
 #include "keeper/hold.h"
 #include "perf/perf_ring.h"
 
+#include <sys/types.h>
+
 enum { PERF_ADMISSION_EVENTS_OF_USER = 8192 /* of all programs of one user together */ };
 
 /* Opens the events of HELD (its pid, uid, start, period and collect mode are set) on the CPUs of
@@ -14,5 +16,8 @@ enum { PERF_ADMISSION_EVENTS_OF_USER = 8192 /* of all programs of one user toget
    kernel says no.  RET_FDS then holds none. */
 const char *perf_admission_open(const struct perf_rings *rings, struct hold_target *held,
                                 int ret_fds[INTAKE_FDS_MAX]);
+
+/* The user UID may look into PID, as far as can be told. */
+bool perf_admission_is_his(pid_t pid, uint32_t uid);
 
 #endif

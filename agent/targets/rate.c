@@ -59,6 +59,7 @@ int rate_set(struct target *target, uint64_t period_ns) {
   if (error) return error;
   rate->longest_ns = larger(larger(rate->longest_ns, before), period_ns);
   rate->stretch_ns = rate->pick_ns = 0;
+  rate->inherited = rate->astray = rate->apart_at_ns = rate->apart_wait_ns = 0;
   target->held.set_period_ns = period_ns;
   target_begin_achieved(target);
   return 0;

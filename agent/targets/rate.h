@@ -4,11 +4,12 @@
    A timer's records carry their weight in the ring's fixed unit, so they are exact at any rate.
 
    A perf target's events are told the new period.  That reaches the opened events and whatever the
-   program starts from then on; threads and processes that are there already have events of their
-   own, which go on at the old period and cannot be reached.  Their samples, where they come too
-   fast, are thinned: of each stretch of sampled time as long as the period asked for, one sample
-   drawn at random stands for all.  Thinned samples are not lost and not `produced`: what they stood
-   for is in the weight of those that were kept, to the period. */
+   program starts from then on; what threads and processes have inherited before goes on at the old
+   period until they are given events of their own (perf_threads.h), which may be seconds, or never
+   for a program of too many threads.  Their samples, where they come too fast, are thinned: of each
+   stretch of sampled time as long as the period asked for, one sample drawn at random stands for
+   all.  Thinned samples are not lost and not `produced`: what they stood for is in the weight of
+   those that were kept, to the period. */
 #ifndef TARGETS_RATE_H
 #define TARGETS_RATE_H
 
@@ -23,10 +24,12 @@ struct target;
 #define RATE_PERIOD_NS_MAX UINT64_C(10000000000) /* 0.1 Hz */
 
 struct rate {
-  struct stride *strides; /* stride.c: one an event; NULL: all are as they were opened */
-  uint64_t spread;        /* stride.c: where between the shortest and the longest */
-  int64_t debt_ns;        /* stride.c: what the samples took longer than asked */
-  uint64_t longest_ns;    /* the longest period that was ever set */
+  struct stride *strides;     /* stride.c: one an event; NULL: all are as they were opened */
+  uint64_t spread;            /* stride.c: where between the shortest and the longest */
+  int64_t debt_ns;            /* stride.c: what the samples took longer than asked */
+  uint64_t inherited, astray; /* perf_threads.c: samples of older threads, of another rate too */
+  uint64_t apart_at_ns, apart_wait_ns;  /* CLOCK_MONOTONIC: when threads may get events again */
+  uint64_t longest_ns;                  /* the longest period that was ever set */
   uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
   uint64_t billed;                      /* samples that were paid for (cost.c) */

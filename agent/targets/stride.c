@@ -62,7 +62,7 @@ static bool is_settled(const struct target *target, uint32_t event) {
 }
 
 static bool are_settled(const struct target *target) {
-  for (uint32_t i = 0; i < target->held.fd_count; i++)
+  for (uint32_t i = 0; i < target_events(target); i++)
     if (!is_settled(target, i)) return false;
   return true;
 }
@@ -70,7 +70,7 @@ static bool are_settled(const struct target *target) {
 /* Without memory nothing is varied. */
 static bool has_strides(struct target *target) {
   struct rate *rate = &target->rate;
-  if (rate->strides == NULL) rate->strides = calloc(target->held.fd_count, sizeof *rate->strides);
+  if (rate->strides == NULL) rate->strides = calloc(target_events(target), sizeof *rate->strides);
   return rate->strides != NULL;
 }
 
@@ -85,7 +85,7 @@ static int set(struct target *target, uint32_t event, uint64_t period_ns) {
                                  .samples = (double)(target->records - rate->base_records),
                                  .per_stride = (double)stride->samples};
   uint64_t near_ns = stride_near(&choice);
-  if (ioctl(target->fds[event], PERF_EVENT_IOC_PERIOD, &near_ns) != 0) return -errno;
+  if (ioctl(target_event(target, event), PERF_EVENT_IOC_PERIOD, &near_ns) != 0) return -errno;
   *stride = (struct stride){.before_ns = stride->now_ns,
                             .now_ns = near_ns,
                             .changed_at = ring != NULL ? perf_ring_head(ring) : 0};
@@ -96,10 +96,10 @@ int stride_set_all(struct target *target, uint64_t period_ns) {
   if (!has_strides(target)) return -ENOMEM;
   if (!are_settled(target)) return -EBUSY;
   target->rate.debt_ns = 0;
-  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+  for (uint32_t i = 0; i < target_events(target); i++) {
     target->rate.strides[i].samples = 0; /* of another rate */
     int error = set(target, i, period_ns);
-    if (error) return error;
+    if (error && target->threads.count == 0) return error; /* a thread may have ended */
   }
   return 0;
 }
@@ -113,7 +113,7 @@ static void owe(struct rate *rate, uint64_t period_ns, int64_t more_ns) {
 void stride_vary(struct target *target) {
   uint64_t period_ns = rate_period_ns(target);
   if (target->held.kind == HOLD_TIMER || !has_strides(target)) return;
-  for (uint32_t i = 0; i < target->held.fd_count; i++) {
+  for (uint32_t i = 0; i < target_events(target); i++) {
     if (target->rate.strides[i].samples < STRIDE_SAMPLES_MIN || !is_settled(target, i)) continue;
     owe(&target->rate, period_ns, (int64_t)(period_ns / 2)); /* which the change will lose */
     set(target, i, period_ns);
@@ -122,7 +122,7 @@ void stride_vary(struct target *target) {
 
 void stride_forget(struct target *target) {
   if (!has_strides(target)) return;
-  for (uint32_t i = 0; i < target->held.fd_count; i++)
+  for (uint32_t i = 0; i < target_events(target); i++)
     target->rate.strides[i] =
         (struct stride){.now_ns = rate_period_ns(target), .before_ns = rate_period_ns(target)};
 }
@@ -132,13 +132,20 @@ static uint64_t own_period_ns(const struct stride *stride, const struct stride_s
   return set_ns != 0 ? set_ns : sample->period_ns;
 }
 
+void stride_begin(struct target *target) {
+  rate_fini(&target->rate);
+}
+
 uint64_t stride_take(struct target *target, const struct stride_sample *sample) {
   uint64_t asked_ns = rate_period_ns(target), period_ns = sample->period_ns;
-  if (!has_strides(target) || sample->event >= target->held.fd_count) return period_ns;
+  if (!has_strides(target) || sample->event >= target_events(target)) return period_ns;
   struct stride *stride = &target->rate.strides[sample->event];
   if (!sample->is_inherited) period_ns = own_period_ns(stride, sample);
   stride->samples += !sample->is_inherited;
-  if (stride_is_near(period_ns, asked_ns))
+  target->rate.inherited += sample->is_inherited;
+  if (!stride_is_near(period_ns, asked_ns))
+    target->rate.astray += sample->is_inherited;
+  else
     owe(&target->rate, asked_ns, (int64_t)period_ns - (int64_t)asked_ns);
   return period_ns;
 }

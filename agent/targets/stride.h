@@ -43,6 +43,9 @@ uint64_t stride_take(struct target *target, const struct stride_sample *sample);
 /* What another worker has done to the events is not known: their samples are as long as asked. */
 void stride_forget(struct target *target);
 
+/* The events at work are others now, as they were opened. */
+void stride_begin(struct target *target);
+
 /* PERIOD_NS may be one that ASKED_NS was varied to.  Pure. */
 bool stride_is_near(uint64_t period_ns, uint64_t asked_ns);
 struct stride_choice {

@@ -196,8 +196,8 @@ void switch_publish(struct target *target) {
 static int switch_events(const struct target *target, bool is_on) {
   unsigned long what = is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
   int error = 0;
-  for (uint32_t i = 0; i < target->held.fd_count; i++)
-    if (ioctl(target->fds[i], what, 0) != 0) error = -errno;
+  for (uint32_t i = 0; i < target_events(target); i++)
+    if (ioctl(target_event(target, i), what, 0) != 0) error = -errno;
   return error;
 }
 

@@ -15,31 +15,63 @@
 #include "ring/ring_clock.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { ACHIEVED_RECORDS_MIN = 20, ROW_BITS = 8 };
+enum { ACHIEVED_RECORDS_MIN = 20, ROW_BITS = 8, PLACE_NONE = 0x7fffff };
 _Static_assert(HOLD_TARGETS_MAX == 1 << ROW_BITS, "a row and an event's place share a word");
 
-static int index_events(struct targets *targets) {
-  table_clear(&targets->by_event);
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    const struct target *target = targets->rows[row];
-    if (target == NULL || target->held.kind == HOLD_TIMER) continue;
-    for (uint32_t i = 0; i < target->held.fd_count; i++)
-      if (target->event_ids[i] != 0 &&
-          table_add(&targets->by_event, target->event_ids[i], i << ROW_BITS | row) < 0)
-        return -ENOMEM;
+static int index_target(struct targets *targets, uint32_t row) {
+  const struct target *target = targets->rows[row];
+  const struct target_threads *threads = &target->threads;
+  int error = 0;
+  for (uint32_t i = 0; i < target->held.fd_count && !error; i++) {
+    uint32_t place = threads->count > 0 ? PLACE_NONE : i; /* samples may yet lie in a ring */
+    if (target->event_ids[i] != 0)
+      error = table_add(&targets->by_event, target->event_ids[i], place << ROW_BITS | row);
   }
-  return 0;
+  for (uint32_t i = 0; i < threads->count && !error; i++)
+    error = table_add(&targets->by_event, threads->ids[i], i << ROW_BITS | row);
+  return error;
+}
+
+static int index_events(struct targets *targets) {
+  int error = 0;
+  table_clear(&targets->by_event);
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX && !error; row++)
+    if (targets->rows[row] != NULL && targets->rows[row]->held.kind != HOLD_TIMER)
+      error = index_target(targets, row);
+  return error;
+}
+
+void target_threads_close(struct target_threads *threads) {
+  for (uint32_t i = 0; i < threads->count; i++) close(threads->fds[i]);
+  free(threads->fds);
+  free(threads->ids);
+  *threads = (struct target_threads){.closed_ns = threads->closed_ns};
+}
+
+int targets_swap_threads(struct targets *targets, struct target *target,
+                         struct target_threads *threads) {
+  struct target_threads before = target->threads;
+  target->threads = *threads;
+  *threads = before;
+  if (index_events(targets) == 0) return 0;
+  before = target->threads;
+  target->threads = *threads;
+  *threads = before;
+  return -ENOMEM;
 }
 
 static void target_free(struct target *target, bool is_owner) {
   if (target == NULL) return;
   timer_ring_unmap(&target->held, &target->ring);
   rate_fini(&target->rate);
+  target_threads_close(&target->threads);
   perf_exits_close(&target->exits);
   for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);
   if (target->census != NULL) target->free_census(target->census);
@@ -105,6 +137,12 @@ static struct target *add(struct targets *targets, const struct hold_target *hel
   return target;
 }
 
+/* The events on threads were the dead worker's: those of the whole program go on. */
+static void switch_back(struct target *target) {
+  for (uint32_t i = 0; i < target->held.fd_count && target->held.control == RING_RUN; i++)
+    ioctl(target->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
 void targets_restore(struct targets *targets, const struct hold_table *held,
                      const struct perf_rings *perf) {
   memset(targets, 0, sizeof *targets);
@@ -117,6 +155,7 @@ void targets_restore(struct targets *targets, const struct hold_table *held,
     if (target == NULL) continue;
     target->is_restored = true;
     if (target->held.kind != HOLD_TIMER) stride_forget(target);
+    if (target->held.is_apart) switch_back(target);
     target->is_unmapped = target->held.kind == HOLD_PERF && perf != NULL && perf->count == 0;
     note_bad(target, target->bad_events);
   }
@@ -200,6 +239,22 @@ void target_begin_achieved(struct target *target) {
   rate->base_user_ns = user_ns(target);
 }
 
+/* What the events on threads have counted, and whoever ended them did not; in the sum of all events
+   the moments from one set of them to the next are missing. */
+static uint64_t read_threads(const struct target *target) {
+  const struct target_threads *threads = &target->threads;
+  uint64_t total = threads->closed_ns, one;
+  for (uint32_t i = 0; i < threads->count; i++)
+    if (perf_event_read_ns(threads->fds[i], &one) == 0) total += one;
+  return total;
+}
+
+/* The event that tells of ends counts the whole tree. */
+static bool read_exits(const struct target *target, uint64_t *ret_ns) {
+  if (target->held.exit_fd_count != 2) return false;
+  return perf_event_read_ns(target->fds[target->held.fd_count + 1], ret_ns) == 0;
+}
+
 void target_read_total(struct target *target) {
   uint64_t total = 0, one;
   uint32_t bad = 0;
@@ -210,6 +265,11 @@ void target_read_total(struct target *target) {
       bad++; /* the kernel has put it into its state of errors */
   }
   note_bad(target, bad);
+  bool is_apart = target->held.is_apart; /* or was, and those of the whole program have a gap */
+  if (is_apart && read_exits(target, &one))
+    total = one;
+  else if (is_apart)
+    total += read_threads(target);
   target->residual.counted_ns = total;
   if (total > target->residual.total_ns) target->residual.total_ns = total;
 }

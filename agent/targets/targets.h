@@ -19,14 +19,23 @@ struct census;
 struct claim;
 struct switch_watch;
 
+/* Events that the worker opened on each thread of a perf target (perf_threads.h). */
+struct target_threads {
+  uint32_t count; /* threads times CPUs, in this order; 0: those of the whole program are at work */
+  int *fds;
+  uint64_t *ids;
+  uint64_t closed_ns; /* CPU time that such events, closed since, had counted */
+};
+
 struct target {
   struct hold_target held;
   int *fds;
-  struct ring_reader ring;  /* HOLD_TIMER */
-  uint64_t *event_ids;      /* HOLD_PERF, HOLD_BOARD: one a CPU */
-  struct residual residual; /* HOLD_PERF */
-  struct perf_exits exits;  /* HOLD_PERF; without a mapping where there was no room for one */
-  struct exit_bill exit;    /* HOLD_TIMER */
+  struct ring_reader ring;       /* HOLD_TIMER */
+  uint64_t *event_ids;           /* HOLD_PERF, HOLD_BOARD: one a CPU */
+  struct residual residual;      /* HOLD_PERF */
+  struct target_threads threads; /* HOLD_PERF */
+  struct perf_exits exits;       /* HOLD_PERF; without a mapping where there was no room for one */
+  struct exit_bill exit;         /* HOLD_TIMER */
   struct rate rate;
   const struct perf_rings *perf; /* where its events write, or NULL */
   uint32_t bad_events;           /* HOLD_PERF: that can no longer be read */
@@ -83,11 +92,22 @@ struct target *targets_add_take(struct targets *targets, const struct hold_targe
 void targets_remove(struct targets *targets, struct target *target);
 
 struct target *targets_find(const struct targets *targets, uint32_t id);
-/* RET_PLACE (or NULL): which of its events it is. */
+/* RET_PLACE (or NULL): which of the events at work it is, or beyond them. */
 struct target *targets_find_event(const struct targets *targets, uint64_t event_id,
                                   uint32_t *ret_place);
 /* The newest target of PID, or NULL. */
 struct target *targets_find_pid(const struct targets *targets, int32_t pid);
+
+static inline uint32_t target_events(const struct target *target) {
+  return target->threads.count > 0 ? target->threads.count : target->held.fd_count;
+}
+static inline int target_event(const struct target *target, uint32_t place) {
+  return target->threads.count > 0 ? target->threads.fds[place] : target->fds[place];
+}
+/* Exchanges the events at work for THREADS.  Returns 0, or -ENOMEM and changes nothing. */
+int targets_swap_threads(struct targets *targets, struct target *target,
+                         struct target_threads *threads);
+void target_threads_close(struct target_threads *threads);
 
 /* Samples a CPU second since the rate was set last, in thousandths; 0 while there are too few to
    say. */

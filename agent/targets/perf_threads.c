@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program's threads and children inherit its events with the period of that moment, and nothing
+   can be said to an inherited event but to stop.  So they go on at the old rate when another is
+   set, and at one and the same period for ever.  When enough of such samples have come, each thread
+   gets events of its own, one a CPU, in the same rings and again inherited by what it starts; those
+   that were at work are stopped at the same moment:
+
+     open all, stopped ─▶ nobody new? ─▶ stop the old ones ─▶ start the new ones
+
+   A thread that comes into being while the others are opened may or may not have inherited one, and
+   nobody could tell: then all is taken back and tried again later.  A thread that is born after the
+   second look has inherited both.
+
+   The events of the whole program stay with the keeper, stopped: they are what a new worker starts
+   again when this one dies, for the events here die with it.  Until then the program's time is
+   [unsampled], as is what passes between stop and start.  The exact total is the business of the
+   event that tells of ends; that one is never touched.
+
+   Cost: a system call or three an event, hence the limits and the growing distance from one time to
+   the next: a program that goes on making threads is not followed for ever. */
+#include "perf_threads.h"
+#include "perf_admission.h"
+#include "stride.h"
+
+#include "common/clock.h"
+#include "intake/perf_attr.h"
+#include "perf/perf_ring.h"
+#include "ring/ring_format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct listing {
+  const struct target *target;
+  int error;
+  uint32_t count;
+  pid_t tids[PERF_THREADS_MAX];
+};
+
+bool perf_threads_is_due(const struct target *target, uint64_t now_ns) {
+  const struct rate *rate = &target->rate;
+  if (target->held.kind != HOLD_PERF || target->held.control != RING_RUN) return false;
+  if (target->perf == NULL || target->bad_events > 0 || target->ended_ns != 0) return false;
+  bool is_wanted =
+      rate->astray >= PERF_THREADS_ASTRAY_MIN || rate->inherited >= PERF_THREADS_INHERITED_MIN;
+  return is_wanted && now_ns >= rate->apart_at_ns;
+}
+
+static void put_off(struct rate *rate) {
+  const uint64_t most_ns = PERF_THREADS_WAIT_SECONDS_MAX * NS_PER_SECOND;
+  rate->apart_wait_ns = rate->apart_wait_ns ? rate->apart_wait_ns * 2 : NS_PER_SECOND;
+  if (rate->apart_wait_ns > most_ns) rate->apart_wait_ns = most_ns;
+  rate->apart_at_ns = clock_monotonic_ns() + rate->apart_wait_ns;
+  rate->inherited = rate->astray = 0;
+}
+
+/* Of another user's tree each process is asked for: it may have got rights by an exec. */
+static bool is_allowed(const struct target *target, pid_t pid) {
+  return target->held.uid == geteuid() || perf_admission_is_his(pid, target->held.uid);
+}
+
+static void list_process(void *context, struct process *process) {
+  struct listing *list = context;
+  char path[32];
+  if (process->has_ended || list->error != 0) return;
+  snprintf(path, sizeof path, "/proc/%d/task", (int)process->pid);
+  DIR *tasks = opendir(path);
+  if (tasks == NULL) return; /* it has ended */
+  if (!is_allowed(list->target, process->pid)) list->error = -EPERM;
+  for (struct dirent *task; list->error == 0 && (task = readdir(tasks)) != NULL;) {
+    pid_t tid = (pid_t)strtol(task->d_name, NULL, 10);
+    if (tid > 0 && list->count == PERF_THREADS_MAX)
+      list->error = -EOVERFLOW;
+    else if (tid > 0)
+      list->tids[list->count++] = tid;
+  }
+  closedir(tasks);
+}
+
+static int list_threads(struct processes *processes, const struct target *target,
+                        struct listing *ret) {
+  ret->target = target;
+  ret->error = 0;
+  ret->count = 0;
+  processes_each(processes, target->held.id, list_process, ret);
+  return ret->error;
+}
+
+static bool has(const struct listing *list, pid_t tid) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (list->tids[i] == tid) return true;
+  return false;
+}
+
+static bool has_all(const struct listing *list, const struct listing *later) {
+  for (uint32_t i = 0; i < later->count; i++)
+    if (!has(list, later->tids[i])) return false;
+  return true;
+}
+
+static uint32_t events_of_all(const struct targets *targets) {
+  uint32_t sum = 0;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (targets->rows[row] != NULL) sum += targets->rows[row]->threads.count;
+  return sum;
+}
+
+static bool has_room(const struct targets *targets, uint64_t more) {
+  struct rlimit limit = {.rlim_cur = 0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  uint64_t sum = events_of_all(targets) + more;
+  return more <= PERF_THREADS_EVENTS_MAX && sum <= PERF_THREADS_EVENTS_OF_ALL &&
+         sum <= limit.rlim_cur / 4;
+}
+
+static int open_event(const struct target *target, const struct perf_ring *ring, pid_t tid) {
+  struct perf_event_attr attr;
+  perf_attr_fill(&attr, rate_period_ns(target));
+  attr.enable_on_exec = 0;
+  if (target->held.collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  perf_attr_vary(&attr);
+  int fd = perf_attr_open(&attr, tid, ring->cpu);
+  int error = fd < 0 ? fd : perf_ring_redirect(ring, fd);
+  if (error >= 0) return fd;
+  if (fd >= 0) close(fd);
+  return error;
+}
+
+static int open_thread(const struct target *target, pid_t tid, struct target_threads *threads) {
+  uint32_t start = threads->count;
+  for (unsigned i = 0; i < target->perf->count; i++) {
+    int fd = open_event(target, &target->perf->cpus[i], tid);
+    if (fd >= 0 && perf_event_id(fd, &threads->ids[threads->count])) {
+      threads->fds[threads->count++] = fd;
+      continue;
+    }
+    if (fd >= 0) close(fd);
+    while (threads->count > start) close(threads->fds[--threads->count]);
+    return fd == -ESRCH ? 0 : fd < 0 ? fd : -EBADF; /* a thread that has ended needs none */
+  }
+  return 0;
+}
+
+static int open_all(const struct target *target, const struct listing *list,
+                    struct target_threads *ret) {
+  size_t most = (size_t)list->count * target->perf->count;
+  int error = 0;
+  ret->fds = calloc(most + 1, sizeof *ret->fds);
+  ret->ids = calloc(most + 1, sizeof *ret->ids);
+  if (ret->fds == NULL || ret->ids == NULL) error = -ENOMEM;
+  for (uint32_t i = 0; i < list->count && !error; i++)
+    error = open_thread(target, list->tids[i], ret);
+  return error != 0 ? error : ret->count > 0 ? 0 : -ESRCH;
+}
+
+static void tell_all(const struct target *target, unsigned long what) {
+  for (uint32_t i = 0; i < target_events(target); i++) ioctl(target_event(target, i), what, 0);
+}
+
+/* Returns what THREADS, that are stopped, have counted. */
+static uint64_t count_of(const struct target_threads *threads) {
+  uint64_t sum = 0, one;
+  for (uint32_t i = 0; i < threads->count; i++)
+    if (perf_event_read_ns(threads->fds[i], &one) == 0) sum += one;
+  return sum;
+}
+
+static int change_over(struct targets *targets, struct target *target,
+                       struct target_threads *threads) {
+  tell_all(target, PERF_EVENT_IOC_DISABLE);
+  uint64_t closed_ns = target->threads.closed_ns + count_of(&target->threads);
+  int error = targets_swap_threads(targets, target, threads);
+  if (error == 0) {
+    target->threads.closed_ns = closed_ns;
+    stride_begin(target);
+  }
+  tell_all(target, PERF_EVENT_IOC_ENABLE);
+  return error;
+}
+
+static int open_listed(struct targets *targets, struct processes *processes, struct target *target,
+                       struct listing lists[2]) {
+  struct target_threads threads = {.count = 0};
+  int error = list_threads(processes, target, &lists[0]);
+  uint64_t wanted = (uint64_t)lists[0].count * target->perf->count;
+  if (!error && !has_room(targets, wanted)) error = -EOVERFLOW;
+  if (!error) error = open_all(target, &lists[0], &threads);
+  if (!error) error = list_threads(processes, target, &lists[1]);
+  if (!error && !has_all(&lists[0], &lists[1])) error = -EAGAIN;
+  if (!error) error = change_over(targets, target, &threads);
+  target_threads_close(&threads);
+  return error;
+}
+
+int perf_threads_open(struct targets *targets, struct processes *processes, struct target *target) {
+  struct listing *lists = calloc(2, sizeof *lists);
+  int error = lists ? open_listed(targets, processes, target, lists) : -ENOMEM;
+  free(lists);
+  put_off(&target->rate);
+  return error;
+}
