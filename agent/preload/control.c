@@ -186,12 +186,19 @@ static uint64_t period_of(const struct thread_slot *thread) {
   return atomic_load(&thread->scale) * control.terms.unit_ns;
 }
 
+/* WHOLE * PART / OF.  Periods have at most 36 bits (ring_process.c); 28 of PART are enough, and no
+   product is longer than a word: 128 bits would be divided by a function of the compiler's. */
+static uint64_t share_of(uint64_t whole, uint64_t part, uint64_t of) {
+  for (; of >> 28 != 0; of >>= 1) part >>= 1;
+  return whole * part / of;
+}
+
 /* CPU time from now to the next sample of THREAD, whose timer runs, if its period became
    PERIOD_NS; IS_OWN: in its own handler. */
 static uint64_t due_ns_of(const struct thread_slot *thread, uint64_t period_ns, bool is_own) {
   uint64_t old_ns = period_of(thread), left_ns = sample_timer_left_ns(thread->timer);
   if (left_ns > old_ns) left_ns = old_ns;
-  if (!is_own) return 1 + (uint64_t)((unsigned __int128)(period_ns - 1) * left_ns / old_ns);
+  if (!is_own) return 1 + share_of(period_ns - 1, left_ns, old_ns);
   uint64_t spent_ns = old_ns - left_ns;
   return spent_ns < period_ns ? period_ns - spent_ns : 1;
 }
