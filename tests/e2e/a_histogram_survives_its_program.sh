@@ -84,3 +84,22 @@ program=$!
 sleep 1
 say "ring of python3: $(status --format json | json "' '.join(str(t['ring_bytes']) + ' bytes, bins of ' + str(t['bin_bytes']) for t in d['targets'])")"
 wait $program
+
+# A parent that ends at once; its child, which counts into the same ring, goes on for 3 s of CPU time.
+enroll orphan
+cat >"$W/orphan.py" <<'P'
+import os, time
+if os.fork(): os._exit(0)
+while time.process_time() < 3: pass
+open(os.environ["DONE"], "w").close()
+P
+fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start"
+DONE=$W/done FLEETPROF_SERVICE=orphan FLEETPROF_SOCKET="$B/fleetprofd.sock" FLEETPROF_COLLECT=histogram LD_PRELOAD="$agent" \
+  /usr/bin/python3 "$W/orphan.py"
+until_true 60 test -e "$W/done" || fail "the child does not end"
+no_target() { [ "$(status --format json | json "len(d['targets'])")" = 0 ]; }
+until_true 10 no_target || fail "a ghost stays"
+until_true 20 books_are_closed orphan || fail "the orphan's books: $(books orphan)"
+seen=$(profile '{service="orphan"}' | json "d['total'] / 1e9")
+/usr/bin/python3 -c "import sys; sys.exit(not 2.9 < $seen < 3.3)" || fail "$seen s seen of a child's 3 s"
+say "a child that outlives its parent: $seen s seen of 3 s"

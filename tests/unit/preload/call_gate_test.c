@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload/call_gate.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { INSIDE_US = 20000 };
+
+static _Atomic int is_inside, has_left;
+
+static void *stay_inside(void *context) {
+  (void)context;
+  if (!call_gate_enter()) return NULL;
+  atomic_store(&is_inside, 1);
+  usleep(INSIDE_US);
+  atomic_store(&has_left, 1);
+  call_gate_leave();
+  return NULL;
+}
+
+static void an_open_gate_may_be_entered_again_and_again(void **state) {
+  (void)state;
+  assert_true(call_gate_enter());
+  assert_true(call_gate_enter());
+  call_gate_leave();
+  call_gate_leave();
+}
+
+static void nobody_enters_a_closed_gate(void **state) {
+  (void)state;
+  call_gate_close();
+  assert_false(call_gate_enter());
+  call_gate_reopen();
+  assert_true(call_gate_enter());
+  call_gate_leave();
+}
+
+static void a_sandbox_that_failed_does_not_open_one_that_stands(void **state) {
+  (void)state;
+  call_gate_close();
+  call_gate_close();
+  call_gate_reopen();
+  assert_false(call_gate_enter());
+  call_gate_reopen();
+}
+
+static void who_closes_waits_for_those_inside(void **state) {
+  (void)state;
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, stay_inside, NULL), 0);
+  while (!atomic_load(&is_inside)) usleep(100);
+  call_gate_close();
+  assert_true(atomic_load(&has_left));
+  call_gate_reopen();
+  pthread_join(thread, NULL);
+}
+
+/* The parent's other threads were inside; in the child there is nobody to wait for. */
+static void a_child_does_not_wait_for_threads_it_has_not(void **state) {
+  (void)state;
+  assert_true(call_gate_enter());
+  pid_t child = fork();
+  if (child == 0) {
+    call_gate_in_child();
+    alarm(10);
+    call_gate_close();
+    _exit(call_gate_enter() ? 1 : 0);
+  }
+  int status = -1;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  call_gate_leave();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_open_gate_may_be_entered_again_and_again),
+      cmocka_unit_test(nobody_enters_a_closed_gate),
+      cmocka_unit_test(a_sandbox_that_failed_does_not_open_one_that_stands),
+      cmocka_unit_test(who_closes_waits_for_those_inside),
+      cmocka_unit_test(a_child_does_not_wait_for_threads_it_has_not),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
