@@ -35,10 +35,13 @@ sleep .3
 ! has_timer || fail "a setuid program has timers"
 wait $runner || fail "the setuid program ended with $?"
 # The loader ignores our preload there; the system-wide list of preloads it obeys, and then the agent sees to it.
+# The program is setuid for the user whose daemon answers, so that nothing but the agent's own look keeps it out.
 if unshare -m true 2>/dev/null; then
   mkdir "$W/etc" && cp -a /etc/. "$W/etc/" && echo "$agent" >"$W/etc/ld.so.preload"
-  for kind in plain setuid; do
-    unshare -m sh -c "mount --bind $W/etc /etc && exec setpriv --reuid=$ordinary --regid=$ordinary --clear-groups \
+  cp "$torture/sleepers" "$W/lent-sleepers" && chown "$ordinary" "$W/lent-sleepers" && chmod 4755 "$W/lent-sleepers"
+  for kind in plain lent; do
+    [ $kind = lent ] && user=0 || user=$ordinary
+    unshare -m sh -c "mount --bind $W/etc /etc && exec setpriv --reuid=$user --regid=$user --clear-groups \
       env FLEETPROF_SOCKET=$B/fleetprofd.sock $W/$kind-sleepers 2 2" >"$W/run.out" 2>"$W/run.err" &
     runner=$!
     until_true 5 is_running $kind || fail "$kind: the program does not run"
