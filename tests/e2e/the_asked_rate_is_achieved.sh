@@ -4,7 +4,7 @@
 # second that the program spent in user mode by its own getrusage, at 99, 1000 and 4000 Hz.  And a program
 # in step with the tick is told right within 3 points: two functions 2:1 after each sleep of 3 ms, in bursts
 # of 1 ms.  At rates that would be in step with the bursts if a period were always the same: two a burst
-# (1993 Hz showed 0.57 for 0.66), TORTURE_LONG=1: one a burst, for a minute (997 Hz, 0.55 for 0.66).
+# (1993 Hz: 0.57 for 0.66 in a simulation), TORTURE_LONG=1: one a burst, for a minute (997 Hz, 0.55 for 0.66).
 # As root and as an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
