@@ -170,7 +170,7 @@ static void apply(struct worker *worker) {
   if (budget->factor < budget->floor) budget->factor = budget->floor;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
-    if (target == NULL) continue;
+    if (target == NULL || target->held.behind != 0) continue;
     /* A perf ring that is not drained yet: again in a second. */
     if (rate_scale(target, target->rate.is_bounded ? budget->factor : 1))
       hold_send_update(worker->keeper->worker_socket, &target->held);

@@ -31,8 +31,10 @@ static void take_times(struct worker *worker, const struct intake_request *reque
   struct worker_note *note = run_note_find_pid(worker, request->pid);
   bool is_perf = target != NULL && target->held.kind == HOLD_PERF;
   if (target != NULL) target->is_flushed = true;
-  if (note != NULL && !is_perf) run_note_tell(worker, note, total_ns);
-  if (!is_perf) return;
+  /* Of a run that began by timer the account is the note's, however it went on (ladder.c). */
+  bool is_notes = note != NULL && (!is_perf || target->run == note->serial);
+  if (is_notes) run_note_tell(worker, note, total_ns);
+  if (is_notes || !is_perf) return;
   struct residual *residual = &target->residual;
   if (request->system_ns > residual->kernel_ns) residual->kernel_ns = request->system_ns;
   if (total_ns > residual->total_ns) residual->total_ns = total_ns;

@@ -10,6 +10,7 @@
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
    mean other processes here. */
 #include "registrar.h"
+#include "ladder.h"
 #include "recorder_files.h"
 #include "run_note.h"
 #include "switchboard.h"
@@ -154,10 +155,23 @@ static uint64_t bill_before_exec(const struct worker *worker, pid_t pid) {
   return exit_bill_begin_ns(cpu_ns, before != NULL);
 }
 
+/* The ring of the program before goes; perf goes on, and knows of the exec. */
+static uint64_t end_behind(struct worker *worker, pid_t pid) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.behind == 0 || target->held.pid != pid) continue;
+    bool is_unused = drain_reclaim_slots(target, pid) == 0;
+    children_forget(target, pid);
+    if (is_unused && !children_live(target)) worker_end_target(worker, target);
+  }
+  return proc_cpu_ns(pid);
+}
+
 /* The same process registers again after an exec: its slots elsewhere are of a program that is no
    more.  Returns the CPU time that is theirs. */
 static uint64_t end_before_exec(struct worker *worker, pid_t pid) {
   drain_run_whole(&worker->drain);
+  if (ladder_cover(worker, pid) != NULL) return end_behind(worker, pid);
   uint64_t begin_cpu_ns = bill_before_exec(worker, pid);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
@@ -235,6 +249,34 @@ static int make_ring(const struct worker *worker, struct hold_target *held) {
   return timer_ring_make(held);
 }
 
+/* Its settings are those that perf was opened with, so perf may go on. */
+static bool is_as_before(const struct target *cover, const struct hold_target *held) {
+  return cover->held.adopted_ns == 0 ||
+         (strcmp(cover->held.service, held->service) == 0 && cover->held.collect == held->collect &&
+          strcmp(cover->held.labels, held->labels) == 0 &&
+          cover->held.asked_mhz == held->asked_mhz);
+}
+
+/* Perf where it is wanted and can be had, the ring then stands behind it (ladder.h). */
+static const char *choose_rung(struct worker *worker, const struct intake_packet *packet,
+                               struct hold_target *held) {
+  struct target *cover = ladder_cover(worker, packet->pid);
+  bool is_wanted = ladder_wants_perf(worker, packet->request);
+  if (cover != NULL && cover->held.pid != packet->pid)
+    return "sampled by perf already, as a part of the program that started it";
+  if (cover != NULL && cover->held.adopted_ns == 0 && !is_wanted)
+    return "sampled by perf already: run has opened the events";
+  if (cover != NULL && !(is_wanted && is_as_before(cover, held))) {
+    worker_end_target(worker, cover);
+    cover = NULL;
+  }
+  if (cover == NULL && is_wanted) cover = ladder_begin(worker, held);
+  if (cover == NULL) return NULL;
+  held->behind = cover->held.id;
+  held->control = packet->request->is_dormant ? RING_OFF : RING_PAUSE;
+  return NULL;
+}
+
 static const char *make_target(struct worker *worker, struct intake_packet *packet,
                                struct hold_target *held) {
   const struct worker_note *note = run_note_find(worker, packet->pid);
@@ -246,6 +288,9 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   const char *fault = registrar_describe(worker, packet, held);
   if (fault != NULL) return fault;
   if (note != NULL && held->why[0] == '\0') memcpy(held->why, note->why, sizeof held->why);
+  bool is_named = strcmp(packet->request->sampler, "timer") == 0;
+  if (is_named && held->why[0] == '\0')
+    snprintf(held->why, sizeof held->why, "timer: asked for by name");
   held->filters = filters_of(packet->pid);
   bool is_dormant = packet->request->is_dormant || worker->settings->is_dormant;
   held->control = is_dormant ? RING_PAUSE : RING_RUN;
@@ -253,7 +298,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   if (fault != NULL) return fault;
   if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))
     return "256 targets or 64 MiB of rings, or three quarters of that by one user, are in use";
-  return NULL;
+  return choose_rung(worker, packet, held);
 }
 
 static void begin_image(struct worker *worker, struct target *target, struct process *process) {

@@ -12,6 +12,9 @@ extern const char registrar_kill_reason[];
 /* One more target with RING_BYTES of ring is within the limits of all and of UID's share. */
 bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes);
 
+/* NULL when MORE events are within what all programs of UID may have, or why not. */
+const char *registrar_check_events(const struct worker *worker, uint32_t uid, uint64_t more);
+
 /* Fills RET, whose pid is set, with what both kinds take from the request.  Returns NULL, or what
    is wrong with it. */
 const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,

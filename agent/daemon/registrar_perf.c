@@ -41,13 +41,17 @@ static uint64_t events_of_user(const struct worker *worker, uint32_t uid) {
   return events;
 }
 
+const char *registrar_check_events(const struct worker *worker, uint32_t uid, uint64_t more) {
+  if (uid == geteuid()) return NULL;
+  bool is_full = events_of_user(worker, uid) + more > PERF_ADMISSION_EVENTS_OF_USER;
+  return is_full ? "your programs have 8192 perf events already" : NULL;
+}
+
 static const char *open_events(const struct worker *worker, struct hold_target *held,
                                struct events *events) {
   const struct perf_rings *perf = &worker->keeper->perf;
-  uint64_t more = perf->count + 2;
-  if (events_of_user(worker, held->uid) + more > PERF_ADMISSION_EVENTS_OF_USER)
-    return "your programs have 8192 perf events already";
-  const char *fault = perf_admission_open(perf, held, events->fds);
+  const char *fault = registrar_check_events(worker, held->uid, perf->count + 2);
+  if (fault == NULL) fault = perf_admission_open(perf, held, events->fds);
   events->are_ours = fault == NULL;
   return fault;
 }

@@ -81,17 +81,20 @@ void run_note_add(struct worker *worker, const struct intake_packet *packet, con
   const struct intake_request *request = packet->request;
   struct proc_stat stat;
   const struct worker_note *outer = NULL;
-  if (proc_stat_read(request->pid, &stat) == 0)
-    outer = find_timer(worker, run_note_find(worker, stat.parent));
+  bool is_there = proc_stat_read(request->pid, &stat) == 0;
+  if (is_there) outer = find_timer(worker, run_note_find(worker, stat.parent));
   uint32_t outer_serial = outer ? outer->serial : 0;
   struct worker_note *note = find_place(worker);
   *note = (struct worker_note){.serial = ++worker->last_note,
                                .outer = outer_serial,
                                .pid = request->pid,
+                               .begun_ns = clock_monotonic_ns(),
                                .target = worker->targets.next_id++,
                                .uid = packet->uid,
+                               .collect = request->collect,
                                .is_told = !is_by_agent(sampler),
                                .asked_mhz = request->asked_mhz};
+  if (is_there) note->start_ticks = stat.start_ticks;
   snprintf(note->sampler, sizeof note->sampler, "%s", sampler);
   memcpy(note->why, request->why, sizeof note->why);
   memcpy(note->service, request->service, sizeof note->service);
@@ -102,7 +105,8 @@ void run_note_add(struct worker *worker, const struct intake_packet *packet, con
 void run_note_join(struct worker *worker, struct target *target) {
   struct worker_note *note = find_timer(worker, run_note_find(worker, target->held.pid));
   bool is_perf = target->held.kind == HOLD_PERF;
-  if (note == NULL || (is_perf && note->pid == target->held.pid)) return;
+  bool is_own = is_perf && target->held.adopted_ns == 0; /* run opened its events */
+  if (note == NULL || (is_own && note->pid == target->held.pid)) return;
   target->run = note->serial;
   if (is_perf || note->pid != target->held.pid) return;
   /* The program itself knows its path better than the command line did. */

@@ -51,7 +51,7 @@ void status_print_unsampled(const struct worker *worker, struct buf *out) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
     struct census_figures census;
-    if (target == NULL || target->held.kind != HOLD_TIMER) continue;
+    if (target == NULL || target->held.kind != HOLD_TIMER || target->held.behind != 0) continue;
     refused += ring_reader_unsampled(&target->ring);
     census_figures(target, &census);
     for (unsigned i = 0; i < UNSAMPLED_REASONS; i++) sum[i] += census.unsampled[i];
@@ -152,9 +152,10 @@ void status_print_targets(const struct worker *worker, uint32_t viewer, struct b
   json_name(out, "targets");
   buf_append_byte(out, '[');
   for (uint32_t row = 0, printed = 0; row < HOLD_TARGETS_MAX; row++) {
-    if (worker->targets.rows[row] == NULL) continue;
+    const struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.behind != 0) continue;
     if (printed++ > 0) buf_append_byte(out, ',');
-    print_target(worker, worker->targets.rows[row], viewer, out);
+    print_target(worker, target, viewer, out);
   }
   buf_append_byte(out, ']');
 }

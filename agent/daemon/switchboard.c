@@ -109,7 +109,8 @@ void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet) {
   int error = 0;
   for (uint32_t row = 0; fault == NULL && row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
-    if (target == NULL || !is_meant(worker, target, request->service)) continue;
+    if (target == NULL || target->held.behind != 0) continue;
+    if (!is_meant(worker, target, request->service)) continue;
     bool is_allowed = packet->uid == 0 || target->held.uid == packet->uid;
     is_foreign |= !is_allowed;
     if (!is_allowed) continue;
@@ -162,7 +163,8 @@ void switchboard_look(struct worker *worker) {
   worker->is_killed = path != NULL;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
-    if (target == NULL || target->held.is_killed == worker->is_killed) continue;
+    if (target == NULL || target->held.behind != 0) continue;
+    if (target->held.is_killed == worker->is_killed) continue;
     if (worker->is_killed)
       kill_target(worker, target);
     else

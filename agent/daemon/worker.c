@@ -18,6 +18,7 @@
 #include "budget.h"
 #include "hello.h"
 #include "intake.h"
+#include "ladder.h"
 #include "recorder_ship.h"
 #include "run_note.h"
 #include "status.h"
@@ -28,6 +29,7 @@
 #include "common/log.h"
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
+#include "drain/target_state.h"
 #include "keeper/board_events.h"
 #include "targets/children.h"
 #include "targets/image.h"
@@ -162,10 +164,13 @@ static bool has_timer_ended(struct target *target, uint64_t now) {
 static bool has_target_ended(struct target *target, uint64_t now) {
   if (target->held.kind == HOLD_BOARD) return false;
   if (target->held.kind == HOLD_TIMER) return has_timer_ended(target, now);
-  bool is_lost = target->bad_events > 0 && has_process_ended(target);
-  if (!is_lost && !perf_event_has_ended(target->fds[0])) return false;
+  /* Events may end before their program does: ladder.c. */
+  bool is_over =
+      target_none_since_ns(target) != 0 || target->bad_events > 0 || target_has_hung_up(target);
+  if (!is_over || !has_process_ended(target)) return false;
   if (target->ended_ns == 0) target->ended_ns = now;
-  return target->is_flushed || now - target->ended_ns >= FLUSH_GRACE_NS;
+  bool is_asked_for = target->held.adopted_ns == 0 || target->run != 0; /* by run, with FLUSH */
+  return target->is_flushed || !is_asked_for || now - target->ended_ns >= FLUSH_GRACE_NS;
 }
 
 void worker_sweep_targets(struct worker *worker) {
@@ -305,6 +310,7 @@ static void tick(struct worker *worker) {
   switchboard_look(worker);
   switch_all(worker, now);
   census_step(&worker->targets);
+  ladder_step(worker);
   if (now - worker->recorders_ns >= RECORDERS_INTERVAL_NS) ship_recorders_left(worker);
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
     worker_sweep_targets(worker);

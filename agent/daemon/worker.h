@@ -7,7 +7,6 @@
 #include "keeper/keeper.h"
 #include "shipper.h"
 #include "uplink/uplink.h"
-
 #include <sys/utsname.h>
 
 struct budget;
@@ -31,10 +30,11 @@ struct worker_note {
   uint32_t outer;  /* the note of the run that this one is part of, or 0 */
   int32_t pid;
   uint32_t target; /* id under which its rest is reported */
-  uint32_t uid, asked_mhz;
-  bool is_told;          /* the program has ended, its rest is reported */
-  uint64_t explained_ns; /* by targets that have ended */
-  uint64_t samples;      /* of targets that have ended */
+  uint32_t uid, asked_mhz, collect;
+  uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
+  bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
+  uint64_t explained_ns;          /* by targets that have ended */
+  uint64_t samples;               /* of targets that have ended */
   char sampler[16];
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
@@ -78,7 +78,7 @@ struct worker {
   char label_text[OPTION_LIST_MAX][256];
   uint64_t start_ns;         /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
-  uint64_t swept_ns, synced_ns, recorders_ns, looked_ns;
+  uint64_t swept_ns, synced_ns, recorders_ns, looked_ns, stepped_ns;
   bool is_killed;                           /* the kill switch is on (switchboard.c) */
   uint64_t stop_by_ns;                      /* not 0: ending */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */

@@ -66,7 +66,9 @@ static uint64_t minus(uint64_t a, uint64_t b) {
 
 /* What may yet turn into samples: a period for each thread and CPU. */
 static uint64_t held_ns(const struct target *target, uint32_t threads) {
-  return (uint64_t)threads * target->held.fd_count * rate_longest_ns(target);
+  uint32_t cpus = target->perf != NULL && target->perf->count > 0 ? target->perf->count
+                                                                   : target->held.fd_count;
+  return (uint64_t)threads * cpus * rate_longest_ns(target);
 }
 
 enum { TEARDOWN_PART = 8 /* of a process's time, at most, is its own end */ };
@@ -148,6 +150,7 @@ void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns) 
 void drain_exits(struct drain *drain, struct target *target, bool is_final) {
   struct window_series series;
   struct process stub, *root = drain_root(drain, target, &stub);
+  if (target->held.behind != 0) return; /* the one before it accounts for all */
   /* What a recorder keeps is weighed when it is shipped. */
   if (target->held.collect == RING_RECORDER && !is_final) return;
   drain_describe(drain, target, root, &series);

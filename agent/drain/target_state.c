@@ -17,7 +17,8 @@ uint64_t target_none_since_ns(const struct target *target) {
   struct census_figures census;
   census_figures(target, &census);
   if (target->held.kind == HOLD_TIMER) return census.blind_since_ns;
-  bool is_none = target->is_unmapped || target->bad_events == target->held.fd_count;
+  bool is_none = target->is_unmapped || target->look.stopped != NULL ||
+                 target->bad_events == target->held.fd_count;
   return is_none ? target->bad_since_ns : 0;
 }
 
@@ -35,10 +36,16 @@ static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]
   census_explain(&census, why);
   if (target->is_unmapped)
     snprintf(why, CENSUS_WHY_BYTES, "not sampled any more: perf: %s", target->perf->why);
+  else if (target->look.stopped != NULL)
+    snprintf(why, CENSUS_WHY_BYTES, "not sampled any more: perf: %s", target->look.stopped);
   else if (target->bad_events > 0)
     snprintf(why, CENSUS_WHY_BYTES,
-             "not sampled any more on %u of %u CPUs: perf: an event went bad", target->bad_events,
+             "not sampled any more by %u of %u events: perf: an event went bad", target->bad_events,
              target->held.fd_count);
+  size_t len = strlen(why);
+  if (target->look.step_fault != NULL && len < CENSUS_WHY_BYTES)
+    snprintf(why + len, CENSUS_WHY_BYTES - len, "%sperf cannot help: %s", len > 0 ? "; " : "",
+             target->look.step_fault);
 }
 
 void target_explain(const struct target *target, char *why, size_t len) {

@@ -10,7 +10,8 @@
 
      target (preload)  TARGET {hz, service, labels, exe, argv, collect ...} + fd of /proc/self/maps,
                        where there is one
-       daemon          RING {} + memfd          or REFUSED {why}
+       daemon          RING {} + memfd          or REFUSED {why}; paused where the sender is
+                       sampled by perf, with events that the daemon has opened on it
      fleetprof run     PERF {pid, hz, service, labels} + one perf event fd a CPU, in CPU order; of
                        another user than the daemon's they are let go of and opened anew
        daemon          ACCEPTED                 or REFUSED {why}
@@ -84,7 +85,7 @@ struct intake_request {
   uint32_t is_dormant;                /* TARGET: no timer until asked */
   uint32_t verb;                      /* CTL: enum intake_verb */
   uint32_t argv_quality;              /* TARGET: enum intake_argv */
-  char sampler[16];                   /* NOTE: the one chosen */
+  char sampler[16];                   /* NOTE: the one chosen; TARGET: as asked, or empty */
   char service[INTAKE_SERVICE_BYTES]; /* empty: the program's file name */
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];

@@ -76,6 +76,10 @@ void perf_attr_ask_pair(struct perf_event_attr *attr) {
   attr->sample_stack_user = perf_regs.stack_bytes;
 }
 
+void perf_attr_wait_for_enable(struct perf_event_attr *attr) {
+  attr->enable_on_exec = 0; /* it is `disabled` all the same */
+}
+
 void perf_attr_fill_anchor(struct perf_event_attr *ret) {
   fill(ret);
   ret->sample_period = 1000000000; /* never runs; the kernel wants a period all the same */

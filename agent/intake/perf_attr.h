@@ -34,6 +34,9 @@ void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns);
 /* Makes ATTR's samples pairs: instead of a call chain they carry the link register. */
 void perf_attr_ask_pair(struct perf_event_attr *attr);
 
+/* Makes ATTR, of a program that runs already, begin when it is told and not at an exec. */
+void perf_attr_wait_for_enable(struct perf_event_attr *attr);
+
 /* Fills RET with an event that never counts and whose ring others' events are redirected into: the
    daemon opens one a CPU on itself. */
 void perf_attr_fill_anchor(struct perf_event_attr *ret);

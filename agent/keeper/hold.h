@@ -34,7 +34,10 @@ struct hold_target {
   uint32_t asked_mhz;
   uint32_t collect;                             /* enum ring_collect */
   uint32_t clock;                               /* HOLD_TIMER: enum ring_clock */
-  uint64_t start_cpu_ns;                        /* HOLD_TIMER: spent before it registered */
+  uint64_t start_cpu_ns; /* spent before it registered, or before its events were opened */
+  uint64_t adopted_ns;   /* HOLD_PERF: CLOCK_BOOTTIME when that was, of a program that ran; or 0 */
+  uint32_t behind;       /* HOLD_TIMER: id of the perf target that it stands in for, or 0 */
+  uint32_t falls;        /* down the ladder (ladder.c) */
   uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
   uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */
   uint32_t is_file;      /* recorder: it is in the state directory, not a memfd */
@@ -56,7 +59,8 @@ struct hold_target {
 
 struct hold_entry {
   struct hold_target target;
-  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF, HOLD_BOARD: one event a CPU */
+  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF, HOLD_BOARD: one event a CPU, of a
+               program that ran already one a thread and CPU */
 };
 
 static inline uint32_t hold_fds(const struct hold_target *target) {

@@ -15,7 +15,8 @@
    FLEETPROF_HZ         samples a second of CPU time
    FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
                         FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
-   FLEETPROF_SAMPLER    itimer or itimer-virtual: the process's one clock (ring/ring_clock.h)
+   FLEETPROF_SAMPLER    auto: perf, opened by the daemon, where that can be, else timer; timer; by
+                        name only itimer or itimer-virtual: the process's one clock (ring_clock.h)
    FLEETPROF_DORMANT    1: no timer until asked
 
    The destructor says what the process has spent and leaves all else: threads run until the process
@@ -134,14 +135,21 @@ static void copy_labels(char *field, size_t field_bytes, const char *text) {
   if (len > 0 && field[len - 1] == '\n') field[len - 1] = '\0';
 }
 
+/* A sampler other than the best that there is. */
+static bool is_named(const char *sampler) {
+  return *sampler != '\0' && strcmp(sampler, "auto") != 0;
+}
+
 /* Go's runtime takes SIGURG for itself, so that no sample would come; and nothing is gained by a
-   timer in the way of a runtime that counts on its signals. */
+   timer in the way of a runtime that counts on its signals: perf or nothing. */
 static void explain(struct intake_request *request) {
   const char *obstacle = sampling_obstacle((enum ring_clock)request->clock);
   const char *why = obstacle;
   if (go_program_is_this()) {
+    if (!request->is_dormant && !is_named(request->sampler))
+      copy_setting(request->sampler, sizeof request->sampler, "perf");
     request->is_dormant = true;
-    why = "a Go program, whose runtime needs the signals: dormant; perf samples it (fleetprof run)";
+    why = "a Go program, whose runtime needs the signals: dormant; only perf samples it";
   } else if (obstacle == NULL && request->clock != RING_CLOCK_THREAD) {
     why = "itimer: " RING_CLOCK_DANGER;
   }
@@ -158,6 +166,7 @@ static void fill_request(struct intake_request *request, enum ring_clock clock) 
   request->last = parse_number(getenv("FLEETPROF_LAST"));
   request->is_dormant = is_set(getenv("FLEETPROF_DORMANT"));
   request->clock = clock;
+  copy_setting(request->sampler, sizeof request->sampler, getenv("FLEETPROF_SAMPLER"));
   explain(request);
   copy_setting(request->service, sizeof request->service, getenv("FLEETPROF_SERVICE"));
   copy_labels(request->labels, sizeof request->labels, getenv("FLEETPROF_LABEL"));

@@ -73,10 +73,12 @@ bool perf_admission_is_his(pid_t pid, uint32_t uid) {
   return has_only_ids(pid, uid) && owner_of_files(pid) == (long)uid;
 }
 
-static bool is_his(const struct hold_target *held) {
+const char *perf_admission_check(pid_t pid, uint32_t uid, uint64_t start_ticks) {
   struct proc_stat stat;
-  return perf_admission_is_his(held->pid, held->uid) && proc_stat_read(held->pid, &stat) == 0 &&
-         stat.start_ticks == held->start_ticks;
+  if (!is_open_to_users()) return "the kernel lets no user have perf events";
+  bool is_his = perf_admission_is_his(pid, uid) && proc_stat_read(pid, &stat) == 0 &&
+                stat.start_ticks == start_ticks;
+  return is_his ? NULL : "the program has, or may have had, more rights than you";
 }
 
 static void close_all(struct hold_target *held, int *fds) {
@@ -117,14 +119,14 @@ static void open_exits(struct hold_target *held, int *fds) {
 const char *perf_admission_open(const struct perf_rings *rings, struct hold_target *held,
                                 int ret_fds[INTAKE_FDS_MAX]) {
   held->fd_count = held->exit_fd_count = 0;
-  if (!is_open_to_users()) return "the kernel lets no user have perf events";
-  if (!is_his(held)) return "the program has, or may have had, more rights than you";
+  const char *fault = perf_admission_check(held->pid, held->uid, held->start_ticks);
+  if (fault != NULL) return fault;
   if (!open_samples(rings, held, ret_fds)) {
     close_all(held, ret_fds);
     return "the kernel gives no perf event on the program";
   }
   open_exits(held, ret_fds);
-  if (is_his(held)) return NULL;
+  if (perf_admission_check(held->pid, held->uid, held->start_ticks) == NULL) return NULL;
   close_all(held, ret_fds);
   return "the program has become another meanwhile";
 }

@@ -10,6 +10,11 @@
 
 enum { PERF_ADMISSION_EVENTS_OF_USER = 8192 /* of all programs of one user together */ };
 
+/* NULL when the program that runs as PID since START_TICKS is one that user UID may look into, and
+   perf is open to users; or why not.  To be asked before and after events are opened with more
+   rights than his. */
+const char *perf_admission_check(pid_t pid, uint32_t uid, uint64_t start_ticks);
+
 /* Opens the events of HELD (its pid, uid, start, period and collect mode are set) on the CPUs of
    RINGS, and where they are to be had those that tell of ends; sets the numbers of descriptors in
    HELD.  Returns NULL, or why not: the program is not one that its user may look into, or the

@@ -84,7 +84,7 @@ static void target_free(struct target *target, bool is_owner) {
 
 static void note_bad(struct target *target, uint32_t bad_events) {
   target->bad_events = bad_events;
-  bool is_bad = bad_events > 0 || target->is_unmapped;
+  bool is_bad = bad_events > 0 || target->is_unmapped || target->look.stopped != NULL;
   if (is_bad && target->bad_since_ns == 0) target->bad_since_ns = clock_monotonic_ns();
 }
 
@@ -205,7 +205,7 @@ struct target *targets_find_pid(const struct targets *targets, int32_t pid) {
   struct target *found = NULL;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = targets->rows[row];
-    if (target == NULL || target->held.pid != pid) continue;
+    if (target == NULL || target->held.pid != pid || target->held.behind != 0) continue;
     if (found == NULL || target->held.id > found->held.id) found = target;
   }
   return found;
@@ -239,6 +239,17 @@ void target_begin_achieved(struct target *target) {
   rate->base_user_ns = user_ns(target);
 }
 
+void target_stop(struct target *target, const char *why) {
+  target->look.stopped = why;
+  note_bad(target, target->bad_events);
+}
+
+bool target_has_hung_up(const struct target *target) {
+  for (uint32_t i = 0; i < target->held.fd_count; i++)
+    if (!perf_event_has_ended(target->fds[i])) return false;
+  return true;
+}
+
 /* What the events on threads have counted, and whoever ended them did not; in the sum of all events
    the moments from one set of them to the next are missing. */
 static uint64_t read_threads(const struct target *target) {
@@ -256,7 +267,7 @@ static bool read_exits(const struct target *target, uint64_t *ret_ns) {
 }
 
 void target_read_total(struct target *target) {
-  uint64_t total = 0, one;
+  uint64_t total = target->held.start_cpu_ns, one;
   uint32_t bad = 0;
   for (uint32_t i = 0; i < target->held.fd_count; i++) {
     if (perf_event_read_ns(target->fds[i], &one) == 0)
@@ -267,7 +278,7 @@ void target_read_total(struct target *target) {
   note_bad(target, bad);
   bool is_apart = target->held.is_apart; /* or was, and those of the whole program have a gap */
   if (is_apart && read_exits(target, &one))
-    total = one;
+    total = target->held.start_cpu_ns + one;
   else if (is_apart)
     total += read_threads(target);
   target->residual.counted_ns = total;

@@ -6,6 +6,7 @@
 #include "exit_bill.h"
 #include "rate.h"
 #include "residual.h"
+#include "target_look.h"
 #include "toll.h"
 
 #include "common/table.h"
@@ -40,11 +41,12 @@ struct target {
   const struct perf_rings *perf; /* where its events write, or NULL */
   uint32_t bad_events;           /* HOLD_PERF: that can no longer be read */
   bool is_unmapped;              /* HOLD_PERF: a new worker could not map its ring again */
-  uint64_t bad_since_ns;         /* CLOCK_MONOTONIC: one of these; or 0 */
-  bool is_restored;              /* from before this worker: its residual is not known yet */
-  bool is_flushed;               /* run said that the program has ended */
-  uint64_t ended_ns;             /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
-  uint64_t records;              /* samples of its own, since this worker started */
+  struct target_look look;
+  uint64_t bad_since_ns; /* CLOCK_MONOTONIC: one of these; or 0 */
+  bool is_restored;      /* from before this worker: its residual is not known yet */
+  bool is_flushed;       /* run said that the program has ended */
+  uint64_t ended_ns;     /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
+  uint64_t records;      /* samples of its own, since this worker started */
   uint64_t weight_ns;
   uint64_t asked_ns;            /* of an interval timer: what that would be by its signals alone */
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
@@ -61,9 +63,8 @@ struct target {
   /* Histogram and recorder. */
   uint64_t passed_ns; /* CLOCK_MONOTONIC: of the last pass over the ring */
   uint64_t seen_outside, taken_units;
-  bool is_summed;  /* taken_units is known */
-  bool is_bad;     /* the target has spoilt its ring; counted */
-  bool is_shipped; /* recorder: what it kept was shipped */
+  bool is_summed, is_shipped; /* taken_units is known; recorder: what it kept was shipped */
+  bool is_bad;                /* the target has spoilt its ring; counted */
 };
 
 struct targets {
@@ -95,7 +96,7 @@ struct target *targets_find(const struct targets *targets, uint32_t id);
 /* RET_PLACE (or NULL): which of the events at work it is, or beyond them. */
 struct target *targets_find_event(const struct targets *targets, uint64_t event_id,
                                   uint32_t *ret_place);
-/* The newest target of PID, or NULL. */
+/* The newest target of PID that stands behind no other, or NULL. */
 struct target *targets_find_pid(const struct targets *targets, int32_t pid);
 
 static inline uint32_t target_events(const struct target *target) {
@@ -112,7 +113,6 @@ void target_threads_close(struct target_threads *threads);
 /* Samples a CPU second since the rate was set last, in thousandths; 0 while there are too few to
    say. */
 uint32_t target_achieved_mhz(const struct target *target);
-/* From here on. */
 void target_begin_achieved(struct target *target);
 /* Reads the CPU time of a perf target's tree into its residual. */
 void target_read_total(struct target *target);

@@ -25,7 +25,7 @@ is_spared() {
   room=$(($(cat "$group/$peak") + 65536))
   echo $room >"$group/$limit" || fail "the limit $room is refused"
   before=$(produced)
-  run_it FLEETPROF_HZ=997 "$torture/fp_lies" "$(pick 20 3000)" >"$W/run.out" 2>"$W/run.err" \
+  run_it FLEETPROF_SAMPLER=timer FLEETPROF_HZ=997 "$torture/fp_lies" "$(pick 20 3000)" >"$W/run.out" 2>"$W/run.err" \
     || fail "uid $who: timer: ended with $? in a cgroup of $room bytes: $(cat "$W/run.err")"
   at_least 10 "$before" || fail "uid $who: it was not sampled"
   kills=$(awk '$1 == "oom_kill" { print $2 }' "$group/$events")

@@ -11,11 +11,11 @@ try() { # try NAME PRELOAD...: both orders, beside the agent
   plain=$(LD_PRELOAD=$others /usr/bin/python3 "$W/program.py" 2>&1) || fail "$name alone: $plain"
   for order in "$agent:$others" "$others:$agent"; do
     before=$(produced)
-    LD_PRELOAD=$order FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock /usr/bin/python3 "$W/program.py" >"$W/run.out" 2>&1 \
+    LD_PRELOAD=$order FLEETPROF_SAMPLER=timer FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock /usr/bin/python3 "$W/program.py" >"$W/run.out" 2>&1 \
       || fail "$order: ended with $?: $(cat "$W/run.out")"
     [ "$(cat "$W/run.out")" = "$plain" ] || fail "$order: $(cat "$W/run.out")"
     at_least 5 "$before" || fail "$order: not sampled"
-    LD_PRELOAD=$order FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/frenzy" 1 libm.so.6 >"$W/run.out" 2>&1 \
+    LD_PRELOAD=$order FLEETPROF_SAMPLER=timer FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/frenzy" 1 libm.so.6 >"$W/run.out" 2>&1 \
       || fail "$order: frenzy ended with $?: $(cat "$W/run.out")"
   done
   say "$name: both orders"
@@ -46,7 +46,7 @@ unsigned la_objopen(struct link_map *map, Lmid_t id, uintptr_t *cookie) { (void)
 C
 if compile "$W/audit.so" gcc -shared -fPIC "$W/audit.c"; then
   before=$(produced)
-  LD_AUDIT=$W/audit.so LD_PRELOAD=$agent FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock /usr/bin/python3 "$W/program.py" >"$W/run.out" 2>&1 \
+  LD_AUDIT=$W/audit.so LD_PRELOAD=$agent FLEETPROF_SAMPLER=timer FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock /usr/bin/python3 "$W/program.py" >"$W/run.out" 2>&1 \
     || fail "LD_AUDIT: ended with $?: $(cat "$W/run.out")"
   at_least 5 "$before" || fail "LD_AUDIT: not sampled"
   say "LD_AUDIT: as it was"

@@ -17,7 +17,7 @@ running=()
 # start COUNT COMMAND...: that many programs, preloaded, of the board B.
 start() {
   for _ in $(seq "$1"); do
-    "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" 4 20.7 600 >/dev/null 2>>"$W/err" &
+    "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SAMPLER=timer FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" 4 20.7 600 >/dev/null 2>>"$W/err" &
     running+=($!)
     started+=($!)
   done

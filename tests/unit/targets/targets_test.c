@@ -50,7 +50,7 @@ static void a_target_whose_events_went_bad_is_kept_and_says_so(void **state) {
   assert_string_equal(target_sampler(target), "none");
   assert_true(target_none_since_ns(target) > 0);
   target_explain(target, why, sizeof why);
-  assert_string_equal(why, "not sampled any more on 2 of 2 CPUs: perf: an event went bad; "
+  assert_string_equal(why, "not sampled any more by 2 of 2 events: perf: an event went bad; "
                            "asked for by name");
   assert_null(targets_find_event(&targets, 0, NULL));
 }

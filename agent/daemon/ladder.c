@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rungs are perf and timer; a name says where a program starts, and what stops goes on from the
+   next rung that works.
+
+     auto -> perf, opened from here; it stops -> perf once more; refused -> the ring
+     timer; it reaches nobody, or no agent came -> perf, opened from here
+
+   A program that carries the agent gets a ring in any case.  While perf samples it, that ring
+   stands behind: paused, so the program has no timer and no signal comes; should perf stop, it is
+   told to run, as by `ctl resume`.  A target that stands behind another is in no account and in no
+   list.
+
+   One opener a process tree: what a sampled program starts has inherited its events, so it gets
+   nothing of its own when it registers.  Whether it has is known from the kernel's records, and
+   where those were lost, from its parents.  (What another service name was asked for in such a
+   child is not done: events cannot be taken off a single child.)
+
+   A step down is tried again after RETRY_NS, perf is opened anew FALLS_MAX times at most: who keeps
+   taking our events away means it. */
+#include "ladder.h"
+#include "ladder_look.h"
+#include "registrar.h"
+
+#include "census/census.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "drain/target_state.h"
+#include "ring/ring_clock.h"
+#include "targets/perf_running.h"
+#include "targets/rate.h"
+#include "targets/switch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ANCESTORS_MAX = 32, FALLS_MAX = 3 };
+#define RETRY_NS (60 * NS_PER_SECOND)
+#define STEP_NS NS_PER_SECOND
+#define AGENT_NS (700 * NS_PER_MS)        /* an agent registers within milliseconds of the exec */
+#define TICK_OF_START_NS (20 * NS_PER_MS) /* start times are told in hundredths of a second */
+
+static bool does_sample(const struct target *target) {
+  return target->held.kind == HOLD_PERF && target_none_since_ns(target) == 0 &&
+         !target_has_hung_up(target);
+}
+
+static struct target *find_sampling(const struct worker *worker, pid_t pid) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->held.pid == pid && does_sample(target)) return target;
+  }
+  const struct process *process = processes_find(worker->processes, pid);
+  struct target *target = process ? targets_find(&worker->targets, process->target) : NULL;
+  return target != NULL && does_sample(target) ? target : NULL;
+}
+
+/* A child that is older than the events has not inherited them. */
+static bool is_older(const struct proc_stat *stat, const struct target *target) {
+  return proc_ticks_to_ns(stat->start_ticks) + TICK_OF_START_NS < target->held.adopted_ns;
+}
+
+struct target *ladder_cover(const struct worker *worker, pid_t pid) {
+  struct proc_stat stat, own;
+  struct target *target = find_sampling(worker, pid);
+  if (target != NULL) return target;
+  if (proc_stat_read(pid, &own) < 0) return NULL;
+  stat = own;
+  for (unsigned up = 0; target == NULL && stat.parent > 1 && up < ANCESTORS_MAX; up++) {
+    target = find_sampling(worker, stat.parent);
+    if (target == NULL && proc_stat_read(stat.parent, &stat) < 0) return NULL;
+  }
+  return target == NULL || is_older(&own, target) ? NULL : target;
+}
+
+bool ladder_wants_perf(const struct worker *worker, const struct intake_request *request) {
+  bool is_dormant = request->is_dormant || worker->settings->is_dormant;
+  if (request->collect > RING_PC_LR || request->clock != RING_CLOCK_THREAD) return false;
+  if (strcmp(request->sampler, "perf") == 0) return true;
+  bool is_auto = request->sampler[0] == '\0' || strcmp(request->sampler, "auto") == 0;
+  return is_auto && !is_dormant;
+}
+
+/* Puts WHY in front of what HELD says already; what does not fit is the older part. */
+static void say_why(struct hold_target *held, const char *sampler, const char *why) {
+  char before[INTAKE_WHY_BYTES];
+  memcpy(before, held->why, sizeof before);
+  snprintf(held->why, sizeof held->why, "%s: %s%s%.150s", sampler, why, before[0] ? "; " : "",
+           before);
+}
+
+struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
+  const char *fault;
+  struct hold_target perf = *held;
+  struct perf_running running = {.count = 1};
+  running.processes[0].pid = held->pid;
+  running.processes[0].start_ticks = held->start_ticks;
+  perf.why[0] = '\0'; /* nothing stands against it */
+  struct ladder_wish wish = {&perf, &running, held->begin_cpu_ns, .is_fresh = true};
+  struct target *target = ladder_adopt(worker, &wish, &fault);
+  if (target != NULL)
+    perf_running_start(&target->held, target->fds);
+  else
+    say_why(held, "perf", fault);
+  return target;
+}
+
+static void tell_keeper(const struct worker *worker, const struct target *target) {
+  int error = hold_send_update(worker->keeper->worker_socket, &target->held);
+  if (error)
+    log_debug("target %u: the keeper does not know of a fall: %s", target->held.id,
+              strerror(-error));
+}
+
+static const char *target_name(const struct target *target) {
+  return target->held.kind == HOLD_TIMER ? ring_clock_sampler(target->held.clock) : "perf";
+}
+
+static struct target *find_behind(const struct worker *worker, const struct target *target) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *behind = worker->targets.rows[row];
+    if (behind != NULL && behind->held.behind == target->held.id) return behind;
+  }
+  return NULL;
+}
+
+/* TARGET's ring goes to work.  EXPLAINED_NS of its processes' time was perf's account, of which
+   CONTROL and the rate are handed down. */
+static void wake(struct worker *worker, struct target *target, const struct target *perf) {
+  uint64_t explained_ns = perf ? perf->residual.total_ns - perf->residual.base_total_ns : 0;
+  uint32_t control = perf ? perf->held.control : RING_RUN;
+  target->held.behind = 0;
+  target->exit.billed_ns += explained_ns;
+  if (perf != NULL && perf->held.wish_period_ns != 0) {
+    target->held.asked_mhz = perf->held.asked_mhz;
+    rate_wish(target, perf->held.wish_period_ns);
+  }
+  switch_target(target, (enum ring_control)control);
+  tell_keeper(worker, target);
+}
+
+/* Perf in the place of FROM, which has stopped because of WHY, on what of it is RUNNING. */
+static struct target *open_anew(struct worker *worker, struct target *from, const char *why,
+                                const struct perf_running *running) {
+  struct hold_target held = from->held;
+  held.falls++;
+  held.why[0] = '\0';
+  say_why(&held, target_name(from), why);
+  struct ladder_wish wish = {&held, running, ladder_spent_ns(running), .is_fresh = false};
+  struct target *target = NULL;
+  from->look.step_ns = clock_monotonic_ns();
+  from->look.step_fault = "its processes are gone";
+  if (held.falls > FALLS_MAX)
+    from->look.step_fault = "it was taken away too often";
+  else if (running->count > 0)
+    target = ladder_adopt(worker, &wish, &from->look.step_fault);
+  if (target != NULL && held.wish_period_ns != 0) rate_wish(target, held.wish_period_ns);
+  return target;
+}
+
+/* A perf target gives no samples any more. */
+static void fall_from_perf(struct worker *worker, struct target *target, const char *why) {
+  struct perf_running running;
+  struct target *behind = find_behind(worker, target);
+  drain_run_whole(&worker->drain);
+  drain_residual(&worker->drain, target, true); /* what it answers for ends here */
+  ladder_list(worker, target, &running);
+  struct target *next = open_anew(worker, target, why, &running);
+  if (next != NULL) {
+    if (behind != NULL) behind->held.behind = next->held.id;
+    if (behind != NULL) tell_keeper(worker, behind);
+    perf_running_start(&next->held, next->fds);
+  } else if (behind != NULL && behind->held.control != RING_OFF) {
+    say_why(&behind->held, "perf", target->look.step_fault);
+    say_why(&behind->held, "perf", why);
+  } else {
+    return;
+  }
+  if (next == NULL) wake(worker, behind, target);
+  log_info("target %d: perf: %s; goes on by %s", (int)target->held.pid, why,
+           next ? "perf, opened anew" : "timer");
+  worker_end_target(worker, target);
+}
+
+/* What TARGET's processes have spent that nobody has answered for: its timers did not see it. */
+static uint64_t unseen_ns(const struct target *target, const struct perf_running *running) {
+  uint64_t spent_ns = ladder_spent_ns(running);
+  uint64_t shown_ns = target->held.begin_cpu_ns + target->weight_ns + target->exit.billed_ns;
+  return spent_ns > shown_ns && target->exit.begun_ns != 0 ? spent_ns - shown_ns : 0;
+}
+
+static const char *blind_why(const struct target *target) {
+  struct census_figures census;
+  census_figures(target, &census);
+  for (enum unsampled_reason i = UNSAMPLED_RAW; i < UNSAMPLED_REASONS; i++)
+    if (census.unsampled[i] > 0) return unsampled_meaning(i);
+  return "nobody can be reached";
+}
+
+/* No thread of a timer target can be sampled any more. */
+static void fall_from_timer(struct worker *worker, struct target *target) {
+  char why[INTAKE_WHY_BYTES];
+  struct perf_running running;
+  ladder_list(worker, target, &running);
+  snprintf(why, sizeof why, "all threads are %s", blind_why(target));
+  drain_run_whole(&worker->drain);
+  uint64_t unseen = target->run == 0 ? unseen_ns(target, &running) : 0;
+  struct target *next = open_anew(worker, target, why, &running);
+  if (next == NULL) return;
+  target->look.step_fault = NULL;
+  switch_target(target, RING_PAUSE);
+  perf_running_start(&next->held, next->fds);
+  drain_rest(&worker->drain, target, unseen);
+  target->exit.billed_ns += unseen;
+  target->exit.begun_ns = 0; /* what it says at its end is perf's account from here on */
+  target->held.behind = next->held.id;
+  tell_keeper(worker, target);
+  log_info("target %d: timer: %s; goes on by perf", (int)target->held.pid, why);
+}
+
+static bool may_step(const struct worker *worker, const struct target *target, uint64_t now) {
+  if (worker->is_killed || worker->stop_by_ns != 0) return false;
+  return target->look.step_ns == 0 || now - target->look.step_ns >= RETRY_NS;
+}
+
+static void step_perf(struct worker *worker, struct target *target, uint64_t now) {
+  const char *why = ladder_look(target, now);
+  if (why == NULL || !may_step(worker, target, now)) return;
+  fall_from_perf(worker, target, why);
+}
+
+static void step_timer(struct worker *worker, struct target *target, uint64_t now) {
+  const struct hold_target *held = &target->held;
+  if (held->behind != 0) {
+    /* Its perf target went with a worker's death. */
+    bool is_lost =
+        held->control != RING_OFF && targets_find(&worker->targets, held->behind) == NULL;
+    if (is_lost && may_step(worker, target, now) && proc_owner(held->pid) >= 0) {
+      say_why(&target->held, "perf", "its events are lost");
+      wake(worker, target, NULL);
+    }
+    return;
+  }
+  if (held->control != RING_RUN || held->collect > RING_PC_LR) return;
+  if (target_none_since_ns(target) != 0 && may_step(worker, target, now))
+    fall_from_timer(worker, target);
+}
+
+static void describe_note(const struct worker_note *note, struct hold_target *ret) {
+  memset(ret, 0, sizeof *ret);
+  ret->uid = note->uid;
+  ret->asked_mhz = note->asked_mhz;
+  ret->period_ns = 1000 * NS_PER_SECOND / note->asked_mhz;
+  ret->collect = note->collect;
+  memcpy(ret->service, note->service, sizeof ret->service);
+  memcpy(ret->labels, note->labels, sizeof ret->labels);
+  memcpy(ret->exe, note->exe, sizeof ret->exe);
+  memcpy(ret->why, note->why, sizeof ret->why);
+}
+
+/* No agent has come up in the program of a run by timer. */
+static void fall_from_note(struct worker *worker, struct worker_note *note) {
+  static const char none[] = "no agent came up in the program: it is static or privileged, or its "
+                             "environment was cleared";
+  struct hold_target held;
+  struct perf_running running = {.count = 1};
+  const char *fault = "cannot write what was asked for, only the agent can";
+  running.processes[0].pid = note->pid;
+  running.processes[0].start_ticks = note->start_ticks;
+  describe_note(note, &held);
+  say_why(&held, note->sampler, none);
+  struct ladder_wish wish = {&held, &running, UINT64_MAX, .is_fresh = false};
+  struct target *target = NULL;
+  if (note->collect <= RING_PC_LR) target = ladder_adopt(worker, &wish, &fault);
+  if (target != NULL)
+    perf_running_start(&target->held, target->fds);
+  else
+    say_why(&held, "not sampled: perf", fault);
+  memcpy(note->why, held.why, sizeof note->why);
+}
+
+static void step_note(struct worker *worker, struct worker_note *note, uint64_t now) {
+  struct proc_stat stat;
+  if (note->serial == 0 || note->is_told || note->is_looked_at) return;
+  if (ring_clock_parse(note->sampler) < 0 || now - note->begun_ns < AGENT_NS) return;
+  note->is_looked_at = true;
+  if (targets_find_pid(&worker->targets, note->pid) != NULL) return;
+  bool is_there = proc_stat_read(note->pid, &stat) == 0 && stat.start_ticks == note->start_ticks;
+  if (is_there && stat.state != 'Z' && ladder_cover(worker, note->pid) == NULL)
+    fall_from_note(worker, note);
+}
+
+void ladder_step(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  if (now - worker->stepped_ns < STEP_NS / 2) return;
+  worker->stepped_ns = now;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->ended_ns != 0) continue;
+    if (target->held.kind == HOLD_PERF) step_perf(worker, target, now);
+    if (target->held.kind == HOLD_TIMER) step_timer(worker, target, now);
+  }
+  for (unsigned i = 0; i < WORKER_NOTES_MAX && !worker->is_killed; i++)
+    step_note(worker, &worker->notes[i], now);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events can end before their program does: the kernel takes them off a process that gains rights
+   by an exec, a new worker may not get its rings mapped again, and whoever may look into the daemon
+   can switch them off.  None of it is told.  So the clock of the program's process is held against
+   what its tree's events have counted: of CPU time that passed, a quarter at the least must have
+   been seen, once there is enough of it to speak of.  (The other three quarters are room for clocks
+   that are read one after the other, and for time within task switches, which no event counts.)
+
+   While it is paused its events count nothing, and that is as it should be. */
+#include "ladder_look.h"
+
+#include "common/clock.h"
+#include "drain/target_state.h"
+#include "proc/proc_stat.h"
+#include "ring/switch_format.h"
+#include "targets/targets.h"
+
+enum { SEEN_PART = 4 };
+#define ENOUGH_CPU_NS (300 * NS_PER_MS)
+
+static bool is_alive(const struct target *target) {
+  struct proc_stat stat;
+  return proc_stat_read(target->held.pid, &stat) == 0 && stat.state != 'Z' &&
+         stat.start_ticks == target->held.start_ticks;
+}
+
+static void mark(struct target *target, uint64_t now, uint64_t cpu_ns) {
+  target->look.looked_ns = now;
+  target->look.cpu_ns = cpu_ns;
+  target->look.counted_ns = target->residual.counted_ns;
+}
+
+static bool has_stopped_counting(struct target *target, uint64_t now) {
+  const struct target_look *look = &target->look;
+  uint64_t cpu_ns = proc_cpu_ns(target->held.pid);
+  target_read_total(target);
+  bool is_first = look->looked_ns == 0 || cpu_ns < look->cpu_ns;
+  uint64_t spent_ns = is_first ? 0 : cpu_ns - look->cpu_ns;
+  uint64_t seen_ns = target->residual.counted_ns - look->counted_ns;
+  if (!is_first && spent_ns < ENOUGH_CPU_NS) return false;
+  mark(target, now, cpu_ns);
+  return spent_ns >= ENOUGH_CPU_NS && seen_ns < spent_ns / SEEN_PART;
+}
+
+static const char *judge(struct target *target, uint64_t now) {
+  if (target_none_since_ns(target) != 0)
+    return target->is_unmapped ? target->perf->why : "its events went bad";
+  if (target_has_hung_up(target))
+    return "the kernel took its events away (an exec that gains rights)";
+  if (has_stopped_counting(target, now)) return "its events count no more";
+  return NULL;
+}
+
+const char *ladder_look(struct target *target, uint64_t now) {
+  if (target->look.stopped != NULL) return target->look.stopped;
+  if (target->held.control != RING_RUN || target->held.is_killed) {
+    target->look.looked_ns = 0;
+    return NULL;
+  }
+  const char *why = judge(target, now);
+  if (why == NULL || !is_alive(target)) return NULL;
+  target_stop(target, why);
+  return why;
+}

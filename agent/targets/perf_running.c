@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An event that is opened on a process is opened on one thread of it.  What that thread starts from
+   then on inherits the event; the other threads that are there know nothing of it.  So each has its
+   own, one a CPU, because only an event that is bound to a CPU can both be inherited and write into
+   that CPU's ring.
+
+   While the events are opened the program runs on.  A thread that appears meanwhile was begun by
+   one that had an event by then (and has inherited it) or by one that had not, and nothing says
+   which: opening one more would count it twice, leaving it out not at all.  So the threads are
+   listed again afterwards; when the list is another, all is closed and done again.  Nothing counts
+   before all is open.
+
+   Programs that register wait for our answer and have one thread, nearly all of them.  One that has
+   more threads than one packet to the keeper can carry events for is left to the timer.
+
+   Of another user's program the question of perf_admission.c is asked first and last. */
+#include "perf_running.h"
+#include "perf_admission.h"
+
+#include "intake/perf_attr.h"
+#include "ring/ring_format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { TRIES = 8 };
+
+struct threads {
+  unsigned count, room;
+  pid_t tids[INTAKE_FDS_MAX];
+};
+
+/* Returns false when there are more than fit, or the process is gone. */
+static bool list_process(pid_t pid, struct threads *threads) {
+  char path[32];
+  unsigned before = threads->count;
+  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+  DIR *tasks = opendir(path);
+  if (tasks == NULL) return false;
+  for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+    if (threads->count == threads->room) break;
+    threads->tids[threads->count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+  }
+  closedir(tasks);
+  return threads->count > before && threads->count < threads->room;
+}
+
+static bool list_all(const struct perf_running *running, unsigned room, struct threads *ret) {
+  ret->count = 0;
+  ret->room = room;
+  for (unsigned i = 0; i < running->count; i++)
+    if (!list_process(running->processes[i].pid, ret)) return false;
+  return true;
+}
+
+static bool is_same(const struct threads *a, const struct threads *b) {
+  return a->count == b->count && memcmp(a->tids, b->tids, a->count * sizeof *a->tids) == 0;
+}
+
+static void close_all(struct hold_target *held, const int *fds) {
+  for (unsigned i = 0; i < hold_fds(held); i++) close(fds[i]);
+  held->fd_count = held->exit_fd_count = 0;
+}
+
+static int open_thread(const struct perf_rings *rings, pid_t tid, struct hold_target *held,
+                       int *fds) {
+  struct perf_event_attr attr;
+  perf_attr_fill(&attr, held->period_ns);
+  perf_attr_wait_for_enable(&attr);
+  if (held->collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  for (unsigned i = 0; i < rings->count; i++) {
+    struct perf_event_attr varied = attr;
+    perf_attr_vary(&varied);
+    int fd = perf_attr_open(&varied, tid, rings->cpus[i].cpu);
+    if (fd < 0) return fd;
+    fds[held->fd_count++] = fd;
+    int error = perf_ring_redirect(&rings->cpus[i], fd);
+    if (error) return error;
+  }
+  return 0;
+}
+
+/* What tells of ends has a ring that only one thread's events can share; without it, the time of
+   short processes is known in sum. */
+static void open_exits(pid_t tid, struct hold_target *held, int *fds) {
+  struct perf_event_attr anchor, exits;
+  if (held->fd_count + 2 > INTAKE_FDS_MAX) return;
+  perf_attr_fill_exits_anchor(&anchor);
+  perf_attr_fill_exits(&exits);
+  perf_attr_wait_for_enable(&exits);
+  int first = perf_attr_open(&anchor, tid, -1);
+  int second = first < 0 ? first : perf_attr_open(&exits, tid, -1);
+  if (second < 0) {
+    if (first >= 0) close(first);
+    return;
+  }
+  fds[held->fd_count] = first;
+  fds[held->fd_count + 1] = second;
+  held->exit_fd_count = 2;
+}
+
+/* Returns 0, -EAGAIN when a thread has come or gone, or -errno. */
+static int open_listed(const struct perf_rings *rings, const struct threads *threads,
+                       struct hold_target *held, int *fds) {
+  for (unsigned i = 0; i < threads->count; i++) {
+    int error = open_thread(rings, threads->tids[i], held, fds);
+    if (error) return error == -ESRCH ? -EAGAIN : error;
+  }
+  if (threads->count == 1) open_exits(threads->tids[0], held, fds);
+  return 0;
+}
+
+static const char *explain(int error) {
+  switch (error) {
+  case -EAGAIN:
+    return "threads come and go too fast";
+  case -EMFILE:
+  case -ENFILE:
+    return "the daemon has no descriptor left";
+  case -EACCES:
+  case -EPERM:
+    return "the kernel refuses events on it (kernel.perf_event_paranoid, or it has more rights)";
+  default:
+    return "the kernel gives no perf event on it";
+  }
+}
+
+static const char *check_all(const struct perf_running *running, uint32_t uid) {
+  const char *fault = NULL;
+  if (uid == geteuid()) return NULL; /* the kernel asks */
+  for (unsigned i = 0; i < running->count && fault == NULL; i++)
+    fault = perf_admission_check(running->processes[i].pid, uid, running->processes[i].start_ticks);
+  return fault;
+}
+
+const char *perf_running_open(const struct perf_rings *rings, const struct perf_running *running,
+                              struct hold_target *held, int ret_fds[INTAKE_FDS_MAX]) {
+  struct threads before, after;
+  held->fd_count = held->exit_fd_count = 0;
+  if (rings->count == 0) return rings->why[0] ? rings->why : "there is no perf ring";
+  unsigned room = INTAKE_FDS_MAX / rings->count;
+  const char *fault = check_all(running, held->uid);
+  int error = -EAGAIN;
+  for (unsigned tries = 0; fault == NULL && error == -EAGAIN && tries < TRIES; tries++) {
+    if (!list_all(running, room, &before)) return "it is gone, or has too many threads";
+    error = open_listed(rings, &before, held, ret_fds);
+    if (error == 0 && !(list_all(running, room, &after) && is_same(&before, &after)))
+      error = -EAGAIN;
+    if (error) close_all(held, ret_fds);
+  }
+  if (fault == NULL && error) fault = explain(error);
+  if (fault == NULL && (fault = check_all(running, held->uid)) != NULL) close_all(held, ret_fds);
+  return fault;
+}
+
+void perf_running_start(const struct hold_target *held, const int *fds) {
+  if (held->exit_fd_count == 2) ioctl(fds[held->fd_count + 1], PERF_EVENT_IOC_ENABLE, 0);
+  for (unsigned i = 0; i < held->fd_count; i++) ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}

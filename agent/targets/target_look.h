@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a perf target's events still do what they are there for: what was last seen of them. */
+#ifndef TARGETS_TARGET_LOOK_H
+#define TARGETS_TARGET_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct target;
+
+struct target_look {
+  uint64_t looked_ns, cpu_ns,
+      counted_ns;         /* of its program's clock and its events (ladder_look.c) */
+  const char *stopped;    /* why it gives no samples any more, or NULL */
+  uint64_t step_ns;       /* CLOCK_MONOTONIC: of the last step down that failed, or 0 */
+  const char *step_fault; /* why it failed, or NULL */
+};
+
+/* A perf target gives no samples any more, because of WHY (a constant). */
+void target_stop(struct target *target, const char *why);
+/* True when no task of a perf target's tree has its events any more. */
+bool target_has_hung_up(const struct target *target);
+
+#endif
