@@ -12,6 +12,7 @@ running=()
 for mode in handler ignore default; do
   fleetprof run --state "$B" --flush-timeout 0s --service "lost-$mode" --sampler timer -- "$torture/signal_owner" $mode 60000 >"$W/$mode.out" 2>&1 &
   running+=($!)
+  started+=($!)
 done
 is_said() { [ "$(asked "sum('handler_lost' in t['unsampled'] for t in d['targets'] if t['service'].startswith('lost-'))")" = 3 ]; }
 until_true 30 is_said || fail "timer: status does not say handler_lost of all: $(asked "[(t['service'], t['unsampled']) for t in d['targets']]")"
