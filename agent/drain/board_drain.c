@@ -18,6 +18,7 @@
 
 #include "common/options.h"
 #include "perf/perf_record.h"
+#include "targets/process_maps.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -21,6 +21,7 @@
 #include "common/clock.h"
 #include "ring/histogram_reader.h"
 #include "targets/image.h"
+#include "targets/process_maps.h"
 #include "targets/timer_ring.h"
 
 #include <stdio.h>

@@ -16,6 +16,7 @@
 #include "drain_parts.h"
 
 #include "perf/perf_record.h"
+#include "targets/process_maps.h"
 #include "targets/stride.h"
 #include "targets/throttle.h"
 

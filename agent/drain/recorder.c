@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "targets/claim.h"
 #include "targets/image.h"
+#include "targets/process_maps.h"
 
 #include <stdlib.h>
 

@@ -5,11 +5,13 @@
    and only their growth is counted, up to a bound that no real loss can reach between two drains.
  */
 #include "drain_parts.h"
+#include "unloads.h"
 
 #include "census/census.h"
 #include "common/clock.h"
 #include "targets/claim.h"
 #include "targets/process_clock.h"
+#include "targets/process_maps.h"
 
 #include <string.h>
 
@@ -54,7 +56,11 @@ static struct process *slot_process(struct drain *drain, struct target *target,
   if (pid == held->pid || is_of_another(drain, processes_find(drain->processes, pid)) ||
       !may_claim(target))
     return first;
-  if (proc_owner(pid) == (long)held->uid) return processes_get(drain->processes, pid, held->id, -1);
+  if (proc_owner(pid) == (long)held->uid) {
+    process = processes_get(drain->processes, pid, held->id, -1);
+    if (process != NULL) process_inherit_steady(process, first);
+    return process;
+  }
   return first; /* a child that is gone had the same code, and needs no copy of the list of it */
 }
 
@@ -70,10 +76,11 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   uint64_t weight_ns = sample->weight * target->held.unit_ns;
   if (target->held.clock != RING_CLOCK_THREAD)
     weight_ns = process_clock_take(target, process, weight_ns);
-  if (!process_has_code(process, sample->pc[0])) {
-    bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
-    process_refresh(drain->processes, process, is_first ? target->fds[1] : -1);
-  }
+  bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
+  int maps_fd = is_first ? target->fds[1] : -1;
+  unloads_prepare(target, view->slot, drain->processes, process, maps_fd);
+  if (!process_has_code(process, sample->pc[0]))
+    process_refresh(drain->processes, process, maps_fd);
   struct drain_stack stack = {.target = target,
                               .process = process,
                               .thread = process_thread_name(process, (pid_t)view->tid, view->name),
@@ -133,10 +140,12 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   struct ring_reader *ring = &target->ring;
   struct ring_view view;
   struct counters tally = {0};
+  uint32_t unloads = unloads_now(target);
   ring_reader_look(ring, slot, &view);
   uint64_t full = growth(view.dropped_full, view.counted_full);
   uint64_t reentry = growth(view.dropped_reentry, view.counted_reentry);
   if (view.head == view.tail && full + reentry == 0 && !view.is_broken) {
+    unloads_settle(target, slot, unloads);
     if (view.is_released && view.pid != 0) ring_reader_free_slot(ring, slot);
     return 0;
   }
@@ -145,6 +154,7 @@ static uint64_t drain_slot(struct drain *drain, struct target *target, uint32_t 
   if (view.is_broken) drain_add_bad(drain, &tally);
   census_signals(target, &view, view.head - view.tail + full + reentry);
   size_t taken = take_records(drain, target, &view, len, &tally);
+  if (taken == len) unloads_settle(target, slot, unloads);
   tally.produced += full + reentry;
   tally.dropped[LOSS_RING_FULL] += full;
   tally.dropped[LOSS_REENTRY] += reentry;

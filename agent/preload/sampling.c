@@ -146,6 +146,10 @@ static uint32_t timers_max(void) {
   return share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;
 }
 
+void sampling_note_unload(void) {
+  if (sampling_is_on()) ring_writer_count_unload(sampler_ring());
+}
+
 void sampling_skip(void) {
   ring_writer_count_unsampled(sampler_ring());
 }

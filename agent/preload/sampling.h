@@ -27,6 +27,9 @@ bool sampling_is_on(void);
    unsampled and runs on. */
 void sampling_begin(const struct unwind_stack *stack);
 
+/* A library is about to be unloaded, or has been. */
+void sampling_note_unload(void);
+
 /* Counts a thread that could not even be told of. */
 void sampling_skip(void);
 

@@ -84,6 +84,7 @@ struct ring_header {
   struct ring_process processes[RING_PROCESSES_MAX];
   _Atomic uint64_t signals_strayed; /* of a process's clock, in a thread without a slot */
   _Atomic int32_t forks;            /* begun, whose child has not entered a row (or ever will) */
+  _Atomic uint32_t unloads;         /* raised before a library is unloaded, and after */
 };
 
 _Static_assert(offsetof(struct ring_header, serial) == 60, "one cache line for each sample");

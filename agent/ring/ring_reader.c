@@ -155,3 +155,8 @@ uint64_t ring_reader_strayed(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
   return atomic_load_explicit(&header->signals_strayed, memory_order_relaxed);
 }
+
+uint32_t ring_reader_unloads(const struct ring_reader *ring) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  return atomic_load_explicit(&header->unloads, memory_order_seq_cst);
+}

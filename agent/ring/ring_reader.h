@@ -71,6 +71,8 @@ void ring_reader_control(const struct ring_reader *ring, enum ring_control contr
 uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring);
 /* Threads without a slot or timer. */
 uint32_t ring_reader_unsampled(const struct ring_reader *ring);
+/* Raised before and after each unloading of a library by any of its processes. */
+uint32_t ring_reader_unloads(const struct ring_reader *ring);
 /* Signals of a process's clock in threads without a slot. */
 uint64_t ring_reader_strayed(const struct ring_reader *ring);
 

@@ -186,6 +186,11 @@ void ring_writer_count_refused(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->timers_refused, 1, memory_order_relaxed);
 }
 
+void ring_writer_count_unload(const struct ring_writer *ring) {
+  /* Both orders: whoever reads mappings or samples sees it before what it announces. */
+  atomic_fetch_add_explicit(&header_of(ring)->unloads, 1, memory_order_seq_cst);
+}
+
 void ring_writer_count_strayed(const struct ring_writer *ring) {
   atomic_fetch_add_explicit(&header_of(ring)->signals_strayed, 1, memory_order_relaxed);
 }

@@ -47,6 +47,7 @@ void ring_writer_commit(struct ring_slot *slot, struct ring_record *record);
 void ring_writer_count_unsampled(const struct ring_writer *ring);
 void ring_writer_count_refused(const struct ring_writer *ring);
 void ring_writer_count_strayed(const struct ring_writer *ring);
+void ring_writer_count_unload(const struct ring_writer *ring);
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count);
 void ring_writer_count_reentry(struct ring_slot *slot);
 

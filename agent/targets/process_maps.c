@@ -2,7 +2,9 @@
 /* The executable mappings of one process: a sorted array, searched by bisection for every frame.
    New mappings replace what they overlap, as mmap(MAP_FIXED) does; unmapping leaves no record in
    the kernel's ring, so an old library may stand here until something else takes its place, which
-   no sample will notice: no code runs where nothing is mapped.
+   no sample will notice: no code runs where nothing is mapped.  A timer target has no records at
+   all: there drain/unloads.c says when only that is to be believed which the program began with,
+   the "steady" mappings.
 
    A frame-pointer walk through code without frame pointers yields arbitrary words sooner or later;
    the first return address outside of executable memory is where belief ends. */
@@ -102,17 +104,44 @@ static struct span strip_deleted(struct span path) {
   return path;
 }
 
-static void take_text(struct modules *modules, struct process *process, struct span text) {
+static bool has_steady(const struct process_map *maps, uint32_t count,
+                       const struct process_map *map) {
+  for (uint32_t i = 0; i < count; i++)
+    if (maps[i].is_steady && maps[i].start == map->start && maps[i].end == map->end &&
+        maps[i].file_offset == map->file_offset && maps[i].inode == map->inode)
+      return true;
+  return false;
+}
+
+void process_inherit_steady(struct process *process, const struct process *first) {
+  for (uint32_t i = 0; i < process->map_count; i++)
+    process->maps[i].is_steady = has_steady(first->maps, first->map_count, &process->maps[i]);
+}
+
+static void insert_lines(struct modules *modules, struct process *process, struct span text) {
   struct mapping line;
-  process->map_count = 0;
   for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {
     if (error || !line.is_executable) continue;
     struct module_file file = {strip_deleted(line.path), line.inode,
                                mount_info_device(line.major, line.minor)};
-    struct process_map map = {line.start, line.end, line.file_offset,
-                              modules_intern(modules, &file)};
+    struct process_map map = {.start = line.start,
+                              .end = line.end,
+                              .file_offset = line.file_offset,
+                              .module = modules_intern(modules, &file),
+                              .inode = line.inode,
+                              .is_steady = !process->has_maps};
     process_maps_insert(process, &map);
   }
+}
+
+static void take_text(struct modules *modules, struct process *process, struct span text) {
+  struct process before = {.maps = process->maps, .map_count = process->map_count};
+  process->maps = NULL;
+  process->map_count = process->map_cap = 0;
+  insert_lines(modules, process, text);
+  if (process->has_maps) process_inherit_steady(process, &before);
+  process->has_maps = true;
+  free(before.maps);
 }
 
 int process_maps_read(struct modules *modules, struct process *process, int maps_fd) {
@@ -136,7 +165,7 @@ int process_maps_read(struct modules *modules, struct process *process, int maps
 static bool resolve_frame(struct modules *modules, struct process *process, uint64_t pc,
                           struct code_frame *ret) {
   struct process_map *map = find_map(process, pc);
-  if (map == NULL) return false;
+  if (map == NULL || (process->is_unsure && !map->is_steady)) return false;
   map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
   ret->module = map->module;
   ret->address = modules_address(modules, map->module, pc - map->start + map->file_offset);
@@ -145,8 +174,10 @@ static bool resolve_frame(struct modules *modules, struct process *process, uint
 
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret) {
-  if (!resolve_frame(modules, process, pc[0], &ret[0]))
-    ret[0] = (struct code_frame){process->map_count ? MODULE_ANON : MODULE_UNKNOWN, 0};
+  if (!resolve_frame(modules, process, pc[0], &ret[0])) {
+    bool is_anon = process->map_count > 0 && find_map(process, pc[0]) == NULL;
+    ret[0] = (struct code_frame){is_anon ? MODULE_ANON : MODULE_UNKNOWN, 0};
+  }
   uint32_t depth = 1;
   while (depth < count && pc[depth] != 0 &&
          resolve_frame(modules, process, pc[depth] - 1, &ret[depth]))

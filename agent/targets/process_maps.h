@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mappings inside struct process; used by processes.c alone. */
+/* The mappings inside struct process. */
 #ifndef TARGETS_PROCESS_MAPS_H
 #define TARGETS_PROCESS_MAPS_H
 
@@ -12,8 +12,20 @@ void process_maps_insert(struct process *process, const struct process_map *map)
    old ones in place; -ESRCH when the text is empty. */
 int process_maps_read(struct modules *modules, struct process *process, int maps_fd);
 
+/* Reads the mappings (and thread names at their next use) again, at most once a second.  Returns
+   true when they were read. */
+bool process_refresh(struct processes *processes, struct process *process, int maps_fd);
+/* Reads the mappings again, now.  UNLOADS: what the ring says at this moment. */
+void process_read_maps(struct processes *processes, struct process *process, int maps_fd,
+                       uint32_t unloads);
+/* Of PROCESS's mappings only those are steady that are so in FIRST, where it was forked from. */
+void process_inherit_steady(struct process *process, const struct process *first);
+
 /* process_resolve (processes.h). */
 uint32_t process_maps_resolve(struct modules *modules, struct process *process, const uint64_t *pc,
                               uint32_t count, struct code_frame *ret);
+
+/* True when PC is in a known executable mapping. */
+bool process_has_code(const struct process *process, uint64_t pc);
 
 #endif

@@ -280,6 +280,13 @@ bool process_refresh(struct processes *processes, struct process *process, int m
   return true;
 }
 
+void process_read_maps(struct processes *processes, struct process *process, int maps_fd,
+                       uint32_t unloads) {
+  process->is_old = false;
+  if (process->has_ended) return;
+  if (process_maps_read(processes->modules, process, maps_fd) == 0) process->maps_unloads = unloads;
+}
+
 uint32_t process_resolve(struct processes *processes, struct process *process, const uint64_t *pc,
                          uint32_t count, struct code_frame *ret) {
   process->used_ns = clock_monotonic_ns();
@@ -351,6 +358,7 @@ void processes_sweep(struct processes *processes) {
   }
   for (unsigned i = 0; i < BUCKETS; i++) {
     for (struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+      p->is_old = true;
       p->is_awaited = false; /* for one sweep and no longer: its record may have been lost */
       if (p->exe_module != MODULE_NONE) modules_mark(processes->modules, p->exe_module);
       for (uint32_t k = 0; k < p->map_count; k++)

@@ -16,11 +16,6 @@ enum {
   PROCESS_THREADS_MAX = 512, /* names kept; further threads go under the process's name */
 };
 
-struct process_map {
-  uint64_t start, end, file_offset;
-  uint32_t module;
-};
-
 /* CPU time of one process: what is known of it, and where it went. */
 struct process_time {
   uint64_t cpu_ns, system_ns; /* as /proc last said */
@@ -28,6 +23,13 @@ struct process_time {
   uint64_t sampled_ns;
   uint64_t billed_ns, billed_kernel_ns; /* reported without samples (drain_rest.c) */
   bool is_closed;                       /* nothing is added to it any more */
+};
+
+struct process_map {
+  uint64_t start, end, file_offset;
+  uint32_t module;
+  uint64_t inode; /* 0 where the kernel's records do not say it */
+  bool is_steady; /* there since its program began: nothing unloads it */
 };
 
 struct process {
@@ -38,6 +40,9 @@ struct process {
   char *exe;                /* path, NULL when not known */
   struct process_map *maps; /* by start, never overlapping */
   uint32_t map_count, map_cap;
+  uint32_t maps_unloads; /* of the ring (drain/unloads.h), just before they were read */
+  bool has_maps, is_old; /* they were read once; for an earlier window */
+  bool is_unsure;        /* only steady ones are believed */
   struct process_thread *threads;
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */
@@ -81,17 +86,12 @@ void process_forget_thread(struct process *process, pid_t tid);
 const char *process_thread_name(struct process *process, pid_t tid, const char *fallback);
 void process_map_add(struct processes *processes, struct process *process,
                      const struct process_map *map, const struct module_file *file);
-/* Reads the mappings (and thread names at their next use) again, at most once a second.  Returns
-   true when they were read. */
-bool process_refresh(struct processes *processes, struct process *process, int maps_fd);
 
 /* Turns COUNT program counters, leaf first, into frames.  Callers are return addresses and get the
    address before it, which is inside the call.  The stack ends at the first caller outside of
    executable memory.  Returns the number of frames, at least 1. */
 uint32_t process_resolve(struct processes *processes, struct process *process, const uint64_t *pc,
                          uint32_t count, struct code_frame *ret);
-/* True when PC is in a known executable mapping. */
-bool process_has_code(const struct process *process, uint64_t pc);
 
 /* Looks at TARGET's living processes: the CPU time of each, and in sum their threads and the time
    of them and of the children they waited for. */

@@ -78,6 +78,7 @@ static void target_free(struct target *target, bool is_owner) {
   free(target->event_ids);
   free(target->watches);
   free(target->row_claims);
+  free(target->slot_unloads);
   free(target->fds);
   free(target);
 }

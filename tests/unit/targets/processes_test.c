@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "targets/process_maps.h"
 #include "targets/processes.h"
 
 #include "proto/batch.h"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two libraries in turn at the same address, one twice as long as the other: where each stays for a
+# while both have their own time, and where they change too fast to be told apart the time has no
+# name rather than the wrong one.
+. "$(dirname "$0")/both_users.sh"
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+share() { json "sum(f['self'] for f in d['functions'] if f['name'] == '$1') / d['total']" <"$W/profile.json"; }
+holds() { /usr/bin/python3 -c "import sys; sys.exit(not ($1))" || fail "$sampler $collect, $milliseconds ms: not $1"; }
+
+for row in 'timer stacks 400' 'timer stacks 5' 'timer pc-lr 400' 'perf stacks 5'; do
+  read -r sampler collect milliseconds <<<"$row"
+  service=$sampler-$collect-$milliseconds
+  run --service $service --sampler $sampler --collect $collect --hz 249 -- \
+    "$targets/swaps" "$targets/libplugin.so" "$targets/libother_plugin.so" $milliseconds 4 >"$W/out" || fail "$service: $(cat "$W/out")"
+  [ "$(cat "$W/out")" -ge 3 ] || fail "the libraries stood at the same place $(cat "$W/out") times"
+  until_true 10 books_are_closed board1 || fail "books $(books board1)"
+  profile "{service=\"$service\"}" >"$W/profile.json"
+  a=$(share plugin_burn) b=$(share other_burn)
+  say "$service: $a and $b of 0.667 and 0.333"
+  holds "$a < .73 and $b < .40"
+  [ $service = timer-stacks-5 ] || holds "$a > .40 and $b > .18"
+done
