@@ -42,7 +42,10 @@ static const struct option rows[] = {
 
 static const struct option_table table = {
     .usage = "fleetprof report [OPTION]... FILE...",
-    .summary = "Shows what `fleetprof run --output` wrote; several files are added up.",
+    .summary = "Shows what `fleetprof run --output` wrote, or a histogram or recorder that was "
+               "left in the\n"
+               "kept folder of the state (all that it counted, shipped or not); several files are "
+               "added up.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
                 "  fleetprof report monday.fp tuesday.fp --format pprof >week.pb.gz\n"

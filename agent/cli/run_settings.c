@@ -32,7 +32,8 @@ static const struct option rows[] = {
     {"unwind", 0, "NAME", "auto", "How", "auto or fp: along the frame pointers", OPTION_STRING,
      OFFSET(unwind)},
     {"collect", 0, "NAME", "stacks", "How",
-     "stacks, pc-lr (two words a sample), histogram (fixed memory) or recorder (the last moments)",
+     "stacks, pc-lr (two words a sample), histogram (fixed memory) or recorder (the last moments); "
+     "the latter two are files in the kept folder of the state until they are shipped",
      OPTION_STRING, OFFSET(collect.collect)},
     {"bin-bytes", 0, "BYTES", NULL, "How",
      "histogram: code bytes a bin, a power of two from 2 to 4096; 16 unless given", OPTION_STRING,

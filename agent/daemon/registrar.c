@@ -10,8 +10,8 @@
    A process of another pid namespace is refused a ring: the numbers that it writes into slots would
    mean other processes here. */
 #include "registrar.h"
+#include "kept_files.h"
 #include "ladder.h"
-#include "recorder_files.h"
 #include "run_note.h"
 #include "switchboard.h"
 
@@ -170,7 +170,7 @@ static uint64_t end_behind(struct worker *worker, pid_t pid) {
 /* The same process registers again after an exec: its slots elsewhere are of a program that is no
    more.  Returns the CPU time that is theirs. */
 static uint64_t end_before_exec(struct worker *worker, pid_t pid) {
-  drain_run_whole(&worker->drain);
+  drain_run(&worker->drain);
   if (ladder_cover(worker, pid) != NULL) return end_behind(worker, pid);
   uint64_t begin_cpu_ns = bill_before_exec(worker, pid);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
@@ -239,12 +239,20 @@ static const char *size_ring(struct worker *worker, const struct intake_packet *
   return NULL;
 }
 
-/* A recorder is to be there after the machine has gone down: a file where one can be had. */
+static void add_why(struct hold_target *held, const char *what, const char *why) {
+  size_t len = strlen(held->why);
+  snprintf(held->why + len, sizeof held->why - len, "%s%s: %s", len ? "; " : "", what, why);
+}
+
+/* A recorder or a histogram is to be there after daemon, program and machine have gone down: a file
+   where one can be had. */
 static int make_ring(const struct worker *worker, struct hold_target *held) {
-  if (held->collect == RING_RECORDER && held->uid == geteuid()) {
-    int fd = recorder_files_make(worker->settings->state_dir, worker->keeper->run, held);
+  bool is_kept = held->collect == RING_RECORDER || held->collect == RING_HISTOGRAM;
+  if (is_kept) {
+    int fd = kept_files_make(worker->settings->state_dir, worker->keeper->run, held);
     held->is_file = fd >= 0;
     if (fd >= 0) return fd;
+    add_why(held, "kept in memory, not in a file", kept_files_explain(fd));
   }
   return timer_ring_make(held);
 }
@@ -325,8 +333,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   struct target *target = registrar_take(worker, &held, fds);
   if (target == NULL) {
     close(ring);
-    if (held.is_file)
-      recorder_files_remove(worker->settings->state_dir, worker->keeper->run, held.id);
+    if (held.is_file) kept_files_remove(worker->settings->state_dir, worker->keeper->run, &held);
     intake_refuse(packet->connection, "the ring could not be set up");
     return;
   }

@@ -6,6 +6,10 @@
    window and booking it).  If the spool does not have it, it was in memory and is lost: counted as
    worker_killed.
 
+   What a histogram has put into the window is still in its counters, and the books do not know of
+   it: it is written down as produced right before the batch is appended, and counts when the spool
+   has that batch.  Where the spool has not, it is as if it had never been read.
+
    The last batch of a run says so (final).  A run whose keeper was killed could not: the next run
    on this state finds its page and closes its books for it, in the page first: a worker killed
    before it has taken the page away makes the next one say the same again, under the next seq. */
@@ -15,6 +19,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "drain/histogram_drain.h"
 #include "drain/target_state.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
@@ -94,8 +99,25 @@ static void recover_page(struct shipper *shipper, struct counter_page *page) {
   }
 }
 
+bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t seq) {
+  const struct counter_page *page = shipper->drain->page;
+  if (run == 0) return false;
+  if (shipper_last_seq(shipper, run) >= seq) return true;
+  return run == counter_page_books(page)->run && atomic_load(&page->next_seq) > seq;
+}
+
+static void recover_histograms(struct shipper *shipper) {
+  const struct targets *targets = shipper->drain->targets;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    if (targets->rows[row] == NULL) continue;
+    struct histogram_note note = histogram_drain_note(targets->rows[row]);
+    histogram_drain_recover(targets->rows[row], shipper_has_spooled(shipper, note.run, note.seq));
+  }
+}
+
 void shipper_recover(struct shipper *shipper) {
   recover_page(shipper, shipper->drain->page);
+  recover_histograms(shipper);
 }
 
 /* New modules are what the collector may ask for in a moment. */
@@ -123,26 +145,44 @@ static void sweep(struct shipper *shipper) {
   modules_sweep(drain->modules);
 }
 
-static int spool_window(struct shipper *shipper, bool is_final) {
+/* Spools BATCH, of whose records UNBOOKED are not in the books yet.  Returns 0, or -errno: then the
+   books are as before. */
+static int spool_batch(struct shipper *shipper, struct batch *batch, uint64_t unbooked) {
   struct counter_page *page = shipper->drain->page;
-  struct window *window = shipper->drain->window;
+  uint64_t records = batch_record_count(batch), seq = atomic_load(&page->next_seq);
+  struct counters after = *counter_page_books(page);
+  struct counter_drain step = {.ring = DRAIN_RING_SPOOL, .tail = seq};
+  uint32_t is_final = batch->counters.final;
+  after.produced += unbooked;
+  if (unbooked > 0) counter_page_prepare(page, &step, &after);
+  batch->counters = after;
+  batch->counters.shipped += records;
+  batch->counters.final = is_final;
+  int error = append(shipper, batch, seq);
+  if (error && unbooked > 0) counter_page_forget(page);
+  if (error) return error;
+  if (unbooked > 0) counter_page_commit(page);
+  counter_page_ship(page, records);
+  note_modules(shipper, batch);
+  shipper->batches++;
+  return 0;
+}
+
+static int spool_window(struct shipper *shipper, bool is_final) {
+  struct drain *drain = shipper->drain;
   struct batch batch;
-  uint64_t records = window_records(window);
-  int error = window_batch(window, tell_target, shipper->drain, &batch);
+  uint64_t records = window_records(drain->window), start_ns = window_start_ns(drain->window);
+  struct histogram_note note = {counter_page_books(drain->page)->run,
+                                atomic_load(&drain->page->next_seq)};
+  uint64_t unbooked = histogram_drain_seal(drain, note, &start_ns);
+  int error = window_batch(drain->window, tell_target, drain, &batch);
   if (!error) {
-    set_times(&batch, window_start_ns(window));
-    batch.counters = *counter_page_books(page);
-    batch.counters.shipped += records;
+    set_times(&batch, start_ns);
     batch.counters.final = is_final;
-    error = append(shipper, &batch, atomic_load(&page->next_seq));
+    error = spool_batch(shipper, &batch, unbooked);
   }
-  if (error) {
-    counter_page_drop(page, LOSS_SPOOL_ERROR, records);
-  } else {
-    counter_page_ship(page, records);
-    note_modules(shipper, &batch);
-    shipper->batches++;
-  }
+  if (error) counter_page_drop(drain->page, LOSS_SPOOL_ERROR, records - unbooked);
+  histogram_drain_settle(drain, error == 0);
   return error;
 }
 
@@ -152,6 +192,7 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   uint64_t records = window_records(window);
   bool has_begun = counter_page_books(page)->produced > 0;
   if (records == 0 && !(is_final && has_begun)) {
+    histogram_drain_settle(shipper->drain, true); /* nothing, or what nobody believes */
     sweep(shipper);
     return 0;
   }
@@ -167,24 +208,7 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
 }
 
 int shipper_ship_apart(struct shipper *shipper, struct batch *batch) {
-  struct counter_page *page = shipper->drain->page;
-  uint64_t records = batch_record_count(batch), seq = atomic_load(&page->next_seq);
-  struct counters after = *counter_page_books(page);
-  struct counter_drain step = {.ring = DRAIN_RING_SPOOL, .tail = seq};
-  after.produced += records;
-  counter_page_prepare(page, &step, &after);
-  batch->counters = after;
-  batch->counters.shipped += records;
-  int error = append(shipper, batch, seq);
-  if (error) {
-    counter_page_forget(page);
-    return error;
-  }
-  counter_page_commit(page);
-  counter_page_ship(page, records);
-  note_modules(shipper, batch);
-  shipper->batches++;
-  return 0;
+  return spool_batch(shipper, batch, batch_record_count(batch));
 }
 
 int shipper_close_old_run(struct shipper *shipper, struct counter_page *old) {

@@ -23,13 +23,17 @@ void shipper_recover(struct shipper *shipper);
 /* Newest seq of RUN that is known to have been appended, 0 when none. */
 uint64_t shipper_last_seq(const struct shipper *shipper, uint64_t run);
 
+/* Whether batch SEQ of RUN is known to have been appended; run 0 stands for none. */
+bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t seq);
+
 /* Spools the open window as one batch when it holds anything.  With IS_FINAL the run's books are
    closed, also by an empty batch.  Returns 0, or -errno when it is lost; that is already counted.
    Sweeps processes and modules. */
 int shipper_close_window(struct shipper *shipper, bool is_final);
 
-/* Spools BATCH, which is none of the window's but of a recorder, and books its records as produced
-   and shipped; the window must be closed.  Returns 0, or -errno: then nothing is booked. */
+/* Spools BATCH, which is none of the window's but of a ring that was left, and books its records as
+   produced and shipped; the window must be closed.  Returns 0, or -errno: then nothing is booked.
+ */
 int shipper_ship_apart(struct shipper *shipper, struct batch *batch);
 
 /* Closes the books of an earlier run, in OLD and with an empty final batch; doing it again says the

@@ -18,8 +18,9 @@
 #include "budget.h"
 #include "hello.h"
 #include "intake.h"
+#include "kept_files.h"
+#include "kept_ship.h"
 #include "ladder.h"
-#include "recorder_ship.h"
 #include "run_note.h"
 #include "status.h"
 #include "switchboard.h"
@@ -52,12 +53,13 @@
 #define STOP_SEND_NS (3 * NS_PER_SECOND)   /* of the 8 s that the keeper waits */
 #define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH that follows a program's end */
 #define FORK_GRACE_NS (2 * NS_PER_SECOND)  /* for a child that begins as its parent ends */
-#define RECORDERS_INTERVAL_NS (10 * NS_PER_SECOND)
+#define LEFT_INTERVAL_NS (10 * NS_PER_SECOND)
 #define QUIET_NS (5 * NS_PER_SECOND) /* without records: tick half as often */
 #define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
 
 enum {
   WINDOW_RECORDS_MIN = 100,
+  LAST_WINDOWS_MAX = 64,
   TICK_MS = 100,
   TICK_PERF_MS = 200,
   TICK_FULL_MS = 20,
@@ -78,11 +80,25 @@ static void report_residuals(struct worker *worker) {
   }
 }
 
-static int close_window(struct worker *worker, bool is_final) {
-  if (is_final)
-    drain_run_last(&worker->drain, 0);
-  else
+/* What no window has room for at once, before the last one. */
+static void ship_histograms(struct worker *worker) {
+  for (unsigned i = 0; i < LAST_WINDOWS_MAX; i++) {
+    uint64_t since_ns, records = 0;
+    for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+      if (worker->targets.rows[row] != NULL)
+        records += histogram_drain_unshipped(worker->targets.rows[row], &since_ns);
+    if (records == 0 || shipper_close_window(&worker->shipper, false) != 0) return;
     drain_run_whole(&worker->drain);
+  }
+}
+
+static int close_window(struct worker *worker, bool is_final) {
+  if (is_final) {
+    drain_run_last(&worker->drain, 0);
+    ship_histograms(worker);
+  } else {
+    drain_run_whole(&worker->drain);
+  }
   report_residuals(worker);
   int error = shipper_close_window(&worker->shipper, is_final);
   uplink_kick(worker->uplink);
@@ -106,18 +122,28 @@ static void forget_target(struct worker *worker, struct target *target) {
   if (error) log_debug("target %u: the keeper still holds it: %s", id, strerror(-error));
 }
 
-/* A window takes less than a histogram may hold: as often as there is something left. */
+/* A window takes less than a histogram may hold: as often as there is something left.  What the
+   spool does not take stays for kept_ship_left when it is a file, else it is lost. */
 static void drain_last(struct worker *worker, struct target *target) {
+  struct counter_page *page = worker->keeper->page;
+  uint64_t records;
+  int error = 0;
   if (target->held.kind != HOLD_TIMER || target->held.collect != RING_HISTOGRAM) return;
-  do shipper_close_window(&worker->shipper, false);
-  while (histogram_drain_run(&worker->drain, target, true) > 0);
+  shipper_close_window(&worker->shipper, false);
+  while (!error && (records = histogram_drain_run(&worker->drain, target, true)) > 0)
+    error = shipper_close_window(&worker->shipper, false);
+  if (!error && target->held.is_file)
+    kept_files_remove(worker->settings->state_dir, worker->keeper->run, &target->held);
+  if (!error || target->held.is_file) return;
+  counter_page_produce(page, records);
+  counter_page_drop(page, LOSS_SPOOL_ERROR, records);
 }
 
 void worker_end_target(struct worker *worker, struct target *target) {
   bool is_recorder = target->held.kind == HOLD_TIMER && target->held.collect == RING_RECORDER;
   if (target->held.kind == HOLD_PERF) drain_residual(&worker->drain, target, true);
   drain_last(worker, target);
-  if (is_recorder) recorder_ship_target(&worker->shipper, worker->settings->state_dir, target);
+  if (is_recorder) kept_ship_target(&worker->shipper, worker->settings->state_dir, target);
   if (target->held.kind == HOLD_TIMER) drain_exits(&worker->drain, target, true);
   shipper_close_window(&worker->shipper, false);
   uplink_kick(worker->uplink);
@@ -137,7 +163,7 @@ void worker_ship_recorders(struct worker *worker, uint32_t note) {
     if (target == NULL || target->run != note || target->held.kind != HOLD_TIMER) continue;
     if (target->held.collect == RING_RECORDER && recorder_reclaim(target, 0) == 0 &&
         has_process_ended(target))
-      recorder_ship_target(&worker->shipper, worker->settings->state_dir, target);
+      kept_ship_target(&worker->shipper, worker->settings->state_dir, target);
   }
 }
 
@@ -191,14 +217,26 @@ void worker_sweep_targets(struct worker *worker) {
   }
 }
 
+/* What waits in histograms: it comes into the window when that closes. */
+static void add_unshipped(const struct worker *worker, uint64_t *start_ns, uint64_t *records) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    uint64_t since_ns = 0;
+    uint64_t more = target != NULL ? histogram_drain_unshipped(target, &since_ns) : 0;
+    if (more > 0 && (*start_ns == 0 || since_ns < *start_ns)) *start_ns = since_ns;
+    *records += more;
+  }
+}
+
 static bool is_window_due(const struct worker *worker) {
-  uint64_t start = window_start_ns(worker->window);
-  if (start == 0) return false;
+  uint64_t start = window_start_ns(worker->window), records = window_records(worker->window);
   if (window_is_nearly_full(worker->window)) return true;
+  add_unshipped(worker, &start, &records);
+  if (start == 0) return false;
   uint64_t age = clock_boottime_ns() - start;
   uint64_t due = budget_window_ns(worker->budget, worker->settings->window_ns);
-  bool is_worth_it = window_records(worker->window) >= WINDOW_RECORDS_MIN ||
-                     worker->keeper->output >= 0; /* a reader may want it now */
+  bool is_worth_it =
+      records >= WINDOW_RECORDS_MIN || worker->keeper->output >= 0; /* a reader may want it now */
   return age >= (is_worth_it ? due : WINDOW_NS_LONGEST);
 }
 
@@ -299,9 +337,9 @@ static void switch_all(struct worker *worker, uint64_t now) {
   }
 }
 
-static void ship_recorders_left(struct worker *worker) {
-  worker->recorders_ns = clock_monotonic_ns();
-  recorder_ship_left(&worker->shipper, worker->settings->state_dir);
+static void ship_left(struct worker *worker) {
+  worker->left_ns = clock_monotonic_ns();
+  kept_ship_left(&worker->shipper, worker->settings->state_dir);
 }
 
 static void tick(struct worker *worker) {
@@ -311,7 +349,7 @@ static void tick(struct worker *worker) {
   switch_all(worker, now);
   census_step(&worker->targets);
   ladder_step(worker);
-  if (now - worker->recorders_ns >= RECORDERS_INTERVAL_NS) ship_recorders_left(worker);
+  if (now - worker->left_ns >= LEFT_INTERVAL_NS) ship_left(worker);
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
     worker_sweep_targets(worker);
     follow_collector(worker);
@@ -460,8 +498,10 @@ static int open_pipeline(struct worker *worker) {
   if (keeper->output >= 0) worker->shipper.file = &worker->file;
   drain_recover(&worker->drain);
   shipper_recover(&worker->shipper);
+  /* Before the old runs get another batch, and before anything is sent: see kept_ship.c. */
+  kept_ship_settle(&worker->shipper, worker->settings->state_dir);
   close_old_runs(worker);
-  ship_recorders_left(worker); /* before anything is sent: see recorder_ship.c */
+  ship_left(worker);
   return 0;
 }
 
@@ -531,6 +571,7 @@ int worker_run(struct keeper *keeper) {
   struct worker *worker = calloc(1, sizeof *worker);
   if (worker == NULL) return WORKER_EXIT_FAILED;
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGIO, SIG_IGN); /* of a lease: kept_files.c */
   worker->keeper = keeper;
   worker->settings = keeper->settings;
   worker->start_ns = worker->live_ns = worker->busy_ns = clock_monotonic_ns();

@@ -78,7 +78,7 @@ struct worker {
   char label_text[OPTION_LIST_MAX][256];
   uint64_t start_ns;         /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
-  uint64_t swept_ns, synced_ns, recorders_ns, looked_ns, stepped_ns;
+  uint64_t swept_ns, synced_ns, left_ns, looked_ns, stepped_ns;
   bool is_killed;                           /* the kill switch is on (switchboard.c) */
   uint64_t stop_by_ns;                      /* not 0: ending */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
@@ -93,7 +93,7 @@ int worker_close_window(struct worker *worker);
 
 /* Ends the targets whose processes are gone (perf: a moment later, FLUSH brings exact times). */
 void worker_sweep_targets(struct worker *worker);
-/* Drains TARGET, closes the window, ships its recorder, forgets it here and at the keeper. */
+/* Drains TARGET, closes the window, ships what it kept, forgets it here and at the keeper. */
 void worker_end_target(struct worker *worker, struct target *target);
 /* Ships the recorders of the run NOTE (its serial) whose programs are gone. */
 void worker_ship_recorders(struct worker *worker, uint32_t note);

@@ -6,7 +6,9 @@
 
    So a window is never closed between adding records and moving the tail: a spooled batch would
    hold records that are still in the ring.  What does not fit into the window any more is dropped
-   and counted; shipper.c closes windows long before. */
+   and counted; shipper.c closes windows long before.
+
+   Histograms have no tail, and another rule (histogram_drain.c). */
 #include "drain.h"
 #include "drain_parts.h"
 #include "histogram_drain.h"
@@ -100,8 +102,8 @@ struct process *drain_root(const struct drain *drain, const struct target *targe
   return stub;
 }
 
-void drain_add_frame(struct drain *drain, struct target *target, const struct drain_frame *of,
-                     struct counters *tally) {
+int drain_add_frame(struct drain *drain, const struct target *target,
+                    const struct drain_frame *of) {
   struct window_series series;
   struct process stub, *process = drain_root(drain, target, &stub);
   drain_describe(drain, target, process, &series);
@@ -112,10 +114,7 @@ void drain_add_frame(struct drain *drain, struct target *target, const struct dr
                                  .type = of->type,
                                  .count = of->count,
                                  .weight = of->weight_ns};
-  tally->produced += of->count;
-  target->records += of->count;
-  target->weight_ns += of->weight_ns;
-  if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL] += of->count;
+  return window_add(drain->window, &sample);
 }
 
 void drain_add_bad(struct drain *drain, struct counters *tally) {
@@ -154,13 +153,6 @@ void drain_recover(struct drain *drain) {
   if (!counter_page_has_pending(drain->page, &pending)) return;
   if (pending.ring == DRAIN_RING_SPOOL) return; /* the shipper's */
   const struct target *target = targets_find(drain->targets, pending.ring);
-  if (target != NULL && target->held.kind == HOLD_TIMER && target->held.collect == RING_HISTOGRAM) {
-    if (histogram_drain_recover(target, pending.tail))
-      counter_page_commit(drain->page);
-    else
-      counter_page_forget(drain->page);
-    return;
-  }
   if (!find_tail(drain, &pending, &tail) || tail != pending.tail) {
     counter_page_forget(drain->page);
     return;

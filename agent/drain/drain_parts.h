@@ -34,10 +34,8 @@ struct drain_frame {
   uint64_t weight_ns;
 };
 
-/* Puts FRAME into TARGET's part of the window and its records into TALLY: produced, or dropped as
-   well. */
-void drain_add_frame(struct drain *drain, struct target *target, const struct drain_frame *of,
-                     struct counters *tally);
+/* Puts FRAME into TARGET's part of the window, unbooked.  Returns 0, or -errno: it is not there. */
+int drain_add_frame(struct drain *drain, const struct target *target, const struct drain_frame *of);
 
 /* The books as they will be with TALLY. */
 struct counters drain_after(const struct drain *drain, const struct counters *tally);

@@ -40,7 +40,7 @@ struct hold_target {
   uint32_t falls;        /* down the ladder (ladder.c) */
   uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
   uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */
-  uint32_t is_file;      /* recorder: it is in the state directory, not a memfd */
+  uint32_t is_file;      /* histogram, recorder: it is in the state directory, not a memfd */
   uint64_t unit_ns;      /* HOLD_TIMER: what a weight of 1 stands for */
   uint64_t begin_cpu_ns; /* HOLD_TIMER: what its process had spent before it was this program's */
   uint32_t filters;      /* HOLD_TIMER: seccomp filters that it had already */

@@ -6,7 +6,8 @@
      IMAGE_OFFSET       image_table: region.first_bin is where its counters start
      HISTOGRAM_OFFSET   histogram_header (4 KiB)
      counters_offset    bin_count counters of counter_bytes each, by the handler
-     taken_offset       bin_count counters of counter_bytes each, by the daemon (histogram_drain.c)
+     taken_offset       bin_count counters of counter_bytes each, by the daemon: what was shipped
+     behind them        histogram_journal: what is being shipped         (both: histogram_books.h)
 
    A counter that is full stays full and the units of weight that it could not take go to
    `saturated`. */
@@ -24,8 +25,9 @@ enum {
   HISTOGRAM_COUNTER_BYTES_DEFAULT = 4,
   HISTOGRAM_BINS_MAX = 4 << 20,
   HISTOGRAM_BYTES_MAX = 16 << 20, /* of a whole ring; larger programs get coarser bins */
-  HISTOGRAM_REDO_BINS = 256,
-  HISTOGRAM_RESTS = 3, /* outside, saturated, contended */
+  HISTOGRAM_RESTS = 3,            /* outside, saturated, contended */
+  HISTOGRAM_JOURNAL_BYTES = 32 << 10,
+  HISTOGRAM_STEPS_MAX = HISTOGRAM_JOURNAL_BYTES / 8 - 8,
 };
 
 struct histogram_header {
@@ -40,14 +42,27 @@ struct histogram_header {
   _Atomic uint64_t saturated; /* the counter was full */
   _Atomic uint64_t contended; /* table or counter were being changed each time it was tried, or
                                  the thread was in the handler already */
-  /* By the daemon: what it has shipped of outside, saturated and contended, and the block that it
-     takes next, written down before `taken` changes (histogram_drain.c). */
-  uint64_t taken_serial;
-  uint64_t taken_rest[HISTOGRAM_RESTS], redo_rest[HISTOGRAM_RESTS];
-  uint32_t redo_first, redo_count;
-  uint32_t redo[HISTOGRAM_REDO_BINS];
+  /* By the daemon: what it has shipped of outside, saturated and contended, and up to when. */
+  uint64_t taken_rest[HISTOGRAM_RESTS];
+  uint64_t taken_boottime_ns;
+};
+
+/* A counter as it will stand in `taken`. */
+struct histogram_step {
+  uint32_t bin, count;
+};
+
+/* By the daemon: what `taken` becomes when the batch SEQ of RUN is in the spool. */
+struct histogram_journal {
+  uint64_t run, seq; /* 0: there is no such batch yet */
+  uint64_t rest[HISTOGRAM_RESTS];
+  uint64_t boottime_ns; /* when the counters were read */
+  uint32_t count, reserved;
+  struct histogram_step steps[HISTOGRAM_STEPS_MAX];
 };
 
 _Static_assert(sizeof(struct histogram_header) <= HISTOGRAM_HEADER_BYTES, "outgrew its page");
+
+_Static_assert(sizeof(struct histogram_journal) <= HISTOGRAM_JOURNAL_BYTES, "outgrew its room");
 
 #endif

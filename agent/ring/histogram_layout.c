@@ -4,7 +4,7 @@
    Where that would be more than a ring may have, bins get coarser, because a coarse answer for all
    of a program says more than a fine one for half of it.
 
-     | ring_header | image_table | histogram_header | counters | taken |
+     | ring_header | image_table | histogram_header | counters | taken | journal |
      0             4096          53248              57344      (only when shipped) */
 #include "histogram_layout.h"
 #include "power_of_two.h"
@@ -33,7 +33,7 @@ uint64_t histogram_bins_of(const struct histogram_shape *shape, uint64_t bytes) 
 
 uint64_t histogram_total_bytes(const struct histogram_shape *shape) {
   uint64_t counters = (uint64_t)shape->bin_count * shape->counter_bytes;
-  return COUNTERS_OFFSET + counters * (shape->is_shipped ? 2 : 1);
+  return COUNTERS_OFFSET + counters + (shape->is_shipped ? counters + HISTOGRAM_JOURNAL_BYTES : 0);
 }
 
 /* Bins for SHAPE's bin_bytes, or 0 for too many. */

@@ -11,9 +11,10 @@
 #include <string.h>
 
 static bool is_sane(const struct histogram_header *header, uint64_t size) {
-  return histogram_header_is_sane(header, size) &&
-         (header->taken_offset == 0 ||
-          histogram_header_has_room(header, header->taken_offset, size));
+  if (!histogram_header_is_sane(header, size)) return false;
+  if (header->taken_offset == 0) return true;
+  return size >= HISTOGRAM_JOURNAL_BYTES &&
+         histogram_header_has_room(header, header->taken_offset, size - HISTOGRAM_JOURNAL_BYTES);
 }
 
 static uint64_t bins_of(const struct histogram_reader *histogram,
@@ -62,6 +63,12 @@ int histogram_reader_open(struct histogram_reader *ret, const void *ring, uint64
   ret->taken_offset = header.taken_offset;
   ret->unit_ns = outer.unit_ns;
   return histogram_reader_refresh(ret, is_dead);
+}
+
+bool histogram_reader_is_shipped(const struct histogram_reader *histogram) {
+  uint64_t counters = (uint64_t)histogram->bin_count * histogram->counter_bytes;
+  return histogram->counters_offset == HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES &&
+         histogram->taken_offset == histogram->counters_offset + counters;
 }
 
 void histogram_reader_totals(const struct histogram_reader *histogram,

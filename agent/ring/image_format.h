@@ -48,7 +48,7 @@ struct image_table {
   uint8_t boot_id[16];
   uint64_t start_boottime_ns, start_walltime_ns;
   _Atomic uint64_t alive_boottime_ns, alive_walltime_ns; /* when the daemon last saw it alive */
-  uint64_t shipped_run, shipped_seq; /* recorder: the batch that has its values, 0: none yet */
+  uint64_t shipped_run, shipped_seq; /* the batch that has what was kept, 0: none yet */
   int32_t pid;
   uint32_t uid;
   char service[IMAGE_NAME_BYTES];

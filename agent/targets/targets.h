@@ -60,11 +60,11 @@ struct target {
   uint64_t claims_ns;
   uint32_t run; /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];
-  /* Histogram and recorder. */
-  uint64_t passed_ns; /* CLOCK_MONOTONIC: of the last pass over the ring */
-  uint64_t seen_outside, taken_units;
-  bool is_summed, is_bad, is_shipped; /* taken_units is known; the target has spoilt its ring:
-                                         counted; recorder: what it kept was shipped */
+  /* Histogram and recorder: the last look (CLOCK_MONOTONIC) and what it saw; of that shipped or in
+     the open window, in the window; when nothing was left to ship (CLOCK_BOOTTIME). */
+  uint64_t passed_ns, seen_outside, seen_units, taken_units, waiting, unshipped_since_ns;
+  bool is_summed, is_waiting; /* all these are known; there is a journal */
+  bool is_bad, is_shipped;    /* its ring is spoilt; recorder: what it kept was shipped */
 };
 
 struct targets {

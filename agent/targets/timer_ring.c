@@ -45,7 +45,7 @@ uint32_t timer_ring_signal(const struct hold_target *target) {
   return (uint32_t)ring_clock_signal(target->clock);
 }
 
-static struct histogram_shape shape_of(const struct hold_target *target) {
+struct histogram_shape timer_ring_shape(const struct hold_target *target) {
   return (struct histogram_shape){.bin_bytes = target->bin_bytes,
                                   .counter_bytes = target->counter_bytes,
                                   .bin_count = target->bin_count,
@@ -53,7 +53,7 @@ static struct histogram_shape shape_of(const struct hold_target *target) {
 }
 
 uint64_t timer_ring_bytes(const struct hold_target *target) {
-  struct histogram_shape shape = shape_of(target);
+  struct histogram_shape shape = timer_ring_shape(target);
   if (target->collect == RING_HISTOGRAM) return histogram_total_bytes(&shape);
   if (target->collect == RING_RECORDER)
     return recorder_total_bytes(target->slot_count, target->slot_bytes);
@@ -99,7 +99,7 @@ void timer_ring_size_recorder(struct hold_target *target, uint32_t last, uint64_
 }
 
 int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, uint32_t regions) {
-  struct histogram_shape shape = shape_of(target);
+  struct histogram_shape shape = timer_ring_shape(target);
   if (!histogram_shape_is_valid(&shape)) return -EINVAL;
   int error = histogram_shape_fit(&shape, code_bytes, regions);
   if (error) return error;
@@ -136,7 +136,7 @@ static uint64_t random_token(void) {
 
 int timer_ring_fill(const struct hold_target *target, int fd) {
   struct ring_reader ring;
-  struct histogram_shape shape = shape_of(target);
+  struct histogram_shape shape = timer_ring_shape(target);
   struct ring_terms terms = {.period_ns = target->period_ns,
                              .unit_ns = target->unit_ns,
                              .nudge_token = random_token(),

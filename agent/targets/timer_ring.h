@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of a timer target's ring: a sealed memfd of the daemon's own making, or the file of a
-   recorder (recorder_files.h). */
+   histogram or recorder (kept_files.h). */
 #ifndef TARGETS_TIMER_RING_H
 #define TARGETS_TIMER_RING_H
 
 #include "keeper/hold.h"
+#include "ring/histogram_layout.h"
 #include "ring/ring_reader.h"
 
 /* Decides unit_ns of TARGET, slot_bytes from its asked rate, and slot_count from that and from the
@@ -33,5 +34,7 @@ void timer_ring_unmap(const struct hold_target *target, struct ring_reader *ring
 uint32_t timer_ring_signal(const struct hold_target *target);
 
 uint64_t timer_ring_bytes(const struct hold_target *target);
+/* Of a histogram. */
+struct histogram_shape timer_ring_shape(const struct hold_target *target);
 
 #endif

@@ -16,7 +16,7 @@ record() {
 }
 # 3.5 of its CPU seconds are over: the last 127 values reach back 0.5.
 has_acted() { [ "$(cut -d' ' -f14 "/proc/$program/stat")" -ge $(($(getconf CLK_TCK) * 7 / 2)) ]; }
-files() { find "$B/recorders" -name '*.rec' 2>/dev/null | wc -l; }
+files() { find "$B/kept" -name '*.rec' 2>/dev/null | wc -l; }
 post_mortem() { api profile --data-urlencode "match={service=\"$1\",recorder=\"post-mortem\"}" "${@:2}"; }
 count() { post_mortem "$@" 2>/dev/null | json "d['samples']"; }
 is_shipped() { [ "$(count "$1")" -gt 0 ] 2>/dev/null && [ "$(files)" = 0 ]; }
@@ -55,7 +55,7 @@ kill -9 $program "$keeper" "$worker"
 wait $program 2>/dev/null
 down_at=$(date +%s)
 until_true 5 is_gone "$keeper" && until_true 5 is_gone "$worker" || fail "the daemon did not die"
-/usr/bin/python3 - "$B/recorders" <<'P' || fail "no file to take to another boot"
+/usr/bin/python3 - "$B/kept" <<'P' || fail "no file to take to another boot"
 import os, sys
 folder = sys.argv[1]
 name, = os.listdir(folder)

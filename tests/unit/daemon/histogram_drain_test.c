@@ -4,6 +4,7 @@
 #include "drain/window.h"
 #include "kept_fixture.h"
 
+#include "common/clock.h"
 #include "ring/histogram_reader.h"
 
 #include <signal.h>
@@ -86,23 +87,76 @@ static void each_step_is_shipped_once_and_has_its_place(void **state) {
   kept_begin(&p);
   for (unsigned i = 0; i < 100; i++) count(3, 20);
   assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 300);
+  assert_int_equal(records_in(p.window, NULL), 300);
   assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  kept_assert_books(0); /* what waits is in the counters yet */
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  kept_assert_books(300);
   count(7, 1);
   assert_int_equal(drain_run_whole(&p.drain), 7);
-  assert_int_equal(counter_page_books(kept.page)->produced, 307);
-  assert_int_equal(records_in(p.window, NULL), 307);
+  assert_int_equal(records_in(p.window, NULL), 7);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  kept_assert_books(307);
+  assert_int_equal(p.target->records, 307);
   kept_close(&p);
+  assert_int_equal(kept_spooled(), 307);
 }
 
-static void a_pass_waits_for_its_second_unless_something_closes(void **state) {
+static void counters_are_read_when_a_window_closes_and_seen_before(void **state) {
   (void)state;
   struct kept_pipeline p;
+  uint64_t since_ns = 0, before_ns = clock_boottime_ns();
   kept_open(&p);
   kept_begin(&p);
   drain_run(&p.drain);
   count(1, 1);
-  assert_int_equal(drain_run(&p.drain), 0);
+  p.target->passed_ns = 0; /* the next second */
+  assert_int_equal(drain_run(&p.drain), 1);
+  assert_int_equal(window_records(p.window), 0);
+  assert_int_equal(p.target->records, 1);
+  assert_int_equal(histogram_drain_unshipped(p.target, &since_ns), 1);
+  assert_true(since_ns >= before_ns && since_ns <= clock_boottime_ns());
   assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_int_equal(histogram_drain_unshipped(p.target, &since_ns), 0);
+  kept_close(&p);
+}
+
+static void what_the_spool_refuses_stays_in_the_counters(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  count(5, 1);
+  assert_int_equal(drain_run_whole(&p.drain), 5);
+  struct spool *spool = p.shipper.spool;
+  struct profile_file none = {.fd = -1};
+  p.shipper.file = &none;
+  assert_int_not_equal(shipper_close_window(&p.shipper, false), 0);
+  kept_assert_books(0);
+  p.shipper.file = NULL;
+  p.shipper.spool = spool;
+  assert_int_equal(drain_run_whole(&p.drain), 5);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  kept_assert_books(5);
+  kept_close(&p);
+}
+
+static void more_counters_than_a_journal_holds_take_more_batches(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  uint64_t shipped = 0, more;
+  kept_open(&p);
+  kept_begin(&p);
+  uint32_t *counters = (uint32_t *)(void *)(ring + header()->counters_offset);
+  header()->bins_used = header()->bin_count;
+  for (uint32_t i = 0; i < HISTOGRAM_STEPS_MAX + 100U; i++) counters[i] = 2;
+  while ((more = drain_run_whole(&p.drain)) > 0) {
+    assert_true(more <= 2 * HISTOGRAM_STEPS_MAX);
+    assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+    shipped += more;
+  }
+  assert_int_equal(shipped, 2 * (HISTOGRAM_STEPS_MAX + 100));
+  kept_assert_books(shipped);
   kept_close(&p);
 }
 
@@ -133,10 +187,12 @@ static void counts_that_no_cpu_can_have_made_are_one_bad_record(void **state) {
   kept_begin(&p);
   p.target->held.unit_ns = 1000000000; /* a second each: this program is not that old */
   atomic_fetch_add(&header()->outside, 1ULL << 60);
-  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 1);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
   assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
   assert_int_equal(window_records(p.window), 0);
   assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
   kept_close(&p);
 }
 
@@ -146,46 +202,42 @@ static void spoilt_headers_cost_one_bad_record_and_nothing_else(void **state) {
   kept_open(&p);
   kept_begin(&p);
   header()->counters_offset = UINT64_MAX - 7;
-  header()->redo_first = header()->redo_count = UINT32_MAX;
+  memset(ring + timer_ring_bytes(&p.target->held) - HISTOGRAM_JOURNAL_BYTES, 0xff,
+         HISTOGRAM_JOURNAL_BYTES);
   for (unsigned i = 0; i < 3; i++) histogram_drain_run(&p.drain, p.target, true);
   assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
   kept_close(&p);
 }
 
-static void a_drain_that_was_written_down_is_finished_by_the_next_worker(void **state) {
+static void a_batch_that_was_spooled_is_taken_by_the_next_worker(void **state) {
   (void)state;
   struct kept_pipeline p;
   kept_open(&p);
   kept_begin(&p);
-  count(4, 1);
-  /* The worker dies after the books were written down, before anything was taken. */
-  struct counters after = *counter_page_books(kept.page);
-  struct counter_drain step = {.ring = 1, .tail = header()->taken_serial + 1};
-  struct histogram_reader *reader = calloc(1, sizeof *reader);
-  assert_int_equal(histogram_reader_open(reader, ring, timer_ring_bytes(&p.target->held), true), 0);
-  struct histogram_cursor cursor = {0, 0};
-  struct histogram_bin bin;
-  assert_true(histogram_reader_next(reader, &cursor, &bin));
-  free(reader);
-  header()->redo_first = bin.index;
-  header()->redo_count = 1;
-  header()->redo[0] = 4;
-  after.produced += 4;
-  counter_page_prepare(kept.page, &step, &after);
-  kept_close(&p);
-  kept_open(&p);
-  assert_int_equal(counter_page_books(kept.page)->produced, 4);
-  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_WORKER_KILLED], 4);
-  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
+  for (unsigned round = 0; round < 2; round++) {
+    count(4, 1);
+    /* The worker dies with the batch announced: spooled in the second round only. */
+    uint64_t since_ns = UINT64_MAX, seq = atomic_load(&kept.page->next_seq);
+    assert_int_equal(drain_run_whole(&p.drain), round == 0 ? 4 : 8);
+    histogram_drain_seal(&p.drain, (struct histogram_note){99, seq}, &since_ns);
+    if (round == 1) {
+      const struct spool_item item = {.run = 99, .seq = seq, .zstd = span_of("x", 1)};
+      assert_int_equal(spool_append(p.spool, &item), 0);
+    }
+    kept_close(&p);
+    kept_open(&p);
+  }
+  assert_int_equal(drain_run_whole(&p.drain), 0);
+  kept_assert_books(0);
   kept_close(&p);
 }
 
 static void run_worker(void) {
   struct kept_pipeline p;
   kept_open(&p);
-  for (unsigned i = 0;; i++) {
+  for (;;) {
     drain_run_whole(&p.drain);
-    if (i % 3 == 0) shipper_close_window(&p.shipper, false);
+    shipper_close_window(&p.shipper, false);
   }
 }
 
@@ -197,13 +249,13 @@ static void kill_nine_at_any_moment_counts_each_step_once(void **state) {
   kept_close(&p);
   srand(1);
   for (unsigned i = 0; i < KILLS; i++) {
-    uint64_t serial = header()->taken_serial;
+    uint64_t seq = atomic_load(&kept.page->next_seq);
     pid_t worker = fork();
     if (worker == 0) {
       run_worker();
       _exit(0);
     }
-    while (*(volatile uint64_t *)&header()->taken_serial == serial) count_calmly();
+    while (atomic_load(&kept.page->next_seq) == seq) count_calmly();
     for (int rounds = rand() % 300; rounds > 0; rounds--) count_calmly();
     kill(worker, SIGKILL);
     waitpid(worker, NULL, 0);
@@ -217,7 +269,7 @@ static void kill_nine_at_any_moment_counts_each_step_once(void **state) {
                 (unsigned long long)books->shipped,
                 (unsigned long long)books->dropped[LOSS_WORKER_KILLED]);
   kept_assert_books(atomic_load(&header()->samples));
-  assert_int_equal(books->dropped[LOSS_BAD_RECORD], 0);
+  assert_int_equal(loss_total(books), 0);
   uint64_t shipped = books->shipped;
   kept_close(&p);
   assert_int_equal(kept_spooled(), shipped);
@@ -227,12 +279,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(each_step_is_shipped_once_and_has_its_place),
-      TEST(a_pass_waits_for_its_second_unless_something_closes),
+      TEST(counters_are_read_when_a_window_closes_and_seen_before),
       cmocka_unit_test_setup_teardown(what_has_no_counter_is_in_the_total_all_the_same, make_narrow,
                                       unmake),
       TEST(counts_that_no_cpu_can_have_made_are_one_bad_record),
       TEST(spoilt_headers_cost_one_bad_record_and_nothing_else),
-      TEST(a_drain_that_was_written_down_is_finished_by_the_next_worker),
+      TEST(what_the_spool_refuses_stays_in_the_counters),
+      TEST(more_counters_than_a_journal_holds_take_more_batches),
+      TEST(a_batch_that_was_spooled_is_taken_by_the_next_worker),
       TEST(kill_nine_at_any_moment_counts_each_step_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

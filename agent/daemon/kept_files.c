@@ -2,13 +2,13 @@
 /* A store into a mapped file needs a block on the disk.  Where there is none it is a SIGBUS in the
    target, at any instruction of the handler; so blocks are allocated by fallocate(2) itself (the
    library's stand-in may leave holes), and only on file systems that then write in place: a
-   copy-on-write one asks for a new block with each write-back.  Elsewhere a recorder is a memfd,
-   which does not outlive the machine.
+   copy-on-write one asks for a new block with each write-back.  Elsewhere such a ring is a memfd,
+   which does not outlive daemon and program together.
 
-   A recorder must not fill the flash: files are limited in number and bytes together.  They are
-   unlinked as soon as their values are in the spool, so there are more of them than living targets
+   They must not fill the flash: files are limited in number and bytes together.  They are
+   unlinked as soon as all they hold is in the spool, so there are more of them than living targets
    only where the spool takes nothing. */
-#include "recorder_files.h"
+#include "kept_files.h"
 
 #include "common/clock.h"
 #include "keeper/settings.h"
@@ -26,7 +26,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define FOLDER "recorders"
+#define FOLDER "kept"
+#define RECORDER_SUFFIX ".rec"
+#define HISTOGRAM_SUFFIX ".hist"
 #define XFS_MAGIC 0x58465342 /* not in linux/magic.h of older kernels */
 
 enum { BOOT_DIGITS = 32 };
@@ -52,17 +54,18 @@ static void print_boot(char text[BOOT_DIGITS + 1]) {
   for (unsigned i = 0; i < sizeof boot; i++) snprintf(text + 2 * i, 3, "%02x", (unsigned)boot[i]);
 }
 
-static void print_name(char name[RECORDER_NAME_BYTES], uint64_t run, uint32_t id) {
+static void print_name(char name[KEPT_NAME_BYTES], uint64_t run, const struct hold_target *target) {
   char boot[BOOT_DIGITS + 1];
   print_boot(boot);
-  snprintf(name, RECORDER_NAME_BYTES, "%s-%016" PRIx64 ".%" PRIu32 ".rec", boot, run, id);
+  snprintf(name, KEPT_NAME_BYTES, "%s-%016" PRIx64 ".%" PRIu32 "%s", boot, run, target->id,
+           target->collect == RING_HISTOGRAM ? HISTOGRAM_SUFFIX : RECORDER_SUFFIX);
 }
 
 /* Reads what print_name wrote; anything else in the folder is left alone. */
-static bool parse_name(const char *name, struct recorder_file *ret) {
+static bool parse_name(const char *name, struct kept_file *ret) {
   char boot[BOOT_DIGITS + 1];
   char *end;
-  if (strlen(name) >= RECORDER_NAME_BYTES || strspn(name, "0123456789abcdef") != BOOT_DIGITS ||
+  if (strlen(name) >= KEPT_NAME_BYTES || strspn(name, "0123456789abcdef") != BOOT_DIGITS ||
       name[BOOT_DIGITS] != '-')
     return false;
   const char *run = name + BOOT_DIGITS + 1;
@@ -70,7 +73,10 @@ static bool parse_name(const char *name, struct recorder_file *ret) {
   memset(ret, 0, sizeof *ret);
   ret->run = strtoull(run, NULL, 16);
   unsigned long id = strtoul(run + 17, &end, 10);
-  if (end == run + 17 || id > UINT32_MAX || strcmp(end, ".rec") != 0) return false;
+  bool is_histogram = strcmp(end, HISTOGRAM_SUFFIX) == 0;
+  if (end == run + 17 || id > UINT32_MAX || (!is_histogram && strcmp(end, RECORDER_SUFFIX) != 0))
+    return false;
+  ret->collect = is_histogram ? RING_HISTOGRAM : RING_RECORDER;
   ret->id = (uint32_t)id;
   memcpy(ret->name, name, strlen(name) + 1);
   print_boot(boot);
@@ -79,12 +85,12 @@ static bool parse_name(const char *name, struct recorder_file *ret) {
 }
 
 static int by_age(const void *left, const void *right) {
-  const struct recorder_file *a = left, *b = right;
+  const struct kept_file *a = left, *b = right;
   return a->modified_ns < b->modified_ns ? -1 : a->modified_ns > b->modified_ns;
 }
 
 /* Lists into RET; RET_BYTES is what all of them take. */
-static int list(int folder, struct recorder_file ret[RECORDER_FILES_MAX], uint64_t *ret_bytes) {
+static int list(int folder, struct kept_file ret[KEPT_FILES_MAX], uint64_t *ret_bytes) {
   int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0), count = 0;
   DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
   struct dirent *entry;
@@ -95,7 +101,7 @@ static int list(int folder, struct recorder_file ret[RECORDER_FILES_MAX], uint64
     return -errno;
   }
   rewinddir(entries);
-  while (count < RECORDER_FILES_MAX && (entry = readdir(entries)) != NULL) {
+  while (count < KEPT_FILES_MAX && (entry = readdir(entries)) != NULL) {
     if (!parse_name(entry->d_name, &ret[count])) continue;
     if (fstatat(folder, entry->d_name, &found, AT_SYMLINK_NOFOLLOW) < 0) continue;
     if (!S_ISREG(found.st_mode)) continue;
@@ -109,11 +115,11 @@ static int list(int folder, struct recorder_file ret[RECORDER_FILES_MAX], uint64
 }
 
 static bool has_room(int folder, uint64_t bytes) {
-  struct recorder_file *files = calloc(RECORDER_FILES_MAX, sizeof *files);
+  struct kept_file *files = calloc(KEPT_FILES_MAX, sizeof *files);
   uint64_t used = 0;
   int count = files != NULL ? list(folder, files, &used) : -ENOMEM;
   free(files);
-  return count >= 0 && count < RECORDER_FILES_MAX && used + bytes <= RECORDER_FILES_BYTES_MAX;
+  return count >= 0 && count < KEPT_FILES_MAX && used + bytes <= KEPT_FILES_BYTES_MAX;
 }
 
 static int make_in(int folder, const char *name, const struct hold_target *target) {
@@ -129,23 +135,37 @@ static int make_in(int folder, const char *name, const struct hold_target *targe
   return error;
 }
 
-int recorder_files_make(const char *state_dir, uint64_t run, const struct hold_target *target) {
-  char name[RECORDER_NAME_BYTES];
+int kept_files_make(const char *state_dir, uint64_t run, const struct hold_target *target) {
+  char name[KEPT_NAME_BYTES];
+  if (target->uid != geteuid()) return -EPERM;
   int folder = open_folder(state_dir, true);
   if (folder < 0) return folder;
-  print_name(name, run, target->id);
+  print_name(name, run, target);
   int fd = make_in(folder, name, target);
   close(folder);
   return fd;
 }
 
-void recorder_files_remove(const char *state_dir, uint64_t run, uint32_t id) {
-  struct recorder_file file;
-  print_name(file.name, run, id);
-  recorder_files_unlink(state_dir, &file);
+const char *kept_files_explain(int error) {
+  switch (error) {
+  case -EOPNOTSUPP:
+    return "the file system of the state directory does not write in place";
+  case -EDQUOT:
+    return "64 files or 64 MiB are kept already";
+  case -EPERM:
+    return "the program is another user's than the daemon";
+  default:
+    return strerror(-error);
+  }
 }
 
-int recorder_files_list(const char *state_dir, struct recorder_file ret[RECORDER_FILES_MAX]) {
+void kept_files_remove(const char *state_dir, uint64_t run, const struct hold_target *target) {
+  struct kept_file file;
+  print_name(file.name, run, target);
+  kept_files_unlink(state_dir, &file);
+}
+
+int kept_files_list(const char *state_dir, struct kept_file ret[KEPT_FILES_MAX]) {
   uint64_t bytes;
   int folder = open_folder(state_dir, false);
   if (folder < 0) return folder;
@@ -154,7 +174,7 @@ int recorder_files_list(const char *state_dir, struct recorder_file ret[RECORDER
   return count;
 }
 
-int recorder_files_open(const char *state_dir, const struct recorder_file *file) {
+int kept_files_open(const char *state_dir, const struct kept_file *file) {
   int folder = open_folder(state_dir, false);
   if (folder < 0) return folder;
   int fd = openat(folder, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -163,7 +183,21 @@ int recorder_files_open(const char *state_dir, const struct recorder_file *file)
   return error;
 }
 
-void recorder_files_unlink(const char *state_dir, const struct recorder_file *file) {
+int kept_files_is_free(const char *state_dir, const struct kept_file *file) {
+  int folder = open_folder(state_dir, false);
+  if (folder < 0) return folder;
+  int fd = openat(folder, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  int error = fd < 0 ? -errno : 0;
+  close(folder);
+  if (fd < 0) return error;
+  /* Our own open for reading is no hindrance; a mapping keeps its descriptor's. */
+  error = fcntl(fd, F_SETLEASE, F_RDLCK) < 0 ? -errno : 1;
+  if (error == 1) fcntl(fd, F_SETLEASE, F_UNLCK);
+  close(fd);
+  return error == -EAGAIN ? 0 : error;
+}
+
+void kept_files_unlink(const char *state_dir, const struct kept_file *file) {
   int folder = open_folder(state_dir, false);
   if (folder < 0) return;
   unlinkat(folder, file->name, 0);

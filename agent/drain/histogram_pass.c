@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares counters with what was shipped of them, block by block, and takes each that differs: its
+   growth to the window, where it stands now to the journal.  What a window or a journal has no room
+   for waits where it is.
+
+   `outside` has no address: it is [unknown].  `saturated` and `contended` are known as time and not
+   as place: [unsampled].  Bins that no region claims (image.c) are [unknown], too.  So the sum of
+   what is shipped is the handler's own `samples`.
+
+   Counters are the target's to write.  A growth that no number of CPUs could have made since the
+   process began is one bad record and no weight. */
+#include "histogram_pass.h"
+
+#include "common/clock.h"
+#include "ring/histogram_place.h"
+#include "targets/timer_ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ALLOWED_EXTRA 10000 /* expiries, beyond what the clock says */
+
+enum { BLOCK_BINS = 256 /* compared at once */ };
+
+struct pass {
+  struct drain *drain;
+  struct target *target;
+  const struct histogram_books *books;
+  struct histogram_reader reader;
+  uint64_t allowed, records;           /* units that may still come; that are in the window */
+  uint32_t modules[IMAGE_MODULES_MAX]; /* of the image -> of the daemon; MODULE_NONE: not asked */
+  struct histogram_places places;
+};
+
+uint64_t histogram_pass_units_max(const struct target *target) {
+  uint64_t start = proc_ticks_to_ns(target->held.start_ticks), now = clock_boottime_ns();
+  uint64_t age = now > start ? now - start : 0;
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  uint64_t units = age / target->held.unit_ns * (uint64_t)(cpus > 0 ? cpus : 1);
+  return units + units / 10 + ALLOWED_EXTRA;
+}
+
+static uint32_t find_module(struct pass *pass, uint32_t index) {
+  if (pass->modules[index] == MODULE_NONE) {
+    const struct image_module *module = &pass->reader.image.modules[index];
+    struct batch_module known = {.id = span_of(module->id, module->id_len),
+                                 .path = module->path,
+                                 .size_bytes = module->size_bytes,
+                                 .kind = module->id_len > 0 ? MODULE_ELF : MODULE_PSEUDO};
+    pass->modules[index] = modules_adopt(pass->drain->modules, &known);
+  }
+  return pass->modules[index];
+}
+
+static void book_bad(struct pass *pass) {
+  pass->drain->figures.bad_records++;
+  counter_page_produce(pass->drain->page, 1);
+  counter_page_drop(pass->drain->page, LOSS_BAD_RECORD, 1);
+}
+
+/* COUNT units in one frame, unless they are more than there can be.  False without room. */
+static bool add_units(struct pass *pass, const struct code_frame *frame, uint64_t count) {
+  bool is_place = frame->module != MODULE_UNSAMPLED && frame->module != MODULE_UNKNOWN;
+  if (count > pass->allowed) {
+    book_bad(pass);
+    return true;
+  }
+  struct drain_frame of = {.frame = *frame,
+                           .type = is_place ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                           .count = count,
+                           .weight_ns = count * pass->target->held.unit_ns};
+  if (drain_add_frame(pass->drain, pass->target, &of) < 0) return false;
+  pass->allowed -= count;
+  pass->records += count;
+  return true;
+}
+
+static bool add_bin(struct pass *pass, uint32_t bin, uint32_t count) {
+  struct code_frame frame = {.module = MODULE_UNKNOWN};
+  const struct image_region *region = histogram_places_find(&pass->places, bin, &frame.address);
+  if (region != NULL) frame.module = find_module(pass, region->module);
+  return add_units(pass, &frame, count);
+}
+
+/* The counters are noted first: what is in the window is in the journal.  Returns false when there
+   is no more room. */
+static bool take_block(struct pass *pass, uint32_t first, uint32_t count) {
+  for (uint32_t bin = first; bin < first + count; bin++) {
+    uint32_t before = histogram_books_taken(pass->books, bin);
+    uint32_t now = histogram_reader_count(&pass->reader, bin);
+    if (now <= before) continue;
+    if (window_is_nearly_full(pass->drain->window)) return false;
+    if (!histogram_books_step(pass->books, bin, now)) return false;
+    if (add_bin(pass, bin, now - before)) continue;
+    histogram_books_step_back(pass->books);
+    return false;
+  }
+  return true;
+}
+
+static void take_blocks(struct pass *pass) {
+  uint32_t bins = pass->books->header->bins_used, width = pass->reader.counter_bytes;
+  const uint8_t *counters = pass->reader.base + pass->reader.counters_offset;
+  if (bins > pass->reader.bin_count) bins = pass->reader.bin_count;
+  for (uint32_t first = 0; first < bins; first += BLOCK_BINS) {
+    uint32_t count = bins - first < BLOCK_BINS ? bins - first : BLOCK_BINS;
+    size_t at = (size_t)first * width;
+    if (memcmp(counters + at, pass->books->taken + at, (size_t)count * width) == 0) continue;
+    if (!take_block(pass, first, count)) return;
+  }
+}
+
+static void take_rests(struct pass *pass) {
+  struct histogram_totals totals;
+  histogram_reader_totals(&pass->reader, &totals);
+  const uint64_t now[HISTOGRAM_RESTS] = {totals.outside, totals.saturated, totals.contended};
+  static const uint32_t shown[HISTOGRAM_RESTS] = {MODULE_UNKNOWN, MODULE_UNSAMPLED,
+                                                  MODULE_UNSAMPLED};
+  for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) {
+    uint64_t before = pass->books->header->taken_rest[i];
+    const struct code_frame frame = {.module = shown[i]};
+    if (now[i] > before && add_units(pass, &frame, now[i] - before))
+      histogram_books_rest(pass->books, i, now[i]);
+  }
+}
+
+/* Headers that are no longer what the daemon wrote. */
+static bool is_ours(const struct pass *pass) {
+  const struct hold_target *held = &pass->target->held;
+  return pass->reader.bin_count == held->bin_count &&
+         pass->reader.counter_bytes == held->counter_bytes &&
+         pass->reader.bin_bytes == held->bin_bytes;
+}
+
+uint64_t histogram_pass_run(struct drain *drain, struct target *target,
+                            const struct histogram_books *books) {
+  struct pass *pass = calloc(1, sizeof *pass);
+  if (pass == NULL) return 0;
+  *pass = (struct pass){.drain = drain, .target = target, .books = books};
+  uint64_t most = histogram_pass_units_max(target);
+  pass->allowed = most > target->taken_units ? most - target->taken_units : 0;
+  histogram_books_begin(books, clock_boottime_ns());
+  int error = histogram_reader_open(&pass->reader, target->ring.base,
+                                    timer_ring_bytes(&target->held), true);
+  if (error == 0 && is_ours(pass)) {
+    histogram_places_sort(&pass->places, &pass->reader);
+    memset(pass->modules, 0xff, sizeof pass->modules);
+    take_blocks(pass);
+    take_rests(pass);
+  } else if (!target->is_bad) {
+    target->is_bad = true;
+    book_bad(pass);
+  }
+  uint64_t records = pass->records;
+  free(pass);
+  return records;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the counters are past `taken`, as a pass over the living histogram would have shipped it
+   (histogram_pass.c): under the same names, and with no label of its own, for it is no more and no
+   less than the rest of what was counted.  It was counted between the time up to which counters had
+   been shipped and the last sign of life.
+
+   A file that was through a power cut may hold anything: more than a thousand CPUs could have spent
+   in the life of its process is nothing to be believed. */
+#include "postmortem_parts.h"
+
+#include "ring/histogram_books.h"
+#include "ring/histogram_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  CPUS_MAX = 1024,
+  ALLOWED_EXTRA = 10000, /* units, beyond what the clock says */
+  COMM_BYTES = 16,
+};
+
+struct reading {
+  struct postmortem *left;
+  struct histogram_reader histogram;
+  struct histogram_books books;
+  struct histogram_places places;
+  uint32_t thread;
+  uint64_t allowed; /* units that may still come */
+};
+
+static uint64_t units_max(const struct reading *reading) {
+  const struct image_table *image = reading->left->image;
+  uint64_t alive = atomic_load_explicit(&image->alive_boottime_ns, memory_order_relaxed);
+  uint64_t age = alive > image->start_boottime_ns ? alive - image->start_boottime_ns : 0;
+  uint64_t units = age / reading->left->unit_ns;
+  if (units > UINT64_MAX / CPUS_MAX / 2) units = UINT64_MAX / CPUS_MAX / 2;
+  return units * CPUS_MAX + ALLOWED_EXTRA;
+}
+
+static int add(struct reading *reading, const struct batch_node *place, uint64_t count) {
+  bool is_place = place->module < reading->left->image->module_count;
+  const struct postmortem_sample sample = {.place = *place,
+                                           .thread = reading->thread,
+                                           .type = is_place ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                                           .count = count,
+                                           .units = count};
+  if (count > reading->allowed) return -EBADMSG;
+  reading->allowed -= count;
+  return postmortem_add(reading->left, &sample);
+}
+
+static uint32_t growth(const struct reading *reading, uint32_t bin) {
+  uint32_t now = histogram_reader_count(&reading->histogram, bin);
+  uint32_t before = histogram_books_taken(&reading->books, bin);
+  return now > before ? now - before : 0;
+}
+
+static int add_bins(struct reading *reading) {
+  int error = 0;
+  for (uint32_t bin = 0; bin < reading->histogram.bin_count && !error; bin++) {
+    uint32_t count = growth(reading, bin);
+    if (count == 0) continue;
+    struct batch_node place = {.module = postmortem_unknown(reading->left)};
+    const struct image_region *region =
+        histogram_places_find(&reading->places, bin, &place.address);
+    if (region != NULL) place.module = region->module;
+    error = add(reading, &place, count);
+  }
+  return error;
+}
+
+static int add_rests(struct reading *reading) {
+  struct histogram_totals totals;
+  histogram_reader_totals(&reading->histogram, &totals);
+  const uint64_t now[HISTOGRAM_RESTS] = {totals.outside, totals.saturated, totals.contended};
+  int error = 0;
+  for (unsigned i = 0; i < HISTOGRAM_RESTS && !error; i++) {
+    uint64_t before = reading->books.header->taken_rest[i];
+    const struct batch_node place = {.module = i == 0 ? postmortem_unknown(reading->left)
+                                                      : postmortem_unsampled(reading->left)};
+    if (now[i] > before) error = add(reading, &place, now[i] - before);
+  }
+  return error;
+}
+
+static uint64_t count_places(const struct reading *reading) {
+  uint64_t count = 0;
+  for (uint32_t bin = 0; bin < reading->histogram.bin_count; bin++)
+    count += growth(reading, bin) > 0;
+  return count;
+}
+
+/* What the living one would have called its first thread. */
+static int add_thread(struct reading *reading) {
+  char comm[COMM_BYTES];
+  const char *exe = reading->left->image->exe, *slash = strrchr(exe, '/');
+  snprintf(comm, sizeof comm, "%.15s", slash != NULL ? slash + 1 : exe);
+  return postmortem_add_thread(reading->left, comm, &reading->thread);
+}
+
+static uint64_t span_ns(const struct reading *reading) {
+  const struct image_table *image = reading->left->image;
+  uint64_t alive = atomic_load_explicit(&image->alive_boottime_ns, memory_order_relaxed);
+  uint64_t taken = reading->books.header->taken_boottime_ns;
+  return taken < alive ? alive - taken : 0;
+}
+
+static int read_counters(struct reading *reading, const void *ring) {
+  const struct histogram_shape shape = {.counter_bytes = reading->histogram.counter_bytes,
+                                        .bin_count = reading->histogram.bin_count};
+  reading->left->image = &reading->histogram.image;
+  histogram_books_open(&reading->books, (void *)(uintptr_t)ring, &shape);
+  histogram_places_sort(&reading->places, &reading->histogram);
+  reading->allowed = units_max(reading);
+  const struct postmortem_room room = {.places = count_places(reading), .threads = 1};
+  int error = postmortem_begin(reading->left, &room);
+  if (!error) error = add_thread(reading);
+  if (!error) error = add_bins(reading);
+  if (!error) error = add_rests(reading);
+  if (!error) postmortem_set_times(reading->left, span_ns(reading));
+  return error;
+}
+
+int postmortem_histogram(struct postmortem *left, const void *ring, size_t size) {
+  struct reading *reading = calloc(1, sizeof *reading);
+  if (reading == NULL) return -ENOMEM;
+  reading->left = left;
+  int error = histogram_reader_open(&reading->histogram, ring, size, true);
+  /* One that nobody ships has no books. */
+  if (!error && !histogram_reader_is_shipped(&reading->histogram)) error = -EBADMSG;
+  if (!error) error = read_counters(reading, ring);
+  free(reading);
+  return error;
+}

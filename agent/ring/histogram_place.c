@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An image table is in the order of addresses, because that is what the handler asks.  Who ships
+   counters asks the other way round: which code is this one of?  So the regions are put into the
+   order of their bins once, and looked up by halves.
+
+   A bin may be of nobody: where a worker was killed while it gave bins out (targets/image.c), or
+   where the target has written into the table. */
+#include "histogram_place.h"
+
+#include <stdlib.h>
+
+static int by_first_bin(const void *left, const void *right, void *context) {
+  const struct image_region *regions = context;
+  const struct image_region *a = &regions[*(const uint32_t *)left];
+  const struct image_region *b = &regions[*(const uint32_t *)right];
+  return a->first_bin < b->first_bin ? -1 : a->first_bin > b->first_bin;
+}
+
+void histogram_places_sort(struct histogram_places *ret, const struct histogram_reader *histogram) {
+  const struct image_table *image = &histogram->image;
+  ret->histogram = histogram;
+  ret->count = image->region_count + image->retired_count;
+  for (uint32_t i = 0; i < ret->count; i++) ret->order[i] = i;
+  qsort_r(ret->order, ret->count, sizeof ret->order[0], by_first_bin,
+          (void *)(uintptr_t)image->regions);
+}
+
+const struct image_region *histogram_places_find(const struct histogram_places *places,
+                                                 uint32_t bin, uint64_t *ret_address) {
+  const struct image_table *image = &places->histogram->image;
+  uint32_t low = 0, high = places->count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (image->regions[places->order[middle]].first_bin <= bin)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return NULL;
+  const struct image_region *region = &image->regions[places->order[low - 1]];
+  uint64_t offset = (uint64_t)(bin - region->first_bin) * places->histogram->bin_bytes;
+  if (offset >= region->end - region->start) return NULL;
+  *ret_address = image->modules[region->module].id_len > 0 ? region->address + offset : 0;
+  return region;
+}
