@@ -3,7 +3,9 @@
    such commands would be a script alone.  So at its end each adds its CPU time to the ring's
    header: by one system call, the only one that we make in a program that may meanwhile have put
    itself into a sandbox.  A filter that kills for it would turn a good end into a bad one, so it is
-   made only where sandbox.h says that there is no way into one; the others say nothing.
+   made only where the gate is open and sandbox.h knows of no way past it; the others say nothing.
+   Nor does a forked child of a program that loads plug-ins: what they are is known to the loader,
+   whose lock a thread that is not in the child may have held.
 
    What the ring was handed over with (begin_cpu_ns) was spent by an earlier program in this process
    or is its start-up that the daemon knows of; a forked child begins at 0.
@@ -19,22 +21,30 @@
 static struct {
   struct ring_header *header; /* NULL: nothing is said */
   uint64_t begin_ns;
+  struct sandbox_objects objects;
+  bool is_child;
 } exit_time;
 
 void exit_time_setup(const struct ring_writer *ring) {
   struct ring_header *header = (struct ring_header *)(void *)ring->base;
-  if (sandbox_is_within_reach()) return;
+  if (!sandbox_begin(&exit_time.objects)) return;
   exit_time.begin_ns = header->begin_cpu_ns;
   exit_time.header = header;
 }
 
 void exit_time_in_child(void) {
   exit_time.begin_ns = 0;
+  exit_time.is_child = true;
+}
+
+static bool is_in_doubt(void) {
+  if (exit_time.is_child) return exit_time.objects.has_plugins;
+  return sandbox_may_have_come(&exit_time.objects);
 }
 
 void exit_time_say(void) {
   struct timespec spent = {0, 0};
-  if (exit_time.header == NULL || !call_gate_enter()) return;
+  if (exit_time.header == NULL || is_in_doubt() || !call_gate_enter()) return;
   long error = raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (uintptr_t)&spent, 0, 0);
   call_gate_leave();
   if (error != 0) return;

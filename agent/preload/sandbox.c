@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program gets into a sandbox by prctl or by syscall(SYS_seccomp), directly or through a library
-   that calls them.  So one where no loaded object has either among the symbols that it wants from
-   others has no way into one; nor has it later, unless the program itself loads plug-ins (that a
-   library does, for name services or character sets, is no doubt).  Most commands are of that kind.
-   libstdc++ waits on futexes by syscall() and is known.  Code that has the instruction inline is
-   not seen by this; it is in programs that bring a runtime of their own.
+   that calls them.  Both are wrapped, and the gate knows of every sandbox that began through them
+   (sandbox_calls.c).  The one way past it that an ordinary program has is a plug-in that is bound
+   to its own libraries before all others (RTLD_DEEPBIND): so where the program itself loads
+   plug-ins, what has come since the start is looked through for an object that wants either call
+   from others. (That a library loads some, for name services or character sets, is no doubt: those
+   are read by the same rule when the program loads plug-ins as well.)  What was unloaded again
+   cannot be looked at, and is in doubt.  libstdc++ waits on futexes by syscall() and is known.
+
+   Code that has the instruction inline is not seen by this; it is in programs that bring a runtime
+   of their own.
 
    In a GNU hash table the symbols wanted from others come first, so their number is known, unless
    the object offers none itself: then the names, which follow the symbols, say where they end.  An
@@ -13,6 +18,7 @@
 #include "sandbox.h"
 #include "raw_syscall.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -78,27 +84,47 @@ unsigned sandbox_ways(const ElfW(Dyn) * dynamic, uintptr_t base) {
   return ways;
 }
 
-struct walk {
-  unsigned ways;
-  bool is_first_done; /* the program itself is the first */
-};
-
-static int visit(struct dl_phdr_info *object, size_t size, void *context) {
-  struct walk *walk = context;
-  (void)size;
-  unsigned doubts = walk->is_first_done ? SANDBOX_BY_CALL : ALL_WAYS;
-  walk->is_first_done = true;
+static unsigned ways_of_object(const struct dl_phdr_info *object) {
+  unsigned ways = 0;
   for (size_t i = 0; i < object->dlpi_phnum; i++) {
     if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     uintptr_t at = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
-    walk->ways |= doubts & sandbox_ways((const ElfW(Dyn) *)at, object->dlpi_addr);
+    ways |= sandbox_ways((const ElfW(Dyn) *)at, object->dlpi_addr);
   }
-  return walk->ways != 0;
+  return ways;
 }
 
-bool sandbox_is_within_reach(void) {
-  struct walk walk = {0};
-  if (raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) > 0) return true;
-  dl_iterate_phdr(visit, &walk);
-  return walk.ways != 0;
+static int begin(struct dl_phdr_info *object, size_t size, void *context) {
+  struct sandbox_objects *start = context;
+  bool has_counts = size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof object->dlpi_subs;
+  if (start->count++ > 0) return 0;
+  start->removed = has_counts ? object->dlpi_subs : UINT64_MAX;
+  start->has_plugins = (ways_of_object(object) & SANDBOX_BY_PLUGIN) != 0;
+  return 0;
+}
+
+bool sandbox_begin(struct sandbox_objects *ret) {
+  *ret = (struct sandbox_objects){.count = 0};
+  if (raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) > 0) return false;
+  dl_iterate_phdr(begin, ret);
+  return true;
+}
+
+struct walk {
+  const struct sandbox_objects *start;
+  uint64_t at;
+};
+
+/* New objects come after those that were there. */
+static int visit(struct dl_phdr_info *object, size_t size, void *context) {
+  struct walk *walk = context;
+  (void)size;
+  if (object->dlpi_subs != walk->start->removed) return 1;
+  return walk->at++ >= walk->start->count && (ways_of_object(object) & SANDBOX_BY_CALL) != 0;
+}
+
+bool sandbox_may_have_come(const struct sandbox_objects *start) {
+  struct walk walk = {.start = start};
+  if (!start->has_plugins) return false;
+  return start->removed == UINT64_MAX || dl_iterate_phdr(visit, &walk) != 0;
 }

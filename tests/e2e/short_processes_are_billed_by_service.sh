@@ -12,6 +12,8 @@ cat >"$W/many.py" <<'P'
 import json, os, resource, sys
 count = int(sys.argv[1])
 commands = [["/bin/true"], ["/bin/sed", "-n", "s/a/b/p", "/etc/passwd"], ["/usr/bin/cksum", "/bin/bash"]]
+if os.path.exists("/usr/bin/gcc"):  # it wants syscall from libc, as programs do that can begin a sandbox
+    commands.append(["/usr/bin/gcc", "-dumpversion"])
 spent = {}
 def add(name, usage):
     spent[name] = spent.get(name, 0) + usage.ru_utime + usage.ru_stime

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works for a while, loads a library that was not mapped before, and works in that.
+/* Works for a while, loads a library that was not mapped before, bound to its own libraries first,
+   and works in that.
 
      plugs FILE SECONDS     prints the CPU seconds spent in the library */
 #include <dlfcn.h>
@@ -18,7 +19,7 @@ __attribute__((noipa)) static void before_the_plugin(void) {
 int main(int argc, char **argv) {
   if (argc != 3) return 2;
   before_the_plugin();
-  void *library = dlopen(argv[1], RTLD_NOW);
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_DEEPBIND);
   void *symbol = library != NULL ? dlsym(library, "plugin_work") : NULL;
   if (symbol == NULL) {
     fprintf(stderr, "plugs: %s\n", dlerror());
