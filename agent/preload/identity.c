@@ -12,9 +12,15 @@
    is none is where argv began: if it is the number of words that were found, it is argc, and that
    verifies all; else the words are a guess, which may hold one or two that are none.
 
-   Nothing outside the image is read, so an environ that was moved (setenv, putenv) or a vector that
-   was overwritten gives no arguments, or a guess, never a fault.  The image is the main thread's
-   stack from here to the program's name at its top, all of which is mapped.
+   Where environ was moved by now (an earlier constructor's setenv, putenv), the way is by what lies
+   above the environment: the auxiliary vector, which has an entry of known value (AT_EXECFN). Below
+   it are the environment's NULL and its pointers, some of which may be NULL by now (unsetenv); the
+   NULL below which the words are verified is argv's.  There a guess is worth nothing: what was
+   taken for arguments could be a password of the environment's.
+
+   Nothing outside the image is read, so a vector that was overwritten gives no arguments, or a
+   guess, never a fault.  The image is the main thread's stack from here to the program's name at
+   its top, all of which is mapped.
 
    What the kernel shows in /proc/self/cmdline is better where there is one. */
 #include "identity.h"
@@ -29,6 +35,8 @@
 enum {
   GAP_MAX = 50,         /* bytes between two strings */
   WORDS_MAX = 1 << 16,  /* further ones are not walked */
+  NULLS_MAX = 64,       /* in an environment that are looked behind */
+  AUX_TYPE_MAX = 255,   /* of an entry of the auxiliary vector; pointers are larger */
   IMAGE_MAX = 16 << 20, /* the kernel gives arguments and environment a quarter of the stack */
 };
 
@@ -93,14 +101,14 @@ static void copy_words(const struct identity_image *image, uintptr_t first,
   }
 }
 
-void identity_walk(const struct identity_image *image, uintptr_t environment,
-                   struct identity_argv *ret) {
-  uintptr_t null = 0, next = 0, first = 0, argc = 0;
+/* The arguments whose pointers end below the NULL at END. */
+static void walk_from(const struct identity_image *image, uintptr_t end,
+                      struct identity_argv *ret) {
+  uintptr_t next = 0, first = 0, argc = 0;
+  size_t len;
   memset(ret, 0, sizeof *ret);
-  if (environment % sizeof null != 0 || environment < image->base + sizeof null) return;
-  uintptr_t end = environment - sizeof null;
-  if (!read_word(image, end, &null) || null != 0) return;
-  if (!read_word(image, environment, &next)) return;
+  if (!read_word(image, end + sizeof next, &next)) return;
+  if (string_at(image, next, &len) == NULL) next = 0; /* the first of the environment was moved */
   ret->count = walk_down(image, end, next, &first);
   bool has_argc = read_word(image, first - sizeof argc, &argc);
   if (ret->count == 0) {
@@ -109,6 +117,46 @@ void identity_walk(const struct identity_image *image, uintptr_t environment,
   }
   ret->quality = has_argc && argc == ret->count ? INTAKE_ARGV_VERIFIED : INTAKE_ARGV_GUESSED;
   copy_words(image, first, ret);
+}
+
+void identity_walk(const struct identity_image *image, uintptr_t environment,
+                   struct identity_argv *ret) {
+  uintptr_t null = 0;
+  memset(ret, 0, sizeof *ret);
+  if (environment % sizeof null != 0 || environment < image->base + sizeof null) return;
+  if (read_word(image, environment - sizeof null, &null) && null == 0)
+    walk_from(image, environment - sizeof null, ret);
+}
+
+/* The first entry of the auxiliary vector, or 0.  From the top, where only strings lie above it. */
+static uintptr_t find_auxiliary(const struct identity_image *image, uintptr_t name) {
+  uintptr_t type = 0, value = 0, pair = 2 * sizeof type;
+  uintptr_t at = (image->base + image->len) & ~(uintptr_t)(sizeof type - 1);
+  do {
+    if (at < image->base + pair) return 0;
+    at -= sizeof type;
+  } while (!read_word(image, at, &type) || type != AT_EXECFN ||
+           !read_word(image, at + sizeof type, &value) || value != name);
+  while (read_word(image, at - pair, &type) && type > 0 && type <= AUX_TYPE_MAX) at -= pair;
+  return at;
+}
+
+void identity_walk_behind(const struct identity_image *image, uintptr_t name,
+                          struct identity_argv *ret) {
+  uintptr_t word = 0, at = find_auxiliary(image, name);
+  unsigned nulls = 0;
+  memset(ret, 0, sizeof *ret);
+  if (at == 0 || !read_word(image, at - sizeof word, &word) || word != 0) return;
+  at -= sizeof word; /* the environment's NULL */
+  for (unsigned i = 0; i < WORDS_MAX && nulls < NULLS_MAX; i++) {
+    at -= sizeof word;
+    if (!read_word(image, at, &word)) break;
+    if (word != 0) continue;
+    nulls++;
+    walk_from(image, at, ret);
+    if (ret->quality == INTAKE_ARGV_VERIFIED && ret->count > 0) return;
+  }
+  memset(ret, 0, sizeof *ret);
 }
 
 static bool read_cmdline(struct identity_argv *ret) {
@@ -145,11 +193,20 @@ static void fill_exe(struct intake_request *request) {
   if (name != NULL) strncat(request->exe, name, sizeof request->exe - 1);
 }
 
-void identity_fill(struct intake_request *request) {
+static void find_on_stack(struct identity_argv *ret) {
   struct identity_image image;
+  struct identity_argv behind;
+  if (!own_stack(&image)) return;
+  identity_walk(&image, (uintptr_t)environ, ret);
+  if (ret->quality == INTAKE_ARGV_VERIFIED) return;
+  identity_walk_behind(&image, (uintptr_t)getauxval(AT_EXECFN), &behind);
+  if (behind.quality == INTAKE_ARGV_VERIFIED) *ret = behind;
+}
+
+void identity_fill(struct intake_request *request) {
   struct identity_argv found = {.quality = INTAKE_ARGV_NONE};
   fill_exe(request);
-  if (!read_cmdline(&found) && own_stack(&image)) identity_walk(&image, (uintptr_t)environ, &found);
+  if (!read_cmdline(&found)) find_on_stack(&found);
   memcpy(request->argv, found.text, sizeof request->argv);
   request->argv[sizeof request->argv - 1] = '\0';
   request->argv_quality = found.quality;

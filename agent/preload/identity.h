@@ -26,6 +26,11 @@ struct identity_argv {
 void identity_walk(const struct identity_image *image, uintptr_t environment,
                    struct identity_argv *ret);
 
+/* The same where the environment's pointers are not known: behind the auxiliary vector, whose entry
+   AT_EXECFN is NAME.  Verified, or none.  Pure. */
+void identity_walk_behind(const struct identity_image *image, uintptr_t name,
+                          struct identity_argv *ret);
+
 /* Fills REQUEST's exe, argv and argv_quality for this process, from /proc where there is one, else
    from the auxiliary vector and the walk. */
 void identity_fill(struct intake_request *request);

@@ -10,20 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { BYTES = 8192, WORDS = 40, TEXT = 24, IMAGES = 20000, PAGE = 4096 };
+enum { BYTES = 8192, WORDS = 40, TEXT = 24, IMAGES = 20000, PAGE = 4096, ENTRIES = 12 };
 
 #define BASE ((uintptr_t)0x7ff000000000)
+#define NAME (BASE + BYTES - 64) /* the value of AT_EXECFN */
 
 /* A stack being made: pointers in front (or behind, when they are reversed) of the strings. */
 struct stack {
   uint8_t *bytes; /* BYTES, the page behind them is not there */
   uintptr_t environment;
-  unsigned argc;
+  unsigned argc, envc;
   char expected[INTAKE_ARGV_BYTES];
   size_t expected_len;
 };
@@ -65,16 +67,29 @@ static void expect(struct stack *stack, uintptr_t address) {
   stack->expected_len += len;
 }
 
+/* The auxiliary vector, with AT_EXECFN anywhere in it. */
+static void put_auxiliary(struct stack *stack, size_t at) {
+  unsigned name = below(ENTRIES - 1);
+  for (unsigned i = 0; i < ENTRIES - 1; i++) {
+    put_word(stack, at + 16 * i, i == name ? AT_EXECFN : 3 + below(20));
+    put_word(stack, at + 16 * i + 8, i == name ? NAME : below(3) * 0x1000);
+  }
+  put_word(stack, at + 16 * (ENTRIES - 1), AT_NULL);
+  put_word(stack, at + 16 * (ENTRIES - 1) + 8, 0);
+}
+
 /* GAP: up to so many bytes between the strings. */
 static void make(struct stack *stack, bool is_reversed, unsigned gap) {
-  unsigned argc = below(WORDS), envc = 1 + below(WORDS);
-  size_t pointers = 64 + 8 * (size_t)below(20), strings = pointers + 8 * (argc + envc + 8);
+  unsigned argc = below(WORDS), envc = below(WORDS);
+  size_t pointers = 64 + 8 * (size_t)below(20),
+         strings = pointers + 8 * (argc + envc + 8 + 2 * ENTRIES);
   if (is_reversed) {
     strings = 64;
     pointers = 4096;
   }
   memset(stack->bytes, 0xa5, BYTES);
   stack->argc = argc;
+  stack->envc = envc;
   stack->expected_len = 0;
   put_word(stack, pointers, argc);
   for (unsigned i = 0; i < argc; i++) {
@@ -88,6 +103,7 @@ static void make(struct stack *stack, bool is_reversed, unsigned gap) {
   for (unsigned i = 0; i < envc; i++)
     put_word(stack, pointers + 8 * (2 + argc + i), put_string(stack, &strings, "K="));
   put_word(stack, pointers + 8 * (2 + argc + envc), 0);
+  put_auxiliary(stack, pointers + 8 * (3 + argc + envc));
 }
 
 static struct identity_argv walk(const struct stack *stack) {
@@ -151,7 +167,63 @@ static void an_environment_that_was_moved_gives_none(void **state) {
   munmap(stack.bytes, BYTES + PAGE);
 }
 
-static void nonsense_is_no_fault(void **state) {
+static struct identity_argv walk_behind(const struct stack *stack) {
+  struct identity_argv argv;
+  struct identity_image image = {stack->bytes, BASE, BYTES};
+  identity_walk_behind(&image, NAME, &argv);
+  return argv;
+}
+
+static void and_are_found_all_the_same_behind_the_auxiliary_vector(void **state) {
+  (void)state;
+  struct stack stack = {.bytes = guarded()};
+  for (unsigned i = 0; i < IMAGES / 4; i++) {
+    make(&stack, i % 2 == 0, i % 3 == 0 ? 40 : 0);
+    /* Some variables were unset, some put elsewhere. */
+    for (unsigned j = 0; j < stack.envc; j++)
+      if (below(4) == 0) put_word(&stack, stack.environment - BASE + 8 * j, below(2) * 0x555500);
+    struct identity_argv argv = walk_behind(&stack);
+    assert_int_equal(argv.quality, stack.argc > 0 ? INTAKE_ARGV_VERIFIED : INTAKE_ARGV_NONE);
+    assert_int_equal(argv.count, stack.argc);
+    if (stack.argc > 0) assert_memory_equal(argv.text, stack.expected, stack.expected_len);
+  }
+  munmap(stack.bytes, BYTES + PAGE);
+}
+
+static void a_variable_is_never_taken_for_an_argument(void **state) {
+  (void)state;
+  struct stack stack = {.bytes = guarded()};
+  for (unsigned i = 0; i < IMAGES / 4; i++) {
+    make(&stack, i % 2 == 0, 0);
+    for (unsigned j = 0; j < stack.envc; j++)
+      if (below(3) == 0) put_word(&stack, stack.environment - BASE + 8 * j, 0);
+    put_word(&stack, stack.environment - BASE - 8 * (stack.argc + 2), 0xa5a5); /* argc is lost */
+    struct identity_argv argv = walk_behind(&stack);
+    assert_int_equal(argv.quality, INTAKE_ARGV_NONE);
+    assert_int_equal(argv.len, 0);
+  }
+  munmap(stack.bytes, BYTES + PAGE);
+}
+
+/* What is called verified is an argc, as many pointers and a NULL, and what they point to. */
+static void assert_stands_there(const struct stack *stack, const struct identity_argv *argv) {
+  uintptr_t word;
+  size_t at = stack->environment - BASE - 8, len = 0;
+  memcpy(&word, stack->bytes + at, sizeof word);
+  assert_int_equal(word, 0);
+  memcpy(&word, stack->bytes + at - 8 * (argv->count + 1), sizeof word);
+  assert_int_equal(word, argv->count);
+  for (unsigned i = 0; i < argv->count && len < argv->len; i++) {
+    memcpy(&word, stack->bytes + at - 8 * (argv->count - i), sizeof word);
+    assert_in_range(word, BASE, BASE + BYTES - 1);
+    const char *text = (const char *)stack->bytes + (word - BASE);
+    size_t left = argv->len - len - 1;
+    assert_int_equal(strncmp(argv->text + len, text, left < TEXT ? left : TEXT), 0);
+    len += strlen(argv->text + len) + 1;
+  }
+}
+
+static void nonsense_is_no_fault_and_never_verified(void **state) {
   (void)state;
   struct stack stack = {.bytes = guarded()};
   for (unsigned i = 0; i < IMAGES; i++) {
@@ -162,6 +234,9 @@ static void nonsense_is_no_fault(void **state) {
     if (below(2) == 0) stack.environment = BASE - 64 + 8 * (uintptr_t)below(BYTES / 8 + 16);
     struct identity_argv argv = walk(&stack);
     assert_true(argv.len <= sizeof argv.text);
+    if (argv.quality == INTAKE_ARGV_VERIFIED) assert_stands_there(&stack, &argv);
+    argv = walk_behind(&stack);
+    assert_true(argv.len <= sizeof argv.text && argv.quality != INTAKE_ARGV_GUESSED);
   }
   munmap(stack.bytes, BYTES + PAGE);
 }
@@ -182,7 +257,9 @@ int main(void) {
       cmocka_unit_test(gaps_between_the_strings_do_not_matter),
       cmocka_unit_test(an_argument_that_was_moved_away_makes_it_a_guess),
       cmocka_unit_test(an_environment_that_was_moved_gives_none),
-      cmocka_unit_test(nonsense_is_no_fault),
+      cmocka_unit_test(and_are_found_all_the_same_behind_the_auxiliary_vector),
+      cmocka_unit_test(a_variable_is_never_taken_for_an_argument),
+      cmocka_unit_test(nonsense_is_no_fault_and_never_verified),
       cmocka_unit_test(our_own_arguments_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
