@@ -41,7 +41,9 @@ enum { SAMPLE_SET_CPU = 1 << SAMPLE_CPU | 1 << SAMPLE_CPU_LR };
 enum batch_mark {
   MARK_LOCK_STEP_POSSIBLE = 1, /* runs in bursts shorter than the tick that its timer rides on */
   MARK_LOCK_STEP_LIKELY = 2,   /* and its bursts keep step with the tick */
-  MARKS_KNOWN = 3,             /* others, of newer boards, are ignored */
+  MARK_STACKS_CUT = 4,         /* some stacks end before their first function */
+  MARK_WENT_ON = 8,            /* its processes went on when the recording ended */
+  MARKS_KNOWN = 15,            /* others, of newer boards, are ignored */
 };
 
 struct label {

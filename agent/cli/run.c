@@ -190,12 +190,21 @@ static void say_file(const struct run *run, const struct intake_reply *reply) {
         file, file);
 }
 
+static void say_who_goes_on(const struct run *run, const struct intake_reply *reply) {
+  if (reply->kind == INTAKE_FLUSHED && reply->living > 0)
+    say(run,
+        "processes of %s go on in the background; what they do from now on is not in %s (a "
+        "daemon goes on with them: fleetprof run without --output)",
+        run->settings.program[0], run->settings.options.output);
+}
+
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
   static const char *const outcomes[] = {"stored by the collector", "kept in the spool", "lost"};
   char samples[SAMPLES_BYTES];
   const char *outcome = reply->outcome < 3 ? outcomes[reply->outcome] : "in an unknown state";
   if (run->private_daemon.pid > 0) {
     say_file(run, reply);
+    say_who_goes_on(run, reply);
     return;
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";

@@ -56,6 +56,7 @@ static void answer(struct worker *worker, struct worker_flush *flush,
                                .has_count = flush->has_samples,
                                .count = flush->samples};
   uplink_figures(worker->uplink, &uplink);
+  reply.living = (uint16_t)worker->targets.count;
   snprintf(reply.why, sizeof reply.why, "%s", why);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
   intake_answer(flush->connection, &reply, -1);
@@ -124,6 +125,8 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
+  /* A recording into a file ends with its run, whoever still runs. */
+  worker->drain.has_gone_on = worker->keeper->output >= 0 && worker_has_living(worker);
   take_times(worker, packet->request);
   worker_sweep_targets(worker);
   int error = worker_close_window(worker);

@@ -35,9 +35,12 @@ enum { ZSTD_LEVEL = 1 /* 3 saves 4 % of the bytes and takes twice the time */ };
 static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   const struct drain *drain = context;
   struct target *target = targets_find(drain->targets, id);
+  ret->marks = drain->has_gone_on ? MARK_WENT_ON : 0;
   if (target == NULL) return;
   ret->achieved_mhz = target_achieved_mhz(target);
-  ret->marks = census_take_marks(target);
+  ret->marks |= census_take_marks(target);
+  if (target->stacks_cut > target->stacks_cut_told) ret->marks |= MARK_STACKS_CUT;
+  target->stacks_cut_told = target->stacks_cut;
   ret->sampler = target_sampler(target);
   target_explain(target, ret->why, sizeof ret->why);
 }

@@ -199,6 +199,16 @@ static bool has_target_ended(struct target *target, uint64_t now) {
   return target->is_flushed || !is_asked_for || now - target->ended_ns >= FLUSH_GRACE_NS;
 }
 
+bool worker_has_living(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  drain_run(&worker->drain); /* a slot with records in it is somebody's */
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target != NULL && !has_target_ended(target, now) && target->ended_ns == 0) return true;
+  }
+  return false;
+}
+
 void worker_sweep_targets(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   bool is_drained = false;

@@ -89,6 +89,7 @@ void drain_add(struct drain *drain, const struct drain_stack *stack, struct coun
   tally->produced++;
   stack->target->records++;
   stack->target->weight_ns += stack->weight_ns;
+  stack->target->stacks_cut += stack->is_cut;
   if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
 }
 

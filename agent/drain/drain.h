@@ -42,7 +42,8 @@ struct drain {
   struct exit_debts debts;
   struct user_tolls users;
   struct drain_figures figures;
-  bool is_last; /* drain_run_last: nothing is left behind */
+  bool is_last;     /* drain_run_last: nothing is left behind */
+  bool has_gone_on; /* a recording into a file ends, and some of its targets do not */
 };
 
 int drain_init(struct drain *drain); /* after the parts are set; returns 0 or -ENOMEM */

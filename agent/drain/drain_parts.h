@@ -14,6 +14,7 @@ struct drain_stack {
   uint32_t depth;
   uint32_t kernel_depth; /* of those, first: in the kernel */
   enum sample_type type;
+  bool is_cut; /* there were more, or might have been */
   uint64_t weight_ns;
 };
 

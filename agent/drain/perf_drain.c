@@ -16,6 +16,7 @@
 #include "drain_parts.h"
 
 #include "perf/perf_record.h"
+#include "proto/limits.h"
 #include "targets/process_maps.h"
 #include "targets/stride.h"
 #include "targets/throttle.h"
@@ -147,6 +148,7 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
                               .pc = record->sample.pc,
                               .depth = record->sample.depth,
                               .type = is_pair(target) ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                              .is_cut = record->sample.depth >= LIMIT_STACK_DEPTH - 1,
                               .weight_ns = record->sample.period_ns};
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);

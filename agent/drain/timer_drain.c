@@ -87,6 +87,7 @@ static void take_sample(struct drain *drain, struct target *target, const struct
                               .pc = sample->pc,
                               .depth = sample->depth,
                               .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                              .is_cut = (sample->flags & RING_RECORD_TRUNCATED) != 0,
                               .weight_ns = weight_ns};
   drain_add(drain, &stack, tally);
 }

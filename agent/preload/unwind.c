@@ -7,6 +7,10 @@
    What lies between sp and the top of the current stack is mapped by definition, which is why no
    probe (a system call, errno, seccomp) is needed and no fault can happen.
 
+   A walk ends in order at a word that is 0, or, as most do, where the first function's caller had
+   anything else in that register.  One that ends at a place within the stack which cannot be a
+   frame (odd, or not above the one before: a circle) was led astray and is marked as cut.
+
    It cannot tell a true caller from a number on the stack that looks like one: the daemon drops
    what points into no module.  Where no frame was walked and the CPU has a link register, that
    comes instead, marked as what it is. */
@@ -33,15 +37,13 @@ static void walk(const struct arch_registers *at, const struct unwind_stack *sta
   while (fp >= floor && fp <= last && fp % sizeof(uintptr_t) == 0) {
     const volatile struct frame_pair *pair = (const volatile struct frame_pair *)fp;
     uintptr_t return_address = pair->return_address & mask;
-    if (return_address == 0) break;
-    if (pc == end) {
-      trace->is_truncated = true;
-      break;
-    }
+    if (return_address == 0) fp = 0;
+    if (return_address == 0 || pc == end) break;
     *pc++ = return_address;
     floor = fp + sizeof *pair; /* a caller's frame lies wholly above */
     fp = pair->next + (uintptr_t)offset;
   }
+  trace->is_truncated = fp >= at->sp && fp <= last;
   trace->depth = (unsigned)(pc - trace->pcs);
 }
 

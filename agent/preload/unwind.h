@@ -17,7 +17,7 @@ struct unwind_trace {
   uint64_t *pcs;     /* the caller's, ROOM entries; leaf first */
   unsigned room;     /* at least 1 */
   unsigned depth;    /* entries filled; at least 1 */
-  bool is_truncated; /* there were more than ROOM */
+  bool is_truncated; /* there were more than ROOM, or a frame pointer led astray */
   bool has_lr;       /* pcs[1] is the link register, not a walked frame */
 };
 

@@ -8,7 +8,7 @@
 
 enum ring_record_flags {
   RING_RECORD_PADDING = 1,   /* skip: fills the end of the data */
-  RING_RECORD_TRUNCATED = 2, /* the walk stopped at depth_max */
+  RING_RECORD_TRUNCATED = 2, /* the walk stopped at depth_max, or was led astray */
   RING_RECORD_HAS_LR = 4,    /* pc[1] is the link register, not a walked frame */
 };
 

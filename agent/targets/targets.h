@@ -47,6 +47,7 @@ struct target {
   bool is_flushed;              /* run said that the program has ended */
   uint64_t ended_ns;            /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
   uint64_t records, weight_ns;  /* samples of its own, since this worker started */
+  uint64_t stacks_cut, stacks_cut_told; /* of those records; of those in batches */
   uint64_t asked_ns;            /* of an interval timer: what that would be by its signals alone */
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
   struct claim *row_claims;     /* children.c; NULL: no child was ever named */

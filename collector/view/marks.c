@@ -2,10 +2,11 @@
 /* A mark is said once a service, at its surest: a reader wants to know whether these shares can be
    believed, not in which of a thousand windows they could not.
 
-   There is one kind of mark so far.  A CPU-time timer's expiry is noticed at the kernel's tick: the
+   A CPU-time timer's expiry is noticed at the kernel's tick: the
    sample is where the thread is at the tick, not where it was when the time was up.  That is fair
    as long as ticks fall anywhere in the program's bursts, and unfair when the program keeps step
-   with the tick; its total is right either way.
+   with the tick; its total is right either way.  The other kinds are of stacks that were cut and of
+   recordings that ended before the program; each has a row of its own.
 
    Services are few and the list is short: it is searched from its start. */
 #include "marks.h"
@@ -38,18 +39,27 @@ int marks_add(struct marks *marks, const char *service, uint32_t bits) {
   return 0;
 }
 
+/* Bits that are said together. */
+static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY, MARK_STACKS_CUT,
+                                 MARK_WENT_ON};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 int marks_copy(const struct marks *marks, struct arena *arena, const struct view_mark **ret,
                uint32_t *ret_count) {
-  struct view_mark *rows = arena_array(arena, marks->count, sizeof *rows);
+  struct view_mark *rows = arena_array(arena, (size_t)marks->count * KINDS, sizeof *rows);
+  uint32_t count = 0;
   if (rows == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < marks->count; i++) {
-    const char *service = marks->rows[i].service;
-    rows[i] =
-        (struct view_mark){arena_string(arena, service, strlen(service)), marks->rows[i].marks};
-    if (rows[i].service == NULL) return -ENOMEM;
+    const char *service =
+        arena_string(arena, marks->rows[i].service, strlen(marks->rows[i].service));
+    if (service == NULL) return -ENOMEM;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+      uint32_t bits = marks->rows[i].marks & kinds[kind];
+      if (bits != 0) rows[count++] = (struct view_mark){service, bits};
+    }
   }
   *ret = rows;
-  *ret_count = marks->count;
+  *ret_count = count;
   return 0;
 }
 
@@ -68,5 +78,15 @@ struct mark_text marks_text(uint32_t bits) {
       "sampled by timer, in bursts that keep step with the kernel's tick: shares within the "
       "service "
       "are likely wrong; the total is right; the perf sampler has no such error"};
+  static const struct mark_text cut = {
+      "stacks_cut", "seen",
+      "some stacks end before their first function: they are deeper than can be kept, or the frame "
+      "pointer led astray; who was running is right, who had called it is not always known"};
+  static const struct mark_text went_on = {
+      "went_on", "seen",
+      "processes of the program went on in the background when the recording ended: what they did "
+      "later is not in it (a daemon goes on with them: fleetprof run without --output)"};
+  if (bits & MARK_STACKS_CUT) return cut;
+  if (bits & MARK_WENT_ON) return went_on;
   return bits & MARK_LOCK_STEP_LIKELY ? likely : possible;
 }

@@ -17,13 +17,13 @@ struct marks {
    services are left out.  Returns 0 or -ENOMEM. */
 int marks_add(struct marks *marks, const char *service, uint32_t bits);
 
-/* Copies all into ARENA.  Returns 0 or -ENOMEM. */
+/* Copies all into ARENA, one row a service and kind of mark.  Returns 0 or -ENOMEM. */
 int marks_copy(const struct marks *marks, struct arena *arena, const struct view_mark **ret,
                uint32_t *ret_count);
 void marks_fini(struct marks *marks);
 
-/* What BITS say, in words for a reader: the mark's name and how sure it is, and what it means for
-   the shares.  Never NULL. */
+/* What the BITS of a row say, in words for a reader: the mark's name and how sure it is, and what
+   it means for the shares.  Never NULL. */
 struct mark_text {
   const char *mark, *certainty, *meaning;
 };

@@ -168,6 +168,16 @@ find "$W/tmp" -mindepth 1 -maxdepth 1 -exec touch -d '2 minutes ago' {} +
 fleetprof run --output next.fp -- true
 left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
 
+# What goes on in the background is told of: by run where it may speak, and by every report.
+for sampler in perf timer; do
+  fleetprof run --verbose --sampler $sampler --output background.fp -- bash -c "'$targets/truth' 60 >/dev/null 2>&1 & echo \$! >background.pid; sleep 0.5" 2>err || fail "the run ended with $?"
+  kill "$(cat background.pid)"
+  grep -q "go on in the background" err || fail "$sampler: a program in the background is not told of: $(cat err)"
+  fleetprof report background.fp 2>&1 | grep -q "^went_on" || fail "$sampler: the report does not tell: $(fleetprof report background.fp 2>&1 | head -n 5)"
+done
+fleetprof run --verbose --output next.fp -- true 2>err
+! grep -q "background" err || fail "nobody is in the background: $(cat err)"
+
 # Torn and foreign files.
 head -c -20 perf.fp >torn.fp
 fleetprof report torn.fp >/dev/null 2>err || fail "a torn file is refused"

@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 41: guard page, cycle, top of the stack, odd, kernel address, 0, ... in the frame pointer: no fault.
+# 41: guard page, cycle, top of the stack, odd, kernel address, 0, ... in the frame pointer: no fault, and an
+# answer that says that stacks were cut.
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board lies
 SAMPLES=15 same "$torture/fp_lies" "$(pick 20 60000)"
 books_are_exact || fail "the books: $(asked "d['loss']")"
+
+[ -n "${samplers[1]:-}" ] && sampler=timer || sampler=auto
+fleetprof run --output "$W/lies.fp" --sampler $sampler --hz $HZ -- "$torture/fp_lies" 50 >/dev/null || fail "fp_lies ended with $?"
+fleetprof report "$W/lies.fp" --format json >"$W/lies.json" || fail "no report"
+[ "$(json "any(m['mark'] == 'stacks_cut' for m in d['marks'])" <"$W/lies.json")" = yes ] || fail "no word of cut stacks: $(head -c 500 "$W/lies.json")"

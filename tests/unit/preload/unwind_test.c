@@ -99,6 +99,7 @@ static void a_frame_pointer_into_a_guard_page_is_not_followed(void **state) {
   assert_int_equal(walk(at(5), fixture.stack.high + 64), 1);
   frame(10, fixture.stack.high + 64, 0x2000);
   assert_int_equal(walk(at(5), at(10)), 2);
+  assert_false(fixture.trace.is_truncated); /* as the first function's caller leaves it */
 }
 
 static void a_frame_pointer_below_the_stack_pointer_is_not_followed(void **state) {
@@ -112,8 +113,10 @@ static void a_cycle_ends_after_one_turn(void **state) {
   frame(10, at(20), 0x2000);
   frame(20, at(10), 0x3000);
   assert_int_equal(walk(at(5), at(10)), 3);
+  assert_true(fixture.trace.is_truncated);
   frame(10, at(10), 0x2000);
   assert_int_equal(walk(at(5), at(10)), 2);
+  assert_true(fixture.trace.is_truncated);
 }
 
 static void frames_that_overlap_are_not_walked(void **state) {
@@ -129,6 +132,7 @@ static void an_unaligned_frame_pointer_is_not_followed(void **state) {
   assert_int_equal(walk(at(5), at(10) + 1), 1);
   frame(10, at(20) + 4, 0x2000);
   assert_int_equal(walk(at(5), at(10)), 2);
+  assert_true(fixture.trace.is_truncated);
 }
 
 static void kernel_and_extreme_addresses_are_not_followed(void **state) {

@@ -75,6 +75,18 @@ static void a_service_is_marked_once_and_at_its_surest(void **state) {
   }
 }
 
+static void each_kind_of_mark_has_a_row_of_its_own(void **state) {
+  append(*state, "stepper", 1, MARK_LOCK_STEP_LIKELY | MARK_STACKS_CUT);
+  append(*state, "stepper", 2, MARK_WENT_ON);
+  struct view_tree tree = tree_in(*state, 0, UINT64_MAX);
+  static const char *const names[] = {"lock_step", "stacks_cut", "went_on"};
+  assert_int_equal(tree.mark_count, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    assert_string_equal(tree.marks[i].service, "stepper");
+    assert_string_equal(marks_text(tree.marks[i].marks).mark, names[i]);
+  }
+}
+
 static void marks_of_windows_outside_of_the_range_do_not_count(void **state) {
   append(*state, "stepper", 1, MARK_LOCK_STEP_LIKELY);
   append(*state, "stepper", 50, 0);
@@ -133,6 +145,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(an_answer_without_marked_windows_has_no_marks),
       TEST(a_service_is_marked_once_and_at_its_surest),
+      TEST(each_kind_of_mark_has_a_row_of_its_own),
       TEST(marks_of_windows_outside_of_the_range_do_not_count),
       TEST(more_services_than_fit_are_left_out),
       TEST(a_day_of_the_first_format_is_read_and_takes_marks_when_written),
