@@ -178,7 +178,14 @@ void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t tol
   if (note->is_told || !is_by_agent(note->sampler)) return;
   drain_run_last(&worker->drain, note->serial);
   worker_ship_recorders(worker, note->serial);
-  worker_sweep_targets(worker); /* each program that has ended answers for its own time first */
+  /* Each program that has ended answers for its own time first, and of one that goes on in its
+     children what was said so far. */
+  worker_sweep_targets(worker);
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->run == note->serial && target->held.kind == HOLD_TIMER)
+      drain_exits(&worker->drain, target, false);
+  }
   uint64_t explained = sum_explained(worker, note);
   note->is_told = true;
   struct worker_note *outer = find_serial(worker, note->outer);

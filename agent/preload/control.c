@@ -123,8 +123,7 @@ void control_begin_process(uint32_t pid) {
     atomic_store(&thread_slot_at(i)->self, 0);
   }
   struct ring_process *row = enter();
-  if (row == NULL) return;
-  ring_process_say_seen(sampler_ring(), row, atomic_load(&control.seen));
+  if (row != NULL) ring_process_say_seen(sampler_ring(), row, atomic_load(&control.seen));
   if (!is_first) ring_process_end_fork(sampler_ring());
 }
 

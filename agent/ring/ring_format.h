@@ -83,7 +83,7 @@ struct ring_header {
   _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what dry runs of the walk took (ring_cost.h) */
   struct ring_process processes[RING_PROCESSES_MAX];
   _Atomic uint64_t signals_strayed; /* of a process's clock, in a thread without a slot */
-  _Atomic int32_t forks;            /* begun, whose child has not entered a row (or ever will) */
+  _Atomic int32_t forks;            /* begun, whose child has not come yet (or ever will) */
   _Atomic uint32_t unloads;         /* raised before a library is unloaded, and after */
 };
 

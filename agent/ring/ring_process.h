@@ -24,7 +24,7 @@ void ring_process_say_armed(struct ring_process *row, uint32_t armed);
 /* Says that this process has left sampling for good.  Signal-safe. */
 void ring_process_say_left(struct ring_process *row);
 
-/* Before a fork, and in its child once that has a row.  Signal-safe. */
+/* Before a fork, and in its child once that has a row, or none is left.  Signal-safe. */
 void ring_process_begin_fork(const struct ring_writer *ring);
 void ring_process_end_fork(const struct ring_writer *ring);
 

@@ -3,7 +3,8 @@
    slot then, and only the row that it entered as it began says that somebody lives on in the ring.
    Between the fork and that row there is nobody at all, so the parent counts its forks before it
    makes them and each child counts itself off; what is left over (a fork that failed, a child that
-   was killed at once, no free row) is waited for by whoever asks, not for ever.
+   was killed at once) is waited for by whoever asks, not for ever.  Of more children at once than
+   there are rows the others are known by their first sample.
 
    A row is the target's word (claim.c).  One whose process no longer catches the ring's signal
    holds nobody: it has gone on as another program by exec, or waits to be buried, and gives no

@@ -42,11 +42,11 @@ struct target {
   uint32_t bad_events;           /* HOLD_PERF: that can no longer be read */
   bool is_unmapped;              /* HOLD_PERF: a new worker could not map its ring again */
   struct target_look look;
-  uint64_t bad_since_ns;        /* CLOCK_MONOTONIC: one of these; or 0 */
-  bool is_restored;             /* from before this worker: its residual is not known yet */
-  bool is_flushed;              /* run said that the program has ended */
-  uint64_t ended_ns;            /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
-  uint64_t records, weight_ns;  /* samples of its own, since this worker started */
+  uint64_t bad_since_ns;       /* CLOCK_MONOTONIC: one of these; or 0 */
+  bool is_restored;            /* from before this worker: its residual is not known yet */
+  bool is_flushed;             /* run said that the program has ended */
+  uint64_t ended_ns;           /* CLOCK_MONOTONIC when its last process was found gone, or 0 */
+  uint64_t records, weight_ns; /* samples of its own, since this worker started */
   uint64_t stacks_cut, stacks_cut_told; /* of those records; of those in batches */
   uint64_t asked_ns;            /* of an interval timer: what that would be by its signals alone */
   struct switch_watch *watches; /* switch.c; NULL: nothing was ever switched */
@@ -56,8 +56,7 @@ struct target {
   struct toll toll;                           /* HOLD_TIMER */
   uint64_t turns_missed;                      /* of its toll */
   uint32_t *slot_unloads;                     /* drain/unloads.c; NULL: there were none */
-  uint32_t turn_slot;                         /* where a turn that was cut short goes on */
-  uint32_t claims;                            /* of processes that were new, since claims_ns */
+  uint32_t turn_slot, claims; /* where a cut turn goes on; new processes since claims_ns */
   uint64_t claims_ns;
   uint32_t run; /* serial of the note (worker.h) it belongs to, or 0 */
   char root_comm[16];

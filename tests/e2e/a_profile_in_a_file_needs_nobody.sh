@@ -175,7 +175,7 @@ for sampler in perf timer; do
   grep -q "go on in the background" err || fail "$sampler: a program in the background is not told of: $(cat err)"
   fleetprof report background.fp 2>&1 | grep -q "^went_on" || fail "$sampler: the report does not tell: $(fleetprof report background.fp 2>&1 | head -n 5)"
 done
-fleetprof run --verbose --output next.fp -- true 2>err
+fleetprof run --verbose --sampler timer --output next.fp -- "$targets/crowd" forks 300 1 >/dev/null 2>err
 ! grep -q "background" err || fail "nobody is in the background: $(cat err)"
 
 # Torn and foreign files.
