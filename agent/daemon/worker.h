@@ -93,10 +93,9 @@ int worker_close_window(struct worker *worker);
 
 /* Ends the targets whose processes are gone (perf: a moment later, FLUSH brings exact times). */
 void worker_sweep_targets(struct worker *worker);
-/* Drains TARGET, closes the window, ships what it kept, forgets it here and at the keeper. */
 /* True when a process of any target still runs. */
 bool worker_has_living(struct worker *worker);
-/* Drains TARGET, closes the window, ships its recorder, forgets it here and at the keeper. */
+/* Drains TARGET, closes the window, ships what it kept, forgets it here and at the keeper. */
 void worker_end_target(struct worker *worker, struct target *target);
 /* Ships the recorders of the run NOTE (its serial) whose programs are gone. */
 void worker_ship_recorders(struct worker *worker, uint32_t note);
