@@ -77,6 +77,7 @@ static int unmake(void **state) {
   modules_free(modules);
   counter_page_close(page);
   unlink(path);
+  rate_fini(&target->rate);
   free(target);
   table_fini(&targets.by_event);
   for (int i = 0; i < CPUS; i++) free(fakes[i]);
