@@ -23,9 +23,14 @@ struct frame_pair {
   uintptr_t next, return_address;
 };
 
-/* Of each step: the pair lies within [FLOOR, last], where LAST is the highest place it has room at,
-   and is aligned.  Straight-line, and what does not change is in registers: this loop is most of
-   what a sample costs. */
+/* The pair at FP lies within [FLOOR, LAST], where LAST is the highest place it has room at, and is
+   aligned. */
+static inline bool is_frame(uintptr_t fp, uintptr_t floor, uintptr_t last) {
+  return fp >= floor && fp <= last && fp % sizeof(uintptr_t) == 0;
+}
+
+/* Straight-line, and what does not change is in registers: this loop is most of what a sample
+   costs. */
 static void walk(const struct arch_registers *at, const struct unwind_stack *stack,
                  struct unwind_trace *trace) {
   const uintptr_t mask = arch_frames.return_mask;
@@ -34,16 +39,19 @@ static void walk(const struct arch_registers *at, const struct unwind_stack *sta
   uintptr_t last = stack->high - sizeof(struct frame_pair);
   uint64_t *pc = trace->pcs + 1, *end = trace->pcs + trace->room;
   if (stack->high < sizeof(struct frame_pair)) return;
-  while (fp >= floor && fp <= last && fp % sizeof(uintptr_t) == 0) {
+  while (is_frame(fp, floor, last)) {
     const volatile struct frame_pair *pair = (const volatile struct frame_pair *)fp;
     uintptr_t return_address = pair->return_address & mask;
-    if (return_address == 0) fp = 0;
-    if (return_address == 0 || pc == end) break;
+    if (return_address == 0) {
+      fp = 0;
+      break;
+    }
+    if (pc == end) break;
     *pc++ = return_address;
     floor = fp + sizeof *pair; /* a caller's frame lies wholly above */
     fp = pair->next + (uintptr_t)offset;
   }
-  trace->is_truncated = fp >= at->sp && fp <= last;
+  trace->is_truncated = fp - at->sp < stack->high - at->sp; /* sp lies below high */
   trace->depth = (unsigned)(pc - trace->pcs);
 }
 

@@ -22,7 +22,7 @@ enum {
 
 /* Takes the next field of LINE; empty at its end. */
 static struct span take_field(struct span *line) {
-  struct span field, blank;
+  struct span field = {NULL, 0}, blank;
   const uint8_t *end = line->len > 0 ? memchr(line->data, ' ', line->len) : NULL;
   span_take(line, end ? (size_t)(end - line->data) : line->len, &field);
   if (end) span_take(line, 1, &blank);

@@ -11,7 +11,7 @@
 
 # daemon NAME OPTION...: a board with a daemon of its own.
 daemon() {
-  name=$1
+  name=$1 stolen_before=$(stolen)
   enroll "$1"
   shift
   fleetprofd --state "$B" --collector "127.0.0.1:$A" "$@" || fail "no daemon with $*"
@@ -26,12 +26,15 @@ is_lowered() {
 # The rate stands, and the state says that more than the default is spent because of it.
 is_unheld() { [ "$(rate 2>/dev/null)" = "4000 asked unheld" ]; }
 # check SERVICE SECONDS [PERIOD]: the total is what the program says it has spent; by timer within one
-# period in seconds, because samples are not taken back where they come to more than was spent.
+# period in seconds, because samples are not taken back where they come to more than was spent; and
+# with what was stolen meanwhile.
 check() {
+  local spare
+  spare=$(awk "BEGIN { print ${3:-0} + $(stolen) - $stolen_before }")
   profile "{service=\"$1\"}" >"$W/answer" || fail "no answer for $1"
   local off
-  off=$(json "abs(d['total'] / 1e9 / $2 - 1) <= .01 + ${3:-0} / $2" <"$W/answer")
-  say "$1: total $(json "round(d['total'] / 1e9 / $2, 4)" <"$W/answer"), $(json "d['samples']" <"$W/answer") samples"
+  off=$(json "abs(d['total'] / 1e9 / $2 - 1) <= .01 + $spare / $2" <"$W/answer")
+  say "$1: $spare s to spare, total $(json "round(d['total'] / 1e9 / $2, 4)" <"$W/answer"), $(json "d['samples']" <"$W/answer") samples"
   [ "$off" = yes ] || fail "$1: the total is off"
 }
 

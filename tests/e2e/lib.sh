@@ -104,6 +104,9 @@ books_are_closed() {
   [ "${p:-0}" -gt 0 ] && [ "$pending" = 0 ] && [ "$p" = $((s + d)) ]
 }
 
+# Seconds that a hypervisor took from the CPUs since the start: in perf's clock, not in getrusage.
+stolen() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / hz }' /proc/stat; }
+
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
 finish() {

@@ -42,7 +42,7 @@ if unshare -m true 2>/dev/null; then
   for kind in plain lent; do
     [ $kind = lent ] && user=0 || user=$ordinary
     unshare -m sh -c "mount --bind $W/etc /etc && exec setpriv --reuid=$user --regid=$user --clear-groups \
-      env FLEETPROF_SOCKET=$B/fleetprofd.sock $W/$kind-sleepers 2 2" >"$W/run.out" 2>"$W/run.err" &
+      env FLEETPROF_SAMPLER=timer FLEETPROF_SOCKET=$B/fleetprofd.sock $W/$kind-sleepers 2 2" >"$W/run.out" 2>"$W/run.err" &
     runner=$!
     until_true 5 is_running $kind || fail "$kind: the program does not run"
     sleep .3
