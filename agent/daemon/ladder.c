@@ -84,7 +84,7 @@ bool ladder_wants_perf(const struct worker *worker, const struct intake_request 
 static void say_why(struct hold_target *held, const char *sampler, const char *why) {
   char before[INTAKE_WHY_BYTES];
   memcpy(before, held->why, sizeof before);
-  snprintf(held->why, sizeof held->why, "%s: %s%s%.150s", sampler, why, before[0] ? "; " : "",
+  snprintf(held->why, sizeof held->why, "%s: %s%s%.140s", sampler, why, before[0] ? "; " : "",
            before);
 }
 
