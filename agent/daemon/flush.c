@@ -125,8 +125,6 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
-  /* A recording into a file ends with its run, whoever still runs. */
-  worker->drain.has_gone_on = worker->keeper->output >= 0 && worker_has_living(worker);
   take_times(worker, packet->request);
   worker_sweep_targets(worker);
   int error = worker_close_window(worker);

@@ -143,6 +143,19 @@ uint64_t run_note_samples(const struct worker *worker, const struct worker_note 
   return sum;
 }
 
+static bool does_run(const struct worker_note *note) {
+  struct proc_stat stat;
+  return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && stat.state != 'Z' &&
+         stat.start_ticks == note->start_ticks;
+}
+
+bool run_note_has_gone_on(struct worker *worker) {
+  if (worker->keeper->output < 0) return false;
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
+    if (does_run(&worker->notes[i])) return false;
+  return worker_has_living(worker);
+}
+
 static uint64_t sum_explained(const struct worker *worker, const struct worker_note *note) {
   uint64_t sum = note->explained_ns;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {

@@ -3,6 +3,7 @@
 #ifndef DAEMON_RUN_NOTE_H
 #define DAEMON_RUN_NOTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,8 @@ void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */
 uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note);
+/* A recording into a file, which ends with its program, and others of the tree still run. */
+bool run_note_has_gone_on(struct worker *worker);
 /* The run has ended and spent TOLD_NS: reports what is not explained of that, once. */
 void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t told_ns);
 

@@ -93,6 +93,7 @@ static void ship_histograms(struct worker *worker) {
 }
 
 static int close_window(struct worker *worker, bool is_final) {
+  worker->drain.has_gone_on = run_note_has_gone_on(worker);
   if (is_final) {
     drain_run_last(&worker->drain, 0);
     ship_histograms(worker);
@@ -141,6 +142,7 @@ static void drain_last(struct worker *worker, struct target *target) {
 
 void worker_end_target(struct worker *worker, struct target *target) {
   bool is_recorder = target->held.kind == HOLD_TIMER && target->held.collect == RING_RECORDER;
+  worker->drain.has_gone_on = run_note_has_gone_on(worker);
   if (target->held.kind == HOLD_PERF) drain_residual(&worker->drain, target, true);
   drain_last(worker, target);
   if (is_recorder) kept_ship_target(&worker->shipper, worker->settings->state_dir, target);

@@ -58,6 +58,8 @@ static struct process *slot_process(struct drain *drain, struct target *target,
     return first;
   if (proc_owner(pid) == (long)held->uid) {
     process = processes_get(drain->processes, pid, held->id, -1);
+    if (process != NULL && process->map_count == 0)
+      process_copy_maps(process, first); /* a zombie */
     if (process != NULL) process_inherit_steady(process, first);
     return process;
   }

@@ -118,6 +118,10 @@ void process_inherit_steady(struct process *process, const struct process *first
     process->maps[i].is_steady = has_steady(first->maps, first->map_count, &process->maps[i]);
 }
 
+void process_copy_maps(struct process *process, const struct process *first) {
+  for (uint32_t i = 0; i < first->map_count; i++) process_maps_insert(process, &first->maps[i]);
+}
+
 static void insert_lines(struct modules *modules, struct process *process, struct span text) {
   struct mapping line;
   for (int error; (error = mappings_next(&text, &line)) != -ENOENT;) {

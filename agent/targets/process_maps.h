@@ -18,6 +18,8 @@ bool process_refresh(struct processes *processes, struct process *process, int m
 /* Reads the mappings again, now.  UNLOADS: what the ring says at this moment. */
 void process_read_maps(struct processes *processes, struct process *process, int maps_fd,
                        uint32_t unloads);
+/* PROCESS was forked from FIRST and has no mappings any more: it had these. */
+void process_copy_maps(struct process *process, const struct process *first);
 /* Of PROCESS's mappings only those are steady that are so in FIRST, where it was forked from. */
 void process_inherit_steady(struct process *process, const struct process *first);
 

@@ -195,7 +195,7 @@ struct process *processes_fork(struct processes *processes, const struct process
   memcpy(process->comm, parent->comm, sizeof process->comm);
   process->is_kernel = parent->is_kernel;
   if (parent->exe != NULL) set_exe(process, span_of_string(parent->exe), parent->exe_module);
-  for (uint32_t i = 0; i < parent->map_count; i++) process_maps_insert(process, &parent->maps[i]);
+  process_copy_maps(process, parent);
   return process;
 }
 
