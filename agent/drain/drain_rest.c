@@ -66,8 +66,8 @@ static uint64_t minus(uint64_t a, uint64_t b) {
 
 /* What may yet turn into samples: a period for each thread and CPU. */
 static uint64_t held_ns(const struct target *target, uint32_t threads) {
-  uint32_t cpus = target->perf != NULL && target->perf->count > 0 ? target->perf->count
-                                                                   : target->held.fd_count;
+  uint32_t cpus =
+      target->perf != NULL && target->perf->count > 0 ? target->perf->count : target->held.fd_count;
   return (uint64_t)threads * cpus * rate_longest_ns(target);
 }
 
