@@ -51,7 +51,7 @@ struct budget {
   double factor, floor;
   bool is_begun;
   double daemon_percent, added_percent, stuck_percent; /* averages */
-  const char *told_state, *told_reason;                /* constants; compared as pointers */
+  struct budget_figures told;                          /* as the collector knows them */
   uint64_t told_ns;
   bool has_unheld;          /* a target whose rate is left alone */
   double hour_bytes[HOURS]; /* spooled in each of the last hours */
@@ -283,12 +283,18 @@ void budget_figures(const struct worker *worker, struct budget_figures *ret) {
   find_handler(worker, &ret->handler);
 }
 
+/* Figures drift and are told now and then; what they are about, and that there are any, is news. */
+static bool is_same(const struct budget_figures *a, const struct budget_figures *b) {
+  return a->state == b->state && a->reason == b->reason && /* constants */
+         a->asked_mhz == b->asked_mhz && (a->sample_ns != 0) == (b->sample_ns != 0) &&
+         (a->handler.runs != 0) == (b->handler.runs != 0) &&
+         (a->added_percent > 0) == (b->added_percent > 0);
+}
+
 bool budget_is_news(struct budget *budget, const struct budget_figures *figures) {
   uint64_t now = clock_monotonic_ns();
-  bool is_same = figures->state == budget->told_state && figures->reason == budget->told_reason;
-  if (is_same && now - budget->told_ns < TOLD_NS) return false;
-  budget->told_state = figures->state;
-  budget->told_reason = figures->reason;
+  if (is_same(figures, &budget->told) && now - budget->told_ns < TOLD_NS) return false;
+  budget->told = *figures;
   budget->told_ns = now;
   return true;
 }

@@ -51,7 +51,7 @@ private() { awk '/^Private_(Clean|Dirty)/ { sum += $2 } /^[0-9a-f]+-/ { ring = /
 # Two run at once, as programs on a board do: pages of files that only one maps would count as its own.
 least() {
   local low=999999 now pid other
-  for _ in 1 2 3; do
+  for _ in 1 2 3 4 5; do
     "$@" & other=$!
     "$@" & pid=$!
     sleep 1
