@@ -75,7 +75,7 @@ kill $program
 wait $program
 
 daemon cpu --budget-cpu 0.2%
-run --service cpu --hz 4000 -- "$targets/spin" 14000 >"$W/cpu" &
+run --service cpu --hz 4000 -- "$targets/spin" 20000 >"$W/cpu" &
 program=$!
 until_true 60 is_lowered || fail "the rate is $(rate)"
 sleep 2
@@ -84,7 +84,7 @@ wait $program || fail "the program ended with $?"
 check cpu "$(cat "$W/cpu")"
 
 daemon tick --budget-cpu 0.02%
-run --service tick --sampler timer --hz 4000 -- "$targets/spin" 14000 >"$W/tick" &
+run --service tick --sampler timer --hz 4000 -- "$targets/spin" 20000 >"$W/tick" &
 program=$!
 until_true 30 is_lowered || fail "timer: the rate is $(rate)"
 sleep 2
