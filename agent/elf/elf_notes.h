@@ -2,8 +2,8 @@
 /* What the daemon must know of an ELF file: its build-id, and where its loadable segments put file
    offsets in its own address space.  Program headers only; a file without section headers is as
    good as any. */
-#ifndef ELF_NOTES_H
-#define ELF_NOTES_H
+#ifndef ELF_ELF_NOTES_H
+#define ELF_ELF_NOTES_H
 
 #include "common/span.h"
 #include "proto/limits.h"

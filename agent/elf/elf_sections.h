@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the section headers of an ELF file say about where its names are.  Separate debug files are
    read by sections: some strippers leave them program headers that describe the stripped file. */
-#ifndef ELF_SECTIONS_H
-#define ELF_SECTIONS_H
+#ifndef ELF_ELF_SECTIONS_H
+#define ELF_ELF_SECTIONS_H
 
 #include "elf_notes.h"
 

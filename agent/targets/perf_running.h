@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Perf events on programs that run already: one for each thread and CPU. */
-#ifndef DAEMON_PERF_RUNNING_H
-#define DAEMON_PERF_RUNNING_H
+#ifndef TARGETS_PERF_RUNNING_H
+#define TARGETS_PERF_RUNNING_H
 
 #include "keeper/hold.h"
 #include "perf/perf_ring.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The periods of the events that were opened on a target: the asked one on the average, but never
    for long the same, so that no program can keep step with it. */
-#ifndef DAEMON_STRIDE_H
-#define DAEMON_STRIDE_H
+#ifndef TARGETS_STRIDE_H
+#define TARGETS_STRIDE_H
 
 #include <stdbool.h>
 #include <stdint.h>
