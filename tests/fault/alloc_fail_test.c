@@ -12,7 +12,7 @@
 #include "proto/limits.h"
 #include "proto/messages.h"
 #include "proto/varint.h"
-#include "random_batch.h"
+#include "random_batch_fixture.h"
 
 #include <errno.h>
 #include <setjmp.h>

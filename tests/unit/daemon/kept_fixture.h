@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A histogram or a recorder of this very process, held as the keeper holds it, and the daemon's
-   pipeline up to a spool in a directory of its own. */
+/* A ring of this very process (records, a histogram, a recorder), held as the keeper holds it, and
+   the daemon's pipeline up to a spool in a directory of its own. */
 #ifndef TESTS_KEPT_FIXTURE_H
 #define TESTS_KEPT_FIXTURE_H
 
+#include "daemon/shipper.h"
 #include "drain/drain.h"
 #include "targets/image.h"
-#include "daemon/shipper.h"
 #include "targets/timer_ring.h"
 
 #include "common/arena.h"
@@ -18,14 +18,12 @@
 #include "ring/image_table.h"
 #include "ring/recorder_writer.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -50,114 +48,35 @@ struct kept_pipeline {
   struct target *target;
 };
 
-static struct kept kept;
+extern struct kept kept;
 
-static inline void kept_on_file(void *context, struct span id, const char *path,
-                                const char *open_path) {
-  (void)context, (void)id, (void)path, (void)open_path;
-}
+/* HELD has the mode and its sizes; what is common to all is filled in here, and what it does not
+   say: the unit (KEPT_UNIT_NS), the service ("kept").  Returns 0 or -1. */
+int kept_make(struct hold_target held);
+int kept_unmake(void **state);
 
-static inline void kept_on_loss(void *context, uint64_t run, enum loss_reason reason,
-                                uint64_t records) {
-  (void)context, (void)run;
-  counter_page_unship(kept.page, reason, records);
-}
-
-static inline struct spool *kept_open_spool(void) {
-  char path[80];
-  struct spool *spool;
-  struct spool_limits limits = {64 << 20, 1 << 20, 3600000000000ULL};
-  snprintf(path, sizeof path, "%s/spool", kept.dir);
-  assert_int_equal(spool_open(path, &limits, kept_on_loss, NULL, &spool), 0);
-  return spool;
-}
-
-static inline void kept_open(struct kept_pipeline *p) {
-  memset(p, 0, sizeof *p);
-  targets_restore(&p->targets, &kept.held, &kept.no_perf);
-  assert_int_equal(modules_new(kept_on_file, NULL, &p->modules), 0);
-  assert_int_equal(processes_new(p->modules, &p->processes), 0);
-  assert_int_equal(window_new(p->modules, &p->window), 0);
-  p->drain = (struct drain){.page = kept.page,
-                            .targets = &p->targets,
-                            .processes = p->processes,
-                            .modules = p->modules,
-                            .window = p->window,
-                            .perf = &kept.no_perf};
-  assert_int_equal(drain_init(&p->drain), 0);
-  p->spool = kept_open_spool();
-  p->shipper = (struct shipper){.drain = &p->drain, .spool = p->spool};
-  p->target = targets_find(&p->targets, 1);
-  drain_recover(&p->drain);
-  shipper_recover(&p->shipper);
-}
-
-static inline void kept_close(struct kept_pipeline *p) {
-  spool_close(p->spool);
-  drain_fini(&p->drain);
-  window_free(p->window);
-  processes_free(p->processes);
-  modules_free(p->modules);
-  if (p->target != NULL) p->target->held.fd_count = 0; /* the descriptors stay the table's */
-  targets_fini(&p->targets);
-}
-
-/* HELD has the mode and its sizes; what is common to all is filled in here. */
-static inline int kept_make(struct hold_target held) {
-  char path[80];
-  struct proc_stat stat;
-  memset(&kept, 0, sizeof kept);
-  snprintf(kept.dir, sizeof kept.dir, "/tmp/kept-test-XXXXXX");
-  if (mkdtemp(kept.dir) == NULL || proc_stat_read(getpid(), &stat) < 0) return -1;
-  snprintf(path, sizeof path, "%s/books", kept.dir);
-  if (counter_page_open(path, 99, &kept.page) != 0) return -1;
-  held.id = 1;
-  held.kind = HOLD_TIMER;
-  held.pid = getpid();
-  held.uid = getuid();
-  held.start_ticks = stat.start_ticks;
-  held.asked_mhz = 100000;
-  held.period_ns = held.unit_ns = KEPT_UNIT_NS;
-  held.fd_count = 2;
-  snprintf(held.service, sizeof held.service, "kept");
-  int fds[2] = {timer_ring_make(&held), open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
-  return fds[0] >= 0 && fds[1] >= 0 && hold_table_add_take(&kept.held, &held, fds) ? 0 : -1;
-}
-
-static inline int kept_unmake(void **state) {
-  (void)state;
-  char command[120];
-  hold_table_fini(&kept.held);
-  counter_page_close(kept.page);
-  snprintf(command, sizeof command, "rm -rf '%s'", kept.dir);
-  return system(command);
-}
+/* What a worker has, when it starts and recovers what the one before left; p->target is the one
+   that was made. */
+void kept_open(struct kept_pipeline *p);
+void kept_close(struct kept_pipeline *p);
 
 /* Writes the image as the registrar does. */
-static inline void kept_begin(struct kept_pipeline *p) {
-  struct process *process = processes_get(p->processes, getpid(), 1, -1);
-  assert_non_null(process);
-  image_begin(p->target, process);
-  assert_int_equal(image_update(p->target, p->modules, process), 0);
-}
+void kept_begin(struct kept_pipeline *p);
 
 /* Records of all batches in the spool, which is emptied. */
-static inline uint64_t kept_spooled(void) {
-  struct spool_item item;
-  struct spool *spool = kept_open_spool();
-  uint64_t records = 0;
-  while (spool_next(spool, &item) == 0) {
-    records += item.records;
-    spool_ack(spool, item.run, item.seq);
-  }
-  spool_close(spool);
-  return records;
-}
+uint64_t kept_spooled(void);
 
-static inline void kept_assert_books(uint64_t produced) {
-  const struct counters *books = counter_page_books(kept.page);
-  assert_int_equal(books->produced, produced);
-  assert_int_equal(books->produced, books->shipped + loss_total(books));
-}
+/* The next batch of P's spool, with its bytes decoded; fails the test when there is none. */
+struct kept_batch {
+  struct spool_item item;
+  struct batch batch;
+  struct arena arena;
+  struct buf raw;
+};
+void kept_take_batch(struct kept_pipeline *p, struct kept_batch *ret);
+void kept_batch_fini(struct kept_batch *got);
+
+/* PRODUCED records are in the books, and these are closed. */
+void kept_assert_books(uint64_t produced);
 
 #endif

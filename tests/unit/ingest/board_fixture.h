@@ -4,17 +4,14 @@
 #define TESTS_BOARD_FIXTURE_H
 
 #include "../identity/request_fixture.h"
-#include "common/clock.h"
 #include "door_fixture.h"
+#include "peer_fixture.h"
+
+#include "common/clock.h"
 #include "identity/ca_files.h"
 #include "identity/certificate.h"
-#include "peer_fixture.h"
-#include "proto/batch_codec.h"
-#include "proto/compress.h"
-#include "store/store_read.h"
 
 #include <errno.h>
-#include <openssl/pem.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -23,121 +20,39 @@
 
 #define HOUR_NS (3600 * NS_PER_SECOND)
 
-static struct door door;
-static struct peer peer, other;
-static struct message heard;
-static struct request request;
+/* What each test has: a door, two that knock, the last message heard, a request made. */
+extern struct door door;
+extern struct peer peer, other;
+extern struct message heard;
+extern struct request request;
 
-static inline int start(void **state) {
-  (void)state;
-  return door_start(&door);
-}
-
-static inline int stop(void **state) {
-  (void)state;
-  door_stop(&door);
-  return 0;
-}
+int start(void **state);
+int stop(void **state);
 
 /* Waits, for a while, until figure NAME is VALUE: the door may still be at it when a peer knows. */
-static inline void assert_metric(const char *name, unsigned long value) {
-  unsigned long found = door_metric(&door, name);
-  for (unsigned i = 0; i < 500 && found != value; i++) {
-    usleep(10000);
-    found = door_metric(&door, name);
-  }
-  if (found != value) fail_msg("%s is %lu, not %lu", name, found, value);
-}
+void assert_metric(const char *name, unsigned long value);
 
 /* --- enrolling --- */
 
-static inline void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]) {
-  uint8_t fingerprint[32];
-  ca_fingerprint(door.ca, fingerprint);
-  assert_int_equal(access_token_make(door.access, ROLE_ENROLL, board, ttl_ns, fingerprint, token),
-                   0);
-}
-
-static inline void connect_stranger(struct peer *stranger) {
-  uint8_t fingerprint[32];
-  char error[256];
-  ca_fingerprint(door.ca, fingerprint);
-  SSL_CTX *context = tls_enrol_context(fingerprint, error, sizeof error);
-  assert_int_equal(peer_connect(stranger, context, ingest_port(door.ingest)), 1);
-}
+void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]);
+void connect_stranger(struct peer *stranger); /* knows the CA's fingerprint alone */
 
 /* Sends TOKEN and CSR; returns the answer, whose strings live until the stranger is closed. */
-static inline struct enrolled ask_to_enrol(struct peer *stranger, const char *token,
-                                           struct span csr) {
-  struct message message = {
-      .type = FRAME_ENROLL,
-      .enroll = {.version = LIMIT_PROTOCOL_VERSION, .token = token, .csr = csr}};
-  connect_stranger(stranger);
-  assert_true(peer_say(stranger, &message));
-  assert_true(peer_hear(stranger, &heard));
-  assert_int_equal(heard.type, FRAME_ENROLLED);
-  return heard.enrolled;
-}
+struct enrolled ask_to_enrol(struct peer *stranger, const char *token, struct span csr);
 
-static inline const char *path_of(const char *board, const char *what) {
-  static char paths[4][160];
-  static unsigned turn;
-  char *path = paths[turn++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s.%s", door.dir, board, what);
-  return path;
-}
+/* The file of BOARD that is called WHAT ("key", "crt", "ca"); stands until the fourth call. */
+const char *path_of(const char *board, const char *what);
 
 /* Enrols BOARD and leaves its key, certificate and CA in the door's folder. */
-static inline void enrol(const char *board) {
-  char token[ACCESS_TOKEN_BYTES];
-  EVP_PKEY *key = EVP_EC_gen("P-256");
-  request_make(key, key, &request);
-  make_token(board, HOUR_NS, token);
-  struct enrolled enrolled = ask_to_enrol(&other, token, request_span(&request));
-  assert_string_equal(enrolled.error, "");
-  assert_string_equal(enrolled.board, board);
-  assert_int_equal(ca_files_write(path_of(board, "crt"), enrolled.certificate, 0644), 0);
-  assert_int_equal(ca_files_write(path_of(board, "ca"), enrolled.ca, 0644), 0);
-  assert_int_equal(ca_files_write_key(path_of(board, "key"), key), 0);
-  EVP_PKEY_free(key);
-  peer_close(&other);
-}
+void enrol(const char *board);
 
-static inline SSL_CTX *context_of(const char *board) {
-  char error[256];
-  struct tls_paths paths = {path_of(board, "crt"), path_of(board, "key"), path_of(board, "ca")};
-  SSL_CTX *context = tls_client_context(&paths, error, sizeof error);
-  if (context == NULL) fail_msg("%s", error);
-  return context;
-}
-
-static inline void connect_board(struct peer *board, const char *name) {
-  assert_int_equal(peer_connect(board, context_of(name), ingest_port(door.ingest)), 1);
-}
+SSL_CTX *context_of(const char *board);
+void connect_board(struct peer *board, const char *name);
 
 /* --- talking --- */
 
-static inline struct message hello_of(uint64_t run) {
-  struct message message = {.type = FRAME_HELLO,
-                            .hello = {.version = LIMIT_PROTOCOL_VERSION,
-                                      .boottime_ns = clock_boottime_ns(),
-                                      .walltime_ns = clock_walltime_ns(),
-                                      .program_version = "0.1.0",
-                                      .arch = "x86_64",
-                                      .kernel = "6.1",
-                                      .sampler = "perf",
-                                      .counters = {.run = run}}};
-  clock_boot_id(message.hello.boot_id);
-  return message;
-}
-
-static inline void greet(struct peer *board, const char *name, uint64_t run) {
-  struct message hello = hello_of(run);
-  connect_board(board, name);
-  assert_true(peer_say(board, &hello));
-  assert_true(peer_hear(board, &heard));
-  assert_int_equal(heard.type, FRAME_WELCOME);
-}
+struct message hello_of(uint64_t run);
+void greet(struct peer *board, const char *name, uint64_t run); /* connected and welcomed */
 
 struct content {
   uint64_t run, seq, produced;
@@ -145,93 +60,22 @@ struct content {
 };
 
 /* Makes the envelope of a batch with one sample of one record. */
-static inline struct envelope pack(const struct content *content, struct buf *raw,
-                                   struct buf *zstd) {
-  struct batch_module module = {
-      .id = content->module_id, .path = "/usr/bin/thing", .kind = MODULE_ELF};
-  struct batch_target target = {.service = "thing",
-                                .exe = "/usr/bin/thing",
-                                .sampler = "perf",
-                                .achieved_mhz = 98765,
-                                .why = ""};
-  struct batch_thread thread = {.name = "main"};
-  struct batch_node node = {.parent = BATCH_NONE, .address = 0x1000};
-  struct batch_sample sample = {.count = 1, .weight = 10 * NS_PER_MS};
-  struct batch batch = {.start_boottime_ns = clock_boottime_ns() - NS_PER_SECOND,
-                        .end_boottime_ns = clock_boottime_ns(),
-                        .counters = {.run = content->run, .produced = content->produced},
-                        .module_count = 1,
-                        .target_count = 1,
-                        .thread_count = 1,
-                        .node_count = 1,
-                        .sample_count = 1,
-                        .modules = &module,
-                        .targets = &target,
-                        .threads = &thread,
-                        .nodes = &node,
-                        .samples = &sample};
-  batch.counters.shipped = content->produced;
-  clock_boot_id(batch.boot_id);
-  assert_int_equal(batch_encode(&batch, raw), 0);
-  assert_int_equal(compress(buf_span(raw), 1, zstd), 0);
-  return (struct envelope){.run = content->run,
-                           .seq = content->seq,
-                           .records = 1,
-                           .raw_len = (uint32_t)raw->len,
-                           .zstd = buf_span(zstd)};
-}
-
-static inline void send_content(struct peer *board, const struct content *content) {
-  struct buf raw = {0}, zstd = {0};
-  struct message message = {.type = FRAME_BATCH, .batch = pack(content, &raw, &zstd)};
-  assert_true(peer_say(board, &message));
-  buf_fini(&raw);
-  buf_fini(&zstd);
-}
-
-static inline void send_batch(struct peer *board, uint64_t run, uint64_t seq) {
-  send_content(board, &(struct content){run, seq, seq, span_of_string("build-id")});
-}
-
-static inline void assert_acked(struct peer *board, uint64_t seq) {
-  assert_true(peer_await(board, FRAME_ACK, &heard));
-  assert_int_equal(heard.ack.seq, seq);
-}
+struct envelope pack(const struct content *content, struct buf *raw, struct buf *zstd);
+void send_content(struct peer *board, const struct content *content);
+void send_batch(struct peer *board, uint64_t run, uint64_t seq);
+void assert_acked(struct peer *board, uint64_t seq);
 
 /* The connection ends; what was said before it is dropped. */
-static inline void assert_ends(struct peer *board) {
-  while (peer_hear(board, &heard)) {
-  }
-  assert_int_not_equal(errno, EAGAIN);
-  peer_close(board);
-}
+void assert_ends(struct peer *board);
 
+/* What the store says of a board. */
 struct board_figures {
   const char *name;
   uint64_t produced, stored, pending;
   uint32_t achieved_mhz;
   char sampler[32], clock[32];
 };
-
-static inline int on_board(void *context, const struct store_board *board) {
-  struct board_figures *figures = context;
-  if (strcmp(board->name, figures->name) != 0) return 0;
-  figures->produced = board->produced;
-  figures->stored = board->stored;
-  figures->pending = board->pending;
-  figures->achieved_mhz = board->achieved_mhz;
-  snprintf(figures->sampler, sizeof figures->sampler, "%s", board->sampler);
-  snprintf(figures->clock, sizeof figures->clock, "%s", board->clock);
-  return 0;
-}
-
-static inline struct board_figures figures_of(const char *name) {
-  struct board_figures figures = {.name = name};
-  assert_int_equal(store_boards(door.store, on_board, &figures), 0);
-  return figures;
-}
-
-/* --- the claims --- */
+struct board_figures figures_of(const char *name);
 
 #define AT_DOOR(test) cmocka_unit_test_setup_teardown(test, start, stop)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Debug files at the boards' door: asked for once, refused with a reason. */
 #include "ingest/ingest.h"
+#include "proto/compress.h"
 
 #include "board_fixture.h"
 

@@ -5,6 +5,8 @@
 
 #include "board_fixture.h"
 
+#include <unistd.h>
+
 static void wrong_used_and_expired_tokens_are_refused_in_words(void **state) {
   char token[ACCESS_TOKEN_BYTES];
   (void)state;

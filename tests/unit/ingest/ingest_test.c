@@ -5,6 +5,8 @@
 
 #include "board_fixture.h"
 
+#include <unistd.h>
+
 static void two_boards_enrol_and_what_is_acked_is_stored(void **state) {
   (void)state;
   enrol("edge-1");

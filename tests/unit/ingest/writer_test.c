@@ -4,9 +4,9 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
-#include "names/debug_store.h"
 #include "identity/access.h"
 #include "ingest/job.h"
+#include "names/debug_store.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "store/store.h"

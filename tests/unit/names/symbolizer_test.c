@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "../symbol/fixture.h"
+#include "../symbol/elf_fixture.h"
 
 #include "common/clock.h"
 #include "names/symbolizer.h"

@@ -3,7 +3,7 @@
 #include "common/buf.h"
 #include "proto/batch_codec.h"
 #include "proto/limits.h"
-#include "random_batch.h"
+#include "random_batch_fixture.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -6,7 +6,7 @@
 #include "profile.pb-c.h"
 #include "proto/batch_codec.h"
 #include "proto/limits.h"
-#include "random_batch.h"
+#include "random_batch_fixture.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

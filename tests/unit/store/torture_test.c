@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kill -9 at random moments: what was acked is there, nothing is there twice. */
-#include "fixture.h"
+#include "store_fixture.h"
 
 #include "store/day_folder.h"
 
@@ -62,27 +62,6 @@ static uint64_t run_and_kill(const char *dir, uint64_t first) {
   return next;
 }
 
-struct sums {
-  uint64_t weight, count;
-};
-
-static int want_all(void *context, const struct store_series *series) {
-  (void)context, (void)series;
-  return 1;
-}
-
-static int add_block(void *context, const struct store_series *series,
-                     const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
-                     const struct store_row *rows, size_t count) {
-  (void)series, (void)forest, (void)start_ms, (void)end_ms;
-  struct sums *sums = context;
-  for (size_t i = 0; i < count; i++) {
-    sums->weight += rows[i].weight;
-    sums->count += rows[i].count;
-  }
-  return 0;
-}
-
 /* Weight of the batches before END, as they were made. */
 static uint64_t weight_before(uint64_t end) {
   struct made_batch made;
@@ -106,16 +85,10 @@ static uint64_t check_survivor(const char *dir, uint64_t acked) {
   uint64_t stored = 0;
   char error[256];
   uint64_t last = 0;
-  struct sums sums = {0};
-  const struct store_scan scan = {.to_ms = UINT64_MAX,
-                                  .types = SAMPLE_SET_CPU,
-                                  .matches = want_all,
-                                  .on_block = add_block,
-                                  .context = &sums};
   if (store_open(dir, &store, error, sizeof error) != 0) fail_msg("%s", error);
   assert_int_equal(store_last_seq(store, "b1", 1, &last), 0);
   assert_true(last + 1 == acked || last + 1 == acked + group_of(acked));
-  assert_int_equal(store_scan(store, &scan), 0);
+  struct sums sums = scan_all(store);
   assert_int_equal(sums.weight, weight_before(last + 1));
   assert_int_equal(store_boards(store, keep_stored, &stored), 0);
   assert_int_equal(stored, sums.count); /* the books say what the answer holds */

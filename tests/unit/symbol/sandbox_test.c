@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each claim is tried by a child that enters the sandbox first. */
-#include "fixture.h"
+#include "elf_fixture.h"
 
 #include "symbol/sandbox.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "elf_fixture.h"
 
 #include "symbol/symbol_index.h"
 

@@ -1,44 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches for tests: the shape of real ones (a call tree, few modules, Zipf-like counts), from a
-   seed, so that a failure can be had again. */
-#ifndef TESTS_RANDOM_BATCH_H
-#define TESTS_RANDOM_BATCH_H
+#include "random_batch_fixture.h"
 
-#include "proto/batch.h"
 #include "proto/limits.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-struct random_sizes {
-  uint32_t modules, targets, threads, nodes, samples, depth;
-};
-
-struct random_batch {
-  struct batch batch;
-  struct batch_module *modules;
-  struct batch_target *targets;
-  struct batch_thread *threads;
-  struct batch_node *nodes;
-  struct batch_sample *samples;
-};
-
-static const uint8_t random_ids[20] = {0xb1, 0x1d, 0x1d};
+const uint8_t random_ids[20] = {0xb1, 0x1d, 0x1d};
 static const struct label random_labels[] = {{"site", "north"}, {"stage", "b\xc3\xa4ta"}};
 
-/* A small generator of our own: the same batch on every machine. */
-static inline uint64_t random_next(uint64_t *state) {
+uint64_t random_next(uint64_t *state) {
   *state += UINT64_C(0x9e3779b97f4a7c15);
   uint64_t bits = (*state ^ (*state >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   return bits ^ (bits >> 31);
 }
 
-static inline uint32_t random_below(uint64_t *state, uint32_t limit) {
+uint32_t random_below(uint64_t *state, uint32_t limit) {
   return limit == 0 ? 0 : (uint32_t)(random_next(state) % limit);
 }
 
-static inline void random_nodes(struct random_batch *made, const struct random_sizes *sizes,
-                                uint64_t *state) {
+static void random_nodes(struct random_batch *made, const struct random_sizes *sizes,
+                         uint64_t *state) {
   uint8_t *depths = calloc(sizes->nodes + 1, 1);
   for (uint32_t i = 0; i < sizes->nodes; i++) {
     /* Mostly below one of the last nodes: that is how stacks arrive. */
@@ -53,8 +34,8 @@ static inline void random_nodes(struct random_batch *made, const struct random_s
   free(depths);
 }
 
-static inline void random_samples(struct random_batch *made, const struct random_sizes *sizes,
-                                  uint64_t *state) {
+static void random_samples(struct random_batch *made, const struct random_sizes *sizes,
+                           uint64_t *state) {
   const uint64_t period_ns = 10101010;
   for (uint32_t i = 0; i < sizes->samples; i++) {
     uint64_t count = random_below(state, 3) ? 1 : 1 + random_below(state, 50);
@@ -67,7 +48,7 @@ static inline void random_samples(struct random_batch *made, const struct random
   }
 }
 
-static inline void random_names(struct random_batch *made, const struct random_sizes *sizes) {
+static void random_names(struct random_batch *made, const struct random_sizes *sizes) {
   for (uint32_t i = 0; i < sizes->modules; i++)
     made->modules[i] =
         i + 1 == sizes->modules
@@ -89,8 +70,7 @@ static inline void random_names(struct random_batch *made, const struct random_s
     made->threads[i] = (struct batch_thread){i % sizes->targets, i % 2 ? "io_thd_1" : "main"};
 }
 
-static inline void random_batch_make(struct random_batch *made, const struct random_sizes *sizes,
-                                     uint64_t seed) {
+void random_batch_make(struct random_batch *made, const struct random_sizes *sizes, uint64_t seed) {
   uint64_t state = seed;
   made->modules = calloc(sizes->modules + 1, sizeof *made->modules);
   made->targets = calloc(sizes->targets + 1, sizeof *made->targets);
@@ -122,12 +102,10 @@ static inline void random_batch_make(struct random_batch *made, const struct ran
                      .samples = made->samples};
 }
 
-static inline void random_batch_fini(struct random_batch *made) {
+void random_batch_fini(struct random_batch *made) {
   free(made->modules);
   free(made->targets);
   free(made->threads);
   free(made->nodes);
   free(made->samples);
 }
-
-#endif

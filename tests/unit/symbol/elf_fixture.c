@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real ELF files to test with, made by the compiler and binutils in a folder of the test's own. */
-#ifndef TESTS_SYMBOL_FIXTURE_H
-#define TESTS_SYMBOL_FIXTURE_H
+#include "elf_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+char fixture_dir[64];
 
-#include <cmocka.h>
-
-#include "common/span.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { FIXTURE_PATH_BYTES = 4096 };
-
-static char fixture_dir[64];
-
-/* Runs a shell command in the folder; the test fails when it does. */
-__attribute__((format(printf, 1, 2))) static inline void fixture_run(const char *format, ...) {
+void fixture_run(const char *format, ...) {
   char command[FIXTURE_PATH_BYTES], whole[FIXTURE_PATH_BYTES + 128];
   va_list arguments;
   va_start(arguments, format);
@@ -33,25 +13,25 @@ __attribute__((format(printf, 1, 2))) static inline void fixture_run(const char 
   if (system(whole) != 0) fail_msg("%s", command);
 }
 
-static inline int fixture_set_up(void **state) {
+int fixture_set_up(void **state) {
   (void)state;
   snprintf(fixture_dir, sizeof fixture_dir, "/tmp/fleetprof-symbol-XXXXXX");
   return mkdtemp(fixture_dir) == NULL ? -1 : 0;
 }
 
-static inline int fixture_tear_down(void **state) {
+int fixture_tear_down(void **state) {
   (void)state;
   char command[128];
   snprintf(command, sizeof command, "rm -rf '%s'", fixture_dir);
   return system(command);
 }
 
-static inline void fixture_path(const char *name, char path[FIXTURE_PATH_BYTES]) {
+void fixture_path(const char *name, char path[FIXTURE_PATH_BYTES]) {
   snprintf(path, FIXTURE_PATH_BYTES, "%s%s%s", name[0] == '/' ? "" : fixture_dir,
            name[0] == '/' ? "" : "/", name);
 }
 
-static inline void fixture_write(const char *name, const void *bytes, size_t len) {
+void fixture_write(const char *name, const void *bytes, size_t len) {
   char path[FIXTURE_PATH_BYTES];
   fixture_path(name, path);
   FILE *file = fopen(path, "wb");
@@ -60,8 +40,7 @@ static inline void fixture_write(const char *name, const void *bytes, size_t len
   fclose(file);
 }
 
-/* Reads a file, of the folder or an absolute path, into memory of exactly its size. */
-static inline struct span fixture_read(const char *name) {
+struct span fixture_read(const char *name) {
   char path[FIXTURE_PATH_BYTES];
   struct stat status;
   fixture_path(name, path);
@@ -75,12 +54,11 @@ static inline struct span fixture_read(const char *name) {
   return span_of(bytes, (size_t)status.st_size);
 }
 
-static inline void fixture_free(struct span bytes) {
+void fixture_free(struct span bytes) {
   free((void *)(uintptr_t)bytes.data);
 }
 
-/* lib.so: a shared library of known functions with symbols, build-id 20 bytes, DWARF. */
-static inline void fixture_make_library(const char *options) {
+void fixture_make_library(const char *options) {
   static const char source[] =
       "static __attribute__((noinline)) int inner(int x) { return x * 3 + 1; }\n"
       "int outer(int x) { return inner(x) - 2; }\n"
@@ -95,8 +73,7 @@ static inline void fixture_make_library(const char *options) {
   fixture_run("cc %s -g -O1 -nostdlib -shared -fPIC -Wl,--build-id=sha1 -o lib.so lib.c", options);
 }
 
-/* The build-id of a file of the folder, as readelf says it. */
-static inline size_t fixture_build_id(const char *name, uint8_t id[64]) {
+size_t fixture_build_id(const char *name, uint8_t id[64]) {
   char command[FIXTURE_PATH_BYTES + 128], path[FIXTURE_PATH_BYTES], text[160] = "";
   fixture_path(name, path);
   snprintf(command, sizeof command, "readelf -n '%s' 2>/dev/null | sed -n 's/.*Build ID: //p'",
@@ -113,5 +90,3 @@ static inline size_t fixture_build_id(const char *name, uint8_t id[64]) {
   }
   return len;
 }
-
-#endif

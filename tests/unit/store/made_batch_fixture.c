@@ -1,44 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store's tests share: a directory that goes away, batches made by the real codec, and
-   what a scan adds up to. */
-#ifndef TESTS_STORE_FIXTURE_H
-#define TESTS_STORE_FIXTURE_H
+#include "made_batch_fixture.h"
 
-#include "scratch.h"
-
-#include "common/arena.h"
-#include "common/buf.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
-#include "store/store.h"
-#include "store/store_read.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#define NOON_MS 1767268800000ULL /* 2026-01-01T12:00:00Z */
-
-enum { FIXTURE_NODES = 40, FIXTURE_SAMPLES = 30, FIXTURE_THREADS = 4 };
-
-/* A batch of one target with four threads, two of them named alike, its bytes and its envelope. */
-struct made_batch {
-  struct batch_module modules[2];
-  struct batch_target target;
-  struct batch_thread threads[FIXTURE_THREADS];
-  struct batch_node nodes[FIXTURE_NODES];
-  struct batch_sample samples[FIXTURE_SAMPLES];
-  struct batch batch;
-  struct envelope envelope;
-  struct buf raw, packed;
-  uint64_t count, weight;
-};
-
-static inline void make_batch(struct made_batch *made, uint64_t run, uint64_t seq) {
+void make_batch(struct made_batch *made, uint64_t run, uint64_t seq) {
   static const struct label labels[] = {{"site", "north"}, {"board", "forged"}};
   static const char *const names[FIXTURE_THREADS] = {"main", "worker", "worker", "log=\\file"};
   memset(made, 0, sizeof *made);
@@ -78,8 +51,7 @@ static inline void make_batch(struct made_batch *made, uint64_t run, uint64_t se
   made->envelope = (struct envelope){.run = run, .seq = seq};
 }
 
-/* Encodes what stands in MADE now. */
-static inline void seal_batch(struct made_batch *made) {
+void seal_batch(struct made_batch *made) {
   buf_clear(&made->raw);
   buf_clear(&made->packed);
   assert_int_equal(batch_encode(&made->batch, &made->raw), 0);
@@ -89,13 +61,12 @@ static inline void seal_batch(struct made_batch *made) {
   made->envelope.zstd = buf_span(&made->packed);
 }
 
-static inline void free_batch(struct made_batch *made) {
+void free_batch(struct made_batch *made) {
   buf_fini(&made->raw);
   buf_fini(&made->packed);
 }
 
-static inline struct store_append append_of(struct made_batch *made, const char *board,
-                                            uint64_t start_ms) {
+struct store_append append_of(struct made_batch *made, const char *board, uint64_t start_ms) {
   return (struct store_append){.board = board,
                                .envelope = &made->envelope,
                                .batch = &made->batch,
@@ -105,9 +76,8 @@ static inline struct store_append append_of(struct made_batch *made, const char 
                                .received_ms = start_ms + 11000};
 }
 
-/* Makes, seals and appends one batch. */
-static inline enum store_outcome append_new(struct store *store, const char *board, uint64_t run,
-                                            uint64_t seq, uint64_t start_ms) {
+enum store_outcome append_new(struct store *store, const char *board, uint64_t run, uint64_t seq,
+                              uint64_t start_ms) {
   struct made_batch made;
   make_batch(&made, run, seq);
   seal_batch(&made);
@@ -116,5 +86,3 @@ static inline enum store_outcome append_new(struct store *store, const char *boa
   free_batch(&made);
   return append.outcome;
 }
-
-#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the store knows of boards: what they say of themselves, and books that close. */
+#include "store_fixture.h"
+
+#include "proto/limits.h"
+
+static void what_a_board_says_of_itself_is_kept_and_only_added_to(void **state) {
+  struct world *world = *state;
+  const struct label labels[] = {{"site", "north"}};
+  const struct effort effort = {.asked_mhz = 99000, .rate_reason = "ctl", .budget_state = "within"};
+  struct store_board_seen seen = {.board = "b1",
+                                  .effort = &effort,
+                                  .arch = "armv7l",
+                                  .kernel = "4.9",
+                                  .version = "0.1",
+                                  .sampler = "perf",
+                                  .clock = "synced",
+                                  .achieved_mhz = 99000,
+                                  .label_count = 1,
+                                  .labels = labels,
+                                  .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  seen = (struct store_board_seen){.board = "b1", .arch = "", .seen_ms = NOON_MS + 5};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  struct store_board board = board_of(world->store, "b1");
+  assert_int_equal(board.achieved_mhz, 99000);
+  assert_int_equal(board.effort.asked_mhz, 99000);
+  assert_int_equal(board.label_count, 1);
+  assert_int_equal(board.first_seen_ms, NOON_MS);
+  assert_int_equal(board.last_seen_ms, NOON_MS + 5);
+}
+
+static void the_books_close_over_batches_pings_and_refusals(void **state) {
+  struct world *world = *state;
+  struct counters counters = {
+      .run = 1, .produced = 1000, .shipped = 900, .dropped = {[LOSS_RING_FULL] = 40}};
+  const struct store_board_seen ping = {
+      .board = "b1", .counters = &counters, .seen_ms = NOON_MS + 60000};
+  append_new(world->store, "b1", 1, 1, NOON_MS);
+  assert_books_close(world->store, "b1");
+  assert_int_equal(store_board_seen(world->store, &ping), 0);
+  assert_books_close(world->store, "b1");
+  assert_int_equal(store_refused(world->store, "b1", 1, 2, 50), 0);
+  assert_int_equal(store_refused(world->store, "b1", 1, 2, 50), 0);
+  struct store_board board = board_of(world->store, "b1");
+  assert_int_equal(board.dropped[LOSS_REJECTED], 50);
+  assert_int_equal(board.dropped[LOSS_RING_FULL], 40);
+  assert_books_close(world->store, "b1");
+  counters.dropped[LOSS_REJECTED] = 50; /* the board has heard of it */
+  counters.shipped = 850;
+  counters.final = 1;
+  assert_int_equal(store_board_seen(world->store, &ping), 0);
+  board = board_of(world->store, "b1");
+  assert_int_equal(board.dropped[LOSS_REJECTED], 50);
+  assert_int_equal(board.dropped[LOSS_RUN_ENDED], 60);
+  assert_books_close(world->store, "b1");
+  reopen_store(world);
+  assert_books_close(world->store, "b1");
+}
+
+static void losses_stand_at_the_time_of_their_batch(void **state) {
+  struct world *world = *state;
+  uint64_t loss[LOSS_REASON_COUNT] = {0};
+  for (uint64_t seq = 1; seq <= 3; seq++) {
+    struct made_batch made;
+    make_batch(&made, 1, seq);
+    made.batch.counters.dropped[LOSS_RING_FULL] = seq * 10; /* cumulative */
+    made.batch.counters.produced = 10000;
+    seal_batch(&made);
+    struct store_append append = append_of(&made, "b1", NOON_MS + seq * 10000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+  }
+  assert_int_equal(store_loss_in_range(world->store, "b1", NOON_MS + 20000, NOON_MS + 30000, loss),
+                   0);
+  assert_int_equal(loss[LOSS_RING_FULL], 10);
+  assert_int_equal(store_loss_in_range(world->store, "b2", 0, UINT64_MAX, loss), 0);
+  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, loss), 0);
+  assert_int_equal(loss[LOSS_RING_FULL], 40); /* added to what was there */
+}
+
+static void runs_over_the_limit_are_folded_and_still_in_the_books(void **state) {
+  struct world *world = *state;
+  struct store_board_seen seen = {.board = "b1"};
+  for (uint64_t run = 1; run <= 4100; run++) {
+    struct counters counters = {
+        .run = run, .produced = 10, .shipped = 4, .dropped = {[LOSS_RING_FULL] = 3}};
+    seen.counters = &counters;
+    seen.seen_ms = NOON_MS + run;
+    assert_int_equal(store_board_seen(world->store, &seen), 0);
+  }
+  struct store_board board = board_of(world->store, "b1");
+  assert_int_equal(board.produced, 41000);
+  assert_int_equal(board.dropped[LOSS_RING_FULL], 12300);
+  assert_int_equal(board.dropped[LOSS_RUN_ENDED], 4 * 7);
+  assert_int_equal(board.pending, 4096 * 7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(what_a_board_says_of_itself_is_kept_and_only_added_to),
+      TEST(the_books_close_over_batches_pings_and_refusals),
+      TEST(losses_stand_at_the_time_of_their_batch),
+      TEST(runs_over_the_limit_are_folded_and_still_in_the_books),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session's own clock, without waiting for it. */
+#include "uplink_fixture.h"
+
+#include "uplink/uplink_session.h"
+
+#include <errno.h>
+
+static void begin_session(struct bench *bench, struct uplink_parts *parts,
+                          struct uplink_session *session) {
+  struct buf out = {0};
+  *parts = (struct uplink_parts){
+      .spool = bench->spool, .fill_hello = bench_fill_hello, .fill_ping = bench_fill_ping};
+  assert_int_equal(uplink_session_begin(session, parts, 1, &out), 0);
+  buf_clear(&out);
+  struct message message = {.type = FRAME_WELCOME};
+  message.welcome.version = LIMIT_PROTOCOL_VERSION;
+  struct frame frame;
+  assert_int_equal(message_encode(&message, &out), 0);
+  assert_true(frame_decode(buf_span(&out), &frame) > 0);
+  assert_int_equal(uplink_session_take(session, &frame, 1, &out), 0);
+  buf_fini(&out);
+}
+
+static void pings_go_out_and_silence_ends_the_session(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct buf out = {0};
+  begin_session(bench, &parts, &session);
+  for (uint64_t s = 15; s < 45; s += 15) {
+    uint64_t now_ns = 1 + s * NS_PER_SECOND;
+    assert_int_equal(uplink_session_due_ns(&session), now_ns);
+    buf_clear(&out);
+    assert_int_equal(uplink_session_tick(&session, now_ns, &out), 0);
+    assert_int_equal(out.data[4], FRAME_PING);
+  }
+  assert_int_equal(uplink_session_tick(&session, 1 + 45 * NS_PER_SECOND, &out), -ETIMEDOUT);
+  assert_non_null(strstr(session.why, "silent"));
+  buf_fini(&out);
+}
+
+static void a_batch_that_is_never_answered_ends_the_session(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct buf out = {0};
+  bench_append(bench, 1, 1, 100);
+  begin_session(bench, &parts, &session);
+  assert_int_equal(uplink_session_give(&session, 1, &out), 0);
+  session.heard_ns = 120 * NS_PER_SECOND; /* pongs came */
+  assert_int_equal(uplink_session_tick(&session, 1 + 120 * NS_PER_SECOND, &out), -ETIMEDOUT);
+  assert_non_null(strstr(session.why, "acked"));
+  buf_fini(&out);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(pings_go_out_and_silence_ends_the_session),
+      CASE(a_batch_that_is_never_answered_ends_the_session),
+  };
+  return cmocka_run_group_tests(tests, bench_begin_group, NULL);
+}
