@@ -25,7 +25,7 @@
 
 enum {
   EXIT_USAGE = 2,
-  COLLECTOR_BYTES = ENROLL_HOST_BYTES + ENROLL_PORT_BYTES + 4,
+  COLLECTOR_BYTES = ENDPOINT_HOST_BYTES + ENDPOINT_PORT_BYTES + 4,
   ANSWER_BYTES = 4 * LIMIT_CONTROL_BYTES,
 };
 
@@ -59,7 +59,7 @@ static const struct option_table table = {
 
 struct enrolment {
   struct enroll_options options;
-  struct enroll_address address;
+  struct endpoint address;
   uint8_t fingerprint[ENROLL_FINGERPRINT_BYTES];
   struct path state;
   EVP_PKEY *key;
@@ -94,7 +94,7 @@ static int read_words(struct enrolment *enrolment, int argc, char **argv) {
   if (options->token == NULL)
     return 1 + complain(EXIT_USAGE,
                         "--token: missing: make one with `fleetprof-collector token --data DIR`");
-  if (enroll_address_parse(options->collector, &enrolment->address) < 0)
+  if (endpoint_parse(options->collector, &enrolment->address) < 0)
     return 1 + complain(EXIT_USAGE, "--collector: '%.200s' is not HOST:PORT", options->collector);
   if (enroll_token_parse(options->token, enrolment->fingerprint) < 0)
     return 1 + complain(EXIT_USAGE, "--token: this is no enroll token (or a part of one): make one "

@@ -14,13 +14,12 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define DEADLINE_NS (20 * NS_PER_SECOND)
 
-enum { PORT_MAX = 65535, READ_BYTES = 4096 };
+enum { READ_BYTES = 4096 };
 
 struct line { /* a connection being used */
   struct enroll_call *call;
@@ -28,28 +27,6 @@ struct line { /* a connection being used */
   int fd;
   SSL *ssl;
 };
-
-int enroll_address_parse(const char *text, struct enroll_address *ret) {
-  const char *colon = strrchr(text, ':');
-  if (colon == NULL || colon == text) return -EINVAL;
-  size_t port_len = strlen(colon + 1), len = (size_t)(colon - text);
-  if (port_len == 0 || port_len >= sizeof ret->port) return -EINVAL;
-  if (strspn(colon + 1, "0123456789") != port_len) return -EINVAL;
-  unsigned long port = strtoul(colon + 1, NULL, 10);
-  if (port == 0 || port > PORT_MAX) return -EINVAL;
-  if (text[0] == '[') {
-    if (text[len - 1] != ']' || len < 3) return -EINVAL;
-    text++;
-    len -= 2;
-  } else if (memchr(text, ':', len) != NULL) {
-    return -EINVAL;
-  }
-  if (len >= sizeof ret->host) return -EINVAL;
-  memcpy(ret->host, text, len);
-  ret->host[len] = '\0';
-  memcpy(ret->port, colon + 1, port_len + 1);
-  return 0;
-}
 
 /* Waits until FD is ready for EVENTS.  Returns 0, -ETIMEDOUT or -errno. */
 static int wait_for(const struct line *line, int fd, short events) {
@@ -82,7 +59,7 @@ static int connect_to(struct line *line, const struct addrinfo *address) {
 
 /* Connects to the first address that answers. */
 static int open_line(struct line *line) {
-  const struct enroll_address *address = line->call->address;
+  const struct endpoint *address = line->call->address;
   struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found;
   hints.ai_flags = AI_NUMERICSERV;
   int failure = getaddrinfo(address->host, address->port, &hints, &found);

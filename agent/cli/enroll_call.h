@@ -3,27 +3,20 @@
 #ifndef CLI_ENROLL_CALL_H
 #define CLI_ENROLL_CALL_H
 
+#include "common/endpoint.h"
 #include "proto/messages.h"
 
 #include <openssl/ssl.h>
 
-enum { ENROLL_HOST_BYTES = 256, ENROLL_PORT_BYTES = 6, ENROLL_WHY_BYTES = 256 };
-
-struct enroll_address {
-  char host[ENROLL_HOST_BYTES];
-  char port[ENROLL_PORT_BYTES];
-};
+enum { ENROLL_WHY_BYTES = 256 };
 
 struct enroll_call {
-  const struct enroll_address *address;
+  const struct endpoint *address;
   SSL_CTX *context;
   const struct message *question;
   struct arena *arena;        /* the answer lives there */
   char why[ENROLL_WHY_BYTES]; /* one line, after a failure */
 };
-
-/* Reads HOST:PORT or [ADDRESS]:PORT.  Returns 0 or -EINVAL.  Pure. */
-int enroll_address_parse(const char *text, struct enroll_address *ret);
 
 /* Connects, asks, and decodes the first frame that comes back.  Returns 0, or -errno with
    call->why. */

@@ -14,6 +14,8 @@
    removed afterwards; a lock keeps two enrolments from taking each other's for such. */
 #include "enroll_files.h"
 
+#include "common/path.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,15 +38,9 @@ struct entry {
 };
 
 int enroll_files_prepare(const char *state) {
-  char path[PATH_MAX];
-  if ((size_t)snprintf(path, sizeof path, "%s", state) >= sizeof path) return -ENAMETOOLONG;
-  for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL;) {
-    *slash = '\0';
-    if (mkdir(path, 0755) < 0 && errno != EEXIST) return -errno;
-    *slash = '/';
-  }
-  if (mkdir(path, 0700) < 0 && errno != EEXIST) return -errno;
-  return access(path, W_OK | X_OK) < 0 ? -errno : 0;
+  int error = path_make_dirs(state, 0700);
+  if (error) return error;
+  return access(state, W_OK | X_OK) < 0 ? -errno : 0;
 }
 
 static int write_file(int dir, const struct entry *entry) {

@@ -4,8 +4,8 @@
 
    A missing perf sampler is a warning, because the timer sampler takes its place; a missing timer
    is one too where perf works. */
-#include "cpu_list.h"
 #include "finding.h"
+#include "intake/cpu_list.h"
 #include "intake/perf_attr.h"
 
 #include <errno.h>

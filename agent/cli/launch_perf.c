@@ -4,8 +4,8 @@
    are closed as soon as the daemon has its own.  No variable, no preload, no signal: the program
    cannot tell that it is sampled. */
 #include "launch_perf.h"
-#include "cpu_list.h"
 #include "daemon_call.h"
+#include "intake/cpu_list.h"
 #include "intake/perf_attr.h"
 #include "note.h"
 #include "request_fill.h"

@@ -161,9 +161,9 @@ static int join_labels(struct run_settings *settings) {
 
 /* The daemon would find out as well, but after the program has started, and in its own log. */
 static int check_collector(struct run_settings *settings) {
-  struct enroll_address address;
+  struct endpoint address;
   const char *given = settings->options.collector;
-  if (given == NULL || enroll_address_parse(given, &address) == 0) return 0;
+  if (given == NULL || endpoint_parse(given, &address) == 0) return 0;
   snprintf(settings->error, sizeof settings->error,
            "--collector: '%.200s' is not HOST:PORT with a port from 1 to 65535", given);
   return -EINVAL;

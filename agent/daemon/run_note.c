@@ -20,6 +20,7 @@
 #include "worker.h"
 
 #include "common/clock.h"
+#include "common/path.h"
 #include "ring/ring_clock.h"
 
 #include <stdio.h>
@@ -180,8 +181,7 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
     memcpy(held->labels, note->labels, sizeof held->labels);
     memcpy(held->exe, note->exe, sizeof held->exe);
     memcpy(held->why, note->why, sizeof held->why);
-    const char *slash = strrchr(note->exe, '/');
-    snprintf(ended.root_comm, sizeof ended.root_comm, "%.15s", slash ? slash + 1 : note->exe);
+    snprintf(ended.root_comm, sizeof ended.root_comm, "%.15s", path_name(note->exe));
   }
   drain_rest(&worker->drain, live ? live : &ended, rest_ns);
 }

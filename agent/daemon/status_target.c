@@ -14,6 +14,7 @@
 
 #include "census/census.h"
 #include "common/clock.h"
+#include "common/path.h"
 #include "drain/histogram_drain.h"
 #include "drain/target_state.h"
 #include "proto/batch.h"
@@ -160,11 +161,6 @@ void status_print_targets(const struct worker *worker, uint32_t viewer, struct b
   buf_append_byte(out, ']');
 }
 
-static const char *file_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 void status_print_notes(const struct worker *worker, struct buf *out) {
   json_name(out, "notes");
   buf_append_byte(out, '[');
@@ -174,7 +170,7 @@ void status_print_notes(const struct worker *worker, struct buf *out) {
     if (printed++ > 0) buf_append_byte(out, ',');
     buf_append_byte(out, '{');
     json_number(out, "pid", (uint64_t)note->pid);
-    json_string(out, "service", note->service[0] ? note->service : file_name(note->exe));
+    json_string(out, "service", note->service[0] ? note->service : path_name(note->exe));
     json_string(out, "sampler", note->sampler);
     json_string(out, "why", note->why);
     buf_append_byte(out, '}');

@@ -15,6 +15,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/path.h"
 #include "intake/kill_switch.h"
 #include "targets/rate.h"
 #include "targets/switch.h"
@@ -26,16 +27,11 @@
 
 #define LOOK_INTERVAL_NS NS_PER_SECOND
 
-static const char *file_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 const char *switchboard_service(const struct worker *worker, const struct target *target) {
   const struct process *root = processes_find(worker->processes, target->held.pid);
   if (target->held.service[0] != '\0') return target->held.service;
   if (target->held.kind == HOLD_BOARD) return "[board]";
-  return file_name(root && root->exe ? root->exe : target->held.exe);
+  return path_name(root && root->exe ? root->exe : target->held.exe);
 }
 
 const char *switchboard_state(const struct worker *worker, const struct target *target) {

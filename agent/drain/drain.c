@@ -16,6 +16,7 @@
 #include "target_state.h"
 
 #include "common/clock.h"
+#include "common/path.h"
 #include "proto/limits.h"
 
 #include <errno.h>
@@ -36,11 +37,6 @@ void drain_fini(struct drain *drain) {
   drain->pieces = NULL;
 }
 
-static const char *file_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 /* The service is what the user said, else the program's file name: each program of a tree then has
    one of its own. */
 void drain_describe(struct drain *drain, const struct target *target, struct process *process,
@@ -58,7 +54,7 @@ void drain_describe(struct drain *drain, const struct target *target, struct pro
                                 .why = held->why,
                                 .exe_module = process->exe_module,
                                 .asked_mhz = held->asked_mhz};
-  if (held->service[0] == '\0') ret->service = exe[0] ? file_name(exe) : process->comm;
+  if (held->service[0] == '\0') ret->service = exe[0] ? path_name(exe) : process->comm;
   if (process->is_kernel) ret->service = KERNEL_NAME; /* their names are legion */
   if (ret->service[0] == '\0') ret->service = "unknown";
 }

@@ -8,6 +8,7 @@
    in the life of its process is nothing to be believed. */
 #include "postmortem_parts.h"
 
+#include "common/path.h"
 #include "ring/histogram_books.h"
 #include "ring/histogram_place.h"
 
@@ -96,8 +97,7 @@ static uint64_t count_places(const struct reading *reading) {
 /* What the living one would have called its first thread. */
 static int add_thread(struct reading *reading) {
   char comm[COMM_BYTES];
-  const char *exe = reading->left->image->exe, *slash = strrchr(exe, '/');
-  snprintf(comm, sizeof comm, "%.15s", slash != NULL ? slash + 1 : exe);
+  snprintf(comm, sizeof comm, "%.15s", path_name(reading->left->image->exe));
   return postmortem_add_thread(reading->left, comm, &reading->thread);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CPUs of this machine are online. */
-#ifndef CLI_CPU_LIST_H
-#define CLI_CPU_LIST_H
+/* Which CPUs of this machine are online: an event a CPU is what `run` hands over. */
+#ifndef INTAKE_CPU_LIST_H
+#define INTAKE_CPU_LIST_H
 
 enum { CPU_LIST_MAX = 4096 };
 

@@ -11,6 +11,8 @@
 #include "settings.h"
 
 #include "common/clock.h"
+#include "common/endpoint.h"
+#include "common/path.h"
 #include "intake/socket_path.h"
 #include "proto/limits.h"
 
@@ -30,7 +32,7 @@
 #define BUDGET_CPU_NOT_GIVEN (-1.0)
 #define BUDGET_BYTES_NOT_GIVEN UINT64_MAX
 
-enum { HZ_MAX = 10000, PORT_DIGITS_MAX = 5, PORT_MAX = 65535, HOST_BYTES_MAX = 253 };
+enum { HZ_MAX = 10000 };
 
 #define WORD_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 #define DIGITS "0123456789"
@@ -136,15 +138,10 @@ static int check_labels(const struct option_list *labels, char *error, size_t er
 
 /* HOST:PORT or [ADDRESS]:PORT; whether the name resolves is seen later. */
 static bool is_address(const char *text) {
-  const char *colon = strrchr(text, ':');
-  if (colon == NULL || colon == text) return false;
-  size_t len = (size_t)(colon - text), digits = strlen(colon + 1);
-  if (digits == 0 || digits > PORT_DIGITS_MAX || strspn(colon + 1, DIGITS) != digits) return false;
-  unsigned long port = strtoul(colon + 1, NULL, 10);
-  if (port == 0 || port > PORT_MAX || len > HOST_BYTES_MAX) return false;
-  if (text[0] == '[')
-    return len > 2 && text[len - 1] == ']' && strspn(text + 1, DIGITS "abcdefABCDEF:.") == len - 2;
-  return strspn(text, WORD_LETTERS DIGITS "-.") == len;
+  struct endpoint endpoint;
+  if (endpoint_parse(text, &endpoint) < 0) return false;
+  const char *letters = text[0] == '[' ? DIGITS "abcdefABCDEF:." : WORD_LETTERS DIGITS "-.";
+  return endpoint.host[strspn(endpoint.host, letters)] == '\0';
 }
 
 static int check_board(const struct settings *s, char *error, size_t error_len) {
@@ -267,22 +264,16 @@ int settings_parse(int argc, char *const argv[], struct settings *settings,
 }
 
 static int make_dir(const char *path, mode_t mode, char *error, size_t error_len) {
-  char part[SETTINGS_PATH_BYTES];
   struct stat found;
-  size_t len = strlen(path);
-  for (size_t at = 1; at <= len; at++) {
-    if (path[at] != '/' && path[at] != '\0') continue;
-    memcpy(part, path, at);
-    part[at] = '\0';
-    if (mkdir(part, at == len ? mode : 0755) < 0 && errno != EEXIST) goto failed;
+  int failure = path_make_dirs(path, mode);
+  if (failure == 0 && stat(path, &found) < 0) failure = -errno;
+  if (failure < 0) {
+    snprintf(error, error_len, "%s: %s", path, strerror(-failure));
+    return failure;
   }
-  if (stat(path, &found) < 0) goto failed;
   if (S_ISDIR(found.st_mode) && found.st_uid == geteuid()) return 0;
   snprintf(error, error_len, "%s: not a directory of yours", path);
   return -EPERM;
-failed:
-  snprintf(error, error_len, "%s: %s", path, strerror(errno));
-  return -errno;
 }
 
 static int check_closed(const char *path, char *error, size_t error_len) {

@@ -11,6 +11,7 @@
    A record may run over the end of the data; it is copied out in two pieces before anyone looks. */
 #include "perf_ring.h"
 
+#include "intake/cpu_list.h"
 #include "intake/perf_attr.h"
 
 #include <errno.h>
@@ -18,32 +19,9 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Reads "0-3,8" into CPUS.  Returns how many, at most PERF_CPUS_MAX. */
-static unsigned read_online_cpus(int cpus[PERF_CPUS_MAX]) {
-  char text[256] = "";
-  unsigned count = 0;
-  FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-  if (file != NULL) {
-    if (fgets(text, sizeof text, file) == NULL) text[0] = '\0';
-    fclose(file);
-  }
-  for (char *at = text; *at >= '0' && *at <= '9';) {
-    long first = strtol(at, &at, 10), last = first;
-    if (*at == '-') last = strtol(at + 1, &at, 10);
-    for (long cpu = first; cpu <= last && count < PERF_CPUS_MAX; cpu++) cpus[count++] = (int)cpu;
-    if (*at == ',') at++;
-  }
-  if (count == 0) { /* no sysfs */
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    for (int cpu = 0; cpu < online && count < PERF_CPUS_MAX; cpu++) cpus[count++] = cpu;
-  }
-  return count;
-}
 
 static size_t map_bytes(unsigned pages) {
   return (pages + 1U) * (size_t)sysconf(_SC_PAGESIZE);
@@ -87,20 +65,24 @@ static void give_up(struct perf_rings *rings, const char *what, int error) {
 
 void perf_rings_open(struct perf_rings *rings) {
   struct perf_event_attr attr;
-  int cpus[PERF_CPUS_MAX];
-  unsigned count = read_online_cpus(cpus);
+  struct cpu_list online;
   memset(rings, 0, sizeof *rings);
+  int error = cpu_list_online(&online);
+  if (error) {
+    give_up(rings, "the list of CPUs", error);
+    return;
+  }
   perf_attr_fill_anchor(&attr);
-  for (unsigned i = 0; i < count; i++) {
-    int fd = perf_attr_open(&attr, 0, cpus[i]);
+  for (unsigned i = 0; i < online.count && i < PERF_CPUS_MAX; i++) {
+    int fd = perf_attr_open(&attr, 0, online.cpus[i]);
     if (fd < 0) {
       give_up(rings, "perf_event_open", fd);
       return;
     }
-    rings->cpus[i] = (struct perf_ring){.fd = fd, .cpu = cpus[i]};
+    rings->cpus[i] = (struct perf_ring){.fd = fd, .cpu = online.cpus[i]};
     rings->count = i + 1;
   }
-  int error = -EPERM;
+  error = -EPERM;
   for (unsigned pages = PERF_RING_PAGES; error && pages >= PERF_RING_PAGES_MIN; pages /= 2) {
     rings->pages = pages;
     error = map_all(rings);

@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 #include "common/json.h"
+#include "common/path.h"
 #include "view/diff.h"
 
 #include <errno.h>
@@ -26,13 +27,8 @@ struct headings {
   const char *a, *b;
 };
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 static struct headings headings_of(const struct diff_sides *sides) {
-  const struct headings names = {base_name(sides->a_name), base_name(sides->b_name)};
+  const struct headings names = {path_name(sides->a_name), path_name(sides->b_name)};
   bool is_short = strlen(names.a) <= HEADING_BYTES_MAX && strlen(names.b) <= HEADING_BYTES_MAX;
   return is_short && strcmp(names.a, names.b) != 0 ? names : (struct headings){"a", "b"};
 }

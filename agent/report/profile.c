@@ -10,6 +10,7 @@
    and that ends at the limits in the header. */
 #include "profile.h"
 
+#include "common/path.h"
 #include "proto/text.h"
 
 #include <errno.h>
@@ -258,9 +259,7 @@ int profile_add_leaf(struct profile *profile, const struct batch_module *module,
 }
 
 const char *profile_module_name(const struct profile_module *module) {
-  const char *slash = strrchr(module->path, '/');
-  bool is_path = module->kind == MODULE_ELF && slash != NULL && slash[1] != '\0';
-  return is_path ? slash + 1 : module->path;
+  return module->kind == MODULE_ELF ? path_name(module->path) : module->path;
 }
 
 bool profile_is_of_clocks(const struct profile *profile, uint32_t frame) {

@@ -16,6 +16,7 @@
 #include "image.h"
 
 #include "common/clock.h"
+#include "common/path.h"
 #include "ring/histogram_layout.h"
 #include "ring/image_table.h"
 
@@ -60,8 +61,7 @@ void image_begin(const struct target *target, const struct process *process) {
   struct image_table *table = table_of(target);
   const char *exe = held->exe, *service = held->service;
   if (process != NULL && process->exe != NULL) exe = process->exe;
-  const char *slash = strrchr(exe, '/');
-  if (service[0] == '\0') service = slash != NULL ? slash + 1 : exe;
+  if (service[0] == '\0') service = path_name(exe);
   copy_text(table->service, sizeof table->service, service);
   copy_text(table->exe, sizeof table->exe, exe);
   copy_text(table->labels, sizeof table->labels, held->labels);

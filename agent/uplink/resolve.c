@@ -9,6 +9,8 @@
    must not outlive the worker in it.  It shares nothing else and never returns. */
 #include "resolve.h"
 
+#include "common/endpoint.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
@@ -16,8 +18,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,9 +25,6 @@
 
 enum {
   RESOLVE_SECONDS_MAX = 10,
-  HOST_BYTES = 256,
-  PORT_BYTES = 6,
-  PORT_MAX = 65535,
   DESCRIPTORS_MAX = 4096, /* closed one by one where close_range is missing */
 };
 
@@ -39,44 +36,13 @@ struct resolve {
   int fd;
 };
 
-struct endpoint {
-  char host[HOST_BYTES];
-  char port[PORT_BYTES];
-};
-
 socklen_t resolve_len(const struct sockaddr_storage *address) {
   return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-static bool is_port(const char *text) {
-  size_t len = strlen(text);
-  if (len == 0 || len >= PORT_BYTES || strspn(text, "0123456789") != len) return false;
-  long port = strtol(text, NULL, 10);
-  return port > 0 && port <= PORT_MAX;
-}
-
-/* Cuts TEXT at its last colon; an IPv6 host stands in brackets. */
-static int split(const char *text, struct endpoint *ret) {
-  const char *colon = strrchr(text, ':');
-  if (colon == NULL || colon == text || !is_port(colon + 1)) return -EINVAL;
-  size_t len = (size_t)(colon - text);
-  if (text[0] == '[') {
-    if (text[len - 1] != ']' || len < 3) return -EINVAL;
-    text++;
-    len -= 2;
-  } else if (memchr(text, ':', len) != NULL) {
-    return -EINVAL;
-  }
-  if (len >= sizeof ret->host) return -EINVAL;
-  memcpy(ret->host, text, len);
-  ret->host[len] = '\0';
-  snprintf(ret->port, sizeof ret->port, "%.5s", colon + 1);
-  return 0;
-}
-
 int resolve_numeric(const char *text, struct sockaddr_storage *ret) {
   struct endpoint endpoint;
-  int rc = split(text, &endpoint);
+  int rc = endpoint_parse(text, &endpoint);
   if (rc < 0) return rc;
   in_port_t port = htons((uint16_t)strtol(endpoint.port, NULL, 10));
   struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = port};
@@ -162,7 +128,7 @@ static int start_child(struct resolve *resolve, const struct endpoint *endpoint)
 int resolve_start(struct event_base *loop, const char *text, resolve_on_done *on_done,
                   void *context, struct resolve **ret) {
   struct endpoint endpoint;
-  int rc = split(text, &endpoint);
+  int rc = endpoint_parse(text, &endpoint);
   if (rc < 0) return rc;
   struct resolve *resolve = calloc(1, sizeof *resolve);
   if (resolve == NULL) return -ENOMEM;

@@ -9,6 +9,7 @@
    call, so they are looked up as they are. */
 #include "naming.h"
 
+#include "common/path.h"
 #include "names/symbolizer.h"
 
 #include <errno.h>
@@ -38,18 +39,13 @@ void naming_turn(struct naming *naming) {
   naming->address_count = 0;
 }
 
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 static int name_frame(struct naming *naming, const char *board, const struct store_module *module,
                       uint64_t address, uint32_t *ret) {
   char unknown[UNKNOWN_NAME_BYTES];
   struct symbol symbol = {.start = address};
   bool is_elf = module->kind == MODULE_ELF;
   struct view_function function = {.name = unknown,
-                                   .module = is_elf ? base_name(module->path) : module->path};
+                                   .module = is_elf ? path_name(module->path) : module->path};
   bool is_found = is_elf && naming->symbolizer != NULL &&
                   symbolizer_find(naming->symbolizer, board, module->id, address, &symbol) == 0;
   if (is_found && symbol.name[0] != '\0') {

@@ -47,20 +47,6 @@ static void a_changed_or_cut_token_is_refused(void **state) {
   }
 }
 
-static void addresses_are_host_and_port(void **state) {
-  (void)state;
-  struct enroll_address address;
-  assert_int_equal(enroll_address_parse("10.0.0.5:7443", &address), 0);
-  assert_string_equal(address.host, "10.0.0.5");
-  assert_string_equal(address.port, "7443");
-  assert_int_equal(enroll_address_parse("[::1]:1", &address), 0);
-  assert_string_equal(address.host, "::1");
-  const char *bad[] = {"",        ":",    "a",        "a:",   ":1",  "a:0",
-                       "a:65536", "a:1x", "::1:7443", "[]:1", "[a:1"};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    assert_int_equal(enroll_address_parse(bad[i], &address), -EINVAL);
-}
-
 /* --- Answers --- */
 
 struct authority {
@@ -260,7 +246,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_token_gives_its_fingerprint),
       cmocka_unit_test(a_changed_or_cut_token_is_refused),
-      cmocka_unit_test(addresses_are_host_and_port),
       cmocka_unit_test(only_the_right_answer_is_accepted),
       cmocka_unit_test(a_request_proves_the_key),
       CASE(an_identity_is_replaced_as_a_whole),

@@ -50,8 +50,8 @@ struct kept_pipeline {
 
 extern struct kept kept;
 
-/* HELD has the mode and its sizes; what is common to all is filled in here, and what it does not
-   say: the unit (KEPT_UNIT_NS), the service ("kept").  Returns 0 or -1. */
+/* HELD has the mode and its sizes; what is common to all is filled in here, and the unit
+   (KEPT_UNIT_NS) where it has no period.  Returns 0 or -1. */
 int kept_make(struct hold_target held);
 int kept_unmake(void **state);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cpu_list.h"
+#include "intake/cpu_list.h"
 
 #include <errno.h>
 #include <setjmp.h>
