@@ -10,6 +10,7 @@
    deadline; samples that are acked by then are reported as acked whatever became of the files. */
 #include "intake.h"
 #include "run_note.h"
+#include "sweep.h"
 #include "worker.h"
 
 #include "common/clock.h"
@@ -126,7 +127,7 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   }
   uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
   take_times(worker, packet->request);
-  worker_sweep_targets(worker);
+  sweep_targets(worker);
   int error = worker_close_window(worker);
   spool_sync(worker->spool, true);
   const struct worker_note *note = run_note_find_pid(worker, packet->request->pid);

@@ -157,9 +157,9 @@ void kept_ship_target(struct shipper *shipper, const char *state_dir, struct tar
   struct kept_shipped shipped;
   struct counter_page *page = shipper->drain->page;
   uint64_t run = counter_page_books(page)->run;
-  if (target->is_shipped) return;
+  if (target->kept.is_shipped) return;
   int error = kept_ship(shipper, target->fds[0], &shipped);
-  target->is_shipped = true;
+  target->kept.is_shipped = true;
   target->records += shipped.records;
   target->weight_ns += shipped.weight_ns;
   bool is_kept = target->held.is_file && error != -EBADMSG && error != -EPROTO;

@@ -20,6 +20,7 @@
 #include "ladder.h"
 #include "ladder_look.h"
 #include "registrar.h"
+#include "sweep.h"
 
 #include "census/census.h"
 #include "common/clock.h"
@@ -178,7 +179,7 @@ static void fall_from_perf(struct worker *worker, struct target *target, const c
   if (next == NULL) wake(worker, behind, target);
   log_info("target %d: perf: %s; goes on by %s", (int)target->held.pid, why,
            next ? "perf, opened anew" : "timer");
-  worker_end_target(worker, target);
+  sweep_end_target(worker, target);
 }
 
 /* What TARGET's processes have spent that nobody has answered for: its timers did not see it. */

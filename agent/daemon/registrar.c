@@ -13,6 +13,7 @@
 #include "kept_files.h"
 #include "ladder.h"
 #include "run_note.h"
+#include "sweep.h"
 #include "switchboard.h"
 
 #include "common/clock.h"
@@ -74,7 +75,7 @@ static bool fits(const struct worker *worker, uint32_t uid, uint64_t ring_bytes)
 /* Programs that come and go faster than targets are swept must not fill the house. */
 bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes) {
   if (fits(worker, uid, ring_bytes)) return true;
-  worker_sweep_targets(worker);
+  sweep_targets(worker);
   return fits(worker, uid, ring_bytes);
 }
 
@@ -162,7 +163,7 @@ static uint64_t end_behind(struct worker *worker, pid_t pid) {
     if (target == NULL || target->held.behind == 0 || target->held.pid != pid) continue;
     bool is_unused = drain_reclaim_slots(target, pid) == 0;
     children_forget(target, pid);
-    if (is_unused && !children_live(target)) worker_end_target(worker, target);
+    if (is_unused && !children_live(target)) sweep_end_target(worker, target);
   }
   return proc_cpu_ns(pid);
 }
@@ -180,7 +181,7 @@ static uint64_t end_before_exec(struct worker *worker, pid_t pid) {
                                                            : recorder_reclaim(target, pid) == 0;
     children_forget(target, pid);
     if (is_unused && target->held.pid == pid && !children_live(target))
-      worker_end_target(worker, target);
+      sweep_end_target(worker, target);
   }
   processes_forget_pid(worker->processes, pid);
   return begin_cpu_ns;
@@ -275,7 +276,7 @@ static const char *choose_rung(struct worker *worker, const struct intake_packet
   if (cover != NULL && cover->held.adopted_ns == 0 && !is_wanted)
     return "sampled by perf already: run has opened the events";
   if (cover != NULL && !(is_wanted && is_as_before(cover, held))) {
-    worker_end_target(worker, cover);
+    sweep_end_target(worker, cover);
     cover = NULL;
   }
   if (cover == NULL && is_wanted) cover = ladder_begin(worker, held);

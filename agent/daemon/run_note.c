@@ -17,7 +17,7 @@
    is no rest; nothing is taken back. */
 #include "run_note.h"
 #include "intake.h"
-#include "worker.h"
+#include "sweep.h"
 
 #include "common/clock.h"
 #include "common/path.h"
@@ -154,7 +154,7 @@ bool run_note_has_gone_on(struct worker *worker) {
   if (worker->keeper->output < 0) return false;
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
     if (does_run(&worker->notes[i])) return false;
-  return worker_has_living(worker);
+  return sweep_has_living(worker);
 }
 
 static uint64_t sum_explained(const struct worker *worker, const struct worker_note *note) {
@@ -190,10 +190,10 @@ void run_note_tell(struct worker *worker, struct worker_note *note, uint64_t tol
   /* The same account, asked again, or one of a program that ran as it was. */
   if (note->is_told || !is_by_agent(note->sampler)) return;
   drain_run_last(&worker->drain, note->serial);
-  worker_ship_recorders(worker, note->serial);
+  sweep_ship_recorders(worker, note->serial);
   /* Each program that has ended answers for its own time first, and of one that goes on in its
      children what was said so far. */
-  worker_sweep_targets(worker);
+  sweep_targets(worker);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target != NULL && target->run == note->serial && target->held.kind == HOLD_TIMER)

@@ -91,15 +91,6 @@ int worker_run(struct keeper *keeper);
 /* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);
 
-/* Ends the targets whose processes are gone (perf: a moment later, FLUSH brings exact times). */
-void worker_sweep_targets(struct worker *worker);
-/* True when a process of any target still runs. */
-bool worker_has_living(struct worker *worker);
-/* Drains TARGET, closes the window, ships what it kept, forgets it here and at the keeper. */
-void worker_end_target(struct worker *worker, struct target *target);
-/* Ships the recorders of the run NOTE (its serial) whose programs are gone. */
-void worker_ship_recorders(struct worker *worker, uint32_t note);
-
 /* registrar.c: TARGET and NOTE; registrar_perf.c: PERF. */
 void registrar_on_target(struct worker *worker, struct intake_packet *packet);
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet);

@@ -202,7 +202,7 @@ static uint64_t run_timer(struct drain *drain, struct target *target, bool is_wh
   if (user_tolls_may_pass(&drain->users, target->held.uid, clock_monotonic_ns()) &&
       toll_begin(&target->toll, TOLL_TURN_MS))
     return run_turn(drain, target, is_whole);
-  target->turns_missed++;
+  target->turn.missed++;
   return 0;
 }
 

@@ -36,9 +36,9 @@ static void open_books(const struct target *target, struct histogram_books *ret)
 static void begin(struct target *target, const struct histogram_books *books) {
   uint64_t start = proc_ticks_to_ns(target->held.start_ticks), now = clock_boottime_ns();
   uint64_t taken_ns = *(volatile uint64_t *)&books->header->taken_boottime_ns;
-  target->taken_units = target->seen_units = histogram_books_sum(books);
-  target->unshipped_since_ns = taken_ns > start && taken_ns < now ? taken_ns : start;
-  target->is_summed = true;
+  target->kept.taken_units = target->kept.seen_units = histogram_books_sum(books);
+  target->kept.unshipped_since_ns = taken_ns > start && taken_ns < now ? taken_ns : start;
+  target->kept.is_summed = true;
 }
 
 /* Returns how many samples are new, by the handler's own count. */
@@ -46,25 +46,26 @@ static uint64_t look(struct target *target, const struct histogram_totals *total
   struct histogram_books books;
   uint64_t now = clock_boottime_ns();
   open_books(target, &books);
-  if (!target->is_summed) begin(target, &books);
-  uint64_t more = totals->samples > target->seen_units ? totals->samples - target->seen_units : 0;
-  if (more == 0 && target->seen_units <= target->taken_units) {
-    target->unshipped_since_ns = now;
+  if (!target->kept.is_summed) begin(target, &books);
+  uint64_t more =
+      totals->samples > target->kept.seen_units ? totals->samples - target->kept.seen_units : 0;
+  if (more == 0 && target->kept.seen_units <= target->kept.taken_units) {
+    target->kept.unshipped_since_ns = now;
     *(volatile uint64_t *)&books.header->taken_boottime_ns = now;
   }
   if (totals->samples > histogram_pass_units_max(target)) return 0;
-  target->seen_units += more;
+  target->kept.seen_units += more;
   target->records += more;
   target->weight_ns += more * target->held.unit_ns;
   return more;
 }
 
 static void follow_mappings(struct drain *drain, struct target *target, uint64_t outside) {
-  if (outside == target->seen_outside) return;
+  if (outside == target->kept.seen_outside) return;
   struct process *process =
       processes_get(drain->processes, target->held.pid, target->held.id, target->fds[1]);
   if (process == NULL || !process_refresh(drain->processes, process, target->fds[1])) return;
-  target->seen_outside = outside;
+  target->kept.seen_outside = outside;
   image_update(target, drain->modules, process);
 }
 
@@ -72,25 +73,25 @@ uint64_t histogram_drain_run(struct drain *drain, struct target *target, bool is
   struct histogram_totals totals;
   struct histogram_books books;
   uint64_t now = clock_monotonic_ns();
-  if (!is_whole && now - target->passed_ns < FOLLOW_INTERVAL_NS) return 0;
-  target->passed_ns = now;
+  if (!is_whole && now - target->kept.passed_ns < FOLLOW_INTERVAL_NS) return 0;
+  target->kept.passed_ns = now;
   histogram_drain_totals(target, &totals);
   uint64_t records = look(target, &totals);
   follow_mappings(drain, target, totals.outside);
   if (!is_whole) return records;
-  if (target->is_waiting) return 0;
+  if (target->kept.is_waiting) return 0;
   open_books(target, &books);
-  target->waiting = histogram_pass_run(drain, target, &books);
-  target->is_waiting = true;
-  target->taken_units += target->waiting;
-  return target->waiting;
+  target->kept.waiting = histogram_pass_run(drain, target, &books);
+  target->kept.is_waiting = true;
+  target->kept.taken_units += target->kept.waiting;
+  return target->kept.waiting;
 }
 
 uint64_t histogram_drain_unshipped(const struct target *target, uint64_t *ret_since_ns) {
-  if (!is_histogram(target) || !target->is_summed) return 0;
-  if (target->seen_units <= target->taken_units) return 0;
-  *ret_since_ns = target->unshipped_since_ns;
-  return target->seen_units - target->taken_units;
+  if (!is_histogram(target) || !target->kept.is_summed) return 0;
+  if (target->kept.seen_units <= target->kept.taken_units) return 0;
+  *ret_since_ns = target->kept.unshipped_since_ns;
+  return target->kept.seen_units - target->kept.taken_units;
 }
 
 /* A batch that is sent must be in the journal even if the power goes: what is on the disk is older
@@ -108,12 +109,12 @@ uint64_t histogram_drain_seal(struct drain *drain, struct histogram_note note, u
   struct histogram_books books;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = drain->targets->rows[row];
-    if (!is_histogram(target) || !target->is_waiting || target->waiting == 0) continue;
+    if (!is_histogram(target) || !target->kept.is_waiting || target->kept.waiting == 0) continue;
     open_books(target, &books);
     histogram_books_seal(&books, note);
     sync_books(target, &books);
-    if (target->unshipped_since_ns < *since_ns) *since_ns = target->unshipped_since_ns;
-    records += target->waiting;
+    if (target->kept.unshipped_since_ns < *since_ns) *since_ns = target->kept.unshipped_since_ns;
+    records += target->kept.waiting;
   }
   return records;
 }
@@ -122,15 +123,15 @@ void histogram_drain_settle(struct drain *drain, bool is_shipped) {
   struct histogram_books books;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = drain->targets->rows[row];
-    if (!is_histogram(target) || !target->is_waiting) continue;
+    if (!is_histogram(target) || !target->kept.is_waiting) continue;
     open_books(target, &books);
     histogram_books_settle(&books, is_shipped);
     if (is_shipped)
-      target->unshipped_since_ns = clock_boottime_ns();
+      target->kept.unshipped_since_ns = clock_boottime_ns();
     else
-      target->taken_units -= target->waiting;
-    target->is_waiting = false;
-    target->waiting = 0;
+      target->kept.taken_units -= target->kept.waiting;
+    target->kept.is_waiting = false;
+    target->kept.waiting = 0;
   }
 }
 

@@ -139,7 +139,7 @@ uint64_t histogram_pass_run(struct drain *drain, struct target *target,
   if (pass == NULL) return 0;
   *pass = (struct pass){.drain = drain, .target = target, .books = books};
   uint64_t most = histogram_pass_units_max(target);
-  pass->allowed = most > target->taken_units ? most - target->taken_units : 0;
+  pass->allowed = most > target->kept.taken_units ? most - target->kept.taken_units : 0;
   histogram_books_begin(books, clock_boottime_ns());
   int error = histogram_reader_open(&pass->reader, target->ring.base,
                                     timer_ring_bytes(&target->held), true);
@@ -148,8 +148,8 @@ uint64_t histogram_pass_run(struct drain *drain, struct target *target,
     memset(pass->modules, 0xff, sizeof pass->modules);
     take_blocks(pass);
     take_rests(pass);
-  } else if (!target->is_bad) {
-    target->is_bad = true;
+  } else if (!target->kept.is_bad) {
+    target->kept.is_bad = true;
     book_bad(pass);
   }
   uint64_t records = pass->records;

@@ -30,14 +30,14 @@ static uint64_t values_written(const struct target *target) {
 
 void recorder_follow(struct drain *drain, struct target *target) {
   uint64_t now = clock_monotonic_ns();
-  if (now - target->passed_ns < FOLLOW_INTERVAL_NS) return;
-  target->passed_ns = now;
+  if (now - target->kept.passed_ns < FOLLOW_INTERVAL_NS) return;
+  target->kept.passed_ns = now;
   uint64_t written = values_written(target);
-  if (written == target->seen_outside) return;
+  if (written == target->kept.seen_outside) return;
   struct process *process =
       processes_get(drain->processes, target->held.pid, target->held.id, target->fds[1]);
   if (process == NULL || !process_refresh(drain->processes, process, target->fds[1])) return;
-  target->seen_outside = written;
+  target->kept.seen_outside = written;
   image_update(target, drain->modules, process);
 }
 

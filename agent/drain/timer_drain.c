@@ -29,11 +29,11 @@ static uint64_t growth(uint64_t now, uint64_t counted) {
 
 static bool may_claim(struct target *target) {
   uint64_t now = clock_monotonic_ns();
-  if (now - target->claims_ns >= NS_PER_SECOND) {
-    target->claims_ns = now;
-    target->claims = 0;
+  if (now - target->turn.claims_ns >= NS_PER_SECOND) {
+    target->turn.claims_ns = now;
+    target->turn.claims = 0;
   }
-  return target->claims++ < CLAIMS_A_SECOND;
+  return target->turn.claims++ < CLAIMS_A_SECOND;
 }
 
 /* A process that another target has is that one's: whoever registers it again says so first. */
@@ -220,10 +220,10 @@ static bool is_turn_over(const struct target *target, uint64_t records) {
 uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   uint64_t records = 0;
   if (target->held.clock != RING_CLOCK_THREAD) weigh(drain, target);
-  uint32_t count = target->ring.slot_count, first = target->turn_slot % count;
+  uint32_t count = target->ring.slot_count, first = target->turn.slot % count;
   for (uint32_t i = 0; i < count && (drain->is_last || !is_turn_over(target, records)); i++) {
-    target->turn_slot = (first + i) % count;
-    records += drain_slot(drain, target, target->turn_slot);
+    target->turn.slot = (first + i) % count;
+    records += drain_slot(drain, target, target->turn.slot);
   }
   return records;
 }

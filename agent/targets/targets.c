@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keeper's table is the truth; this one adds what a worker needs to work with it and can always
-   be made again from it: mappings of rings, ids of perf events, figures.  The figures of a worker
-   that was killed are gone, and with them how much of a perf target's time was already reported:
-   such a target is marked, and its residual starts again at the first complete drain.
+   be made again from it (target.c), and finds targets by what samples know: an id, an event's, a
+   pid.
 
    Ids go up by one and are never used twice in a run, so that a pending drain in the counter page
    can never be taken for another ring's. */
 #include "targets.h"
-#include "stride.h"
 #include "timer_ring.h"
 
-#include "common/clock.h"
 #include "perf/perf_ring.h"
-#include "ring/ring_clock.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { ACHIEVED_RECORDS_MIN = 20, ROW_BITS = 8, PLACE_NONE = 0x7fffff };
+enum { ROW_BITS = 8, PLACE_NONE = 0x7fffff };
 _Static_assert(HOLD_TARGETS_MAX == 1 << ROW_BITS, "a row and an event's place share a word");
 
 static int index_target(struct targets *targets, uint32_t row) {
@@ -48,13 +39,6 @@ static int index_events(struct targets *targets) {
   return error;
 }
 
-void target_threads_close(struct target_threads *threads) {
-  for (uint32_t i = 0; i < threads->count; i++) close(threads->fds[i]);
-  free(threads->fds);
-  free(threads->ids);
-  *threads = (struct target_threads){.closed_ns = threads->closed_ns};
-}
-
 int targets_swap_threads(struct targets *targets, struct target *target,
                          struct target_threads *threads) {
   struct target_threads before = target->threads;
@@ -65,58 +49,6 @@ int targets_swap_threads(struct targets *targets, struct target *target,
   target->threads = *threads;
   *threads = before;
   return -ENOMEM;
-}
-
-static void target_free(struct target *target, bool is_owner) {
-  if (target == NULL) return;
-  timer_ring_unmap(&target->held, &target->ring);
-  rate_fini(&target->rate);
-  target_threads_close(&target->threads);
-  perf_exits_close(&target->exits);
-  for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);
-  if (target->census != NULL) target->free_census(target->census);
-  free(target->event_ids);
-  free(target->watches);
-  free(target->row_claims);
-  free(target->slot_unloads);
-  free(target->fds);
-  free(target);
-}
-
-static void note_bad(struct target *target, uint32_t bad_events) {
-  target->bad_events = bad_events;
-  bool is_bad = bad_events > 0 || target->is_unmapped || target->look.stopped != NULL;
-  if (is_bad && target->bad_since_ns == 0) target->bad_since_ns = clock_monotonic_ns();
-}
-
-/* Returns false without memory.  Events that have gone bad keep the id 0, which none has. */
-static bool read_event_ids(struct target *target) {
-  uint32_t bad = 0;
-  target->event_ids = calloc(target->held.fd_count, sizeof *target->event_ids);
-  if (target->event_ids == NULL) return false;
-  for (uint32_t i = 0; i < target->held.fd_count; i++)
-    bad += !perf_event_id(target->fds[i], &target->event_ids[i]);
-  note_bad(target, bad);
-  return true;
-}
-
-static struct target *target_new(const struct hold_target *held, const int *fds) {
-  struct target *target = calloc(1, sizeof *target);
-  if (target == NULL) return NULL;
-  target->held = *held;
-  target->fds = malloc(sizeof *fds * (hold_fds(held) + 1));
-  bool is_good = target->fds != NULL && held->fd_count > 0;
-  if (target->fds != NULL) target->fds[hold_fds(held)] = -1; /* no descriptor of the maps */
-  if (is_good) memcpy(target->fds, fds, sizeof *fds * hold_fds(held));
-  if (is_good && held->kind == HOLD_TIMER)
-    is_good = timer_ring_map(held, fds[0], &target->ring) == 0;
-  else if (is_good)
-    is_good = read_event_ids(target);
-  if (is_good && held->exit_fd_count == 2)
-    perf_exits_open(&target->exits, fds[held->fd_count], fds[held->fd_count + 1]);
-  if (is_good) return target;
-  target_free(target, false);
-  return NULL;
 }
 
 static struct target *add(struct targets *targets, const struct hold_target *held, const int *fds) {
@@ -138,12 +70,6 @@ static struct target *add(struct targets *targets, const struct hold_target *hel
   return target;
 }
 
-/* The events on threads were the dead worker's: those of the whole program go on. */
-static void switch_back(struct target *target) {
-  for (uint32_t i = 0; i < target->held.fd_count && target->held.control == RING_RUN; i++)
-    ioctl(target->fds[i], PERF_EVENT_IOC_ENABLE, 0);
-}
-
 void targets_restore(struct targets *targets, const struct hold_table *held,
                      const struct perf_rings *perf) {
   memset(targets, 0, sizeof *targets);
@@ -154,11 +80,7 @@ void targets_restore(struct targets *targets, const struct hold_table *held,
     if (entry == NULL) continue;
     struct target *target = add(targets, &entry->target, entry->fds);
     if (target == NULL) continue;
-    target->is_restored = true;
-    if (target->held.kind != HOLD_TIMER) stride_forget(target);
-    if (target->held.is_apart) switch_back(target);
-    target->is_unmapped = target->held.kind == HOLD_PERF && perf != NULL && perf->count == 0;
-    note_bad(target, target->bad_events);
+    target_restore(target);
   }
 }
 
@@ -210,78 +132,4 @@ struct target *targets_find_pid(const struct targets *targets, int32_t pid) {
     if (found == NULL || target->held.id > found->held.id) found = target;
   }
   return found;
-}
-
-/* Time in user mode, from the kernel's clocks and not from our own samples. */
-static uint64_t user_ns(const struct target *target) {
-  const struct residual *residual = &target->residual;
-  uint64_t total = residual->total_ns - residual->base_total_ns;
-  uint64_t kernel = residual->reported_kernel_ns;
-  return total > kernel ? total - kernel : 0;
-}
-
-uint32_t target_achieved_mhz(const struct target *target) {
-  const struct rate *rate = &target->rate;
-  uint64_t records = target->records - rate->base_records;
-  uint64_t ns = target->weight_ns - rate->base_weight_ns;
-  if (records < ACHIEVED_RECORDS_MIN) return rate->last_mhz;
-  uint64_t user = target->held.kind == HOLD_PERF ? user_ns(target) : 0;
-  if (user > rate->base_user_ns && user - rate->base_user_ns > ns / 2)
-    ns = user - rate->base_user_ns;
-  return ns ? (uint32_t)((double)records * 1e12 / (double)ns) : 0;
-}
-
-void target_begin_achieved(struct target *target) {
-  struct rate *rate = &target->rate;
-  rate->last_mhz = target_achieved_mhz(target);
-  if (target->held.kind == HOLD_PERF) target_read_total(target);
-  rate->base_records = target->records;
-  rate->base_weight_ns = target->weight_ns;
-  rate->base_user_ns = user_ns(target);
-}
-
-void target_stop(struct target *target, const char *why) {
-  target->look.stopped = why;
-  note_bad(target, target->bad_events);
-}
-
-bool target_has_hung_up(const struct target *target) {
-  for (uint32_t i = 0; i < target->held.fd_count; i++)
-    if (!perf_event_has_ended(target->fds[i])) return false;
-  return true;
-}
-
-/* What the events on threads have counted, and whoever ended them did not; in the sum of all events
-   the moments from one set of them to the next are missing. */
-static uint64_t read_threads(const struct target *target) {
-  const struct target_threads *threads = &target->threads;
-  uint64_t total = threads->closed_ns, one;
-  for (uint32_t i = 0; i < threads->count; i++)
-    if (perf_event_read_ns(threads->fds[i], &one) == 0) total += one;
-  return total;
-}
-
-/* The event that tells of ends counts the whole tree. */
-static bool read_exits(const struct target *target, uint64_t *ret_ns) {
-  if (target->held.exit_fd_count != 2) return false;
-  return perf_event_read_ns(target->fds[target->held.fd_count + 1], ret_ns) == 0;
-}
-
-void target_read_total(struct target *target) {
-  uint64_t total = target->held.start_cpu_ns, one;
-  uint32_t bad = 0;
-  for (uint32_t i = 0; i < target->held.fd_count; i++) {
-    if (perf_event_read_ns(target->fds[i], &one) == 0)
-      total += one;
-    else
-      bad++; /* the kernel has put it into its state of errors */
-  }
-  note_bad(target, bad);
-  bool is_apart = target->held.is_apart; /* or was, and those of the whole program have a gap */
-  if (is_apart && read_exits(target, &one))
-    total = target->held.start_cpu_ns + one;
-  else if (is_apart)
-    total += read_threads(target);
-  target->residual.counted_ns = total;
-  if (total > target->residual.total_ns) target->residual.total_ns = total;
 }

@@ -110,7 +110,7 @@ static void counters_are_read_when_a_window_closes_and_seen_before(void **state)
   kept_begin(&p);
   drain_run(&p.drain);
   count(1, 1);
-  p.target->passed_ns = 0; /* the next second */
+  p.target->kept.passed_ns = 0; /* the next second */
   assert_int_equal(drain_run(&p.drain), 1);
   assert_int_equal(window_records(p.window), 0);
   assert_int_equal(p.target->records, 1);

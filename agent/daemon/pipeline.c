@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Joins the worker's parts: what the keeper holds becomes targets, the state directory a spool, and
+   the uplink follows the board's enrolment.
+
+   The order matters where books are closed: the window that died with the last worker first, then
+   what lay unfinished on the disk, then the runs of daemons that are gone. */
+#include "pipeline.h"
+#include "hello.h"
+#include "kept_ship.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "keeper/board_events.h"
+#include "uplink/debug_sender.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
+
+enum { SEGMENTS_OF_SPOOL = 16 };
+
+/* An entry left the spool unsent.  Earlier runs have closed their books: the collector sees what is
+   missing of them. */
+static void on_spool_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {
+  struct worker *worker = context;
+  if (run == worker->keeper->run)
+    counter_page_unship(worker->keeper->page, reason, records);
+  else
+    log_warn("spool run %016llx: %llu records lost: %s", (unsigned long long)run,
+             (unsigned long long)records, loss_name(reason));
+}
+
+static void on_module_file(void *context, struct span id, const char *path, const char *open_path) {
+  struct worker *worker = context;
+  if (worker->debug != NULL) debug_sender_note(worker->debug, id, path, open_path);
+}
+
+static int open_disk(struct worker *worker) {
+  const struct settings *settings = worker->settings;
+  char path[SETTINGS_PATH_BYTES];
+  struct spool_limits limits = {.bytes_max = settings->spool_bytes,
+                                .segment_bytes = settings->spool_bytes / SEGMENTS_OF_SPOOL,
+                                .sync_interval_ns = SPOOL_SYNC_NS};
+  if (!settings_path(settings->state_dir, "spool", path) ||
+      !settings_path(settings->state_dir, "board.pem", worker->certificate) ||
+      !settings_path(settings->state_dir, "board.key", worker->key) ||
+      !settings_path(settings->state_dir, "ca.pem", worker->ca) ||
+      !settings_path(settings->state_dir, "disable", worker->kill_path))
+    return -ENAMETOOLONG;
+  int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
+  if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));
+  return error;
+}
+
+/* Of daemons that died: what cannot be spooled now is tried again by the next worker. */
+static void close_old_runs(struct worker *worker) {
+  char path[SETTINGS_PATH_BYTES];
+  struct counter_page *old;
+  if (!settings_path(worker->settings->runtime_dir, "books", path)) return;
+  for (unsigned i = 0; i < COUNTER_PAGE_OLD_MAX; i++) {
+    int error = counter_page_open_old(path, i, &old);
+    if (!error) {
+      error = shipper_close_old_run(&worker->shipper, old);
+      counter_page_close(old);
+    }
+    if (error == -ENOENT) continue;
+    if (error == 0 || error == -EBADMSG)
+      counter_page_remove_old(path, i);
+    else
+      log_warn("books %s.old.%u: not closed: %s", path, i, strerror(-error));
+  }
+}
+
+int pipeline_open(struct worker *worker) {
+  struct keeper *keeper = worker->keeper;
+  perf_rings_map(&keeper->perf);
+  targets_restore(&worker->targets, &keeper->held, &keeper->perf);
+  int error = modules_new(on_module_file, worker, &worker->modules);
+  if (!error) error = processes_new(worker->modules, &worker->processes);
+  if (!error) error = window_new(worker->modules, &worker->window);
+  worker->drain = (struct drain){.page = keeper->page,
+                                 .targets = &worker->targets,
+                                 .processes = worker->processes,
+                                 .modules = worker->modules,
+                                 .window = worker->window,
+                                 .perf = &keeper->perf,
+                                 .allow = &worker->settings->allow,
+                                 .deny = &worker->settings->deny};
+  if (!error) error = drain_init(&worker->drain);
+  if (!error && worker->settings->is_whole_board)
+    kernel_frames_open(&worker->drain.kernel, worker->modules);
+  if (!error) error = open_disk(worker);
+  if (error) return error;
+  if (keeper->output >= 0) error = profile_file_resume(keeper->output, &worker->file);
+  if (error) return error;
+  worker->shipper = (struct shipper){.drain = &worker->drain, .spool = worker->spool};
+  if (keeper->output >= 0) worker->shipper.file = &worker->file;
+  drain_recover(&worker->drain);
+  shipper_recover(&worker->shipper);
+  /* Before the old runs get another batch, and before anything is sent: see kept_ship.c. */
+  kept_ship_settle(&worker->shipper, worker->settings->state_dir);
+  close_old_runs(worker);
+  worker->left_ns = clock_monotonic_ns();
+  kept_ship_left(&worker->shipper, worker->settings->state_dir);
+  return 0;
+}
+
+void pipeline_start_board(struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->held.kind == HOLD_BOARD)
+      board_events_start(target->fds, target->held.fd_count);
+  }
+}
+
+static void on_uplink_change(void *context) {
+  flush_check(context);
+}
+
+int pipeline_start_uplink(struct worker *worker) {
+  bool has_collector =
+      worker->keeper->output < 0 &&
+      settings_collector(worker->settings, worker->collector, sizeof worker->collector);
+  struct uplink_parts parts = {.loop = worker->loop,
+                               .spool = worker->spool,
+                               .debug = worker->debug,
+                               .address = has_collector ? worker->collector : NULL,
+                               .certificate_path = worker->certificate,
+                               .key_path = worker->key,
+                               .ca_path = worker->ca,
+                               .fill_hello = hello_fill,
+                               .fill_ping = hello_fill_ping,
+                               .on_change = on_uplink_change,
+                               .context = worker};
+  return uplink_start(&parts, &worker->uplink);
+}
+
+void pipeline_follow_collector(struct worker *worker) {
+  char address[sizeof worker->collector];
+  if (worker->keeper->output >= 0) return;
+  if (!settings_collector(worker->settings, address, sizeof address)) return;
+  if (strcmp(address, worker->collector) == 0) return;
+  struct uplink *old = worker->uplink;
+  int error = pipeline_start_uplink(worker);
+  if (error) return;
+  uplink_stop(old);
+  log_info("uplink %s: the board's collector from now on", address);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target has ended when none of its processes is left, which each kind of target tells in its own
+   way: a perf target's events hang up (or were taken away, ladder.c), a timer target's ring has no
+   slot with an owner.  Both want a moment more: the one for the FLUSH that brings exact times, the
+   other for a child that begins as its parent ends.
+
+   An end closes the window, so that the program is in the next answer; what its ring still keeps
+   (histogram, recorder) goes with it, and the keeper drops its descriptors. */
+#include "sweep.h"
+#include "kept_files.h"
+#include "kept_ship.h"
+#include "run_note.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "drain/histogram_drain.h"
+#include "drain/recorder.h"
+#include "drain/target_state.h"
+#include "targets/children.h"
+#include "targets/image.h"
+
+#include <string.h>
+
+#define FLUSH_GRACE_NS (2 * NS_PER_SECOND) /* for the FLUSH that follows a program's end */
+#define FORK_GRACE_NS (2 * NS_PER_SECOND)  /* for a child that begins as its parent ends */
+
+static void forget_target(struct worker *worker, struct target *target) {
+  uint32_t id = target->held.id;
+  log_debug("target %d: ended: %llu records", (int)target->held.pid,
+            (unsigned long long)target->records);
+  run_note_leave(worker, target);
+  if (target->held.kind == HOLD_TIMER)
+    worker->threads_unsampled += ring_reader_unsampled(&target->ring);
+  processes_forget_target(worker->processes, id);
+  targets_remove(&worker->targets, target);
+  int error = hold_send_drop(worker->keeper->worker_socket, id);
+  if (error) log_debug("target %u: the keeper still holds it: %s", id, strerror(-error));
+}
+
+/* A window takes less than a histogram may hold: as often as there is something left.  What the
+   spool does not take stays for kept_ship_left when it is a file, else it is lost. */
+static void drain_last(struct worker *worker, struct target *target) {
+  struct counter_page *page = worker->keeper->page;
+  uint64_t records;
+  int error = 0;
+  if (target->held.kind != HOLD_TIMER || target->held.collect != RING_HISTOGRAM) return;
+  shipper_close_window(&worker->shipper, false);
+  while (!error && (records = histogram_drain_run(&worker->drain, target, true)) > 0)
+    error = shipper_close_window(&worker->shipper, false);
+  if (!error && target->held.is_file)
+    kept_files_remove(worker->settings->state_dir, worker->keeper->run, &target->held);
+  if (!error || target->held.is_file) return;
+  counter_page_produce(page, records);
+  counter_page_drop(page, LOSS_SPOOL_ERROR, records);
+}
+
+void sweep_end_target(struct worker *worker, struct target *target) {
+  bool is_recorder = target->held.kind == HOLD_TIMER && target->held.collect == RING_RECORDER;
+  worker->drain.has_gone_on = run_note_has_gone_on(worker);
+  if (target->held.kind == HOLD_PERF) drain_residual(&worker->drain, target, true);
+  drain_last(worker, target);
+  if (is_recorder) kept_ship_target(&worker->shipper, worker->settings->state_dir, target);
+  if (target->held.kind == HOLD_TIMER) drain_exits(&worker->drain, target, true);
+  shipper_close_window(&worker->shipper, false);
+  uplink_kick(worker->uplink);
+  forget_target(worker, target);
+}
+
+static bool has_process_ended(const struct target *target) {
+  struct proc_stat stat;
+  if (proc_stat_read(target->held.pid, &stat) < 0) return true;
+  if (stat.start_ticks != target->held.start_ticks) return true;
+  return stat.state == 'Z' && stat.threads <= 1;
+}
+
+void sweep_ship_recorders(struct worker *worker, uint32_t note) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->run != note || target->held.kind != HOLD_TIMER) continue;
+    if (target->held.collect == RING_RECORDER && recorder_reclaim(target, 0) == 0 &&
+        has_process_ended(target))
+      kept_ship_target(&worker->shipper, worker->settings->state_dir, target);
+  }
+}
+
+/* A program that forked and ended has left its ring to a child, which may not have run yet. */
+static bool has_left_nobody(struct target *target, uint64_t now) {
+  if (children_live(target)) {
+    target->ended_ns = 0;
+    return false;
+  }
+  if (target->ended_ns == 0) target->ended_ns = now;
+  return !children_are_awaited(target) || now - target->ended_ns >= FORK_GRACE_NS;
+}
+
+static bool has_timer_ended(struct target *target, uint64_t now) {
+  uint32_t living = target->held.collect == RING_RECORDER ? recorder_reclaim(target, 0)
+                                                          : drain_reclaim_slots(target, 0);
+  if (living == 0 && has_process_ended(target) && has_left_nobody(target, now)) return true;
+  if (target->held.collect == RING_RECORDER || target->held.collect == RING_HISTOGRAM)
+    image_stamp(target);
+  return false;
+}
+
+/* A perf target's event hangs up when the last task of the tree is gone. */
+static bool has_target_ended(struct target *target, uint64_t now) {
+  if (target->held.kind == HOLD_BOARD) return false;
+  if (target->held.kind == HOLD_TIMER) return has_timer_ended(target, now);
+  /* Events may end before their program does: ladder.c. */
+  bool is_over =
+      target_none_since_ns(target) != 0 || target->bad_events > 0 || target_has_hung_up(target);
+  if (!is_over || !has_process_ended(target)) return false;
+  if (target->ended_ns == 0) target->ended_ns = now;
+  bool is_asked_for = target->held.adopted_ns == 0 || target->run != 0; /* by run, with FLUSH */
+  return target->is_flushed || !is_asked_for || now - target->ended_ns >= FLUSH_GRACE_NS;
+}
+
+bool sweep_has_living(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  drain_run(&worker->drain); /* a slot with records in it is somebody's */
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target != NULL && !has_target_ended(target, now) && target->ended_ns == 0) return true;
+  }
+  return false;
+}
+
+void sweep_targets(struct worker *worker) {
+  uint64_t now = clock_monotonic_ns();
+  bool is_drained = false;
+  worker->swept_ns = now;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL) continue;
+    if (!is_drained && target->held.kind == HOLD_TIMER) {
+      drain_run(&worker->drain);
+      is_drained = true;
+    }
+    if (!has_target_ended(target, now)) continue;
+    /* Once more: what was written between the last drain and the end. */
+    drain_run(&worker->drain);
+    sweep_end_target(worker, target);
+  }
+}
