@@ -8,15 +8,24 @@
 start_collector
 enroll board1
 share() { json "sum(f['self'] for f in d['functions'] if f['name'] == '$1') / d['total']" <"$W/profile.json"; }
-holds() { /usr/bin/python3 -c "import sys; sys.exit(not ($1))" || fail "$sampler $collect, $milliseconds ms: not $1"; }
+holds() { /usr/bin/python3 -c "import sys; sys.exit(not ($1))" || fail "$service: not $1"; }
 
-for row in 'timer stacks 400' 'timer stacks 5' 'timer pc-lr 400' 'perf stacks 5'; do
+rows=('timer stacks 400' 'timer stacks 5' 'timer pc-lr 400' 'perf stacks 5')
+running=()
+for row in "${rows[@]}"; do
   read -r sampler collect milliseconds <<<"$row"
-  service=$sampler-$collect-$milliseconds
-  run --service $service --sampler $sampler --collect $collect --hz 249 -- \
-    "$targets/swaps" "$targets/libplugin.so" "$targets/libother_plugin.so" $milliseconds 4 >"$W/out" || fail "$service: $(cat "$W/out")"
-  [ "$(cat "$W/out")" -ge 3 ] || fail "the libraries stood at the same place $(cat "$W/out") times"
-  until_true 10 books_are_closed board1 || fail "books $(books board1)"
+  run --service "${row// /-}" --sampler $sampler --collect $collect --hz 249 -- \
+    "$targets/swaps" "$targets/libplugin.so" "$targets/libother_plugin.so" $milliseconds 4 >"$W/${row// /-}" &
+  running+=($!)
+done
+for i in "${!rows[@]}"; do
+  service=${rows[i]// /-}
+  wait "${running[i]}" || fail "$service: $(cat "$W/$service")"
+  [ "$(cat "$W/$service")" -ge 3 ] || fail "$service: the libraries stood at the same place $(cat "$W/$service") times"
+done
+until_true 10 books_are_closed board1 || fail "books $(books board1)"
+for row in "${rows[@]}"; do
+  service=${row// /-}
   profile "{service=\"$service\"}" >"$W/profile.json"
   a=$(share plugin_burn) b=$(share other_burn)
   say "$service: $a and $b of 0.667 and 0.333"

@@ -9,43 +9,48 @@ enroll board1
 # A daemon without perf: else it would take that for a program that its timers do not reach.
 "$targets/refuse_perf" fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start"
 
-# look WAY EXPRESSION: starts a dodger and waits until EXPRESSION of its row t holds.
-row_says() { [ "$(status --format json 2>/dev/null | json "any($1 for t in d['targets'] if t['service'] == '$way')" 2>/dev/null)" = yes ]; }
-look() {
-  way=$1
-  run --sampler timer --service "$way" -- "$targets/dodger" "$way" 60 ${3:+"$3"} >"$W/$way.out" &
-  program=$!
-  until_true 50 row_says "$2" || fail "$way: $(status --format json | json "d['targets']")"
-  say "$way: $(status --format json | json "[(t['sampler'], t['unsampled'], t['why']) for t in d['targets'] if t['service'] == '$way'][0]")"
+row_says() { [ "$(status --format json 2>/dev/null | json "any($2 for t in d['targets'] if t['service'] == '$1')" 2>/dev/null)" = yes ]; }
+declare -A program
+begin() { # WAY [MORE]: starts a dodger
+  run --sampler timer --service "$1" -- "$targets/dodger" "$1" 90 "${@:2}" >"$W/$1.out" &
+  program[$1]=$!
 }
-stop() { kill -TERM "$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == '$way'][0]")"; }
-ends() {
-  stop
-  wait $program || fail "$way ended with $?"
-  [ "$(cat "$W/$way.out")" = "done" ] || fail "$way: $(cat "$W/$way.out")"
+says() { # WAY EXPRESSION: waits until EXPRESSION of its row t holds
+  until_true 50 row_says "$1" "$2" || fail "$1: $(status --format json | json "d['targets']")"
+  say "$1: $(status --format json | json "[(t['sampler'], t['unsampled'], t['why']) for t in d['targets'] if t['service'] == '$1'][0]")"
+}
+stop() { kill -TERM "$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == '$1'][0]")"; }
+ends() { # WAY
+  stop "$1"
+  wait "${program[$1]}" || fail "$1 ended with $?"
+  [ "$(cat "$W/$1.out")" = "done" ] || fail "$1: $(cat "$W/$1.out")"
 }
 
-look raw "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
+begin raw
+says raw "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
 [ "$(status --format json | json "d['loss']['unsampled']")" = "{'raw': 2}" ] || fail "the sum is not that of the only program"
 status | grep -q "2 threads without a timer (raw clone" || fail "status does not say it in words"
-ends
-look block "t['unsampled'] == {'blocked': 2} and t['sampler'] == 'timer'"
-ends
-look sandbox "t['unsampled'] == {'seccomp': 2} and t['sampler'] == 'timer'"
-ends
-look ignore "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none'"
-ends
-look exec "list(t['unsampled']) == ['exec'] and t['sampler'] == 'none'" "$targets/truth"
-stop
-wait $program
-look replace "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none' and t['none_for_s'] >= 0"
+ends raw
+for way in block sandbox ignore replace; do begin $way; done
+begin exec "$targets/truth"
+says block "t['unsampled'] == {'blocked': 2} and t['sampler'] == 'timer'"
+ends block
+says sandbox "t['unsampled'] == {'seccomp': 2} and t['sampler'] == 'timer'"
+ends sandbox
+says ignore "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none'"
+ends ignore
+says exec "list(t['unsampled']) == ['exec'] and t['sampler'] == 'none'"
+stop exec
+wait "${program[exec]}"
+says replace "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none' and t['none_for_s'] >= 0"
 status | grep -E " replace +none " | grep -q "uses SIGURG itself" || fail "status does not say why nothing is sampled"
-ends
+ends replace
 # Its time is in the answer all the same.
 has_whole_time() { [ "$(profile '{service="replace"}' 2>/dev/null | json "d['total'] > 1e8 and d['functions'][0]['name'] == '[unsampled]'")" = yes ]; }
 until_true 10 has_whole_time || fail "the time of a lost handler is missing: $(profile '{service="replace"}')"
 
-look plain "t['samples'] > 150 and t['sampler'] == 'timer'"
+begin plain
+says plain "t['samples'] > 150 and t['sampler'] == 'timer'"
 run --sampler timer --service come-and-go -- "$targets/threads" 300 >/dev/null &
 others=$!
 for _ in 1 2 3 4 5 6; do
@@ -53,5 +58,5 @@ for _ in 1 2 3 4 5 6; do
   [ "$(status --format json | json "d['loss']['unsampled'] == {} and not any(t['lock_step'] for t in d['targets'])")" = yes ] \
     || fail "innocents are accused: $(status --format json | json "d['targets']")"
 done
-ends
+ends plain
 wait $others
