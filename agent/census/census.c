@@ -11,6 +11,7 @@
 #include "census_parts.h"
 
 #include "common/clock.h"
+#include "elf/preload_obstacle.h"
 #include "proc/proc_stat.h"
 #include "proto/batch.h"
 
@@ -58,10 +59,11 @@ static unsigned find_processes(const struct target *target, pid_t pids[CENSUS_PR
   return count;
 }
 
+/* A program whose path may not be read any more became privileged by an exec, as a rule. */
 static bool runs_another(const struct target *target) {
   char path[INTAKE_PATH_BYTES];
   if (target->held.exe[0] == '\0') return false;
-  if (!proc_exe_path(target->held.pid, path, sizeof path)) return false;
+  if (!proc_exe_path(target->held.pid, path, sizeof path)) return true;
   return strcmp(path, target->held.exe) != 0;
 }
 
@@ -72,6 +74,7 @@ static void begin_look(struct target *target, uint64_t now) {
   census->look++;
   census->list = (struct census_list){.ids = calloc(CENSUS_THREADS_MAX, sizeof *census->list.ids)};
   census->is_replaced = runs_another(target);
+  census->obstacle = census->is_replaced ? preload_obstacle_of_process(target->held.pid) : NULL;
   if (census->list.ids == NULL) return;
   unsigned count = find_processes(target, pids);
   for (unsigned i = 0; i < count; i++) list_process(&census->list, pids[i]);
@@ -111,7 +114,7 @@ static void part_limit(const struct target *target, struct census_figures *figur
 
 static void end_look(struct target *target) {
   struct census *census = target->census;
-  struct census_figures figures = {0};
+  struct census_figures figures = {.obstacle = census->obstacle};
   uint64_t spent_ns = 0;
   uint32_t kept = 0, lost;
   for (uint32_t i = 0; i < census->thread_count; i++) {
@@ -196,4 +199,6 @@ void census_explain(const struct census_figures *figures, char why[CENSUS_WHY_BY
                         unsampled_meaning(i));
     len += more > 0 ? (size_t)more : 0;
   }
+  if (figures->unsampled[UNSAMPLED_EXEC] > 0 && figures->obstacle != NULL && len < CENSUS_WHY_BYTES)
+    snprintf(why + len, CENSUS_WHY_BYTES - len, " (%s)", figures->obstacle);
 }

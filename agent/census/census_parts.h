@@ -43,7 +43,8 @@ struct census {
   struct census_list list;
   struct proc_timers *timers; /* of timers_pid, read during this look; NULL: not needed yet */
   pid_t timers_pid;
-  bool is_replaced; /* what PID runs is not what registered */
+  bool is_replaced;     /* what PID runs is not what registered */
+  const char *obstacle; /* why that cannot carry the agent, or NULL */
   uint32_t look;
   uint64_t looked_ns;
   uint64_t period_ns; /* that the tallies belong to */

@@ -27,10 +27,13 @@ static int look_at(const char *path) {
   return errno == EACCES ? -EACCES : 0;
 }
 
-int program_look(const char *program) {
+int program_look(const char *program, char ret_path[PATH_MAX]) {
   char path[PATH_MAX];
   int answer = -ENOENT;
-  if (strchr(program, '/') != NULL) return look_at(program);
+  if (strchr(program, '/') != NULL) {
+    snprintf(ret_path, PATH_MAX, "%s", strlen(program) < PATH_MAX ? program : "");
+    return look_at(program);
+  }
   const char *folders = getenv("PATH");
   if (folders == NULL) folders = PATH_WITHOUT_ONE;
   for (const char *at = folders; at != NULL; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
@@ -38,6 +41,7 @@ int program_look(const char *program) {
     int used = snprintf(path, sizeof path, "%.*s%s%s", len, at, len > 0 ? "/" : "", program);
     if (used < 0 || used >= (int)sizeof path) continue;
     int error = look_at(path);
+    if (error == 0) memcpy(ret_path, path, (size_t)used + 1);
     if (error == 0) return 0;
     if (error == -EACCES && access(path, F_OK) == 0) answer = -EACCES;
   }

@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "common/clock.h"
 #include "daemon_start.h"
+#include "elf/preload_obstacle.h"
 #include "flush.h"
 #include "launch.h"
 #include "launch_perf.h"
@@ -52,6 +53,7 @@ enum {
 
 struct run {
   struct run_settings settings;
+  char program_path[PATH_MAX];
   struct path socket;
   struct output_file output; /* with --output */
   struct private_daemon private_daemon;
@@ -129,16 +131,21 @@ static enum launch_manner give_up(const struct run *run, const char *why) {
   return LAUNCH_PLAIN;
 }
 
+/* Adds to the reasons of CHOICE. */
+static void add_why(struct sampling_choice *choice, const char *why) {
+  size_t len = strlen(choice->why);
+  snprintf(choice->why + len, sizeof choice->why - len, "%s%s", len > 0 ? "; " : "", why);
+}
+
 /* The timer, after perf has failed or was not wanted. */
 static enum launch_manner choose_timer(struct run *run) {
   static const char hung[] = "the daemon does not answer: it hangs (fleetprof doctor)";
   struct sampling_choice *choice = &run->choice;
   bool has_agent = run->timer.why[0] == '\0';
   const char *sampler = run_settings_agent(&run->settings);
-  if (!has_agent) {
-    size_t len = strlen(choice->why);
-    snprintf(choice->why + len, sizeof choice->why - len, "; %s", run->timer.why);
-  }
+  const char *obstacle = preload_obstacle_of_file(run->program_path);
+  if (obstacle != NULL) add_why(choice, obstacle);
+  if (!has_agent) add_why(choice, run->timer.why);
   int error = note_sampler(choice, has_agent ? sampler : "none");
   if (error == -ETIMEDOUT) return give_up(run, hung);
   if (!has_agent || error == -EACCES) return give_up(run, choice->why);
@@ -285,7 +292,7 @@ int run_main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   if (run.settings.is_done) return 0;
-  int error = program_look(run.settings.program[0]);
+  int error = program_look(run.settings.program[0], run.program_path);
   if (error != 0) return refuse_program(run.settings.program[0], error);
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   int status = 0;

@@ -26,6 +26,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "drain/target_state.h"
+#include "elf/preload_obstacle.h"
 #include "ring/ring_clock.h"
 #include "targets/perf_running.h"
 #include "targets/rate.h"
@@ -260,15 +261,16 @@ static void describe_note(const struct worker_note *note, struct hold_target *re
 
 /* No agent has come up in the program of a run by timer. */
 static void fall_from_note(struct worker *worker, struct worker_note *note) {
-  static const char none[] = "no agent came up in the program: it is static or privileged, or its "
-                             "environment was cleared";
+  const char *obstacle = preload_obstacle_of_process(note->pid);
   struct hold_target held;
   struct perf_running running = {.count = 1};
   const char *fault = "cannot write what was asked for, only the agent can";
   running.processes[0].pid = note->pid;
   running.processes[0].start_ticks = note->start_ticks;
   describe_note(note, &held);
-  say_why(&held, note->sampler, none);
+  if (obstacle == NULL) obstacle = "no agent came up in the program: its environment was cleared";
+  if (strstr(held.why, obstacle) == NULL)
+    say_why(&held, note->sampler, obstacle); /* or `run` did */
   struct ladder_wish wish = {&held, &running, UINT64_MAX, .is_fresh = false};
   struct target *target = NULL;
   if (note->collect <= RING_PC_LR) target = ladder_adopt(worker, &wish, &fault);

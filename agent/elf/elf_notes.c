@@ -16,6 +16,7 @@ enum {
   NOTE_BYTES_MAX = 4096, /* a build-id note takes 36 bytes; others stand in the same segment */
   NOTE_GNU_BUILD_ID = 3,
   PAGE_MASK_BYTES = 4095,
+  DYNAMIC_BYTES_MAX = 4096, /* 256 entries; programs have about 30 */
 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -31,6 +32,7 @@ struct program_header {
 
 struct elf_head {
   bool is_64;
+  uint16_t type, machine;
   uint64_t table_offset;
   uint32_t entry_bytes, entry_count;
 };
@@ -42,12 +44,14 @@ static int read_head(elf_read *read, void *context, struct elf_head *ret) {
   if (ident[EI_CLASS] == ELFCLASS64) {
     Elf64_Ehdr head;
     if (!read(context, 0, &head, sizeof head)) return -EBADMSG;
-    *ret = (struct elf_head){true, head.e_phoff, head.e_phentsize, head.e_phnum};
+    *ret = (struct elf_head){true,         head.e_type,      head.e_machine,
+                             head.e_phoff, head.e_phentsize, head.e_phnum};
     if (ret->entry_bytes != sizeof(Elf64_Phdr)) return -EBADMSG;
   } else if (ident[EI_CLASS] == ELFCLASS32) {
     Elf32_Ehdr head;
     if (!read(context, 0, &head, sizeof head)) return -EBADMSG;
-    *ret = (struct elf_head){false, head.e_phoff, head.e_phentsize, head.e_phnum};
+    *ret = (struct elf_head){false,        head.e_type,      head.e_machine,
+                             head.e_phoff, head.e_phentsize, head.e_phnum};
     if (ret->entry_bytes != sizeof(Elf32_Phdr)) return -EBADMSG;
   } else {
     return -EBADMSG;
@@ -114,17 +118,44 @@ static void read_note(elf_read *read, void *context, const struct program_header
   ret->build_id_bytes = (uint32_t)id.len;
 }
 
+/* A program at a place of the loader's choice says so in its dynamic section; a shared library, and
+   the loader itself, do not. */
+static bool is_pie(elf_read *read, void *context, const struct elf_head *head,
+                   const struct program_header *dynamic) {
+  uint8_t bytes[DYNAMIC_BYTES_MAX];
+  size_t len = dynamic->file_bytes < sizeof bytes ? (size_t)dynamic->file_bytes : sizeof bytes;
+  size_t step = head->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+  if (!read(context, dynamic->offset, bytes, len)) return false;
+  for (size_t at = 0; len - at >= step; at += step) {
+    Elf64_Dyn entry = {.d_tag = DT_NULL};
+    Elf32_Dyn narrow;
+    if (head->is_64) {
+      memcpy(&entry, bytes + at, sizeof entry);
+    } else {
+      memcpy(&narrow, bytes + at, sizeof narrow);
+      entry.d_tag = narrow.d_tag;
+      entry.d_un.d_val = narrow.d_un.d_val;
+    }
+    if (entry.d_tag == DT_FLAGS_1) return (entry.d_un.d_val & DF_1_PIE) != 0;
+  }
+  return false;
+}
+
 int elf_notes_read(elf_read *read, void *context, struct elf_notes *ret) {
   struct elf_head head;
   int error = read_head(read, context, &head);
   if (error) return error;
-  struct elf_notes notes = {.build_id_bytes = 0};
+  struct elf_notes notes = {.build_id_bytes = 0, .machine = head.machine, .is_64 = head.is_64};
+  bool has_loader = false, is_program = head.type == ET_EXEC;
   for (uint32_t i = 0; i < head.entry_count; i++) {
     struct program_header header;
     if (!read_program_header(read, context, &head, i, &header)) return -EBADMSG;
     if (header.type == PT_LOAD) add_segment(&notes, &header);
     if (header.type == PT_NOTE) read_note(read, context, &header, &notes);
+    if (header.type == PT_INTERP) has_loader = true;
+    if (header.type == PT_DYNAMIC && is_pie(read, context, &head, &header)) is_program = true;
   }
+  notes.is_static = is_program && !has_loader;
   *ret = notes;
   return 0;
 }

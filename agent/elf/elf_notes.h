@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon must know of an ELF file: its build-id, and where its loadable segments put file
-   offsets in its own address space.  Program headers only; a file without section headers is as
-   good as any. */
+/* What must be known of an ELF file: its build-id, what it is built for, and where its loadable
+   segments put file offsets in its own address space.  Program headers only; a file without section
+   headers is as good as any. */
 #ifndef ELF_ELF_NOTES_H
 #define ELF_ELF_NOTES_H
 
@@ -18,6 +18,9 @@ struct elf_segment {
 struct elf_notes {
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   uint32_t build_id_bytes; /* 0: none */
+  uint16_t machine;        /* e_machine */
+  bool is_64;
+  bool is_static; /* a program that names no loader: nothing can be preloaded into it */
   uint32_t segment_count;
   struct elf_segment segments[ELF_SEGMENTS_MAX]; /* PT_LOAD */
 };

@@ -33,6 +33,8 @@ status | grep -q "2 threads without a timer (raw clone" || fail "status does not
 ends raw
 for way in block sandbox ignore replace; do begin $way; done
 begin exec "$targets/truth"
+run --sampler timer -- "$targets/static" 90 >/dev/null &
+static=$!
 says block "t['unsampled'] == {'blocked': 2} and t['sampler'] == 'timer'"
 ends block
 says sandbox "t['unsampled'] == {'seccomp': 2} and t['sampler'] == 'timer'"
@@ -42,6 +44,15 @@ ends ignore
 says exec "list(t['unsampled']) == ['exec'] and t['sampler'] == 'none'"
 stop exec
 wait "${program[exec]}"
+begin exec "$targets/static"
+says exec "list(t['unsampled']) == ['exec'] and 'by exec (static: cannot be preloaded)' in t['why']"
+stop exec
+wait "${program[exec]}"
+says_static() { [ "$(status --format json | json "any('static: cannot be preloaded' in n['why'] for n in d['notes'] if n['service'] == 'static')")" = yes ]; }
+until_true 10 says_static || fail "no word of a static program: $(status --format json | json "d['notes']")"
+status | grep -E " static +timer .*static: cannot be preloaded" >/dev/null || fail "status does not say it: $(status)"
+kill -TERM "$(status --format json | json "[n['pid'] for n in d['notes'] if n['service'] == 'static'][0]")"
+wait $static
 says replace "t['unsampled'] == {'handler_lost': 1} and t['sampler'] == 'none' and t['none_for_s'] >= 0"
 status | grep -E " replace +none " | grep -q "uses SIGURG itself" || fail "status does not say why nothing is sampled"
 ends replace

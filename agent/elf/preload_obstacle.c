@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loader of a program reads LD_PRELOAD: a static one has none, one of another word size or CPU
+   cannot load the agent, and in a privileged one (AT_SECURE) the loader does not listen.  The agent
+   is built as whoever asks is, so the file of the asking program says what fits.
+
+   Before an exec the file's mode is all that is known; of a process its auxiliary vector, where it
+   may be read, says what the kernel did.  A process whose program may not be opened is privileged,
+   or its file may be executed and not read: in the latter the agent does come up, so this is asked
+   where none did.
+
+   A file system mounted nosuid gives no privileges, and to root a capability is none. */
+#include "preload_obstacle.h"
+#include "regular_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum {
+  SCRIPTS_MAX = 4, /* one that interprets another; the kernel follows as many */
+  LINE_BYTES = 256,
+  AUXV_ENTRIES_MAX = 64,
+  PROC_PATH_BYTES = 32,
+};
+
+static const char privileged[] =
+    "privileged (setuid, setgid or file capabilities): cannot be preloaded";
+
+static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
+  const int *fd = context;
+  if (offset > INT64_MAX - len) return false;
+  return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
+}
+
+const char *preload_obstacle_of_notes(const struct elf_notes *notes, const struct elf_notes *own) {
+  if (notes->is_static) return "static: cannot be preloaded";
+  if (notes->is_64 && !own->is_64) return "64-bit: a 32-bit agent cannot be preloaded";
+  if (!notes->is_64 && own->is_64) return "32-bit: a 64-bit agent cannot be preloaded";
+  if (notes->machine != own->machine) return "built for another CPU: cannot be preloaded";
+  return NULL;
+}
+
+static const char *of_image(int fd) {
+  struct stat found;
+  struct elf_notes notes, own;
+  int own_fd = regular_file_open("/proc/self/exe", &found);
+  bool is_known = own_fd >= 0 && elf_notes_read(read_at, &own_fd, &own) == 0 &&
+                  elf_notes_read(read_at, &fd, &notes) == 0;
+  if (own_fd >= 0) close(own_fd);
+  return is_known ? preload_obstacle_of_notes(&notes, &own) : NULL;
+}
+
+/* Whether an exec of FD by this process makes its ids differ, or gives it capabilities. */
+static bool gives_rights(int fd, const struct stat *found) {
+  struct statvfs mount;
+  if (fstatvfs(fd, &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0) return false;
+  if ((found->st_mode & S_ISUID) != 0 && found->st_uid != getuid()) return true;
+  bool is_setgid = (found->st_mode & S_ISGID) != 0 && (found->st_mode & S_IXGRP) != 0;
+  if (is_setgid && found->st_gid != getgid()) return true;
+  return getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+/* Sets PATH, of LINE_BYTES, to the interpreter that the script behind FD names. */
+static bool find_interpreter(int fd, char path[LINE_BYTES]) {
+  char line[LINE_BYTES];
+  ssize_t got = pread(fd, line, sizeof line - 1, 0);
+  if (got < 2 || line[0] != '#' || line[1] != '!') return false;
+  line[got] = '\0';
+  const char *start = line + 2 + strspn(line + 2, " \t");
+  size_t len = strcspn(start, " \t\n");
+  memcpy(path, start, len);
+  path[len] = '\0';
+  return len > 0;
+}
+
+const char *preload_obstacle_of_file(const char *path) {
+  char interpreter[LINE_BYTES];
+  for (unsigned i = 0; i <= SCRIPTS_MAX; i++) {
+    struct stat found;
+    int fd = regular_file_open(path, &found);
+    if (fd < 0) return NULL;
+    bool is_script = find_interpreter(fd, interpreter);
+    const char *obstacle = is_script ? NULL : of_image(fd);
+    if (!is_script && obstacle == NULL && gives_rights(fd, &found)) obstacle = privileged;
+    close(fd);
+    if (!is_script) return obstacle;
+    path = interpreter;
+  }
+  return NULL;
+}
+
+/* What the kernel told PID's loader. */
+static bool is_secure(pid_t pid) {
+  char path[PROC_PATH_BYTES];
+  unsigned long words[2 * AUXV_ENTRIES_MAX];
+  snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t got = read(fd, words, sizeof words);
+  close(fd);
+  size_t count = got > 0 ? (size_t)got / sizeof *words / 2 : 0;
+  for (size_t i = 0; i < count; i++)
+    if (words[2 * i] == AT_SECURE) return words[2 * i + 1] != 0;
+  return false;
+}
+
+const char *preload_obstacle_of_process(pid_t pid) {
+  char path[PROC_PATH_BYTES];
+  struct stat found;
+  snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+  int fd = regular_file_open(path, &found);
+  if (fd == -EACCES || fd == -EPERM) return "privileged or unreadable: cannot be preloaded";
+  if (fd < 0) return NULL;
+  const char *obstacle = of_image(fd);
+  close(fd);
+  if (obstacle == NULL && is_secure(pid)) obstacle = privileged;
+  return obstacle;
+}
