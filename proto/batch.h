@@ -5,6 +5,7 @@
 #define PROTO_BATCH_H
 
 #include "common/span.h"
+#include "effort.h"
 #include "loss.h"
 
 #include <stdbool.h>
@@ -96,6 +97,7 @@ struct batch {
   uint64_t start_boottime_ns, end_boottime_ns;
   uint64_t start_walltime_ns, end_walltime_ns;
   struct counters counters;
+  struct effort effort; /* of the board, or nothing said */
   uint32_t module_count, target_count, thread_count, node_count, sample_count;
   const struct batch_module *modules;
   const struct batch_target *targets;

@@ -290,6 +290,7 @@ int batch_decode(struct span bytes, struct arena *arena, struct batch *ret_batch
   unpack_boot_id(&unpack, in->boot_id, batch.boot_id);
   unpack_times(&unpack, in, &batch);
   unpack_counters(&unpack, in->counters, &batch.counters);
+  unpack_effort(&unpack, in->effort, &batch.effort);
   unpack_modules(&unpack, in, &batch);
   unpack_targets(&unpack, in, &batch);
   unpack_threads(&unpack, in, &batch);

@@ -200,6 +200,7 @@ static void pack_batch(struct pack *pack, const struct batch *batch, Fleetprof__
   out->start_walltime_ns = batch->start_walltime_ns;
   out->end_walltime_ns = batch->end_walltime_ns;
   out->counters = pack_counters(pack, &batch->counters);
+  out->effort = pack_effort(pack, &batch->effort);
   check_counts(pack, batch);
   pack_modules(pack, batch, out);
   pack_targets(pack, batch, out);

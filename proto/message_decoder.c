@@ -18,26 +18,6 @@
   const type *in = unpack_message(unpack, &prefix##__descriptor, payload); \
   if (in == NULL) return
 
-static void unpack_effort(struct unpack *unpack, const Fleetprof__Effort *in, struct effort *ret) {
-  *ret = (struct effort){.rate_reason = "", .budget_state = ""};
-  if (in == NULL) return;
-  ret->asked_mhz = in->asked_mhz;
-  ret->rate_reason = unpack_text(unpack, in->rate_reason, "rate reason", LIMIT(LIMIT_NAME_BYTES));
-  ret->handler_p50_ns =
-      unpack_number(unpack, in->handler_p50_ns, "handler's median", LIMIT(COUNT_MAX));
-  ret->handler_p99_ns =
-      unpack_number(unpack, in->handler_p99_ns, "handler's 99th", LIMIT(COUNT_MAX));
-  ret->sample_ns = unpack_number(unpack, in->sample_ns, "cost of a sample", LIMIT(COUNT_MAX));
-  ret->daemon_cpu_ppm = in->daemon_cpu_ppm;
-  ret->added_cpu_ppm = in->added_cpu_ppm;
-  ret->bytes_day = unpack_number(unpack, in->bytes_day, "bytes a day", LIMIT(COUNT_MAX));
-  ret->budget_cpu_ppm = in->budget_cpu_ppm;
-  ret->budget_bytes_day =
-      unpack_number(unpack, in->budget_bytes_day, "budget of bytes", LIMIT(COUNT_MAX));
-  ret->budget_state =
-      unpack_text(unpack, in->budget_state, "budget state", LIMIT(LIMIT_NAME_BYTES));
-}
-
 static void unpack_hello(struct unpack *unpack, struct span payload, struct message *ret) {
   struct hello *hello = &ret->hello;
   UNPACK(Fleetprof__Hello, fleetprof__hello);

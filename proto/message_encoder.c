@@ -21,24 +21,6 @@ enum { PACK_ARENA_BYTES = 128 << 10 };
   if (out == NULL) return NULL;                 \
   prefix##__init(out)
 
-/* Nothing when nothing is said. */
-static Fleetprof__Effort *pack_effort(struct pack *pack, const struct effort *effort) {
-  if (effort->budget_state == NULL || effort->budget_state[0] == '\0') return NULL;
-  PACK_NEW(Fleetprof__Effort, fleetprof__effort);
-  out->asked_mhz = effort->asked_mhz;
-  out->rate_reason = pack_text(pack, effort->rate_reason, LIMIT_NAME_BYTES);
-  out->handler_p50_ns = effort->handler_p50_ns;
-  out->handler_p99_ns = effort->handler_p99_ns;
-  out->sample_ns = effort->sample_ns;
-  out->daemon_cpu_ppm = effort->daemon_cpu_ppm;
-  out->added_cpu_ppm = effort->added_cpu_ppm;
-  out->bytes_day = effort->bytes_day;
-  out->budget_cpu_ppm = effort->budget_cpu_ppm;
-  out->budget_bytes_day = effort->budget_bytes_day;
-  out->budget_state = pack_text(pack, effort->budget_state, LIMIT_NAME_BYTES);
-  return out;
-}
-
 static ProtobufCMessage *pack_hello(struct pack *pack, const struct message *message) {
   const struct hello *hello = &message->hello;
   PACK_NEW(Fleetprof__Hello, fleetprof__hello);

@@ -94,6 +94,25 @@ Fleetprof__Counters *pack_counters(struct pack *pack, const struct counters *cou
   return packed;
 }
 
+Fleetprof__Effort *pack_effort(struct pack *pack, const struct effort *effort) {
+  if (effort->budget_state == NULL || effort->budget_state[0] == '\0') return NULL;
+  Fleetprof__Effort *out = pack_array(pack, 1, sizeof *out);
+  if (out == NULL) return NULL;
+  fleetprof__effort__init(out);
+  out->asked_mhz = effort->asked_mhz;
+  out->rate_reason = pack_text(pack, effort->rate_reason, LIMIT_NAME_BYTES);
+  out->handler_p50_ns = effort->handler_p50_ns;
+  out->handler_p99_ns = effort->handler_p99_ns;
+  out->sample_ns = effort->sample_ns;
+  out->daemon_cpu_ppm = effort->daemon_cpu_ppm;
+  out->added_cpu_ppm = effort->added_cpu_ppm;
+  out->bytes_day = effort->bytes_day;
+  out->budget_cpu_ppm = effort->budget_cpu_ppm;
+  out->budget_bytes_day = effort->budget_bytes_day;
+  out->budget_state = pack_text(pack, effort->budget_state, LIMIT_NAME_BYTES);
+  return out;
+}
+
 int pack_finish(struct pack *pack, const ProtobufCMessage *message, struct buf *ret) {
   if (pack->error != 0) return pack->error;
   size_t len = protobuf_c_message_get_packed_size(message);

@@ -30,6 +30,8 @@ char *pack_text(struct pack *pack, const char *text, size_t limit_bytes);
 ProtobufCBinaryData pack_bytes(struct pack *pack, struct span bytes, size_t limit_bytes);
 Fleetprof__Label **pack_labels(struct pack *pack, const struct label *labels, size_t count);
 Fleetprof__Counters *pack_counters(struct pack *pack, const struct counters *counters);
+/* NULL when nothing is said. */
+Fleetprof__Effort *pack_effort(struct pack *pack, const struct effort *effort);
 
 /* Appends MESSAGE to RET.  Returns 0 or the first error. */
 int pack_finish(struct pack *pack, const ProtobufCMessage *message, struct buf *ret);

@@ -11,16 +11,6 @@
 
 enum { MESSAGE_SHA256_BYTES = 32 };
 
-/* What sampling costs a board and what it is held to.  Shares are of one CPU, in millionths. */
-struct effort {
-  uint32_t asked_mhz, daemon_cpu_ppm, added_cpu_ppm;  /* the last: daemon and samples */
-  uint32_t budget_cpu_ppm;                            /* 0: none */
-  uint64_t bytes_day, budget_bytes_day;               /* batches of 24 hours; 0: no budget */
-  uint64_t handler_p50_ns, handler_p99_ns, sample_ns; /* 0: not measured */
-  const char *rate_reason;                            /* asked, ctl, budget, throttled */
-  const char *budget_state;                           /* NULL, "": nothing of this was said */
-};
-
 struct hello {
   uint32_t version;
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];

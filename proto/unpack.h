@@ -54,5 +54,7 @@ void unpack_boot_id(struct unpack *unpack, ProtobufCBinaryData bytes,
 const struct label *unpack_labels(struct unpack *unpack, Fleetprof__Label **labels, size_t count);
 void unpack_counters(struct unpack *unpack, const Fleetprof__Counters *packed,
                      struct counters *ret);
+/* IN may be NULL: then RET says nothing. */
+void unpack_effort(struct unpack *unpack, const Fleetprof__Effort *in, struct effort *ret);
 
 #endif

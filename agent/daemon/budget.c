@@ -41,6 +41,14 @@
 
 enum { HOURS = 24 };
 
+/* What is told of the rate and the cost of one target. */
+struct shown {
+  uint32_t asked_mhz;
+  uint64_t sample_ns;
+  const char *reason;
+  struct ring_cost handler; /* runs 0: none was timed */
+};
+
 struct budget {
   struct cost_meter meter;
   struct pace cpu, bytes;
@@ -53,6 +61,7 @@ struct budget {
   double daemon_percent, added_percent, stuck_percent; /* averages */
   struct budget_figures told;                          /* as the collector knows them */
   uint64_t told_ns;
+  struct shown last;        /* of the target that ended last; at first what there would be */
   bool has_unheld;          /* a target whose rate is left alone */
   double hour_bytes[HOURS]; /* spooled in each of the last hours */
   uint64_t hour;            /* since the start, of the newest */
@@ -75,6 +84,7 @@ int budget_open(const struct worker *worker, struct budget **ret) {
   budget->bytes =
       pace_start(bytes_day * (1 - PURSE_BYTES_SHARE) / DAY_SECONDS, bytes_day * PURSE_BYTES_SHARE);
   budget->factor = 1;
+  budget->last = (struct shown){.asked_mhz = (uint32_t)settings->hz * 1000, .reason = "asked"};
   cost_start(&budget->meter, getppid());
   budget->start_ns = budget->look_ns = clock_monotonic_ns();
   budget->cpu_step_ns = budget->bytes_step_ns = budget->start_ns;
@@ -253,6 +263,21 @@ static const struct target *busiest_target(const struct worker *worker) {
   return busiest;
 }
 
+static struct shown show(const struct budget *budget, const struct target *target) {
+  struct shown shown = {.asked_mhz = rate_wish_mhz(target),
+                        .sample_ns = cost_sample_ns(&budget->meter, target),
+                        .reason = rate_reason(target)};
+  cost_handler(&budget->meter, target, &shown.handler);
+  return shown;
+}
+
+void budget_note_end(struct budget *budget, const struct target *target) {
+  struct ring_cost handler = budget->last.handler;
+  if (target->records == 0) return;
+  budget->last = show(budget, target);
+  if (budget->last.handler.runs == 0) budget->last.handler = handler;
+}
+
 static void find_handler(const struct worker *worker, struct ring_cost *ret) {
   struct ring_cost one;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
@@ -262,25 +287,36 @@ static void find_handler(const struct worker *worker, struct ring_cost *ret) {
   }
 }
 
+/* Until there is an average: as far as it has come. */
+static double percent_of(const struct budget *budget, double average, double spent_ns) {
+  uint64_t span_ns = budget->look_ns - budget->cpu_step_ns;
+  bool is_first = budget->is_begun && budget->added_percent <= 0 && span_ns > 0;
+  return is_first ? spent_ns / (double)span_ns * 100 : average;
+}
+
 void budget_figures(const struct worker *worker, struct budget_figures *ret) {
   const struct budget *budget = worker->budget;
+  const struct cost_spent *spent = &budget->spent;
   const struct target *busiest = busiest_target(worker);
-  *ret = (struct budget_figures){.cpu_percent = worker->settings->budget_cpu,
-                                 .bytes_day = (double)worker->settings->budget_bytes_day,
-                                 .is_given = is_given(worker->settings),
-                                 .daemon_percent = budget->daemon_percent,
-                                 .added_percent = budget->added_percent,
-                                 .cpu_fill = pace_fill(&budget->cpu),
-                                 .bytes_fill = pace_fill(&budget->bytes),
-                                 .factor = budget->factor,
-                                 .machine = budget->meter.machine,
-                                 .asked_mhz = busiest ? rate_wish_mhz(busiest)
-                                                      : (uint32_t)worker->settings->hz * 1000,
-                                 .sample_ns = busiest ? cost_sample_ns(&budget->meter, busiest) : 0,
-                                 .reason = busiest ? rate_reason(busiest) : "asked",
-                                 .spent_bytes_day = bytes_in_a_day(budget),
-                                 .state = state_of(budget, worker->settings)};
+  struct shown shown = busiest ? show(budget, busiest) : budget->last;
+  *ret = (struct budget_figures){
+      .cpu_percent = worker->settings->budget_cpu,
+      .bytes_day = (double)worker->settings->budget_bytes_day,
+      .is_given = is_given(worker->settings),
+      .daemon_percent = percent_of(budget, budget->daemon_percent, spent->daemon_ns),
+      .added_percent =
+          percent_of(budget, budget->added_percent, spent->daemon_ns + spent->samples_ns),
+      .cpu_fill = pace_fill(&budget->cpu),
+      .bytes_fill = pace_fill(&budget->bytes),
+      .factor = budget->factor,
+      .machine = budget->meter.machine,
+      .asked_mhz = shown.asked_mhz,
+      .sample_ns = shown.sample_ns,
+      .reason = shown.reason,
+      .spent_bytes_day = bytes_in_a_day(budget),
+      .state = state_of(budget, worker->settings)};
   find_handler(worker, &ret->handler);
+  if (ret->handler.runs == 0) ret->handler = budget->last.handler;
 }
 
 /* Figures drift and are told now and then; what they are about, and that there are any, is news. */

@@ -33,6 +33,9 @@ void budget_close(struct budget *budget);
 /* With every tick; looks once a second.  Sets the rates of WORKER's targets. */
 void budget_step(struct worker *worker);
 
+/* TARGET has ended: its figures stand for those of the board until there is another. */
+void budget_note_end(struct budget *budget, const struct target *target);
+
 /* How long windows are to be, ASKED_NS or more. */
 uint64_t budget_window_ns(const struct budget *budget, uint64_t asked_ns);
 
@@ -45,11 +48,11 @@ struct budget_figures {
   double cpu_fill, bytes_fill;   /* of the purses, 0 to 1 */
   double factor;                 /* of the asked rates */
   struct sample_cost machine;    /* measured at the start */
-  struct ring_cost handler;      /* of the target with the most timed runs; runs 0: none */
-  uint64_t sample_ns;            /* what one costs the target with the most samples; or 0 */
-  uint32_t asked_mhz;            /* of the target with the most samples, or the default */
-  const char *reason;            /* rate_reason of that target */
-  const char *state;             /* off, within, window, cpu, bytes, floor, threads, unheld */
+  struct ring_cost handler;      /* of a target by timer, the last that began; runs 0: none */
+  uint64_t sample_ns; /* what one costs the target with the most samples, or the last; or 0 */
+  uint32_t asked_mhz; /* of the target with the most samples, or the last, or the default */
+  const char *reason; /* rate_reason of that target */
+  const char *state;  /* off, within, window, cpu, bytes, floor, threads, unheld */
 };
 void budget_figures(const struct worker *worker, struct budget_figures *ret);
 

@@ -82,6 +82,10 @@ void hello_fill(void *context, struct hello *hello) {
   fill_effort(worker, true, &hello->effort);
 }
 
+void hello_fill_effort(void *context, struct effort *effort) {
+  fill_effort(context, false, effort);
+}
+
 void hello_fill_ping(void *context, struct ping *ping) {
   struct worker *worker = context;
   memset(ping, 0, sizeof *ping);

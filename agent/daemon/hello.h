@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's Hello and Ping (uplink.h's callbacks; CONTEXT is the worker). */
+/* What the daemon says of itself: Hello and Ping (uplink.h's callbacks), and what a batch says of
+   the cost (shipper.h's).  CONTEXT is the worker. */
 #ifndef DAEMON_HELLO_H
 #define DAEMON_HELLO_H
 
+struct effort;
 struct hello;
 struct ping;
 struct worker;
@@ -13,5 +15,6 @@ void hello_init(struct worker *worker);
 /* Strings and labels stay the worker's. */
 void hello_fill(void *context, struct hello *hello);
 void hello_fill_ping(void *context, struct ping *ping);
+void hello_fill_effort(void *context, struct effort *effort);
 
 #endif

@@ -94,7 +94,8 @@ int pipeline_open(struct worker *worker) {
   if (error) return error;
   if (keeper->output >= 0) error = profile_file_resume(keeper->output, &worker->file);
   if (error) return error;
-  worker->shipper = (struct shipper){.drain = &worker->drain, .spool = worker->spool};
+  worker->shipper = (struct shipper){
+      .drain = &worker->drain, .spool = worker->spool, .tell = hello_fill_effort, .teller = worker};
   if (keeper->output >= 0) worker->shipper.file = &worker->file;
   drain_recover(&worker->drain);
   shipper_recover(&worker->shipper);

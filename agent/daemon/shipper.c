@@ -24,6 +24,7 @@
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
+#include "targets/rate.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -38,6 +39,7 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   ret->marks = drain->has_gone_on ? MARK_WENT_ON : 0;
   if (target == NULL) return;
   ret->achieved_mhz = target_achieved_mhz(target);
+  ret->asked_mhz = rate_wish_mhz(target);
   ret->marks |= census_take_marks(target);
   if (target->stacks_cut > target->stacks_cut_told) ret->marks |= MARK_STACKS_CUT;
   target->stacks_cut_told = target->stacks_cut;
@@ -182,6 +184,9 @@ static int spool_window(struct shipper *shipper, bool is_final) {
   if (!error) {
     set_times(&batch, start_ns);
     batch.counters.final = is_final;
+    /* Of a file nobody reads what it costs. */
+    if (shipper->file == NULL && shipper->tell != NULL)
+      shipper->tell(shipper->teller, &batch.effort);
     error = spool_batch(shipper, &batch, unbooked);
   }
   if (error) counter_page_drop(drain->page, LOSS_SPOOL_ERROR, records - unbooked);

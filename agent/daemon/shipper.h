@@ -10,7 +10,9 @@
 struct shipper {
   struct drain *drain;
   struct spool *spool;
-  struct profile_file *file;     /* batches go there instead of to the spool, or NULL */
+  struct profile_file *file; /* batches go there instead of to the spool, or NULL */
+  void (*tell)(void *context, struct effort *ret); /* what is news of the cost, or NULL */
+  void *teller;                                    /* its context */
   uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
   int last_error;                /* of the last batch, 0 when it was spooled */
   uint8_t seen_modules[MODULES_MAX / 8];

@@ -7,6 +7,7 @@
    An end closes the window, so that the program is in the next answer; what its ring still keeps
    (histogram, recorder) goes with it, and the keeper drops its descriptors. */
 #include "sweep.h"
+#include "budget.h"
 #include "kept_files.h"
 #include "kept_ship.h"
 #include "run_note.h"
@@ -29,6 +30,7 @@ static void forget_target(struct worker *worker, struct target *target) {
   log_debug("target %d: ended: %llu records", (int)target->held.pid,
             (unsigned long long)target->records);
   run_note_leave(worker, target);
+  budget_note_end(worker->budget, target);
   if (target->held.kind == HOLD_TIMER)
     worker->threads_unsampled += ring_reader_unsampled(&target->ring);
   processes_forget_target(worker->processes, id);

@@ -304,6 +304,7 @@ static int describe_targets(struct window *window, window_tell *tell, void *cont
     tell(context, series[i].id, &told);
     targets[i].achieved_mhz = told.achieved_mhz;
     targets[i].marks = told.marks;
+    if (told.asked_mhz != 0) targets[i].asked_mhz = told.asked_mhz;
     if (told.sampler == NULL) continue;
     targets[i].sampler = told.sampler;
     targets[i].why = keep_text(window, told.why, LIMIT_VALUE_BYTES);

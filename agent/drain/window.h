@@ -52,9 +52,9 @@ uint64_t window_start_ns(const struct window *window); /* CLOCK_BOOTTIME; of the
 
 /* What is known of a target only as its window closes. */
 struct window_told {
-  uint32_t achieved_mhz, marks;
-  const char *sampler;         /* NULL: as the series says, and so is why */
-  char why[LIMIT_VALUE_BYTES]; /* cut there */
+  uint32_t asked_mhz, achieved_mhz, marks; /* asked 0: as it began */
+  const char *sampler;                     /* NULL: as the series says, and so is why */
+  char why[LIMIT_VALUE_BYTES];             /* cut there */
 };
 typedef void window_tell(void *context, uint32_t target, struct window_told *ret);
 

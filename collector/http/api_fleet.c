@@ -76,14 +76,14 @@ static void write_figure(struct json *json, const char *key, double value, bool 
 }
 
 static void write_cost(struct json *json, const struct effort *effort) {
-  bool is_timed = effort->handler_p50_ns > 0;
+  bool is_timed = effort->handler_p50_ns > 0, is_metered = effort->added_cpu_ppm > 0;
   json_key(json, "cost");
   json_open(json, '{');
   write_figure(json, "handler_ns_p50", (double)effort->handler_p50_ns, is_timed);
   write_figure(json, "handler_ns_p99", (double)effort->handler_p99_ns, is_timed);
   write_figure(json, "sample_ns", (double)effort->sample_ns, effort->sample_ns > 0);
-  write_figure(json, "daemon_cpu", effort->daemon_cpu_ppm / 1e6, true);
-  write_figure(json, "added_cpu", effort->added_cpu_ppm / 1e6, true);
+  write_figure(json, "daemon_cpu", effort->daemon_cpu_ppm / 1e6, is_metered);
+  write_figure(json, "added_cpu", effort->added_cpu_ppm / 1e6, is_metered);
   json_key_uint(json, "bytes_day", effort->bytes_day);
   json_close(json, '}');
 }
@@ -97,10 +97,11 @@ static void write_budget(struct json *json, const struct effort *effort) {
   json_close(json, '}');
 }
 
-/* Nulls for a board that says nothing of it: a daemon of an older version. */
+/* Nulls for a board that says nothing of it: a daemon of an older version, whose batches still tell
+   the rate that was asked for. */
 static void write_effort(struct json *json, const struct effort *effort) {
   bool is_said = effort->budget_state[0] != '\0';
-  write_figure(json, "asked_hz", effort->asked_mhz / 1000.0, is_said);
+  write_figure(json, "asked_hz", effort->asked_mhz / 1000.0, effort->asked_mhz > 0);
   json_key_string(json, "rate_reason", is_said ? effort->rate_reason : NULL);
   if (is_said) {
     write_cost(json, effort);

@@ -166,6 +166,10 @@ static void find_wanted(struct writer *writer, struct entry *entry) {
   }
 }
 
+static const char *keep_text(struct job *job, const char *text) {
+  return arena_string(&job->arena, text, strlen(text));
+}
+
 /* What the board's busiest target of this window was sampled with. */
 static void find_sampler(struct entry *entry) {
   const struct batch *batch = &entry->batch;
@@ -177,9 +181,17 @@ static void find_sampler(struct entry *entry) {
     if (records[target] > records[busiest]) busiest = target;
   }
   if (batch->target_count == 0) return;
-  const char *sampler = batch->targets[busiest].sampler;
-  entry->job->sampler = arena_string(&entry->job->arena, sampler, strlen(sampler));
+  entry->job->sampler = keep_text(entry->job, batch->targets[busiest].sampler);
+  entry->job->asked_mhz = batch->targets[busiest].asked_mhz;
   entry->job->achieved_mhz = batch->targets[busiest].achieved_mhz;
+}
+
+/* Its strings are the batch's, which goes. */
+static void keep_effort(struct entry *entry) {
+  struct effort *effort = &entry->job->effort;
+  *effort = entry->batch.effort;
+  effort->rate_reason = keep_text(entry->job, effort->rate_reason);
+  effort->budget_state = keep_text(entry->job, effort->budget_state);
 }
 
 static void settle_entry(struct writer *writer, struct entry *entry, enum store_outcome outcome) {
@@ -197,6 +209,7 @@ static void settle_entry(struct writer *writer, struct entry *entry, enum store_
   job->counters = entry->batch.counters;
   job->is_noted = true;
   find_sampler(entry);
+  keep_effort(entry);
   find_wanted(writer, entry); /* of a duplicate too: its first ack, and wish, may have been lost */
 }
 
@@ -264,7 +277,9 @@ static int note(struct writer *writer, const struct job *job) {
   if (job->kind == JOB_BATCH) {
     seen.clock = job->clock;
     seen.sampler = job->sampler;
+    seen.asked_mhz = job->asked_mhz;
     seen.achieved_mhz = job->achieved_mhz;
+    seen.effort = said_effort(&job->effort);
   }
   return store_board_seen(writer->parts.store, &seen);
 }

@@ -9,6 +9,8 @@
 #include "label_text.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char seen_sql[] =
     "INSERT INTO board(name,arch,kernel,version,sampler,clock,achieved_mhz,labels,"
@@ -24,15 +26,19 @@ static const char seen_sql[] =
 
 static const char effort_sql[] = "INSERT OR REPLACE INTO board_effort(board,text) VALUES(?,?)";
 
+static const char effort_of_sql[] = "SELECT text FROM board_effort WHERE board=?";
+
 int board_table_open(sqlite3 *db, struct board_table *ret) {
   int error = db_exec(db, BOARD_TABLE_EFFORT);
   if (error == 0) error = db_prepare(db, seen_sql, &ret->seen);
-  return error == 0 ? db_prepare(db, effort_sql, &ret->effort) : error;
+  if (error == 0) error = db_prepare(db, effort_sql, &ret->effort);
+  return error == 0 ? db_prepare(db, effort_of_sql, &ret->effort_of) : error;
 }
 
 void board_table_close(struct board_table *table) {
   sqlite3_finalize(table->seen);
   sqlite3_finalize(table->effort);
+  sqlite3_finalize(table->effort_of);
   buf_fini(&table->labels);
 }
 
@@ -44,6 +50,38 @@ static int keep_effort(struct board_table *table, uint64_t id, const struct effo
   db_bind_u64(table->effort, 1, id);
   db_bind_text(table->effort, 2, text);
   return db_run(table->effort);
+}
+
+/* What is known of board ID, its strings in RET_TEXT, to be freed; empty when nothing is. */
+static int read_effort(struct board_table *table, uint64_t id, struct effort *ret,
+                       char **ret_text) {
+  db_bind_u64(table->effort_of, 1, id);
+  int row = db_step(table->effort_of);
+  *ret_text = strdup(row == 1 ? db_text(table->effort_of, 0) : "");
+  int error = row == 1 ? db_run(table->effort_of) : row;
+  if (*ret_text == NULL) error = -ENOMEM;
+  if (error == 0) effort_text_decode(*ret_text, ret);
+  return error;
+}
+
+/* Each batch says what its busiest target was asked for; the rest is said when it is news. */
+static int keep_asked(struct board_table *table, uint64_t id, uint32_t asked_mhz) {
+  struct effort effort;
+  char *text;
+  int error = read_effort(table, id, &effort, &text);
+  if (error == 0 && effort.asked_mhz != asked_mhz) {
+    effort.asked_mhz = asked_mhz;
+    error = keep_effort(table, id, &effort);
+  }
+  free(text);
+  return error;
+}
+
+static int keep_cost(struct board_table *table, uint64_t id, const struct store_board_seen *seen) {
+  if (seen->effort == NULL) return seen->asked_mhz ? keep_asked(table, id, seen->asked_mhz) : 0;
+  struct effort effort = *seen->effort;
+  if (seen->asked_mhz != 0) effort.asked_mhz = seen->asked_mhz;
+  return keep_effort(table, id, &effort);
 }
 
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
@@ -63,7 +101,7 @@ int board_table_seen(struct board_table *table, const struct store_board_seen *s
   if (row == 0) return -EIO;
   uint64_t id = db_u64(table->seen, 0);
   int error = db_run(table->seen); /* to its end, which is when the row is written for good */
-  if (error == 0 && seen->effort != NULL) error = keep_effort(table, id, seen->effort);
+  if (error == 0) error = keep_cost(table, id, seen);
   if (error == 0) *ret_id = id;
   return error;
 }

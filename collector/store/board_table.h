@@ -20,7 +20,7 @@
   "CREATE TABLE IF NOT EXISTS board_effort(board INTEGER PRIMARY KEY, text TEXT NOT NULL);"
 
 struct board_table {
-  sqlite3_stmt *seen, *effort;
+  sqlite3_stmt *seen, *effort, *effort_of;
   struct buf labels;
 };
 

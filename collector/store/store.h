@@ -49,6 +49,7 @@ int store_append(struct store *store, struct store_append *batches, size_t count
 struct store_board_seen {
   const char *board;
   const char *arch, *kernel, *version, *sampler;
+  uint32_t asked_mhz; /* beside achieved_mhz; goes before what EFFORT says of it */
   uint32_t achieved_mhz;
   uint32_t label_count;
   const struct label *labels;

@@ -6,12 +6,17 @@ if [ "$(id -u)" = 0 ]; then again_as_ordinary; exit; fi
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
+hz=99
 for sampler in perf timer; do
-  run --service "user-$sampler" --sampler $sampler --hz 199 -- "$targets/truth" 2 >"$W/truth" || fail "$sampler: ended with $?"
+  hz=$((hz + 100))
+  run --service "user-$sampler" --sampler $sampler --hz $hz -- "$targets/truth" 2 >"$W/truth" || fail "$sampler: ended with $?"
   named=$(profile "{service=\"user-$sampler\"}" \
     | json "sum(f['self'] for f in d['functions'] if f['name'] in ('alpha_sixty', 'beta_thirty', 'gamma_ten')) / d['total']")
   /usr/bin/python3 -c "import sys; sys.exit($named < .9)" || fail "$sampler: only $named in the three functions"
   [ "$(api boards | json "d['boards'][0]['sampler'] == '$sampler' and d['boards'][0]['achieved_hz'] > 50")" = yes ] \
     || fail "$sampler: the board does not say it: $(api boards)"
+  # A run of two seconds is over before the next ping: its batch says what was asked and what it costs.
+  [ "$(api boards | json "(lambda b: b['asked_hz'] == $hz and b['rate_reason'] == 'asked' and b['cost']['sample_ns'] > 0 and b['cost']['added_cpu'] > 0)(d['boards'][0])")" = yes ] \
+    || fail "$sampler: asked for $hz: $(api boards)"
   say "$sampler: uid $(id -u), perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid): $named of the weight in the three functions"
 done

@@ -29,6 +29,7 @@ static void on_file(void *context, struct span id, const char *path, const char 
 
 static void achieved(void *context, uint32_t target, struct window_told *ret) {
   (void)context;
+  ret->asked_mhz = target == 4 ? 250000 : 0;
   ret->achieved_mhz = target * 1000;
 }
 
@@ -92,6 +93,8 @@ static void one_name_in_two_targets_is_two_threads(void **state) {
   assert_int_equal(batch.thread_count, 3);
   assert_int_equal(batch.targets[0].achieved_mhz, 3000);
   assert_int_equal(batch.targets[1].achieved_mhz, 4000);
+  assert_int_equal(batch.targets[0].asked_mhz, 99000); /* as it began */
+  assert_int_equal(batch.targets[1].asked_mhz, 250000);
   assert_int_equal(batch.node_count, 1);
 }
 

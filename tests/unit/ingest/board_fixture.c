@@ -124,6 +124,7 @@ struct envelope pack(const struct content *content, struct buf *raw, struct buf 
   struct batch_target target = {.service = "thing",
                                 .exe = "/usr/bin/thing",
                                 .sampler = "perf",
+                                .asked_mhz = 199000,
                                 .achieved_mhz = 98765,
                                 .why = ""};
   struct batch_thread thread = {.name = "main"};
@@ -132,6 +133,7 @@ struct envelope pack(const struct content *content, struct buf *raw, struct buf 
   struct batch batch = {.start_boottime_ns = clock_boottime_ns() - NS_PER_SECOND,
                         .end_boottime_ns = clock_boottime_ns(),
                         .counters = {.run = content->run, .produced = content->produced},
+                        .effort = {.asked_mhz = 1, .sample_ns = 61, .budget_state = "within"},
                         .module_count = 1,
                         .target_count = 1,
                         .thread_count = 1,
@@ -184,6 +186,8 @@ static int on_board(void *context, const struct store_board *board) {
   figures->stored = board->stored;
   figures->pending = board->pending;
   figures->achieved_mhz = board->achieved_mhz;
+  figures->asked_mhz = board->effort.asked_mhz;
+  figures->sample_ns = board->effort.sample_ns;
   snprintf(figures->sampler, sizeof figures->sampler, "%s", board->sampler);
   snprintf(figures->clock, sizeof figures->clock, "%s", board->clock);
   return 0;

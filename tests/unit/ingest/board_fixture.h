@@ -72,7 +72,8 @@ void assert_ends(struct peer *board);
 struct board_figures {
   const char *name;
   uint64_t produced, stored, pending;
-  uint32_t achieved_mhz;
+  uint32_t achieved_mhz, asked_mhz;
+  uint64_t sample_ns;
   char sampler[32], clock[32];
 };
 struct board_figures figures_of(const char *name);

@@ -242,6 +242,8 @@ static void pings_are_answered_and_keep_the_books(void **state) {
   assert_int_equal(figures.pending, 8);
   assert_string_equal(figures.sampler, "perf"); /* the batch is newer than the ping */
   assert_int_equal(figures.achieved_mhz, 98765);
+  assert_int_equal(figures.asked_mhz, 199000); /* of the same target as what was achieved */
+  assert_int_equal(figures.sample_ns, 61);
   peer_close(&peer);
 }
 

@@ -120,6 +120,10 @@ static void expect_round_trip(const struct batch *batch) {
   assert_true(batch->end_walltime_ns == decoded.end_walltime_ns);
   assert_memory_equal(&batch->counters, &decoded.counters, offsetof(struct counters, final));
   assert_int_equal(batch->counters.final, decoded.counters.final);
+  bool has_effort = batch->effort.budget_state != NULL;
+  assert_string_equal(decoded.effort.budget_state, has_effort ? "within" : "");
+  assert_string_equal(decoded.effort.rate_reason, has_effort ? "asked" : "");
+  assert_int_equal(decoded.effort.sample_ns, has_effort ? batch->effort.sample_ns : 0);
   expect_same_names(batch, &decoded);
   expect_same_samples(batch, &decoded);
   assert_true(batch_record_count(batch) == batch_record_count(&decoded));

@@ -30,6 +30,27 @@ static void what_a_board_says_of_itself_is_kept_and_only_added_to(void **state) 
   assert_int_equal(board.last_seen_ms, NOON_MS + 5);
 }
 
+static void a_batch_says_what_was_asked_beside_what_is_known_of_the_cost(void **state) {
+  struct world *world = *state;
+  const struct effort effort = {.asked_mhz = 99000, .sample_ns = 2800, .budget_state = "within"};
+  struct store_board_seen seen = {.board = "b1", .asked_mhz = 199000, .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  struct store_board board = board_of(world->store, "b1");
+  assert_int_equal(board.effort.asked_mhz, 199000); /* and no cost is known */
+  assert_int_equal(board.effort.sample_ns, 0);
+  seen = (struct store_board_seen){.board = "b1", .effort = &effort, .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  assert_int_equal(board_of(world->store, "b1").effort.asked_mhz, 99000);
+  seen = (struct store_board_seen){.board = "b1", .asked_mhz = 499000, .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  board = board_of(world->store, "b1");
+  assert_int_equal(board.effort.asked_mhz, 499000);
+  assert_int_equal(board.effort.sample_ns, 2800);
+  seen.effort = &effort; /* of another target than the batch's busiest */
+  assert_int_equal(store_board_seen(world->store, &seen), 0);
+  assert_int_equal(board_of(world->store, "b1").effort.asked_mhz, 499000);
+}
+
 static void the_books_close_over_batches_pings_and_refusals(void **state) {
   struct world *world = *state;
   struct counters counters = {
@@ -99,6 +120,7 @@ static void runs_over_the_limit_are_folded_and_still_in_the_books(void **state) 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_a_board_says_of_itself_is_kept_and_only_added_to),
+      TEST(a_batch_says_what_was_asked_beside_what_is_known_of_the_cost),
       TEST(the_books_close_over_batches_pings_and_refusals),
       TEST(losses_stand_at_the_time_of_their_batch),
       TEST(runs_over_the_limit_are_folded_and_still_in_the_books),

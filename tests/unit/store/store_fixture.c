@@ -84,6 +84,7 @@ static int keep_board(void *context, const struct store_board *board) {
   wanted->last_seen_ms = board->last_seen_ms;
   wanted->achieved_mhz = board->achieved_mhz;
   wanted->effort.asked_mhz = board->effort.asked_mhz;
+  wanted->effort.sample_ns = board->effort.sample_ns;
   wanted->label_count = board->label_count;
   memcpy(wanted->dropped, board->dropped, sizeof wanted->dropped);
   return 0;
