@@ -9,7 +9,7 @@
 #define LOSS_REASONS(X)                                                                            \
   X(RING_FULL, "ring_full")         /* the daemon was too slow for the ring */                     \
   X(REENTRY, "reentry")             /* a signal inside the handler */                              \
-  X(WORKER_KILLED, "worker_killed") /* drained, but not yet spooled when the worker died */        \
+  X(WORKER_KILLED, "worker_killed") /* in the window of a worker that died, or of its events */    \
   X(WINDOW_FULL, "window_full")     /* more stacks in one window than a batch may hold */          \
   X(SPOOL_FULL, "spool_full")       /* oldest batches made room for newer ones */                  \
   X(SPOOL_ERROR, "spool_error")     /* the disk refused the batch */                               \

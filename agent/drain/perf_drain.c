@@ -14,6 +14,7 @@
 
    Then each CPU is booked on its own (drain.c), with what its records added to the books. */
 #include "drain_parts.h"
+#include "perf_owner.h"
 
 #include "perf/perf_record.h"
 #include "proto/limits.h"
@@ -169,17 +170,23 @@ static bool weigh(struct target *target, uint32_t event, struct perf_record *rec
   return record->sample.period_ns != 0;
 }
 
+static void add_ownerless(struct drain *drain, struct counters *tally) {
+  if (!perf_owner_may_have_died(drain)) {
+    drain_add_bad(drain, tally);
+    return;
+  }
+  tally->produced++;
+  tally->dropped[LOSS_WORKER_KILLED]++;
+}
+
 static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
   struct counters *tally = &piece->tally;
   struct perf_record record;
-  uint64_t id;
-  const struct perf_regs *pair = NULL;
+  struct perf_owner owner = {.target = NULL};
   /* What a sample holds is its event's matter, and events of all kinds write into one ring. */
-  if (perf_record_is_sample(bytes, &id)) {
-    const struct target *owner = targets_find_event(drain->targets, id, NULL);
-    if (owner != NULL && is_pair(owner)) pair = &perf_regs;
-  }
-  if (perf_record_decode(bytes, pair, &record) < 0) {
+  bool is_sample = perf_owner_of_sample(drain, bytes, &owner);
+  bool has_pair = owner.target != NULL && is_pair(owner.target);
+  if (perf_record_decode(bytes, has_pair ? &perf_regs : NULL, &record) < 0) {
     drain_add_bad(drain, tally);
     return;
   }
@@ -188,12 +195,13 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
     tally->dropped[LOSS_RING_FULL] += record.lost.count;
     return;
   }
-  uint32_t event = 0;
-  struct target *target = targets_find_event(drain->targets, record.id, &event);
-  if (record.kind == PERF_RECORD_KIND_SAMPLE && target == NULL) drain_add_bad(drain, tally);
-  if (target == NULL) return;
-  bool is_sample = record.kind == PERF_RECORD_KIND_SAMPLE;
-  if (is_sample && !weigh(target, event, &record, piece->tail + piece->at)) return;
+  if (!is_sample) perf_owner_of_record(drain, &record, &owner);
+  struct target *target = owner.target;
+  if (target == NULL) {
+    if (is_sample) add_ownerless(drain, tally);
+    return;
+  }
+  if (is_sample && !weigh(target, owner.event, &record, piece->tail + piece->at)) return;
   if (target->held.kind == HOLD_BOARD && record.kind != PERF_RECORD_KIND_THROTTLE) {
     board_drain_record(drain, target, &record, tally);
   } else if (is_sample) {

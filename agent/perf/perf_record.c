@@ -19,7 +19,8 @@
 enum {
   HEADER_BYTES = 8,
   TRAILER_BYTES = 32,      /* pid tid, time, stream, identifier */
-  SAMPLE_TIME_OFFSET = 32, /* header, identifier, ip, pid tid */
+  SAMPLE_PID_OFFSET = 24,  /* header, identifier, ip */
+  SAMPLE_TIME_OFFSET = 32, /* pid tid */
   MMAP_FIELDS_BYTES = 32,  /* pid tid, addr, len, pgoff */
   MMAP2_FIELDS_BYTES = 64, /* and maj min, ino, generation, prot flags */
 };
@@ -234,9 +235,11 @@ static int decode_by_type(const struct perf_event_header *header, struct span bo
   }
 }
 
-bool perf_record_is_sample(struct span record, uint64_t *ret_id) {
-  if (record.len < HEADER_BYTES + 8 || read_header(record).type != PERF_RECORD_SAMPLE) return false;
+bool perf_record_is_sample(struct span record, uint64_t *ret_id, int32_t *ret_pid) {
+  if (record.len < SAMPLE_TIME_OFFSET || read_header(record).type != PERF_RECORD_SAMPLE)
+    return false;
   *ret_id = read_u64(record.data + HEADER_BYTES);
+  *ret_pid = (int32_t)read_u32(record.data + SAMPLE_PID_OFFSET);
   return true;
 }
 

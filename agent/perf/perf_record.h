@@ -64,8 +64,9 @@ size_t perf_record_size(struct span bytes);
 /* Returns the time of a whole record, 0 when it carries none.  Pure. */
 uint64_t perf_record_time(struct span record);
 
-/* True when the whole RECORD is a sample; its event's id is then in RET_ID.  Pure. */
-bool perf_record_is_sample(struct span record, uint64_t *ret_id);
+/* True when the whole RECORD is a sample; of which event and process is then in RET_ID and RET_PID.
+   Pure. */
+bool perf_record_is_sample(struct span record, uint64_t *ret_id, int32_t *ret_pid);
 
 /* Decodes one whole RECORD; of a sample PAIR says where it has the link register, NULL: it is a
    stack.  Returns 0, or -EBADMSG when its fields do not fit into it.  Pure. */

@@ -40,10 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
       .mask = 1, .count = 1, .lr = PERF_REGS_NO_LR, .stack_bytes = 8, .address_mask = UINT64_MAX};
   struct span rest = span_of(data, len), bytes;
   uint64_t id;
+  int32_t pid;
   for (size_t size; (size = perf_record_size(rest)) != 0;) {
     span_take(&rest, size, &bytes);
     perf_record_time(bytes);
-    perf_record_is_sample(bytes, &id);
+    perf_record_is_sample(bytes, &id, &pid);
     decode(bytes, NULL);
     decode(bytes, &with_lr);
     decode(bytes, &with_stack);

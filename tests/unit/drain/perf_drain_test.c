@@ -7,11 +7,13 @@
 
 #include <linux/perf_event.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -307,6 +309,54 @@ static void a_sample_of_nobodys_event_is_a_bad_record(void **state) {
   assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], 1);
 }
 
+/* Gives the newest sample of CPU 0 the event 99, that nobody has. */
+static void orphan(uint64_t at) {
+  fakes[0]->data[at + 8] = 99;
+}
+
+static void a_sample_of_an_event_that_is_no_more_is_its_processs(void **state) {
+  (void)state;
+  mmap2(1, 5, PARENT, 0x1000);
+  sample(0, 10, PARENT, 0x1800);
+  orphan(0);
+  assert_int_equal(drain_run(&drain), 1);
+  assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], 0);
+  assert_int_equal(window_records(window), 1);
+  assert_int_equal(target->residual.sampled_ns, 1000);
+}
+
+static void a_new_worker_finds_the_target_of_such_a_sample_by_its_parents(void **state) {
+  (void)state;
+  pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  target->held.pid = getpid();
+  target->held.is_apart = target->is_restored = true;
+  sample(0, 10, (uint32_t)child, 0x1800);
+  orphan(0);
+  drain_run(&drain);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  assert_int_equal(counter_page_books(page)->dropped[LOSS_BAD_RECORD], 0);
+  assert_int_equal(target->records, 1);
+}
+
+static void what_nobody_owns_after_a_kill_was_lost_with_the_worker(void **state) {
+  (void)state;
+  target->held.is_apart = target->is_restored = true;
+  for (unsigned i = 0; i < 3; i++) {
+    uint64_t at = fakes[0]->page.data_head;
+    sample(0, 10 + i, CHILD, 0x1800); /* a process that has long ended */
+    orphan(at);
+    drain_run(&drain); /* the first one empties the dead worker's rings */
+  }
+  const struct counters *books = counter_page_books(page);
+  assert_int_equal(books->dropped[LOSS_WORKER_KILLED], 1);
+  assert_int_equal(books->dropped[LOSS_BAD_RECORD], 2);
+}
+
 static void a_broken_record_costs_what_follows_it_in_its_ring_only(void **state) {
   (void)state;
   sample(0, 10, PARENT, 0x1800);
@@ -357,6 +407,9 @@ int main(void) {
       TEST(records_that_wrap_around_the_end_are_whole),
       TEST(lost_records_are_produced_and_dropped),
       TEST(a_sample_of_nobodys_event_is_a_bad_record),
+      TEST(a_sample_of_an_event_that_is_no_more_is_its_processs),
+      TEST(a_new_worker_finds_the_target_of_such_a_sample_by_its_parents),
+      TEST(what_nobody_owns_after_a_kill_was_lost_with_the_worker),
       TEST(a_broken_record_costs_what_follows_it_in_its_ring_only),
       TEST(times_that_run_backwards_do_not_stop_the_drain),
       TEST(a_samples_weight_that_the_window_refused_stays_in_the_rest),

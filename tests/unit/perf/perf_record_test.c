@@ -132,8 +132,9 @@ static void put_pair_sample(struct writer *w, uint64_t abi, unsigned words, uint
 static void assert_pair(struct writer *w, const struct perf_regs *pair, uint64_t lr) {
   struct perf_record record;
   uint64_t id = 0;
+  int32_t pid = 0;
   struct span bytes = end(w, PERF_RECORD_SAMPLE, 0);
-  assert_true(perf_record_is_sample(bytes, &id));
+  assert_true(perf_record_is_sample(bytes, &id, &pid));
   assert_int_equal(id, 42);
   assert_int_equal(perf_record_decode(bytes, pair, &record), 0);
   assert_int_equal(record.time, 777);
