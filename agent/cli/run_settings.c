@@ -41,7 +41,7 @@ static const struct option rows[] = {
     {"counter-bytes", 0, "BYTES", NULL, "How", "histogram: 1, 2 or 4; 4 unless given",
      OPTION_STRING, OFFSET(collect.counter_bytes)},
     {"last", 0, "N", NULL, "How",
-     "recorder: room for samples of each thread, less one once it wraps; 1023 unless given",
+     "recorder: the last samples of each thread, at least so many; 1022 unless given",
      OPTION_STRING, OFFSET(collect.last)},
     {"state", 0, "DIR", NULL, "Where to",
      "the board's directory: its daemon, key, certificate and spool", OPTION_PATH, OFFSET(state)},

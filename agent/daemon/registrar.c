@@ -234,7 +234,7 @@ static const char *size_ring(struct worker *worker, const struct intake_packet *
   if (held->collect != RING_RECORDER)
     timer_ring_size(held, worker->targets.ring_bytes);
   else if (packet->request->last > RECORDER_VALUES_MAX)
-    return "a recorder keeps 131071 values of a thread at most";
+    return "a recorder keeps 131070 values of a thread at most";
   else
     timer_ring_size_recorder(held, packet->request->last, worker->targets.ring_bytes);
   return NULL;

@@ -26,15 +26,16 @@
 enum {
   RECORDER_OFFSET = IMAGE_OFFSET + IMAGE_BYTES,
   RECORDER_VALUES_MIN = 3,
-  RECORDER_VALUES_DEFAULT = 1023, /* a thread: ten seconds at 99 Hz; one less than a power of two */
-  RECORDER_VALUES_MAX = (1 << 17) - 1,
+  RECORDER_VALUES_DEFAULT = 1022, /* a thread: ten seconds at 99 Hz; two less than a power of two */
+  RECORDER_VALUES_MAX = (1 << 17) - 2,
   RECORDER_SLOT_BYTES_MIN = 8 * (RECORDER_VALUES_MIN + 1),
 };
 
-/* Data bytes of a slot that keeps at least VALUES (at most RECORDER_VALUES_MAX) of them. */
+/* Data bytes of a slot that keeps at least VALUES (at most RECORDER_VALUES_MAX) of them, also after
+   it has come round: then the zero between new and old takes one of the N places. */
 static inline uint32_t recorder_slot_bytes(uint32_t values) {
   uint32_t bytes = RECORDER_SLOT_BYTES_MIN;
-  while (bytes < RING_SLOT_BYTES_MAX && bytes / 8 - 1 < values) bytes *= 2;
+  while (bytes < RING_SLOT_BYTES_MAX && bytes / 8 - 2 < values) bytes *= 2;
   return bytes;
 }
 

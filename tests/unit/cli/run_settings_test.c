@@ -150,7 +150,7 @@ static void each_collect_mode_takes_its_own_sizes(void **state) {
     REFUSED("--bin-bytes: '", "--collect=histogram", "--bin-bytes", bins[i], "true");
   REFUSED("--counter-bytes: '3'", "--collect=histogram", "--counter-bytes", "3", "true");
   REFUSED("--last: '2'", "--collect=recorder", "--last", "2", "true");
-  REFUSED("--last: '131072'", "--collect=recorder", "--last", "131072", "true");
+  REFUSED("--last: '131071'", "--collect=recorder", "--last", "131071", "true");
 }
 
 static void a_size_of_another_mode_is_refused_unless_inherited(void **state) {

@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 
 enum {
-  PLACES = 7,
-  LAST = PLACES - 1, /* a recorder that has come round keeps one less: the zero takes a place */
+  LAST = 6, /* of 7 places: in a recorder that has come round the zero takes one */
   KILLS = 60
 };
 
@@ -27,7 +26,7 @@ static size_t ring_bytes;
 static int make(void **state) {
   (void)state;
   struct hold_target held = {.collect = RING_RECORDER};
-  timer_ring_size_recorder(&held, PLACES, 0);
+  timer_ring_size_recorder(&held, LAST, 0);
   if (kept_make(held) != 0) return -1;
   const struct hold_entry *entry = kept.held.entries[0];
   ring_bytes = (size_t)timer_ring_bytes(&entry->target);

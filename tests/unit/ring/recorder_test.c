@@ -165,6 +165,32 @@ static void what_is_read_is_always_the_last_values_in_order(void **state) {
   assert_int_equal(recorder_reader_log(&f.reader, 1, words, &log), -ENOENT);
 }
 
+static void keeps(uint32_t asked) {
+  uint32_t bytes = recorder_slot_bytes(asked), places = bytes / 8 - 1, place = 0;
+  struct ring_slot *slot = calloc(1, RING_SLOT_HEADER_BYTES + (size_t)bytes);
+  uint64_t *words = malloc(bytes);
+  struct recorder_log log;
+  assert_non_null(slot);
+  assert_non_null(words);
+  for (uint64_t value = 1; value <= 2ULL * places + 2; value++) {
+    recorder_writer_put(slot, bytes, value, &place);
+    memcpy(words, words_of(slot), bytes);
+    assert_int_equal(recorder_log_order(words, places, &log), 0);
+    assert_true(log.count >= (value < asked ? value : asked));
+  }
+  free(words);
+  free(slot);
+}
+
+static void a_slot_keeps_as_many_as_were_asked_for_at_any_time(void **state) {
+  (void)state;
+  for (uint32_t asked = RECORDER_VALUES_MIN; asked < 40; asked++) keeps(asked);
+  keeps(127);
+  keeps(RECORDER_VALUES_DEFAULT);
+  assert_int_equal(recorder_slot_bytes(RECORDER_VALUES_DEFAULT), 8192);
+  assert_int_equal(recorder_slot_bytes(RECORDER_VALUES_MAX), RING_SLOT_BYTES_MAX);
+}
+
 /* The stores of one put, done by hand one after the other: a kill may come after each. */
 static void a_crash_between_the_stores_costs_old_values_only(void **state) {
   (void)state;
@@ -297,6 +323,7 @@ int main(void) {
       CLAIM(a_slot_of_three_goes_round),
       CLAIM(each_layout_is_read_oldest_first),
       CLAIM(what_is_read_is_always_the_last_values_in_order),
+      CLAIM(a_slot_keeps_as_many_as_were_asked_for_at_any_time),
       CLAIM(a_crash_between_the_stores_costs_old_values_only),
       CLAIM(a_killed_writer_leaves_its_last_values_in_order),
       CLAIM(a_place_from_nowhere_stays_in_the_slot),
