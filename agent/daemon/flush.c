@@ -8,10 +8,10 @@
    it asks for their debug files a moment later, and whoever looks at the profile next should find
    names.  So the wait goes on for SETTLE_NS and then until no file is on its way, within the same
    deadline; samples that are acked by then are reported as acked whatever became of the files. */
+#include "flush.h"
 #include "intake.h"
 #include "run_note.h"
 #include "sweep.h"
-#include "worker.h"
 
 #include "common/clock.h"
 

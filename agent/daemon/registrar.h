@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What registrar.c (rings) and registrar_perf.c (events) share; what they serve is in worker.h. */
+/* Who comes to be sampled: rings (registrar.c), events (registrar_perf.c), and what both need. */
 #ifndef DAEMON_REGISTRAR_H
 #define DAEMON_REGISTRAR_H
 
 #include "intake.h"
 #include "worker.h"
+
+/* Serve TARGET, a program with the agent in it that wants a ring; PERF, a run with its events;
+   NOTE, what a run has chosen.  Each answers its caller. */
+void registrar_on_target(struct worker *worker, struct intake_packet *packet);
+void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
+void registrar_on_note(struct worker *worker, struct intake_packet *packet);
 
 /* Why nothing is registered while the kill-switch file is there. */
 extern const char registrar_kill_reason[];

@@ -3,6 +3,8 @@
 #ifndef DAEMON_RUN_NOTE_H
 #define DAEMON_RUN_NOTE_H
 
+#include "intake/intake_format.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,7 +12,25 @@
 struct intake_packet;
 struct target;
 struct worker;
-struct worker_note;
+
+/* One `run`: what it chose for its program and why, and how much of its CPU time the
+   targets of its tree explain. */
+struct worker_note {
+  uint32_t serial; /* 0: free */
+  uint32_t outer;  /* the note of the run that this one is part of, or 0 */
+  int32_t pid;
+  uint32_t target; /* id under which its rest is reported */
+  uint32_t uid, asked_mhz, collect;
+  uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
+  bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
+  uint64_t explained_ns;          /* by targets that have ended */
+  uint64_t samples;               /* of targets that have ended */
+  char sampler[16];
+  char service[INTAKE_SERVICE_BYTES];
+  char labels[INTAKE_LABELS_BYTES];
+  char exe[INTAKE_PATH_BYTES];
+  char why[INTAKE_WHY_BYTES];
+};
 
 /* Notes that PACKET's program runs by SAMPLER. */
 void run_note_add(struct worker *worker, const struct intake_packet *packet, const char *sampler);

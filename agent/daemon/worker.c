@@ -21,6 +21,7 @@
 #include "kept_ship.h"
 #include "ladder.h"
 #include "pipeline.h"
+#include "registrar.h"
 #include "run_note.h"
 #include "status.h"
 #include "sweep.h"

@@ -3,52 +3,26 @@
 #ifndef DAEMON_WORKER_H
 #define DAEMON_WORKER_H
 
+#include "flush.h"
+#include "run_note.h"
+#include "shipper.h"
+
 #include "drain/drain.h"
 #include "keeper/keeper.h"
-#include "shipper.h"
 #include "uplink/uplink.h"
+
 #include <sys/utsname.h>
 
 struct budget;
 struct event;
 struct event_base;
 struct intake;
-struct intake_connection;
-struct intake_packet;
 
 enum {
-  WORKER_NOTES_MAX = 64,
-  WORKER_FLUSHES_MAX = 64,
-  WORKER_EXIT_DONE = 0,   /* the daemon ends */
-  WORKER_EXIT_FAILED = 1, /* start another */
-};
-
-/* One `run`: what it chose for its program and why, and how much of its CPU time the
-   targets of its tree explain. */
-struct worker_note {
-  uint32_t serial; /* 0: free */
-  uint32_t outer;  /* the note of the run that this one is part of, or 0 */
-  int32_t pid;
-  uint32_t target; /* id under which its rest is reported */
-  uint32_t uid, asked_mhz, collect;
-  uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
-  bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
-  uint64_t explained_ns;          /* by targets that have ended */
-  uint64_t samples;               /* of targets that have ended */
-  char sampler[16];
-  char service[INTAKE_SERVICE_BYTES];
-  char labels[INTAKE_LABELS_BYTES];
-  char exe[INTAKE_PATH_BYTES];
-  char why[INTAKE_WHY_BYTES];
-};
-
-/* A caller that waits until what was drained is with the collector. */
-struct worker_flush {
-  struct intake_connection *connection; /* NULL: free */
-  uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
-  uint64_t seq;                         /* of its last batch */
-  bool has_samples;
-  uint64_t samples; /* of the caller's run */
+  WORKER_NOTES_MAX = 64,   /* runs that are remembered */
+  WORKER_FLUSHES_MAX = 64, /* callers that wait at once */
+  WORKER_EXIT_DONE = 0,    /* the daemon ends */
+  WORKER_EXIT_FAILED = 1,  /* start another */
 };
 
 struct worker {
@@ -90,15 +64,5 @@ int worker_run(struct keeper *keeper);
 
 /* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);
-
-/* registrar.c: TARGET and NOTE; registrar_perf.c: PERF. */
-void registrar_on_target(struct worker *worker, struct intake_packet *packet);
-void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
-void registrar_on_note(struct worker *worker, struct intake_packet *packet);
-
-/* flush.c: FLUSH. */
-void flush_on_request(struct worker *worker, struct intake_packet *packet);
-void flush_forget(struct worker *worker, const struct intake_connection *connection);
-unsigned flush_check(struct worker *worker); /* answers those that are done; how many still wait */
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef DRAIN_UNLOADS_H
 #define DRAIN_UNLOADS_H
 
-#include "targets/process_maps.h"
+#include "targets/processes.h"
 #include "targets/targets.h"
 
 /* To be asked before a slot is looked at. */

@@ -3,7 +3,7 @@
 #ifndef TARGETS_PROCESS_MAPS_H
 #define TARGETS_PROCESS_MAPS_H
 
-#include "processes.h"
+#include "process_entry.h"
 
 /* Puts MAP in its place; what it overlaps gives way.  Beyond PROCESS_MAPS_MAX it is left out. */
 void process_maps_insert(struct process *process, const struct process_map *map);
@@ -12,12 +12,6 @@ void process_maps_insert(struct process *process, const struct process_map *map)
    old ones in place; -ESRCH when the text is empty. */
 int process_maps_read(struct modules *modules, struct process *process, int maps_fd);
 
-/* Reads the mappings (and thread names at their next use) again, at most once a second.  Returns
-   true when they were read. */
-bool process_refresh(struct processes *processes, struct process *process, int maps_fd);
-/* Reads the mappings again, now.  UNLOADS: what the ring says at this moment. */
-void process_read_maps(struct processes *processes, struct process *process, int maps_fd,
-                       uint32_t unloads);
 /* PROCESS was forked from FIRST and has no mappings any more: it had these. */
 void process_copy_maps(struct process *process, const struct process *first);
 /* Of PROCESS's mappings only those are steady that are so in FIRST, where it was forked from. */

@@ -23,12 +23,6 @@ enum {
   SWEEP_KEEP = PROCESSES_MAX * 3 / 4,
 };
 
-struct process_thread {
-  pid_t tid;
-  char name[PROC_COMM_BYTES];
-  struct process_thread *next;
-};
-
 struct processes {
   struct modules *modules;
   uint32_t count;
@@ -41,22 +35,6 @@ int processes_new(struct modules *modules, struct processes **ret) {
   processes->modules = modules;
   *ret = processes;
   return 0;
-}
-
-static void threads_free(struct process *process) {
-  while (process->threads != NULL) {
-    struct process_thread *thread = process->threads;
-    process->threads = thread->next;
-    free(thread);
-  }
-  process->thread_count = 0;
-}
-
-static void process_free(struct process *process) {
-  threads_free(process);
-  free(process->maps);
-  free(process->exe);
-  free(process);
 }
 
 static struct process **bucket_of(struct processes *processes, pid_t pid) {
@@ -126,12 +104,6 @@ static struct process *add_process(struct processes *processes, pid_t pid, uint3
   return process;
 }
 
-static void set_exe(struct process *process, struct span path, uint32_t module) {
-  free(process->exe);
-  process->exe = strndup((const char *)path.data, path.len);
-  process->exe_module = module;
-}
-
 /* The module that EXE is mapped as, when it is mapped. */
 static void find_exe_module(struct processes *processes, struct process *process) {
   struct batch_module module;
@@ -154,7 +126,7 @@ static void read_from_proc(struct processes *processes, struct process *process,
   process->read_ns = clock_monotonic_ns();
   proc_thread_name(process->pid, process->pid, process->comm);
   if (proc_exe_path(process->pid, path, sizeof path))
-    set_exe(process, span_of_string(path), MODULE_NONE);
+    process_set_exe(process, span_of_string(path), MODULE_NONE);
   process_maps_read(processes->modules, process, maps_fd);
   find_exe_module(processes, process);
 }
@@ -194,71 +166,10 @@ struct process *processes_fork(struct processes *processes, const struct process
   if (process == NULL) return NULL;
   memcpy(process->comm, parent->comm, sizeof process->comm);
   process->is_kernel = parent->is_kernel;
-  if (parent->exe != NULL) set_exe(process, span_of_string(parent->exe), parent->exe_module);
+  if (parent->exe != NULL)
+    process_set_exe(process, span_of_string(parent->exe), parent->exe_module);
   process_copy_maps(process, parent);
   return process;
-}
-
-static void set_name(char to[PROC_COMM_BYTES], const char *name) {
-  size_t len = strnlen(name, PROC_COMM_BYTES - 1);
-  memcpy(to, name, len);
-  to[len] = '\0';
-}
-
-void process_exec(struct process *process, const char *comm) {
-  threads_free(process);
-  process->map_count = 0;
-  process->has_ended = false;
-  process->is_exec_open = true;
-  process->is_kernel = false;
-  process->exe_module = MODULE_NONE;
-  free(process->exe);
-  process->exe = NULL;
-  set_name(process->comm, comm);
-}
-
-static struct process_thread *find_thread(const struct process *process, pid_t tid) {
-  struct process_thread *thread = process->threads;
-  while (thread != NULL && thread->tid != tid) thread = thread->next;
-  return thread;
-}
-
-void process_name_thread(struct process *process, pid_t tid, const char *name) {
-  if (tid == process->pid) set_name(process->comm, name);
-  struct process_thread *thread = find_thread(process, tid);
-  if (thread == NULL) {
-    if (process->thread_count >= PROCESS_THREADS_MAX) return;
-    thread = malloc(sizeof *thread);
-    if (thread == NULL) return;
-    *thread = (struct process_thread){.tid = tid, .next = process->threads};
-    process->threads = thread;
-    process->thread_count++;
-  }
-  set_name(thread->name, name);
-}
-
-void process_forget_thread(struct process *process, pid_t tid) {
-  for (struct process_thread **at = &process->threads; *at != NULL; at = &(*at)->next) {
-    if ((*at)->tid != tid) continue;
-    struct process_thread *thread = *at;
-    *at = thread->next;
-    free(thread);
-    process->thread_count--;
-    return;
-  }
-}
-
-const char *process_thread_name(struct process *process, pid_t tid, const char *fallback) {
-  char name[PROC_COMM_BYTES];
-  const struct process_thread *thread = find_thread(process, tid);
-  if (thread != NULL) return thread->name;
-  if (tid == process->pid && process->comm[0] != '\0') return process->comm;
-  if (!process->has_ended && proc_thread_name(process->pid, tid, name))
-    process_name_thread(process, tid, name);
-  else if (fallback != NULL && fallback[0] != '\0')
-    process_name_thread(process, tid, fallback);
-  thread = find_thread(process, tid);
-  return thread != NULL ? thread->name : process->comm;
 }
 
 /* After an exec the kernel maps the program first, then its loader. */
@@ -269,13 +180,13 @@ void process_map_add(struct processes *processes, struct process *process,
   process_maps_insert(process, &placed);
   if (!process->is_exec_open || file->path.len == 0 || file->path.data[0] != '/') return;
   process->is_exec_open = false;
-  set_exe(process, file->path, placed.module);
+  process_set_exe(process, file->path, placed.module);
 }
 
 bool process_refresh(struct processes *processes, struct process *process, int maps_fd) {
   uint64_t now = clock_monotonic_ns();
   if (process->has_ended || now - process->read_ns < REFRESH_INTERVAL_NS) return false;
-  threads_free(process);
+  process_forget_threads(process);
   read_from_proc(processes, process, maps_fd);
   return true;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a run: is what it gave with the collector? */
+#ifndef DAEMON_FLUSH_H
+#define DAEMON_FLUSH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct intake_connection;
+struct intake_packet;
+struct worker;
+
+/* A caller that waits until what was drained is with the collector. */
+struct worker_flush {
+  struct intake_connection *connection; /* NULL: free */
+  uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
+  uint64_t seq;                         /* of its last batch */
+  bool has_samples;
+  uint64_t samples; /* of the caller's run */
+};
+
+/* Serves FLUSH: drains and spools at once, and answers now or when flush_check finds it done. */
+void flush_on_request(struct worker *worker, struct intake_packet *packet);
+
+/* With every tick, and when the uplink has news: answers those that are done.  Returns how many
+   still wait. */
+unsigned flush_check(struct worker *worker);
+
+/* CONNECTION is closed: nobody waits there any more. */
+void flush_forget(struct worker *worker, const struct intake_connection *connection);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process of a target.  A thread's name is what the kernel's records said, else what /proc says
+   when its first sample comes; where it was gone by then, what its ring slot says; at last the
+   process's own.  Names are kept in a list, which PROCESS_THREADS_MAX bounds.
+
+   The mappings are process_maps.c's, the clock process_clock.c's, and which processes there are is
+   for processes.c to know. */
+#include "process_entry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct process_thread {
+  pid_t tid;
+  char name[PROC_COMM_BYTES];
+  struct process_thread *next;
+};
+
+void process_forget_threads(struct process *process) {
+  while (process->threads != NULL) {
+    struct process_thread *thread = process->threads;
+    process->threads = thread->next;
+    free(thread);
+  }
+  process->thread_count = 0;
+}
+
+void process_free(struct process *process) {
+  process_forget_threads(process);
+  free(process->maps);
+  free(process->exe);
+  free(process);
+}
+
+void process_set_exe(struct process *process, struct span path, uint32_t module) {
+  free(process->exe);
+  process->exe = strndup((const char *)path.data, path.len);
+  process->exe_module = module;
+}
+
+static void set_name(char to[PROC_COMM_BYTES], const char *name) {
+  size_t len = strnlen(name, PROC_COMM_BYTES - 1);
+  memcpy(to, name, len);
+  to[len] = '\0';
+}
+
+void process_exec(struct process *process, const char *comm) {
+  process_forget_threads(process);
+  process->map_count = 0;
+  process->has_ended = false;
+  process->is_exec_open = true;
+  process->is_kernel = false;
+  process->exe_module = MODULE_NONE;
+  free(process->exe);
+  process->exe = NULL;
+  set_name(process->comm, comm);
+}
+
+static struct process_thread *find_thread(const struct process *process, pid_t tid) {
+  struct process_thread *thread = process->threads;
+  while (thread != NULL && thread->tid != tid) thread = thread->next;
+  return thread;
+}
+
+void process_name_thread(struct process *process, pid_t tid, const char *name) {
+  if (tid == process->pid) set_name(process->comm, name);
+  struct process_thread *thread = find_thread(process, tid);
+  if (thread == NULL) {
+    if (process->thread_count >= PROCESS_THREADS_MAX) return;
+    thread = malloc(sizeof *thread);
+    if (thread == NULL) return;
+    *thread = (struct process_thread){.tid = tid, .next = process->threads};
+    process->threads = thread;
+    process->thread_count++;
+  }
+  set_name(thread->name, name);
+}
+
+void process_forget_thread(struct process *process, pid_t tid) {
+  for (struct process_thread **at = &process->threads; *at != NULL; at = &(*at)->next) {
+    if ((*at)->tid != tid) continue;
+    struct process_thread *thread = *at;
+    *at = thread->next;
+    free(thread);
+    process->thread_count--;
+    return;
+  }
+}
+
+const char *process_thread_name(struct process *process, pid_t tid, const char *fallback) {
+  char name[PROC_COMM_BYTES];
+  const struct process_thread *thread = find_thread(process, tid);
+  if (thread != NULL) return thread->name;
+  if (tid == process->pid && process->comm[0] != '\0') return process->comm;
+  if (!process->has_ended && proc_thread_name(process->pid, tid, name))
+    process_name_thread(process, tid, name);
+  else if (fallback != NULL && fallback[0] != '\0')
+    process_name_thread(process, tid, fallback);
+  thread = find_thread(process, tid);
+  return thread != NULL ? thread->name : process->comm;
+}

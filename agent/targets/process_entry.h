@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of one process: its program, its names, its executable mappings, its CPU time. */
+#ifndef TARGETS_PROCESS_ENTRY_H
+#define TARGETS_PROCESS_ENTRY_H
+
+#include "modules.h"
+#include "process_clock.h"
+
+#include "common/span.h"
+#include "proc/proc_stat.h"
+
+enum {
+  PROCESS_MAPS_MAX = 1024,   /* executable mappings */
+  PROCESS_THREADS_MAX = 512, /* names kept; further threads go under the process's name */
+};
+
+/* CPU time of one process: what is known of it, and where it went. */
+struct process_time {
+  uint64_t cpu_ns, system_ns; /* as /proc last said */
+  uint64_t ended_ns;          /* of its threads that have ended, as the kernel's records said */
+  uint64_t sampled_ns;
+  uint64_t billed_ns, billed_kernel_ns; /* reported without samples (drain_rest.c) */
+  bool is_closed;                       /* nothing is added to it any more */
+};
+
+struct process_map {
+  uint64_t start, end, file_offset;
+  uint32_t module;
+  uint64_t inode; /* 0 where the kernel's records do not say it */
+  bool is_steady; /* there since its program began: nothing unloads it */
+};
+
+struct process {
+  pid_t pid;
+  uint32_t target;
+  uint32_t exe_module; /* MODULE_NONE: not known yet */
+  char comm[PROC_COMM_BYTES];
+  char *exe;                /* path, NULL when not known */
+  struct process_map *maps; /* by start, never overlapping */
+  uint32_t map_count, map_cap;
+  uint32_t maps_unloads; /* of the ring (drain/unloads.h), just before they were read */
+  bool has_maps, is_old; /* they were read once; for an earlier window */
+  bool is_unsure;        /* only steady ones are believed */
+  struct process_thread *threads;
+  uint32_t thread_count;
+  uint32_t living_threads; /* as /proc last said */
+  struct process_time time;
+  struct process_clock clock;
+  uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
+  bool has_ended;
+  bool is_kernel;       /* a thread of the kernel */
+  bool is_awaited;      /* ended, but not yet its record of what it had spent */
+  bool is_root;         /* of its target: kept until the target ends */
+  bool is_exec_open;    /* after an exec: the next mapping is the program itself */
+  struct process *next; /* in its bucket */
+};
+
+struct code_frame {
+  uint32_t module;
+  uint64_t address;
+};
+
+void process_free(struct process *process);
+
+/* Its program is the file at PATH, which is mapped as MODULE (MODULE_NONE: not known yet). */
+void process_set_exe(struct process *process, struct span path, uint32_t module);
+/* PROCESS runs another program now: its mappings come next. */
+void process_exec(struct process *process, const char *comm);
+
+void process_name_thread(struct process *process, pid_t tid, const char *name);
+void process_forget_thread(struct process *process, pid_t tid);
+/* The name of TID; read from /proc when it is new, else FALLBACK (may be NULL), else the process's
+   name.  Borrowed. */
+const char *process_thread_name(struct process *process, pid_t tid, const char *fallback);
+/* Their names are asked for again at their next use. */
+void process_forget_threads(struct process *process);
+
+#endif
