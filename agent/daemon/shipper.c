@@ -10,6 +10,11 @@
    it: it is written down as produced right before the batch is appended, and counts when the spool
    has that batch.  Where the spool has not, it is as if it had never been read.
 
+   A target that ends has its window closed at once.  But a build or a script ends hundreds in a
+   second, and a batch costs as much as draining all that one of them left: ends that follow each
+   other within ENDS_TOGETHER_NS share one.  What was known of each only at its end is put into the
+   window then (achieved rate, marks, sampler and why), and the target is forgotten.
+
    The last batch of a run says so (final).  A run whose keeper was killed could not: the next run
    on this state finds its page and closes its books for it, in the page first: a worker killed
    before it has taken the page away makes the next one say the same again, under the next seq. */
@@ -31,6 +36,7 @@
 #include <string.h>
 
 enum { ZSTD_LEVEL = 1 /* 3 saves 4 % of the bytes and takes twice the time */ };
+#define ENDS_TOGETHER_NS NS_PER_SECOND
 
 /* A series keeps what its target said as it began; this is how it stands now. */
 static void tell_target(void *context, uint32_t id, struct window_told *ret) {
@@ -199,6 +205,8 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   struct window *window = shipper->drain->window;
   uint64_t records = window_records(window);
   bool has_begun = counter_page_books(page)->produced > 0;
+  if (shipper->ends > 0) shipper->ends_shipped_ns = clock_monotonic_ns();
+  shipper->ends = 0;
   if (records == 0 && !(is_final && has_begun)) {
     histogram_drain_settle(shipper->drain, true); /* nothing, or what nobody believes */
     sweep(shipper);
@@ -213,6 +221,21 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   sweep(shipper);
   malloc_trim(0);
   return error;
+}
+
+void shipper_end_target(struct shipper *shipper, uint32_t target) {
+  struct window_told told = {.sampler = NULL};
+  tell_target(shipper->drain, target, &told);
+  window_tell_target(shipper->drain->window, target, &told);
+  shipper->ends++;
+  if (window_is_nearly_full(shipper->drain->window)) shipper_close_window(shipper, false);
+}
+
+bool shipper_ship_ends(struct shipper *shipper) {
+  uint64_t passed_ns = clock_monotonic_ns() - shipper->ends_shipped_ns;
+  if (shipper->ends == 0 || passed_ns < ENDS_TOGETHER_NS) return false;
+  shipper_close_window(shipper, false);
+  return true;
 }
 
 int shipper_ship_apart(struct shipper *shipper, struct batch *batch) {

@@ -15,6 +15,8 @@ struct shipper {
   void *teller;                                    /* its context */
   uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
   int last_error;                /* of the last batch, 0 when it was spooled */
+  uint32_t ends;                 /* targets that ended in the open window */
+  uint64_t ends_shipped_ns;      /* CLOCK_MONOTONIC: when a window with ends was closed last */
   uint8_t seen_modules[MODULES_MAX / 8];
 };
 
@@ -32,6 +34,11 @@ bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t s
    closed, also by an empty batch.  Returns 0, or -errno when it is lost; that is already counted.
    Sweeps processes and modules. */
 int shipper_close_window(struct shipper *shipper, bool is_final);
+
+/* TARGET has ended, all that is known of it is in the open window: it may be forgotten. */
+void shipper_end_target(struct shipper *shipper, uint32_t target);
+/* Closes the window when that is due because of those that have ended.  Returns whether it was. */
+bool shipper_ship_ends(struct shipper *shipper);
 
 /* Spools BATCH, which is none of the window's but of a ring that was left, and books its records as
    produced and shipped; the window must be closed.  Returns 0, or -errno: then nothing is booked.

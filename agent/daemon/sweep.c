@@ -4,8 +4,9 @@
    slot with an owner.  Both want a moment more: the one for the FLUSH that brings exact times, the
    other for a child that begins as its parent ends.
 
-   An end closes the window, so that the program is in the next answer; what its ring still keeps
-   (histogram, recorder) goes with it, and the keeper drops its descriptors. */
+   An end has the window closed, so that the program is in the next answer (shipper.c: many ends
+   share one); what its ring still keeps (histogram, recorder) goes with it, in batches of their
+   own, and the keeper drops its descriptors. */
 #include "sweep.h"
 #include "budget.h"
 #include "kept_files.h"
@@ -63,8 +64,7 @@ void sweep_end_target(struct worker *worker, struct target *target) {
   drain_last(worker, target);
   if (is_recorder) kept_ship_target(&worker->shipper, worker->settings->state_dir, target);
   if (target->held.kind == HOLD_TIMER) drain_exits(&worker->drain, target, true);
-  shipper_close_window(&worker->shipper, false);
-  uplink_kick(worker->uplink);
+  shipper_end_target(&worker->shipper, target->held.id);
   forget_target(worker, target);
 }
 

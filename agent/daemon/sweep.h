@@ -11,7 +11,8 @@ void sweep_targets(struct worker *worker);
 /* True when a process of any target still runs. */
 bool sweep_has_living(struct worker *worker);
 
-/* Drains TARGET, closes the window, ships what it kept, forgets it here and at the keeper. */
+/* Puts what is left of TARGET into the window, which is then closed soon (shipper.c), ships what it
+   kept, forgets it here and at the keeper. */
 void sweep_end_target(struct worker *worker, struct target *target);
 
 /* Ships the recorders of the run NOTE (its serial) whose programs are gone. */

@@ -204,6 +204,7 @@ static void tick(struct worker *worker) {
     pipeline_follow_collector(worker);
   }
   if (is_window_due(worker)) close_window(worker, false);
+  if (shipper_ship_ends(&worker->shipper)) uplink_kick(worker->uplink);
   budget_step(worker);
   spool_sync(worker->spool, false);
   flush_check(worker);

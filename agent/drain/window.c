@@ -41,6 +41,7 @@ struct rows {
 struct series_row {
   struct batch_target target;
   uint32_t id;
+  bool is_told;
 };
 
 struct window {
@@ -292,23 +293,38 @@ static int describe_modules(struct window *window, struct batch *batch) {
   return 0;
 }
 
+/* What does not fit stays as the series said it at first. */
+static void take_told(struct window *window, const struct window_told *told,
+                      struct series_row *row) {
+  struct batch_target *target = &row->target;
+  const char *why = told->sampler ? keep_text(window, told->why, LIMIT_VALUE_BYTES) : NULL;
+  target->achieved_mhz = told->achieved_mhz;
+  target->marks = told->marks;
+  if (told->asked_mhz != 0) target->asked_mhz = told->asked_mhz;
+  if (told->sampler != NULL) target->sampler = told->sampler;
+  if (why != NULL) target->why = why;
+  row->is_told = true;
+}
+
+void window_tell_target(struct window *window, uint32_t target, const struct window_told *told) {
+  struct series_row *series = window->series.items;
+  for (uint32_t i = 0; i < window->series.count; i++)
+    if (series[i].id == target && !series[i].is_told) take_told(window, told, &series[i]);
+}
+
 static int describe_targets(struct window *window, window_tell *tell, void *context,
                             struct batch *batch) {
   uint32_t count = window->series.count;
-  const struct series_row *series = window->series.items;
+  struct series_row *series = window->series.items;
   struct batch_target *targets = arena_array(&window->strings, count + 1, sizeof *targets);
   if (targets == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < count; i++) {
-    targets[i] = series[i].target;
     struct window_told told = {.sampler = NULL};
-    tell(context, series[i].id, &told);
-    targets[i].achieved_mhz = told.achieved_mhz;
-    targets[i].marks = told.marks;
-    if (told.asked_mhz != 0) targets[i].asked_mhz = told.asked_mhz;
-    if (told.sampler == NULL) continue;
-    targets[i].sampler = told.sampler;
-    targets[i].why = keep_text(window, told.why, LIMIT_VALUE_BYTES);
-    if (targets[i].why == NULL) return -ENOMEM;
+    if (!series[i].is_told) {
+      tell(context, series[i].id, &told);
+      window_tell_target(window, series[i].id, &told);
+    }
+    targets[i] = series[i].target;
   }
   batch->targets = targets;
   batch->target_count = count;

@@ -18,7 +18,7 @@ enum {
   WINDOW_NODES_MAX = 16384,
   WINDOW_SAMPLES_MAX = 16384,
   WINDOW_THREADS_MAX = 1024,
-  WINDOW_SERIES_MAX = 256,
+  WINDOW_SERIES_MAX = 768, /* all targets there may be, beside as many that have ended */
   WINDOW_MODULES_MAX = 1024,
 };
 
@@ -57,6 +57,9 @@ struct window_told {
   char why[LIMIT_VALUE_BYTES];             /* cut there */
 };
 typedef void window_tell(void *context, uint32_t target, struct window_told *ret);
+
+/* TARGET has ended and is about to be forgotten: TOLD stands in what the window has of it. */
+void window_tell_target(struct window *window, uint32_t target, const struct window_told *told);
 
 /* Describes what is in the window as RET, whose arrays and strings stay good until
    window_clear.  The times and counters are filled in by the caller.  Returns 0 or -ENOMEM. */

@@ -25,6 +25,35 @@ static void records_become_a_batch_in_the_spool(void **state) {
   kept_batch_fini(&got);
 }
 
+static void targets_that_end_within_a_second_share_a_batch(void **state) {
+  struct bench *bench = *state;
+  struct shipper *shipper = &bench->p.shipper;
+  assert_false(shipper_ship_ends(shipper));
+  for (unsigned i = 0; i < 50; i++) {
+    produce(&bench->producer);
+    drain_run(&bench->p.drain);
+    shipper_end_target(shipper, 1);
+    assert_int_equal(shipper_ship_ends(shipper), i == 0); /* the first is alone, and at once */
+  }
+  assert_int_equal(shipper->batches, 1);
+  shipper->ends_shipped_ns -= NS_PER_SECOND; /* a second later */
+  assert_true(shipper_ship_ends(shipper));
+  assert_int_equal(shipper->batches, 2);
+  assert_int_equal(counter_page_books(kept.page)->shipped, 50);
+}
+
+static void a_window_that_somebody_closed_has_its_ends(void **state) {
+  struct bench *bench = *state;
+  struct shipper *shipper = &bench->p.shipper;
+  produce(&bench->producer);
+  drain_run(&bench->p.drain);
+  shipper_end_target(shipper, 1);
+  assert_int_equal(shipper_close_window(shipper, false), 0); /* FLUSH */
+  shipper->ends_shipped_ns = 0;
+  assert_false(shipper_ship_ends(shipper));
+  assert_int_equal(counter_page_books(kept.page)->shipped, 1);
+}
+
 static void what_found_no_room_in_the_ring_is_counted_once(void **state) {
   struct bench *bench = *state;
   for (unsigned i = 0; i < 2000; i++) produce(&bench->producer);
@@ -100,6 +129,8 @@ static void a_targets_wild_claims_of_loss_are_not_believed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(records_become_a_batch_in_the_spool),
+      CASE(targets_that_end_within_a_second_share_a_batch),
+      CASE(a_window_that_somebody_closed_has_its_ends),
       CASE(what_found_no_room_in_the_ring_is_counted_once),
       CASE(a_last_drain_leaves_nothing_behind_whatever_is_owed),
       CASE(what_a_last_drain_has_no_time_for_is_dropped_and_counted),

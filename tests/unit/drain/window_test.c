@@ -60,6 +60,27 @@ static int add(const struct window_series *of, const char *thread, const struct 
   return window_add(window, &sample);
 }
 
+static void what_was_told_of_an_ended_target_stays(void **state) {
+  (void)state;
+  struct batch batch;
+  struct window_series other = series;
+  const struct code_frame frame = {0, 10};
+  const struct window_told told = {
+      .achieved_mhz = 77, .marks = MARK_WENT_ON, .sampler = "timer", .why = "it fell"};
+  other.target = 4;
+  assert_int_equal(add(&series, "main", &frame, 1), 0);
+  assert_int_equal(add(&other, "main", &frame, 1), 0);
+  window_tell_target(window, 3, &told);
+  assert_int_equal(window_batch(window, achieved, NULL, &batch), 0);
+  assert_int_equal(batch.target_count, 2);
+  assert_int_equal(batch.targets[0].achieved_mhz, 77);
+  assert_int_equal(batch.targets[0].marks, MARK_WENT_ON);
+  assert_string_equal(batch.targets[0].sampler, "timer");
+  assert_string_equal(batch.targets[0].why, "it fell");
+  assert_int_equal(batch.targets[1].achieved_mhz, 4000);
+  assert_string_equal(batch.targets[1].sampler, "perf");
+}
+
 static void stacks_that_share_their_outer_frames_share_nodes(void **state) {
   (void)state;
   struct batch batch;
@@ -190,6 +211,7 @@ static void an_emptied_window_begins_anew(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_window, free_window)
+      TEST(what_was_told_of_an_ended_target_stays),
       TEST(stacks_that_share_their_outer_frames_share_nodes),
       TEST(one_name_in_two_targets_is_two_threads),
       TEST(labels_are_split_and_nonsense_left_out),
