@@ -113,6 +113,7 @@ static void serve(struct intake_connection *connection, struct intake_received *
                                  .fds = received->fds,
                                  .fd_count = received->fd_count};
   intake->figures.packets++;
+  if (intake->parts.for_all) intake_packet_sign(&received->request, connection->uid);
   if (is_served(connection, received->request.kind))
     intake->parts.on_packet(intake->parts.context, &packet);
   else

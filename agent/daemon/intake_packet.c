@@ -3,6 +3,10 @@
    the numbers in it mean is for those to judge who use them (registrar.c, switchboard.c): each is
    only ever compared with a limit.
 
+   In a daemon for all anybody may give his program any service name, that of another user's too.  A
+   label that only the daemon sets, the uid which the kernel names, tells them apart in every
+   answer.
+
    However many descriptors come, and with whatever packet, none stays open that nobody asked for.
  */
 #include "intake_packet.h"
@@ -10,6 +14,9 @@
 #include "keeper/passed_fds.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,4 +66,22 @@ const char *intake_packet_judge(struct intake_received *packet) {
   if (request->version != INTAKE_VERSION) return "another version of fleetprof";
   end_strings(request);
   return NULL;
+}
+
+void intake_packet_sign(struct intake_request *request, uint32_t uid) {
+  static const char name[] = "uid=";
+  char labels[INTAKE_LABELS_BYTES];
+  size_t at = (size_t)snprintf(labels, sizeof labels, "%s%u", name, uid);
+  for (const char *text = request->labels; *text != '\0';) {
+    size_t len = strcspn(text, "\n");
+    bool is_his = strncmp(text, name, sizeof name - 1) != 0;
+    if (is_his && at + 1 + len < sizeof labels) {
+      labels[at++] = '\n';
+      memcpy(labels + at, text, len);
+      at += len;
+    }
+    text += len + (text[len] == '\n');
+  }
+  labels[at] = '\0';
+  memcpy(request->labels, labels, at + 1);
 }

@@ -24,4 +24,8 @@ void intake_packet_close(struct intake_received *packet);
 /* What is wrong with PACKET, or NULL: then each of its strings ends within its field.  Pure. */
 const char *intake_packet_judge(struct intake_received *packet);
 
+/* Puts "uid=UID" in front of REQUEST's labels; what it says itself of a uid is left out, and so are
+   labels that find no room any more. */
+void intake_packet_sign(struct intake_request *request, uint32_t uid);
+
 #endif

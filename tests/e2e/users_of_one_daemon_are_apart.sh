@@ -25,7 +25,7 @@ as "$ordinary" fleetprof doctor | grep -q "^WARN  kill switch .*/var/lib/fleetpr
 rm /var/lib/fleetprof/disable
 sleep 1.5
 for sampler in perf timer; do
-  as "$ordinary" fleetprof run --service $sampler --sampler $sampler --label secret=word -- "$W/truth" 12 >/dev/null 2>"$W/err" &
+  as "$ordinary" fleetprof run --service $sampler --sampler $sampler --label secret=word --label uid=0 -- "$W/truth" 12 >/dev/null 2>"$W/err" &
   runner=$!
   sleep 3
   got=$(field 65533 $sampler sampler)
@@ -37,6 +37,7 @@ for sampler in perf timer; do
   [ "$(field 0 $sampler samples)" -gt 20 ] || fail "$sampler: no samples"
   [ "$(field 65533 $sampler labels)" = '{}' ] && [ "$(field 65533 $sampler argv)" = None ] || fail "$sampler: a stranger sees $(field 65533 $sampler labels) $(field 65533 $sampler argv)"
   for user in 0 "$ordinary"; do
+    field "$user" $sampler labels | grep -q "'uid': '$ordinary'" || fail "$sampler: whose it is does not stand in its labels"
     field "$user" $sampler labels | grep -q word || fail "$sampler: user $user does not see the labels"
   done
   [ $sampler = perf ] || field "$ordinary" $sampler argv | grep -q truth || fail "the owner does not see the arguments"
