@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+if(WITH_AGENT)
+  fuzz_target(fuzz_postmortem_histogram DEPS drain census targets keeper perf proc elf ring intake proto common)
+endif()
