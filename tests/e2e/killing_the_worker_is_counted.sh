@@ -23,6 +23,8 @@ for sampler in perf timer; do
   [ $sampler = timer ] && least=0.6
   /usr/bin/python3 -c "import sys; user = float(open('$W/truth').read().split()[3]); sys.exit(not $least < $produced / (199 * user) < 1.1)" \
     || fail "$sampler: $produced samples produced in $(cut -d' ' -f4 "$W/truth") s"
+  bad=$(api loss | json "[b['dropped'].get('bad_record', 0) for b in d['boards'] if b['board'] == 'b-$sampler'][0]")
+  [ "$bad" = 0 ] || fail "$sampler: $bad records of a dead worker's events make no sense"
   answered=$(profile "{board=\"b-$sampler\"}" | json "d['samples']")
   [ "$answered" = "$stored" ] || fail "$sampler: the answer holds $answered samples of $stored stored"
   say "$sampler: produced $produced stored $stored dropped $dropped in the answer $answered"
