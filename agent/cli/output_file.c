@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profiler that people reach for is run again and again with the same words, so an earlier
    profile does not stop it: it is kept as FILE.old, one deep, as perf record does.  A file that is
-   no profile is somebody's work and is never touched, whatever was typed.
+   no profile is somebody's work and is never touched, whatever was typed, nor is such a FILE.old.
+
+   Two runs with the same words at the same moment (a variable in the environment of make -j) must
+   not write into one file: whoever has its lock writes, the other is told.  The lock is taken first
+   and the file looked at then; when its name has come to mean another file meanwhile, again.
 
    All of this happens before the program starts: a run of an hour must not end with "permission
    denied". */
@@ -14,12 +18,20 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { ATTEMPTS_MAX = 8 /* to have the name and the lock at once */ };
 
 static int name_old(const struct output_file *file, struct path *ret) {
   int len = snprintf(ret->text, sizeof ret->text, "%s.old", file->path.text);
   return len > 0 && (size_t)len < sizeof ret->text ? 0 : -ENAMETOOLONG;
+}
+
+static int refuse(const char *given, const char *what, char *why, size_t why_len) {
+  snprintf(why, why_len, "--output: %.300s: %s", given, what);
+  return -EINVAL;
 }
 
 static bool is_profile(int fd) {
@@ -28,55 +40,81 @@ static bool is_profile(int fd) {
          le32toh(magic) == SPOOL_MAGIC;
 }
 
-static int refuse(const char *given, const char *what, char *why, size_t why_len) {
-  snprintf(why, why_len, "--output: %.300s: %s", given, what);
-  return -EINVAL;
+/* Opens PATH.  Returns what must not be overwritten there, or NULL. */
+static const char *open_own(const char *path, int flags, int *ret_fd, struct stat *ret) {
+  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+  *ret_fd = fd;
+  if (fd < 0 || fstat(fd, ret) != 0) return strerror(errno);
+  if (!S_ISREG(ret->st_mode)) return "is no regular file";
+  if (ret->st_size > 0 && !is_profile(fd))
+    return "holds something else than a profile; give another name, or remove it";
+  return NULL;
+}
+
+/* An earlier profile may go the way of its kind; anything else may not. */
+static const char *judge_old(const char *path) {
+  struct stat found;
+  int fd;
+  const char *fault = open_own(path, 0, &fd, &found);
+  if (fd < 0 && errno == ENOENT) fault = NULL;
+  if (fd >= 0) close(fd);
+  return fault;
 }
 
 /* Moves an earlier profile out of the way. */
 static int keep_old(const char *given, struct output_file *file, char *why, size_t why_len) {
   struct path old;
-  if (name_old(file, &old) != 0 || rename(file->path.text, old.text) != 0) {
-    char what[100];
-    snprintf(what, sizeof what, "the earlier profile cannot be kept as .old: %s", strerror(errno));
-    return refuse(given, what, why, why_len);
-  }
-  file->has_old = true;
-  return 0;
+  char what[200];
+  const char *fault = name_old(file, &old) ? strerror(ENAMETOOLONG) : judge_old(old.text);
+  if (fault == NULL && rename(file->path.text, old.text) != 0) fault = strerror(errno);
+  file->has_old = fault == NULL;
+  if (fault == NULL) return 0;
+  snprintf(what, sizeof what, "the earlier profile cannot be kept as .old: %s", fault);
+  return refuse(given, what, why, why_len);
 }
 
-static int judge(const char *given, struct output_file *file, char *why, size_t why_len) {
+/* True when nobody else has FD's lock, which is then ours; a file system may know none. */
+static bool lock(int fd) {
+  return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+static bool is_still_named(const char *path, const struct stat *opened) {
   struct stat found;
-  int fd = open(file->path.text, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0 && errno == ENOENT) return 0;
-  if (fd < 0 || fstat(fd, &found) != 0) {
-    int error = errno;
-    if (fd >= 0) close(fd);
-    return refuse(given, strerror(error), why, why_len);
-  }
-  bool has_profile = found.st_size > 0 && is_profile(fd);
-  close(fd);
-  if (!S_ISREG(found.st_mode)) return refuse(given, "is no regular file", why, why_len);
+  return stat(path, &found) == 0 && found.st_dev == opened->st_dev &&
+         found.st_ino == opened->st_ino;
+}
+
+static const char being_written[] = "is being written by another run";
+
+/* One attempt.  Returns 0, -errno, or -EAGAIN when the name meant another file meanwhile. */
+static int take(const char *given, struct output_file *file, char *why, size_t why_len) {
+  struct stat found;
+  const char *fault = open_own(file->path.text, O_CREAT, &file->fd, &found);
+  if (fault == NULL && !lock(file->fd)) fault = being_written;
+  if (fault != NULL) return refuse(given, fault, why, why_len);
+  if (!is_still_named(file->path.text, &found)) return -EAGAIN;
   if (found.st_size == 0) return 0;
-  if (has_profile) return keep_old(given, file, why, why_len);
-  return refuse(given, "holds something else than a profile; give another name, or remove it", why,
-                why_len);
+  int error = keep_old(given, file, why, why_len);
+  return error != 0 ? error : -EAGAIN; /* the name is free now */
+}
+
+static void release(struct output_file *file) {
+  if (file->fd >= 0) close(file->fd);
+  file->fd = -1;
 }
 
 int output_file_prepare(const char *given, struct output_file *ret, char *why, size_t why_len) {
-  ret->has_old = false;
+  *ret = (struct output_file){.fd = -1};
   int error = paths_state(given, &ret->path);
   if (error != 0) return refuse(given, strerror(-error), why, why_len);
-  error = judge(given, ret, why, why_len);
-  if (error != 0) return error;
-  int fd = open(ret->path.text, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd >= 0) {
-    close(fd);
-    return 0;
+  error = -EAGAIN;
+  for (unsigned i = 0; error == -EAGAIN && i < ATTEMPTS_MAX; i++) {
+    release(ret);
+    error = take(given, ret, why, why_len);
   }
-  error = errno;
-  output_file_withdraw(ret);
-  return refuse(given, strerror(error), why, why_len);
+  if (error == 0) return 0;
+  release(ret);
+  return error == -EAGAIN ? refuse(given, being_written, why, why_len) : error;
 }
 
 void output_file_withdraw(const struct output_file *file) {

@@ -360,6 +360,9 @@ void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, registrar_kill_reason);
     return;
   }
-  run_note_add(worker, packet, packet->request->sampler);
-  intake_accept(packet->connection);
+  const char *fault = run_note_add(worker, packet, packet->request->sampler);
+  if (fault != NULL)
+    intake_refuse(packet->connection, fault);
+  else
+    intake_accept(packet->connection);
 }

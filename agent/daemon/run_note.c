@@ -26,7 +26,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ANCESTORS_MAX = 32 /* how far up a tree a note is looked for */ };
+enum {
+  ANCESTORS_MAX = 32,                              /* how far up a tree a note is looked for */
+  WORKER_NOTES_OF_USER = WORKER_NOTES_MAX / 4 * 3, /* whose runs have not ended */
+};
+
+#define TELL_GRACE_NS (60 * NS_PER_SECOND) /* for the word of a run whose program is gone */
 
 static struct worker_note *find_serial(struct worker *worker, uint32_t serial) {
   for (unsigned i = 0; serial != 0 && i < WORKER_NOTES_MAX; i++)
@@ -66,26 +71,52 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid) {
   return NULL;
 }
 
-/* The oldest that is no longer needed, else the oldest. */
+static bool does_run(const struct worker_note *note) {
+  struct proc_stat stat;
+  return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && stat.state != 'Z' &&
+         stat.start_ticks == note->start_ticks;
+}
+
+/* A free one, else the oldest that has told its rest, else one whose `run` will never tell it.
+   NULL: all are in use. */
 static struct worker_note *find_place(struct worker *worker) {
-  struct worker_note *oldest = &worker->notes[0], *ended = NULL;
+  struct worker_note *ended = NULL;
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
     struct worker_note *note = &worker->notes[i];
-    if (note->serial < oldest->serial) oldest = note;
     if (note->serial != 0 && !note->is_told) continue;
     if (ended == NULL || note->serial < ended->serial) ended = note;
   }
-  return ended ? ended : oldest;
+  for (unsigned i = 0; i < WORKER_NOTES_MAX && ended == NULL; i++) {
+    struct worker_note *note = &worker->notes[i];
+    bool is_late = clock_monotonic_ns() - note->begun_ns >= TELL_GRACE_NS;
+    if (is_late && !does_run(note)) ended = note;
+  }
+  return ended;
 }
 
-void run_note_add(struct worker *worker, const struct intake_packet *packet, const char *sampler) {
+/* Of a daemon for all, no user but root has all notes. */
+static bool has_share(const struct worker *worker, uint32_t uid) {
+  unsigned count = 0;
+  if (!worker->settings->is_system || uid == 0) return true;
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
+    const struct worker_note *note = &worker->notes[i];
+    count += note->serial != 0 && !note->is_told && note->uid == uid;
+  }
+  return count < WORKER_NOTES_OF_USER;
+}
+
+const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
+                         const char *sampler) {
   const struct intake_request *request = packet->request;
   struct proc_stat stat;
-  const struct worker_note *outer = NULL;
+  const struct worker_note *outer = NULL, *same = run_note_find_pid(worker, request->pid);
   bool is_there = proc_stat_read(request->pid, &stat) == 0;
+  if (same != NULL && !same->is_told && is_there && same->start_ticks == stat.start_ticks)
+    return "this run is noted already";
+  struct worker_note *note = has_share(worker, packet->uid) ? find_place(worker) : NULL;
+  if (note == NULL) return "64 runs at once, or three quarters of that by one user, are noted";
   if (is_there) outer = find_timer(worker, run_note_find(worker, stat.parent));
   uint32_t outer_serial = outer ? outer->serial : 0;
-  struct worker_note *note = find_place(worker);
   *note = (struct worker_note){.serial = ++worker->last_note,
                                .outer = outer_serial,
                                .pid = request->pid,
@@ -101,6 +132,7 @@ void run_note_add(struct worker *worker, const struct intake_packet *packet, con
   memcpy(note->service, request->service, sizeof note->service);
   memcpy(note->labels, request->labels, sizeof note->labels);
   memcpy(note->exe, request->exe, sizeof note->exe);
+  return NULL;
 }
 
 void run_note_join(struct worker *worker, struct target *target) {
@@ -142,12 +174,6 @@ uint64_t run_note_samples(const struct worker *worker, const struct worker_note 
     if (target != NULL && is_part(note, target)) sum += target->records;
   }
   return sum;
-}
-
-static bool does_run(const struct worker_note *note) {
-  struct proc_stat stat;
-  return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && stat.state != 'Z' &&
-         stat.start_ticks == note->start_ticks;
 }
 
 bool run_note_has_gone_on(struct worker *worker) {

@@ -32,8 +32,9 @@ struct worker_note {
   char why[INTAKE_WHY_BYTES];
 };
 
-/* Notes that PACKET's program runs by SAMPLER. */
-void run_note_add(struct worker *worker, const struct intake_packet *packet, const char *sampler);
+/* Notes that PACKET's program runs by SAMPLER.  Returns NULL, or why there is no such note. */
+const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
+                         const char *sampler);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);

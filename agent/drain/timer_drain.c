@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slots of one target's ring, each looked at once, copied, decoded from the copy and booked.
-   The owner written in a slot is the target's claim: a process of another user is not believed, its
+   The owner written in a slot is the target's claim (targets/claim.h): where it does not stand, the
    samples go to the process that registered.  Numbers of lost records are the target's claim, too,
    and only their growth is counted, up to a bound that no real loss can reach between two drains.
  */
@@ -42,7 +42,8 @@ static bool is_of_another(const struct drain *drain, const struct process *proce
          targets_find(drain->targets, process->target) != NULL;
 }
 
-/* The process that owns a slot: the registered one, or a child that forked from it. */
+/* The process that owns a slot: the registered one, or a child that forked from it.  A child in a
+   pid namespace of its own writes a number that means another process here, mostly an old one. */
 static struct process *slot_process(struct drain *drain, struct target *target,
                                     const struct ring_view *view) {
   const struct hold_target *held = &target->held;
@@ -56,7 +57,8 @@ static struct process *slot_process(struct drain *drain, struct target *target,
   if (pid == held->pid || is_of_another(drain, processes_find(drain->processes, pid)) ||
       !may_claim(target))
     return first;
-  if (proc_owner(pid) == (long)held->uid) {
+  struct claim seen = {0};
+  if (claim_stands(target, pid, &seen)) {
     process = processes_get(drain->processes, pid, held->id, -1);
     if (process != NULL && process->map_count == 0)
       process_copy_maps(process, first); /* a zombie */

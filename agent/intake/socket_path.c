@@ -3,9 +3,10 @@
    system daemon in /run/fleetprof, a user's in $XDG_RUNTIME_DIR/fleetprof, else in a directory of
    the user's own in the temporary directory.
 
-   /tmp belongs to everybody: a directory there with our name may be a stranger's, who would like
-   to hand us a ring.  It is used only when it is a real directory (no link), the user's, and
-   closed to all others.
+   /tmp belongs to everybody, and XDG_RUNTIME_DIR may have come along through su or sudo -E: a
+   directory there with our name may be a stranger's, who would like to hand us a ring.  It is used
+   only when it is a real directory (no link), the user's, and closed to all others; so only the
+   user and root can have put a socket into it.  /run is root's to fill.
 
    No environment is read here (the preload has one reader of it), nothing is allocated. */
 #include "socket_path.h"
@@ -30,6 +31,13 @@ static int temp_dir(const struct socket_places *places, char path[SOCKET_PATH_BY
   return append(path, parent, name);
 }
 
+/* Else it is no such directory, by the rules of who defined it. */
+static bool is_users(const char *runtime_dir, uid_t uid) {
+  struct stat found;
+  if (runtime_dir == NULL || runtime_dir[0] != '/') return false;
+  return stat(runtime_dir, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == uid;
+}
+
 static int check_own(const char *directory, uid_t uid) {
   struct stat found;
   if (lstat(directory, &found) != 0) return -ENOENT;
@@ -44,7 +52,7 @@ int socket_path_dir(const struct socket_places *places, enum socket_place place,
     memcpy(ret_path, SOCKET_PATH_SYSTEM_DIR, sizeof SOCKET_PATH_SYSTEM_DIR);
     return 0;
   case SOCKET_PLACE_RUNTIME:
-    if (places->runtime_dir == NULL || places->runtime_dir[0] != '/') return -ENOENT;
+    if (!is_users(places->runtime_dir, places->uid)) return -ENOENT;
     return append(ret_path, places->runtime_dir, "fleetprof");
   case SOCKET_PLACE_TEMP:
     return temp_dir(places, ret_path);
@@ -58,6 +66,6 @@ int socket_path_find(const struct socket_places *places, enum socket_place place
                      char ret_path[SOCKET_PATH_BYTES]) {
   char directory[SOCKET_PATH_BYTES];
   int error = socket_path_dir(places, place, directory);
-  if (error == 0 && place == SOCKET_PLACE_TEMP) error = check_own(directory, places->uid);
+  if (error == 0 && place != SOCKET_PLACE_SYSTEM) error = check_own(directory, places->uid);
   return error == 0 ? append(ret_path, directory, INTAKE_SOCKET_NAME) : error;
 }

@@ -12,7 +12,7 @@ enum { SOCKET_PATH_BYTES = 4096 };
 /* In the order in which they are tried. */
 enum socket_place {
   SOCKET_PLACE_SYSTEM,  /* /run/fleetprof */
-  SOCKET_PLACE_RUNTIME, /* $XDG_RUNTIME_DIR/fleetprof */
+  SOCKET_PLACE_RUNTIME, /* $XDG_RUNTIME_DIR/fleetprof, 0700 and the user's, as is its parent */
   SOCKET_PLACE_TEMP,    /* fleetprof-UID in the temporary directory, 0700 and the user's */
   SOCKET_PLACE_COUNT,
 };
@@ -30,7 +30,7 @@ int socket_path_dir(const struct socket_places *places, enum socket_place place,
                     char ret_path[SOCKET_PATH_BYTES]);
 
 /* Writes the socket's path of PLACE.  Returns 0, -ENOENT, -ENAMETOOLONG, or -EPERM when the
-   directory in the shared temporary directory is not the user's alone: somebody else's trap. */
+   directory is not the user's alone: somebody else's trap. */
 int socket_path_find(const struct socket_places *places, enum socket_place place,
                      char ret_path[SOCKET_PATH_BYTES]);
 

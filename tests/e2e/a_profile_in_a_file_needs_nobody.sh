@@ -134,6 +134,23 @@ for file in /nonexistent/x "$W" /dev/null precious -; do
   grep -q -- "--output: \(a profile cannot go to stdout\|$file: \)" err && [ ! -e started ] || fail "--output $file: $(cat err)"
 done
 [ "$(cat precious)" = precious ] || fail "a file that is no profile was overwritten"
+fleetprof run --output diary.fp -- true && echo precious >diary.fp.old
+fleetprof run --output diary.fp -- touch "$W/started" 2>err
+[ $? = 2 ] && [ ! -e started ] && grep -q 'diary.fp: the earlier profile cannot be kept as .old: holds something else' err ||
+  fail "a .old that is no profile: $(cat err)"
+[ "$(cat diary.fp.old)" = precious ] || fail "a .old that is no profile was overwritten"
+
+# Two at the same moment, with the same words: one writes, the other is told.
+for _ in 1 2 3; do
+  rm -f both.fp*
+  fleetprof run --output both.fp -- "$targets/truth" 1 >/dev/null 2>one.err & one=$!
+  fleetprof run --output both.fp -- "$targets/truth" 1 >/dev/null 2>other.err & other=$!
+  wait $one; status=$?
+  wait $other; status="$status $?"
+  [[ "$status" =~ ^(0\ 2|2\ 0)$ ]] && grep -hq 'both.fp: is being written by another run' one.err other.err ||
+    fail "two runs into one file: $status, $(cat one.err other.err)"
+  fleetprof report both.fp 2>&1 | grep -q damaged && fail "two runs have written into one file"
+done
 
 # As an ordinary user, without HOME, in a long path.
 deep=$W/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where sockets may be, and which directories in /tmp are traps. */
+/* Where sockets may be, and which directories are traps. */
 #include "intake/intake_format.h"
 #include "intake/socket_path.h"
 
@@ -23,7 +23,7 @@ static int setup(void **state) {
   (void)state;
   memcpy(base + sizeof base - 7, "XXXXXX", 6);
   if (mkdtemp(base) == NULL) return -1;
-  places = (struct socket_places){.runtime_dir = "/run/user/7", .temp_dir = base, .uid = geteuid()};
+  places = (struct socket_places){.temp_dir = base, .uid = geteuid()};
   snprintf(own, sizeof own, "%s/fleetprof-%u", base, (unsigned)geteuid());
   return 0;
 }
@@ -42,14 +42,36 @@ static int find(enum socket_place place, const char *expected) {
   return error;
 }
 
-static void the_system_and_the_runtime_directory_are_taken_as_they_are(void **state) {
+static void the_systems_is_taken_as_it_is(void **state) {
   (void)state;
   assert_int_equal(find(SOCKET_PLACE_SYSTEM, "/run/fleetprof/" INTAKE_SOCKET_NAME), 0);
-  assert_int_equal(find(SOCKET_PLACE_RUNTIME, "/run/user/7/fleetprof/" INTAKE_SOCKET_NAME), 0);
-  places.runtime_dir = NULL;
-  assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -ENOENT);
-  places.runtime_dir = "relative";
-  assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -ENOENT);
+}
+
+static void a_runtime_directory_is_the_users_or_it_is_none(void **state) {
+  (void)state;
+  char ours[160], expected[192];
+  snprintf(ours, sizeof ours, "%s/fleetprof", base);
+  snprintf(expected, sizeof expected, "%s/%s", ours, INTAKE_SOCKET_NAME);
+  places.runtime_dir = base;
+  assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -ENOENT); /* no daemon has run yet */
+  assert_int_equal(mkdir(ours, 0700), 0);
+  assert_int_equal(find(SOCKET_PLACE_RUNTIME, expected), 0);
+  assert_int_equal(chmod(ours, 0770), 0);
+  assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -EPERM);
+  assert_int_equal(rmdir(ours), 0);
+  /* It came along through su: its owner is somebody else. */
+  places.uid = geteuid() + 1;
+  char path[SOCKET_PATH_BYTES];
+  assert_int_equal(socket_path_dir(&places, SOCKET_PLACE_RUNTIME, path), -ENOENT);
+}
+
+static void no_runtime_directory_is_no_place(void **state) {
+  (void)state;
+  static const char *const none[] = {NULL, "relative", "/nowhere/at/all", "/etc/passwd"};
+  for (unsigned i = 0; i < sizeof none / sizeof *none; i++) {
+    places.runtime_dir = none[i];
+    assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -ENOENT);
+  }
 }
 
 static void a_closed_directory_of_ones_own_is_used(void **state) {
@@ -99,15 +121,17 @@ static void a_path_that_does_not_fit_is_refused(void **state) {
   static char longest[SOCKET_PATH_BYTES];
   memset(longest, 'x', sizeof longest - 1);
   longest[0] = '/';
-  places.runtime_dir = longest;
-  assert_int_equal(find(SOCKET_PLACE_RUNTIME, ""), -ENAMETOOLONG);
+  places.temp_dir = longest;
+  assert_int_equal(find(SOCKET_PLACE_TEMP, ""), -ENAMETOOLONG);
 }
 
 #define CLAIM(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CLAIM(the_system_and_the_runtime_directory_are_taken_as_they_are),
+      CLAIM(the_systems_is_taken_as_it_is),
+      CLAIM(a_runtime_directory_is_the_users_or_it_is_none),
+      CLAIM(no_runtime_directory_is_no_place),
       CLAIM(a_closed_directory_of_ones_own_is_used),
       CLAIM(a_directory_open_to_others_is_refused),
       CLAIM(somebody_elses_directory_is_refused),
