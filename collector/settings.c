@@ -4,7 +4,6 @@
    opened, so that a typing mistake is a wrong usage (exit 2) and not a failure. */
 #include "settings.h"
 
-#include "common/clock.h"
 #include "common/options.h"
 #include "http/address.h"
 

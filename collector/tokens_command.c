@@ -6,7 +6,6 @@
    mistake, and a token of a fleet that nobody runs would be found wrong only on the board. */
 #include "tokens_command.h"
 
-#include "common/clock.h"
 #include "common/options.h"
 #include "identity/access.h"
 #include "identity/ca.h"

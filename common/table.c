@@ -10,7 +10,6 @@
 #include "table.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

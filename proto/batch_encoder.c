@@ -14,7 +14,6 @@
    Samples are sorted by counting, nodes in preorder.c.  All arithmetic on addresses and weights
    wraps on purpose; the decoder wraps the same way. */
 #include "batch_codec.h"
-#include "common/arena.h"
 #include "common/buf.h"
 #include "limits.h"
 #include "pack.h"

@@ -4,10 +4,7 @@
 #ifndef CENSUS_CENSUS_H
 #define CENSUS_CENSUS_H
 
-#include "lock_step.h"
 #include "unsampled.h"
-
-#include <stddef.h>
 
 struct ring_view;
 struct target;

@@ -4,6 +4,7 @@
 #define CENSUS_CENSUS_PARTS_H
 
 #include "census.h"
+#include "lock_step.h"
 
 #include "proc/proc_thread.h"
 #include "targets/targets.h"

@@ -3,8 +3,6 @@
 #ifndef CLI_PATHS_H
 #define CLI_PATHS_H
 
-#include <stdbool.h>
-
 enum { PATHS_BYTES = 4096, PATHS_SOCKETS_MAX = 3 };
 
 struct path {

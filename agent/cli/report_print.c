@@ -7,7 +7,6 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/json.h"
-#include "report/counts.h"
 #include "report/diff_text.h"
 #include "report/top_text.h"
 #include "view/export.h"

@@ -4,7 +4,6 @@
 #include "request_fill.h"
 #include "intake/intake_client.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void copy(char *field, size_t field_bytes, const char *text) {

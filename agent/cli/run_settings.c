@@ -4,7 +4,6 @@
    is "not supported", the second is not a name. */
 #include "run_settings.h"
 #include "commands.h"
-#include "common/clock.h"
 #include "enroll_call.h"
 #include "hz_parse.h"
 #include "proto/limits.h"

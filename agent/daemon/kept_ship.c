@@ -32,7 +32,6 @@
 #include "ring/recorder_format.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

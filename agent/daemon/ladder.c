@@ -19,7 +19,6 @@
    taking our events away means it. */
 #include "ladder.h"
 #include "ladder_look.h"
-#include "registrar.h"
 #include "sweep.h"
 
 #include "census/census.h"

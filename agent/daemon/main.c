@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 enum { ERROR_BYTES = SETTINGS_PATH_BYTES + 256, EXIT_USAGE = 2 };
 

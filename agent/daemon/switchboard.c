@@ -21,7 +21,6 @@
 #include "targets/switch.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

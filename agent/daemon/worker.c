@@ -40,7 +40,6 @@
 #include <event2/event.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "ring/histogram_reader.h"
 #include "targets/image.h"
-#include "targets/process_maps.h"
+#include "targets/processes.h"
 #include "targets/timer_ring.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define DRAIN_KERNEL_FRAMES_H
 
 #include "elf/kernel_layout.h"
-#include "targets/processes.h"
+#include "targets/process_entry.h"
 
 /* All-zero is valid: everything is [kernel]. */
 struct kernel_frames {

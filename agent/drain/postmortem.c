@@ -9,6 +9,7 @@
 #include "postmortem.h"
 #include "postmortem_parts.h"
 
+#include "proto/limits.h"
 #include "proto/text.h"
 #include "ring/ring_clock.h"
 #include "ring/ring_format.h"

@@ -6,8 +6,6 @@
 #include "common/arena.h"
 #include "proto/batch.h"
 
-#include <stdbool.h>
-
 /* "recorder=post-mortem" on every sample of a recorder: these are a program's last moments, and
    more of it may have been sampled otherwise. */
 #define POSTMORTEM_LABEL "recorder"

@@ -6,7 +6,6 @@
 #include "common/arena.h"
 #include "common/table.h"
 #include "proto/batch.h"
-#include "proto/limits.h"
 #include "ring/image_format.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "targets/claim.h"
 #include "targets/image.h"
-#include "targets/process_maps.h"
+#include "targets/processes.h"
 
 #include <stdlib.h>
 

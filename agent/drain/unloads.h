@@ -4,7 +4,7 @@
 #define DRAIN_UNLOADS_H
 
 #include "targets/processes.h"
-#include "targets/targets.h"
+#include "targets/target.h"
 
 /* To be asked before a slot is looked at. */
 uint32_t unloads_now(const struct target *target);

@@ -6,7 +6,7 @@
 
 #include "proto/batch.h"
 #include "proto/limits.h"
-#include "targets/processes.h"
+#include "targets/process_entry.h"
 
 struct modules;
 struct window;

@@ -16,11 +16,9 @@
 #include "common/symbol_line.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LINE_BYTES = 1024, NOTES_BYTES = 4096 };
 

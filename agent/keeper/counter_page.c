@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_page_valid(const struct counter_page *page) {

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

@@ -25,7 +25,6 @@
    What the kernel shows in /proc/self/cmdline is better where there is one. */
 #include "identity.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>

@@ -16,8 +16,6 @@
    comes instead, marked as what it is. */
 #include "unwind.h"
 
-#include <stddef.h>
-
 /* Words, as they lie on the stack: the caller's frame pointer, the return address. */
 struct frame_pair {
   uintptr_t next, return_address;

@@ -12,7 +12,6 @@
 #include "proto/limits.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

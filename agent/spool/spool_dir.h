@@ -6,7 +6,6 @@
 
 #include "common/span.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {

@@ -4,7 +4,7 @@
 #ifndef TARGETS_CHILDREN_H
 #define TARGETS_CHILDREN_H
 
-#include "targets.h"
+#include "target.h"
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
 #ifndef TARGETS_CLAIM_H
 #define TARGETS_CLAIM_H
 
-#include "targets.h"
+#include "target.h"
 
 #include <sys/types.h>
 

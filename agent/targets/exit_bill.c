@@ -16,8 +16,6 @@
    billed nothing (begun_ns is 0): less than the truth, never twice. */
 #include "exit_bill.h"
 
-#include <stddef.h>
-
 enum { DEBT_PERIODS = 16 };
 #define START_NS_MAX 50000000ULL /* of CPU time between fork and constructor, on a slow board */
 

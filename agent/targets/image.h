@@ -4,8 +4,8 @@
 #ifndef TARGETS_IMAGE_H
 #define TARGETS_IMAGE_H
 
-#include "processes.h"
-#include "targets.h"
+#include "process_entry.h"
+#include "target.h"
 
 /* What a histogram needs counters for. */
 struct image_code {

@@ -17,7 +17,6 @@
 #include "proc/proc_stat.h"
 #include "ring/ring_format.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

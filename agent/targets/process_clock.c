@@ -13,8 +13,8 @@
    what those of its target were on the average.  Histograms and recorders hold expiries as they
    came. */
 #include "process_clock.h"
-#include "processes.h"
-#include "targets.h"
+#include "process_entry.h"
+#include "target.h"
 
 void process_clock_expect(struct process *process, uint64_t weight_ns) {
   process->clock.expected_ns += weight_ns;

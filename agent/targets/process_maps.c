@@ -9,7 +9,6 @@
    A frame-pointer walk through code without frame pointers yields arbitrary words sooner or later;
    the first return address outside of executable memory is where belief ends. */
 #include "process_maps.h"
-#include "processes.h"
 
 #include "common/buf.h"
 #include "proc/mappings.h"

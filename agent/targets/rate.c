@@ -12,7 +12,7 @@
 #include "rate.h"
 #include "stride.h"
 #include "switch.h"
-#include "targets.h"
+#include "target.h"
 
 #include "common/clock.h"
 #include "ring/ring_switch.h"

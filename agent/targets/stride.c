@@ -24,7 +24,6 @@
 #include "rate.h"
 #include "targets.h"
 
-#include "common/clock.h"
 #include "perf/perf_ring.h"
 
 #include <errno.h>

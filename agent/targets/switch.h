@@ -3,7 +3,7 @@
 #ifndef TARGETS_SWITCH_H
 #define TARGETS_SWITCH_H
 
-#include "targets.h"
+#include "target.h"
 
 /* Makes RUN, PAUSE or OFF of one target, perf or timer.  A timer target obeys at its next sample or
    is woken (switch_step); a perf target has obeyed when this returns, its processes included.

@@ -10,7 +10,6 @@
 
 #include "common/clock.h"
 #include "perf/perf_ring.h"
-#include "ring/ring_clock.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -6,9 +6,8 @@
    The records are seen by whoever reads `status` as a count, and by whoever reads the answers as a
    part of `why`; the weight of each sample that did come is still one period. */
 #include "throttle.h"
-#include "targets.h"
+#include "target.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

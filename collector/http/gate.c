@@ -12,7 +12,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <strings.h>
 
 enum { HOST_BYTES_MAX = 64 /* longer ones are not loopback */ };

@@ -32,7 +32,6 @@
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>

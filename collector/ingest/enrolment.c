@@ -13,7 +13,6 @@
 #include "job.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 /* Copies BYTES into the job's arena; empty when it is full. */
 static struct span keep(struct job *job, const struct buf *bytes) {

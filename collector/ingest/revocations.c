@@ -10,7 +10,6 @@
 
 #include "common/arena.h"
 #include "identity/access.h"
-#include "identity/board_name.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #include "board_table.h"
 #include "common/buf.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "db.h"
 #include "proto/batch_codec.h"
 #include "run_table.h"

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct layout {
   struct buf symbols, names;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works in a pid namespace of its own: its child has the number 1 there, and that one's child NUMBER,
-   which here are other processes.  apart SECONDS NUMBER; each prints the CPU time that it has spent;
-   77 where they cannot be had. */
+/* Works in a pid namespace of its own: its child has the number 1 there, and that one's child
+   NUMBER, which here are other processes.  apart SECONDS NUMBER; each prints the CPU time that it
+   has spent; 77 where they cannot be had. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
