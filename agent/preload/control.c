@@ -317,9 +317,16 @@ static __attribute__((noinline, cold)) void obey_if_permitted(void) {
   call_gate_leave();
 }
 
+bool control_is_elsewhere(void) {
+  if (!call_gate_enter()) return false;
+  bool is_elsewhere = raw_getpid() != control.pid;
+  call_gate_leave();
+  return is_elsewhere;
+}
+
 bool control_leave(void) {
   struct timespec wait = {0, CLOSE_WAIT_NS};
-  if (raw_getpid() != control.pid) return false; /* a vfork's: it has our memory, not our timers */
+  if (control_is_elsewhere()) return false;
   if (atomic_exchange(&control.has_left, 1) != 0) return false;
   atomic_store(&control.is_off, 1);
   atomic_fetch_add(&control.epoch, 1);

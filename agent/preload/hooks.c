@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pthread_create is one of the calls that we put ourselves before (exports.map has all).  A new
-   thread starts in our trampoline, which arms its timer and calls what the program wanted; the
-   thread's end is met by a key destructor, so pthread_exit and cancellation need nothing.
+/* pthread_create and C11's thrd_create are two of the calls that we put ourselves before
+   (exports.map has all; libcs do not make the one by the other).  A new thread starts in our
+   trampoline, which arms its timer and calls what the program wanted; the thread's end is met by a
+   key destructor, so pthread_exit, thrd_exit and cancellation need nothing.
 
    What the trampoline needs to know travels through a small static pool, because an allocation here
    would be one that the program did not make.  An entry is held only from pthread_create to the
@@ -27,6 +28,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <threads.h>
 
 enum {
   STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
@@ -36,17 +38,22 @@ enum {
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef void *start_fn(void *);
+typedef int c11_create_fn(thrd_t *, thrd_start_t, void *);
 typedef int at_fork_fn(void (*)(void), void (*)(void), void (*)(void), void *);
 
 struct start {
   _Atomic uint32_t taker; /* pid; 0: free.  Another pid's is what fork left over */
-  start_fn *function;
+  union {
+    start_fn *function;
+    thrd_start_t c11_function;
+  };
   void *argument;
   uintptr_t stack_low; /* 0: unknown, then stack_bytes counts */
   size_t stack_bytes;
 };
 
 static create_fn *real_create;
+static c11_create_fn *real_c11_create;
 static struct start starts[STARTS_MAX];
 
 static struct start *take_start_of(uint32_t pid) {
@@ -107,23 +114,36 @@ static bool has_room_for_signals(const struct unwind_stack *stack) {
   return bytes == 0 || signal_room_fits(bytes);
 }
 
-static void *trampoline(void *argument) {
-  struct start *shared = argument;
-  start_fn *function = shared->function;
-  void *own_argument = shared->argument;
-  struct unwind_stack stack = stack_below((uintptr_t)__builtin_frame_address(0), shared);
+/* In the new thread, whose trampoline's frame is at TOP: what the program wanted is copied to RET,
+   and sampling begins. */
+static void begin(struct start *shared, uintptr_t top, struct start *ret) {
+  struct unwind_stack stack = stack_below(top, shared);
+  ret->function = shared->function;
+  ret->argument = shared->argument;
   give_back(shared);
   if (has_room_for_signals(&stack))
     sampling_begin(&stack);
   else
     sampling_shun();
-  return function(own_argument);
+}
+
+static void *trampoline(void *shared) {
+  struct start own;
+  begin(shared, (uintptr_t)__builtin_frame_address(0), &own);
+  return own.function(own.argument);
+}
+
+static int c11_trampoline(void *shared) {
+  struct start own;
+  begin(shared, (uintptr_t)__builtin_frame_address(0), &own);
+  return own.c11_function(own.argument);
 }
 
 /* ISO C has no conversion from an object pointer to a function pointer; POSIX promises it. */
 union symbol {
   void *object;
   create_fn *create;
+  c11_create_fn *c11_create;
   at_fork_fn *at_fork;
 };
 
@@ -151,6 +171,29 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
   return error;
 }
 
+static c11_create_fn *find_real_c11(void) {
+  return ((union symbol){.object = dlsym(RTLD_NEXT, "thrd_create")}).c11_create;
+}
+
+/* In a libc without threads.h nobody calls it. */
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t function,
+                                                       void *argument) {
+  c11_create_fn *create = real_c11_create != NULL ? real_c11_create : find_real_c11();
+  if (create == NULL) return thrd_error;
+  if (!sampling_is_on()) return create(thread, function, argument);
+  struct start *start = take_start();
+  if (start == NULL) {
+    sampling_skip();
+    return create(thread, function, argument);
+  }
+  start->c11_function = function;
+  start->argument = argument;
+  plan_stack(NULL, start);
+  int result = create(thread, c11_trampoline, start);
+  if (result != thrd_success) give_back(start);
+  return result;
+}
+
 static void before_fork(void) {
   if (sampling_is_on()) sampling_before_fork();
 }
@@ -176,6 +219,7 @@ static int call_at_fork(void) {
 
 int hooks_install(void) {
   real_create = find_real();
+  real_c11_create = find_real_c11();
   if (real_create == NULL) return -ENOSYS;
   signal_room_install();
   return call_at_fork();

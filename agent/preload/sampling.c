@@ -220,6 +220,7 @@ int sampling_signal(void) {
 }
 
 bool sampling_leave(void) {
+  if (control_is_elsewhere()) return false;
   struct thread_slot *thread = pthread_getspecific(sampling.key);
   if (thread == NULL && sampling_is_by_thread()) return false;
   pthread_setspecific(sampling.key, NULL);

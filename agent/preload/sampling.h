@@ -44,7 +44,7 @@ int sampling_signal(void);
 bool sampling_is_by_thread(void);
 
 /* The calling thread is not to be sampled any more; it is counted as unsampled.  False when it was
-   not. */
+   not, and in a vfork's child, whose thread is its parent's. */
 bool sampling_leave(void);
 
 /* Around fork: before it in the caller, after it in the parent, after it in the child (which has no

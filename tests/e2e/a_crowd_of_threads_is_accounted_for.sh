@@ -27,6 +27,9 @@ crowd() {
 crowd threads 0.85 threads 64 100
 crowd forks 0.85 forks 48 100
 crowd turns 0.85 turns 100 50
+crowd c11 0.85 c11 16 100
+# What a vfork's child does to its thread stays its own: each of these once cost one of 1024 places.
+crowd vforks 0.6 vforks 1100 2000
 crowd multitude 0.2 threads 400 20
 s=$(status --format json | json "d['loss']['threads_unsampled']")
 [ "$s" -ge 100 ] || fail "threads without a slot are not counted: $s"

@@ -4,19 +4,24 @@
      crowd threads COUNT MS    all at once
      crowd forks COUNT MS      children, all at once
      crowd turns COUNT MS      threads, one after the other
+     crowd c11 COUNT MS        threads made by thrd_create, all at once
+     crowd vforks COUNT MS     COUNT threads, one after the other, each with a vfork's child that
+                               waits for a signal before it ends; then one that spends MS
 
    Prints the CPU seconds of the program and its children. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { COUNT_MAX = 1024, SPIN = 20000 };
+enum { COUNT_MAX = 2048, SPIN = 20000 };
 
 static uint64_t wanted_ns;
 
@@ -43,6 +48,43 @@ static int threads(unsigned count, unsigned at_once) {
   return 0;
 }
 
+static int c11_work(void *unused) {
+  work(unused);
+  return 7;
+}
+
+static int c11(unsigned count) {
+  thrd_t started[COUNT_MAX];
+  int failures = 0, result;
+  for (unsigned i = 0; i < count; i++)
+    if (thrd_create(&started[i], c11_work, NULL) != thrd_success) return 1;
+  for (unsigned i = 0; i < count; i++)
+    failures += thrd_join(started[i], &result) != thrd_success || result != 7;
+  return failures;
+}
+
+static void *vfork_one(void *unused) {
+  struct timespec at_once = {0, 0};
+  sigset_t all;
+  sigfillset(&all);
+  pid_t child = vfork();
+  if (child == 0) {
+    sigtimedwait(&all, NULL, &at_once);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  return unused;
+}
+
+static int vforks(unsigned count) {
+  pthread_t thread;
+  for (unsigned i = 0; i <= count; i++) {
+    if (pthread_create(&thread, NULL, i < count ? vfork_one : work, NULL) != 0) return 1;
+    pthread_join(thread, NULL);
+  }
+  return 0;
+}
+
 static int forks(unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     pid_t child = fork();
@@ -62,14 +104,19 @@ static double seconds(int who) {
          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+static int go(const char *way, unsigned count) {
+  if (strcmp(way, "forks") == 0) return forks(count);
+  if (strcmp(way, "c11") == 0) return c11(count);
+  if (strcmp(way, "vforks") == 0) return vforks(count);
+  return threads(count, strcmp(way, "turns") == 0 ? 1 : count);
+}
+
 int main(int argc, char **argv) {
   if (argc != 4) return 2;
   unsigned long count = strtoul(argv[2], NULL, 10);
   if (count < 1 || count > COUNT_MAX) return 2;
   wanted_ns = strtoul(argv[3], NULL, 10) * 1000000;
-  int failure = strcmp(argv[1], "forks") == 0     ? forks((unsigned)count)
-                : strcmp(argv[1], "threads") == 0 ? threads((unsigned)count, (unsigned)count)
-                                                  : threads((unsigned)count, 1);
+  int failure = go(argv[1], (unsigned)count);
   printf("%.6f\n", seconds(RUSAGE_SELF) + seconds(RUSAGE_CHILDREN));
   return failure;
 }
