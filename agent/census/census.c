@@ -106,30 +106,45 @@ static uint32_t sum_marks(const struct census *census, uint64_t spent_ns) {
 /* The agent itself counts the threads that it had nothing for: those are not raw ones. */
 static void part_limit(const struct target *target, struct census_figures *figures) {
   uint32_t refused = ring_reader_unsampled(&target->ring);
-  uint32_t limit = figures->unsampled[UNSAMPLED_RAW];
-  if (limit > refused) limit = refused;
-  figures->unsampled[UNSAMPLED_LIMIT] = limit;
-  figures->unsampled[UNSAMPLED_RAW] -= limit;
+  static const enum unsampled_reason look_alikes[] = {UNSAMPLED_RAW, UNSAMPLED_DELETED};
+  for (unsigned i = 0; i < sizeof look_alikes / sizeof *look_alikes; i++) {
+    uint32_t *count = &figures->unsampled[look_alikes[i]];
+    uint32_t limit = *count < refused ? *count : refused;
+    figures->unsampled[UNSAMPLED_LIMIT] += limit;
+    *count -= limit;
+    refused -= limit;
+  }
+}
+
+static void add_thread(const struct census_thread *thread, struct unsampled_sum *sum) {
+  bool is_unsampled = thread->reason != UNSAMPLED_NOT;
+  bool is_lost = unsampled_is_for_good(thread->reason);
+  sum->all_ns += thread->spent_ns;
+  sum->dark_ns += is_unsampled ? thread->spent_ns : 0;
+  sum->lost_ns += is_lost ? thread->spent_ns : 0;
+  sum->threads += thread->spent_ns > 0 || is_unsampled;
+  sum->unsampled += is_unsampled;
+  sum->lost += is_lost;
 }
 
 static void end_look(struct target *target) {
   struct census *census = target->census;
   struct census_figures figures = {.obstacle = census->obstacle};
-  uint64_t spent_ns = 0;
-  uint32_t kept = 0, lost;
+  struct unsampled_sum sum = {0};
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < census->thread_count; i++) {
     const struct census_thread *thread = &census->threads[i];
     if (thread->look != census->look) continue; /* it has ended */
     census->threads[kept++] = *thread;
-    spent_ns += thread->spent_ns;
-    figures.threads += thread->spent_ns > 0 || thread->reason != UNSAMPLED_NOT;
+    add_thread(thread, &sum);
     if (thread->reason != UNSAMPLED_NOT) figures.unsampled[thread->reason]++;
   }
   census->thread_count = kept;
-  figures.marks = sum_marks(census, spent_ns);
+  figures.threads = sum.threads;
+  figures.marks = sum_marks(census, sum.all_ns);
   census->window_marks |= figures.marks;
-  lost = figures.unsampled[UNSAMPLED_HANDLER_LOST] + figures.unsampled[UNSAMPLED_EXEC];
-  if (lost > 0 && lost == figures.threads)
+  figures.has_failed = unsampled_has_failed(&census->looks, &sum);
+  if (unsampled_is_blind(&census->looks, &sum))
     figures.blind_since_ns =
         census->figures.blind_since_ns ? census->figures.blind_since_ns : clock_monotonic_ns();
   part_limit(target, &figures);
@@ -145,6 +160,8 @@ static unsigned step_target(struct target *target, uint64_t now, unsigned left) 
   if (census->looked_ns == 0 || target->held.control != RING_RUN) {
     census->looked_ns = now;
     census->thread_count = 0;
+    census->looks = (struct unsampled_looks){0};
+    census->figures = (struct census_figures){0};
     end_list(census);
     return 0;
   }

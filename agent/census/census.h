@@ -36,6 +36,7 @@ struct census_figures {
   uint32_t marks;                        /* enum batch_mark, at the last look */
   uint64_t blind_since_ns;               /* CLOCK_MONOTONIC: none is sampled any more; or 0 */
   const char *obstacle; /* of UNSAMPLED_EXEC: why the agent is not there (preload_obstacle.h) */
+  bool has_failed;      /* another sampler is due (unsampled.h) */
 };
 void census_figures(const struct target *target, struct census_figures *ret);
 

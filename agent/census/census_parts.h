@@ -50,6 +50,7 @@ struct census {
   uint64_t looked_ns;
   uint64_t period_ns; /* that the tallies belong to */
   uint32_t window_marks;
+  struct unsampled_looks looks;
   struct census_figures figures;
 };
 

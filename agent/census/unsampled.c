@@ -8,12 +8,23 @@
    handler in the place of ours; but a program whose bursts are all shorter than a tick may never
    meet one (lock_step.c), and is left in peace.
 
+   A thread that had signals once and has no timer now has lost it: only the program can have
+   deleted it, for the agent does so at a thread's end and while it is paused or has left, when
+   nobody asks.
+
    Where one clock of the process signals whichever thread runs as it expires, no thread has a
    timer, and that one was not met yet says nothing.
 
-   The order is that of certainty: a process without a handler explains all its threads. */
+   The order is that of certainty: a process without a handler explains all its threads.
+
+   When has a target's sampler failed?  What was taken away does not come back: a quarter of the CPU
+   time is enough, for less cannot move the shares much.  A blocked signal does come back, as a
+   rule: programs block all they have for a moment, and the expiry waits.  So what is only out of
+   reach (blocked, a thread without a timer) must be next to all of the CPU time at five looks in a
+   row; until then it is [unsampled], and said so. */
 #include "unsampled.h"
 
+enum { FAILED_SHARE = 4, LIGHT_SHARE = 16 }; /* one in so many nanoseconds */
 enum { SOME_PERIODS = 4, SOME_TICKS = 4, MUCH_PERIODS = 30, MUCH_TICKS = 250 };
 
 static bool has_spent(const struct unsampled_evidence *evidence, uint64_t periods, uint64_t ticks) {
@@ -24,6 +35,7 @@ static bool has_spent(const struct unsampled_evidence *evidence, uint64_t period
 /* Why it has no timer, as far as can be seen from outside: that the agent ran out of something is
    the caller's to know. */
 static enum unsampled_reason without_timer(const struct unsampled_evidence *evidence) {
+  if (evidence->has_slot && evidence->timer == UNSAMPLED_TIMER_NO) return UNSAMPLED_DELETED;
   return evidence->is_sandboxed ? UNSAMPLED_SECCOMP : UNSAMPLED_RAW;
 }
 
@@ -40,7 +52,7 @@ enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence)
 
 const char *unsampled_name(enum unsampled_reason reason) {
   static const char *const names[UNSAMPLED_REASONS] = {
-      "sampled", "raw", "limit", "seccomp", "blocked", "handler_lost", "exec"};
+      "sampled", "raw", "limit", "seccomp", "blocked", "handler_lost", "exec", "deleted"};
   return names[reason];
 }
 
@@ -52,6 +64,32 @@ const char *unsampled_meaning(enum unsampled_reason reason) {
       "without a timer (in a seccomp sandbox)",
       "with the signal blocked",
       "in a program that uses SIGURG itself",
-      "in a program that was put in the place of the sampled one by exec"};
+      "in a program that was put in the place of the sampled one by exec",
+      "without the timer that it had (the program deleted it)"};
   return meanings[reason];
+}
+
+bool unsampled_is_for_good(enum unsampled_reason reason) {
+  return reason == UNSAMPLED_HANDLER_LOST || reason == UNSAMPLED_EXEC ||
+         reason == UNSAMPLED_DELETED;
+}
+
+/* So many looks in a row, this one included. */
+static uint32_t count_look(uint32_t before, bool is_so) {
+  if (!is_so) return 0;
+  return before < UNSAMPLED_PATIENCE ? before + 1 : before;
+}
+
+bool unsampled_has_failed(struct unsampled_looks *looks, const struct unsampled_sum *sum) {
+  uint64_t light_ns = sum->all_ns - sum->dark_ns;
+  bool is_dark = sum->dark_ns > 0 && light_ns <= sum->all_ns / LIGHT_SHARE;
+  bool is_lost = sum->lost_ns > 0 && sum->lost_ns >= sum->all_ns / FAILED_SHARE;
+  looks->dark = count_look(looks->dark, is_dark);
+  return is_lost || looks->dark == UNSAMPLED_PATIENCE;
+}
+
+bool unsampled_is_blind(struct unsampled_looks *looks, const struct unsampled_sum *sum) {
+  bool is_blind = sum->unsampled > 0 && sum->unsampled == sum->threads;
+  looks->blind = count_look(looks->blind, is_blind);
+  return is_blind && (sum->lost == sum->unsampled || looks->blind == UNSAMPLED_PATIENCE);
 }

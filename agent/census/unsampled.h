@@ -14,6 +14,7 @@ enum unsampled_reason {
   UNSAMPLED_BLOCKED,      /* it blocks the signal */
   UNSAMPLED_HANDLER_LOST, /* the program took the signal's handler away */
   UNSAMPLED_EXEC,         /* the process runs another program now, which did not load the agent */
+  UNSAMPLED_DELETED,      /* no timer: it had one, and the program deleted that */
   UNSAMPLED_REASONS,
 };
 
@@ -40,5 +41,26 @@ enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence)
 /* "raw", "limit", ...; and for a sentence: "made by raw clone", ... */
 const char *unsampled_name(enum unsampled_reason reason);
 const char *unsampled_meaning(enum unsampled_reason reason);
+
+/* The sampler was taken away: waiting mends nothing. */
+bool unsampled_is_for_good(enum unsampled_reason reason);
+
+/* A look at all threads of a target. */
+struct unsampled_sum {
+  uint64_t all_ns;           /* CPU time since the look before */
+  uint64_t dark_ns, lost_ns; /* of that by threads that are not sampled; for good */
+  uint32_t threads, unsampled, lost;
+};
+
+/* How often in a row, at most UNSAMPLED_PATIENCE. */
+struct unsampled_looks {
+  uint32_t dark, blind;
+};
+enum { UNSAMPLED_PATIENCE = 5 };
+
+/* With every look: the sampler has failed, and another is due; it reaches no thread at all.  Both
+   count this look in LOOKS. */
+bool unsampled_has_failed(struct unsampled_looks *looks, const struct unsampled_sum *sum);
+bool unsampled_is_blind(struct unsampled_looks *looks, const struct unsampled_sum *sum);
 
 #endif

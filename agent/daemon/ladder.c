@@ -3,7 +3,7 @@
    next rung that works.
 
      auto -> perf, opened from here; it stops -> perf once more; refused -> the ring
-     timer; it reaches nobody, or no agent came -> perf, opened from here
+     timer; it has failed (census.h), or no agent came -> perf, opened from here
 
    A program that carries the agent gets a ring in any case.  While perf samples it, that ring
    stands behind: paused, so the program has no timer and no signal comes; should perf stop, it is
@@ -105,6 +105,8 @@ struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
   return target;
 }
 
+static const char only_the_agent[] = "cannot write what was asked for, only the agent can";
+
 static void tell_keeper(const struct worker *worker, const struct target *target) {
   int error = hold_send_update(worker->keeper->worker_socket, &target->held);
   if (error)
@@ -127,7 +129,7 @@ static struct target *find_behind(const struct worker *worker, const struct targ
 /* TARGET's ring goes to work.  EXPLAINED_NS of its processes' time was perf's account, of which
    CONTROL and the rate are handed down. */
 static void wake(struct worker *worker, struct target *target, const struct target *perf) {
-  uint64_t explained_ns = perf ? perf->residual.total_ns - perf->residual.base_total_ns : 0;
+  uint64_t explained_ns = perf ? residual_own_ns(&perf->residual) : 0;
   uint32_t control = perf ? perf->held.control : RING_RUN;
   target->held.behind = 0;
   target->exit.billed_ns += explained_ns;
@@ -189,20 +191,14 @@ static uint64_t unseen_ns(const struct target *target, const struct perf_running
   return spent_ns > shown_ns && target->exit.begun_ns != 0 ? spent_ns - shown_ns : 0;
 }
 
-static const char *blind_why(const struct target *target) {
-  struct census_figures census;
-  census_figures(target, &census);
-  for (enum unsampled_reason i = UNSAMPLED_RAW; i < UNSAMPLED_REASONS; i++)
-    if (census.unsampled[i] > 0) return unsampled_meaning(i);
-  return "nobody can be reached";
-}
-
-/* No thread of a timer target can be sampled any more. */
+/* Too much of a timer target is not sampled any more. */
 static void fall_from_timer(struct worker *worker, struct target *target) {
-  char why[INTAKE_WHY_BYTES];
+  char why[CENSUS_WHY_BYTES];
+  struct census_figures census;
   struct perf_running running;
   ladder_list(worker, target, &running);
-  snprintf(why, sizeof why, "all threads are %s", blind_why(target));
+  census_figures(target, &census);
+  census_explain(&census, why);
   drain_run_whole(&worker->drain);
   uint64_t unseen = target->run == 0 ? unseen_ns(target, &running) : 0;
   struct target *next = open_anew(worker, target, why, &running);
@@ -241,8 +237,15 @@ static void step_timer(struct worker *worker, struct target *target, uint64_t no
     }
     return;
   }
-  if (held->control != RING_RUN || held->collect > RING_PC_LR) return;
-  if (target_none_since_ns(target) != 0 && may_step(worker, target, now))
+  if (held->control != RING_RUN) return;
+  struct census_figures census;
+  census_figures(target, &census);
+  bool is_due = census.has_failed || census.blind_since_ns != 0;
+  if (!is_due)
+    target->look.step_fault = NULL; /* it has come back */
+  else if (held->collect > RING_PC_LR)
+    target->look.step_fault = only_the_agent;
+  else if (may_step(worker, target, now))
     fall_from_timer(worker, target);
 }
 
@@ -263,7 +266,7 @@ static void fall_from_note(struct worker *worker, struct worker_note *note) {
   const char *obstacle = preload_obstacle_of_process(note->pid);
   struct hold_target held;
   struct perf_running running = {.count = 1};
-  const char *fault = "cannot write what was asked for, only the agent can";
+  const char *fault = only_the_agent;
   running.processes[0].pid = note->pid;
   running.processes[0].start_ticks = note->start_ticks;
   describe_note(note, &held);

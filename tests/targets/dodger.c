@@ -2,14 +2,19 @@
 /* A program that a timer cannot sample, or not all of it.  Its main thread works as well, unless
    said otherwise, so that something is always sampled.
 
-     dodger raw SECONDS      two threads made by clone(2), past every library
-     dodger block SECONDS    two threads that block every signal
-     dodger replace SECONDS  main, which installs its own handler for SIGURG and all real-time
-   signals dodger ignore SECONDS   main, which ignores the same dodger sandbox SECONDS  a seccomp
-   filter that allows all, then two threads dodger exec SECONDS PROGRAM   becomes `PROGRAM SECONDS`
-   without any variable in its environment dodger plain SECONDS    main alone
+     dodger raw SECONDS           two threads made by clone(2), past every library
+     dodger block SECONDS         two threads that block every signal
+     dodger replace SECONDS       main: its own handler for SIGURG and all real-time signals
+     dodger ignore SECONDS        main: ignores the same
+     dodger sandbox SECONDS       a seccomp filter that allows all, then two threads
+     dodger exec SECONDS PROGRAM  becomes `PROGRAM SECONDS`, with no variable in its environment
+     dodger plain SECONDS         main alone
+     dodger untimed SECONDS       two threads; after half a second of CPU time it deletes all timers
+     dodger deaf SECONDS          main and two threads block every signal
+     dodger moment SECONDS        main blocks every signal for seven seconds
 
-   prints "done" when its time is up or SIGTERM comes: nothing may have harmed it. */
+   Prints "done" when its time is up or SIGTERM comes, for nothing may have harmed it; and when
+   SPENT is in its environment, the CPU time that it had. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -22,10 +27,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 2, STACK_BYTES = 256 << 10, ROUNDS = 100000 };
+enum { THREADS = 2, STACK_BYTES = 256 << 10, ROUNDS = 100000, TIMER_IDS = 4096 };
 
 static volatile uint64_t sink[THREADS + 1];
 static volatile _Atomic int is_over;
@@ -33,6 +39,12 @@ static volatile _Atomic int is_over;
 static uint64_t now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t spent_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
@@ -46,10 +58,15 @@ static int be_raw(void *argument) {
   return 0;
 }
 
-static void *be_blocked(void *argument) {
+/* The signals that end it are for nobody, too: it ends with its time. */
+static void block_all(void) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, NULL);
+}
+
+static void *be_blocked(void *argument) {
+  block_all();
   while (!is_over) burn((unsigned)(uintptr_t)argument);
   return NULL;
 }
@@ -69,6 +86,21 @@ static void start_two(void *(*body)(void *)) {
   pthread_t thread;
   for (uintptr_t i = 1; i <= THREADS; i++)
     if (pthread_create(&thread, NULL, body, (void *)i) != 0) exit(1);
+}
+
+/* As one that cleans up all it can find does. */
+static void delete_timers(void) {
+  while (spent_ns() < 500000000U) burn(0);
+  for (int id = 0; id < TIMER_IDS; id++) syscall(SYS_timer_delete, id);
+}
+
+static void block_a_moment(void) {
+  sigset_t none;
+  uint64_t end = now_ns() + 7000000000U;
+  block_all();
+  while (now_ns() < end) burn(0);
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
 static void stop(int signal) {
@@ -106,6 +138,14 @@ static void dodge(const char *way, char **argv) {
     take_signals(SIG_IGN);
   else if (strcmp(way, "exec") == 0)
     execve(argv[3], other, none);
+  else if (strcmp(way, "untimed") == 0) {
+    start_two(be_plain);
+    delete_timers();
+  } else if (strcmp(way, "deaf") == 0) {
+    block_all();
+    start_two(be_plain);
+  } else if (strcmp(way, "moment") == 0)
+    block_a_moment();
   else if (strcmp(way, "plain") != 0) {
     enter_sandbox();
     start_two(be_plain);
@@ -120,5 +160,6 @@ int main(int argc, char **argv) {
   while (!is_over && now_ns() < end) burn(0);
   is_over = 1;
   puts("done");
+  if (getenv("SPENT") != NULL) printf("%.3f\n", (double)spent_ns() / 1e9);
   return 0;
 }

@@ -114,6 +114,75 @@ static void a_program_that_ticks_may_pass_by_is_left_in_peace(void **state) {
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_NOT);
 }
 
+static void a_thread_that_had_a_timer_has_lost_it(void **state) {
+  (void)state;
+  struct unsampled_evidence evidence = sampled;
+  evidence.timer = UNSAMPLED_TIMER_NO;
+  evidence.has_slot = true; /* signals have come before */
+  evidence.quiet_ns = 50000000;
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_DELETED);
+  evidence.is_sandboxed = true; /* no reason: the timer was there in spite of it */
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_DELETED);
+  evidence.is_blocked = true; /* it may have been deleted meanwhile, but that is not the reason */
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_BLOCKED);
+  evidence.is_caught = false;
+  assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_HANDLER_LOST);
+}
+
+static void a_quarter_that_is_lost_for_good_is_a_failure_at_once(void **state) {
+  (void)state;
+  struct unsampled_looks looks = {0};
+  struct unsampled_sum sum = {.all_ns = 1000, .dark_ns = 250, .lost_ns = 250, .threads = 4};
+  sum.unsampled = sum.lost = 1;
+  assert_true(unsampled_has_failed(&looks, &sum));
+  assert_false(unsampled_is_blind(&looks, &sum));
+  sum.lost_ns = 249;
+  assert_false(unsampled_has_failed(&looks, &sum));
+  assert_true(unsampled_is_for_good(UNSAMPLED_DELETED));
+  assert_true(unsampled_is_for_good(UNSAMPLED_HANDLER_LOST));
+  assert_true(unsampled_is_for_good(UNSAMPLED_EXEC));
+  assert_false(unsampled_is_for_good(UNSAMPLED_BLOCKED));
+  assert_false(unsampled_is_for_good(UNSAMPLED_RAW));
+}
+
+static void what_is_blocked_fails_only_when_it_stays_so(void **state) {
+  (void)state;
+  struct unsampled_looks looks = {0};
+  const struct unsampled_sum dark = {.all_ns = 1000, .dark_ns = 940, .threads = 1, .unsampled = 1};
+  const struct unsampled_sum light = {.all_ns = 1000, .dark_ns = 930, .threads = 2, .unsampled = 1};
+  for (unsigned i = 1; i < UNSAMPLED_PATIENCE; i++) {
+    assert_false(unsampled_has_failed(&looks, &dark));
+    assert_false(unsampled_is_blind(&looks, &dark));
+  }
+  assert_false(unsampled_has_failed(&looks, &light)); /* a signal has come */
+  assert_false(unsampled_is_blind(&looks, &light));
+  for (unsigned i = 1; i < UNSAMPLED_PATIENCE; i++) {
+    assert_false(unsampled_has_failed(&looks, &dark));
+    assert_false(unsampled_is_blind(&looks, &dark));
+  }
+  assert_true(unsampled_has_failed(&looks, &dark));
+  assert_true(unsampled_is_blind(&looks, &dark));
+  assert_true(unsampled_has_failed(&looks, &dark)); /* and stays so */
+}
+
+static void a_target_that_sleeps_has_not_failed(void **state) {
+  (void)state;
+  struct unsampled_looks looks = {0};
+  const struct unsampled_sum asleep = {.threads = 0};
+  for (unsigned i = 0; i < 2 * UNSAMPLED_PATIENCE; i++) {
+    assert_false(unsampled_has_failed(&looks, &asleep));
+    assert_false(unsampled_is_blind(&looks, &asleep));
+  }
+}
+
+static void a_target_whose_threads_are_all_lost_is_blind_at_once(void **state) {
+  (void)state;
+  struct unsampled_looks looks = {0};
+  const struct unsampled_sum lost = {
+      .all_ns = 9, .dark_ns = 9, .lost_ns = 9, .threads = 2, .unsampled = 2, .lost = 2};
+  assert_true(unsampled_is_blind(&looks, &lost));
+}
+
 static void every_reason_has_a_name_and_a_meaning(void **state) {
   (void)state;
   for (unsigned i = 0; i < UNSAMPLED_REASONS; i++) {
@@ -135,6 +204,11 @@ int main(void) {
       cmocka_unit_test(where_the_kernel_does_not_say_much_is_needed),
       cmocka_unit_test(a_handler_that_gets_nothing_from_a_running_timer_is_not_ours),
       cmocka_unit_test(a_program_that_ticks_may_pass_by_is_left_in_peace),
+      cmocka_unit_test(a_thread_that_had_a_timer_has_lost_it),
+      cmocka_unit_test(a_quarter_that_is_lost_for_good_is_a_failure_at_once),
+      cmocka_unit_test(what_is_blocked_fails_only_when_it_stays_so),
+      cmocka_unit_test(a_target_that_sleeps_has_not_failed),
+      cmocka_unit_test(a_target_whose_threads_are_all_lost_is_blind_at_once),
       cmocka_unit_test(every_reason_has_a_name_and_a_meaning),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
