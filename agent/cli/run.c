@@ -6,9 +6,9 @@
    a lost connection costs samples, never the run.  What is said about it goes to stderr only where
    that is a terminal or --verbose was given, because the program's own output is somebody's input.
 
-   The ladder is perf, then timer, whichever of them was named: a name says where to start.  The
-   itimers are no step of it; they must be named.  Why a
-   step failed travels to the daemon with the next one, and from there into status.
+   The ladder is perf, then timer, whichever of them was named: a name says where to start, and a
+   program that cannot be preloaded goes by perf at once.  The itimers are no step of it; they must
+   be named.  Why a step failed travels to the daemon with the next one, and from there into status.
 
    With --output all of this happens around a daemon of our own, which writes into that file and
    ends with the run.  There a file that cannot be written ends the run before the program starts:
@@ -60,7 +60,7 @@ struct run {
   struct timer_variables timer;
   struct sampling_choice choice;
   const char *sampler; /* the one that runs, or NULL */
-  bool has_daemon, is_talkative;
+  bool has_daemon, is_talkative, has_tried_perf;
   bool has_started; /* the program came to run */
 };
 
@@ -137,6 +137,40 @@ static void add_why(struct sampling_choice *choice, const char *why) {
   snprintf(choice->why + len, sizeof choice->why - len, "%s%s", len > 0 ? "; " : "", why);
 }
 
+/* Puts BEFORE in front of what stands in the reasons of CHOICE. */
+static void keep_why(struct sampling_choice *choice, const char *before) {
+  char after[INTAKE_WHY_BYTES];
+  memcpy(after, choice->why, sizeof after);
+  if (before[0] != '\0') snprintf(choice->why, sizeof choice->why, "%.120s; %.130s", before, after);
+}
+
+/* Returns 0, or why perf cannot be is in the reasons, last. */
+static int try_perf(struct run *run) {
+  struct sampling_choice *choice = &run->choice;
+  enum ring_collect collect = run->settings.collect.collect;
+  char before[INTAKE_WHY_BYTES];
+  int error = -EOPNOTSUPP;
+  memcpy(before, choice->why, sizeof before);
+  run->has_tried_perf = true;
+  if (collect_needs_agent(collect))
+    snprintf(choice->why, sizeof choice->why, "perf: cannot write a %s, only the agent can",
+             collect_name(collect));
+  else
+    error = launch_perf(choice);
+  if (error == 0)
+    run->sampler = "perf";
+  else
+    keep_why(choice, before);
+  return error;
+}
+
+/* The timer cannot be: a name only says where the ladder begins. */
+static bool goes_by_perf(struct run *run) {
+  if (run->has_tried_perf || try_perf(run) != 0) return false;
+  say(run, "by perf: %s", run->choice.why);
+  return true;
+}
+
 /* The timer, after perf has failed or was not wanted. */
 static enum launch_manner choose_timer(struct run *run) {
   static const char hung[] = "the daemon does not answer: it hangs (fleetprof doctor)";
@@ -144,11 +178,15 @@ static enum launch_manner choose_timer(struct run *run) {
   bool has_agent = run->timer.why[0] == '\0';
   const char *sampler = run_settings_agent(&run->settings);
   const char *obstacle = preload_obstacle_of_file(run->program_path);
-  if (obstacle != NULL) add_why(choice, obstacle);
+  if (obstacle != NULL && strstr(choice->why, obstacle) == NULL) add_why(choice, obstacle);
   if (!has_agent) add_why(choice, run->timer.why);
+  if (!has_agent && goes_by_perf(run)) return LAUNCH_WATCHED;
   int error = note_sampler(choice, has_agent ? sampler : "none");
   if (error == -ETIMEDOUT) return give_up(run, hung);
-  if (!has_agent || error == -EACCES) return give_up(run, choice->why);
+  if (!has_agent) return give_up(run, choice->why);
+  /* The program is part of a tree that perf samples, or there is a kill switch. */
+  if (error == -EACCES) return goes_by_perf(run) ? LAUNCH_WATCHED : give_up(run, choice->why);
+  if (obstacle != NULL) say(run, "not sampled, only what it starts: %s", choice->why);
   run->sampler = sampler;
   return LAUNCH_PRELOADED;
 }
@@ -160,19 +198,13 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   if (!run->has_daemon) return LAUNCH_PLAIN;
   if (run->settings.sampler >= RUN_SAMPLER_TIMER) {
     bool is_timer = run->settings.sampler == RUN_SAMPLER_TIMER;
+    const char *obstacle = preload_obstacle_of_file(run->program_path);
+    const char *manner = is_timer ? "asked for by name" : RING_CLOCK_DANGER;
     snprintf(choice->why, sizeof choice->why, "%s: %s", run_settings_agent(&run->settings),
-             is_timer ? "asked for by name" : RING_CLOCK_DANGER);
-    return choose_timer(run);
+             obstacle != NULL ? obstacle : manner);
+    return obstacle != NULL && goes_by_perf(run) ? LAUNCH_WATCHED : choose_timer(run);
   }
-  enum ring_collect collect = run->settings.collect.collect;
-  if (collect_needs_agent(collect)) {
-    snprintf(choice->why, sizeof choice->why, "perf: cannot write a %s, only the agent can",
-             collect_name(collect));
-    return choose_timer(run);
-  }
-  if (launch_perf(choice) != 0) return choose_timer(run);
-  run->sampler = "perf";
-  return LAUNCH_WATCHED;
+  return try_perf(run) == 0 ? LAUNCH_WATCHED : choose_timer(run);
 }
 
 /* How many samples there are of this program, where the daemon still knows: a worker that was

@@ -40,6 +40,8 @@ enum {
   SHARE_OF_USER_DENOMINATOR = 4,
 };
 
+const char registrar_covered_reason[] =
+    "sampled by perf already, as a part of the program that started it";
 const char registrar_kill_reason[] = "a kill-switch file turns sampling off (fleetprof doctor)";
 
 static bool is_same_namespace(pid_t pid) {
@@ -79,16 +81,25 @@ bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes
   return fits(worker, uid, ring_bytes);
 }
 
-const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,
-                               struct hold_target *ret) {
-  const struct intake_request *request = packet->request;
-  struct proc_stat stat;
+static const char *check_wish(const struct worker *worker, const struct intake_request *request,
+                              uint32_t *ret_mhz) {
   uint32_t mhz = request->asked_mhz;
   if (mhz == 0) mhz = (uint32_t)worker->settings->hz * 1000;
   if (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX)
     return "the rate must be 0.1 to 10000 Hz";
   if (request->clock >= RING_CLOCKS) return "there is no such clock";
   if (request->collect > RING_RECORDER) return "there is no such collect mode";
+  *ret_mhz = mhz;
+  return NULL;
+}
+
+const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,
+                               struct hold_target *ret) {
+  const struct intake_request *request = packet->request;
+  struct proc_stat stat;
+  uint32_t mhz;
+  const char *fault = check_wish(worker, request, &mhz);
+  if (fault != NULL) return fault;
   if (proc_stat_read(ret->pid, &stat) < 0) return "no such process";
   ret->start_ticks = stat.start_ticks;
   ret->id = worker->targets.next_id++;
@@ -271,8 +282,7 @@ static const char *choose_rung(struct worker *worker, const struct intake_packet
                                struct hold_target *held) {
   struct target *cover = ladder_cover(worker, packet->pid);
   bool is_wanted = ladder_wants_perf(worker, packet->request);
-  if (cover != NULL && cover->held.pid != packet->pid)
-    return "sampled by perf already, as a part of the program that started it";
+  if (cover != NULL && cover->held.pid != packet->pid) return registrar_covered_reason;
   if (cover != NULL && cover->held.adopted_ns == 0 && !is_wanted)
     return "sampled by perf already: run has opened the events";
   if (cover != NULL && !(is_wanted && is_as_before(cover, held))) {
@@ -350,17 +360,29 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   if (has_image && process != NULL) begin_image(worker, target, process);
 }
 
+static const char *check_note(struct worker *worker, const struct intake_packet *packet,
+                              uint32_t *ret_mhz) {
+  const struct intake_request *request = packet->request;
+  long owner = proc_owner(request->pid);
+  bool is_known = strcmp(request->sampler, "none") == 0 || ring_clock_parse(request->sampler) >= 0;
+  if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid))
+    return "the program is not yours";
+  if (switchboard_kill_path(worker) != NULL) return registrar_kill_reason;
+  if (!is_known) return "there is no such sampler";
+  drain_run(&worker->drain);
+  bool is_covered =
+      ring_clock_parse(request->sampler) >= 0 && ladder_cover(worker, request->pid) != NULL;
+  return is_covered ? registrar_covered_reason : check_wish(worker, request, ret_mhz);
+}
+
 void registrar_on_note(struct worker *worker, struct intake_packet *packet) {
-  long owner = proc_owner(packet->request->pid);
-  if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid)) {
-    intake_refuse(packet->connection, "the program is not yours");
+  uint32_t mhz;
+  const char *fault = check_note(worker, packet, &mhz);
+  if (fault != NULL) {
+    intake_refuse(packet->connection, fault);
     return;
   }
-  if (switchboard_kill_path(worker) != NULL) {
-    intake_refuse(packet->connection, registrar_kill_reason);
-    return;
-  }
-  const char *fault = run_note_add(worker, packet, packet->request->sampler);
+  fault = run_note_add(worker, packet, packet->request->sampler, mhz);
   if (fault != NULL)
     intake_refuse(packet->connection, fault);
   else

@@ -18,6 +18,9 @@ extern const char registrar_kill_reason[];
 /* One more target with RING_BYTES of ring is within the limits of all and of UID's share. */
 bool registrar_has_room(struct worker *worker, uint32_t uid, uint64_t ring_bytes);
 
+/* Why a program gets no ring, whose tree is sampled by perf. */
+extern const char registrar_covered_reason[];
+
 /* NULL when MORE events are within what all programs of UID may have, or why not. */
 const char *registrar_check_events(const struct worker *worker, uint32_t uid, uint64_t more);
 

@@ -3,7 +3,13 @@
    that user can do to this daemon what he likes anyway.  Of anybody else's nothing is taken but the
    number of his process; events are then opened here (perf_admission.c), and there is a limit on
    how many the programs of one user may have.  What is refused falls to the timer, and status says
-   why. */
+   why.
+
+   The program may be part of a tree that is sampled already: `run` in a shell that carries the
+   agent, or below another `run`.  It is then a target inside of that one, with a service and a rate
+   of its own: from here on its processes are its own, and the tree's events tell nothing of them
+   (perf_process.c, residual.c). */
+#include "ladder.h"
 #include "registrar.h"
 #include "run_note.h"
 #include "switchboard.h"
@@ -90,10 +96,23 @@ static const char *make_target(struct worker *worker, const struct intake_packet
   return fault;
 }
 
+/* The tree that PID is a part of.  Returns its target's id, or 0. */
+static uint32_t find_outer(struct worker *worker, pid_t pid) {
+  drain_run(&worker->drain);
+  const struct target *outer = ladder_cover(worker, pid);
+  return outer != NULL ? outer->held.id : 0;
+}
+
+static void claim_process(struct worker *worker, const struct target *target) {
+  struct process *process = processes_get(worker->processes, target->held.pid, target->held.id, -1);
+  if (process != NULL) process->is_root = true;
+}
+
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   struct hold_target held = {.kind = HOLD_PERF, .pid = packet->request->pid};
   struct events events = {.are_ours = false};
   const char *fault = make_target(worker, packet, &held, &events);
+  if (fault == NULL) held.inside = find_outer(worker, held.pid);
   struct target *target = fault == NULL ? registrar_take(worker, &held, events.fds) : NULL;
   if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";
   if (fault != NULL) {
@@ -101,9 +120,10 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, fault);
     return;
   }
+  if (held.inside != 0) claim_process(worker, target);
   for (unsigned i = 0; !events.are_ours && i < packet->fd_count; i++) packet->fds[i] = -1;
   run_note_join(worker, target);
   /* So that status can say what was chosen when the program has long ended. */
-  run_note_add(worker, packet, "perf");
+  run_note_add(worker, packet, "perf", target->held.asked_mhz);
   intake_accept(packet->connection);
 }

@@ -106,7 +106,7 @@ static bool has_share(const struct worker *worker, uint32_t uid) {
 }
 
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
-                         const char *sampler) {
+                         const char *sampler, uint32_t asked_mhz) {
   const struct intake_request *request = packet->request;
   struct proc_stat stat;
   const struct worker_note *outer = NULL, *same = run_note_find_pid(worker, request->pid);
@@ -125,7 +125,7 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
                                .uid = packet->uid,
                                .collect = request->collect,
                                .is_told = !is_by_agent(sampler),
-                               .asked_mhz = request->asked_mhz};
+                               .asked_mhz = asked_mhz};
   if (is_there) note->start_ticks = stat.start_ticks;
   snprintf(note->sampler, sizeof note->sampler, "%s", sampler);
   memcpy(note->why, request->why, sizeof note->why);
@@ -148,8 +148,7 @@ void run_note_join(struct worker *worker, struct target *target) {
 }
 
 static uint64_t explained_ns(const struct target *target) {
-  const struct residual *residual = &target->residual;
-  if (target->held.kind == HOLD_PERF) return residual->total_ns - residual->base_total_ns;
+  if (target->held.kind == HOLD_PERF) return residual_own_ns(&target->residual);
   return target->weight_ns + target->exit.billed_ns;
 }
 
@@ -161,6 +160,7 @@ static bool is_part(const struct worker_note *note, const struct target *target)
 }
 
 void run_note_leave(struct worker *worker, const struct target *target) {
+  drain_leave(&worker->drain, target);
   struct worker_note *note = find_serial(worker, target->run);
   if (note != NULL) note->explained_ns += explained_ns(target);
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)

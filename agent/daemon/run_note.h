@@ -32,14 +32,15 @@ struct worker_note {
   char why[INTAKE_WHY_BYTES];
 };
 
-/* Notes that PACKET's program runs by SAMPLER.  Returns NULL, or why there is no such note. */
+/* Notes that PACKET's program runs by SAMPLER, asked for ASKED_MHZ (not 0).  Returns NULL, or why
+   there is no such note. */
 const char *run_note_add(struct worker *worker, const struct intake_packet *packet,
-                         const char *sampler);
+                         const char *sampler, uint32_t asked_mhz);
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);
-/* A new TARGET belongs to the run that it is part of; before it is let go of, the run's note takes
-   over its figures. */
+/* A new TARGET belongs to the run that it is part of; before it is let go of, the run's note and
+   the target around it take over its figures. */
 void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */

@@ -117,13 +117,19 @@ static void print_private(const struct hold_target *held, uint32_t viewer, struc
   print_labels(out, may_see ? held->labels : "");
 }
 
+/* Without what has a row of its own. */
+static uint64_t cpu_of_tree(const struct residual *residual) {
+  return residual->total_ns > residual->elsewhere_ns ? residual->total_ns - residual->elsewhere_ns
+                                                     : 0;
+}
+
 static void print_target(const struct worker *worker, const struct target *target, uint32_t viewer,
                          struct buf *out) {
   const struct hold_target *held = &target->held;
   const struct process *root = processes_find(worker->processes, held->pid);
   const char *exe = root && root->exe ? root->exe : held->exe;
   char why[CENSUS_WHY_BYTES + INTAKE_WHY_BYTES];
-  uint64_t cpu_ns = held->kind == HOLD_PERF ? target->residual.total_ns : target->weight_ns;
+  uint64_t cpu_ns = held->kind == HOLD_PERF ? cpu_of_tree(&target->residual) : target->weight_ns;
   buf_append_byte(out, '{');
   json_number(out, "id", held->id);
   json_number(out, "pid", (uint64_t)held->pid);

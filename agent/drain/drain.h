@@ -67,6 +67,9 @@ uint32_t drain_reclaim_slots(struct target *target, pid_t pid);
 
 /* Reports what is due of a perf target's exact rest: all of it when IS_FINAL. */
 void drain_residual(struct drain *drain, struct target *target, bool is_final);
+/* TARGET is about to be forgotten: what it has answered for goes to the account of the target that
+   it is inside of, as time that is somebody else's. */
+void drain_leave(struct drain *drain, const struct target *target);
 /* Reports what processes of a timer target, that have ended, had spent unseen; IS_FINAL: all have.
  */
 void drain_exits(struct drain *drain, struct target *target, bool is_final);

@@ -60,6 +60,9 @@ int perf_drain_init(struct drain *drain);
 struct perf_record;
 void perf_process_record(struct drain *drain, const struct target *target,
                          const struct perf_record *record);
+/* RECORD, of TARGET, is of a process that has a target of its own within TARGET's tree. */
+bool perf_process_is_inner(const struct drain *drain, const struct target *target,
+                           const struct perf_record *record);
 /* A mapping of PROCESS, as RECORD says. */
 void perf_process_map(struct drain *drain, struct process *process,
                       const struct perf_record *record);

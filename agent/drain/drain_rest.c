@@ -130,6 +130,28 @@ static void bill_processes(struct drain *drain, struct target *target) {
   processes_each(drain->processes, target->held.id, close_account, &billing);
 }
 
+/* The inner ones are read after the tree: what they have is then never taken for its own. */
+static void count_elsewhere(const struct drain *drain, struct target *target) {
+  uint64_t sum_ns = target->residual.left_ns;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *inner = drain->targets->rows[row];
+    if (inner == NULL || inner->held.inside != target->held.id) continue;
+    target_read_total(inner);
+    sum_ns += inner->residual.total_ns - inner->residual.base_total_ns;
+  }
+  target->residual.elsewhere_ns = sum_ns;
+}
+
+void drain_leave(struct drain *drain, const struct target *target) {
+  const struct residual *residual = &target->residual;
+  struct target *outer = target->held.inside != 0 && target->held.kind == HOLD_PERF
+                             ? targets_find(drain->targets, target->held.inside)
+                             : NULL;
+  if (outer == NULL) return;
+  outer->residual.left_ns += residual->total_ns - residual->base_total_ns;
+  outer->residual.left_kernel_ns += minus(residual->kernel_ns, residual->base_kernel_ns);
+}
+
 void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   struct processes_sum sum;
   struct residual_step step;
@@ -138,6 +160,7 @@ void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   processes_sum_target(drain->processes, target->held.id, &sum);
   if (sum.system_ns > residual->kernel_ns) residual->kernel_ns = sum.system_ns;
   if (sum.cpu_ns > residual->total_ns) residual->total_ns = sum.cpu_ns;
+  count_elsewhere(drain, target);
   bill_processes(drain, target);
   residual_next(residual, is_final ? 0 : held_ns(target, sum.threads), &step);
   add_to_root(drain, target, &step);

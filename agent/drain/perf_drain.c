@@ -202,6 +202,8 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
     return;
   }
   if (is_sample && !weigh(target, owner.event, &record, piece->tail + piece->at)) return;
+  if (record.kind != PERF_RECORD_KIND_THROTTLE && perf_process_is_inner(drain, target, &record))
+    return;
   if (target->held.kind == HOLD_BOARD && record.kind != PERF_RECORD_KIND_THROTTLE) {
     board_drain_record(drain, target, &record, tally);
   } else if (is_sample) {

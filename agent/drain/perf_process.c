@@ -8,6 +8,9 @@
    it when a drain begins is looked at when the drain is done: by then every sample that was made
    before is booked to its process, which drain_rest.c relies on.
 
+   A tree may hold a target of its own (`fleetprof run` in a program that is sampled): the kernel
+   then tells everything of it twice, and is believed once, by that target's events.
+
    What is missing (records lost in a full ring, a worker that was restarted) is made up for from
    /proc by processes_get, at the first record of a process that nobody knows. */
 #include "drain_parts.h"
@@ -25,6 +28,22 @@ void perf_process_map(struct drain *drain, struct process *process,
   struct module_file file = {span_of_string(record->mmap.path), record->mmap.inode,
                              mount_info_device(record->mmap.major, record->mmap.minor)};
   process_map_add(drain->processes, process, &map, &file);
+}
+
+/* A number that is used again begins with a FORK. */
+bool perf_process_is_inner(const struct drain *drain, const struct target *target,
+                           const struct perf_record *record) {
+  const struct process *process = processes_find(drain->processes, record->pid);
+  if (process == NULL || process->target == target->held.id) return false;
+  bool is_birth = record->kind == PERF_RECORD_KIND_FORK && record->pid != record->task.parent_pid;
+  if (is_birth && process->has_ended) return false;
+  const struct target *inner = targets_find(drain->targets, process->target);
+  for (unsigned deep = 0; inner != NULL && deep < HOLD_TARGETS_MAX; deep++) {
+    if (inner->held.kind != HOLD_PERF || inner->held.inside == 0) return false;
+    if (inner->held.inside == target->held.id) return true;
+    inner = targets_find(drain->targets, inner->held.inside);
+  }
+  return false;
 }
 
 static void on_fork(struct drain *drain, const struct target *target,

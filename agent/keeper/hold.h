@@ -32,11 +32,12 @@ struct hold_target {
   uint64_t set_period_ns;  /* as set since (rate.h), or 0 */
   uint64_t wish_period_ns; /* as asked since by ctl, or 0 */
   uint32_t asked_mhz;
-  uint32_t collect;                             /* enum ring_collect */
-  uint32_t clock;                               /* HOLD_TIMER: enum ring_clock */
+  uint32_t collect;      /* enum ring_collect */
+  uint32_t clock;        /* HOLD_TIMER: enum ring_clock */
   uint64_t start_cpu_ns; /* spent before it registered, or before its events were opened */
   uint64_t adopted_ns;   /* HOLD_PERF: CLOCK_BOOTTIME when that was, of a program that ran; or 0 */
   uint32_t behind;       /* HOLD_TIMER: id of the perf target that it stands in for, or 0 */
+  uint32_t inside;       /* HOLD_PERF: id of the perf target whose tree it is a part of, or 0 */
   uint32_t falls;        /* down the ladder (ladder.c) */
   uint32_t slot_count, slot_bytes;              /* HOLD_TIMER; histogram: 0, 0 */
   uint32_t bin_bytes, counter_bytes, bin_count; /* histogram */

@@ -7,15 +7,22 @@
 
    is reported cumulatively: what is due less what has been reported.  Both terms move while the
    program runs, so a part is held back (one period for each thread and CPU that may yet fire), and
-   a dip below what was reported is waited out: weights are never negative. */
+   a dip below what was reported is waited out: weights are never negative.
+
+   A `fleetprof run` within the tree makes a target of its own, and the events count its time here
+   as well: that much of the total is somebody else's account. */
 #include "residual.h"
 
 static uint64_t minus(uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
 }
 
+uint64_t residual_own_ns(const struct residual *residual) {
+  return minus(residual->total_ns, residual->base_total_ns + residual->elsewhere_ns);
+}
+
 void residual_rebase(struct residual *residual) {
-  residual->base_total_ns = residual->total_ns;
+  residual->base_total_ns = minus(residual->total_ns, residual->elsewhere_ns);
   residual->base_kernel_ns = residual->kernel_ns;
   residual->spread_ns = minus(residual->total_ns, residual->counted_ns);
   residual->sampled_ns = 0;
@@ -25,13 +32,13 @@ void residual_rebase(struct residual *residual) {
 
 /* Of the tree's time what neither a sample nor a report has shown. */
 static uint64_t not_shown(const struct residual *residual) {
-  uint64_t total = minus(residual->total_ns, residual->base_total_ns);
-  return minus(minus(total, residual->sampled_ns),
+  return minus(minus(residual_own_ns(residual), residual->sampled_ns),
                residual->reported_kernel_ns + residual->reported_rest_ns);
 }
 
 static uint64_t kernel_not_shown(const struct residual *residual) {
-  return minus(minus(residual->kernel_ns, residual->base_kernel_ns), residual->reported_kernel_ns);
+  return minus(residual->kernel_ns,
+               residual->base_kernel_ns + residual->left_kernel_ns + residual->reported_kernel_ns);
 }
 
 static void book(struct residual *residual, uint64_t now, uint64_t kernel,

@@ -15,6 +15,8 @@ struct residual {
   uint64_t sampled_ns;                    /* weight of the samples taken since base */
   uint64_t base_total_ns, base_kernel_ns; /* what a dead worker had (or lost) already */
   uint64_t reported_kernel_ns, reported_rest_ns;
+  /* Of total: what targets of their own within the tree answer for; of that those that are gone. */
+  uint64_t elsewhere_ns, left_ns, left_kernel_ns;
 };
 
 struct residual_step {
@@ -27,6 +29,9 @@ struct residual_claim {
   bool is_kernel_known; /* else it gets the share of kernel time that all that is due has */
   uint64_t kernel_ns;
 };
+
+/* Of the total what the target answers for itself. */
+uint64_t residual_own_ns(const struct residual *residual);
 
 /* Everything up to now counts as reported. */
 void residual_rebase(struct residual *residual);

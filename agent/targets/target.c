@@ -95,9 +95,8 @@ void target_restore(struct target *target) {
 
 /* Time in user mode, from the kernel's clocks and not from our own samples. */
 static uint64_t user_ns(const struct target *target) {
-  const struct residual *residual = &target->residual;
-  uint64_t total = residual->total_ns - residual->base_total_ns;
-  uint64_t kernel = residual->reported_kernel_ns;
+  uint64_t total = residual_own_ns(&target->residual);
+  uint64_t kernel = target->residual.reported_kernel_ns;
   return total > kernel ? total - kernel : 0;
 }
 
