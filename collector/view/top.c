@@ -77,7 +77,9 @@ static void walk_tree(struct walk *walk) {
 static struct view_share share_of(const struct view_tree *tree, uint64_t weight) {
   double samples = (double)tree->sample_count;
   double share = tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
-  return interval_wilson(share * samples, samples);
+  struct view_share ret = interval_wilson(share * samples, samples);
+  ret.share = share; /* also where there is no sample, only time that was measured */
+  return ret;
 }
 
 static int heaviest_first(const void *left, const void *right) {

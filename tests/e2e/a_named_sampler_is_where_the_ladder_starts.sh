@@ -31,7 +31,7 @@ refused() { "$targets/refuse_perf" "$@"; }
 refused fleetprof run --verbose --output "$W/b.fp" --sampler timer -- "$targets/static" >"$W/out" 2>"$W/err" || fail "refused: the program ended with $?"
 grep -q "^fleetprof: not sampled, only what it starts: $words; perf: Permission denied" "$W/err" || fail "refused: $(cat "$W/err")"
 fleetprof report "$W/b.fp" >"$W/report" || fail "report ended with $?"
-grep "100.*\[unsampled\]" "$W/report" || fail "report of what nobody sampled: $(cat "$W/report")"
+grep -qE "^100.0 %.* \[unsampled\]" "$W/report" || fail "report of what nobody sampled: $(cat "$W/report")"
 refused fleetprof run --verbose --output "$W/c.fp" -- "$targets/static" >"$W/out" 2>"$W/err" || fail "auto: the program ended with $?"
 grep -qE "not sampled, only what it starts: perf: Permission denied.*; static: cannot be preloaded" "$W/err" || fail "auto: $(cat "$W/err")"
 until_true 10 books_are_closed board1 || fail "books $(books board1)"
