@@ -42,7 +42,8 @@ struct walk {
   int at;
 };
 
-void option_source_next(struct option_source *source) {
+/* Goes on to the next, stronger source. */
+static void begin_source(struct option_source *source) {
   memset(source->is_filled, 0, sizeof source->is_filled);
 }
 
@@ -246,12 +247,12 @@ static int walk_rows(struct walk *walk) {
 static int fill(struct walk *walk, const struct file_choice *file) {
   struct option_source *source = walk->source;
   int error = fill_defaults(source);
-  option_source_next(source);
+  begin_source(source);
   if (error == 0) error = fill_environment(source);
-  option_source_next(source);
+  begin_source(source);
   if (error == 0 && file->given == NULL && !file->has_state) error = option_read_usual_file(source);
   if (error == 0 && file->given && *file->given) error = option_read_file(source, file->given);
-  option_source_next(source);
+  begin_source(source);
   return error == 0 ? walk_rows(walk) : error;
 }
 

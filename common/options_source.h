@@ -23,9 +23,6 @@ struct option_source {
   bool is_filled[OPTION_ROWS_MAX]; /* by this source */
 };
 
-/* Goes on to the next, stronger source. */
-void option_source_next(struct option_source *source);
-
 /* Returns the row called NAME (LEN bytes), or NULL. */
 const struct option *option_find(const struct option_table *table, const char *name, size_t len);
 

@@ -74,7 +74,7 @@ static uint64_t get64(const uint8_t *at) {
   return le64toh(value);
 }
 
-void spool_entry_encode(const struct spool_entry *entry, uint8_t header[SPOOL_HEADER_BYTES]) {
+static void encode_header(const struct spool_entry *entry, uint8_t header[SPOOL_HEADER_BYTES]) {
   put32(header, SPOOL_MAGIC);
   put16(header + 4, SPOOL_VERSION);
   put16(header + 6, (uint16_t)entry->kind);
@@ -87,7 +87,8 @@ void spool_entry_encode(const struct spool_entry *entry, uint8_t header[SPOOL_HE
   put32(header + 44, spool_crc32c(span_of(header, 44)));
 }
 
-int spool_entry_decode(const uint8_t header[SPOOL_HEADER_BYTES], struct spool_entry *ret) {
+/* Returns 0, or -EBADMSG when HEADER is no entry that this version wrote. */
+static int decode_header(const uint8_t header[SPOOL_HEADER_BYTES], struct spool_entry *ret) {
   if (get32(header) != SPOOL_MAGIC || get16(header + 4) != SPOOL_VERSION) return -EBADMSG;
   if (get32(header + 44) != spool_crc32c(span_of(header, 44))) return -EBADMSG;
   uint16_t kind = get16(header + 6);
@@ -123,7 +124,7 @@ static int read_at(int fd, uint64_t offset, void *data, size_t len) {
 static size_t search_window(struct span window) {
   struct spool_entry entry;
   for (size_t at = 0; at + SPOOL_HEADER_BYTES <= window.len; at++)
-    if (get32(window.data + at) == SPOOL_MAGIC && spool_entry_decode(window.data + at, &entry) == 0)
+    if (get32(window.data + at) == SPOOL_MAGIC && decode_header(window.data + at, &entry) == 0)
       return at;
   return window.len;
 }
@@ -163,7 +164,7 @@ int spool_segment_next(struct spool_reader *reader, struct spool_entry *ret) {
     }
     int rc = read_at(reader->fd, reader->offset, header, sizeof header);
     if (rc < 0) return rc;
-    if (spool_entry_decode(header, &entry) == 0) break;
+    if (decode_header(header, &entry) == 0) break;
     uint64_t found;
     rc = search(reader, reader->offset + 1, &found);
     if (rc == -ENOENT && is_zero(header, sizeof header))
@@ -203,7 +204,7 @@ int spool_segment_write(int fd, struct spool_entry *entry, struct span payload) 
   uint8_t header[SPOOL_HEADER_BYTES];
   entry->zstd_len = (uint32_t)payload.len;
   entry->payload_crc = spool_crc32c(payload);
-  spool_entry_encode(entry, header);
+  encode_header(entry, header);
   const struct iovec parts[2] = {
       {header, sizeof header},
       {(void *)(uintptr_t)payload.data, payload.len},
@@ -219,7 +220,7 @@ int spool_segment_bury(int fd, const struct spool_entry *entry) {
   uint8_t header[SPOOL_HEADER_BYTES];
   struct spool_entry gone = *entry;
   gone.kind = SPOOL_GONE;
-  spool_entry_encode(&gone, header);
+  encode_header(&gone, header);
   ssize_t put = pwrite(fd, header, sizeof header, (off_t)entry->offset);
   if (put < 0) return -errno;
   return put == sizeof header ? 0 : -ENOSPC;

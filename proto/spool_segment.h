@@ -45,11 +45,6 @@ struct spool_reader {
 
 uint32_t spool_crc32c(struct span bytes);
 
-void spool_entry_encode(const struct spool_entry *entry, uint8_t header[SPOOL_HEADER_BYTES]);
-
-/* Returns 0, or -EBADMSG when HEADER is no entry that this version wrote. */
-int spool_entry_decode(const uint8_t header[SPOOL_HEADER_BYTES], struct spool_entry *ret);
-
 /* Yields the next good entry and moves past it; what lies between is added to damaged_bytes.
    Returns 0, -ENOENT at the end (offset is then where appending may go on, unless bytes are
    damaged), or -errno when the disk refused to read. */

@@ -82,7 +82,8 @@ static int append(struct shipper *shipper, const struct batch *batch, uint64_t s
   return error;
 }
 
-uint64_t shipper_last_seq(const struct shipper *shipper, uint64_t run) {
+/* Newest seq of RUN that is known to have been appended, 0 when none. */
+static uint64_t last_seq_of(const struct shipper *shipper, uint64_t run) {
   return shipper->file != NULL ? profile_file_last_seq(shipper->file, run)
                                : spool_last_seq(shipper->spool, run);
 }
@@ -91,7 +92,7 @@ uint64_t shipper_last_seq(const struct shipper *shipper, uint64_t run) {
 static void recover_apart(struct shipper *shipper, struct counter_page *page) {
   struct counter_drain pending;
   if (!counter_page_has_pending(page, &pending) || pending.ring != DRAIN_RING_SPOOL) return;
-  if (shipper_last_seq(shipper, counter_page_books(page)->run) >= pending.tail)
+  if (last_seq_of(shipper, counter_page_books(page)->run) >= pending.tail)
     counter_page_commit(page);
   else
     counter_page_forget(page);
@@ -101,7 +102,7 @@ static void recover_page(struct shipper *shipper, struct counter_page *page) {
   recover_apart(shipper, page);
   const struct counters *books = counter_page_books(page);
   uint64_t open = counters_open(books);
-  uint64_t last_seq = shipper_last_seq(shipper, books->run);
+  uint64_t last_seq = last_seq_of(shipper, books->run);
   if (last_seq >= atomic_load(&page->next_seq)) {
     counter_page_ship(page, open);
     atomic_store(&page->next_seq, last_seq + 1);
@@ -113,7 +114,7 @@ static void recover_page(struct shipper *shipper, struct counter_page *page) {
 bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t seq) {
   const struct counter_page *page = shipper->drain->page;
   if (run == 0) return false;
-  if (shipper_last_seq(shipper, run) >= seq) return true;
+  if (last_seq_of(shipper, run) >= seq) return true;
   return run == counter_page_books(page)->run && atomic_load(&page->next_seq) > seq;
 }
 

@@ -24,9 +24,6 @@ struct shipper {
    its window.  Call once, after drain_recover. */
 void shipper_recover(struct shipper *shipper);
 
-/* Newest seq of RUN that is known to have been appended, 0 when none. */
-uint64_t shipper_last_seq(const struct shipper *shipper, uint64_t run);
-
 /* Whether batch SEQ of RUN is known to have been appended; run 0 stands for none. */
 bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t seq);
 

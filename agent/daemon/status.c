@@ -134,7 +134,9 @@ static void print_intake(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
-void status_print(const struct worker *worker, uint32_t viewer, struct buf *ret) {
+/* Appends the text that user VIEWER may read to RET: the arguments and labels of a program are for
+   its owner, the daemon's own user and root. */
+static void print_all(const struct worker *worker, uint32_t viewer, struct buf *ret) {
   struct budget_figures figures;
   budget_figures(worker, &figures);
   buf_append_byte(ret, '{');
@@ -165,7 +167,7 @@ void status_on_request(struct worker *worker, struct intake_packet *packet) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
     if (worker->targets.rows[row] != NULL && worker->targets.rows[row]->held.kind == HOLD_PERF)
       target_read_total(worker->targets.rows[row]);
-  status_print(worker, packet->uid, &text);
+  print_all(worker, packet->uid, &text);
   int fd = text.failed ? -1 : make_memfd(&text);
   buf_fini(&text);
   if (fd < 0) {

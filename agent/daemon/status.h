@@ -29,10 +29,6 @@ struct worker;
 /* Answers STATUS with a memfd that holds the text. */
 void status_on_request(struct worker *worker, struct intake_packet *packet);
 
-/* Appends the text that user VIEWER may read to RET: the arguments and labels of a program are for
-   its owner, the daemon's own user and root. */
-void status_print(const struct worker *worker, uint32_t viewer, struct buf *ret);
-
 /* Its parts, one field each: the programs; the notes of `run`; threads without samples, in all. */
 void status_print_targets(const struct worker *worker, uint32_t viewer, struct buf *out);
 void status_print_notes(const struct worker *worker, struct buf *out);

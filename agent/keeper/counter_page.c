@@ -210,7 +210,6 @@ void counter_page_remove_old(const char *path, unsigned index) {
 }
 
 uint64_t counters_open(const struct counters *books) {
-  uint64_t closed = books->shipped;
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) closed += books->dropped[i];
+  uint64_t closed = books->shipped + loss_total(books);
   return books->produced > closed ? books->produced - closed : 0;
 }

@@ -63,7 +63,8 @@ static void entry_free(struct hold_entry *entry) {
   free(entry);
 }
 
-void hold_table_remove(struct hold_table *table, uint32_t id) {
+/* Closes the descriptors of ID and forgets it; unknown ids are ignored. */
+static void remove_entry(struct hold_table *table, uint32_t id) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     if (table->entries[i] == NULL || table->entries[i]->target.id != id) continue;
     entry_free(table->entries[i]);
@@ -183,7 +184,7 @@ static int32_t serve_message(struct hold_message *message, struct hold_table *ta
   case HOLD_KEEP:
     return hold_table_add_take(table, &message->target, fds) ? 0 : -ENOSPC;
   case HOLD_DROP:
-    hold_table_remove(table, message->target.id);
+    remove_entry(table, message->target.id);
     return 0;
   case HOLD_UPDATE:
     return update(table, &message->target);

@@ -77,8 +77,6 @@ struct hold_table {
    is full (the FDS are then still the caller's). */
 struct hold_entry *hold_table_add_take(struct hold_table *table, const struct hold_target *target,
                                        const int *fds);
-/* Closes the descriptors of ID and forgets it; unknown ids are ignored. */
-void hold_table_remove(struct hold_table *table, uint32_t id);
 void hold_table_fini(struct hold_table *table);
 
 /* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, or to drop ID;

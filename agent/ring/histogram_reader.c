@@ -36,7 +36,8 @@ static bool are_bins(const struct histogram_reader *histogram) {
   return total <= histogram->bin_count;
 }
 
-int histogram_reader_refresh(struct histogram_reader *histogram, bool is_dead) {
+/* Copies the table again, after the daemon has changed it.  Returns as above. */
+static int copy_table(struct histogram_reader *histogram, bool is_dead) {
   const uint8_t *image = histogram->base + IMAGE_OFFSET;
   int error =
       image_table_read((const struct image_table *)(const void *)image, is_dead, &histogram->image);
@@ -62,7 +63,7 @@ int histogram_reader_open(struct histogram_reader *ret, const void *ring, uint64
   ret->counters_offset = header.counters_offset;
   ret->taken_offset = header.taken_offset;
   ret->unit_ns = outer.unit_ns;
-  return histogram_reader_refresh(ret, is_dead);
+  return copy_table(ret, is_dead);
 }
 
 bool histogram_reader_is_shipped(const struct histogram_reader *histogram) {

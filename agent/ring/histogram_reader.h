@@ -38,9 +38,6 @@ struct histogram_bin {
 int histogram_reader_open(struct histogram_reader *ret, const void *ring, uint64_t size,
                           bool is_dead);
 
-/* Copies the table again, after the daemon has changed it.  Returns as above. */
-int histogram_reader_refresh(struct histogram_reader *histogram, bool is_dead);
-
 /* There is room for what was shipped of it, where histogram_books_open looks for that. */
 bool histogram_reader_is_shipped(const struct histogram_reader *histogram);
 

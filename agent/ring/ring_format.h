@@ -75,7 +75,7 @@ struct ring_header {
   uint64_t begin_cpu_ns; /* CPU time that the process had spent before it was this program's */
   /* Below: by the target. */
   _Atomic uint32_t serial_seen;             /* by any of its processes */
-  _Atomic uint32_t threads_armed;           /* that have a timer now */
+  uint32_t unused;                          /* keeps the places of what follows */
   _Atomic uint32_t threads_unsampled;       /* no free slot, or no timer to be had */
   _Atomic uint32_t timers_refused;          /* timer_create said no */
   uint32_t cost_unit;                       /* enum ring_cost_unit */

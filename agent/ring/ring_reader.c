@@ -135,11 +135,6 @@ void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot) {
   atomic_store_explicit(&to->owner, 0, memory_order_release);
 }
 
-void ring_reader_control(const struct ring_reader *ring, enum ring_control control) {
-  struct ring_header *header = (struct ring_header *)(void *)ring->base;
-  atomic_store_explicit(&header->control, control, memory_order_relaxed);
-}
-
 uint32_t ring_reader_unsampled(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
   return atomic_load_explicit(&header->threads_unsampled, memory_order_relaxed);

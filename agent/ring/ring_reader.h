@@ -66,7 +66,6 @@ void ring_reader_mend(const struct ring_reader *ring, uint32_t slot, uint64_t ta
 /* Makes a drained slot free for the next thread; a recorder's is cleared: what it kept is gone. */
 void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot);
 
-void ring_reader_control(const struct ring_reader *ring, enum ring_control control);
 /* What its processes that have ended in order said they had spent. */
 uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring);
 /* Threads without a slot or timer. */

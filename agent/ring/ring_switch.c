@@ -11,11 +11,6 @@ static struct ring_header *header_of(const struct ring_reader *ring) {
   return (struct ring_header *)(void *)ring->base;
 }
 
-enum ring_control ring_switch_control(const struct ring_reader *ring) {
-  uint32_t control = atomic_load_explicit(&header_of(ring)->control, memory_order_relaxed);
-  return control <= RING_OFF ? (enum ring_control)control : RING_OFF;
-}
-
 void ring_switch_set_control(const struct ring_reader *ring, enum ring_control control) {
   atomic_store_explicit(&header_of(ring)->control, control, memory_order_relaxed);
 }
@@ -80,10 +75,6 @@ void ring_switch_free(const struct ring_reader *ring, unsigned index,
 
 int32_t ring_switch_forks(const struct ring_reader *ring) {
   return atomic_load_explicit(&header_of(ring)->forks, memory_order_acquire);
-}
-
-uint32_t ring_switch_armed(const struct ring_reader *ring) {
-  return atomic_load_explicit(&header_of(ring)->threads_armed, memory_order_relaxed);
 }
 
 uint64_t ring_switch_token(const struct ring_reader *ring) {

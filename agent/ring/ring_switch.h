@@ -12,8 +12,6 @@ struct ring_process_view {
   bool has_left;
 };
 
-enum ring_control ring_switch_control(const struct ring_reader *ring);
-
 /* Stores what is to be from now on.  Nobody looks before ring_switch_raise. */
 void ring_switch_set_control(const struct ring_reader *ring, enum ring_control control);
 void ring_switch_set_period(const struct ring_reader *ring, uint64_t period_ns);
@@ -38,8 +36,6 @@ bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
 /* Forks that have begun and whose child was not heard of yet. */
 int32_t ring_switch_forks(const struct ring_reader *ring);
 
-/* Threads that have a timer; a process that was killed may still be counted. */
-uint32_t ring_switch_armed(const struct ring_reader *ring);
 /* The signal and the value of a nudge. */
 uint64_t ring_switch_token(const struct ring_reader *ring);
 

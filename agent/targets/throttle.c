@@ -28,7 +28,8 @@ static uint64_t read_max_hz(void) {
   return strtoull(text, NULL, 10);
 }
 
-void throttle_explain(char *why, size_t len, uint64_t max_hz) {
+/* Adds the reason to WHY of LEN bytes, where it fits whole; MAX_HZ 0: not known.  Pure. */
+static void explain(char *why, size_t len, uint64_t max_hz) {
   char reason[128], limit[64] = "";
   size_t used = strnlen(why, len);
   if (max_hz > 0) snprintf(limit, sizeof limit, " is %llu Hz", (unsigned long long)max_hz);
@@ -41,5 +42,5 @@ void throttle_explain(char *why, size_t len, uint64_t max_hz) {
 
 void throttle_note(struct target *target) {
   if (target->rate.throttled++ > 0) return;
-  throttle_explain(target->held.why, sizeof target->held.why, read_max_hz());
+  explain(target->held.why, sizeof target->held.why, read_max_hz());
 }

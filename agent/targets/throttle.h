@@ -13,7 +13,4 @@ struct target;
 /* Counts one THROTTLE record of TARGET; the first one is also said in its `why`. */
 void throttle_note(struct target *target);
 
-/* Adds the reason to WHY of LEN bytes, where it fits whole; MAX_HZ 0: not known.  Pure. */
-void throttle_explain(char *why, size_t len, uint64_t max_hz);
-
 #endif

@@ -26,7 +26,8 @@ void answer_fini(struct answer *answer) {
   buf_fini(&answer->body);
 }
 
-const char *answer_status_text(int status) {
+/* Returns what a status means in two words. */
+static const char *status_text(int status) {
   static const struct {
     int status;
     const char *text;
@@ -75,7 +76,7 @@ void answer_problem(struct answer *answer, int status, const char *parameter, co
   json_init(&json, &answer->body, ANSWER_BYTES_MAX);
   json_open(&json, '{');
   json_key_string(&json, "type", "about:blank");
-  json_key_string(&json, "title", answer_status_text(status));
+  json_key_string(&json, "title", status_text(status));
   json_key_uint(&json, "status", (uint64_t)status);
   json_key_string(&json, "detail", detail);
   if (parameter) json_key_string(&json, "parameter", parameter);
@@ -145,7 +146,7 @@ static void print_date(struct buf *ret) {
 void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_persistent,
                        struct buf *ret) {
   int status = answer->status ? answer->status : 200;
-  buf_printf(ret, "HTTP/1.1 %d %s\r\n", status, answer_status_text(status));
+  buf_printf(ret, "HTTP/1.1 %d %s\r\n", status, status_text(status));
   print_date(ret);
   if (answer->type) buf_printf(ret, "Content-Type: %s\r\n", answer->type);
   if (status != 304) buf_printf(ret, "Content-Length: %" PRIu64 "\r\n", body_len);

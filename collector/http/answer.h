@@ -43,7 +43,4 @@ void answer_compress(struct answer *answer);
 void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_persistent,
                        struct buf *ret);
 
-/* Returns what a status means in two words. */
-const char *answer_status_text(int status);
-
 #endif

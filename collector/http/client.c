@@ -285,10 +285,6 @@ void client_read_body(struct client *client) {
   set_state(client, BODY);
 }
 
-uint64_t client_body_left(const struct client *client) {
-  return client->body_left;
-}
-
 bool client_is_idle(const struct client *client) {
   return client->state == IDLE;
 }

@@ -46,9 +46,6 @@ void client_answer(struct client *client, struct answer *answer, bool is_head);
 /* Goes on reading the body of the request: the next on_piece follows when a piece is there. */
 void client_read_body(struct client *client);
 
-/* Returns how many bytes of the body have not been handed on yet. */
-uint64_t client_body_left(const struct client *client);
-
 /* Returns whether the connection waits for a request and has received nothing of it. */
 bool client_is_idle(const struct client *client);
 

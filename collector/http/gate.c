@@ -58,7 +58,8 @@ bool gate_is_loopback_host(struct span host) {
   return strcasecmp(text, "localhost") == 0;
 }
 
-const char *gate_tokenless(const struct gate_visitor *visitor) {
+/* Returns NULL when VISITOR may read without a token, or why not. */
+static const char *refuse_tokenless(const struct gate_visitor *visitor) {
   if (!visitor->is_read) return "writing needs a token";
   if (!visitor->server_is_loopback) return "this collector serves more than its own machine";
   if (!visitor->peer_is_loopback) return "the request comes from another machine";
@@ -82,7 +83,7 @@ int gate_check(struct access *access, const struct gate_visitor *visitor, enum r
                const char **why) {
   if (role == ROLE_NONE) return 0;
   if (visitor->authorization.len == 0) {
-    *why = gate_tokenless(visitor);
+    *why = refuse_tokenless(visitor);
     if (*why == NULL && role != ROLE_READ) *why = "only reading goes without a token";
     return *why ? 401 : 0;
   }

@@ -22,9 +22,6 @@ bool gate_is_loopback_host(struct span host);
 /* Returns whether ADDRESS is 127.0.0.0/8, ::1, or the former mapped into IPv6. */
 bool gate_is_loopback_address(const struct sockaddr *address);
 
-/* Returns NULL when VISITOR may read without a token, or why not. */
-const char *gate_tokenless(const struct gate_visitor *visitor);
-
 /* Returns 0 when VISITOR may do what ROLE may; 401 when a (better) token is needed, 403 when the
    token is good but not for this; WHY then says so.  Any thread. */
 int gate_check(struct access *access, const struct gate_visitor *visitor, enum role role,

@@ -33,7 +33,7 @@ enum {
   LENGTH_BYTES = FRAME_HEADER_BYTES - 1,
 };
 
-const char *session_state_name(enum session_state state) {
+static const char *state_name(enum session_state state) {
   static const char *const names[] = {
       [SESSION_HANDSHAKE] = "handshake", [SESSION_HELLO] = "hello",
       [SESSION_ADMITTING] = "admitting", [SESSION_OPEN] = "open",
@@ -62,8 +62,7 @@ unsigned session_deadline_ms(enum session_state state) {
 
 static void set_state(struct session *session, enum session_state state) {
   log_debug("ingest-state %s #%llu: %s -> %s", session->board[0] ? session->board : "stranger",
-            (unsigned long long)session->id, session_state_name(session->state),
-            session_state_name(state));
+            (unsigned long long)session->id, state_name(session->state), state_name(state));
   session->state = state;
 }
 
@@ -136,7 +135,7 @@ static bool is_expected(enum session_state state, uint8_t type) {
 
 static long refuse_frame(struct session *session, enum refusal refusal, unsigned type) {
   snprintf(session->why, sizeof session->why, "%s: frame of type %u in state %s",
-           figures_refusal_name(refusal), type, session_state_name(session->state));
+           figures_refusal_name(refusal), type, state_name(session->state));
   session_refuse(session, refusal, session->why);
   return -1;
 }

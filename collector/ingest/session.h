@@ -63,6 +63,4 @@ void session_refuse(struct session *session, enum refusal refusal, const char *w
 /* How long a peer may stay in STATE without a whole frame, in milliseconds. */
 unsigned session_deadline_ms(enum session_state state);
 
-const char *session_state_name(enum session_state state);
-
 #endif

@@ -19,7 +19,8 @@ enum {
   VERSION_TEXT_BYTES = 64,
 };
 
-int db_errno(int code) {
+/* -EUCLEAN means that the file is damaged. */
+static int errno_of(int code) {
   switch (code & 0xff) {
   case SQLITE_OK:
   case SQLITE_ROW:
@@ -51,7 +52,7 @@ int db_errno(int code) {
 }
 
 int db_exec(sqlite3 *db, const char *sql) {
-  return db_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
+  return errno_of(sqlite3_exec(db, sql, NULL, NULL, NULL));
 }
 
 void db_close(sqlite3 *db) {
@@ -77,7 +78,7 @@ int db_open(const char *path, bool create, sqlite3 **ret) {
   }
   sqlite3 *db = NULL;
   int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
+  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : errno_of(code);
   if (error == 0) error = set_pragmas(db);
   if (error != 0) {
     db_close(db);
@@ -88,7 +89,7 @@ int db_open(const char *path, bool create, sqlite3 **ret) {
 }
 
 int db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret) {
-  return db_errno(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
+  return errno_of(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
 }
 
 int db_prepare_all(sqlite3 *db, const char *const *sql, size_t count, sqlite3_stmt **ret) {
@@ -107,7 +108,7 @@ int db_step(sqlite3_stmt *statement) {
   int code = sqlite3_step(statement);
   if (code == SQLITE_ROW) return 1;
   sqlite3_reset(statement);
-  return db_errno(code);
+  return errno_of(code);
 }
 
 int db_run(sqlite3_stmt *statement) {

@@ -8,9 +8,6 @@
 
 #include <sqlite3.h>
 
-/* -EUCLEAN means that the file is damaged. */
-int db_errno(int code);
-
 /* Opens PATH for writing, made when absent if CREATE: WAL, synchronous=FULL.  Returns 0 or
    -errno. */
 int db_open(const char *path, bool create, sqlite3 **ret);

@@ -19,8 +19,4 @@ void table_json_function(struct json *json, const struct view_function *function
 int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
                          struct arena *arena);
 
-/* Writes SHARE as a share under KEY, or nothing when KEY is NULL, and its interval under KEY_CI. */
-void table_json_share(struct json *json, const char *key, const char *key_ci,
-                      const struct view_share *share);
-
 #endif

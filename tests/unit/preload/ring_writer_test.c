@@ -2,6 +2,7 @@
 /* Both halves of a ring over a plain buffer: what the writer commits the reader gets, in order,
    whole, and what does not fit is counted. */
 #include "ring/ring_reader.h"
+#include "ring/ring_switch.h"
 #include "ring/ring_writer.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static void a_fresh_ring_is_accepted_with_its_terms(void **state) {
   assert_int_equal(f.terms.signal, SIGNAL);
   assert_int_equal(f.writer.depth_max, RING_DEPTH_MAX);
   assert_true(ring_writer_is_on(&f.writer));
-  ring_reader_control(&f.reader, RING_PAUSE);
+  ring_switch_set_control(&f.reader, RING_PAUSE);
   assert_false(ring_writer_is_on(&f.writer));
 }
 

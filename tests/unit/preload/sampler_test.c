@@ -4,6 +4,7 @@
 #include "preload/sampler.h"
 #include "preload/thread_slot.h"
 #include "ring/ring_reader.h"
+#include "ring/ring_switch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -165,10 +166,10 @@ static void a_signal_inside_the_handler_is_counted(void **state) {
 
 static void nothing_is_taken_while_the_daemon_says_pause(void **state) {
   (void)state;
-  ring_reader_control(&reader, RING_PAUSE);
+  ring_switch_set_control(&reader, RING_PAUSE);
   deliver(expiry(thread_slot_token(thread), 0));
   assert_int_equal(look(0).pid, 0);
-  ring_reader_control(&reader, RING_RUN);
+  ring_switch_set_control(&reader, RING_RUN);
   deliver(expiry(thread_slot_token(thread), 0));
   assert_true(look(0).head > 0);
 }
@@ -259,7 +260,7 @@ static void a_signal_of_the_process_clock_that_somebody_sent_is_let_pass(void **
 
 static void a_paused_process_clock_counts_nothing(void **state) {
   (void)state;
-  ring_reader_control(&reader, RING_PAUSE);
+  ring_switch_set_control(&reader, RING_PAUSE);
   deliver(expiry_of_process());
   atomic_store(&thread->self, 0);
   deliver(expiry_of_process());
