@@ -29,7 +29,6 @@
 #include "targets/timer_ring.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,9 +129,7 @@ struct target *registrar_take(struct worker *worker, const struct hold_target *h
   }
   worker->targets_seen++;
   worker->live_ns = clock_monotonic_ns();
-  /* The loop may be ticking slowly. */
-  struct timeval soon = {0, 1000};
-  event_add(worker->tick, &soon);
+  worker_hurry(worker);
   return target;
 }
 

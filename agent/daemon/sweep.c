@@ -127,20 +127,25 @@ bool sweep_has_living(struct worker *worker) {
   return false;
 }
 
+static bool has_timers(const struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target != NULL && target->held.kind == HOLD_TIMER) return true;
+  }
+  return false;
+}
+
 void sweep_targets(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
-  bool is_drained = false;
+  struct target *ended[HOLD_TARGETS_MAX];
+  uint32_t count = 0;
   worker->swept_ns = now;
+  if (has_timers(worker)) drain_run(&worker->drain);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
-    if (target == NULL) continue;
-    if (!is_drained && target->held.kind == HOLD_TIMER) {
-      drain_run(&worker->drain);
-      is_drained = true;
-    }
-    if (!has_target_ended(target, now)) continue;
-    /* Once more: what was written between the last drain and the end. */
-    drain_run(&worker->drain);
-    sweep_end_target(worker, target);
+    if (target != NULL && has_target_ended(target, now)) ended[count++] = target;
   }
+  /* Once more: what was written between the last drain and the ends. */
+  if (count > 0) drain_run(&worker->drain);
+  for (uint32_t i = 0; i < count; i++) sweep_end_target(worker, ended[i]);
 }

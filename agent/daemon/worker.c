@@ -219,9 +219,16 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
     event_base_loopbreak(worker->loop);
     return;
   }
-  long ms = tick_ms(worker, clock_monotonic_ns());
-  struct timeval next = {ms / 1000, ms % 1000 * 1000};
+  worker->tick_ms = tick_ms(worker, clock_monotonic_ns());
+  struct timeval next = {worker->tick_ms / 1000, worker->tick_ms % 1000 * 1000};
   event_add(worker->tick, &next);
+}
+
+void worker_hurry(struct worker *worker) {
+  struct timeval soon = {0, 1000};
+  if (worker->tick_ms <= TICK_MS) return;
+  worker->tick_ms = 1;
+  event_add(worker->tick, &soon);
 }
 
 /* TERM or INT. */

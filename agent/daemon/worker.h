@@ -50,6 +50,7 @@ struct worker {
   struct utsname machine;
   struct label labels[OPTION_LIST_MAX];
   char label_text[OPTION_LIST_MAX][256];
+  long tick_ms;              /* until the next tick */
   uint64_t start_ns;         /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
   uint64_t swept_ns, synced_ns, left_ns, looked_ns, stepped_ns;
@@ -61,6 +62,9 @@ struct worker {
 /* The keeper's worker function: runs until TERM, until the keeper is gone, or until an on-demand
    daemon has nothing more to do. */
 int worker_run(struct keeper *keeper);
+
+/* There is a new target: ticks soon where the loop ticks slower than its ring may need. */
+void worker_hurry(struct worker *worker);
 
 /* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon makes the memory, so the daemon's memory cgroup pays for it and not the target's; it
-   writes every page before anyone else has it, so a full tmpfs fails here and not as a SIGBUS in
-   the target; and it seals the size, so neither side can take pages away from under the other.
+   has every page allocated before anyone else has it, so a full tmpfs fails here and not as a
+   SIGBUS in the target; and it seals the size, so neither side can take pages away from under the
+   other.
 
    Sizes: a slot holds 80 ms of the largest records (1032 bytes) at 99 Hz, 400 ms of usual ones; the
    drain quickens when a slot is half full.  Higher rates get larger slots, up to 64 KiB.
@@ -113,7 +114,10 @@ int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, u
 
 int timer_ring_map(const struct hold_target *target, int fd, struct ring_reader *ret) {
   size_t bytes = (size_t)timer_ring_bytes(target);
-  void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  bool is_drained = target->collect == RING_STACKS || target->collect == RING_PC_LR;
+  /* Every slot is looked at, each in a page of its own: one call maps them all. */
+  int flags = MAP_SHARED | (is_drained ? MAP_POPULATE : 0);
+  void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
   if (base == MAP_FAILED) return -errno;
   *ret = (struct ring_reader){.base = base,
                               .slot_count = target->slot_count,
@@ -134,7 +138,8 @@ static uint64_t random_token(void) {
   return token | 1;
 }
 
-int timer_ring_fill(const struct hold_target *target, int fd) {
+/* IS_ZERO: FD reads as zeros already. */
+static int fill(const struct hold_target *target, int fd, bool is_zero) {
   struct ring_reader ring;
   struct histogram_shape shape = timer_ring_shape(target);
   struct ring_terms terms = {.period_ns = target->period_ns,
@@ -145,7 +150,7 @@ int timer_ring_fill(const struct hold_target *target, int fd) {
                              .clock = (enum ring_clock)target->clock};
   int error = timer_ring_map(target, fd, &ring);
   if (error) return error;
-  memset(ring.base, 0, (size_t)timer_ring_bytes(target));
+  if (!is_zero) memset(ring.base, 0, (size_t)timer_ring_bytes(target));
   if (target->collect == RING_HISTOGRAM)
     histogram_init(ring.base, &shape, &terms);
   else
@@ -155,11 +160,15 @@ int timer_ring_fill(const struct hold_target *target, int fd) {
   return 0;
 }
 
+int timer_ring_fill(const struct hold_target *target, int fd) {
+  return fill(target, fd, false);
+}
+
 int timer_ring_make(const struct hold_target *target) {
   int fd = memfd_create("fleetprof-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -errno;
   int error = -posix_fallocate(fd, 0, (off_t)timer_ring_bytes(target));
-  if (!error) error = timer_ring_fill(target, fd);
+  if (!error) error = fill(target, fd, true);
   if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
     error = -errno;
   if (!error) return fd;

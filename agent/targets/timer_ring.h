@@ -18,7 +18,7 @@ void timer_ring_size_recorder(struct hold_target *target, uint32_t last, uint64_
    for a size that there is not, or -EOVERFLOW. */
 int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, uint32_t regions);
 
-/* Makes the memfd for TARGET: sized, touched, filled in, sealed against SHRINK, GROW and further
+/* Makes the memfd for TARGET: sized, allocated, filled in, sealed against SHRINK, GROW and further
    seals.  Returns the descriptor or -errno. */
 int timer_ring_make(const struct hold_target *target);
 
