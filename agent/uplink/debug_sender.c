@@ -12,12 +12,12 @@
    What is remembered of modules is bounded; the oldest is forgotten, and then costs a wish that is
    refused, or is found again by its build-id or the path that the collector names. */
 #include "debug_sender.h"
+#include "debug_file.h"
 
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/table.h"
-#include "elf/debug_find.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
 
@@ -25,8 +25,6 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define DAY_NS (24 * 3600 * NS_PER_SECOND)
 
@@ -55,8 +53,7 @@ struct wish {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint8_t id_len;
   uint64_t offset;
-  struct debug_found file;
-  struct timespec modified;
+  struct debug_file file;
 };
 
 struct debug_sender {
@@ -64,6 +61,7 @@ struct debug_sender {
   uint64_t cpu_ns;
   struct note *notes;
   unsigned note_count, note_cap, note_oldest;
+  struct debug_children children;
   struct wish wishes[LIMIT_DEBUG_WANTED]; /* the first is being sent */
   unsigned wish_count;
   EVP_MD_CTX *hash; /* of the first while it is being read, else NULL */
@@ -152,7 +150,7 @@ static void forget_hash(struct debug_sender *sender) {
 
 static void drop_at(struct debug_sender *sender, unsigned index) {
   struct wish *wish = &sender->wishes[index];
-  close(wish->file.fd);
+  debug_file_close(&wish->file);
   if (index == 0) forget_hash(sender);
   sender->wish_count--;
   memmove(wish, wish + 1, (sender->wish_count - index) * sizeof *wish);
@@ -198,16 +196,9 @@ static int add_wish(struct debug_sender *sender, const struct debug_wanted *want
     module.open_path = note->paths + strlen(note->paths) + 1;
   }
   struct wish wish = {.id_len = (uint8_t)wanted->id.len};
-  int rc = debug_find(&module, &wish.file, why, why_len);
+  int rc = debug_file_find(&sender->children, &module, &wish.file, why, why_len);
   if (rc < 0) return rc;
-  struct stat status;
-  if (fstat(wish.file.fd, &status) < 0) {
-    snprintf(why, why_len, "its file does not read: %s", strerror(errno));
-    close(wish.file.fd);
-    return -EIO;
-  }
   memcpy(wish.id, wanted->id.data, wanted->id.len);
-  wish.modified = status.st_mtim;
   wish.offset = wanted->offset < wish.file.size_bytes ? wanted->offset : 0;
   sender->wishes[sender->wish_count++] = wish;
   return 0;
@@ -234,15 +225,6 @@ int debug_sender_want(struct debug_sender *sender, const struct debug_wanted *wa
 
 /* --- Pieces --- */
 
-static int check_unchanged(const struct wish *wish) {
-  struct stat status;
-  if (fstat(wish->file.fd, &status) < 0) return -errno;
-  bool is_same = (uint64_t)status.st_size == wish->file.size_bytes &&
-                 status.st_mtim.tv_sec == wish->modified.tv_sec &&
-                 status.st_mtim.tv_nsec == wish->modified.tv_nsec;
-  return is_same ? 0 : -ESTALE;
-}
-
 static int begin_hash(struct debug_sender *sender) {
   if (sender->hash != NULL) return 0;
   sender->hash = EVP_MD_CTX_new();
@@ -265,8 +247,8 @@ static int hash_some(struct debug_sender *sender, const struct wish *wish) {
   uint8_t bytes[HASH_READ_BYTES];
   int rc = begin_hash(sender);
   for (uint64_t done = 0; rc == 0 && done < HASH_BYTES_A_CALL;) {
-    ssize_t got = pread(wish->file.fd, bytes, sizeof bytes, (off_t)sender->hashed_bytes);
-    if (got < 0) rc = errno == EINTR ? 0 : -errno;
+    ssize_t got = debug_file_read(&wish->file, sender->hashed_bytes, bytes, sizeof bytes);
+    if (got < 0) rc = got == -EINTR ? 0 : (int)got;
     if (got < 0) continue;
     if (got == 0)
       return sender->hashed_bytes == wish->file.size_bytes ? end_hash(sender, wish) : -ESTALE;
@@ -282,9 +264,11 @@ static int read_piece(const struct wish *wish, struct arena *arena, struct span 
   size_t len = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
   uint8_t *bytes = arena_alloc(arena, len);
   if (bytes == NULL) return -ENOMEM;
-  ssize_t got = pread(wish->file.fd, bytes, len, (off_t)wish->offset);
-  if (got < 0) return -errno;
-  if ((size_t)got != len) return -ESTALE;
+  for (size_t at = 0; at < len;) {
+    ssize_t got = debug_file_read(&wish->file, wish->offset + at, bytes + at, len - at);
+    if (got <= 0) return got < 0 ? (int)got : -ESTALE;
+    at += (size_t)got;
+  }
   *ret = span_of(bytes, len);
   return 0;
 }
@@ -292,7 +276,7 @@ static int read_piece(const struct wish *wish, struct arena *arena, struct span 
 static int make_piece(struct debug_sender *sender, struct arena *arena, struct debug_chunk *ret) {
   struct wish *wish = &sender->wishes[0];
   struct span raw;
-  int rc = check_unchanged(wish);
+  int rc = debug_file_check(&wish->file);
   if (rc == 0 && !sender->is_hashed) rc = hash_some(sender, wish);
   if (rc == 0) rc = read_piece(wish, arena, &raw);
   if (rc < 0) return rc;

@@ -20,8 +20,8 @@ void debug_sender_close(struct debug_sender *sender);
 void debug_sender_note(struct debug_sender *sender, struct span id, const char *path,
                        const char *open_path);
 
-/* Queues the file for WANTED, from its offset.  Returns 0, or -ENOENT / -EDQUOT / -EACCES with the
-   reason in WHY for a DebugEnd to the collector. */
+/* Queues the file for WANTED, from its offset.  Returns 0, or -ENOENT / -EDQUOT / -EACCES or what
+   else debug_file.h has, with the reason in WHY for a DebugEnd to the collector. */
 int debug_sender_want(struct debug_sender *sender, const struct debug_wanted *wanted, char *why,
                       unsigned long why_len);
 

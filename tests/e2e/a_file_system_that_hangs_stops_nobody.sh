@@ -14,6 +14,13 @@ mkdir "$W/far"
 "$targets/stalling_fs" "$targets/truth" "$W/far" & server=$!
 started+=("$server")
 until_true 5 test -x "$W/far/program" || { without FUSE "no file system of ours can be mounted here"; exit 77; }
+# While it answers, the collector gets the program's file from there like any other.
+enroll healthy
+run --service healthy --sampler timer -- "$W/far/program" 2 >/dev/null || fail "the program on that file system ended with $?"
+has_names() { [ "$(profile '{service="healthy"}' | json "sum(f['self'] for f in d['functions'] if f['name'] in ('alpha_sixty', 'beta_thirty', 'gamma_ten')) > 0")" = yes ]; }
+until_true 10 has_names || fail "no names of a program on that file system: $(profile '{service="healthy"}' | json "[f['name'] for f in d['functions']]")"
+
+B=$W/board-far
 fleetprofd --state "$B" --window 1s --collector "127.0.0.1:$A" || fail "fleetprofd ended with $?"
 keeper=$(cat "$B/fleetprofd.pid")
 
