@@ -26,8 +26,8 @@ void control_on_signal(int signal, siginfo_t *event, void *context);
 bool control_leave(void);
 bool control_has_left(void);
 
-/* True in a vfork's child: it has this process's memory and must leave all of it as it is.  False as
-   well where the gate does not let us ask.  Signal-safe. */
+/* True in a vfork's child: it has this process's memory and must leave all of it as it is.  False
+   as well where the gate does not let us ask.  Signal-safe. */
 bool control_is_elsewhere(void);
 
 /* True for the signal of a timer of ours, and for a nudge.  Signal-safe. */
