@@ -7,10 +7,14 @@
    Nothing is looked at while a target is paused: it has no timers then, and that is as it should
    be. Nor in the first interval: the start of a program is no time to judge it.
 
+   A timer that was refused is warned of once, whoever else meets the same limit: who is not sampled
+   is counted and told in status all the time, and nobody reads a log that says so for each program.
+
    A mark on the whole target needs a quarter of its CPU time: less cannot move the shares much. */
 #include "census_parts.h"
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "elf/preload_obstacle.h"
 #include "proc/proc_stat.h"
 #include "proto/batch.h"
@@ -178,6 +182,14 @@ static unsigned step_target(struct target *target, uint64_t now, unsigned left) 
   return looked;
 }
 
+static void warn_of_refused(struct targets *targets, const struct target *target) {
+  if (targets->has_warned || ring_reader_refused(&target->ring) == 0) return;
+  targets->has_warned = true;
+  log_warn("target %d: threads without a timer: uid %u is near the number of signals that it may "
+           "have queued (ulimit -i), and each timer takes one; status counts them, of all programs",
+           (int)target->held.pid, target->held.uid);
+}
+
 void census_step(struct targets *targets) {
   uint64_t now = clock_monotonic_ns();
   unsigned left = CENSUS_THREADS_A_TICK;
@@ -185,6 +197,7 @@ void census_step(struct targets *targets) {
     uint32_t row = (targets->census_row + i) % HOLD_TARGETS_MAX;
     struct target *target = targets->rows[row];
     if (target == NULL || target->held.kind != HOLD_TIMER) continue;
+    warn_of_refused(targets, target);
     left -= step_target(target, now, left);
     if (left == 0) targets->census_row = row; /* where the next tick goes on */
   }

@@ -11,10 +11,10 @@ enum { TARGETS_RING_BYTES_MAX = 64 << 20 /* of all timer rings together */ };
 
 struct targets {
   struct target *rows[HOLD_TARGETS_MAX]; /* NULL: free */
-  uint32_t count;
-  uint32_t next_id;
+  uint32_t count, next_id;
   uint64_t ring_bytes;
   uint32_t census_row;   /* where the census goes on */
+  bool has_warned;       /* of timers that were refused */
   struct table by_event; /* perf event id -> row, and place << 8 */
   const struct perf_rings *perf;
 };
