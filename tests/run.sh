@@ -27,7 +27,7 @@ if [ -z "$fast" ]; then
   cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
         -DFLEETPROF_SANITIZE=address >/dev/null
   cmake --build "$sanitized" -j "$jobs" >/dev/null
-  echo "unit tests and fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer"
+  echo "unit tests, fuzz corpora and hostile programs under AddressSanitizer and UndefinedBehaviorSanitizer"
   ctest --test-dir "$sanitized" --output-on-failure -j "$jobs" -L sanitized
 fi
 # What a test went without it says in its output, which CTest keeps to itself when it passes; a scenario's

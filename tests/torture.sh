@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The long forms, by hand or at night: every scenario of tests/torture (its other halves, an ordinary user and
 # perf events refused, in their short forms: tests/torture/lib.sh), the scripts about truth and
-# kill -9 again and again, the unit tests under ThreadSanitizer, and every fuzz target under libFuzzer
-# with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
+# kill -9 again and again, hostile programs under AddressSanitizer, the unit tests under ThreadSanitizer, and
+# every fuzz target under libFuzzer with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
 # leave out; ends with "N passed, N failed, N not run".
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
@@ -73,6 +73,11 @@ for round in $(seq "$rounds"); do
     verdict "$promise" tests/e2e/$promise.sh
   done
 done
+
+cmake -S . -B build-test-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
+  -DFLEETPROF_SANITIZE=address >/dev/null && cmake --build build-test-asan -j "$(nproc)" >/dev/null || exit 1
+TORTURE_LONG=1 verdict "hostile programs under AddressSanitizer" ctest --test-dir build-test-asan -R a_hostile_target \
+  --output-on-failure -Q
 
 cmake -S . -B build-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
   -DFLEETPROF_SANITIZE=thread >/dev/null && cmake --build build-tsan -j "$(nproc)" >/dev/null || exit 1

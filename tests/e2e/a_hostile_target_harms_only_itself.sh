@@ -11,7 +11,8 @@ if [ "$(id -u)" = 0 ] && [ -z "${HOSTILE_NAMESPACE:-}" ]; then
   if unshare -m true 2>/dev/null; then HOSTILE_NAMESPACE=own exec unshare -m "$0"; fi
 fi
 . "$(dirname "$0")/lib.sh"
-[ -n "${ASAN_OPTIONS:-}" ] && export ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$W/asan"
+is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as tests/CMakeLists.txt says
+! is_sanitized || export ASAN_OPTIONS="log_path=$W/asan" UBSAN_OPTIONS="log_path=$W/asan:print_stacktrace=1"
 each=2
 [ -n "${TORTURE_LONG:-}" ] && each=60
 start_collector
@@ -58,9 +59,9 @@ attack() {
   for mode in "${pids[@]}"; do wait "$mode"; done
   spent=$(((after - before) * 100 / (end - start)))
   say "$name: $spent % of a CPU, RssAnon $(rss) KiB"
-  [ -n "${ASAN_OPTIONS:-}" ] || [ "$(rss)" -lt 6144 ] || fail "$name: the worker holds $(rss) KiB"
+  is_sanitized || [ "$(rss)" -lt 6144 ] || fail "$name: the worker holds $(rss) KiB"
 }
-honest_is_right() { # NAME BOARD
+honest_is_right() { # NAME BOARD [SERVICE]
   until_true 20 books_are_closed "$2" || fail "$1: the books do not close: $(books "$2")"
   /usr/bin/python3 - "$(cat "$W/truth-$1")" "$(answer "$1")" <<'END' || fail "$1: the honest program is wronged"
 import sys
@@ -97,6 +98,23 @@ hurt() { # NAME BOARD
   [ -z "$liars" ] || fail "$1: a liar took a name: $liars"
   honest_is_right "$1" "$2"
 }
+# What perf writes down of one program lies in the rings that all programs share.
+flooded() { # NAME BOARD
+  run_honest --service "honest-$1-steady" --sampler perf --hz 199 -- "$targets/truth" $((each + 4)) >"$W/truth-$1-steady" & local runner=$!
+  until_true 5 pgrep -P $runner >/dev/null || fail "no honest program"
+  rm -f "$W/attacks" "$W/go"
+  run_flood "$W/hostile" "$R/fleetprofd.sock" $each flood 1 "$W/go" >>"$W/attacks" 2>&1 & local flood=$!
+  until_true 60 under_attack 1 || fail "$1: nobody floods: $(cat "$W/attacks")"
+  local before start
+  before=$(cpu_ms) start=$(now_ms)
+  touch "$W/go"
+  wait $flood || fail "$1: the flood ended with $?: $(cat "$W/attacks")"
+  spent=$((($(cpu_ms) - before) * 100 / ($(now_ms) - start)))
+  say "$1 flood: $(tail -n 1 "$W/attacks"): $spent % of a CPU, RssAnon $(rss) KiB"
+  [ "$spent" -lt 100 ] || fail "$1: the daemon took $spent % of a CPU"
+  wait $runner || fail "$1: the honest program ended with $?"
+  honest_is_right "$1-steady" "$2"
+}
 
 chmod 711 "$W"
 install -m 755 "$targets/hostile" "$W/hostile"
@@ -106,6 +124,8 @@ show() { fleetprof "$@" --state "$B"; }
 run_honest() { run "$@"; }
 fleetprofd --state "$B" --window 1s --collector "127.0.0.1:$A" || fail "fleetprofd ended with $?"
 hurt same same timer
+run_flood() { run --sampler perf --hz 199 -- "$@"; }
+flooded same same
 
 if [ "${HOSTILE_NAMESPACE:-}" = own ] && mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run; then
   token=$(fleetprof-collector token --data "$W/data" --board other) || fail "token"
@@ -116,6 +136,12 @@ if [ "${HOSTILE_NAMESPACE:-}" = own ] && mount -t tmpfs tmpfs /var/lib && mount 
   fleetprofd --window 1s --collector "127.0.0.1:$A" || fail "the daemon for all ended with $?"
   started+=("$(keeper)")
   hurt other other timer
+  run_flood() { as_ordinary fleetprof run --sampler perf --hz 199 -- "$@"; }
+  flooded other other
 fi
-# shellcheck disable=SC2144
-if [ -n "${ASAN_OPTIONS:-}" ] && ls "$W"/asan.* >/dev/null 2>&1; then fail "$(head -n 30 "$W"/asan.*)"; fi
+is_sanitized || exit 0
+# Leaks are told at the end.
+for pid in "$(cat "$B/fleetprofd.pid")" "${started[@]}"; do kill "$pid" && until_true 20 is_gone "$pid" || fail "pid $pid does not stop"; done
+stop_collector
+compgen -G "$W/asan.*" >/dev/null && fail "$(head -n 30 "$W"/asan.*)"
+say "no report of a sanitizer"

@@ -3,13 +3,16 @@
    whatever it likes over the ring while the daemon reads it.
 
      hostile SOCKET SECONDS MODE PID GO   MODE: stacks, pc-lr, histogram, recorder, packets,
-                                          register, events
+                                          register, events, greed, flood
    PID: of a stranger, in whose name slots are claimed.  GO: a file; when it is there, all begin
 
    A ring's scribbler does not only write noise, which is refused at the first look: it also writes
    records, slots and tables that are nearly right, with addresses all over 10 000 mappings of
    files.  The events are the kernel's, but of other fields than the daemon expects, so that what
-   the program has in its registers stands where an identity should.  Prints what it did, in counts.
+   the program has in its registers stands where an identity should.  Greed registers
+   and never waits for the answer, which costs it little and the daemon much.  A flood is for a
+   program that is sampled by perf already: the kernel writes down whatever it maps, calls itself
+   and starts, and it does so without end.  Prints what it did, in counts.
  */
 #include "intake/intake_client.h"
 #include "intake/perf_attr.h"
@@ -24,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -133,7 +137,7 @@ static void introduce(struct intake_request *request, unsigned collect) {
   memcpy(request->service, "hostile", noise() % 2 ? 8 : 7);
 }
 
-/* Registers; returns the ring's descriptor or -1. */
+/* Registers; returns the ring's descriptor, -1, or -EAGAIN: the daemon wants to be asked later. */
 static int enroll(unsigned collect, struct intake_request *request) {
   struct intake_answer answer = {.fd = -1};
   int socket, maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -148,6 +152,7 @@ static int enroll(unsigned collect, struct intake_request *request) {
   if (!error && answer.reply.kind == INTAKE_REFUSED) fprintf(stderr, "%s\n", answer.reply.why);
   close(maps);
   close(socket);
+  if (!error && answer.reply.kind == INTAKE_BUSY) return -EAGAIN;
   return error ? -1 : answer.fd;
 }
 
@@ -326,20 +331,22 @@ static void torture_packets(void) {
 }
 
 static void torture_register(void) {
-  uint64_t rings = 0, refused = 0;
+  enum { RING, REFUSED, WAITS, ENDS };
+  uint64_t count[ENDS] = {0};
   while (now_seconds() < end_seconds) {
     pid_t child = fork();
     if (child == 0) {
       struct intake_request request;
       seed ^= (uint64_t)getpid() << 20;
-      _exit(enroll((unsigned)(noise() % 4), &request) < 0);
+      int fd = enroll((unsigned)(noise() % 4), &request);
+      _exit(fd >= 0 ? RING : fd == -EAGAIN ? WAITS : REFUSED);
     }
     int status = 0;
     waitpid(child, &status, 0);
-    rings += status == 0;
-    refused += status != 0;
+    count[WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) % ENDS : REFUSED]++;
   }
-  printf("%llu rings, %llu refused\n", (unsigned long long)rings, (unsigned long long)refused);
+  printf("%llu rings, %llu refused, %llu told to wait\n", (unsigned long long)count[RING],
+         (unsigned long long)count[REFUSED], (unsigned long long)count[WAITS]);
 }
 
 /* Events that can be redirected into the daemon's rings and whose records mean something else. */
@@ -398,28 +405,73 @@ static void torture_events(void) {
          (unsigned long long)refused);
 }
 
+/* Returns how many answers had come that tell it to wait. */
+static uint64_t read_answers(int socket) {
+  struct intake_reply reply;
+  uint64_t waits = 0;
+  while (recv(socket, &reply, sizeof reply, MSG_DONTWAIT) == (ssize_t)sizeof reply)
+    waits += reply.kind == INTAKE_BUSY; /* a ring that comes is closed by the kernel */
+  return waits;
+}
+
+static void torture_greed(void) {
+  struct intake_request request;
+  const struct timeval patience = {0, 100000};
+  uint64_t asked = 0, waits = 0;
+  while (now_seconds() < end_seconds) {
+    int socket;
+    if (intake_client_connect(socket_path, TIMEOUT_MS, &socket) != 0) continue;
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    introduce(&request, RING_STACKS);
+    for (int i = 0; i < CALLS_A_LOOK; i++, asked++)
+      if (send(socket, &request, sizeof request, MSG_NOSIGNAL) < 0) break;
+    waits += read_answers(socket);
+    close(socket);
+  }
+  printf("%llu registrations, %llu times told to wait\n", (unsigned long long)asked,
+         (unsigned long long)waits);
+}
+
+/* Records that the kernel makes for perf: of mappings, names, forks and ends. */
+static void torture_flood(void) {
+  uint64_t mappings = 0, names = 0, forks = 0;
+  int fd = memfd_create("\033[31m<script>.so", MFD_CLOEXEC);
+  if (fd < 0 || ftruncate(fd, FILE_BYTES) < 0) exit(2);
+  while (now_seconds() < end_seconds) {
+    for (int i = 0; i < CALLS_A_LOOK; i++, mappings++)
+      mmap(code + (noise() % MAPPINGS) * FILE_BYTES, FILE_BYTES, PROT_READ | PROT_EXEC,
+           MAP_PRIVATE | MAP_FIXED, fd, 0);
+    char name[16];
+    lie(name, sizeof name);
+    names += prctl(PR_SET_NAME, noise() % 4 ? name : "truth") == 0;
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    forks += waitpid(child, NULL, 0) == child;
+  }
+  printf("%llu mappings, %llu names, %llu forks\n", (unsigned long long)mappings,
+         (unsigned long long)names, (unsigned long long)forks);
+}
+
 int main(int argc, char **argv) {
-  static const char *const modes[] = {"stacks",  "pc-lr",    "histogram", "recorder",
-                                      "packets", "register", "events"};
+  static const char *const modes[] = {"stacks",   "pc-lr",  "histogram", "recorder", "packets",
+                                      "register", "events", "greed",     "flood"};
   unsigned mode = 0;
   if (argc != 6) return 2;
   socket_path = argv[1];
   seconds = strtod(argv[2], NULL);
   stranger = (pid_t)strtol(argv[4], NULL, 10);
   go_path = argv[5];
-  while (mode < 7 && strcmp(modes[mode], argv[3]) != 0) mode++;
+  while (mode < 9 && strcmp(modes[mode], argv[3]) != 0) mode++;
   seed ^= (uint64_t)getpid() << 32;
+  if (mode < 4 || mode == 8) map_files();
   if (mode < 4) {
-    map_files();
     torture_ring(mode);
     return 0;
   }
+  static void (*const tortures[])(void) = {torture_packets, torture_register, torture_events,
+                                           torture_greed, torture_flood};
+  if (mode == 9) return 2;
   begin();
-  if (mode == 4)
-    torture_packets();
-  else if (mode == 5)
-    torture_register();
-  else
-    torture_events();
+  tortures[mode - 4]();
   return 0;
 }

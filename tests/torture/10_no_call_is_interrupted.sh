@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 10: calls with timeouts that the kernel never restarts end as they would without us: no EINTR.
+# 10: calls with timeouts that the kernel never restarts end as they would without us: no EINTR.  Transfers on
+# loopback, both ends sampled at the highest rate, bring what was sent: curl by TLS, git, SFTP by pipes and, where
+# an SSH server is there, by SSH (OpenSSH and libssh2), ZeroMQ.
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
@@ -15,3 +17,61 @@ sys.exit(not action[1] & SA_RESTART)'
 }
 until_true 2 asks_for_restart || fail "the handler does not ask that calls be restarted"
 say "kernel $(uname -r); kernels before 5.9 need a board of their own (a virtual machine), not run here"
+
+mkdir "$W/served" "$W/got"
+head -c "$(pick 20000000 500000000)" /dev/zero | openssl enc -aes-128-ctr -pass pass:noise -nosalt -pbkdf2 >"$W/served/file" 2>/dev/null
+# serve NAME COMMAND...: in the background, sampled by whichever agent there is.
+is_refused && by_agent=auto || by_agent=timer
+serve() {
+  fleetprof run --state "$B" --flush-timeout 0s --sampler $by_agent --hz $HZ -- "${@:2}" >"$W/$1.log" 2>&1 &
+  server=$!
+  started+=($server)
+}
+end_server() { kill $server && wait $server; } 2>/dev/null # run hands it on
+is_listening() { (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+# brings COMMAND...: without us and under each sampler: status 0, and got/file is served/file.
+brings() {
+  local sampler how before
+  for sampler in plain "${samplers[@]}"; do
+    rm -rf "$W/got" && mkdir "$W/got"
+    [ $sampler = plain ] && how=() || how=(sampled "$sampler")
+    before=$(produced)
+    "${how[@]}" "$@" >"$W/run.out" 2>"$W/run.err" </dev/null || fail "$sampler: $*: ended with $?: $(tail -n 3 "$W/run.out" "$W/run.err" "$W"/*.log)"
+    cmp "$W/served/file" "$W/got/file" || fail "$sampler: $*: another file came"
+    say "$sampler: ${1##*/}: $(stat -c %s "$W/got/file") bytes, $(($(produced) - before)) samples"
+  done
+}
+
+cat >"$W/serve.py" <<'P'
+import functools, http.server, ssl, sys
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[2])
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[3] + "/cert.pem", sys.argv[3] + "/key.pem")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+P
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout "$W/key.pem" -out "$W/cert.pem" 2>/dev/null || fail "no certificate"
+at=$(port)
+serve https /usr/bin/python3 "$W/serve.py" "$at" "$W/served" "$W"
+until_true 10 is_listening "$at" || fail "the HTTPS server does not start: $(cat "$W/https.log")"
+brings curl -fsS --cacert "$W/cert.pem" --connect-to "localhost:$at:127.0.0.1:$at" --max-time 120 -o "$W/got/file" "https://localhost:$at/file"
+end_server
+
+if command -v git >/dev/null && [ -e "$(git --exec-path)/git-daemon" ]; then
+  at=$(port)
+  git -C "$W/served" init -q && git -C "$W/served" add file && git -C "$W/served" -c user.name=n -c user.email=e commit -qm file || fail "git"
+  serve git git daemon --reuseaddr --listen=127.0.0.1 --port="$at" --export-all --base-path="$W" "$W/served"
+  until_true 10 is_listening "$at" || fail "git daemon does not start: $(cat "$W/git.log")"
+  brings bash -c "rmdir $W/got && git -c safe.directory='*' clone -q git://127.0.0.1:$at/served $W/got"
+  end_server
+else
+  without "a transfer by git" "git daemon is not installed"
+fi
+
+sftp_server=/usr/lib/openssh/sftp-server
+if command -v sftp >/dev/null && [ -x $sftp_server ]; then
+  brings sftp -q -D $sftp_server "$W/served/file" "$W/got/file"
+else
+  without "SFTP" "sftp or $sftp_server is not installed"
+fi

@@ -1,11 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 15: thread churn (joined, detached, cancelled, by pthread_exit, by raw clone): timers return to what
-# they were, memory does not grow, nothing crashes.
+# 15: 10 000 threads a second (joined, detached, cancelled, ended by pthread_exit, made by raw clone): timers
+# return to what they were, memory does not grow, nothing crashes; threads of a raw clone that stay are counted
+# as what they are.
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board churn
-same "$torture/churn" "$(pick 6000 6000000)"
+holds "$torture/churn" "$(pick 12000 6000000)"
 books_are_exact || fail "the books: $(asked "d['loss']")"
 say "$(produced) samples, lost: $(lost)"
+# The rate is this machine's business while others load it: then it is tried again, and let be.
+is_fast() {
+  sampled "$1" "$torture/churn" 12000 >"$W/run.out" 2>"$W/run.err" || fail "$1: $(cat "$W/run.out" "$W/run.err")"
+  rate=$(sed -n 's/.* \([0-9]*\) threads a second$/\1/p' "$W/run.out")
+  [ "${rate:-0}" -ge 10000 ]
+}
+is_loaded() { [ "$(cut -d . -f 1 /proc/loadavg)" -ge "$(nproc)" ]; }
+for sampler in "${samplers[@]}"; do
+  if is_fast "$sampler" || is_fast "$sampler" || is_fast "$sampler"; then
+    say "$sampler: $rate threads a second"
+  elif is_loaded; then
+    without "10 000 threads a second by $sampler" "others load this machine; there were $rate"
+  else
+    fail "$sampler: $rate threads a second"
+  fi
+done
+
+# A daemon without perf: with it the daemon would reach them from outside.
+B=$W/board-raw
+"$FLEETPROF_TARGETS/refuse_perf" fleetprofd --state "$B" --collector $NOWHERE || fail "the daemon does not start"
+sampled timer "$FLEETPROF_TARGETS/dodger" raw 60 >"$W/run.out" 2>"$W/run.err" &
+program=$!
+are_counted() { [ "$(asked "[t['unsampled'] for t in d['targets']] == [{'raw': 2}]")" = yes ]; }
+until_true 30 are_counted || fail "2 raw threads, and status says $(asked "[t['unsampled'] for t in d['targets']]")"
+kill "$(asked "d['targets'][0]['pid']")"
+wait $program || fail "with raw threads: ended with $?: $(cat "$W/run.err")"
+say "2 raw threads that stay are counted"

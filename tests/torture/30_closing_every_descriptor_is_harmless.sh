@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 30: a program sees no descriptor or thread of ours, closes 0 to 1024 (or all, by close_range), becomes
 # a daemon, uses the numbers again: its files stay its own, and data keeps flowing; also where each parent
-# ends at once and the run is over long before the daemon is.
+# ends at once and the run is over long before the daemon is; redis-server as a daemon, too.
 . "$(dirname "$0")/lib.sh"
 ms=$(pick 300 20000)
 board fds
@@ -23,3 +23,35 @@ alone() {
 }
 nobody_is_left() { [ "$(asked "sum(not t['ended'] for t in d['targets'])")" = 0 ]; }
 for sampler in "${samplers[@]}"; do alone "$sampler"; done
+
+# A daemon that many know: what it says it spent is told, within 1 % (and what its start spent before it counts).
+daemon_of_redis() {
+  local redis pid spent told
+  redis=$(port)
+  rm -rf "$W/redis" && mkdir "$W/redis"
+  fleetprof run --state "$B" --collector "127.0.0.1:$A" --sampler "$1" --hz $HZ --service "redis-$1" -- \
+    redis-server --port "$redis" --save '' --dir "$W/redis" --daemonize yes --pidfile "$W/redis/pid" >/dev/null || fail "$1: redis-server ended with $?"
+  is_up() { redis-cli -p "$redis" ping >/dev/null 2>&1 && [ -s "$W/redis/pid" ]; }
+  until_true 10 is_up || fail "$1: redis-server does not answer"
+  pid=$(cat "$W/redis/pid")
+  started+=("$pid")
+  redis-benchmark -p "$redis" -q -n "$(pick 20000 2000000)" -c 20 -t set,lrange_100 >"$W/benchmark" 2>&1 || fail "$1: redis-benchmark: $(tail -n 1 "$W/benchmark")"
+  spent=$(redis-cli -p "$redis" info cpu | awk -F'[:\r]' '/^used_cpu_(user|sys):/ { s += $2 } END { printf "%d", 1000 * s }')
+  redis-cli -p "$redis" shutdown nosave >/dev/null 2>&1
+  until_true 10 is_gone "$pid" || fail "$1: redis-server does not end"
+  is_told() {
+    told=$(profile "{service=\"redis-$1\"}" 2>/dev/null | json "round(d['total'] / 1e6)" 2>/dev/null)
+    [ "${told:-0}" -ge $((spent * 99 / 100)) ] && [ "$told" -le $((spent * 101 / 100 + 40)) ]
+  }
+  until_true 20 is_told "$1" || fail "$1: redis-server spent $spent ms as a daemon, told are ${told:-none}"
+  say "$1: redis-server spent $spent ms as a daemon, $told are told"
+}
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+  HZ=199
+  start_collector
+  enroll redis
+  fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s || fail "the daemon does not start"
+  for sampler in "${samplers[@]}"; do daemon_of_redis "$sampler"; done
+else
+  without "redis-server as a daemon" "it is not installed"
+fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 39: chroot into an empty folder, setuid, no capabilities: after the agent's start, and before it.
+# 39: chroot into an empty folder, setuid, no capabilities: after the agent's start, and before it.  Silent,
+# and listed: each run has its note in status, and where no agent could come up it says so.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || not_run "only root can drop root"
 HZ=997
@@ -20,4 +21,6 @@ for library in $(ldd "$torture/drops" | grep -o '/[^ ]*'); do
 done
 mkdir -p "$root/${agent%/*}" && cp -a "${agent%/*}/." "$root/${agent%/*}/"
 SAMPLES=0 same chroot "$root" /bin/drops / $ordinary "$ms"
-say "$(asked "len(d['notes'])") notes in the daemon's status"
+listed() { asked "sum($1 for n in d['notes'])"; }
+[ "$(listed "n['service'] in ('drops', 'setpriv', 'chroot')")" = $((4 * ${#samplers[@]})) ] || fail "$((4 * ${#samplers[@]})) runs, and listed are $(asked "d['notes']")"
+say "$(asked "[(n['service'], n['sampler'], n['why']) for n in d['notes']]")"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 40: a setuid program (AT_SECURE) gets no ring and its environment is not read; one that is not
-# dumpable, or that its user may run but not read, runs as without us.
+# dumpable, or that its user may run but not read, runs as without us; what each has spent is in the total,
+# whether anybody could look or not.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 [ "$(id -u)" = 0 ] || not_run "only root can make a program that is setuid for another user"
@@ -21,6 +22,22 @@ for program in "$W/setuid" "$W/unreadable 20" "$torture/drops / $ordinary 100 hi
     sleep .3
     say "$sampler: ${program##*/}: $(($(produced) - before)) samples"
   done
+done
+# The total: both burn at least what they were told to, and tell nobody more than a start and an end costs.
+mkdir -m 755 "$W/user/files"
+chown "$ordinary" "$W/user/files"
+# is_billed SAMPLER MS COMMAND...
+is_billed() {
+  as=as_user to=$W/user/files recorded "$1" "${@:3}" >/dev/null 2>"$W/run.err"
+  local total
+  total=$(json "round(d['total'] / 1e6)" <"$W/table.json")
+  say "$1: ${3##*/}: told $total ms of $2 ms and its start: $(table 3)"
+  [ "$total" -ge $(($2 * 99 / 100)) ] && [ "$total" -le $(($2 * 101 / 100 + 60)) ] || fail "$1: ${3##*/}: told $total ms of $2 ms: $(table)"
+}
+for sampler in "${samplers[@]}"; do
+  is_billed "$sampler" 720 "$W/unreadable" 40              # 9 lies in 2 threads
+  is_billed "$sampler" 300 "$torture/drops" / $ordinary 100 hidden # 2 threads and a child
+  CHAIN_MS=200 is_billed "$sampler" 400 "$W/setuid"        # 2 threads
 done
 # No ring: neither the agent nor a memfd of the daemon's is mapped in it, and it has no timer.
 cp "$torture/sleepers" "$W/plain-sleepers"

@@ -15,6 +15,7 @@ try() { # try NAME PRELOAD...: both orders, beside the agent
       || fail "$order: ended with $?: $(cat "$W/run.out")"
     [ "$(cat "$W/run.out")" = "$plain" ] || fail "$order: $(cat "$W/run.out")"
     at_least 5 "$before" || fail "$order: not sampled"
+    [ "$order" = "$agent:$others" ] || is_long || continue
     LD_PRELOAD=$order FLEETPROF_SAMPLER=timer FLEETPROF_HZ=$HZ FLEETPROF_SOCKET=$B/fleetprofd.sock "$torture/frenzy" 1 libm.so.6 >"$W/run.out" 2>&1 \
       || fail "$order: frenzy ended with $?: $(cat "$W/run.out")"
   done
@@ -24,7 +25,6 @@ all=
 for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libtcmalloc.so.4; do
   path=$(library $name)
   [ -n "$path" ] || { without $name "it is not installed"; continue; }
-  is_long || [ -z "$all" ] || continue
   try $name "$path"
   all=$all${all:+:}$path
 done
@@ -37,7 +37,7 @@ if [ -n "$tracker" ]; then
 else
   without heaptrack "it is not installed"
 fi
-if is_long && [ -n "$all" ]; then try "all at once" "$all"; fi
+if [ -n "$all" ]; then try "all at once" "$all"; fi
 cat >"$W/audit.c" <<'C'
 #define _GNU_SOURCE
 #include <link.h>

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # 68: with the kill-switch file set, the timers of all running programs, half of them root's and half an ordinary
 # user's (8; 10 a CPU in the long form, which is as many as can run at once; not the 100 of a bigger machine), are
-# gone within 10 s, and the programs run on.  (A program that sleeps is not woken for it, which would end its poll
+# gone within 10 s, and the programs run on.  Half of them burn in short steps, half seldom, with hundreds of
+# milliseconds between two samples, as most daemons do.  (A program that sleeps is not woken for it, which would end its poll
 # with EINTR: its timers, which cannot expire, go with its next instructions.)  In a mount namespace of its own: the
 # file's folder is this machine's.
 if [ -z "${TORTURE_INSIDE:-}" ]; then
@@ -16,8 +17,10 @@ count=$(pick 8 $((10 * $(nproc)))) # in all 40 % of each CPU: what the machine c
 running=()
 # start COUNT COMMAND...: that many programs, preloaded, of the board B.
 start() {
-  for _ in $(seq "$1"); do
-    "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SAMPLER=timer FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" 4 20.7 600 >/dev/null 2>>"$W/err" &
+  local how
+  for which in $(seq "$1"); do
+    [ $((which % 2)) = 0 ] && how="4 20.7" || how="2 400.7"
+    "${@:2}" LD_PRELOAD="$agent" FLEETPROF_SAMPLER=timer FLEETPROF_SOCKET="$B/fleetprofd.sock" "$torture/duty" $how 600 >/dev/null 2>>"$W/err" &
     running+=($!)
     started+=($!)
   done

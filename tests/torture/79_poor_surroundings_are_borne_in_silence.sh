@@ -33,5 +33,17 @@ surroundings() {
 surroundings 0
 user_board user
 surroundings "$ordinary"
-[ -e /sys/kernel/security/lockdown ] || without lockdown "this kernel has no lockdown"
-[ -e /sys/fs/selinux/enforce ] || without SELinux "this kernel has no SELinux"
+# Neither can be switched on for a test and off again: where they are in force all of the above was under them.
+lockdown=/sys/kernel/security/lockdown
+if [ ! -e $lockdown ]; then
+  without lockdown "this kernel has none, or its file system is not mounted"
+elif grep -q '\[none\]' $lockdown; then
+  without lockdown "it is not in force here ($(cat $lockdown)), and nothing but a boot takes it back"
+else
+  say "all of it under lockdown: $(cat $lockdown)"
+fi
+case $(cat /sys/fs/selinux/enforce 2>/dev/null) in
+1) say "all of it under SELinux, enforcing" ;;
+0) without SELinux "it is permissive here, and to change that is not a test's business" ;;
+*) without SELinux "this kernel has none, or its file system is not mounted" ;;
+esac

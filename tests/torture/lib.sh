@@ -110,6 +110,19 @@ holds_under() {
   say "$sampler: $(tail -n 1 "$W/run.out")"
 }
 
+# recorded SAMPLER COMMAND...: runs it into a file, without a board; its exit status is ours, its table is in
+# $W/table.json, and `told`, of functions by the expression (f), is what it tells of them in milliseconds.
+recorded() {
+  local status
+  rm -f "${to:-$W}/run.fp"
+  ${as:-} fleetprof run --output "${to:-$W}/run.fp" --sampler "$1" --hz $HZ -- "${@:2}"
+  status=$?
+  ${as:-} fleetprof report "${to:-$W}/run.fp" --format json >"$W/table.json" 2>"$W/report.err" || fail "$1: ${*:2}: no report: $(cat "$W/report.err")"
+  return $status
+}
+told() { json "round(sum(f['self'] for f in d['functions'] if $1) / 1e6)" <"$W/table.json"; }
+table() { json "', '.join('%s %s %.1f ms' % (f['name'], f['module'], f['self'] / 1e6) for f in d['functions'][:${1:-6}])" <"$W/table.json"; }
+
 # The user-space timers of PID, by the kernel's word; 0 when it has ended.
 timers_of() { grep -cs ^ID "/proc/$1/timers" || [ -r "/proc/$1/timers" ] || echo 0; }
 

@@ -3,7 +3,8 @@
    and made by clone behind libc's back.  At the end the process must have as many timers as at the
    start and no more memory than half-way.
 
-     churn THREADS     prints how many came to their end, and the same of timers and memory */
+     churn THREADS     prints whether timers and memory are as they were, and how many threads a
+                       second there were */
 #include "forger.h"
 
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum {
   WAYS = 5,
@@ -90,21 +92,29 @@ static long rss_kb(void) {
   return kb;
 }
 
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 int main(int argc, char **argv) {
   unsigned wanted = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) / AT_ONCE * AT_ONCE : 600;
   void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   unsigned timers = forger_look().timers;
   long half_kb = 0;
+  double start = seconds_now();
   for (unsigned made = 0; made < wanted; made += AT_ONCE) {
     if (made <= wanted / 2) half_kb = rss_kb();
     one_batch(made, stack);
   }
+  double a_second = wanted / (seconds_now() - start);
   /* Some were cancelled before their first instruction of ours: those never count. */
   for (int i = 0; i < SETTLE_MS && forger_look().timers != timers; i++) usleep(1000);
   unsigned left = forger_look().timers;
   long growth_kb = rss_kb() - half_kb;
-  printf("timers as at the start: %s\n", left == timers ? "yes" : "no");
-  printf("memory as at half-way: %s\n", growth_kb <= GROWTH_MAX_KB ? "yes" : "no");
+  printf("timers as at the start: %s, memory as at half-way: %s, %.0f threads a second\n",
+         left == timers ? "yes" : "no", growth_kb <= GROWTH_MAX_KB ? "yes" : "no", a_second);
   if (growth_kb > GROWTH_MAX_KB) fprintf(stderr, "%ld KiB more\n", growth_kb);
   if (left != timers) fprintf(stderr, "%u timers, %u at the start\n", left, timers);
   return left != timers || growth_kb > GROWTH_MAX_KB;

@@ -3,7 +3,9 @@
    sandbox lets it.  The filters allow what this program and libc need and kill for anything else,
    a profiler's timer_create above all.
 
-   A thread that was begun before the filter ends in it (it is for all threads).
+   A thread that was begun before the filter goes on and ends in it (it is for all threads).  It
+   burns in burn_outside before, and twice as much in burn_behind_it after; it may not look at a
+   clock there, so both are counted in rounds.
 
      sandbox strict|kill|errno|trap MS */
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILTER_MAX = 128, THREADS = 3, FORKS = 3, ROUNDS = 5000000 };
+enum { FILTER_MAX = 128, THREADS = 3, FORKS = 3, ROUNDS = 5000000, EVEN_ROUNDS = 20000000 };
 
 /* What libc needs for threads, forks, memory and output; rt_sigreturn for any handler at all. */
 static const long allowed[] = {
@@ -37,10 +40,20 @@ static const long allowed[] = {
 static volatile uint64_t sink;
 static double ms;
 static long begun;
-static _Atomic int is_inside;
+static _Atomic int is_outside_done, is_inside;
 
 static void burn(void) {
   for (uint64_t i = 0; i < ROUNDS; i++) sink += i;
+}
+
+/* The same instructions, which take the same time wherever they are, and different enough that no
+   compiler makes one of them. */
+__attribute__((noinline)) static void burn_outside(void) {
+  for (uint64_t left = EVEN_ROUNDS; left > 0; left--)
+    __asm__ volatile("/* outside */" : "+r"(left));
+}
+__attribute__((noinline)) static void burn_behind_it(void) {
+  for (uint64_t left = EVEN_ROUNDS; left > 0; left--) __asm__ volatile("/* behind */" : "+r"(left));
 }
 
 static void *work(void *unused) {
@@ -48,9 +61,16 @@ static void *work(void *unused) {
   return unused;
 }
 
+static void burn_turns(void (*one)(void), double turns) {
+  for (double i = 0; i < turns; i++) one();
+}
+
+/* A thread of the start: alone, so that what it burns takes the same time before and after. */
 static void *end_inside(void *unused) {
-  burn();
-  while (!is_inside) burn();
+  burn_turns(burn_outside, ms / 10);
+  is_outside_done = 1;
+  while (!is_inside) sched_yield();
+  burn_turns(burn_behind_it, ms / 5);
   return unused;
 }
 
@@ -107,8 +127,9 @@ int main(int argc, char **argv) {
   pthread_join(before, NULL);
   sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO}, NULL);
   if (strcmp(argv[1], "strict") == 0) {
+    burn_turns(burn_outside, ms / 10);
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0) return 77;
-    for (double i = 0; i < ms / 10; i++) burn();
+    burn_turns(burn_behind_it, ms / 5);
     say_and_leave("strict: still alive\n");
   }
   uint32_t verdict = strcmp(argv[1], "kill") == 0   ? SECCOMP_RET_KILL_PROCESS
@@ -116,6 +137,7 @@ int main(int argc, char **argv) {
                                                     : SECCOMP_RET_ERRNO | EPERM;
   /* Once for this thread alone by prctl, once for all by syscall. */
   pthread_create(&before, NULL, end_inside, NULL);
+  while (!is_outside_done) sched_yield();
   if (install(verdict, 1) != 0) return 77;
   is_inside = 1;
   pthread_join(before, NULL);
