@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets have one size, so there is nothing to parse: size, magic, version, ends of strings.  What
-   the numbers in it mean is for those to judge who use them (registrar.c, switchboard.c): each is
+   the numbers in it mean is for those to judge who use them (registrar_*.c, switchboard.c): each is
    only ever compared with a limit.
 
    In a daemon for all anybody may give his program any service name, that of another user's too.  A

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who comes to be sampled: rings (registrar.c), events (registrar_perf.c), and what both need. */
+/* Who comes to be sampled: rings (registrar_ring.c), events (registrar_perf.c), and what all
+   need. */
 #ifndef DAEMON_REGISTRAR_H
 #define DAEMON_REGISTRAR_H
 
