@@ -4,6 +4,7 @@
    when nobody obeys, because a user's own daemon rarely has the target that the system's has. */
 #include "commands.h"
 #include "common/options.h"
+#include "complaint.h"
 #include "daemon_call.h"
 #include "hz_parse.h"
 #include "paths.h"
@@ -50,7 +51,7 @@ struct ctl {
 
 /* Says what is wrong with WORD. */
 static int refuse(const char *word, const char *fault) {
-  fprintf(stderr, "fleetprof: ctl: %.100s%s%s; see --help\n", word, *word ? ": " : "", fault);
+  complaint("ctl: %.100s%s%s; see --help", word, *word ? ": " : "", fault);
   return -EINVAL;
 }
 
@@ -148,7 +149,7 @@ int ctl_main(int argc, char **argv) {
   argc -= count;
   argv += count;
   if (options_parse(&table, argc, argv, &ctl.options, &result, error, sizeof error) != 0) {
-    fprintf(stderr, "fleetprof: ctl: %s\n", error);
+    complaint("ctl: %s", error);
     return EXIT_USAGE;
   }
   if (result.is_done) return 0;

@@ -4,6 +4,7 @@
    the exit status: 1 when a check failed, 0 with warnings. */
 #include "commands.h"
 #include "common/options.h"
+#include "complaint.h"
 #include "daemon_call.h"
 #include "daemon_start.h"
 #include "field.h"
@@ -120,13 +121,12 @@ int doctor_main(int argc, char **argv) {
   struct options_result result;
   char error[512];
   if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
-    fprintf(stderr, "fleetprof: doctor: %s\n", error);
+    complaint("doctor: %s", error);
     return EXIT_USAGE;
   }
   if (result.is_done) return 0;
   if (result.first_positional < argc) {
-    fprintf(stderr, "fleetprof: doctor: %.100s: takes no arguments; see --help\n",
-            argv[result.first_positional]);
+    complaint("doctor: %.100s: takes no arguments; see --help", argv[result.first_positional]);
     return EXIT_USAGE;
   }
   patient.given_state = options.state;

@@ -19,10 +19,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ATTEMPTS_MAX = 8 /* to have the name and the lock at once */ };
+enum {
+  ATTEMPTS_MAX = 8, /* to have the name and the lock at once */
+  ROOM_BYTES = 4096,
+};
 
 static int name_old(const struct output_file *file, struct path *ret) {
   int len = snprintf(ret->text, sizeof ret->text, "%s.old", file->path.text);
@@ -98,6 +102,18 @@ static int take(const char *given, struct output_file *file, char *why, size_t w
   return error != 0 ? error : -EAGAIN; /* the name is free now */
 }
 
+/* Room for the first entries, or a full disk would be found out only by the daemon.  Some file
+   systems cannot say. */
+static int reserve(const char *given, const struct output_file *file, char *why, size_t why_len) {
+  struct rlimit limit;
+  bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ROOM_BYTES;
+  int error = is_limited ? EFBIG : posix_fallocate(file->fd, 0, ROOM_BYTES);
+  if (!is_limited && ftruncate(file->fd, 0) != 0 && error == 0) error = errno;
+  if (error != ENOSPC && error != EDQUOT && error != EFBIG) return 0;
+  output_file_withdraw(file);
+  return refuse(given, strerror(error), why, why_len);
+}
+
 static void release(struct output_file *file) {
   if (file->fd >= 0) close(file->fd);
   file->fd = -1;
@@ -112,6 +128,7 @@ int output_file_prepare(const char *given, struct output_file *ret, char *why, s
     release(ret);
     error = take(given, ret, why, why_len);
   }
+  if (error == 0) error = reserve(given, ret, why, why_len);
   if (error == 0) return 0;
   release(ret);
   return error == -EAGAIN ? refuse(given, being_written, why, why_len) : error;

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "common/arena.h"
 #include "common/buf.h"
+#include "complaint.h"
 #include "report/counts.h"
 #include "report/namer.h"
 #include "report/profile_reader.h"
@@ -69,7 +70,7 @@ static int read_file(struct report_side *side, const char *path) {
   int error = profile_reader_read(path, &side->profile, &damage, why);
   if (error == 0) error = find_nothing(&damage, why);
   if (error != 0)
-    fprintf(stderr, "fleetprof: report: %s: %s\n", path, why);
+    complaint("report: %s: %s", path, why);
   else
     tell_damage(path, &damage);
   return error;
@@ -154,7 +155,7 @@ static int make(struct report *report) {
 int report_main(int argc, char **argv) {
   static struct report report;
   if (report_settings_parse(argc, argv, &report.settings) != 0) {
-    fprintf(stderr, "fleetprof: report: %s\n", report.settings.error);
+    complaint("report: %s", report.settings.error);
     return EXIT_USAGE;
   }
   if (report.settings.is_done) return 0;

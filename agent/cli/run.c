@@ -18,6 +18,7 @@
    the program starts without it.  Only a daemon that must be started first gets longer. */
 #include "commands.h"
 #include "common/clock.h"
+#include "complaint.h"
 #include "daemon_start.h"
 #include "elf/preload_obstacle.h"
 #include "flush.h"
@@ -114,7 +115,7 @@ static int start_private_daemon(struct run *run) {
                                  sizeof why);
     if (error != 0) output_file_withdraw(&run->output);
   }
-  if (error != 0) fprintf(stderr, "fleetprof: run: %s\n", why);
+  if (error != 0) complaint("run: %s", why);
   run->has_daemon = error == 0;
   begin_setup(run);
   return error == 0 ? 0 : status;
@@ -278,8 +279,7 @@ static const char *program_mend(const char *program, int error) {
 }
 
 static int refuse_program(const char *program, int error) {
-  fprintf(stderr, "fleetprof: %s: %s: %s\n", program, strerror(-error),
-          program_mend(program, error));
+  complaint("%s: %s: %s", program, strerror(-error), program_mend(program, error));
   return EXIT_USAGE;
 }
 
@@ -320,7 +320,7 @@ static int run_program(struct run *run) {
 int run_main(int argc, char **argv) {
   static struct run run; /* several paths long */
   if (run_settings_parse(argc, argv, &run.settings) != 0) {
-    fprintf(stderr, "fleetprof: run: %s\n", run.settings.error);
+    complaint("run: %s", run.settings.error);
     return EXIT_USAGE;
   }
   if (run.settings.is_done) return 0;

@@ -4,6 +4,7 @@
    there and does not answer always is. */
 #include "commands.h"
 #include "common/options.h"
+#include "complaint.h"
 #include "daemon_call.h"
 #include "paths.h"
 #include "status_print.h"
@@ -77,18 +78,16 @@ int status_main(int argc, char **argv) {
   struct options_result result;
   char error[512];
   if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
-    fprintf(stderr, "fleetprof: status: %s\n", error);
+    complaint("status: %s", error);
     return EXIT_USAGE;
   }
   if (result.is_done) return 0;
   if (result.first_positional < argc) {
-    fprintf(stderr, "fleetprof: status: %.100s: takes no arguments; see --help\n",
-            argv[result.first_positional]);
+    complaint("status: %.100s: takes no arguments; see --help", argv[result.first_positional]);
     return EXIT_USAGE;
   }
   if (strcmp(options.format, "json") != 0 && strcmp(options.format, "table") != 0) {
-    fprintf(stderr, "fleetprof: status: --format: '%.100s' is neither table nor json\n",
-            options.format);
+    complaint("status: --format: '%.100s' is neither table nor json", options.format);
     return EXIT_USAGE;
   }
   return show_all(&options);

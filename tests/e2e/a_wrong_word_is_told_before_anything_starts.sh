@@ -64,6 +64,11 @@ frobnicate: no such command               | fleetprof frobnicate
 --hz: .abc. is not a number between       | fleetprof run --state "$X" --hz abc -- touch "$W/ran"
 --hz: .. is not a number between          | fleetprof run --state "$X" --hz "" -- touch "$W/ran"
 --hz: .abc. is not a number between       | env FLEETPROF_HZ=abc fleetprof run --state "$X" -- touch "$W/ran"
+--label: .a.b=1. has a name of more than  | fleetprof run --state "$X" --label $'a\nb=1' -- touch "$W/ran"
+no.such: No such file                     | fleetprof run --state "$X" -- $'no\nsuch'
+no.such: is neither pause, resume nor     | fleetprof ctl --state "$X" $'no\nsuch'
+no.such: takes no arguments               | fleetprof status --state "$X" $'no\nsuch'
+no.such: takes no arguments               | fleetprof doctor --state "$X" $'no\nsuch'
 --sampler: there is no .magic.            | fleetprof run --state "$X" --sampler magic -- touch "$W/ran"
 --sampler: .ptrace. is not supported      | fleetprof run --state "$X" --sampler ptrace -- touch "$W/ran"
 --unwind: there is no .magic.             | fleetprof run --state "$X" --unwind magic -- touch "$W/ran"
@@ -166,6 +171,15 @@ x: is one word too many                   | fleetprof-collector token --data "$X
 --board: is missing                       | fleetprof-collector revoke --data "$X"
 --data .*: no collector has run there     | fleetprof-collector revoke --data "$X" --board x
 END
+# A disk without room for a profile is found out before the program starts.
+mkdir "$W/full"
+if mount -t tmpfs -o size=4k none "$W/full" 2>/dev/null; then
+  head -c 4096 /dev/zero >"$W/full/filler"
+  wrong "--output: .*: No space left" fleetprof run --output "$W/full/profile.fp" -- touch "$W/ran"
+  [ "$(ls "$W/full")" = filler ] || fail "a full disk: left $(ls "$W/full")"
+else
+  without "a full disk" "only root can mount one of four kilobytes"
+fi
 [ ! -e "$W/ran" ] || fail "a program was started although a word was wrong"
 for made in "$X" "$HOME" "$W/ca" "$W/not"; do [ ! -e "$made" ] || fail "a wrong word left $made behind"; done
 cmp -s "$W/text" <(echo text) || fail "a file that is no profile was touched"

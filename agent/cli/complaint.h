@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong, on stderr. */
+#ifndef CLI_COMPLAINT_H
+#define CLI_COMPLAINT_H
+
+/* Prints "fleetprof: " and the text that FORMAT makes as one line, whatever control characters the
+   words in it have.  Cut at COMPLAINT_BYTES. */
+__attribute__((format(printf, 1, 2))) void complaint(const char *format, ...);
+
+enum { COMPLAINT_BYTES = 8192 };
+
+#endif
