@@ -156,8 +156,10 @@ static void print_cost(const cJSON *status, FILE *out) {
   fprintf(out, MARGIN "a sample, measured at the start: %.0f ns by perf, %.0f ns by signal",
           field_number(cost, "perf_sample_ns"), field_number(cost, "signal_ns"));
   if (field_number(cost, "handler_runs") > 0)
-    fprintf(out, " and %.0f ns of handler (dry runs; 99 %% below %.0f)",
-            field_number(cost, "handler_ns_p50"), field_number(cost, "handler_ns_p99"));
+    fprintf(
+        out,
+        " and %.0f ns of handler (calibrated as its program began; with nothing in the cache %.0f)",
+        field_number(cost, "handler_ns_p50"), field_number(cost, "handler_ns_p99"));
   fputc('\n', out);
 }
 

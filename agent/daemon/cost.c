@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's part is exact: the kernel's CPU clocks of keeper and worker.  The samples' part is
    their number times what one costs: of a perf target the calibrated figure (sample_cost.h), of a
-   timer target the median of its own dry runs at set-up, plus the delivery of the signal.  Samples
-   that were thinned out cost the program as much as others; but they are the sign of threads that
-   no rate reaches any more (rate.h), so they are told apart. */
+   timer target the median of what its agent has calibrated at set-up, plus the delivery of the
+   signal.  Samples that were thinned out cost the program as much as others; but they are the sign
+   of threads that no rate reaches any more (rate.h), so they are told apart. */
 #include "cost.h"
 
 #include "common/clock.h"

@@ -15,6 +15,9 @@ struct arch_registers {
 /* Reads the interrupted registers out of CONTEXT, a handler's third argument.  Signal-safe. */
 void arch_read(const void *context, struct arch_registers *ret);
 
+/* Puts AT into CONTEXT, as if they had been interrupted. */
+void arch_write(void *context, const struct arch_registers *at);
+
 /* What tells the calling thread from all others: the address that the CPU keeps for it.  No
    thread-local storage of ours is touched.  Signal-safe. */
 uintptr_t arch_thread_pointer(void);

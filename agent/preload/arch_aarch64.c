@@ -19,6 +19,14 @@ void arch_read(const void *context, struct arch_registers *ret) {
   ret->has_lr = true;
 }
 
+void arch_write(void *context, const struct arch_registers *at) {
+  mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+  machine->pc = at->pc;
+  machine->sp = at->sp;
+  machine->regs[FRAME_POINTER] = at->fp;
+  machine->regs[LINK_REGISTER] = at->lr;
+}
+
 uintptr_t arch_thread_pointer(void) {
   uintptr_t self;
   __asm__ volatile("mrs %0, tpidr_el0" : "=r"(self));

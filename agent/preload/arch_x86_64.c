@@ -15,6 +15,13 @@ void arch_read(const void *context, struct arch_registers *ret) {
   ret->has_lr = false;
 }
 
+void arch_write(void *context, const struct arch_registers *at) {
+  greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+  registers[REG_RIP] = (greg_t)at->pc;
+  registers[REG_RSP] = (greg_t)at->sp;
+  registers[REG_RBP] = (greg_t)at->fp;
+}
+
 /* The psABI has the thread pointer itself in the word that it points at. */
 uintptr_t arch_thread_pointer(void) {
   uintptr_t self;

@@ -2,20 +2,62 @@
 /* The handler never reads a clock or the CPU's counter: in strict seccomp and under PR_SET_TSC the
    instruction ends the program, neither can be seen from a handler, and whoever looked from outside
    would look too early.  At set-up there is one thread and no sandbox that came later: what may be
-   read now can be read for certain, and the program has not begun.  So dry runs of the walk are
-   timed here, once.  They are warm and on a shallow stack: a low figure, and said to be one.
+   read now can be read for certain, and the program has not begun.  So the handler itself is run
+   here, before the first timer: the event of a timer, the registers of a thread whose stack holds
+   FRAMES frames, and a ring of its own that is thrown away, so that no record, slot or counter of
+   the true one is touched (a histogram's counters are its true ones: there each run weighs 0).
 
-   Where there is no counter, or a program up the line has forbidden it, they are timed in
+   Three runs of four find all they need in the cache, as in a program that works on little memory;
+   before the fourth all of it, code and data, is taken out of the cache, which is worse than what
+   programs do that work on much.  So the median is that of the former, and the 99th percentile of
+   the latter.  Not in it: the kernel's delivery of the signal, which the daemon measures.
+
+   Where there is no counter, or a program up the line has forbidden it, runs are timed in
    nanoseconds by the system's clock: by a system call, because the fast way of libc reads that
-   counter too.  A system call takes as long as many walks, so they are timed in batches. */
+   counter too.  A system call takes as long as several runs, so the warm ones are timed in batches.
+   After LIMIT_NS of CPU time no new round begins. */
 #include "cost_setup.h"
+#include "arch.h"
+#include "cold.h"
 #include "raw_syscall.h"
 #include "ring/ticks.h"
+#include "sampler.h"
+#include "thread_slot.h"
+#include "unwind.h"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <ucontext.h>
 
-enum { DRY_RUNS = 32, DRY_BATCH = 64 };
+enum {
+  ROUNDS = 32,
+  WARM_RUNS = 3, /* a round; and a cold one */
+  RUNS = ROUNDS * (WARM_RUNS + 1),
+  BATCH = 16, /* warm runs between two system calls */
+  EMPTY_RUNS = 4,
+  FRAMES = 16,
+  SCRATCH_BYTES = RING_HEADER_BYTES + RING_SLOT_HEADER_BYTES + RING_SLOT_BYTES_MIN,
+  PAGE_BYTES = 4096,
+  RECORD_BYTES = sizeof(struct ring_record) + (FRAMES + 1) * sizeof(uint64_t),
+  IMAGE_LOOK_BYTES = 1024, /* of the table of regions, what a search may touch */
+};
+#define LIMIT_NS 200000
+
+/* Each on a line of its own, as functions' frames are. */
+struct frame {
+  uintptr_t next, return_address, locals[6];
+};
+
+struct stand {
+  struct ring_writer ring; /* the one to throw away */
+  struct thread_slot *thread;
+  siginfo_t event;
+  ucontext_t context;
+  struct frame frames[FRAMES];
+  bool is_counted;
+  uint64_t idle; /* what the clock itself takes */
+};
 
 /* The kernel's answer to PR_GET_TSC; one that does not know the question cannot forbid. */
 static bool is_readable(void) {
@@ -25,35 +67,143 @@ static bool is_readable(void) {
   return error != 0 || setting == PR_TSC_ENABLE;
 }
 
-static void walk(const struct unwind_stack *stack) {
-  uint64_t pcs[RING_DEPTH_MAX];
-  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  struct arch_registers at = {.pc = here, .sp = here, .fp = here};
-  struct unwind_trace trace = {.pcs = pcs, .room = RING_DEPTH_MAX};
-  unwind(&at, stack, &trace);
-}
-
-static uint64_t now_ns(void) {
+static uint64_t now_ns(clockid_t clock) {
   struct timespec now = {0, 0};
-  raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (uintptr_t)&now, 0, 0);
+  raw_syscall(SYS_clock_gettime, (uintptr_t)clock, (uintptr_t)&now, 0, 0);
   return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
-static void book(struct ring_header *header, uint64_t took) {
-  if (took >> RING_COST_BUCKETS != 0) return;
-  unsigned bucket = 31 - (unsigned)__builtin_clz((uint32_t)took | 1);
-  atomic_fetch_add_explicit(&header->cost[bucket], 1, memory_order_relaxed);
+static uint64_t now_units(const struct stand *stand) {
+  return stand->is_counted ? ticks_now() : now_ns(CLOCK_MONOTONIC);
 }
 
-void cost_setup(const struct ring_writer *ring, const struct unwind_stack *stack) {
-  struct ring_header *header = (struct ring_header *)(void *)ring->base;
-  bool is_counted = is_readable();
-  header->cost_unit = is_counted ? RING_COST_TICKS : RING_COST_NS;
-  for (int i = 0; i < DRY_RUNS; i++) {
-    int batch = is_counted ? 1 : DRY_BATCH;
-    uint64_t start = is_counted ? ticks_now() : now_ns();
-    for (int run = 0; run < batch; run++) walk(stack);
-    uint64_t took = (is_counted ? ticks_now() : now_ns()) - start;
-    book(header, took / (uint64_t)batch);
+static struct ring_slot *slot_of(const struct stand *stand) {
+  return (struct ring_slot *)(void *)stand->ring.slots;
+}
+
+/* One sample, which is taken back at once. */
+static void run(struct stand *stand) {
+  sampler_on_signal(stand->event.si_signo, &stand->event, &stand->context);
+  if (stand->ring.collect == RING_HISTOGRAM) return;
+  struct ring_slot *slot = slot_of(stand);
+  atomic_store_explicit(&slot->head, 0, memory_order_relaxed);
+  stand->thread->place = 0;
+}
+
+static uint32_t time_runs(struct stand *stand, unsigned count) {
+  uint64_t start = now_units(stand);
+  for (unsigned i = 0; i < count; i++) run(stand);
+  uint64_t took = now_units(stand) - start;
+  took = took > stand->idle ? (took - stand->idle) / (count ? count : 1) : 0;
+  return took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
+}
+
+static void find_idle(struct stand *stand) {
+  uint64_t least = UINT32_MAX;
+  for (unsigned i = 0; i < EMPTY_RUNS; i++) {
+    uint64_t took = time_runs(stand, 0);
+    if (took < least) least = took;
   }
+  stand->idle = least;
+}
+
+static void chill_page_of(uintptr_t address) {
+  cold_make((const void *)(address & ~(uintptr_t)(PAGE_BYTES - 1)), PAGE_BYTES);
+}
+
+/* All that a sample reads and writes, but for what the kernel has just written. */
+static void chill(const struct stand *stand) {
+  const struct ring_writer *ring = &stand->ring;
+  chill_page_of((uintptr_t)sampler_on_signal);
+  chill_page_of((uintptr_t)unwind);
+  chill_page_of((uintptr_t)ring_writer_reserve);
+  cold_make(sampler_ring(), sizeof *ring);
+  cold_make(stand->thread, sizeof *stand->thread);
+  cold_make(stand->frames, sizeof stand->frames);
+  cold_make(ring->base, sizeof(uint64_t) * 8);
+  if (ring->collect != RING_HISTOGRAM) {
+    cold_make(ring->slots, RING_SLOT_HEADER_BYTES + RECORD_BYTES);
+    return;
+  }
+  cold_make(ring->histogram.header, sizeof *ring->histogram.header);
+  cold_make(ring->histogram.image, IMAGE_LOOK_BYTES);
+}
+
+static void sort(uint32_t *values, unsigned count) {
+  for (unsigned i = 1; i < count; i++) {
+    uint32_t value = values[i];
+    unsigned at = i;
+    for (; at > 0 && values[at - 1] > value; at--) values[at] = values[at - 1];
+    values[at] = value;
+  }
+}
+
+/* Never the largest: another process had the CPU in the middle of that one. */
+static unsigned rank_99(unsigned count) {
+  unsigned rank = (count * 99 + 99) / 100 - 1;
+  return rank + 1 < count ? rank : count - 2;
+}
+
+static void book(struct ring_header *header, uint32_t *values, unsigned count) {
+  sort(values, count);
+  header->cost_p50 = values[(count - 1) / 2];
+  header->cost_p99 = values[rank_99(count)];
+  /* Release: whoever reads a number of runs reads these two as well. */
+  atomic_store_explicit(&header->cost_runs, count, memory_order_release);
+}
+
+static unsigned measure(struct stand *stand, uint32_t values[RUNS]) {
+  unsigned count = 0, batch = stand->is_counted ? 1 : BATCH;
+  uint64_t start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  run(stand); /* takes the slot, as a thread's first sample does */
+  find_idle(stand);
+  for (unsigned i = 0; i < ROUNDS && now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns < LIMIT_NS; i++) {
+    chill(stand);
+    values[count++] = time_runs(stand, 1);
+    for (unsigned j = 0; j < WARM_RUNS; j++) values[count++] = time_runs(stand, batch);
+  }
+  return count;
+}
+
+static void forge(struct stand *stand) {
+  struct arch_registers at = {.pc = (uintptr_t)forge, .has_lr = false};
+  for (unsigned i = 0; i < FRAMES; i++) {
+    bool is_last = i + 1 == FRAMES;
+    stand->frames[i].next =
+        is_last ? 0 : (uintptr_t)&stand->frames[i + 1] - (uintptr_t)arch_frames.pair_offset;
+    stand->frames[i].return_address = at.pc;
+  }
+  at.sp = (uintptr_t)stand->frames;
+  at.fp = at.sp - (uintptr_t)arch_frames.pair_offset;
+  at.lr = at.pc;
+  arch_write(&stand->context, &at);
+  stand->thread->stack = (struct unwind_stack){at.sp, (uintptr_t)(stand->frames + FRAMES)};
+  if (stand->ring.collect == RING_HISTOGRAM) atomic_store(&stand->thread->scale, 0);
+  atomic_store(&stand->thread->self, arch_thread_pointer());
+  stand->event.si_code = stand->ring.clock == RING_CLOCK_THREAD ? SI_TIMER : SI_KERNEL;
+  stand->event.si_value.sival_ptr = thread_slot_token(stand->thread);
+}
+
+void cost_setup(const struct ring_writer *ring) {
+  uint32_t values[RUNS];
+  struct ring_header *header = (struct ring_header *)(void *)ring->base;
+  struct stand stand = {.ring = *ring, .is_counted = is_readable()};
+  void *scratch =
+      mmap(NULL, SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (scratch == MAP_FAILED) return;
+  stand.thread = thread_slot_claim(ring_owner(raw_getpid(), raw_gettid()));
+  if (stand.thread != NULL) {
+    stand.ring.base = scratch; /* all zero: it runs, and its slot is free */
+    stand.ring.slots = stand.ring.base + RING_HEADER_BYTES;
+    stand.ring.slot_count = 1;
+    stand.ring.slot_bytes = RING_SLOT_BYTES_MIN;
+    forge(&stand);
+    sampler_init(&stand.ring);
+    header->cost_unit = stand.is_counted ? RING_COST_TICKS : RING_COST_NS;
+    unsigned count = measure(&stand, values);
+    sampler_init(ring);
+    thread_slot_release(stand.thread);
+    if (count > 0) book(header, values, count);
+  }
+  munmap(scratch, SCRATCH_BYTES);
 }

@@ -247,9 +247,9 @@ static void start(void) {
   close(ring);
   if (error != 0 || hooks_install() != 0) return;
   if (sampling_start(&writer, &terms, random_seed()) != 0) return;
+  cost_setup(&writer);
   struct unwind_stack stack = main_stack();
   sampling_begin(&stack);
-  cost_setup(&writer, &stack);
   exit_time_setup(&writer);
 }
 

@@ -14,6 +14,12 @@
    The ring's slot is taken at the first sample.  Should the daemon have freed it meanwhile (it
    believed the thread gone), another one is taken: the owner word tells.
 
+   A recorder is read after a crash, so what it holds must not be overwritten by the program's own
+   handler of that crash, which may take seconds.  While such a handler runs its signal is blocked
+   in the thread, and stands in what the kernel saved: nothing is recorded then, and counted as a
+   signal that met a handler.  To other modes such a handler is code like any other: programs use
+   faults as control flow, and a sample there is as safe as elsewhere.
+
    The weight is in units of the ring's: the kernel's tick merges expiries that it could not deliver
    in time and says how many they were, and each stands for as many units as its thread's period
    has. */
@@ -24,6 +30,7 @@
 #include "unwind.h"
 
 #include <stddef.h>
+#include <ucontext.h>
 
 static _Alignas(64) struct ring_writer ring; /* what most modes need of it lies in one line */
 
@@ -104,21 +111,34 @@ static NOINLINE void put_pair(struct thread_slot *thread, const struct arch_regi
   if (weight != 0) put_more_pairs(slot, at->pc, link, weight);
 }
 
+#define BIT(signal) (1UL << ((signal)-1))
+
+/* The thread was interrupted in its handler of a fault, or of abort. */
+static inline bool is_crashing(const ucontext_t *context) {
+  const unsigned long *mask = (const unsigned long *)(const void *)&context->uc_sigmask;
+  return (*mask & (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGABRT))) != 0;
+}
+
 static NOINLINE void put_value(struct thread_slot *thread, const struct arch_registers *at,
-                               uint32_t weight) {
+                               uint32_t weight, const void *context) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
+  if (is_crashing(context)) {
+    ring_writer_count_reentry(slot);
+    return;
+  }
   recorder_writer_put(slot, ring.slot_bytes, ring_word(at->pc, &weight), &thread->place);
   if (weight != 0) ring_writer_count_full(slot, weight);
 }
 
 /* All but pairs, which are for the smallest boards and have the shortest way. */
-static inline __attribute__((always_inline)) void
-put_other(struct thread_slot *thread, const struct arch_registers *at, uint32_t weight) {
+static inline __attribute__((always_inline)) void put_other(struct thread_slot *thread,
+                                                            const struct arch_registers *at,
+                                                            uint32_t weight, const void *context) {
   if (ring.collect == RING_STACKS)
     put_stack(thread, at, weight);
   else if (ring.collect == RING_RECORDER)
-    put_value(thread, at, weight);
+    put_value(thread, at, weight, context);
   else
     histogram_writer_add(&ring.histogram, at->pc, weight, &thread->place);
 }
@@ -130,7 +150,7 @@ static inline __attribute__((always_inline)) void take(struct thread_slot *threa
   if (ring.collect == RING_PC_LR)
     put_pair(thread, &at, weight);
   else
-    put_other(thread, &at, weight);
+    put_other(thread, &at, weight, context);
 }
 
 static void count_reentry(const struct thread_slot *thread, uint32_t weight) {

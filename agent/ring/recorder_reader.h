@@ -26,7 +26,8 @@ struct recorder_log {
   bool is_released; /* the thread ended in order */
   char name[RING_NAME_BYTES + 1];
   uint64_t written; /* values ever */
-  uint64_t dropped; /* units of weight that no value could hold, and signals inside the handler */
+  uint64_t dropped; /* units of weight that no value could hold, signals inside a handler: ours, or
+                       the program's of a crash */
   uint32_t count;   /* values kept */
   uint32_t older;   /* of them from the lap before */
   bool was_overwritten; /* there were values before these */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's side of the handler's own measurement.  The buckets are the target's memory, so a
+/* The daemon's side of the handler's own measurement.  The figures are the target's memory, so a
    target can lie about its cost; it can only make its own rate lower by that (or its cost look
-   smaller than it is, to its own owner).
-
-   Buckets are powers of two: a median is right within a few percent when the runs are spread over a
-   bucket evenly, within a factor of two at the worst.  That is enough to hold a budget, and costs
-   the handler one add. */
+   smaller than it is, to its own owner). */
 #include "ring_cost.h"
 #include "ticks.h"
 
@@ -37,37 +33,19 @@ static struct ring_header *header_of(const struct ring_reader *ring) {
   return (struct ring_header *)(void *)ring->base;
 }
 
-double ring_cost_quantile(const uint32_t buckets[RING_COST_BUCKETS], double share) {
-  uint64_t total = 0;
-  for (unsigned i = 0; i < RING_COST_BUCKETS; i++) total += buckets[i];
-  double left = share * (double)total;
-  for (unsigned i = 0; i < RING_COST_BUCKETS; i++) {
-    double count = (double)buckets[i];
-    if (buckets[i] == 0 || left > count) {
-      left -= count;
-      continue;
-    }
-    double low = i == 0 ? 0 : (double)(1ULL << i);
-    double high = (double)(1ULL << (i + 1));
-    return low + (high - low) * left / count;
-  }
-  return 0;
-}
-
 int ring_cost_read(const struct ring_reader *ring, double ns_per_tick, struct ring_cost *ret) {
   struct ring_header *header = header_of(ring);
   uint32_t unit = *(volatile uint32_t *)&header->cost_unit;
   if (unit > RING_COST_NS) return -EBADMSG;
-  uint32_t buckets[RING_COST_BUCKETS];
-  uint64_t runs = 0;
-  for (unsigned i = 0; i < RING_COST_BUCKETS; i++) {
-    buckets[i] = atomic_load_explicit(&header->cost[i], memory_order_relaxed);
-    runs += buckets[i];
-  }
+  /* Acquire: partner of the target's release, so that the two figures are there. */
+  uint32_t runs = atomic_load_explicit(&header->cost_runs, memory_order_acquire);
+  uint32_t p50 = *(volatile uint32_t *)&header->cost_p50;
+  uint32_t p99 = *(volatile uint32_t *)&header->cost_p99;
   double ns_per_unit = unit == RING_COST_TICKS ? ns_per_tick : 1;
   if (unit == RING_COST_NONE || runs == 0 || ns_per_unit <= 0) return -ENODATA;
+  if (p99 < p50) return -EBADMSG;
   *ret = (struct ring_cost){.runs = runs,
-                            .p50_ns = (uint64_t)(ring_cost_quantile(buckets, 0.5) * ns_per_unit),
-                            .p99_ns = (uint64_t)(ring_cost_quantile(buckets, 0.99) * ns_per_unit)};
+                            .p50_ns = (uint64_t)(p50 * ns_per_unit),
+                            .p99_ns = (uint64_t)(p99 * ns_per_unit)};
   return 0;
 }

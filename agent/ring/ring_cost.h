@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample takes in a target, as its agent has timed it at set-up: dry runs of the walk, in
-   buckets of the ring's header.  The handler itself reads no clock (preload/cost_setup.c). */
+/* What a sample takes in a target, as its agent has timed it at set-up: runs of the handler on
+   forged events.  While it samples the handler reads no clock (preload/cost_setup.c). */
 #ifndef RING_RING_COST_H
 #define RING_RING_COST_H
 
@@ -12,8 +12,8 @@ struct ring_cost_clock {
 };
 
 struct ring_cost {
-  uint64_t runs; /* that were timed */
-  uint64_t p50_ns, p99_ns;
+  uint64_t runs;           /* that were timed */
+  uint64_t p50_ns, p99_ns; /* all it needs in the cache; nothing of it */
 };
 
 void ring_cost_clock_start(struct ring_cost_clock *ret);
@@ -22,11 +22,8 @@ void ring_cost_clock_start(struct ring_cost_clock *ret);
 double ring_cost_ns_per_tick(const struct ring_cost_clock *clock);
 
 /* Reads what the target has measured.  Returns 0, -ENODATA when nothing was measured yet
-   (or it was in ticks and NS_PER_TICK is 0), or -EBADMSG for a unit that there is not. */
+   (or it was in ticks and NS_PER_TICK is 0), or -EBADMSG for what cannot be: a unit that there is
+   not, a 99th percentile below the median. */
 int ring_cost_read(const struct ring_reader *ring, double ns_per_tick, struct ring_cost *ret);
-
-/* The value, in units, that SHARE (0 to 1) of the runs in BUCKETS did not exceed, evenly spread
-   within its bucket; 0 when they are empty.  Pure. */
-double ring_cost_quantile(const uint32_t buckets[RING_COST_BUCKETS], double share);
 
 #endif

@@ -52,7 +52,7 @@ enum ring_clock { RING_CLOCK_THREAD = 0, RING_CLOCK_PROF = 1, RING_CLOCK_VIRTUAL
 /* TICKS are those of the CPU's counter. */
 enum ring_cost_unit { RING_COST_NONE = 0, RING_COST_TICKS = 1, RING_COST_NS = 2 };
 
-enum { RING_COST_BUCKETS = 32 /* bucket n: from 2^n up to 2^(n+1) units; the first from 0 */ };
+enum { RING_COST_RESERVED = 29 };
 
 /* Set by the daemon before hand-over unless said otherwise. */
 struct ring_header {
@@ -74,13 +74,15 @@ struct ring_header {
   uint64_t nudge_token;  /* random */
   uint64_t begin_cpu_ns; /* CPU time that the process had spent before it was this program's */
   /* Below: by the target. */
-  _Atomic uint32_t serial_seen;             /* by any of its processes */
-  uint32_t unused;                          /* keeps the places of what follows */
-  _Atomic uint32_t threads_unsampled;       /* no free slot, or no timer to be had */
-  _Atomic uint32_t timers_refused;          /* timer_create said no */
-  uint32_t cost_unit;                       /* enum ring_cost_unit */
-  _Atomic uint64_t exit_cpu_ns;             /* CPU time of its processes that have ended in order */
-  _Atomic uint32_t cost[RING_COST_BUCKETS]; /* what dry runs of the walk took (ring_cost.h) */
+  _Atomic uint32_t serial_seen;       /* by any of its processes */
+  uint32_t unused;                    /* keeps the places of what follows */
+  _Atomic uint32_t threads_unsampled; /* no free slot, or no timer to be had */
+  _Atomic uint32_t timers_refused;    /* timer_create said no */
+  uint32_t cost_unit;                 /* enum ring_cost_unit */
+  _Atomic uint64_t exit_cpu_ns;       /* CPU time of its processes that have ended in order */
+  _Atomic uint32_t cost_runs;         /* of the handler, timed at set-up (ring_cost.h) */
+  uint32_t cost_p50, cost_p99;        /* in cost_unit; there when cost_runs is not 0 */
+  uint32_t cost_reserved[RING_COST_RESERVED];
   struct ring_process processes[RING_PROCESSES_MAX];
   _Atomic uint64_t signals_strayed; /* of a process's clock, in a thread without a slot */
   _Atomic int32_t forks;            /* begun, whose child has not come yet (or ever will) */

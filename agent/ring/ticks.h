@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CPU's own counter, by which the handler times itself; one file a CPU, chosen by CMake. */
+/* The CPU's own counter, by which the handler is timed at set-up; one file a CPU, chosen by
+   CMake. */
 #ifndef RING_TICKS_H
 #define RING_TICKS_H
 

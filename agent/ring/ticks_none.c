@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPUs whose counter user space cannot count on: the handler's cost is then that of dry runs at
-   set-up, timed by the system's clock. */
+/* CPUs whose counter user space cannot count on: the handler's cost is then
+   timed by the system's clock. */
 #include "ticks.h"
 
 bool ticks_are_there(void) {

@@ -31,33 +31,26 @@ static struct ring_header *header(void) {
   return (struct ring_header *)(void *)ring.base;
 }
 
-static void a_quantile_lies_in_the_bucket_that_holds_it(void **state) {
-  (void)state;
-  uint32_t buckets[RING_COST_BUCKETS] = {0};
-  assert_true(ring_cost_quantile(buckets, 0.5) == 0);
-  buckets[7] = 98;
-  buckets[12] = 2;
-  double median = ring_cost_quantile(buckets, 0.5), p99 = ring_cost_quantile(buckets, 0.99);
-  assert_true(median > 128 && median < 256);
-  assert_true(p99 > 4096 && p99 < 8192);
-  assert_true(ring_cost_quantile(buckets, 1) == 8192);
-  memset(buckets, 0xff, sizeof buckets);
-  assert_true(ring_cost_quantile(buckets, 1) <= 4294967296.0);
-}
-
 static void ticks_become_nanoseconds_by_the_clocks_rate(void **state) {
   (void)state;
   struct ring_cost cost;
   assert_int_equal(ring_cost_read(&ring, 0.5, &cost), -ENODATA);
   header()->cost_unit = RING_COST_TICKS;
-  header()->cost[8] = 100;
+  header()->cost_p50 = 200;
+  header()->cost_p99 = 5000;
+  assert_int_equal(ring_cost_read(&ring, 0.5, &cost), -ENODATA);
+  header()->cost_runs = 128;
   assert_int_equal(ring_cost_read(&ring, 0, &cost), -ENODATA);
   assert_int_equal(ring_cost_read(&ring, 0.5, &cost), 0);
-  assert_int_equal(cost.runs, 100);
-  assert_int_equal(cost.p50_ns, 192);
+  assert_int_equal(cost.runs, 128);
+  assert_int_equal(cost.p50_ns, 100);
+  assert_int_equal(cost.p99_ns, 2500);
   header()->cost_unit = RING_COST_NS;
   assert_int_equal(ring_cost_read(&ring, 0, &cost), 0);
-  assert_int_equal(cost.p50_ns, 384);
+  assert_int_equal(cost.p50_ns, 200);
+  header()->cost_p99 = 199; /* a lie */
+  assert_int_equal(ring_cost_read(&ring, 1, &cost), -EBADMSG);
+  header()->cost_p99 = 200;
   header()->cost_unit = 7;
   assert_int_equal(ring_cost_read(&ring, 1, &cost), -EBADMSG);
 }
@@ -77,7 +70,6 @@ static void the_counter_is_measured_against_the_clock(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CLAIM(a_quantile_lies_in_the_bucket_that_holds_it),
       CLAIM(ticks_become_nanoseconds_by_the_clocks_rate),
       CLAIM(the_counter_is_measured_against_the_clock),
   };
