@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 start_collector
 
-daemon() { fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 2s || fail "the daemon does not start"; }
+daemon() { fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s || fail "the daemon does not start"; }
 left() { find "$B/kept" -name '*.hist' 2>/dev/null; }
 # The handler's own count (agent/ring/histogram_format.h).
 counted() { /usr/bin/python3 -c 'import struct, sys; print(struct.unpack_from("<Q", open(sys.argv[1], "rb").read(1 << 17), 4096 + (48 << 10) + 32)[0])' "$1"; }
@@ -19,7 +19,7 @@ start() {
     LD_PRELOAD="$agent" "$targets/truth" 60 >/dev/null &
   program=$!
   until_true 20 stored "$1" || fail "no window of $1 reaches the collector"
-  sleep 1.2
+  sleep .6
   keeper=$(cat "$B/fleetprofd.pid")
   worker=$(worker)
 }
