@@ -89,7 +89,9 @@ void perf_rings_open(struct perf_rings *rings) {
   if (error) give_up(rings, "mapping a perf ring", error);
 }
 
+/* Where the keeper has its mappings there may be anything here by now. */
 void perf_rings_map(struct perf_rings *rings) {
+  for (unsigned i = 0; i < rings->count; i++) rings->cpus[i].map = NULL;
   int error = rings->count > 0 ? map_all(rings) : 0;
   if (error) give_up(rings, "mapping a perf ring again", error);
 }
