@@ -10,9 +10,8 @@
 
    Every state but OFF has a deadline.  Whatever goes wrong in any of them ends in WAITING with the
    reason in words, the connection freed, and the spool rewound; nothing is ever dropped for a
-   connection's sake.  The wait is random over the whole of min(60 s, 2^n s): when a collector comes
-   back, its boards must not come back together, and a jitter that is added below a cap disappears
-   at the cap.  An ack, or a session that lasted, sets n to 0.
+   connection's sake.  How long it waits is retry.c's; an ack, or a session that lasted, is a new
+   beginning for that.
 
    Key, certificate and CA are read anew for each attempt, so enrolment and renewal need no
    restart.  Output is kept short (OUT_HIGH_BYTES) and refilled from the spool when it drains: a
@@ -20,6 +19,7 @@
 #include "uplink.h"
 #include "debug_sender.h"
 #include "resolve.h"
+#include "retry.h"
 #include "uplink_line.h"
 #include "uplink_session.h"
 
@@ -35,21 +35,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define RESOLVE_NS (15 * NS_PER_SECOND) /* the resolver's own deadline comes first */
 #define CONNECT_NS (15 * NS_PER_SECOND) /* TCP and TLS together */
 #define GREET_NS (15 * NS_PER_SECOND)
 #define ENROL_POLL_NS (2 * NS_PER_SECOND) /* a stat(2) each, and enrolling shows soon */
-#define RETRY_MIN_NS (50 * NS_PER_MS)
-#define RETRY_FIRST_NS (1 * NS_PER_SECOND)
-#define RETRY_MAX_NS (60 * NS_PER_SECOND)
 #define LASTED_NS (60 * NS_PER_SECOND)
 
 enum {
   OUT_HIGH_BYTES = 64 << 10, /* nothing is added above this */
-  ATTEMPTS_MAX = 16,         /* 2^n is beyond RETRY_MAX_NS long before */
 };
 
 enum state {
@@ -87,8 +82,8 @@ struct uplink {
   uint64_t due_ns; /* of the timer */
   uint64_t welcome_ns;
   uint64_t acked_batches, ended_bytes, welcomes;
-  unsigned attempts; /* since the last success */
-  unsigned calls;    /* picks one of several addresses */
+  struct retry retry;
+  unsigned calls; /* picks one of several addresses */
 };
 
 static const char *state_name(const struct uplink *uplink) {
@@ -140,29 +135,14 @@ static void close_connection(struct uplink *uplink) {
   if (uplink->parts.debug != NULL) debug_sender_reset(uplink->parts.debug);
 }
 
-static uint64_t random_below(uint64_t limit) {
-  uint64_t bits;
-  if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != (ssize_t)sizeof bits)
-    bits = clock_monotonic_ns() * 0x9e3779b97f4a7c15ULL; /* early in a boot: times differ too */
-  return bits % limit;
-}
-
-static uint64_t pick_retry_ns(unsigned attempts) {
-  uint64_t cap_ns = RETRY_FIRST_NS << attempts;
-  if (cap_ns > RETRY_MAX_NS) cap_ns = RETRY_MAX_NS;
-  return RETRY_MIN_NS + random_below(cap_ns - RETRY_MIN_NS);
-}
-
 /* Ends the attempt or the connection, for the reason that stands in WHY; tries again later. */
 static void give_up(struct uplink *uplink, const char *why) {
   uint64_t now_ns = clock_monotonic_ns();
   bool has_lasted = uplink->session.is_welcome && now_ns - uplink->welcome_ns >= LASTED_NS;
-  if (uplink->session.acked > 0 || has_lasted) uplink->attempts = 0;
+  if (uplink->session.acked > 0 || has_lasted) retry_reset(&uplink->retry);
   snprintf(uplink->why, sizeof uplink->why, "%s", why);
   close_connection(uplink);
-  uint64_t retry_ns = pick_retry_ns(uplink->attempts);
-  if (uplink->attempts < ATTEMPTS_MAX) uplink->attempts++;
-  set_state(uplink, STATE_WAITING, now_ns + retry_ns);
+  set_state(uplink, STATE_WAITING, now_ns + retry_next_ns(&uplink->retry));
 }
 
 static bool is_enrolled(const struct uplink_parts *parts) {
@@ -284,7 +264,7 @@ static void greet(struct uplink *uplink) {
 static void tell(struct uplink *uplink) {
   struct uplink_session *session = &uplink->session;
   if (session->server_walltime_ns != 0) uplink->server_walltime_ns = session->server_walltime_ns;
-  if (session->acked > 0) uplink->attempts = 0;
+  if (session->acked > 0) retry_reset(&uplink->retry);
   if (!session->has_news) return;
   session->has_news = false;
   uplink->parts.on_change(uplink->parts.context);
