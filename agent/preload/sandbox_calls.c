@@ -9,6 +9,11 @@
    makes it one; tests/handler.sh looks).  Both are defined with all the words they can have,
    instead of as variadic: the words lie in the same places.
 
+   Syscall user dispatch, by which emulators have the calls of foreign code sent to them as SIGSYS,
+   is no sandbox, and our handler makes no call; but the return from it is one, made by libc.  Who
+   did not exempt that place is sent a call to emulate that nobody made.  A thread that asks for
+   such a dispatch leaves sampling before it begins.
+
    Until the constructor has found libc's functions the kernel is asked directly, because dlsym may
    allocate and allocators call these two as they start.
 
@@ -17,6 +22,7 @@
 #include "sandbox_calls.h"
 #include "call_gate.h"
 #include "raw_syscall.h"
+#include "sampling.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,6 +63,31 @@ void sandbox_calls_install(void) {
   if (found.object != NULL) real_prctl = found.prctl;
 }
 
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+
+enum { DISPATCH_ON = 1, KERNEL_SET_BYTES = 8 };
+
+/* What the kernel knows of a signal's handler. */
+struct kernel_action {
+  uintptr_t handler, flags, restorer;
+  uint64_t mask;
+};
+
+/* Whether the return from our handler lies outside of the LEN bytes at FROM, which are exempt. */
+static bool catches_returns(uintptr_t from, uintptr_t len) {
+  struct kernel_action ours = {0};
+  if (!sampling_is_on()) return false;
+  long error = raw_syscall(SYS_rt_sigaction, (uintptr_t)sampling_signal(), 0, (uintptr_t)&ours,
+                           KERNEL_SET_BYTES);
+  return error != 0 || ours.restorer - from >= len;
+}
+
+static void before_dispatch(word mode, word from, word len) {
+  if (mode == DISPATCH_ON && catches_returns((uintptr_t)from, (uintptr_t)len)) sampling_leave();
+}
+
 static bool begins_sandbox(word number, word a) {
   if (number == SYS_prctl) return (int)a == PR_SET_SECCOMP;
   return a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER;
@@ -70,12 +101,17 @@ static long ended(long result) {
 
 static __attribute__((noinline)) long watched_syscall(word number, word a, word b, word c, word d,
                                                       word e, word f) {
+  if (number == SYS_prctl && (int)a == PR_SET_SYSCALL_USER_DISPATCH) before_dispatch(b, c, d);
   if (!begins_sandbox(number, a)) return real_syscall(number, a, b, c, d, e, f);
   call_gate_close();
   return ended(real_syscall(number, a, b, c, d, e, f));
 }
 
 static __attribute__((noinline)) int watched_prctl(int option, word a, word b, word c, word d) {
+  if (option == PR_SET_SYSCALL_USER_DISPATCH) {
+    before_dispatch(a, b, c);
+    return real_prctl(option, a, b, c, d);
+  }
   call_gate_close();
   return (int)ended(real_prctl(option, a, b, c, d));
 }
@@ -93,6 +129,7 @@ long exported_syscall(word number, word a, word b, word c, word d, word e, word 
 }
 
 int exported_prctl(int option, word a, word b, word c, word d) {
-  if (option == PR_SET_SECCOMP) return watched_prctl(option, a, b, c, d);
+  if (option == PR_SET_SECCOMP || option == PR_SET_SYSCALL_USER_DISPATCH)
+    return watched_prctl(option, a, b, c, d);
   return real_prctl(option, a, b, c, d);
 }

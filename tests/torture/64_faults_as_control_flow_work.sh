@@ -6,7 +6,7 @@ ITIMER=1
 HZ=10000
 rounds=$(pick 40 20000)
 board faults
-for mode in segv bus sys uffd; do
+for mode in segv bus sys sys_all uffd; do
   "$torture/faults" $mode 1 >/dev/null
   if [ $? = 77 ]; then
     without "$mode" "the kernel does not have it or does not allow it"
