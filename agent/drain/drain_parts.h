@@ -58,7 +58,7 @@ int perf_drain_init(struct drain *drain);
 
 /* The part of perf_drain.c that follows processes: one decoded record of TARGET. */
 struct perf_record;
-void perf_process_record(struct drain *drain, const struct target *target,
+void perf_process_record(struct drain *drain, struct target *target,
                          const struct perf_record *record);
 /* RECORD, of TARGET, is of a process that has a target of its own within TARGET's tree. */
 bool perf_process_is_inner(const struct drain *drain, const struct target *target,

@@ -64,18 +64,12 @@ static uint64_t minus(uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
 }
 
-/* What may yet turn into samples: a period for each thread and CPU. */
-static uint64_t held_ns(const struct target *target, uint32_t threads) {
-  uint32_t cpus =
-      target->perf != NULL && target->perf->count > 0 ? target->perf->count : target->held.fd_count;
-  return (uint64_t)threads * cpus * rate_longest_ns(target);
-}
-
 enum { TEARDOWN_PART = 8 /* of a process's time, at most, is its own end */ };
 
 struct billing {
   struct drain *drain;
   struct target *target;
+  bool is_by_events;    /* the clocks have not seen all of the kernel's part */
   uint64_t ending_ns;   /* of the processes whose accounts are closed now */
   uint64_t teardown_ns; /* to be spread over them */
 };
@@ -95,11 +89,11 @@ static void bill(void *context, struct process *process) {
   struct process_time *time = &process->time;
   uint64_t reported;
   if (process->pid == billing->target->held.pid || time->is_closed) return;
-  uint64_t lives = process->has_ended ? 0 : held_ns(billing->target, process->living_threads);
+  uint64_t lives = process->has_ended ? 0 : rate_held_ns(billing->target, process->living_threads);
   uint64_t known = minus(time->cpu_ns, lives);
   if (time->ended_ns > known) known = time->ended_ns;
   struct residual_claim claim = {.wanted_ns = minus(known, time->sampled_ns + time->billed_ns),
-                                 .is_kernel_known = !process->has_ended,
+                                 .is_kernel_known = !process->has_ended && !billing->is_by_events,
                                  .kernel_ns = minus(time->system_ns, time->billed_kernel_ns)};
   if (claim.wanted_ns > 0) report(billing, process, &claim, &reported);
   if (process->has_ended && !process->is_awaited) billing->ending_ns += time->ended_ns;
@@ -119,8 +113,8 @@ static void close_account(void *context, struct process *process) {
   billing->target->residual.spread_ns += reported;
 }
 
-static void bill_processes(struct drain *drain, struct target *target) {
-  struct billing billing = {.drain = drain, .target = target};
+static void bill_processes(struct drain *drain, struct target *target, bool is_by_events) {
+  struct billing billing = {.drain = drain, .target = target, .is_by_events = is_by_events};
   const struct residual *residual = &target->residual;
   processes_each(drain->processes, target->held.id, bill, &billing);
   uint64_t uncounted = minus(residual->total_ns, residual->counted_ns);
@@ -152,17 +146,35 @@ void drain_leave(struct drain *drain, const struct target *target) {
   outer->residual.left_kernel_ns += minus(residual->kernel_ns, residual->base_kernel_ns);
 }
 
+/* Returns true when the events say more of the kernel's part than SYSTEM_NS, which the clocks
+   do. */
+static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t held_ns) {
+  struct residual *residual = &target->residual;
+  struct kernel_look look = {.counted_ns = minus(residual->counted_ns, residual->elsewhere_ns),
+                             .sampled_ns = residual->sampled_ns,
+                             .held_ns = held_ns,
+                             .is_blind =
+                                 target->held.control != RING_RUN || target->bad_since_ns != 0};
+  proc_board_read(&look.board);
+  uint64_t kernel_ns = residual->base_kernel_ns + residual->left_kernel_ns +
+                       kernel_part_look(&residual->kernel, &look);
+  if (system_ns > residual->kernel_ns) residual->kernel_ns = system_ns;
+  if (kernel_ns <= residual->kernel_ns) return false;
+  residual->kernel_ns = kernel_ns;
+  return true;
+}
+
 void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   struct processes_sum sum;
   struct residual_step step;
   struct residual *residual = &target->residual;
   target_read_total(target);
   processes_sum_target(drain->processes, target->held.id, &sum);
-  if (sum.system_ns > residual->kernel_ns) residual->kernel_ns = sum.system_ns;
   if (sum.cpu_ns > residual->total_ns) residual->total_ns = sum.cpu_ns;
   count_elsewhere(drain, target);
-  bill_processes(drain, target);
-  residual_next(residual, is_final ? 0 : held_ns(target, sum.threads), &step);
+  uint64_t held_ns = is_final ? 0 : rate_held_ns(target, sum.threads);
+  bill_processes(drain, target, look_at_kernel(target, sum.system_ns, held_ns));
+  residual_next(residual, held_ns, &step);
   add_to_root(drain, target, &step);
 }
 

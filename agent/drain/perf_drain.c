@@ -137,6 +137,7 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
   if (process == NULL) {
     tally->produced++;
     tally->dropped[LOSS_WINDOW_FULL]++;
+    target->residual.kernel.lost_ns += record->sample.period_ns;
     return;
   }
   process->is_root = record->pid == target->held.pid;
@@ -154,7 +155,10 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);
   /* What the window refused is not in the batch: its time goes to the rest. */
-  if (tally->dropped[LOSS_WINDOW_FULL] != dropped) return;
+  if (tally->dropped[LOSS_WINDOW_FULL] != dropped) {
+    target->residual.kernel.lost_ns += record->sample.period_ns;
+    return;
+  }
   target->residual.sampled_ns += record->sample.period_ns;
   process->time.sampled_ns += record->sample.period_ns;
 }
@@ -179,6 +183,12 @@ static void add_ownerless(struct drain *drain, struct counters *tally) {
   tally->dropped[LOSS_WORKER_KILLED]++;
 }
 
+/* Whose records they were, nobody knows. */
+static void blind_all(const struct targets *targets) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (targets->rows[row] != NULL) targets->rows[row]->residual.kernel.is_blind = true;
+}
+
 static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
   struct counters *tally = &piece->tally;
   struct perf_record record;
@@ -188,9 +198,11 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
   bool has_pair = owner.target != NULL && is_pair(owner.target);
   if (perf_record_decode(bytes, has_pair ? &perf_regs : NULL, &record) < 0) {
     drain_add_bad(drain, tally);
+    blind_all(drain->targets);
     return;
   }
   if (record.kind == PERF_RECORD_KIND_LOST) {
+    blind_all(drain->targets);
     tally->produced += record.lost.count;
     tally->dropped[LOSS_RING_FULL] += record.lost.count;
     return;

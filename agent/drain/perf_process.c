@@ -62,8 +62,9 @@ static void on_fork(struct drain *drain, const struct target *target,
 
 /* The leader's end stands for the process's: threads that outlive it are still resolved by what is
    known here. */
-static void on_exit_of(struct drain *drain, const struct target *target,
+static void on_exit_of(struct drain *drain, struct target *target,
                        const struct perf_record *record) {
+  target->residual.kernel.lost_ns += rate_held_ns(target, 1);
   struct process *process = processes_find(drain->processes, record->pid);
   if (process == NULL || process->target != target->held.id) return;
   if (record->pid != record->tid) {
@@ -74,7 +75,7 @@ static void on_exit_of(struct drain *drain, const struct target *target,
   process->is_awaited = target->exits.ring.map != NULL;
 }
 
-void perf_process_record(struct drain *drain, const struct target *target,
+void perf_process_record(struct drain *drain, struct target *target,
                          const struct perf_record *record) {
   struct process *process;
   switch (record->kind) {

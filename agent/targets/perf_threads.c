@@ -182,6 +182,7 @@ static int change_over(struct targets *targets, struct target *target,
     stride_begin(target);
   }
   tell_all(target, PERF_EVENT_IOC_ENABLE);
+  target->residual.kernel.is_blind = true;
   return error;
 }
 

@@ -37,6 +37,12 @@ uint64_t rate_longest_ns(const struct target *target) {
   return target->held.kind == HOLD_TIMER ? longest : longest + longest / STRIDE_PART;
 }
 
+uint64_t rate_held_ns(const struct target *target, uint32_t threads) {
+  uint32_t cpus =
+      target->perf != NULL && target->perf->count > 0 ? target->perf->count : target->held.fd_count;
+  return (uint64_t)threads * cpus * rate_longest_ns(target);
+}
+
 /* Returns the multiple of the ring's unit that is nearest. */
 static uint64_t set_ring(struct target *target, uint64_t period_ns) {
   uint64_t unit_ns = target->held.unit_ns ? target->held.unit_ns : target->held.period_ns;
@@ -58,6 +64,7 @@ int rate_set(struct target *target, uint64_t period_ns) {
     period_ns = set_ring(target, period_ns);
   if (error) return error;
   rate->longest_ns = larger(larger(rate->longest_ns, before), period_ns);
+  target->residual.kernel.lost_ns += rate_held_ns(target, 1); /* of the periods that were begun */
   rate->stretch_ns = rate->pick_ns = 0;
   rate->inherited = rate->astray = rate->apart_at_ns = rate->apart_wait_ns = 0;
   target->held.set_period_ns = period_ns;

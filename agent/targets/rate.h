@@ -62,6 +62,8 @@ const char *rate_reason(const struct target *target);
 uint64_t rate_period_ns(const struct target *target);
 /* The longest period that an event of TARGET may have. */
 uint64_t rate_longest_ns(const struct target *target);
+/* What so many threads may have spent since their last samples: that for each and CPU. */
+uint64_t rate_held_ns(const struct target *target, uint32_t threads);
 
 /* The CPU time that SAMPLE of a perf TARGET stands for; 0: it is thinned out. */
 uint64_t rate_weigh(struct target *target, const struct stride_sample *sample);

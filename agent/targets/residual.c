@@ -3,11 +3,13 @@
    partial period; a thread that lives shorter than one period is never sampled at all.  The event's
    count misses none of that.  So
 
-     rest = total - sampled            kernel part = min(rest, system time of the tree)
+     rest = total - sampled            kernel part = min(rest, kernel time of the tree)
 
-   is reported cumulatively: what is due less what has been reported.  Both terms move while the
-   program runs, so a part is held back (one period for each thread and CPU that may yet fire), and
-   a dip below what was reported is waited out: weights are never negative.
+   is reported cumulatively: what is due less what has been reported.  Kernel time is the system
+   time that /proc says, or what the events say (kernel_part.c), if that is more.  All terms move
+   while the program runs, so a part is held back (one period for each thread and CPU that may yet
+   fire), and a dip below what was reported is waited out: weights are never negative.
+
 
    A `fleetprof run` within the tree makes a target of its own, and the events count its time here
    as well: that much of the total is somebody else's account. */
@@ -28,6 +30,7 @@ void residual_rebase(struct residual *residual) {
   residual->sampled_ns = 0;
   residual->reported_kernel_ns = 0;
   residual->reported_rest_ns = 0;
+  kernel_part_begin(&residual->kernel, minus(residual->counted_ns, residual->elsewhere_ns));
 }
 
 /* Of the tree's time what neither a sample nor a report has shown. */

@@ -4,8 +4,7 @@
 #ifndef TARGETS_RESIDUAL_H
 #define TARGETS_RESIDUAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "kernel_part.h"
 
 struct residual {
   uint64_t total_ns;                      /* CPU time of the tree, as far as known; never falls */
@@ -17,6 +16,7 @@ struct residual {
   uint64_t reported_kernel_ns, reported_rest_ns;
   /* Of total: what targets of their own within the tree answer for; of that those that are gone. */
   uint64_t elsewhere_ns, left_ns, left_kernel_ns;
+  struct kernel_part kernel; /* where the events know better than the clocks */
 };
 
 struct residual_step {

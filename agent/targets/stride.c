@@ -13,13 +13,20 @@
    the error had a mean of 0.6 points and a maximum of 2.2 in 240 runs; independent moments would
    have a mean of 0.3.
 
-   What the kernel does with PERF_EVENT_IOC_PERIOD is not in its manual.  Measured on 6.18: the
-   opened event begins a whole period of the new length, and what had passed of the old one is lost
-   (half a period of a hundred and more, which the exact rest shows as [unsampled]); the PERIOD
-   field of its samples keeps saying the first one for ever; events that threads and children
-   inherited before stay as they are, field and rate; those inherited later have the new period in
-   both.  So the field is believed of inherited events, and of the opened event what was set here,
-   from the place in the ring on where the change took effect. */
+   What the kernel does with PERF_EVENT_IOC_PERIOD is not in its manual.  Read in its source and
+   measured on 6.18: the opened event begins a whole period of the new length, whether its thread is
+   on a CPU or not, and what had passed of the old one is lost; the PERIOD field of its samples
+   keeps saying the first one for ever; events that threads and children inherited before stay as
+   they are, field and rate; those inherited later have the new period in both.  So the field is
+   believed of inherited events, and of the opened event what was set here, from the place in the
+   ring on where the change took effect.
+
+   The daemon's clock knows nothing of the program's, so what a change loses is any part of a
+   period, and half of one on the average: the first sample that follows stands for that too.  Where
+   it would have fallen into kernel code the next in user code gets it: of a stride of a hundred
+   samples that moves half a period from kernel to user, an eighth of a per cent of a program's time
+   at the most.  The clock of a whole CPU runs while nobody does, so there a change loses next to
+   nothing of what is shown. */
 #include "stride.h"
 #include "rate.h"
 #include "targets.h"
@@ -73,7 +80,13 @@ static bool has_strides(struct target *target) {
   return rate->strides != NULL;
 }
 
-static int set(struct target *target, uint32_t event, uint64_t period_ns) {
+/* Nobody knows whether an event has run that has made no sample since its last change. */
+static uint64_t lost_ns(const struct target *target, const struct stride *stride) {
+  if (target->held.kind == HOLD_BOARD || stride->samples == 0) return stride->lost_ns;
+  return stride->lost_ns + (stride->now_ns != 0 ? stride->now_ns : rate_period_ns(target)) / 2;
+}
+
+static int set(struct target *target, uint32_t event, uint64_t period_ns, uint64_t per_stride) {
   struct rate *rate = &target->rate;
   struct stride *stride = &rate->strides[event];
   const struct perf_ring *ring = ring_of(target, event);
@@ -82,12 +95,13 @@ static int set(struct target *target, uint32_t event, uint64_t period_ns) {
                                  .debt_ns = rate->debt_ns,
                                  .random = rate->spread += GOLDEN,
                                  .samples = (double)(target->records - rate->base_records),
-                                 .per_stride = (double)stride->samples};
+                                 .per_stride = (double)per_stride};
   uint64_t near_ns = stride_near(&choice);
   if (ioctl(target_event(target, event), PERF_EVENT_IOC_PERIOD, &near_ns) != 0) return -errno;
   *stride = (struct stride){.before_ns = stride->now_ns,
                             .now_ns = near_ns,
-                            .changed_at = ring != NULL ? perf_ring_head(ring) : 0};
+                            .changed_at = ring != NULL ? perf_ring_head(ring) : 0,
+                            .lost_ns = lost_ns(target, stride)};
   return 0;
 }
 
@@ -96,8 +110,7 @@ int stride_set_all(struct target *target, uint64_t period_ns) {
   if (!are_settled(target)) return -EBUSY;
   target->rate.debt_ns = 0;
   for (uint32_t i = 0; i < target_events(target); i++) {
-    target->rate.strides[i].samples = 0; /* of another rate */
-    int error = set(target, i, period_ns);
+    int error = set(target, i, period_ns, 0); /* the samples so far were of another rate */
     if (error && target->threads.count == 0) return error; /* a thread may have ended */
   }
   return 0;
@@ -115,7 +128,7 @@ void stride_vary(struct target *target) {
   for (uint32_t i = 0; i < target_events(target); i++) {
     if (target->rate.strides[i].samples < STRIDE_SAMPLES_MIN || !is_settled(target, i)) continue;
     owe(&target->rate, period_ns, (int64_t)(period_ns / 2)); /* which the change will lose */
-    set(target, i, period_ns);
+    set(target, i, period_ns, target->rate.strides[i].samples);
   }
 }
 
@@ -131,6 +144,15 @@ static uint64_t own_period_ns(const struct stride *stride, const struct stride_s
   return set_ns != 0 ? set_ns : sample->period_ns;
 }
 
+/* Counts a sample of the opened event.  Returns what it stands for besides its period. */
+static uint64_t count(struct stride *stride, const struct stride_sample *sample) {
+  if (sample->position < stride->changed_at) return 0;
+  uint64_t lost = stride->lost_ns;
+  stride->samples++;
+  stride->lost_ns = 0;
+  return lost;
+}
+
 void stride_begin(struct target *target) {
   rate_fini(&target->rate);
 }
@@ -139,12 +161,12 @@ uint64_t stride_take(struct target *target, const struct stride_sample *sample) 
   uint64_t asked_ns = rate_period_ns(target), period_ns = sample->period_ns;
   if (!has_strides(target) || sample->event >= target_events(target)) return period_ns;
   struct stride *stride = &target->rate.strides[sample->event];
+  uint64_t more_ns = sample->is_inherited ? 0 : count(stride, sample);
   if (!sample->is_inherited) period_ns = own_period_ns(stride, sample);
-  stride->samples += !sample->is_inherited;
   target->rate.inherited += sample->is_inherited;
   if (!stride_is_near(period_ns, asked_ns))
     target->rate.astray += sample->is_inherited;
   else
     owe(&target->rate, asked_ns, (int64_t)period_ns - (int64_t)asked_ns);
-  return period_ns;
+  return period_ns + more_ns;
 }

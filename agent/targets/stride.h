@@ -19,6 +19,7 @@ struct stride {
   uint64_t now_ns, before_ns; /* 0: what the records of its samples say */
   uint64_t changed_at;        /* where in its CPU's ring */
   uint64_t samples;           /* of its own, since */
+  uint64_t lost_ns;           /* to the change: the next sample stands for as much more */
 };
 
 /* A sample as a perf ring gave it. */
@@ -37,7 +38,8 @@ int stride_set_all(struct target *target, uint64_t period_ns);
    another. */
 void stride_vary(struct target *target);
 
-/* The period at which SAMPLE was taken; it is counted. */
+/* The CPU time that SAMPLE stands for: the period at which it was taken and, of the first after a
+   change, what the change has lost on the average.  It is counted. */
 uint64_t stride_take(struct target *target, const struct stride_sample *sample);
 
 /* What another worker has done to the events is not known: their samples are as long as asked. */

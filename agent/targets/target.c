@@ -71,6 +71,8 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
     is_good = timer_ring_map(held, fds[0], &target->ring) == 0;
   else if (is_good)
     is_good = read_event_ids(target);
+  target->residual.kernel.base_ns = held->start_cpu_ns;
+  if (is_good && held->kind == HOLD_PERF) proc_board_read(&target->residual.kernel.board);
   if (is_good && held->exit_fd_count == 2)
     perf_exits_open(&target->exits, fds[held->fd_count], fds[held->fd_count + 1]);
   if (is_good) return target;

@@ -41,6 +41,7 @@ static void explain(char *why, size_t len, uint64_t max_hz) {
 }
 
 void throttle_note(struct target *target) {
+  target->residual.kernel.is_blind = true;
   if (target->rate.throttled++ > 0) return;
   explain(target->held.why, sizeof target->held.why, read_max_hz());
 }

@@ -41,22 +41,51 @@ static uint64_t take(struct target *target) {
 static void the_period_varies_by_up_to_a_fifth_and_the_rate_is_right(void **state) {
   (void)state;
   struct target *target = open_target(MS);
-  uint64_t sum = 0, last = 0, changes = 0, shortest = UINT64_MAX, longest = 0;
+  uint64_t sum = 0, last = 0, lost = 0, changes = 0, shortest = UINT64_MAX, longest = 0;
   for (unsigned n = 1; n <= 100000; n++) {
-    uint64_t period = take(target);
-    sum += period + (period != last ? MS / 2 : 0); /* what a change loses */
+    uint64_t weight = take(target), period = weight - lost;
+    sum += weight;
     changes += period != last;
     target->records++;
     last = period;
     shortest = period < shortest ? period : shortest;
     longest = period > longest ? period : longest;
     stride_vary(target);
+    lost = target->rate.strides[0].lost_ns;
     uint64_t off = sum > n * MS ? sum - n * MS : n * MS - sum;
     assert_true(off <= 3 * MS + n * MS / 100 && off <= 21 * MS); /* one stride, and a lost half */
   }
   assert_int_equal(changes, 1000); /* a hundred samples each */
   assert_true(shortest < 85 * MS / 100 && longest > 115 * MS / 100);
   assert_true(shortest >= 80 * MS / 100 && longest <= 120 * MS / 100);
+  close_target(target);
+}
+
+/* Half a period is lost on the average; a change that follows without a sample loses nothing that
+   anyone knows of. */
+static void the_first_sample_after_a_change_stands_for_what_was_lost(void **state) {
+  (void)state;
+  struct target *target = open_target(MS);
+  for (unsigned n = 0; n < STRIDE_SAMPLES_MIN; n++) assert_int_equal(take(target), MS);
+  stride_vary(target);
+  const struct stride *stride = &target->rate.strides[0];
+  assert_int_equal(stride->lost_ns, MS / 2);
+  assert_int_equal(take(target), stride->now_ns + MS / 2);
+  assert_int_equal(take(target), stride->now_ns);
+  uint64_t before_ns = stride->now_ns;
+  assert_int_equal(stride_set_all(target, MS), 0);
+  assert_int_equal(stride_set_all(target, MS), 0);
+  assert_int_equal(take(target), stride->now_ns + before_ns / 2);
+  close_target(target);
+}
+
+static void a_whole_cpus_clock_loses_nothing_that_is_shown(void **state) {
+  (void)state;
+  struct target *target = open_target(MS);
+  target->held.kind = HOLD_BOARD;
+  for (unsigned n = 0; n < STRIDE_SAMPLES_MIN; n++) take(target);
+  stride_vary(target);
+  assert_int_equal(take(target), target->rate.strides[0].now_ns);
   close_target(target);
 }
 
@@ -125,6 +154,8 @@ static void a_short_run_is_varied_little(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_period_varies_by_up_to_a_fifth_and_the_rate_is_right),
+      cmocka_unit_test(the_first_sample_after_a_change_stands_for_what_was_lost),
+      cmocka_unit_test(a_whole_cpus_clock_loses_nothing_that_is_shown),
       cmocka_unit_test(a_slow_rate_keeps_a_period_for_a_hundred_samples),
       cmocka_unit_test(what_threads_inherited_is_believed_and_made_up_for),
       cmocka_unit_test(after_another_worker_a_sample_is_as_long_as_asked),
