@@ -44,7 +44,8 @@ enum batch_mark {
   MARK_LOCK_STEP_LIKELY = 2,   /* and its bursts keep step with the tick */
   MARK_STACKS_CUT = 4,         /* some stacks end before their first function */
   MARK_WENT_ON = 8,            /* its processes went on when the recording ended */
-  MARKS_KNOWN = 15,            /* others, of newer boards, are ignored */
+  MARK_STALE_RATE = 16,        /* some threads cannot be given another rate or period */
+  MARKS_KNOWN = 31,            /* others, of newer boards, are ignored */
 };
 
 struct label {

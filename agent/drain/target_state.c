@@ -42,6 +42,9 @@ static void explain_news(const struct target *target, char why[CENSUS_WHY_BYTES]
     snprintf(why, CENSUS_WHY_BYTES,
              "not sampled any more by %u of %u events: perf: an event went bad", target->bad_events,
              target->held.fd_count);
+  else if (target->rate.apart_fault != NULL)
+    snprintf(why, CENSUS_WHY_BYTES, "its threads keep the rate that they began with: %s",
+             target->rate.apart_fault);
   size_t len = strlen(why);
   if (target->look.step_fault != NULL && len < CENSUS_WHY_BYTES)
     snprintf(why + len, CENSUS_WHY_BYTES - len, "%sperf cannot help: %s", len > 0 ? "; " : "",

@@ -16,6 +16,9 @@
    [unsampled], as is what passes between stop and start.  The exact total is the business of the
    event that tells of ends; that one is never touched.
 
+   Threads that cannot be given events keep what they have.  Where a good part of the samples is
+   theirs the answer is marked (MARK_STALE_RATE): at one period for ever a thread may keep step.
+
    Cost: a system call or three an event, hence the limits and the growing distance from one time to
    the next: a program that goes on making threads is not followed for ever. */
 #include "perf_threads.h"
@@ -200,10 +203,28 @@ static int open_listed(struct targets *targets, struct processes *processes, str
   return error;
 }
 
+/* NULL when it went well, or may go well the next time. */
+static const char *explain(int error) {
+  switch (error) {
+  case 0:
+  case -EAGAIN:
+  case -ESRCH:
+    return NULL;
+  case -EOVERFLOW:
+    return "too many threads";
+  case -EPERM:
+  case -EACCES:
+    return "the kernel refuses events on them, or a process has more rights";
+  default:
+    return "the kernel gives no perf events for them";
+  }
+}
+
 int perf_threads_open(struct targets *targets, struct processes *processes, struct target *target) {
   struct listing *lists = calloc(2, sizeof *lists);
   int error = lists ? open_listed(targets, processes, target, lists) : -ENOMEM;
   free(lists);
   put_off(&target->rate);
+  target->rate.apart_fault = explain(error);
   return error;
 }

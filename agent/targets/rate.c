@@ -20,7 +20,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SMALL_PART = 20 /* of a period: no change worth making */ };
+enum {
+  SMALL_PART = 20, /* of a period: no change worth making */
+  STALE_PART = 4,  /* of the samples: less cannot move the shares much */
+  STALE_MIN = 20,
+};
 #define SCALED_NS_MAX UINT64_C(1000000000) /* no budget asks for less than 1 Hz */
 
 static uint64_t larger(uint64_t a, uint64_t b) {
@@ -144,6 +148,14 @@ uint64_t rate_weigh(struct target *target, const struct stride_sample *sample) {
   if (period_ns == 0 || period_ns >= wanted_ns || stride_is_near(period_ns, wanted_ns))
     return period_ns;
   return thin(&target->rate, period_ns, wanted_ns);
+}
+
+bool rate_take_stale(struct target *target) {
+  struct rate *rate = &target->rate;
+  uint64_t all = target->records - rate->told_records, stale = rate->stale;
+  rate->told_records = target->records;
+  rate->stale = 0;
+  return stale >= STALE_MIN && stale >= all / STALE_PART;
 }
 
 void rate_fini(struct rate *rate) {

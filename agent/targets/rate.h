@@ -29,6 +29,8 @@ struct rate {
   int64_t debt_ns;            /* stride.c: what the samples took longer than asked */
   uint64_t inherited, astray; /* perf_threads.c: samples of older threads, of another rate too */
   uint64_t apart_at_ns, apart_wait_ns;  /* CLOCK_MONOTONIC: when threads may get events again */
+  const char *apart_fault;              /* why they cannot; NULL: they can, or did not have to */
+  uint64_t stale, told_records;         /* their samples; all, when that was last asked for */
   uint64_t longest_ns;                  /* the longest period that was ever set */
   uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
@@ -67,6 +69,10 @@ uint64_t rate_held_ns(const struct target *target, uint32_t threads);
 
 /* The CPU time that SAMPLE of a perf TARGET stands for; 0: it is thinned out. */
 uint64_t rate_weigh(struct target *target, const struct stride_sample *sample);
+
+/* Since the last call a quarter or more of TARGET's samples were of threads that no change of rate
+   or period reaches (apart_fault). */
+bool rate_take_stale(struct target *target);
 
 /* Needs no secret, only no rhythm. */
 uint64_t rate_random(struct rate *rate);

@@ -164,6 +164,7 @@ uint64_t stride_take(struct target *target, const struct stride_sample *sample) 
   uint64_t more_ns = sample->is_inherited ? 0 : count(stride, sample);
   if (!sample->is_inherited) period_ns = own_period_ns(stride, sample);
   target->rate.inherited += sample->is_inherited;
+  target->rate.stale += sample->is_inherited && target->rate.apart_fault != NULL;
   if (!stride_is_near(period_ns, asked_ns))
     target->rate.astray += sample->is_inherited;
   else

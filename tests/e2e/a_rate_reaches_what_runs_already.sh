@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # By perf another rate reaches threads and children that were there before: none of their samples has to be
 # thinned out once they have events of their own, the CPU time stays right within 1 %, a kill -9 of the worker
-# starts the program's own events again, and the program never notices.  As root and as an ordinary user.
+# starts the program's own events again, and the program never notices.  Of more threads than can be given
+# events the answer is marked, and status says why.  As root and as an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -40,3 +41,17 @@ kill -9 "$old"
 until_true 30 eval '[ -n "$(worker)" ] && [ "$(worker)" != "$old" ]' || fail "no new worker"
 until_true 60 more_than 200 || fail "no samples by the new worker"
 wait $program || fail "the program ended with $?"
+
+# A daemon of 128 descriptors gives no more than 32 to events of threads.
+enroll board2
+(ulimit -n 128 && exec fleetprofd --state "$B" --collector "127.0.0.1:$A") || fail "no daemon with few descriptors"
+run --service crowd --sampler perf --hz 2000 -- "$targets/crowd" threads 40 3000 >"$W/crowd" &
+program=$!
+keeps() { status | grep -q "its threads keep the rate that they began with: too many threads"; }
+until_true 60 keeps || fail "status does not say that nothing reaches the threads: $(status)"
+sleep 2
+kill "$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == 'crowd'][0]")"
+wait $program
+is_marked() { [ "$(profile '{service="crowd"}' | json "[m['mark'] for m in d['marks']]")" = "['stale_rate']" ]; }
+until_true 10 is_marked || fail "no mark: $(profile '{service="crowd"}' | head -c 500)"
+[ "$(profile '{service="crew"}' | json "d['marks']")" = "[]" ] || fail "threads that were reached are marked"

@@ -92,6 +92,22 @@ static void thinning_is_not_in_step_with_the_program(void **state) {
   assert_true(fourth * 100 > sum * 23 && fourth * 100 < sum * 27);
 }
 
+static void samples_that_no_change_reaches_are_told_of_when_they_are_a_quarter(void **state) {
+  (void)state;
+  struct target target = target_at(MS, 0);
+  for (unsigned n = 0; n < 100; n++) weigh(&target, INHERITED, MS, 5000);
+  target.records = 100;
+  assert_false(rate_take_stale(&target)); /* they may get events of their own yet */
+  target.rate.apart_fault = "too many threads";
+  for (unsigned n = 0; n < 100; n++) weigh(&target, n < 25 ? INHERITED : OPENED, MS, 5000);
+  target.records = 200;
+  assert_true(rate_take_stale(&target));
+  assert_false(rate_take_stale(&target)); /* since the last call */
+  for (unsigned n = 0; n < 100; n++) weigh(&target, n < 24 ? INHERITED : OPENED, MS, 5000);
+  target.records = 300;
+  assert_false(rate_take_stale(&target));
+}
+
 static void a_rings_period_is_a_multiple_of_its_unit(void **state) {
   (void)state;
   struct ring_reader ring = {.base = calloc(1, RING_HEADER_BYTES)};
@@ -204,6 +220,7 @@ int main(void) {
       cmocka_unit_test(an_inherited_event_that_is_slower_is_believed),
       cmocka_unit_test(thinned_samples_sum_up_to_the_same_time),
       cmocka_unit_test(thinning_is_not_in_step_with_the_program),
+      cmocka_unit_test(samples_that_no_change_reaches_are_told_of_when_they_are_a_quarter),
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
       cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
       cmocka_unit_test(a_rate_out_of_range_is_refused),
