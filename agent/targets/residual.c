@@ -10,7 +10,6 @@
    while the program runs, so a part is held back (one period for each thread and CPU that may yet
    fire), and a dip below what was reported is waited out: weights are never negative.
 
-
    A `fleetprof run` within the tree makes a target of its own, and the events count its time here
    as well: that much of the total is somebody else's account. */
 #include "residual.h"
