@@ -72,21 +72,10 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
   return error;
 }
 
-/* What tells of the ends of short processes; where it is not to be had, their time is known only in
-   sum. */
 static void open_exits(pid_t pid, struct events *events) {
-  struct perf_event_attr anchor, exits;
-  perf_attr_fill_exits_anchor(&anchor);
-  perf_attr_fill_exits(&exits);
-  if (events->count + 2 > INTAKE_FDS_MAX) return;
-  int first = perf_attr_open(&anchor, pid, -1);
-  int second = first < 0 ? first : perf_attr_open(&exits, pid, -1);
-  if (second < 0) {
-    if (first >= 0) close(first);
-    return;
-  }
-  events->fds[events->count++] = first;
-  events->fds[events->count++] = second;
+  bool has_room = events->count + 2 <= INTAKE_FDS_MAX;
+  if (has_room && perf_attr_open_exits(pid, false, events->fds + events->count) == 0)
+    events->count += 2;
 }
 
 static int hand_over(struct sampling_choice *choice, const struct events *events) {

@@ -110,3 +110,20 @@ int perf_attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu) {
   copy.sample_max_stack = 0;
   return open_event(&copy, pid, cpu);
 }
+
+int perf_attr_open_exits(pid_t pid, bool is_running, int ret_fds[2]) {
+  struct perf_event_attr anchor, exits;
+  perf_attr_fill_exits_anchor(&anchor);
+  perf_attr_fill_exits(&exits);
+  if (is_running) perf_attr_wait_for_enable(&exits);
+  int first = perf_attr_open(&anchor, pid, -1);
+  if (first < 0) return first;
+  int second = perf_attr_open(&exits, pid, -1);
+  if (second < 0) {
+    close(first);
+    return second;
+  }
+  ret_fds[0] = first;
+  ret_fds[1] = second;
+  return 0;
+}

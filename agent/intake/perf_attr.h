@@ -6,6 +6,7 @@
 #define INTAKE_PERF_ATTR_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -46,6 +47,11 @@ void perf_attr_fill_anchor(struct perf_event_attr *ret);
    counts and whose ring it is sent into. */
 void perf_attr_fill_exits(struct perf_event_attr *ret);
 void perf_attr_fill_exits_anchor(struct perf_event_attr *ret);
+
+/* Opens these two on PID, the anchor first; the second begins at an exec, or, of a program that
+   IS_RUNNING, when it is told.  Returns 0 or -errno: without them the time of short processes is
+   known only in sum. */
+int perf_attr_open_exits(pid_t pid, bool is_running, int ret_fds[2]);
 
 /* Opens ATTR on PID (0: the caller) on CPU, close-on-exec; where the kernel knows or allows no
    stack depth of ours, its default is taken.  Returns the descriptor or -errno. */

@@ -100,19 +100,9 @@ static bool open_samples(const struct perf_rings *rings, struct hold_target *hel
 }
 
 static void open_exits(struct hold_target *held, int *fds) {
-  struct perf_event_attr anchor, exits;
-  if (held->fd_count + 2 > INTAKE_FDS_MAX) return;
-  perf_attr_fill_exits_anchor(&anchor);
-  perf_attr_fill_exits(&exits);
-  int first = perf_attr_open(&anchor, held->pid, -1);
-  int second = first < 0 ? first : perf_attr_open(&exits, held->pid, -1);
-  if (second < 0) {
-    if (first >= 0) close(first);
-    return;
-  }
-  fds[held->fd_count] = first;
-  fds[held->fd_count + 1] = second;
-  held->exit_fd_count = 2;
+  bool has_room = held->fd_count + 2 <= INTAKE_FDS_MAX;
+  if (has_room && perf_attr_open_exits(held->pid, false, fds + held->fd_count) == 0)
+    held->exit_fd_count = 2;
 }
 
 const char *perf_admission_open(const struct perf_rings *rings, struct hold_target *held,

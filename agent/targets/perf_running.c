@@ -87,23 +87,11 @@ static int open_thread(const struct perf_rings *rings, pid_t tid, struct hold_ta
   return 0;
 }
 
-/* What tells of ends has a ring that only one thread's events can share; without it, the time of
-   short processes is known in sum. */
+/* What tells of ends has a ring that only one thread's events can share. */
 static void open_exits(pid_t tid, struct hold_target *held, int *fds) {
-  struct perf_event_attr anchor, exits;
-  if (held->fd_count + 2 > INTAKE_FDS_MAX) return;
-  perf_attr_fill_exits_anchor(&anchor);
-  perf_attr_fill_exits(&exits);
-  perf_attr_wait_for_enable(&exits);
-  int first = perf_attr_open(&anchor, tid, -1);
-  int second = first < 0 ? first : perf_attr_open(&exits, tid, -1);
-  if (second < 0) {
-    if (first >= 0) close(first);
-    return;
-  }
-  fds[held->fd_count] = first;
-  fds[held->fd_count + 1] = second;
-  held->exit_fd_count = 2;
+  bool has_room = held->fd_count + 2 <= INTAKE_FDS_MAX;
+  if (has_room && perf_attr_open_exits(tid, true, fds + held->fd_count) == 0)
+    held->exit_fd_count = 2;
 }
 
 /* Returns 0, -EAGAIN when a thread has come or gone, or -errno. */
