@@ -45,11 +45,13 @@ void finding_sampler(const struct patient *patient, struct finding *ret) {
     finding_set(ret, FINDING_PASS,
                 "auto takes perf, the first step of its ladder: no signal reaches the programs; "
                 "the next, timer, %s%s",
-                timer_fault == NULL ? "works too" : "would not work: ",
+                timer_fault == NULL ? "works too, and takes over where perf stops in mid-run"
+                                    : "would not work: ",
                 timer_fault == NULL ? "" : timer_fault);
   else if (timer_fault == NULL)
     finding_set(ret, FINDING_PASS,
-                "auto takes timer, the second step of its ladder, because perf is refused: %.180s",
+                "auto takes timer, the second step of its ladder, because perf is refused, and "
+                "nobody takes over where timers stop: %.150s",
                 refusal->why);
   else
     finding_set(ret, FINDING_FAIL, "auto finds none: perf: %.120s; timer: %s", refusal->why,
