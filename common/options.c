@@ -109,10 +109,13 @@ static int fill_defaults(struct option_source *source) {
 }
 
 /* A list in the environment is cut at ';' and newlines: commas may be part of a value. */
+/* A newline says that newlines part the items: what is passed on to a program ends with one, and
+   its items may then hold a ';'. */
 static int fill_list(struct option_source *source, const struct option *row, const char *where,
                      const char *text) {
+  const char *ends = strchr(text, '\n') != NULL ? "\n" : ";";
   while (*text != '\0') {
-    size_t len = strcspn(text, ";\n");
+    size_t len = strcspn(text, ends);
     const char *item = option_keep(text, len);
     if (item == NULL) return option_refuse(source, "%s: out of memory", where);
     int error = len > 0 ? option_set(source, row, where, item) : 0;

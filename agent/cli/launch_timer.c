@@ -96,6 +96,18 @@ static void add_collect(struct timer_variables *variables, const struct collect_
   }
 }
 
+/* AddressSanitizer ends a program in which another library comes before its own, children of this
+   one too.  Ours comes before anybody's and takes no memory, so it may be let be; the last word
+   wins in that variable, and what the user has there stays behind. */
+static void add_asan(struct timer_variables *variables) {
+  const char *old = getenv("ASAN_OPTIONS");
+  bool has_old = old != NULL && *old != '\0';
+  int len = snprintf(variables->asan, sizeof variables->asan, "verify_asan_link_order=0%s%s",
+                     has_old ? ":" : "", has_old ? old : "");
+  if (len > 0 && (size_t)len < sizeof variables->asan)
+    add(&variables->environment, "ASAN_OPTIONS", variables->asan);
+}
+
 int launch_timer_prepare(const struct run_settings *settings, const char *socket,
                          struct timer_variables *ret) {
   struct launch_environment *environment = &ret->environment;
@@ -109,6 +121,7 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
   add(environment, "FLEETPROF_HZ", ret->hz);
   add(environment, "FLEETPROF_SAMPLER", run_settings_agent(settings));
   add_collect(ret, &settings->collect);
+  add_asan(ret);
   if (settings->options.service != NULL)
     add(environment, "FLEETPROF_SERVICE", settings->options.service);
   if (settings->labels[0] == '\0') return 0;

@@ -11,6 +11,7 @@ struct timer_variables {
   char preload[2 * PATHS_BYTES];
   char hz[16];
   char labels[INTAKE_LABELS_BYTES + 1];
+  char asan[PATHS_BYTES];
   char bin_bytes[12], counter_bytes[12], last[12];
   struct launch_environment environment;
   char why[INTAKE_WHY_BYTES]; /* why there is none; empty: there is */

@@ -108,7 +108,7 @@ static bool is_alive(int fd) {
   struct proc_stat stat;
   bool is_found = false;
   if (image != NULL && pread(fd, image, sizeof *image, IMAGE_OFFSET) == (ssize_t)sizeof *image)
-    is_found = proc_stat_read(image->pid, &stat) == 0 && stat.state != 'Z' &&
+    is_found = proc_stat_read(image->pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
                proc_ticks_to_ns(stat.start_ticks) == image->start_boottime_ns;
   free(image);
   return is_found;

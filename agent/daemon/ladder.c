@@ -290,7 +290,7 @@ static void step_note(struct worker *worker, struct worker_note *note, uint64_t 
   note->is_looked_at = true;
   if (targets_find_pid(&worker->targets, note->pid) != NULL) return;
   bool is_there = proc_stat_read(note->pid, &stat) == 0 && stat.start_ticks == note->start_ticks;
-  if (is_there && stat.state != 'Z' && ladder_cover(worker, note->pid) == NULL)
+  if (is_there && !proc_stat_is_over(&stat) && ladder_cover(worker, note->pid) == NULL)
     fall_from_note(worker, note);
 }
 

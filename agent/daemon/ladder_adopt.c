@@ -106,7 +106,7 @@ struct gather {
 static void add(struct perf_running *running, pid_t pid) {
   struct proc_stat stat;
   if (running->count == PERF_RUNNING_PROCESSES_MAX) return;
-  if (proc_stat_read(pid, &stat) < 0 || stat.state == 'Z') return;
+  if (proc_stat_read(pid, &stat) < 0 || proc_stat_is_over(&stat)) return;
   running->processes[running->count].pid = pid;
   running->processes[running->count++].start_ticks = stat.start_ticks;
 }

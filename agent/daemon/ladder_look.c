@@ -20,7 +20,7 @@ enum { SEEN_PART = 4 };
 
 static bool is_alive(const struct target *target) {
   struct proc_stat stat;
-  return proc_stat_read(target->held.pid, &stat) == 0 && stat.state != 'Z' &&
+  return proc_stat_read(target->held.pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
          stat.start_ticks == target->held.start_ticks;
 }
 

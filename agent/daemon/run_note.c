@@ -73,7 +73,7 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid) {
 
 static bool does_run(const struct worker_note *note) {
   struct proc_stat stat;
-  return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && stat.state != 'Z' &&
+  return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
          stat.start_ticks == note->start_ticks;
 }
 
@@ -177,10 +177,13 @@ uint64_t run_note_samples(const struct worker *worker, const struct worker_note 
 }
 
 bool run_note_has_gone_on(struct worker *worker) {
+  unsigned noted = 0;
   if (worker->keeper->output < 0) return false;
-  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
     if (does_run(&worker->notes[i])) return false;
-  return sweep_has_living(worker);
+    noted += worker->notes[i].serial != 0;
+  }
+  return noted > 0 && sweep_has_living(worker); /* without a note nobody has said what should end */
 }
 
 static uint64_t sum_explained(const struct worker *worker, const struct worker_note *note) {

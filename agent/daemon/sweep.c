@@ -72,7 +72,7 @@ static bool has_process_ended(const struct target *target) {
   struct proc_stat stat;
   if (proc_stat_read(target->held.pid, &stat) < 0) return true;
   if (stat.start_ticks != target->held.start_ticks) return true;
-  return stat.state == 'Z' && stat.threads <= 1;
+  return proc_stat_is_over(&stat);
 }
 
 void sweep_ship_recorders(struct worker *worker, uint32_t note) {

@@ -271,8 +271,10 @@ static int make_dir(const char *path, mode_t mode, char *error, size_t error_len
     snprintf(error, error_len, "%s: %s", path, strerror(-failure));
     return failure;
   }
-  if (S_ISDIR(found.st_mode) && found.st_uid == geteuid()) return 0;
-  snprintf(error, error_len, "%s: not a directory of yours", path);
+  bool is_ours = S_ISDIR(found.st_mode) && found.st_uid == geteuid();
+  if (is_ours && (found.st_mode & S_IWOTH) == 0) return 0;
+  snprintf(error, error_len, "%s: %s", path,
+           is_ours ? "everybody may write there (chmod o-w)" : "not a directory of yours");
   return -EPERM;
 }
 

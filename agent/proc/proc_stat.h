@@ -19,6 +19,12 @@ struct proc_stat {
   uint64_t start_ticks; /* since boot: tells a process from a later one of the same number */
 };
 
+/* True when nothing of the process runs any more: it waits to be reaped.  A main thread that ended
+   by pthread_exit is a zombie as well, but not the last. */
+static inline bool proc_stat_is_over(const struct proc_stat *stat) {
+  return stat->state == 'Z' && stat->threads <= 1;
+}
+
 /* Reads the text of /proc/PID/stat.  Returns 0 or -EBADMSG.  Pure. */
 int proc_stat_parse(struct span text, struct proc_stat *ret);
 

@@ -14,6 +14,9 @@
    discovery rate", Journal of the Royal Statistical Society B 57, 1995): the i-th smallest of m
    p-values counts when it, or a later one, is at most i/m of 5 %.
 
+   Time that clocks told, [kernel] and [unsampled], is no share of samples: how much it varies from
+   run to run nothing here says, so it is never called changed.
+
    "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
    point of zero.  Everything else is "unclear".  Samples are taken for independent; runs of one
    program on one machine differ by more than that, so a verdict is about these files. */
@@ -63,6 +66,11 @@ static int add_tree(struct diff *diff, const struct view_tree *tree, bool is_b) 
   return 0;
 }
 
+static bool is_of_clocks(const struct view_diff_row *row) {
+  return strcmp(row->name, row->module) == 0 &&
+         (strcmp(row->name, "[kernel]") == 0 || strcmp(row->name, "[unsampled]") == 0);
+}
+
 static double share_of(uint64_t weight, const struct view_tree *tree) {
   return tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
 }
@@ -80,12 +88,12 @@ static void compare(struct view_diff_row *row, const struct view_tree *a,
   double n = (double)a->sample_count, m = (double)b->sample_count;
   row->a = share_of(row->a_weight, a);
   row->b = share_of(row->b_weight, b);
-  struct view_share wilson_a = interval_wilson(row->a * n, n);
-  struct view_share wilson_b = interval_wilson(row->b * m, m);
+  struct view_share wilson_a = interval_wilson(row->a, n);
+  struct view_share wilson_b = interval_wilson(row->b, m);
   row->difference = row->b - row->a;
   row->low = row->difference - hypot(row->b - wilson_b.low, wilson_a.high - row->a);
   row->high = row->difference + hypot(wilson_b.high - row->b, row->a - wilson_a.low);
-  row->p = p_of(row->a, n, row->b, m);
+  row->p = is_of_clocks(row) ? 1 : p_of(row->a, n, row->b, m);
   bool is_same = row->low > -same_within && row->high < same_within;
   row->verdict = is_same ? VIEW_SAME : VIEW_UNCLEAR;
 }
@@ -105,10 +113,11 @@ static int largest_first(const void *left, const void *right) {
 
 /* Benjamini and Hochberg's step. */
 static void judge(struct diff *diff) {
-  uint32_t changed = 0;
+  uint32_t changed = 0, tested = diff->count;
+  for (uint32_t i = 0; i < diff->count; i++) tested -= is_of_clocks(&diff->rows[i]);
   qsort(diff->rows, diff->count, sizeof *diff->rows, surest_first);
-  for (uint32_t i = 0; i < diff->count; i++)
-    if (diff->rows[i].p <= false_share * (i + 1) / diff->count) changed = i + 1;
+  for (uint32_t i = 0; i < tested; i++)
+    if (diff->rows[i].p <= false_share * (i + 1) / tested) changed = i + 1;
   for (uint32_t i = 0; i < changed; i++) diff->rows[i].verdict = VIEW_CHANGED;
 }
 

@@ -28,11 +28,10 @@
 
 static const double z = 1.959963984540054; /* the normal distribution's 97.5 % point */
 
-struct view_share interval_wilson(double successes, double trials) {
-  if (!(trials > 0)) return (struct view_share){0, 0, 1};
-  double share = successes / trials;
+struct view_share interval_wilson(double share, double trials) {
   if (!(share > 0)) share = 0;
   if (share > 1) share = 1;
+  if (!(trials > 0)) return (struct view_share){share, 0, 1};
   double z2n = z * z / trials;
   double centre = (share + z2n / 2) / (1 + z2n);
   double spread = z * sqrt(share * (1 - share) / trials + z2n / (4 * trials)) / (1 + z2n);

@@ -5,9 +5,8 @@
 
 struct view_share;
 
-/* The share SUCCESSES / TRIALS with Wilson's score interval.  SUCCESSES may be a fraction (a
-   weighted share times the records); it is taken between 0 and TRIALS.  No trials: share 0, and
+/* SHARE, taken between 0 and 1, with Wilson's score interval for TRIALS records.  No trials:
    anything may be true, 0 to 1. */
-struct view_share interval_wilson(double successes, double trials);
+struct view_share interval_wilson(double share, double trials);
 
 #endif

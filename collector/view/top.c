@@ -75,11 +75,8 @@ static void walk_tree(struct walk *walk) {
 }
 
 static struct view_share share_of(const struct view_tree *tree, uint64_t weight) {
-  double samples = (double)tree->sample_count;
   double share = tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
-  struct view_share ret = interval_wilson(share * samples, samples);
-  ret.share = share; /* also where there is no sample, only time that was measured */
-  return ret;
+  return interval_wilson(share, (double)tree->sample_count);
 }
 
 static int heaviest_first(const void *left, const void *right) {

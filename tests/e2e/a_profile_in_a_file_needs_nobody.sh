@@ -194,6 +194,10 @@ for sampler in perf timer; do
 done
 fleetprof run --verbose --sampler timer --output next.fp -- "$targets/crowd" forks 300 1 >/dev/null 2>err
 ! grep -q "background" err || fail "nobody is in the background: $(cat err)"
+for sampler in perf timer; do
+  fleetprof run --sampler $sampler --output next.fp -- "$targets/crowd" leaderless 1 3000
+  ! fleetprof report next.fp 2>&1 | grep -q went_on || fail "$sampler: a program whose main thread has ended went on, but not in the background"
+done
 
 # Torn and foreign files.
 head -c -20 perf.fp >torn.fp

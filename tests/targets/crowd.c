@@ -7,6 +7,7 @@
      crowd c11 COUNT MS        threads made by thrd_create, all at once
      crowd vforks COUNT MS     COUNT threads, one after the other, each with a vfork's child that
                                waits for a signal before it ends; then one that spends MS
+     crowd leaderless COUNT MS  threads, all at once; the first one has ended by pthread_exit
 
    Prints the CPU seconds of the program and its children. */
 #include <pthread.h>
@@ -104,9 +105,17 @@ static double seconds(int who) {
          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+static int leaderless(unsigned count) {
+  pthread_t started;
+  for (unsigned i = 0; i < count; i++)
+    if (pthread_create(&started, NULL, work, NULL) != 0) return 1;
+  pthread_exit(NULL);
+}
+
 static int go(const char *way, unsigned count) {
   if (strcmp(way, "forks") == 0) return forks(count);
   if (strcmp(way, "c11") == 0) return c11(count);
+  if (strcmp(way, "leaderless") == 0) return leaderless(count);
   if (strcmp(way, "vforks") == 0) return vforks(count);
   return threads(count, strcmp(way, "turns") == 0 ? 1 : count);
 }

@@ -38,6 +38,32 @@ else
   without heaptrack "it is not installed"
 fi
 if [ -n "$all" ]; then try "all at once" "$all"; fi
+# A program built with AddressSanitizer minds who comes before it, and its children mind, too.
+cat >"$W/clean.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *work(void *unused) {
+  volatile unsigned long sum = 0;
+  for (long i = 0; i < 40000000; i++) sum += (unsigned long)i;
+  free(malloc(100));
+  return unused;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, NULL);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  puts("clean");
+}
+C
+if compile "$W/clean" gcc -g -fsanitize=address "$W/clean.c"; then
+  before=$(produced)
+  sampled timer sh -c "\"$W/clean\"; \"$W/clean\"" >"$W/run.out" 2>&1 || fail "AddressSanitizer: ended with $?: $(cat "$W/run.out")"
+  [ "$(cat "$W/run.out")" = "clean
+clean" ] || fail "AddressSanitizer: $(cat "$W/run.out")"
+  at_least 5 "$before" || fail "AddressSanitizer: not sampled"
+  say "AddressSanitizer: two programs, as they were"
+fi
 cat >"$W/audit.c" <<'C'
 #define _GNU_SOURCE
 #include <link.h>

@@ -167,7 +167,7 @@ static void the_stronger_source_wins(void **state) {
   write_file(text, sizeof text - 1);
   setenv("FLEETPROF_HZ", "10", 1);
   setenv("FLEETPROF_SPOOL_BYTES", "", 1);
-  setenv("FLEETPROF_LABEL", "env=1;;env=2\nenv=3", 1);
+  setenv("FLEETPROF_LABEL", "env=1;;env=2;env=3", 1);
   assert_int_equal(parse(NULL), 0);
   assert_int_equal(settings.hz, 10);
   assert_int_equal(settings.spool_bytes, 64 << 20); /* empty counts as unset */
@@ -185,6 +185,15 @@ static void the_stronger_source_wins(void **state) {
   setenv("FLEETPROF_CONFIG", path, 1);
   assert_int_equal(parse(NULL), 0);
   assert_int_equal(settings.hz, 20);
+}
+
+static void where_newlines_part_a_list_an_item_may_hold_a_semicolon(void **state) {
+  (void)state;
+  setenv("FLEETPROF_LABEL", "path=a;b\n\nline=7\n", 1);
+  assert_int_equal(parse(NULL), 0);
+  assert_int_equal(settings.labels.count, 2);
+  assert_string_equal(settings.labels.values[0], "path=a;b");
+  assert_string_equal(settings.labels.values[1], "line=7");
 }
 
 static void the_usual_file_is_read_where_there_is_one(void **state) {
@@ -384,6 +393,7 @@ int main(void) {
       cmocka_unit_test_teardown(every_form_of_an_option_is_taken, close_file),
       cmocka_unit_test_teardown(options_end_at_the_first_other_word, close_file),
       cmocka_unit_test_teardown(the_stronger_source_wins, close_file),
+      cmocka_unit_test(where_newlines_part_a_list_an_item_may_hold_a_semicolon),
       cmocka_unit_test_teardown(the_usual_file_is_read_where_there_is_one, close_file),
       cmocka_unit_test_teardown(a_given_file_or_board_keeps_the_usual_file_out, close_file),
       cmocka_unit_test_teardown(a_subcommand_with_no_names_of_others_has_no_usual_file, close_file),

@@ -23,12 +23,17 @@ static void begin(struct side *side, struct arena *arena) {
   assert_int_equal(tree_builder_init(&side->builder, arena), 0);
 }
 
-static void add(struct side *side, const char *name, const char *file, uint64_t count) {
-  const struct view_function wanted = {.name = name, .module = "tool", .file = file};
+static void add_of(struct side *side, const char *module, const char *name, const char *file,
+                   uint64_t count) {
+  const struct view_function wanted = {.name = name, .module = module, .file = file};
   uint32_t function, node;
   assert_int_equal(function_table_intern(&side->builder.functions, &wanted, false, &function), 0);
   assert_int_equal(tree_builder_child(&side->builder, 0, function, &node), 0);
   tree_builder_add(&side->builder, node, count, 10 * count);
+}
+
+static void add(struct side *side, const char *name, const char *file, uint64_t count) {
+  add_of(side, "tool", name, file, count);
 }
 
 static void end(struct side *side, struct arena *arena) {
@@ -68,6 +73,26 @@ static void what_changed_is_told_from_what_did_not(void **state) {
     assert_true(rows[i].low <= rows[i].difference && rows[i].difference <= rows[i].high);
   for (uint32_t i = 1; i < count; i++)
     assert_true(fabs(rows[i - 1].difference) >= fabs(rows[i].difference));
+  arena_fini(&arena);
+}
+
+static void what_clocks_told_is_never_called_changed(void **state) {
+  struct arena arena;
+  struct side a = {0}, b = {0};
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  arena_init(&arena, 1 << 20);
+  begin(&a, &arena), begin(&b, &arena);
+  add(&a, "main", NULL, 9000), add(&b, "main", NULL, 9600);
+  add_of(&a, "[kernel]", "[kernel]", NULL, 900), add_of(&b, "[kernel]", "[kernel]", NULL, 300);
+  add_of(&a, "[unsampled]", "[unsampled]", NULL, 100);
+  add_of(&b, "[unsampled]", "[unsampled]", NULL, 100);
+  end(&a, &arena), end(&b, &arena);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_int_equal(find(rows, count, "main")->verdict, VIEW_CHANGED);
+  assert_int_equal(find(rows, count, "[kernel]")->verdict, VIEW_UNCLEAR);
+  assert_int_equal(find(rows, count, "[unsampled]")->verdict, VIEW_SAME);
   arena_fini(&arena);
 }
 
@@ -140,6 +165,7 @@ static void chance_is_not_called_change(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_changed_is_told_from_what_did_not),
+      cmocka_unit_test(what_clocks_told_is_never_called_changed),
       cmocka_unit_test(few_samples_prove_nothing),
       cmocka_unit_test(an_empty_side_is_no_crash),
       cmocka_unit_test(chance_is_not_called_change),

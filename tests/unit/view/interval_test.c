@@ -32,16 +32,16 @@ static double bisect(double q, double n, double inside, double outside) {
 static void known_values_are_met(void **state) {
   (void)state;
   /* 81 of 263 is the worked example in Newcombe, Statistics in Medicine 17 (1998): .2553 .3662 */
-  struct view_share share = interval_wilson(81, 263);
+  struct view_share share = interval_wilson(81. / 263, 263);
   assert_near(share.low, 0.2553, 0.00005);
   assert_near(share.high, 0.3662, 0.00005);
-  share = interval_wilson(15, 148); /* the same table: .0624 .1605 */
+  share = interval_wilson(15. / 148, 148); /* the same table: .0624 .1605 */
   assert_near(share.low, 0.0624, 0.00005);
   assert_near(share.high, 0.1605, 0.00005);
   share = interval_wilson(0, 20); /* .0000 .1611 */
   assert_near(share.low, 0, 0);
   assert_near(share.high, 0.1611, 0.00005);
-  share = interval_wilson(1, 29); /* .0061 .1718 */
+  share = interval_wilson(1. / 29, 29); /* .0061 .1718 */
   assert_near(share.low, 0.0061, 0.00005);
   assert_near(share.high, 0.1718, 0.00005);
 }
@@ -51,7 +51,7 @@ static void the_ends_solve_the_defining_equation(void **state) {
   for (double n = 1; n <= 100000; n *= 10)
     for (int tenth = 1; tenth < 10; tenth++) {
       double q = tenth / 10.0;
-      struct view_share share = interval_wilson(q * n, n);
+      struct view_share share = interval_wilson(q, n);
       assert_near(share.share, q, 1e-12);
       assert_near(share.low, bisect(q, n, q, 0), 1e-9);
       assert_near(share.high, bisect(q, n, q, 1), 1e-9);
@@ -61,7 +61,7 @@ static void the_ends_solve_the_defining_equation(void **state) {
 static void none_and_all_touch_the_ends_exactly(void **state) {
   (void)state;
   for (double n = 1; n < 1e9; n *= 7) {
-    struct view_share none = interval_wilson(0, n), all = interval_wilson(n, n);
+    struct view_share none = interval_wilson(0, n), all = interval_wilson(1, n);
     assert_true(none.low == 0 && none.high > 0 && none.high < 1);
     assert_true(all.high == 1 && all.low < 1 && all.low > 0);
     assert_near(none.high, 1 - all.low, 1e-12);
@@ -81,11 +81,11 @@ static void the_share_always_lies_inside(void **state) {
   srand(5);
   for (int i = 0; i < 100000; i++) {
     double n = 1 + rand() % 1000, k = n * rand() / RAND_MAX;
-    struct view_share share = interval_wilson(k, n);
+    struct view_share share = interval_wilson(k / n, n);
     assert_true(share.low <= share.share && share.share <= share.high);
     assert_true(share.low >= 0 && share.high <= 1);
   }
-  assert_true(interval_wilson(9, 5).share == 1);
+  assert_true(interval_wilson(1.8, 5).share == 1);
   assert_true(interval_wilson(-9, 5).share == 0);
 }
 
@@ -96,7 +96,7 @@ static void it_covers_the_truth_in_about_95_of_100_trials(void **state) {
   for (unsigned i = 0; i < trials; i++) {
     unsigned hits = 0;
     for (unsigned record = 0; record < 200; record++) hits += rand() % 10 < 3;
-    struct view_share share = interval_wilson(hits, 200);
+    struct view_share share = interval_wilson(hits / 200., 200);
     covered += share.low <= 0.3 && 0.3 <= share.high;
   }
   assert_in_range(covered * 1000 / trials, 935, 965);
