@@ -12,6 +12,7 @@ struct timer_variables {
   char hz[16];
   char labels[INTAKE_LABELS_BYTES + 1];
   char asan[PATHS_BYTES];
+  char filters[12];
   char bin_bytes[12], counter_bytes[12], last[12];
   struct launch_environment environment;
   char why[INTAKE_WHY_BYTES]; /* why there is none; empty: there is */

@@ -49,6 +49,18 @@ static bool is_permitted(struct worker *worker, const struct intake_packet *pack
   return target == NULL || target->held.uid == packet->uid || note != NULL;
 }
 
+/* Nobody's word makes a board's total: no tree spends more than all CPUs had since it began. */
+static bool is_believable(struct worker *worker, const struct intake_request *request) {
+  const struct target *target = targets_find_pid(&worker->targets, request->pid);
+  const struct worker_note *note = run_note_find_pid(worker, request->pid);
+  uint64_t most = 0;
+  if (request->user_ns == 0 && request->system_ns == 0) return true;
+  if (target != NULL) most = target_cpu_ns_max(target);
+  if (note != NULL) most = target_cpu_ns_within(clock_monotonic_ns() - note->begun_ns);
+  if (target == NULL && note == NULL) return true; /* an account that is not known: not read */
+  return request->user_ns <= most && request->system_ns <= most - request->user_ns;
+}
+
 static void answer(struct worker *worker, struct worker_flush *flush,
                    enum intake_flush_outcome outcome, const char *why) {
   struct uplink_figures uplink;
@@ -121,8 +133,12 @@ static uint64_t deadline_of(const struct intake_request *request, uint64_t now) 
 
 void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   struct worker_flush *flush = find_free(worker);
-  if (flush == NULL || !is_permitted(worker, packet)) {
-    intake_refuse(packet->connection, flush ? "the program is not yours" : "64 callers wait");
+  const char *fault = flush == NULL ? "64 callers wait" : NULL;
+  if (fault == NULL && !is_permitted(worker, packet)) fault = "the program is not yours";
+  if (fault == NULL && !is_believable(worker, packet->request))
+    fault = "more CPU time than there was";
+  if (fault != NULL) {
+    intake_refuse(packet->connection, fault);
     return;
   }
   uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;

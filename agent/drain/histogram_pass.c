@@ -34,11 +34,7 @@ struct pass {
 };
 
 uint64_t histogram_pass_units_max(const struct target *target) {
-  uint64_t start = proc_ticks_to_ns(target->held.start_ticks), now = clock_boottime_ns();
-  uint64_t age = now > start ? now - start : 0;
-  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  uint64_t units = age / target->held.unit_ns * (uint64_t)(cpus > 0 ? cpus : 1);
-  return units + units / 10 + ALLOWED_EXTRA;
+  return target_cpu_ns_max(target) / target->held.unit_ns + ALLOWED_EXTRA;
 }
 
 static uint32_t find_module(struct pass *pass, uint32_t index) {

@@ -22,6 +22,8 @@ enum {
   RECORDS_A_LOOK = 16,  /* between two looks at the toll */
 };
 
+#define BELIEVED_NS (10 * NS_PER_SECOND) /* of one sample, without a look at the clock */
+
 static uint64_t growth(uint64_t now, uint64_t counted) {
   uint64_t more = now - counted;
   return more <= LOST_AT_ONCE_MAX ? more : 0;
@@ -68,6 +70,12 @@ static struct process *slot_process(struct drain *drain, struct target *target,
   return first; /* a child that is gone had the same code, and needs no copy of the list of it */
 }
 
+/* A period is a second at most; what is thinned, or merged by an expiry that came late, is more. */
+static bool is_beyond_belief(const struct target *target, uint64_t weight_ns) {
+  return weight_ns > BELIEVED_NS && (weight_ns > target_cpu_ns_max(target) ||
+                                     target->weight_ns > target_cpu_ns_max(target) - weight_ns);
+}
+
 static void take_sample(struct drain *drain, struct target *target, const struct ring_view *view,
                         const struct ring_sample *sample, struct counters *tally) {
   struct process *process = slot_process(drain, target, view);
@@ -78,6 +86,10 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   }
   bool is_pair = target->held.collect == RING_PC_LR;
   uint64_t weight_ns = sample->weight * target->held.unit_ns;
+  if (is_beyond_belief(target, weight_ns)) {
+    drain_add_bad(drain, tally);
+    return;
+  }
   if (target->held.clock != RING_CLOCK_THREAD)
     weight_ns = process_clock_take(target, process, weight_ns);
   bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;

@@ -18,9 +18,12 @@
    FLEETPROF_SAMPLER    auto: perf, opened by the daemon, where that can be, else timer; timer; by
                         name only itimer or itimer-virtual: the process's one clock (ring_clock.h)
    FLEETPROF_DORMANT    1: no timer until asked
+   FLEETPROF_FILTERS    seccomp filters that the program may be started within, which must allow the
+                        calls of a start (birth_sandbox.c); 0 unless said
 
    The destructor says what the process has spent and leaves all else: threads run until the process
    ends, and the daemon sees that it did. */
+#include "birth_sandbox.h"
 #include "call_gate.h"
 #include "cost_setup.h"
 #include "exit_time.h"
@@ -60,8 +63,19 @@ static uint64_t now_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* A decimal number; 0, the daemon's default, for anything else. */
+static uint32_t parse_number(const char *text) {
+  uint32_t number = 0;
+  for (; text != NULL && *text != '\0'; text++) {
+    if (*text < '0' || *text > '9' || number > NUMBER_MAX) return 0;
+    number = number * 10 + (uint32_t)(*text - '0');
+  }
+  return number;
+}
+
 static bool may_look(void) {
   if (getauxval(AT_SECURE) != 0) return false;
+  if (birth_sandbox_is_strange(parse_number(getenv("FLEETPROF_FILTERS")))) return false;
   return raw_getpid() == raw_gettid(); /* else loaded late, by a thread: not our way */
 }
 
@@ -87,16 +101,6 @@ static uint32_t parse_mhz(const char *text) {
     mhz = is_fraction ? mhz + digit * scale : (mhz * 10 + digit * 1000);
   }
   return mhz <= HZ_MAX * 1000 ? mhz : 0;
-}
-
-/* A decimal number; 0, the daemon's default, for anything else. */
-static uint32_t parse_number(const char *text) {
-  uint32_t number = 0;
-  for (; text != NULL && *text != '\0'; text++) {
-    if (*text < '0' || *text > '9' || number > NUMBER_MAX) return 0;
-    number = number * 10 + (uint32_t)(*text - '0');
-  }
-  return number;
 }
 
 static uint32_t parse_collect(const char *text) {

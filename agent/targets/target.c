@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "perf/perf_ring.h"
+#include "proc/proc_stat.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 enum { ACHIEVED_RECORDS_MIN = 20 };
+
+#define CPU_EXTRA_NS (1 * NS_PER_SECOND) /* of what a target may claim to have spent */
 
 void target_threads_close(struct target_threads *threads) {
   for (uint32_t i = 0; i < threads->count; i++) close(threads->fds[i]);
@@ -93,6 +96,18 @@ void target_restore(struct target *target) {
   if (held->is_apart) switch_back(target);
   target->is_unmapped = held->kind == HOLD_PERF && target->perf != NULL && target->perf->count == 0;
   note_bad(target, target->bad_events);
+}
+
+uint64_t target_cpu_ns_within(uint64_t age_ns) {
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  uint64_t cpus = online > 0 ? (uint64_t)online : 1;
+  uint64_t ns = age_ns < UINT64_MAX / 2 / cpus ? age_ns * cpus : UINT64_MAX / 2;
+  return ns + ns / 10 + CPU_EXTRA_NS;
+}
+
+uint64_t target_cpu_ns_max(const struct target *target) {
+  uint64_t start = proc_ticks_to_ns(target->held.start_ticks), now = clock_boottime_ns();
+  return target_cpu_ns_within(now > start ? now - start : 0);
 }
 
 /* Time in user mode, from the kernel's clocks and not from our own samples. */

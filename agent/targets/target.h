@@ -96,6 +96,12 @@ static inline int target_event(const struct target *target, uint32_t place) {
 }
 void target_threads_close(struct target_threads *threads);
 
+/* More CPU time than the processes of TARGET, and those that they started, can have spent since it
+   was made: all CPUs' time since then, and a tenth more for clocks that disagree. */
+uint64_t target_cpu_ns_max(const struct target *target);
+/* The same of AGE_NS. */
+uint64_t target_cpu_ns_within(uint64_t age_ns);
+
 /* Samples a CPU second since the rate was set last, in thousandths; 0 while there are too few to
    say. */
 uint32_t target_achieved_mhz(const struct target *target);

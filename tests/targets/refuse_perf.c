@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel that refuses perf events, for everything that runs below: what perf_event_paranoid 3 or
-   a container's seccomp profile does, without touching the machine.
+   a container's seccomp profile does, without touching the machine.  The agent is told of the
+   filter, which is one more than there were.
 
      refuse_perf PROGRAM ARG...     perf_event_open fails with EACCES */
 #include <errno.h>
@@ -8,10 +9,18 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static void tell(void) {
+  const char *before = getenv("FLEETPROF_FILTERS");
+  char text[24];
+  snprintf(text, sizeof text, "%ld", 1 + (before != NULL ? strtol(before, NULL, 10) : 0));
+  setenv("FLEETPROF_FILTERS", text, 1);
+}
 
 int main(int argc, char **argv) {
   struct sock_filter rows[] = {
@@ -29,6 +38,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "refuse_perf: %s\n", strerror(errno));
     return 1;
   }
+  tell();
   execvp(argv[1], argv + 1);
   fprintf(stderr, "refuse_perf: %s: %s\n", argv[1], strerror(errno));
   return 127;

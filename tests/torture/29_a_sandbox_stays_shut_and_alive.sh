@@ -28,3 +28,11 @@ for mode in "${modes[@]}"; do
   SAMPLES=1 same "$torture/sandbox" "$mode" "$ms"
   for sampler in "${samplers[@]}"; do goes_on "$sampler" "$mode"; done
 done
+
+# The other way round: a filter that was there before the program, and kills for a call of ours.
+LONE=(env "LD_PRELOAD=$agent" FLEETPROF_SAMPLER=timer)
+"$torture/jail" /bin/echo free >"$W/plain.out" || fail "jail ends with $? without us"
+same "$torture/jail" /bin/echo free
+"${LONE[@]}" "FLEETPROF_SOCKET=$B/fleetprofd.sock" "$torture/jail" /bin/echo free | cmp -s - "$W/plain.out" || fail "a lone preload within a filter"
+"${LONE[@]}" "FLEETPROF_SOCKET=$W/nowhere" "$torture/jail" /bin/echo free | cmp -s - "$W/plain.out" || fail "a lone preload within a filter, without a daemon"
+say "a filter before the start: nothing is done within it"

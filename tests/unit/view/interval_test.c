@@ -68,12 +68,15 @@ static void none_and_all_touch_the_ends_exactly(void **state) {
   }
 }
 
-static void nothing_seen_says_nothing(void **state) {
+/* A weight that no sample stands for is a share all the same. */
+static void without_samples_a_share_may_be_anything(void **state) {
   (void)state;
   struct view_share share = interval_wilson(0, 0);
   assert_true(share.share == 0 && share.low == 0 && share.high == 1);
+  share = interval_wilson(.25, 0);
+  assert_true(share.share == .25 && share.low == 0 && share.high == 1);
   share = interval_wilson(5, -1);
-  assert_true(share.share == 0 && share.low == 0 && share.high == 1);
+  assert_true(share.share == 1 && share.low == 0 && share.high == 1);
 }
 
 static void the_share_always_lies_inside(void **state) {
@@ -107,7 +110,7 @@ int main(void) {
       cmocka_unit_test(known_values_are_met),
       cmocka_unit_test(the_ends_solve_the_defining_equation),
       cmocka_unit_test(none_and_all_touch_the_ends_exactly),
-      cmocka_unit_test(nothing_seen_says_nothing),
+      cmocka_unit_test(without_samples_a_share_may_be_anything),
       cmocka_unit_test(the_share_always_lies_inside),
       cmocka_unit_test(it_covers_the_truth_in_about_95_of_100_trials),
   };
