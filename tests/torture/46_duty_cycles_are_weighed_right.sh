@@ -8,7 +8,7 @@
 # a tick, which meets bursts of W shorter than it, T apart, with the chance W / T: each tick that does is
 # worth a tick, so the sum strays by sqrt(used * tick).
 # By perf, which has no tick, samples and [kernel] always weigh as much, by whatever clock [kernel] is known,
-# but for twice their part of what the hypervisor stole meanwhile (kernel_part.c).  The samples in user mode
+# but for their part of what the hypervisor stole meanwhile (kernel_part.c).  The samples in user mode
 # alone are held to what the program itself has measured of its bursts.  They are expirations of which the
 # part u was in user mode: their sum strays by period * sqrt(N u (1 - u)) of N = used / period: at 1 % duty
 # and u = 0.88 by 12 ms of 730 in a minute, at 50 % duty by 0.1 %.  Three of these are chance, 3 % as above,
@@ -51,7 +51,7 @@ for file in "$W"/duty-*-of-*; do
   sigma() { /usr/bin/python3 -c "print(int(3 * $1))"; }
   case $name in
   *-perf-*)
-    spare=$(/usr/bin/python3 -c "print(int($ends + 2 * ($(stolen) - $stolen_before) * $used / $seconds))")
+    spare=$(/usr/bin/python3 -c "print(int($ends + ($(stolen) - $stolen_before) * $used / $seconds))")
     u="min(1, $in_bursts / $used)" period="(1e9 / $HZ)"
     chance=$(sigma "$period * ($used / $period * $u * (1 - $u)) ** .5")
     [ "$in_user" -ge "$in_bursts" ] || chance=$((chance + in_bursts / 25))
