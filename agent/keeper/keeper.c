@@ -46,27 +46,42 @@ static int fail(char *error, size_t error_len, const char *what, int failure) {
   return failure;
 }
 
-/* The pid file is the lock: it is held as long as the descriptor, whatever becomes of us. */
-static int lock_state(struct keeper *keeper, char *error, size_t error_len) {
+/* Locks NAME in DIR for as long as the descriptor is there, whatever becomes of us; who has it
+   already is read from it. */
+static int lock_dir(const char *dir, const char *name, int *ret_fd, char *error, size_t error_len) {
   char path[SETTINGS_PATH_BYTES], pid[16] = "";
-  const char *dir = keeper->settings->runtime_dir;
-  if (!settings_path(dir, "fleetprofd.pid", path)) return -ENAMETOOLONG;
-  keeper->pid_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (keeper->pid_file < 0) return fail(error, error_len, path, -errno);
-  if (flock(keeper->pid_file, LOCK_EX | LOCK_NB) == 0) return 0;
+  if (!settings_path(dir, name, path)) return -ENAMETOOLONG;
+  int fd = *ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (fd < 0) return fail(error, error_len, path, -errno);
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
   if (errno != EWOULDBLOCK) return fail(error, error_len, path, -errno);
-  ssize_t got = pread(keeper->pid_file, pid, sizeof pid - 1, 0);
+  ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
   pid[got > 0 ? got : 0] = '\0';
   pid[strcspn(pid, "\n")] = '\0';
   snprintf(error, error_len, "%s: another daemon (pid %s) runs here", dir, pid[0] ? pid : "?");
   return -EEXIST;
 }
 
-static int write_pid(const struct keeper *keeper) {
+/* The pid file beside the socket, and one beside the spool: a state may be reached by its default
+   place and by --state, which have different sockets. */
+static int lock_state(struct keeper *keeper, char *error, size_t error_len) {
+  const struct settings *settings = keeper->settings;
+  int failure =
+      lock_dir(settings->runtime_dir, "fleetprofd.pid", &keeper->pid_file, error, error_len);
+  if (failure) return failure;
+  return lock_dir(settings->state_dir, "fleetprofd.lock", &keeper->state_lock, error, error_len);
+}
+
+static int write_number(int fd) {
   char text[16];
   int len = snprintf(text, sizeof text, "%d\n", (int)getpid());
-  if (ftruncate(keeper->pid_file, 0) < 0) return -errno;
-  return pwrite(keeper->pid_file, text, (size_t)len, 0) == len ? 0 : -EIO;
+  if (ftruncate(fd, 0) < 0) return -errno;
+  return pwrite(fd, text, (size_t)len, 0) == len ? 0 : -EIO;
+}
+
+static int write_pid(const struct keeper *keeper) {
+  int failure = write_number(keeper->pid_file);
+  return failure ? failure : write_number(keeper->state_lock);
 }
 
 static int open_books(struct keeper *keeper, char *error, size_t error_len) {
@@ -97,8 +112,12 @@ static int open_output(struct keeper *keeper, char *error, size_t error_len) {
 
 int keeper_open(const struct settings *settings, struct keeper *keeper, char *error,
                 size_t error_len) {
-  *keeper = (struct keeper){
-      .settings = settings, .pid_file = -1, .listener = -1, .output = -1, .worker_socket = -1};
+  *keeper = (struct keeper){.settings = settings,
+                            .pid_file = -1,
+                            .state_lock = -1,
+                            .listener = -1,
+                            .output = -1,
+                            .worker_socket = -1};
   keeper->start_walltime_ns = clock_walltime_ns();
   int failure = settings_make_dirs(settings, error, error_len);
   if (!failure) failure = lock_state(keeper, error, error_len);
@@ -127,6 +146,7 @@ void keeper_close(struct keeper *keeper) {
   }
   porter_close(&keeper->porter);
   if (keeper->pid_file >= 0) close(keeper->pid_file);
+  if (keeper->state_lock >= 0) close(keeper->state_lock);
   if (keeper->output >= 0) close(keeper->output);
   perf_rings_close(&keeper->perf);
   hold_table_fini(&keeper->held);

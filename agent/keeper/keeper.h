@@ -14,6 +14,7 @@
 struct keeper {
   const struct settings *settings;
   int pid_file;      /* locked */
+  int state_lock;    /* locked */
   int listener;      /* the intake's socket */
   int output;        /* the profile file of --output, or -1 */
   int worker_socket; /* to the worker; in the worker: to the keeper */

@@ -20,3 +20,12 @@ for sampler in perf timer; do
     || fail "$sampler: asked for $hz: $(api boards)"
   say "$sampler: uid $(id -u), perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid): $named of the weight in the three functions"
 done
+
+# A state has one daemon, by whichever of its two names it is reached: the default place, and --state.
+export XDG_STATE_HOME=$W/home XDG_RUNTIME_DIR=$W/runtime
+mkdir -m 700 "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
+fleetprofd --collector "127.0.0.1:$A" || fail "no daemon in the default places"
+pid=$(cat "$XDG_RUNTIME_DIR/fleetprof/fleetprofd.pid")
+started+=("$pid")
+fleetprofd --state "$XDG_STATE_HOME/fleetprof" 2>"$W/err" && fail "two daemons have one state"
+grep -q "^fleetprofd: $XDG_STATE_HOME/fleetprof: another daemon (pid $pid) runs here" "$W/err" || fail "two daemons: $(cat "$W/err")"
