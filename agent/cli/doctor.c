@@ -46,6 +46,7 @@ static const struct {
     {"perf events", finding_perf_events},
     {"perf ring", finding_perf_ring},
     {"CPU timers", finding_cpu_timers},
+    {"kernel names", finding_kernel_names},
     {"kernel tick", finding_tick},
     {"signal queue", finding_signal_queue},
     {"yama", finding_yama},

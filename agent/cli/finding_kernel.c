@@ -4,6 +4,7 @@
 
    A missing perf sampler is a warning, because the timer sampler takes its place; a missing timer
    is one too where perf works. */
+#include "elf/kernel_layout.h"
 #include "finding.h"
 #include "intake/cpu_list.h"
 #include "intake/perf_attr.h"
@@ -140,4 +141,22 @@ void finding_cpu_timers(const struct patient *patient, struct finding *ret) {
                 "and weights make up for it",
                 rate);
   }
+}
+
+void finding_kernel_names(const struct patient *patient, struct finding *ret) {
+  struct kernel_layout layout;
+  (void)patient;
+  int error = kernel_layout_read("", &layout);
+  if (error == 0)
+    finding_set(ret, FINDING_PASS, "the kernel and %u modules can be named", layout.count - 1);
+  else if (error == -EACCES)
+    finding_set(ret, FINDING_WARN,
+                "the kernel hides its addresses from this user: fleetprofd "
+                "--system shows all of it as [kernel]");
+  else
+    finding_set(ret, FINDING_WARN, "%s: fleetprofd --system shows all of it as [kernel]",
+                layout.why);
+  if (error == -EACCES)
+    finding_mend(ret, "give the daemon CAP_SYSLOG, or sysctl kernel.kptr_restrict=0");
+  kernel_layout_fini(&layout);
 }

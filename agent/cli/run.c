@@ -22,6 +22,7 @@
 #include "daemon_start.h"
 #include "elf/preload_obstacle.h"
 #include "flush.h"
+#include "intake/kill_switch.h"
 #include "launch.h"
 #include "launch_perf.h"
 #include "launch_timer.h"
@@ -85,9 +86,14 @@ static void begin_setup(struct run *run) {
   };
 }
 
-static bool is_switched_off(void) {
+/* What keeps the profiler off, or NULL.  With a daemon the file is its business. */
+static const char *find_switch(const struct run *run) {
   const char *setting = getenv("FLEETPROF");
-  return setting != NULL && strcmp(setting, "0") == 0;
+  if (setting != NULL && strcmp(setting, "0") == 0) return "FLEETPROF=0";
+  bool is_there = access(KILL_SWITCH_PATH, F_OK) == 0;
+  return is_there && run->settings.options.output != NULL ? "the kill-switch file " KILL_SWITCH_PATH
+                                                            " is there"
+                                                          : NULL;
 }
 
 static void find_daemon(struct run *run) {
@@ -328,8 +334,9 @@ int run_main(int argc, char **argv) {
   if (error != 0) return refuse_program(run.settings.program[0], error);
   run.is_talkative = run.settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   int status = 0;
-  if (is_switched_off()) {
-    say(&run, "not profiled: FLEETPROF=0");
+  const char *off = find_switch(&run);
+  if (off != NULL) {
+    say(&run, "not profiled: %s", off);
     run.settings.options.output = NULL; /* an earlier profile stays */
   } else if (run.settings.options.output == NULL)
     find_daemon(&run);

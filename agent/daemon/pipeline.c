@@ -14,6 +14,7 @@
 #include "uplink/debug_sender.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
@@ -107,11 +108,19 @@ int pipeline_open(struct worker *worker) {
   return 0;
 }
 
+/* Addresses without names are no reason against it, but one to be told. */
+static void explain_names(const struct kernel_layout *layout, struct hold_target *held) {
+  if (layout->count == 0 && held->why[0] == '\0')
+    snprintf(held->why, sizeof held->why, "system: the kernel's functions have no names: %s",
+             layout->why);
+}
+
 void pipeline_start_board(struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    const struct target *target = worker->targets.rows[row];
-    if (target != NULL && target->held.kind == HOLD_BOARD)
-      board_events_start(target->fds, target->held.fd_count);
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.kind != HOLD_BOARD) continue;
+    explain_names(&worker->drain.kernel.layout, &target->held);
+    board_events_start(target->fds, target->held.fd_count);
   }
 }
 

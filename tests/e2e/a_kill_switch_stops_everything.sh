@@ -55,3 +55,14 @@ done
 FLEETPROF=0 run --verbose --service silent -- "$targets/truth" 0.3 >/dev/null 2>"$W/zero" || fail "FLEETPROF=0: ended with $?"
 grep -q 'FLEETPROF=0' "$W/zero" || fail "run does not say that FLEETPROF=0 keeps it off"
 [ "$(api labels/service | json "'silent' in d['data']")" = no ] || fail "FLEETPROF=0 was sampled"
+
+# The machine's own switch: run --output leaves an earlier profile as it is.
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+  fleetprof run --output "$W/kept.fp" -- true || fail "run --output ended with $?"
+  before=$(cksum <"$W/kept.fp")
+  unshare -m bash -c 'mount -t tmpfs none /etc && mkdir /etc/fleetprof && touch /etc/fleetprof/disable && fleetprof run --verbose --output "$1" -- true' - "$W/kept.fp" 2>"$W/err" || fail "under the switch it ended with $?"
+  grep -q "not profiled: the kill-switch file /etc/fleetprof/disable is there" "$W/err" || fail "not said: $(cat "$W/err")"
+  [ "$before" = "$(cksum <"$W/kept.fp")" ] && [ ! -e "$W/kept.fp.old" ] || fail "an earlier profile was touched"
+else
+  without "the machine's kill-switch file" "only root can show it to a single command"
+fi
