@@ -7,11 +7,15 @@
    A little longer than for the ack: when a batch showed modules that the collector has not seen,
    it asks for their debug files a moment later, and whoever looks at the profile next should find
    names.  So the wait goes on for SETTLE_NS and then until no file is on its way, within the same
-   deadline; samples that are acked by then are reported as acked whatever became of the files. */
+   deadline; samples that are acked by then are reported as acked whatever became of the files.
+
+   A window that is closed is everybody's, so in a daemon for all a user closes it once for each of
+   his programs that has ended; whatever else he asks waits for what is spooled by then. */
 #include "flush.h"
 #include "intake.h"
 #include "run_note.h"
 #include "sweep.h"
+#include "worker.h"
 
 #include "common/clock.h"
 
@@ -59,6 +63,21 @@ static bool is_believable(struct worker *worker, const struct intake_request *re
   if (note != NULL) most = target_cpu_ns_within(clock_monotonic_ns() - note->begun_ns);
   if (target == NULL && note == NULL) return true; /* an account that is not known: not read */
   return request->user_ns <= most && request->system_ns <= most - request->user_ns;
+}
+
+static bool has_ended(const struct target *target) {
+  struct proc_stat stat;
+  return proc_stat_read(target->held.pid, &stat) < 0 || proc_stat_is_over(&stat) ||
+         stat.start_ticks != target->held.start_ticks;
+}
+
+/* True when PID, which is told to have ended, has, and for the first time. */
+static bool is_news(struct worker *worker, pid_t pid) {
+  const struct target *target = targets_find_pid(&worker->targets, pid);
+  struct worker_note *note = run_note_find_pid(worker, pid);
+  if (note == NULL) return target != NULL && !target->is_flushed && has_ended(target);
+  if (note->is_flushed || run_note_does_run(note)) return false;
+  return note->is_flushed = true;
 }
 
 static void answer(struct worker *worker, struct worker_flush *flush,
@@ -131,6 +150,14 @@ static uint64_t deadline_of(const struct intake_request *request, uint64_t now) 
   return now + (ns > ANSWER_BEFORE_NS ? ns - ANSWER_BEFORE_NS : 0);
 }
 
+static int close_account(struct worker *worker, const struct intake_request *request) {
+  take_times(worker, request);
+  sweep_targets(worker);
+  int error = worker_close_window(worker);
+  spool_sync(worker->spool, true);
+  return error;
+}
+
 void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   struct worker_flush *flush = find_free(worker);
   const char *fault = flush == NULL ? "64 callers wait" : NULL;
@@ -142,10 +169,10 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
     return;
   }
   uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
-  take_times(worker, packet->request);
-  sweep_targets(worker);
-  int error = worker_close_window(worker);
-  spool_sync(worker->spool, true);
+  bool must_be_news = worker->settings->is_system && packet->uid != 0;
+  int error = 0;
+  if (!must_be_news || is_news(worker, packet->request->pid))
+    error = close_account(worker, packet->request);
   const struct worker_note *note = run_note_find_pid(worker, packet->request->pid);
   bool has_new = worker->shipper.new_modules != modules_before;
   *flush = (struct worker_flush){.connection = packet->connection,

@@ -71,7 +71,7 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid) {
   return NULL;
 }
 
-static bool does_run(const struct worker_note *note) {
+bool run_note_does_run(const struct worker_note *note) {
   struct proc_stat stat;
   return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
          stat.start_ticks == note->start_ticks;
@@ -89,7 +89,7 @@ static struct worker_note *find_place(struct worker *worker) {
   for (unsigned i = 0; i < WORKER_NOTES_MAX && ended == NULL; i++) {
     struct worker_note *note = &worker->notes[i];
     bool is_late = clock_monotonic_ns() - note->begun_ns >= TELL_GRACE_NS;
-    if (is_late && !does_run(note)) ended = note;
+    if (is_late && !run_note_does_run(note)) ended = note;
   }
   return ended;
 }
@@ -180,7 +180,7 @@ bool run_note_has_gone_on(struct worker *worker) {
   unsigned noted = 0;
   if (worker->keeper->output < 0) return false;
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++) {
-    if (does_run(&worker->notes[i])) return false;
+    if (run_note_does_run(&worker->notes[i])) return false;
     noted += worker->notes[i].serial != 0;
   }
   return noted > 0 && sweep_has_living(worker); /* without a note nobody has said what should end */

@@ -23,6 +23,7 @@ struct worker_note {
   uint32_t uid, asked_mhz, collect;
   uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
   bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
+  bool is_flushed;                /* its end was told, whatever it was sampled by */
   uint64_t explained_ns;          /* by targets that have ended */
   uint64_t samples;               /* of targets that have ended */
   char sampler[16];
@@ -43,6 +44,8 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid);
    the target around it take over its figures. */
 void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
+/* The program that NOTE is of has not ended. */
+bool run_note_does_run(const struct worker_note *note);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */
 uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note);
 /* A recording into a file, which ends with its program, and others of the tree still run. */

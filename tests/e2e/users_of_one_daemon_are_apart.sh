@@ -12,7 +12,8 @@ as() { setpriv "--reuid=$1" "--regid=$1" --clear-groups "${@:2}"; }
 field() { as "$1" fleetprof status --format json | json "[t for t in d['targets'] if t['service'] == '$2'][0].get('$3')"; }
 has_samples() { [ "$(field 0 "$1" samples 2>/dev/null)" -gt 20 ] 2>/dev/null; }
 chmod 711 "$W"
-install -m 755 "$targets/truth" "$W/truth"
+install -m 755 "$targets/truth" "$targets/flush_flood" "$W"
+entries() { fleetprof status --format json | json "d['spool']['entries']"; }
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
 # Who may not look into the daemon's directory is told so, and that is no fault of his.
@@ -40,6 +41,15 @@ for sampler in perf timer; do
     field "$user" $sampler labels | grep -q "'uid': '$ordinary'" || fail "$sampler: whose it is does not stand in its labels"
     field "$user" $sampler labels | grep -q word || fail "$sampler: user $user does not see the labels"
   done
+  # Who says without end that a program has ended, one that lives, one that is nobody's, closes no window.
+  for flooder in "$ordinary" 65533; do
+    before=$(entries) since=$SECONDS
+    answers=$(as "$flooder" "$W/flush_flood" /run/fleetprof/fleetprofd.sock "$(pgrep -f "^$W/truth 8")" 1000)
+    answers=$answers,$(as "$flooder" "$W/flush_flood" /run/fleetprof/fleetprofd.sock 999999 1000)
+    batches=$(($(entries) - before))
+    [ $batches -le $((SECONDS - since + 4)) ] || fail "$sampler: $batches batches in $((SECONDS - since)) s of $answers FLUSHes by $flooder"
+  done
+  say "$sampler: $batches batches in $((SECONDS - since)) s of $answers FLUSHes"
   [ $sampler = perf ] || field "$ordinary" $sampler argv | grep -q truth || fail "the owner does not see the arguments"
   wait $runner || fail "$sampler: the program ended with $?"
 done
