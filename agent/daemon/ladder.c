@@ -301,8 +301,10 @@ void ladder_step(struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->ended_ns != 0) continue;
-    if (target->held.kind == HOLD_PERF) step_perf(worker, target, now);
-    if (target->held.kind == HOLD_TIMER) step_timer(worker, target, now);
+    if (target->held.kind == HOLD_PERF)
+      step_perf(worker, target, now); /* which may be its end */
+    else if (target->held.kind == HOLD_TIMER)
+      step_timer(worker, target, now);
   }
   for (unsigned i = 0; i < WORKER_NOTES_MAX && !worker->is_killed; i++)
     step_note(worker, &worker->notes[i], now);
