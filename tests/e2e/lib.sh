@@ -17,6 +17,7 @@ started=()   # pids that this script started and that must be gone at its end
 fail() {
   echo "FAILED: $*"
   tail -n 5 "$W"/collector.log "$W"/board-*/fleetprofd.log 2>/dev/null
+  head -n 40 "$W"/asan.* 2>/dev/null # where a sanitizer was told to put its words
   exit 1
 }
 say() { echo "  $*"; }

@@ -445,6 +445,7 @@ static void torture_flood(void) {
     char name[16];
     lie(name, sizeof name);
     names += prctl(PR_SET_NAME, noise() % 4 ? name : "truth") == 0;
+    if (noise() % 64 != 0) continue;
     pid_t child = fork();
     if (child == 0) _exit(0);
     forks += waitpid(child, NULL, 0) == child;

@@ -71,7 +71,62 @@ fi
 
 sftp_server=/usr/lib/openssh/sftp-server
 if command -v sftp >/dev/null && [ -x $sftp_server ]; then
-  brings sftp -q -D $sftp_server "$W/served/file" "$W/got/file"
+  echo "get $W/served/file $W/got/file" >"$W/batch"
+  brings sftp -q -b "$W/batch" -D $sftp_server
 else
   without "SFTP" "sftp or $sftp_server is not installed"
+fi
+
+# An SSH server of this test's own lets root in with a key of this test's own: it sees another /root.
+if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then
+  without "SSH" "only root can give the server a home of its own"
+elif ! command -v dropbear >/dev/null || ! command -v ssh >/dev/null || [ ! -x $sftp_server ]; then
+  without "SSH (OpenSSH's client, libssh2)" "dropbear, ssh or $sftp_server is not installed"
+else
+  at=$(port)
+  openssl genrsa -traditional -out "$W/id" 2048 2>/dev/null && chmod 600 "$W/id" && ssh-keygen -y -f "$W/id" >"$W/id.pub" || fail "no key"
+  dropbearkey -t ecdsa -f "$W/host" >/dev/null 2>&1 || fail "no host key"
+  serve ssh unshare -m sh -c "mount -t tmpfs -o mode=700 none /root && mkdir -m 700 /root/.ssh && cp $W/id.pub /root/.ssh/authorized_keys \
+    && exec dropbear -F -E -s -r $W/host -P $W/dropbear.pid -p 127.0.0.1:$at"
+  until_true 10 is_listening "$at" || fail "the SSH server does not start: $(cat "$W/ssh.log")"
+  options="-F none -i $W/id -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes -o PubkeyAcceptedAlgorithms=+ssh-rsa"
+  brings bash -c "exec ssh $options -p $at root@127.0.0.1 'cat $W/served/file' >$W/got/file"
+  if curl -V | grep -q '^Protocols:.* sftp'; then
+    brings curl -fsS --insecure --key "$W/id" --pubkey "$W/id.pub" --max-time 120 -o "$W/got/file" "sftp://root@127.0.0.1:$at$W/served/file"
+  else
+    without "SFTP by libssh2" "curl does not have it"
+  fi
+  end_server
+fi
+
+cat >"$W/zmq_transfer.py" <<'P'
+import sys, threading, zmq  # a file in pieces over TCP, each acknowledged by a reply
+context, piece = zmq.Context(), 65536
+answers = context.socket(zmq.REP)
+port = answers.bind_to_random_port("tcp://127.0.0.1")
+def serve():
+    with open(sys.argv[1], "rb") as file:
+        while True:
+            answers.recv()
+            part = file.read(piece)
+            answers.send(part)
+            if not part:
+                return
+server = threading.Thread(target=serve)
+server.start()
+asks = context.socket(zmq.REQ)
+asks.connect(f"tcp://127.0.0.1:{port}")
+with open(sys.argv[2], "wb") as got:
+    while True:
+        asks.send(b"more")
+        part = asks.recv()
+        if not part:
+            break
+        got.write(part)
+server.join()
+P
+if /usr/bin/python3 -c 'import zmq' 2>/dev/null; then
+  brings /usr/bin/python3 "$W/zmq_transfer.py" "$W/served/file" "$W/got/file"
+else
+  without ZeroMQ "Python's zmq is not installed"
 fi

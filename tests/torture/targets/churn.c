@@ -21,7 +21,8 @@ enum {
   STACK_BYTES = 64 << 10,
   ROUNDS = 30000,
   GROWTH_MAX_KB = 512,
-  SETTLE_MS = 5000,
+  SETTLE_TRIES = 50,
+  SETTLE_US = 100000,
 };
 
 static _Atomic unsigned ended;
@@ -110,7 +111,7 @@ int main(int argc, char **argv) {
   }
   double a_second = wanted / (seconds_now() - start);
   /* Some were cancelled before their first instruction of ours: those never count. */
-  for (int i = 0; i < SETTLE_MS && forger_look().timers != timers; i++) usleep(1000);
+  for (int i = 0; i < SETTLE_TRIES && forger_look().timers != timers; i++) usleep(SETTLE_US);
   unsigned left = forger_look().timers;
   long growth_kb = rss_kb() - half_kb;
   printf("timers as at the start: %s, memory as at half-way: %s, %.0f threads a second\n",
