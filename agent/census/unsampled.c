@@ -18,7 +18,8 @@
    The order is that of certainty: a process without a handler explains all its threads.
 
    When has a target's sampler failed?  What was taken away does not come back: a quarter of the CPU
-   time is enough, for less cannot move the shares much.  A blocked signal does come back, as a
+   time is enough, for less cannot move the shares much, at two looks, because of a program that is
+   ending the kernel has deleted the timers already.  A blocked signal does come back, as a
    rule: programs block all they have for a moment, and the expiry waits.  So what is only out of
    reach (blocked, a thread without a timer) must be next to all of the CPU time at five looks in a
    row; until then it is [unsampled], and said so. */
@@ -84,12 +85,14 @@ bool unsampled_has_failed(struct unsampled_looks *looks, const struct unsampled_
   uint64_t light_ns = sum->all_ns - sum->dark_ns;
   bool is_dark = sum->dark_ns > 0 && light_ns <= sum->all_ns / LIGHT_SHARE;
   bool is_lost = sum->lost_ns > 0 && sum->lost_ns >= sum->all_ns / FAILED_SHARE;
+  looks->lost = count_look(looks->lost, is_lost);
   looks->dark = count_look(looks->dark, is_dark);
-  return is_lost || looks->dark == UNSAMPLED_PATIENCE;
+  return looks->lost >= UNSAMPLED_TWICE || looks->dark == UNSAMPLED_PATIENCE;
 }
 
 bool unsampled_is_blind(struct unsampled_looks *looks, const struct unsampled_sum *sum) {
   bool is_blind = sum->unsampled > 0 && sum->unsampled == sum->threads;
   looks->blind = count_look(looks->blind, is_blind);
-  return is_blind && (sum->lost == sum->unsampled || looks->blind == UNSAMPLED_PATIENCE);
+  uint32_t patience = sum->lost == sum->unsampled ? UNSAMPLED_TWICE : UNSAMPLED_PATIENCE;
+  return looks->blind >= patience;
 }

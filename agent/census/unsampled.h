@@ -54,9 +54,9 @@ struct unsampled_sum {
 
 /* How often in a row, at most UNSAMPLED_PATIENCE. */
 struct unsampled_looks {
-  uint32_t dark, blind;
+  uint32_t lost, dark, blind;
 };
-enum { UNSAMPLED_PATIENCE = 5 };
+enum { UNSAMPLED_TWICE = 2, UNSAMPLED_PATIENCE = 5 };
 
 /* With every look: the sampler has failed, and another is due; it reaches no thread at all.  Both
    count this look in LOOKS. */
