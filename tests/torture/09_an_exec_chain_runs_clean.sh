@@ -54,7 +54,7 @@ is_clean() {
     say "uid $who: $sampler: ${#chain[@]} links spent $spent ms, told $total ms, of it first $first, last $last of $((2 * MS)) ms; $(table 3)"
     # What becomes privileged loses its perf events.  Who takes over begins an account of his own.
     least=99
-    [ "$sampler" != perf ] || least=75
+    [ "$sampler" != perf ] || least=50
     [ "$total" -ge $((spent * least / 100 - 1)) ] && [ "$total" -le $((spent * 101 / 100 + 20)) ] || fail "uid $who: $sampler: told $total ms of $spent ms"
     [ "$first" -ge $((MS * 3 / 2)) ] || fail "uid $who: $sampler: the first link's $((2 * MS)) ms: $first are told"
     [ "$sampler" = perf ] && [ "$last" -lt "$MS" ] && without "the last link by perf" "it ended before its events were opened anew: $last of $((2 * MS)) ms" && continue
