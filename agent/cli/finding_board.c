@@ -88,9 +88,11 @@ void finding_enrolment(const struct patient *patient, struct finding *ret) {
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
     if (paths_join(patient->state.text, names[i], &file) == 0 && access(file.text, R_OK) == 0)
       continue;
-    finding_set(ret, FINDING_FAIL, "%.200s: %s", file.text, strerror(errno));
+    bool is_new = i == 0 && errno == ENOENT; /* else something is broken */
+    finding_set(ret, is_new ? FINDING_WARN : FINDING_FAIL, "%.200s: %s", file.text,
+                strerror(errno));
     finding_mend(ret, "fleetprof enroll --collector HOST:PORT --token TOKEN; samples stay in the "
-                      "spool until then");
+                      "spool until then (run --output needs no collector)");
     return;
   }
   struct stat key;
