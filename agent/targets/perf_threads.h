@@ -12,7 +12,7 @@ enum {
   PERF_THREADS_EVENTS_MAX = 1024,      /* the same, times CPUs */
   PERF_THREADS_EVENTS_OF_ALL = 4096,   /* of all targets, and a quarter of our descriptors */
   PERF_THREADS_ASTRAY_MIN = 20,        /* samples at another rate than the asked one */
-  PERF_THREADS_INHERITED_MIN = 500,    /* samples at a period that cannot be varied */
+  PERF_THREADS_INHERITED_MIN = 100,    /* samples at a period that cannot be varied */
   PERF_THREADS_WAIT_SECONDS_MAX = 600, /* doubled from 1 with each time */
 };
 

@@ -11,7 +11,7 @@ struct target;
 
 enum {
   STRIDE_PART = 5,          /* a period is off by up to a fifth */
-  STRIDE_SAMPLES_MIN = 100, /* with one period */
+  STRIDE_SAMPLES_MAX = 100, /* with one period, or what one drain brings */
 };
 
 /* One event.  All zero: as it was opened. */

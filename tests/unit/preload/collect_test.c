@@ -193,7 +193,7 @@ static void a_recorder_keeps_what_came_before_the_handler_of_a_crash(void **stat
   (void)state;
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
   static struct recorder_reader recorder;
-  uint64_t words[VALUES + 1];
+  uint64_t words[VALUES + 2];
   struct recorder_log log;
   begin(RING_RECORDER, recorder_slot_bytes(VALUES));
   registers();
