@@ -47,6 +47,9 @@ static void tell_damage(const char *path, const struct profile_damage *damage) {
     fprintf(stderr,
             "fleetprof: report: %s: %llu bytes and %llu batches are damaged, and left out\n", path,
             (unsigned long long)damage->damaged_bytes, (unsigned long long)damage->bad_batches);
+  if (damage->known_batches > 0)
+    fprintf(stderr, "fleetprof: report: %s: %llu batches were read before: counted once\n", path,
+            (unsigned long long)damage->known_batches);
   if (damage->is_unfinished)
     fprintf(stderr,
             "fleetprof: report: %s: its run still goes on or was killed: the last moments are not "
@@ -57,7 +60,8 @@ static void tell_damage(const char *path, const struct profile_damage *damage) {
 /* A file of which nothing can be shown is refused; one of a run without samples is whole. */
 static int find_nothing(const struct profile_damage *damage, char why[PROFILE_READER_WHY_BYTES]) {
   bool is_damaged = damage->torn_bytes + damage->damaged_bytes + damage->bad_batches > 0;
-  if (!damage->is_empty && (damage->good_batches > 0 || !is_damaged)) return 0;
+  if (!damage->is_empty && (damage->good_batches + damage->known_batches > 0 || !is_damaged))
+    return 0;
   snprintf(why, PROFILE_READER_WHY_BYTES, "%s",
            damage->is_empty ? "is empty: nothing was written into it"
                             : "is cut short or damaged: nothing in it can be read");

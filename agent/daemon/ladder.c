@@ -34,6 +34,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char only_the_agent[] = "cannot write what was asked for, only the agent can";
+
 enum { ANCESTORS_MAX = 32, FALLS_MAX = 3 };
 #define RETRY_NS (60 * NS_PER_SECOND)
 #define STEP_NS NS_PER_SECOND
@@ -73,12 +75,15 @@ struct target *ladder_cover(const struct worker *worker, pid_t pid) {
   return target == NULL || is_older(&own, target) ? NULL : target;
 }
 
-bool ladder_wants_perf(const struct worker *worker, const struct intake_request *request) {
+const char *ladder_perf_obstacle(const struct worker *worker,
+                                 const struct intake_request *request) {
   bool is_dormant = request->is_dormant || worker->settings->is_dormant;
-  if (request->collect > RING_PC_LR || request->clock != RING_CLOCK_THREAD) return false;
-  if (strcmp(request->sampler, "perf") == 0) return true;
-  bool is_auto = request->sampler[0] == '\0' || strcmp(request->sampler, "auto") == 0;
-  return is_auto && !is_dormant;
+  if (request->collect > RING_PC_LR) return only_the_agent;
+  if (request->clock != RING_CLOCK_THREAD) return "another clock was asked for by name";
+  if (strcmp(request->sampler, "perf") == 0) return NULL;
+  if (request->sampler[0] != '\0' && strcmp(request->sampler, "auto") != 0)
+    return "another sampler was asked for by name";
+  return is_dormant ? "not opened for a program that starts dormant" : NULL;
 }
 
 /* Puts WHY in front of what HELD says already; what does not fit is the older part. */
@@ -104,8 +109,6 @@ struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
     say_why(held, "perf", fault);
   return target;
 }
-
-static const char only_the_agent[] = "cannot write what was asked for, only the agent can";
 
 static void tell_keeper(const struct worker *worker, const struct target *target) {
   int error = hold_send_update(worker->keeper->worker_socket, &target->held);
@@ -160,13 +163,16 @@ static struct target *open_anew(struct worker *worker, struct target *from, cons
   return target;
 }
 
-/* A perf target gives no samples any more. */
+/* A perf target gives no samples any more.  What its processes spend until others take over is no
+   event's: it is TARGET's account still, by their clocks. */
 static void fall_from_perf(struct worker *worker, struct target *target, const char *why) {
   struct perf_running running;
   struct target *behind = find_behind(worker, target);
   drain_run_whole(&worker->drain);
-  drain_residual(&worker->drain, target, true); /* what it answers for ends here */
   ladder_list(worker, target, &running);
+  uint64_t spent_ns = ladder_spent_ns(&running);
+  if (spent_ns > target->residual.total_ns) target->residual.total_ns = spent_ns;
+  drain_residual(&worker->drain, target, true); /* what it answers for ends here */
   struct target *next = open_anew(worker, target, why, &running);
   if (next != NULL) {
     if (behind != NULL) behind->held.behind = next->held.id;

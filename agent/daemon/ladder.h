@@ -10,8 +10,9 @@
    started; or NULL.  What waits in the rings must have been drained. */
 struct target *ladder_cover(const struct worker *worker, pid_t pid);
 
-/* True when the program that registers with REQUEST is to be sampled by perf if that can be. */
-bool ladder_wants_perf(const struct worker *worker, const struct intake_request *request);
+/* NULL when the program that registers with REQUEST is to be sampled by perf if that can be, or why
+   not. */
+const char *ladder_perf_obstacle(const struct worker *worker, const struct intake_request *request);
 
 /* Opens perf events on the program that registers as HELD and waits.  Returns the target, or NULL
    with the reason in HELD's why. */

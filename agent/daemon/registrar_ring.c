@@ -118,7 +118,8 @@ static bool is_as_before(const struct target *cover, const struct hold_target *h
 static const char *choose_rung(struct worker *worker, const struct intake_packet *packet,
                                struct hold_target *held) {
   struct target *cover = ladder_cover(worker, packet->pid);
-  bool is_wanted = ladder_wants_perf(worker, packet->request);
+  const char *obstacle = ladder_perf_obstacle(worker, packet->request);
+  bool is_wanted = obstacle == NULL;
   if (cover != NULL && cover->held.pid != packet->pid) return registrar_covered_reason;
   if (cover != NULL && cover->held.adopted_ns == 0 && !is_wanted)
     return "sampled by perf already: run has opened the events";
@@ -127,6 +128,7 @@ static const char *choose_rung(struct worker *worker, const struct intake_packet
     cover = NULL;
   }
   if (cover == NULL && is_wanted) cover = ladder_begin(worker, held);
+  if (!is_wanted && held->why[0] == '\0') add_why(held, "perf", obstacle);
   if (cover == NULL) return NULL;
   held->behind = cover->held.id;
   held->control = packet->request->is_dormant ? RING_OFF : RING_PAUSE;

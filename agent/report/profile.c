@@ -39,6 +39,7 @@ void profile_fini(struct profile *profile) {
   table_fini(&profile->by_module);
   table_fini(&profile->by_frame);
   table_fini(&profile->by_node);
+  batch_set_fini(&profile->batches);
   free(profile->modules);
   free(profile->frames);
   free(profile->nodes);
@@ -233,6 +234,8 @@ static void note_times(struct profile *profile, const struct batch *batch) {
 }
 
 int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq) {
+  int known = batch_set_add(&profile->batches, batch->counters.run, seq);
+  if (known != 0) return known;
   struct translation to = {calloc(batch->module_count + 1, sizeof *to.modules),
                            calloc(batch->node_count + 1, sizeof *to.nodes)};
   int error = to.modules == NULL || to.nodes == NULL ? -ENOMEM : 0;

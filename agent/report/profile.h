@@ -3,6 +3,8 @@
 #ifndef REPORT_PROFILE_H
 #define REPORT_PROFILE_H
 
+#include "batch_set.h"
+
 #include "common/arena.h"
 #include "common/table.h"
 #include "proto/batch.h"
@@ -53,6 +55,7 @@ struct profile {
   uint32_t module_count, frame_count, node_count, run_count;
   uint32_t module_room, frame_room, node_room, run_room;
   struct table by_module, by_frame, by_node;
+  struct batch_set batches;
   uint64_t seed;
   uint64_t count, weight;                      /* of all */
   uint64_t start_walltime_ns, end_walltime_ns; /* 0: empty */
@@ -67,8 +70,8 @@ struct profile {
 int profile_init(struct profile *profile);
 void profile_fini(struct profile *profile);
 
-/* Adds the samples and the books of BATCH, the SEQth of its run.  Returns 0, -EOVERFLOW over a
-   limit, or -ENOMEM; what was added before stays. */
+/* Adds the samples and the books of BATCH, the SEQth of its run.  Returns 0, -EEXIST when it was
+   added before, -EOVERFLOW over a limit, or -ENOMEM; what was added before stays. */
 int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq);
 
 /* Adds COUNT samples of WEIGHT together at ADDRESS of MODULE, without callers.  Returns as above.

@@ -117,6 +117,8 @@ static int read_batches(struct reading *reading, struct spool_reader *reader) {
     arena_fini(&reading->arena);
     if (error == 0)
       reading->damage->good_batches++;
+    else if (error == -EEXIST)
+      reading->damage->known_batches++;
     else if (error == -EBADMSG)
       reading->damage->bad_batches++;
     else

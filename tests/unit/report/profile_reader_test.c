@@ -11,19 +11,23 @@ static int read_fd(int fd, struct profile *profile, struct profile_damage *damag
   return profile_reader_read_fd(fd, profile, damage, why);
 }
 
-static struct file three_batches(uint64_t ends[3]) {
+static struct file three_batches_of(uint64_t run, uint64_t ends[3]) {
   struct small_batch small;
   struct file file = file_make();
   for (uint64_t i = 0; i < 3; i++) {
-    file_append(&file, small_batch_fill(&small, 77, 100, i == 2), i + 1);
+    file_append(&file, small_batch_fill(&small, run, 100, i == 2), i + 1);
     ends[i] = file.end;
   }
   return file;
 }
 
+static struct file three_batches(uint64_t ends[3]) {
+  return three_batches_of(77, ends);
+}
+
 static void batches_add_up(void **state) {
   uint64_t ends[3];
-  struct file file = three_batches(ends);
+  struct file file = three_batches(ends), other = three_batches_of(78, ends);
   struct profile profile;
   struct profile_damage damage;
   char why[PROFILE_READER_WHY_BYTES];
@@ -39,8 +43,26 @@ static void batches_add_up(void **state) {
   uint64_t loss[LOSS_REASON_COUNT];
   profile_loss(&profile, loss);
   assert_int_equal(loss[LOSS_RING_FULL], 3); /* cumulative: the newest word, not the sum */
-  assert_int_equal(profile_reader_read_fd(file.fd, &profile, &damage, why), 0);
+  assert_int_equal(damage.known_batches, 0);
+  assert_int_equal(profile_reader_read_fd(other.fd, &profile, &damage, why), 0);
   assert_int_equal(profile.count, 6 * 122); /* and files add up */
+  profile_fini(&profile);
+  close(file.fd);
+  close(other.fd);
+}
+
+static void a_batch_counts_once_however_often_it_is_given(void **state) {
+  uint64_t ends[3];
+  struct file file = three_batches(ends);
+  struct profile profile;
+  struct profile_damage damage;
+  char why[PROFILE_READER_WHY_BYTES];
+  (void)state;
+  assert_int_equal(read_fd(file.fd, &profile, &damage, why), 0);
+  assert_int_equal(profile_reader_read_fd(file.fd, &profile, &damage, why), 0);
+  assert_int_equal(profile.count, 3 * 122);
+  assert_int_equal(damage.known_batches, 3);
+  assert_int_equal(damage.good_batches + damage.bad_batches, 0);
   profile_fini(&profile);
   close(file.fd);
 }
@@ -131,6 +153,7 @@ static void an_empty_file_is_an_empty_profile(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(batches_add_up),
+      cmocka_unit_test(a_batch_counts_once_however_often_it_is_given),
       cmocka_unit_test(a_file_torn_at_any_byte_gives_its_whole_batches),
       cmocka_unit_test(a_damaged_batch_costs_itself_alone),
       cmocka_unit_test(what_is_no_profile_is_called_by_its_name),
