@@ -49,6 +49,11 @@ static enum unsampled_timer has_timer(const struct target *target, pid_t pid, pi
   return proc_timers_has(census->timers, tid) ? UNSAMPLED_TIMER_YES : UNSAMPLED_TIMER_NO;
 }
 
+/* A sandbox that the program began itself; a container's filter around it lets timers be made. */
+static uint32_t filters_at_start(const struct target *target) {
+  return target->held.filters == PROC_FILTERS_UNKNOWN ? 0 : target->held.filters;
+}
+
 static enum unsampled_reason judge(const struct target *target, const struct census_thread *thread,
                                    const struct proc_status *status, bool is_bursty) {
   const struct census *census = target->census;
@@ -61,7 +66,7 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
                    !ring_switch_has_left(&target->ring, (uint32_t)thread->pid),
       .is_replaced = census->is_replaced && thread->pid == target->held.pid,
       .is_blocked = thread->was_blocked && (status->blocked & bit) != 0,
-      .is_sandboxed = status->seccomp != 0,
+      .is_sandboxed = status->seccomp != 0 && status->filters > filters_at_start(target),
       .is_bursty = is_bursty,
       .is_process_clock = target->held.clock != RING_CLOCK_THREAD,
       .has_slot = census_find_slot(census, thread->pid, thread->tid) != NULL,

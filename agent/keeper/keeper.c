@@ -81,7 +81,8 @@ static int write_number(int fd) {
 
 static int write_pid(const struct keeper *keeper) {
   int failure = write_number(keeper->pid_file);
-  return failure ? failure : write_number(keeper->state_lock);
+  if (!failure) write_number(keeper->state_lock); /* for a message; the disk may be full */
+  return failure;
 }
 
 static int open_books(struct keeper *keeper, char *error, size_t error_len) {

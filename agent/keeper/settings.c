@@ -16,6 +16,7 @@
 #include "intake/socket_path.h"
 #include "proto/limits.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -263,6 +264,23 @@ int settings_parse(int argc, char *const argv[], struct settings *settings,
   return failure;
 }
 
+static bool is_empty(const char *path) {
+  unsigned names = 0;
+  DIR *entries = opendir(path);
+  if (entries == NULL) return false;
+  while (names <= 2 && readdir(entries) != NULL) names++;
+  closedir(entries);
+  return names <= 2; /* itself and its parent */
+}
+
+/* A folder that everybody may write, as the root of a fresh tmpfs is, is closed where it is a
+   state's or nobody's yet; /tmp itself is neither. */
+static bool close_to_others(const char *path, mode_t mode) {
+  char key[SETTINGS_PATH_BYTES];
+  bool is_state = settings_path(path, "board.key", key) && access(key, F_OK) == 0;
+  return (is_state || is_empty(path)) && chmod(path, mode & 0777 & ~(mode_t)S_IWOTH) == 0;
+}
+
 static int make_dir(const char *path, mode_t mode, char *error, size_t error_len) {
   struct stat found;
   int failure = path_make_dirs(path, mode);
@@ -273,6 +291,7 @@ static int make_dir(const char *path, mode_t mode, char *error, size_t error_len
   }
   bool is_ours = S_ISDIR(found.st_mode) && found.st_uid == geteuid();
   if (is_ours && (found.st_mode & S_IWOTH) == 0) return 0;
+  if (is_ours && close_to_others(path, found.st_mode)) return 0;
   snprintf(error, error_len, "%s: %s", path,
            is_ours ? "everybody may write there (chmod o-w)" : "not a directory of yours");
   return -EPERM;

@@ -36,6 +36,7 @@ until_true 30 row "t['sampler'] == 'perf' and 'the program deleted it' in t['why
 [ -z "$(grep ID: "/proc/$pid/timers")" ] || fail "timers beside perf"
 [ "$(status --format json | json "len([t for t in d['targets'] if t['service'] == 'untimed'])")" = 1 ] || fail "in two rows at once: $(rows)"
 status | grep " untimed " | grep -q "timer: not sampled: .*the timer that it had" || fail "status does not say it in words: $(status)"
+sleep 5 # as long as it took to find out
 stop
 ends untimed
 share_of burn "> 0.2" || fail "what came after is not sampled"

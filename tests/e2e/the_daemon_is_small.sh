@@ -55,7 +55,7 @@ least() {
     "$@" & other=$!
     "$@" & pid=$!
     sleep 1
-    now=$(private "$(pgrep -P $pid sleep || echo $pid)")
+    now=$(private "$(pgrep -P "$(pgrep -P $pid -x fleetprof || echo $pid)" -x sleep || echo $pid)")
     [ "$now" -lt "$low" ] && low=$now
     wait $pid $other
   done

@@ -70,7 +70,9 @@ else
 fi
 
 sftp_server=/usr/lib/openssh/sftp-server
-if command -v sftp >/dev/null && [ -x $sftp_server ]; then
+if ! id -un >/dev/null 2>&1; then
+  without "SFTP" "its server serves only users with a name, and uid $(id -u) has none"
+elif command -v sftp >/dev/null && [ -x $sftp_server ]; then
   echo "get $W/served/file $W/got/file" >"$W/batch"
   brings sftp -q -b "$W/batch" -D $sftp_server
 else

@@ -6,7 +6,7 @@
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
-ms=$(pick 60 20000)
+ms=$(pick 100 20000)
 board small
 by_agent=0
 for sampler in "${samplers[@]}"; do [ "$sampler" = perf ] || by_agent=$((by_agent + 1)); done

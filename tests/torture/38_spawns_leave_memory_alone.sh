@@ -12,4 +12,4 @@ same /usr/bin/python3 -c 'import subprocess
 print(sum(subprocess.run(["true"]).returncode for _ in range(30)))'
 # The parent waits: what is sampled is the children's.
 HZ=997
-SAMPLES=60 same bash -c 'for child in 1 2 3; do (for ((i = 0; i < 60000; i++)); do :; done; echo $i) & wait; done'
+SAMPLES=60 same bash -c 'for child in 1 2 3; do (for ((i = 0; i < 150000; i++)); do :; done; echo $i) & wait; done'
