@@ -45,7 +45,8 @@ enum batch_mark {
   MARK_STACKS_CUT = 4,         /* some stacks end before their first function */
   MARK_WENT_ON = 8,            /* its processes went on when the recording ended */
   MARK_STALE_RATE = 16,        /* some threads cannot be given another rate or period */
-  MARKS_KNOWN = 31,            /* others, of newer boards, are ignored */
+  MARK_COARSE_BINS = 32,       /* counted in bins that may hold several functions */
+  MARKS_KNOWN = 63,            /* others, of newer boards, are ignored */
 };
 
 struct label {

@@ -145,7 +145,7 @@ static bool ship_file(struct shipper *shipper, const struct kept_file *file, int
   }
   log_warn("kept %s: %s: %s", file->name,
            error == -EBADMSG || error == -EPROTO ? "cannot be read and is removed" : "not shipped",
-           strerror(-error));
+           error == -EPROTO ? "written by another version of the agent" : strerror(-error));
   if (error != -EBADMSG && error != -EPROTO) return false;
   counter_page_produce(page, 1);
   counter_page_drop(page, LOSS_BAD_RECORD, 1);

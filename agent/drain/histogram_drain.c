@@ -32,32 +32,36 @@ static void open_books(const struct target *target, struct histogram_books *ret)
   histogram_books_open(ret, target->ring.base, &shape);
 }
 
+static void add_sum(struct histogram_sum *sum, struct histogram_sum more) {
+  sum->records += more.records;
+  sum->units += more.units;
+}
+
 /* What an earlier worker shipped, and up to when; that is in the target's hands. */
 static void begin(struct target *target, const struct histogram_books *books) {
   uint64_t start = proc_ticks_to_ns(target->held.start_ticks), now = clock_boottime_ns();
   uint64_t taken_ns = *(volatile uint64_t *)&books->header->taken_boottime_ns;
-  target->kept.taken_units = target->kept.seen_units = histogram_books_sum(books);
+  target->kept.taken = target->kept.seen = histogram_books_sum(books);
   target->kept.unshipped_since_ns = taken_ns > start && taken_ns < now ? taken_ns : start;
   target->kept.is_summed = true;
 }
 
-/* Returns how many samples are new, by the handler's own count. */
+/* Returns how many records are new, by the handler's own count. */
 static uint64_t look(struct target *target, const struct histogram_totals *totals) {
   struct histogram_books books;
   uint64_t now = clock_boottime_ns();
   open_books(target, &books);
   if (!target->kept.is_summed) begin(target, &books);
-  uint64_t more =
-      totals->samples > target->kept.seen_units ? totals->samples - target->kept.seen_units : 0;
-  if (more == 0 && target->kept.seen_units <= target->kept.taken_units) {
+  struct histogram_sum more = histogram_totals_since(totals, target->kept.seen);
+  if (more.records == 0 && target->kept.seen.records <= target->kept.taken.records) {
     target->kept.unshipped_since_ns = now;
     *(volatile uint64_t *)&books.header->taken_boottime_ns = now;
   }
-  if (totals->samples > histogram_pass_units_max(target)) return 0;
-  target->kept.seen_units += more;
-  target->records += more;
-  target->weight_ns += more * target->held.unit_ns;
-  return more;
+  if (totals->samples > totals->units || totals->units > histogram_pass_units_max(target)) return 0;
+  add_sum(&target->kept.seen, more);
+  target->records += more.records;
+  target->weight_ns += more.units * target->held.unit_ns;
+  return more.records;
 }
 
 static void follow_mappings(struct drain *drain, struct target *target, uint64_t outside) {
@@ -83,15 +87,15 @@ uint64_t histogram_drain_run(struct drain *drain, struct target *target, bool is
   open_books(target, &books);
   target->kept.waiting = histogram_pass_run(drain, target, &books);
   target->kept.is_waiting = true;
-  target->kept.taken_units += target->kept.waiting;
-  return target->kept.waiting;
+  add_sum(&target->kept.taken, target->kept.waiting);
+  return target->kept.waiting.records;
 }
 
 uint64_t histogram_drain_unshipped(const struct target *target, uint64_t *ret_since_ns) {
   if (!is_histogram(target) || !target->kept.is_summed) return 0;
-  if (target->kept.seen_units <= target->kept.taken_units) return 0;
+  if (target->kept.seen.records <= target->kept.taken.records) return 0;
   *ret_since_ns = target->kept.unshipped_since_ns;
-  return target->kept.seen_units - target->kept.taken_units;
+  return target->kept.seen.records - target->kept.taken.records;
 }
 
 /* A batch that is sent must be in the journal even if the power goes: what is on the disk is older
@@ -109,14 +113,20 @@ uint64_t histogram_drain_seal(struct drain *drain, struct histogram_note note, u
   struct histogram_books books;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = drain->targets->rows[row];
-    if (!is_histogram(target) || !target->kept.is_waiting || target->kept.waiting == 0) continue;
+    if (!is_histogram(target) || !target->kept.is_waiting) continue;
+    if (target->kept.waiting.records == 0) continue;
     open_books(target, &books);
     histogram_books_seal(&books, note);
     sync_books(target, &books);
     if (target->kept.unshipped_since_ns < *since_ns) *since_ns = target->kept.unshipped_since_ns;
-    records += target->kept.waiting;
+    records += target->kept.waiting.records;
   }
   return records;
+}
+
+static void take_back(struct target_kept *kept) {
+  kept->taken.records -= kept->waiting.records;
+  kept->taken.units -= kept->waiting.units;
 }
 
 void histogram_drain_settle(struct drain *drain, bool is_shipped) {
@@ -129,9 +139,9 @@ void histogram_drain_settle(struct drain *drain, bool is_shipped) {
     if (is_shipped)
       target->kept.unshipped_since_ns = clock_boottime_ns();
     else
-      target->kept.taken_units -= target->kept.waiting;
+      take_back(&target->kept);
     target->kept.is_waiting = false;
-    target->kept.waiting = 0;
+    target->kept.waiting = (struct histogram_sum){0, 0};
   }
 }
 

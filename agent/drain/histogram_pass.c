@@ -5,7 +5,10 @@
 
    `outside` has no address: it is [unknown].  `saturated` and `contended` are known as time and not
    as place: [unsampled].  Bins that no region claims (image.c) are [unknown], too.  So the sum of
-   what is shipped is the handler's own `samples`.
+   what is shipped is the handler's own `samples`, and weighs its `units`.
+
+   How many records there are and what they weigh is read at the beginning, and no more of them are
+   taken: what handlers count meanwhile is the next pass's.
 
    Counters are the target's to write.  A growth that no number of CPUs could have made since the
    process began is one bad record and no weight. */
@@ -19,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ALLOWED_EXTRA 10000 /* expiries, beyond what the clock says */
+#define ALLOWED_EXTRA 10000 /* units, beyond what the clock says */
 
 enum { BLOCK_BINS = 256 /* compared at once */ };
 
@@ -28,7 +31,8 @@ struct pass {
   struct target *target;
   const struct histogram_books *books;
   struct histogram_reader reader;
-  uint64_t allowed, records;           /* units that may still come; that are in the window */
+  uint64_t allowed;                    /* units that there may be */
+  struct histogram_weights weights;    /* given: what is in the window */
   uint32_t modules[IMAGE_MODULES_MAX]; /* of the image -> of the daemon; MODULE_NONE: not asked */
   struct histogram_places places;
 };
@@ -55,20 +59,17 @@ static void book_bad(struct pass *pass) {
   counter_page_drop(pass->drain->page, LOSS_BAD_RECORD, 1);
 }
 
-/* COUNT units in one frame, unless they are more than there can be.  False without room. */
-static bool add_units(struct pass *pass, const struct code_frame *frame, uint64_t count) {
+/* COUNT records in one frame.  False without room. */
+static bool add_records(struct pass *pass, const struct code_frame *frame, uint64_t count) {
   bool is_place = frame->module != MODULE_UNSAMPLED && frame->module != MODULE_UNKNOWN;
-  if (count > pass->allowed) {
-    book_bad(pass);
-    return true;
-  }
+  struct histogram_weights after = pass->weights;
+  uint64_t units = histogram_weights_next(&after, count);
   struct drain_frame of = {.frame = *frame,
                            .type = is_place ? SAMPLE_CPU_LR : SAMPLE_CPU,
                            .count = count,
-                           .weight_ns = count * pass->target->held.unit_ns};
+                           .weight_ns = units * pass->target->held.unit_ns};
   if (drain_add_frame(pass->drain, pass->target, &of) < 0) return false;
-  pass->allowed -= count;
-  pass->records += count;
+  pass->weights = after;
   return true;
 }
 
@@ -76,26 +77,35 @@ static bool add_bin(struct pass *pass, uint32_t bin, uint32_t count) {
   struct code_frame frame = {.module = MODULE_UNKNOWN};
   const struct image_region *region = histogram_places_find(&pass->places, bin, &frame.address);
   if (region != NULL) frame.module = find_module(pass, region->module);
-  return add_units(pass, &frame, count);
+  return add_records(pass, &frame, count);
 }
 
-/* The counters are noted first: what is in the window is in the journal.  Returns false when there
-   is no more room. */
-static bool take_block(struct pass *pass, uint32_t first, uint32_t count) {
-  for (uint32_t bin = first; bin < first + count; bin++) {
-    uint32_t before = histogram_books_taken(pass->books, bin);
-    uint32_t now = histogram_reader_count(&pass->reader, bin);
-    if (now <= before) continue;
-    if (window_is_nearly_full(pass->drain->window)) return false;
-    if (!histogram_books_step(pass->books, bin, now)) return false;
-    if (add_bin(pass, bin, now - before)) continue;
+/* Of GROWTH records those whose weight is known. */
+static uint64_t at_most_left(const struct pass *pass, uint64_t growth) {
+  uint64_t left = pass->weights.all.records - pass->weights.given.records;
+  return growth < left ? growth : left;
+}
+
+/* The counter is noted first: what is in the window is in the journal.  Returns false when there is
+   no more room, or nothing left to take. */
+static bool take_bin(struct pass *pass, uint32_t bin) {
+  uint32_t before = histogram_books_taken(pass->books, bin);
+  uint32_t now = histogram_reader_count(&pass->reader, bin);
+  if (now <= before) return true;
+  if (window_is_nearly_full(pass->drain->window)) return false;
+  bool is_absurd = now - before > pass->allowed;
+  uint32_t count = is_absurd ? now - before : (uint32_t)at_most_left(pass, now - before);
+  if (count == 0 || !histogram_books_step(pass->books, bin, before + count)) return false;
+  if (is_absurd)
+    book_bad(pass);
+  else if (!add_bin(pass, bin, count)) {
     histogram_books_step_back(pass->books);
     return false;
   }
   return true;
 }
 
-static void take_blocks(struct pass *pass) {
+static void take_bins(struct pass *pass) {
   uint32_t bins = pass->books->header->bins_used, width = pass->reader.counter_bytes;
   const uint8_t *counters = pass->reader.base + pass->reader.counters_offset;
   if (bins > pass->reader.bin_count) bins = pass->reader.bin_count;
@@ -103,22 +113,44 @@ static void take_blocks(struct pass *pass) {
     uint32_t count = bins - first < BLOCK_BINS ? bins - first : BLOCK_BINS;
     size_t at = (size_t)first * width;
     if (memcmp(counters + at, pass->books->taken + at, (size_t)count * width) == 0) continue;
-    if (!take_block(pass, first, count)) return;
+    for (uint32_t bin = first; bin < first + count; bin++)
+      if (!take_bin(pass, bin)) return;
   }
 }
 
-static void take_rests(struct pass *pass) {
-  struct histogram_totals totals;
-  histogram_reader_totals(&pass->reader, &totals);
-  const uint64_t now[HISTOGRAM_RESTS] = {totals.outside, totals.saturated, totals.contended};
+static void take_rest(struct pass *pass, unsigned rest, uint64_t now) {
   static const uint32_t shown[HISTOGRAM_RESTS] = {MODULE_UNKNOWN, MODULE_UNSAMPLED,
                                                   MODULE_UNSAMPLED};
-  for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) {
-    uint64_t before = pass->books->header->taken_rest[i];
-    const struct code_frame frame = {.module = shown[i]};
-    if (now[i] > before && add_units(pass, &frame, now[i] - before))
-      histogram_books_rest(pass->books, i, now[i]);
+  const struct code_frame frame = {.module = shown[rest]};
+  uint64_t before = pass->books->header->taken_rest[rest];
+  if (now <= before) return;
+  if (now - before > pass->allowed) {
+    book_bad(pass);
+    histogram_books_rest(pass->books, rest, now);
+    return;
   }
+  uint64_t count = at_most_left(pass, now - before);
+  if (count > 0 && add_records(pass, &frame, count))
+    histogram_books_rest(pass->books, rest, before + count);
+}
+
+static void take_all(struct pass *pass, const struct histogram_totals *totals) {
+  histogram_places_sort(&pass->places, &pass->reader);
+  memset(pass->modules, 0xff, sizeof pass->modules);
+  take_bins(pass);
+  take_rest(pass, 0, totals->outside);
+  take_rest(pass, 1, totals->saturated);
+  take_rest(pass, 2, totals->contended);
+}
+
+/* What there is to take, and whether it can be. */
+static bool weigh(struct pass *pass, const struct histogram_totals *totals) {
+  struct histogram_sum taken = pass->target->kept.taken;
+  struct histogram_sum more = histogram_totals_since(totals, taken);
+  uint64_t most = histogram_pass_units_max(pass->target);
+  pass->allowed = most > taken.units ? most - taken.units : 0;
+  pass->weights = histogram_weights_of(more);
+  return more.records <= more.units && more.units <= pass->allowed;
 }
 
 /* Headers that are no longer what the daemon wrote. */
@@ -129,26 +161,25 @@ static bool is_ours(const struct pass *pass) {
          pass->reader.bin_bytes == held->bin_bytes;
 }
 
-uint64_t histogram_pass_run(struct drain *drain, struct target *target,
-                            const struct histogram_books *books) {
+struct histogram_sum histogram_pass_run(struct drain *drain, struct target *target,
+                                        const struct histogram_books *books) {
   struct pass *pass = calloc(1, sizeof *pass);
-  if (pass == NULL) return 0;
+  struct histogram_totals totals;
+  if (pass == NULL) return (struct histogram_sum){0, 0};
   *pass = (struct pass){.drain = drain, .target = target, .books = books};
-  uint64_t most = histogram_pass_units_max(target);
-  pass->allowed = most > target->kept.taken_units ? most - target->kept.taken_units : 0;
   histogram_books_begin(books, clock_boottime_ns());
   int error = histogram_reader_open(&pass->reader, target->ring.base,
                                     timer_ring_bytes(&target->held), true);
-  if (error == 0 && is_ours(pass)) {
-    histogram_places_sort(&pass->places, &pass->reader);
-    memset(pass->modules, 0xff, sizeof pass->modules);
-    take_blocks(pass);
-    take_rests(pass);
+  if (error == 0) histogram_reader_totals(&pass->reader, &totals);
+  if (error == 0 && is_ours(pass) && weigh(pass, &totals)) {
+    take_all(pass, &totals);
   } else if (!target->kept.is_bad) {
     target->kept.is_bad = true;
     book_bad(pass);
   }
-  uint64_t records = pass->records;
+  struct histogram_sum given = pass->weights.given, taken = target->kept.taken;
+  histogram_books_sum_up(
+      books, (struct histogram_sum){taken.records + given.records, taken.units + given.units});
   free(pass);
-  return records;
+  return given;
 }

@@ -4,6 +4,8 @@
    less than the rest of what was counted.  It was counted between the time up to which counters had
    been shipped and the last sign of life.
 
+   Records weigh what all of them do on the average, and never nothing.
+
    A file that was through a power cut may hold anything: more than a thousand CPUs could have spent
    in the life of its process is nothing to be believed. */
 #include "postmortem_parts.h"
@@ -29,7 +31,8 @@ struct reading {
   struct histogram_books books;
   struct histogram_places places;
   uint32_t thread;
-  uint64_t allowed; /* units that may still come */
+  uint64_t rests[HISTOGRAM_RESTS];
+  struct histogram_weights weights;
 };
 
 static uint64_t units_max(const struct reading *reading) {
@@ -41,22 +44,52 @@ static uint64_t units_max(const struct reading *reading) {
   return units * CPUS_MAX + ALLOWED_EXTRA;
 }
 
-static int add(struct reading *reading, const struct batch_node *place, uint64_t count) {
-  bool is_place = place->module < reading->left->image->module_count;
-  const struct postmortem_sample sample = {.place = *place,
-                                           .thread = reading->thread,
-                                           .type = is_place ? SAMPLE_CPU_LR : SAMPLE_CPU,
-                                           .count = count,
-                                           .units = count};
-  if (count > reading->allowed) return -EBADMSG;
-  reading->allowed -= count;
-  return postmortem_add(reading->left, &sample);
-}
-
 static uint32_t growth(const struct reading *reading, uint32_t bin) {
   uint32_t now = histogram_reader_count(&reading->histogram, bin);
   uint32_t before = histogram_books_taken(&reading->books, bin);
   return now > before ? now - before : 0;
+}
+
+static void find_rests(struct reading *reading, const struct histogram_totals *totals) {
+  const uint64_t now[HISTOGRAM_RESTS] = {totals->outside, totals->saturated, totals->contended};
+  for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) {
+    uint64_t before = reading->books.header->taken_rest[i];
+    reading->rests[i] = now[i] > before ? now[i] - before : 0;
+  }
+}
+
+/* Finds out how many records there are, at how many places, and what they weigh.  By the counters
+   themselves: after a power cut `samples` may be of another moment. */
+static int weigh(struct reading *reading, uint64_t *ret_places) {
+  struct histogram_totals totals;
+  uint64_t allowed = units_max(reading), records = 0;
+  *ret_places = 0;
+  histogram_reader_totals(&reading->histogram, &totals);
+  find_rests(reading, &totals);
+  for (uint32_t bin = 0; bin < reading->histogram.bin_count; bin++) {
+    uint32_t count = growth(reading, bin);
+    records += count;
+    *ret_places += count > 0;
+  }
+  for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) {
+    if (records > allowed || reading->rests[i] > allowed - records) return -EBADMSG;
+    records += reading->rests[i];
+  }
+  struct histogram_sum more = histogram_totals_since(&totals, histogram_books_sum(&reading->books));
+  more.records = records;
+  reading->weights = histogram_weights_of(more);
+  return reading->weights.all.units <= allowed ? 0 : -EBADMSG;
+}
+
+static int add(struct reading *reading, const struct batch_node *place, uint64_t count) {
+  bool is_place = place->module < reading->left->image->module_count;
+  uint64_t units = histogram_weights_next(&reading->weights, count);
+  const struct postmortem_sample sample = {.place = *place,
+                                           .thread = reading->thread,
+                                           .type = is_place ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                                           .count = count,
+                                           .units = units};
+  return postmortem_add(reading->left, &sample);
 }
 
 static int add_bins(struct reading *reading) {
@@ -74,24 +107,13 @@ static int add_bins(struct reading *reading) {
 }
 
 static int add_rests(struct reading *reading) {
-  struct histogram_totals totals;
-  histogram_reader_totals(&reading->histogram, &totals);
-  const uint64_t now[HISTOGRAM_RESTS] = {totals.outside, totals.saturated, totals.contended};
   int error = 0;
   for (unsigned i = 0; i < HISTOGRAM_RESTS && !error; i++) {
-    uint64_t before = reading->books.header->taken_rest[i];
     const struct batch_node place = {.module = i == 0 ? postmortem_unknown(reading->left)
                                                       : postmortem_unsampled(reading->left)};
-    if (now[i] > before) error = add(reading, &place, now[i] - before);
+    if (reading->rests[i] > 0) error = add(reading, &place, reading->rests[i]);
   }
   return error;
-}
-
-static uint64_t count_places(const struct reading *reading) {
-  uint64_t count = 0;
-  for (uint32_t bin = 0; bin < reading->histogram.bin_count; bin++)
-    count += growth(reading, bin) > 0;
-  return count;
 }
 
 /* What the living one would have called its first thread. */
@@ -114,9 +136,9 @@ static int read_counters(struct reading *reading, const void *ring) {
   reading->left->image = &reading->histogram.image;
   histogram_books_open(&reading->books, (void *)(uintptr_t)ring, &shape);
   histogram_places_sort(&reading->places, &reading->histogram);
-  reading->allowed = units_max(reading);
-  const struct postmortem_room room = {.places = count_places(reading), .threads = 1};
-  int error = postmortem_begin(reading->left, &room);
+  struct postmortem_room room = {.threads = 1};
+  int error = weigh(reading, &room.places);
+  if (!error) error = postmortem_begin(reading->left, &room);
   if (!error) error = add_thread(reading);
   if (!error) error = add_bins(reading);
   if (!error) error = add_rests(reading);

@@ -3,9 +3,10 @@
    it: what is there is read as it stands (agent/ring's readers trust none of it), and the image
    table in it says which file was mapped where, so that nobody has to be asked.
 
-   A histogram counts bins of code: a bin stands for its first byte.  What it could not put into a
-   bin is [unknown] when it lay outside of all code, and [unsampled] when only its time is known.  A
-   recorder's values are the last of each thread, so its profile is of the last moments.
+   A histogram counts bins of code: a bin stands for its first byte, and its records weigh what all
+   do on the average.  What it could not put into a bin is [unknown] when it lay outside of all
+   code, and [unsampled] when only its time is known.  A recorder's values are the last of each
+   thread, so its profile is of the last moments.
 
    The bytes are read and not mapped: the file may be one that somebody still writes, or that a disk
    cannot give back. */
@@ -41,31 +42,53 @@ static struct batch_module module_of(const struct image_table *image, uint32_t i
                                .kind = module->id_len > 0 ? MODULE_ELF : MODULE_PSEUDO};
 }
 
-static int add_pseudo(struct profile *profile, const char *name, uint64_t units, uint64_t unit_ns) {
-  const struct batch_module module = {.path = name, .kind = MODULE_PSEUDO};
-  return units > 0 ? profile_add_leaf(profile, &module, 0, units, units * unit_ns) : 0;
+/* ---- histogram ---- */
+
+/* All that it holds, and what that weighs. */
+static struct histogram_weights weigh(const struct histogram_reader *histogram,
+                                      const struct histogram_totals *totals) {
+  struct histogram_sum all = {totals->outside + totals->saturated + totals->contended,
+                              totals->units};
+  struct histogram_cursor cursor = {0};
+  struct histogram_bin bin;
+  while (histogram_reader_next(histogram, &cursor, &bin)) all.records += bin.count;
+  return histogram_weights_of(all);
 }
 
-/* ---- histogram ---- */
+static int add_bins(struct profile *profile, const struct histogram_reader *histogram,
+                    struct histogram_weights *weights) {
+  struct histogram_cursor cursor = {0};
+  struct histogram_bin bin;
+  int error = 0;
+  while (error == 0 && histogram_reader_next(histogram, &cursor, &bin)) {
+    const struct batch_module module = module_of(&histogram->image, bin.module);
+    uint64_t units = histogram_weights_next(weights, bin.count);
+    error = profile_add_leaf(profile, &module, bin.address, bin.count, units * histogram->unit_ns);
+  }
+  return error;
+}
+
+static int add_pseudo(struct profile *profile, const char *name, uint64_t count,
+                      uint64_t weight_ns) {
+  const struct batch_module module = {.path = name, .kind = MODULE_PSEUDO};
+  return count > 0 ? profile_add_leaf(profile, &module, 0, count, weight_ns) : 0;
+}
 
 static int read_histogram(struct profile *profile, const uint8_t *bytes, uint64_t size,
                           struct image_table *ret_image) {
   static struct histogram_reader histogram; /* an image table is 48 KiB */
-  struct histogram_cursor cursor = {0};
   struct histogram_totals totals;
-  struct histogram_bin bin;
   int error = histogram_reader_open(&histogram, bytes, size, true);
   if (error != 0) return error;
-  while (error == 0 && histogram_reader_next(&histogram, &cursor, &bin)) {
-    const struct batch_module module = module_of(&histogram.image, bin.module);
-    error =
-        profile_add_leaf(profile, &module, bin.address, bin.count, bin.count * histogram.unit_ns);
-  }
   histogram_reader_totals(&histogram, &totals);
-  if (error == 0) error = add_pseudo(profile, "[unknown]", totals.outside, histogram.unit_ns);
-  if (error == 0)
-    error =
-        add_pseudo(profile, "[unsampled]", totals.saturated + totals.contended, histogram.unit_ns);
+  struct histogram_weights weights = weigh(&histogram, &totals);
+  error = add_bins(profile, &histogram, &weights);
+  uint64_t unplaced = totals.saturated + totals.contended;
+  uint64_t unknown_ns = histogram_weights_next(&weights, totals.outside) * histogram.unit_ns;
+  uint64_t unplaced_ns = histogram_weights_next(&weights, unplaced) * histogram.unit_ns;
+  if (error == 0) error = add_pseudo(profile, "[unknown]", totals.outside, unknown_ns);
+  if (error == 0) error = add_pseudo(profile, "[unsampled]", unplaced, unplaced_ns);
+  if (histogram.bin_bytes > HISTOGRAM_BIN_BYTES_DEFAULT) profile->marks |= MARK_COARSE_BINS;
   *ret_image = histogram.image;
   return error;
 }

@@ -56,11 +56,9 @@ uint32_t histogram_books_taken(const struct histogram_books *books, uint32_t bin
   return load(books, bin);
 }
 
-uint64_t histogram_books_sum(const struct histogram_books *books) {
-  uint64_t sum = 0;
-  for (uint32_t i = 0; i < books->bin_count; i++) sum += load(books, i);
-  for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) sum += books->header->taken_rest[i];
-  return sum;
+struct histogram_sum histogram_books_sum(const struct histogram_books *books) {
+  const volatile struct histogram_header *header = books->header;
+  return (struct histogram_sum){header->taken_sum.records, header->taken_sum.units};
 }
 
 void histogram_books_begin(const struct histogram_books *books, uint64_t boottime_ns) {
@@ -69,6 +67,7 @@ void histogram_books_begin(const struct histogram_books *books, uint64_t boottim
   order();
   journal->count = 0;
   journal->boottime_ns = boottime_ns;
+  books->journal->sum = histogram_books_sum(books);
   for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) journal->rest[i] = books->header->taken_rest[i];
 }
 
@@ -89,6 +88,10 @@ void histogram_books_step_back(const struct histogram_books *books) {
 
 void histogram_books_rest(const struct histogram_books *books, unsigned rest, uint64_t count) {
   books->journal->rest[rest] = count;
+}
+
+void histogram_books_sum_up(const struct histogram_books *books, struct histogram_sum sum) {
+  books->journal->sum = sum;
 }
 
 void histogram_books_seal(const struct histogram_books *books, struct histogram_note note) {
@@ -112,6 +115,7 @@ static void apply(const struct histogram_books *books) {
     if (bin < books->bin_count) store(books, bin, journal->steps[i].count);
   }
   for (unsigned i = 0; i < HISTOGRAM_RESTS; i++) books->header->taken_rest[i] = journal->rest[i];
+  books->header->taken_sum = books->journal->sum;
   books->header->taken_boottime_ns = journal->boottime_ns;
 }
 

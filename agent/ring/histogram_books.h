@@ -24,7 +24,7 @@ void histogram_books_open(struct histogram_books *ret, void *ring,
 
 /* What was shipped of counter BIN (below bin_count); of all of them and the rests. */
 uint32_t histogram_books_taken(const struct histogram_books *books, uint32_t bin);
-uint64_t histogram_books_sum(const struct histogram_books *books);
+struct histogram_sum histogram_books_sum(const struct histogram_books *books);
 
 /* Begins a new journal, of counters read at BOOTTIME_NS: nothing in it yet. */
 void histogram_books_begin(const struct histogram_books *books, uint64_t boottime_ns);
@@ -32,6 +32,8 @@ void histogram_books_begin(const struct histogram_books *books, uint64_t boottim
 bool histogram_books_step(const struct histogram_books *books, uint32_t bin, uint32_t count);
 void histogram_books_step_back(const struct histogram_books *books); /* the last one is not */
 void histogram_books_rest(const struct histogram_books *books, unsigned rest, uint64_t count);
+/* All that is going to be shipped then, from the beginning. */
+void histogram_books_sum_up(const struct histogram_books *books, struct histogram_sum sum);
 /* The last word before the batch is spooled: NOTE's batch has what the journal says. */
 void histogram_books_seal(const struct histogram_books *books, struct histogram_note note);
 

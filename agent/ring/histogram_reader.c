@@ -2,7 +2,10 @@
 /* Regions say which bins are whose; the sum of what they claim may not exceed the bins there are,
    so that a table made to waste time costs no more than an honest one.  Counters are read one at a
    time while handlers go on adding: each value is some moment's, and none is lost, because counters
-   only grow. */
+   only grow.
+
+   What records weigh is given out as a running sum: what rounding took from one bin the next one
+   gets, and the last one has the rest. */
 #include "histogram_reader.h"
 #include "histogram_writer.h"
 #include "ring_format.h"
@@ -79,7 +82,40 @@ void histogram_reader_totals(const struct histogram_reader *histogram,
   ret->outside = atomic_load_explicit(&header->outside, memory_order_relaxed);
   ret->saturated = atomic_load_explicit(&header->saturated, memory_order_relaxed);
   ret->contended = atomic_load_explicit(&header->contended, memory_order_relaxed);
-  ret->samples = atomic_load_explicit(&header->samples, memory_order_relaxed);
+  /* Acquire: partner of the handler's release, so that no record is seen before its units. */
+  ret->samples = atomic_load_explicit(&header->samples, memory_order_acquire);
+  ret->units = atomic_load_explicit(&header->units, memory_order_relaxed);
+}
+
+struct histogram_sum histogram_totals_since(const struct histogram_totals *totals,
+                                            struct histogram_sum before) {
+  return (struct histogram_sum){totals->samples > before.records ? totals->samples - before.records
+                                                                 : 0,
+                                totals->units > before.units ? totals->units - before.units : 0};
+}
+
+struct histogram_weights histogram_weights_of(struct histogram_sum all) {
+  if (all.units < all.records) all.units = all.records;
+  return (struct histogram_weights){.all = all};
+}
+
+/* COUNT of ALL's part in OF, none of which is larger than ALL. */
+static uint64_t part(uint64_t of, uint64_t count, uint64_t all) {
+  int shift = all > UINT32_MAX ? 32 - __builtin_clzll(all) : 0; /* the product has to fit */
+  return ((of >> shift) * (count >> shift) / (all >> shift)) << shift;
+}
+
+uint64_t histogram_weights_next(struct histogram_weights *weights, uint64_t records) {
+  const struct histogram_sum *all = &weights->all;
+  uint64_t before = weights->given.units, left = all->records - weights->given.records;
+  if (left == 0) return 0;
+  weights->given.records += records < left ? records : left;
+  if (records < left)
+    weights->given.units = all->units / all->records * weights->given.records +
+                           part(all->units % all->records, weights->given.records, all->records);
+  else
+    weights->given.units = all->units;
+  return weights->given.units - before;
 }
 
 uint32_t histogram_reader_count(const struct histogram_reader *histogram, uint32_t index) {

@@ -15,9 +15,14 @@ struct histogram_reader {
   struct image_table image;               /* a checked copy */
 };
 
-/* In units of weight. */
+/* Records; UNITS are what all of them weigh. */
 struct histogram_totals {
-  uint64_t samples, outside, saturated, contended;
+  uint64_t samples, outside, saturated, contended, units;
+};
+
+/* Units shared out among records. */
+struct histogram_weights {
+  struct histogram_sum all, given;
 };
 
 /* Where an iteration stands; all zero at its start. */
@@ -43,6 +48,15 @@ bool histogram_reader_is_shipped(const struct histogram_reader *histogram);
 
 void histogram_reader_totals(const struct histogram_reader *histogram,
                              struct histogram_totals *ret);
+
+/* What TOTALS are beyond BEFORE; 0 where they are not. */
+struct histogram_sum histogram_totals_since(const struct histogram_totals *totals,
+                                            struct histogram_sum before);
+
+/* Shares ALL.units out among ALL.records, none of which weighs less than one. */
+struct histogram_weights histogram_weights_of(struct histogram_sum all);
+/* The units of the next RECORDS, as the average has it; those of all of them are ALL.units. */
+uint64_t histogram_weights_next(struct histogram_weights *weights, uint64_t records);
 
 /* The next bin that holds something, of mapped and retired regions.  False at the end.  A whole
    iteration looks at no more than bin_count counters. */

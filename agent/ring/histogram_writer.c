@@ -61,8 +61,17 @@ int histogram_writer_init(struct histogram_writer *ret, void *ring, uint64_t siz
   return 0;
 }
 
-static void count(_Atomic uint64_t *counter, uint32_t weight) {
-  atomic_fetch_add_explicit(counter, weight, memory_order_relaxed);
+static void count(_Atomic uint64_t *counter, uint32_t records) {
+  atomic_fetch_add_explicit(counter, records, memory_order_relaxed);
+}
+
+/* Returns the records that WEIGHT is of: 1, or 0 where the handler only tries itself. */
+static uint32_t weigh(struct histogram_header *header, uint32_t weight) {
+  uint32_t records = weight != 0;
+  atomic_fetch_add_explicit(&header->units, weight, memory_order_relaxed);
+  /* Release: whoever sees the record sees its weight as well. */
+  atomic_fetch_add_explicit(&header->samples, records, memory_order_release);
+  return records;
 }
 
 /* The place of PC in the table at this moment, which may be no true one. */
@@ -105,7 +114,7 @@ static enum found find(const struct histogram_writer *histogram, uint64_t pc, ui
   return CHANGING;
 }
 
-static void add(const struct histogram_writer *histogram, uint64_t bin, uint32_t weight) {
+static void add(const struct histogram_writer *histogram, uint64_t bin, uint32_t records) {
   uint64_t at = bin << histogram->counter_shift;
   _Atomic uint32_t *word = (_Atomic uint32_t *)(void *)(histogram->counters + (at & ~3ULL));
   uint32_t shift = 8 * (uint32_t)(at & 3);
@@ -113,37 +122,35 @@ static void add(const struct histogram_writer *histogram, uint64_t bin, uint32_t
   uint32_t max = histogram->counter_max;
   uint32_t old = atomic_load_explicit(word, memory_order_relaxed);
   for (int i = 0; i < COUNTER_TRIES; i++) {
-    uint32_t room = max - (old >> shift & max);
-    uint32_t added = weight < room ? weight : room;
-    if (added != 0 &&
-        !atomic_compare_exchange_weak_explicit(word, &old, old + (added << shift),
-                                               memory_order_relaxed, memory_order_relaxed))
-      continue;
-    if (added != weight) count(&histogram->header->saturated, weight - added);
-    return;
+    if ((old >> shift & max) == max) {
+      count(&histogram->header->saturated, records);
+      return;
+    }
+    if (atomic_compare_exchange_weak_explicit(word, &old, old + (records << shift),
+                                              memory_order_relaxed, memory_order_relaxed))
+      return;
   }
-  count(&histogram->header->contended, weight);
+  count(&histogram->header->contended, records);
 }
 
 void histogram_writer_add(const struct histogram_writer *histogram, uint64_t pc, uint32_t weight,
                           uint32_t *hint) {
   struct histogram_header *header = histogram->header;
   uint64_t bin;
-  count(&header->samples, weight);
+  uint32_t records = weigh(header, weight);
   switch (find(histogram, pc, hint, &bin)) {
   case FOUND:
-    add(histogram, bin, weight);
+    add(histogram, bin, records);
     return;
   case OUTSIDE:
-    count(&header->outside, weight);
+    count(&header->outside, records);
     return;
   case CHANGING:
-    count(&header->contended, weight);
+    count(&header->contended, records);
     return;
   }
 }
 
 void histogram_writer_count_reentry(const struct histogram_writer *histogram, uint32_t weight) {
-  count(&histogram->header->samples, weight);
-  count(&histogram->header->contended, weight);
+  count(&histogram->header->contended, weigh(histogram->header, weight));
 }

@@ -26,8 +26,9 @@ int histogram_header_has_room(const struct histogram_header *header, uint64_t of
    limits or the counters would not lie within SIZE. */
 int histogram_writer_init(struct histogram_writer *ret, void *ring, uint64_t size);
 
-/* Counts WEIGHT at PC: in a bin, or as outside, saturated or contended.  HINT is where
-   this thread's last region was found.  Any number of threads at once.  Signal-safe. */
+/* Counts a record of WEIGHT at PC: in a bin, or as outside, saturated or contended; one of no
+   weight goes the same way and is not counted.  HINT is where this thread's last region was found.
+   Any number of threads at once.  Signal-safe. */
 void histogram_writer_add(const struct histogram_writer *histogram, uint64_t pc, uint32_t weight,
                           uint32_t *hint);
 

@@ -11,6 +11,7 @@
 
 #include "keeper/hold.h"
 #include "perf/perf_exits.h"
+#include "ring/histogram_format.h"
 #include "ring/ring_reader.h"
 
 struct census;
@@ -35,12 +36,13 @@ struct target_turn {
 
 /* What a histogram or recorder keeps, and what of it was taken; times are CLOCK_MONOTONIC. */
 struct target_kept {
-  uint64_t passed_ns;                /* the last look */
-  uint64_t seen_outside, seen_units; /* by that */
-  uint64_t taken_units, waiting;     /* shipped or in the open window; in the open window */
-  uint64_t unshipped_since_ns;       /* CLOCK_BOOTTIME: when nothing was left to ship */
-  bool is_summed, is_waiting;        /* all these are known; there is a journal */
-  bool is_bad, is_shipped;           /* its ring is spoilt; recorder: what it kept was shipped */
+  uint64_t passed_ns;                  /* the last look */
+  uint64_t seen_outside;               /* by that */
+  struct histogram_sum seen;           /* by that */
+  struct histogram_sum taken, waiting; /* shipped or in the open window; in the open window */
+  uint64_t unshipped_since_ns;         /* CLOCK_BOOTTIME: when nothing was left to ship */
+  bool is_summed, is_waiting;          /* all these are known; there is a journal */
+  bool is_bad, is_shipped;             /* its ring is spoilt; recorder: what it kept was shipped */
 };
 
 struct target {

@@ -61,7 +61,7 @@ uint64_t timer_ring_bytes(const struct hold_target *target) {
   return ring_total_bytes(target->slot_count, target->slot_bytes);
 }
 
-/* What a weight of 1 stands for.  A histogram's counters count expiries of the asked rate. */
+/* What a weight of 1 stands for.  A histogram's `units` are expiries of the asked rate. */
 static uint64_t unit_ns(const struct hold_target *target) {
   switch (target->collect) {
   case RING_PC_LR:

@@ -6,8 +6,8 @@
    sample is where the thread is at the tick, not where it was when the time was up.  That is fair
    as long as ticks fall anywhere in the program's bursts, and unfair when the program keeps step
    with the tick; its total is right either way.  The other kinds are of stacks that were cut and of
-   recordings that ended before the program, and of perf events that cannot be changed any more;
-   each has a row of its own.
+   recordings that ended before the program, of perf events that cannot be changed any more, and of
+   histograms whose bins are wider than functions are apart; each has a row of its own.
 
    Services are few and the list is short: it is searched from its start. */
 #include "marks.h"
@@ -42,7 +42,7 @@ int marks_add(struct marks *marks, const char *service, uint32_t bits) {
 
 /* Bits that are said together. */
 static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY, MARK_STACKS_CUT,
-                                 MARK_WENT_ON, MARK_STALE_RATE};
+                                 MARK_WENT_ON, MARK_STALE_RATE, MARK_COARSE_BINS};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int marks_copy(const struct marks *marks, struct arena *arena, const struct view_mark **ret,
@@ -92,6 +92,12 @@ struct mark_text marks_text(uint32_t bits) {
       "threads of the program cannot be given another rate: they are sampled at the one that they "
       "began with, and at one and the same period; shares may be wrong if their work keeps step "
       "with it; the total is right; status says why"};
+  static const struct mark_text coarse = {
+      "coarse_bins", "seen",
+      "counted in bins of more than 16 bytes, as asked or because finer ones would take too much "
+      "memory for so much code: a bin is shown as the function at its first byte, which may be a "
+      "neighbour of the one that ran; modules and the total are right"};
+  if (bits & MARK_COARSE_BINS) return coarse;
   if (bits & MARK_STALE_RATE) return stale;
   if (bits & MARK_STACKS_CUT) return cut;
   if (bits & MARK_WENT_ON) return went_on;

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Counters that the daemon keeps: kill -9 of the worker, twice, and then of the program itself loses
-# nothing, and every expiry that the handler counted is shipped once.  A one-byte counter fills up and says so, and the total is right all the same.  A
-# library that is loaded later has rows of its own.  As this user and as nobody.
+# nothing, and every sample that the handler counted is shipped once, and so is what they weigh.  A one-byte
+# counter fills up and says so, and the total is right all the same.  A library that is loaded later has rows of
+# its own.  Beyond the kernel's tick there are as many samples as by pc-lr, not as many as were asked for, and the
+# intervals are as wide as that makes them.  As this user and as nobody.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -13,10 +15,10 @@ counters() {
 import os, struct
 ring = os.pread(9, 1 << 25, 0)
 at = 4096 + (48 << 10)
-bin_bytes, width, bins, used, counters, taken, samples, outside, saturated, contended = struct.unpack_from("<IIIIQQQQQQ", ring, at)
+bin_bytes, width, bins, used, counters, taken, samples, units, outside, saturated, contended = struct.unpack_from("<IIIIQQQQQQQ", ring, at)
 kind = {1: "B", 2: "H", 4: "I"}[width]
 counted = sum(struct.unpack_from(f"<{used}{kind}", ring, counters))
-print(samples, counted + outside + saturated + contended, saturated, len(ring))
+print(samples, counted + outside + saturated + contended, units, len(ring))
 P
 }
 ring_of_keeper() {
@@ -59,17 +61,19 @@ done
 sleep 2
 kill -9 $program
 wait $program 2>/dev/null
-read -r samples sum saturated bytes < <(counters)
+read -r samples sum units bytes < <(counters)
 [ "$samples" = "$sum" ] || fail "the handler counted $samples, its counters hold $sum"
-[ "$samples" -ge 500 ] || fail "only $samples expiries in seven seconds"
+[ "$units" -ge 500 ] && [ "$samples" -ge 100 ] && [ "$units" -ge "$samples" ] || fail "only $samples samples of $units expiries in seven seconds"
 is_settled() { books_are_closed killed && [ "$(books killed | cut -d' ' -f1)" = "$samples" ]; }
 until_true 20 is_settled || fail "$samples counted, the books say $(books killed)"
 [ -z "$(ls -A "$B/kept" 2>/dev/null)" ] || fail "what was shipped is kept: $(ls "$B/kept")"
 read -r produced stored dropped pending < <(books killed)
 [ "$dropped" = 0 ] || fail "$dropped of $samples were lost with a worker that had not shipped them"
-answered=$(profile '{board="killed"}' | json "d['samples']")
+profile '{board="killed"}' >"$W/killed.json"
+read -r answered weighs < <(json "'%d %.1f' % (d['samples'], d['total'] / 1e9 * 499)" <"$W/killed.json")
 [ "$answered" = "$stored" ] || fail "the answer holds $answered samples of $stored stored"
-say "counted $samples, produced $produced, stored $stored, ring $bytes bytes"
+/usr/bin/python3 -c "import sys; sys.exit(not abs($weighs - $units) <= 1)" || fail "the answer weighs $weighs expiries of $units"
+say "counted $samples samples of $units expiries, produced $produced, stored $stored, which weigh $weighs, ring $bytes bytes"
 exec 9<&-
 
 enroll full
@@ -85,13 +89,32 @@ top = json.load(open(sys.argv[1]))
 spent = sum(map(float, open(sys.argv[2]).read().split()[3:]))
 unsampled = sum(f["self"] for f in top["functions"] if f["name"] == "[unsampled]")
 print(f"  one-byte counters: total {top['total'] / 1e9 / spent:.4f} of the CPU time, {unsampled / top['total']:.2f} of it [unsampled]")
-sys.exit(not (.97 < top["total"] / 1e9 / spent < 1.03 and unsampled > .3 * top["total"]))
+marks = [m["mark"] for m in top["marks"]]
+print(f"  marks of bins of 4096 bytes: {marks}")
+sys.exit(not (.97 < top["total"] / 1e9 / spent < 1.03 and unsampled > .3 * top["total"] and "coarse_bins" in marks))
 P
 
 wait $plugs || fail "plugs ended with $?"
 share=$(profile '{service="plugs"}' | json "sum(f['self'] for f in d['functions'] if f['name'] == 'plugin_burn' and 'libplugin' in f['module']) / 1e9 / $(cat "$W/plugged")")
 /usr/bin/python3 -c "import sys; sys.exit(not .5 < $share < 1.1)" || fail "the library's rows hold $share of its time"
 say "a library loaded later: $share of its time under its own name"
+
+# Four expiries of 997 Hz are one signal where CONFIG_HZ is 250, and one sample.
+enroll beyond
+for collect in histogram pc-lr; do
+  run --service "$collect" --sampler timer --collect $collect --hz 997 -- "$targets/truth" 4 >"$W/$collect.truth" || fail "truth under $collect ended with $?"
+  profile "{service=\"$collect\"}" >"$W/$collect.json" || fail "no answer for $collect"
+  truth_told "$collect" "$W/$collect.json" "$W/$collect.truth" .03 .02 .9 || fail "$collect is off beyond the tick"
+done
+/usr/bin/python3 - "$W/histogram.json" "$W/pc-lr.json" <<'P' || fail "beyond the tick a histogram's samples are not those of pc-lr"
+import json, sys
+rates, widths = [], []
+for top in (json.load(open(name)) for name in sys.argv[1:]):
+    rates.append(top["samples"] / (top["total"] / 1e9))
+    widths.append(max(f["self_ci"][1] - f["self_ci"][0] for f in top["functions"]))
+print("  997 Hz asked: %.1f samples a second by histogram, %.1f by pc-lr; widest interval %.3f and %.3f" % (*rates, *widths))
+sys.exit(not (abs(rates[0] / rates[1] - 1) < .15 and abs(widths[0] / widths[1] - 1) < .15))
+P
 
 # What it takes by default: nothing to pass or fail.
 run --collect histogram -- /usr/bin/python3 -c 'import time; time.sleep(1.5)' &

@@ -44,11 +44,12 @@ static void make_counts(const struct histogram_shape *shape) {
   struct histogram_books books;
   uint32_t hint = 0;
   if (ring_writer_init(&target, &terms, ring, size) != 0) abort();
-  for (uint64_t pc = text - 64; pc < text + TEXT_BYTES; pc += 96)
+  for (uint64_t pc = text - 64; pc < text + TEXT_BYTES; pc += 48)
     histogram_writer_add(&target.histogram, pc, 3, &hint);
   histogram_books_open(&books, ring, shape);
   histogram_books_begin(&books, 1000);
-  for (uint32_t bin = 0; bin < shape->bin_count; bin += 4) histogram_books_step(&books, bin, 2);
+  for (uint32_t bin = 0; bin < shape->bin_count; bin += 4) histogram_books_step(&books, bin, 1);
+  histogram_books_sum_up(&books, (struct histogram_sum){9, 27});
   histogram_books_rest(&books, 0, 1);
   histogram_books_seal(&books, (struct histogram_note){9, 3});
 }

@@ -224,7 +224,11 @@ static void scribble_tables(uint8_t *ring, size_t size, unsigned collect) {
   for (unsigned i = 0; i < 1000; i++)
     ring[HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES + noise() % (size - 61440)] = (uint8_t)noise();
   header->outside = noise() % 2 ? header->outside + 1 : bad_length();
+  header->samples = noise() % 16 ? noise() % 8192 : bad_length();
+  header->units = noise() % 16 ? header->samples + noise() % 1024 : bad_length();
   if (noise() % 16 == 0) header->taken_rest[noise() % HISTOGRAM_RESTS] = bad_length();
+  if (noise() % 16 == 0) header->taken_sum.records = bad_length();
+  if (noise() % 16 == 0) header->taken_sum.units = bad_length();
   if (noise() % 16 == 0) header->taken_boottime_ns = bad_length();
   if (noise() % 256 == 0) header->counters_offset = bad_length();
 }

@@ -52,7 +52,7 @@ static void count(uint32_t weight, unsigned spread) {
 
 /* Slower than what the daemon believes of two CPUs. */
 static void count_calmly(void) {
-  for (unsigned i = 0; i < 8; i++) count(1, 800);
+  for (unsigned i = 0; i < 8; i++) count(1 + i % 3, 800);
   usleep(10);
 }
 
@@ -66,18 +66,25 @@ static void tell_nothing(void *context, uint32_t id, struct window_told *ret) {
 }
 
 /* Of modules named NAME; NULL: of files. */
-static uint64_t records_in(struct window *window, const char *name) {
+static struct histogram_sum sum_in(struct window *window, const char *name) {
   struct batch batch;
-  uint64_t sum = 0;
+  struct histogram_sum sum = {0, 0};
   assert_int_equal(window_batch(window, tell_nothing, NULL, &batch), 0);
   for (uint32_t i = 0; i < batch.sample_count; i++) {
     const struct batch_module *m = &batch.modules[batch.nodes[batch.samples[i].node].module];
     bool is_wanted = name == NULL ? m->kind == MODULE_ELF : strcmp(m->path, name) == 0;
-    if (is_wanted) sum += batch.samples[i].count;
-    assert_int_equal(batch.samples[i].weight, batch.samples[i].count * KEPT_UNIT_NS);
+    if (is_wanted) sum.records += batch.samples[i].count;
+    if (is_wanted) sum.units += batch.samples[i].weight / KEPT_UNIT_NS;
+    assert_true(batch.samples[i].weight >= batch.samples[i].count * KEPT_UNIT_NS);
+    assert_int_equal(batch.samples[i].weight % KEPT_UNIT_NS, 0);
     assert_int_equal(batch.samples[i].type, m->kind == MODULE_ELF ? SAMPLE_CPU_LR : SAMPLE_CPU);
   }
   return sum;
+}
+
+static void assert_sum(struct histogram_sum sum, uint64_t records, uint64_t units) {
+  assert_int_equal(sum.records, records);
+  assert_int_equal(sum.units, units);
 }
 
 static void each_step_is_shipped_once_and_has_its_place(void **state) {
@@ -86,20 +93,63 @@ static void each_step_is_shipped_once_and_has_its_place(void **state) {
   kept_open(&p);
   kept_begin(&p);
   for (unsigned i = 0; i < 100; i++) count(3, 20);
-  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 300);
-  assert_int_equal(records_in(p.window, NULL), 300);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 100);
+  assert_sum(sum_in(p.window, NULL), 100, 300);
   assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
   kept_assert_books(0); /* what waits is in the counters yet */
   assert_int_equal(shipper_close_window(&p.shipper, false), 0);
-  kept_assert_books(300);
+  kept_assert_books(100);
   count(7, 1);
-  assert_int_equal(drain_run_whole(&p.drain), 7);
-  assert_int_equal(records_in(p.window, NULL), 7);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_sum(sum_in(p.window, NULL), 1, 7);
   assert_int_equal(shipper_close_window(&p.shipper, false), 0);
-  kept_assert_books(307);
-  assert_int_equal(p.target->records, 307);
+  kept_assert_books(101);
+  assert_int_equal(p.target->records, 101);
+  assert_int_equal(p.target->weight_ns, 307 * KEPT_UNIT_NS);
   kept_close(&p);
-  assert_int_equal(kept_spooled(), 307);
+  assert_int_equal(kept_spooled(), 101);
+}
+
+/* Two places, sampled alike, of which the one was met by merged expiries more often. */
+static void records_of_one_pass_weigh_what_they_do_on_the_average(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  uint32_t hint = 0;
+  kept_open(&p);
+  kept_begin(&p);
+  for (unsigned i = 0; i < 3; i++) count(4, 1);
+  for (unsigned i = 0; i < 3; i++) histogram_writer_add(&writer, 8, 2, &hint);
+  assert_int_equal(drain_run_whole(&p.drain), 6);
+  assert_sum(sum_in(p.window, NULL), 3, 9);
+  assert_sum(sum_in(p.window, "[unknown]"), 3, 9);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  count(2, 1); /* the next pass has an average of its own */
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_sum(sum_in(p.window, NULL), 1, 2);
+  kept_close(&p);
+}
+
+/* A handler that was interrupted between the word for all and its counter. */
+static void what_is_not_in_its_counter_yet_weighs_when_it_is(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  count(5, 1);
+  atomic_fetch_add(&header()->units, 5);
+  atomic_fetch_add(&header()->samples, 1);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_sum(sum_in(p.window, NULL), 1, 5);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  atomic_fetch_add(&header()->contended, 1);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_sum(sum_in(p.window, "[unsampled]"), 1, 5);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  /* And one that has come to its counter before we know what it weighs. */
+  uint32_t *counters = (uint32_t *)(void *)(ring + header()->counters_offset);
+  counters[0]++;
+  assert_int_equal(drain_run_whole(&p.drain), 0);
+  kept_close(&p);
 }
 
 static void counters_are_read_when_a_window_closes_and_seen_before(void **state) {
@@ -127,7 +177,7 @@ static void what_the_spool_refuses_stays_in_the_counters(void **state) {
   kept_open(&p);
   kept_begin(&p);
   count(5, 1);
-  assert_int_equal(drain_run_whole(&p.drain), 5);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
   struct spool *spool = p.shipper.spool;
   struct profile_file none = {.fd = -1};
   p.shipper.file = &none;
@@ -135,27 +185,36 @@ static void what_the_spool_refuses_stays_in_the_counters(void **state) {
   kept_assert_books(0);
   p.shipper.file = NULL;
   p.shipper.spool = spool;
-  assert_int_equal(drain_run_whole(&p.drain), 5);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_sum(sum_in(p.window, NULL), 1, 5);
   assert_int_equal(shipper_close_window(&p.shipper, false), 0);
-  kept_assert_books(5);
+  kept_assert_books(1);
   kept_close(&p);
 }
 
 static void more_counters_than_a_journal_holds_take_more_batches(void **state) {
   (void)state;
   struct kept_pipeline p;
-  uint64_t shipped = 0, more;
+  uint64_t shipped = 0, units = 0, more;
   kept_open(&p);
   kept_begin(&p);
   uint32_t *counters = (uint32_t *)(void *)(ring + header()->counters_offset);
   header()->bins_used = header()->bin_count;
-  for (uint32_t i = 0; i < HISTOGRAM_STEPS_MAX + 100U; i++) counters[i] = 2;
+  enum { BINS = HISTOGRAM_STEPS_MAX + 100 };
+  for (uint32_t i = 0; i < BINS; i++) counters[i] = 2;
+  atomic_store(&header()->units, 3 * BINS + 1);
+  atomic_store(&header()->samples, 2 * BINS);
   while ((more = drain_run_whole(&p.drain)) > 0) {
     assert_true(more <= 2 * HISTOGRAM_STEPS_MAX);
+    struct histogram_sum sum = sum_in(p.window, "[unknown]"), rest = sum_in(p.window, NULL);
+    assert_in_range(sum.units + rest.units, more + more / 2, more + more / 2 + 1);
+    units += sum.units + rest.units;
     assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+    assert_sum(header()->taken_sum, shipped + more, units);
     shipped += more;
   }
-  assert_int_equal(shipped, 2 * (HISTOGRAM_STEPS_MAX + 100));
+  assert_int_equal(shipped, 2 * BINS);
+  assert_int_equal(units, 3 * BINS + 1);
   kept_assert_books(shipped);
   kept_close(&p);
 }
@@ -166,17 +225,20 @@ static void what_has_no_counter_is_in_the_total_all_the_same(void **state) {
   uint32_t hint = 0;
   kept_open(&p);
   kept_begin(&p);
-  histogram_writer_add(&writer, 8, 5, &hint); /* no code there */
-  count(300, 1);                              /* 255 fit */
+  histogram_writer_add(&writer, 8, 5, &hint);     /* no code there */
+  for (unsigned i = 0; i < 300; i++) count(1, 1); /* 255 fit */
   histogram_writer_count_reentry(&writer, 2);
-  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 307);
+  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 302);
   char why[200];
   histogram_drain_explain(p.target, why, sizeof why);
-  assert_string_equal(why, "45 of 307 samples found their counter of 1 bytes full");
-  assert_int_equal(atomic_load(&header()->samples), 307);
-  assert_int_equal(records_in(p.window, NULL), 255);
-  assert_int_equal(records_in(p.window, "[unknown]"), 5);
-  assert_int_equal(records_in(p.window, "[unsampled]"), 47);
+  assert_string_equal(why, "45 of 302 samples found their counter of 1 bytes full");
+  assert_int_equal(atomic_load(&header()->samples), 302);
+  struct histogram_sum placed = sum_in(p.window, NULL), unknown = sum_in(p.window, "[unknown]"),
+                       unsampled = sum_in(p.window, "[unsampled]");
+  assert_int_equal(placed.records, 255);
+  assert_int_equal(unknown.records, 1);
+  assert_int_equal(unsampled.records, 46);
+  assert_int_equal(placed.units + unknown.units + unsampled.units, 5 + 300 + 2);
   kept_close(&p);
 }
 
@@ -187,12 +249,44 @@ static void counts_that_no_cpu_can_have_made_are_one_bad_record(void **state) {
   kept_begin(&p);
   p.target->held.unit_ns = 1000000000; /* a second each: this program is not that old */
   atomic_fetch_add(&header()->outside, 1ULL << 60);
-  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
-  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
-  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
-  assert_int_equal(window_records(p.window), 0);
-  assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 0);
-  assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
+  for (unsigned i = 0; i < 3; i++) {
+    count(1, 1);
+    assert_int_equal(histogram_drain_run(&p.drain, p.target, true), 1);
+    assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+    assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
+  }
+  kept_assert_books(4);
+  kept_close(&p);
+}
+
+static void assert_refused_once(struct kept_pipeline *p) {
+  for (unsigned i = 0; i < 3; i++) {
+    assert_int_equal(histogram_drain_run(&p->drain, p->target, true), 0);
+    assert_int_equal(shipper_close_window(&p->shipper, false), 0);
+    assert_int_equal(counter_page_books(kept.page)->dropped[LOSS_BAD_RECORD], 1);
+    assert_int_equal(p->target->weight_ns, 0);
+  }
+}
+
+static void weight_that_no_cpu_can_have_spent_is_one_bad_record(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  count(1, 1);
+  atomic_fetch_add(&header()->units, 1ULL << 60);
+  assert_refused_once(&p);
+  kept_close(&p);
+}
+
+static void more_records_than_units_are_one_bad_record(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  kept_open(&p);
+  kept_begin(&p);
+  count(3, 1);
+  atomic_fetch_add(&header()->samples, 5);
+  assert_refused_once(&p);
   kept_close(&p);
 }
 
@@ -218,7 +312,8 @@ static void a_batch_that_was_spooled_is_taken_by_the_next_worker(void **state) {
     count(4, 1);
     /* The worker dies with the batch announced: spooled in the second round only. */
     uint64_t since_ns = UINT64_MAX, seq = atomic_load(&kept.page->next_seq);
-    assert_int_equal(drain_run_whole(&p.drain), round == 0 ? 4 : 8);
+    assert_int_equal(drain_run_whole(&p.drain), round + 1);
+    assert_sum(sum_in(p.window, NULL), round + 1, 4 * (round + 1));
     histogram_drain_seal(&p.drain, (struct histogram_note){99, seq}, &since_ns);
     if (round == 1) {
       const struct spool_item item = {.run = 99, .seq = seq, .zstd = span_of("x", 1)};
@@ -229,6 +324,10 @@ static void a_batch_that_was_spooled_is_taken_by_the_next_worker(void **state) {
   }
   assert_int_equal(drain_run_whole(&p.drain), 0);
   kept_assert_books(0);
+  assert_int_equal(shipper_close_window(&p.shipper, false), 0);
+  count(9, 1);
+  assert_int_equal(drain_run_whole(&p.drain), 1);
+  assert_sum(sum_in(p.window, NULL), 1, 9);
   kept_close(&p);
 }
 
@@ -269,6 +368,7 @@ static void kill_nine_at_any_moment_counts_each_step_once(void **state) {
                 (unsigned long long)books->shipped,
                 (unsigned long long)books->dropped[LOSS_WORKER_KILLED]);
   kept_assert_books(atomic_load(&header()->samples));
+  assert_sum(header()->taken_sum, atomic_load(&header()->samples), atomic_load(&header()->units));
   assert_int_equal(loss_total(books), 0);
   uint64_t shipped = books->shipped;
   kept_close(&p);
@@ -279,10 +379,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(each_step_is_shipped_once_and_has_its_place),
+      TEST(records_of_one_pass_weigh_what_they_do_on_the_average),
+      TEST(what_is_not_in_its_counter_yet_weighs_when_it_is),
       TEST(counters_are_read_when_a_window_closes_and_seen_before),
       cmocka_unit_test_setup_teardown(what_has_no_counter_is_in_the_total_all_the_same, make_narrow,
                                       unmake),
       TEST(counts_that_no_cpu_can_have_made_are_one_bad_record),
+      TEST(weight_that_no_cpu_can_have_spent_is_one_bad_record),
+      TEST(more_records_than_units_are_one_bad_record),
       TEST(spoilt_headers_cost_one_bad_record_and_nothing_else),
       TEST(what_the_spool_refuses_stays_in_the_counters),
       TEST(more_counters_than_a_journal_holds_take_more_batches),

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { LEFT_RUN = 5, RUN = 99 /* the fixture's */, OTHERS = 7 };
+enum { LEFT_RUN = 5, RUN = 99 /* the fixture's */, OTHERS = 7, WEIGHT = 3 };
 
 static uint8_t *ring;
 static size_t ring_bytes;
@@ -36,9 +36,10 @@ static int unmake(void **state) {
   return kept_unmake(state);
 }
 
-static void count(uint32_t weight) {
+static void count(unsigned records) {
   static uint32_t hint;
-  histogram_writer_add(&writer, (uint64_t)(uintptr_t)&kept_open, weight, &hint);
+  for (unsigned i = 0; i < records; i++)
+    histogram_writer_add(&writer, (uint64_t)(uintptr_t)&kept_open, WEIGHT, &hint);
 }
 
 static void print_path(char path[160], const char *boot) {
@@ -112,11 +113,12 @@ static void only_what_was_not_shipped_is_read(void **state) {
   image_stamp(p.target);
   arena_init(&arena, POSTMORTEM_ARENA_BYTES);
   assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), 0);
-  assert_int_equal(batch_record_count(&batch), 34);
+  assert_int_equal(batch_record_count(&batch), 31);
   assert_int_equal(batch.sample_count, 2);
   assert_int_equal(batch.samples[0].type, SAMPLE_CPU_LR);
   assert_int_equal(batch.samples[0].count, 30);
-  assert_int_equal(batch.samples[0].weight, 30 * KEPT_UNIT_NS);
+  assert_int_equal(batch.samples[0].weight, 30 * WEIGHT * KEPT_UNIT_NS);
+  assert_int_equal(batch.samples[1].weight, 4 * KEPT_UNIT_NS);
   const struct batch_node *rest = &batch.nodes[batch.samples[1].node];
   assert_string_equal(batch.modules[rest->module].path, "[unsampled]");
   assert_string_equal(batch.targets[0].service, "kept");
@@ -140,6 +142,12 @@ static void what_makes_no_sense_is_refused(void **state) {
   atomic_store(&header->outside, 1ULL << 62); /* more than all CPUs there ever were */
   assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), -EBADMSG);
   atomic_store(&header->outside, 0);
+  atomic_store(&header->units, 1ULL << 62);
+  assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), -EBADMSG);
+  atomic_store(&header->units, 0); /* of another moment than the counters */
+  assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), 0);
+  assert_int_equal(batch.samples[0].count, 5);
+  assert_int_equal(batch.samples[0].weight, 5 * KEPT_UNIT_NS);
   header->taken_offset = 0; /* nobody ships it */
   assert_int_equal(postmortem_read(ring, ring_bytes, &arena, &batch), -EBADMSG);
   arena_fini(&arena);
@@ -223,6 +231,27 @@ static void a_journal_whose_batch_was_spooled_is_not_shipped_again(void **state)
   kept_close(&p);
 }
 
+static void what_was_shipped_takes_its_weight_along(void **state) {
+  (void)state;
+  struct kept_pipeline p;
+  struct kept_batch got;
+  char boot[33];
+  this_boot(boot);
+  kept_open(&p);
+  leave_announced(&p, boot, true);
+  kept_ship_settle(&p.shipper, kept.dir);
+  kept_ship_left(&p.shipper, kept.dir);
+  kept_take_batch(&p, &got); /* the others */
+  spool_ack(p.spool, got.item.run, got.item.seq);
+  kept_batch_fini(&got);
+  kept_take_batch(&p, &got);
+  assert_int_equal(got.batch.sample_count, 1);
+  assert_int_equal(got.batch.samples[0].count, 2);
+  assert_int_equal(got.batch.samples[0].weight, 2 * WEIGHT * KEPT_UNIT_NS);
+  kept_batch_fini(&got);
+  kept_close(&p);
+}
+
 /* Nobody knows any more whether that batch was sent before the machine went down. */
 static void of_another_boot_what_was_announced_is_not_shipped_again(void **state) {
   (void)state;
@@ -261,6 +290,7 @@ int main(void) {
       TEST(a_number_that_was_announced_in_vain_may_be_another_batchs),
       TEST(a_journal_without_its_batch_is_shipped_with_the_rest),
       TEST(a_journal_whose_batch_was_spooled_is_not_shipped_again),
+      TEST(what_was_shipped_takes_its_weight_along),
       TEST(of_another_boot_what_was_announced_is_not_shipped_again),
       TEST(what_cannot_be_read_is_one_bad_record_and_goes),
   };

@@ -12,11 +12,11 @@
 
 static const uint64_t text = 0x400000;
 
-/* Makes a histogram with 5 units at TEXT + 0x20, 7 at TEXT + 0x100 and 3 outside of all code.
-   Returns its descriptor. */
-static int make_histogram(void) {
+/* Makes a histogram with 5 records at TEXT + 0x20, 7 at TEXT + 0x100 and 3 outside of all code,
+   which weigh 4 units each.  Returns its descriptor. */
+static int make_histogram(uint32_t bin_bytes) {
   struct ring_terms terms = {.period_ns = 10000000, .signal = 61};
-  struct histogram_shape shape = {.bin_bytes = 16, .counter_bytes = 4};
+  struct histogram_shape shape = {.bin_bytes = bin_bytes, .counter_bytes = 4};
   struct ring_writer target;
   uint32_t hint = 0;
   assert_int_equal(histogram_shape_fit(&shape, 4096, 1), 0);
@@ -36,9 +36,12 @@ static int make_histogram(void) {
   table->regions[0] = (struct image_region){text, text + 4096, 0x1000, 0, 0};
   image_table_end(table);
   assert_int_equal(ring_writer_init(&target, &terms, base, size), 0);
-  histogram_writer_add(&target.histogram, text + 0x20, 5, &hint);
-  histogram_writer_add(&target.histogram, text + 0x100, 7, &hint);
-  histogram_writer_add(&target.histogram, 0x10, 3, &hint);
+  for (int i = 0; i < 15; i++)
+    histogram_writer_add(&target.histogram,
+                         i < 5    ? text + 0x20
+                         : i < 12 ? text + 0x100
+                                  : 0x10,
+                         4, &hint);
   int fd = memfd_create("histogram", MFD_CLOEXEC);
   assert_int_equal(write(fd, base, size), size);
   free(base);
@@ -49,27 +52,43 @@ static void a_histogram_is_a_profile(void **state) {
   struct profile profile;
   struct profile_damage damage;
   char why[PROFILE_READER_WHY_BYTES] = "";
-  int fd = make_histogram();
+  int fd = make_histogram(16);
   (void)state;
   assert_int_equal(profile_init(&profile), 0);
   assert_int_equal(profile_reader_read_fd(fd, &profile, &damage, why), 0);
   assert_int_equal(profile.count, 15);
-  assert_int_equal(profile.weight, 150000000);
+  assert_int_equal(profile.weight, 4 * 150000000);
   assert_int_equal(profile.frame_count, 3);
   assert_int_equal(profile.frames[0].address, 0x1020);
   assert_int_equal(profile.frames[0].count, 5);
+  assert_int_equal(profile.frames[0].weight, 4 * 50000000);
   assert_int_equal(profile.frames[1].address, 0x1100);
   assert_string_equal(profile.modules[profile.frames[2].module].path, "[unknown]");
   assert_int_equal(profile.frames[2].count, 3);
   assert_string_equal(profile.service, "tool");
   assert_int_equal(profile.main_module, 0);
   assert_int_equal(profile.end_walltime_ns, 2000);
+  assert_int_equal(profile.marks, 0);
+  profile_fini(&profile);
+  close(fd);
+}
+
+static void bins_that_may_hold_several_functions_are_marked(void **state) {
+  struct profile profile;
+  struct profile_damage damage;
+  char why[PROFILE_READER_WHY_BYTES] = "";
+  int fd = make_histogram(64);
+  (void)state;
+  assert_int_equal(profile_init(&profile), 0);
+  assert_int_equal(profile_reader_read_fd(fd, &profile, &damage, why), 0);
+  assert_int_equal(profile.marks, MARK_COARSE_BINS);
+  assert_int_equal(profile.frames[0].address, 0x1000);
   profile_fini(&profile);
   close(fd);
 }
 
 static void a_ring_cut_short_anywhere_is_refused_or_read(void **state) {
-  int fd = make_histogram();
+  int fd = make_histogram(16);
   (void)state;
   for (off_t size = lseek(fd, 0, SEEK_END); size > 4; size = size * 7 / 8) {
     struct profile profile;
@@ -84,12 +103,12 @@ static void a_ring_cut_short_anywhere_is_refused_or_read(void **state) {
   close(fd);
 }
 
-static void a_ring_of_a_later_version_says_so(void **state) {
+static void a_ring_of_another_version_says_so(void **state) {
   struct profile profile;
   struct profile_damage damage;
   char why[PROFILE_READER_WHY_BYTES] = "";
   uint32_t version = RING_VERSION + 1;
-  int fd = make_histogram();
+  int fd = make_histogram(16);
   (void)state;
   assert_int_equal(pwrite(fd, &version, sizeof version, offsetof(struct ring_header, version)), 4);
   assert_int_equal(profile_init(&profile), 0);
@@ -102,8 +121,9 @@ static void a_ring_of_a_later_version_says_so(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_histogram_is_a_profile),
+      cmocka_unit_test(bins_that_may_hold_several_functions_are_marked),
       cmocka_unit_test(a_ring_cut_short_anywhere_is_refused_or_read),
-      cmocka_unit_test(a_ring_of_a_later_version_says_so),
+      cmocka_unit_test(a_ring_of_another_version_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,10 @@ static void add(uint64_t pc, uint32_t weight) {
   histogram_writer_add(&f.target.histogram, pc, weight, &f.hint);
 }
 
+static struct histogram_header *header(void) {
+  return (struct histogram_header *)(void *)(f.base + HISTOGRAM_OFFSET);
+}
+
 static int open_it(void) {
   return histogram_reader_open(&f.reader, f.base, f.size, false);
 }
@@ -97,18 +101,53 @@ static void a_pc_is_found_again_in_its_bin(void **state) {
   (void)state;
   struct histogram_bin bin = {0};
   add(text + 0x123, 3);
-  assert_int_equal(sum(&bin), 3);
+  assert_int_equal(sum(&bin), 1);
   assert_int_equal(bin.module, 0);
   assert_int_equal(bin.address, 0x1120);
   assert_int_equal(bin.bytes, 16);
   add(library + 3999, 2);
-  assert_int_equal(sum(&bin), 5);
+  assert_int_equal(sum(&bin), 2);
   assert_int_equal(bin.module, 1);
   assert_int_equal(bin.address, 0x26000 + 3984);
   add(text + 0x12f, 1);
   add(text + 0x130, 1);
-  assert_int_equal(histogram_reader_count(&f.reader, 0x12), 4);
+  assert_int_equal(histogram_reader_count(&f.reader, 0x12), 2);
   assert_int_equal(histogram_reader_count(&f.reader, 0x13), 1);
+}
+
+static void a_sample_is_one_record_whatever_it_weighs(void **state) {
+  (void)state;
+  add(text, 4);
+  add(0, 3);
+  add(text, 0); /* the handler tries itself */
+  histogram_writer_count_reentry(&f.target.histogram, 5);
+  struct histogram_totals seen = totals();
+  assert_int_equal(seen.samples, 3);
+  assert_int_equal(seen.units, 12);
+  assert_int_equal(sum(NULL), 1);
+  assert_int_equal(seen.outside, 1);
+  assert_int_equal(seen.contended, 1);
+}
+
+/* One unit each at the least, and all of them together. */
+static void units_are_shared_out_to_the_last(void **state) {
+  (void)state;
+  static const struct histogram_sum sums[] = {
+      {1, 1}, {1, 9}, {3, 10}, {1000, 1000}, {1000, 3999}, {7ULL << 33, 29ULL << 33}};
+  for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++) {
+    struct histogram_weights weights = histogram_weights_of(sums[i]);
+    uint64_t units = 0, step = sums[i].records / 300 + 1, average = sums[i].units / sums[i].records;
+    for (uint64_t taken = 0; taken < sums[i].records; taken += step) {
+      uint64_t left = sums[i].records - taken, count = left < step ? left : step;
+      uint64_t more = histogram_weights_next(&weights, step);
+      assert_in_range(more, count * average, count * (average + 1) + 16);
+      units += more;
+    }
+    assert_int_equal(units, sums[i].units);
+    assert_int_equal(histogram_weights_next(&weights, 1), 0);
+  }
+  struct histogram_weights poor = histogram_weights_of((struct histogram_sum){9, 2});
+  assert_int_equal(histogram_weights_next(&poor, 9), 9);
 }
 
 static void what_lies_in_no_region_is_outside(void **state) {
@@ -127,10 +166,11 @@ static void every_width_saturates_and_says_so(void **state) {
   for (uint32_t width = 1; width <= 4; width *= 2) {
     make(16, width, false);
     uint64_t max = UINT32_MAX >> (32 - 8 * width);
-    for (uint32_t i = 0; i < 4; i++) add(text + i * 16, i + 1);
-    add(text + 16, (uint32_t)max - 5);
-    add(text + 16, 5);
-    add(text + 16, 7);
+    uint64_t nearly = max - 2;
+    memcpy(f.base + header()->counters_offset + width, &nearly, width); /* the second */
+    for (uint32_t i = 0; i < 4; i++)
+      for (uint32_t times = 0; times <= i; times++) add(text + i * 16, 5);
+    for (unsigned i = 0; i < 9; i++) add(text + 16, 5);
     assert_int_equal(open_it(), 0);
     assert_int_equal(histogram_reader_count(&f.reader, 0), 1);
     assert_int_equal(histogram_reader_count(&f.reader, 1), max);
@@ -138,7 +178,8 @@ static void every_width_saturates_and_says_so(void **state) {
     assert_int_equal(histogram_reader_count(&f.reader, 3), 4);
     struct histogram_totals seen = totals();
     assert_int_equal(seen.saturated, 9);
-    assert_int_equal(seen.samples, sum(NULL) + seen.saturated);
+    assert_int_equal(seen.samples, sum(NULL) - nearly + seen.saturated);
+    assert_int_equal(seen.units, 5 * seen.samples);
   }
 }
 
@@ -148,10 +189,11 @@ static void a_table_that_is_being_changed_is_done_without(void **state) {
   add(text, 2);
   image_table_end(image_table_of(f.base));
   struct histogram_totals seen = totals();
-  assert_int_equal(seen.contended, 2);
+  assert_int_equal(seen.contended, 1);
   add(text, 1);
   assert_int_equal(sum(NULL), 1);
-  assert_int_equal(totals().samples, 3);
+  assert_int_equal(totals().samples, 2);
+  assert_int_equal(totals().units, 3);
 }
 
 static void a_writer_killed_within_a_change_is_mended_by_the_next(void **state) {
@@ -170,7 +212,7 @@ static void *add_many(void *nothing) {
   uint32_t hint = 0;
   for (uint32_t i = 0; i < ADDS; i++) {
     histogram_writer_add(&f.target.histogram, text + i % 64, 1, &hint);
-    histogram_writer_add(&f.target.histogram, library + i % 64, 1, &hint);
+    histogram_writer_add(&f.target.histogram, library + i % 64, 3, &hint);
   }
   return NULL;
 }
@@ -185,6 +227,7 @@ static void threads_lose_nothing_between_them(void **state) {
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     struct histogram_totals seen = totals();
     assert_int_equal(seen.samples, 2 * THREADS * ADDS);
+    assert_int_equal(seen.units, 2 * seen.samples);
     assert_int_equal(sum(NULL) + seen.saturated + seen.contended, seen.samples);
     assert_int_equal(seen.outside, 0);
   }
@@ -201,7 +244,7 @@ static void what_a_retired_region_counted_is_still_read(void **state) {
   image_table_end(table);
   add(library, 1);
   assert_int_equal(totals().outside, 1);
-  assert_int_equal(sum(&bin), 7);
+  assert_int_equal(sum(&bin), 1);
   assert_int_equal(bin.module, 1);
 }
 
@@ -227,10 +270,6 @@ static void no_table_moves_a_store_out_of_the_counters(void **state) {
   then->region_count = table->region_count;
   memcpy(then->regions, table->regions, sizeof table->regions);
   assert_memory_equal(head, f.base, sizeof head);
-}
-
-static struct histogram_header *header(void) {
-  return (struct histogram_header *)(void *)(f.base + HISTOGRAM_OFFSET);
 }
 
 #define REFUSED(field, value)                                                        \
@@ -323,6 +362,8 @@ static void a_large_program_gets_coarser_bins(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_pc_is_found_again_in_its_bin),
+      CLAIM(a_sample_is_one_record_whatever_it_weighs),
+      CLAIM(units_are_shared_out_to_the_last),
       CLAIM(what_lies_in_no_region_is_outside),
       CLAIM(every_width_saturates_and_says_so),
       CLAIM(a_table_that_is_being_changed_is_done_without),
