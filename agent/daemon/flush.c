@@ -18,6 +18,7 @@
 #include "worker.h"
 
 #include "common/clock.h"
+#include "proc/proc_stat.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,25 +58,19 @@ static bool is_permitted(struct worker *worker, const struct intake_packet *pack
 static bool is_believable(struct worker *worker, const struct intake_request *request) {
   const struct target *target = targets_find_pid(&worker->targets, request->pid);
   const struct worker_note *note = run_note_find_pid(worker, request->pid);
-  uint64_t most = 0;
-  if (request->user_ns == 0 && request->system_ns == 0) return true;
-  if (target != NULL) most = target_cpu_ns_max(target);
-  if (note != NULL) most = target_cpu_ns_within(clock_monotonic_ns() - note->begun_ns);
   if (target == NULL && note == NULL) return true; /* an account that is not known: not read */
+  uint64_t most = note != NULL ? target_cpu_ns_within(clock_monotonic_ns() - note->begun_ns)
+                               : target_cpu_ns_max(target);
   return request->user_ns <= most && request->system_ns <= most - request->user_ns;
-}
-
-static bool has_ended(const struct target *target) {
-  struct proc_stat stat;
-  return proc_stat_read(target->held.pid, &stat) < 0 || proc_stat_is_over(&stat) ||
-         stat.start_ticks != target->held.start_ticks;
 }
 
 /* True when PID, which is told to have ended, has, and for the first time. */
 static bool is_news(struct worker *worker, pid_t pid) {
   const struct target *target = targets_find_pid(&worker->targets, pid);
   struct worker_note *note = run_note_find_pid(worker, pid);
-  if (note == NULL) return target != NULL && !target->is_flushed && has_ended(target);
+  if (note == NULL)
+    return target != NULL && !target->is_flushed &&
+           !proc_lives(target->held.pid, target->held.start_ticks);
   if (note->is_flushed || run_note_does_run(note)) return false;
   return note->is_flushed = true;
 }

@@ -18,12 +18,6 @@
 enum { SEEN_PART = 4 };
 #define ENOUGH_CPU_NS (300 * NS_PER_MS)
 
-static bool is_alive(const struct target *target) {
-  struct proc_stat stat;
-  return proc_stat_read(target->held.pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
-         stat.start_ticks == target->held.start_ticks;
-}
-
 static void mark(struct target *target, uint64_t now, uint64_t cpu_ns) {
   target->look.looked_ns = now;
   target->look.cpu_ns = cpu_ns;
@@ -58,7 +52,7 @@ const char *ladder_look(struct target *target, uint64_t now) {
     return NULL;
   }
   const char *why = judge(target, now);
-  if (why == NULL || !is_alive(target)) return NULL;
+  if (why == NULL || !proc_lives(target->held.pid, target->held.start_ticks)) return NULL;
   target_stop(target, why);
   return why;
 }

@@ -21,6 +21,7 @@
 
 #include "common/clock.h"
 #include "common/path.h"
+#include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
 
 #include <stdio.h>
@@ -72,9 +73,7 @@ struct worker_note *run_note_find(struct worker *worker, pid_t pid) {
 }
 
 bool run_note_does_run(const struct worker_note *note) {
-  struct proc_stat stat;
-  return note->serial != 0 && proc_stat_read(note->pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
-         stat.start_ticks == note->start_ticks;
+  return note->serial != 0 && proc_lives(note->pid, note->start_ticks);
 }
 
 /* A free one, else the oldest that has told its rest, else one whose `run` will never tell it.

@@ -18,6 +18,7 @@
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
 #include "drain/target_state.h"
+#include "proc/proc_stat.h"
 #include "targets/children.h"
 #include "targets/image.h"
 
@@ -69,10 +70,7 @@ void sweep_end_target(struct worker *worker, struct target *target) {
 }
 
 static bool has_process_ended(const struct target *target) {
-  struct proc_stat stat;
-  if (proc_stat_read(target->held.pid, &stat) < 0) return true;
-  if (stat.start_ticks != target->held.start_ticks) return true;
-  return proc_stat_is_over(&stat);
+  return !proc_lives(target->held.pid, target->held.start_ticks);
 }
 
 void sweep_ship_recorders(struct worker *worker, uint32_t note) {

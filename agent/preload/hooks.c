@@ -100,6 +100,18 @@ static void plan_stack(const pthread_attr_t *attributes, struct start *start) {
     pthread_attr_getstacksize(attributes, &start->stack_bytes);
 }
 
+/* What a thread made with ATTRIBUTES is to begin with, or NULL: it is then counted as unsampled. */
+static struct start *prepare(const pthread_attr_t *attributes, void *argument) {
+  struct start *start = take_start();
+  if (start == NULL) {
+    sampling_skip();
+    return NULL;
+  }
+  start->argument = argument;
+  plan_stack(attributes, start);
+  return start;
+}
+
 static struct unwind_stack stack_below(uintptr_t top, const struct start *start) {
   size_t bytes = start->stack_bytes;
   size_t margin = bytes / MARGIN_SHARE < MARGIN_MAX_BYTES ? bytes / MARGIN_SHARE : MARGIN_MAX_BYTES;
@@ -157,15 +169,9 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
                                                           void *restrict argument) {
   create_fn *create = real_create != NULL ? real_create : find_real();
   if (create == NULL) return EAGAIN;
-  if (!sampling_is_on()) return create(thread, attributes, function, argument);
-  struct start *start = take_start();
-  if (start == NULL) {
-    sampling_skip();
-    return create(thread, attributes, function, argument);
-  }
+  struct start *start = sampling_is_on() ? prepare(attributes, argument) : NULL;
+  if (start == NULL) return create(thread, attributes, function, argument);
   start->function = function;
-  start->argument = argument;
-  plan_stack(attributes, start);
   int error = create(thread, attributes, trampoline, start);
   if (error != 0) give_back(start);
   return error;
@@ -180,15 +186,9 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_star
                                                        void *argument) {
   c11_create_fn *create = real_c11_create != NULL ? real_c11_create : find_real_c11();
   if (create == NULL) return thrd_error;
-  if (!sampling_is_on()) return create(thread, function, argument);
-  struct start *start = take_start();
-  if (start == NULL) {
-    sampling_skip();
-    return create(thread, function, argument);
-  }
+  struct start *start = sampling_is_on() ? prepare(NULL, argument) : NULL;
+  if (start == NULL) return create(thread, function, argument);
   start->c11_function = function;
-  start->argument = argument;
-  plan_stack(NULL, start);
   int result = create(thread, c11_trampoline, start);
   if (result != thrd_success) give_back(start);
   return result;

@@ -101,6 +101,12 @@ int proc_stat_read(pid_t pid, struct proc_stat *ret) {
   return got < 0 ? (int)got : proc_stat_parse(span_of(text, (size_t)got), ret);
 }
 
+bool proc_lives(pid_t pid, uint64_t start_ticks) {
+  struct proc_stat stat;
+  return proc_stat_read(pid, &stat) == 0 && !proc_stat_is_over(&stat) &&
+         stat.start_ticks == start_ticks;
+}
+
 bool proc_has_thread(pid_t pid, pid_t tid) {
   return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM;
 }

@@ -31,6 +31,9 @@ int proc_stat_parse(struct span text, struct proc_stat *ret);
 /* Reads PID's; returns 0 or -errno (-ENOENT, -ESRCH when it is gone). */
 int proc_stat_read(pid_t pid, struct proc_stat *ret);
 
+/* True while PID is the process that began at START_TICKS and something of it runs. */
+bool proc_lives(pid_t pid, uint64_t start_ticks);
+
 /* True while thread TID of PID exists. */
 bool proc_has_thread(pid_t pid, pid_t tid);
 

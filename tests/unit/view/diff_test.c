@@ -19,8 +19,20 @@ struct side {
   struct view_tree tree;
 };
 
-static void begin(struct side *side, struct arena *arena) {
-  assert_int_equal(tree_builder_init(&side->builder, arena), 0);
+static struct arena arena;
+static struct side a, b;
+
+static int setup(void **state) {
+  (void)state;
+  a = b = (struct side){.tree = {.total_weight = 0}};
+  arena_init(&arena, 4 << 20);
+  return tree_builder_init(&a.builder, &arena) != 0 || tree_builder_init(&b.builder, &arena) != 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  arena_fini(&arena);
+  return 0;
 }
 
 static void add_of(struct side *side, const char *module, const char *name, const char *file,
@@ -36,8 +48,8 @@ static void add(struct side *side, const char *name, const char *file, uint64_t 
   add_of(side, "tool", name, file, count);
 }
 
-static void end(struct side *side, struct arena *arena) {
-  assert_int_equal(tree_builder_finish(&side->builder, arena, &side->tree), 0);
+static void end(struct side *side) {
+  assert_int_equal(tree_builder_finish(&side->builder, &arena, &side->tree), 0);
   tree_builder_fini(&side->builder);
 }
 
@@ -50,17 +62,13 @@ static const struct view_diff_row *find(const struct view_diff_row *rows, uint32
 }
 
 static void what_changed_is_told_from_what_did_not(void **state) {
-  struct arena arena;
-  struct side a = {0}, b = {0};
   struct view_diff_row *rows;
   uint32_t count;
   (void)state;
-  arena_init(&arena, 1 << 20);
-  begin(&a, &arena), begin(&b, &arena);
   add(&a, "hot", NULL, 6000), add(&a, "same", NULL, 3950), add(&a, "rare", NULL, 50);
   add(&b, "hot", NULL, 4000), add(&b, "same", NULL, 3960), add(&b, "rare", NULL, 40);
   add(&b, "new", "x.c", 1000), add(&b, "new", "y.c", 1000); /* one function to its reader */
-  end(&a, &arena), end(&b, &arena);
+  end(&a), end(&b);
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   assert_int_equal(count, 4);
   assert_int_equal(find(rows, count, "hot")->verdict, VIEW_CHANGED);
@@ -73,102 +81,84 @@ static void what_changed_is_told_from_what_did_not(void **state) {
     assert_true(rows[i].low <= rows[i].difference && rows[i].difference <= rows[i].high);
   for (uint32_t i = 1; i < count; i++)
     assert_true(fabs(rows[i - 1].difference) >= fabs(rows[i].difference));
-  arena_fini(&arena);
 }
 
 static void what_clocks_told_is_never_called_changed(void **state) {
-  struct arena arena;
-  struct side a = {0}, b = {0};
   struct view_diff_row *rows;
   uint32_t count;
   (void)state;
-  arena_init(&arena, 1 << 20);
-  begin(&a, &arena), begin(&b, &arena);
   add(&a, "main", NULL, 9000), add(&b, "main", NULL, 9600);
   add_of(&a, "[kernel]", "[kernel]", NULL, 900), add_of(&b, "[kernel]", "[kernel]", NULL, 300);
   add_of(&a, "[unsampled]", "[unsampled]", NULL, 100);
   add_of(&b, "[unsampled]", "[unsampled]", NULL, 100);
-  end(&a, &arena), end(&b, &arena);
+  end(&a), end(&b);
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   assert_int_equal(find(rows, count, "main")->verdict, VIEW_CHANGED);
   assert_int_equal(find(rows, count, "[kernel]")->verdict, VIEW_UNCLEAR);
   assert_int_equal(find(rows, count, "[unsampled]")->verdict, VIEW_SAME);
-  arena_fini(&arena);
 }
 
 static void few_samples_prove_nothing(void **state) {
-  struct arena arena;
-  struct side a = {0}, b = {0};
   struct view_diff_row *rows;
   uint32_t count;
   (void)state;
-  arena_init(&arena, 1 << 20);
-  begin(&a, &arena), begin(&b, &arena);
   add(&a, "x", NULL, 6), add(&a, "y", NULL, 4);
   add(&b, "x", NULL, 4), add(&b, "y", NULL, 6);
-  end(&a, &arena), end(&b, &arena);
+  end(&a), end(&b);
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   for (uint32_t i = 0; i < count; i++) assert_int_equal(rows[i].verdict, VIEW_UNCLEAR);
-  arena_fini(&arena);
 }
 
 static void an_empty_side_is_no_crash(void **state) {
-  struct arena arena;
-  struct side a = {0}, b = {0};
   struct view_diff_row *rows;
   uint32_t count;
   (void)state;
-  arena_init(&arena, 1 << 20);
-  begin(&a, &arena), begin(&b, &arena);
   add(&b, "x", NULL, 1000);
-  end(&a, &arena), end(&b, &arena);
+  end(&a), end(&b);
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   assert_int_equal(count, 1);
   assert_int_equal(rows[0].verdict, VIEW_UNCLEAR);
   assert_int_equal(view_diff(&a.tree, &a.tree, &arena, &rows, &count), 0);
   assert_int_equal(count, 0);
-  arena_fini(&arena);
+}
+
+static void add_by_chance(struct side *side) {
+  uint64_t counts[200] = {0};
+  for (int i = 0; i < 5000; i++) counts[rand() % 200]++;
+  for (int i = 0; i < 200; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "f%d", i);
+    add(side, name, NULL, counts[i]);
+  }
+  end(side);
 }
 
 /* Twice the same program: of a thousand functions none is called changed, more than one time in
    twenty at least. */
 static void chance_is_not_called_change(void **state) {
   unsigned wrong = 0;
-  (void)state;
   srand(1);
   for (int round = 0; round < 40; round++) {
-    struct arena arena;
-    struct side sides[2] = {0};
     struct view_diff_row *rows;
     uint32_t count;
-    uint64_t counts[2][200] = {{0}};
-    arena_init(&arena, 4 << 20);
-    for (int side = 0; side < 2; side++) {
-      begin(&sides[side], &arena);
-      for (int i = 0; i < 5000; i++) counts[side][rand() % 200]++;
-      for (int i = 0; i < 200; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "f%d", i);
-        add(&sides[side], name, NULL, counts[side][i]);
-      }
-      end(&sides[side], &arena);
-    }
-    assert_int_equal(view_diff(&sides[0].tree, &sides[1].tree, &arena, &rows, &count), 0);
+    add_by_chance(&a), add_by_chance(&b);
+    assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
     bool has_change = false;
     for (uint32_t i = 0; i < count; i++) has_change |= rows[i].verdict == VIEW_CHANGED;
     wrong += has_change;
-    arena_fini(&arena);
+    teardown(state);
+    assert_int_equal(setup(state), 0);
   }
   assert_true(wrong <= 5);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_changed_is_told_from_what_did_not),
-      cmocka_unit_test(what_clocks_told_is_never_called_changed),
-      cmocka_unit_test(few_samples_prove_nothing),
-      cmocka_unit_test(an_empty_side_is_no_crash),
-      cmocka_unit_test(chance_is_not_called_change),
+      cmocka_unit_test_setup_teardown(what_changed_is_told_from_what_did_not, setup, teardown),
+      cmocka_unit_test_setup_teardown(what_clocks_told_is_never_called_changed, setup, teardown),
+      cmocka_unit_test_setup_teardown(few_samples_prove_nothing, setup, teardown),
+      cmocka_unit_test_setup_teardown(an_empty_side_is_no_crash, setup, teardown),
+      cmocka_unit_test_setup_teardown(chance_is_not_called_change, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
