@@ -15,8 +15,10 @@
 #include "passed_fds.h"
 
 #include "common/clock.h"
+#include "ring/ring_format.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -90,6 +92,16 @@ void hold_table_fini(struct hold_table *table) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++)
     if (table->entries[i] != NULL) entry_free(table->entries[i]);
   memset(table, 0, sizeof *table);
+}
+
+void hold_table_switch_back(const struct hold_table *table) {
+  for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
+    const struct hold_entry *entry = table->entries[i];
+    if (entry == NULL || !entry->target.is_apart || entry->target.is_killed) continue;
+    if (entry->target.control != RING_RUN) continue;
+    for (uint32_t at = 0; at < entry->target.fd_count; at++)
+      ioctl(entry->fds[at], PERF_EVENT_IOC_ENABLE, 0);
+  }
 }
 
 static uint64_t now_ms(void) {

@@ -79,6 +79,10 @@ struct hold_entry *hold_table_add_take(struct hold_table *table, const struct ho
                                        const int *fds);
 void hold_table_fini(struct hold_table *table);
 
+/* The worker is dead, and with it the events that it had put on threads: starts the events of those
+   targets again that it had stopped for them. */
+void hold_table_switch_back(const struct hold_table *table);
+
 /* Worker: asks the keeper at the other end of SOCKET to hold a copy of FDS, or to drop ID;
    waits for the answer.  Returns 0 or -errno; -ETIMEDOUT: the keeper is late, and will not hold it.
    A keeper that has not read an earlier request is not waited for: 0 then says that it will read

@@ -226,6 +226,7 @@ static void on_child(struct keeper *keeper, struct watch *watch) {
   keeper->worker_socket = -1;
   watch->worker = 0;
   watch->status = status;
+  hold_table_switch_back(&keeper->held); /* not only when the next one starts */
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     watch->is_stopping = true;
     return;

@@ -11,10 +11,10 @@
    nobody could tell: then all is taken back and tried again later.  A thread that is born after the
    second look has inherited both.
 
-   The events of the whole program stay with the keeper, stopped: they are what a new worker starts
-   again when this one dies, for the events here die with it.  Until then the program's time is
-   [unsampled], as is what passes between stop and start.  The exact total is the business of the
-   event that tells of ends; that one is never touched.
+   The events of the whole program stay with the keeper, stopped: it starts them again the moment
+   that this worker dies, for the events here die with it.  What passes between stop and start is
+   [unsampled].  The exact total is the business of the event that tells of ends; that one is never
+   touched.
 
    Threads that cannot be given events keep what they have.  Where a good part of the samples is
    theirs the answer is marked (MARK_STALE_RATE): at one period for ever a thread may keep step.

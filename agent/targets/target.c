@@ -83,17 +83,10 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
   return NULL;
 }
 
-/* The events on threads were the dead worker's: those of the whole program go on. */
-static void switch_back(struct target *target) {
-  for (uint32_t i = 0; i < target->held.fd_count && target->held.control == RING_RUN; i++)
-    ioctl(target->fds[i], PERF_EVENT_IOC_ENABLE, 0);
-}
-
 void target_restore(struct target *target) {
   const struct hold_target *held = &target->held;
   target->is_restored = true;
   if (held->kind != HOLD_TIMER) stride_forget(target);
-  if (held->is_apart) switch_back(target);
   target->is_unmapped = held->kind == HOLD_PERF && target->perf != NULL && target->perf->count == 0;
   note_bad(target, target->bad_events);
 }
