@@ -10,9 +10,10 @@ bool call_gate_enter(void);
 void call_gate_leave(void);
 
 /* The calling thread is about to enter a sandbox, maybe with all others: returns when no call of
-   ours is under way, or after a fifth of a second.  Each close is counted, and reopen takes one
-   back: the sandbox did not come to be. */
-void call_gate_close(void);
+   ours is under way, or after a fifth of a second.  True: this close is counted, and reopen takes
+   one back: the sandbox did not come to be.  False: the caller is a vfork's child, and the gate is
+   closed until it is gone; told only where MAY_ASK: prctl is called for it. */
+bool call_gate_close(bool may_ask);
 void call_gate_reopen(void);
 
 /* In the child of a fork, which has one thread, that is not inside. */

@@ -94,8 +94,8 @@ static bool begins_sandbox(word number, word a) {
 }
 
 /* Also 0 or above is success: a filter may come with a descriptor. */
-static long ended(long result) {
-  if (result < 0) call_gate_reopen();
+static long ended(long result, bool is_counted) {
+  if (result < 0 && is_counted) call_gate_reopen();
   return result;
 }
 
@@ -103,8 +103,8 @@ static __attribute__((noinline)) long watched_syscall(word number, word a, word 
                                                       word e, word f) {
   if (number == SYS_prctl && (int)a == PR_SET_SYSCALL_USER_DISPATCH) before_dispatch(b, c, d);
   if (!begins_sandbox(number, a)) return real_syscall(number, a, b, c, d, e, f);
-  call_gate_close();
-  return ended(real_syscall(number, a, b, c, d, e, f));
+  bool is_counted = call_gate_close(sampling_is_on());
+  return ended(real_syscall(number, a, b, c, d, e, f), is_counted);
 }
 
 static __attribute__((noinline)) int watched_prctl(int option, word a, word b, word c, word d) {
@@ -112,8 +112,8 @@ static __attribute__((noinline)) int watched_prctl(int option, word a, word b, w
     before_dispatch(a, b, c);
     return real_prctl(option, a, b, c, d);
   }
-  call_gate_close();
-  return (int)ended(real_prctl(option, a, b, c, d));
+  bool is_counted = call_gate_close(sampling_is_on());
+  return (int)ended(real_prctl(option, a, b, c, d), is_counted);
 }
 
 #define EXPORTED(name) __asm__(name) __attribute__((visibility("default")))

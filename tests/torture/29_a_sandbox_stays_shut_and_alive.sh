@@ -3,11 +3,12 @@
 # 29: seccomp filters (strict, KILL_PROCESS, TRAP, ERRNO as libseccomp's default) installed after the
 # start, then threads and forks: nobody is killed by a system call that we make, and the threads that were
 # there before are sampled on: they do twice as much behind the filter as before it, and so it is told.
+# launcher: a vfork's child sandboxes itself; what its parent begins later is sampled like before.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 ms=$(pick 100 10000)
 board sandbox
-modes=(kill trap errno)
+modes=(kill trap errno launcher)
 if is_refused; then
   without strict "what refuses perf here is a filter, and the kernel gives strict mode to nobody who has one"
 else

@@ -7,7 +7,10 @@
    burns in burn_outside before, and twice as much in burn_behind_it after; it may not look at a
    clock there, so both are counted in rounds.
 
-     sandbox strict|kill|errno|trap MS */
+   launcher: the sandbox is that of a vfork's child, which has this process's memory and ends; what
+   goes on is no sandbox: burn_outside in a forked child, burn_behind_it in a new thread.
+
+     sandbox strict|kill|errno|trap|launcher MS */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -118,6 +121,29 @@ static void on_sigsys(int signal, siginfo_t *event, void *context) {
   if (event->si_syscall > 0) say_and_leave("SIGSYS\n");
 }
 
+static void *work_behind_it(void *unused) {
+  burn_turns(burn_behind_it, ms / 5);
+  return unused;
+}
+
+static int launch(void) {
+  pid_t child = vfork();
+  if (child == 0) _exit(install(SECCOMP_RET_KILL_PROCESS, 0) != 0 ? 77 : 0);
+  int status = -1;
+  if (waitpid(child, &status, 0) != child || status != 0) return 77;
+  pthread_t after;
+  if (pthread_create(&after, NULL, work_behind_it, NULL) != 0) return 1;
+  pthread_join(after, NULL);
+  child = fork();
+  if (child == 0) {
+    burn_turns(burn_outside, ms / 10);
+    _exit(0);
+  }
+  waitpid(child, &status, 0);
+  say_and_leave(status == 0 ? "launcher: all lived\n" : "launcher: a child died\n");
+  return 0;
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   ms = strtod(argv[2], NULL);
@@ -132,6 +158,7 @@ int main(int argc, char **argv) {
     burn_turns(burn_behind_it, ms / 5);
     say_and_leave("strict: still alive\n");
   }
+  if (strcmp(argv[1], "launcher") == 0) return launch();
   uint32_t verdict = strcmp(argv[1], "kill") == 0   ? SECCOMP_RET_KILL_PROCESS
                      : strcmp(argv[1], "trap") == 0 ? SECCOMP_RET_TRAP
                                                     : SECCOMP_RET_ERRNO | EPERM;
