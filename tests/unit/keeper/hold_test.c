@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "keeper/hold.h"
 
+#include "intake/perf_attr.h"
+#include "ring/ring_format.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -130,6 +134,59 @@ static void an_answer_to_another_question_is_thrown_away(void **state) {
   assert_int_equal(hold_send_update(pair[1], &target), -ENOENT);
 }
 
+/* An event on this process, stopped; or -1 where there is no perf. */
+static int stopped_event(void) {
+  struct perf_event_attr attr;
+  perf_attr_fill(&attr, 1000000000);
+  perf_attr_wait_for_enable(&attr);
+  return perf_attr_open(&attr, 0, -1);
+}
+
+static bool does_count(int event) {
+  uint64_t before = 0, after = 0;
+  struct timespec now, begun;
+  assert_int_equal(read(event, &before, sizeof before), sizeof before);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while ((now.tv_sec - begun.tv_sec) * 1000000000 + now.tv_nsec - begun.tv_nsec < 10000000);
+  assert_int_equal(read(event, &after, sizeof after), sizeof after);
+  return after > before;
+}
+
+struct switched {
+  struct hold_target target;
+  bool does_count;
+};
+
+static void what_a_dead_worker_had_stopped_for_events_of_its_own_goes_on(void **state) {
+  static const struct switched cases[] = {
+      {{.kind = HOLD_PERF, .control = RING_RUN, .is_apart = true}, true},
+      {{.kind = HOLD_PERF, .control = RING_RUN}, false}, /* the worker never touched it */
+      {{.kind = HOLD_PERF, .control = RING_PAUSE, .is_apart = true}, false},
+      {{.kind = HOLD_PERF, .control = RING_OFF, .is_apart = true}, false},
+      {{.kind = HOLD_PERF, .control = RING_RUN, .is_apart = true, .is_killed = true}, false},
+  };
+  enum { CASES = sizeof cases / sizeof *cases };
+  (void)state;
+  struct hold_table table = {0};
+  int events[CASES][2], trial = stopped_event();
+  if (trial < 0) skip(); /* this kernel gives none */
+  close(trial);
+  for (uint32_t i = 0; i < CASES; i++) {
+    struct hold_target target = cases[i].target;
+    target.id = i + 1;
+    target.fd_count = 2;
+    events[i][0] = stopped_event();
+    events[i][1] = stopped_event();
+    assert_non_null(hold_table_add_take(&table, &target, events[i]));
+  }
+  hold_table_switch_back(&table);
+  for (unsigned i = 0; i < CASES; i++)
+    for (unsigned at = 0; at < 2; at++)
+      assert_int_equal(does_count(events[i][at]), cases[i].does_count);
+  hold_table_fini(&table);
+}
+
 static void on_alarm(int signal) {
   (void)signal;
 }
@@ -165,6 +222,7 @@ int main(void) {
       TEST(a_full_table_says_so),
       TEST(a_keeper_that_comes_late_is_not_gone_and_holds_no_ghost),
       TEST(an_answer_to_another_question_is_thrown_away),
+      TEST(what_a_dead_worker_had_stopped_for_events_of_its_own_goes_on),
       TEST(a_signal_does_not_end_the_wait_for_the_keeper),
       TEST(a_message_of_another_size_is_refused_and_changes_nothing),
   };
