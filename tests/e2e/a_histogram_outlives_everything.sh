@@ -4,7 +4,7 @@
 # left as a file.  `fleetprof report` tells all that it counted.  The next daemon ships what had not
 # been shipped, once: produced, stored and the answer are then what the handler counted, of this boot
 # and of another.  As this user and as nobody.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 

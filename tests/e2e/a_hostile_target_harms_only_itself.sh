@@ -13,8 +13,7 @@ fi
 . "$(dirname "$0")/lib.sh"
 is_sanitized() { [ -n "${HOSTILE_SANITIZED:-}" ]; } # the product under test, as tests/CMakeLists.txt says
 ! is_sanitized || export ASAN_OPTIONS="log_path=$W/asan" UBSAN_OPTIONS="log_path=$W/asan:print_stacktrace=1"
-each=2
-! is_sanitized || each=1
+each=1
 [ -n "${TORTURE_LONG:-}" ] && each=60
 start_collector
 

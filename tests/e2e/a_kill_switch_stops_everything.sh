@@ -3,7 +3,7 @@
 # The kill-switch file: running programs have no timer within ten seconds and no perf event counts,
 # new ones are refused and told why; when it goes away new programs are sampled again, and those by
 # perf go on.  FLEETPROF=0 does the same for one program.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

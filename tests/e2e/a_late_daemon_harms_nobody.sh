@@ -3,7 +3,7 @@
 # Parts of the daemon are stopped in the middle of their work: what they were asked meanwhile is
 # refused, nothing that is sampled is dropped, nothing ends.  And root may ask any user's daemon how
 # it is.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 B=$W/board
 fleetprofd --state "$B" --collector 127.0.0.1:1 || fail "fleetprofd ended with $?"

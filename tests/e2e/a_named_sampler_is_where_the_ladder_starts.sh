@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --sampler timer for a program that cannot be preloaded (static): however short its life, perf samples it,
 # and run, status and report say why.  Where perf is refused, all of it is [unsampled] and that is said.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `run --output FILE` and `report FILE`: no daemon, no collector, no enrolment, nothing left behind.
-# The truth comes out within 4 points at 199 Hz (2000 samples: four standard deviations), whoever
-# asks and whatever is killed.
+# The truth comes out within 4 points, or three and a half standard deviations where a crowded machine allows
+# fewer samples than 2000, whoever asks and whatever is killed: by perf in two seconds, by timer, which has
+# the kernel's tick at most, in eight.
 . "$(dirname "$0")/lib.sh"
-seconds=10
+declare -A hz=([perf]=997 [timer]=249) seconds=([perf]=2 [timer]=8)
 export HOME=$W/home TMPDIR=$W/tmp
 mkdir -m 700 "$W/home" && mkdir -m 1777 "$W/tmp" && chmod 755 "$W"
 unset XDG_STATE_HOME XDG_RUNTIME_DIR
@@ -15,8 +16,9 @@ share() { fleetprof report "${@:1:$#-1}" | awk -v name="${!#}" '$9 == name { pri
 samples() { fleetprof report "$@" | awk 'NR == 1 { print $1 }'; }
 # Of what the three functions hold together, which is nearly all.
 tells_truth() {
-  awk -v a="$(share "$@" alpha_sixty)" -v b="$(share "$@" beta_thirty)" -v c="$(share "$@" gamma_ten)" '
-    function is_near(got, want) { got = 100 * got / (a + b + c); return got - want <= 4 && want - got <= 4 }
+  awk -v a="$(share "$@" alpha_sixty)" -v b="$(share "$@" beta_thirty)" -v c="$(share "$@" gamma_ten)" -v n="$(samples "$@")" '
+    function most(want) { want = 3.5 * sqrt(want * (100 - want) / (n + 1)); return want > 4 ? want : 4 }
+    function is_near(got, want) { got = 100 * got / (a + b + c); return got - want <= most(want) && want - got <= most(want) }
     BEGIN { exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'
 }
 # Nothing in the user's places, no daemon's directory, no daemon of ours.
@@ -26,7 +28,7 @@ left_nothing() {
 }
 
 for sampler in perf timer; do
-  fleetprof run --output $sampler.fp --sampler $sampler --hz 199 -- "$targets/truth" $seconds >/dev/null 2>err ||
+  fleetprof run --output $sampler.fp --sampler $sampler --hz ${hz[$sampler]} -- "$targets/truth" ${seconds[$sampler]} >/dev/null 2>err ||
     fail "the program under $sampler ended with $?"
   [ ! -s err ] || fail "run says something that nobody asked for: $(cat err)"
   tells_truth $sampler.fp || fail "$sampler: $(fleetprof report $sampler.fp | head -n 5)"
@@ -36,7 +38,7 @@ done
 
 # What the agent collects in other ways comes to the file too.
 for collect in pc-lr histogram recorder; do
-  fleetprof run --output $collect.fp --collect $collect --hz 199 -- "$targets/truth" 4 >/dev/null || fail "--collect $collect"
+  fleetprof run --output $collect.fp --collect $collect --hz 249 -- "$targets/truth" 2 >/dev/null || fail "--collect $collect"
   [ "$(fleetprof report $collect.fp | awk 'NR == 3 { print $9 }')" = alpha_sixty ] || fail "$collect: $(fleetprof report $collect.fp)"
   left_nothing || fail "$collect: something is left: $(find "$W/tmp")"
 done
@@ -88,7 +90,7 @@ fleetprof report perf.fp --translator 'echo one' 2>err | grep -q alpha_sixty && 
 
 # A stripped program has one row a function, named by where it begins, and a word on where names are.
 strip -o bare "$targets/truth"
-fleetprof run --output bare.fp --hz 199 --sampler perf -- ./bare 2 >/dev/null || fail "a stripped program"
+fleetprof run --output bare.fp --hz 997 --sampler perf -- ./bare 1 >/dev/null || fail "a stripped program"
 want=$(nm "$targets/truth" | awk '/ (alpha_sixty|beta_thirty|gamma_ten)$/ { sub("^0*", "", $1); print "bare+0x" $1 }' | sort)
 got=$(fleetprof report -v bare.fp 2>err | awk '$2 == "%" && $1 > 5 { print $9 }' | sort)
 [ "$got" = "$want" ] || fail "functions of a stripped program: $got, not $want"
@@ -102,12 +104,12 @@ static volatile unsigned long sink;
 PART slower(long n) { while (n-- > 0) sink += 1; }
 PART steady(long n) { while (n-- > 0) sink += 1; }
 int main(void) {
-  for (int i = 0; i < 3000; i++) slower(SLOWER * 100000L), steady(300000L);
+  for (int i = 0; i < 1500; i++) slower(SLOWER * 100000L), steady(300000L);
   return 0;
 }
 C
 for build in 1 3; do
-  cc -O1 -fno-omit-frame-pointer -DSLOWER=$build -o two two.c && fleetprof run --output build$build.fp --hz 499 --sampler perf -- ./two || fail "build $build"
+  cc -O1 -fno-omit-frame-pointer -DSLOWER=$build -o two two.c && fleetprof run --output build$build.fp --hz 997 --sampler perf -- ./two || fail "build $build"
 done
 fleetprof report build1.fp --diff build3.fp >diff || fail "diff"
 grep ' slower ' diff | grep -q '+.*changed' || fail "slower is three times slower: $(cat diff)"
@@ -156,20 +158,20 @@ done
 deep=$W/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})
 mkdir -p "$deep" && chown "$ordinary" "$deep"
 (cd "$deep" && as_ordinary env -u HOME "TMPDIR=$deep" \
-  fleetprof run --output nobody.fp --sampler timer --hz 199 -- "$targets/truth" $seconds >/dev/null) ||
+  fleetprof run --output nobody.fp --sampler timer --hz ${hz[timer]} -- "$targets/truth" ${seconds[timer]} >/dev/null) ||
   fail "an ordinary user cannot"
 tells_truth "$deep/nobody.fp" || fail "an ordinary user's: $(fleetprof report "$deep/nobody.fp")"
 [ "$(ls -A "$deep")" = nobody.fp ] || fail "left in the user's folder: $(ls -A "$deep")"
 
 # kill -9 of the worker alone loses nothing that was in a ring; of everything, the last moments.
-fleetprof run --output worker.fp --hz 199 -- "$targets/truth" $seconds >/dev/null 2>&1 &
+fleetprof run --output worker.fp --hz 499 -- "$targets/truth" 6 >/dev/null 2>&1 &
 run_pid=$!
-sleep 3
+sleep 1.5
 keeper=$(pgrep -P $run_pid fleetprofd) || fail "run has no daemon of its own"
 kill -9 "$(pgrep -P "$keeper")"
 wait $run_pid || fail "the run ended with $? after its worker was killed"
 tells_truth worker.fp || fail "after a killed worker: $(fleetprof report worker.fp 2>&1)"
-fleetprof run --output killed.fp --hz 199 -- "$targets/truth" 30 >/dev/null 2>&1 &
+fleetprof run --output killed.fp --hz 997 -- "$targets/truth" 30 >/dev/null 2>&1 &
 run_pid=$!
 sleep 6
 keeper=$(pgrep -P $run_pid fleetprofd)

@@ -3,7 +3,7 @@
 # A program is killed with SIGKILL: what its threads did last is in the answer, under its label and
 # at its time, and nothing of what came before.  The machine goes down: the file of another boot is
 # shipped by the next daemon, once.  As this user and as nobody.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 

@@ -3,7 +3,7 @@
 # A program that carries the agent is sampled by perf, from outside.  When its events are switched off in
 # mid-run they are opened anew; where that is refused (the program has closed itself to other processes)
 # its timers go to work.  It notices nothing, its total stays right, and status, batch and API say why.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

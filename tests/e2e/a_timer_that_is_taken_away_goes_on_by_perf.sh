@@ -3,7 +3,7 @@
 # A program that deletes its timers, or keeps every signal blocked, goes on by perf where that is allowed;
 # where it is not, status says that nothing samples it and why.  One that blocks its signals for a moment
 # is left to its timer.  The program never notices, and its total stays right.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

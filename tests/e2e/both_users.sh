@@ -1,6 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced before lib.sh by a promise that holds for every user: root runs the script as an ordinary
-# user first, then as itself.
+# user first, then as itself; with AT_ONCE=1, where it mostly waits, as both at once: each has a
+# daemon and a collector of its own.
 . "$(dirname "$0")/ordinary_user.sh"
-if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS_USER:-}" ]; then again_as_ordinary || exit; fi
+if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS_USER:-}" ]; then
+  if [ -n "${AT_ONCE:-}" ]; then
+    said=$(mktemp "${TMPDIR:-/tmp}/fleetprof-users.XXXXXX")
+    again_as_ordinary >"$said" 2>&1 &
+    FLEETPROF_AS_USER=0 "$0"
+    code=$?
+    wait $! || code=$?
+    cat "$said"
+    rm -f "$said"
+    exit $code
+  fi
+  again_as_ordinary || exit
+fi
 echo "as uid $(id -u)"

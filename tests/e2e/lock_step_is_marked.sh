@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program in step with the kernel's tick: the timer's answer carries the lock-step mark and prints what it
 # shows; perf has no mark and is within 3 points.  A program that never sleeps has no mark.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1

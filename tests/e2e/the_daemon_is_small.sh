@@ -3,7 +3,7 @@
 # The daemon's own memory (RssAnon of keeper and worker together) is at most 2 MiB idle (connected, no
 # target) and 5 MiB with 20 targets, by perf and by timer; a target pays at most 64 KiB beside its ring; and
 # the daemon holds none of its starter's descriptors.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board1
@@ -46,22 +46,21 @@ for sampler in perf timer; do
 done
 say "idle again: $(together) kB"
 
-# What the agent adds to a program: private memory, ring apart.
+# What the agent adds to a program: private memory, ring apart, of six that run at once, as programs on a
+# board do: pages of files that only one maps would count as its own.
 private() { awk '/^Private_(Clean|Dirty)/ { sum += $2 } /^[0-9a-f]+-/ { ring = /fleetprof-ring/ } ring && /^Private_/ { sum -= $2 } END { print sum }' "/proc/$1/smaps"; }
-# Two run at once, as programs on a board do: pages of files that only one maps would count as its own.
-least() {
-  local low=999999 now pid other
-  for _ in 1 2 3 4 5; do
-    "$@" & other=$!
-    "$@" & pid=$!
-    sleep 1
-    now=$(private "$(pgrep -P "$(pgrep -P $pid -x fleetprof || echo $pid)" -x sleep || echo $pid)")
-    [ "$now" -lt "$low" ] && low=$now
-    wait $pid $other
-  done
-  echo "$low"
+sleeper() { pgrep -P "$(pgrep -P "$1" -x fleetprof || echo "$1")" -x sleep || echo "$1"; }
+sleeps() { [ "$(cat "/proc/$(sleeper "$1")/comm")" = sleep ]; }
+# six COMMAND...: the private memory of each, the least first
+six() {
+  local programs=() program
+  for _ in 1 2 3 4 5 6; do "$@" & programs+=($!); done
+  for program in "${programs[@]}"; do until_true 10 sleeps "$program" || fail "$*: it does not run"; done
+  sleep 1 # all have started, and touched what they touch
+  for program in "${programs[@]}"; do private "$(sleeper "$program")"; done | sort -n | xargs
+  for program in "${programs[@]}"; do kill "$(sleeper "$program")" && wait "$program"; done 2>/dev/null
 }
-plain=$(least sleep 2)
-loaded=$(least run --sampler timer --service sleeper -- sleep 2)
+read -r plain _ < <(six sleep 60)
+loaded=$(six run --sampler timer --service sleeper -- sleep 60)
 say "private memory of a program: $plain kB alone, $loaded kB with the agent"
-[ $((loaded - plain)) -le 64 ] || fail "the agent takes $((loaded - plain)) kB of private memory, over 64"
+[ $((${loaded##* } - plain)) -le 64 ] || fail "the agent takes $((${loaded##* } - plain)) kB of private memory, over 64"

@@ -7,25 +7,21 @@ ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board churn
-holds "$torture/churn" "$(pick 12000 6000000)"
-books_are_exact || fail "the books: $(asked "d['loss']")"
-say "$(produced) samples, lost: $(lost)"
-# The rate is this machine's business while others load it: then it is tried again, and let be.
-is_fast() {
-  sampled "$1" "$torture/churn" 12000 >"$W/run.out" 2>"$W/run.err" || fail "$1: $(cat "$W/run.out" "$W/run.err")"
+holds_alone "$torture/churn" "$(pick 12000 6000000)"
+is_fast() { # SAMPLER THREADS
+  holds_under "$1" "$torture/churn" "$2"
   rate=$(sed -n 's/.* \([0-9]*\) threads a second$/\1/p' "$W/run.out")
   [ "${rate:-0}" -ge 10000 ]
 }
+# The rate is this machine's business while others load it: then it is tried again, and let be.
 is_loaded() { [ "$(cut -d . -f 1 /proc/loadavg)" -ge "$(nproc)" ]; }
 for sampler in "${samplers[@]}"; do
-  if is_fast "$sampler" || is_fast "$sampler" || is_fast "$sampler"; then
-    say "$sampler: $rate threads a second"
-  elif is_loaded; then
-    without "10 000 threads a second by $sampler" "others load this machine; there were $rate"
-  else
-    fail "$sampler: $rate threads a second"
-  fi
+  is_fast "$sampler" "$(pick 12000 6000000)" || is_fast "$sampler" 12000 || is_fast "$sampler" 12000 && continue
+  is_loaded || fail "$sampler: $rate threads a second"
+  without "10 000 threads a second by $sampler" "others load this machine; there were $rate"
 done
+books_are_exact || fail "the books: $(asked "d['loss']")"
+say "$(produced) samples, lost: $(lost)"
 
 # A daemon without perf: with it the daemon would reach them from outside.
 B=$W/board-raw

@@ -93,10 +93,13 @@ has_produced() { [ "$(produced)" -ge "$1" ]; }
 # nothing on stderr, without us and with us; what it prints may have numbers in it.
 holds() {
   local sampler
-  "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null || fail "without us: $*: ended with $?: $(tail -n 3 "$W/plain.out" "$W/plain.err")"
+  holds_alone "$@"
   for sampler in "${samplers[@]}"; do
     holds_under "$sampler" "$@"
   done
+}
+holds_alone() {
+  "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null || fail "without us: $*: ended with $?: $(tail -n 3 "$W/plain.out" "$W/plain.err")"
 }
 holds_under() {
   local sampler=$1 before status

@@ -7,6 +7,7 @@
                        second there were */
 #include "forger.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -62,7 +63,7 @@ static void raw_thread(void *stack) {
   int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
               CLONE_CHILD_CLEARTID;
   if (clone(raw_work, (char *)stack + STACK_BYTES, flags, NULL, NULL, NULL, &alive) < 0) return;
-  while (atomic_load(&alive) != 0) sched_yield();
+  while (atomic_load(&alive) != 0) syscall(SYS_futex, &alive, FUTEX_WAIT, 1, NULL, NULL, 0);
 }
 
 static void one_batch(unsigned first, void *stack) {
