@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Once a second what was spent is added up; every ten seconds, or at once when what ten seconds may
    cost is gone before, the pace of the CPU budget is set anew.  The pace of the byte budget is set
-   when a window has been spooled, because only then anything is known of bytes, and the new rate
-   begins with the new window, so that the next look sees nothing of the old one.
+   when a window has been spooled, because only then anything is known of bytes.
 
    The daemon's own time is everybody's: where rates are left alone (budget.h), they bear their part
    of it by their number of samples.
@@ -12,8 +11,7 @@
 
    Purses: of CPU a minute's worth; of bytes a quarter of a day's, filled by three quarters a day,
    so that any 24 hours stay within the whole. */
-#include "budget.h"
-#include "pace.h"
+#include "budget_parts.h"
 #include "worker.h"
 
 #include "common/clock.h"
@@ -27,7 +25,6 @@
 #define STEP_NS (10 * NS_PER_SECOND)
 #define STEP_NS_LEAST (2 * NS_PER_SECOND)
 #define BYTES_STEP_NS_MOST (120 * NS_PER_SECOND) /* when nothing is spooled */
-#define TOLD_NS (60 * NS_PER_SECOND)             /* a ping comes each 15 s, and bytes are dear */
 #define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
 #define PURSE_CPU_SECONDS 60.0
 #define PURSE_BYTES_SHARE 0.25
@@ -37,35 +34,6 @@
 #define HOUR_NS (3600 * NS_PER_SECOND)
 #define MINUTE_SECONDS 60.0
 #define FLOOR_MHZ 1000.0
-#define STUCK_SHARE 0.2 /* of the budget */
-
-enum { HOURS = 24 };
-
-/* What is told of the rate and the cost of one target. */
-struct shown {
-  uint32_t asked_mhz;
-  uint64_t sample_ns;
-  const char *reason;
-  struct ring_cost handler; /* runs 0: none was timed */
-};
-
-struct budget {
-  struct cost_meter meter;
-  struct pace cpu, bytes;
-  struct cost_spent spent;     /* since the last step of CPU */
-  struct cost_spent of_window; /* since the last step of bytes: whose samples they hold */
-  uint64_t look_ns, cpu_step_ns, bytes_step_ns, start_ns; /* CLOCK_MONOTONIC */
-  uint64_t spooled_bytes, batches;                        /* at the last step of bytes */
-  double factor, floor;
-  bool is_begun;
-  double daemon_percent, added_percent, stuck_percent; /* averages */
-  struct budget_figures told;                          /* as the collector knows them */
-  uint64_t told_ns;
-  struct shown last;        /* of the target that ended last; at first what there would be */
-  bool has_unheld;          /* a target whose rate is left alone */
-  double hour_bytes[HOURS]; /* spooled in each of the last hours */
-  uint64_t hour;            /* since the start, of the newest */
-};
 
 static double seconds(uint64_t ns) {
   return (double)ns / 1e9;
@@ -96,13 +64,13 @@ void budget_close(struct budget *budget) {
   free(budget);
 }
 
-static bool is_given(const struct settings *settings) {
+bool budget_is_given(const struct settings *settings) {
   return settings->is_budget_cpu_given || settings->is_budget_bytes_given;
 }
 
 /* What nobody gave holds only what nobody asked for. */
 static bool is_bounded(const struct settings *settings, const struct target *target) {
-  if (is_given(settings)) return true;
+  if (budget_is_given(settings)) return true;
   return target->held.wish_period_ns == 0 && target->held.asked_mhz <= settings->hz * 1000;
 }
 
@@ -135,11 +103,12 @@ static void step_cpu(struct budget *budget, uint64_t now) {
   struct cost_spent *spent = &budget->spent;
   double span = seconds(now - budget->cpu_step_ns), age = seconds(now - budget->start_ns);
   double allowed = pace_allowance(&budget->cpu) * seconds(STEP_NS);
-  double units = spent->daemon_ns * bounded_share(spent) + spent->bounded_ns;
+  double fixed = spent->daemon_ns * bounded_share(spent), units = fixed + spent->bounded_ns;
   bool is_overdrawn = budget->cpu.rate > 0 && units > allowed && span >= seconds(STEP_NS_LEAST);
   if (span < seconds(STEP_NS) && !is_overdrawn) return;
   pace_step(&budget->cpu,
-            &(struct pace_spent){.seconds = span, .units = units, .factor = budget->factor});
+            &(struct pace_spent){
+                .seconds = span, .units = units, .fixed = fixed, .factor = budget->factor});
   double of = age < MINUTE_SECONDS ? age : MINUTE_SECONDS;
   average(&budget->daemon_percent, spent->daemon_ns / span / 1e7, span, of);
   average(&budget->added_percent, (spent->daemon_ns + spent->samples_ns) / span / 1e7, span, of);
@@ -150,8 +119,9 @@ static void step_cpu(struct budget *budget, uint64_t now) {
 
 static void count_bytes(struct budget *budget, uint64_t now, double bytes) {
   uint64_t hour = (now - budget->start_ns) / HOUR_NS;
-  for (; budget->hour < hour; budget->hour++) budget->hour_bytes[(budget->hour + 1) % HOURS] = 0;
-  budget->hour_bytes[hour % HOURS] += bytes;
+  for (; budget->hour < hour; budget->hour++)
+    budget->hour_bytes[(budget->hour + 1) % BUDGET_HOURS] = 0;
+  budget->hour_bytes[hour % BUDGET_HOURS] += bytes;
 }
 
 static void step_bytes(struct worker *worker, uint64_t now) {
@@ -225,114 +195,6 @@ uint64_t budget_window_ns(const struct budget *budget, uint64_t asked_ns) {
   double part = (WINDOW_GROWS_BELOW - fill) / (WINDOW_GROWS_BELOW - WINDOW_LONGEST_AT);
   if (part > 1) part = 1;
   return asked_ns + (uint64_t)(part * (double)(WINDOW_NS_LONGEST - asked_ns));
-}
-
-static double bytes_in_a_day(const struct budget *budget) {
-  double sum = 0;
-  for (unsigned i = 0; i < HOURS; i++) sum += budget->hour_bytes[i];
-  return sum;
-}
-
-/* More is spent than the budget, and by targets that it does not hold. */
-static bool is_unheld(const struct budget *budget, const struct settings *settings) {
-  if (!budget->has_unheld) return false;
-  return (budget->cpu.rate > 0 && budget->added_percent > settings->budget_cpu) ||
-         (budget->bytes.rate > 0 && bytes_in_a_day(budget) > (double)settings->budget_bytes_day);
-}
-
-static const char *state_of(const struct budget *budget, const struct settings *settings) {
-  if (budget->cpu.rate <= 0 && budget->bytes.rate <= 0) return "off";
-  if (is_unheld(budget, settings)) return "unheld";
-  if (budget->factor >= 1) {
-    bool is_longer = budget_window_ns(budget, 0) > 0;
-    return is_longer ? "window" : "within";
-  }
-  if (budget->factor <= budget->floor) return "floor";
-  if (budget->stuck_percent * 1e7 > budget->cpu.rate * STUCK_SHARE && budget->cpu.rate > 0)
-    return "threads";
-  return budget->cpu.factor <= budget->bytes.factor ? "cpu" : "bytes";
-}
-
-static const struct target *busiest_target(const struct worker *worker) {
-  const struct target *busiest = NULL;
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    const struct target *target = worker->targets.rows[row];
-    if (target == NULL) continue;
-    if (busiest == NULL || target->records > busiest->records) busiest = target;
-  }
-  return busiest;
-}
-
-static struct shown show(const struct budget *budget, const struct target *target) {
-  struct shown shown = {.asked_mhz = rate_wish_mhz(target),
-                        .sample_ns = cost_sample_ns(&budget->meter, target),
-                        .reason = rate_reason(target)};
-  cost_handler(&budget->meter, target, &shown.handler);
-  return shown;
-}
-
-void budget_note_end(struct budget *budget, const struct target *target) {
-  struct ring_cost handler = budget->last.handler;
-  if (target->records == 0) return;
-  budget->last = show(budget, target);
-  if (budget->last.handler.runs == 0) budget->last.handler = handler;
-}
-
-static void find_handler(const struct worker *worker, struct ring_cost *ret) {
-  struct ring_cost one;
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    const struct target *target = worker->targets.rows[row];
-    if (target == NULL || !cost_handler(&worker->budget->meter, target, &one)) continue;
-    if (one.runs > ret->runs) *ret = one;
-  }
-}
-
-/* Until there is an average: as far as it has come. */
-static double percent_of(const struct budget *budget, double average, double spent_ns) {
-  uint64_t span_ns = budget->look_ns - budget->cpu_step_ns;
-  bool is_first = budget->is_begun && budget->added_percent <= 0 && span_ns > 0;
-  return is_first ? spent_ns / (double)span_ns * 100 : average;
-}
-
-void budget_figures(const struct worker *worker, struct budget_figures *ret) {
-  const struct budget *budget = worker->budget;
-  const struct cost_spent *spent = &budget->spent;
-  const struct target *busiest = busiest_target(worker);
-  struct shown shown = busiest ? show(budget, busiest) : budget->last;
-  *ret = (struct budget_figures){
-      .cpu_percent = worker->settings->budget_cpu,
-      .bytes_day = (double)worker->settings->budget_bytes_day,
-      .is_given = is_given(worker->settings),
-      .daemon_percent = percent_of(budget, budget->daemon_percent, spent->daemon_ns),
-      .added_percent =
-          percent_of(budget, budget->added_percent, spent->daemon_ns + spent->samples_ns),
-      .cpu_fill = pace_fill(&budget->cpu),
-      .bytes_fill = pace_fill(&budget->bytes),
-      .factor = budget->factor,
-      .machine = budget->meter.machine,
-      .asked_mhz = shown.asked_mhz,
-      .sample_ns = shown.sample_ns,
-      .reason = shown.reason,
-      .spent_bytes_day = bytes_in_a_day(budget),
-      .state = state_of(budget, worker->settings)};
-  find_handler(worker, &ret->handler);
-  if (ret->handler.runs == 0) ret->handler = budget->last.handler;
-}
-
-/* Figures drift and are told now and then; what they are about, and that there are any, is news. */
-static bool is_same(const struct budget_figures *a, const struct budget_figures *b) {
-  return a->state == b->state && a->reason == b->reason && /* constants */
-         a->asked_mhz == b->asked_mhz && (a->sample_ns != 0) == (b->sample_ns != 0) &&
-         (a->handler.runs != 0) == (b->handler.runs != 0) &&
-         (a->added_percent > 0) == (b->added_percent > 0);
-}
-
-bool budget_is_news(struct budget *budget, const struct budget_figures *figures) {
-  uint64_t now = clock_monotonic_ns();
-  if (is_same(figures, &budget->told) && now - budget->told_ns < TOLD_NS) return false;
-  budget->told = *figures;
-  budget->told_ns = now;
-  return true;
 }
 
 const struct cost_meter *budget_meter(const struct budget *budget) {

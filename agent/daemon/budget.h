@@ -4,12 +4,14 @@
    --budget-cpu bounds what fleetprof adds to the board, as a share of one CPU, all programs
    together: the daemon's own CPU time (keeper and worker; not that of debug files, which have a
    budget of their own) and the cost of each sample to the program it interrupts.  Over any time no
-   more than share * (time + one minute) is spent.  --budget-bytes bounds the batches as they are
-   spooled, which is what is sent: in any 24 hours no more than it says.  First windows grow to a
-   minute, then all rates are lowered by one factor, at most to 1 Hz; where even that costs more,
-   the state says "floor".  Threads of a perf target that are older than the change cost the program
-   what they did before until they have events of their own (rate.h): where that is much, the state
-   says "threads".
+   more than share * (time + one minute) is spent and what a first look finds overdrawn; where the
+   daemon alone takes all of it, samples get a tenth of the budget beside it.
+
+   --budget-bytes bounds the batches as they are spooled, which is what is sent: in any 24 hours no
+   more than it says.  First windows grow to a minute, then all rates are lowered by one factor, at
+   most to 1 Hz; where even that costs more, the state says "floor".  Threads of a perf target that
+   are older than the change cost the program what they did before until they have events of their
+   own (rate.h): where that is much, the state says "threads".
 
    Budgets that nobody gave (the defaults) hold only rates that nobody asked for: a target that
    asks for more than --hz, or whose rate was set by `fleetprof ctl`, is left alone, and its part

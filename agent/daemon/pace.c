@@ -3,22 +3,25 @@
 
      allowance                        level >= burst/2   free: no slowing down
        2 rate |        /              level  = burst/4   the rate itself: where it settles
-         rate |    /                  level <= 0         nothing
-            0 |/____________ level
+         rate |    /                  level <= burst/8   half the rate: a debt is paid back
+       rate/2 |---/____________ level
 
-   Spending more than the allowance slows sampling at once, in proportion: cost grows with the rate,
-   or slower than it (a daemon costs something even when it takes no samples, and twice the samples
-   are not twice the bytes), so a step in proportion never goes too far.  Going faster again is
-   done by a fifth a step, and only when a fifth of the allowance is left over; between the two
-   nothing changes.  The bucket is what makes it settle on the rate itself and not a fifth below:
-   while less is spent it fills, and the allowance with it. */
+   A part of what is spent does not depend on the factor; the rest is for samples, and so is what of
+   the allowance the fixed part leaves, or a tenth.  Spending more than that slows sampling at once,
+   in proportion: twice the samples cost twice as much or less (they are not twice the bytes), so a
+   step in proportion never goes too far.  Going faster again is done in proportion, too, by a half
+   a step at the most, and only when a fifth is left over; between the two nothing changes.  The
+   bucket is what makes it settle on the rate itself and not a fifth below: while less is spent it
+   fills, and the allowance with it. */
 #include "pace.h"
 
 #define FREE_FILL 0.5
 #define SETTLED_FILL 0.25
-#define LOWER_TO 0.95    /* of the allowance */
-#define RAISE_BELOW 0.80 /* of the allowance */
-#define RAISE_STEP 1.2
+#define LEAST_FILL 0.125
+#define LEAST_PART 0.1   /* of the allowance, for what follows the factor */
+#define STEP_TO 0.95     /* of what there is for it */
+#define RAISE_BELOW 0.80 /* of that */
+#define RAISE_MOST 1.5
 
 struct pace pace_start(double rate, double burst) {
   return (struct pace){.rate = rate, .burst = burst, .level = burst, .factor = 1};
@@ -27,6 +30,7 @@ struct pace pace_start(double rate, double burst) {
 double pace_allowance(const struct pace *pace) {
   double fill = pace_fill(pace);
   if (fill > FREE_FILL) fill = FREE_FILL;
+  if (fill < LEAST_FILL) fill = LEAST_FILL;
   return pace->rate * fill / SETTLED_FILL;
 }
 
@@ -48,18 +52,24 @@ static double within(double factor) {
   return factor < PACE_FACTOR_MIN ? PACE_FACTOR_MIN : factor;
 }
 
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
 bool pace_step(struct pace *pace, const struct pace_spent *spent) {
   if (pace->rate <= 0 || spent->seconds <= 0) return false;
-  double before = pace->factor, cost = spent->units / spent->seconds;
+  double before = pace->factor;
   book(pace, spent);
   double allowance = pace_allowance(pace);
-  bool is_free = pace_fill(pace) >= FREE_FILL;
-  if (cost > allowance && !is_free) {
-    pace->factor = within(spent->factor * LOWER_TO * allowance / cost);
-  } else if (cost < RAISE_BELOW * allowance) {
+  double room = larger(allowance - spent->fixed / spent->seconds, allowance * LEAST_PART);
+  double cost = (spent->units - spent->fixed) / spent->seconds;
+  double step = cost > 0 ? STEP_TO * room / cost : RAISE_MOST;
+  if (cost > room && pace_fill(pace) < FREE_FILL) {
+    pace->factor = within(spent->factor * step);
+  } else if (cost < RAISE_BELOW * room) {
     /* By another budget it may be held far below what this one allows: that stays as it is. */
-    double raised = within(spent->factor * RAISE_STEP);
-    if (raised > pace->factor) pace->factor = raised;
+    pace->factor =
+        larger(pace->factor, within(spent->factor * (step < RAISE_MOST ? step : RAISE_MOST)));
   }
   return pace->factor < before || pace->factor > before;
 }

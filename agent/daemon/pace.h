@@ -2,8 +2,10 @@
 /* Holds what is spent to a budget by saying how fast sampling may go: state in, decision out.
 
    A bucket fills at the budget's rate and may hold `burst`; spending empties it.  So over any span
-   of time no more is spent than burst + rate * time, as long as the slowest sampling fits into the
-   budget at all.  While the bucket is half full nothing is slowed down. */
+   of time no more is spent than burst + rate * time and what one step may overdraw, which is paid
+   back from half of the rate.  While the bucket is half full nothing is slowed down.  Where what
+   does not depend on sampling takes all there is, sampling still gets a tenth: a budget is to make
+   it cheap, not blind. */
 #ifndef DAEMON_PACE_H
 #define DAEMON_PACE_H
 
@@ -17,6 +19,7 @@ struct pace {
 
 struct pace_spent {
   double seconds, units; /* since the last step; units were spent in that time */
+  double fixed;          /* of the units: what would have been spent at any factor */
   double factor;         /* at which it was spent: the least of all budgets' */
 };
 

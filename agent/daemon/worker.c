@@ -190,6 +190,7 @@ static void switch_all(struct worker *worker, uint64_t now) {
 static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
+  budget_step(worker); /* before anything is begun that a change of rate would have to wait for */
   switchboard_look(worker);
   switch_all(worker, now);
   census_step(&worker->targets);
@@ -204,7 +205,6 @@ static void tick(struct worker *worker) {
   }
   if (is_window_due(worker)) close_window(worker, false);
   if (shipper_ship_ends(&worker->shipper)) uplink_kick(worker->uplink);
-  budget_step(worker);
   spool_sync(worker->spool, false);
   flush_check(worker);
   if (is_unneeded(worker, now)) begin_stop(worker);

@@ -32,8 +32,7 @@ void residual_rebase(struct residual *residual) {
   kernel_part_begin(&residual->kernel, minus(residual->counted_ns, residual->elsewhere_ns));
 }
 
-/* Of the tree's time what neither a sample nor a report has shown. */
-static uint64_t not_shown(const struct residual *residual) {
+uint64_t residual_due_ns(const struct residual *residual) {
   return minus(minus(residual_own_ns(residual), residual->sampled_ns),
                residual->reported_kernel_ns + residual->reported_rest_ns);
 }
@@ -52,12 +51,12 @@ static void book(struct residual *residual, uint64_t now, uint64_t kernel,
 }
 
 void residual_next(struct residual *residual, uint64_t held_ns, struct residual_step *ret) {
-  book(residual, minus(not_shown(residual), held_ns), kernel_not_shown(residual), ret);
+  book(residual, minus(residual_due_ns(residual), held_ns), kernel_not_shown(residual), ret);
 }
 
 void residual_bill(struct residual *residual, const struct residual_claim *claim,
                    struct residual_step *ret) {
-  uint64_t due = not_shown(residual);
+  uint64_t due = residual_due_ns(residual);
   uint64_t now = claim->wanted_ns < due ? claim->wanted_ns : due;
   uint64_t kernel = claim->kernel_ns;
   if (!claim->is_kernel_known && due > 0)

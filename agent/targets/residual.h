@@ -33,6 +33,9 @@ struct residual_claim {
 /* Of the total what the target answers for itself. */
 uint64_t residual_own_ns(const struct residual *residual);
 
+/* Of that what neither a sample nor a report has shown yet. */
+uint64_t residual_due_ns(const struct residual *residual);
+
 /* Everything up to now counts as reported. */
 void residual_rebase(struct residual *residual);
 

@@ -26,8 +26,9 @@
    period, and half of one on the average: the first sample that follows stands for that too.  Where
    it would have fallen into kernel code the next in user code gets it: of a stride of a hundred
    samples that moves half a period from kernel to user, an eighth of a per cent of a program's time
-   at the most.  The clock of a whole CPU runs while nobody does, so there a change loses next to
-   nothing of what is shown. */
+   at the most.  Of a long period half would be a bad guess, and the events' counts are read: no
+   more is lost than the program has spent and nobody has shown.  The clock of a whole CPU runs
+   while nobody does, so there a change loses next to nothing of what is shown. */
 #include "stride.h"
 #include "rate.h"
 #include "targets.h"
@@ -42,6 +43,7 @@
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* of 2^64: steps by it leave no gap and no heap */
 #define EXACT 100.0                         /* 1 % */
 #define OFF_PERIODS 4.0
+#define LONG_NS UINT64_C(20000000) /* shorter ones come too often to read counts for them */
 
 enum {
   SHORTEST_SAMPLES = 10,
@@ -85,10 +87,22 @@ static bool has_strides(struct target *target) {
   return rate->strides != NULL;
 }
 
+/* Of what is due, what is not promised to the first samples of the other events. */
+static uint64_t due_ns(struct target *target, const struct stride *but) {
+  target_read_total(target);
+  uint64_t due = residual_due_ns(&target->residual), promised = 0;
+  for (uint32_t i = 0; i < target_events(target); i++)
+    if (&target->rate.strides[i] != but) promised += target->rate.strides[i].lost_ns;
+  return due > promised ? due - promised : 0;
+}
+
 /* Nobody knows whether an event has run that has made no sample since its last change. */
-static uint64_t lost_ns(const struct target *target, const struct stride *stride) {
+static uint64_t lost_ns(struct target *target, const struct stride *stride) {
   if (target->held.kind == HOLD_BOARD || stride->samples == 0) return stride->lost_ns;
-  return stride->lost_ns + (stride->now_ns != 0 ? stride->now_ns : rate_period_ns(target)) / 2;
+  uint64_t period_ns = stride->now_ns != 0 ? stride->now_ns : rate_period_ns(target);
+  uint64_t lost = stride->lost_ns + period_ns / 2;
+  uint64_t most = period_ns < LONG_NS ? lost : due_ns(target, stride);
+  return lost < most ? lost : most;
 }
 
 static int set(struct target *target, uint32_t event, uint64_t period_ns, uint64_t per_stride) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cmocka.h>
@@ -16,7 +17,8 @@
 struct board {
   double fixed, variable; /* units a second, the second at factor 1 */
   double elasticity;      /* 1: in proportion */
-  unsigned noise;         /* percent, up and down in turn, with the seed of a generator */
+  bool is_fixed_known;
+  unsigned noise; /* percent, up and down in turn, with the seed of a generator */
 };
 
 static unsigned seed = 1;
@@ -35,7 +37,10 @@ static double spend(const struct board *board, double factor) {
 static double run(struct pace *pace, const struct board *board, double duration) {
   double sum = 0;
   for (double at = 0; at < duration; at += STEP) {
-    struct pace_spent spent = {STEP, spend(board, pace->factor) * STEP, pace->factor};
+    struct pace_spent spent = {.seconds = STEP,
+                               .units = spend(board, pace->factor) * STEP,
+                               .fixed = board->is_fixed_known ? board->fixed * STEP : 0,
+                               .factor = pace->factor};
     sum += spent.units;
     pace_step(pace, &spent);
   }
@@ -109,7 +114,7 @@ static void rates_come_back_when_the_load_is_gone(void **state) {
   run(&pace, &busy, 3600);
   assert_true(pace.factor < 0.02);
   run(&pace, &idle, 60);
-  assert_true(pace.factor < 0.1); /* slowly */
+  assert_true(pace.factor < 0.2); /* slowly */
   run(&pace, &idle, 600);
   assert_true(pace.factor >= 1);
 }
@@ -125,12 +130,37 @@ static void a_cost_that_no_rate_can_lower_ends_at_the_floor_and_is_forgiven_in_t
   assert_true(pace.factor >= 1);
 }
 
+static void what_does_not_follow_the_factor_leaves_sampling_a_tenth(void **state) {
+  (void)state;
+  struct pace pace = pace_start(5, 300);
+  struct board heavy = {.fixed = 20, .variable = 100, .elasticity = 1, .is_fixed_known = true};
+  run(&pace, &heavy, DAY);
+  assert_true(pace.factor * 100 > 5 * 0.5 * 0.1 * 0.8); /* of half the rate: it is in debt */
+  assert_true(pace.factor * 100 < 5 * 0.5 * 0.1 * 1.05);
+}
+
+/* The first look at a load of a hundred budgets finds a debt: what follows is slow and not blind,
+   and in minutes the rate is what the budget can pay. */
+static void after_a_debt_the_rate_is_soon_what_the_budget_pays(void **state) {
+  (void)state;
+  struct pace pace = pace_start(5, 300);
+  struct board busy = {.fixed = 2, .variable = 500, .elasticity = 1, .is_fixed_known = true};
+  run(&pace, &busy, STEP);
+  assert_true(pace.level < 0);
+  assert_true(pace.factor * 500 > 0.4);
+  run(&pace, &busy, 300);
+  assert_true(pace.factor * 500 > 2.2);
+  double sum = run(&pace, &busy, DAY);
+  assert_true(sum <= 5 * DAY + 300);
+}
+
 static void another_budgets_factor_does_not_wind_this_one_up(void **state) {
   (void)state;
   struct pace pace = pace_start(5, 300);
   struct board board = {.fixed = 1, .variable = 100, .elasticity = 1};
   for (unsigned i = 0; i < 100; i++) {
-    struct pace_spent spent = {STEP, spend(&board, 0.01) * STEP, 0.01};
+    struct pace_spent spent = {
+        .seconds = STEP, .units = spend(&board, 0.01) * STEP, .factor = 0.01};
     pace_step(&pace, &spent);
   }
   assert_true(pace.factor >= 1); /* nothing here was ever too much */
@@ -155,6 +185,8 @@ int main(void) {
       cmocka_unit_test(work_that_comes_and_goes_is_held_too),
       cmocka_unit_test(rates_come_back_when_the_load_is_gone),
       cmocka_unit_test(a_cost_that_no_rate_can_lower_ends_at_the_floor_and_is_forgiven_in_time),
+      cmocka_unit_test(what_does_not_follow_the_factor_leaves_sampling_a_tenth),
+      cmocka_unit_test(after_a_debt_the_rate_is_soon_what_the_budget_pays),
       cmocka_unit_test(another_budgets_factor_does_not_wind_this_one_up),
       cmocka_unit_test(no_budget_is_no_limit),
   };

@@ -62,6 +62,22 @@ static void the_period_varies_by_up_to_a_fifth_and_the_rate_is_right(void **stat
   close_target(target);
 }
 
+/* Half a second may be a whole one or nothing: the events' counts know more. */
+static void of_a_long_period_no_more_is_lost_than_was_spent(void **state) {
+  (void)state;
+  struct target *target = open_target(1000 * MS);
+  for (unsigned n = 0; n < STRIDE_SAMPLES_MAX; n++) take(target);
+  stride_vary(target);
+  target_read_total(target);
+  uint64_t spent = target->residual.total_ns; /* by this test: nothing that takes half a second */
+  assert_true(spent < 400 * MS && target->rate.strides[0].lost_ns <= spent);
+  target->residual.sampled_ns = 1000 * MS;
+  for (unsigned n = 0; n < STRIDE_SAMPLES_MAX; n++) take(target);
+  stride_vary(target);
+  assert_int_equal(target->rate.strides[0].lost_ns, 0);
+  close_target(target);
+}
+
 /* Half a period is lost on the average; a change that follows without a sample loses nothing that
    anyone knows of. */
 static void the_first_sample_after_a_change_stands_for_what_was_lost(void **state) {
@@ -200,6 +216,7 @@ static void a_long_stride_is_varied_little_while_samples_are_few(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_period_varies_by_up_to_a_fifth_and_the_rate_is_right),
+      cmocka_unit_test(of_a_long_period_no_more_is_lost_than_was_spent),
       cmocka_unit_test(the_first_sample_after_a_change_stands_for_what_was_lost),
       cmocka_unit_test(a_whole_cpus_clock_loses_nothing_that_is_shown),
       cmocka_unit_test(strides_are_short_while_samples_are_few),
