@@ -22,6 +22,7 @@
 #include "ladder.h"
 #include "pipeline.h"
 #include "registrar.h"
+#include "ring_wakeup.h"
 #include "run_note.h"
 #include "status.h"
 #include "sweep.h"
@@ -308,6 +309,7 @@ static int start(struct worker *worker) {
   if (!error) error = pipeline_open(worker);
   if (!error) error = pipeline_start_uplink(worker);
   if (!error) error = start_events(worker);
+  if (!error) error = ring_wakeup_start(worker);
   if (!error) error = intake_start(&intake, &worker->intake);
   if (!error) pipeline_start_board(worker);
   return error;

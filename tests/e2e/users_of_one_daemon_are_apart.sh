@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A daemon for all: another user's program is sampled by perf with events that are the daemon's own,
-# and its arguments and labels are for him and root, not for a third user.
+# and its arguments and labels are for him and root, not for a third user; programs that write into the kernel's rings
+# as fast as any may, which all users share, push nobody's samples out.
 if [ -z "${USERS_NAMESPACE:-}" ]; then
   [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || exit 77
   USERS_NAMESPACE=own exec unshare -m "$0"
@@ -12,7 +13,7 @@ as() { setpriv "--reuid=$1" "--regid=$1" --clear-groups "${@:2}"; }
 field() { as "$1" fleetprof status --format json | json "[t for t in d['targets'] if t['service'] == '$2'][0].get('$3')"; }
 has_samples() { [ "$(field 0 "$1" samples 2>/dev/null)" -gt 20 ] 2>/dev/null; }
 chmod 711 "$W"
-install -m 755 "$targets/truth" "$targets/flush_flood" "$W"
+install -m 755 "$targets/truth" "$targets/flush_flood" "$targets/deep_stack" "$W"
 entries() { fleetprof status --format json | json "d['spool']['entries']"; }
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
@@ -53,3 +54,20 @@ for sampler in perf timer; do
   [ $sampler = perf ] || field "$ordinary" $sampler argv | grep -q truth || fail "the owner does not see the arguments"
   wait $runner || fail "$sampler: the program ended with $?"
 done
+
+# What is judged is what the daemon takes in time, not what a loaded machine gives to the daemon.
+keeper=$(cat /run/fleetprof/fleetprofd.pid)
+renice -n -20 "$keeper" "$(pgrep -P "$keeper")" >/dev/null
+echo -20 2>/dev/null >"/proc/$keeper/autogroup"
+books() { fleetprof status --format json | json "d['loss']['produced'], d['loss']['dropped']['ring_full']" | tr -d '(,)'; }
+read -r before lost_before <<<"$(books)"
+writers=()
+for i in 1 2 3; do
+  as "$ordinary" fleetprof run --service fast$i --sampler perf --hz 10000 -- "$W/deep_stack" 120 1000 >/dev/null 2>"$W/err" &
+  writers+=($!)
+done
+for pid in "${writers[@]}"; do wait "$pid" || fail "a fast writer ended with $?: $(cat "$W/err")"; done
+read -r after lost_after <<<"$(books)"
+made=$((after - before)) lost=$((lost_after - lost_before))
+say "three programs at 10 kHz with 120 frames: $lost of $made samples found their ring full"
+[ $lost -le $((made / 100)) ] || fail "$lost of $made samples found their ring full"
