@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 enum { BATCH_NONE = UINT32_MAX, BATCH_BOOT_ID_BYTES = 16 };
 
@@ -18,13 +17,6 @@ enum module_kind {
   MODULE_ELF = 0,    /* id is the build-id, or the SHA-256 of the file when it has none */
   MODULE_PSEUDO = 1, /* no file: path is its whole name, "[kernel]", "[vdso]", "[anon]" */
 };
-
-/* Whether a record in the module PATH is no sample, but what clocks told of time that no sample
-   explains. */
-static inline bool batch_is_of_clocks(enum module_kind kind, const char *path) {
-  return kind == MODULE_PSEUDO &&
-         (strcmp(path, "[kernel]") == 0 || strcmp(path, "[unsampled]") == 0);
-}
 
 enum sample_type {
   SAMPLE_CPU = 0, /* weight in nanoseconds of CPU time */
@@ -89,7 +81,7 @@ struct batch_sample {
   uint32_t node;
   uint32_t thread;
   uint32_t type;
-  uint64_t count; /* records */
+  uint64_t count; /* samples; 0: the weight is what clocks told of time that no sample explains */
   uint64_t weight;
 };
 

@@ -122,7 +122,7 @@ function showMarks(marks) {
 }
 
 function showProfile(profile, selection) {
-  const isEmpty = profile.samples === 0;
+  const isEmpty = profile.total === 0;
   byId("empty").hidden = !isEmpty;
   byId("profile").hidden = isEmpty;
   if (isEmpty) return;

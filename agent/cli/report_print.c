@@ -24,6 +24,14 @@ static struct top_text style_of(const struct report_settings *settings) {
                            .has_colour = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == NULL};
 }
 
+static void print_samplers(const struct profile *profile, struct json *json) {
+  struct buf names = {0};
+  sampler_list_print(&profile->samplers, &names);
+  json_key_string(json, "sampler", names.failed ? "" : buf_text(&names));
+  json_key_string(json, "why", profile->why);
+  buf_fini(&names);
+}
+
 static int print_json(const struct report_settings *settings, const struct report_side *side,
                       struct arena *arena, struct buf *ret) {
   struct json json;
@@ -31,6 +39,7 @@ static int print_json(const struct report_settings *settings, const struct repor
   json_open(&json, '{');
   table_json_summary(&json, &side->tree, side->profile.start_walltime_ns,
                      side->profile.end_walltime_ns);
+  print_samplers(&side->profile, &json);
   int error = table_json_functions(&json, &side->tree, (uint32_t)settings->options.limit, arena);
   json_close(&json, '}');
   buf_append_byte(ret, '\n');

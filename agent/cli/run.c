@@ -237,11 +237,15 @@ static void say_file(const struct run *run, const struct intake_reply *reply) {
 }
 
 static void say_who_goes_on(const struct run *run, const struct intake_reply *reply) {
-  if (reply->kind == INTAKE_FLUSHED && reply->living > 0)
+  const char *program = run->settings.program[0];
+  if (reply->kind != INTAKE_FLUSHED || reply->living == 0) return;
+  if (run->private_daemon.pid > 0)
     say(run,
         "processes of %s go on in the background; what they do from now on is not in %s (a "
         "daemon goes on with them: fleetprof run without --output)",
-        run->settings.program[0], run->settings.options.output);
+        program, run->settings.options.output);
+  else
+    say(run, "processes of %s go on in the background and are sampled on", program);
 }
 
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
@@ -250,7 +254,6 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
   const char *outcome = reply->outcome < 3 ? outcomes[reply->outcome] : "in an unknown state";
   if (run->private_daemon.pid > 0) {
     say_file(run, reply);
-    say_who_goes_on(run, reply);
     return;
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
@@ -263,9 +266,10 @@ static void finish(const struct run *run, const struct rusage *usage) {
   struct intake_reply reply;
   int error = flush(&run->choice, usage, &reply);
   if (!run->is_talkative) return;
-  if (error == 0)
+  if (error == 0) {
     say_outcome(run, &reply);
-  else
+    say_who_goes_on(run, &reply);
+  } else
     say(run, "sampled by %s, but the daemon no longer answers: %s", run->sampler, strerror(-error));
 }
 

@@ -83,7 +83,7 @@ static void answer(struct worker *worker, struct worker_flush *flush,
                                .has_count = flush->has_samples,
                                .count = flush->samples};
   uplink_figures(worker->uplink, &uplink);
-  reply.living = (uint16_t)worker->targets.count;
+  reply.living = (uint16_t)flush->living;
   snprintf(reply.why, sizeof reply.why, "%s", why);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
   intake_answer(flush->connection, &reply, -1);
@@ -175,6 +175,7 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
                                  .settle_ns = now + (has_new ? SETTLE_NS : 0),
                                  .seq = atomic_load(&worker->keeper->page->next_seq) - 1,
                                  .has_samples = note != NULL,
+                                 .living = note != NULL ? run_note_living(worker, note) : 0,
                                  .samples = note != NULL ? run_note_samples(worker, note) : 0};
   if (error)
     answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));

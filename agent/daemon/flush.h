@@ -17,6 +17,7 @@ struct worker_flush {
   uint64_t seq;                         /* of its last batch */
   bool has_samples;
   uint64_t samples; /* of the caller's run */
+  unsigned living;  /* targets of it that go on */
 };
 
 /* Serves FLUSH: drains and spools at once, and answers now or when flush_check finds it done. */

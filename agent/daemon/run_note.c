@@ -175,6 +175,15 @@ uint64_t run_note_samples(const struct worker *worker, const struct worker_note 
   return sum;
 }
 
+unsigned run_note_living(const struct worker *worker, const struct worker_note *note) {
+  unsigned count = 0;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    count += target != NULL && target->held.behind == 0 && is_part(note, target);
+  }
+  return count;
+}
+
 bool run_note_has_gone_on(struct worker *worker) {
   unsigned noted = 0;
   if (worker->keeper->output < 0) return false;

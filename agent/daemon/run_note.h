@@ -48,6 +48,8 @@ void run_note_leave(struct worker *worker, const struct target *target);
 bool run_note_does_run(const struct worker_note *note);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */
 uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note);
+/* How many targets of it are there: of a run that has ended, what goes on in the background. */
+unsigned run_note_living(const struct worker *worker, const struct worker_note *note);
 /* A recording into a file, which ends with its program, and others of the tree still run. */
 bool run_note_has_gone_on(struct worker *worker);
 /* The run has ended and spent TOLD_NS: reports what is not explained of that, once. */

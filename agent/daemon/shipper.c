@@ -35,7 +35,10 @@
 #include <malloc.h>
 #include <string.h>
 
-enum { ZSTD_LEVEL = 1 /* 3 saves 4 % of the bytes and takes twice the time */ };
+enum {
+  ZSTD_LEVEL = 1, /* 3 saves 4 % of the bytes and takes twice the time */
+  FIRST_SEQ = 1,
+};
 #define ENDS_TOGETHER_NS NS_PER_SECOND
 
 /* A series keeps what its target said as it began; this is how it stands now. */
@@ -206,11 +209,11 @@ static int spool_window(struct shipper *shipper, bool is_final) {
 int shipper_close_window(struct shipper *shipper, bool is_final) {
   struct counter_page *page = shipper->drain->page;
   struct window *window = shipper->drain->window;
-  uint64_t records = window_records(window);
-  bool has_begun = counter_page_books(page)->produced > 0;
+  bool has_begun =
+      counter_page_books(page)->produced > 0 || atomic_load(&page->next_seq) > FIRST_SEQ;
   if (shipper->ends > 0) shipper->ends_shipped_ns = clock_monotonic_ns();
   shipper->ends = 0;
-  if (records == 0 && !(is_final && has_begun)) {
+  if (window_is_empty(window) && !(is_final && has_begun)) {
     histogram_drain_settle(shipper->drain, true); /* nothing, or what nobody believes */
     sweep(shipper);
     return 0;

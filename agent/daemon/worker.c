@@ -90,6 +90,8 @@ static int close_window(struct worker *worker, bool is_final) {
   if (is_final) {
     drain_run_last(&worker->drain, 0);
     ship_histograms(worker);
+    /* Of a file, who ran and was not sampled is a finding. */
+    if (worker->keeper->output >= 0) drain_mention_all(&worker->drain);
   } else {
     drain_run_whole(&worker->drain);
   }

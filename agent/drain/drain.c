@@ -99,6 +99,17 @@ struct process *drain_root(const struct drain *drain, const struct target *targe
   return stub;
 }
 
+void drain_mention_all(struct drain *drain) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = drain->targets->rows[row];
+    struct window_series series;
+    struct process stub;
+    if (target == NULL || target->held.behind != 0) continue;
+    drain_describe(drain, target, drain_root(drain, target, &stub), &series);
+    window_mention(drain->window, &series); /* a full window speaks for itself */
+  }
+}
+
 int drain_add_frame(struct drain *drain, const struct target *target,
                     const struct drain_frame *of) {
   struct window_series series;

@@ -76,4 +76,8 @@ void drain_exits(struct drain *drain, struct target *target, bool is_final);
 /* Reports WEIGHT_NS of TARGET as [unsampled]; TARGET need not be registered. */
 void drain_rest(struct drain *drain, struct target *target, uint64_t weight_ns);
 
+/* Every target stands in the window, so that its sampler, why and marks are told without samples.
+ */
+void drain_mention_all(struct drain *drain);
+
 #endif

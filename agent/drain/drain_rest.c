@@ -27,16 +27,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One record for a whole part of the rest: its weight is exact, its stack is one pseudo frame. */
+/* A whole part of the rest: its weight is exact, its stack is one pseudo frame, and it counts as no
+   sample.  Where the window has no place for it, it is a record that is lost. */
 static void add_part(struct drain *drain, const struct window_series *series, const char *thread,
                      const struct window_sample *part) {
   struct window_sample sample = *part;
   if (sample.weight == 0) return;
   sample.series = series;
   sample.thread = thread;
-  int error = window_add(drain->window, &sample);
+  if (window_add(drain->window, &sample) == 0) return;
   counter_page_produce(drain->page, 1);
-  if (error) counter_page_drop(drain->page, LOSS_WINDOW_FULL, 1);
+  counter_page_drop(drain->page, LOSS_WINDOW_FULL, 1);
 }
 
 static void add_step(struct drain *drain, const struct target *target, struct process *process,
@@ -44,10 +45,8 @@ static void add_step(struct drain *drain, const struct target *target, struct pr
   static const struct code_frame kernel = {.module = MODULE_KERNEL};
   static const struct code_frame unsampled = {.module = MODULE_UNSAMPLED};
   struct window_series series;
-  struct window_sample in_kernel = {
-      .frames = &kernel, .depth = 1, .count = 1, .weight = step->kernel_ns};
-  struct window_sample rest = {
-      .frames = &unsampled, .depth = 1, .count = 1, .weight = step->rest_ns};
+  struct window_sample in_kernel = {.frames = &kernel, .depth = 1, .weight = step->kernel_ns};
+  struct window_sample rest = {.frames = &unsampled, .depth = 1, .weight = step->rest_ns};
   if (step->kernel_ns + step->rest_ns == 0) return;
   drain_describe(drain, target, process, &series);
   add_part(drain, &series, process->comm, &in_kernel);

@@ -253,13 +253,22 @@ int window_add(struct window *window, const struct window_sample *sample) {
   if (!error) error = find_stack(window, sample, &node);
   if (!error) error = add_weight(window, node, thread, sample);
   if (error) return error;
-  if (window->records == 0) window->start_ns = clock_boottime_ns();
+  if (window->start_ns == 0) window->start_ns = clock_boottime_ns();
   window->records += sample->count;
   return 0;
 }
 
+int window_mention(struct window *window, const struct window_series *series) {
+  uint32_t at;
+  return find_series(window, series, &at);
+}
+
 uint64_t window_records(const struct window *window) {
   return window->records;
+}
+
+bool window_is_empty(const struct window *window) {
+  return window->samples.count == 0 && window->series.count == 0;
 }
 
 static bool is_nearly_full(const struct rows *rows) {

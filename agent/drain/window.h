@@ -36,7 +36,7 @@ struct window_sample {
   const struct code_frame *frames; /* leaf first, at least one */
   uint32_t depth;
   enum sample_type type;
-  uint64_t count, weight;
+  uint64_t count, weight; /* count 0: time that clocks told, no sample */
 };
 
 int window_new(struct modules *modules, struct window **ret);
@@ -46,7 +46,12 @@ void window_free(struct window *window);
    counted. */
 int window_add(struct window *window, const struct window_sample *sample);
 
+/* What SERIES says stands in the batch, whether or not a sample of it does.  Returns 0, or -errno:
+   there is no room for it. */
+int window_mention(struct window *window, const struct window_series *series);
+
 uint64_t window_records(const struct window *window);
+bool window_is_empty(const struct window *window); /* of samples, weight and series */
 bool window_is_nearly_full(const struct window *window);
 uint64_t window_start_ns(const struct window *window); /* CLOCK_BOOTTIME; of the first sample */
 

@@ -99,7 +99,7 @@ struct intake_reply {
   uint16_t kind;
   uint32_t outcome;   /* FLUSHED: enum intake_flush_outcome */
   uint16_t has_count; /* FLUSHED: 1 when count is known */
-  uint16_t living;    /* FLUSHED: targets that go on, whoever's */
+  uint16_t living;    /* FLUSHED: targets of the run that go on */
   /* FLUSHED: samples of the program that ended, its tree included; ACCEPTED of CTL: targets that
      obey */
   uint64_t count;

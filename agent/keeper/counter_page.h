@@ -77,9 +77,9 @@ void counter_page_commit(struct counter_page *page);
 bool counter_page_has_pending(const struct counter_page *page, struct counter_drain *ret);
 void counter_page_forget(struct counter_page *page);
 
-/* Books a change that moves no ring: records made by the daemon itself (the exact rest of a perf
-   target), a batch spooled (SHIPPED records; the next one gets the next seq), records dropped from
-   the open window, records that left the spool unsent. */
+/* Books a change that moves no ring: a rest that found no place in the window, a batch spooled
+   (SHIPPED records; the next one gets the next seq), records dropped from the open window, records
+   that left the spool unsent. */
 void counter_page_produce(struct counter_page *page, uint64_t records);
 void counter_page_ship(struct counter_page *page, uint64_t shipped);
 void counter_page_drop(struct counter_page *page, enum loss_reason reason, uint64_t records);

@@ -102,10 +102,7 @@ static int add_nodes(const struct profile *profile, struct tree_builder *tree) {
     error = tree_builder_child(tree, parent_of(profile, node, ours),
                                profile->frames[node->frame].function, &ours[i]);
     if (error != 0) break;
-    if (profile_is_of_clocks(profile, node->frame))
-      tree_builder_add_clocks(tree, ours[i], node->count, node->weight);
-    else
-      tree_builder_add(tree, ours[i], node->count, node->weight);
+    tree_builder_add(tree, ours[i], node->count, node->weight);
   }
   free(ours);
   return error;

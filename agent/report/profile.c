@@ -25,13 +25,14 @@ enum { FIRST_ROOM = 256, ACHIEVED_SAMPLES_MIN = 50 };
 /* Where the frames and nodes of one batch are in the profile. */
 struct translation {
   uint32_t *modules, *nodes;
+  uint64_t *samples; /* of each target */
 };
 
 int profile_init(struct profile *profile) {
   memset(profile, 0, sizeof *profile);
   arena_init(&profile->arena, TEXT_BYTES_MAX);
   profile->main_module = BATCH_NONE;
-  profile->exe = profile->service = profile->sampler = "";
+  profile->exe = profile->service = profile->why = "";
   return getrandom(&profile->seed, sizeof profile->seed, 0) < 0 ? -errno : 0;
 }
 
@@ -181,8 +182,11 @@ static int add_sample(struct profile *profile, const struct batch_sample *sample
 
 static int add_samples(struct profile *profile, const struct batch *batch, struct translation *to) {
   int error = translate(profile, batch, to);
-  for (uint32_t i = 0; i < batch->sample_count && error == 0; i++)
-    error = add_sample(profile, &batch->samples[i], to);
+  for (uint32_t i = 0; i < batch->sample_count && error == 0; i++) {
+    const struct batch_sample *sample = &batch->samples[i];
+    to->samples[batch->threads[sample->thread].target] += sample->count;
+    error = add_sample(profile, sample, to);
+  }
   return error;
 }
 
@@ -202,16 +206,20 @@ static int keep_books(struct profile *profile, const struct batch *batch, uint64
   return 0;
 }
 
-void profile_note_target(struct profile *profile, const struct batch_target *target) {
+/* One text for as long as it stays the same. */
+static void keep_why(struct profile *profile, const char *why) {
+  if (why != NULL && *why != '\0' && strcmp(why, profile->why) != 0)
+    profile->why = keep_text(profile, why);
+}
+
+void profile_note_target(struct profile *profile, const struct batch_target *target,
+                         uint64_t samples) {
   profile->marks |= target->marks;
-  if (profile->exe[0] != '\0') {
-    profile->is_mixed |=
-        target->asked_mhz != profile->asked_mhz || strcmp(target->sampler, profile->sampler) != 0;
-    return;
-  }
+  sampler_list_note(&profile->samplers, target, samples);
+  keep_why(profile, target->why);
+  if (profile->exe[0] != '\0') return;
   profile->exe = keep_text(profile, target->exe);
   profile->service = keep_text(profile, target->service);
-  profile->sampler = keep_text(profile, target->sampler);
   profile->asked_mhz = target->asked_mhz;
   profile->main_module = target->module;
 }
@@ -221,7 +229,7 @@ static void note_targets(struct profile *profile, const struct batch *batch,
   for (uint32_t i = 0; i < batch->target_count; i++) {
     struct batch_target target = batch->targets[i];
     if (target.module != BATCH_NONE) target.module = to->modules[target.module];
-    profile_note_target(profile, &target);
+    profile_note_target(profile, &target, to->samples[i]);
   }
 }
 
@@ -237,8 +245,9 @@ int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq
   int known = batch_set_add(&profile->batches, batch->counters.run, seq);
   if (known != 0) return known;
   struct translation to = {calloc(batch->module_count + 1, sizeof *to.modules),
-                           calloc(batch->node_count + 1, sizeof *to.nodes)};
-  int error = to.modules == NULL || to.nodes == NULL ? -ENOMEM : 0;
+                           calloc(batch->node_count + 1, sizeof *to.nodes),
+                           calloc(batch->target_count + 1, sizeof *to.samples)};
+  int error = to.modules == NULL || to.nodes == NULL || to.samples == NULL ? -ENOMEM : 0;
   if (error == 0) error = add_samples(profile, batch, &to);
   if (error == 0) error = keep_books(profile, batch, seq);
   if (error == 0) {
@@ -247,6 +256,7 @@ int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq
   }
   free(to.modules);
   free(to.nodes);
+  free(to.samples);
   return error;
 }
 
@@ -265,22 +275,17 @@ const char *profile_module_name(const struct profile_module *module) {
   return module->kind == MODULE_ELF ? path_name(module->path) : module->path;
 }
 
-bool profile_is_of_clocks(const struct profile *profile, uint32_t frame) {
-  const struct profile_module *module = &profile->modules[profile->frames[frame].module];
-  return batch_is_of_clocks(module->kind, module->path);
-}
-
-/* Samplers see user mode alone, so that time in the kernel is nothing that they missed. */
+/* A program's samplers see user mode alone, so that time in the kernel is nothing that they missed:
+   [kernel] without a sample. */
 uint32_t profile_achieved_mhz(const struct profile *profile) {
-  uint64_t samples = profile->count, ns = profile->weight;
+  uint64_t ns = profile->weight;
   for (uint32_t i = 0; i < profile->frame_count; i++) {
     const struct profile_frame *frame = &profile->frames[i];
-    if (!profile_is_of_clocks(profile, i)) continue;
-    samples -= frame->count;
-    if (strcmp(profile->modules[frame->module].path, "[kernel]") == 0) ns -= frame->weight;
+    const char *path = profile->modules[frame->module].path;
+    if (frame->count == 0 && strcmp(path, "[kernel]") == 0) ns -= frame->weight;
   }
-  if (samples < ACHIEVED_SAMPLES_MIN || ns == 0) return 0;
-  return (uint32_t)((double)samples * 1e12 / (double)ns);
+  if (profile->count < ACHIEVED_SAMPLES_MIN || ns == 0) return 0;
+  return (uint32_t)((double)profile->count * 1e12 / (double)ns);
 }
 
 void profile_loss(const struct profile *profile, uint64_t ret[LOSS_REASON_COUNT]) {

@@ -4,6 +4,7 @@
 #define REPORT_PROFILE_H
 
 #include "batch_set.h"
+#include "sampler_list.h"
 
 #include "common/arena.h"
 #include "common/table.h"
@@ -29,7 +30,7 @@ struct profile_frame {
   uint64_t address;
   uint32_t module;
   uint32_t function;      /* free for whoever names the frames */
-  uint64_t count, weight; /* of samples taken right here */
+  uint64_t count, weight; /* of samples taken right here; none: what clocks told */
 };
 
 /* A call path.  IS_LR: its parent is not a caller but where the link register pointed. */
@@ -61,9 +62,10 @@ struct profile {
   uint64_t start_walltime_ns, end_walltime_ns; /* 0: empty */
   uint32_t main_module;                        /* of the first target, or BATCH_NONE */
   uint32_t asked_mhz;                          /* of the first target */
-  bool is_mixed; /* there are targets with another sampler or rate than the first */
-  const char *exe, *service, *sampler; /* of the first target, "" */
-  uint32_t marks;                      /* enum batch_mark, of any target */
+  struct sampler_list samplers;
+  const char *exe, *service; /* of the first target, "" */
+  const char *why;           /* nothing was sampled, or not by better: as last told, "" */
+  uint32_t marks;            /* enum batch_mark, of any target */
 };
 
 /* Returns 0 or -errno; fini in either case. */
@@ -79,14 +81,13 @@ int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq
 int profile_add_leaf(struct profile *profile, const struct batch_module *module, uint64_t address,
                      uint64_t count, uint64_t weight);
 
-/* Remembers TARGET (its module is a number of PROFILE's) when it is the first that is told of. */
-void profile_note_target(struct profile *profile, const struct batch_target *target);
+/* Remembers TARGET (its module is a number of PROFILE's) when it is the first that is told of, and
+   who took SAMPLES of it. */
+void profile_note_target(struct profile *profile, const struct batch_target *target,
+                         uint64_t samples);
 
 /* Returns the last part of MODULE's path: how people call it. */
 const char *profile_module_name(const struct profile_module *module);
-
-/* Whether what was counted at FRAME are no samples but a rest that clocks told. */
-bool profile_is_of_clocks(const struct profile *profile, uint32_t frame);
 
 /* Returns how many samples there are for a second of the time that could be sampled, in
    thousandths; 0 when there are too few to tell. */

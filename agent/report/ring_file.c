@@ -142,11 +142,12 @@ static void note_image(struct profile *profile, const struct image_table *image,
   if (profile->start_walltime_ns == 0 || image->start_walltime_ns < profile->start_walltime_ns)
     profile->start_walltime_ns = image->start_walltime_ns;
   if (alive_ns > profile->end_walltime_ns) profile->end_walltime_ns = alive_ns;
-  profile_note_target(profile, &(struct batch_target){.service = image->service,
-                                                      .exe = image->exe,
-                                                      .module = BATCH_NONE,
-                                                      .sampler = ring_clock_sampler(clock),
-                                                      .asked_mhz = image->asked_mhz});
+  const struct batch_target target = {.service = image->service,
+                                      .exe = image->exe,
+                                      .module = BATCH_NONE,
+                                      .sampler = ring_clock_sampler(clock),
+                                      .asked_mhz = image->asked_mhz};
+  profile_note_target(profile, &target, profile->count);
   for (uint32_t i = 0; i < profile->module_count && profile->main_module == BATCH_NONE; i++)
     if (strcmp(profile->modules[i].path, image->exe) == 0) profile->main_module = i;
 }

@@ -21,27 +21,28 @@
 static const double worth_a_look = 0.1;
 
 void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
-  buf_printf(ret, "%llu sample%s, %.2f s of CPU time", (unsigned long long)tree->sample_count,
-             tree->sample_count == 1 ? "" : "s",
-             (double)tree->total_weight / (double)NS_PER_SECOND);
+  buf_printf(ret, "%llu sample%s, %.2f s of CPU time", (unsigned long long)tree->total_count,
+             tree->total_count == 1 ? "" : "s", (double)tree->total_weight / (double)NS_PER_SECOND);
 }
 
 static void print_rate(const struct profile *profile, struct buf *ret) {
+  const struct sampler_row *only = sampler_list_only(&profile->samplers);
   uint32_t achieved = profile_achieved_mhz(profile);
-  buf_printf(ret, ", by %s", profile->sampler);
+  if (only == NULL) return;
   if (achieved > 0)
-    buf_printf(ret, " at %.4g Hz (asked: %.4g)", achieved / 1000.0, profile->asked_mhz / 1000.0);
+    buf_printf(ret, " at %.4g Hz (asked: %.4g)", achieved / 1000.0, only->asked_mhz / 1000.0);
   else
-    buf_printf(ret, ", asked for %.4g Hz", profile->asked_mhz / 1000.0);
+    buf_printf(ret, ", asked for %.4g Hz", only->asked_mhz / 1000.0);
 }
 
 static void print_head(const struct profile *profile, const struct view_tree *tree,
                        struct buf *ret) {
   top_text_print_total(tree, ret);
-  if (profile->is_mixed)
-    buf_printf(ret, ", by %s and others", profile->sampler);
-  else if (profile->sampler[0] != '\0')
+  if (profile->samplers.count > 0) {
+    buf_append_string(ret, ", by ");
+    sampler_list_print(&profile->samplers, ret);
     print_rate(profile, ret);
+  }
   buf_append_byte(ret, '\n');
 }
 
@@ -53,6 +54,16 @@ static void print_loss(const struct view_tree *tree, struct buf *ret) {
     struct mark_text text = marks_text(tree->marks[i].marks);
     buf_printf(ret, "%s %s: %s\n", text.mark, text.certainty, text.meaning);
   }
+}
+
+static void print_why_nothing(const struct profile *profile, struct buf *ret) {
+  const char *why = profile->why;
+  if ((profile->marks & MARK_WENT_ON) != 0)
+    why = "the program went on in the background before its first sample";
+  else if (*why == '\0')
+    why = "the run was too short, or no sampler could run (fleetprof doctor; fleetprof run "
+          "--verbose)";
+  buf_printf(ret, "nothing was sampled: %s\n", why);
 }
 
 bool top_text_tells_module(const char *name, const char *module) {
@@ -83,9 +94,7 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   if (error != 0) return error;
   print_head(profile, tree, ret);
   print_loss(tree, ret);
-  if (tree->total_count == 0)
-    buf_append_string(ret, "nothing was sampled: the run was too short, or no sampler could run "
-                           "(fleetprof doctor; fleetprof run --verbose)\n");
+  if (tree->total_count == 0) print_why_nothing(profile, ret);
   if (count > 0) buf_append_string(ret, "   self     95 % interval    total  function\n");
   for (shown = 0; shown < count && shown < style->limit; shown++)
     print_row(tree, &rows[shown], style, ret);

@@ -107,15 +107,6 @@ static int wants(void *context, const struct store_series *series) {
   return selector == NULL || selector_matches(selector, series);
 }
 
-static void add_row(struct builder *builder, const struct store_forest *forest,
-                    const struct store_row *row, uint32_t node) {
-  const struct store_module *module = &forest->modules[forest->nodes[row->node].module];
-  if (batch_is_of_clocks(module->kind, module->path))
-    tree_builder_add_clocks(&builder->tree, node, row->count, row->weight);
-  else
-    tree_builder_add(&builder->tree, node, row->count, row->weight);
-}
-
 static int on_block(void *context, const struct store_series *series,
                     const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                     const struct store_row *rows, size_t count) {
@@ -134,7 +125,7 @@ static int on_block(void *context, const struct store_series *series,
     else if (node == 0)
       error = translate(builder, forest, rows[i].node, &node);
     if (error != 0) return error;
-    add_row(builder, forest, &rows[i], node);
+    tree_builder_add(&builder->tree, node, rows[i].count, rows[i].weight);
   }
   return error;
 }

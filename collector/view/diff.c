@@ -85,7 +85,7 @@ static double p_of(double a, double n, double b, double m) {
 
 static void compare(struct view_diff_row *row, const struct view_tree *a,
                     const struct view_tree *b) {
-  double n = (double)a->sample_count, m = (double)b->sample_count;
+  double n = (double)a->total_count, m = (double)b->total_count;
   row->a = share_of(row->a_weight, a);
   row->b = share_of(row->b_weight, b);
   struct view_share wilson_a = interval_wilson(row->a, n);

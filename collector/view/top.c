@@ -76,7 +76,7 @@ static void walk_tree(struct walk *walk) {
 
 static struct view_share share_of(const struct view_tree *tree, uint64_t weight) {
   double share = tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
-  return interval_wilson(share, (double)tree->sample_count);
+  return interval_wilson(share, (double)tree->total_count);
 }
 
 static int heaviest_first(const void *left, const void *right) {

@@ -65,12 +65,6 @@ void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t coun
   builder->nodes[node].self_count += count;
 }
 
-void tree_builder_add_clocks(struct tree_builder *builder, uint32_t node, uint64_t count,
-                             uint64_t weight) {
-  tree_builder_add(builder, node, count, weight);
-  builder->clock_count += count;
-}
-
 static void sum_totals(struct view_node *nodes, uint32_t count) {
   for (uint32_t i = count; i-- > 0;) {
     nodes[i].total_weight += nodes[i].self_weight;
@@ -92,7 +86,6 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   memcpy(tree.functions, functions->functions, tree.function_count * sizeof *tree.functions);
   tree.total_weight = tree.nodes[0].total_weight;
   tree.total_count = tree.nodes[0].total_count;
-  tree.sample_count = tree.total_count - builder->clock_count;
   *ret = tree;
   return 0;
 }

@@ -12,7 +12,6 @@ struct tree_builder {
   struct view_node *nodes; /* node 0 is the root */
   uint32_t node_count, node_room;
   struct table by_parent; /* (parent, function) -> node */
-  uint64_t clock_count;   /* records so far that are no samples */
 };
 
 /* Names are kept in ARENA.  Returns 0 or -errno; fini in either case. */
@@ -24,11 +23,8 @@ void tree_builder_fini(struct tree_builder *builder);
 int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
                        uint32_t *ret);
 
-/* Adds COUNT records of WEIGHT together to the leaf NODE. */
+/* Adds COUNT samples of WEIGHT together to the leaf NODE; none: what clocks told. */
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count, uint64_t weight);
-/* The same, of records that are no samples: what clocks told. */
-void tree_builder_add_clocks(struct tree_builder *builder, uint32_t node, uint64_t count,
-                             uint64_t weight);
 
 /* Sums up and copies the tree into ARENA (the caller's loss stays zero).  Call once.  Returns 0 or
    -ENOMEM. */

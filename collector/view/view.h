@@ -35,8 +35,7 @@ struct view_mark {
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
   uint64_t total_weight;
-  uint64_t total_count;  /* records */
-  uint64_t sample_count; /* of these, samples: the others are rests that clocks told */
+  uint64_t total_count; /* samples; what clocks told is weight without any */
   uint64_t loss[LOSS_REASON_COUNT];
   uint32_t node_count, function_count;
   struct view_node *nodes;

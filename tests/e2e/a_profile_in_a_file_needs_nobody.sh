@@ -129,6 +129,15 @@ fleetprof run --output perf.fp -- "$W/nosuch" 2>/dev/null
 fleetprof run --output one.fp -v --hz 199 -- "$targets/truth" 1 2>err >/dev/null || fail "run -v"
 [ "$(awk '{ print $2 }' err)" = "$(samples one.fp)" ] || fail "run -v and report differ: $(cat err), $(samples one.fp)"
 
+[ "$(samples one.fp)" = "$(fleetprof report -f json one.fp | json "d['samples']")" ] || fail "text and json count differently"
+# Who sampled is named, not who was asked for; where nobody did, the file says why.
+cc -static -O1 -o still -x c - <<<'int main(void) { for (volatile long i = 0; i < 300000000; i++) {} return 0; }'
+fleetprof run --output still.fp --sampler timer -- ./still && fleetprof report still.fp | grep -q "time, by perf" ||
+  fail "a static program by timer: $(fleetprof report still.fp | head -n 1)"
+fleetprof run --output still.fp --collect histogram -- ./still &&
+  fleetprof report still.fp | grep -q "^nothing was sampled: .*static: cannot be preloaded" || fail "a histogram of a static program: $(fleetprof report still.fp)"
+fleetprof report -f json still.fp | json "'static' in d['why'] and d['samples'] == 0 and d['total'] > 0 and d['functions'][0]['self_share'] == 1" | grep -q yes || fail "the same as json"
+
 # What cannot be written is told before the program starts; what is no profile is never overwritten.
 echo precious >precious
 for file in /nonexistent/x "$W" /dev/null precious -; do
@@ -193,6 +202,13 @@ for sampler in perf timer; do
   kill "$(cat background.pid)"
   grep -q "go on in the background" err || fail "$sampler: a program in the background is not told of: $(cat err)"
   fleetprof report background.fp 2>&1 | grep -q "^went_on" || fail "$sampler: the report does not tell: $(fleetprof report background.fp 2>&1 | head -n 5)"
+done
+# So is a program that does nothing before it goes there.
+cc -O1 -o away -x c - <<<'#include <unistd.h>
+int main(void) { return daemon(0, 1) != 0 || (sleep(3), 0); }'
+for sampler in perf timer; do
+  fleetprof run --sampler $sampler --output away.fp -- ./away
+  fleetprof report away.fp | grep -q "^went_on" && fleetprof report away.fp | grep -q "^nothing was sampled: .*in the background" || fail "$sampler: a daemon: $(fleetprof report away.fp)"
 done
 fleetprof run --verbose --sampler timer --output next.fp -- "$targets/crowd" forks 300 1 >/dev/null 2>err
 ! grep -q "background" err || fail "nobody is in the background: $(cat err)"

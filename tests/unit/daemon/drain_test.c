@@ -124,6 +124,23 @@ static void a_targets_wild_claims_of_loss_are_not_believed(void **state) {
   assert_int_equal(counter_page_books(kept.page)->produced, 1);
 }
 
+static void what_clocks_told_is_weight_and_no_sample_in_any_book(void **state) {
+  struct bench *bench = *state;
+  struct kept_batch got;
+  drain_rest(&bench->p.drain, bench->p.target, 5000);
+  assert_int_equal(shipper_close_window(&bench->p.shipper, false), 0);
+  kept_take_batch(&bench->p, &got);
+  assert_int_equal(got.item.records, 0);
+  assert_int_equal(got.batch.sample_count, 1);
+  assert_int_equal(got.batch.samples[0].count, 0);
+  assert_int_equal(got.batch.samples[0].weight, 5000);
+  kept_batch_fini(&got);
+  kept_assert_books(0);
+  /* A run of nothing else has an end all the same. */
+  assert_int_equal(shipper_close_window(&bench->p.shipper, true), 0);
+  assert_int_equal(bench->p.shipper.batches, 2);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, bench_make_open, bench_unmake)
 
 int main(void) {
@@ -135,6 +152,7 @@ int main(void) {
       CASE(a_last_drain_leaves_nothing_behind_whatever_is_owed),
       CASE(what_a_last_drain_has_no_time_for_is_dropped_and_counted),
       CASE(a_torn_record_is_skipped_and_counted),
+      CASE(what_clocks_told_is_weight_and_no_sample_in_any_book),
       CASE(a_targets_wild_claims_of_loss_are_not_believed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,7 @@ static void the_table_has_every_promised_field(void **state) {
   assert_has(body, "{\"total\":1000,\"unit\":\"nanoseconds\",\"samples\":100,");
   assert_has(body, "\"loss\":{");
   assert_has(body, "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,"
-                   "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.49");
+                   "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
   assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"self\":100,");
 }

@@ -29,12 +29,15 @@ static void begin(struct world *world) {
   assert_int_equal(profile_init(&world->profile), 0);
 }
 
-static void target(struct world *world, const char *sampler, uint32_t asked_mhz) {
-  profile_note_target(&world->profile, &(struct batch_target){.exe = "/tool",
-                                                              .service = "tool",
-                                                              .sampler = sampler,
-                                                              .asked_mhz = asked_mhz,
-                                                              .module = BATCH_NONE});
+/* A target of which SAMPLES were taken. */
+static void target(struct world *world, const char *sampler, uint32_t asked_mhz, uint64_t samples) {
+  const struct batch_target target = {.exe = "/tool",
+                                      .service = "tool",
+                                      .sampler = sampler,
+                                      .asked_mhz = asked_mhz,
+                                      .why = samples > 0 ? "" : "timer: it is static",
+                                      .module = BATCH_NONE};
+  profile_note_target(&world->profile, &target, samples);
 }
 
 static char *print(struct world *world, bool has_colour) {
@@ -59,15 +62,12 @@ static void what_clocks_told_is_weight_but_no_sample(void **state) {
   struct world world;
   (void)state;
   begin(&world);
-  target(&world, "timer", 1000000);
+  target(&world, "timer", 1000000, 100);
   add(&world, "/bin/tool", 100, 400);
-  add(&world, "[kernel]", 20, 100);
-  add(&world, "[unsampled]", 3, 0);
+  add(&world, "[kernel]", 0, 100);
   const char *text = print(&world, false);
   assert_says(text, "100 samples, 0.50 s of CPU time, by timer at 250 Hz (asked: 1000)\n");
-  assert_int_equal(world.tree.total_count, 123);
-  assert_int_equal(world.tree.sample_count, 100);
-  /* Wilson's interval of 80 of 100 and not of 98.4 of 123. */
+  assert_int_equal(world.tree.total_count, 100);
   assert_says(text, " 80.0 %   71.1 ..  86.7 %   80.0 %  tool+0x10\n");
   assert_says(text, "%  [kernel]\n");
   end(&world);
@@ -77,20 +77,50 @@ static void one_sample_is_one_sample(void **state) {
   struct world world;
   (void)state;
   begin(&world);
-  target(&world, "perf", 99000);
+  target(&world, "perf", 99000, 1);
   add(&world, "/bin/tool", 1, 10);
   assert_says(print(&world, false), "1 sample, 0.01 s of CPU time, by perf, asked for 99 Hz\n");
   end(&world);
 }
 
-static void files_of_two_samplers_have_no_rate(void **state) {
+static void all_that_have_sampled_are_named_and_nobody_else(void **state) {
   struct world world;
   (void)state;
   begin(&world);
-  target(&world, "perf", 99000);
-  target(&world, "timer", 99000);
+  target(&world, "none", 99000, 0);
+  target(&world, "perf", 99000, 50);
   add(&world, "/bin/tool", 100, 1000);
-  assert_says(print(&world, false), "CPU time, by perf and others\n");
+  assert_says(print(&world, false), "CPU time, by perf at 100 Hz (asked: 99)\n");
+  target(&world, "timer", 99000, 49);
+  buf_clear(&world.out);
+  assert_says(print(&world, false), "CPU time, by perf and timer\n");
+  target(&world, "itimer", 99000, 1);
+  buf_clear(&world.out);
+  assert_says(print(&world, false), "CPU time, by perf, timer and itimer\n");
+  end(&world);
+}
+
+static void one_sampler_at_two_rates_has_none(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "perf", 99000, 50);
+  target(&world, "perf", 49000, 50);
+  add(&world, "/bin/tool", 100, 1000);
+  assert_says(print(&world, false), "CPU time, by perf\n");
+  end(&world);
+}
+
+static void why_nothing_was_sampled_is_said(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "timer", 99000, 0);
+  add(&world, "[unsampled]", 0, 1000);
+  const char *text = print(&world, false);
+  assert_says(text, "0 samples, 1.00 s of CPU time, by timer, asked for 99 Hz\n");
+  assert_says(text, "nothing was sampled: timer: it is static\n");
+  assert_says(text, "100.0 %    0.0 .. 100.0 %  100.0 %  [unsampled]\n");
   end(&world);
 }
 
@@ -114,7 +144,7 @@ static void a_difference_is_headed_by_its_files(void **state) {
   begin(&a), begin(&b);
   add(&a, "/bin/tool", 500, 500), add(&a, "/bin/same", 500, 500);
   add(&b, "/bin/tool", 500, 500), add(&b, "/bin/same", 500, 500);
-  add(&b, "[unsampled]", 1, 0);
+  add(&b, "[unsampled]", 0, 0);
   print(&a, false), print(&b, false);
   struct diff_sides sides = {&a.tree, &b.tree, "old/before.fp", "new/after.fp"};
   buf_clear(&a.out);
@@ -135,7 +165,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
       cmocka_unit_test(one_sample_is_one_sample),
-      cmocka_unit_test(files_of_two_samplers_have_no_rate),
+      cmocka_unit_test(all_that_have_sampled_are_named_and_nobody_else),
+      cmocka_unit_test(one_sampler_at_two_rates_has_none),
+      cmocka_unit_test(why_nothing_was_sampled_is_said),
       cmocka_unit_test(a_colour_that_was_not_begun_is_not_ended),
       cmocka_unit_test(a_difference_is_headed_by_its_files),
   };
