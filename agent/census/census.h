@@ -28,6 +28,10 @@ void census_free(struct census *census);
 /* The drain tells: the slot that VIEW shows has new records or losses (SIGNALS is not 0 then and
    need not be their number); one of the records weighs WEIGHT. */
 void census_signals(struct target *target, const struct ring_view *view, uint64_t signals);
+/* The same of a slot that is never emptied, where VIEW's head says all that ever came. */
+void census_signals_kept(struct target *target, const struct ring_view *view);
+/* The same of a ring without slots, where nobody knows which thread had them. */
+void census_signals_shared(struct target *target, uint64_t signals);
 void census_record(struct target *target, uint32_t slot, uint32_t weight);
 
 struct census_figures {

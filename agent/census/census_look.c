@@ -99,7 +99,7 @@ void census_look_at(struct target *target, pid_t pid, pid_t tid) {
   struct census_thread *thread = thread_of(census, pid, tid);
   if (thread == NULL) return;
   const struct census_slot *slot = census_find_slot(census, pid, tid);
-  uint64_t signals = slot != NULL ? slot->signals : 0;
+  uint64_t signals = slot != NULL ? slot->signals : census->shared_signals;
   uint64_t bit = UINT64_C(1) << ((int)timer_ring_signal(&target->held) - 1);
   bool is_first = thread->read_ns == 0;
   struct lock_step_pace pace = {now - thread->read_ns, cpu_ns - thread->cpu_ns,

@@ -41,6 +41,7 @@ struct census {
   uint32_t thread_count, thread_cap;
   struct census_slot *slots;
   uint32_t slot_count;
+  uint64_t shared_signals; /* of threads that have no slot of their own (histogram) */
   struct census_list list;
   struct proc_timers *timers; /* of timers_pid, read during this look; NULL: not needed yet */
   pid_t timers_pid;

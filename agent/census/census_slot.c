@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the drain sees of each slot: that signals come at all, and what their weights are like. Both
-   are of the thread that owns the slot, and begin anew with the next owner.
+   are of the thread that owns the slot, and begin anew with the next owner.  Threads whose samples
+   share one count (histogram) are believed to be sampled as long as it grows.
 
    A weight counts the ring's unit, the period that was asked for at first; the timer may have
    another one by now, so that is turned back into expiries.  A record of less than one expiry (the
@@ -30,12 +31,26 @@ static struct census_slot *slot_of(struct target *target, uint32_t slot) {
   return &census->slots[slot];
 }
 
-void census_signals(struct target *target, const struct ring_view *view, uint64_t signals) {
+static struct census_slot *slot_of_owner(struct target *target, const struct ring_view *view) {
   struct census_slot *seen = slot_of(target, view->slot);
   uint64_t owner = ring_owner(view->pid, view->tid);
-  if (seen == NULL) return;
-  if (seen->owner != owner) *seen = (struct census_slot){.owner = owner};
-  seen->signals += signals;
+  if (seen != NULL && seen->owner != owner) *seen = (struct census_slot){.owner = owner};
+  return seen;
+}
+
+void census_signals(struct target *target, const struct ring_view *view, uint64_t signals) {
+  struct census_slot *seen = slot_of_owner(target, view);
+  if (seen != NULL) seen->signals += signals;
+}
+
+void census_signals_kept(struct target *target, const struct ring_view *view) {
+  struct census_slot *seen = view->pid != 0 ? slot_of_owner(target, view) : NULL;
+  if (seen != NULL) seen->signals = view->head;
+}
+
+void census_signals_shared(struct target *target, uint64_t signals) {
+  struct census *census = census_of(target);
+  if (census != NULL) census->shared_signals += signals;
 }
 
 void census_record(struct target *target, uint32_t slot, uint32_t weight) {

@@ -10,6 +10,7 @@
 #include "histogram_drain.h"
 #include "histogram_pass.h"
 
+#include "census/census.h"
 #include "common/clock.h"
 #include "ring/histogram_reader.h"
 #include "targets/image.h"
@@ -59,6 +60,7 @@ static uint64_t look(struct target *target, const struct histogram_totals *total
   }
   if (totals->samples > totals->units || totals->units > histogram_pass_units_max(target)) return 0;
   add_sum(&target->kept.seen, more);
+  census_signals_shared(target, more.records);
   target->records += more.records;
   target->weight_ns += more.units * target->held.unit_ns;
   return more.records;

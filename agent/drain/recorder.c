@@ -7,6 +7,7 @@
    so few are free that new threads might go without. */
 #include "recorder.h"
 
+#include "census/census.h"
 #include "common/clock.h"
 #include "targets/claim.h"
 #include "targets/image.h"
@@ -18,11 +19,12 @@
 
 enum { FREE_SLOTS_SHARE = 4 /* slots are reclaimed when less than a quarter is free */ };
 
-static uint64_t values_written(const struct target *target) {
+static uint64_t values_written(struct target *target) {
   uint64_t sum = 0;
   struct ring_view view;
   for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
     ring_reader_look(&target->ring, slot, &view);
+    census_signals_kept(target, &view);
     sum += view.head;
   }
   return sum;

@@ -61,6 +61,12 @@ ends replace
 has_whole_time() { [ "$(profile '{service="replace"}' 2>/dev/null | json "d['total'] >= .99 * $spent and d['functions'][0]['name'] == '[unsampled]'")" = yes ]; }
 until_true 10 has_whole_time || fail "the time of a lost handler is missing: $(profile '{service="replace"}')"
 
+# What is kept in the target, and not taken out as it comes, is sampled none the less: five CPU seconds of each.
+declare -A keeper
+for mode in histogram recorder; do
+  run --sampler timer --service $mode --collect $mode -- "$targets/spin" 60000 >/dev/null &
+  keeper[$mode]=$!
+done
 begin plain
 says plain "t['samples'] > 150 and t['sampler'] == 'timer'"
 run --sampler timer --service come-and-go -- "$targets/threads" 300 >/dev/null &
@@ -72,3 +78,10 @@ for _ in 1 2 3 4 5 6; do
 done
 ends plain
 wait $others
+has_run() { read -r spent _ <"/proc/$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == '$1'][0]")/schedstat" && [ "$spent" -gt 5000000000 ]; }
+for mode in histogram recorder; do
+  until_true 60 has_run $mode || fail "$mode does not run"
+  says $mode "t['unsampled'] == {} and t['sampler'] == 'timer' and not t['why'].startswith('not')"
+  stop $mode
+  wait "${keeper[$mode]}"
+done
