@@ -13,7 +13,7 @@ collected() {
 }
 # spin MS: in the background, sets target.
 spin() {
-  fleetprof run --state "$B" --sampler timer --service "spin-$1" --hz $HZ -- "$targets/spin" "$1" >"$W/run.out" 2>"$W/run.err" &
+  fleetprof run --state "$B" --flush-timeout 2s --sampler timer --service "spin-$1" --hz $HZ -- "$targets/spin" "$1" >"$W/run.out" 2>"$W/run.err" &
   target=$!
 }
 # is_all_there SELECTOR: the answer's total is the program's own CPU time within 1 %.
