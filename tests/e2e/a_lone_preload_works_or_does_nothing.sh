@@ -18,3 +18,29 @@ until_true 15 has_samples || fail "too few samples: $(profile '{service="truth"}
 say "$(profile '{service="truth"}' | json "str(d['samples']) + ' samples'")"
 FLEETPROF=0 FLEETPROF_SOCKET="$B/fleetprofd.sock" strace -f -e trace=timer_create -o "$W/trace" env LD_PRELOAD="$agent" "$targets/truth" 0.1 >/dev/null
 ! grep -q timer_create "$W/trace" || fail "FLEETPROF=0 does not switch it off"
+# A runtime directory that came along through su or sudo -E: a stranger who listens there learns nothing of root's programs.
+if [ "$(id -u)" = 0 ] && [ ! -S /run/fleetprof/fleetprofd.sock ]; then
+  chmod 711 "$W"
+  mkdir -m 755 "$W/stranger" && chown "$ordinary" "$W/stranger"
+  as_ordinary /usr/bin/python3 - "$W/stranger/fleetprof" >"$W/heard" 2>&1 <<'END' &
+import os, socket, sys
+os.mkdir(sys.argv[1], 0o755)
+door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+door.bind(sys.argv[1] + "/fleetprofd.sock")
+os.chmod(sys.argv[1] + "/fleetprofd.sock", 0o666)
+door.listen(5)
+print("listens", flush=True)
+while True:
+    door.accept()
+    print("was asked", flush=True)
+END
+  stranger=$!
+  started+=($stranger)
+  until_true 10 grep -q listens "$W/heard" || fail "the stranger does not listen: $(cat "$W/heard")"
+  XDG_RUNTIME_DIR=$W/stranger LD_PRELOAD="$agent" "$targets/truth" 0.1 >/dev/null || fail "beside a stranger's daemon the program ended with $?"
+  XDG_RUNTIME_DIR=$W/stranger fleetprof status >/dev/null 2>&1
+  XDG_RUNTIME_DIR=$W/stranger fleetprof ctl pause --service truth >/dev/null 2>&1
+  /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(sys.argv[1])' "$W/stranger/fleetprof/fleetprofd.sock"
+  until_true 10 grep -q asked "$W/heard" || fail "the stranger does not hear: $(cat "$W/heard")"
+  [ "$(grep -c asked "$W/heard")" = 1 ] || fail "root's programs asked a stranger's daemon: $(cat "$W/heard")"
+fi

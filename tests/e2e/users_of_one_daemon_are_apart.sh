@@ -13,7 +13,7 @@ as() { setpriv "--reuid=$1" "--regid=$1" --clear-groups "${@:2}"; }
 field() { as "$1" fleetprof status --format json | json "[t for t in d['targets'] if t['service'] == '$2'][0].get('$3')"; }
 has_samples() { [ "$(field 0 "$1" samples 2>/dev/null)" -gt 20 ] 2>/dev/null; }
 chmod 711 "$W"
-install -m 755 "$targets/truth" "$targets/flush_flood" "$targets/deep_stack" "$W"
+install -m 755 "$targets/truth" "$targets/flush_flood" "$targets/deep_stack" "$targets/liar" "$W"
 entries() { fleetprof status --format json | json "d['spool']['entries']"; }
 fleetprofd --window 1s || fail "the daemon ended with $?"
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
@@ -50,10 +50,14 @@ for sampler in perf timer; do
     batches=$(($(entries) - before))
     [ $batches -le $((SECONDS - since + 4)) ] || fail "$sampler: $batches batches in $((SECONDS - since)) s of $answers FLUSHes by $flooder"
   done
+  # Who lies of rates, of times or of whose a program is, is refused, and nobody's window or worker suffers.
+  lies=$(as 65533 "$W/liar" /run/fleetprof/fleetprofd.sock "$(pgrep -f "^$W/truth 8")") || fail "$sampler: a lie was believed: $lies"
+  say "$sampler: $lies"
   say "$sampler: $batches batches in $((SECONDS - since)) s of $answers FLUSHes"
   [ $sampler = perf ] || field "$ordinary" $sampler argv | grep -q truth || fail "the owner does not see the arguments"
   wait $runner || fail "$sampler: the program ended with $?"
 done
+[ "$(fleetprof status --format json | json "d['worker_starts'] == 1 and d['loss']['dropped'].get('spool_error', 0) == 0")" = yes ] || fail "somebody was harmed: $(fleetprof status --format json | json "d['worker_starts'], d['loss']")"
 
 # What is judged is what the daemon takes in time, not what a loaded machine gives to the daemon.
 keeper=$(cat /run/fleetprof/fleetprofd.pid)

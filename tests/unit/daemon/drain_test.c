@@ -141,6 +141,38 @@ static void what_clocks_told_is_weight_and_no_sample_in_any_book(void **state) {
   assert_int_equal(bench->p.shipper.batches, 2);
 }
 
+/* The weight of the last record that was written. */
+static void set_weight(const struct producer *producer, uint32_t weight) {
+  uint8_t *data = (uint8_t *)producer->slot + RING_SLOT_HEADER_BYTES;
+  uint64_t at = atomic_load(&producer->slot->head) - RECORD_BYTES;
+  struct ring_record *record = (struct ring_record *)(void *)(data + at);
+  record->weight = weight;
+}
+
+/* One sample may be worth much where ticks were merged, but not more than there was time. */
+static void a_weight_beyond_the_time_that_has_passed_is_not_believed(void **state) {
+  struct bench *bench = *state;
+  struct target *target = bench->p.target;
+  uint64_t most_ns = target_cpu_ns_max(target);
+  assert_true(most_ns < UINT64_C(100) * 365 * 86400 * NS_PER_SECOND);
+  produce(&bench->producer);
+  set_weight(&bench->producer, (uint32_t)(9 * NS_PER_SECOND / PRODUCER_UNIT_NS));
+  produce(&bench->producer);
+  set_weight(&bench->producer, UINT32_MAX);
+  produce(&bench->producer);
+  set_weight(&bench->producer, (uint32_t)((most_ns + 10 * NS_PER_SECOND) / PRODUCER_UNIT_NS));
+  drain_run(&bench->p.drain);
+  const struct counters *books = counter_page_books(kept.page);
+  assert_int_equal(books->produced, 3);
+  assert_int_equal(books->dropped[LOSS_BAD_RECORD], 2);
+  assert_int_equal(target->weight_ns, 9 * NS_PER_SECOND);
+  assert_int_equal(shipper_close_window(&bench->p.shipper, false), 0);
+  struct kept_batch got;
+  kept_take_batch(&bench->p, &got); /* and the window can be encoded */
+  assert_int_equal(got.batch.samples[0].weight, 9 * NS_PER_SECOND);
+  kept_batch_fini(&got);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, bench_make_open, bench_unmake)
 
 int main(void) {
@@ -154,6 +186,7 @@ int main(void) {
       CASE(a_torn_record_is_skipped_and_counted),
       CASE(what_clocks_told_is_weight_and_no_sample_in_any_book),
       CASE(a_targets_wild_claims_of_loss_are_not_believed),
+      CASE(a_weight_beyond_the_time_that_has_passed_is_not_believed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
