@@ -191,16 +191,16 @@ static int add_samples(struct profile *profile, const struct batch *batch, struc
 }
 
 static int keep_books(struct profile *profile, const struct batch *batch, uint64_t seq) {
-  struct profile_run *run = profile->runs, *end = run + profile->run_count;
-  while (run < end && run->counters.run != batch->counters.run) run++;
-  if (run == end) {
+  uint32_t at = 0;
+  while (at < profile->run_count && profile->runs[at].counters.run != batch->counters.run) at++;
+  if (at == profile->run_count) {
     if (profile->run_count == PROFILE_RUNS_MAX) return -EOVERFLOW;
     void *more = grow(profile->runs, profile->run_count, &profile->run_room, sizeof *profile->runs);
     if (more == NULL) return -ENOMEM;
     profile->runs = more;
-    run = &profile->runs[profile->run_count++];
-    *run = (struct profile_run){.seq = 0};
+    profile->runs[profile->run_count++] = (struct profile_run){.seq = 0};
   }
+  struct profile_run *run = &profile->runs[at];
   if (seq < run->seq) return 0;
   *run = (struct profile_run){.seq = seq, .counters = batch->counters};
   return 0;
