@@ -69,7 +69,9 @@ int collect_choice_parse(const struct collect_words *words, struct collect_choic
   unsigned at = 0, count = sizeof names / sizeof *names;
   while (at < count && strcmp(names[at], words->collect) != 0) at++;
   if (at == count)
-    return refuse(error, error_len, "--collect: there is no '%.40s'; see --help", words->collect);
+    return refuse(error, error_len,
+                  "--collect: there is no '%.40s'; one of: stacks pc-lr histogram recorder",
+                  words->collect);
   choice.collect = (enum ring_collect)at;
   bool has_bins = is_said(words->bin_bytes, "FLEETPROF_BIN_BYTES");
   bool has_counters = is_said(words->counter_bytes, "FLEETPROF_COUNTER_BYTES");

@@ -33,7 +33,8 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2, TRANSLATOR_MS = 30000 };
 struct report {
   struct report_settings settings;
   struct report_side sides[2];
-  struct arena arena; /* for all that is printed */
+  struct arena arena;   /* for all that is printed */
+  bool is_untranslated; /* a translator was given and has failed */
   struct buf out;
 };
 
@@ -89,6 +90,18 @@ static int read_files(struct report *report) {
   return error;
 }
 
+/* What the translator does not answer has its usual name, and the report has failed in that. */
+static int translate_module(struct report *report, const struct profile *profile, uint32_t module,
+                            struct frame_name *names) {
+  const struct translator translator = {report->settings.options.translator, TRANSLATOR_MS};
+  char why[TRANSLATOR_WHY_BYTES];
+  int error = translator_name(&translator, profile, module, &report->arena, names, why);
+  if (error == 0) return 0;
+  report->is_untranslated = true;
+  fprintf(stderr, "fleetprof: report: --translator: %s: %s\n", profile->modules[module].path, why);
+  return error;
+}
+
 /* Asks the translator: of the module that --module names, of every one when it takes them as they
    come, else of the program itself. */
 static void translate(struct report *report, const struct profile *profile,
@@ -99,10 +112,8 @@ static void translate(struct report *report, const struct profile *profile,
   if (options->module != NULL || !translator_takes_module(&translator))
     only = counts_find_module(profile, options->module);
   for (uint32_t i = 0; i < profile->module_count; i++) {
-    char why[TRANSLATOR_WHY_BYTES];
     if (profile->modules[i].kind != MODULE_ELF || (only != COUNTS_ALL && only != i)) continue;
-    if (translator_name(&translator, profile, i, &report->arena, names, why) != 0)
-      fprintf(stderr, "fleetprof: report: --translator: %s: %s\n", profile->modules[i].path, why);
+    if (translate_module(report, profile, i, names) == -ENOENT) return; /* nor the next */
   }
 }
 
@@ -174,5 +185,5 @@ int report_main(int argc, char **argv) {
   for (int i = 0; i < 2; i++) profile_fini(&report.sides[i].profile);
   arena_fini(&report.arena);
   buf_fini(&report.out);
-  return error == 0 ? 0 : EXIT_FAILED;
+  return error == 0 && !report.is_untranslated ? 0 : EXIT_FAILED;
 }

@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "common/clock.h"
 #include "complaint.h"
+#include "daemon_collector.h"
 #include "daemon_start.h"
 #include "elf/preload_obstacle.h"
 #include "flush.h"
@@ -96,6 +97,15 @@ static const char *find_switch(const struct run *run) {
                                                           : NULL;
 }
 
+/* A daemon that runs already ships to where it was told to. */
+static void say_collector(const struct run *run) {
+  const char *wanted = run->settings.options.collector;
+  char own[DAEMON_COLLECTOR_BYTES];
+  if (daemon_collector(run->socket.text, own) != 0 || strcmp(own, wanted) == 0) return;
+  say(run, "--collector %s: a daemon runs already, for %s: that one is used", wanted,
+      own[0] != '\0' ? own : "no collector");
+}
+
 static void find_daemon(struct run *run) {
   const struct run_options *options = &run->settings.options;
   struct daemon_wish wish = {
@@ -103,6 +113,7 @@ static void find_daemon(struct run *run) {
   char why[INTAKE_WHY_BYTES] = "";
   begin_setup(run);
   run->has_daemon = daemon_find(options->state, &run->socket) == 0;
+  if (run->has_daemon && run->is_talkative && options->collector != NULL) say_collector(run);
   if (!run->has_daemon) {
     run->has_daemon = daemon_start(&wish, &run->socket, why, sizeof why) == 0;
     begin_setup(run);

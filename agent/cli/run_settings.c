@@ -92,15 +92,21 @@ static const struct choice unwinders[] = {{"auto", 0}, {"fp", 0},    {"cfi", -1}
 
 static int choose(const struct choice *choices, const char *option, const char *given,
                   struct run_settings *settings) {
-  for (; choices->name != NULL; choices++) {
-    if (strcmp(choices->name, given) != 0) continue;
-    if (choices->value >= 0) return choices->value;
-    snprintf(settings->error, sizeof settings->error, "--%s: '%s' is not supported in this version",
-             option, given);
-    return -EINVAL;
+  size_t room = sizeof settings->error, len;
+  bool is_later = false;
+  for (const struct choice *choice = choices; choice->name != NULL; choice++) {
+    if (strcmp(choice->name, given) != 0) continue;
+    if (choice->value >= 0) return choice->value;
+    is_later = true;
   }
-  snprintf(settings->error, sizeof settings->error, "--%s: there is no '%s'; see --help", option,
-           given);
+  snprintf(settings->error, room,
+           is_later ? "--%s: '%.100s' is not supported in this version; one of:"
+                    : "--%s: there is no '%.100s'; one of:",
+           option, given);
+  for (; choices->name != NULL; choices++) {
+    len = strlen(settings->error);
+    if (choices->value >= 0) snprintf(settings->error + len, room - len, " %s", choices->name);
+  }
   return -EINVAL;
 }
 

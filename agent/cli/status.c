@@ -68,6 +68,8 @@ static int show_all(const struct status_options *options) {
   if (shown == 0 && failed == 0) {
     fputs("fleetprof: status: no daemon listens at", stderr);
     for (unsigned i = 0; i < sockets.count; i++) fprintf(stderr, " %s", sockets.paths[i].text);
+    if (options->state == NULL && sockets.count < PATHS_SOCKETS_MAX)
+      fputs(", nor in a directory of yours below XDG_RUNTIME_DIR or TMPDIR (/tmp)", stderr);
     fputs("; fleetprof run starts one\n", stderr);
   }
   return shown > 0 && failed == 0 ? 0 : EXIT_NONE_ANSWERS;

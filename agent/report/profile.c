@@ -215,6 +215,8 @@ static void keep_why(struct profile *profile, const char *why) {
 void profile_note_target(struct profile *profile, const struct batch_target *target,
                          uint64_t samples) {
   profile->marks |= target->marks;
+  for (uint32_t i = 0; i < target->label_count; i++)
+    profile->is_recorder |= strcmp(target->labels[i].name, "recorder") == 0;
   sampler_list_note(&profile->samplers, target, samples);
   keep_why(profile, target->why);
   if (profile->exe[0] != '\0') return;

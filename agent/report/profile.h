@@ -63,6 +63,7 @@ struct profile {
   uint32_t main_module;                        /* of the first target, or BATCH_NONE */
   uint32_t asked_mhz;                          /* of the first target */
   struct sampler_list samplers;
+  bool is_recorder;          /* there are the last samples of each thread alone */
   const char *exe, *service; /* of the first target, "" */
   const char *why;           /* nothing was sampled, or not by better: as last told, "" */
   uint32_t marks;            /* enum batch_mark, of any target */

@@ -28,8 +28,9 @@ void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
 static void print_rate(const struct profile *profile, struct buf *ret) {
   const struct sampler_row *only = sampler_list_only(&profile->samplers);
   uint32_t achieved = profile_achieved_mhz(profile);
+  if (profile->is_recorder) buf_append_string(ret, ", the last ones of each thread");
   if (only == NULL) return;
-  if (achieved > 0)
+  if (achieved > 0 && !profile->is_recorder)
     buf_printf(ret, " at %.4g Hz (asked: %.4g)", achieved / 1000.0, only->asked_mhz / 1000.0);
   else
     buf_printf(ret, ", asked for %.4g Hz", only->asked_mhz / 1000.0);

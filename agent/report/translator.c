@@ -28,6 +28,8 @@ enum {
   OUTSTANDING_MAX = 16384,
   TRIES_MAX = 2,
   READ_BYTES = 64 << 10,
+  NOT_EXECUTABLE = 126, /* the shell's words for a command that cannot be run */
+  NOT_FOUND = 127,
 };
 
 #define ANSWER_BYTES_MAX ((size_t)64 << 20)
@@ -151,6 +153,8 @@ static void explain(int error, int status, const struct question *question, char
   if (error == -ETIMEDOUT)
     snprintf(why, TRANSLATOR_WHY_BYTES, "did nothing for %u s and was ended",
              question->translator->deadline_ms / 1000);
+  else if (error == -ENOENT)
+    snprintf(why, TRANSLATOR_WHY_BYTES, "cannot be run (status %d): check the command", status);
   else if (error == -EBADMSG && status != 0)
     snprintf(why, TRANSLATOR_WHY_BYTES, "ended with status %d", status);
   else if (error == -EBADMSG)
@@ -174,9 +178,15 @@ static int ask_once(const struct question *question, struct span addresses, stru
   const char *lines = error == 0 ? buf_text(&answers) : NULL;
   if (error == 0 && lines == NULL) error = -ENOMEM;
   if (error == 0) error = translator_parse(lines, question->count, arena, ret);
+  bool is_no_command = status == NOT_EXECUTABLE || status == NOT_FOUND;
+  if (error == -EBADMSG && is_no_command) error = -ENOENT;
   if (error != 0) explain(error, status, question, why);
   buf_fini(&answers);
   return error;
+}
+
+static bool is_worth_a_try(int error) {
+  return error != 0 && error != -ENOMEM && error != -ENOENT;
 }
 
 static int ask(const struct question *question, const struct profile *profile, struct arena *arena,
@@ -187,7 +197,7 @@ static int ask(const struct question *question, const struct profile *profile, s
     buf_printf(&addresses, "0x%llx\n",
                (unsigned long long)profile->frames[question->frames[i]].address);
   int error = told == NULL || addresses.failed ? -ENOMEM : -EAGAIN;
-  for (unsigned i = 0; i < TRIES_MAX && error != 0 && error != -ENOMEM; i++)
+  for (unsigned i = 0; i < TRIES_MAX && is_worth_a_try(error); i++)
     error = ask_once(question, buf_span(&addresses), arena, told, why);
   for (uint32_t i = 0; i < question->count && error == 0; i++) names[question->frames[i]] = told[i];
   if (error == -ENOMEM) snprintf(why, TRANSLATOR_WHY_BYTES, "out of memory");

@@ -217,10 +217,11 @@ static void answer_selection(struct request *request, const struct selection *se
 void api_profile(struct request *request) {
   const char *name = parameters_find(&request->parameters, "format");
   size_t format = 0, count = sizeof formats / sizeof *formats;
+  if (name && strcmp(name, "json") == 0) name = NULL; /* as `fleetprof report` calls the table */
   while (name && format < count && strcmp(formats[format].name, name) != 0) format++;
   if (format == count) {
     answer_problem(&request->answer, 400, "format",
-                   "format: \"%.64s\" is not one of top, tree, folded, pprof, "
+                   "format: \"%.64s\" is not one of top, json, tree, folded, pprof, "
                    "speedscope, callgrind, perf-script",
                    name);
     return;

@@ -17,7 +17,8 @@ static const struct {
     {"to", "string", "like from; now by default"},
     {"type", "string", "cpu"},
     {"limit", "integer", "rows in the answer, 100000 at most"},
-    {"format", "string", "top (default), tree, folded, pprof, speedscope, callgrind, perf-script"},
+    {"format", "string",
+     "top (default, also json), tree, folded, pprof, speedscope, callgrind, perf-script"},
     {"offset", "integer", "where in the file the body belongs; 0 by default"},
     {"total", "integer", "bytes of the whole file; offset + Content-Length by default"},
 };

@@ -11,7 +11,7 @@ install_packages() {
   local as_root=()
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || {
-      echo "these packages are missing and only root can install them: ${missing[*]}" >&2
+      echo "${0##*/}: packages are missing; as root: apt-get install --no-install-recommends ${missing[*]}" >&2
       return 1
     }
     as_root=(sudo)

@@ -85,6 +85,10 @@ timeout 20 sh -c 'fleetprof report perf.fp --format counts -F fifo | addr2line -
 fleetprof report perf.fp --translator 'addr2line -f -e "$MODULE"' 2>err | grep -q ' burn ' && [ ! -s err ] || fail "addr2line -f: $(cat err)"
 fleetprof report perf.fp --translator 'sed "s/.*/all of it/"' | grep -q 'all of it  (truth)' || fail "a script as translator"
 fleetprof report perf.fp --translator 'echo one' 2>err | grep -q alpha_sixty && grep -q "come out even" err || fail "a translator that miscounts: $(cat err)"
+fleetprof report perf.fp --translator 'nosuchcmd $MODULE' >out 2>err
+[ $? = 1 ] && grep -q alpha_sixty out && [ "$(grep -c nosuchcmd: err)" = 1 ] && [ "$(grep -c -- "--translator: .*cannot be run (status 127)" err)" = 1 ] ||
+  fail "a translator that is not there: $(cat err)"
+fleetprof report recorder.fp | grep -q "^[0-9]* samples, .* by timer, the last ones of each thread" || fail "a recorder's rate is shown: $(fleetprof report recorder.fp | head -n 1)"
 # On no terminal there is no colour.
 ! fleetprof report perf.fp | grep -q "$(printf '\033')" || fail "colour in a pipe"
 

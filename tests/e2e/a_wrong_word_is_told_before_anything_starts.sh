@@ -69,10 +69,10 @@ no.such: No such file                     | fleetprof run --state "$X" -- $'no\n
 no.such: is neither pause, resume nor     | fleetprof ctl --state "$X" $'no\nsuch'
 no.such: takes no arguments               | fleetprof status --state "$X" $'no\nsuch'
 no.such: takes no arguments               | fleetprof doctor --state "$X" $'no\nsuch'
---sampler: there is no .magic.            | fleetprof run --state "$X" --sampler magic -- touch "$W/ran"
---sampler: .ptrace. is not supported      | fleetprof run --state "$X" --sampler ptrace -- touch "$W/ran"
+--sampler: there is no .magic.; one of: auto perf timer itimer itimer-virtual$ | fleetprof run --state "$X" --sampler magic -- touch "$W/ran"
+--sampler: .ptrace. is not supported in this version; one of: auto perf      | fleetprof run --state "$X" --sampler ptrace -- touch "$W/ran"
 --unwind: there is no .magic.             | fleetprof run --state "$X" --unwind magic -- touch "$W/ran"
---collect: there is no .magic.            | fleetprof run --state "$X" --collect magic -- touch "$W/ran"
+--collect: there is no .magic.; one of: stacks pc-lr histogram recorder | fleetprof run --state "$X" --collect magic -- touch "$W/ran"
 --bin-bytes: .3. is not a power of two    | fleetprof run --state "$X" --collect histogram --bin-bytes 3 -- touch "$W/ran"
 --bin-bytes: only --collect histogram     | fleetprof run --state "$X" --bin-bytes 16 -- touch "$W/ran"
 --counter-bytes: .3. is not 1, 2 or 4     | fleetprof run --state "$X" --collect histogram --counter-bytes 3 -- touch "$W/ran"

@@ -22,6 +22,12 @@ for sampler in perf timer; do
   say "$sampler: uid $(id -u), perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid): $named of the weight in the three functions"
 done
 
+# Whose collector is used is said where a daemon runs that has another.
+fleetprof run -v --state "$B" --collector 127.0.0.1:9 -- true 2>"$W/err"
+grep -q "^fleetprof: --collector 127.0.0.1:9: a daemon runs already, for 127.0.0.1:$A: that one is used" "$W/err" || fail "another collector: $(cat "$W/err")"
+run -v -- true 2>"$W/err"
+! grep -q "runs already" "$W/err" || fail "the same collector: $(cat "$W/err")"
+
 # A state has one daemon, by whichever of its two names it is reached: the default place, and --state.
 export XDG_STATE_HOME=$W/home XDG_RUNTIME_DIR=$W/runtime
 mkdir -m 700 "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"

@@ -194,12 +194,18 @@ static void files_for_other_tools_say_what_they_are(void **state) {
   assert_has(body, "\"weights\":[600]");
 }
 
+static void json_is_what_report_calls_the_table(void **state) {
+  (void)state;
+  assert_has(ask(api_profile, "format", "json", NULL, NULL), "\"functions\":[");
+  assert_int_equal(request.answer.status, 200);
+}
+
 static void an_unknown_format_is_named(void **state) {
   (void)state;
   const char *body = ask(api_profile, "format", "magic", NULL, NULL);
   assert_int_equal(request.answer.status, 400);
   assert_string_equal(request.answer.type, "application/problem+json");
-  assert_has(body, "format: \\\"magic\\\" is not one of top, tree, folded");
+  assert_has(body, "format: \\\"magic\\\" is not one of top, json, tree, folded");
   assert_has(body, "\"parameter\":\"format\"");
 }
 
@@ -376,6 +382,7 @@ int main(void) {
       TEST(a_limited_tree_keeps_the_heaviest_and_their_parents),
       TEST(folded_stacks_are_plain_text),
       TEST(files_for_other_tools_say_what_they_are),
+      TEST(json_is_what_report_calls_the_table),
       TEST(an_unknown_format_is_named),
       TEST(boards_have_every_promised_field),
       TEST(the_books_close_with_what_is_pending),
