@@ -15,10 +15,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,7 +29,8 @@
 enum {
   ENTRIES_MAX = 4096, /* of a temporary directory that are looked at */
   START_S = 60,
-  DEPTH_MAX = 1, /* DIR/spool */
+  DEPTH_MAX = 1,          /* DIR/spool */
+  ROOM_BYTES = 256 << 10, /* books, log and what else a daemon writes beside the profile */
 };
 
 /* Removes what lies in the directory NAME of PARENT, and it.  Directories in it are emptied while
@@ -78,6 +81,13 @@ static void sweep(const char *parent) {
   closedir(directory);
 }
 
+/* A file system that cannot say has room. */
+static bool has_room(const char *dir) {
+  struct statvfs found;
+  if (statvfs(dir, &found) != 0 || found.f_blocks == 0) return true;
+  return (uint64_t)found.f_bavail * found.f_frsize >= ROOM_BYTES;
+}
+
 int private_state_make(const char *fallback, struct path *ret) {
   const char *const parents[] = {
       getenv("TMPDIR"), getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp", "/dev/shm", fallback};
@@ -85,11 +95,14 @@ int private_state_make(const char *fallback, struct path *ret) {
   for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
     if (parents[i] == NULL || parents[i][0] != '/') continue;
     if (paths_join(parents[i], NAME_PREFIX "XXXXXX", ret) != 0) continue;
-    if (mkdtemp(ret->text) != NULL) {
-      sweep(parents[i]);
-      return 0;
+    if (mkdtemp(ret->text) == NULL) {
+      error = -errno;
+      continue;
     }
-    error = -errno;
+    sweep(parents[i]);
+    if (has_room(ret->text)) return 0;
+    rmdir(ret->text);
+    error = -ENOSPC;
   }
   return error;
 }

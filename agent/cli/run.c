@@ -240,11 +240,13 @@ static const char *print_samples(const struct run *run, const struct intake_repl
 static void say_file(const struct run *run, const struct intake_reply *reply) {
   const char *file = run->settings.options.output;
   char samples[SAMPLES_BYTES];
-  if (reply->kind == INTAKE_REFUSED || reply->outcome == INTAKE_FLUSH_LOST)
+  if (access(run->output.path.text, F_OK) != 0)
+    say(run, "%s: it was removed while the program ran: nothing is left of it", file);
+  else if (reply->kind == INTAKE_REFUSED)
     say(run, "%s: the last samples by %s could not be written: %s", file, run->sampler, reply->why);
   else
-    say(run, "%s in %s; read it with: fleetprof report %s", print_samples(run, reply, samples),
-        file, file);
+    say(run, "%s in %s%s%s; read it with: fleetprof report %s", print_samples(run, reply, samples),
+        file, reply->why[0] ? ", " : "", reply->why, file);
 }
 
 static void say_who_goes_on(const struct run *run, const struct intake_reply *reply) {

@@ -21,6 +21,7 @@
 #include "proc/proc_stat.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SETTLE_NS (250 * NS_PER_MS)        /* for the collector to ask for files of new modules */
@@ -75,6 +76,17 @@ static bool is_news(struct worker *worker, pid_t pid) {
   return note->is_flushed = true;
 }
 
+/* Of a file the books say what is in it, whoever was killed meanwhile. */
+static void tell_file(const struct worker *worker, struct intake_reply *reply) {
+  const struct counters *books = counter_page_books(worker->keeper->page);
+  uint64_t lost = books->dropped[LOSS_SPOOL_ERROR];
+  reply->has_count = 1;
+  reply->count = books->shipped;
+  if (lost > 0)
+    snprintf(reply->why, sizeof reply->why, "%llu more could not be written: %s",
+             (unsigned long long)lost, strerror(abs(worker->shipper.lost_error)));
+}
+
 static void answer(struct worker *worker, struct worker_flush *flush,
                    enum intake_flush_outcome outcome, const char *why) {
   struct uplink_figures uplink;
@@ -85,6 +97,7 @@ static void answer(struct worker *worker, struct worker_flush *flush,
   uplink_figures(worker->uplink, &uplink);
   reply.living = (uint16_t)flush->living;
   snprintf(reply.why, sizeof reply.why, "%s", why);
+  if (worker->keeper->output >= 0) tell_file(worker, &reply);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
   intake_answer(flush->connection, &reply, -1);
   flush->connection = NULL;

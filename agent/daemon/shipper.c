@@ -222,6 +222,7 @@ int shipper_close_window(struct shipper *shipper, bool is_final) {
   if (error && error != shipper->last_error)
     log_warn("spool batch: not written: %s", strerror(-error));
   shipper->last_error = error;
+  if (error) shipper->lost_error = error;
   if (is_final && !error) counter_page_end_run(page);
   window_clear(window);
   sweep(shipper);

@@ -15,6 +15,7 @@ struct shipper {
   void *teller;                                    /* its context */
   uint64_t batches, new_modules; /* modules that no earlier batch of this worker had */
   int last_error;                /* of the last batch, 0 when it was spooled */
+  int lost_error;                /* of the last window that could not be written, for ever */
   uint32_t ends;                 /* targets that ended in the open window */
   uint64_t ends_shipped_ns;      /* CLOCK_MONOTONIC: when a window with ends was closed last */
   uint8_t seen_modules[MODULES_MAX / 8];

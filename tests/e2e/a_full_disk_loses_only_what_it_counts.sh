@@ -14,6 +14,23 @@ if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   exit 77
 fi
 . "$(dirname "$0")/lib.sh"
+# A profile in a file: what run says at its end is what the file has; where TMPDIR is full another place is found.
+mkdir "$W/small" "$W/tiny"
+mount -t tmpfs -o size=64k tmpfs "$W/small" && mount -t tmpfs -o size=1m tmpfs "$W/tiny" || fail "cannot mount a small disk"
+dd if=/dev/zero of="$W/tiny/filler" bs=1k >/dev/null 2>&1
+(sleep 1.5; dd if=/dev/zero of="$W/small/filler" bs=1k >/dev/null 2>&1) &
+TMPDIR=$W/tiny fleetprof run -v --hz 999 --output "$W/small/f.fp" -- /usr/bin/python3 -c 'import json, re, time
+while time.process_time() < 6:
+  for i in range(30):
+    json.loads(json.dumps({str(i): list(range(200))})); re.sub("[0-9]", str, " " * 5000); sorted(map(str, range(3000)))' 2>"$W/err" ||
+  fail "the program ended with $?: $(cat "$W/err")"
+said=$(sed -n 's/^fleetprof: \([0-9]*\) samples by perf in .*, \([0-9]*\) more could not be written: No space left on device; read.*/\1 \2/p' "$W/err")
+told=$(fleetprof report "$W/small/f.fp" 2>/dev/null | awk 'NR == 1 { n = $1 } /^[0-9]+ samples lost: spool_error/ { lost = $1 } END { print n, lost }')
+say "a file on a full disk: $said"
+[ -n "$said" ] && [ "${said% *}" = "${told% *}" ] || fail "run says $(cat "$W/err"), report $told"
+[ "$(ls "$W/tiny")" = filler ] || fail "left in a full TMPDIR: $(ls "$W/tiny")"
+umount -l "$W/small" "$W/tiny"
+rmdir "$W/small" "$W/tiny"
 start_collector
 enroll board1
 cp -r "$B" "$W/kept"
