@@ -25,7 +25,8 @@ nobody_is_left() { [ "$(asked "sum(not t['ended'] for t in d['targets'])")" = 0 
 for sampler in "${samplers[@]}"; do alone "$sampler"; done
 
 # A daemon that many know: what it says it spent is told, but for what nobody waits for (rusage is for parents): time
-# within task switches, which events do not count, and the last moments before its end: 10 %, and never more than it was.
+# within task switches, which events do not count, and the last moments before its end: 5 % and 40 ms (1.3 % of 2.7 s
+# were missing by perf, on a busy machine), and never more than it was.
 daemon_of_redis() {
   local redis pid spent told
   redis=$(port)
@@ -42,7 +43,7 @@ daemon_of_redis() {
   until_true 10 is_gone "$pid" || fail "$1: redis-server does not end"
   is_told() {
     told=$(profile "{service=\"redis-$1\"}" 2>/dev/null | json "round(d['total'] / 1e6)" 2>/dev/null)
-    [ "${told:-0}" -ge $((spent * 90 / 100 - 40)) ] && [ "$told" -le $((spent * 101 / 100 + 40)) ]
+    [ "${told:-0}" -ge $((spent * 95 / 100 - 40)) ] && [ "$told" -le $((spent * 101 / 100 + 40)) ]
   }
   until_true 20 is_told "$1" || fail "$1: redis-server spent $spent ms as a daemon, told are ${told:-none}"
   say "$1: redis-server spent $spent ms as a daemon, $told are told"
