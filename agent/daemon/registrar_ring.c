@@ -64,15 +64,15 @@ static const char *size_histogram(struct worker *worker, const struct intake_pac
   if (process != NULL) image_measure(process, &code);
   held->bin_bytes = packet->request->bin_bytes;
   held->counter_bytes = packet->request->counter_bytes;
-  uint32_t asked = held->bin_bytes ? held->bin_bytes : HISTOGRAM_BIN_BYTES_DEFAULT;
   int error = timer_ring_size_histogram(held, code.bytes, code.regions);
   if (error == -EINVAL) return "a bin has 2 to 4096 bytes, a counter 1, 2 or 4";
-  if (error) return "more code than a histogram can count";
+  if (error) return strerror(-error);
+  struct histogram_shape shape = timer_ring_shape(held);
   size_t len = strlen(held->why);
-  if (held->bin_bytes > asked)
+  if (histogram_shape_is_tight(&shape, code.bytes))
     snprintf(held->why + len, sizeof held->why - len,
-             "%sbins of %u bytes: of %u they would take more than %d MiB", len ? "; " : "",
-             held->bin_bytes, asked, HISTOGRAM_BYTES_MAX >> 20);
+             "%sthe largest libraries have wider bins: of %u bytes all would take more than %d MiB",
+             len ? "; " : "", held->bin_bytes, HISTOGRAM_BYTES_MAX >> 20);
   return NULL;
 }
 

@@ -29,6 +29,7 @@
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
+#include "targets/image.h"
 #include "targets/rate.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   if (target->stacks_cut > target->stacks_cut_told) ret->marks |= MARK_STACKS_CUT;
   target->stacks_cut_told = target->stacks_cut;
   if (rate_take_stale(target)) ret->marks |= MARK_STALE_RATE;
-  if (target->held.bin_bytes > HISTOGRAM_BIN_BYTES_DEFAULT) ret->marks |= MARK_COARSE_BINS;
+  if (image_bin_bytes(target) > HISTOGRAM_BIN_BYTES_DEFAULT) ret->marks |= MARK_COARSE_BINS;
   ret->sampler = target_sampler(target);
   target_explain(target, ret->why, sizeof ret->why);
 }

@@ -88,7 +88,9 @@ static int read_histogram(struct profile *profile, const uint8_t *bytes, uint64_
   uint64_t unplaced_ns = histogram_weights_next(&weights, unplaced) * histogram.unit_ns;
   if (error == 0) error = add_pseudo(profile, "[unknown]", totals.outside, unknown_ns);
   if (error == 0) error = add_pseudo(profile, "[unsampled]", unplaced, unplaced_ns);
-  if (histogram.bin_bytes > HISTOGRAM_BIN_BYTES_DEFAULT) profile->marks |= MARK_COARSE_BINS;
+  if ((uint64_t)histogram.bin_bytes << image_table_widening(&histogram.image) >
+      HISTOGRAM_BIN_BYTES_DEFAULT)
+    profile->marks |= MARK_COARSE_BINS;
   *ret_image = histogram.image;
   return error;
 }

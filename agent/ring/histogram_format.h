@@ -27,7 +27,7 @@ enum {
   HISTOGRAM_BIN_BYTES_DEFAULT = 16,
   HISTOGRAM_COUNTER_BYTES_DEFAULT = 4,
   HISTOGRAM_BINS_MAX = 4 << 20,
-  HISTOGRAM_BYTES_MAX = 16 << 20, /* of a whole ring; larger programs get coarser bins */
+  HISTOGRAM_BYTES_MAX = 16 << 20, /* of a whole ring; more code gets wider bins, in places */
   HISTOGRAM_RESTS = 3,            /* outside, saturated, contended */
   HISTOGRAM_JOURNAL_BYTES = 32 << 10,
   HISTOGRAM_STEPS_MAX = HISTOGRAM_JOURNAL_BYTES / 8 - 9,
@@ -39,7 +39,7 @@ struct histogram_sum {
 };
 
 struct histogram_header {
-  uint32_t bin_bytes;     /* a power of two */
+  uint32_t bin_bytes;     /* a power of two; of a region with a widening more */
   uint32_t counter_bytes; /* 1, 2 or 4 */
   uint32_t bin_count;     /* room for, a multiple of 4; regions take them from the front */
   uint32_t bins_used;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A histogram's memory is fixed when its program starts, and programs map more code later: so there
    is room for as much again as there was at the start, and never for less than BINS_LEAST bins.
-   Where that would be more than a ring may have, bins get coarser, because a coarse answer for all
-   of a program says more than a fine one for half of it.
+   Where that would be more than a ring may have, it has as many bins as it may, and the largest
+   libraries get wider ones (targets/bin_widths.c), because a coarse answer for all of a program
+   says more than a fine one for half of it.
 
      | ring_header | image_table | histogram_header | counters | taken | journal |
      0             4096          53248              57344      (only when shipped) */
 #include "histogram_layout.h"
 #include "power_of_two.h"
 #include "ring_reader.h"
-
-#include <errno.h>
 
 enum {
   COUNTERS_OFFSET = HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES,
@@ -36,26 +35,34 @@ uint64_t histogram_total_bytes(const struct histogram_shape *shape) {
   return COUNTERS_OFFSET + counters + (shape->is_shipped ? counters + HISTOGRAM_JOURNAL_BYTES : 0);
 }
 
-/* Bins for SHAPE's bin_bytes, or 0 for too many. */
-static uint32_t bins_wanted(const struct histogram_shape *shape, uint64_t text_bytes,
-                            uint32_t region_count) {
-  uint64_t bins = 2 * (histogram_bins_of(shape, text_bytes) + region_count);
-  if (bins < BINS_LEAST) bins = BINS_LEAST;
-  bins = (bins + BINS_ALIGN - 1) / BINS_ALIGN * BINS_ALIGN;
-  return bins <= HISTOGRAM_BINS_MAX ? (uint32_t)bins : 0;
+/* As many as there can be. */
+static uint32_t bins_most(const struct histogram_shape *shape) {
+  uint64_t bytes = HISTOGRAM_BYTES_MAX - COUNTERS_OFFSET, of_bin = shape->counter_bytes;
+  if (shape->is_shipped) {
+    bytes -= HISTOGRAM_JOURNAL_BYTES;
+    of_bin *= 2;
+  }
+  uint64_t bins = bytes / of_bin < HISTOGRAM_BINS_MAX ? bytes / of_bin : HISTOGRAM_BINS_MAX;
+  return (uint32_t)(bins / BINS_ALIGN * BINS_ALIGN);
 }
 
-int histogram_shape_fit(struct histogram_shape *shape, uint64_t text_bytes, uint32_t region_count) {
-  struct histogram_shape fit = *shape;
-  if (fit.bin_bytes == 0) fit.bin_bytes = HISTOGRAM_BIN_BYTES_DEFAULT;
-  if (fit.counter_bytes == 0) fit.counter_bytes = HISTOGRAM_COUNTER_BYTES_DEFAULT;
-  for (; fit.bin_bytes <= HISTOGRAM_BIN_BYTES_MAX; fit.bin_bytes *= 2) {
-    fit.bin_count = bins_wanted(&fit, text_bytes, region_count);
-    if (fit.bin_count == 0 || histogram_total_bytes(&fit) > HISTOGRAM_BYTES_MAX) continue;
-    *shape = fit;
-    return 0;
-  }
-  return -EOVERFLOW;
+void histogram_shape_fit(struct histogram_shape *shape, uint64_t text_bytes,
+                         uint32_t region_count) {
+  if (shape->bin_bytes == 0) shape->bin_bytes = HISTOGRAM_BIN_BYTES_DEFAULT;
+  if (shape->counter_bytes == 0) shape->counter_bytes = HISTOGRAM_COUNTER_BYTES_DEFAULT;
+  uint64_t bins = 2 * (histogram_bins_of(shape, text_bytes) + region_count);
+  uint64_t most = bins_most(shape);
+  if (bins < BINS_LEAST) bins = BINS_LEAST;
+  bins = (bins + BINS_ALIGN - 1) / BINS_ALIGN * BINS_ALIGN;
+  shape->bin_count = (uint32_t)(bins < most ? bins : most);
+}
+
+bool histogram_shape_is_tight(const struct histogram_shape *shape, uint64_t text_bytes) {
+  return histogram_bins_of(shape, text_bytes) > histogram_bins_to_give(shape->bin_count);
+}
+
+uint64_t histogram_bins_to_give(uint64_t bins_left) {
+  return bins_left / 4 * 3;
 }
 
 void histogram_init(void *ring, const struct histogram_shape *shape,

@@ -20,9 +20,15 @@ struct histogram_shape {
 bool histogram_shape_is_valid(const struct histogram_shape *shape);
 
 /* Makes SHAPE (valid; bin_count is ignored) whole for TEXT_BYTES of code in REGION_COUNT regions
-   and as much again that may be mapped later: doubles bin_bytes until the ring fits into
-   HISTOGRAM_BYTES_MAX.  Returns 0, or -EOVERFLOW when even the largest bins are too many. */
-int histogram_shape_fit(struct histogram_shape *shape, uint64_t text_bytes, uint32_t region_count);
+   and as much again that may be mapped later, as far as the ring fits into HISTOGRAM_BYTES_MAX. */
+void histogram_shape_fit(struct histogram_shape *shape, uint64_t text_bytes, uint32_t region_count);
+
+/* True when SHAPE, as it was fitted for TEXT_BYTES, has not enough bins for all of them at its
+   bin_bytes. */
+bool histogram_shape_is_tight(const struct histogram_shape *shape, uint64_t text_bytes);
+
+/* How many of BINS_LEFT may be given to what is mapped now; the others are for what comes. */
+uint64_t histogram_bins_to_give(uint64_t bins_left);
 
 /* Bytes of a whole ring. */
 uint64_t histogram_total_bytes(const struct histogram_shape *shape);

@@ -38,7 +38,8 @@ const struct image_region *histogram_places_find(const struct histogram_places *
   }
   if (low == 0) return NULL;
   const struct image_region *region = &image->regions[places->order[low - 1]];
-  uint64_t offset = (uint64_t)(bin - region->first_bin) * places->histogram->bin_bytes;
+  uint64_t bin_bytes = histogram_region_bin_bytes(places->histogram, region);
+  uint64_t offset = (bin - region->first_bin) * bin_bytes;
   if (offset >= region->end - region->start) return NULL;
   *ret_address = image->modules[region->module].id_len > 0 ? region->address + offset : 0;
   return region;

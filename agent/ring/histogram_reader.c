@@ -23,13 +23,19 @@ static bool is_sane(const struct histogram_header *header, uint64_t size) {
 static uint64_t bins_of(const struct histogram_reader *histogram,
                         const struct image_region *region) {
   uint64_t bytes = region->end - region->start;
-  return bytes / histogram->bin_bytes + (bytes % histogram->bin_bytes != 0);
+  uint32_t bin_bytes = histogram_region_bin_bytes(histogram, region);
+  return bytes / bin_bytes + (bytes % bin_bytes != 0);
+}
+
+static bool is_widening(const struct histogram_reader *histogram, unsigned widening) {
+  return widening < 32 && (uint64_t)histogram->bin_bytes << widening <= HISTOGRAM_BIN_BYTES_MAX;
 }
 
 static bool are_bins(const struct histogram_reader *histogram) {
   const struct image_table *image = &histogram->image;
   uint64_t total = 0;
   for (uint32_t i = 0; i < image->region_count + image->retired_count; i++) {
+    if (!is_widening(histogram, image->regions[i].widening)) return false;
     uint64_t bins = bins_of(histogram, &image->regions[i]);
     if (bins > histogram->bin_count ||
         image->regions[i].first_bin > histogram->bin_count - (uint32_t)bins)
@@ -134,12 +140,13 @@ uint32_t histogram_reader_count(const struct histogram_reader *histogram, uint32
 static void describe(const struct histogram_reader *histogram, const struct histogram_cursor *at,
                      struct histogram_bin *bin) {
   const struct image_region *region = &histogram->image.regions[at->region];
-  uint64_t offset = (uint64_t)at->bin * histogram->bin_bytes;
+  uint32_t bin_bytes = histogram_region_bin_bytes(histogram, region);
+  uint64_t offset = (uint64_t)at->bin * bin_bytes;
   uint64_t left = region->end - region->start - offset;
   bin->index = region->first_bin + at->bin;
   bin->module = region->module;
   bin->address = region->address + offset;
-  bin->bytes = left < histogram->bin_bytes ? (uint32_t)left : histogram->bin_bytes;
+  bin->bytes = left < bin_bytes ? (uint32_t)left : bin_bytes;
 }
 
 bool histogram_reader_next(const struct histogram_reader *histogram,

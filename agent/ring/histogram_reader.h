@@ -15,6 +15,12 @@ struct histogram_reader {
   struct image_table image;               /* a checked copy */
 };
 
+/* Bytes of code that a bin of REGION, of the checked copy, has. */
+static inline uint32_t histogram_region_bin_bytes(const struct histogram_reader *histogram,
+                                                  const struct image_region *region) {
+  return histogram->bin_bytes << region->widening;
+}
+
 /* Records; UNITS are what all of them weigh. */
 struct histogram_totals {
   uint64_t samples, outside, saturated, contended, units;
@@ -34,7 +40,7 @@ struct histogram_bin {
   uint32_t index;   /* of the counter */
   uint32_t module;  /* index in image.modules */
   uint64_t address; /* of its first byte, in the module's own ELF address space */
-  uint32_t bytes;   /* bin_bytes, or less at the end of a region */
+  uint32_t bytes;   /* of the region's bins; less at its end */
   uint32_t count;   /* not zero */
 };
 

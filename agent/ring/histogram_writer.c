@@ -95,6 +95,13 @@ static const volatile struct image_region *search(const volatile struct image_ta
   return NULL;
 }
 
+/* Whatever the table says the shift is one that there can be. */
+static uint64_t bin_of(const struct histogram_writer *histogram,
+                       const volatile struct image_region *region, uint64_t pc) {
+  unsigned shift = (unsigned)histogram->bin_shift + region->widening;
+  return region->first_bin + ((pc - region->start) >> shift % 64);
+}
+
 static enum found find(const struct histogram_writer *histogram, uint64_t pc, uint32_t *hint,
                        uint64_t *ret_bin) {
   const struct image_table *image = histogram->image;
@@ -104,7 +111,7 @@ static enum found find(const struct histogram_writer *histogram, uint64_t pc, ui
     if (serial % 2 != 0) continue;
     const volatile struct image_region *region = search(image, pc, hint);
     uint64_t bin = 0;
-    if (region != NULL) bin = region->first_bin + ((pc - region->start) >> histogram->bin_shift);
+    if (region != NULL) bin = bin_of(histogram, region, pc);
     /* The second look comes after what was read: partner of the fence at the start of a change. */
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&image->serial, memory_order_relaxed) != serial) continue;

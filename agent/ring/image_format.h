@@ -27,7 +27,8 @@ enum {
 struct image_region {
   uint64_t start, end; /* in the process */
   uint64_t address;    /* of start, in the module's own ELF address space */
-  uint32_t module;     /* index */
+  uint16_t module;     /* index */
+  uint16_t widening;   /* histogram: its bins are the histogram's bin_bytes, doubled so often */
   uint32_t first_bin;  /* histogram: of start */
 };
 

@@ -75,6 +75,16 @@ int image_table_read(const struct image_table *table, bool is_dead, struct image
   return is_good ? 0 : -EBADMSG;
 }
 
+unsigned image_table_widening(const struct image_table *table) {
+  unsigned most = 0;
+  for (uint32_t i = 0; i < IMAGE_REGIONS_MAX; i++) {
+    const volatile struct image_region *region = &table->regions[i];
+    unsigned widening = region->widening;
+    if (region->start != region->end && widening > most) most = widening;
+  }
+  return most;
+}
+
 int image_table_find(const struct image_table *table, uint64_t pc) {
   uint32_t low = 0, high = table->region_count;
   while (low < high) {

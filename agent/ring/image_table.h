@@ -26,4 +26,7 @@ int image_table_read(const struct image_table *table, bool is_dead, struct image
 /* The index of the mapped region of TABLE (a checked copy) that holds PC, or -1. */
 int image_table_find(const struct image_table *table, uint64_t pc);
 
+/* The most that any region of TABLE, which may change meanwhile, has its bins doubled. */
+unsigned image_table_widening(const struct image_table *table);
+
 #endif

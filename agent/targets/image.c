@@ -11,9 +11,11 @@
    change of it was cut short or the target wrote into it, is begun again with new bins.
 
    Anonymous memory (what a JIT writes) has no addresses that mean anything later and may be
-   gigabytes: it gets no region.  Where regions, modules or bins run out, what is mapped last is
-   left out and counts as outside. */
+   gigabytes: it gets no region.  Who gets wider bins when there are not enough is decided among all
+   that is new at once (bin_widths.c).  Where regions, modules or bins run out, what is mapped last
+   is left out and counts as outside. */
 #include "image.h"
+#include "bin_widths.h"
 
 #include "common/clock.h"
 #include "common/path.h"
@@ -30,6 +32,7 @@ struct draft {
   struct histogram_shape shape; /* bin_count 0: no histogram */
   uint32_t bins_used;
   bool is_kept[IMAGE_REGIONS_MAX]; /* regions of old that are mapped now */
+  bool is_new[IMAGE_REGIONS_MAX];  /* of the table: they have no bins yet */
 };
 
 static bool is_file(const struct process_map *map) {
@@ -75,6 +78,12 @@ void image_begin(const struct target *target, const struct process *process) {
   image_stamp(target);
 }
 
+uint64_t image_bin_bytes(const struct target *target) {
+  if (target->held.kind != HOLD_TIMER || target->held.collect != RING_HISTOGRAM) return 0;
+  unsigned widening = image_table_widening(table_of(target));
+  return widening < 32 ? (uint64_t)target->held.bin_bytes << widening : UINT64_MAX;
+}
+
 void image_stamp(const struct target *target) {
   struct image_table *table = table_of(target);
   atomic_store_explicit(&table->alive_boottime_ns, clock_boottime_ns(), memory_order_relaxed);
@@ -104,8 +113,8 @@ static int find_module(struct draft *draft, const struct batch_module *wanted) {
   return (int)at;
 }
 
-/* Gives REGION the bins that it had before, or new ones.  Returns false when there are none. */
-static bool place_bins(struct draft *draft, struct image_region *region) {
+/* Gives REGION the bins that it had before.  Returns false when there were none. */
+static bool find_bins(struct draft *draft, struct image_region *region) {
   const struct image_table *old = draft->old;
   uint64_t bytes = region->end - region->start;
   for (uint32_t i = 0; i < old->region_count + old->retired_count; i++) {
@@ -115,14 +124,38 @@ static bool place_bins(struct draft *draft, struct image_region *region) {
       continue;
     draft->is_kept[i] = true;
     region->first_bin = before->first_bin;
+    region->widening = before->widening;
     return true;
   }
-  if (draft->shape.bin_count == 0) return true;
-  uint64_t bins = histogram_bins_of(&draft->shape, bytes);
+  return false;
+}
+
+/* Returns false when there are none for REGION. */
+static bool give_bins(struct draft *draft, struct image_region *region, unsigned widening) {
+  uint64_t bytes = region->end - region->start;
+  uint64_t bins = bin_widths_bins(draft->shape.bin_bytes, widening, bytes);
   if (bins > draft->shape.bin_count - draft->bins_used) return false;
   region->first_bin = draft->bins_used;
+  region->widening = (uint16_t)widening;
   draft->bins_used += (uint32_t)bins;
   return true;
+}
+
+/* Who gets none is left out. */
+static void give_all(struct draft *draft) {
+  struct image_table *table = &draft->table;
+  struct bin_widths widths = {.bin_bytes = draft->shape.bin_bytes};
+  uint32_t kept = 0, at = 0;
+  for (uint32_t i = 0; i < table->region_count; i++)
+    if (draft->is_new[i])
+      widths.bytes[widths.count++] = table->regions[i].end - table->regions[i].start;
+  bin_widths_fit(&widths, histogram_bins_to_give(draft->shape.bin_count - draft->bins_used));
+  for (uint32_t i = 0; i < table->region_count; i++) {
+    struct image_region region = table->regions[i];
+    if (!draft->is_new[i] || give_bins(draft, &region, widths.widening[at++]))
+      table->regions[kept++] = region;
+  }
+  table->region_count = kept;
 }
 
 static void add_map(struct draft *draft, struct modules *modules, const struct process_map *map) {
@@ -135,8 +168,9 @@ static void add_map(struct draft *draft, struct modules *modules, const struct p
   struct image_region region = {.start = map->start,
                                 .end = map->end,
                                 .address = modules_address(modules, map->module, map->file_offset),
-                                .module = (uint32_t)index};
-  if (place_bins(draft, &region)) table->regions[table->region_count++] = region;
+                                .module = (uint16_t)index};
+  draft->is_new[table->region_count] = !find_bins(draft, &region);
+  table->regions[table->region_count++] = region;
 }
 
 static void retire_rest(struct draft *draft) {
@@ -160,6 +194,7 @@ static void make(struct draft *draft, struct modules *modules, struct process *p
     map->module = modules_identify(modules, map->module, process->has_ended ? 0 : process->pid);
     add_map(draft, modules, map);
   }
+  if (draft->shape.bin_count != 0) give_all(draft);
   retire_rest(draft);
 }
 

@@ -24,6 +24,9 @@ void image_begin(const struct target *target, const struct process *process);
    changed, or -ENOMEM. */
 int image_update(const struct target *target, struct modules *modules, struct process *process);
 
+/* The widest bins of TARGET, a histogram; 0 of another mode. */
+uint64_t image_bin_bytes(const struct target *target);
+
 /* TARGET's process is alive now. */
 void image_stamp(const struct target *target);
 

@@ -102,8 +102,7 @@ void timer_ring_size_recorder(struct hold_target *target, uint32_t last, uint64_
 int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, uint32_t regions) {
   struct histogram_shape shape = timer_ring_shape(target);
   if (!histogram_shape_is_valid(&shape)) return -EINVAL;
-  int error = histogram_shape_fit(&shape, code_bytes, regions);
-  if (error) return error;
+  histogram_shape_fit(&shape, code_bytes, regions);
   target->bin_bytes = shape.bin_bytes;
   target->counter_bytes = shape.counter_bytes;
   target->bin_count = shape.bin_count;

@@ -94,9 +94,10 @@ struct mark_text marks_text(uint32_t bits) {
       "with it; the total is right; status says why"};
   static const struct mark_text coarse = {
       "coarse_bins", "seen",
-      "counted in bins of more than 16 bytes, as asked or because finer ones would take too much "
-      "memory for so much code: a bin is shown as the function at its first byte, which may be a "
-      "neighbour of the one that ran; modules and the total are right"};
+      "counted in bins of more than 16 bytes: in all modules, as asked, or in the largest ones, "
+      "because finer bins would take too much memory for so much code: a bin is shown as the "
+      "function at its first byte, which may be a neighbour of the one that ran; modules and the "
+      "total are right"};
   if (bits & MARK_COARSE_BINS) return coarse;
   if (bits & MARK_STALE_RATE) return stale;
   if (bits & MARK_STACKS_CUT) return cut;

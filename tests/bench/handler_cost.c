@@ -173,7 +173,7 @@ static void fill_image(void *ring) {
   uint64_t here = (uint64_t)(uintptr_t)fill_image & ~4095ULL;
   table->module_count = 1;
   table->region_count = 1;
-  table->regions[0] = (struct image_region){here - (1 << 20), here + (1 << 20), 0, 0, 0};
+  table->regions[0] = (struct image_region){here - (1 << 20), here + (1 << 20), 0, 0, 0, 0};
 }
 
 static void *zeroed(uint64_t size) {

@@ -4,7 +4,8 @@
 # nothing, and every sample that the handler counted is shipped once, and so is what they weigh.  A one-byte
 # counter fills up and says so, and the total is right all the same.  A library that is loaded later has rows of
 # its own.  Beyond the kernel's tick there are as many samples as by pc-lr, not as many as were asked for, and the
-# intervals are as wide as that makes them.  As this user and as nobody.
+# intervals are as wide as that makes them.  A huge library beside it takes nothing of a program's own accuracy.
+# As this user and as nobody.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -122,6 +123,19 @@ for top in (json.load(open(name)) for name in sys.argv[1:]):
 print("  997 Hz asked: %.1f samples a second by histogram, %.1f by pc-lr; widest interval %.3f and %.3f" % (*rates, *widths))
 sys.exit(not (abs(rates[0] / rates[1] - 1) < .15 and abs(widths[0] / widths[1] - 1) < .15))
 P
+
+# More code than there are bins of 16 bytes for: the library has wider ones, the program has not.
+printf '.text\n.globl huge\nhuge: .skip 41943040, 0x90\nret\n.section .note.GNU-stack,"",%%progbits\n' >"$W/huge.s"
+if cc -shared -nostdlib -o "$W/libhuge.so" "$W/huge.s" 2>"$W/huge.log"; then
+  LD_PRELOAD=$W/libhuge.so fleetprof run --sampler timer --collect histogram --hz 250 --output "$W/huge.fp" -- "$targets/neighbours" 2 || fail "the program beside a huge library ended with $?"
+  fleetprof report "$W/huge.fp" --format json >"$W/huge.json" || fail "no report of the program beside a huge library"
+  [ "$(json "sum(f['self'] for f in d['functions'] if f['name'] == 'works') > .8 * d['total'] and not [f for f in d['functions'] if 'never' in f['name']]" <"$W/huge.json")" = yes ] || fail "beside a huge library: $(json "[(f['name'], f['self']) for f in d['functions'][:5]]" <"$W/huge.json")"
+  [ "$(json "'coarse_bins' in [m['mark'] for m in d['marks']]" <"$W/huge.json")" = yes ] || fail "the library's wide bins are not marked"
+  say "beside a library of 40 MiB: $(json "['%s %.3f' % (f['name'], f['self'] / d['total']) for f in d['functions'][:2]]" <"$W/huge.json")"
+else
+  without "a huge library" "it cannot be built here: $(head -n 1 "$W/huge.log")"
+fi
+rm -f "$W/libhuge.so" "$W/huge.s"
 
 # What it takes by default: nothing to pass or fail.
 run --collect histogram -- /usr/bin/python3 -c 'import time; time.sleep(1.5)' &

@@ -20,7 +20,7 @@ static uint64_t size, counters;
 static void make(void) {
   struct histogram_shape shape = {.counter_bytes = 1};
   const struct ring_terms terms = {.period_ns = 10000000, .signal = 61};
-  if (histogram_shape_fit(&shape, TEXT_BYTES, 1) != 0) abort();
+  histogram_shape_fit(&shape, TEXT_BYTES, 1);
   size = histogram_total_bytes(&shape);
   counters = size - (uint64_t)shape.bin_count * shape.counter_bytes;
   if (ring == NULL) ring = aligned_alloc(64, size + MARGIN);
@@ -31,7 +31,7 @@ static void make(void) {
   struct image_table *table = image_table_of(ring);
   table->module_count = 1;
   table->region_count = 1;
-  table->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0};
+  table->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0, 0};
 }
 
 static void read_all(void) {

@@ -14,9 +14,9 @@ static void make(void) {
   table.module_count = 2;
   table.region_count = 2;
   table.retired_count = 1;
-  table.regions[0] = (struct image_region){0x400000, 0x402000, 0x1000, 0, 0};
-  table.regions[1] = (struct image_region){0x7f0000000000, 0x7f0000010000, 0x26000, 1, 512};
-  table.regions[2] = (struct image_region){0x500000, 0x501000, 0, 1, 4608};
+  table.regions[0] = (struct image_region){0x400000, 0x402000, 0x1000, 0, 0, 0};
+  table.regions[1] = (struct image_region){0x7f0000000000, 0x7f0000010000, 0x26000, 1, 0, 512};
+  table.regions[2] = (struct image_region){0x500000, 0x501000, 0, 1, 0, 4608};
   memcpy(table.modules[0].path, "/bin/true", 10);
   memcpy(table.service, "true", 5);
 }

@@ -82,7 +82,7 @@ static void open_pipeline(void) {
 static void make_image(uint8_t *ring) {
   struct image_table *image = image_table_of(ring);
   image->region_count = image->module_count = 1;
-  image->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0};
+  image->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0, 0};
   image->modules[0].id_len = 20;
   memcpy(image->modules[0].path, "/usr/bin/x", 11);
   memcpy(image->service, "x", 2);
@@ -125,7 +125,7 @@ static void make_histogram(uint8_t *ring, size_t size, const struct histogram_sh
 static uint8_t *make(bool is_histogram, size_t *ret_size) {
   struct histogram_shape shape = {.counter_bytes = 2, .is_shipped = true};
   const struct ring_terms terms = {.period_ns = 10000000, .signal = 61};
-  if (histogram_shape_fit(&shape, TEXT_BYTES, 1) != 0) abort();
+  histogram_shape_fit(&shape, TEXT_BYTES, 1);
   *ret_size =
       is_histogram ? histogram_total_bytes(&shape) : recorder_total_bytes(SLOTS, SLOT_BYTES);
   uint8_t *ring = calloc(1, *ret_size);

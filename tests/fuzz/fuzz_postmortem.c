@@ -24,8 +24,8 @@ static void make_image(void) {
   struct image_table *image = image_table_of(ring);
   image->region_count = 2;
   image->module_count = 2;
-  image->regions[0] = (struct image_region){0x1000, 0x2000, 0x400000, 0, 0};
-  image->regions[1] = (struct image_region){0x3000, 0x4000, 0, 1, 0};
+  image->regions[0] = (struct image_region){0x1000, 0x2000, 0x400000, 0, 0, 0};
+  image->regions[1] = (struct image_region){0x3000, 0x4000, 0, 1, 0, 0};
   image->modules[0].id_len = 20;
   memcpy(image->modules[0].path, "/usr/bin/x", 11);
   memcpy(image->modules[1].path, "[vdso]", 7);

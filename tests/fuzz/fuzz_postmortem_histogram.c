@@ -28,7 +28,7 @@ static void make_image(void) {
   struct image_table *image = image_table_of(ring);
   image->region_count = 1;
   image->module_count = 2;
-  image->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0};
+  image->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0, 0};
   image->modules[0].id_len = 20;
   memcpy(image->modules[0].path, "/usr/bin/x", 11);
   memcpy(image->modules[1].path, "[vdso]", 7);
@@ -57,7 +57,7 @@ static void make_counts(const struct histogram_shape *shape) {
 static void make(void) {
   struct histogram_shape shape = {.counter_bytes = 2, .is_shipped = true};
   const struct ring_terms terms = {.period_ns = 10000000, .signal = 61};
-  if (histogram_shape_fit(&shape, TEXT_BYTES, 1) != 0) abort();
+  histogram_shape_fit(&shape, TEXT_BYTES, 1);
   size = histogram_total_bytes(&shape);
   if (ring == NULL) ring = aligned_alloc(64, (size + MARGIN + 63) & ~63ULL);
   if (ring == NULL) abort();

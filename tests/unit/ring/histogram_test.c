@@ -34,7 +34,7 @@ static void make(uint32_t bin_bytes, uint32_t counter_bytes, bool is_shipped) {
       .bin_bytes = bin_bytes, .counter_bytes = counter_bytes, .is_shipped = is_shipped};
   f.hint = 0;
   assert_true(histogram_shape_is_valid(&f.shape));
-  assert_int_equal(histogram_shape_fit(&f.shape, 8192, 2), 0);
+  histogram_shape_fit(&f.shape, 8192, 2);
   f.size = histogram_total_bytes(&f.shape);
   free(f.base);
   f.base = calloc(1, f.size + MARGIN);
@@ -44,9 +44,9 @@ static void make(uint32_t bin_bytes, uint32_t counter_bytes, bool is_shipped) {
   image_table_begin(table);
   table->module_count = 2;
   table->region_count = 2;
-  table->regions[0] = (struct image_region){text, text + 4096, 0x1000, 0, 0};
+  table->regions[0] = (struct image_region){text, text + 4096, 0x1000, 0, 0, 0};
   table->regions[1] =
-      (struct image_region){library, library + 4000, 0x26000, 1, 4096 / f.shape.bin_bytes};
+      (struct image_region){library, library + 4000, 0x26000, 1, 0, 4096 / f.shape.bin_bytes};
   image_table_end(table);
   assert_int_equal(ring_writer_init(&f.target, &terms, f.base, f.size), 0);
 }
@@ -262,6 +262,7 @@ static void no_table_moves_a_store_out_of_the_counters(void **state) {
       table->regions[i].start = seed >> 40;
       table->regions[i].end = UINT64_MAX - (seed >> 45);
       table->regions[i].first_bin = (uint32_t)(seed >> 20);
+      table->regions[i].widening = (uint16_t)(seed >> 30);
     }
     f.hint = (uint32_t)seed;
     add(seed >> (seed % 64), (uint32_t)(seed >> 50) + 1);
@@ -325,8 +326,11 @@ static void a_table_out_of_its_limits_is_refused_by_the_reader(void **state) {
   BAD(table->regions[1].end = UINT64_MAX);
   BAD(table->regions[0].first_bin = f.shape.bin_count);
   /* Each region fits, but together they claim more bins than there are. */
-  BAD(table->retired_count = 1; table->regions[2] = (struct image_region){
-                                    0x900000, 0x900000 + (f.shape.bin_count - 8ULL) * 16, 0, 0, 0});
+  BAD(table->retired_count = 1;
+      table->regions[2] =
+          (struct image_region){0x900000, 0x900000 + (f.shape.bin_count - 8ULL) * 16, 0, 0, 0, 0});
+  BAD(table->regions[0].widening = 9); /* of 16 bytes: 8192 */
+  BAD(table->regions[0].widening = UINT16_MAX);
   BAD(memset(table->service, 'a', IMAGE_NAME_BYTES));
   BAD(memset(table->modules[1].path, 'a', IMAGE_PATH_BYTES));
   BAD(table->modules[0].id_len = IMAGE_ID_BYTES + 1);
@@ -344,17 +348,42 @@ static void a_region_is_found_at_both_ends(void **state) {
   assert_int_equal(image_table_find(&f.reader.image, text - 1), -1);
 }
 
-static void a_large_program_gets_coarser_bins(void **state) {
+static void a_large_program_gets_no_more_memory(void **state) {
   (void)state;
   struct histogram_shape shape = {.bin_bytes = 2, .is_shipped = true};
-  assert_int_equal(histogram_shape_fit(&shape, 100 << 20, 50), 0);
-  assert_true(shape.bin_bytes > 2);
+  histogram_shape_fit(&shape, 4 << 20, 50);
+  assert_int_equal(shape.bin_bytes, 2);
+  assert_true(histogram_shape_is_tight(&shape, 4 << 20));
   assert_true(histogram_total_bytes(&shape) <= HISTOGRAM_BYTES_MAX);
-  assert_true(shape.bin_count >= 2 * histogram_bins_of(&shape, 100 << 20));
-  assert_int_equal(histogram_shape_fit(&shape, 1ULL << 40, 1), -EOVERFLOW);
+  histogram_shape_fit(&shape, 1ULL << 40, 1);
+  assert_true(histogram_total_bytes(&shape) <= HISTOGRAM_BYTES_MAX);
+  shape = (struct histogram_shape){.is_shipped = true};
+  histogram_shape_fit(&shape, 23 << 20, 50);
+  assert_false(histogram_shape_is_tight(&shape, 23 << 20));
   assert_false(histogram_shape_is_valid(&(struct histogram_shape){.bin_bytes = 3}));
   assert_false(histogram_shape_is_valid(&(struct histogram_shape){.counter_bytes = 8}));
   assert_false(histogram_shape_is_valid(&(struct histogram_shape){.bin_bytes = 8192}));
+}
+
+/* A wide region's bin stands for more code, its neighbour's is as it was. */
+static void a_region_may_have_wider_bins_than_others(void **state) {
+  (void)state;
+  struct image_table *table = image_table_of(f.base);
+  table->regions[0].widening = 4; /* 256 bytes */
+  add(text + 0x2ff, 1);
+  add(text + 0x200, 1);
+  add(library + 0x1f, 1);
+  assert_int_equal(open_it(), 0);
+  struct histogram_cursor cursor = {0, 0};
+  struct histogram_bin bin;
+  assert_true(histogram_reader_next(&f.reader, &cursor, &bin));
+  assert_int_equal(bin.address, 0x1200);
+  assert_int_equal(bin.bytes, 256);
+  assert_int_equal(bin.count, 2);
+  assert_true(histogram_reader_next(&f.reader, &cursor, &bin));
+  assert_int_equal(bin.address, 0x26010);
+  assert_int_equal(bin.bytes, 16);
+  assert_int_equal(image_table_widening(&f.reader.image), 4);
 }
 
 #define CLAIM(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -374,7 +403,8 @@ int main(void) {
       CLAIM(a_header_out_of_its_limits_is_refused_by_both),
       CLAIM(a_table_out_of_its_limits_is_refused_by_the_reader),
       CLAIM(a_region_is_found_at_both_ends),
-      CLAIM(a_large_program_gets_coarser_bins),
+      CLAIM(a_large_program_gets_no_more_memory),
+      CLAIM(a_region_may_have_wider_bins_than_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
