@@ -58,6 +58,7 @@ case $got in "1 "*" closed") ;; *) fail "a request with a body keeps its connect
 [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'X-Forwarded-For: 1.2.3.4' "http://127.0.0.1:$H/api/v1/boards")" = 401 ] || fail "a forwarded request needs no token"
 [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: example.org' "http://127.0.0.1:$H/api/v1/boards")" = 401 ] || fail "a foreign Host needs no token"
 [ "$(curl -s -o /dev/null -w '%{http_code}' -X PUT --data-binary x "http://127.0.0.1:$H/api/v1/debug/00ff")" = 401 ] || fail "an upload needs no token"
+curl -s -X PUT --data-binary x "http://127.0.0.1:$H/api/v1/debug/00ff" | grep -q -- "--role symbols" || fail "an upload's refusal names another role"
 token=$(fleetprof-collector token --data "$W/data" --role read)
 [ "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: example.org' -H "Authorization: Bearer $token" "http://127.0.0.1:$H/api/v1/boards")" = 200 ] || fail "a read token is refused"
 [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" -X PUT --data-binary x "http://127.0.0.1:$H/api/v1/debug/00ff")" = 403 ] || fail "a read token may upload"
