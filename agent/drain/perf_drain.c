@@ -38,6 +38,7 @@ struct perf_piece {
   uint64_t tail, first_head;
   size_t len, at;
   uint64_t next_time; /* of the record at `at` */
+  uint64_t last_time; /* of the last one taken, or 0 */
   bool is_partial;    /* the ring holds more than was copied */
   struct counters tally;
 };
@@ -189,6 +190,41 @@ static void blind_all(const struct targets *targets) {
     if (targets->rows[row] != NULL) targets->rows[row]->residual.kernel.is_blind = true;
 }
 
+/* What one clock can have sampled in SPAN_NS on one CPU, at the shortest of its periods. */
+static uint64_t expiries(uint64_t span_ns, uint64_t period_ns) {
+  return span_ns / (period_ns - period_ns / STRIDE_PART) + 1;
+}
+
+/* On one CPU there is one clock of the board's and one of whatever program runs. */
+static uint64_t samples_at_most(const struct targets *targets, uint64_t span_ns) {
+  uint64_t shortest[2] = {RATE_PERIOD_NS_MAX, RATE_PERIOD_NS_MAX};
+  bool has_any = false;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = targets->rows[row];
+    if (target == NULL || target->held.kind == HOLD_TIMER) continue;
+    uint64_t set_ns = rate_period_ns(target), asked_ns = target->held.period_ns;
+    uint64_t period_ns = set_ns < asked_ns ? set_ns : asked_ns;
+    uint64_t *least = &shortest[target->held.kind == HOLD_BOARD];
+    if (period_ns != 0 && period_ns < *least) *least = period_ns;
+    has_any = true;
+  }
+  if (!has_any) return expiries(span_ns, RATE_PERIOD_NS_MIN); /* whoever it was has ended */
+  return expiries(span_ns, shortest[0]) + expiries(span_ns, shortest[1]);
+}
+
+/* The kernel counts records of all kinds, and a program may map and unmap thousands of times
+   between two samples: no more samples are lost than there was time for. */
+static void take_lost(struct drain *drain, const struct perf_piece *piece, uint64_t count,
+                      struct counters *tally) {
+  uint64_t most = count;
+  if (piece->last_time != 0 && piece->next_time > piece->last_time)
+    most = samples_at_most(drain->targets, piece->next_time - piece->last_time);
+  uint64_t lost = count < most ? count : most;
+  blind_all(drain->targets);
+  tally->produced += lost;
+  tally->dropped[LOSS_RING_FULL] += lost;
+}
+
 static void take_record(struct drain *drain, struct perf_piece *piece, struct span bytes) {
   struct counters *tally = &piece->tally;
   struct perf_record record;
@@ -202,9 +238,7 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
     return;
   }
   if (record.kind == PERF_RECORD_KIND_LOST) {
-    blind_all(drain->targets);
-    tally->produced += record.lost.count;
-    tally->dropped[LOSS_RING_FULL] += record.lost.count;
+    take_lost(drain, piece, record.lost.count, tally);
     return;
   }
   if (!is_sample) perf_owner_of_record(drain, &record, &owner);
@@ -247,6 +281,7 @@ static void take_until(struct drain *drain, uint64_t horizon) {
       continue;
     }
     take_record(drain, piece, record);
+    piece->last_time = piece->next_time;
     piece->at += record.len;
     set_next_time(piece);
   }

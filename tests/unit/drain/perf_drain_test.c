@@ -300,6 +300,20 @@ static void lost_records_are_produced_and_dropped(void **state) {
   assert_int_equal(counter_page_books(page)->dropped[LOSS_RING_FULL], 17);
 }
 
+/* A program that maps and unmaps loses records by the hundred thousand, and next to no sample. */
+static void no_more_samples_are_lost_than_there_was_time_for(void **state) {
+  (void)state;
+  struct record r = {.len = 8};
+  target->held.period_ns = 1000;
+  mmap2(0, 10, PARENT, 0x1000);
+  put_u64(&r, EVENT);
+  put_u64(&r, 347584);
+  publish_with_id(0, &r, 10 + 100 * target->held.period_ns, PERF_RECORD_LOST, 0);
+  drain_run(&drain);
+  assert_in_range(counter_page_books(page)->produced, 100, 130);
+  assert_in_range(counter_page_books(page)->dropped[LOSS_RING_FULL], 100, 130);
+}
+
 static void a_sample_of_nobodys_event_is_a_bad_record(void **state) {
   (void)state;
   sample(0, 10, PARENT, 0x1800);
@@ -406,6 +420,7 @@ int main(void) {
       TEST(everything_is_taken_booked_and_given_back),
       TEST(records_that_wrap_around_the_end_are_whole),
       TEST(lost_records_are_produced_and_dropped),
+      TEST(no_more_samples_are_lost_than_there_was_time_for),
       TEST(a_sample_of_nobodys_event_is_a_bad_record),
       TEST(a_sample_of_an_event_that_is_no_more_is_its_processs),
       TEST(a_new_worker_finds_the_target_of_such_a_sample_by_its_parents),
