@@ -71,16 +71,35 @@ static bool runs_another(const struct target *target) {
   return strcmp(path, target->held.exe) != 0;
 }
 
+/* Of PIDS together; 0 when one cannot be read. */
+static uint64_t cpu_ns(const pid_t *pids, unsigned count) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t one = proc_cpu_ns(pids[i]);
+    if (one == 0) return 0;
+    sum += one;
+  }
+  return sum;
+}
+
+/* Who has spent nothing has missed no sample, and most programs of a board sleep. */
+static bool has_slept(struct census *census, const pid_t *pids, unsigned count) {
+  uint64_t before = census->looked_cpu_ns;
+  census->looked_cpu_ns = cpu_ns(pids, count);
+  return before != 0 && census->looked_cpu_ns == before;
+}
+
 static void begin_look(struct target *target, uint64_t now) {
   struct census *census = target->census;
   pid_t pids[CENSUS_PROCESSES_MAX];
   census->looked_ns = now;
+  unsigned count = find_processes(target, pids);
+  if (has_slept(census, pids, count)) return;
   census->look++;
   census->list = (struct census_list){.ids = calloc(CENSUS_THREADS_MAX, sizeof *census->list.ids)};
   census->is_replaced = runs_another(target);
   census->obstacle = census->is_replaced ? preload_obstacle_of_process(target->held.pid) : NULL;
   if (census->list.ids == NULL) return;
-  unsigned count = find_processes(target, pids);
   for (unsigned i = 0; i < count; i++) list_process(&census->list, pids[i]);
   if (census->period_ns == target->held.period_ns) return;
   for (uint32_t i = 0; i < census->slot_count; i++)

@@ -48,7 +48,7 @@ struct census {
   bool is_replaced;     /* what PID runs is not what registered */
   const char *obstacle; /* why that cannot carry the agent, or NULL */
   uint32_t look;
-  uint64_t looked_ns;
+  uint64_t looked_ns, looked_cpu_ns; /* of its processes, as far as their clocks can be read */
   uint64_t period_ns; /* that the tallies belong to */
   uint32_t window_marks;
   struct unsampled_looks looks;

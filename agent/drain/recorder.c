@@ -20,9 +20,10 @@
 enum { FREE_SLOTS_SHARE = 4 /* slots are reclaimed when less than a quarter is free */ };
 
 static uint64_t values_written(struct target *target) {
+  uint32_t claimed = ring_reader_claimed(&target->ring);
   uint64_t sum = 0;
   struct ring_view view;
-  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+  for (uint32_t slot = 0; slot < claimed; slot++) {
     ring_reader_look(&target->ring, slot, &view);
     census_signals_kept(target, &view);
     sum += view.head;

@@ -210,15 +210,16 @@ static uint64_t waiting_ns(const struct drain *drain, const struct target *targe
 /* What the records of a process are worth together must be known before the first is taken. */
 static void weigh(struct drain *drain, struct target *target) {
   uint8_t is_waiting[RING_SLOTS_MAX] = {0};
+  uint32_t claimed = ring_reader_claimed(&target->ring);
   struct ring_view view;
-  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+  for (uint32_t slot = 0; slot < claimed; slot++) {
     uint64_t weight_ns = waiting_ns(drain, target, slot, &view);
     struct process *process = weight_ns ? slot_process(drain, target, &view) : NULL;
     if (process == NULL) continue;
     process_clock_expect(process, weight_ns);
     is_waiting[slot] = 1;
   }
-  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+  for (uint32_t slot = 0; slot < claimed; slot++) {
     if (!is_waiting[slot]) continue;
     ring_reader_look(&target->ring, slot, &view);
     struct process *process = slot_process(drain, target, &view);
@@ -234,7 +235,8 @@ static bool is_turn_over(const struct target *target, uint64_t records) {
 uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   uint64_t records = 0;
   if (target->held.clock != RING_CLOCK_THREAD) weigh(drain, target);
-  uint32_t count = target->ring.slot_count, first = target->turn.slot % count;
+  uint32_t count = ring_reader_claimed(&target->ring),
+           first = count ? target->turn.slot % count : 0;
   for (uint32_t i = 0; i < count && (drain->is_last || !is_turn_over(target, records)); i++) {
     target->turn.slot = (first + i) % count;
     records += drain_slot(drain, target, target->turn.slot);
@@ -245,10 +247,10 @@ uint64_t timer_drain_run(struct drain *drain, struct target *target) {
 /* A slot is freed only when a look at it, taken after its thread was found gone, shows nothing
    left: until then its records wait for the next drain. */
 uint32_t drain_reclaim_slots(struct target *target, pid_t pid) {
-  uint32_t owned = 0;
+  uint32_t owned = 0, claimed = ring_reader_claimed(&target->ring);
   struct claim seen = {0}; /* most threads are of one process */
   struct ring_view view;
-  for (uint32_t slot = 0; slot < target->ring.slot_count; slot++) {
+  for (uint32_t slot = 0; slot < claimed; slot++) {
     ring_reader_look(&target->ring, slot, &view);
     if (view.pid == 0) continue;
     bool is_gone = (pid_t)view.pid == pid || !proc_has_thread((pid_t)view.pid, (pid_t)view.tid);

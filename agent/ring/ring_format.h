@@ -32,7 +32,7 @@
 
 enum {
   RING_MAGIC = 0x474e5246, /* "FRNG" */
-  RING_VERSION = 3,
+  RING_VERSION = 4,
   RING_HEADER_BYTES = 4096,
   RING_DEPTH_MAX = 128,
   RING_SLOTS_MAX = 1024,
@@ -87,6 +87,7 @@ struct ring_header {
   _Atomic uint64_t signals_strayed; /* of a process's clock, in a thread without a slot */
   _Atomic int32_t forks;            /* begun, whose child has not come yet (or ever will) */
   _Atomic uint32_t unloads;         /* raised before a library is unloaded, and after */
+  _Atomic uint32_t slots_claimed;   /* no slot from here on was ever claimed */
 };
 
 _Static_assert(offsetof(struct ring_header, serial) == 60, "one cache line for each sample");

@@ -37,6 +37,12 @@ void ring_init(const struct ring_reader *ring, const struct ring_terms *terms) {
   for (uint32_t i = 0; i < ring->slot_count; i++) slot_at(ring, i)->magic = RING_MAGIC;
 }
 
+uint32_t ring_reader_claimed(const struct ring_reader *ring) {
+  const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
+  uint32_t claimed = atomic_load_explicit(&header->slots_claimed, memory_order_acquire);
+  return claimed < ring->slot_count ? claimed : ring->slot_count;
+}
+
 void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret) {
   struct ring_slot *from = slot_at(ring, slot);
   memset(ret, 0, sizeof *ret);

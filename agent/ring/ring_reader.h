@@ -39,6 +39,9 @@ struct ring_sample {
  */
 void ring_init(const struct ring_reader *ring, const struct ring_terms *terms);
 
+/* The slots from 0 that were ever claimed: nothing is in the others. */
+uint32_t ring_reader_claimed(const struct ring_reader *ring);
+
 void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret);
 
 /* Copies the bytes [view->tail, view->head) of SLOT into BYTES (slot_bytes of room).  Returns how

@@ -114,6 +114,16 @@ static struct ring_slot *slot_at(const struct ring_writer *ring, uint32_t index)
   return (struct ring_slot *)(void *)(ring->slots + index * step);
 }
 
+/* Before the slot has its first record: the daemon looks no further than this. */
+static void note_claimed(const struct ring_writer *ring, uint32_t count) {
+  _Atomic uint32_t *claimed = &header_of(ring)->slots_claimed;
+  uint32_t before = atomic_load_explicit(claimed, memory_order_relaxed);
+  while (before < count &&
+         !atomic_compare_exchange_weak_explicit(claimed, &before, count, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+}
+
 struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t owner,
                                     const char *name) {
   for (uint32_t i = 0; i < ring->slot_count; i++) {
@@ -125,6 +135,7 @@ struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t own
                                                  memory_order_relaxed))
       continue;
     slot->generation++;
+    note_claimed(ring, i + 1);
     for (unsigned at = 0; at < RING_NAME_BYTES; at++) slot->name[at] = name[at];
     return slot;
   }

@@ -49,6 +49,7 @@ static struct hold_target describe(unsigned mode) {
 /* Slots with records and an owner, so that small patches reach far. */
 static void prepare(const struct target *target) {
   if (target->held.collect == RING_HISTOGRAM) return;
+  ((struct ring_header *)(void *)target->ring.base)->slots_claimed = target->held.slot_count;
   for (uint32_t i = 0; i < target->held.slot_count; i++) {
     uint64_t at = ring_slot_offset(i, target->held.slot_bytes);
     if (target->held.collect == RING_RECORDER) at += RECORDER_OFFSET - RING_HEADER_BYTES;

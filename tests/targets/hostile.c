@@ -201,6 +201,7 @@ static void scribble_header(uint8_t *ring) {
   uint32_t pids[] = {(uint32_t)getpid(), (uint32_t)stranger, 1, (uint32_t)getppid()};
   header->serial = (uint32_t)noise();
   header->serial_seen = (uint32_t)noise();
+  header->slots_claimed = noise() % 8 ? header->slot_count : (uint32_t)noise();
   header->cost_p50 = (uint32_t)bad_length();
   header->cost_p99 = (uint32_t)bad_length();
   row->who = (uint64_t)pids[noise() % 4] << 32;

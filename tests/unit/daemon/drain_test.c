@@ -89,6 +89,7 @@ static void what_a_last_drain_has_no_time_for_is_dropped_and_counted(void **stat
   bench->producer.slot =
       (struct ring_slot *)(void *)(bench->producer.ring.base +
                                    ring_slot_offset(1, bench->producer.ring.slot_bytes));
+  ((struct ring_header *)(void *)bench->producer.ring.base)->slots_claimed = 2;
   for (unsigned i = 0; i < 100; i++) produce(&bench->producer);
   target->toll = (struct toll){.debt_ns = 1000000000000, .leaked_ns = clock_monotonic_ns()};
   release_is_slow = true;

@@ -16,6 +16,7 @@ static void open_producer(struct producer *producer) {
                                                 ring_slot_offset(0, producer->ring.slot_bytes));
   atomic_store(&producer->slot->owner,
                ring_owner((uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)));
+  ((struct ring_header *)(void *)producer->ring.base)->slots_claimed = 1;
 }
 
 int bench_make(void **state) {

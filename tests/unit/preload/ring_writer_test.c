@@ -221,11 +221,13 @@ static void each_slot_has_one_owner(void **state) {
   (void)state;
   struct ring_slot *taken[SLOTS];
   for (unsigned i = 0; i < SLOTS; i++) {
+    assert_int_equal(ring_reader_claimed(&f.reader), i);
     taken[i] = ring_writer_claim(&f.writer, ring_owner(PID, i + 1), name);
     assert_non_null(taken[i]);
     for (unsigned j = 0; j < i; j++) assert_ptr_not_equal(taken[i], taken[j]);
   }
   assert_null(ring_writer_claim(&f.writer, ring_owner(PID, 9), name));
+  assert_int_equal(ring_reader_claimed(&f.reader), SLOTS);
 }
 
 static void a_released_slot_is_the_readers_until_it_frees_it(void **state) {
