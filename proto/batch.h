@@ -18,6 +18,16 @@ enum module_kind {
   MODULE_PSEUDO = 1, /* no file: path is its whole name, "[kernel]", "[vdso]", "[anon]" */
 };
 
+/* Whether records, A_COUNT of which weigh A_WEIGHT together and B_COUNT of which B_WEIGHT, differ
+   at most by a factor of two each.  Others stay apart: a sum of theirs would not show how unlike
+   they were, and so how little it tells.  What clocks told (no record) is like its own kind only.
+ */
+static inline bool batch_is_alike(uint64_t a_count, uint64_t a_weight, uint64_t b_count,
+                                  uint64_t b_weight) {
+  double a = (double)a_weight * (double)b_count, b = (double)b_weight * (double)a_count;
+  return a <= 2 * b && b <= 2 * a;
+}
+
 enum sample_type {
   SAMPLE_CPU = 0, /* weight in nanoseconds of CPU time */
   /* The same, of a PC alone: the node's parent is no caller but where the link register (or the

@@ -7,6 +7,9 @@
      stack  main > parse > read      nodes  0 main(-)  1 parse(0)  2 read(1)
      stack  main > parse             samples (1, thread 0) (2, thread 0)
 
+   Samples of one node and thread are summed up while they weigh alike; those before and after a
+   change of the rate stay apart, because intervals need to know (collector/view/evidence.c).
+
    Addresses: the leaf is where the thread was, every other frame is one byte before its return
    address (process_maps.c), so that each lies inside the call instruction it stands for and a call
    that is the last instruction of a function is not taken for the next function.
@@ -228,12 +231,17 @@ static int find_stack(struct window *window, const struct window_sample *sample,
   return 0;
 }
 
+static bool is_alike(const struct batch_sample *row, const struct window_sample *sample) {
+  return batch_is_alike(row->count, row->weight, sample->count, sample->weight);
+}
+
 static int add_weight(struct window *window, uint32_t node, uint32_t thread,
                       const struct window_sample *sample) {
   uint64_t key = (uint64_t)node << 32 | (uint64_t)sample->type << 24 | thread;
   uint32_t cursor, at = table_find(&window->samples.index, key, &cursor);
-  if (at != TABLE_NONE) {
+  for (; at != TABLE_NONE; at = table_next(&window->samples.index, key, &cursor)) {
     struct batch_sample *row = (struct batch_sample *)window->samples.items + at;
+    if (!is_alike(row, sample)) continue;
     row->count += sample->count;
     row->weight += sample->weight;
     return 0;

@@ -121,6 +121,10 @@ int diff_text_print_json(const struct diff_sides *sides, uint32_t limit, struct 
   json_key_uint(&json, "b_total", sides->b->total_weight);
   json_key_uint(&json, "a_samples", sides->a->total_count);
   json_key_uint(&json, "b_samples", sides->b->total_count);
+  json_key(&json, "a_effective_samples");
+  json_double(&json, evidence_trials(&sides->a->evidence));
+  json_key(&json, "b_effective_samples");
+  json_double(&json, evidence_trials(&sides->b->evidence));
   json_key(&json, "functions");
   json_open(&json, '[');
   for (uint32_t i = 0; i < count && i < limit; i++) write_row(&json, &rows[i]);

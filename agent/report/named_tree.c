@@ -125,7 +125,10 @@ int named_tree_build(struct profile *profile, struct namer *namer, const struct 
   if (error == 0) error = name_frames(&naming);
   if (error == 0) error = add_nodes(profile, &tree);
   if (error == 0) error = tree_builder_finish(&tree, arena, ret);
-  if (error == 0) profile_loss(profile, ret->loss);
+  if (error == 0) {
+    profile_loss(profile, ret->loss);
+    ret->evidence = profile->evidence; /* of single batches; nodes are sums of theirs */
+  }
   if (error == 0) error = add_marks(profile, arena, ret);
   tree_builder_fini(&tree);
   buf_fini(&naming.module);

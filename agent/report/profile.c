@@ -148,6 +148,7 @@ static void add_weight(struct profile *profile, uint32_t node, uint64_t count, u
   frame->weight += weight;
   profile->count += count;
   profile->weight += weight;
+  evidence_add(&profile->evidence, count, weight);
 }
 
 /* ---- batches ---- */

@@ -9,6 +9,7 @@
 #include "common/arena.h"
 #include "common/table.h"
 #include "proto/batch.h"
+#include "view/evidence.h"
 
 #include <stdbool.h>
 
@@ -59,6 +60,7 @@ struct profile {
   struct batch_set batches;
   uint64_t seed;
   uint64_t count, weight;                      /* of all */
+  struct evidence evidence;                    /* of the samples */
   uint64_t start_walltime_ns, end_walltime_ns; /* 0: empty */
   uint32_t main_module;                        /* of the first target, or BATCH_NONE */
   uint32_t asked_mhz;                          /* of the first target */

@@ -19,10 +19,14 @@
 #define PLAIN "\033[0m"
 
 static const double worth_a_look = 0.1;
+static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
 
 void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
   buf_printf(ret, "%llu sample%s, %.2f s of CPU time", (unsigned long long)tree->total_count,
              tree->total_count == 1 ? "" : "s", (double)tree->total_weight / (double)NS_PER_SECOND);
+  double trials = evidence_trials(&tree->evidence);
+  if (trials < worth_a_word * (double)tree->total_count)
+    buf_printf(ret, " (weights differ: worth %.0f samples)", trials);
 }
 
 static void print_rate(const struct profile *profile, struct buf *ret) {

@@ -4,7 +4,7 @@
      version  1
      rows     n
      unit     the weight of one record in most rows
-     node     n deltas: the first is absolute, the others at least 1
+     node     n deltas: the first is absolute, 0 where a node has samples of unlike weight
      count    n
      residue  n zigzags: weight - count * unit
 
@@ -12,7 +12,7 @@
    zstd makes vanish; only rows made from clocks ([kernel], [unsampled]) have one.  Nodes are the
    row numbers of the day's node table, close together for one program.
 
-   Decoding trusts nothing, because a file may be damaged: nodes must ascend and fit 32 bits, and
+   Decoding trusts nothing, because a file may be damaged: nodes must fit 32 bits, and
    nothing may follow the last column.  count * unit may wrap, in 64 bits, on both sides alike. */
 #include "block.h"
 
@@ -54,7 +54,7 @@ static int decode_nodes(struct span *bytes, struct store_row *rows, size_t count
   uint64_t node = 0, delta = 0;
   for (size_t i = 0; i < count; i++) {
     if (varint_decode(bytes, &delta) != 0) return -EBADMSG;
-    if (delta > UINT32_MAX || (i > 0 && delta == 0)) return -EBADMSG;
+    if (delta > UINT32_MAX) return -EBADMSG;
     node += delta;
     if (node >= UINT32_MAX) return -EBADMSG;
     rows[i].node = (uint32_t)node;

@@ -14,7 +14,7 @@ enum {
   BLOCK_BYTES_MAX = LIMIT_BATCH_SAMPLES * 25 + 32, /* three varints a row at most, and the head */
 };
 
-/* Appends COUNT rows, ordered by node with no node twice, to RET.  Returns 0, -EOVERFLOW when
+/* Appends COUNT rows, ordered by node, to RET.  Returns 0, -EOVERFLOW when
    there are too many or a node would need more than 32 bits, -ENOMEM. */
 int block_encode(const struct store_row *rows, size_t count, struct buf *ret);
 

@@ -7,7 +7,8 @@
    one are strangers and start from 0.
 
    A batch becomes one block for each of its series.  Batch nodes that are the same node here (the
-   daemon may send a path twice) are merged, so a block has ascending nodes. */
+   daemon may send a path twice, and threads of one name are one series) are merged where their
+   samples weigh alike, so a node has one row in a block unless its rate was changed. */
 #include "day_file.h"
 
 #include "block.h"
@@ -146,17 +147,27 @@ static int map_series(struct day_file *file, const struct series_rows *series, u
   return error;
 }
 
-static int by_node(const void *left, const void *right) {
-  const struct store_row *a = left, *b = right;
-  return a->node < b->node ? -1 : a->node > b->node;
+static double weight_of_one(const struct store_row *row) {
+  return row->count > 0 ? (double)row->weight / (double)row->count : 0;
 }
 
-/* Sorts ROWS by node and adds up those of one node.  Returns how many are left. */
+static int by_node(const void *left, const void *right) {
+  const struct store_row *a = left, *b = right;
+  if (a->node != b->node) return a->node < b->node ? -1 : 1;
+  double one = weight_of_one(a), other = weight_of_one(b);
+  return one < other ? -1 : one > other;
+}
+
+static bool is_alike(const struct store_row *a, const struct store_row *b) {
+  return a->node == b->node && batch_is_alike(a->count, a->weight, b->count, b->weight);
+}
+
+/* Sorts ROWS by node and adds up those of one node that weigh alike.  Returns how many are left. */
 static uint32_t merge_rows(struct store_row *rows, uint32_t count) {
   uint32_t kept = 0;
   qsort(rows, count, sizeof *rows, by_node);
   for (uint32_t i = 0; i < count; i++) {
-    if (kept > 0 && rows[kept - 1].node == rows[i].node) {
+    if (kept > 0 && is_alike(&rows[kept - 1], &rows[i])) {
       rows[kept - 1].count += rows[i].count;
       rows[kept - 1].weight += rows[i].weight;
     } else {

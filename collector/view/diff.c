@@ -7,7 +7,8 @@
 
      low  = d - sqrt((b - l_b)^2 + (u_a - a)^2)      high = d + sqrt((u_b - b)^2 + (a - l_a)^2)
 
-   The p-value is that of the two-proportion test with a pooled share.
+   The p-value is that of the two-proportion test with a pooled share.  The samples of either side
+   count as what they tell (evidence.c): few when the rate was changed.
 
    A profile has hundreds of functions, and at one in twenty some would always seem to have changed.
    So "changed" is decided for all together (Y. Benjamini, Y. Hochberg, "Controlling the false
@@ -75,7 +76,7 @@ static double share_of(uint64_t weight, const struct view_tree *tree) {
   return tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
 }
 
-/* Two-sided, of no difference between shares A of N and B of M samples. */
+/* Two-sided, of no difference between shares A of N and B of M trials. */
 static double p_of(double a, double n, double b, double m) {
   if (!(n > 0) || !(m > 0)) return 1;
   double pooled = (a * n + b * m) / (n + m);
@@ -85,7 +86,7 @@ static double p_of(double a, double n, double b, double m) {
 
 static void compare(struct view_diff_row *row, const struct view_tree *a,
                     const struct view_tree *b) {
-  double n = (double)a->total_count, m = (double)b->total_count;
+  double n = evidence_trials(&a->evidence), m = evidence_trials(&b->evidence);
   row->a = share_of(row->a_weight, a);
   row->b = share_of(row->b_weight, b);
   struct view_share wilson_a = interval_wilson(row->a, n);

@@ -2,7 +2,7 @@
 /* Wilson's score interval (E. B. Wilson, "Probable inference, the law of succession, and
    statistical inference", Journal of the American Statistical Association 22, 1927).
 
-   Each of n records falls into a function with the unknown chance p; k did, so q = k/n was seen.
+   Each of n trials falls into a function with the unknown chance p; k did, so q = k/n was seen.
    By the normal approximation q lies within z standard errors of the true p:
 
      (q - p)^2 <= z^2 p (1 - p) / n

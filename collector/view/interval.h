@@ -5,8 +5,8 @@
 
 struct view_share;
 
-/* SHARE, taken between 0 and 1, with Wilson's score interval for TRIALS records.  No trials:
-   anything may be true, 0 to 1. */
+/* SHARE, taken between 0 and 1, with Wilson's score interval for TRIALS (of samples: evidence.h).
+   No trials: anything may be true, 0 to 1. */
 struct view_share interval_wilson(double share, double trials);
 
 #endif

@@ -40,6 +40,8 @@ void table_json_summary(struct json *json, const struct view_tree *tree, uint64_
   json_key_uint(json, "total", tree->total_weight);
   json_key_string(json, "unit", "nanoseconds");
   json_key_uint(json, "samples", tree->total_count);
+  json_key(json, "effective_samples");
+  json_double(json, evidence_trials(&tree->evidence));
   json_key_string(json, "from", from);
   json_key_string(json, "to", to);
   write_loss(json, tree->loss);

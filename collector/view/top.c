@@ -6,9 +6,9 @@
    a node adds its total only when none above it is of the same function, which a walk in depth
    knows from a counter a function: how many of it are open above.
 
-   Shares are of weight.  Their intervals take as many samples as there are and let them weigh
-   alike: with one weight a sample, as samplers at a fixed rate make them, that is exactly their
-   count. What clocks told is weight but no evidence of where it was spent, and so no samples. */
+   Shares are of weight.  Their intervals take as many samples of one weight as tell what these do
+   (evidence.c): where the rate never changed, exactly their count.  What clocks told is weight but
+   no evidence of where it was spent, and so no samples. */
 #include "view.h"
 
 #include "common/arena.h"
@@ -76,7 +76,7 @@ static void walk_tree(struct walk *walk) {
 
 static struct view_share share_of(const struct view_tree *tree, uint64_t weight) {
   double share = tree->total_weight > 0 ? (double)weight / (double)tree->total_weight : 0;
-  return interval_wilson(share, (double)tree->total_count);
+  return interval_wilson(share, evidence_trials(&tree->evidence));
 }
 
 static int heaviest_first(const void *left, const void *right) {

@@ -63,6 +63,7 @@ void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t coun
                       uint64_t weight) {
   builder->nodes[node].self_weight += weight;
   builder->nodes[node].self_count += count;
+  evidence_add(&builder->evidence, count, weight);
 }
 
 static void sum_totals(struct view_node *nodes, uint32_t count) {
@@ -86,6 +87,7 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   memcpy(tree.functions, functions->functions, tree.function_count * sizeof *tree.functions);
   tree.total_weight = tree.nodes[0].total_weight;
   tree.total_count = tree.nodes[0].total_count;
+  tree.evidence = builder->evidence;
   *ret = tree;
   return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef VIEW_TREE_BUILDER_H
 #define VIEW_TREE_BUILDER_H
 
+#include "evidence.h"
 #include "function_table.h"
 
 enum { VIEW_NODES_MAX = 2000000 };
@@ -12,6 +13,7 @@ struct tree_builder {
   struct view_node *nodes; /* node 0 is the root */
   uint32_t node_count, node_room;
   struct table by_parent; /* (parent, function) -> node */
+  struct evidence evidence;
 };
 
 /* Names are kept in ARENA.  Returns 0 or -errno; fini in either case. */
@@ -23,7 +25,8 @@ void tree_builder_fini(struct tree_builder *builder);
 int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
                        uint32_t *ret);
 
-/* Adds COUNT samples of WEIGHT together to the leaf NODE; none: what clocks told. */
+/* Adds COUNT samples of WEIGHT together, taken for equal, to the leaf NODE; none: what clocks told.
+ */
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count, uint64_t weight);
 
 /* Sums up and copies the tree into ARENA (the caller's loss stays zero).  Call once.  Returns 0 or

@@ -4,6 +4,8 @@
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
+#include "evidence.h"
+
 #include "proto/loss.h"
 
 #include <stddef.h>
@@ -35,7 +37,8 @@ struct view_mark {
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
   uint64_t total_weight;
-  uint64_t total_count; /* samples; what clocks told is weight without any */
+  uint64_t total_count;     /* samples; what clocks told is weight without any */
+  struct evidence evidence; /* of the samples */
   uint64_t loss[LOSS_REASON_COUNT];
   uint32_t node_count, function_count;
   struct view_node *nodes;
@@ -45,7 +48,7 @@ struct view_tree {
 };
 
 struct view_share {
-  double share, low, high; /* low..high: Wilson's 95 % interval on counts of samples */
+  double share, low, high; /* low..high: Wilson's 95 % interval on the samples' trials */
 };
 
 struct view_top_row {

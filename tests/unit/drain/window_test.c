@@ -100,6 +100,36 @@ static void stacks_that_share_their_outer_frames_share_nodes(void **state) {
   assert_int_equal(batch_record_count(&batch), 3);
 }
 
+static void add_weighing(uint64_t count, uint64_t weight) {
+  const struct code_frame frame = {0, 10};
+  struct window_sample sample = {&series, "main", &frame, 1, SAMPLE_CPU, count, weight};
+  assert_int_equal(window_add(window, &sample), 0);
+}
+
+/* Ten at 1000 Hz, of varied periods, and two after the rate was lowered to 1 Hz. */
+static void samples_of_unlike_weight_stay_apart(void **state) {
+  (void)state;
+  struct batch batch;
+  for (unsigned i = 0; i < 10; i++) add_weighing(1, 800000 + i * 44000);
+  add_weighing(1, 1000000000), add_weighing(1, 900000), add_weighing(1, 1000000000);
+  assert_int_equal(window_batch(window, achieved, NULL, &batch), 0);
+  assert_int_equal(batch.sample_count, 2);
+  assert_int_equal(batch.samples[0].count, 11);
+  assert_int_equal(batch.samples[1].count, 2);
+  assert_int_equal(batch.samples[1].weight, 2000000000);
+  assert_int_equal(batch.samples[1].node, batch.samples[0].node);
+}
+
+static void what_clocks_told_is_one_row_however_unlike(void **state) {
+  (void)state;
+  struct batch batch;
+  for (uint64_t weight = 1; weight < 1000000000; weight *= 10) add_weighing(0, weight);
+  add_weighing(1, 1000);
+  assert_int_equal(window_batch(window, achieved, NULL, &batch), 0);
+  assert_int_equal(batch.sample_count, 2); /* a sample among it is a row of its own */
+  assert_int_equal(batch.samples[0].weight, 111111111);
+}
+
 static void one_name_in_two_targets_is_two_threads(void **state) {
   (void)state;
   struct batch batch;
@@ -213,6 +243,8 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_window, free_window)
       TEST(what_was_told_of_an_ended_target_stays),
       TEST(stacks_that_share_their_outer_frames_share_nodes),
+      TEST(samples_of_unlike_weight_stay_apart),
+      TEST(what_clocks_told_is_one_row_however_unlike),
       TEST(one_name_in_two_targets_is_two_threads),
       TEST(labels_are_split_and_nonsense_left_out),
       TEST(texts_from_targets_are_cut_and_cleaned),

@@ -2,6 +2,8 @@
 /* Trees, tables and folded stacks from a real store: the sums are those that were stored. */
 #include "fixture.h"
 
+#include "view/interval.h"
+
 #include <errno.h>
 
 struct world {
@@ -105,6 +107,25 @@ static void frames_without_a_symbol_are_named_after_their_module(void **state) {
   uint32_t function = row_of(world, &tree, "tool+0x200")->function;
   assert_string_equal(tree.functions[function].module, "tool");
   assert_null(tree.functions[function].file);
+}
+
+/* One stack of one thread in one batch, before and after its rate was lowered. */
+static void samples_of_unlike_weight_are_worth_what_the_heavy_ones_tell(void **state) {
+  struct world *world = *state;
+  struct window window;
+  window_init(&window, "tool", 1);
+  window_add(&window, recursion, 2, 600, 600);
+  window_add(&window, recursion, 2, 10, 10000);
+  window_add(&window, recursion, 2, 400, 400);
+  window_add(&window, kernel_stack, 3, 0, 4000);
+  window_append(&window, world->store, "b1", 1, NOON_MS);
+  struct view_tree tree = tree_of(world, NULL);
+  assert_sound(&tree);
+  assert_int_equal(tree.total_count, 1010);
+  assert_int_equal((int)(10 * evidence_trials(&tree.evidence)), 120);
+  const struct view_top_row *row = row_of(world, &tree, "tool+0x300");
+  assert_int_equal(row->self_weight, 11000);
+  assert_int_equal((int)(1000 * row->self.low), (int)(1000 * interval_wilson(11. / 15, 12.1).low));
 }
 
 static void recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree(void **state) {
@@ -350,6 +371,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(an_empty_store_answers_with_a_bare_root),
       TEST(frames_without_a_symbol_are_named_after_their_module),
+      TEST(samples_of_unlike_weight_are_worth_what_the_heavy_ones_tell),
       TEST(recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree),
       TEST(a_link_register_is_no_caller_but_its_sample_counts),
       TEST(a_function_on_both_sides_of_another_counts_each_stack_once),

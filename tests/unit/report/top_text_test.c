@@ -73,6 +73,21 @@ static void what_clocks_told_is_weight_but_no_sample(void **state) {
   end(&world);
 }
 
+static void weights_that_differ_are_told_and_widen_the_intervals(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "timer", 1000000, 1010);
+  add(&world, "/bin/tool", 600, 600), add(&world, "/bin/other", 400, 400);
+  add(&world, "/bin/tool", 6, 6000), add(&world, "/bin/other", 4, 4000);
+  add(&world, "[kernel]", 0, 0);
+  const char *text = print(&world, false);
+  assert_says(text, "1010 samples, 11.00 s of CPU time (weights differ: worth 12 samples)");
+  /* Wilson's interval of 60 of 100 for 12.1 trials and not for 1010. */
+  assert_says(text, " 60.0 %   33.4 ..  81.8 %   60.0 %  tool+0x10\n");
+  end(&world);
+}
+
 static void one_sample_is_one_sample(void **state) {
   struct world world;
   (void)state;
@@ -164,6 +179,7 @@ static void a_difference_is_headed_by_its_files(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
+      cmocka_unit_test(weights_that_differ_are_told_and_widen_the_intervals),
       cmocka_unit_test(one_sample_is_one_sample),
       cmocka_unit_test(all_that_have_sampled_are_named_and_nobody_else),
       cmocka_unit_test(one_sampler_at_two_rates_has_none),

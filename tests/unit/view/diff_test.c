@@ -35,13 +35,22 @@ static int teardown(void **state) {
   return 0;
 }
 
-static void add_of(struct side *side, const char *module, const char *name, const char *file,
-                   uint64_t count) {
+static uint32_t node_of(struct side *side, const char *module, const char *name, const char *file) {
   const struct view_function wanted = {.name = name, .module = module, .file = file};
   uint32_t function, node;
   assert_int_equal(function_table_intern(&side->builder.functions, &wanted, false, &function), 0);
   assert_int_equal(tree_builder_child(&side->builder, 0, function, &node), 0);
-  tree_builder_add(&side->builder, node, count, 10 * count);
+  return node;
+}
+
+static void add_of(struct side *side, const char *module, const char *name, const char *file,
+                   uint64_t count) {
+  tree_builder_add(&side->builder, node_of(side, module, name, file), count, 10 * count);
+}
+
+/* One sample that weighs a thousand of the others. */
+static void add_heavy(struct side *side, const char *name) {
+  tree_builder_add(&side->builder, node_of(side, "tool", name, NULL), 1, 10000);
 }
 
 static void add(struct side *side, const char *name, const char *file, uint64_t count) {
@@ -109,6 +118,21 @@ static void few_samples_prove_nothing(void **state) {
   for (uint32_t i = 0; i < count; i++) assert_int_equal(rows[i].verdict, VIEW_UNCLEAR);
 }
 
+/* By their count 4040 samples, and a difference of 18 points sure; but forty of them decide. */
+static void a_few_heavy_samples_prove_nothing(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add(&a, "x", NULL, 1200), add(&a, "y", NULL, 2800);
+  add(&b, "x", NULL, 1200), add(&b, "y", NULL, 2800);
+  for (int i = 0; i < 40; i++) add_heavy(&a, i < 12 ? "x" : "y"), add_heavy(&b, i < 20 ? "x" : "y");
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_true(find(rows, count, "x")->difference > 0.18);
+  assert_true(find(rows, count, "x")->low < 0);
+  for (uint32_t i = 0; i < count; i++) assert_int_equal(rows[i].verdict, VIEW_UNCLEAR);
+}
+
 static void an_empty_side_is_no_crash(void **state) {
   struct view_diff_row *rows;
   uint32_t count;
@@ -157,6 +181,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(what_changed_is_told_from_what_did_not, setup, teardown),
       cmocka_unit_test_setup_teardown(what_clocks_told_is_never_called_changed, setup, teardown),
       cmocka_unit_test_setup_teardown(few_samples_prove_nothing, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_few_heavy_samples_prove_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(an_empty_side_is_no_crash, setup, teardown),
       cmocka_unit_test_setup_teardown(chance_is_not_called_change, setup, teardown),
   };
