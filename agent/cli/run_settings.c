@@ -192,6 +192,10 @@ static int check(struct run_settings *settings) {
   if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
     fault = "--sampler perf: a histogram or recorder is written inside the program; "
             "take --sampler timer or leave it to auto";
+  else if (settings->sampler >= RUN_SAMPLER_ITIMER &&
+           collect_needs_agent(settings->collect.collect))
+    fault = "--sampler itimer: makes stacks and pc-lr; for a histogram or recorder take --sampler "
+            "timer or leave it to auto";
   else if (options->output != NULL && strcmp(options->output, "-") == 0)
     fault = "--output: a profile cannot go to stdout, which is the program's; give a file (./- for "
             "one of that name)";

@@ -42,6 +42,10 @@ static const char *check_target(struct worker *worker, const struct intake_packe
     return "a ring needs the descriptor of /proc/self/maps";
   if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
   if (worker->stop_by_ns != 0) return "the daemon is ending";
+  /* What their signals stand for is known by the clocks, sample by sample, as they are taken. */
+  if (packet->request->clock != RING_CLOCK_THREAD &&
+      (packet->request->collect == RING_HISTOGRAM || packet->request->collect == RING_RECORDER))
+    return "an interval timer makes stacks and pairs, no histogram and no recorder";
   return switchboard_kill_path(worker) ? registrar_kill_reason : NULL;
 }
 

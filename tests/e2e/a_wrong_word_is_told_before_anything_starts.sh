@@ -78,6 +78,7 @@ no.such: takes no arguments               | fleetprof doctor --state "$X" $'no\n
 --counter-bytes: .3. is not 1, 2 or 4     | fleetprof run --state "$X" --collect histogram --counter-bytes 3 -- touch "$W/ran"
 --last: .0. is not a number from          | fleetprof run --state "$X" --collect recorder --last 0 -- touch "$W/ran"
 --sampler perf: a histogram               | fleetprof run --state "$X" --sampler perf --collect histogram -- touch "$W/ran"
+--sampler itimer: makes stacks and pc-lr   | fleetprof run --state "$X" --sampler itimer-virtual --collect recorder -- touch "$W/ran"
 --service: longer than                    | fleetprof run --state "$X" --service "$long" -- touch "$W/ran"
 --label: .nonsense. is not NAME=VALUE     | fleetprof run --state "$X" --label nonsense -- touch "$W/ran"
 --label: .board=x. has a name that        | fleetprof run --state "$X" --label board=x -- touch "$W/ran"
