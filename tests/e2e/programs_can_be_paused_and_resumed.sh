@@ -48,4 +48,8 @@ for sampler in timer perf; do
   /usr/bin/python3 -c "import sys; sys.exit(abs($total / $spent - 1) > .01)" || fail "$sampler: total $total s of $spent s"
   /usr/bin/python3 -c "import sys; sys.exit(not .1 < $unsampled / $spent < .8)" || fail "$sampler: $unsampled s unsampled of $spent s"
   say "$sampler: $total s of $spent s, $unsampled s of it while paused"
+  # Those at 49 Hz weigh four of the others: intervals must not take one for the other.
+  worth=$(profile "{service=\"$service\"}" | json "d['effective_samples'] / d['samples']")
+  /usr/bin/python3 -c "import sys; sys.exit(not .2 < $worth < .97)" || fail "$sampler: samples of unlike weight are worth $worth of their count"
+  say "$sampler: the samples are worth $worth of their count"
 done
