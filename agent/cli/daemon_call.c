@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,13 @@ enum {
   BUSY_PAUSE_MS = 20,          /* before the daemon is asked again */
   STATUS_BYTES_MAX = 16 << 20, /* 1024 targets need a fiftieth of it */
 };
+
+/* Who listens: the keeper, whichever worker answers. */
+static int32_t find_peer(int fd) {
+  struct ucred peer = {0};
+  socklen_t len = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.pid : 0;
+}
 
 static int call_once(const char *socket, const struct intake_call *call,
                      struct intake_answer *ret) {
@@ -27,6 +35,7 @@ static int call_once(const char *socket, const struct intake_call *call,
   struct intake_call rest = *call;
   rest.timeout_ms -= spent_ms < rest.timeout_ms ? (uint32_t)spent_ms : rest.timeout_ms;
   error = intake_client_call(fd, &rest, ret);
+  if (error == 0) ret->daemon = find_peer(fd);
   close(fd);
   return error;
 }

@@ -4,13 +4,15 @@
 
    A worker that is killed while we wait takes the question with it; the keeper starts another one
    within moments, and the question is asked again until the time is up.  The same account told
-   twice is the same account: the daemon knows the program by its pid. */
+   twice is the same account: the daemon knows the program by its pid.  A daemon that was
+   started anew meanwhile answers as well, of whatever it has: that says nothing of our program. */
 #include "flush.h"
 #include "common/clock.h"
 #include "daemon_call.h"
 #include "request_fill.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,19 +30,24 @@ static uint64_t left_ms(uint64_t deadline_ns) {
   return now < deadline_ns ? (deadline_ns - now) / NS_PER_MS : 0;
 }
 
+/* True when DAEMON cannot know the program: it was started after the one that took it on. */
+static bool is_another(const struct sampling_choice *choice, pid_t daemon) {
+  return choice->daemon != 0 && daemon != 0 && daemon != choice->daemon;
+}
+
 /* Asks once. */
-static int ask(const char *socket, struct intake_request *request, uint64_t deadline_ns,
-               struct intake_reply *ret) {
+static int ask(const struct sampling_choice *choice, struct intake_request *request,
+               uint64_t deadline_ns, struct intake_reply *ret) {
   struct intake_answer answer;
   request->deadline_ms = left_ms(deadline_ns);
   struct intake_call call = {.request = request,
                              .timeout_ms = (uint32_t)request->deadline_ms + GRACE_MS};
-  int error = daemon_call(socket, &call, &answer);
+  int error = daemon_call(choice->socket, &call, &answer);
   if (error != 0) return error;
   if (answer.fd >= 0) close(answer.fd);
   if (answer.reply.kind != INTAKE_FLUSHED && answer.reply.kind != INTAKE_REFUSED) return -EBADMSG;
   *ret = answer.reply;
-  return 0;
+  return is_another(choice, answer.daemon) ? -ESTALE : 0;
 }
 
 static int is_gone(int error) {
@@ -57,7 +64,7 @@ int flush(const struct sampling_choice *choice, const struct rusage *usage,
   request.user_ns = ns_of(&usage->ru_utime);
   request.system_ns = ns_of(&usage->ru_stime);
   for (;;) {
-    int error = ask(choice->socket, &request, deadline_ns, ret);
+    int error = ask(choice, &request, deadline_ns, ret);
     if (!is_gone(error) || left_ms(deadline_ns) <= AGAIN_MS) return error;
     struct timespec pause = {.tv_nsec = AGAIN_MS * (long)NS_PER_MS};
     nanosleep(&pause, NULL);

@@ -9,7 +9,8 @@
 
 /* Tells the daemon that the program of CHOICE has ended with USAGE, and waits for its answer no
    longer than the settings allow, over a restart of the daemon's worker if need be.  Returns 0 or
-   -errno: the daemon is gone, or silent. */
+   -errno: the daemon is gone, or silent; -ESTALE: another one answers, which does not know the
+   program. */
 int flush(const struct sampling_choice *choice, const struct rusage *usage,
           struct intake_reply *ret);
 

@@ -93,6 +93,7 @@ static int hand_over(struct sampling_choice *choice, const struct events *events
     return error;
   }
   if (answer.fd >= 0) close(answer.fd);
+  choice->daemon = answer.daemon;
   if (answer.reply.kind == INTAKE_ACCEPTED) return 0;
   snprintf(choice->why, sizeof choice->why, "perf: refused by the daemon: %.200s",
            answer.reply.why);

@@ -30,6 +30,7 @@ int note_sampler(struct sampling_choice *choice, const char *sampler) {
   int error = daemon_call(choice->socket, &call, &answer);
   if (error != 0) return error;
   if (answer.fd >= 0) close(answer.fd);
+  choice->daemon = answer.daemon;
   if (answer.reply.kind != INTAKE_REFUSED) return 0;
   snprintf(choice->why, sizeof choice->why, "%s", answer.reply.why);
   return -EACCES;

@@ -274,6 +274,15 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
       reply->why, reply->page_url[0] ? "; " : "", reply->page_url);
 }
 
+/* What a file keeps is shipped by the daemon that finds it. */
+static void say_daemon_left(const struct run *run) {
+  bool is_kept = collect_needs_agent(run->settings.collect.collect);
+  say(run,
+      "its daemon ended before the program did, and the one that runs now does not know it: %s",
+      is_kept ? "that ships what the program left in a file, where it did (docs/running.md)"
+              : "it was sampled until then, and not since");
+}
+
 static void finish(const struct run *run, const struct rusage *usage) {
   if (run->sampler == NULL) return;
   struct intake_reply reply;
@@ -282,7 +291,9 @@ static void finish(const struct run *run, const struct rusage *usage) {
   if (error == 0) {
     say_outcome(run, &reply);
     say_who_goes_on(run, &reply);
-  } else
+  } else if (error == -ESTALE)
+    say_daemon_left(run);
+  else
     say(run, "sampled by %s, but the daemon no longer answers: %s", run->sampler, strerror(-error));
 }
 

@@ -13,6 +13,7 @@ struct sampling_choice {
   const struct run_settings *settings;
   const char *socket;         /* the daemon's */
   pid_t pid;                  /* of the program, before its exec */
+  pid_t daemon;               /* that took the program on: its keeper, or 0 */
   uint64_t deadline_ns;       /* CLOCK_MONOTONIC; of everything asked before the program runs */
   char why[INTAKE_WHY_BYTES]; /* why no better sampler was taken; grows as they fail */
 };

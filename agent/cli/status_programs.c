@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+enum { LEFT_BYTES = 80 };
+
 static const char *state_of(const cJSON *target) {
   if (field_is_true(target, "ended")) return "ended";
   const char *state = field_text(target, "state");
@@ -28,17 +30,29 @@ static const char *print_rate(const cJSON *target, char rate[AMOUNT_BYTES]) {
   return rate;
 }
 
+/* Of a program that is to have none. */
+static const char *print_timers_left(const cJSON *target, char left[LEFT_BYTES]) {
+  double timers = field_number(target, "timers_left");
+  left[0] = '\0';
+  if (timers > 0)
+    snprintf(left, LEFT_BYTES, ", %.0f timer%s go%s with the CPU time of one more sample", timers,
+             timers == 1 ? "" : "s", timers == 1 ? "es" : "");
+  return left;
+}
+
 static void print_target(const cJSON *target, FILE *out) {
   char pid[AMOUNT_BYTES] = "all", asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES];
+  char left[LEFT_BYTES];
   const char *service = field_text(target, "service"), *sampler = field_text(target, "sampler");
   const char *why = field_text(target, "why"), *lock_step = field_text(target, "lock_step");
   if (field_number(target, "pid") > 0)
     snprintf(pid, sizeof pid, "%.0f", field_number(target, "pid"));
   snprintf(asked, sizeof asked, "%.4g", field_number(target, "asked_hz"));
   snprintf(achieved, sizeof achieved, "%.4g", field_number(target, "achieved_hz"));
-  fprintf(out, "  %7s %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s\n", pid, service, sampler, asked,
-          achieved, field_number(target, "samples"), field_number(target, "cpu_seconds"),
-          state_of(target), print_rate(target, rate), why[0] ? "; " : "", why);
+  fprintf(out, "  %7s %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s%s\n", pid, service, sampler,
+          asked, achieved, field_number(target, "samples"), field_number(target, "cpu_seconds"),
+          state_of(target), print_rate(target, rate), print_timers_left(target, left),
+          why[0] ? "; " : "", why);
   if (lock_step[0] != '\0')
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             lock_step);

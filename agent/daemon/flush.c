@@ -141,6 +141,12 @@ unsigned flush_check(struct worker *worker) {
   return waiting;
 }
 
+void flush_end(struct worker *worker) {
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
+    if (worker->flushes[i].connection != NULL)
+      answer(worker, &worker->flushes[i], INTAKE_FLUSH_SPOOLED, "the daemon has ended meanwhile");
+}
+
 void flush_forget(struct worker *worker, const struct intake_connection *connection) {
   for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
     if (worker->flushes[i].connection == connection) worker->flushes[i].connection = NULL;

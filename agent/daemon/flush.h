@@ -27,6 +27,9 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet);
    still wait. */
 unsigned flush_check(struct worker *worker);
 
+/* The daemon goes: whoever waits is told that it is in the spool. */
+void flush_end(struct worker *worker);
+
 /* CONNECTION is closed: nobody waits there any more. */
 void flush_forget(struct worker *worker, const struct intake_connection *connection);
 

@@ -19,6 +19,7 @@
 #include "drain/target_state.h"
 #include "proto/batch.h"
 #include "ring/histogram_reader.h"
+#include "targets/switch.h"
 #include "targets/timer_ring.h"
 
 #include <string.h>
@@ -151,6 +152,7 @@ static void print_target(const struct worker *worker, const struct target *targe
   print_private(held, viewer, out);
   print_census(target, out);
   json_string(out, "state", switchboard_state(worker, target));
+  json_number(out, "timers_left", switch_timers_left(target));
   json_bool(out, "ended", target->ended_ns != 0);
   buf_append_byte(out, '}');
 }

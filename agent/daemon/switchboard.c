@@ -148,6 +148,16 @@ static void revive_target(struct worker *worker, struct target *target) {
   tell_keeper(worker, target);
 }
 
+void switchboard_end(struct worker *worker) {
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.kind != HOLD_TIMER || target->held.is_file) continue;
+    if (target->held.control != RING_RUN) continue;
+    switch_target(target, RING_OFF);
+    tell_keeper(worker, target);
+  }
+}
+
 void switchboard_look(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (worker->looked_ns != 0 && now - worker->looked_ns < LOOK_INTERVAL_NS) return;

@@ -14,6 +14,9 @@ void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet);
    one.  With every tick. */
 void switchboard_look(struct worker *worker);
 
+/* The daemon ends: every program whose ring nobody will read is told OFF. */
+void switchboard_end(struct worker *worker);
+
 /* The path of the kill-switch file that is there, or NULL. */
 const char *switchboard_kill_path(const struct worker *worker);
 

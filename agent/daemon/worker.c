@@ -12,10 +12,10 @@
    The window closes after --window when it holds WINDOW_RECORDS_MIN records, else it grows, up to a
    minute: a batch's fixed cost is then shared by more samples.
 
-   Ending, by TERM or by the keeper's end: everything is drained and spooled with final books, the
-   disk is synced, and the uplink gets STOP_SEND_NS to deliver what it can. */
+   How it ends is in ending.c. */
 #include "worker.h"
 #include "budget.h"
+#include "ending.h"
 #include "hello.h"
 #include "intake.h"
 #include "kept_ship.h"
@@ -47,7 +47,6 @@
 #define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
 #define SWEEP_INTERVAL_NS (500 * NS_PER_MS)
 #define ON_DEMAND_NS (60 * NS_PER_SECOND) /* an on-demand daemon without targets ends then */
-#define STOP_SEND_NS (3 * NS_PER_SECOND)  /* of the 8 s that the keeper waits */
 #define LEFT_INTERVAL_NS (10 * NS_PER_SECOND)
 #define QUIET_NS (5 * NS_PER_SECOND) /* without records: tick half as often */
 
@@ -105,6 +104,10 @@ int worker_close_window(struct worker *worker) {
   return close_window(worker, false);
 }
 
+int worker_close_last_window(struct worker *worker) {
+  return close_window(worker, true);
+}
+
 /* What waits in histograms: it comes into the window when that closes. */
 static void add_unshipped(const struct worker *worker, uint64_t *start_ns, uint64_t *records) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
@@ -138,21 +141,6 @@ static bool is_spool_empty(const struct worker *worker) {
   struct spool_figures figures;
   spool_figures(worker->spool, &figures);
   return figures.entries == 0;
-}
-
-static void begin_stop(struct worker *worker) {
-  if (worker->stop_by_ns != 0) return;
-  worker->stop_by_ns = clock_monotonic_ns() + STOP_SEND_NS;
-  close_window(worker, true);
-  spool_sync(worker->spool, true);
-  struct timeval now = {0, 1000};
-  event_add(worker->tick, &now);
-}
-
-/* Nothing to wait for, or no more time for it. */
-static bool is_stop_due(const struct worker *worker) {
-  return clock_monotonic_ns() >= worker->stop_by_ns || is_spool_empty(worker) ||
-         !is_uplink_connected(worker);
 }
 
 static bool is_unneeded(struct worker *worker, uint64_t now) {
@@ -210,7 +198,7 @@ static void tick(struct worker *worker) {
   if (shipper_ship_ends(&worker->shipper)) uplink_kick(worker->uplink);
   spool_sync(worker->spool, false);
   flush_check(worker);
-  if (is_unneeded(worker, now)) begin_stop(worker);
+  if (is_unneeded(worker, now)) ending_begin(worker);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *context) {
@@ -218,7 +206,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
   (void)fd;
   (void)what;
   if (worker->stop_by_ns == 0) tick(worker);
-  if (worker->stop_by_ns != 0 && is_stop_due(worker)) {
+  if (worker->stop_by_ns != 0 && ending_step(worker)) {
     event_base_loopbreak(worker->loop);
     return;
   }
@@ -238,7 +226,7 @@ void worker_hurry(struct worker *worker) {
 static void on_end(evutil_socket_t fd, short what, void *context) {
   (void)fd;
   (void)what;
-  begin_stop(context);
+  ending_begin(context);
 }
 
 static void on_keeper(evutil_socket_t socket, short what, void *context) {
@@ -246,7 +234,7 @@ static void on_keeper(evutil_socket_t socket, short what, void *context) {
   (void)what;
   if (!hold_has_ended(socket)) return;
   event_del(worker->keeper_gone);
-  begin_stop(worker);
+  ending_begin(worker);
 }
 
 static void on_packet(void *context, struct intake_packet *packet) {

@@ -55,7 +55,7 @@ struct worker {
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
   uint64_t swept_ns, synced_ns, left_ns, looked_ns, stepped_ns;
   bool is_killed;                           /* the kill switch is on (switchboard.c) */
-  uint64_t stop_by_ns;                      /* not 0: ending */
+  uint64_t stop_by_ns, obey_by_ns;          /* not 0: ending; programs have time to obey */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */
 };
 
@@ -68,5 +68,7 @@ void worker_hurry(struct worker *worker);
 
 /* Drains all, reports what is due of exact rests, spools the window.  Returns 0 or -errno. */
 int worker_close_window(struct worker *worker);
+/* The same with all that histograms hold, and final books. */
+int worker_close_last_window(struct worker *worker);
 
 #endif

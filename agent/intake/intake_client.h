@@ -20,6 +20,7 @@ struct intake_call {
 struct intake_answer {
   struct intake_reply reply; /* strings are NUL-terminated */
   int fd;                    /* the one sent beside it, the caller's to close; or -1 */
+  int32_t daemon;            /* pid of the keeper that listens; 0: not asked for, or not known */
 };
 
 /* Zeroes REQUEST and makes it one of KIND. */

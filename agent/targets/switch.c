@@ -8,7 +8,9 @@
    kernel says that no thread has more seccomp filters than at registration.  A permission is good
    for one tick, so that it cannot be used after the program has entered a sandbox later; to a
    process whose next sample is not due yet it is given anew, after another look where it has run
-   meanwhile.
+   meanwhile.  Where timers are to go (PAUSE, OFF) nobody has to ask: the permission is there from
+   the switch on, so that the first sample obeys and not the second, for a program that uses little
+   CPU takes one in many seconds.  That may take LOOKS_MAX looks; then it has to ask like all.
    And where there are no timers no sample comes, so it must be woken by a signal, which would end
    the poll() of a sleeping thread with EINTR: so only a thread that is on a CPU is
    nudged, as far as can be told (it is said to run, and has used CPU time since the last look: so
@@ -39,14 +41,15 @@
 
 enum {
   NUDGES_MAX = 16,    /* of one process for one change; then somebody else has our signal */
+  LOOKS_MAX = 100,    /* at one process that has not asked, for one change */
   ROWS_A_LOOK = 8,    /* between two looks at the toll */
   THREADS_MAX = 4096, /* looked at of one process; with more it is not permitted */
 };
 
 struct switch_watch {
   uint64_t cpu_ns; /* of the process when it was last looked at */
-  uint32_t serial; /* that nudges and is_refused belong to */
-  uint32_t nudges;
+  uint32_t serial; /* that nudges, looks and is_refused belong to */
+  uint32_t nudges, looks;
   pid_t running; /* of the last look, with the CPU time that it had then */
   uint64_t running_cpu_ns;
   bool is_refused; /* a sandbox does not open again */
@@ -122,15 +125,22 @@ static bool is_at_work(pid_t pid, const struct switch_look *look, struct switch_
   return is_same && watch->running_cpu_ns > before_ns;
 }
 
+/* True when the next sample of a process with timers may obey before it was heard of. */
+static bool is_permitted_unasked(const struct target *target, struct switch_watch *watch) {
+  return target->held.control != RING_RUN && watch->looks++ < LOOKS_MAX;
+}
+
 static void wake(struct target *target, unsigned row, const struct ring_process_view *view,
                  struct switch_watch *watch) {
   pid_t pid = (pid_t)view->pid;
   uint32_t serial = ring_switch_serial(&target->ring);
-  bool has_asked = view->asked == serial, has_timers = view->armed > 0;
+  bool has_timers = view->armed > 0, has_asked = view->asked == serial;
+  if (has_timers && !has_asked && !is_permitted_unasked(target, watch)) return;
   uint64_t cpu_ns = proc_cpu_ns(pid);
   bool has_run = cpu_ns != watch->cpu_ns;
   watch->cpu_ns = cpu_ns;
-  if (!has_asked && (has_timers || !has_run || watch->nudges >= NUDGES_MAX)) return;
+  has_asked |= has_timers;
+  if (!has_asked && (!has_run || watch->nudges >= NUDGES_MAX)) return;
   if (!is_ours(target, pid)) return;
   struct switch_look look = look_at_process(target, pid, watch->running);
   watch->is_refused = !look.may_call;
@@ -153,6 +163,7 @@ static bool may_keep(const struct target *target, const struct ring_process_view
   if (view->armed == 0 || view->has_left) return false; /* no sample will come: it needs a nudge */
   if (cpu_ns == watch->cpu_ns) return true;
   watch->cpu_ns = cpu_ns;
+  if (view->asked != watch->serial && ++watch->looks > LOOKS_MAX) return false;
   return is_ours(target, pid) && look_at_process(target, pid, 0).may_call;
 }
 
@@ -175,8 +186,15 @@ static void step_row(struct target *target, unsigned row) {
   if (view.seen != serial && !view.has_left && !watch->is_refused) wake(target, row, &view, watch);
 }
 
+/* NULL where nothing was ever switched, by this worker or another, and without memory. */
+static struct switch_watch *watches_of(struct target *target) {
+  if (target->watches == NULL && ring_switch_serial(&target->ring) != 0)
+    target->watches = calloc(RING_PROCESSES_MAX, sizeof *target->watches);
+  return target->watches;
+}
+
 void switch_step(struct target *target) {
-  if (target->held.kind != HOLD_TIMER || target->watches == NULL) return;
+  if (target->held.kind != HOLD_TIMER || watches_of(target) == NULL) return;
   if (!toll_begin(&target->toll, TOLL_TURN_MS)) return;
   for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
     step_row(target, row);
@@ -188,9 +206,28 @@ void switch_step(struct target *target) {
 void switch_publish(struct target *target) {
   if (target->held.kind != HOLD_TIMER) return;
   ring_switch_raise(&target->ring);
-  if (target->watches == NULL)
-    target->watches = calloc(RING_PROCESSES_MAX, sizeof *target->watches);
   switch_step(target);
+}
+
+uint32_t switch_timers_left(const struct target *target) {
+  struct ring_process_view view;
+  uint32_t left = 0;
+  if (target->held.kind != HOLD_TIMER || target->held.control == RING_RUN) return 0;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    ring_switch_look(&target->ring, row, &view);
+    if (view.pid == 0 || view.has_left || view.armed == 0) continue;
+    left += view.armed < RING_SLOTS_MAX ? view.armed : RING_SLOTS_MAX;
+  }
+  return left;
+}
+
+void switch_take_back(struct target *target) {
+  struct ring_process_view view;
+  if (target->held.kind != HOLD_TIMER) return;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    ring_switch_look(&target->ring, row, &view);
+    if (view.pid != 0 && view.permitted != 0) ring_switch_permit(&target->ring, row, &view, 0);
+  }
 }
 
 static int switch_events(const struct target *target, bool is_on) {

@@ -17,4 +17,11 @@ void switch_publish(struct target *target);
    change by, forgets processes that are gone. */
 void switch_step(struct target *target);
 
+/* Timers of a TARGET that is to have none, as its processes say: those that have not used the CPU
+   time of one sample since.  They record nothing. */
+uint32_t switch_timers_left(const struct target *target);
+
+/* Nobody is permitted any more what TARGET was told last: there will be no more looks. */
+void switch_take_back(struct target *target);
+
 #endif

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A daemon that is stopped with TERM, or whose keeper is killed, is gone only when the programs at work have deleted
+# their timers, and all that they gave until then is stored, with no loss.  A program that sleeps keeps its timer,
+# and is not woken for it.  The next daemon does not know them, and run says so.  When all of a daemon is
+# killed at once the timers stay, and the programs run on.
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board1
+timers() { grep -c '^ID:' "/proc/$1/timers"; }
+target() { status --format json | json "[t['$1'] for t in d['targets'] if t['service'] == '$2'][0]"; }
+has_samples() { [ "$(target samples "$1" 2>/dev/null || echo 0)" -ge 50 ]; }
+# begin NAME: runs a program by timer, into PID, until it has 50 samples.  (Its agent waits 200 ms for a busy daemon,
+# then perf takes over: once more.)
+begin() {
+  for again in 1 2 3 4 5; do
+    rm -f "$W/end-$1"
+    begin_once "$1"
+    [ "$(target sampler "$1")" = timer ] && break
+    touch "$W/end-$1"
+    wait $program
+    until_true 10 has_no_target "$1" || fail "$1 does not go away"
+  done
+  PID=$(target pid "$1")
+  [ "$(timers "$PID")" -gt 0 ] || fail "$1 has no timer: $(status)"
+}
+has_no_target() { [ -z "$(target pid "$1" 2>/dev/null)" ]; }
+begin_once() {
+  run --verbose --service "$1" --sampler timer --hz 199 --flush-timeout 2s -- "$targets/switched" 60 "$W/end-$1" >"$W/$1.out" 2>"$W/$1.err" &
+  program=$!
+  until_true 20 has_samples "$1" || fail "$1 is not sampled: $(cat "$W/$1.err")"
+}
+# ended NAME: PROGRAM ends as ever, and no wait of it was cut short.
+ended() {
+  local spent interrupted
+  touch "$W/end-$1"
+  wait $program || fail "$1 ended with $?"
+  read -r spent interrupted <"$W/$1.out"
+  [ "$interrupted" = 0 ] || fail "$1: $interrupted waits were cut short"
+}
+
+begin stopped
+has_timer() { [ "$(timers $sleeper)" = 1 ]; }
+for again in 1 2 3 4 5; do # an agent waits 200 ms for a busy daemon, and then does nothing
+  FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_SAMPLER=timer LD_PRELOAD=$agent sleep 120 &
+  sleeper=$!
+  started+=($sleeper)
+  until_true 2 has_timer && break
+done
+has_timer || fail "sleep has no timer"
+daemon=$(cat "$B/fleetprofd.pid")
+kill "$daemon"
+until_true 10 is_gone "$daemon" || fail "the daemon has not ended after 10 s"
+[ "$(timers "$PID")" = 0 ] || fail "$(timers "$PID") timers are left by a daemon that was stopped"
+has_timer || fail "a program that sleeps was made to delete its timer"
+grep -q "1 timers of programs that used no CPU time stay" "$B/fleetprofd.log" || fail "the log does not tell of the sleeper"
+run -- true || fail "no new daemon"
+until_true 20 books_are_closed board1 || fail "books $(books board1)"
+read -r produced stored dropped pending < <(books board1)
+[ "$dropped" = 0 ] && [ "$stored" -ge 50 ] || fail "produced $produced stored $stored dropped $dropped"
+ended stopped
+grep -q "its daemon ended before the program did" "$W/stopped.err" || fail "run does not tell: $(cat "$W/stopped.err")"
+
+begin orphaned
+daemon=$(cat "$B/fleetprofd.pid") worker=$(worker)
+kill -9 "$daemon"
+until_true 10 is_gone "$worker" || fail "the worker has not ended 10 s after its keeper"
+[ "$(timers "$PID")" = 0 ] || fail "$(timers "$PID") timers are left by a worker without a keeper"
+ended orphaned
+
+begin killed
+kill -9 "$(worker)" "$(cat "$B/fleetprofd.pid")" # in this order: a worker that sees its keeper dead ends in order
+until_true 10 is_gone "$(cat "$B/fleetprofd.pid")" || fail "the daemon lives on"
+[ "$(timers "$PID")" -gt 0 ] || fail "a program has deleted its timer unasked"
+ended killed
+say "stored $stored of $produced; after a kill of all: $(cat "$W/killed.err" | tail -n 1)"
