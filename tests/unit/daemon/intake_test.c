@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callers of a daemon for all: a real socket, but the kernel's word on who calls is this test's,
+   and so is what each user owes. */
+#include "daemon/intake.h"
+
+#include "common/clock.h"
+#include "keeper/porter.h"
+#include "targets/user_tolls.h"
+
+#include <event2/event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { GREEDY = 1001, MODEST = 1002, TURNS = 10 };
+
+struct door {
+  struct event_base *loop;
+  struct intake *intake;
+  struct user_tolls tolls;
+  struct sockaddr_un address;
+  socklen_t address_bytes;
+  int listener;
+  unsigned served, closed;
+};
+
+static uid_t caller;
+
+int __real_getsockopt(int socket, int level, int name, void *value, socklen_t *len);
+int __wrap_getsockopt(int socket, int level, int name, void *value, socklen_t *len);
+
+int __wrap_getsockopt(int socket, int level, int name, void *value, socklen_t *len) {
+  int rc = __real_getsockopt(socket, level, name, value, len);
+  if (level == SOL_SOCKET && name == SO_PEERCRED) ((struct ucred *)value)->uid = caller;
+  return rc;
+}
+
+uid_t __wrap_geteuid(void);
+
+uid_t __wrap_geteuid(void) {
+  return GREEDY; /* root has no limit in any daemon */
+}
+
+static void on_packet(void *context, struct intake_packet *packet) {
+  struct door *door = context;
+  door->served++;
+  assert_int_equal(packet->uid, caller);
+  intake_accept(packet->connection);
+}
+
+static void on_close(void *context, struct intake_connection *connection) {
+  (void)connection;
+  ((struct door *)context)->closed++;
+}
+
+static void open_door(struct door *door, bool for_all) {
+  struct intake_parts parts = {.loop = event_base_new(),
+                               .for_all = for_all,
+                               .tolls = &door->tolls,
+                               .on_packet = on_packet,
+                               .on_close = on_close,
+                               .context = door};
+  static struct porter_tally tally;
+  parts.tally = &tally;
+  door->loop = parts.loop;
+  assert_non_null(door->loop);
+  door->listener = parts.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+  assert_true(door->listener >= 0);
+  /* Without a name: the kernel finds one, which no folder shows. */
+  struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
+  assert_int_equal(bind(door->listener, (struct sockaddr *)&unnamed, sizeof unnamed.sun_family), 0);
+  door->address_bytes = sizeof door->address;
+  assert_int_equal(
+      getsockname(door->listener, (struct sockaddr *)&door->address, &door->address_bytes), 0);
+  assert_int_equal(listen(door->listener, 8), 0);
+  assert_int_equal(intake_start(&parts, &door->intake), 0);
+}
+
+static int set_up(void **state) {
+  struct door *door = calloc(1, sizeof *door);
+  if (door == NULL) return -1;
+  open_door(door, true);
+  *state = door;
+  return 0;
+}
+
+static int set_up_own(void **state) {
+  struct door *door = calloc(1, sizeof *door);
+  if (door == NULL) return -1;
+  open_door(door, false);
+  *state = door;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct door *door = *state;
+  intake_stop(door->intake);
+  event_base_free(door->loop);
+  close(door->listener);
+  free(door);
+  return 0;
+}
+
+static void turn(struct door *door) {
+  for (int i = 0; i < TURNS; i++) event_base_loop(door->loop, EVLOOP_NONBLOCK);
+}
+
+static int call_as(struct door *door, uid_t uid) {
+  int socket_fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  caller = uid;
+  assert_int_equal(connect(socket_fd, (struct sockaddr *)&door->address, door->address_bytes), 0);
+  turn(door);
+  return socket_fd;
+}
+
+static void say(struct door *door, int socket) {
+  struct intake_request request = {
+      .magic = INTAKE_MAGIC, .version = INTAKE_VERSION, .kind = INTAKE_NOTE};
+  send(socket, &request, sizeof request, MSG_NOSIGNAL);
+  turn(door);
+}
+
+/* The kind of the answer that lies there; 0: none, -1: the connection has ended. */
+static int answer(int socket) {
+  struct intake_reply reply;
+  ssize_t got = recv(socket, &reply, sizeof reply, MSG_DONTWAIT);
+  if (got == 0) return -1;
+  if (got < 0) return 0;
+  assert_int_equal(got, sizeof reply);
+  if (reply.kind == INTAKE_BUSY) assert_true(strlen(reply.why) > 0);
+  return reply.kind;
+}
+
+static void owes(struct door *door, uid_t uid) {
+  user_tolls_may_pass(&door->tolls, uid, clock_monotonic_ns());
+  user_tolls_charge(&door->tolls, uid, 60 * NS_PER_SECOND);
+}
+
+static void who_has_had_his_share_is_told_to_ask_again(void **state) {
+  struct door *door = *state;
+  struct intake_figures figures;
+  owes(door, GREEDY);
+  int greedy = call_as(door, GREEDY);
+  assert_int_equal(answer(greedy), INTAKE_BUSY);
+  assert_int_equal(answer(greedy), -1);
+  close(greedy);
+  intake_figures(door->intake, &figures);
+  assert_int_equal(figures.deferred, 1);
+  assert_int_equal(figures.connections, 0);
+  assert_int_equal(door->served, 0);
+}
+
+static void others_are_served_meanwhile(void **state) {
+  struct door *door = *state;
+  struct intake_figures figures;
+  owes(door, GREEDY);
+  const uid_t others[] = {MODEST, 0};
+  for (unsigned i = 0; i < 2; i++) {
+    int other = call_as(door, others[i]);
+    say(door, other);
+    assert_int_equal(answer(other), INTAKE_ACCEPTED);
+    assert_int_equal(answer(other), 0); /* and may go on */
+    close(other);
+    turn(door);
+  }
+  intake_figures(door->intake, &figures);
+  assert_int_equal(figures.deferred, 0);
+  assert_int_equal(door->served, 2);
+}
+
+static void whose_share_ends_while_he_is_connected_is_told_too(void **state) {
+  struct door *door = *state;
+  int greedy = call_as(door, GREEDY);
+  say(door, greedy);
+  assert_int_equal(answer(greedy), INTAKE_ACCEPTED);
+  owes(door, GREEDY);
+  say(door, greedy);
+  assert_int_equal(answer(greedy), INTAKE_BUSY);
+  assert_int_equal(answer(greedy), -1);
+  assert_int_equal(door->served, 1);
+  assert_int_equal(door->closed, 1);
+  close(greedy);
+}
+
+/* Debts leak only when one is looked at, before the charge: what is left is new. */
+static void what_he_asks_is_booked_on_him(void **state) {
+  struct door *door = *state;
+  int modest = call_as(door, MODEST);
+  memset(&door->tolls, 0, sizeof door->tolls);
+  say(door, modest);
+  assert_int_equal(answer(modest), INTAKE_ACCEPTED);
+  assert_int_equal(door->tolls.rows[0].uid, MODEST);
+  assert_true(door->tolls.rows[0].toll.debt_ns > 0);
+  memset(&door->tolls, 0, sizeof door->tolls);
+  close(call_as(door, GREEDY));
+  assert_int_equal(door->tolls.rows[0].uid, GREEDY);
+  assert_true(door->tolls.rows[0].toll.debt_ns > 0);
+  close(modest);
+}
+
+static void a_users_own_daemon_knows_no_share(void **state) {
+  struct door *door = *state;
+  owes(door, GREEDY);
+  int own = call_as(door, GREEDY);
+  say(door, own);
+  assert_int_equal(answer(own), INTAKE_ACCEPTED);
+  close(own);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(who_has_had_his_share_is_told_to_ask_again, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(others_are_served_meanwhile, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(whose_share_ends_while_he_is_connected_is_told_too, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(what_he_asks_is_booked_on_him, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_users_own_daemon_knows_no_share, set_up_own, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
