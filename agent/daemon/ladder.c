@@ -100,7 +100,8 @@ struct target *ladder_begin(struct worker *worker, struct hold_target *held) {
   struct perf_running running = {.count = 1};
   running.processes[0].pid = held->pid;
   running.processes[0].start_ticks = held->start_ticks;
-  perf.why[0] = '\0'; /* nothing stands against it */
+  /* Nothing stands against it; an agent that stays out has said why it is the only way. */
+  if (held->control == RING_RUN) perf.why[0] = '\0';
   struct ladder_wish wish = {&perf, &running, held->begin_cpu_ns, .is_fresh = true};
   struct target *target = ladder_adopt(worker, &wish, &fault);
   if (target != NULL)

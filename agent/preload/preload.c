@@ -5,6 +5,10 @@
    the program runs as if we were not there.  errno is left as it was, no descriptor stays open, and
    the whole conversation ends after TOTAL_MS at the latest.
 
+   valgrind's thread checkers know no C11 atomics: what we do in two threads is a race to them, told
+   in the report of the program and in its status.  In a program that they watch (valgrind preloads
+   a library named after the tool) nothing is done but to say so; perf may sample it.
+
    Privileged programs (AT_SECURE) are never touched, nor is their environment read.  A kill-switch
    file turns every start off without touching a service's settings.
 
@@ -144,6 +148,21 @@ static bool is_named(const char *sampler) {
   return *sampler != '\0' && strcmp(sampler, "auto") != 0;
 }
 
+/* Under helgrind or drd. */
+static bool is_thread_checked(void) {
+  const char *preloaded = getenv("LD_PRELOAD");
+  return preloaded != NULL && (strstr(preloaded, "/vgpreload_helgrind-") != NULL ||
+                               strstr(preloaded, "/vgpreload_drd-") != NULL);
+}
+
+/* A program in which we do nothing, whatever was asked for: perf, where that can be. */
+static const char *stay_out(struct intake_request *request) {
+  memset(request->sampler, 0, sizeof request->sampler);
+  copy_setting(request->sampler, sizeof request->sampler, "perf");
+  request->is_dormant = true;
+  return "under valgrind's thread checker, which takes atomics for races: only perf samples it";
+}
+
 /* Go's runtime takes SIGURG for itself, so that no sample would come; and nothing is gained by a
    timer in the way of a runtime that counts on its signals: perf or nothing. */
 static void explain(struct intake_request *request) {
@@ -157,6 +176,7 @@ static void explain(struct intake_request *request) {
   } else if (obstacle == NULL && request->clock != RING_CLOCK_THREAD) {
     why = "itimer: " RING_CLOCK_DANGER;
   }
+  if (is_thread_checked()) why = stay_out(request);
   copy_setting(request->why, sizeof request->why, why);
 }
 
@@ -244,7 +264,8 @@ static void start(void) {
   if (connect_to_daemon(&socket) != 0) return;
   int error = ask_for_ring(socket, clock, deadline_ms, &ring);
   close(socket);
-  if (error != 0) return;
+  if (error == 0 && is_thread_checked()) close(ring); /* it has told of itself */
+  if (error != 0 || is_thread_checked()) return;
   struct ring_writer writer;
   struct ring_terms terms;
   error = ring_map(ring, &writer, &terms);

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# 45: the agent beside jemalloc, tcmalloc, heaptrack and an LD_AUDIT library, in both orders.
+# 45: the agent beside jemalloc, tcmalloc, heaptrack and an LD_AUDIT library, in both orders; in programs built with
+# AddressSanitizer, and under valgrind, whose thread checkers report nothing of us.
 . "$(dirname "$0")/lib.sh"
 HZ=5000
 board preloads
+is_said_of_valgrind() { [ "$(asked "any('thread checker' in t['why'] for t in d['targets'])")" = yes ]; }
 printf 'print(sum(len(str(i)) for i in range(%s)))\n' "$(pick 300000 30000000)" >"$W/program.py"
 library() { ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'; }
 try() { # try NAME PRELOAD...: both orders, beside the agent
@@ -63,6 +65,44 @@ if compile "$W/clean" gcc -g -fsanitize=address "$W/clean.c"; then
 clean" ] || fail "AddressSanitizer: $(cat "$W/run.out")"
   at_least 5 "$before" || fail "AddressSanitizer: not sampled"
   say "AddressSanitizer: two programs, as they were"
+fi
+# memcheck, helgrind and drd have nothing to say of a clean program; the thread checkers take atomics for races, so there
+# the agent stays out and says so.
+cat >"$W/threads.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long count;
+static void *work(void *unused) {
+  for (int i = 0; i < 2000; i++) {
+    pthread_mutex_lock(&lock);
+    count++;
+    pthread_mutex_unlock(&lock);
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, NULL);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  printf("%ld\n", count);
+}
+C
+if ! command -v valgrind >/dev/null; then
+  without valgrind "it is not installed"
+elif compile "$W/threads" gcc -g "$W/threads.c" -pthread; then
+  for tool in memcheck helgrind drd; do
+    valgrind --tool=$tool -q --error-exitcode=9 "$W/threads" >"$W/plain.out" 2>&1 || { without $tool "it complains without us, too"; continue; }
+    sampled timer valgrind --tool=$tool -q --error-exitcode=9 "$W/threads" >"$W/run.out" 2>&1 || fail "$tool: ended with $?: $(head -n 5 "$W/run.out")"
+    cmp -s "$W/plain.out" "$W/run.out" || fail "$tool: $(head -n 5 "$W/run.out")"
+  done
+  for tool in helgrind drd; do
+    sampled timer valgrind --tool=$tool -q sleep 8 &
+    program=$!
+    until_true 10 is_said_of_valgrind || fail "$tool: status does not say why the agent stays out: $(cat "$W/status")"
+    wait $program || fail "$tool: sleep ended with $?"
+  done
+  say "valgrind: memcheck, helgrind and drd report nothing"
 fi
 cat >"$W/audit.c" <<'C'
 #define _GNU_SOURCE
