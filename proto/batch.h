@@ -48,7 +48,9 @@ enum batch_mark {
   MARK_WENT_ON = 8,            /* its processes went on when the recording ended */
   MARK_STALE_RATE = 16,        /* some threads cannot be given another rate or period */
   MARK_COARSE_BINS = 32,       /* counted in bins that may hold several functions */
-  MARKS_KNOWN = 63,            /* others, of newer boards, are ignored */
+  MARK_FULL_COUNTERS = 64,     /* some of its histogram's counters are full */
+  MARK_PAUSED = 128,           /* holds [unsampled] time of while it was paused or switched off */
+  MARKS_KNOWN = 255,           /* others, of newer boards, are ignored */
 };
 
 struct label {

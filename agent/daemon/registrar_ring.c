@@ -156,6 +156,7 @@ static const char *make_target(struct worker *worker, struct intake_packet *pack
   held->filters = filters_of(packet->pid);
   bool is_dormant = packet->request->is_dormant || worker->settings->is_dormant;
   held->control = is_dormant ? RING_PAUSE : RING_RUN;
+  held->has_paused = is_dormant;
   fault = size_ring(worker, packet, held);
   if (fault != NULL) return fault;
   if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))

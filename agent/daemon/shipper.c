@@ -55,6 +55,8 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   target->stacks_cut_told = target->stacks_cut;
   if (rate_take_stale(target)) ret->marks |= MARK_STALE_RATE;
   if (image_bin_bytes(target) > HISTOGRAM_BIN_BYTES_DEFAULT) ret->marks |= MARK_COARSE_BINS;
+  if (histogram_drain_is_full(target)) ret->marks |= MARK_FULL_COUNTERS;
+  if (target_take_pause(target)) ret->marks |= MARK_PAUSED;
   ret->sampler = target_sampler(target);
   target_explain(target, ret->why, sizeof ret->why);
 }

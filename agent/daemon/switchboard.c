@@ -10,7 +10,8 @@
    keeper, so that a new worker finds both.
 
    CPU time that passes while a target is paused is nobody's sample: where its total is known (a
-   program under `run`) it shows up as [unsampled] at the end, else it is in no total. */
+   program under `run`) it shows up as [unsampled] at the end, in an answer that is marked
+   `paused`, else it is in no total. */
 #include "switchboard.h"
 
 #include "common/clock.h"
@@ -49,6 +50,7 @@ static void tell_keeper(const struct worker *worker, const struct target *target
 static int wish(struct worker *worker, struct target *target, enum ring_control control) {
   int error = 0;
   if (target->held.control == RING_OFF) return -ENOENT;
+  target->held.has_paused |= control == RING_PAUSE;
   if (worker->is_killed)
     target->held.control = control;
   else
@@ -136,7 +138,7 @@ static void kill_target(struct worker *worker, struct target *target) {
   int error = switch_target(target, RING_OFF);
   if (error) log_warn("target %d: kill switch: %s", (int)target->held.pid, strerror(-error));
   if (target->held.kind == HOLD_PERF) target->held.control = before;
-  target->held.is_killed = true;
+  target->held.is_killed = target->held.has_paused = true;
   tell_keeper(worker, target);
 }
 

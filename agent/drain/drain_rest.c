@@ -40,7 +40,7 @@ static void add_part(struct drain *drain, const struct window_series *series, co
   counter_page_drop(drain->page, LOSS_WINDOW_FULL, 1);
 }
 
-static void add_step(struct drain *drain, const struct target *target, struct process *process,
+static void add_step(struct drain *drain, struct target *target, struct process *process,
                      const struct residual_step *step) {
   static const struct code_frame kernel = {.module = MODULE_KERNEL};
   static const struct code_frame unsampled = {.module = MODULE_UNSAMPLED};
@@ -48,6 +48,7 @@ static void add_step(struct drain *drain, const struct target *target, struct pr
   struct window_sample in_kernel = {.frames = &kernel, .depth = 1, .weight = step->kernel_ns};
   struct window_sample rest = {.frames = &unsampled, .depth = 1, .weight = step->rest_ns};
   if (step->kernel_ns + step->rest_ns == 0) return;
+  if (step->rest_ns > 0 && target->held.has_paused) target->shows_pause = true;
   drain_describe(drain, target, process, &series);
   add_part(drain, &series, process->comm, &in_kernel);
   add_part(drain, &series, process->comm, &rest);

@@ -166,6 +166,13 @@ void histogram_drain_totals(const struct target *target, struct histogram_totals
   histogram_reader_totals(reader, ret);
 }
 
+bool histogram_drain_is_full(const struct target *target) {
+  struct histogram_totals totals;
+  if (!is_histogram(target)) return false;
+  histogram_drain_totals(target, &totals);
+  return totals.saturated > 0;
+}
+
 void histogram_drain_explain(const struct target *target, char *why, size_t len) {
   struct histogram_totals totals;
   *why = '\0';

@@ -30,6 +30,9 @@ struct histogram_totals;
 /* What TARGET's handler says of its samples so far; a stranger's word. */
 void histogram_drain_totals(const struct target *target, struct histogram_totals *ret);
 
+/* Whether TARGET's handler found counters full. */
+bool histogram_drain_is_full(const struct target *target);
+
 /* Writes what is wrong with TARGET's counters, empty when nothing is. */
 void histogram_drain_explain(const struct target *target, char *why, size_t len);
 

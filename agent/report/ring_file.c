@@ -91,6 +91,7 @@ static int read_histogram(struct profile *profile, const uint8_t *bytes, uint64_
   if ((uint64_t)histogram.bin_bytes << image_table_widening(&histogram.image) >
       HISTOGRAM_BIN_BYTES_DEFAULT)
     profile->marks |= MARK_COARSE_BINS;
+  if (totals.saturated > 0) profile->marks |= MARK_FULL_COUNTERS;
   *ret_image = histogram.image;
   return error;
 }

@@ -130,6 +130,16 @@ void target_begin_achieved(struct target *target) {
   rate->base_user_ns = user_ns(target);
 }
 
+/* A perf target's rest is known at once, that of a timer target when its processes end. */
+bool target_take_pause(struct target *target) {
+  struct hold_target *held = &target->held;
+  bool shows_pause = target->shows_pause;
+  target->shows_pause = false;
+  if (shows_pause && held->kind == HOLD_PERF)
+    held->has_paused = held->control != RING_RUN || held->is_killed;
+  return shows_pause;
+}
+
 void target_stop(struct target *target, const char *why) {
   target->look.stopped = why;
   note_bad(target, target->bad_events);

@@ -53,6 +53,7 @@ struct target {
   uint32_t run;                         /* serial of the note (run_note.h) it belongs to, or 0 */
   uint64_t records, weight_ns;          /* samples of its own, since this worker started */
   uint64_t stacks_cut, stacks_cut_told; /* of those records; of those in batches */
+  bool shows_pause;                     /* a rest since the last batch has time of a pause */
   struct switch_watch *watches;         /* switch.c; NULL: nothing was ever switched */
   struct census *census;                /* census/census.h; NULL: nothing was seen yet */
   void (*free_census)(struct census *census); /* set with it */
@@ -108,6 +109,8 @@ uint64_t target_cpu_ns_within(uint64_t age_ns);
    say. */
 uint32_t target_achieved_mhz(const struct target *target);
 void target_begin_achieved(struct target *target);
+/* Whether [unsampled] time of a pause was reported since the last call. */
+bool target_take_pause(struct target *target);
 /* Reads the CPU time of a perf target's tree into its residual. */
 void target_read_total(struct target *target);
 

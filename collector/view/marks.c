@@ -7,7 +7,8 @@
    as long as ticks fall anywhere in the program's bursts, and unfair when the program keeps step
    with the tick; its total is right either way.  The other kinds are of stacks that were cut and of
    recordings that ended before the program, of perf events that cannot be changed any more, and of
-   histograms whose bins are wider than functions are apart; each has a row of its own.
+   histograms whose bins are wider than functions are apart or whose counters are full, and of time
+   for which somebody had paused the program; each has a row of its own.
 
    Services are few and the list is short: it is searched from its start. */
 #include "marks.h"
@@ -41,8 +42,13 @@ int marks_add(struct marks *marks, const char *service, uint32_t bits) {
 }
 
 /* Bits that are said together. */
-static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY, MARK_STACKS_CUT,
-                                 MARK_WENT_ON, MARK_STALE_RATE, MARK_COARSE_BINS};
+static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY,
+                                 MARK_STACKS_CUT,
+                                 MARK_WENT_ON,
+                                 MARK_STALE_RATE,
+                                 MARK_COARSE_BINS,
+                                 MARK_FULL_COUNTERS,
+                                 MARK_PAUSED};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int marks_copy(const struct marks *marks, struct arena *arena, const struct view_mark **ret,
@@ -98,6 +104,18 @@ struct mark_text marks_text(uint32_t bits) {
       "because finer bins would take too much memory for so much code: a bin is shown as the "
       "function at its first byte, which may be a neighbour of the one that ran; modules and the "
       "total are right"};
+  static const struct mark_text full = {
+      "full_counters", "seen",
+      "counters of the histogram were full: what they could not count is [unsampled], so the "
+      "functions that ran most show too little; the total is right; wider ones do not fill up (run "
+      "--counter-bytes 4)"};
+  static const struct mark_text paused = {
+      "paused", "seen",
+      "the program was paused or switched off for a while (ctl pause, a kill-switch file, a "
+      "dormant "
+      "start): the CPU time that it used meanwhile is [unsampled]; the total is right"};
+  if (bits & MARK_PAUSED) return paused;
+  if (bits & MARK_FULL_COUNTERS) return full;
   if (bits & MARK_COARSE_BINS) return coarse;
   if (bits & MARK_STALE_RATE) return stale;
   if (bits & MARK_STACKS_CUT) return cut;

@@ -92,7 +92,7 @@ unsampled = sum(f["self"] for f in top["functions"] if f["name"] == "[unsampled]
 print(f"  one-byte counters: total {top['total'] / 1e9 / spent:.4f} of the CPU time, {unsampled / top['total']:.2f} of it [unsampled]")
 marks = [m["mark"] for m in top["marks"]]
 print(f"  marks of bins of 4096 bytes: {marks}")
-sys.exit(not (.97 < top["total"] / 1e9 / spent < 1.03 and unsampled > .3 * top["total"] and "coarse_bins" in marks))
+sys.exit(not (.97 < top["total"] / 1e9 / spent < 1.03 and unsampled > .3 * top["total"] and "coarse_bins" in marks and "full_counters" in marks))
 P
 
 wait $plugs || fail "plugs ended with $?"
@@ -130,6 +130,7 @@ if cc -shared -nostdlib -o "$W/libhuge.so" "$W/huge.s" 2>"$W/huge.log"; then
   LD_PRELOAD=$W/libhuge.so fleetprof run --sampler timer --collect histogram --hz 250 --output "$W/huge.fp" -- "$targets/neighbours" 2 || fail "the program beside a huge library ended with $?"
   fleetprof report "$W/huge.fp" --format json >"$W/huge.json" || fail "no report of the program beside a huge library"
   [ "$(json "sum(f['self'] for f in d['functions'] if f['name'] == 'works') > .8 * d['total'] and not [f for f in d['functions'] if 'never' in f['name']]" <"$W/huge.json")" = yes ] || fail "beside a huge library: $(json "[(f['name'], f['self']) for f in d['functions'][:5]]" <"$W/huge.json")"
+  [ "$(json "'full_counters' in [m['mark'] for m in d['marks']]" <"$W/huge.json")" = no ] || fail "counters that are not full are marked"
   [ "$(json "'coarse_bins' in [m['mark'] for m in d['marks']]" <"$W/huge.json")" = yes ] || fail "the library's wide bins are not marked"
   say "beside a library of 40 MiB: $(json "['%s %.3f' % (f['name'], f['self'] / d['total']) for f in d['functions'][:2]]" <"$W/huge.json")"
 else

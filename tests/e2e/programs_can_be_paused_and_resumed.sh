@@ -47,6 +47,8 @@ for sampler in timer perf; do
   unsampled=$(profile "{service=\"$service\"}" | json "sum(f['self'] for f in d['functions'] if 'unsampled' in f['name']) / 1e9")
   /usr/bin/python3 -c "import sys; sys.exit(abs($total / $spent - 1) > .01)" || fail "$sampler: total $total s of $spent s"
   /usr/bin/python3 -c "import sys; sys.exit(not .1 < $unsampled / $spent < .8)" || fail "$sampler: $unsampled s unsampled of $spent s"
+  marks=$(profile "{service=\"$service\"}" | json "' '.join(m['mark'] for m in d['marks'])")
+  [[ " $marks " = *" paused "* ]] || fail "$sampler: no mark says that it was paused: '$marks'"
   say "$sampler: $total s of $spent s, $unsampled s of it while paused"
   # Those at 49 Hz weigh four of the others: intervals must not take one for the other.
   worth=$(profile "{service=\"$service\"}" | json "d['effective_samples'] / d['samples']")
