@@ -108,6 +108,19 @@ static void print_loss(const cJSON *status, FILE *out) {
   if (before[0] == ',') fputc('\n', out);
 }
 
+/* Programs that run unsampled because the daemon did not take them. */
+static void print_refused(const cJSON *status, FILE *out) {
+  const cJSON *item, *refused = field_find(field_find(status, "intake"), "refused_programs");
+  const char *before = "  refused   ";
+  cJSON_ArrayForEach(item, refused) {
+    fputs(before, out);
+    amount_print_count(item->valuedouble, "program", out);
+    fprintf(out, ": %s", item->string);
+    before = "; ";
+  }
+  if (before[0] == ';') fputc('\n', out);
+}
+
 /* The words for the state of the budget, in which what is spent has the last. */
 static const char *explain_budget(const cJSON *cost, const cJSON *budget) {
   static const char *const states[][2] = {
@@ -173,6 +186,7 @@ int status_print_text(const char *json, const char *socket, FILE *out) {
   print_uplink(status, out);
   print_spool(status, out);
   print_loss(status, out);
+  print_refused(status, out);
   print_cost(status, out);
   status_programs_print(status, out);
   cJSON_Delete(status);

@@ -48,7 +48,8 @@ static void print_target(const cJSON *target, FILE *out) {
   if (field_number(target, "pid") > 0)
     snprintf(pid, sizeof pid, "%.0f", field_number(target, "pid"));
   snprintf(asked, sizeof asked, "%.4g", field_number(target, "asked_hz"));
-  snprintf(achieved, sizeof achieved, "%.4g", field_number(target, "achieved_hz"));
+  double achieved_hz = field_number(target, "achieved_hz");
+  snprintf(achieved, sizeof achieved, achieved_hz > 0 ? "%.4g" : "-", achieved_hz);
   fprintf(out, "  %7s %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s%s\n", pid, service, sampler,
           asked, achieved, field_number(target, "samples"), field_number(target, "cpu_seconds"),
           state_of(target), print_rate(target, rate), print_timers_left(target, left),

@@ -277,7 +277,7 @@ static void fall_from_note(struct worker *worker, struct worker_note *note) {
   running.processes[0].pid = note->pid;
   running.processes[0].start_ticks = note->start_ticks;
   describe_note(note, &held);
-  if (obstacle == NULL) obstacle = "no agent came up in the program: its environment was cleared";
+  if (obstacle == NULL) obstacle = preload_explain_silence(note->pid);
   if (strstr(held.why, obstacle) == NULL)
     say_why(&held, note->sampler, obstacle); /* or `run` did */
   struct ladder_wish wish = {&held, &running, UINT64_MAX, .is_fresh = false};

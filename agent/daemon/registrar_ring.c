@@ -26,6 +26,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char events_reason[] = "sampled by perf already: run has opened the events";
+
 static bool is_same_namespace(pid_t pid) {
   char path[64], ours[64], theirs[64];
   snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
@@ -125,8 +127,7 @@ static const char *choose_rung(struct worker *worker, const struct intake_packet
   const char *obstacle = ladder_perf_obstacle(worker, packet->request);
   bool is_wanted = obstacle == NULL;
   if (cover != NULL && cover->held.pid != packet->pid) return registrar_covered_reason;
-  if (cover != NULL && cover->held.adopted_ns == 0 && !is_wanted)
-    return "sampled by perf already: run has opened the events";
+  if (cover != NULL && cover->held.adopted_ns == 0 && !is_wanted) return events_reason;
   if (cover != NULL && !(is_wanted && is_as_before(cover, held))) {
     sweep_end_target(worker, cover);
     cover = NULL;
@@ -172,6 +173,13 @@ static void begin_image(struct worker *worker, struct target *target, struct pro
   toll_end(&target->toll);
 }
 
+/* Who is sampled by perf is not left out. */
+static void refuse(struct worker *worker, struct intake_packet *packet, const char *fault) {
+  if (fault != registrar_covered_reason && fault != events_reason)
+    refusals_note(&worker->refusals, fault);
+  intake_refuse(packet->connection, fault);
+}
+
 void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   struct hold_target held = {0};
   struct intake_reply reply = {.kind = INTAKE_RING};
@@ -181,7 +189,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   int ring = fault ? -1 : make_ring(worker, &held);
   if (fault == NULL && ring < 0) fault = "no memory for a ring";
   if (fault != NULL) {
-    intake_refuse(packet->connection, fault);
+    refuse(worker, packet, fault);
     return;
   }
   int fds[2] = {ring, maps_fd_of(packet)};
@@ -189,7 +197,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   if (target == NULL) {
     close(ring);
     if (held.is_file) kept_files_remove(worker->settings->state_dir, worker->keeper->run, &held);
-    intake_refuse(packet->connection, "the ring could not be set up");
+    refuse(worker, packet, "the ring could not be set up");
     return;
   }
   if (packet->fd_count > 0) packet->fds[0] = -1;

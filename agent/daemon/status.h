@@ -16,7 +16,8 @@
                labels: {name: value}, unsampled: {reason: threads}, lock_step: "possible"|"likely",
                none_for_s (sampler none only), ended}],
     notes: [{pid, service, sampler, why}],
-    intake: {connections, packets, refused, malformed}} */
+    intake: {connections, packets, refused, malformed, deferred,
+             refused_programs: {reason: n}}} */
 #ifndef DAEMON_STATUS_H
 #define DAEMON_STATUS_H
 

@@ -26,6 +26,8 @@ enum {
   LINE_BYTES = 256,
   AUXV_ENTRIES_MAX = 64,
   PROC_PATH_BYTES = 32,
+  MAPS_LINE_BYTES = 4352, /* a path of 4096 and the figures before it */
+  MAPS_LINES_MAX = 65536,
 };
 
 static const char privileged[] =
@@ -120,4 +122,29 @@ const char *preload_obstacle_of_process(pid_t pid) {
   close(fd);
   if (obstacle == NULL && is_secure(pid)) obstacle = privileged;
   return obstacle;
+}
+
+/* Returns 1 when the agent is mapped in PID, 0 when it is not, -1 when nobody may know. */
+static int has_agent(pid_t pid) {
+  char path[PROC_PATH_BYTES], line[MAPS_LINE_BYTES];
+  int found = 0;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  FILE *maps = fopen(path, "re");
+  if (maps == NULL) return -1;
+  for (unsigned i = 0; !found && i < MAPS_LINES_MAX && fgets(line, sizeof line, maps); i++)
+    found = strstr(line, "/libfleetprof.so") != NULL;
+  if (ferror(maps)) found = -1;
+  fclose(maps);
+  return found;
+}
+
+const char *preload_explain_silence(pid_t pid) {
+  switch (has_agent(pid)) {
+  case 1:
+    return "its agent got no answer in time: the daemon was busy";
+  case 0:
+    return "no agent came up in the program: its environment was cleared";
+  default:
+    return "no agent came up in the program";
+  }
 }

@@ -19,4 +19,8 @@ const char *preload_obstacle_of_file(const char *path);
 /* Of the program that PID runs now. */
 const char *preload_obstacle_of_process(pid_t pid);
 
+/* Why no agent has come up in PID's program, against which nothing stands; as far as its mappings
+   tell.  Never NULL. */
+const char *preload_explain_silence(pid_t pid);
+
 #endif

@@ -114,7 +114,7 @@ uint32_t target_achieved_mhz(const struct target *target) {
   const struct rate *rate = &target->rate;
   uint64_t records = target->records - rate->base_records;
   uint64_t ns = target->weight_ns - rate->base_weight_ns;
-  if (records < ACHIEVED_RECORDS_MIN) return rate->last_mhz;
+  if (records < ACHIEVED_RECORDS_MIN) return 0;
   uint64_t user = target->held.kind == HOLD_PERF ? user_ns(target) : 0;
   if (user > rate->base_user_ns && user - rate->base_user_ns > ns / 2)
     ns = user - rate->base_user_ns;
@@ -123,7 +123,6 @@ uint32_t target_achieved_mhz(const struct target *target) {
 
 void target_begin_achieved(struct target *target) {
   struct rate *rate = &target->rate;
-  rate->last_mhz = target_achieved_mhz(target);
   if (target->held.kind == HOLD_PERF) target_read_total(target);
   rate->base_records = target->records;
   rate->base_weight_ns = target->weight_ns;

@@ -9,6 +9,14 @@ enroll board1
 # A daemon without perf: else it would take that for a program that its timers do not reach.
 "$targets/refuse_perf" fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "the daemon does not start"
 
+# Who gets no ring runs on and says nothing: the daemon does.
+for _ in 1 2; do
+  LD_PRELOAD=$agent FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_COLLECT=histogram FLEETPROF_BIN_BYTES=3 /bin/true || fail "a refused program ended with $?"
+done
+refused="a bin has 2 to 4096 bytes, a counter 1, 2 or 4"
+[ "$(status --format json | json "d['intake']['refused_programs']")" = "{'$refused': 2}" ] || fail "refused: $(status --format json | json "d['intake']")"
+status | grep -q "refused   2 programs: $refused" || fail "status does not tell of refused programs: $(status)"
+
 row_says() { [ "$(status --format json 2>/dev/null | json "any($2 for t in d['targets'] if t['service'] == '$1')" 2>/dev/null)" = yes ]; }
 declare -A program
 begin() { # WAY [MORE]: starts a dodger

@@ -241,7 +241,7 @@ static void a_run_by_timer_without_an_agent_goes_on_by_perf(void **state) {
   assert_int_equal(target->run, note->serial);
   assert_string_equal(target->held.service, "noted");
   assert_int_equal(target->held.period_ns, 10101010);
-  assert_said(target->held.why, "timer: ");
+  assert_said(target->held.why, "timer: no agent came up in the program: its environment was");
   assert_string_equal(note->why, target->held.why);
   step();
   assert_int_equal(bench->worker.targets.count, 1); /* asked once */

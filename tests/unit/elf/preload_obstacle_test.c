@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,6 +132,19 @@ static void nothing_stands_against_this_program(void **state) {
   assert_null(preload_obstacle_of_process(getpid()));
 }
 
+static void an_agent_that_is_mapped_was_late_and_no_environment_was_cleared(void **state) {
+  (void)state;
+  assert_non_null(strstr(preload_explain_silence(getpid()), "environment was cleared"));
+  put("libfleetprof.so", "mapped", 6, 0644);
+  int fd = open(in("libfleetprof.so"), O_RDONLY | O_CLOEXEC);
+  void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  assert_ptr_not_equal(mapped, MAP_FAILED);
+  assert_non_null(strstr(preload_explain_silence(getpid()), "no answer in time"));
+  munmap(mapped, 4096);
+  assert_string_equal(preload_explain_silence(INT32_MAX), "no agent came up in the program");
+}
+
 static void one_that_gains_rights_is_privileged(void **state) {
   (void)state;
   if (getuid() != 0) skip(); /* only root can make a file somebody else's */
@@ -155,6 +169,7 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_preloaded_is_told_in_words),
       cmocka_unit_test(a_script_is_what_its_interpreter_is),
       cmocka_unit_test(nothing_stands_against_this_program),
+      cmocka_unit_test(an_agent_that_is_mapped_was_late_and_no_environment_was_cleared),
       cmocka_unit_test(one_that_gains_rights_is_privileged),
   };
   return cmocka_run_group_tests(tests, make, unmake);

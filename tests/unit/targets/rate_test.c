@@ -149,6 +149,21 @@ static void a_budget_scales_the_wish_and_stops_at_one_hertz(void **state) {
   free(ring.base);
 }
 
+static void what_is_achieved_is_unknown_until_there_are_samples_of_the_new_rate(void **state) {
+  struct target target = {.held = {.kind = HOLD_TIMER}};
+  (void)state;
+  target.records = 100;
+  target.weight_ns = 1000 * MS;
+  assert_int_equal(target_achieved_mhz(&target), 100000);
+  target_begin_achieved(&target);
+  target.records += 19;
+  target.weight_ns += 1900 * MS;
+  assert_int_equal(target_achieved_mhz(&target), 0);
+  target.records++;
+  target.weight_ns += 100 * MS;
+  assert_int_equal(target_achieved_mhz(&target), 10000);
+}
+
 static void a_rate_out_of_range_is_refused(void **state) {
   (void)state;
   struct target target = target_at(MS, 0);
@@ -223,6 +238,7 @@ int main(void) {
       cmocka_unit_test(samples_that_no_change_reaches_are_told_of_when_they_are_a_quarter),
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
       cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
+      cmocka_unit_test(what_is_achieved_is_unknown_until_there_are_samples_of_the_new_rate),
       cmocka_unit_test(a_rate_out_of_range_is_refused),
       cmocka_unit_test(a_real_event_takes_the_new_period_and_waits_for_the_drain),
   };
