@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program's own file lies on a file system whose server stops answering.  The daemon wants to know
 # what that file is and never hears it: the program beside it keeps every sample, status answers, and
-# the daemon ends when it is told to, although somebody waits for that file.
+# the daemon ends when it is told to, although somebody waits for that file.  (A server that stops when the
+# file is half read needs a kernel that has not read ahead: tests/unit/uplink/debug_stall_test.c.)
 . "$(dirname "$0")/lib.sh"
 if [ "$(id -u)" != 0 ] || [ ! -w /dev/fuse ]; then
   echo "needs root and /dev/fuse"
