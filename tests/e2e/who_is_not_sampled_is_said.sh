@@ -92,4 +92,5 @@ for mode in histogram recorder; do
   says $mode "t['unsampled'] == {} and t['sampler'] == 'timer' and not t['why'].startswith('not')"
   stop $mode
   wait "${keeper[$mode]}"
+  [ $? = 143 ] || fail "$mode was not ended by TERM"
 done
