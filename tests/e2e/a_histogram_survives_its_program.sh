@@ -113,7 +113,8 @@ for collect in histogram pc-lr; do
   profile "{service=\"$collect\"}" >"$W/$collect.json" || fail "no answer for $collect"
   truth_told "$collect" "$W/$collect.json" "$W/$collect.truth" .03 .02 .9 || fail "$collect is off beyond the tick"
 done
-# A thousand samples each: 15 % are more than three standard deviations of the ratio.
+# A thousand samples each: 15 % are more than three standard deviations of the ratio.  Intervals at the asked rate would
+# be half as wide; a tenth or two are the spread of weights, which each pair says for itself and a counter does not.
 /usr/bin/python3 - "$W/histogram.json" "$W/pc-lr.json" <<'P' || fail "beyond the tick a histogram's samples are not those of pc-lr"
 import json, sys
 rates, widths = [], []
@@ -121,7 +122,7 @@ for top in (json.load(open(name)) for name in sys.argv[1:]):
     rates.append(top["samples"] / (top["total"] / 1e9))
     widths.append(max(f["self_ci"][1] - f["self_ci"][0] for f in top["functions"]))
 print("  997 Hz asked: %.1f samples a second by histogram, %.1f by pc-lr; widest interval %.3f and %.3f" % (*rates, *widths))
-sys.exit(not (abs(rates[0] / rates[1] - 1) < .15 and abs(widths[0] / widths[1] - 1) < .15))
+sys.exit(not (abs(rates[0] / rates[1] - 1) < .15 and abs(widths[0] / widths[1] - 1) < .3))
 P
 
 # More code than there are bins of 16 bytes for: the library has wider ones, the program has not.

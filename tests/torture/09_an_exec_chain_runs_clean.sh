@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || not_run "only root can make a setuid link for another user"
 HZ=997
-MS=$(pick 60 2000)
+MS=$(pick 120 2000)
 export CHAIN_MS=$MS
 mkdir "$W/chain" && chmod 755 "$W" "$W/chain"
 source=$torture_sources/chain.c
