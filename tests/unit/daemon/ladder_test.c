@@ -77,8 +77,8 @@ static void events_that_stop_are_opened_anew_and_no_time_is_lost(void **state) {
   uint64_t spent_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
                       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
   uint64_t told_us = shipped_ns() / 1000;
-  /* What it spends between two looks at its clock is nobody's: of some 800 ms.  Events run on in time that
-     the hypervisor has stolen. */
+  /* What it spends between two looks at its clock is nobody's: of some 800 ms.  Events run on in
+     time that the hypervisor has stolen. */
   proc_board_read(&after);
   uint64_t stolen_us = (after.stolen_ns - before.stolen_ns) / 1000;
   assert_in_range(told_us, spent_us - spent_us / 20, spent_us + spent_us / 50 + stolen_us);
