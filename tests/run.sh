@@ -30,7 +30,7 @@ node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null || inst
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
 build=${FLEETPROF_TEST_BUILD:-build-test}
 jobs=$(nproc)
-places=$((jobs + (jobs + 1) / 2)) # most tests wait most of the time; what computes takes two (tests/e2e/CMakeLists.txt)
+places=$((jobs * 2)) # most tests wait most of the time; what computes takes two (tests/e2e/CMakeLists.txt)
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >"$build.configure.log" 2>&1 \
   || { cat "$build.configure.log"; exit 1; }
 rm -f "$build.configure.log"
