@@ -30,7 +30,6 @@ node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null || inst
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
 build=${FLEETPROF_TEST_BUILD:-build-test}
 jobs=$(nproc)
-places=$((jobs * 2)) # most tests wait most of the time; what computes takes two (tests/e2e/CMakeLists.txt)
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON >"$build.configure.log" 2>&1 \
   || { cat "$build.configure.log"; exit 1; }
 rm -f "$build.configure.log"
@@ -49,7 +48,7 @@ without() {
   awk '/^[0-9]+\/[0-9]+ Test: / { sub(/^[^:]*: /, ""); sub(/\/(user|refused|user-refused)$/, ""); test = $0 }
        /^(without|not run:?) / && !told[test $0]++ { if (!count++) print "\nnot run here:"; print "  " test ": " $0 }' "$build/Testing/Temporary/LastTest.log"
 }
-ctest --test-dir "$build" --output-on-failure -j "$places" ${fast:+-LE slow} | {
+ctest --test-dir "$build" --output-on-failure -j "$jobs" ${fast:+-LE slow} | {
   while IFS= read -r line && ! [[ $line =~ ^[0-9]+%\ tests\ passed ]]; do printf '%s\n' "$line"; done
   closing=$(printf '%s\n' "$line" && cat) # ends with CTest, whose log is then complete
   without

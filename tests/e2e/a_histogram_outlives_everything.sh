@@ -62,6 +62,8 @@ if [ -z "$(left)" ]; then
   exit 0
 fi
 [ "$(stat -c %a "$(left)")" = 600 ] || fail "the file has the mode $(stat -c %a "$(left)")"
+has_more_than_is_shipped() { [ "$(counted "$(left)")" -gt "$(books killed | cut -d' ' -f2)" ]; }
+until_true 10 has_more_than_is_shipped || fail "all is shipped at once: $(books killed)"
 kill_all
 samples=$(counted "$(left)")
 shipped=$(books killed | cut -d' ' -f2)
