@@ -23,24 +23,27 @@ if [ "$(id -u)" = 0 ] && [ ! -S /run/fleetprof/fleetprofd.sock ]; then
   chmod 711 "$W"
   mkdir -m 755 "$W/stranger" && chown "$ordinary" "$W/stranger"
   as_ordinary /usr/bin/python3 - "$W/stranger/fleetprof" >"$W/heard" 2>&1 <<'END' &
-import os, socket, sys
+import os, signal, socket, sys
+signal.alarm(60)  # whatever becomes of the script
 os.mkdir(sys.argv[1], 0o755)
 door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 door.bind(sys.argv[1] + "/fleetprofd.sock")
 os.chmod(sys.argv[1] + "/fleetprofd.sock", 0o666)
 door.listen(5)
 print("listens", flush=True)
-while True:
-    door.accept()
+said = b""
+while said != b"end":
+    caller = door.accept()[0]
     print("was asked", flush=True)
+    said = caller.recv(8)
 END
   stranger=$!
-  started+=($stranger)
   until_true 10 grep -q listens "$W/heard" || fail "the stranger does not listen: $(cat "$W/heard")"
   XDG_RUNTIME_DIR=$W/stranger LD_PRELOAD="$agent" "$targets/truth" 0.1 >/dev/null || fail "beside a stranger's daemon the program ended with $?"
   XDG_RUNTIME_DIR=$W/stranger fleetprof status >/dev/null 2>&1
   XDG_RUNTIME_DIR=$W/stranger fleetprof ctl pause --service truth >/dev/null 2>&1
-  /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(sys.argv[1])' "$W/stranger/fleetprof/fleetprofd.sock"
+  /usr/bin/python3 -c 'import socket, sys; door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); door.connect(sys.argv[1]); door.send(b"end")' "$W/stranger/fleetprof/fleetprofd.sock"
+  wait $stranger
   until_true 10 grep -q asked "$W/heard" || fail "the stranger does not hear: $(cat "$W/heard")"
   [ "$(grep -c asked "$W/heard")" = 1 ] || fail "root's programs asked a stranger's daemon: $(cat "$W/heard")"
 fi
