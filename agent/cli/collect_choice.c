@@ -8,6 +8,7 @@
 #include "collect_choice.h"
 
 #include "ring/histogram_format.h"
+#include "ring/image_format.h"
 #include "ring/power_of_two.h"
 #include "ring/recorder_format.h"
 
@@ -86,7 +87,7 @@ int collect_choice_parse(const struct collect_words *words, struct collect_choic
 }
 
 bool collect_needs_agent(enum ring_collect collect) {
-  return collect == RING_HISTOGRAM || collect == RING_RECORDER;
+  return ring_has_image(collect);
 }
 
 const char *collect_name(enum ring_collect collect) {

@@ -17,6 +17,7 @@
 #include "proc/maps_file.h"
 #include "proc/proc_status.h"
 #include "ring/histogram_format.h"
+#include "ring/image_format.h"
 #include "ring/recorder_format.h"
 #include "targets/image.h"
 #include "targets/timer_ring.h"
@@ -45,8 +46,7 @@ static const char *check_target(struct worker *worker, const struct intake_packe
   if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
   if (worker->stop_by_ns != 0) return "the daemon is ending";
   /* What their signals stand for is known by the clocks, sample by sample, as they are taken. */
-  if (packet->request->clock != RING_CLOCK_THREAD &&
-      (packet->request->collect == RING_HISTOGRAM || packet->request->collect == RING_RECORDER))
+  if (packet->request->clock != RING_CLOCK_THREAD && ring_has_image(packet->request->collect))
     return "an interval timer makes stacks and pairs, no histogram and no recorder";
   return switchboard_kill_path(worker) ? registrar_kill_reason : NULL;
 }
@@ -102,8 +102,7 @@ static void add_why(struct hold_target *held, const char *what, const char *why)
 /* A recorder or a histogram is to be there after daemon, program and machine have gone down: a file
    where one can be had. */
 static int make_ring(const struct worker *worker, struct hold_target *held) {
-  bool is_kept = held->collect == RING_RECORDER || held->collect == RING_HISTOGRAM;
-  if (is_kept) {
+  if (ring_has_image(held->collect)) {
     int fd = kept_files_make(worker->settings->state_dir, worker->keeper->run, held);
     held->is_file = fd >= 0;
     if (fd >= 0) return fd;
@@ -205,7 +204,7 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   run_note_join(worker, target);
   /* All libraries that a program is linked with are mapped by now. */
   struct process *process = processes_get(worker->processes, held.pid, held.id, fds[1]);
-  bool has_image = held.collect == RING_HISTOGRAM || held.collect == RING_RECORDER;
+  bool has_image = ring_has_image(held.collect);
   if (has_image) image_begin(target, process);
   intake_answer(packet->connection, &reply, ring);
   /* The program need not wait until all its files were looked at. */

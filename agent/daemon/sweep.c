@@ -19,6 +19,7 @@
 #include "drain/recorder.h"
 #include "drain/target_state.h"
 #include "proc/proc_stat.h"
+#include "ring/image_format.h"
 #include "targets/children.h"
 #include "targets/image.h"
 
@@ -97,8 +98,7 @@ static bool has_timer_ended(struct target *target, uint64_t now) {
   uint32_t living = target->held.collect == RING_RECORDER ? recorder_reclaim(target, 0)
                                                           : drain_reclaim_slots(target, 0);
   if (living == 0 && has_process_ended(target) && has_left_nobody(target, now)) return true;
-  if (target->held.collect == RING_RECORDER || target->held.collect == RING_HISTOGRAM)
-    image_stamp(target);
+  if (ring_has_image(target->held.collect)) image_stamp(target);
   return false;
 }
 

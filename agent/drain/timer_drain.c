@@ -235,8 +235,8 @@ static bool is_turn_over(const struct target *target, uint64_t records) {
 uint64_t timer_drain_run(struct drain *drain, struct target *target) {
   uint64_t records = 0;
   if (target->held.clock != RING_CLOCK_THREAD) weigh(drain, target);
-  uint32_t count = ring_reader_claimed(&target->ring),
-           first = count ? target->turn.slot % count : 0;
+  uint32_t count = ring_reader_claimed(&target->ring);
+  uint32_t first = count != 0 ? target->turn.slot % count : 0;
   for (uint32_t i = 0; i < count && (drain->is_last || !is_turn_over(target, records)); i++) {
     target->turn.slot = (first + i) % count;
     records += drain_slot(drain, target, target->turn.slot);

@@ -7,7 +7,10 @@
 #ifndef RING_IMAGE_FORMAT_H
 #define RING_IMAGE_FORMAT_H
 
+#include "ring_format.h"
+
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -20,6 +23,11 @@ enum {
   IMAGE_NAME_BYTES = 128,
   IMAGE_LABELS_BYTES = 1024,
 };
+
+/* What is collected stays in the ring until it is shipped; stacks and pairs are drained. */
+static inline bool ring_has_image(uint32_t collect) {
+  return collect == RING_HISTOGRAM || collect == RING_RECORDER;
+}
 
 /* An executable mapping.  Regions never move to other bins: one that is unmapped is retired, with
    its bins, and comes back to them when the same part of the same file is mapped again; any other
