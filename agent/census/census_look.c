@@ -54,6 +54,12 @@ static uint32_t filters_at_start(const struct target *target) {
   return target->held.filters == PROC_FILTERS_UNKNOWN ? 0 : target->held.filters;
 }
 
+/* What it has counted (a signal that was taken already, say) it has met. */
+static bool is_unmet(const struct target *target, pid_t pid) {
+  return pid == target->held.pid && ring_reader_unsampled(&target->ring) == 0 &&
+         !ring_switch_has_entered(&target->ring, (uint32_t)pid);
+}
+
 static enum unsampled_reason judge(const struct target *target, const struct census_thread *thread,
                                    const struct proc_status *status, bool is_bursty) {
   const struct census *census = target->census;
@@ -64,6 +70,7 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
       .tick_ns = lock_step_tick_ns(),
       .is_caught = (status->caught & bit) != 0 &&
                    !ring_switch_has_left(&target->ring, (uint32_t)thread->pid),
+      .is_unmet = is_unmet(target, thread->pid),
       .is_replaced = census->is_replaced && thread->pid == target->held.pid,
       .is_blocked = thread->was_blocked && (status->blocked & bit) != 0,
       .is_sandboxed = status->seccomp != 0 && status->filters > filters_at_start(target),

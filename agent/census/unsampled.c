@@ -15,7 +15,9 @@
    Where one clock of the process signals whichever thread runs as it expires, no thread has a
    timer, and that one was not met yet says nothing.
 
-   The order is that of certainty: a process without a handler explains all its threads.
+   The order is that of certainty: a process without a handler explains all its threads.  It may
+   have begun another program, never have had the handler (its agent waits for an answer no longer
+   than a start may take, and the ring came later), or have put its own in the place of ours.
 
    When has a target's sampler failed?  What was taken away does not come back: a quarter of the CPU
    time is enough, for less cannot move the shares much, at two looks, because of a program that is
@@ -40,9 +42,14 @@ static enum unsampled_reason without_timer(const struct unsampled_evidence *evid
   return evidence->is_sandboxed ? UNSAMPLED_SECCOMP : UNSAMPLED_RAW;
 }
 
+static enum unsampled_reason without_handler(const struct unsampled_evidence *evidence) {
+  if (evidence->is_replaced) return UNSAMPLED_EXEC;
+  return evidence->is_unmet ? UNSAMPLED_UNMET : UNSAMPLED_HANDLER_LOST;
+}
+
 enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence) {
   if (!has_spent(evidence, SOME_PERIODS, SOME_TICKS)) return UNSAMPLED_NOT;
-  if (!evidence->is_caught) return evidence->is_replaced ? UNSAMPLED_EXEC : UNSAMPLED_HANDLER_LOST;
+  if (!evidence->is_caught) return without_handler(evidence);
   if (evidence->is_blocked) return UNSAMPLED_BLOCKED;
   if (evidence->is_process_clock && !evidence->has_slot) return UNSAMPLED_NOT;
   if (evidence->timer == UNSAMPLED_TIMER_NO) return without_timer(evidence);
@@ -53,7 +60,7 @@ enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence)
 
 const char *unsampled_name(enum unsampled_reason reason) {
   static const char *const names[UNSAMPLED_REASONS] = {
-      "sampled", "raw", "limit", "seccomp", "blocked", "handler_lost", "exec", "deleted"};
+      "sampled", "raw", "limit", "seccomp", "blocked", "handler_lost", "exec", "deleted", "unmet"};
   return names[reason];
 }
 
@@ -66,13 +73,14 @@ const char *unsampled_meaning(enum unsampled_reason reason) {
       "with the signal blocked",
       "in a program that uses SIGURG itself",
       "in a program that was put in the place of the sampled one by exec",
-      "without the timer that it had (the program deleted it)"};
+      "without the timer that it had (the program deleted it)",
+      "in a program whose agent had no answer in time: the daemon was busy"};
   return meanings[reason];
 }
 
 bool unsampled_is_for_good(enum unsampled_reason reason) {
   return reason == UNSAMPLED_HANDLER_LOST || reason == UNSAMPLED_EXEC ||
-         reason == UNSAMPLED_DELETED;
+         reason == UNSAMPLED_DELETED || reason == UNSAMPLED_UNMET;
 }
 
 /* So many looks in a row, this one included. */

@@ -15,6 +15,7 @@ enum unsampled_reason {
   UNSAMPLED_HANDLER_LOST, /* the program took the signal's handler away */
   UNSAMPLED_EXEC,         /* the process runs another program now, which did not load the agent */
   UNSAMPLED_DELETED,      /* no timer: it had one, and the program deleted that */
+  UNSAMPLED_UNMET,        /* the ring was ready when the agent had waited long enough for it */
   UNSAMPLED_REASONS,
 };
 
@@ -25,6 +26,7 @@ struct unsampled_evidence {
   uint64_t quiet_ns; /* CPU time that it has had since its last signal was seen */
   uint64_t period_ns, tick_ns;
   bool is_caught;        /* the process has a handler for the signal */
+  bool is_unmet;         /* no agent has ever taken the ring into use */
   bool is_replaced;      /* it runs another program than the one that registered */
   bool is_blocked;       /* the thread blocks the signal, and did at the last look too */
   bool is_sandboxed;     /* it has a seccomp filter */

@@ -44,13 +44,22 @@ void ring_switch_look(const struct ring_reader *ring, unsigned index,
   };
 }
 
-bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
-  struct ring_process_view view;
+static bool find(const struct ring_reader *ring, uint32_t pid, struct ring_process_view *ret) {
   for (unsigned i = 0; i < RING_PROCESSES_MAX; i++) {
-    ring_switch_look(ring, i, &view);
-    if (view.pid == pid) return view.has_left;
+    ring_switch_look(ring, i, ret);
+    if (ret->pid == pid) return true;
   }
   return false;
+}
+
+bool ring_switch_has_entered(const struct ring_reader *ring, uint32_t pid) {
+  struct ring_process_view view;
+  return find(ring, pid, &view);
+}
+
+bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
+  struct ring_process_view view;
+  return find(ring, pid, &view) && view.has_left;
 }
 
 static bool swap(const struct ring_reader *ring, unsigned index,

@@ -30,6 +30,8 @@ void ring_switch_permit(const struct ring_reader *ring, unsigned index,
 void ring_switch_free(const struct ring_reader *ring, unsigned index,
                       const struct ring_process_view *view);
 
+/* True when the process PID has taken the ring into use, and is there still. */
+bool ring_switch_has_entered(const struct ring_reader *ring, uint32_t pid);
 /* True when PID says that it has left sampling. */
 bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
 

@@ -70,6 +70,18 @@ kill $later
 until_true 5 knows 0 || fail "a target stays: $(targets_known)"
 say "a daemon that is stopped: $waited of 20 starts waited"
 
+# A ring that is ready when its program has gone on without one is nobody's: perf takes over, and the words are true.
+says() { [ "$(fleetprof status --state "$B" --format json | json "len(d['targets']) == 1 and all($1 for t in d['targets'])")" = yes ]; }
+kill -STOP "$keeper" "$worker"
+"${preload[@]}" FLEETPROF_SAMPLER=timer "$targets/spin" 60000 >/dev/null & late=$!
+sleep 1
+kill -CONT "$keeper" "$worker"
+until_true 15 says "t['sampler'] == 'perf' and 'no answer in time: the daemon was busy' in t['why'] and t['samples'] > 50" \
+  || fail "who had waited long enough: $(fleetprof status --state "$B" --format json | json "d['targets']")"
+kill $late
+until_true 5 knows 0 || fail "a target stays: $(targets_known)"
+say "who has gone on without an answer is sampled by perf"
+
 if [ "$(id -u)" = 0 ]; then
   chmod 711 "$W"
   install -d -o "$ordinary" -g "$ordinary" "$W/theirs"
