@@ -7,7 +7,10 @@
    system daemon cannot lock out the others.  What their packets cost is booked on them: who has
    used up his share of CPU time (user_tolls.h) is told to ask again (BUSY), and that is all he
    gets.  A malformed packet ends its connection, nothing else.
- */
+
+   A board that boots starts all its programs at once, and an agent waits little for room in the
+   queue (keeper/listener.c).  So callers are let in before those inside were heard, but only some:
+   who would be one too many is better off in the queue than turned away. */
 #include "intake.h"
 #include "intake_packet.h"
 
@@ -24,12 +27,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { SILENT_MAX = 32 /* let in and not heard yet; half of what a user may have */ };
+
 struct intake_connection {
   struct intake *intake;
   struct event *readable;
   int socket;
   pid_t pid;
   uid_t uid;
+  bool was_heard;
   struct intake_connection *next;
 };
 
@@ -37,6 +43,7 @@ struct intake {
   struct intake_parts parts;
   struct event *acceptable;
   struct intake_connection *connections;
+  unsigned silent; /* of them were not heard yet */
   struct intake_figures figures;
 };
 
@@ -69,12 +76,18 @@ static void defer(int socket) {
   send_reply(socket, &reply, -1);
 }
 
+static void note_heard(struct intake_connection *connection) {
+  if (!connection->was_heard) connection->intake->silent--;
+  connection->was_heard = true;
+}
+
 static void connection_close(struct intake_connection *connection) {
   struct intake *intake = connection->intake;
   struct intake_connection **at = &intake->connections;
   while (*at != connection) at = &(*at)->next;
   *at = connection->next;
   intake->figures.connections--;
+  note_heard(connection);
   intake->parts.on_close(intake->parts.context, connection);
   event_free(connection->readable);
   close(connection->socket);
@@ -120,7 +133,7 @@ static void serve(struct intake_connection *connection, struct intake_received *
     intake_refuse(connection, "this daemon serves another user");
 }
 
-/* Returns false when the connection is to end. */
+/* Returns false when the connection is to end: an agent asks once. */
 static bool take_packet(struct intake_connection *connection) {
   struct intake_received packet;
   struct intake *intake = connection->intake;
@@ -133,7 +146,7 @@ static bool take_packet(struct intake_connection *connection) {
   else if (fault == NULL)
     defer(connection->socket);
   intake_packet_close(&packet);
-  if (fault == NULL) return is_taken;
+  if (fault == NULL) return is_taken && packet.request.kind != INTAKE_TARGET;
   intake->figures.malformed++;
   log_debug("intake pid %d: refused: %s", (int)connection->pid, fault);
   intake_refuse(connection, fault);
@@ -147,6 +160,7 @@ static void on_readable(evutil_socket_t socket, short what, void *context) {
   uint64_t begun_ns = clock_cpu_ns();
   (void)socket;
   (void)what;
+  note_heard(connection);
   if (!take_packet(connection)) connection_close(connection);
   charge(intake, uid, begun_ns);
 }
@@ -186,16 +200,16 @@ static void let_in(struct intake *intake, int socket, const struct ucred *peer) 
   connection->next = intake->connections;
   intake->connections = connection;
   intake->figures.connections++;
+  intake->silent++;
 }
 
-static void on_acceptable(evutil_socket_t listener, short what, void *context) {
-  struct intake *intake = context;
+/* Returns false when nobody waits. */
+static bool accept_one(struct intake *intake, int listener) {
   struct ucred peer = {.uid = (uid_t)-1};
   socklen_t len = sizeof peer;
   uint64_t begun_ns = clock_cpu_ns();
-  (void)what;
   int socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (socket < 0) return;
+  if (socket < 0) return false;
   porter_note(intake->parts.tally);
   bool is_known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0;
   if (is_known && !is_deferred(intake, peer.uid)) {
@@ -205,6 +219,14 @@ static void on_acceptable(evutil_socket_t listener, short what, void *context) {
     close(socket);
   }
   charge(intake, peer.uid, begun_ns);
+  return true;
+}
+
+static void on_acceptable(evutil_socket_t listener, short what, void *context) {
+  struct intake *intake = context;
+  (void)what;
+  for (unsigned turn = 0; turn < SILENT_MAX && accept_one(intake, listener); turn++)
+    if (intake->silent >= SILENT_MAX) break;
 }
 
 int intake_start(const struct intake_parts *parts, struct intake **ret) {

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-enum { GREEDY = 1001, MODEST = 1002, TURNS = 10 };
+enum { GREEDY = 1001, MODEST = 1002, TURNS = 10, QUEUE = 8, CROWD = 5 };
 
 struct door {
   struct event_base *loop;
@@ -79,7 +79,7 @@ static void open_door(struct door *door, bool for_all) {
   door->address_bytes = sizeof door->address;
   assert_int_equal(
       getsockname(door->listener, (struct sockaddr *)&door->address, &door->address_bytes), 0);
-  assert_int_equal(listen(door->listener, 8), 0);
+  assert_int_equal(listen(door->listener, QUEUE), 0);
   assert_int_equal(intake_start(&parts, &door->intake), 0);
 }
 
@@ -112,19 +112,28 @@ static void turn(struct door *door) {
   for (int i = 0; i < TURNS; i++) event_base_loop(door->loop, EVLOOP_NONBLOCK);
 }
 
-static int call_as(struct door *door, uid_t uid) {
+static int knock_as(const struct door *door, uid_t uid) {
   int socket_fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
   caller = uid;
   assert_int_equal(connect(socket_fd, (struct sockaddr *)&door->address, door->address_bytes), 0);
+  return socket_fd;
+}
+
+static int call_as(struct door *door, uid_t uid) {
+  int socket_fd = knock_as(door, uid);
   turn(door);
   return socket_fd;
 }
 
-static void say(struct door *door, int socket) {
+static void ask(struct door *door, int socket, enum intake_kind kind) {
   struct intake_request request = {
-      .magic = INTAKE_MAGIC, .version = INTAKE_VERSION, .kind = INTAKE_NOTE};
+      .magic = INTAKE_MAGIC, .version = INTAKE_VERSION, .kind = (uint16_t)kind};
   send(socket, &request, sizeof request, MSG_NOSIGNAL);
   turn(door);
+}
+
+static void say(struct door *door, int socket) {
+  ask(door, socket, INTAKE_NOTE);
 }
 
 /* The kind of the answer that lies there; 0: none, -1: the connection has ended. */
@@ -214,6 +223,39 @@ static void a_users_own_daemon_knows_no_share(void **state) {
   close(own);
 }
 
+/* As where a board starts all its programs at once: the queue is short. */
+static void all_who_wait_are_let_in_before_one_is_heard(void **state) {
+  struct door *door = *state;
+  struct intake_figures figures;
+  int callers[CROWD * QUEUE];
+  for (unsigned group = 0; group < CROWD; group++) {
+    for (unsigned i = 0; i < QUEUE; i++) callers[group * QUEUE + i] = knock_as(door, MODEST);
+    event_base_loop(door->loop, EVLOOP_ONCE); /* one look */
+    intake_figures(door->intake, &figures);
+    if (group < 4) assert_int_equal(figures.connections, (group + 1) * QUEUE);
+  }
+  assert_true(figures.connections < sizeof callers / sizeof *callers); /* the last ones wait */
+  for (unsigned i = 0; i < sizeof callers / sizeof *callers; i++) {
+    say(door, callers[i]);
+    assert_int_equal(answer(callers[i]), INTAKE_ACCEPTED);
+    close(callers[i]);
+  }
+  turn(door);
+  intake_figures(door->intake, &figures);
+  assert_int_equal(figures.connections, 0);
+  assert_int_equal(figures.refused, 0);
+}
+
+static void an_agent_asks_once(void **state) {
+  struct door *door = *state;
+  int agent = call_as(door, MODEST);
+  ask(door, agent, INTAKE_TARGET);
+  assert_int_equal(answer(agent), INTAKE_ACCEPTED);
+  assert_int_equal(answer(agent), -1);
+  assert_int_equal(door->closed, 1);
+  close(agent);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(who_has_had_his_share_is_told_to_ask_again, set_up,
@@ -223,6 +265,9 @@ int main(void) {
                                       tear_down),
       cmocka_unit_test_setup_teardown(what_he_asks_is_booked_on_him, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_users_own_daemon_knows_no_share, set_up_own, tear_down),
+      cmocka_unit_test_setup_teardown(all_who_wait_are_let_in_before_one_is_heard, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(an_agent_asks_once, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
