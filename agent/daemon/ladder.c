@@ -268,18 +268,23 @@ static void describe_note(const struct worker_note *note, struct hold_target *re
   memcpy(ret->why, note->why, sizeof ret->why);
 }
 
+/* Puts in HELD's why what keeps the agent out, unless `run` or the registrar has. */
+static void say_obstacle(struct hold_target *held, const struct worker_note *note) {
+  if (note->is_refused) return;
+  const char *obstacle = preload_obstacle_of_process(note->pid);
+  if (obstacle == NULL) obstacle = preload_explain_silence(note->pid);
+  if (strstr(held->why, obstacle) == NULL) say_why(held, note->sampler, obstacle);
+}
+
 /* No agent has come up in the program of a run by timer. */
 static void fall_from_note(struct worker *worker, struct worker_note *note) {
-  const char *obstacle = preload_obstacle_of_process(note->pid);
   struct hold_target held;
   struct perf_running running = {.count = 1};
   const char *fault = only_the_agent;
   running.processes[0].pid = note->pid;
   running.processes[0].start_ticks = note->start_ticks;
   describe_note(note, &held);
-  if (obstacle == NULL) obstacle = preload_explain_silence(note->pid);
-  if (strstr(held.why, obstacle) == NULL)
-    say_why(&held, note->sampler, obstacle); /* or `run` did */
+  say_obstacle(&held, note);
   struct ladder_wish wish = {&held, &running, UINT64_MAX, .is_fresh = false};
   struct target *target = NULL;
   if (note->collect <= RING_PC_LR) target = ladder_adopt(worker, &wish, &fault);

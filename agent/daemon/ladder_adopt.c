@@ -37,7 +37,7 @@ static void describe(struct worker *worker, const struct ladder_wish *wish,
   ret->set_period_ns = 0;
   ret->clock = ret->behind = 0;
   ret->control = RING_RUN;
-  ret->is_killed = ret->is_apart = false;
+  ret->is_killed = ret->is_apart = ret->has_paused = false;
   ret->is_file = 0;
 }
 

@@ -174,8 +174,10 @@ static void begin_image(struct worker *worker, struct target *target, struct pro
 
 /* Who is sampled by perf is not left out. */
 static void refuse(struct worker *worker, struct intake_packet *packet, const char *fault) {
-  if (fault != registrar_covered_reason && fault != events_reason)
+  if (fault != registrar_covered_reason && fault != events_reason) {
     refusals_note(&worker->refusals, fault);
+    run_note_refuse(worker, packet->pid, fault);
+  }
   intake_refuse(packet->connection, fault);
 }
 

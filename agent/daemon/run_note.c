@@ -134,6 +134,13 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
   return NULL;
 }
 
+void run_note_refuse(struct worker *worker, pid_t pid, const char *why) {
+  struct worker_note *note = run_note_find_pid(worker, pid);
+  if (note == NULL) return;
+  note->is_refused = true;
+  snprintf(note->why, sizeof note->why, "%s: %s", note->sampler, why);
+}
+
 void run_note_join(struct worker *worker, struct target *target) {
   struct worker_note *note = find_timer(worker, run_note_find(worker, target->held.pid));
   bool is_perf = target->held.kind == HOLD_PERF;

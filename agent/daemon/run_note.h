@@ -24,6 +24,7 @@ struct worker_note {
   uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
   bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
   bool is_flushed;                /* its end was told, whatever it was sampled by */
+  bool is_refused;                /* its agent got no ring; why says the reason */
   uint64_t explained_ns;          /* by targets that have ended */
   uint64_t samples;               /* of targets that have ended */
   char sampler[16];
@@ -40,6 +41,8 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
 /* The newest note for PID; for PID or the nearest of its ancestors.  NULL when there is none. */
 struct worker_note *run_note_find_pid(struct worker *worker, pid_t pid);
 struct worker_note *run_note_find(struct worker *worker, pid_t pid);
+/* The agent of the program PID, which a run may be of, gets no ring because of WHY. */
+void run_note_refuse(struct worker *worker, pid_t pid, const char *why);
 /* A new TARGET belongs to the run that it is part of; before it is let go of, the run's note and
    the target around it take over its figures. */
 void run_note_join(struct worker *worker, struct target *target);

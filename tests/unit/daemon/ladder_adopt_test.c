@@ -66,7 +66,7 @@ static void its_description_is_that_of_a_perf_target_of_a_running_program(void *
   held.kind = HOLD_TIMER;
   held.behind = 3;
   held.set_period_ns = 5 * NS_PER_MS;
-  held.is_killed = held.is_apart = true;
+  held.is_killed = held.is_apart = held.has_paused = true;
   held.control = RING_PAUSE;
   held.clock = RING_CLOCK_PROF;
   struct target *target = ladder_adopt(&bench->worker, &wish, &fault);
@@ -76,7 +76,7 @@ static void its_description_is_that_of_a_perf_target_of_a_running_program(void *
   assert_int_equal(target->held.set_period_ns, 0);
   assert_int_equal(target->held.control, RING_RUN);
   assert_int_equal(target->held.clock, 0);
-  assert_false(target->held.is_killed || target->held.is_apart);
+  assert_false(target->held.is_killed || target->held.is_apart || target->held.has_paused);
   assert_true(target->held.adopted_ns > 0);
   assert_string_equal(target->held.service, "shop");
   program_spend(bench->program, 30);

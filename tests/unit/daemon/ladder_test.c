@@ -253,6 +253,18 @@ static void a_run_by_timer_without_an_agent_goes_on_by_perf(void **state) {
   assert_int_equal(bench->worker.targets.count, 1); /* asked once */
 }
 
+static void a_run_whose_agent_was_refused_says_what_it_was_told(void **state) {
+  (void)state;
+  if (!has_perf()) skip();
+  struct worker_note *note = note_run("timer");
+  run_note_refuse(&bench->worker, bench->program, "no memory for a ring");
+  step();
+  struct target *target = perf_of(bench->program);
+  assert_non_null(target);
+  assert_string_equal(target->held.why, "timer: no memory for a ring");
+  assert_string_equal(note->why, target->held.why);
+}
+
 static void an_agent_has_its_time_to_come_up(void **state) {
   (void)state;
   if (!has_perf()) skip();
@@ -368,6 +380,7 @@ int main(void) {
       TEST(what_only_the_agent_can_write_has_no_other_rung),
       TEST(under_the_kill_switch_and_at_the_end_nobody_takes_a_step),
       TEST(a_run_by_timer_without_an_agent_goes_on_by_perf),
+      TEST(a_run_whose_agent_was_refused_says_what_it_was_told),
       TEST(an_agent_has_its_time_to_come_up),
       TEST(notes_that_need_nothing_are_left_alone),
       TEST(a_run_within_a_sampled_tree_needs_nothing),
