@@ -7,7 +7,7 @@ ITIMER=1
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board nested
-SAMPLES=20 same "$torture/nested" "$(pick 1 300)"
+SAMPLES=20 same "$torture/nested" "$(pick 1 100)"
 books_are_exact || fail "the books: $(asked "d['loss']")"
 [ "$(uname -m)" = x86_64 ] || { without "a second entry at each instruction" "the target steps on x86-64 alone"; exit 0; }
 reentered() { asked "d['loss']['dropped'].get('reentry', 0)"; }

@@ -98,6 +98,12 @@ holds() {
     holds_under "$sampler" "$@"
   done
 }
+# outlasts PROGRAM SECONDS ARGUMENT...: a second of it without us, so many under each sampler.
+outlasts() {
+  local sampler
+  holds_alone "$1" 1 "${@:3}"
+  for sampler in "${samplers[@]}"; do holds_under "$sampler" "$@"; done
+}
 holds_alone() {
   "$@" >"$W/plain.out" 2>"$W/plain.err" </dev/null || fail "without us: $*: ended with $?: $(tail -n 3 "$W/plain.out" "$W/plain.err")"
 }
