@@ -4,6 +4,9 @@
    Signals that were seen in its slot make it a sampled one, whatever else is true.  The kernel's
    list of timers is read only when a thread is quiet, at most once a look for each process.
 
+   Where all threads count together (histogram) a signal may be any other thread's: it speaks for
+   none that has the signal blocked or no timer.
+
    A mark needs wake-ups that seem locked to the tick at three looks in a row, or records that no
    fair tick makes (lock_step.c). */
 #include "census_parts.h"
@@ -60,6 +63,33 @@ static bool is_unmet(const struct target *target, pid_t pid) {
          !ring_switch_has_entered(&target->ring, (uint32_t)pid);
 }
 
+static bool is_shared(const struct target *target) {
+  return target->held.collect == RING_HISTOGRAM;
+}
+
+/* It had one when its slot says so; where there are no slots, when the process says that more of
+   its threads have one than the kernel knows of. */
+static bool had_timer(const struct target *target, const struct census_thread *thread) {
+  const struct census *census = target->census;
+  if (!is_shared(target)) return census_find_slot(census, thread->pid, thread->tid) != NULL;
+  bool is_known = census->timers != NULL && census->timers_pid == thread->pid;
+  return is_known && census->timers->is_known &&
+         census->timers->count < ring_switch_armed(&target->ring, (uint32_t)thread->pid);
+}
+
+static bool is_blocked(const struct target *target, const struct census_thread *thread,
+                       const struct proc_status *status) {
+  uint64_t bit = UINT64_C(1) << ((int)timer_ring_signal(&target->held) - 1);
+  return thread->was_blocked && (status->blocked & bit) != 0;
+}
+
+/* Signals that nobody can tell the thread of are none of THREAD's. */
+static bool is_out_of_reach(const struct target *target, const struct census_thread *thread,
+                            const struct proc_status *status) {
+  return is_blocked(target, thread, status) ||
+         has_timer(target, thread->pid, thread->tid) == UNSAMPLED_TIMER_NO;
+}
+
 static enum unsampled_reason judge(const struct target *target, const struct census_thread *thread,
                                    const struct proc_status *status, bool is_bursty) {
   const struct census *census = target->census;
@@ -72,14 +102,15 @@ static enum unsampled_reason judge(const struct target *target, const struct cen
                    !ring_switch_has_left(&target->ring, (uint32_t)thread->pid),
       .is_unmet = is_unmet(target, thread->pid),
       .is_replaced = census->is_replaced && thread->pid == target->held.pid,
-      .is_blocked = thread->was_blocked && (status->blocked & bit) != 0,
+      .is_blocked = is_blocked(target, thread, status),
       .is_sandboxed = status->seccomp != 0 && status->filters > filters_at_start(target),
       .is_bursty = is_bursty,
       .is_process_clock = target->held.clock != RING_CLOCK_THREAD,
-      .has_slot = census_find_slot(census, thread->pid, thread->tid) != NULL,
+      .had_timer = had_timer(target, thread),
       .timer = UNSAMPLED_TIMER_NO};
   if (unsampled_judge(&evidence) == UNSAMPLED_NOT) return UNSAMPLED_NOT; /* even at the worst */
   evidence.timer = has_timer(target, thread->pid, thread->tid);
+  evidence.had_timer = had_timer(target, thread); /* the list is there now */
   return unsampled_judge(&evidence);
 }
 
@@ -113,7 +144,9 @@ void census_look_at(struct target *target, pid_t pid, pid_t tid) {
                                 status.sleeps - thread->sleeps};
   if (is_first || cpu_ns < thread->cpu_ns) pace = (struct lock_step_pace){0};
   thread->spent_ns = pace.cpu_ns;
-  thread->quiet_ns = signals != thread->signals ? 0 : thread->quiet_ns + pace.cpu_ns;
+  bool is_heard = signals != thread->signals;
+  if (is_heard && is_shared(target)) is_heard = !is_out_of_reach(target, thread, &status);
+  thread->quiet_ns = is_heard ? 0 : thread->quiet_ns + pace.cpu_ns;
   thread->marks = is_first ? 0 : mark_of(target, thread, &pace, slot);
   thread->reason = judge(target, thread, &status, lock_step_is_bursty(&pace, lock_step_tick_ns()));
   thread->was_blocked = (status.blocked & bit) != 0;

@@ -38,7 +38,7 @@ static bool has_spent(const struct unsampled_evidence *evidence, uint64_t period
 /* Why it has no timer, as far as can be seen from outside: that the agent ran out of something is
    the caller's to know. */
 static enum unsampled_reason without_timer(const struct unsampled_evidence *evidence) {
-  if (evidence->has_slot && evidence->timer == UNSAMPLED_TIMER_NO) return UNSAMPLED_DELETED;
+  if (evidence->had_timer && evidence->timer == UNSAMPLED_TIMER_NO) return UNSAMPLED_DELETED;
   return evidence->is_sandboxed ? UNSAMPLED_SECCOMP : UNSAMPLED_RAW;
 }
 
@@ -51,10 +51,10 @@ enum unsampled_reason unsampled_judge(const struct unsampled_evidence *evidence)
   if (!has_spent(evidence, SOME_PERIODS, SOME_TICKS)) return UNSAMPLED_NOT;
   if (!evidence->is_caught) return without_handler(evidence);
   if (evidence->is_blocked) return UNSAMPLED_BLOCKED;
-  if (evidence->is_process_clock && !evidence->has_slot) return UNSAMPLED_NOT;
+  if (evidence->is_process_clock && !evidence->had_timer) return UNSAMPLED_NOT;
   if (evidence->timer == UNSAMPLED_TIMER_NO) return without_timer(evidence);
   if (evidence->is_bursty || !has_spent(evidence, MUCH_PERIODS, MUCH_TICKS)) return UNSAMPLED_NOT;
-  if (evidence->timer == UNSAMPLED_TIMER_YES || evidence->has_slot) return UNSAMPLED_HANDLER_LOST;
+  if (evidence->timer == UNSAMPLED_TIMER_YES || evidence->had_timer) return UNSAMPLED_HANDLER_LOST;
   return without_timer(evidence);
 }
 

@@ -32,7 +32,7 @@ struct unsampled_evidence {
   bool is_sandboxed;     /* it has a seccomp filter */
   bool is_process_clock; /* one clock for all threads (itimer) */
   bool is_bursty;        /* its bursts are so short that ticks may pass it by */
-  bool has_slot;         /* in the ring: signals have come before */
+  bool had_timer;        /* as its slot in the ring says, or the count of its process */
   enum unsampled_timer timer;
 };
 

@@ -57,6 +57,11 @@ bool ring_switch_has_entered(const struct ring_reader *ring, uint32_t pid) {
   return find(ring, pid, &view);
 }
 
+uint32_t ring_switch_armed(const struct ring_reader *ring, uint32_t pid) {
+  struct ring_process_view view;
+  return find(ring, pid, &view) ? view.armed : 0;
+}
+
 bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
   struct ring_process_view view;
   return find(ring, pid, &view) && view.has_left;

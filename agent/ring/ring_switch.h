@@ -32,6 +32,8 @@ void ring_switch_free(const struct ring_reader *ring, unsigned index,
 
 /* True when the process PID has taken the ring into use, and is there still. */
 bool ring_switch_has_entered(const struct ring_reader *ring, uint32_t pid);
+/* Threads that have a timer, as PID says; 0: it says nothing. */
+uint32_t ring_switch_armed(const struct ring_reader *ring, uint32_t pid);
 /* True when PID says that it has left sampling. */
 bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid);
 

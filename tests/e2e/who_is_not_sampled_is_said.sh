@@ -23,6 +23,10 @@ begin() { # WAY [MORE]: starts a dodger
   run --sampler timer --service "$1" -- "$targets/dodger" "$1" 90 "${@:2}" >"$W/$1.out" &
   program[$1]=$!
 }
+begin_shared() { # WAY: the same where all threads count together
+  run --sampler timer --service "$1-shared" --collect histogram -- "$targets/dodger" "$1" 90 >"$W/$1-shared.out" &
+  program[$1-shared]=$!
+}
 says() { # WAY EXPRESSION: waits until EXPRESSION of its row t holds
   until_true 50 row_says "$1" "$2" || fail "$1: $(status --format json | json "d['targets']")"
   say "$1: $(status --format json | json "[(t['sampler'], t['unsampled'], t['why']) for t in d['targets'] if t['service'] == '$1'][0]")"
@@ -39,6 +43,13 @@ says raw "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
 [ "$(status --format json | json "d['loss']['unsampled']")" = "{'raw': 2}" ] || fail "the sum is not that of the only program"
 status | grep -q "2 threads without a timer (raw clone" || fail "status does not say it in words"
 ends raw
+for way in raw block untimed; do begin_shared $way; done
+says raw-shared "t['unsampled'] == {'raw': 2} and t['sampler'] == 'timer'"
+ends raw-shared
+says block-shared "t['unsampled'] == {'blocked': 2} and t['sampler'] == 'timer'"
+ends block-shared
+says untimed-shared "t['unsampled'] == {'deleted': 3} and t['sampler'] == 'none'"
+ends untimed-shared
 for way in block sandbox ignore replace; do begin $way; done
 begin exec "$targets/truth"
 run --sampler timer -- "$targets/static" 90 >/dev/null &

@@ -71,7 +71,7 @@ static void a_clock_of_the_whole_process_leaves_no_thread_raw(void **state) {
   evidence.timer = UNSAMPLED_TIMER_NO;
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_NOT);
   evidence.timer = UNSAMPLED_TIMER_YES;
-  evidence.has_slot = true; /* it was met once */
+  evidence.had_timer = true; /* it was met once */
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_HANDLER_LOST);
   evidence.is_blocked = true;
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_BLOCKED);
@@ -104,7 +104,7 @@ static void where_the_kernel_does_not_say_much_is_needed(void **state) {
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_NOT);
   evidence.quiet_ns = 1100000000;
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_RAW);
-  evidence.has_slot = true; /* it had signals once */
+  evidence.had_timer = true; /* it had signals once */
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_HANDLER_LOST);
 }
 
@@ -130,7 +130,7 @@ static void a_thread_that_had_a_timer_has_lost_it(void **state) {
   (void)state;
   struct unsampled_evidence evidence = sampled;
   evidence.timer = UNSAMPLED_TIMER_NO;
-  evidence.has_slot = true; /* signals have come before */
+  evidence.had_timer = true; /* signals have come before */
   evidence.quiet_ns = 50000000;
   assert_int_equal(unsampled_judge(&evidence), UNSAMPLED_DELETED);
   evidence.is_sandboxed = true; /* no reason: the timer was there in spite of it */
