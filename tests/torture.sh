@@ -66,6 +66,9 @@ done
 
 for half in "" user; do scenario tests/torture/own_suites_pass.sh $half; done
 
+# Two functions 2:1 after each sleep, a minute of each user.
+TORTURE_LONG=1 verdict the_asked_rate_is_achieved tests/e2e/the_asked_rate_is_achieved.sh
+
 for round in $(seq "$rounds"); do
   for promise in the_truth_is_told killing_the_worker_is_counted killing_the_collector_loses_nothing \
     killing_everything_is_counted a_full_disk_loses_only_what_it_counts; do

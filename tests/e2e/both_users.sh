@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced before lib.sh by a promise that holds for every user: root runs the script as an ordinary
 # user first, then as itself; with AT_ONCE=1, where it mostly waits, as both at once: each has a
-# daemon and a collector of its own.
+# daemon and a collector of its own.  What failed for one of them has failed, whatever the other could not run.
 . "$(dirname "$0")/ordinary_user.sh"
 if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS_USER:-}" ]; then
   if [ -n "${AT_ONCE:-}" ]; then
@@ -9,7 +9,9 @@ if [ "$(id -u)" = 0 ] && [ -z "${FLEETPROF_AS_USER:-}" ]; then
     again_as_ordinary >"$said" 2>&1 &
     FLEETPROF_AS_USER=0 "$0"
     code=$?
-    wait $! || code=$?
+    wait $!
+    theirs=$?
+    [ $theirs != 0 ] && { [ $code = 0 ] || [ $code = 77 ]; } && code=$theirs
     cat "$said"
     rm -f "$said"
     exit $code
