@@ -108,16 +108,33 @@ static void print_loss(const cJSON *status, FILE *out) {
   if (before[0] == ',') fputc('\n', out);
 }
 
+struct refused {
+  double count;
+  const char *what, *why;
+};
+
+/* Goes on with the line that BEFORE begins or parts.  Returns what the next one begins with. */
+static const char *add_refused(const char *before, const struct refused *refused, FILE *out) {
+  if (refused->count <= 0) return before;
+  fputs(before, out);
+  amount_print_count(refused->count, refused->what, out);
+  fprintf(out, ": %s", refused->why);
+  return "; ";
+}
+
 /* Programs that run unsampled because the daemon did not take them. */
 static void print_refused(const cJSON *status, FILE *out) {
-  const cJSON *item, *refused = field_find(field_find(status, "intake"), "refused_programs");
+  const cJSON *item, *intake = field_find(status, "intake");
   const char *before = "  refused   ";
-  cJSON_ArrayForEach(item, refused) {
-    fputs(before, out);
-    amount_print_count(item->valuedouble, "program", out);
-    fprintf(out, ": %s", item->string);
-    before = "; ";
+  cJSON_ArrayForEach(item, field_find(intake, "refused_programs")) {
+    struct refused one = {item->valuedouble, "program", item->string};
+    before = add_refused(before, &one, out);
   }
+  struct refused away = {field_number(intake, "turned_away"), "program", "the daemon was busy"};
+  struct refused deferred = {field_number(intake, "deferred"), "request",
+                             "what their user's programs ask takes too much of the daemon's time"};
+  before = add_refused(before, &away, out);
+  before = add_refused(before, &deferred, out);
   if (before[0] == ';') fputc('\n', out);
 }
 

@@ -194,6 +194,7 @@ static void let_in(struct intake *intake, int socket, const struct ucred *peer) 
   struct intake_connection *connection = connection_new(intake, socket, peer);
   if (connection == NULL) {
     intake->figures.refused++;
+    porter_note_away(intake->parts.tally, socket);
     close(socket);
     return;
   }
@@ -269,4 +270,5 @@ void intake_refuse(struct intake_connection *connection, const char *why) {
 
 void intake_figures(const struct intake *intake, struct intake_figures *ret) {
   *ret = intake->figures;
+  ret->turned_away = porter_turned_away(intake->parts.tally);
 }

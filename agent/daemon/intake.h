@@ -52,7 +52,8 @@ void intake_refuse(struct intake_connection *connection, const char *why);
 struct intake_figures {
   unsigned connections;
   uint64_t packets, refused, malformed;
-  uint64_t deferred; /* told to ask again: their user has had his share */
+  uint64_t deferred;    /* told to ask again: their user has had his share */
+  uint64_t turned_away; /* programs, since the daemon began: its worker hung, or all places taken */
 };
 void intake_figures(const struct intake *intake, struct intake_figures *ret);
 

@@ -131,6 +131,7 @@ static void print_intake(const struct worker *worker, struct buf *out) {
   json_number(out, "refused", figures.refused);
   json_number(out, "malformed", figures.malformed);
   json_number(out, "deferred", figures.deferred);
+  json_number(out, "turned_away", figures.turned_away);
   refusals_print(&worker->refusals, out);
   buf_append_byte(out, '}');
 }

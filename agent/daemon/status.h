@@ -16,7 +16,7 @@
                labels: {name: value}, unsampled: {reason: threads}, lock_step: "possible"|"likely",
                none_for_s (sampler none only), ended}],
     notes: [{pid, service, sampler, why}],
-    intake: {connections, packets, refused, malformed, deferred,
+    intake: {connections, packets, refused, malformed, deferred, turned_away,
              refused_programs: {reason: n}}} */
 #ifndef DAEMON_STATUS_H
 #define DAEMON_STATUS_H

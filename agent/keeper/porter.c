@@ -10,8 +10,9 @@
    A worker that is only slow, with ever new callers before its door, is left alone.  A look costs
    nothing while nobody comes, and a healthy worker has let the caller in before the second one.
 
-   Nothing that callers say is read: the answer stands behind the reset that unread data make of a
-   close (intake_client.c).
+   Nothing that callers say is taken from their sockets: the answer stands behind the reset that
+   unread data make of a close (intake_client.c).  Their first words are looked at, to count those
+   who will not come back: a program asks once and goes on without us, a command asks again.
 
    Where both processes are stopped nobody looks: then the queue (listener.c) fills with those who
    gave up, and later callers do not wait longer than it takes to see that (preload.c). */
@@ -20,6 +21,7 @@
 #include "intake/intake_format.h"
 
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -39,6 +41,22 @@ void porter_close(struct porter *porter) {
 /* A counter alone: nothing is ordered by it. */
 void porter_note(struct porter_tally *tally) {
   if (tally != NULL) atomic_fetch_add_explicit(&tally->let_in, 1, memory_order_relaxed);
+}
+
+static bool is_program(int caller) {
+  struct intake_request request = {.kind = INTAKE_TARGET};
+  size_t len = offsetof(struct intake_request, kind) + sizeof request.kind;
+  ssize_t got = recv(caller, &request, len, MSG_PEEK | MSG_DONTWAIT);
+  return got < 0 || (got == (ssize_t)len && request.kind == INTAKE_TARGET);
+}
+
+void porter_note_away(struct porter_tally *tally, int caller) {
+  if (tally != NULL && is_program(caller))
+    atomic_fetch_add_explicit(&tally->turned_away, 1, memory_order_relaxed);
+}
+
+uint64_t porter_turned_away(struct porter_tally *tally) {
+  return tally != NULL ? atomic_load_explicit(&tally->turned_away, memory_order_relaxed) : 0;
 }
 
 int porter_fd(const struct porter *porter) {
@@ -65,10 +83,11 @@ bool porter_judge(struct porter *porter, bool is_waiting, uint64_t let_in, uint6
   return false;
 }
 
-static void turn_away(int caller) {
+static void turn_away(struct porter_tally *tally, int caller) {
   struct intake_reply reply = {
       .magic = INTAKE_MAGIC, .version = INTAKE_VERSION, .kind = INTAKE_BUSY};
   snprintf(reply.why, sizeof reply.why, "the daemon's worker does not answer");
+  porter_note_away(tally, caller);
   send(caller, &reply, sizeof reply, MSG_NOSIGNAL | MSG_DONTWAIT);
   close(caller);
 }
@@ -82,6 +101,6 @@ void porter_look(struct porter *porter, uint64_t now_ms) {
   for (unsigned i = 0; i < PORTER_CALLERS; i++) {
     int caller = accept4(porter->listener, NULL, NULL, SOCK_CLOEXEC);
     if (caller < 0) return;
-    turn_away(caller);
+    turn_away(porter->tally, caller);
   }
 }

@@ -15,9 +15,10 @@ enum {
   PORTER_CALLERS = 1024, /* turned away at once, at most */
 };
 
-/* What the worker tells: how many callers it let in.  Shared by keeper and worker. */
+/* Shared by keeper and worker, and kept while workers come and go. */
 struct porter_tally {
-  _Atomic uint64_t let_in;
+  _Atomic uint64_t let_in;      /* callers, by the worker */
+  _Atomic uint64_t turned_away; /* programs that go on unsampled, by either */
 };
 
 struct porter {
@@ -34,6 +35,12 @@ void porter_close(struct porter *porter);
 
 /* Worker: one more caller was let in. */
 void porter_note(struct porter_tally *tally);
+
+/* CALLER, a socket of which nothing was read, is turned away: counts it when it is a program, which
+   asks once.  Whoever has said nothing yet is taken for one. */
+void porter_note_away(struct porter_tally *tally, int caller);
+/* How many; TALLY may be NULL. */
+uint64_t porter_turned_away(struct porter_tally *tally);
 
 /* The descriptor to poll for POLLIN, or -1 while the next look is at a time. */
 int porter_fd(const struct porter *porter);

@@ -78,6 +78,17 @@ static void nothing_over_the_budget_is_called_within(void **state) {
   SAYS(COST("later", "0.1", "100"), "\n            later\n");
 }
 
+static void programs_that_were_not_taken_are_told_by_reason(void **state) {
+  (void)state;
+  SAYS(
+      "{\"intake\":{\"refused_programs\":{\"no room\":1},\"turned_away\":3,\"deferred\":2}}",
+      "\n  refused   1 program: no room; 3 programs: the daemon was busy; 2 requests: what their ");
+  SAYS("{\"intake\":{\"refused_programs\":{},\"turned_away\":1,\"deferred\":0}}",
+       "\n  refused   1 program: the daemon was busy\n");
+  assert_int_equal(print("{\"intake\":{\"refused_programs\":{},\"turned_away\":0}}"), 0);
+  assert_null(strstr(text, "refused"));
+}
+
 static void debug_files_are_told_beside_the_batches(void **state) {
   (void)state;
   SAYS(COST("within", "0.4", "2048"),
@@ -107,6 +118,7 @@ int main(void) {
       cmocka_unit_test_teardown(samples_are_told_by_where_they_are, free_text),
       cmocka_unit_test_teardown(samples_of_an_earlier_daemon_are_told_apart, free_text),
       cmocka_unit_test_teardown(nothing_over_the_budget_is_called_within, free_text),
+      cmocka_unit_test_teardown(programs_that_were_not_taken_are_told_by_reason, free_text),
       cmocka_unit_test_teardown(debug_files_are_told_beside_the_batches, free_text),
       cmocka_unit_test_teardown(the_whole_board_is_of_no_one_process, free_text),
       cmocka_unit_test_teardown(a_program_of_run_is_in_one_of_two_tables, free_text),

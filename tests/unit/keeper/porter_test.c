@@ -104,6 +104,39 @@ static void a_caller_hears_that_the_daemon_is_busy_although_nothing_was_read(voi
   close(listener);
 }
 
+/* Connects and says something of KIND, or nothing where that is 0, and is turned away.  Returns how
+   many programs are counted then. */
+static uint64_t away_after(struct porter *porter, const struct sockaddr_un *address, socklen_t len,
+                           unsigned kind) {
+  struct intake_request request = {.magic = INTAKE_MAGIC, .kind = (uint16_t)kind};
+  int caller = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  assert_int_equal(connect(caller, (const struct sockaddr *)address, len), 0);
+  if (kind != 0) assert_int_equal(send(caller, &request, sizeof request, 0), sizeof request);
+  porter_look(porter, 1000);
+  porter_look(porter, porter->due_ms);
+  assert_int_equal(porter->due_ms, 0); /* nobody waits any more */
+  close(caller);
+  return porter_turned_away(porter->tally);
+}
+
+static void programs_that_are_turned_away_are_counted_and_no_commands(void **state) {
+  (void)state;
+  struct sockaddr_un address;
+  socklen_t len;
+  struct porter porter;
+  int listener = listen_somewhere(&address, &len);
+  porter_open(&porter, listener);
+  porter.is_hung = true;
+  assert_int_equal(away_after(&porter, &address, len, INTAKE_TARGET), 1);
+  assert_int_equal(away_after(&porter, &address, len, INTAKE_STATUS), 1);
+  assert_int_equal(away_after(&porter, &address, len, INTAKE_TARGET), 2);
+  assert_int_equal(away_after(&porter, &address, len, 0),
+                   3); /* he comes with his request too late */
+  porter_close(&porter);
+  close(listener);
+  assert_int_equal(porter_turned_away(NULL), 0);
+}
+
 static void what_the_worker_notes_the_keeper_sees(void **state) {
   (void)state;
   struct porter porter;
@@ -125,6 +158,7 @@ int main(void) {
       cmocka_unit_test(a_worker_that_lets_somebody_in_is_back),
       cmocka_unit_test(nobody_before_the_door_is_nothing_to_look_at),
       cmocka_unit_test(a_caller_hears_that_the_daemon_is_busy_although_nothing_was_read),
+      cmocka_unit_test(programs_that_are_turned_away_are_counted_and_no_commands),
       cmocka_unit_test(what_the_worker_notes_the_keeper_sees),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
