@@ -146,6 +146,9 @@ static const char *explain_budget(const cJSON *cost, const cJSON *budget) {
       {"window", "within the budget; windows are longer, to hold that of bytes"},
       {"cpu", "rates are lowered to hold --budget-cpu"},
       {"bytes", "rates are lowered to hold --budget-bytes"},
+      {"daemon",
+       "over the budget: the daemon alone takes all of --budget-cpu; samples get a tenth of "
+       "it beside that"},
       {"floor", "over the budget at the lowest rate"},
       {"threads", "rates are lowered; threads from before go on at the old one"},
       {"unheld", "over the budget: the default one does not hold rates that were asked for (--hz, "

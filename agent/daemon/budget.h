@@ -5,7 +5,8 @@
    together: the daemon's own CPU time (keeper and worker; not that of debug files, which have a
    budget of their own) and the cost of each sample to the program it interrupts.  Over any time no
    more than share * (time + one minute) is spent and what a first look finds overdrawn; where the
-   daemon alone takes all of it, samples get a tenth of the budget beside it.
+   daemon alone takes all of it, samples get a tenth of the budget beside it, and the state says
+   "daemon".
 
    --budget-bytes bounds the batches as they are spooled, which is what is sent: in any 24 hours no
    more than it says.  First windows grow to a minute, then all rates are lowered by one factor, at
@@ -54,7 +55,7 @@ struct budget_figures {
   uint64_t sample_ns; /* what one costs the target with the most samples, or the last; or 0 */
   uint32_t asked_mhz; /* of the target with the most samples, or the last, or the default */
   const char *reason; /* rate_reason of that target */
-  const char *state;  /* off, within, window, cpu, bytes, floor, threads, unheld */
+  const char *state;  /* off, within, window, cpu, bytes, daemon, floor, threads, unheld */
 };
 void budget_figures(const struct worker *worker, struct budget_figures *ret);
 

@@ -26,11 +26,12 @@ static bool is_unheld(const struct budget *budget, const struct settings *settin
 static const char *state_of(const struct budget *budget, const struct settings *settings) {
   if (budget->cpu.rate <= 0 && budget->bytes.rate <= 0) return "off";
   if (is_unheld(budget, settings)) return "unheld";
+  if (budget->factor < 1 && budget->factor <= budget->floor) return "floor";
+  if (pace_is_taken(&budget->cpu)) return "daemon";
   if (budget->factor >= 1) {
     bool is_longer = budget_window_ns(budget, 0) > 0;
     return is_longer ? "window" : "within";
   }
-  if (budget->factor <= budget->floor) return "floor";
   if (budget->stuck_percent * 1e7 > budget->cpu.rate * STUCK_SHARE && budget->cpu.rate > 0)
     return "threads";
   return budget->cpu.factor <= budget->bytes.factor ? "cpu" : "bytes";

@@ -19,6 +19,7 @@
 #define SETTLED_FILL 0.25
 #define LEAST_FILL 0.125
 #define LEAST_PART 0.1   /* of the allowance, for what follows the factor */
+#define LOW_COSTS 2      /* times that part: what the factor lets pass at the least */
 #define STEP_TO 0.95     /* of what there is for it */
 #define RAISE_BELOW 0.80 /* of that */
 #define RAISE_MOST 1.5
@@ -37,6 +38,14 @@ double pace_allowance(const struct pace *pace) {
 double pace_fill(const struct pace *pace) {
   if (pace->burst <= 0 || pace->level <= 0) return 0;
   return pace->level / pace->burst;
+}
+
+/* Draining counts as fixed, and at a high rate it is much: so it is judged at the low one. */
+bool pace_is_taken(const struct pace *pace) {
+  if (pace->rate <= 0 || pace_fill(pace) >= FREE_FILL) return false;
+  if (pace->cost > pace->rate * LEAST_PART * LOW_COSTS) return false;
+  double least = pace->rate * LEAST_FILL / SETTLED_FILL * LEAST_PART;
+  return pace->fixed + least > pace->rate;
 }
 
 static void book(struct pace *pace, const struct pace_spent *spent) {
@@ -60,9 +69,10 @@ bool pace_step(struct pace *pace, const struct pace_spent *spent) {
   if (pace->rate <= 0 || spent->seconds <= 0) return false;
   double before = pace->factor;
   book(pace, spent);
+  pace->fixed = spent->fixed / spent->seconds;
+  double cost = pace->cost = (spent->units - spent->fixed) / spent->seconds;
   double allowance = pace_allowance(pace);
-  double room = larger(allowance - spent->fixed / spent->seconds, allowance * LEAST_PART);
-  double cost = (spent->units - spent->fixed) / spent->seconds;
+  double room = larger(allowance - pace->fixed, allowance * LEAST_PART);
   double step = cost > 0 ? STEP_TO * room / cost : RAISE_MOST;
   if (cost > room && pace_fill(pace) < FREE_FILL) {
     pace->factor = within(spent->factor * step);

@@ -15,6 +15,7 @@ struct pace {
   double rate, burst; /* units a second, units; rate 0: no budget */
   double level;       /* what may be spent now */
   double factor;      /* of the asked rates: what this budget allows */
+  double fixed, cost; /* a second of the last step: what follows no factor, and what does */
 };
 
 struct pace_spent {
@@ -33,6 +34,10 @@ double pace_allowance(const struct pace *pace);
 
 /* Books SPENT and decides the factor.  Returns true when it has changed. */
 bool pace_step(struct pace *pace, const struct pace_spent *spent);
+
+/* What follows no factor is so much, now that samples get no more than their least, that not even
+   that fits beside it; and nothing is left of earlier to pay for it. */
+bool pace_is_taken(const struct pace *pace);
 
 /* How full the bucket is, 0 to 1. */
 double pace_fill(const struct pace *pace);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Asked for 4000 Hz, a daemon with a budget of CPU or of bytes lowers the rate until it holds; what
 # is in the answer is still right: totals within 1 % of the program's own CPU time, shares as they
-# are (by timer to one period, which is a second at the floor), also where threads began at another rate.  What is spent, by the daemon's word
-# and by rate times what a sample costs, is the budget's share of the time and of a minute before; what
-# is sent is within the bytes.  By perf and by timer, as root and as an ordinary user.  Without a budget given,
+# are (by timer to one period, which is a second at the floor), also where threads began at another rate.  What daemon and samples spend
+# together, by the kernel's clocks and by rate times what a sample costs, is the budget's share of the time and of a minute before;
+# where the daemon alone costs more than the budget, its state says so, and samples get a tenth.  What is sent is within the bytes.  By perf and by timer, as root and as an ordinary user.  Without a budget given,
 # a rate that was asked for is left alone, and status says so.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
@@ -15,6 +15,14 @@ daemon() {
   enroll "$1"
   shift
   fleetprofd --state "$B" --collector "127.0.0.1:$A" "$@" || fail "no daemon with $*"
+  sleep 2 # what its start takes is not booked
+  daemon_before=$(daemon_cpu)
+}
+# daemon_cpu: seconds of CPU time that keeper and worker have had, by the kernel.
+daemon_cpu() {
+  local keeper
+  keeper=$(cat "$B/fleetprofd.pid")
+  cat "/proc/$keeper/schedstat" "/proc/$(worker)/schedstat" | awk '{ ns += $1 } END { print ns / 1e9 }'
 }
 sampled() { status --format json | json "len(d['targets'])" | grep -qx 1; }
 # rate: what the daemon says of its one target: rate, reason, state of the budget
@@ -38,8 +46,9 @@ check() {
   [ "$off" = yes ] || fail "$1: the total is off"
 }
 
-# holds PERCENT: what samples have cost until now, by what one costs, is no more than the purse of a minute,
-# the time since then, and the second in which nobody looks.  What the daemon and the board's page say
+# holds PERCENT [ALONE]: what daemon and samples have cost until now, by what one costs, is no more than the purse of a minute,
+# the time since then, and the two seconds before the first step; with ALONE, where the daemon costs more than that by itself, samples
+# are within a tenth and the state says so.  What the daemon and the board's page say
 # is about the last minute, and more than what is spent now while it still has the start in it: it is
 # what was spent on average or more, and less than the asked rate would cost.
 holds() {
@@ -47,21 +56,26 @@ holds() {
   until_true 20 is_told || fail "$name: the board's page has no cost"
   board=$(api boards | json "max((b['cost']['added_cpu'] or 0) for b in d['boards'] if b['name'] == '$name')")
   status --format json >"$W/status"
-  /usr/bin/python3 - "$W/status" "$1" "${board:-0}" <<'P' || fail "$name: more than $1 % is spent"
+  /usr/bin/python3 - "$W/status" "$1" "${board:-0}" "$(daemon_cpu)" "$daemon_before" "${2:-}" <<'P' || fail "$name: more than $1 % is spent"
 import json, sys
 d, budget, board = json.load(open(sys.argv[1])), float(sys.argv[2]) / 100, float(sys.argv[3])
+daemon, alone = float(sys.argv[4]) - float(sys.argv[5]), sys.argv[6] != ""
 t, cost = d["targets"][0], d["cost"]
 by_perf = t["sampler"] == "perf"
 ns = cost["perf_sample_ns"] if by_perf else cost["signal_ns"] + cost["handler_ns_p50"]
 highest = 4000 if by_perf else 1000  # Hz; a timer has the kernel's tick at most
 span, samples, added = d["uptime_s"], t["samples"] * ns / 1e9, cost["added_cpu_percent"] / 100
 asked = highest * ns / 1e9 + cost["daemon_cpu_percent"] / 100
-most = budget * (span + 60) + highest * ns / 1e9
+first = 2 * highest * ns / 1e9
+purse = budget * (span + 60)
+most = purse / 10 + budget * 60 + first if alone else purse + first
+spent = samples if alone else samples + daemon
 print(f"  {t['sampler']}: {t['rate_hz']:.0f} Hz ({d['budget']['state']}), {ns} ns a sample; in {span} s samples cost {samples:.3f} s, "
-      f"added {100 * added:.3f} % (board {100 * board:.3f} %), purse {most:.3f} s")
-sys.exit(samples > most or not samples / max(span, 60) <= added <= asked or not 0 < board <= asked * 1.5)
+      f"the daemon {daemon:.3f} s, added {100 * added:.3f} % (board {100 * board:.3f} %), purse {purse:.3f} s and {first:.3f} s")
+sys.exit(spent > most or alone != (d["budget"]["state"] == "daemon") or not samples / max(span, 60) <= added <= asked or not 0 < board <= asked * 1.5)
 P
 }
+is_taken() { [ "$(status --format json | json "d['budget']['state']")" = daemon ]; }
 is_told() { [ "$(api boards | json "any(b['name'] == '$name' and (b['cost']['added_cpu'] or 0) > 0 for b in d['boards'])")" = yes ]; }
 start_collector
 
@@ -74,21 +88,22 @@ status | grep -q "over the budget: the default one does not hold rates that were
 kill $program
 wait $program
 
-daemon cpu --budget-cpu 0.2%
+daemon cpu --budget-cpu 0.2% --budget-debug 1 # reading debug files is not in it
 run --service cpu --hz 4000 -- "$targets/spin" 20000 >"$W/cpu" &
 program=$!
 until_true 60 is_lowered || fail "the rate is $(rate)"
-sleep 2
+sleep 5
 holds 0.2
 wait $program || fail "the program ended with $?"
 check cpu "$(cat "$W/cpu")"
 
-daemon tick --budget-cpu 0.02%
+daemon tick --budget-cpu 0.02% --budget-debug 1
 run --service tick --sampler timer --hz 4000 -- "$targets/spin" 20000 >"$W/tick" &
 program=$!
 until_true 30 is_lowered || fail "timer: the rate is $(rate)"
-sleep 2
-holds 0.02
+until_true 30 is_taken || fail "the daemon costs more than 0.02 %, and the state is $(rate)"
+status | grep -q "over the budget: the daemon alone takes all of --budget-cpu" || fail "status does not say what is over: $(status)"
+holds 0.02 alone
 wait $program || fail "the program ended with $?"
 check tick "$(cat "$W/tick")" 1 # the floor is 1 Hz
 

@@ -74,6 +74,7 @@ static void nothing_over_the_budget_is_called_within(void **state) {
   SAYS(COST("window", "0.1", "9000000"), "over the budget for a while");
   SAYS(COST("unheld", "1.2", "100"), "the default one does not hold rates that were asked for");
   SAYS(COST("unheld", "1.2", "100"), "with samples 1.2 % (budget 0.5 %)");
+  SAYS(COST("daemon", "0.8", "100"), "over the budget: the daemon alone takes all of --budget-cpu");
   SAYS(COST("floor", "0.6", "100"), "over the budget at the lowest rate");
   SAYS(COST("later", "0.1", "100"), "\n            later\n");
 }

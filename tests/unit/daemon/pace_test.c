@@ -139,6 +139,29 @@ static void what_does_not_follow_the_factor_leaves_sampling_a_tenth(void **state
   assert_true(pace.factor * 100 < 5 * 0.5 * 0.1 * 1.05);
 }
 
+static void a_budget_that_cannot_be_held_is_told_from_one_that_is(void **state) {
+  (void)state;
+  struct pace pace = pace_start(5, 300);
+  struct board heavy = {.fixed = 6, .variable = 100, .elasticity = 1, .is_fixed_known = true};
+  struct board full = heavy, idle = {.fixed = 6, .is_fixed_known = true};
+  run(&pace, &heavy, STEP);
+  assert_false(pace_is_taken(&pace)); /* draining so many samples is what it spends */
+  run(&pace, &idle, 90);
+  assert_true(pace_is_taken(&pace)); /* with nothing to sample, too */
+  full.fixed = 4.6;                  /* and a tenth of half the rate is the budget */
+  double sum = run(&pace, &full, DAY);
+  assert_false(pace_is_taken(&pace));
+  assert_true(sum <= 5 * DAY + 300);
+  run(&pace, &heavy, 600);
+  assert_true(pace_is_taken(&pace));
+  pace = pace_start(5, 300);
+  run(&pace, &idle, 60);
+  assert_false(pace_is_taken(&pace)); /* what was not spent before pays for it */
+  pace = pace_start(0, 0);
+  run(&pace, &heavy, 600);
+  assert_false(pace_is_taken(&pace)); /* no budget */
+}
+
 /* The first look at a load of a hundred budgets finds a debt: what follows is slow and not blind,
    and in minutes the rate is what the budget can pay. */
 static void after_a_debt_the_rate_is_soon_what_the_budget_pays(void **state) {
@@ -186,6 +209,7 @@ int main(void) {
       cmocka_unit_test(rates_come_back_when_the_load_is_gone),
       cmocka_unit_test(a_cost_that_no_rate_can_lower_ends_at_the_floor_and_is_forgiven_in_time),
       cmocka_unit_test(what_does_not_follow_the_factor_leaves_sampling_a_tenth),
+      cmocka_unit_test(a_budget_that_cannot_be_held_is_told_from_one_that_is),
       cmocka_unit_test(after_a_debt_the_rate_is_soon_what_the_budget_pays),
       cmocka_unit_test(another_budgets_factor_does_not_wind_this_one_up),
       cmocka_unit_test(no_budget_is_no_limit),
