@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs go on when their daemon ends, and nobody comes back to them: a ring is known to the
    daemon that made it and to no other.  A timer would make signals until its program ends, for a
-   ring that nobody reads.  So whoever samples is told OFF, as by the kill switch, and has OBEY_NS
-   of time to take one sample more and obey.  A program that used no CPU time in it keeps a timer
-   that cannot expire meanwhile; later its handler finds the ring off and returns.  It is not
-   permitted to delete it then: nobody would look any more whether it has entered a sandbox
-   (targets/switch.c). Perf events are closed with the descriptors.
+   ring that nobody reads.  So whoever is sampled, or paused, is told OFF, as by the kill switch,
+   and obeys with its next sample.  At 99 Hz that is after 10 ms of CPU time, which most daemons of
+   a board have in seconds: so the wait is as long as anybody who has a timer still uses CPU time,
+   and after OBEY_NS he is nudged (targets/switch.c).  It is over at once when all have obeyed.
+
+   A program that used no CPU time meanwhile, or less than a sample takes, keeps a timer: its
+   handler finds the ring off and returns.  It is not permitted to delete it then: nobody would look
+   any more whether it has entered a sandbox.  Perf events are closed with the descriptors.
 
    A histogram or recorder that is a file goes on: the next daemon ships what is in it.
 
@@ -21,27 +24,42 @@
 
 #include <event2/event.h>
 
-#define OBEY_NS NS_PER_SECOND
+#define OBEY_NS NS_PER_SECOND           /* for those who use no CPU time */
+#define OBEY_NS_MAX (5 * NS_PER_SECOND) /* for those who do */
 #define SEND_NS (3 * NS_PER_SECOND)
+#define ENDING_NS_MAX (ENDING_MS_MAX * NS_PER_MS)
 
-_Static_assert(OBEY_NS + SEND_NS <= ENDING_MS_MAX * NS_PER_MS, "what the header promises");
+_Static_assert(OBEY_NS_MAX < ENDING_NS_MAX, "there is time to send");
+
+enum { TICK_MS = 20, TICK_PRESS_MS = 5 };
 
 void ending_begin(struct worker *worker) {
   static const struct timeval soon = {0, 1000};
   if (worker->stop_by_ns != 0) return;
-  worker->obey_by_ns = clock_monotonic_ns() + OBEY_NS;
-  worker->stop_by_ns = worker->obey_by_ns + SEND_NS;
+  worker->obey_by_ns = clock_monotonic_ns() + OBEY_NS_MAX;
+  worker->stop_by_ns = worker->obey_by_ns - OBEY_NS_MAX + ENDING_NS_MAX;
   switchboard_end(worker);
   event_add(worker->tick, &soon);
 }
 
+/* All have had the time that is enough for most. */
+static bool is_time_to_press(const struct worker *worker, uint64_t now) {
+  return worker->obey_by_ns != 0 && now + (OBEY_NS_MAX - OBEY_NS) >= worker->obey_by_ns;
+}
+
 static uint32_t count_timers_left(const struct worker *worker) {
   uint32_t left = 0;
-  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
-    const struct target *target = worker->targets.rows[row];
-    if (target != NULL && target->held.control == RING_OFF) left += switch_timers_left(target);
-  }
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (worker->targets.rows[row] != NULL) left += switch_timers_left(worker->targets.rows[row]);
   return left;
+}
+
+/* True while somebody may obey yet. */
+static bool press(struct worker *worker) {
+  bool is_hopeful = false;
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
+    if (worker->targets.rows[row] != NULL) is_hopeful |= switch_press(worker->targets.rows[row]);
+  return is_hopeful;
 }
 
 /* True until all have obeyed, or have had their time. */
@@ -51,18 +69,22 @@ static bool waits_for_programs(struct worker *worker, uint64_t now) {
     if (worker->targets.rows[row] != NULL) switch_step(worker->targets.rows[row]);
   uint32_t left = count_timers_left(worker);
   if (left == 0) return false;
-  if (now < worker->obey_by_ns) return true;
-  log_info("ending: %u timers of programs that used no CPU time stay, and record nothing", left);
+  if (!is_time_to_press(worker, now)) return true;
+  if (now < worker->obey_by_ns && press(worker)) return true;
+  log_info("ending: %u timers stay, of programs that had less CPU time than a sample takes or may "
+           "not delete them; they record nothing",
+           left);
   return false;
 }
 
-static void close_books(struct worker *worker, uint64_t now) {
+static void close_books(struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++)
     if (worker->targets.rows[row] != NULL) switch_take_back(worker->targets.rows[row]);
   worker_close_last_window(worker);
   spool_sync(worker->spool, true);
   worker->obey_by_ns = 0;
-  worker->stop_by_ns = now + SEND_NS;
+  uint64_t send_by_ns = clock_monotonic_ns() + SEND_NS;
+  if (send_by_ns < worker->stop_by_ns) worker->stop_by_ns = send_by_ns;
 }
 
 /* There is something to send, somebody who takes it, and time. */
@@ -78,10 +100,18 @@ bool ending_step(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
   if (worker->obey_by_ns != 0) {
     if (waits_for_programs(worker, now)) return false;
-    close_books(worker, now);
+    close_books(worker);
   }
   flush_check(worker);
   if (waits_for_collector(worker)) return false;
   flush_end(worker);
   return true;
+}
+
+long ending_tick_ms(const struct worker *worker) {
+  return is_time_to_press(worker, clock_monotonic_ns()) ? TICK_PRESS_MS : TICK_MS;
+}
+
+bool ending_has_closed_books(const struct worker *worker) {
+  return worker->stop_by_ns != 0 && worker->obey_by_ns == 0;
 }

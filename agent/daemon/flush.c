@@ -12,6 +12,7 @@
    A window that is closed is everybody's, so in a daemon for all a user closes it once for each of
    his programs that has ended; whatever else he asks waits for what is spooled by then. */
 #include "flush.h"
+#include "ending.h"
 #include "intake.h"
 #include "run_note.h"
 #include "sweep.h"
@@ -185,7 +186,8 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
   bool must_be_news = worker->settings->is_system && packet->uid != 0;
   int error = 0;
-  if (!must_be_news || is_news(worker, packet->request->pid))
+  bool is_time = !ending_has_closed_books(worker);
+  if (is_time && (!must_be_news || is_news(worker, packet->request->pid)))
     error = close_account(worker, packet->request);
   const struct worker_note *note = run_note_find_pid(worker, packet->request->pid);
   bool has_new = worker->shipper.new_modules != modules_before;

@@ -5,7 +5,11 @@
 
    So the worker also listens to the rings: the kernel makes a ring's anchor readable each time that
    half of the ring has been written (what it does for a mapping that asks for nothing else), and
-   tells it once.  The other half is there for the time until the worker runs. */
+   tells it once.  The other half is there for the time until the worker runs.
+
+   The anchors are events on the keeper: once that is gone they are readable for ever, with nothing
+   in their rings.  So a worker that ends, by its keeper's end or else, listens to them no more: its
+   ticks are short then (ending.c). */
 #include "ring_wakeup.h"
 #include "worker.h"
 
@@ -18,6 +22,10 @@ static void on_half(evutil_socket_t fd, short what, void *context) {
   struct worker *worker = context;
   (void)fd;
   (void)what;
+  if (worker->stop_by_ns != 0) {
+    event_del(event_base_get_running_event(worker->loop));
+    return;
+  }
   if (drain_run(&worker->drain) > 0) worker->busy_ns = clock_monotonic_ns();
 }
 

@@ -87,9 +87,10 @@ static bool is_meant(const struct worker *worker, const struct target *target,
   return service[0] == '\0' || strcmp(switchboard_service(worker, target), service) == 0;
 }
 
-/* What is wrong with PACKET, or NULL. */
+/* What is wrong with REQUEST, or NULL. */
 static const char *find_fault(const struct worker *worker, const struct intake_request *request) {
   uint64_t mhz = request->asked_mhz;
+  if (worker->stop_by_ns != 0) return "the daemon is ending";
   if (request->verb < INTAKE_PAUSE || request->verb > INTAKE_RATE) return "an unknown verb";
   if (request->verb == INTAKE_RATE && (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX))
     return "the rate must be 0.1 to 10000 Hz";
@@ -154,7 +155,7 @@ void switchboard_end(struct worker *worker) {
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.kind != HOLD_TIMER || target->held.is_file) continue;
-    if (target->held.control != RING_RUN) continue;
+    if (target->held.control == RING_OFF) continue;
     switch_target(target, RING_OFF);
     tell_keeper(worker, target);
   }

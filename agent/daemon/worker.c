@@ -105,7 +105,9 @@ int worker_close_window(struct worker *worker) {
 }
 
 int worker_close_last_window(struct worker *worker) {
-  return close_window(worker, true);
+  int error = close_window(worker, true);
+  worker->drain.is_over = true;
+  return error;
 }
 
 /* What waits in histograms: it comes into the window when that closes. */
@@ -150,7 +152,7 @@ static bool is_unneeded(struct worker *worker, uint64_t now) {
 }
 
 static long tick_ms(const struct worker *worker, uint64_t now) {
-  if (worker->stop_by_ns != 0) return TICK_FULL_MS;
+  if (worker->stop_by_ns != 0) return ending_tick_ms(worker);
   if (worker->drain.figures.fill_percent >= FILL_PERCENT_HIGH) return TICK_FULL_MS;
   if (worker->targets.count == 0) return TICK_IDLE_MS;
   long ms = worker->targets.ring_bytes > 0 ? TICK_MS : TICK_PERF_MS;

@@ -240,6 +240,7 @@ static uint64_t run_timers(struct drain *drain, bool is_whole) {
 static uint64_t run(struct drain *drain, bool is_whole) {
   uint64_t records = 0;
   drain->figures.fill_percent = 0;
+  if (drain->is_over) return 0;
   if (drain->perf->count > 0) records += perf_drain_run(drain);
   records += run_timers(drain, is_whole);
   rebase_restored(drain);

@@ -43,6 +43,7 @@ struct drain {
   struct user_tolls users;
   struct drain_figures figures;
   bool is_last;     /* drain_run_last: nothing is left behind */
+  bool is_over;     /* the books are told as final: nothing is drained any more */
   bool has_gone_on; /* a recording into a file ends, and some of its targets do not */
 };
 

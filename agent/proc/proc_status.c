@@ -45,6 +45,8 @@ static void take_line(struct proc_status *status, const char *line) {
     status->filters = (uint32_t)strtoul(value, NULL, 10);
   else if ((value = value_of(line, "voluntary_ctxt_switches:")) != NULL)
     status->sleeps = strtoull(value, NULL, 10);
+  else if ((value = value_of(line, "nonvoluntary_ctxt_switches:")) != NULL)
+    status->pushes = strtoull(value, NULL, 10);
 }
 
 int proc_status_parse(struct span text, struct proc_status *ret) {

@@ -19,6 +19,7 @@ struct proc_status {
   uint64_t queued;    /* signals queued by its user */
   uint64_t queue_max; /* and how many there may be */
   uint64_t sleeps;    /* times that it gave up the CPU by itself */
+  uint64_t pushes;    /* and that it was taken from it */
 };
 
 /* Reads the text of a status file.  A line that is missing (an older kernel) leaves its field 0.

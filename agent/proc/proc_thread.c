@@ -38,7 +38,7 @@ static ssize_t read_file(const char *path, char *bytes, size_t len) {
   return got < 0 ? got : (ssize_t)have;
 }
 
-int proc_schedstat_parse(struct span text, uint64_t *ret_cpu_ns) {
+int proc_schedstat_parse(struct span text, struct proc_schedstat *ret) {
   char line[LINE_BYTES], *rest = line;
   size_t len = text.len < sizeof line - 1 ? text.len : sizeof line - 1;
   if (len > 0) memcpy(line, text.data, len);
@@ -52,8 +52,16 @@ int proc_schedstat_parse(struct span text, uint64_t *ret_cpu_ns) {
     rest = end;
   }
   if (words[0] + words[1] + words[2] == 0) return -EBADMSG;
-  *ret_cpu_ns = words[0];
+  *ret = (struct proc_schedstat){words[0], words[1], words[2]};
   return 0;
+}
+
+int proc_schedstat_read(pid_t pid, pid_t tid, struct proc_schedstat *ret) {
+  char path[64], text[LINE_BYTES];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+  ssize_t got = read_file(path, text, sizeof text);
+  if (got < 0) return (int)got;
+  return proc_schedstat_parse(span_of(text, (size_t)got), ret);
 }
 
 static int read_ticks(pid_t pid, pid_t tid, uint64_t *ret_ns) {
@@ -68,11 +76,10 @@ static int read_ticks(pid_t pid, pid_t tid, uint64_t *ret_ns) {
 }
 
 int proc_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ret_ns) {
-  char path[64], text[LINE_BYTES];
-  snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-  ssize_t got = read_file(path, text, sizeof text);
-  if (got >= 0 && proc_schedstat_parse(span_of(text, (size_t)got), ret_ns) == 0) return 0;
-  return read_ticks(pid, tid, ret_ns);
+  struct proc_schedstat schedstat;
+  if (proc_schedstat_read(pid, tid, &schedstat) != 0) return read_ticks(pid, tid, ret_ns);
+  *ret_ns = schedstat.cpu_ns;
+  return 0;
 }
 
 void proc_timers_parse(struct span text, int signal, struct proc_timers *ret) {

@@ -10,9 +10,16 @@
 
 enum { PROC_TIMERS_MAX = 1024 /* threads with a timer that are kept of one process */ };
 
-/* Reads the text of /proc/PID/task/TID/schedstat: "cpu_ns wait_ns slices".  Returns 0, or -EBADMSG
-   when it is none or the kernel does not keep it (all zero).  Pure. */
-int proc_schedstat_parse(struct span text, uint64_t *ret_cpu_ns);
+struct proc_schedstat {
+  uint64_t cpu_ns, wait_ns;
+  uint64_t turns; /* times that it was put on a CPU */
+};
+
+/* Reads the text of /proc/PID/task/TID/schedstat.  Returns 0, or -EBADMSG when it is none or the
+   kernel does not keep it (all zero).  Pure. */
+int proc_schedstat_parse(struct span text, struct proc_schedstat *ret);
+/* Reads that of thread TID of PID.  Returns 0 or -errno (-ENOENT, -ESRCH: it is gone). */
+int proc_schedstat_read(pid_t pid, pid_t tid, struct proc_schedstat *ret);
 
 /* CPU time of thread TID of PID, to the nanosecond where the kernel keeps it, else to its clock
    tick.  Returns 0 or -errno (-ENOENT, -ESRCH: it is gone). */

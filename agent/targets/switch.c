@@ -17,22 +17,25 @@
    nearly never one that sleeps by now), one that does not block the signal, and only while the
    process catches it at all.  A process that uses no CPU is left alone: there is nothing to sample.
 
+   A daemon that ends cannot wait for the next sample of a program that uses a hundredth of a CPU,
+   and nobody comes after it.  So it presses: a process that has timers still and has used CPU time
+   since it was told is nudged, too, in a moment in which the kernel's own counts show that the
+   thread is at work (process_look.c).
+
    Processes that do not obey (a sandbox, the handler replaced) still record nothing while paused:
    the handler looks at `control` with every sample. */
 #include "switch.h"
 #include "claim.h"
+#include "process_look.h"
 #include "timer_ring.h"
 
 #include "proc/proc_stat.h"
-#include "proc/proc_status.h"
 #include "proc/proc_thread.h"
 #include "ring/ring_switch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -40,60 +43,20 @@
 #include <unistd.h>
 
 enum {
-  NUDGES_MAX = 16,    /* of one process for one change; then somebody else has our signal */
-  LOOKS_MAX = 100,    /* at one process that has not asked, for one change */
-  ROWS_A_LOOK = 8,    /* between two looks at the toll */
-  THREADS_MAX = 4096, /* looked at of one process; with more it is not permitted */
+  NUDGES_MAX = 16, /* of one process for one change; then somebody else has our signal */
+  LOOKS_MAX = 100, /* at one process that has not asked, for one change */
+  ROWS_A_LOOK = 8, /* between two looks at the toll */
 };
 
 struct switch_watch {
-  uint64_t cpu_ns; /* of the process when it was last looked at */
-  uint32_t serial; /* that nudges, looks and is_refused belong to */
+  uint64_t told_cpu_ns; /* of the process when the watch began */
+  uint64_t cpu_ns;      /* when it was last looked at */
+  uint32_t serial;      /* that nudges, looks and is_refused belong to */
   uint32_t nudges, looks;
   pid_t running; /* of the last look, with the CPU time that it had then */
   uint64_t running_cpu_ns;
   bool is_refused; /* a sandbox does not open again */
 };
-
-/* What a look at all threads of a process showed. */
-struct switch_look {
-  bool may_call, is_caught;
-  pid_t running; /* a thread on a CPU that does not block SIGNAL, or 0; if it can, WANTED */
-  pid_t wanted;
-};
-
-static bool may_call(const struct target *target, const struct proc_status *status) {
-  if (status->seccomp == 0) return true;
-  return status->filters != PROC_FILTERS_UNKNOWN && status->filters == target->held.filters;
-}
-
-static void look_at_thread(const struct target *target, pid_t pid, pid_t tid,
-                           struct switch_look *look) {
-  struct proc_status status;
-  uint64_t ours = UINT64_C(1) << (timer_ring_signal(&target->held) - 1);
-  if (proc_status_read(pid, tid, &status) != 0) return; /* it has ended */
-  if (!may_call(target, &status)) look->may_call = false;
-  look->is_caught = (status.caught & ours) != 0;
-  if (status.state != 'R' || (status.blocked & ours) != 0) return;
-  if (look->running != look->wanted || look->running == 0) look->running = tid;
-}
-
-static struct switch_look look_at_process(const struct target *target, pid_t pid, pid_t wanted) {
-  struct switch_look look = {.may_call = true, .wanted = wanted};
-  char path[32];
-  snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-  DIR *tasks = opendir(path);
-  if (tasks == NULL) return (struct switch_look){.may_call = false};
-  unsigned count = 0;
-  for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
-    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
-    if (++count > THREADS_MAX) look.may_call = false;
-    if (!look.may_call) break;
-    look_at_thread(target, pid, (pid_t)strtol(entry->d_name, NULL, 10), &look);
-  }
-  closedir(tasks);
-  return look;
-}
 
 static void nudge(const struct target *target, pid_t pid, pid_t tid) {
   siginfo_t event;
@@ -115,7 +78,7 @@ static bool is_ours(const struct target *target, pid_t pid) {
 }
 
 /* True when the thread of LOOK ran at the last look, too, and was at work since. */
-static bool is_at_work(pid_t pid, const struct switch_look *look, struct switch_watch *watch) {
+static bool is_at_work(pid_t pid, const struct process_look *look, struct switch_watch *watch) {
   uint64_t before_ns = watch->running_cpu_ns;
   bool is_same = look->running != 0 && look->running == watch->running;
   watch->running = look->running;
@@ -142,7 +105,7 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   has_asked |= has_timers;
   if (!has_asked && (!has_run || watch->nudges >= NUDGES_MAX)) return;
   if (!is_ours(target, pid)) return;
-  struct switch_look look = look_at_process(target, pid, watch->running);
+  struct process_look look = process_look(target, pid, watch->running);
   watch->is_refused = !look.may_call;
   if (watch->is_refused) return;
   bool may_nudge = !has_timers && look.is_caught && is_at_work(pid, &look, watch);
@@ -164,7 +127,7 @@ static bool may_keep(const struct target *target, const struct ring_process_view
   if (cpu_ns == watch->cpu_ns) return true;
   watch->cpu_ns = cpu_ns;
   if (view->asked != watch->serial && ++watch->looks > LOOKS_MAX) return false;
-  return is_ours(target, pid) && look_at_process(target, pid, 0).may_call;
+  return is_ours(target, pid) && process_look(target, pid, 0).may_call;
 }
 
 static void step_row(struct target *target, unsigned row) {
@@ -177,7 +140,8 @@ static void step_row(struct target *target, unsigned row) {
   }
   uint32_t serial = ring_switch_serial(&target->ring);
   struct switch_watch *watch = &target->watches[row];
-  if (watch->serial != serial) *watch = (struct switch_watch){.serial = serial};
+  if (watch->serial != serial)
+    *watch = (struct switch_watch){.serial = serial, .told_cpu_ns = proc_cpu_ns((pid_t)view.pid)};
   if (view.permitted != 0 && may_keep(target, &view, watch)) return;
   if (view.permitted != 0) {
     ring_switch_permit(&target->ring, row, &view, 0);
@@ -201,6 +165,44 @@ void switch_step(struct target *target) {
     if (row % ROWS_A_LOOK == 0 && toll_is_over(&target->toll)) break;
   }
   toll_end(&target->toll);
+}
+
+/* The process in ROW has timers that it was told to delete, may delete them, and has used CPU time
+   since. */
+static bool has_worked(const struct target *target, unsigned row,
+                       const struct ring_process_view *view) {
+  const struct switch_watch *watch = &target->watches[row];
+  if (view->pid == 0 || view->has_left || view->armed == 0) return false;
+  if (watch->serial != ring_switch_serial(&target->ring) || watch->is_refused) return false;
+  return proc_cpu_ns((pid_t)view->pid) > watch->told_cpu_ns;
+}
+
+static void press_row(struct target *target, unsigned row) {
+  struct ring_process_view view;
+  struct switch_watch *watch = &target->watches[row];
+  ring_switch_look(&target->ring, row, &view);
+  pid_t pid = (pid_t)view.pid;
+  if (!has_worked(target, row, &view) || view.permitted != watch->serial) return;
+  if (watch->nudges >= NUDGES_MAX || !is_ours(target, pid)) return;
+  struct process_look look = process_look(target, pid, 0);
+  if (!look.may_call || !look.is_caught || !process_look_holds(target, pid, &look)) return;
+  watch->nudges++;
+  nudge(target, pid, look.on_cpu);
+}
+
+bool switch_press(struct target *target) {
+  struct ring_process_view view;
+  bool is_hopeful = false;
+  if (target->held.kind != HOLD_TIMER || target->held.control == RING_RUN) return false;
+  if (target->watches == NULL) return false;
+  bool may_press = toll_begin(&target->toll, TOLL_TURN_MS);
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    if (may_press && !toll_is_over(&target->toll)) press_row(target, row);
+    ring_switch_look(&target->ring, row, &view);
+    is_hopeful |= has_worked(target, row, &view);
+  }
+  if (may_press) toll_end(&target->toll);
+  return is_hopeful;
 }
 
 void switch_publish(struct target *target) {

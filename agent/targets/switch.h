@@ -17,6 +17,11 @@ void switch_publish(struct target *target);
    change by, forgets processes that are gone. */
 void switch_step(struct target *target);
 
+/* The daemon ends, and TARGET is to have no timers: nudges processes that have some still, have
+   used CPU time since they were told, and are on a CPU.  Returns whether there are any that may
+   obey yet.  After switch_step, often: who works little is seldom at work. */
+bool switch_press(struct target *target);
+
 /* Timers of a TARGET that is to have none, as its processes say: those that have not used the CPU
    time of one sample since.  They record nothing. */
 uint32_t switch_timers_left(const struct target *target);

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A daemon that is stopped with TERM, or whose keeper is killed, is gone only when the programs at work have deleted
-# their timers, and all that they gave until then is stored, with no loss.  A program that sleeps keeps its timer,
-# and is not woken for it.  The next daemon does not know them, and run says so.  When all of a daemon is
-# killed at once the timers stay, and the programs run on.
+# their timers, those too that use a hundredth of a CPU, at any rate, or were paused a moment before; and all that they
+# gave until then is stored, with no loss.  A program that sleeps keeps its timer, and is not woken for it.  The next
+# daemon does not know them, and run says so.  When all of a daemon is killed at once the timers stay, and the programs
+# run on.  A worker without a keeper costs next to nothing until it goes.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -40,21 +41,46 @@ ended() {
   [ "$interrupted" = 0 ] || fail "$1: $interrupted waits were cut short"
 }
 
+has_timer() { [ "$(timers "$1")" = 1 ]; }
+# preloaded HZ PROGRAM...: starts it with the agent, into LONE.
+preloaded() {
+  for again in 1 2 3 4 5; do # an agent waits 200 ms for a busy daemon, and then does nothing
+    FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_SAMPLER=timer FLEETPROF_HZ=$1 LD_PRELOAD=$agent "${@:2}" >/dev/null &
+    LONE=$!
+    started+=($LONE)
+    until_true 2 has_timer $LONE && return
+    kill $LONE
+  done
+  fail "${*:2} has no timer"
+}
+stop_daemon() {
+  local daemon=$(cat "$B/fleetprofd.pid")
+  kill "$daemon"
+  until_true 10 is_gone "$daemon" || fail "the daemon has not ended after 10 s"
+}
+duty=$targets/../torture/targets/duty
+
 begin stopped
-has_timer() { [ "$(timers $sleeper)" = 1 ]; }
-for again in 1 2 3 4 5; do # an agent waits 200 ms for a busy daemon, and then does nothing
-  FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_SAMPLER=timer LD_PRELOAD=$agent sleep 120 &
-  sleeper=$!
-  started+=($sleeper)
-  until_true 2 has_timer && break
+preloaded 99 sleep 120
+sleeper=$LONE
+workers=()
+for how in "99 1" "99 1" "99 3" "99 3" "20 3" "1 3"; do # at 1 Hz a sample takes half a minute of the last one
+  preloaded "${how% *}" "$duty" "${how#* }" 100.7 120
+  workers+=($LONE)
 done
-has_timer || fail "sleep has no timer"
-daemon=$(cat "$B/fleetprofd.pid")
-kill "$daemon"
-until_true 10 is_gone "$daemon" || fail "the daemon has not ended after 10 s"
+stop_daemon
 [ "$(timers "$PID")" = 0 ] || fail "$(timers "$PID") timers are left by a daemon that was stopped"
-has_timer || fail "a program that sleeps was made to delete its timer"
-grep -q "1 timers of programs that used no CPU time stay" "$B/fleetprofd.log" || fail "the log does not tell of the sleeper"
+for pid in "${workers[@]}"; do
+  [ "$(timers $pid)" = 0 ] || fail "of ${workers[*]}, who work a little, $pid keeps its timer: $(tail -n 1 "$B/fleetprofd.log")"
+done
+has_timer $sleeper || fail "a program that sleeps was made to delete its timer"
+grep -q "1 timers stay, of programs that had less CPU time than a sample takes" "$B/fleetprofd.log" ||
+  fail "the log does not tell of the sleeper"
+run -- true || fail "no new daemon"
+preloaded 99 "$duty" 3 100.7 120
+fleetprof ctl pause --state "$B" >/dev/null || fail "no pause"
+stop_daemon
+[ "$(timers $LONE)" = 0 ] || fail "a program that was paused as the daemon ended keeps its timer"
 run -- true || fail "no new daemon"
 until_true 20 books_are_closed board1 || fail "books $(books board1)"
 read -r produced stored dropped pending < <(books board1)
@@ -63,9 +89,17 @@ ended stopped
 grep -q "its daemon ended before the program did" "$W/stopped.err" || fail "run does not tell: $(cat "$W/stopped.err")"
 
 begin orphaned
+preloaded 99 sleep 120 # for whom it stays a second
 daemon=$(cat "$B/fleetprofd.pid") worker=$(worker)
+# CPU time of the worker in milliseconds, into SPENT while it lives.
+spent() { ! { read -r cpu _ <"/proc/$worker/schedstat"; } 2>/dev/null || SPENT=$((cpu / 1000000)); }
+goes_on() { spent; is_gone "$worker"; }
+spent
+before=$SPENT
 kill -9 "$daemon"
-until_true 10 is_gone "$worker" || fail "the worker has not ended 10 s after its keeper"
+until_true 10 goes_on || fail "the worker has not ended 10 s after its keeper"
+alone_ms=$((SPENT - before))
+[ $alone_ms -le 100 ] || fail "without its keeper the worker used $alone_ms ms of CPU time until it went"
 [ "$(timers "$PID")" = 0 ] || fail "$(timers "$PID") timers are left by a worker without a keeper"
 ended orphaned
 
@@ -74,4 +108,4 @@ kill -9 "$(worker)" "$(cat "$B/fleetprofd.pid")" # in this order: a worker that 
 until_true 10 is_gone "$(cat "$B/fleetprofd.pid")" || fail "the daemon lives on"
 [ "$(timers "$PID")" -gt 0 ] || fail "a program has deleted its timer unasked"
 ended killed
-say "stored $stored of $produced; after a kill of all: $(cat "$W/killed.err" | tail -n 1)"
+say "stored $stored of $produced; a worker without a keeper used $alone_ms ms; after a kill of all: $(cat "$W/killed.err" | tail -n 1)"

@@ -29,6 +29,8 @@ static void what_is_needed_is_found(void **state) {
   assert_int_equal(status.queued, 3);
   assert_int_equal(status.queue_max, 63448);
   assert_int_equal(status.sleeps, 578);
+  assert_int_equal(status.pushes, 21);
+  assert_int_equal(status.sleeps, 578);
 }
 
 static void a_kernel_that_counts_no_filters_says_unknown(void **state) {

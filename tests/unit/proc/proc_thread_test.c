@@ -19,20 +19,22 @@
 
 static void schedstat_begins_with_the_cpu_time(void **state) {
   (void)state;
-  uint64_t ns = 7;
-  assert_int_equal(proc_schedstat_parse(span_of_string("22375506 47005911 160\n"), &ns), 0);
-  assert_int_equal(ns, 22375506);
-  assert_int_equal(proc_schedstat_parse(span_of_string("0 50766 1\n"), &ns), 0);
-  assert_int_equal(ns, 0);
+  struct proc_schedstat stat;
+  assert_int_equal(proc_schedstat_parse(span_of_string("22375506 47005911 160\n"), &stat), 0);
+  assert_int_equal(stat.cpu_ns, 22375506);
+  assert_int_equal(stat.wait_ns, 47005911);
+  assert_int_equal(stat.turns, 160);
+  assert_int_equal(proc_schedstat_parse(span_of_string("0 50766 1\n"), &stat), 0);
+  assert_int_equal(stat.cpu_ns, 0);
 }
 
 static void a_schedstat_that_is_not_kept_or_none_is_refused(void **state) {
   (void)state;
   static const char *const bad[] = {"", "0 0 0\n", "12 13", "x 1 2", "-1 2 3", " "};
-  uint64_t ns = 7;
+  struct proc_schedstat stat = {.cpu_ns = 7};
   for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
-    assert_int_equal(proc_schedstat_parse(span_of_string(bad[i]), &ns), -EBADMSG);
-  assert_int_equal(ns, 7);
+    assert_int_equal(proc_schedstat_parse(span_of_string(bad[i]), &stat), -EBADMSG);
+  assert_int_equal(stat.cpu_ns, 7);
 }
 
 /* A program with three timers: two of ours, one that wakes it by another signal. */
