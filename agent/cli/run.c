@@ -46,7 +46,7 @@
 
 enum {
   SETUP_MS = 2000, /* a worker that was killed is back within a second */
-  SAMPLES_BYTES = 64
+  SAMPLES_BYTES = 32 + INTAKE_SAMPLERS_BYTES,
 };
 enum {
   EXIT_FAILED = 1,
@@ -225,15 +225,15 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
   return try_perf(run) == 0 ? LAUNCH_WATCHED : choose_timer(run);
 }
 
-/* How many samples there are of this program, where the daemon still knows: a worker that was
-   killed took the count with it, but not what it had spooled. */
-static const char *print_samples(const struct run *run, const struct intake_reply *reply,
-                                 char ret[SAMPLES_BYTES]) {
+/* How many samples there are of this program and who took them, where the daemon still knows: a
+   worker that was killed took that with it, but not what it had spooled. */
+static const char *print_samples(const struct intake_reply *reply, char ret[SAMPLES_BYTES]) {
+  const char *by = reply->samplers[0] != '\0' ? " by " : "";
   if (reply->has_count)
-    snprintf(ret, SAMPLES_BYTES, "%llu sample%s by %s", (unsigned long long)reply->count,
-             reply->count == 1 ? "" : "s", run->sampler);
+    snprintf(ret, SAMPLES_BYTES, "%llu sample%s%s%s", (unsigned long long)reply->count,
+             reply->count == 1 ? "" : "s", by, reply->samplers);
   else
-    snprintf(ret, SAMPLES_BYTES, "samples by %s", run->sampler);
+    snprintf(ret, SAMPLES_BYTES, "samples%s%s", by, reply->samplers);
   return ret;
 }
 
@@ -245,8 +245,8 @@ static void say_file(const struct run *run, const struct intake_reply *reply) {
   else if (reply->kind == INTAKE_REFUSED)
     say(run, "%s: the last samples by %s could not be written: %s", file, run->sampler, reply->why);
   else
-    say(run, "%s in %s%s%s; read it with: fleetprof report %s", print_samples(run, reply, samples),
-        file, reply->why[0] ? ", " : "", reply->why, file);
+    say(run, "%s in %s%s%s; read it with: fleetprof report %s", print_samples(reply, samples), file,
+        reply->why[0] ? ", " : "", reply->why, file);
 }
 
 static void say_who_goes_on(const struct run *run, const struct intake_reply *reply) {
@@ -270,7 +270,7 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
     return;
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
-  say(run, "%s, %s%s%s%s%s", print_samples(run, reply, samples), outcome, reply->why[0] ? ": " : "",
+  say(run, "%s, %s%s%s%s%s", print_samples(reply, samples), outcome, reply->why[0] ? ": " : "",
       reply->why, reply->page_url[0] ? "; " : "", reply->page_url);
 }
 

@@ -97,6 +97,7 @@ static void answer(struct worker *worker, struct worker_flush *flush,
                                .count = flush->samples};
   uplink_figures(worker->uplink, &uplink);
   reply.living = (uint16_t)flush->living;
+  memcpy(reply.samplers, flush->samplers, sizeof reply.samplers);
   snprintf(reply.why, sizeof reply.why, "%s", why);
   if (worker->keeper->output >= 0) tell_file(worker, &reply);
   snprintf(reply.page_url, sizeof reply.page_url, "%s", uplink.page_url);
@@ -173,6 +174,15 @@ static int close_account(struct worker *worker, const struct intake_request *req
   return error;
 }
 
+static void describe_run(const struct worker *worker, const struct worker_note *note,
+                         struct worker_flush *flush) {
+  struct run_samples samples = run_note_samples(worker, note);
+  flush->has_samples = true;
+  flush->samples = samples.by_agent + samples.by_perf;
+  flush->living = run_note_living(worker, note);
+  run_note_samplers(note, &samples, flush->samplers);
+}
+
 void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   struct worker_flush *flush = find_free(worker);
   const char *fault = flush == NULL ? "64 callers wait" : NULL;
@@ -194,10 +204,8 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
   *flush = (struct worker_flush){.connection = packet->connection,
                                  .deadline_ns = deadline_of(packet->request, now),
                                  .settle_ns = now + (has_new ? SETTLE_NS : 0),
-                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1,
-                                 .has_samples = note != NULL,
-                                 .living = note != NULL ? run_note_living(worker, note) : 0,
-                                 .samples = note != NULL ? run_note_samples(worker, note) : 0};
+                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1};
+  if (note != NULL) describe_run(worker, note, flush);
   if (error)
     answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));
   else

@@ -3,6 +3,8 @@
 #ifndef DAEMON_FLUSH_H
 #define DAEMON_FLUSH_H
 
+#include "intake/intake_format.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +19,8 @@ struct worker_flush {
   uint64_t seq;                         /* of its last batch */
   bool has_samples;
   uint64_t samples; /* of the caller's run */
-  unsigned living;  /* targets of it that go on */
+  char samplers[INTAKE_SAMPLERS_BYTES];
+  unsigned living; /* targets of it that go on */
 };
 
 /* Serves FLUSH: drains and spools at once, and answers now or when flush_check finds it done. */

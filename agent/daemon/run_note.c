@@ -158,11 +158,19 @@ static uint64_t explained_ns(const struct target *target) {
   return target->weight_ns + target->exit.billed_ns;
 }
 
-/* Whether TARGET's samples are the run's: it is one of its targets, or its tree by perf. */
+/* Whether TARGET's samples are the run's: it is one of its targets, or its tree by perf, or the
+   ring of its program that went to work when perf could not (ladder.c). */
 static bool is_part(const struct worker_note *note, const struct target *target) {
   if (note->serial == 0) return false;
-  bool is_tree = target->held.kind == HOLD_PERF && !is_by_agent(note->sampler);
-  return target->run == note->serial || (is_tree && target->held.pid == note->pid);
+  bool is_by_perf = !is_by_agent(note->sampler);
+  return target->run == note->serial || (is_by_perf && target->held.pid == note->pid);
+}
+
+static void add_samples(const struct target *target, struct run_samples *sum) {
+  if (target->held.kind == HOLD_PERF)
+    sum->by_perf += target->records;
+  else
+    sum->by_agent += target->records;
 }
 
 void run_note_leave(struct worker *worker, const struct target *target) {
@@ -170,16 +178,26 @@ void run_note_leave(struct worker *worker, const struct target *target) {
   struct worker_note *note = find_serial(worker, target->run);
   if (note != NULL) note->explained_ns += explained_ns(target);
   for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
-    if (is_part(&worker->notes[i], target)) worker->notes[i].samples += target->records;
+    if (is_part(&worker->notes[i], target)) add_samples(target, &worker->notes[i].samples);
 }
 
-uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note) {
-  uint64_t sum = note->samples;
+struct run_samples run_note_samples(const struct worker *worker, const struct worker_note *note) {
+  struct run_samples sum = note->samples;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
-    if (target != NULL && is_part(note, target)) sum += target->records;
+    if (target != NULL && is_part(note, target)) add_samples(target, &sum);
   }
   return sum;
+}
+
+void run_note_samplers(const struct worker_note *note, const struct run_samples *samples,
+                       char ret[INTAKE_SAMPLERS_BYTES]) {
+  const char *agent = is_by_agent(note->sampler) ? note->sampler : "timer", *name = note->sampler;
+  bool is_both = samples->by_agent > 0 && samples->by_perf > 0;
+  if (samples->by_agent > 0) name = agent;
+  if (samples->by_perf > 0) name = "perf";
+  snprintf(ret, INTAKE_SAMPLERS_BYTES, "%s%s%s", is_both ? agent : "", is_both ? " and " : "",
+           name);
 }
 
 unsigned run_note_living(const struct worker *worker, const struct worker_note *note) {

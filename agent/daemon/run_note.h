@@ -13,6 +13,11 @@ struct intake_packet;
 struct target;
 struct worker;
 
+/* Of one run: how many its timers took, and how many perf, which may have taken over. */
+struct run_samples {
+  uint64_t by_agent, by_perf;
+};
+
 /* One `run`: what it chose for its program and why, and how much of its CPU time the
    targets of its tree explain. */
 struct worker_note {
@@ -26,7 +31,7 @@ struct worker_note {
   bool is_flushed;                /* its end was told, whatever it was sampled by */
   bool is_refused;                /* its agent got no ring; why says the reason */
   uint64_t explained_ns;          /* by targets that have ended */
-  uint64_t samples;               /* of targets that have ended */
+  struct run_samples samples;     /* of targets that have ended */
   char sampler[16];
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
@@ -50,7 +55,10 @@ void run_note_leave(struct worker *worker, const struct target *target);
 /* The program that NOTE is of has not ended. */
 bool run_note_does_run(const struct worker_note *note);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */
-uint64_t run_note_samples(const struct worker *worker, const struct worker_note *note);
+struct run_samples run_note_samples(const struct worker *worker, const struct worker_note *note);
+/* Who took SAMPLES, in words for `run`; where nobody took any, who was chosen. */
+void run_note_samplers(const struct worker_note *note, const struct run_samples *samples,
+                       char ret[INTAKE_SAMPLERS_BYTES]);
 /* How many targets of it are there: of a run that has ended, what goes on in the background. */
 unsigned run_note_living(const struct worker *worker, const struct worker_note *note);
 /* A recording into a file, which ends with its program, and others of the tree still run. */

@@ -208,6 +208,7 @@ int intake_client_call(int socket, const struct intake_call *call, struct intake
     return error;
   }
   answer.reply.why[sizeof answer.reply.why - 1] = '\0';
+  answer.reply.samplers[sizeof answer.reply.samplers - 1] = '\0';
   answer.reply.page_url[sizeof answer.reply.page_url - 1] = '\0';
   *ret = answer;
   return 0;

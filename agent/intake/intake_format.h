@@ -16,8 +16,10 @@
                        another user than the daemon's they are let go of and opened anew
        daemon          ACCEPTED                 or REFUSED {why}
      fleetprof run     FLUSH {pid, user/system time}: the program has ended
-       daemon          FLUSHED {outcome, count of samples}, once all that was drained is acked, or
-   is known to stay in the spool fleetprof status  STATUS daemon          TEXT + memfd holding JSON
+       daemon          FLUSHED {outcome, count of samples, who took them}, once all that was drained
+                       is acked, or is known to stay in the spool
+     fleetprof status  STATUS
+       daemon          TEXT + memfd holding JSON
      fleetprof run     NOTE {pid, sampler, why}: what was chosen for the target and why
        daemon          ACCEPTED
      fleetprof ctl     CTL {verb, hz, service}
@@ -29,13 +31,14 @@
 
 enum {
   INTAKE_MAGIC = 0x4e495246, /* "FRIN" */
-  INTAKE_VERSION = 2,
+  INTAKE_VERSION = 3,
   INTAKE_FDS_MAX = 250, /* SCM_RIGHTS carries at most 253 */
   INTAKE_SERVICE_BYTES = 128,
   INTAKE_LABELS_BYTES = 1024, /* "k=v\nk=v" */
   INTAKE_PATH_BYTES = 1024,
   INTAKE_WHY_BYTES = 256,
   INTAKE_ARGV_BYTES = 512, /* words parted by NUL, cut */
+  INTAKE_SAMPLERS_BYTES = 48,
   INTAKE_RATE_MHZ_MIN = 100,
   INTAKE_RATE_MHZ_MAX = 10000 * 1000,
 };
@@ -104,7 +107,8 @@ struct intake_reply {
      obey */
   uint64_t count;
   char why[INTAKE_WHY_BYTES];
-  char page_url[INTAKE_WHY_BYTES]; /* FLUSHED: where the collector shows it, when known */
+  char samplers[INTAKE_SAMPLERS_BYTES]; /* FLUSHED: who took them, "timer and perf"; or empty */
+  char page_url[INTAKE_WHY_BYTES];      /* FLUSHED: where the collector shows it, when known */
 };
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program that deletes its timers, or keeps every signal blocked, goes on by perf where that is allowed;
 # where it is not, status says that nothing samples it and why.  One that blocks its signals for a moment
-# is left to its timer.  The program never notices, and its total stays right.
+# is left to its timer.  The program never notices, its total stays right, and run names both samplers.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -13,14 +13,14 @@ rows() { status --format json | json "[(t['sampler'], t['samples'], t['unsampled
 declare -A programs
 dodge() { # dodge WAY SECONDS NAME
   way=$3
-  run --sampler timer --hz 199 --service "$way" -- "$targets/dodger" "$1" "$2" >"$W/$way.out" 2>"$W/$way.err" &
+  run --verbose --sampler timer --hz 199 --service "$way" -- "$targets/dodger" "$1" "$2" >"$W/$way.out" 2>"$W/$way.err" &
   programs[$way]=$!
 }
 stop() { kill -TERM "$(status --format json | json "[t['pid'] for t in d['targets'] if t['service'] == '$way'][0]")"; }
 ends() { # ends NAME
   way=$1
   wait "${programs[$way]}"  || fail "$way ended with $?"
-  [ "$(head -n 1 "$W/$way.out")" = "done" ] && [ ! -s "$W/$way.err" ] || fail "$way: $(cat "$W/$way.out" "$W/$way.err")"
+  [ "$(head -n 1 "$W/$way.out")" = "done" ] && [ -z "$(grep -v "^fleetprof: " "$W/$way.err")" ] || fail "$way: $(cat "$W/$way.out" "$W/$way.err")"
   spent=$(tail -n 1 "$W/$way.out")
   profile "{service=\"$way\"}" >"$W/$way.json" || fail "no answer for $way"
   say "$way spent $spent s: $(json "'%.3f' % (d['total'] / 1e9), [(f['name'], round(f['self_share'], 3)) for f in d['functions'][:3]]" <"$W/$way.json")"
@@ -40,6 +40,7 @@ sleep 5 # as long as it took to find out
 stop
 ends untimed
 share_of burn "> 0.2" || fail "what came after is not sampled"
+grep -qE "^fleetprof: [0-9]+ samples by timer and perf, stored" "$W/untimed.err" || fail "run does not say who sampled it: $(cat "$W/untimed.err")"
 
 if [ "$(id -u)" = 0 ]; then # it is the same for everyone
   dodge deaf 22 deaf
@@ -64,5 +65,6 @@ until_true 30 row "t['sampler'] == 'none' and t['unsampled'] == {'deleted': 3} a
 status | grep -E " refused +none " | grep -q "the program deleted it" || fail "status does not say it in words: $(status)"
 stop
 ends refused
+grep -qE "^fleetprof: [0-9]+ samples by timer, stored" "$W/refused.err" || fail "run does not say who sampled it: $(cat "$W/refused.err")"
 share_of '[unsampled]' "> 0.3" || fail "what nobody sampled is not told"
 books_are_closed board1 || until_true 10 books_are_closed board1 || fail "books $(books board1)"

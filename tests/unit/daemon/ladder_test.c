@@ -253,6 +253,40 @@ static void a_run_by_timer_without_an_agent_goes_on_by_perf(void **state) {
   assert_int_equal(bench->worker.targets.count, 1); /* asked once */
 }
 
+/* Who is said to have sampled the run of NOTE. */
+static const char *samplers_of(const struct worker_note *note) {
+  static char text[INTAKE_SAMPLERS_BYTES];
+  struct run_samples samples = run_note_samples(&bench->worker, note);
+  run_note_samplers(note, &samples, text);
+  return text;
+}
+
+static void who_took_the_samples_is_named_and_not_who_was_asked(void **state) {
+  (void)state;
+  struct worker_note *note = note_run("timer");
+  assert_string_equal(samplers_of(note), "timer"); /* nobody yet */
+  struct target *perf = begin_perf(bench->program);
+  perf->run = note->serial;
+  perf->records = 3;
+  assert_string_equal(samplers_of(note), "perf");
+  struct target *ring = begin_ring(bench->program, perf->held.id, RING_PAUSE);
+  ring->run = note->serial;
+  ring->records = 4;
+  run_note_leave(&bench->worker, ring);
+  ring->run = 0;
+  assert_string_equal(samplers_of(note), "timer and perf");
+  assert_int_equal(run_note_samples(&bench->worker, note).by_agent, 4);
+}
+
+static void a_ring_that_took_over_from_perf_is_part_of_the_run(void **state) {
+  (void)state;
+  struct worker_note *note = note_run("perf");
+  begin_perf(bench->program)->records = 3;
+  assert_string_equal(samplers_of(note), "perf");
+  begin_ring(bench->program, 0, RING_RUN)->records = 4;
+  assert_string_equal(samplers_of(note), "timer and perf");
+}
+
 static void a_run_whose_agent_was_refused_says_what_it_was_told(void **state) {
   (void)state;
   if (!has_perf()) skip();
@@ -382,6 +416,8 @@ int main(void) {
       TEST(a_run_by_timer_without_an_agent_goes_on_by_perf),
       TEST(a_run_whose_agent_was_refused_says_what_it_was_told),
       TEST(an_agent_has_its_time_to_come_up),
+      TEST(who_took_the_samples_is_named_and_not_who_was_asked),
+      TEST(a_ring_that_took_over_from_perf_is_part_of_the_run),
       TEST(notes_that_need_nothing_are_left_alone),
       TEST(a_run_within_a_sampled_tree_needs_nothing),
       TEST(a_run_that_wants_a_histogram_is_told_why_it_gets_nothing),
