@@ -148,5 +148,6 @@ echo
 }
 echo "the page: http://$http/"
 echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
+echo "ask its daemon:     $PWD/build/installed/bin/fleetprof status --state $state"
 echo "Ctrl-C ends it."
 wait "$collector"

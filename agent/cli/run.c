@@ -87,14 +87,27 @@ static void begin_setup(struct run *run) {
   };
 }
 
-/* What keeps the profiler off, or NULL.  With a daemon the file is its business. */
+/* The kill-switch file that is there: the machine's, or that of the state that a daemon would use.
+ */
+static bool find_file(const char *given_state, struct path *ret) {
+  struct path state;
+  snprintf(ret->text, sizeof ret->text, "%s", KILL_SWITCH_PATH);
+  if (access(ret->text, F_OK) == 0) return true;
+  if (paths_state(given_state, &state) != 0 || paths_join(state.text, "disable", ret) != 0)
+    return false;
+  return access(ret->text, F_OK) == 0;
+}
+
+/* What keeps the profiler off, or NULL.  With a daemon the files are its business. */
 static const char *find_switch(const struct run *run) {
+  static char text[PATHS_BYTES + sizeof "the kill-switch file  is there"];
+  const struct run_options *options = &run->settings.options;
   const char *setting = getenv("FLEETPROF");
+  struct path file;
   if (setting != NULL && strcmp(setting, "0") == 0) return "FLEETPROF=0";
-  bool is_there = access(KILL_SWITCH_PATH, F_OK) == 0;
-  return is_there && run->settings.options.output != NULL ? "the kill-switch file " KILL_SWITCH_PATH
-                                                            " is there"
-                                                          : NULL;
+  if (options->output == NULL || !find_file(options->state, &file)) return NULL;
+  snprintf(text, sizeof text, "the kill-switch file %s is there", file.text);
+  return text;
 }
 
 /* A daemon that runs already ships to where it was told to. */

@@ -56,6 +56,11 @@ FLEETPROF=0 run --verbose --service silent -- "$targets/truth" 0.3 >/dev/null 2>
 grep -q 'FLEETPROF=0' "$W/zero" || fail "run does not say that FLEETPROF=0 keeps it off"
 [ "$(api labels/service | json "'silent' in d['data']")" = no ] || fail "FLEETPROF=0 was sampled"
 
+# That of the state that a daemon would use holds without a daemon, too.
+mkdir "$W/own" && touch "$W/own/disable"
+fleetprof run --verbose --state "$W/own" --output "$W/own.fp" -- true 2>"$W/err" || fail "under its own switch it ended with $?"
+grep -q "not profiled: the kill-switch file $W/own/disable is there" "$W/err" && [ ! -e "$W/own.fp" ] || fail "not said: $(cat "$W/err")"
+
 # The machine's own switch: run --output leaves an earlier profile as it is.
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
   fleetprof run --output "$W/kept.fp" -- true || fail "run --output ended with $?"
