@@ -86,6 +86,9 @@ struct uplink {
   unsigned calls; /* picks one of several addresses */
 };
 
+static const char not_enrolled[] =
+    "not enrolled: run fleetprof enroll (fleetprof run --output FILE needs no collector)";
+
 static const char *state_name(const struct uplink *uplink) {
   switch (uplink->state) {
   case STATE_OFF:
@@ -166,7 +169,7 @@ static void call(struct uplink *uplink) {
 /* Begins an attempt. */
 static void begin(struct uplink *uplink) {
   if (!is_enrolled(&uplink->parts)) {
-    snprintf(uplink->why, sizeof uplink->why, "not enrolled: run fleetprof enroll");
+    snprintf(uplink->why, sizeof uplink->why, "%s", not_enrolled);
     set_state(uplink, STATE_WAITING, clock_monotonic_ns() + ENROL_POLL_NS);
     return;
   }
@@ -378,7 +381,7 @@ int uplink_start(const struct uplink_parts *parts, struct uplink **ret) {
   }
   signal(SIGPIPE, SIG_IGN); /* a peer that left is an error code, not the daemon's end */
   if (parts->address == NULL) {
-    snprintf(uplink->why, sizeof uplink->why, "not enrolled: run fleetprof enroll");
+    snprintf(uplink->why, sizeof uplink->why, "%s", not_enrolled);
   } else {
     uplink->state = STATE_WAITING;
     arm(uplink, clock_monotonic_ns());
