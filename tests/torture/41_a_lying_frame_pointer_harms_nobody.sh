@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 HZ=10000
 board lies
-SAMPLES=15 same "$torture/fp_lies" "$(pick 20 60000)"
+SAMPLES=15 same "$torture/fp_lies" "$(pick 20 3000)"
 books_are_exact || fail "the books: $(asked "d['loss']")"
 
 [ -n "${samplers[1]:-}" ] && sampler=timer || sampler=auto
