@@ -18,7 +18,8 @@ enum { LEFT_BYTES = 80 };
 static const char *state_of(const cJSON *target) {
   if (field_is_true(target, "ended")) return "ended";
   const char *state = field_text(target, "state");
-  return strcmp(state, "paused") == 0 || strcmp(state, "off") == 0 ? state : "runs";
+  if (strcmp(state, "paused") == 0 || strcmp(state, "off") == 0) return state;
+  return field_find(target, "written") != NULL ? "records" : "runs";
 }
 
 /* The rate where it is not the asked one, with its reason. */
@@ -40,6 +41,14 @@ static const char *print_timers_left(const cJSON *target, char left[LEFT_BYTES])
   return left;
 }
 
+/* Of a recorder what it has written: nothing of that is a sample before the program ends. */
+static void print_figures(const cJSON *target, FILE *out) {
+  char cpu[AMOUNT_BYTES] = "-";
+  bool is_recorder = field_find(target, "written") != NULL;
+  if (!is_recorder) snprintf(cpu, sizeof cpu, "%.2f", field_number(target, "cpu_seconds"));
+  fprintf(out, "%9.0f %9s", field_number(target, is_recorder ? "written" : "samples"), cpu);
+}
+
 static void print_target(const cJSON *target, FILE *out) {
   char pid[AMOUNT_BYTES] = "all", asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES];
   char left[LEFT_BYTES];
@@ -50,10 +59,10 @@ static void print_target(const cJSON *target, FILE *out) {
   snprintf(asked, sizeof asked, "%.4g", field_number(target, "asked_hz"));
   double achieved_hz = field_number(target, "achieved_hz");
   snprintf(achieved, sizeof achieved, achieved_hz > 0 ? "%.4g" : "-", achieved_hz);
-  fprintf(out, "  %7s %-20.60s %-7s %6s %8s %9.0f %9.2f  %s%s%s%s%s\n", pid, service, sampler,
-          asked, achieved, field_number(target, "samples"), field_number(target, "cpu_seconds"),
-          state_of(target), print_rate(target, rate), print_timers_left(target, left),
-          why[0] ? "; " : "", why);
+  fprintf(out, "  %7s %-20.60s %-7s %6s %8s ", pid, service, sampler, asked, achieved);
+  print_figures(target, out);
+  fprintf(out, "  %s%s%s%s%s\n", state_of(target), print_rate(target, rate),
+          print_timers_left(target, left), why[0] ? "; " : "", why);
   if (lock_step[0] != '\0')
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             lock_step);

@@ -12,7 +12,8 @@
     loss: {produced, shipped (= spooled + acked), spooled, acked, open, dropped: {reason: n},
            threads_unsampled, unsampled: {reason: n}, perf_throttled},
     targets: [{id, pid, service, exe, sampler, why, asked_hz, rate_hz, rate_reason, achieved_hz,
-               samples, thinned, throttled, sample_ns, cpu_seconds,
+               samples, thinned, throttled, sample_ns, cpu_seconds (not of a recorder, which has
+               samples when it ends and `written` until then),
                labels: {name: value}, unsampled: {reason: threads}, lock_step: "possible"|"likely",
                none_for_s (sampler none only), ended}],
     notes: [{pid, service, sampler, why}],

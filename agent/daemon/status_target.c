@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/path.h"
 #include "drain/histogram_drain.h"
+#include "drain/recorder.h"
 #include "drain/target_state.h"
 #include "proto/batch.h"
 #include "ring/histogram_reader.h"
@@ -86,7 +87,10 @@ static void print_ring(const struct target *target, struct buf *out) {
   json_string(out, "collect", modes[held->collect]);
   if (held->kind != HOLD_TIMER) return;
   json_number(out, "ring_bytes", timer_ring_bytes(held));
-  if (held->collect == RING_RECORDER) json_bool(out, "on_disk", held->is_file);
+  if (held->collect == RING_RECORDER) {
+    json_bool(out, "on_disk", held->is_file);
+    json_number(out, "written", recorder_written(target));
+  }
   if (held->collect != RING_HISTOGRAM) return;
   histogram_drain_totals(target, &totals);
   json_number(out, "bin_bytes", held->bin_bytes);
@@ -147,7 +151,7 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_number(out, "thinned", target->rate.thinned);
   json_number(out, "throttled", target->rate.throttled);
   json_number(out, "sample_ns", cost_sample_ns(budget_meter(worker->budget), target));
-  json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
+  if (held->collect != RING_RECORDER) json_fraction(out, "cpu_seconds", (double)cpu_ns / 1e9);
   print_ring(target, out);
   print_private(held, viewer, out);
   print_census(target, out);

@@ -19,23 +19,32 @@
 
 enum { FREE_SLOTS_SHARE = 4 /* slots are reclaimed when less than a quarter is free */ };
 
-static uint64_t values_written(struct target *target) {
+uint64_t recorder_written(const struct target *target) {
   uint32_t claimed = ring_reader_claimed(&target->ring);
   uint64_t sum = 0;
   struct ring_view view;
   for (uint32_t slot = 0; slot < claimed; slot++) {
     ring_reader_look(&target->ring, slot, &view);
-    census_signals_kept(target, &view);
     sum += view.head;
   }
   return sum;
+}
+
+static void keep_signals(struct target *target) {
+  uint32_t claimed = ring_reader_claimed(&target->ring);
+  struct ring_view view;
+  for (uint32_t slot = 0; slot < claimed; slot++) {
+    ring_reader_look(&target->ring, slot, &view);
+    census_signals_kept(target, &view);
+  }
 }
 
 void recorder_follow(struct drain *drain, struct target *target) {
   uint64_t now = clock_monotonic_ns();
   if (now - target->kept.passed_ns < FOLLOW_INTERVAL_NS) return;
   target->kept.passed_ns = now;
-  uint64_t written = values_written(target);
+  uint64_t written = recorder_written(target);
+  keep_signals(target);
   if (written == target->kept.seen_outside) return;
   struct process *process =
       processes_get(drain->processes, target->held.pid, target->held.id, target->fds[1]);

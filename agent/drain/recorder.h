@@ -8,6 +8,9 @@
 /* Follows the mappings of TARGET while it is active, a second apart. */
 void recorder_follow(struct drain *drain, struct target *target);
 
+/* How many values the threads that have slots have written so far. */
+uint64_t recorder_written(const struct target *target);
+
 /* Makes slots free whose threads are gone, once few are left; a thread's last values stay as long
    as nobody needs their place.  Returns how many slots belong to threads that live, those of PID
    (0: nobody), which runs another program now, not among them. */

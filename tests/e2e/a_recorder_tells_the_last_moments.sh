@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A program is killed with SIGKILL: what its threads did last is in the answer, under its label and
-# at its time, and nothing of what came before.  The machine goes down: the file of another boot is
+# at its time, and nothing of what came before; meanwhile status says what it has written.  The machine goes down: the file of another boot is
 # shipped by the next daemon, once.  As this user and as nobody.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
@@ -35,6 +35,7 @@ enroll killed
 daemon
 record killed
 until_true 60 has_acted || fail "the program gets no CPU time"
+fleetprof status --state "$B" | grep -E " timer +249 +- +[0-9]{3,} +-  records" >/dev/null || fail "status does not say that it records: $(fleetprof status --state "$B")"
 [ "$(files)" = 1 ] || say "the recorder is in memory: this file system cannot hold it"
 kill -9 $program
 wait $program 2>/dev/null

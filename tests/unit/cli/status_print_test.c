@@ -103,6 +103,16 @@ static void the_whole_board_is_of_no_one_process(void **state) {
   SAYS("{\"targets\":[]}", "no program is sampled now");
 }
 
+static void a_recorder_at_work_has_what_it_wrote(void **state) {
+  (void)state;
+  SAYS("{\"targets\":[{\"pid\":7,\"service\":\"r\",\"sampler\":\"timer\",\"asked_hz\":99,"
+       "\"samples\":0,\"written\":1234}]}",
+       "     99        -      1234         -  records\n");
+  SAYS("{\"targets\":[{\"pid\":7,\"service\":\"r\",\"sampler\":\"timer\",\"asked_hz\":99,"
+       "\"samples\":5,\"cpu_seconds\":0.5}]}",
+       "     99        -         5      0.50  runs\n");
+}
+
 static void a_program_of_run_is_in_one_of_two_tables(void **state) {
   (void)state;
   SAYS("{\"targets\":[{\"pid\":7,\"service\":\"live\",\"sampler\":\"perf\"}],"
@@ -122,6 +132,7 @@ int main(void) {
       cmocka_unit_test_teardown(programs_that_were_not_taken_are_told_by_reason, free_text),
       cmocka_unit_test_teardown(debug_files_are_told_beside_the_batches, free_text),
       cmocka_unit_test_teardown(the_whole_board_is_of_no_one_process, free_text),
+      cmocka_unit_test_teardown(a_recorder_at_work_has_what_it_wrote, free_text),
       cmocka_unit_test_teardown(a_program_of_run_is_in_one_of_two_tables, free_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
