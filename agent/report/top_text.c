@@ -21,20 +21,28 @@
 static const double worth_a_look = 0.1;
 static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
 
+static bool do_weights_differ(const struct view_tree *tree) {
+  return evidence_trials(&tree->evidence) < worth_a_word * (double)tree->total_count;
+}
+
 void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
   buf_printf(ret, "%llu sample%s, %.2f s of CPU time", (unsigned long long)tree->total_count,
              tree->total_count == 1 ? "" : "s", (double)tree->total_weight / (double)NS_PER_SECOND);
-  double trials = evidence_trials(&tree->evidence);
-  if (trials < worth_a_word * (double)tree->total_count)
-    buf_printf(ret, " (weights differ: worth %.0f samples)", trials);
+  if (do_weights_differ(tree))
+    buf_printf(ret, " (weights differ: worth %.0f samples)", evidence_trials(&tree->evidence));
 }
 
-static void print_rate(const struct profile *profile, struct buf *ret) {
+/* What stands for very different times was taken at several rates (ctl, a budget), and the average
+   is none of them; nor is the last wish what most were taken at. */
+static void print_rate(const struct profile *profile, const struct view_tree *tree,
+                       struct buf *ret) {
   const struct sampler_row *only = sampler_list_only(&profile->samplers);
   uint32_t achieved = profile_achieved_mhz(profile);
   if (profile->is_recorder) buf_append_string(ret, ", the last ones of each thread");
   if (only == NULL) return;
-  if (achieved > 0 && !profile->is_recorder)
+  if (do_weights_differ(tree))
+    buf_append_string(ret, " at several rates");
+  else if (achieved > 0 && !profile->is_recorder)
     buf_printf(ret, " at %.4g Hz (asked: %.4g)", achieved / 1000.0, only->asked_mhz / 1000.0);
   else
     buf_printf(ret, ", asked for %.4g Hz", only->asked_mhz / 1000.0);
@@ -46,7 +54,7 @@ static void print_head(const struct profile *profile, const struct view_tree *tr
   if (profile->samplers.count > 0) {
     buf_append_string(ret, ", by ");
     sampler_list_print(&profile->samplers, ret);
-    print_rate(profile, ret);
+    print_rate(profile, tree, ret);
   }
   buf_append_byte(ret, '\n');
 }

@@ -82,7 +82,10 @@ static void weights_that_differ_are_told_and_widen_the_intervals(void **state) {
   add(&world, "/bin/tool", 6, 6000), add(&world, "/bin/other", 4, 4000);
   add(&world, "[kernel]", 0, 0);
   const char *text = print(&world, false);
-  assert_says(text, "1010 samples, 11.00 s of CPU time (weights differ: worth 12 samples)");
+  assert_says(
+      text,
+      "1010 samples, 11.00 s of CPU time (weights differ: worth 12 samples), by timer at several "
+      "rates\n");
   /* Wilson's interval of 60 of 100 for 12.1 trials and not for 1010. */
   assert_says(text, " 60.0 %   33.4 ..  81.8 %   60.0 %  tool+0x10\n");
   end(&world);
