@@ -19,6 +19,7 @@
 #include <string.h>
 
 static const char *const builtin_names[] = {"config", "help", "version"};
+enum { LETTERS_OF_A_SLIP = 3 /* a word with more than one in so many is another word */ };
 enum { BUILTIN_CONFIG, BUILTIN_HELP, BUILTIN_VERSION, BUILTIN_COUNT };
 
 /* One option word of the command line, taken apart. */
@@ -87,7 +88,8 @@ const char *option_nearest(const struct option_table *table, const char *word) {
     nearest_distance = edits;
     nearest = name;
   }
-  return nearest;
+  size_t slips = strnlen(word, OPTION_NAME_MAX) / LETTERS_OF_A_SLIP;
+  return nearest_distance <= (slips > 1 ? slips : 1) ? nearest : NULL;
 }
 
 void option_environment_name(const char *name, char text[OPTION_ENVIRONMENT_MAX]) {
@@ -160,10 +162,11 @@ static int find_name(struct walk *walk, const char *name, size_t len, struct wor
     const char *builtin = builtin_names[word->builtin];
     if (strlen(builtin) == len && memcmp(builtin, name, len) == 0) break;
   }
-  if (word->row == NULL && word->builtin == BUILTIN_COUNT)
-    return option_refuse(walk->source, "%s: unknown option; the nearest known one is --%s",
-                         word->where, option_nearest(walk->source->table, word->where + 2));
-  return 0;
+  if (word->row != NULL || word->builtin != BUILTIN_COUNT) return 0;
+  const char *nearest = option_nearest(walk->source->table, word->where + 2);
+  return option_refuse(walk->source, "%s: unknown option; %s%s", word->where,
+                       nearest ? "the nearest known one is --" : "see --help",
+                       nearest ? nearest : "");
 }
 
 /* Takes the value from behind '=' or the letter (GIVEN), or from the next word. */
@@ -274,4 +277,11 @@ int options_parse(const struct option_table *table, int argc, char *const argv[]
   result.first_positional = walk.at;
   *ret = result;
   return 0;
+}
+
+bool options_is_on_line(int argc, char *const argv[], const char *value) {
+  for (int i = 1; i < argc; i++)
+    for (const char *at = argv[i]; *at != '\0'; at++)
+      if (at == value) return true;
+  return false;
 }

@@ -68,6 +68,10 @@ struct options_result {
 int options_parse(const struct option_table *table, int argc, char *const argv[], void *settings,
                   struct options_result *ret, char *error, size_t error_len);
 
+/* VALUE, a string that options_parse has set, stands on the command line: it is no default, and
+   comes from no file and no environment, which all commands share. */
+bool options_is_on_line(int argc, char *const argv[], const char *value);
+
 /* Reads one value as KIND into VALUE (the type that KIND says).  Returns 0 or -EINVAL. */
 int options_parse_value(enum option_kind kind, const char *text, void *value);
 

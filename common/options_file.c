@@ -68,9 +68,12 @@ static int on_pair(void *context, const char *section, const char *name, const c
   const struct option *row = option_find(table, name, strlen(name));
   if (row == NULL && is_of_another(table, name)) return 1;
   const char *kept = row ? option_keep(value, strlen(value)) : NULL;
-  if (row == NULL)
+  const char *nearest = row ? NULL : option_nearest(table, name);
+  if (nearest != NULL)
     option_refuse(reader->source, "%s: unknown option; the nearest known one is '%s'", where,
-                  option_nearest(table, name));
+                  nearest);
+  else if (row == NULL)
+    option_refuse(reader->source, "%s: unknown option; see --help", where);
   else if (kept == NULL)
     option_refuse(reader->source, "%s: out of memory", where);
   reader->has_failed = kept == NULL || option_set(reader->source, row, where, kept) != 0;

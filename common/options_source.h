@@ -26,7 +26,8 @@ struct option_source {
 /* Returns the row called NAME (LEN bytes), or NULL. */
 const struct option *option_find(const struct option_table *table, const char *name, size_t len);
 
-/* Returns the name nearest to WORD, among the rows and the three that every table has. */
+/* Returns the name nearest to WORD, among the rows and the three that every table has; NULL when it
+   is so far away that nobody can have meant it. */
 const char *option_nearest(const struct option_table *table, const char *word);
 
 /* Writes FLEETPROF_<NAME> into TEXT. */

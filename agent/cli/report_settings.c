@@ -139,6 +139,10 @@ int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   if (ret->is_done) return 0;
   ret->files = argv + result.first_positional;
   ret->file_count = argc - result.first_positional;
+  /* A word that is kept for all commands may be one of `status`. */
+  if (strcmp(ret->options.format, "table") == 0 &&
+      !options_is_on_line(argc, argv, ret->options.format))
+    ret->options.format = formats[REPORT_TOP];
   if (find_format(ret) != 0) return -EINVAL;
   const char *fault = find_format_fault(ret);
   if (ret->file_count == 0)

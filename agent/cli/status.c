@@ -75,6 +75,10 @@ static int show_all(const struct status_options *options) {
   return shown > 0 && failed == 0 ? 0 : EXIT_NONE_ANSWERS;
 }
 
+static bool is_known(const char *format) {
+  return strcmp(format, "json") == 0 || strcmp(format, "table") == 0;
+}
+
 int status_main(int argc, char **argv) {
   struct status_options options = {0};
   struct options_result result;
@@ -88,7 +92,10 @@ int status_main(int argc, char **argv) {
     complaint("status: %.100s: takes no arguments; see --help", argv[result.first_positional]);
     return EXIT_USAGE;
   }
-  if (strcmp(options.format, "json") != 0 && strcmp(options.format, "table") != 0) {
+  /* A word that is kept for all commands may be one of `report` alone: pprof, top. */
+  if (!is_known(options.format) && !options_is_on_line(argc, argv, options.format))
+    options.format = "table";
+  if (!is_known(options.format)) {
     complaint("status: --format: '%.100s' is neither table nor json", options.format);
     return EXIT_USAGE;
   }

@@ -28,7 +28,8 @@ wrong() {
 while read -r program; do
   # shellcheck disable=SC2086
   {
-    wrong "--no-such: unknown option; the nearest known one is --" $program --no-such=1
+    wrong "--no-such: unknown option; see --help" $program --no-such=1
+    wrong "--halp: unknown option; the nearest known one is --help" $program --halp
     wrong "-Z: unknown option" $program -Z
     wrong "--help: takes no value" $program --help=1
     wrong "--config: needs a value: FILE" $program --config
@@ -172,6 +173,12 @@ x: is one word too many                   | fleetprof-collector token --data "$X
 --board: is missing                       | fleetprof-collector revoke --data "$X"
 --data .*: no collector has run there     | fleetprof-collector revoke --data "$X" --board x
 END
+# A word that the environment keeps for all commands is only for those that know it.
+FLEETPROF_FORMAT=table fleetprof report "$W/text" 2>"$W/err"
+grep -q "is not a profile" "$W/err" || fail "report with the format of status: $(cat "$W/err")"
+wrong "--format: there is no .magic.; one of:" env FLEETPROF_FORMAT=magic fleetprof report "$W/text"
+FLEETPROF_FORMAT=pprof fleetprof status --state "$X" 2>"$W/err"
+[ $? = 1 ] && grep -q "no daemon listens at" "$W/err" || fail "status with the format of a report: $(cat "$W/err")"
 # A disk without room for a profile is found out before the program starts.
 mkdir "$W/full"
 if mount -t tmpfs -o size=4k none "$W/full" 2>/dev/null; then

@@ -255,6 +255,8 @@ static void a_wrong_word_is_refused_by_name(void **state) {
   expect_refusal(parse("--spool-byte=1", NULL),
                  "--spool-byte: unknown option; the nearest known one is --spool-bytes");
   expect_refusal(parse("--halp", NULL), "--halp: unknown option; the nearest known one is --help");
+  expect_refusal(parse("--foo", NULL), "--foo: unknown option; see --help");
+  expect_refusal(parse("--x", NULL), "--x: unknown option; see --help");
   expect_refusal(parse("-q", NULL), "-q: unknown option; see --help");
   expect_refusal(parse("--hz", NULL), "--hz: needs a value: HZ");
   expect_refusal(parse("--config", NULL), "--config: needs a value: FILE");
@@ -274,6 +276,15 @@ static void a_wrong_word_is_refused_by_name(void **state) {
   expect_refusal(parse(NULL), "FLEETPROF_HZ: 'ten' is not a whole number");
 }
 
+static void what_the_command_line_says_is_told_from_what_all_commands_share(void **state) {
+  (void)state;
+  static char first[] = "p", word[] = "--state=here", name[] = "--state", value[] = "there";
+  char *argv[] = {first, word, name, value, NULL};
+  assert_true(options_is_on_line(4, argv, word + 8));
+  assert_true(options_is_on_line(4, argv, value));
+  assert_false(options_is_on_line(4, argv, "there, in a file"));
+}
+
 static void a_path_that_is_empty_is_refused(void **state) {
   (void)state;
   expect_refusal(parse("--state", "", NULL), "--state: '' is not the name of a file or directory");
@@ -284,6 +295,7 @@ static void a_wrong_line_of_a_file_is_refused_by_place(void **state) {
   (void)state;
   expect_file_refusal("# comment\n\nhz = 1\nhzz = 2\n",
                       ":4: hzz: unknown option; the nearest known one is 'hz'");
+  expect_file_refusal("foo = 1\n", ":1: foo: unknown option; see --help");
   expect_file_refusal("hz = 1\n[agent]\nhz = 2\n", ":2: sections are not used here");
   expect_file_refusal("hz = many\n", ":1: hz: 'many' is not a whole number");
   expect_file_refusal("hz = 1\nhello\n", ":2: not a 'name = value' line");
@@ -399,6 +411,8 @@ int main(void) {
       cmocka_unit_test_teardown(a_subcommand_with_no_names_of_others_has_no_usual_file, close_file),
       cmocka_unit_test_teardown(what_nobody_knows_is_refused_in_the_usual_file_too, close_file),
       cmocka_unit_test_teardown(a_wrong_word_is_refused_by_name, close_file),
+      cmocka_unit_test_teardown(what_the_command_line_says_is_told_from_what_all_commands_share,
+                                close_file),
       cmocka_unit_test_teardown(a_path_that_is_empty_is_refused, close_file),
       cmocka_unit_test_teardown(a_wrong_line_of_a_file_is_refused_by_place, close_file),
       cmocka_unit_test_teardown(a_nul_byte_in_a_file_is_refused, close_file),
