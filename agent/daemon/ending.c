@@ -10,7 +10,7 @@
    handler finds the ring off and returns.  It is not permitted to delete it then: nobody would look
    any more whether it has entered a sandbox.  Perf events are closed with the descriptors.
 
-   A histogram or recorder that is a file goes on: the next daemon ships what is in it.
+   A histogram or recorder that is a file goes on, and the next daemon takes it on (kept_adopt.c).
 
      tell ─▶ drain, until all obey ─▶ last window, final books, sync ─▶ send
 

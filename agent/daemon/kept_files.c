@@ -159,6 +159,17 @@ const char *kept_files_explain(int error) {
   }
 }
 
+int kept_files_rename(const char *state_dir, const struct kept_file *file, uint64_t run,
+                      const struct hold_target *target) {
+  char name[KEPT_NAME_BYTES];
+  int folder = open_folder(state_dir, false);
+  if (folder < 0) return folder;
+  print_name(name, run, target);
+  int error = renameat(folder, file->name, folder, name) < 0 ? -errno : 0;
+  close(folder);
+  return error;
+}
+
 void kept_files_remove(const char *state_dir, uint64_t run, const struct hold_target *target) {
   struct kept_file file;
   print_name(file.name, run, target);

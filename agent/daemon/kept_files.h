@@ -12,17 +12,6 @@ enum {
   KEPT_NAME_BYTES = 96,
 };
 
-/* Makes the file of TARGET of RUN: 0600, all of its blocks allocated, a fresh ring in it.  Returns
-   the descriptor, -EDQUOT when the folder is at its limits, -EOPNOTSUPP where the file system
-   cannot promise that a store into a mapping finds its block, -EPERM for a program of another user
-   (who could cut the file short under the daemon), or -errno. */
-int kept_files_make(const char *state_dir, uint64_t run, const struct hold_target *target);
-
-void kept_files_remove(const char *state_dir, uint64_t run, const struct hold_target *target);
-
-/* Why there is no file, where kept_files_make said ERROR. */
-const char *kept_files_explain(int error);
-
 struct kept_file {
   char name[KEPT_NAME_BYTES];
   uint64_t run;
@@ -31,6 +20,21 @@ struct kept_file {
   bool is_this_boot;
   int64_t modified_ns;
 };
+
+/* Makes the file of TARGET of RUN: 0600, all of its blocks allocated, a fresh ring in it.  Returns
+   the descriptor, -EDQUOT when the folder is at its limits, -EOPNOTSUPP where the file system
+   cannot promise that a store into a mapping finds its block, -EPERM for a program of another user
+   (who could cut the file short under the daemon), or -errno. */
+int kept_files_make(const char *state_dir, uint64_t run, const struct hold_target *target);
+
+/* FILE becomes that of TARGET of RUN.  Returns 0 or -errno. */
+int kept_files_rename(const char *state_dir, const struct kept_file *file, uint64_t run,
+                      const struct hold_target *target);
+
+void kept_files_remove(const char *state_dir, uint64_t run, const struct hold_target *target);
+
+/* Why there is no file, where kept_files_make said ERROR. */
+const char *kept_files_explain(int error);
 
 /* Lists at most KEPT_FILES_MAX files, the oldest first.  Returns how many, or -errno. */
 int kept_files_list(const char *state_dir, struct kept_file ret[KEPT_FILES_MAX]);

@@ -18,6 +18,7 @@
 #include "ending.h"
 #include "hello.h"
 #include "intake.h"
+#include "kept_adopt.h"
 #include "kept_ship.h"
 #include "ladder.h"
 #include "pipeline.h"
@@ -302,6 +303,7 @@ static int start(struct worker *worker) {
   if (!error) error = pipeline_start_uplink(worker);
   if (!error) error = start_events(worker);
   if (!error) error = ring_wakeup_start(worker);
+  if (!error) kept_adopt(worker);
   if (!error) error = intake_start(&intake, &worker->intake);
   if (!error) pipeline_start_board(worker);
   return error;

@@ -53,7 +53,8 @@ struct image_table {
   uint32_t region_count;  /* mapped now, sorted by start, disjoint: what the handler looks at */
   uint32_t retired_count; /* no longer mapped, behind them: what only readers look at */
   uint32_t module_count;
-  uint32_t asked_mhz, reserved;
+  uint32_t asked_mhz;
+  uint32_t filters; /* seccomp filters that the process had already as it registered */
   uint8_t boot_id[16];
   uint64_t start_boottime_ns, start_walltime_ns;
   _Atomic uint64_t alive_boottime_ns, alive_walltime_ns; /* when the daemon last saw it alive */

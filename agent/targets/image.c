@@ -71,6 +71,7 @@ void image_begin(const struct target *target, const struct process *process) {
   table->pid = held->pid;
   table->uid = held->uid;
   table->asked_mhz = held->asked_mhz;
+  table->filters = held->filters;
   clock_boot_id(table->boot_id);
   table->start_boottime_ns = proc_ticks_to_ns(held->start_ticks);
   uint64_t age = clock_boottime_ns() - table->start_boottime_ns;

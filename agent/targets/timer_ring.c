@@ -61,8 +61,8 @@ uint64_t timer_ring_bytes(const struct hold_target *target) {
   return ring_total_bytes(target->slot_count, target->slot_bytes);
 }
 
-/* What a weight of 1 stands for.  A histogram's `units` are expiries of the asked rate. */
-static uint64_t unit_ns(const struct hold_target *target) {
+/* A histogram's `units` are expiries of the asked rate. */
+uint64_t timer_ring_unit_ns(const struct hold_target *target) {
   switch (target->collect) {
   case RING_PC_LR:
   case RING_RECORDER:
@@ -83,7 +83,7 @@ static uint32_t slot_bytes_of_stacks(const struct hold_target *target) {
 }
 
 void timer_ring_size(struct hold_target *target, uint64_t used) {
-  target->unit_ns = unit_ns(target);
+  target->unit_ns = timer_ring_unit_ns(target);
   if (target->slot_bytes == 0)
     target->slot_bytes =
         target->collect == RING_PC_LR ? RING_SLOT_BYTES_MIN : slot_bytes_of_stacks(target);
@@ -107,7 +107,7 @@ int timer_ring_size_histogram(struct hold_target *target, uint64_t code_bytes, u
   target->counter_bytes = shape.counter_bytes;
   target->bin_count = shape.bin_count;
   target->slot_count = target->slot_bytes = 0;
-  target->unit_ns = unit_ns(target);
+  target->unit_ns = timer_ring_unit_ns(target);
   return 0;
 }
 

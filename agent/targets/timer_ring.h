@@ -34,6 +34,8 @@ void timer_ring_unmap(const struct hold_target *target, struct ring_reader *ring
 uint32_t timer_ring_signal(const struct hold_target *target);
 
 uint64_t timer_ring_bytes(const struct hold_target *target);
+/* What a weight of 1 stands for in a ring of TARGET's collect and period_ns. */
+uint64_t timer_ring_unit_ns(const struct hold_target *target);
 /* Of a histogram. */
 struct histogram_shape timer_ring_shape(const struct hold_target *target);
 
