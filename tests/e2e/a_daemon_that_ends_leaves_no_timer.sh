@@ -77,7 +77,7 @@ has_timer $sleeper || fail "a program that sleeps was made to delete its timer"
 grep -q "1 timers stay, of programs that had less CPU time than a sample takes" "$B/fleetprofd.log" ||
   fail "the log does not tell of the sleeper"
 run -- true || fail "no new daemon"
-preloaded 99 "$duty" 3 100.7 120
+preloaded 20 "$duty" 3 100.7 120 # a sample takes 1.7 s
 fleetprof ctl pause --state "$B" >/dev/null || fail "no pause"
 stop_daemon
 [ "$(timers $LONE)" = 0 ] || fail "a program that was paused as the daemon ended keeps its timer"
