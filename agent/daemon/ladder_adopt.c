@@ -48,11 +48,13 @@ uint64_t ladder_spent_ns(const struct perf_running *running) {
 }
 
 static void know_processes(struct worker *worker, const struct target *target,
-                           const struct perf_running *running) {
+                           const struct ladder_wish *wish) {
+  const struct perf_running *running = wish->running;
   for (unsigned i = 0; i < running->count; i++) {
     pid_t pid = running->processes[i].pid;
     struct process *process = processes_get(worker->processes, pid, target->held.id, -1);
     if (process != NULL && i == 0) process->is_root = true;
+    if (process != NULL && wish->is_fresh) process_has_begun(process);
   }
 }
 
@@ -61,7 +63,7 @@ static void begin_account(struct worker *worker, struct target *target,
   struct processes_sum sum;
   struct residual *residual = &target->residual;
   bool is_all = wish->explained_ns == UINT64_MAX;
-  know_processes(worker, target, wish->running);
+  know_processes(worker, target, wish);
   uint64_t own_ns = ladder_spent_ns(wish->running);
   processes_sum_target(worker->processes, target->held.id, &sum);
   const struct process *root = processes_find(worker->processes, target->held.pid);

@@ -204,8 +204,11 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   if (packet->fd_count > 0) packet->fds[0] = -1;
   target->exit.begun_ns = clock_monotonic_ns();
   run_note_join(worker, target);
-  /* All libraries that a program is linked with are mapped by now. */
-  struct process *process = processes_get(worker->processes, held.pid, held.id, fds[1]);
+  /* All libraries that a program is linked with are mapped by now.  Who is sampled by perf is a
+     process of that target. */
+  struct process *process =
+      held.behind == 0 ? processes_get(worker->processes, held.pid, held.id, fds[1]) : NULL;
+  if (process != NULL) process_has_begun(process);
   bool has_image = ring_has_image(held.collect);
   if (has_image) image_begin(target, process);
   intake_answer(packet->connection, &reply, ring);

@@ -131,6 +131,7 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
   memcpy(note->service, request->service, sizeof note->service);
   memcpy(note->labels, request->labels, sizeof note->labels);
   memcpy(note->exe, request->exe, sizeof note->exe);
+  snprintf(note->begun_as, sizeof note->begun_as, "%.15s", path_name(request->exe));
   return NULL;
 }
 
@@ -243,7 +244,8 @@ static void report_rest(struct worker *worker, const struct worker_note *note, u
     memcpy(held->labels, note->labels, sizeof held->labels);
     memcpy(held->exe, note->exe, sizeof held->exe);
     memcpy(held->why, note->why, sizeof held->why);
-    snprintf(ended.root_comm, sizeof ended.root_comm, "%.15s", path_name(note->exe));
+    memcpy(ended.root_comm, note->begun_as, sizeof ended.root_comm);
+    memcpy(ended.root_begun_as, note->begun_as, sizeof ended.root_begun_as);
   }
   drain_rest(&worker->drain, live ? live : &ended, rest_ns);
 }

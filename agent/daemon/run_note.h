@@ -32,7 +32,8 @@ struct worker_note {
   bool is_refused;                /* its agent got no ring; why says the reason */
   uint64_t explained_ns;          /* by targets that have ended */
   struct run_samples samples;     /* of targets that have ended */
-  char sampler[16];
+  char sampler[16],
+      begun_as[16]; /* the name that the program was started by, cut as the kernel does */
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];

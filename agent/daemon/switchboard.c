@@ -16,9 +16,9 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/path.h"
 #include "intake/kill_switch.h"
 #include "targets/rate.h"
+#include "targets/service_name.h"
 #include "targets/switch.h"
 
 #include <errno.h>
@@ -29,9 +29,8 @@
 
 const char *switchboard_service(const struct worker *worker, const struct target *target) {
   const struct process *root = processes_find(worker->processes, target->held.pid);
-  if (target->held.service[0] != '\0') return target->held.service;
-  if (target->held.kind == HOLD_BOARD) return "[board]";
-  return path_name(root && root->exe ? root->exe : target->held.exe);
+  if (target->held.kind == HOLD_BOARD && target->held.service[0] == '\0') return "[board]";
+  return service_name(&target->held, root);
 }
 
 const char *switchboard_state(const struct worker *worker, const struct target *target) {

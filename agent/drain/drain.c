@@ -16,8 +16,8 @@
 #include "target_state.h"
 
 #include "common/clock.h"
-#include "common/path.h"
 #include "proto/limits.h"
+#include "targets/service_name.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,8 +37,6 @@ void drain_fini(struct drain *drain) {
   drain->pieces = NULL;
 }
 
-/* The service is what the user said, else the program's file name: each program of a tree then has
-   one of its own. */
 void drain_describe(struct drain *drain, const struct target *target, struct process *process,
                     struct window_series *ret) {
   const struct hold_target *held = &target->held;
@@ -47,14 +45,13 @@ void drain_describe(struct drain *drain, const struct target *target, struct pro
     process->exe_module = modules_identify(drain->modules, process->exe_module,
                                            process->has_ended ? 0 : process->pid);
   *ret = (struct window_series){.target = held->id,
-                                .service = held->service,
+                                .service = service_name(held, process),
                                 .exe = exe,
                                 .labels = held->labels,
                                 .sampler = target_sampler(target),
                                 .why = held->why,
                                 .exe_module = process->exe_module,
                                 .asked_mhz = held->asked_mhz};
-  if (held->service[0] == '\0') ret->service = exe[0] ? path_name(exe) : process->comm;
   if (process->is_kernel) ret->service = KERNEL_NAME; /* their names are legion */
   if (ret->service[0] == '\0') ret->service = "unknown";
 }
@@ -96,6 +93,7 @@ struct process *drain_root(const struct drain *drain, const struct target *targe
   *stub = (struct process){.exe_module = MODULE_NONE};
   stub->exe = target->held.exe[0] ? (char *)(uintptr_t)target->held.exe : NULL;
   memcpy(stub->comm, target->root_comm, sizeof stub->comm);
+  memcpy(stub->begun_as, target->root_begun_as, sizeof stub->begun_as);
   return stub;
 }
 

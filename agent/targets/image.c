@@ -16,9 +16,9 @@
    is left out and counts as outside. */
 #include "image.h"
 #include "bin_widths.h"
+#include "service_name.h"
 
 #include "common/clock.h"
-#include "common/path.h"
 #include "ring/histogram_layout.h"
 #include "ring/image_table.h"
 
@@ -62,10 +62,9 @@ static struct image_table *table_of(const struct target *target) {
 void image_begin(const struct target *target, const struct process *process) {
   const struct hold_target *held = &target->held;
   struct image_table *table = table_of(target);
-  const char *exe = held->exe, *service = held->service;
+  const char *exe = held->exe;
   if (process != NULL && process->exe != NULL) exe = process->exe;
-  if (service[0] == '\0') service = path_name(exe);
-  copy_text(table->service, sizeof table->service, service);
+  copy_text(table->service, sizeof table->service, service_name(held, process));
   copy_text(table->exe, sizeof table->exe, exe);
   copy_text(table->labels, sizeof table->labels, held->labels);
   table->pid = held->pid;

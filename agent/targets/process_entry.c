@@ -54,6 +54,11 @@ void process_exec(struct process *process, const char *comm) {
   free(process->exe);
   process->exe = NULL;
   set_name(process->comm, comm);
+  process_has_begun(process);
+}
+
+void process_has_begun(struct process *process) {
+  memcpy(process->begun_as, process->comm, sizeof process->begun_as);
 }
 
 static struct process_thread *find_thread(const struct process *process, pid_t tid) {

@@ -35,6 +35,7 @@ struct process {
   uint32_t target;
   uint32_t exe_module; /* MODULE_NONE: not known yet */
   char comm[PROC_COMM_BYTES];
+  char begun_as[PROC_COMM_BYTES]; /* the name in its exec, cut; empty: that was not seen */
   char *exe;                /* path, NULL when not known */
   struct process_map *maps; /* by start, never overlapping */
   uint32_t map_count, map_cap;
@@ -66,6 +67,8 @@ void process_free(struct process *process);
 void process_set_exe(struct process *process, struct span path, uint32_t module);
 /* PROCESS runs another program now: its mappings come next. */
 void process_exec(struct process *process, const char *comm);
+/* PROCESS has just begun: its name is still that of its exec. */
+void process_has_begun(struct process *process);
 
 void process_name_thread(struct process *process, pid_t tid, const char *name);
 void process_forget_thread(struct process *process, pid_t tid);

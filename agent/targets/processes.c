@@ -121,6 +121,17 @@ static void read_times(struct process *process, const struct proc_stat *stat) {
   process->time.cpu_ns = process->time.system_ns + proc_ticks_to_ns(stat->own_user_ticks);
 }
 
+/* A fork that was not seen: it is what others of its program are. */
+static void find_beginning(const struct processes *processes, struct process *process) {
+  for (unsigned i = 0; process->exe != NULL && i < BUCKETS; i++)
+    for (const struct process *p = processes->buckets[i]; p != NULL; p = p->next) {
+      if (p->target != process->target || p->begun_as[0] == '\0' || p->exe == NULL) continue;
+      if (strcmp(p->exe, process->exe) != 0) continue;
+      memcpy(process->begun_as, p->begun_as, sizeof process->begun_as);
+      return;
+    }
+}
+
 static void read_from_proc(struct processes *processes, struct process *process, int maps_fd) {
   char path[LIMIT_PATH_BYTES + 1];
   process->read_ns = clock_monotonic_ns();
@@ -129,6 +140,7 @@ static void read_from_proc(struct processes *processes, struct process *process,
     process_set_exe(process, span_of_string(path), MODULE_NONE);
   process_maps_read(processes->modules, process, maps_fd);
   find_exe_module(processes, process);
+  find_beginning(processes, process);
 }
 
 static bool is_over(const struct process *process, const void *context) {
@@ -165,6 +177,7 @@ struct process *processes_fork(struct processes *processes, const struct process
   struct process *process = add_process(processes, child, parent->target);
   if (process == NULL) return NULL;
   memcpy(process->comm, parent->comm, sizeof process->comm);
+  memcpy(process->begun_as, parent->begun_as, sizeof process->begun_as);
   process->is_kernel = parent->is_kernel;
   if (parent->exe != NULL)
     process_set_exe(process, span_of_string(parent->exe), parent->exe_module);

@@ -57,7 +57,7 @@ struct target {
   struct switch_watch *watches;         /* switch.c; NULL: nothing was ever switched */
   struct census *census;                /* census/census.h; NULL: nothing was seen yet */
   void (*free_census)(struct census *census); /* set with it */
-  char root_comm[16];
+  char root_comm[16], root_begun_as[16];      /* kept for when its process is gone */
   bool is_restored;      /* from before this worker: its residual is not known yet */
   bool is_flushed;       /* run said that the program has ended */
   uint64_t ended_ns;     /* CLOCK_MONOTONIC when its last process was found gone, or 0 */

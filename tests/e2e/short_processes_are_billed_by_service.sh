@@ -23,8 +23,8 @@ for i in range(count):
     if child == 0:
         os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
         os.execv(command[0], command)
-    add(os.path.basename(os.path.realpath(command[0])), os.wait4(child, 0)[2])
-add(os.path.basename(os.path.realpath("/proc/self/exe")), resource.getrusage(resource.RUSAGE_SELF))
+    add(os.path.basename(command[0]), os.wait4(child, 0)[2])
+add("python3", resource.getrusage(resource.RUSAGE_SELF))
 print(json.dumps(spent), flush=True)
 os._exit(0)  # what comes after the last look at its own clock is not in the truth
 P
@@ -67,7 +67,7 @@ chain() {
   local work='for ((i = 0; i < 200000; i++)); do :; done' later='BEGIN { for (i = 0; i < 3e6; i++); }'
   bash -c "TIMEFORMAT='%U %S'; time awk '$later'; $work" 2>"$W/awk" || fail "awk ended with $?"
   run --sampler timer --label run=chain -- bash -c "$work; times >'$W/times'; exec awk '$later'" || fail "the chain ended with $?"
-  /usr/bin/python3 - "$W/awk" "$W/times" "$(service_weight chain bash)" "$(service_weight chain "$(basename "$(readlink -f "$(command -v awk)")")")" <<'P' || fail "the parts of a chain"
+  /usr/bin/python3 - "$W/awk" "$W/times" "$(service_weight chain bash)" "$(service_weight chain awk)" <<'P' || fail "the parts of a chain"
 import sys
 later = sum(map(float, open(sys.argv[1]).read().split()))
 earlier = sum(60 * float(m) + float(s[:-1]) for m, s in (t.split("m") for t in open(sys.argv[2]).readline().split()))
@@ -75,6 +75,19 @@ said = [float(x) for x in sys.argv[3:]]
 print(f"  chain: bash {said[0]:.3f} of {earlier:.3f} s, then awk {said[1]:.3f} of about {later:.3f} s")
 sys.exit(abs(said[0] / earlier - 1) > 0.1 or not 0.6 < said[1] / later < 1.6)
 P
+}
+
+# A link's and a script's names are those that they are started by, and looked for by.
+names() {
+  printf '#!/bin/sh\ni=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done\n' >"$W/a-script.sh"
+  chmod 755 "$W/a-script.sh"
+  ln -s "$targets/spin" "$W/a-link"
+  for sampler in perf timer; do
+    for program in "$W/a-script.sh" "$W/a-link 200"; do run --sampler $sampler --label run=names-$sampler -- $program >/dev/null || fail "$program ended with $?"; done
+    said=$(api labels/service -d from=-10m --data-urlencode "match={board=\"$board\",run=\"names-$sampler\"}" | json "' '.join(sorted(d['data']))")
+    [ "$said" = "a-link a-script.sh" ] || fail "$sampler: a link and a script are called $said"
+  done
+  say "a link and a script have their own names"
 }
 
 # A thousand short programs cost the daemon more than its budget, which would lower the rate: at 1 Hz
@@ -85,6 +98,7 @@ enroll $board
 everything perf 600 0.01
 everything timer 300 0.10
 chain
+names
 
 # The same for an ordinary user, with a daemon of its own.
 if [ "$(id -u)" = 0 ]; then
