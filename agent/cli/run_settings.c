@@ -18,7 +18,8 @@
 
 static const struct option rows[] = {
     {"service", 0, "NAME", NULL, "What is profiled",
-     "name of the service; the program's file name unless given", OPTION_STRING, OFFSET(service)},
+     "name of the service; the name that the program is started by unless given", OPTION_STRING,
+     OFFSET(service)},
     {"label", 'l', "K=V", NULL, "What is profiled", "label of the samples; may be given many times",
      OPTION_LIST, OFFSET(labels)},
     {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 0.1 to 10000", OPTION_STRING,
