@@ -4,6 +4,9 @@
    as the limit allows.  When the list is done the figures are made up anew: they say how it is now,
    not how often it ever was.
 
+   Where the drain had to skip a turn (targets/toll.h) signals may wait in the ring, or have found
+   it full: such a look proves nothing.
+
    Nothing is looked at while a target is paused: it has no timers then, and that is as it should
    be. Nor in the first interval: the start of a program is no time to judge it.
 
@@ -96,6 +99,8 @@ static void begin_look(struct target *target, uint64_t now) {
   unsigned count = find_processes(target, pids);
   if (has_slept(census, pids, count)) return;
   census->look++;
+  census->is_deaf = target->turn.missed != census->missed;
+  census->missed = target->turn.missed;
   census->list = (struct census_list){.ids = calloc(CENSUS_THREADS_MAX, sizeof *census->list.ids)};
   census->is_replaced = runs_another(target);
   census->obstacle = census->is_replaced ? preload_obstacle_of_process(target->held.pid) : NULL;

@@ -146,7 +146,7 @@ void census_look_at(struct target *target, pid_t pid, pid_t tid) {
   thread->spent_ns = pace.cpu_ns;
   bool is_heard = signals != thread->signals;
   if (is_heard && is_shared(target)) is_heard = !is_out_of_reach(target, thread, &status);
-  thread->quiet_ns = is_heard ? 0 : thread->quiet_ns + pace.cpu_ns;
+  thread->quiet_ns = is_heard || census->is_deaf ? 0 : thread->quiet_ns + pace.cpu_ns;
   thread->marks = is_first ? 0 : mark_of(target, thread, &pace, slot);
   thread->reason = judge(target, thread, &status, lock_step_is_bursty(&pace, lock_step_tick_ns()));
   thread->was_blocked = (status.blocked & bit) != 0;

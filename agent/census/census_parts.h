@@ -42,6 +42,8 @@ struct census {
   struct census_slot *slots;
   uint32_t slot_count;
   uint64_t shared_signals; /* of threads that have no slot of their own (histogram) */
+  uint64_t missed;         /* turns of the drain, at the begin of the look */
+  bool is_deaf; /* some were missed since the look before: signals may wait in the ring */
   struct census_list list;
   struct proc_timers *timers; /* of timers_pid, read during this look; NULL: not needed yet */
   pid_t timers_pid;
@@ -49,7 +51,7 @@ struct census {
   const char *obstacle; /* why that cannot carry the agent, or NULL */
   uint32_t look;
   uint64_t looked_ns, looked_cpu_ns; /* of its processes, as far as their clocks can be read */
-  uint64_t period_ns; /* that the tallies belong to */
+  uint64_t period_ns;                /* that the tallies belong to */
   uint32_t window_marks;
   struct unsampled_looks looks;
   struct census_figures figures;

@@ -156,6 +156,29 @@ static void a_ring_whose_events_went_with_a_worker_goes_to_work(void **state) {
   assert_said(ring->held.why, "perf: its events are lost");
 }
 
+/* How many threads are found without samples, whatever the reason. */
+static uint32_t dark_after_a_look(struct target *ring) {
+  struct census_figures figures;
+  uint32_t sum = 0;
+  program_spend(bench->program, 200);
+  census_of(ring)->looked_ns = 1; /* long ago */
+  census_step(&bench->worker.targets);
+  census_figures(ring, &figures);
+  for (unsigned i = 0; i < UNSAMPLED_REASONS; i++) sum += figures.unsampled[i];
+  return sum;
+}
+
+/* Signals may wait in the ring then. */
+static void a_look_after_a_turn_that_was_missed_proves_nothing(void **state) {
+  (void)state;
+  struct target *ring = begin_ring(bench->program, 0, RING_RUN);
+  for (unsigned i = 0; i < 3; i++) {
+    ring->turn.missed++;
+    assert_int_equal(dark_after_a_look(ring), 0);
+  }
+  assert_int_equal(dark_after_a_look(ring), 1); /* no agent is there at all */
+}
+
 /* A timer target of whose threads the census says that their timers are gone. */
 static struct target *begin_failed_ring(void) {
   struct target *ring = begin_ring(bench->program, 0, RING_RUN);
@@ -413,6 +436,7 @@ int main(void) {
       TEST(a_timer_that_fails_goes_on_by_perf_and_its_ring_stands_behind),
       TEST(what_only_the_agent_can_write_has_no_other_rung),
       TEST(under_the_kill_switch_and_at_the_end_nobody_takes_a_step),
+      TEST(a_look_after_a_turn_that_was_missed_proves_nothing),
       TEST(a_run_by_timer_without_an_agent_goes_on_by_perf),
       TEST(a_run_whose_agent_was_refused_says_what_it_was_told),
       TEST(an_agent_has_its_time_to_come_up),
