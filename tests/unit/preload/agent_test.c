@@ -305,11 +305,11 @@ static void a_program_says_at_its_end_what_it_has_spent(void **state) {
 
 /* It wants prctl from libc, as compilers want syscall: the gate knows what became of it. */
 static void a_program_says_what_it_spent_unless_it_is_in_a_sandbox(void **state) {
-  (void)state;
   start(ANSWERS);
   struct outcome outcome = RUN(TARGETS "dodger", "plain", "0.2");
   assert_int_equal(outcome.status, 0);
   assert_true(said_seconds() > 0);
+  stop(state);
   start(ANSWERS);
   outcome = RUN(TARGETS "dodger", "sandbox", "0.2");
   assert_int_equal(outcome.status, 0);
@@ -318,11 +318,11 @@ static void a_program_says_what_it_spent_unless_it_is_in_a_sandbox(void **state)
 
 /* One that binds past our calls could have led into one. */
 static void a_program_with_plugins_says_it_unless_one_could_begin_a_sandbox(void **state) {
-  (void)state;
   start(ANSWERS);
   struct outcome outcome = RUN(TARGETS "plugs", TARGETS "libplugin.so", "0.05");
   assert_int_equal(outcome.status, 0);
   assert_true(said_seconds() / cpu_seconds(&outcome.usage) > .9);
+  stop(state);
   start(ANSWERS);
   outcome = RUN(TARGETS "plugs", TARGETS "libsandbox_plugin.so", "0.05");
   assert_int_equal(outcome.status, 0); /* and not killed for a look at the clock */
