@@ -143,11 +143,11 @@ static int open_maps(pid_t pid) {
 /* Takes FD over where it succeeds. */
 static const char *take_on_take(struct worker *worker, const struct kept_file *file,
                                 struct hold_target *held, int fd) {
+  if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))
+    return "256 targets or 64 MiB of rings are in use";
   bool is_root_alive = proc_lives(held->pid, held->start_ticks);
   int fds[2] = {fd, is_root_alive ? open_maps(held->pid) : -1};
   uint64_t set_period_ns = held->set_period_ns;
-  if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))
-    return "256 targets or 64 MiB of rings are in use";
   held->id = worker->targets.next_id++;
   held->kind = HOLD_TIMER;
   held->is_file = true;
