@@ -105,13 +105,21 @@ static uint64_t lost_ns(struct target *target, const struct stride *stride) {
   return lost < most ? lost : most;
 }
 
+/* What inherited events owe for ever nobody can pay: it is forgotten from a stride on. */
+static void owe(struct rate *rate, uint64_t period_ns, int64_t more_ns) {
+  int64_t most = (int64_t)(STRIDE_SAMPLES_MAX * period_ns), debt = rate->debt_ns + more_ns;
+  rate->debt_ns = debt > most ? most : debt < -most ? -most : debt;
+}
+
 static int set(struct target *target, uint32_t event, uint64_t period_ns, uint64_t per_stride) {
   struct rate *rate = &target->rate;
   struct stride *stride = &rate->strides[event];
   const struct perf_ring *ring = ring_of(target, event);
   if (rate->spread == 0) rate->spread = rate_random(rate);
+  uint64_t lost = lost_ns(target, stride);
+  int64_t more_ns = (int64_t)(lost - stride->lost_ns);
   struct stride_choice choice = {.period_ns = period_ns,
-                                 .debt_ns = rate->debt_ns,
+                                 .debt_ns = rate->debt_ns + more_ns,
                                  .random = rate->spread += GOLDEN,
                                  .samples = (double)(target->records - rate->base_records),
                                  .per_stride = (double)per_stride};
@@ -120,7 +128,8 @@ static int set(struct target *target, uint32_t event, uint64_t period_ns, uint64
   *stride = (struct stride){.before_ns = stride->now_ns,
                             .now_ns = near_ns,
                             .changed_at = ring != NULL ? perf_ring_head(ring) : 0,
-                            .lost_ns = lost_ns(target, stride)};
+                            .lost_ns = lost};
+  owe(rate, period_ns, more_ns);
   return 0;
 }
 
@@ -135,12 +144,6 @@ int stride_set_all(struct target *target, uint64_t period_ns) {
   return 0;
 }
 
-/* What inherited events owe for ever nobody can pay: it is forgotten from a stride on. */
-static void owe(struct rate *rate, uint64_t period_ns, int64_t more_ns) {
-  int64_t most = (int64_t)(STRIDE_SAMPLES_MAX * period_ns), debt = rate->debt_ns + more_ns;
-  rate->debt_ns = debt > most ? most : debt < -most ? -most : debt;
-}
-
 static uint64_t samples_of_stride(const struct target *target) {
   uint64_t samples = (target->records - target->rate.base_records) / STRIDES_MIN;
   if (samples < SHORTEST_SAMPLES) return SHORTEST_SAMPLES;
@@ -152,7 +155,6 @@ void stride_vary(struct target *target) {
   if (target->held.kind == HOLD_TIMER || !has_strides(target)) return;
   for (uint32_t i = 0; i < target_events(target); i++) {
     if (target->rate.strides[i].samples < least || !is_settled(target, i)) continue;
-    owe(&target->rate, period_ns, (int64_t)(period_ns / 2)); /* which the change will lose */
     set(target, i, period_ns, target->rate.strides[i].samples);
   }
 }
