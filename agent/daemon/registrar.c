@@ -31,6 +31,7 @@ enum {
 
 const char registrar_covered_reason[] =
     "sampled by perf already, as a part of the program that started it";
+const char registrar_ending_reason[] = "the daemon is ending: it was stopped";
 const char registrar_kill_reason[] = "a kill-switch file turns sampling off (fleetprof doctor)";
 
 static uint64_t share_of_user(uint64_t all) {
@@ -121,6 +122,7 @@ static const char *check_note(struct worker *worker, const struct intake_packet 
   bool is_known = strcmp(request->sampler, "none") == 0 || ring_clock_parse(request->sampler) >= 0;
   if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid))
     return "the program is not yours";
+  if (worker->stop_by_ns != 0) return registrar_ending_reason;
   if (switchboard_kill_path(worker) != NULL) return registrar_kill_reason;
   if (!is_known) return "there is no such sampler";
   drain_run(&worker->drain);

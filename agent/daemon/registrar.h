@@ -13,6 +13,8 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet);
 void registrar_on_perf(struct worker *worker, struct intake_packet *packet);
 void registrar_on_note(struct worker *worker, struct intake_packet *packet);
 
+/* Why nothing is registered, or switched, once the daemon ends: who came would get no samples. */
+extern const char registrar_ending_reason[];
 /* Why nothing is registered while the kill-switch file is there. */
 extern const char registrar_kill_reason[];
 

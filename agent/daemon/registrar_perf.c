@@ -76,7 +76,7 @@ static const char *accept_events(const struct worker *worker, const struct intak
 
 static const char *check_request(struct worker *worker, const struct intake_packet *packet) {
   long owner = proc_owner(packet->request->pid);
-  if (worker->stop_by_ns != 0) return "the daemon is ending";
+  if (worker->stop_by_ns != 0) return registrar_ending_reason;
   if (switchboard_kill_path(worker) != NULL) return registrar_kill_reason;
   if (owner < 0 || (packet->uid != 0 && owner != (long)packet->uid))
     return "the program is not yours";

@@ -44,7 +44,7 @@ static const char *check_target(struct worker *worker, const struct intake_packe
       (packet->fd_count == 1 && !maps_file_take(packet->fds[0], packet->pid)))
     return "a ring needs the descriptor of /proc/self/maps";
   if (!is_same_namespace(packet->pid)) return "the process is in another pid namespace";
-  if (worker->stop_by_ns != 0) return "the daemon is ending";
+  if (worker->stop_by_ns != 0) return registrar_ending_reason;
   /* What their signals stand for is known by the clocks, sample by sample, as they are taken. */
   if (packet->request->clock != RING_CLOCK_THREAD && ring_has_image(packet->request->collect))
     return "an interval timer makes stacks and pairs, no histogram and no recorder";

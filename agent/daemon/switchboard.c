@@ -13,6 +13,7 @@
    program under `run`) it shows up as [unsampled] at the end, in an answer that is marked
    `paused`, else it is in no total. */
 #include "switchboard.h"
+#include "registrar.h"
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -89,7 +90,7 @@ static bool is_meant(const struct worker *worker, const struct target *target,
 /* What is wrong with REQUEST, or NULL. */
 static const char *find_fault(const struct worker *worker, const struct intake_request *request) {
   uint64_t mhz = request->asked_mhz;
-  if (worker->stop_by_ns != 0) return "the daemon is ending";
+  if (worker->stop_by_ns != 0) return registrar_ending_reason;
   if (request->verb < INTAKE_PAUSE || request->verb > INTAKE_RATE) return "an unknown verb";
   if (request->verb == INTAKE_RATE && (mhz < INTAKE_RATE_MHZ_MIN || mhz > INTAKE_RATE_MHZ_MAX))
     return "the rate must be 0.1 to 10000 Hz";

@@ -5,6 +5,9 @@
    the name that an exec was asked for, as the thread's, but only 15 bytes of it: so a longer one
    is taken from where it is whole, the file's name or what `run` was told, if that begins alike.
 
+   An exec by descriptor has no name: the kernel's is the descriptor's number then (fexecve, and the
+   execveat of kernels before 6.14), and the file's stands.
+
    What a program calls itself later is no service's name: it is kept from the moment of the exec,
    or from when the agent registers, before main.  Of a program that was not seen to begin the
    file's name stands. */
@@ -23,12 +26,18 @@ static bool is_name_of(const char *full, const char *short_name) {
          (len == PROC_COMM_BYTES - 1 || full[len] == '\0');
 }
 
+/* Digits alone: what an exec of /proc/self/fd/3 or of a descriptor is called. */
+static bool is_descriptor(const char *name) {
+  return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
 const char *service_name(const struct hold_target *held, const struct process *process) {
   if (held->service[0] != '\0') return held->service;
   const char *asked = path_name(held->exe);
   if (process == NULL) return asked;
   const char *file = process->exe != NULL ? path_name(process->exe) : "";
-  if (process->begun_as[0] == '\0') return file[0] != '\0' ? file : process->comm;
+  if (process->begun_as[0] == '\0' || is_descriptor(process->begun_as))
+    return file[0] != '\0' ? file : process->comm;
   if (is_name_of(file, process->begun_as)) return file;
   return is_name_of(asked, process->begun_as) ? asked : process->begun_as;
 }

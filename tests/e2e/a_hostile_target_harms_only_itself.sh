@@ -63,19 +63,20 @@ attack() {
 }
 honest_is_right() { # NAME BOARD [SERVICE]
   until_true 20 books_are_closed "$2" || fail "$1: the books do not close: $(books "$2")"
-  /usr/bin/python3 - "$(cat "$W/truth-$1")" "$(answer "$1")" <<'END' || fail "$1: the honest program is wronged"
+  /usr/bin/python3 - "$(cat "$W/truth-$1")" "$(answer "$1")" "$(stolen)" "$stolen_before" <<'END' || fail "$1: the honest program is wronged"
 import sys
-true, seen = ([float(x) for x in a.split()] for a in sys.argv[1:])
+true, seen, (stolen,), (before,) = ([float(x) for x in a.split()] for a in sys.argv[1:])
 points = [100 * abs(a - b) for a, b in zip(true[:3], seen[:3])]
 total = true[3] + true[4]
 print("  honest: %s points off in %d samples, %.2f s seen of %.2f s" % (["%.2f" % p for p in points], seen[4], seen[3], total))
 most = max(3, 400 * (.24 / max(1, seen[4])) ** .5)  # four deviations where there are few samples
-sys.exit(max(points) > most or abs(seen[3] / total - 1) > 0.01)
+spare = stolen - before  # by the hypervisor: the clock of events has it, a program's own time has not
+sys.exit(max(points) > most or not -.01 * total < seen[3] - total < .01 * total + spare)
 END
   say "$1: books $(books "$2")"
 }
 hurt() { # NAME BOARD
-  local seconds=$((each * 7 + 6))
+  local seconds=$((each * 7 + 6)) stolen_before=$(stolen)
   run_honest --service "honest-$1" --sampler "$3" --hz 499 -- "$targets/truth" $seconds >"$W/truth-$1" & local runner=$!
   until_true 5 pgrep -P $runner >/dev/null || fail "no honest program"
   honest=$(pgrep -P $runner | head -n 1)
@@ -101,6 +102,7 @@ hurt() { # NAME BOARD
 }
 # What perf writes down of one program lies in the rings that all programs share.
 flooded() { # NAME BOARD
+  local stolen_before=$(stolen)
   run_honest --service "honest-$1-steady" --sampler perf --hz 499 -- "$targets/truth" $((each + 4)) >"$W/truth-$1-steady" & local runner=$!
   until_true 5 pgrep -P $runner >/dev/null || fail "no honest program"
   rm -f "$W/attacks" "$W/go"

@@ -69,11 +69,23 @@ static void who_was_not_seen_to_begin_goes_by_his_file(void **state) {
   assert_string_equal(service_name(&held, NULL), "typed");
 }
 
+static void an_exec_by_descriptor_goes_by_its_file(void **state) {
+  (void)state;
+  struct hold_target held = held_of("");
+  struct process process = process_of("/opt/prog", "3");
+  assert_string_equal(service_name(&held, &process), "prog");
+  struct process numbered = process_of("/usr/bin/7", "7"); /* is called so */
+  assert_string_equal(service_name(&held, &numbered), "7");
+  struct process script = process_of("/usr/bin/dash", "3rd.sh");
+  assert_string_equal(service_name(&held, &script), "3rd.sh");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_was_said_stands_before_all),
       cmocka_unit_test(a_link_and_a_script_go_by_their_own_names),
       cmocka_unit_test(a_name_that_the_kernel_cut_is_taken_from_where_it_is_whole),
+      cmocka_unit_test(an_exec_by_descriptor_goes_by_its_file),
       cmocka_unit_test(who_was_not_seen_to_begin_goes_by_his_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
