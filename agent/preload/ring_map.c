@@ -9,7 +9,10 @@
    program anyway, so that they keep the file whole is a matter of their own interest.  (The daemon
    never shortens a ring file; it makes a new one and renames.)
 
-   A ring of stacks or pairs is never on disk: such a file is refused. */
+   A ring of stacks or pairs is never on disk: such a file is refused.
+
+   No ring is part of a program's core file: it would be longer by megabytes, and where its size is
+   limited the stack, which comes last, would be cut off. */
 #include "ring_map.h"
 
 #include <errno.h>
@@ -49,6 +52,7 @@ int ring_map(int fd, struct ring_writer *ret_writer, struct ring_terms *ret_term
   size_t size = (size_t)found.st_size;
   void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return -errno;
+  madvise(base, size, MADV_DONTDUMP);
   struct ring_writer writer;
   struct ring_terms terms;
   int error = ring_writer_init(&writer, &terms, base, size);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # 65: SIGSEGV, abort, SIGBUS, stack overflow: the same status, and a core with the same signal at the same
-# instruction; the program's crash handler runs, and the samples of the function before the crash are kept to
+# instruction, without our rings in it; the program's crash handler runs, and the samples of the function before the crash are kept to
 # the last (its CPU time, but for what lies between two samples).
 ITIMER=1
 . "$(dirname "$0")/lib.sh"
@@ -66,11 +66,16 @@ ulimit -S -c unlimited 2>/dev/null || { without "the core file" "cores are forbi
 dump plain
 [ ${#cores[@]} != 0 ] || { without "the core file" "this machine writes none" && exit 0; }
 expected=$(/usr/bin/python3 "$W/core.py" "${cores[0]}") || fail "the core without us cannot be read"
+plain_bytes=$(stat -c %s "${cores[0]}")
+CORE_MORE_KIB=256 # the agent's own pages; a ring is a megabyte and more
 [[ $expected == "signal 11 at 0x"* ]] || fail "without us: $expected"
 for sampler in "${samplers[@]}"; do
   dump "$sampler"
   [ ${#cores[@]} = 1 ] || fail "$sampler: ${#cores[@]} core files"
   words=$(/usr/bin/python3 "$W/core.py" "${cores[0]}") || fail "$sampler: the core cannot be read"
   [ "$words" = "$expected" ] || fail "$sampler: the core says $words, without us $expected"
+  more=$((($(stat -c %s "${cores[0]}") - plain_bytes) / 1024))
+  [ $more -le $CORE_MORE_KIB ] || fail "$sampler: the core is longer by $more KiB: a limited one would lose its stack"
+  say "$sampler: the core is longer by $more KiB"
 done
 say "a core each: $expected"

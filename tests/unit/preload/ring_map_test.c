@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,6 +72,34 @@ static void a_sealed_memfd_is_taken(void **state) {
   close(fd);
 }
 
+/* The kernel's flags of the mapping at BASE contain FLAG. */
+static bool has_flag(const void *base, const char *flag) {
+  char line[512], begin[32];
+  bool is_it = false, has = false;
+  snprintf(begin, sizeof begin, "%lx-", (unsigned long)base);
+  FILE *smaps = fopen("/proc/self/smaps", "re");
+  assert_non_null(smaps);
+  while (fgets(line, sizeof line, smaps) != NULL) {
+    if (strncmp(line, begin, strlen(begin)) == 0) is_it = true;
+    if (!is_it || strncmp(line, "VmFlags:", 8) != 0) continue;
+    has = strstr(line, flag) != NULL;
+    break;
+  }
+  fclose(smaps);
+  return has;
+}
+
+static void a_ring_is_no_part_of_a_core_file(void **state) {
+  (void)state;
+  struct ring_writer writer;
+  struct ring_terms seen;
+  int fd = make_file(true);
+  assert_int_equal(ring_map(fd, &writer, &seen), 0);
+  assert_true(has_flag(writer.base, " dd "));
+  munmap(writer.base, histogram_total_bytes(&shape));
+  close(fd);
+}
+
 static void a_whole_file_that_nobody_else_may_write_is_taken(void **state) {
   (void)state;
   int fd = make_file(true);
@@ -123,6 +153,7 @@ static void a_ring_of_stacks_is_never_a_file(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_sealed_memfd_is_taken),
+      CLAIM(a_ring_is_no_part_of_a_core_file),
       CLAIM(a_whole_file_that_nobody_else_may_write_is_taken),
       CLAIM(a_file_that_others_may_write_is_refused),
       CLAIM(a_file_with_holes_is_refused),
