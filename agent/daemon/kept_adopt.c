@@ -12,18 +12,14 @@
    A daemon that dies between the last two leaves a file like any other.  That only one daemon at a
    time does this is the state directory's lock, which an ending worker has until it is gone.
 
-   A file was made for a program of the daemon's own user; but the program has written into it
-   since: nothing of it is believed that its size does not bear out. */
+   What a file says is checked in kept_target.c. */
 #include "kept_adopt.h"
 #include "kept_files.h"
+#include "kept_target.h"
 #include "registrar.h"
 
-#include "common/clock.h"
 #include "common/log.h"
 #include "proc/proc_stat.h"
-#include "ring/histogram_reader.h"
-#include "ring/recorder_reader.h"
-#include "targets/image.h"
 #include "targets/rate.h"
 #include "targets/timer_ring.h"
 
@@ -36,100 +32,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char nonsense[] = "it makes no sense";
-
-static const char *explain(int error) {
-  if (error == -EPROTO) return "written by another version of the agent";
-  return error == -EBADMSG ? nonsense : strerror(-error);
-}
-
-/* Fills sizes and unit of RET and the checked copy of the image table.  Returns 0 or -errno. */
-static int read_histogram(const void *bytes, size_t size, struct hold_target *ret,
-                          struct image_table *ret_image) {
-  struct histogram_reader *reader = calloc(1, sizeof *reader);
-  int error = reader != NULL ? histogram_reader_open(reader, bytes, size, true) : -ENOMEM;
-  if (!error && !histogram_reader_is_shipped(reader)) error = -EBADMSG;
-  if (!error) {
-    ret->bin_bytes = reader->bin_bytes;
-    ret->counter_bytes = reader->counter_bytes;
-    ret->bin_count = reader->bin_count;
-    ret->unit_ns = reader->unit_ns;
-    *ret_image = reader->image;
-  }
-  free(reader);
-  return error;
-}
-
-static int read_recorder(const void *bytes, size_t size, struct hold_target *ret,
-                         struct image_table *ret_image) {
-  struct recorder_reader *reader = calloc(1, sizeof *reader);
-  int error = reader != NULL ? recorder_reader_open(reader, bytes, size, true) : -ENOMEM;
-  if (!error) {
-    ret->slot_count = reader->slot_count;
-    ret->slot_bytes = reader->slot_bytes;
-    ret->unit_ns = reader->unit_ns;
-    *ret_image = reader->image;
-  }
-  free(reader);
-  return error;
-}
-
-static const char *take_header(const struct ring_header *header, struct hold_target *ret) {
-  ret->control = header->control;
-  ret->has_paused = ret->control != RING_RUN;
-  ret->clock = header->clock;
-  ret->begin_cpu_ns = header->begin_cpu_ns;
-  ret->set_period_ns = header->period_ns;
-  bool is_sane = ret->control <= RING_OFF && ret->clock == RING_CLOCK_THREAD &&
-                 header->signal == timer_ring_signal(ret) &&
-                 ret->set_period_ns >= RATE_PERIOD_NS_MIN &&
-                 ret->set_period_ns <= RATE_PERIOD_NS_MAX;
-  return is_sane ? NULL : nonsense;
-}
-
-static const char *take_image(const struct image_table *image, struct hold_target *ret) {
-  if (image->pid <= 0 || image->asked_mhz < INTAKE_RATE_MHZ_MIN ||
-      image->asked_mhz > INTAKE_RATE_MHZ_MAX)
-    return nonsense;
-  ret->pid = image->pid;
-  ret->uid = geteuid(); /* as kept_files_make had it */
-  ret->start_ticks = image->start_boottime_ns / proc_ticks_to_ns(1);
-  ret->filters = image->filters;
-  ret->asked_mhz = image->asked_mhz;
-  ret->period_ns = 1000 * NS_PER_SECOND / image->asked_mhz;
-  snprintf(ret->service, sizeof ret->service, "%s", image->service);
-  snprintf(ret->exe, sizeof ret->exe, "%s", image->exe);
-  snprintf(ret->labels, sizeof ret->labels, "%s", image->labels);
-  snprintf(ret->why, sizeof ret->why, "timer: taken on from an earlier daemon");
-  return NULL;
-}
-
-/* What stands in BYTES, as a target that has no id yet.  Returns NULL, or what is wrong with it. */
-static const char *read_target(const uint8_t *bytes, size_t size, struct hold_target *ret) {
-  struct ring_header header;
-  struct image_table *image = calloc(1, sizeof *image);
-  if (image == NULL) return strerror(ENOMEM);
-  int error = ret->collect == RING_HISTOGRAM ? read_histogram(bytes, size, ret, image)
-                                             : read_recorder(bytes, size, ret, image);
-  const char *fault = error ? explain(error) : NULL;
-  memcpy((void *)&header, bytes, sizeof header);
-  if (fault == NULL) fault = take_header(&header, ret);
-  if (fault == NULL) fault = take_image(image, ret);
-  uint64_t unit_ns = ret->unit_ns;
-  if (fault == NULL && (timer_ring_bytes(ret) != size || timer_ring_unit_ns(ret) != unit_ns))
-    fault = nonsense;
-  free(image);
-  return fault;
-}
-
 static const char *read_file(int fd, struct hold_target *ret) {
   struct stat found;
   if (fstat(fd, &found) < 0) return strerror(errno);
   size_t size = (size_t)found.st_size;
-  if (size < IMAGE_OFFSET + IMAGE_BYTES) return nonsense;
+  if (size == 0) return "it is empty";
   void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
   if (bytes == MAP_FAILED) return strerror(errno);
-  const char *fault = read_target(bytes, size, ret);
+  const char *fault = kept_target_read(bytes, size, ret);
   munmap(bytes, size);
   return fault;
 }
@@ -147,7 +57,8 @@ static const char *take_on_take(struct worker *worker, const struct kept_file *f
     return "256 targets or 64 MiB of rings are in use";
   bool is_root_alive = proc_lives(held->pid, held->start_ticks);
   int fds[2] = {fd, is_root_alive ? open_maps(held->pid) : -1};
-  uint64_t set_period_ns = held->set_period_ns;
+  uint64_t set_ns = held->set_period_ns;
+  uint64_t wish_ns = held->wish_period_ns != 0 ? held->wish_period_ns : held->period_ns;
   held->id = worker->targets.next_id++;
   held->kind = HOLD_TIMER;
   held->is_file = true;
@@ -160,7 +71,7 @@ static const char *take_on_take(struct worker *worker, const struct kept_file *f
     return error ? strerror(-error) : "it could not be set up";
   }
   if (is_root_alive) processes_get(worker->processes, held->pid, held->id, fds[1]);
-  if (set_period_ns != held->period_ns) rate_set(target, held->period_ns);
+  if (set_ns != wish_ns) rate_set(target, wish_ns); /* a budget begins anew */
   return NULL;
 }
 

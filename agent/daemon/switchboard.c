@@ -18,6 +18,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "intake/kill_switch.h"
+#include "targets/image.h"
 #include "targets/rate.h"
 #include "targets/service_name.h"
 #include "targets/switch.h"
@@ -64,6 +65,7 @@ static int set_rate(struct worker *worker, struct target *target, uint32_t mhz) 
   int error = rate_wish(target, 1000 * NS_PER_SECOND / mhz);
   if (error) return error;
   target->held.asked_mhz = mhz;
+  image_wish(target, mhz);
   tell_keeper(worker, target);
   return 0;
 }

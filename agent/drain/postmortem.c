@@ -106,7 +106,7 @@ static int make_target(struct postmortem *left) {
                                   .label_count = count,
                                   .labels = labels,
                                   .sampler = ring_clock_sampler(left->clock),
-                                  .asked_mhz = image->asked_mhz,
+                                  .asked_mhz = image_rate_mhz(image),
                                   .why = left->is_last_moments ? "recorder" : ""};
   if (target->service == NULL || target->exe == NULL) return -ENOMEM;
   if (target->service[0] == '\0') target->service = "unknown";

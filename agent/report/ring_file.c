@@ -149,7 +149,7 @@ static void note_image(struct profile *profile, const struct image_table *image,
                                       .exe = image->exe,
                                       .module = BATCH_NONE,
                                       .sampler = ring_clock_sampler(clock),
-                                      .asked_mhz = image->asked_mhz};
+                                      .asked_mhz = image_rate_mhz(image)};
   profile_note_target(profile, &target, profile->count);
   for (uint32_t i = 0; i < profile->module_count && profile->main_module == BATCH_NONE; i++)
     if (strcmp(profile->modules[i].path, image->exe) == 0) profile->main_module = i;

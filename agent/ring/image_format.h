@@ -66,7 +66,13 @@ struct image_table {
   char labels[IMAGE_LABELS_BYTES]; /* "k=v\nk=v" */
   struct image_region regions[IMAGE_REGIONS_MAX];
   struct image_module modules[IMAGE_MODULES_MAX];
+  uint32_t wish_mhz; /* as asked since by ctl, or 0 */
 };
+
+/* The rate that was asked for last. */
+static inline uint32_t image_rate_mhz(const struct image_table *table) {
+  return table->wish_mhz != 0 ? table->wish_mhz : table->asked_mhz;
+}
 
 _Static_assert(sizeof(struct image_table) <= IMAGE_BYTES, "the image table outgrew its room");
 

@@ -78,6 +78,11 @@ void image_begin(const struct target *target, const struct process *process) {
   image_stamp(target);
 }
 
+void image_wish(const struct target *target, uint32_t mhz) {
+  if (target->held.kind != HOLD_TIMER || !ring_has_image(target->held.collect)) return;
+  *(volatile uint32_t *)&table_of(target)->wish_mhz = mhz;
+}
+
 uint64_t image_bin_bytes(const struct target *target) {
   if (target->held.kind != HOLD_TIMER || target->held.collect != RING_HISTOGRAM) return 0;
   unsigned widening = image_table_widening(table_of(target));

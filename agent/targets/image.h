@@ -27,6 +27,9 @@ int image_update(const struct target *target, struct modules *modules, struct pr
 /* The widest bins of TARGET, a histogram; 0 of another mode. */
 uint64_t image_bin_bytes(const struct target *target);
 
+/* Another rate is asked for than at the start: whoever takes TARGET's file on has to know. */
+void image_wish(const struct target *target, uint32_t mhz);
+
 /* TARGET's process is alive now. */
 void image_stamp(const struct target *target);
 

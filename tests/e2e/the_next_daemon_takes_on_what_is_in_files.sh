@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A histogram and a recorder in files go on when their daemon ends, by TERM or killed whole; the next one takes them
-# on: they are in its status, `ctl` pauses and resumes them, new code is seen, the kill switch deletes their timers and
-# the files count no more.  What they counted is stored once, with nothing lost.  A file whose program has written nonsense
-# into it is left alone, and the log says so.  As this user and as nobody.
+# on, as they are: paused, or at the rate that `ctl` has set.  They are in its status, `ctl` pauses and resumes them,
+# the kill switch deletes their timers and the files count no more.  What they counted is stored once, with nothing
+# lost.  A file whose program has written nonsense into it is left alone, and the log says so.  As this user and as nobody.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -27,6 +27,7 @@ begin() {
   fail "the $1 has no timer"
 }
 state() { status --format json | json "' '.join(sorted(t['service'] + ':' + t['state'] for t in d['targets']))"; }
+rates() { status --format json | json "' '.join(sorted('%s:%.0f:%s' % (t['service'], t['rate_hz'], t['rate_reason']) for t in d['targets']))"; }
 are() { [ "$(state)" = "histogram:$1 recorder:$1" ]; }
 grows() { [ "$(counted "$(kept hist)")" -gt "$before" ]; }
 is_past() { before=$(counted "$(kept hist)"); until_true 20 grows; }
@@ -40,22 +41,34 @@ if [ -z "$(kept hist)" ]; then
   without "what a next daemon takes on" "no file on this file system can be a histogram"
   exit 0
 fi
-for how in TERM KILL; do
-  old=$(kept hist)
-  first=$(cat "$B/fleetprofd.pid") and=$(worker)
-  [ $how = TERM ] && kill "$first" || kill -9 "$first" "$and"
+# end HOW: the daemon.
+end() {
+  local first=$(cat "$B/fleetprofd.pid") and=$(worker)
+  [ "$1" = TERM ] && kill "$first" || kill -9 "$first" "$and"
   until_true 10 is_gone "$first" && until_true 10 is_gone "$and" || fail "the daemon does not end"
   rm -f "$B/fleetprofd.pid"
+}
+fleetprof ctl rate 50 --state "$B" >/dev/null || fail "ctl sets no rate"
+asked="histogram:50:ctl recorder:50:ctl"
+[ "$(rates)" = "$asked" ] || fail "after ctl rate 50 the rates are $(rates)"
+for how in TERM KILL; do
+  old=$(kept hist)
+  end $how
   has_timer $histogram && has_timer $recorder || fail "$how ends what goes on in files"
   is_past || fail "after $how the histogram counts no more"
   daemon
   until_true 20 are running || fail "after $how the next daemon has $(state)"
+  [ "$(rates)" = "$asked" ] || fail "after $how the rates are $(rates)"
   [ "$(kept hist | wc -l) $(kept rec | wc -l)" = "1 1" ] && [ "$(kept hist)" != "$old" ] || fail "files: $(ls "$B/kept")"
 done
 
 fleetprof ctl pause --state "$B" >/dev/null || fail "ctl does not reach them"
 until_true 20 has_none $histogram && until_true 20 has_none $recorder || fail "a pause leaves their timers"
 are paused || fail "status says $(state)"
+end TERM
+daemon
+until_true 20 are paused || fail "after a pause the next daemon has $(state)"
+has_none $histogram && has_none $recorder || fail "a next daemon resumes what was paused"
 fleetprof ctl resume --state "$B" >/dev/null || fail "no resume"
 until_true 20 has_timer $histogram && until_true 20 has_timer $recorder || fail "no timers after the resume"
 is_past || fail "the histogram counts no more after the resume"
