@@ -6,29 +6,17 @@
      input: flags (1 byte: histogram, of another boot), bytes cut off the end (2 bytes), patches.h
  */
 #include "daemon/kept_ship.h"
+#include "kept_rings.h"
 #include "patches.h"
 
-#include "common/clock.h"
 #include "common/log.h"
-#include "ring/histogram_books.h"
-#include "ring/image_table.h"
-#include "ring/recorder_format.h"
-#include "ring/recorder_writer.h"
-#include "ring/ring_reader.h"
-#include "ring/ring_writer.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-enum { SLOTS = 2, SLOT_BYTES = 128, TEXT_BYTES = 2048, IS_HISTOGRAM = 1, IS_OLD_BOOT = 2 };
-enum { PATH_BYTES = 160, RUN = 99 };
+enum { IS_HISTOGRAM = 1, IS_OLD_BOOT = 2, RUN = 99 };
 
-static const uint64_t text = 0x400000;
 static char dir[] = "/tmp/fuzz-kept.XXXXXX";
 static struct counter_page *page;
 static struct targets targets;
@@ -54,7 +42,7 @@ static void clean_up(void) {
 
 static void open_pipeline(void) {
   log_set_level(LOG_LEVEL_ERROR);
-  char path[PATH_BYTES];
+  char path[KEPT_RINGS_PATH_BYTES];
   struct modules *modules;
   struct processes *processes;
   struct window *window;
@@ -79,81 +67,6 @@ static void open_pipeline(void) {
   atexit(clean_up);
 }
 
-static void make_image(uint8_t *ring) {
-  struct image_table *image = image_table_of(ring);
-  image->region_count = image->module_count = 1;
-  image->regions[0] = (struct image_region){text, text + TEXT_BYTES, 0x1000, 0, 0, 0};
-  image->modules[0].id_len = 20;
-  memcpy(image->modules[0].path, "/usr/bin/x", 11);
-  memcpy(image->service, "x", 2);
-  image->pid = 0x3fffffff;
-  image->alive_boottime_ns = image->alive_walltime_ns = 1ULL << 50;
-}
-
-static void make_recorder(uint8_t *ring, const struct ring_terms *terms) {
-  struct ring_reader daemon = {
-      .base = ring, .slot_count = SLOTS, .slot_bytes = SLOT_BYTES, .collect = RING_RECORDER};
-  ring_init(&daemon, terms);
-  for (uint32_t i = 0; i < SLOTS; i++) {
-    uint64_t at = RECORDER_OFFSET + i * (uint64_t)(RING_SLOT_HEADER_BYTES + SLOT_BYTES);
-    struct ring_slot *slot = (struct ring_slot *)(void *)(ring + at);
-    uint32_t place = 0;
-    slot->owner = ring_owner(77, i + 1);
-    for (uint64_t pc = text; pc < text + 20 + 90 * i; pc += 5)
-      recorder_writer_put(slot, SLOT_BYTES, 1ULL << RING_PAIR_PC_BITS | pc, &place);
-  }
-}
-
-static void make_histogram(uint8_t *ring, size_t size, const struct histogram_shape *shape,
-                           const struct ring_terms *terms) {
-  struct ring_writer target;
-  struct ring_terms told;
-  struct histogram_books books;
-  uint32_t hint = 0;
-  histogram_init(ring, shape, terms);
-  if (ring_writer_init(&target, &told, ring, size) != 0) abort();
-  make_image(ring);
-  for (uint64_t pc = text - 64; pc < text + TEXT_BYTES; pc += 48)
-    histogram_writer_add(&target.histogram, pc, 3, &hint);
-  histogram_books_open(&books, ring, shape);
-  histogram_books_begin(&books, 1000);
-  for (uint32_t bin = 0; bin < shape->bin_count; bin += 4) histogram_books_step(&books, bin, 1);
-  histogram_books_sum_up(&books, (struct histogram_sum){9, 27});
-  histogram_books_seal(&books, (struct histogram_note){RUN, atomic_load(&page->next_seq)});
-}
-
-static uint8_t *make(bool is_histogram, size_t *ret_size) {
-  struct histogram_shape shape = {.counter_bytes = 2, .is_shipped = true};
-  const struct ring_terms terms = {.period_ns = 10000000, .signal = 61};
-  histogram_shape_fit(&shape, TEXT_BYTES, 1);
-  *ret_size =
-      is_histogram ? histogram_total_bytes(&shape) : recorder_total_bytes(SLOTS, SLOT_BYTES);
-  uint8_t *ring = calloc(1, *ret_size);
-  if (ring == NULL) abort();
-  if (is_histogram)
-    make_histogram(ring, *ret_size, &shape, &terms);
-  else
-    make_recorder(ring, &terms);
-  make_image(ring);
-  return ring;
-}
-
-static void print_path(char path[PATH_BYTES], unsigned flags) {
-  uint8_t boot[16] = {0};
-  if (!(flags & IS_OLD_BOOT)) clock_boot_id(boot);
-  int len = snprintf(path, PATH_BYTES, "%s/kept/", dir);
-  for (unsigned i = 0; i < sizeof boot; i++)
-    len += snprintf(path + len, PATH_BYTES - (size_t)len, "%02x", (unsigned)boot[i]);
-  snprintf(path + len, PATH_BYTES - (size_t)len, "-%016x.7.%s", 5,
-           flags & IS_HISTOGRAM ? "hist" : "rec");
-}
-
-static void leave(const char *path, const uint8_t *bytes, size_t size) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0 || write(fd, bytes, size) != (ssize_t)size) abort();
-  close(fd);
-}
-
 static void check(const char *path, uint64_t shipped_before) {
   const struct counters *books = counter_page_books(page);
   struct spool_item item;
@@ -168,16 +81,19 @@ static void check(const char *path, uint64_t shipped_before) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
-  char path[PATH_BYTES];
+  static const uint8_t old_boot[16];
+  const struct ring_terms terms = {.period_ns = 10000000, .signal = 61};
+  char path[KEPT_RINGS_PATH_BYTES];
   size_t size;
   if (len < 3) return 0;
   if (page == NULL) open_pipeline();
-  uint8_t *ring = make(data[0] & IS_HISTOGRAM, &size);
+  const struct histogram_note note = {RUN, atomic_load(&page->next_seq)};
+  uint8_t *ring = kept_rings_make(data[0] & IS_HISTOGRAM, note, &terms, &size);
   size_t cut = (size_t)data[1] | (size_t)data[2] << 8;
   patches_apply(ring, size, data + 3, len - 3);
-  image_table_of(ring)->pid = 0x3fffffff; /* else it may be somebody's who lives */
-  print_path(path, data[0]);
-  leave(path, ring, size - cut % size);
+  image_table_of(ring)->pid = KEPT_RINGS_NOBODY; /* else it may be somebody's who lives */
+  kept_rings_path(dir, data[0] & IS_OLD_BOOT ? old_boot : NULL, data[0] & IS_HISTOGRAM, path);
+  close(kept_rings_leave(path, ring, size - cut % size));
   free(ring);
   uint64_t shipped = counter_page_books(page)->shipped;
   kept_ship_settle(&shipper, dir);
