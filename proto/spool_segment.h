@@ -26,7 +26,8 @@ enum {
 enum spool_kind {
   SPOOL_BATCH = 1, /* waits for its ack */
   SPOOL_GONE = 2,  /* left by another way (rejected, unreadable): never sent or counted again */
-  SPOOL_MARK = 3,  /* everything before it in this segment was acked; seq is the newest one */
+  SPOOL_MARK = 3,  /* everything before it in this segment was acked; seq is the newest one.  In a
+                      profile file, with a payload: names */
 };
 
 struct spool_entry {

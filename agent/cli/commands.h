@@ -14,6 +14,9 @@ int run_main(int argc, char **argv);
 /* Shows what `run --output` wrote. */
 int report_main(int argc, char **argv);
 
+/* Writes the names of their functions into such files. */
+int name_main(int argc, char **argv);
+
 /* Enrols this board with a collector: key, request, certificate. */
 int enroll_main(int argc, char **argv);
 

@@ -19,6 +19,7 @@ struct command {
 static const struct command commands[] = {
     {"run", run_main, "run a program under a sampler"},
     {"report", report_main, "show the profiles that run --output wrote"},
+    {"name", name_main, "write the names of this machine into such a profile, for others"},
     {"status", status_main, "what the daemons of this machine are doing"},
     {"ctl", ctl_main, "pause, resume or slow down the targets of this board"},
     {"doctor", doctor_main, "what this machine and kernel allow, and how to mend the rest"},

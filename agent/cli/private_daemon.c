@@ -23,7 +23,7 @@
 
 enum {
   START_MS = 5000,
-  STOP_MS = 10000, /* a daemon ends within that on TERM */
+  STOP_MS = 20000, /* a daemon ends within half of that on TERM, and names take the other at most */
   POLL_MS = 5,
   LOG_TAIL_BYTES = 1024,
 };

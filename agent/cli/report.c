@@ -48,6 +48,10 @@ static void tell_damage(const char *path, const struct profile_damage *damage) {
     fprintf(stderr,
             "fleetprof: report: %s: %llu bytes and %llu batches are damaged, and left out\n", path,
             (unsigned long long)damage->damaged_bytes, (unsigned long long)damage->bad_batches);
+  if (damage->bad_names > 0)
+    fprintf(stderr,
+            "fleetprof: report: %s: %llu lists of names are damaged or too long, and left out\n",
+            path, (unsigned long long)damage->bad_names);
   if (damage->known_batches > 0)
     fprintf(stderr, "fleetprof: report: %s: %llu batches were read before: counted once\n", path,
             (unsigned long long)damage->known_batches);
@@ -126,8 +130,8 @@ static int name(struct report *report, struct report_side *side, struct namer *n
     translate(report, &side->profile, names);
   }
   int error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);
-  if (error == 0 && (report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1))
-    report_names_tell(&side->profile, namer, names);
+  bool is_all_told = report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
+  if (error == 0) report_names_tell(&side->profile, namer, names, is_all_told);
   return error;
 }
 
@@ -158,7 +162,7 @@ static int make(struct report *report) {
   if (error != 0) return error;
   if (report->settings.format == REPORT_COUNTS)
     return report_counts(&report->settings, &report->sides[0].profile);
-  for (int i = 0; i < 2 && error == 0; i++) error = namer_open(&namers[i]);
+  for (int i = 0; i < 2 && error == 0; i++) error = namer_open(NAMER_FILE_MS, &namers[i]);
   if (error != 0)
     fprintf(stderr, "fleetprof: report: cannot start: %s\n", strerror(-error));
   else

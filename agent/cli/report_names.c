@@ -1,55 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stripped program is the usual reason for rows like `redis-server+0x1234`, and the mend is
    usually one package.  Only what weighs something is told of, the heaviest dozen at most: looking
-   up who owns a file reads all of dpkg's lists. */
+   up who owns a file reads all of dpkg's lists.
+
+   Whose output is read by somebody, or who asked, hears of all that.  That the file which was
+   profiled is not there any more everybody hears of: then each row is one address, two builds
+   cannot be compared, and nothing in the table looks wrong. */
 #include "report_names.h"
+#include "report/best_name.h"
 #include "report/debug_hint.h"
 #include "report/namer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-enum { TOLD_MAX = 12 };
+enum { TOLD_MAX = 12, ID_BYTES = 8, ID_TEXT_BYTES = 2 * ID_BYTES + 1 };
 
 static const double worth_a_word = 0.01; /* of all */
 
-static bool has_name(const struct profile_frame *frame, const struct namer *namer,
-                     const struct frame_name *told) {
-  if (told != NULL && told->name != NULL) return true;
-  return namer_has_name(namer, frame->module, frame->address);
+struct nameless {
+  uint64_t *weights; /* of each module */
+  bool is_all_told;
+};
+
+static bool has_name(const struct profile *profile, uint32_t at, struct namer *namer,
+                     const struct frame_name *names) {
+  if (names != NULL && names[at].name != NULL) return true;
+  return best_name_is_there(profile, namer, &profile->frames[at]);
 }
 
-static void tell(const struct profile *profile, uint32_t index, struct namer *namer, double share) {
+static const char *print_id(const struct profile_module *module, char ret[ID_TEXT_BYTES]) {
+  ret[0] = '\0';
+  for (size_t i = 0; i < module->id.len && i < ID_BYTES; i++)
+    snprintf(ret + 2 * i, 3, "%02x", module->id.data[i]);
+  return ret;
+}
+
+/* Tells why module INDEX has no names. */
+static void tell(const struct profile *profile, uint32_t index, struct namer *namer,
+                 const struct nameless *nameless) {
   const struct profile_module *module = &profile->modules[index];
-  char hint[DEBUG_HINT_BYTES];
+  double percent = 100 * (double)nameless->weights[index] / (double)profile->weight;
+  char hint[DEBUG_HINT_BYTES], id[ID_TEXT_BYTES];
   const char *why;
-  if (namer_load(namer, index, module, &why) == 0) why = "its file is stripped";
+  bool is_here = namer_load(namer, index, module, &why) == 0;
+  bool is_other = !is_here && module->path[0] == '/';
+  if (!is_other && !nameless->is_all_told) return;
   debug_hint_print("", module, hint);
-  fprintf(stderr, "fleetprof: report: %s: %.1f %% of all has no function names: %s; %s\n",
-          module->path, 100 * share, why, hint);
+  if (is_other)
+    fprintf(stderr,
+            "fleetprof: report: %s (build-id %s..): %.1f %% of all has no function names: %s, and "
+            "the profile holds none; %s (the file as it was when it ran will do)\n",
+            module->path, print_id(module, id), percent,
+            access(module->path, F_OK) == 0 ? "another file is there by now" : "it is not here",
+            hint);
+  else
+    fprintf(stderr, "fleetprof: report: %s: %.1f %% of all has no function names: %s; %s\n",
+            module->path, percent, is_here ? "its file is stripped" : why, hint);
 }
 
 void report_names_tell(const struct profile *profile, struct namer *namer,
-                       const struct frame_name *names) {
-  uint64_t *nameless = calloc(profile->module_count + 1, sizeof *nameless);
-  if (nameless == NULL || profile->weight == 0) {
-    free(nameless);
+                       const struct frame_name *names, bool is_all_told) {
+  struct nameless nameless = {.is_all_told = is_all_told};
+  nameless.weights = calloc(profile->module_count + 1, sizeof *nameless.weights);
+  if (nameless.weights == NULL || profile->weight == 0) {
+    free(nameless.weights);
     return;
   }
   for (uint32_t i = 0; i < profile->frame_count; i++) {
     const struct profile_frame *frame = &profile->frames[i];
     if (profile->modules[frame->module].kind != MODULE_ELF) continue;
-    if (!has_name(frame, namer, names != NULL ? &names[i] : NULL))
-      nameless[frame->module] += frame->weight;
+    if (!has_name(profile, i, namer, names)) nameless.weights[frame->module] += frame->weight;
   }
   for (int told = 0; told < TOLD_MAX; told++) {
     uint32_t heaviest = 0;
     for (uint32_t i = 1; i < profile->module_count; i++)
-      if (nameless[i] > nameless[heaviest]) heaviest = i;
-    double share = (double)nameless[heaviest] / (double)profile->weight;
+      if (nameless.weights[i] > nameless.weights[heaviest]) heaviest = i;
+    double share = (double)nameless.weights[heaviest] / (double)profile->weight;
     if (share < worth_a_word) break;
-    tell(profile, heaviest, namer, share);
-    nameless[heaviest] = 0;
+    tell(profile, heaviest, namer, &nameless);
+    nameless.weights[heaviest] = 0;
   }
-  free(nameless);
+  free(nameless.weights);
 }

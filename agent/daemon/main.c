@@ -3,6 +3,7 @@
    keeper with the worker under it.  All errors of the start end here, as one line and exit 1 (2 for
    wrong usage); once the socket listens, trouble is the worker's and goes to the log. */
 #include "daemonize.h"
+#include "file_names.h"
 #include "worker.h"
 
 #include "common/log.h"
@@ -67,6 +68,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", line);
   if (failure) return 1; /* before anything was made that outlives us */
   int status = keeper_run(&keeper, worker_run);
+  keeper_stop_listening(&keeper);
+  if (status == 0 && keeper.output >= 0) file_names_write(keeper.output);
   keeper_close(&keeper);
   return status;
 }

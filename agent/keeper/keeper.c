@@ -138,13 +138,17 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
   return failure ? fail(error, error_len, "fleetprofd.pid", failure) : 0;
 }
 
-void keeper_close(struct keeper *keeper) {
+void keeper_stop_listening(struct keeper *keeper) {
   char path[SETTINGS_PATH_BYTES];
   const char *dir = keeper->settings->runtime_dir;
-  if (keeper->listener >= 0) {
-    listener_close(keeper->listener, dir);
-    if (settings_path(dir, "fleetprofd.pid", path)) unlink(path);
-  }
+  if (keeper->listener < 0) return;
+  listener_close(keeper->listener, dir);
+  keeper->listener = -1;
+  if (settings_path(dir, "fleetprofd.pid", path)) unlink(path);
+}
+
+void keeper_close(struct keeper *keeper) {
+  keeper_stop_listening(keeper);
   porter_close(&keeper->porter);
   if (keeper->pid_file >= 0) close(keeper->pid_file);
   if (keeper->state_lock >= 0) close(keeper->state_lock);

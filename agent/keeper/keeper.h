@@ -39,7 +39,10 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
 /* Runs WORKER in a child until TERM or INT comes or it ends for good.  Returns the exit status. */
 int keeper_run(struct keeper *keeper, keeper_worker *worker);
 
-/* Takes away socket and pid file. */
+/* Takes away socket and pid file; what is locked stays so. */
+void keeper_stop_listening(struct keeper *keeper);
+
+/* Frees all that is held, the socket too where that is still there. */
 void keeper_close(struct keeper *keeper);
 
 #endif

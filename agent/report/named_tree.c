@@ -8,7 +8,7 @@
    Module paths come from the file and translators' words from a stranger's program; what is printed
    is clean text. */
 #include "named_tree.h"
-#include "namer.h"
+#include "best_name.h"
 
 #include "common/buf.h"
 #include "symbol/name_text.h"
@@ -48,7 +48,6 @@ static bool find_name(struct naming *naming, uint32_t at, struct view_function *
   const struct profile_module *module = &naming->profile->modules[frame->module];
   const struct frame_name *told = naming->names != NULL ? &naming->names[at] : NULL;
   struct symbol_match match;
-  const char *why;
   uint64_t start = frame->address; /* of its function, where that is known */
   if (told != NULL && told->name != NULL) {
     function->name = clean(&naming->name, told->name);
@@ -56,9 +55,7 @@ static bool find_name(struct naming *naming, uint32_t at, struct view_function *
     function->line = told->line;
     return false;
   }
-  if (module->kind == MODULE_ELF && naming->namer != NULL &&
-      namer_load(naming->namer, frame->module, module, &why) == 0 &&
-      namer_find(naming->namer, frame->module, frame->address, &match) == 0) {
+  if (best_name_find(naming->profile, naming->namer, frame, &match) == 0) {
     function->name = match.name;
     if (match.name[0] != '\0') return true;
     start = match.start;

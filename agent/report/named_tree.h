@@ -15,10 +15,10 @@ struct frame_name {
   uint32_t line;
 };
 
-/* Names each frame of PROFILE: by NAMES (one a frame, or NULL), else by NAMER, else
-   module+0xaddress, of its function where NAMER knows only the bounds; and merges its paths into
-   RET, in ARENA.  Names stay NAMER's.  Returns 0, -EOVERFLOW when there are more nodes than a view
-   holds, or -ENOMEM. */
+/* Names each frame of PROFILE: by NAMES (one a frame, or NULL),  else by NAMER (or NULL)
+   and what PROFILE keeps (best_name.h), else module+0xaddress, of its function where only its
+   bounds are known; and merges its paths into RET, in ARENA.  Names stay NAMER's and PROFILE's.
+   Returns 0, -EOVERFLOW when there are more nodes than a view holds, or -ENOMEM. */
 int named_tree_build(struct profile *profile, struct namer *namer, const struct frame_name *names,
                      struct arena *arena, struct view_tree *ret);
 

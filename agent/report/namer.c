@@ -24,10 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-  WORKER_MS_MAX = 30000, /* for one file; a big one takes under a second */
-  ROOM_STEP = 64,
-};
+enum { ROOM_STEP = 64 };
 
 struct loaded {
   bool is_tried;
@@ -43,10 +40,10 @@ struct namer {
   uint32_t room;
 };
 
-int namer_open(struct namer **ret) {
+int namer_open(unsigned file_ms, struct namer **ret) {
   struct namer *namer = calloc(1, sizeof *namer);
   if (namer == NULL) return -ENOMEM;
-  int error = nursery_open(WORKER_MS_MAX, &namer->nursery);
+  int error = nursery_open(file_ms, &namer->nursery);
   if (error != 0) {
     free(namer);
     return error;
@@ -165,7 +162,7 @@ int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
   return symbol_index_find(&namer->modules[index].index, address, ret);
 }
 
-bool namer_has_name(const struct namer *namer, uint32_t index, uint64_t address) {
-  struct symbol_match match;
-  return namer_find(namer, index, address, &match) == 0 && match.name[0] != '\0';
+bool namer_is_exported_only(const struct namer *namer, uint32_t index) {
+  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return false;
+  return (namer->modules[index].index.flags & INDEX_FROM_DYNSYM) != 0;
 }

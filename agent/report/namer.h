@@ -10,8 +10,11 @@
 struct namer;
 struct symbol_match;
 
-/* Starts the process that reads ELF files.  Returns 0 or -errno.  Call before threads exist. */
-int namer_open(struct namer **ret);
+enum { NAMER_FILE_MS = 30000 }; /* for one file; a big one takes under a second */
+
+/* Starts the process that reads ELF files, each within FILE_MS.  Returns 0 or -errno.  Call before
+   threads exist. */
+int namer_open(unsigned file_ms, struct namer **ret);
 void namer_close(struct namer *namer);
 
 /* Looks for the symbols of MODULE, number INDEX of its profile: its separate debug file, or the
@@ -25,7 +28,7 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
 int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
                struct symbol_match *ret);
 
-/* Whether that symbol has a name, not only bounds. */
-bool namer_has_name(const struct namer *namer, uint32_t index, uint64_t address);
+/* Whether module INDEX, loaded before, has only the names of exported functions. */
+bool namer_is_exported_only(const struct namer *namer, uint32_t index);
 
 #endif

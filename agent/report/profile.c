@@ -33,7 +33,9 @@ int profile_init(struct profile *profile) {
   arena_init(&profile->arena, TEXT_BYTES_MAX);
   profile->main_module = BATCH_NONE;
   profile->exe = profile->service = profile->why = "";
-  return getrandom(&profile->seed, sizeof profile->seed, 0) < 0 ? -errno : 0;
+  int error = getrandom(&profile->seed, sizeof profile->seed, 0) < 0 ? -errno : 0;
+  kept_names_init(&profile->kept_names, profile->seed);
+  return error;
 }
 
 void profile_fini(struct profile *profile) {
@@ -41,6 +43,7 @@ void profile_fini(struct profile *profile) {
   table_fini(&profile->by_frame);
   table_fini(&profile->by_node);
   batch_set_fini(&profile->batches);
+  kept_names_fini(&profile->kept_names);
   free(profile->modules);
   free(profile->frames);
   free(profile->nodes);

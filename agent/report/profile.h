@@ -4,6 +4,7 @@
 #define REPORT_PROFILE_H
 
 #include "batch_set.h"
+#include "kept_names.h"
 #include "sampler_list.h"
 
 #include "common/arena.h"
@@ -58,6 +59,7 @@ struct profile {
   uint32_t module_room, frame_room, node_room, run_room;
   struct table by_module, by_frame, by_node;
   struct batch_set batches;
+  struct kept_names kept_names; /* that the files brought along */
   uint64_t seed;
   uint64_t count, weight;                      /* of all */
   struct evidence evidence;                    /* of the samples */

@@ -81,7 +81,7 @@ static bool is_ring(int fd) {
   return pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == RING_MAGIC;
 }
 
-/* ---- its batches ---- */
+/* ---- its entries ---- */
 
 struct reading {
   int fd;
@@ -91,15 +91,20 @@ struct reading {
   struct arena arena;
 };
 
+/* Has the bytes of ENTRY in READING's raw.  Returns 0, -EBADMSG, or what ends the reading. */
+static int read_payload(struct reading *reading, const struct spool_entry *entry) {
+  int error = spool_segment_read(reading->fd, entry, &reading->packed);
+  if (error != 0) return error;
+  buf_clear(&reading->raw);
+  return decompress(buf_span(&reading->packed), entry->raw_len, LIMIT_BATCH_RAW_BYTES,
+                    &reading->raw);
+}
+
 /* Returns 0; -EBADMSG when this batch is to be left out; or what ends the reading. */
 static int read_batch(struct reading *reading, const struct spool_entry *entry) {
   char why[LIMIT_VALUE_BYTES];
   struct batch batch;
-  int error = spool_segment_read(reading->fd, entry, &reading->packed);
-  if (error != 0) return error;
-  buf_clear(&reading->raw);
-  error =
-      decompress(buf_span(&reading->packed), entry->raw_len, LIMIT_BATCH_RAW_BYTES, &reading->raw);
+  int error = read_payload(reading, entry);
   if (error == 0)
     error = batch_decode(buf_span(&reading->raw), &reading->arena, &batch, why, sizeof why);
   if (error == -EOVERFLOW) error = -EBADMSG; /* over what one batch may hold */
@@ -107,22 +112,40 @@ static int read_batch(struct reading *reading, const struct spool_entry *entry) 
   return error;
 }
 
-static int read_batches(struct reading *reading, struct spool_reader *reader) {
+/* Returns 0, or what ends the reading. */
+static int add_batch(struct reading *reading, const struct spool_entry *entry) {
+  arena_init(&reading->arena, BATCH_ARENA_BYTES);
+  int error = read_batch(reading, entry);
+  arena_fini(&reading->arena);
+  if (error == 0)
+    reading->damage->good_batches++;
+  else if (error == -EEXIST)
+    reading->damage->known_batches++;
+  else if (error == -EBADMSG)
+    reading->damage->bad_batches++;
+  else
+    return error;
+  return 0;
+}
+
+/* Returns 0, or what ends the reading.  A profile is good without them: names that a newer version
+   wrote are none, and bad ones are counted. */
+static int add_names(struct reading *reading, const struct spool_entry *entry) {
+  int error = read_payload(reading, entry);
+  if (error == 0) error = kept_names_add(&reading->profile->kept_names, buf_span(&reading->raw));
+  if (error == -EBADMSG || error == -EOVERFLOW) reading->damage->bad_names++;
+  return error == -EBADMSG || error == -EOVERFLOW || error == -EPROTO ? 0 : error;
+}
+
+static int read_entries(struct reading *reading, struct spool_reader *reader) {
   struct spool_entry entry;
   int error;
   while ((error = spool_segment_next(reader, &entry)) == 0) {
-    if (entry.kind != SPOOL_BATCH) continue;
-    arena_init(&reading->arena, BATCH_ARENA_BYTES);
-    error = read_batch(reading, &entry);
-    arena_fini(&reading->arena);
-    if (error == 0)
-      reading->damage->good_batches++;
-    else if (error == -EEXIST)
-      reading->damage->known_batches++;
-    else if (error == -EBADMSG)
-      reading->damage->bad_batches++;
-    else
-      return error;
+    if (entry.kind == SPOOL_BATCH)
+      error = add_batch(reading, &entry);
+    else if (entry.kind == SPOOL_MARK && entry.zstd_len > 0)
+      error = add_names(reading, &entry);
+    if (error != 0) return error;
   }
   return error == -ENOENT ? 0 : error;
 }
@@ -137,7 +160,7 @@ static int read_all(int fd, uint64_t size, struct profile *profile, struct profi
   struct spool_reader reader = {.fd = fd, .end = size};
   struct reading reading = {.fd = fd, .profile = profile, .damage = damage};
   uint32_t first_run = profile->run_count;
-  int error = read_batches(&reading, &reader);
+  int error = read_entries(&reading, &reader);
   damage->torn_bytes = reader.torn_bytes;
   damage->damaged_bytes = reader.damaged_bytes;
   damage->is_unfinished = is_unfinished(profile, first_run);

@@ -15,6 +15,7 @@ struct profile_damage {
   uint64_t bad_batches;   /* whole, but with a wrong checksum or malformed inside */
   uint64_t good_batches;  /* that were added */
   uint64_t known_batches; /* that were in an earlier file, or in this one before */
+  uint64_t bad_names;     /* entries of names that were damaged, or too large */
   bool is_empty;          /* not a byte is in it */
   bool is_unfinished;     /* a run's last word is missing: it was killed, or still runs */
 };

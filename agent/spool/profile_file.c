@@ -3,6 +3,7 @@
    that its owner keeps.
 
      head: MARK, run 0 │ BATCH │ BATCH │ BATCH │ torn by kill -9, cut by the next worker
+                                               │ MARK, run 0, names
 
    The entries are the spool's, so what a crash leaves is judged by the same reader, and the file is
    whole up to the last batch whatever was killed.  The head says "this is a profile" even when

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile in a file, instead of a spool and a collector: the row of entries of
    proto/spool_segment.h, a MARK of run 0 at its head, then a BATCH for each closed window.  It can
-   be read up to its last whole entry at any time. */
+   be read up to its last whole entry at any time.  A MARK with a payload holds names of functions
+   (report/function_names.h), written when the run is over: readers of before pass over it. */
 #ifndef SPOOL_PROFILE_FILE_H
 #define SPOOL_PROFILE_FILE_H
 

@@ -71,7 +71,7 @@ static void a_module_whose_file_is_gone_says_so(void **state) {
   const char *why = "";
   (void)state;
   fill(&profile, 100);
-  assert_int_equal(namer_open(&namer), 0);
+  assert_int_equal(namer_open(NAMER_FILE_MS, &namer), 0);
   assert_int_equal(namer_load(namer, 0, &profile.modules[0], &why), -ENOENT);
   assert_non_null(strstr(why, "no file with that id"));
   assert_int_equal(namer_find(namer, 0, 0x100, &match), -ENOENT);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `fleetprof name`: a profile holds addresses, and what they are called is in files that the next
+   build replaces and that no other machine has.  So the names go into the profile.
+
+   `run --output` and `fleetprofd --output` end with this: there FILE is "-", a file that stdin is
+   open on, and the time is short, for somebody waits.  By hand it is for a run that was killed, and
+   for one whose debug files came later.
+
+   A file that a run still writes is left alone: whoever has its lock writes. */
+#include "commands.h"
+#include "common/clock.h"
+#include "common/options.h"
+#include "complaint.h"
+#include "report/namer.h"
+#include "report/names_writer.h"
+#include "report/profile_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum {
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  ERROR_BYTES = 512,
+  END_MS = 4000, /* of all files that a run ends with, and again of the one in hand then */
+  HAND_MS = 120000,
+};
+
+struct name_options {
+  bool is_verbose;
+};
+
+static const struct option rows[] = {
+    {"verbose", 'v', NULL, NULL, "What it says", "say on stderr what was written", OPTION_FLAG,
+     offsetof(struct name_options, is_verbose)},
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof name [OPTION]... FILE...",
+    .summary = "Writes into profiles of `fleetprof run --output` what this machine calls the "
+               "functions in\nthem, so that `fleetprof report` has names after the next build and "
+               "on other machines.\nEvery run ends with this; by hand it is for one that was "
+               "killed, or when debug files came\nlater.  FILE may be -: the profile that stdin "
+               "is open on, for reading and writing.",
+    .epilogue = "EXAMPLES\n  fleetprof name killed.fp; scp killed.fp desk:\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
+};
+
+static int refuse(const char *path, const char *why) {
+  complaint("name: %s: %s", path, why);
+  return -EINVAL;
+}
+
+/* Names what is in FD, called PATH. */
+static int name_open_file(int fd, const char *path, unsigned limit_ms, bool is_verbose) {
+  static struct profile profile;
+  uint64_t deadline_ns = clock_monotonic_ns() + limit_ms * NS_PER_MS;
+  char why[PROFILE_READER_WHY_BYTES] = "cannot start";
+  struct profile_damage damage;
+  struct names_written written;
+  struct namer *namer = NULL;
+  int error = profile_init(&profile);
+  if (error == 0) error = profile_reader_read_fd(fd, &profile, &damage, why);
+  if (error != 0) {
+    profile_fini(&profile);
+    return refuse(path, why);
+  }
+  if (profile.frame_count > 0) error = namer_open(limit_ms, &namer);
+  if (namer != NULL && error == 0)
+    error = names_writer_write(fd, &profile, namer, deadline_ns, &written);
+  namer_close(namer);
+  profile_fini(&profile);
+  if (error == -EBADMSG) return refuse(path, "is no file of run --output: only those hold names");
+  if (error != 0) return refuse(path, strerror(-error));
+  if (is_verbose && namer != NULL)
+    fprintf(stderr, "fleetprof: %s: names of %llu functions in %u modules written, %u left out\n",
+            path, (unsigned long long)written.functions, written.modules, written.late);
+  return 0;
+}
+
+static int name_path(const char *path, bool is_verbose) {
+  if (strcmp(path, "-") == 0) return name_open_file(STDIN_FILENO, "stdin", END_MS, is_verbose);
+  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) return refuse(path, strerror(errno));
+  int error = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+                  ? refuse(path, "a run still writes into it")
+                  : name_open_file(fd, path, HAND_MS, is_verbose);
+  close(fd);
+  return error;
+}
+
+int name_main(int argc, char **argv) {
+  struct name_options options = {false};
+  struct options_result result;
+  char error[ERROR_BYTES];
+  if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
+    complaint("name: %s", error);
+    return EXIT_USAGE;
+  }
+  if (result.is_done) return 0;
+  if (result.first_positional >= argc) {
+    complaint("name: no file; usage: %s", table.usage);
+    return EXIT_USAGE;
+  }
+  int status = 0;
+  for (int i = result.first_positional; i < argc; i++)
+    if (name_path(argv[i], options.is_verbose) != 0) status = EXIT_FAILED;
+  return status;
+}

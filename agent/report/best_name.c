@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two sources, and neither is always the better one.
+
+   A file of this machine with the build-id that was sampled has all names of it, maybe better ones
+   than there were when the program ran (a debug package that was installed since).  But `strip`
+   keeps the build-id, the file may be gone, or be another one since the last build: then what the
+   run wrote into its profile is what there is.
+
+     a name of this machine, from all symbols      first
+     a name in the profile, from all symbols
+     a name of either, from exported symbols       this machine's before the profile's
+     bounds of either */
+#include "best_name.h"
+#include "namer.h"
+
+#include "symbol/symbol_index.h"
+
+#include <errno.h>
+
+/* How much a match is worth, in the order above. */
+static int rank_of(const struct symbol_match *match, bool is_exported_only) {
+  if (match->name[0] == '\0') return 1;
+  return is_exported_only ? 2 : 3;
+}
+
+int best_name_find(const struct profile *profile, struct namer *namer,
+                   const struct profile_frame *frame, struct symbol_match *ret) {
+  const struct profile_module *module = &profile->modules[frame->module];
+  struct symbol_match own, kept;
+  enum names_quality quality;
+  const char *why;
+  int own_rank = 0, kept_rank = 0;
+  if (module->kind != MODULE_ELF) return -ENOENT;
+  if (namer != NULL && namer_load(namer, frame->module, module, &why) == 0 &&
+      namer_find(namer, frame->module, frame->address, &own) == 0)
+    own_rank = rank_of(&own, namer_is_exported_only(namer, frame->module));
+  if (kept_names_find(&profile->kept_names, module->id, frame->address, &kept, &quality) == 0)
+    kept_rank = rank_of(&kept, quality == NAMES_EXPORTED);
+  if (own_rank == 0 && kept_rank == 0) return -ENOENT;
+  *ret = own_rank >= kept_rank ? own : kept;
+  return 0;
+}
+
+bool best_name_is_there(const struct profile *profile, struct namer *namer,
+                        const struct profile_frame *frame) {
+  struct symbol_match match;
+  return best_name_find(profile, namer, frame, &match) == 0 && match.name[0] != '\0';
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A profile can be read and compared when the program that it is of has been built again, stripped, or is gone:
+# its names were written into it when the run ended.  What cannot be named is said, and never compared.
+. "$(dirname "$0")/lib.sh"
+export HOME=$W/home TMPDIR=$W/tmp
+mkdir -m 700 "$W/home" "$W/tmp"
+unset XDG_STATE_HOME XDG_RUNTIME_DIR
+cd "$W" || fail "no folder"
+
+cat >app.c <<'C'
+static volatile unsigned long sink;
+#define PART __attribute__((noipa)) static void
+#define SPIN unsigned long x = sink; while (n-- > 0) x = x * 2862933555777941757UL + 3037000493UL; sink = x
+#ifdef ADDED
+PART added(long n) { SPIN; }
+#endif
+PART slower(long n) { SPIN; }
+PART steady(long n) { SPIN; }
+int main(void) {
+  for (int i = 0; i < 800; i++) {
+    slower(SLOWER * 100000L), steady(300000L);
+#ifdef ADDED
+    added(200000L);
+#endif
+  }
+  return 0;
+}
+C
+build() { cc -O1 -fno-omit-frame-pointer -Wl,--build-id "${@:2}" -o "$1" app.c || fail "no build"; }
+profile() { fleetprof run --output "$1" --hz 997 --sampler perf -- "$2" || fail "$2 ended with $?"; }
+has_names() { fleetprof report "$@" 2>err | awk '$9 == "slower" || $9 == "steady" { found++ } /\+0x/ && $1 > 1 { bad = 1 } END { exit found != 2 || bad }'; }
+# The rows of a function in the difference of two files, and its verdicts.
+rows() { awk -v name="$1" '$(NF - 1) == name || $NF == name || index($0, "  " name "  ") { n++ } END { print n + 0 }' diff; }
+
+# Built again at the same path between two runs.
+build app -DSLOWER=1
+profile before.fp ./app
+cp before.fp kept.fp
+build app -DSLOWER=4 -DADDED
+profile after.fp ./app
+has_names before.fp || fail "names are lost with the build: $(cat err; fleetprof report before.fp | head -n 5)"
+[ ! -s err ] || fail "something is said of a profile that has its names: $(cat err)"
+fleetprof report before.fp --diff after.fp >diff 2>err || fail "diff"
+[ ! -s err ] || fail "something is said of two profiles that have their names: $(cat err)"
+for name in slower steady added; do [ "$(rows $name)" = 1 ] || fail "$name has $(rows $name) rows: $(cat diff)"; done
+grep ' slower ' diff | grep -q '+.*changed' && grep ' added ' diff | grep -q '+.*changed' && grep ' steady ' diff | grep -q -- '-.*changed' ||
+  fail "two builds: $(cat diff)"
+! grep -q '+0x[0-9a-f]*$' diff || fail "rows of addresses: $(cat diff)"
+fleetprof report before.fp after.fp | awk '$9 == "slower" { n++ } END { exit n != 1 }' || fail "a sum of two builds: $(fleetprof report before.fp after.fp)"
+say "$(wc -c <before.fp) bytes hold a run with its names"
+
+# strip keeps the build-id and takes the names; the profile has them.
+build app -DSLOWER=1
+strip app
+fleetprof report before.fp >out 2>err
+has_names before.fp && [ ! -s err ] || fail "names are lost with strip: $(cat err out)"
+
+# The program is gone, as on another machine.
+rm app
+has_names before.fp && [ ! -s err ] || fail "names are lost with the program: $(cat err)"
+mkdir elsewhere && mv before.fp elsewhere/ && (cd elsewhere && has_names before.fp) || fail "a copy has no names"
+
+# A file of before there were names in files: one line says which file is missing and what to do, unasked.
+/usr/bin/python3 - kept.fp old.fp <<'PY' || fail "no names at the end of a run's file"
+import struct, sys
+data, at, kept, names = open(sys.argv[1], "rb").read(), 0, b"", 0
+while at < len(data):
+    kind, packed = struct.unpack_from("<H", data, at + 6)[0], struct.unpack_from("<I", data, at + 36)[0]
+    if kind == 3 and packed > 0:
+        names += 1
+    else:
+        kept += data[at:at + 48 + packed]
+    at += 48 + packed
+open(sys.argv[2], "wb").write(kept)
+sys.exit(names != 1)
+PY
+has_names old.fp && fail "names come from nowhere"
+[ "$(grep -c "$W/app (build-id .*: .* has no function names: it is not here, and the profile holds none; names: " err)" = 1 ] ||
+  fail "a program that is gone is not told of: $(cat err)"
+build app -DSLOWER=2
+fleetprof report old.fp 2>&1 >/dev/null | grep -q "$W/app (build-id .*: another file is there by now" || fail "another build is not told of"
+
+# By hand: of a run that was killed, as long as the program is there.
+build app -DSLOWER=1
+fleetprof name -v old.fp 2>err || fail "name: $(cat err)"
+grep -q "old.fp: names of [1-9]" err || fail "name: $(cat err)"
+rm app
+has_names old.fp || fail "name did not write names"
+fleetprof name -v old.fp 2>&1 | grep -q "names of 0 functions" || fail "names are written twice"
+# What is no profile is no place for names, and a run that still writes is left alone.
+cp app.c precious
+fleetprof name precious 2>err && fail "name took a source file"
+grep -q '^fleetprof: name: precious: is not a profile' err && cmp -s precious app.c || fail "name: $(cat err)"
+fleetprof run --output long.fp -- sleep 30 & run_pid=$!
+until_true 10 test -s long.fp || fail "no file of a run"
+fleetprof name long.fp 2>err && fail "name wrote into a file that a run writes"
+grep -q 'still writes' err || fail "name: $(cat err)"
+kill "$(pgrep -P $run_pid sleep)"
+wait $run_pid
+
+# A daemon of its own that writes a file ends with names as well.
+if [ "$(id -u)" = 0 ]; then
+  build app -DSLOWER=1
+  fleetprofd --system --state "$W/board" --output "$W/board.fp" --foreground >daemon.log 2>&1 & daemon=$!
+  started+=("$daemon")
+  if until_true 10 test -S "$W/board/fleetprofd.sock"; then
+    ./app && ./app
+    kill $daemon; wait $daemon
+    rm app
+    has_names board.fp || fleetprof report board.fp 2>/dev/null | grep -q ' slower  (app)' || fail "--system: $(fleetprof report board.fp 2>&1 | head -n 20)"
+  else
+    without "the whole board" "$(tail -n 1 daemon.log)"
+  fi
+fi
