@@ -19,6 +19,7 @@
 #include "registrar.h"
 
 #include "common/log.h"
+#include "proc/maps_file.h"
 #include "proc/proc_stat.h"
 #include "targets/rate.h"
 #include "targets/timer_ring.h"
@@ -44,6 +45,13 @@ static const char *read_file(int fd, struct hold_target *ret) {
   return fault;
 }
 
+/* What a file says of its program the program has written, which may have given its privileges
+   away since: the kernel's word is that the process has mapped it. */
+static bool is_program_of(const struct kept_file *file, int fd, pid_t pid) {
+  struct stat found;
+  return fstat(fd, &found) == 0 && maps_file_shows(pid, found.st_ino, file->name);
+}
+
 static int open_maps(pid_t pid) {
   char path[32];
   snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
@@ -56,6 +64,8 @@ static const char *take_on_take(struct worker *worker, const struct kept_file *f
   if (!registrar_has_room(worker, held->uid, timer_ring_bytes(held)))
     return "256 targets or 64 MiB of rings are in use";
   bool is_root_alive = proc_lives(held->pid, held->start_ticks);
+  if (is_root_alive && !is_program_of(file, fd, held->pid))
+    return "the process that it names has not mapped it";
   int fds[2] = {fd, is_root_alive ? open_maps(held->pid) : -1};
   uint64_t set_ns = held->set_period_ns;
   uint64_t wish_ns = held->wish_period_ns != 0 ? held->wish_period_ns : held->period_ns;

@@ -10,13 +10,18 @@
    of another device; then ours is read in its stead.  That needs the right to look at the program,
    which a daemon for all has. */
 #include "maps_file.h"
+#include "mappings.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+enum { LINES_MAX = 1 << 18 }; /* four times what the kernel lets a process map */
 
 static bool is_readable_procfs(int fd) {
   struct statfs found;
@@ -40,4 +45,30 @@ bool maps_file_take(int fd, pid_t pid) {
   if (!is_readable_procfs(fd) || fstat(fd, &sent) != 0 || stat(path, &ours) != 0) return false;
   if (sent.st_dev != ours.st_dev) return replace(fd, path);
   return sent.st_ino == ours.st_ino;
+}
+
+static bool is_file(const struct mapping *mapping, uint64_t inode, const char *name) {
+  size_t len = strlen(name);
+  if (mapping->inode != inode || mapping->path.len <= len) return false;
+  const uint8_t *end = mapping->path.data + mapping->path.len - len;
+  return end[-1] == '/' && memcmp(end, name, len) == 0;
+}
+
+bool maps_file_shows(pid_t pid, uint64_t inode, const char *name) {
+  char path[32], *line = NULL;
+  size_t room = 0;
+  bool is_there = false;
+  snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+  FILE *maps = fopen(path, "re");
+  if (maps == NULL) return false;
+  for (unsigned i = 0; i < LINES_MAX && !is_there; i++) {
+    struct mapping mapping;
+    ssize_t len = getline(&line, &room, maps);
+    if (len <= 0) break;
+    struct span text = span_of(line, (size_t)len);
+    is_there = mappings_next(&text, &mapping) == 0 && is_file(&mapping, inode, name);
+  }
+  free(line);
+  fclose(maps);
+  return is_there;
 }

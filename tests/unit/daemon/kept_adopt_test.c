@@ -18,10 +18,13 @@
 
 enum { OLD_RUN = 5, OLD_ID = 7, LAST_VALUES = 62 };
 
-/* A recorder of the bench's program, of a daemon that is gone; the descriptor stands for the
-   program's mapping.  Less than 0: there is no such file on this file system. */
-static int leave(const struct hold_target *wanted) {
-  struct hold_target held = held_of(bench->program);
+static size_t mapped_bytes;
+static void *mapped;
+
+/* A recorder of PID, of a daemon that is gone.  Only this process has mapped it, as its program
+   would.  Less than 0: there is no such file on this file system. */
+static int leave_of(pid_t pid, const struct hold_target *wanted) {
+  struct hold_target held = held_of(pid);
   held.kind = HOLD_TIMER;
   held.collect = RING_RECORDER;
   held.id = OLD_ID;
@@ -35,8 +38,20 @@ static int leave(const struct hold_target *wanted) {
   image_begin(target, NULL);
   if (wanted->wish_period_ns != 0)
     image_wish(target, (uint32_t)(1000 * NS_PER_SECOND / wanted->wish_period_ns));
+  mapped_bytes = timer_ring_bytes(&target->held);
   target_free(target, false);
+  mapped = mmap(NULL, mapped_bytes, PROT_READ, MAP_SHARED, fd, 0);
+  assert_ptr_not_equal(mapped, MAP_FAILED);
   return fd;
+}
+
+static int leave(const struct hold_target *wanted) {
+  return leave_of(getpid(), wanted);
+}
+
+static void end(int fd) {
+  munmap(mapped, mapped_bytes);
+  close(fd);
 }
 
 static struct target *only_target(void) {
@@ -72,12 +87,12 @@ static void a_file_that_is_written_into_becomes_a_target(void **state) {
   kept_adopt(&bench->worker);
   struct target *target = only_target();
   assert_non_null(target);
-  assert_int_equal(target->held.pid, bench->program);
+  assert_int_equal(target->held.pid, getpid());
   assert_string_equal(target->held.service, "shop");
   assert_int_equal(target->held.control, RING_RUN);
   assert_int_equal(held_by_keeper(), 1);
   assert_false(is_left_as_it_was());
-  close(fd);
+  end(fd);
 }
 
 static void what_ctl_had_set_is_what_it_goes_on_with(void **state) {
@@ -94,7 +109,7 @@ static void what_ctl_had_set_is_what_it_goes_on_with(void **state) {
   assert_string_equal(rate_reason(target), "ctl");
   assert_in_range(rate_period_ns(target), 49900000, 50100000); /* to the ring's unit */
   assert_int_equal(target->held.period_ns, 10101010);
-  close(fd);
+  end(fd);
 }
 
 /* As long as its program lives it is somebody's; then what it kept is shipped. */
@@ -119,7 +134,7 @@ static void where_no_target_has_room_the_file_stays_for_later(void **state) {
   targets->ring_bytes = used;
   kept_adopt(&bench->worker);
   assert_non_null(only_target());
-  close(fd);
+  end(fd);
 }
 
 static void where_the_keeper_takes_no_more_nothing_stays_open(void **state) {
@@ -140,7 +155,7 @@ static void where_the_keeper_takes_no_more_nothing_stays_open(void **state) {
   hold_table_fini(table);
   kept_adopt(&bench->worker); /* it has this run's name by now, and no target */
   assert_non_null(only_target());
-  close(fd);
+  end(fd);
 }
 
 static void a_file_that_nobody_has_is_not_taken_on(void **state) {
@@ -149,10 +164,23 @@ static void a_file_that_nobody_has_is_not_taken_on(void **state) {
   int fd = leave(&running);
   if (fd == -EOPNOTSUPP) skip();
   assert_true(fd >= 0);
-  close(fd);
+  end(fd);
   kept_adopt(&bench->worker);
   assert_null(only_target());
   assert_true(is_left_as_it_was());
+}
+
+/* Its mappings are nobody's business who could write its number into a file. */
+static void a_file_that_names_another_process_is_not_taken_on(void **state) {
+  const struct hold_target running = {.control = RING_RUN};
+  (void)state;
+  int fd = leave_of(bench->program, &running);
+  if (fd == -EOPNOTSUPP) skip();
+  assert_true(fd >= 0);
+  kept_adopt(&bench->worker);
+  assert_null(only_target());
+  assert_true(is_left_as_it_was());
+  end(fd);
 }
 
 int main(void) {
@@ -163,6 +191,7 @@ int main(void) {
       TEST(where_no_target_has_room_the_file_stays_for_later),
       TEST(where_the_keeper_takes_no_more_nothing_stays_open),
       TEST(a_file_that_nobody_has_is_not_taken_on),
+      TEST(a_file_that_names_another_process_is_not_taken_on),
   };
   log_set_level(LOG_LEVEL_ERROR);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,8 +72,25 @@ static void neither_is_a_pipe_or_a_deleted_file(void **state) {
   assert_false(maps_file_take(-1, getpid()));
 }
 
+static void the_file_that_a_process_has_mapped_is_shown(void **state) {
+  (void)state;
+  struct stat found;
+  char path[4096];
+  ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+  assert_true(len > 0);
+  path[len] = '\0';
+  const char *name = strrchr(path, '/') + 1;
+  assert_int_equal(stat(path, &found), 0);
+  assert_true(maps_file_shows(getpid(), found.st_ino, name));
+  assert_false(maps_file_shows(getpid(), found.st_ino + 1, name));
+  assert_false(maps_file_shows(getpid(), found.st_ino, name + 1));
+  assert_false(maps_file_shows(getpid(), found.st_ino, "other"));
+  assert_false(maps_file_shows(0, found.st_ino, name));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_file_that_a_process_has_mapped_is_shown),
       cmocka_unit_test(a_programs_own_maps_are_taken),
       cmocka_unit_test(no_other_file_of_procfs_is),
       cmocka_unit_test(the_maps_of_another_process_are_not),
