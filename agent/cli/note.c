@@ -13,21 +13,35 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { AGAIN_MS = 50 };
 
 uint32_t note_left_ms(const struct sampling_choice *choice) {
   uint64_t now_ns = clock_monotonic_ns();
   return now_ns < choice->deadline_ns ? (uint32_t)((choice->deadline_ns - now_ns) / NS_PER_MS) : 0;
 }
 
+/* A worker that was killed is back within a second, and knows no note of the one before. */
+static int call_until_heard(struct sampling_choice *choice, const struct intake_request *request,
+                            struct intake_answer *ret) {
+  static const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};
+  for (;;) {
+    struct intake_call call = {.request = request, .timeout_ms = note_left_ms(choice)};
+    if (call.timeout_ms == 0) return -ETIMEDOUT;
+    int error = daemon_call(choice->socket, &call, ret);
+    if (error != -ECONNRESET || note_left_ms(choice) <= AGAIN_MS) return error;
+    nanosleep(&pause, NULL);
+  }
+}
+
 int note_sampler(struct sampling_choice *choice, const char *sampler) {
   struct intake_request request;
   struct intake_answer answer;
-  struct intake_call call = {.request = &request, .timeout_ms = note_left_ms(choice)};
-  if (call.timeout_ms == 0) return -ETIMEDOUT;
   request_fill(&request, INTAKE_NOTE, choice);
   snprintf(request.sampler, sizeof request.sampler, "%s", sampler);
-  int error = daemon_call(choice->socket, &call, &answer);
+  int error = call_until_heard(choice, &request, &answer);
   if (error != 0) return error;
   if (answer.fd >= 0) close(answer.fd);
   choice->daemon = answer.daemon;

@@ -217,6 +217,7 @@ static enum launch_manner choose_timer(struct run *run) {
   if (!has_agent) return give_up(run, choice->why);
   /* The program is part of a tree that perf samples, or there is a kill switch. */
   if (error == -EACCES) return goes_by_perf(run) ? LAUNCH_WATCHED : give_up(run, choice->why);
+  if (error != 0) return give_up(run, strerror(-error));
   if (obstacle != NULL) say(run, "not sampled, only what it starts: %s", choice->why);
   run->sampler = sampler;
   return LAUNCH_PRELOADED;

@@ -2,9 +2,11 @@
 /* Who the caller is comes from the kernel (SO_PEERCRED); what a packet says of itself is never used
    for that.  Descriptors that arrive are closed here unless the handler keeps them.
 
-   A connection stays as long as its caller wants (`run` keeps one while its program runs) and costs
-   a struct and an event; callers are limited in number, each user apart, so that one user of a
-   system daemon cannot lock out the others.  What their packets cost is booked on them: who has
+   A connection costs a struct and an event, and lives while its answer is awaited (a flush may take
+   minutes), or its caller may say something more, for a while.  Callers are limited in number, each
+   user apart, so that one user of a system daemon cannot lock out the others; and as somebody may
+   be many users, some places are for nobody but root and whose daemon it is: they can always ask
+   what goes on, and switch it off.  What their packets cost is booked on them: who has
    used up his share of CPU time (user_tolls.h) is told to ask again (BUSY), and that is all he
    gets.  A malformed packet ends its connection, nothing else.
 
@@ -36,6 +38,7 @@ struct intake_connection {
   pid_t pid;
   uid_t uid;
   bool was_heard;
+  bool is_owed; /* an answer */
   struct intake_connection *next;
 };
 
@@ -126,6 +129,7 @@ static void serve(struct intake_connection *connection, struct intake_received *
                                  .fds = received->fds,
                                  .fd_count = received->fd_count};
   intake->figures.packets++;
+  connection->is_owed = true;
   if (intake->parts.for_all) intake_packet_sign(&received->request, connection->uid);
   if (is_served(connection, received->request.kind))
     intake->parts.on_packet(intake->parts.context, &packet);
@@ -159,7 +163,10 @@ static void on_readable(evutil_socket_t socket, short what, void *context) {
   uid_t uid = connection->uid;
   uint64_t begun_ns = clock_cpu_ns();
   (void)socket;
-  (void)what;
+  if (what & EV_TIMEOUT) {
+    if (!connection->is_owed) connection_close(connection);
+    return;
+  }
   note_heard(connection);
   if (!take_packet(connection)) connection_close(connection);
   charge(intake, uid, begun_ns);
@@ -172,18 +179,25 @@ static unsigned count_of_user(const struct intake *intake, uid_t uid) {
   return count;
 }
 
+static bool has_place(const struct intake *intake, uid_t uid) {
+  bool is_master = uid == 0 || (!intake->parts.for_all && uid == geteuid());
+  unsigned more = is_master ? INTAKE_CONNECTIONS_OF_MASTER : 0;
+  return intake->figures.connections < INTAKE_CONNECTIONS_MAX + more &&
+         count_of_user(intake, uid) < INTAKE_CONNECTIONS_OF_USER + more;
+}
+
 static struct intake_connection *connection_new(struct intake *intake, int socket,
                                                 const struct ucred *peer) {
-  if (intake->figures.connections >= INTAKE_CONNECTIONS_MAX ||
-      count_of_user(intake, peer->uid) >= INTAKE_CONNECTIONS_OF_USER)
-    return NULL;
+  static const struct timeval quiet = {.tv_sec = INTAKE_QUIET_S};
+  if (!has_place(intake, peer->uid)) return NULL;
   struct intake_connection *connection = calloc(1, sizeof *connection);
   if (connection == NULL) return NULL;
   *connection = (struct intake_connection){
       .intake = intake, .socket = socket, .pid = peer->pid, .uid = peer->uid};
   connection->readable =
       event_new(intake->parts.loop, socket, EV_READ | EV_PERSIST, on_readable, connection);
-  if (connection->readable != NULL && event_add(connection->readable, NULL) == 0) return connection;
+  if (connection->readable != NULL && event_add(connection->readable, &quiet) == 0)
+    return connection;
   if (connection->readable != NULL) event_free(connection->readable);
   free(connection);
   return NULL;
@@ -253,6 +267,7 @@ void intake_stop(struct intake *intake) {
 
 void intake_answer(struct intake_connection *connection, struct intake_reply *reply, int fd) {
   int error = send_reply(connection->socket, reply, fd);
+  connection->is_owed = false;
   if (error) log_debug("intake pid %d: answer lost: %s", (int)connection->pid, strerror(-error));
 }
 

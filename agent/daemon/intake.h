@@ -17,6 +17,8 @@ struct user_tolls;
 enum {
   INTAKE_CONNECTIONS_MAX = 256,
   INTAKE_CONNECTIONS_OF_USER = 64,
+  INTAKE_CONNECTIONS_OF_MASTER = 16, /* beyond both, for whom a daemon belongs to, and root */
+  INTAKE_QUIET_S = 10, /* a connection without a packet, and none to be answered, ends */
 };
 
 /* One packet, its size, magic and version checked and its strings ended. */

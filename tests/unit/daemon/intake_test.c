@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+enum { STRANGERS = 2001, STRANGERS_COUNT = INTAKE_CONNECTIONS_MAX / INTAKE_CONNECTIONS_OF_USER };
+enum { QUIET_MS = 30 }; /* where a test has no time for INTAKE_QUIET_S */
 enum { GREEDY = 1001, MODEST = 1002, TURNS = 10, QUEUE = 8, CROWD = 5 };
 
 struct door {
@@ -29,6 +31,7 @@ struct door {
   socklen_t address_bytes;
   int listener;
   unsigned served, closed;
+  struct intake_connection *flush; /* waits for its answer */
 };
 
 static uid_t caller;
@@ -48,11 +51,23 @@ uid_t __wrap_geteuid(void) {
   return GREEDY; /* root has no limit in any daemon */
 }
 
+static bool is_hasty; /* a quiet connection ends after QUIET_MS */
+
+int __real_event_add(struct event *event, const struct timeval *timeout);
+int __wrap_event_add(struct event *event, const struct timeval *timeout);
+
+int __wrap_event_add(struct event *event, const struct timeval *timeout) {
+  const struct timeval quiet = {.tv_usec = QUIET_MS * 1000};
+  if (timeout != NULL) assert_int_equal(timeout->tv_sec, INTAKE_QUIET_S);
+  return __real_event_add(event, timeout != NULL && is_hasty ? &quiet : timeout);
+}
+
 static void on_packet(void *context, struct intake_packet *packet) {
   struct door *door = context;
   door->served++;
   assert_int_equal(packet->uid, caller);
-  intake_accept(packet->connection);
+  door->flush = packet->request->kind == INTAKE_FLUSH ? packet->connection : NULL;
+  if (door->flush == NULL) intake_accept(packet->connection);
 }
 
 static void on_close(void *context, struct intake_connection *connection) {
@@ -99,7 +114,13 @@ static int set_up_own(void **state) {
   return 0;
 }
 
+static int set_up_hasty(void **state) {
+  is_hasty = true;
+  return set_up(state);
+}
+
 static int tear_down(void **state) {
+  is_hasty = false;
   struct door *door = *state;
   intake_stop(door->intake);
   event_base_free(door->loop);
@@ -256,6 +277,59 @@ static void an_agent_asks_once(void **state) {
   close(agent);
 }
 
+static void root_is_heard_where_strangers_have_taken_all_places(void **state) {
+  struct door *door = *state;
+  int sockets[INTAKE_CONNECTIONS_MAX];
+  struct intake_figures figures;
+  for (unsigned i = 0; i < INTAKE_CONNECTIONS_MAX; i++)
+    sockets[i] = call_as(door, STRANGERS + i % STRANGERS_COUNT);
+  intake_figures(door->intake, &figures);
+  assert_int_equal(figures.connections, INTAKE_CONNECTIONS_MAX);
+  int modest = call_as(door, MODEST);
+  assert_int_equal(answer(modest), -1);
+  close(modest);
+  for (unsigned i = 0; i < INTAKE_CONNECTIONS_OF_MASTER; i++) {
+    int root = call_as(door, 0);
+    say(door, root);
+    assert_int_equal(answer(root), INTAKE_ACCEPTED);
+    close(root);
+    turn(door);
+  }
+  for (unsigned i = 0; i < INTAKE_CONNECTIONS_MAX; i++) close(sockets[i]);
+}
+
+static void pass(const struct door *door, unsigned ms) {
+  const struct timeval time = {.tv_usec = (suseconds_t)(ms * 1000)};
+  event_base_loopexit(door->loop, &time);
+  event_base_dispatch(door->loop);
+}
+
+static void who_says_nothing_loses_his_place(void **state) {
+  struct door *door = *state;
+  int silent = call_as(door, MODEST), told = call_as(door, MODEST);
+  say(door, told);
+  assert_int_equal(answer(told), INTAKE_ACCEPTED);
+  pass(door, 4 * QUIET_MS);
+  assert_int_equal(answer(silent), -1);
+  assert_int_equal(answer(told), -1);
+  assert_int_equal(door->closed, 2);
+  close(silent);
+  close(told);
+}
+
+static void who_waits_for_an_answer_keeps_it(void **state) {
+  struct door *door = *state;
+  int runner = call_as(door, MODEST);
+  ask(door, runner, INTAKE_FLUSH);
+  pass(door, 4 * QUIET_MS);
+  assert_int_equal(door->closed, 0);
+  intake_accept(door->flush);
+  assert_int_equal(answer(runner), INTAKE_ACCEPTED);
+  pass(door, 4 * QUIET_MS);
+  assert_int_equal(answer(runner), -1);
+  close(runner);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(who_has_had_his_share_is_told_to_ask_again, set_up,
@@ -268,6 +342,10 @@ int main(void) {
       cmocka_unit_test_setup_teardown(all_who_wait_are_let_in_before_one_is_heard, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(an_agent_asks_once, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(root_is_heard_where_strangers_have_taken_all_places, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(who_says_nothing_loses_his_place, set_up_hasty, tear_down),
+      cmocka_unit_test_setup_teardown(who_waits_for_an_answer_keeps_it, set_up_hasty, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
