@@ -51,7 +51,10 @@ static void tell_keeper(const struct worker *worker, const struct target *target
 static int wish(struct worker *worker, struct target *target, enum ring_control control) {
   int error = 0;
   if (target->held.control == RING_OFF) return -ENOENT;
-  target->held.has_paused |= control == RING_PAUSE;
+  if (control == RING_PAUSE)
+    pause_begin(target);
+  else
+    pause_end(target);
   if (worker->is_killed)
     target->held.control = control;
   else
@@ -141,7 +144,8 @@ static void kill_target(struct worker *worker, struct target *target) {
   int error = switch_target(target, RING_OFF);
   if (error) log_warn("target %d: kill switch: %s", (int)target->held.pid, strerror(-error));
   if (target->held.kind == HOLD_PERF) target->held.control = before;
-  target->held.is_killed = target->held.has_paused = true;
+  target->held.is_killed = true;
+  pause_begin(target);
   tell_keeper(worker, target);
 }
 

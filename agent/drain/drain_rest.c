@@ -48,7 +48,7 @@ static void add_step(struct drain *drain, struct target *target, struct process 
   struct window_sample in_kernel = {.frames = &kernel, .depth = 1, .weight = step->kernel_ns};
   struct window_sample rest = {.frames = &unsampled, .depth = 1, .weight = step->rest_ns};
   if (step->kernel_ns + step->rest_ns == 0) return;
-  if (step->rest_ns > 0 && target->held.has_paused) target->shows_pause = true;
+  if (step->rest_ns > 0 && pause_is_in_rest(target)) target->shows_pause = true;
   drain_describe(drain, target, process, &series);
   add_part(drain, &series, process->comm, &in_kernel);
   add_part(drain, &series, process->comm, &rest);
@@ -189,6 +189,7 @@ void drain_exits(struct drain *drain, struct target *target, bool is_final) {
   /* What a recorder keeps is weighed when it is shipped. */
   if (target->held.collect == RING_RECORDER && !is_final) return;
   drain_describe(drain, target, root, &series);
+  pause_look(target, is_final);
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   struct exit_claim claim = {.now_ns = clock_monotonic_ns(),
                              .cpus = cpus > 0 ? (uint32_t)cpus : 1,

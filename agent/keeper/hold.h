@@ -47,7 +47,7 @@ struct hold_target {
   uint32_t filters;      /* HOLD_TIMER: seccomp filters that it had already */
   uint32_t control;      /* enum ring_control: as wished */
   bool is_killed;        /* the kill switch has stopped it */
-  bool has_paused;       /* somebody paused it or switched it off, on purpose */
+  bool has_paused;       /* on purpose; a rest may yet have time of that (targets/pause.h) */
   bool is_apart;         /* HOLD_PERF: a worker has put events on its threads in place of these */
   uint32_t fd_count;
   uint32_t exit_fd_count; /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */

@@ -129,13 +129,10 @@ void target_begin_achieved(struct target *target) {
   rate->base_user_ns = user_ns(target);
 }
 
-/* A perf target's rest is known at once, that of a timer target when its processes end. */
 bool target_take_pause(struct target *target) {
-  struct hold_target *held = &target->held;
   bool shows_pause = target->shows_pause;
   target->shows_pause = false;
-  if (shows_pause && held->kind == HOLD_PERF)
-    held->has_paused = held->control != RING_RUN || held->is_killed;
+  if (shows_pause) pause_mark(target);
   return shows_pause;
 }
 

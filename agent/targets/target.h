@@ -4,6 +4,7 @@
 #define TARGETS_TARGET_H
 
 #include "exit_bill.h"
+#include "pause.h"
 #include "rate.h"
 #include "residual.h"
 #include "target_look.h"
@@ -53,9 +54,10 @@ struct target {
   uint32_t run;                         /* serial of the note (run_note.h) it belongs to, or 0 */
   uint64_t records, weight_ns;          /* samples of its own, since this worker started */
   uint64_t stacks_cut, stacks_cut_told; /* of those records; of those in batches */
-  bool shows_pause;                     /* a rest since the last batch has time of a pause */
-  struct switch_watch *watches;         /* switch.c; NULL: nothing was ever switched */
-  struct census *census;                /* census/census.h; NULL: nothing was seen yet */
+  struct pause pause;
+  bool shows_pause;                           /* a rest since the last batch has time of a pause */
+  struct switch_watch *watches;               /* switch.c; NULL: nothing was ever switched */
+  struct census *census;                      /* census/census.h; NULL: nothing was seen yet */
   void (*free_census)(struct census *census); /* set with it */
   char root_comm[16], root_begun_as[16];      /* kept for when its process is gone */
   bool is_restored;      /* from before this worker: its residual is not known yet */
