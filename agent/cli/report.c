@@ -13,6 +13,7 @@
 #include "common/buf.h"
 #include "complaint.h"
 #include "report/counts.h"
+#include "report/module_labels.h"
 #include "report/namer.h"
 #include "report/profile_reader.h"
 #include "report/translator.h"
@@ -145,9 +146,18 @@ static int write_out(const struct buf *out) {
   return 0;
 }
 
+/* What two sides know of each other: names, and which modules are the same. */
+static int match_sides(struct report *report) {
+  struct profile *a = &report->sides[0].profile, *b = &report->sides[1].profile;
+  if (report->settings.options.diff == NULL) return module_labels_set(a, NULL);
+  a->other_names = &b->kept_names;
+  b->other_names = &a->kept_names;
+  return module_labels_set(a, b);
+}
+
 static int show(struct report *report, struct namer *const namers[2]) {
   int sides = report->settings.options.diff != NULL ? 2 : 1;
-  int error = 0;
+  int error = match_sides(report);
   for (int i = 0; i < sides && error == 0; i++) error = name(report, &report->sides[i], namers[i]);
   if (error == 0)
     error = report_print(&report->settings, report->sides, &report->arena, &report->out);

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SUM_NAME_BYTES = 1100 };
@@ -64,13 +65,22 @@ static const char *name_sum(const struct report_settings *settings, char ret[SUM
   return ret;
 }
 
+/* What the program is shown as where it has two file names. */
+static const char *find_pair(const struct profile *profile) {
+  if (profile->main_module == BATCH_NONE) return NULL;
+  const struct profile_module *module = &profile->modules[profile->main_module];
+  bool has_two = module->shown != NULL && strcmp(module->shown, profile_module_name(module)) != 0;
+  return has_two ? module->shown : NULL;
+}
+
 static int print_diff(const struct report_settings *settings, const struct report_side sides[2],
                       struct arena *arena, struct buf *ret) {
   char sum[SUM_NAME_BYTES];
   const struct diff_sides both = {.a = &sides[0].tree,
                                   .b = &sides[1].tree,
                                   .a_name = name_sum(settings, sum),
-                                  .b_name = settings->options.diff};
+                                  .b_name = settings->options.diff,
+                                  .pair = find_pair(&sides[0].profile)};
   const struct top_text style = style_of(settings);
   if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
   return diff_text_print(&both, &style, arena, ret);

@@ -23,7 +23,9 @@ static const struct option rows[] = {
     {"limit", 'n', "N", "100", "What is shown", "functions in the table; what is left out is said",
      OPTION_COUNT, OFFSET(limit)},
     {"diff", 0, "FILE", NULL, "What is shown",
-     "what is different in FILE, function by function (top or json)", OPTION_PATH, OFFSET(diff)},
+     "what is different in FILE, function by function, by their names and the file names of their "
+     "modules; the program itself may have another file name there (top or json)",
+     OPTION_PATH, OFFSET(diff)},
     {"translator", 0, "CMD", NULL, "Names",
      "name addresses by CMD, which reads them a line each, as addr2line does; with $MODULE (a "
      "path) in it CMD is asked about every module, else about the program itself",

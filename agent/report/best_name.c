@@ -7,7 +7,7 @@
    run wrote into its profile is what there is.
 
      a name of this machine, from all symbols      first
-     a name in the profile, from all symbols
+     a name in the profile, or in the one that it is compared with, from all symbols
      a name of either, from exported symbols       this machine's before the profile's
      bounds of either */
 #include "best_name.h"
@@ -17,27 +17,39 @@
 
 #include <errno.h>
 
+struct best {
+  int rank; /* 0: nothing */
+  struct symbol_match match;
+};
+
 /* How much a match is worth, in the order above. */
 static int rank_of(const struct symbol_match *match, bool is_exported_only) {
   if (match->name[0] == '\0') return 1;
   return is_exported_only ? 2 : 3;
 }
 
+/* Takes what KEPT says of ADDRESS when that is better than RET. */
+static void ask(const struct kept_names *kept, struct span id, uint64_t address, struct best *ret) {
+  struct symbol_match match;
+  enum names_quality quality;
+  if (kept == NULL || kept_names_find(kept, id, address, &match, &quality) != 0) return;
+  int rank = rank_of(&match, quality == NAMES_EXPORTED);
+  if (rank > ret->rank) *ret = (struct best){rank, match};
+}
+
 int best_name_find(const struct profile *profile, struct namer *namer,
                    const struct profile_frame *frame, struct symbol_match *ret) {
   const struct profile_module *module = &profile->modules[frame->module];
-  struct symbol_match own, kept;
-  enum names_quality quality;
+  struct best best = {.rank = 0};
   const char *why;
-  int own_rank = 0, kept_rank = 0;
   if (module->kind != MODULE_ELF) return -ENOENT;
   if (namer != NULL && namer_load(namer, frame->module, module, &why) == 0 &&
-      namer_find(namer, frame->module, frame->address, &own) == 0)
-    own_rank = rank_of(&own, namer_is_exported_only(namer, frame->module));
-  if (kept_names_find(&profile->kept_names, module->id, frame->address, &kept, &quality) == 0)
-    kept_rank = rank_of(&kept, quality == NAMES_EXPORTED);
-  if (own_rank == 0 && kept_rank == 0) return -ENOENT;
-  *ret = own_rank >= kept_rank ? own : kept;
+      namer_find(namer, frame->module, frame->address, &best.match) == 0)
+    best.rank = rank_of(&best.match, namer_is_exported_only(namer, frame->module));
+  ask(&profile->kept_names, module->id, frame->address, &best);
+  ask(profile->other_names, module->id, frame->address, &best);
+  if (best.rank == 0) return -ENOENT;
+  *ret = best.match;
   return 0;
 }
 

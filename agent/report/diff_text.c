@@ -3,7 +3,10 @@
 
    Shares say where the time goes, not how much there is: a program that got twice as fast
    everywhere has the same shares.  So both totals stand on top, under the names of their files;
-   where those fit a column they are its heading, else the columns are called a and b. */
+   where those fit a column they are its heading, else the columns are called a and b.
+
+   A row that is called unclear although its interval leaves out 0, or though it is all or nothing,
+   looks like a mistake: why it is none stands below the table. */
 #include "diff_text.h"
 
 #include "common/buf.h"
@@ -68,6 +71,26 @@ static void print_row(const struct view_diff_row *row, const struct headings *he
   buf_append_byte(ret, '\n');
 }
 
+/* Says why some of the COUNT ROWS that are shown are unclear, of FUNCTIONS that were compared. */
+static void print_doubts(const struct view_diff_row *rows, uint32_t count, uint32_t functions,
+                         struct buf *ret) {
+  uint32_t of[VIEW_MANY + 1] = {0};
+  for (uint32_t i = 0; i < count; i++) of[rows[i].doubt]++;
+  if (of[VIEW_MANY] > 0)
+    buf_printf(ret,
+               "unclear although the interval leaves out 0: of %u functions chance moves some that "
+               "far; changed holds for all together, at most one in twenty of them by chance\n",
+               functions);
+  if (of[VIEW_CLOCKS] > 0)
+    buf_append_string(ret, "[kernel] and [unsampled] without functions are of clocks, not of "
+                           "samples: how they vary from run to run no interval tells, and they are "
+                           "never called changed\n");
+  if (of[VIEW_APART] > 0)
+    buf_append_string(ret,
+                      "[build-id]: a function of that build without a name: which one it is in "
+                      "the other build is not known (fleetprof report -v)\n");
+}
+
 int diff_text_print(const struct diff_sides *sides, const struct top_text *style,
                     struct arena *arena, struct buf *ret) {
   struct view_diff_row *rows;
@@ -77,10 +100,13 @@ int diff_text_print(const struct diff_sides *sides, const struct top_text *style
   if (error != 0) return error;
   print_total(headings.a, sides->a_name, sides->a, ret);
   print_total(headings.b, sides->b_name, sides->b, ret);
+  if (sides->pair != NULL)
+    buf_printf(ret, "%s: the program itself, its functions compared by their names\n", sides->pair);
   buf_printf(ret, "%*s  %*s    difference      95 %% interval        verdict  function\n",
              width_of(headings.a), headings.a, width_of(headings.b), headings.b);
-  for (uint32_t i = 0; i < count && i < style->limit; i++)
-    print_row(&rows[i], &headings, style->has_colour, ret);
+  uint32_t shown = count < style->limit ? count : style->limit;
+  for (uint32_t i = 0; i < shown; i++) print_row(&rows[i], &headings, style->has_colour, ret);
+  print_doubts(rows, shown, view_diff_tested(rows, count), ret);
   if (count > style->limit)
     buf_printf(ret, "%u more function%s by less (--limit)\n", count - style->limit,
                count - style->limit == 1 ? " differs" : "s differ");

@@ -8,6 +8,7 @@
 struct diff_sides {
   const struct view_tree *a, *b;
   const char *a_name, *b_name; /* of the files; for the text */
+  const char *pair;            /* of two file names of the program, shown as one, or NULL */
 };
 
 /* Appends the signed table of SIDES to RET.  Returns 0 or -ENOMEM. */

@@ -27,7 +27,7 @@ struct naming {
   struct namer *namer;
   const struct frame_name *names;
   struct tree_builder *tree;
-  struct buf module, name; /* clean texts of the frame in hand */
+  struct buf module, own, name; /* clean texts of the frame in hand */
 };
 
 static const char *clean(struct buf *buf, const char *text) {
@@ -36,9 +36,13 @@ static const char *clean(struct buf *buf, const char *text) {
   return buf->failed ? "" : (const char *)buf->data;
 }
 
-static const char *unknown_name(struct naming *naming, const char *module, uint64_t address) {
+/* A function of MODULE, shown as SHOWN, by where it begins. */
+static const char *unknown_name(struct naming *naming, const struct profile_module *module,
+                                const char *shown, uint64_t address) {
+  if (module->build != NULL) shown = clean(&naming->own, profile_module_name(module));
   buf_clear(&naming->name);
-  buf_printf(&naming->name, "%s+0x%llx", module, (unsigned long long)address);
+  buf_printf(&naming->name, "%s+0x%llx", shown, (unsigned long long)address);
+  if (module->build != NULL) buf_printf(&naming->name, " [%s]", module->build);
   return buf_text(&naming->name);
 }
 
@@ -61,15 +65,18 @@ static bool find_name(struct naming *naming, uint32_t at, struct view_function *
     start = match.start;
   }
   bool is_nameless = module->kind == MODULE_ELF || frame->address != 0;
-  function->name = is_nameless ? unknown_name(naming, function->module, start) : function->module;
+  function->name = function->module;
+  if (is_nameless) function->name = unknown_name(naming, module, function->module, start);
+  function->is_apart = is_nameless && module->build != NULL;
   return false;
 }
 
 static int name_frame(struct naming *naming, uint32_t at) {
   struct profile_frame *frame = &naming->profile->frames[at];
   struct view_function function = {.name = NULL};
-  function.module =
-      clean(&naming->module, profile_module_name(&naming->profile->modules[frame->module]));
+  const struct profile_module *module = &naming->profile->modules[frame->module];
+  const char *shown = module->shown != NULL ? module->shown : profile_module_name(module);
+  function.module = clean(&naming->module, shown);
   bool is_lasting = find_name(naming, at, &function);
   if (function.name == NULL) return -ENOMEM;
   return function_table_intern(&naming->tree->functions, &function, is_lasting, &frame->function);
@@ -117,7 +124,7 @@ static int add_marks(const struct profile *profile, struct arena *arena, struct 
 int named_tree_build(struct profile *profile, struct namer *namer, const struct frame_name *names,
                      struct arena *arena, struct view_tree *ret) {
   struct tree_builder tree;
-  struct naming naming = {profile, namer, names, &tree, {0}, {0}};
+  struct naming naming = {profile, namer, names, &tree, {0}, {0}, {0}};
   int error = tree_builder_init(&tree, arena);
   if (error == 0) error = name_frames(&naming);
   if (error == 0) error = add_nodes(profile, &tree);
@@ -129,6 +136,7 @@ int named_tree_build(struct profile *profile, struct namer *namer, const struct 
   if (error == 0) error = add_marks(profile, arena, ret);
   tree_builder_fini(&tree);
   buf_fini(&naming.module);
+  buf_fini(&naming.own);
   buf_fini(&naming.name);
   return error;
 }

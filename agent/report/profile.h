@@ -26,6 +26,9 @@ struct profile_module {
   const char *path;
   uint64_t size_bytes;
   enum module_kind kind;
+  /* As module_labels.h sets them: */
+  const char *shown; /* what tables call it; NULL: its file name */
+  const char *build; /* where others of that name have functions at other places, else NULL */
 };
 
 struct profile_frame {
@@ -59,7 +62,8 @@ struct profile {
   uint32_t module_room, frame_room, node_room, run_room;
   struct table by_module, by_frame, by_node;
   struct batch_set batches;
-  struct kept_names kept_names; /* that the files brought along */
+  struct kept_names kept_names;         /* that the files brought along */
+  const struct kept_names *other_names; /* of what it is compared with; borrowed, or NULL */
   uint64_t seed;
   uint64_t count, weight;                      /* of all */
   struct evidence evidence;                    /* of the samples */

@@ -18,6 +18,12 @@
    Time that clocks told, [kernel] and [unsampled], is no share of samples: how much it varies from
    run to run nothing here says, so it is never called changed.
 
+   A function that has no name is known by its address, and in another build that is another one's.
+   Where there is more than one build of a module, such a function may be any of those that the
+   other side has under their names, so nothing can be said of it; and a function with a name may
+   have had as much more as there is without names in its module: the interval is that much wider on
+   that side, and the p-value is that of the least difference that there can be.
+
    "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
    point of zero.  Everything else is "unclear".  Samples are taken for independent; runs of one
    program on one machine differ by more than that, so a verdict is about these files. */
@@ -35,10 +41,18 @@
 static const double same_within = 0.01;
 static const double false_share = 0.05; /* of those called changed */
 
+/* Of a module with functions that are apart: what they hold, and what all of it does. */
+struct nameless {
+  const char *module;
+  uint64_t a_weight, b_weight;
+  uint64_t a_all, b_all;
+};
+
 struct diff {
   struct view_diff_row *rows;
-  uint32_t count;
-  struct table by_name;
+  struct nameless *nameless; /* of each module that has any */
+  uint32_t count, nameless_count;
+  struct table by_name, by_module;
 };
 
 static struct view_diff_row *row_of(struct diff *diff, const struct view_function *function) {
@@ -52,6 +66,7 @@ static struct view_diff_row *row_of(struct diff *diff, const struct view_functio
   if (table_add(&diff->by_name, hash, diff->count) != 0) return NULL;
   diff->rows[diff->count] =
       (struct view_diff_row){.name = function->name, .module = function->module};
+  diff->rows[diff->count].is_apart = function->is_apart;
   return &diff->rows[diff->count++];
 }
 
@@ -63,6 +78,38 @@ static int add_tree(struct diff *diff, const struct view_tree *tree, bool is_b) 
     struct view_diff_row *row = row_of(diff, &tree->functions[tree->nodes[i].function]);
     if (row == NULL) return -ENOMEM;
     *(is_b ? &row->b_weight : &row->a_weight) += weight;
+  }
+  return 0;
+}
+
+static struct nameless *nameless_of(const struct diff *diff, const char *module) {
+  uint64_t hash = table_hash(module, strlen(module), 0);
+  uint32_t cursor, at = table_find(&diff->by_module, hash, &cursor);
+  while (at != TABLE_NONE && strcmp(diff->nameless[at].module, module) != 0)
+    at = table_next(&diff->by_module, hash, &cursor);
+  return at != TABLE_NONE ? &diff->nameless[at] : NULL;
+}
+
+/* Sums up what is apart by module. */
+static int sum_nameless(struct diff *diff) {
+  for (uint32_t i = 0; i < diff->count; i++) {
+    const struct view_diff_row *row = &diff->rows[i];
+    if (!row->is_apart) continue;
+    struct nameless *nameless = nameless_of(diff, row->module);
+    if (nameless == NULL) {
+      uint64_t hash = table_hash(row->module, strlen(row->module), 0);
+      if (table_add(&diff->by_module, hash, diff->nameless_count) != 0) return -ENOMEM;
+      nameless = &diff->nameless[diff->nameless_count++];
+      *nameless = (struct nameless){.module = row->module};
+    }
+    nameless->a_weight += row->a_weight;
+    nameless->b_weight += row->b_weight;
+  }
+  for (uint32_t i = 0; i < diff->count && diff->nameless_count > 0; i++) {
+    struct nameless *nameless = nameless_of(diff, diff->rows[i].module);
+    if (nameless == NULL) continue;
+    nameless->a_all += diff->rows[i].a_weight;
+    nameless->b_all += diff->rows[i].b_weight;
   }
   return 0;
 }
@@ -84,9 +131,29 @@ static double p_of(double a, double n, double b, double m) {
   return error > 0 ? erfc(fabs(b - a) / error / sqrt(2)) : 1;
 }
 
-static void compare(struct view_diff_row *row, const struct view_tree *a,
+static bool is_tested(const struct view_diff_row *row) {
+  return !row->is_apart && !is_of_clocks(row);
+}
+
+/* What ROW may have had more than it shows, on either side. */
+struct more {
+  double a, b;
+};
+
+static struct more more_of(const struct diff *diff, const struct view_diff_row *row,
+                           const struct view_tree *a, const struct view_tree *b) {
+  const struct nameless *nameless = nameless_of(diff, row->module);
+  if (nameless == NULL) return (struct more){0, 0};
+  if (!row->is_apart)
+    return (struct more){share_of(nameless->a_weight, a), share_of(nameless->b_weight, b)};
+  return (struct more){row->a_weight > 0 ? 0 : share_of(nameless->a_all, a),
+                       row->b_weight > 0 ? 0 : share_of(nameless->b_all, b)};
+}
+
+static void compare(const struct diff *diff, struct view_diff_row *row, const struct view_tree *a,
                     const struct view_tree *b) {
   double n = evidence_trials(&a->evidence), m = evidence_trials(&b->evidence);
+  const struct more more = more_of(diff, row, a, b);
   row->a = share_of(row->a_weight, a);
   row->b = share_of(row->b_weight, b);
   struct view_share wilson_a = interval_wilson(row->a, n);
@@ -94,9 +161,19 @@ static void compare(struct view_diff_row *row, const struct view_tree *a,
   row->difference = row->b - row->a;
   row->low = row->difference - hypot(row->b - wilson_b.low, wilson_a.high - row->a);
   row->high = row->difference + hypot(wilson_b.high - row->b, row->a - wilson_a.low);
-  row->p = is_of_clocks(row) ? 1 : p_of(row->a, n, row->b, m);
+  row->low = fmax(row->low - more.a, -1);
+  row->high = fmin(row->high + more.b, 1);
+  double least_a = row->a < row->b ? fmin(row->a + more.a, row->b) : row->a;
+  double least_b = row->b < row->a ? fmin(row->b + more.b, row->a) : row->b;
+  row->p = is_tested(row) ? p_of(least_a, n, least_b, m) : 1;
   bool is_same = row->low > -same_within && row->high < same_within;
-  row->verdict = is_same ? VIEW_SAME : VIEW_UNCLEAR;
+  row->verdict = is_same && !row->is_apart ? VIEW_SAME : VIEW_UNCLEAR;
+}
+
+static enum view_doubt doubt_of(const struct view_diff_row *row) {
+  if (row->is_apart) return VIEW_APART;
+  if (row->verdict != VIEW_UNCLEAR || (row->low <= 0 && row->high >= 0)) return VIEW_NO_DOUBT;
+  return is_of_clocks(row) ? VIEW_CLOCKS : VIEW_MANY;
 }
 
 static int surest_first(const void *left, const void *right) {
@@ -112,14 +189,20 @@ static int largest_first(const void *left, const void *right) {
   return by_name != 0 ? by_name : strcmp(a->module, b->module);
 }
 
+uint32_t view_diff_tested(const struct view_diff_row *rows, uint32_t count) {
+  uint32_t tested = 0;
+  for (uint32_t i = 0; i < count; i++) tested += is_tested(&rows[i]);
+  return tested;
+}
+
 /* Benjamini and Hochberg's step. */
 static void judge(struct diff *diff) {
-  uint32_t changed = 0, tested = diff->count;
-  for (uint32_t i = 0; i < diff->count; i++) tested -= is_of_clocks(&diff->rows[i]);
+  uint32_t changed = 0, tested = view_diff_tested(diff->rows, diff->count);
   qsort(diff->rows, diff->count, sizeof *diff->rows, surest_first);
   for (uint32_t i = 0; i < tested; i++)
     if (diff->rows[i].p <= false_share * (i + 1) / tested) changed = i + 1;
   for (uint32_t i = 0; i < changed; i++) diff->rows[i].verdict = VIEW_CHANGED;
+  for (uint32_t i = 0; i < diff->count; i++) diff->rows[i].doubt = doubt_of(&diff->rows[i]);
 }
 
 int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena *arena,
@@ -127,12 +210,15 @@ int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena
   struct diff diff = {.count = 0};
   size_t room = (size_t)a->function_count + b->function_count;
   diff.rows = arena_array(arena, room, sizeof *diff.rows);
-  int error = diff.rows == NULL ? -ENOMEM : 0;
+  diff.nameless = arena_array(arena, room, sizeof *diff.nameless);
+  int error = diff.rows == NULL || diff.nameless == NULL ? -ENOMEM : 0;
   if (error == 0) error = add_tree(&diff, a, false);
   if (error == 0) error = add_tree(&diff, b, true);
+  if (error == 0) error = sum_nameless(&diff);
+  for (uint32_t i = 0; i < diff.count && error == 0; i++) compare(&diff, &diff.rows[i], a, b);
   table_fini(&diff.by_name);
+  table_fini(&diff.by_module);
   if (error != 0) return error;
-  for (uint32_t i = 0; i < diff.count; i++) compare(&diff.rows[i], a, b);
   judge(&diff);
   qsort(diff.rows, diff.count, sizeof *diff.rows, largest_first);
   *ret = diff.rows;

@@ -11,6 +11,14 @@ enum view_verdict {
   VIEW_UNCLEAR, /* too few samples to tell */
 };
 
+/* Why a row is unclear that does not look so: its interval leaves out 0, or it is apart. */
+enum view_doubt {
+  VIEW_NO_DOUBT,
+  VIEW_CLOCKS, /* clocks told it: no interval of samples holds for it */
+  VIEW_APART,  /* a function without a name, of one build: it may have a counterpart */
+  VIEW_MANY,   /* among so many functions chance makes such intervals */
+};
+
 struct view_diff_row {
   const char *name, *module;
   uint64_t a_weight, b_weight;  /* self */
@@ -18,7 +26,12 @@ struct view_diff_row {
   double difference, low, high; /* b - a and its 95 % interval */
   double p;
   enum view_verdict verdict;
+  enum view_doubt doubt;
+  bool is_apart;
 };
+
+/* How many of the COUNT ROWS were compared: not those of clocks, nor those apart. */
+uint32_t view_diff_tested(const struct view_diff_row *rows, uint32_t count);
 
 /* Compares the self shares of all functions of A and B, the largest difference first.  RET points
    into ARENA, texts into the trees.  Returns 0 or -ENOMEM. */

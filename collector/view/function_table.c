@@ -21,7 +21,7 @@ int function_table_init(struct function_table *functions, struct arena *arena) {
   functions->functions = calloc(FIRST_ROOM, sizeof *functions->functions);
   if (functions->functions == NULL) return -ENOMEM;
   functions->room = FIRST_ROOM;
-  functions->functions[functions->count++] = (struct view_function){"root", "", NULL, 0};
+  functions->functions[functions->count++] = (struct view_function){.name = "root", .module = ""};
   return 0;
 }
 

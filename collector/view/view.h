@@ -8,6 +8,7 @@
 
 #include "proto/loss.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct view_function {
   const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
   const char *file;          /* source file, or NULL */
   uint32_t line;
+  bool is_apart; /* without a name, of one build of several: nobody knows it in the others */
 };
 
 struct view_node {

@@ -81,6 +81,26 @@ has_names old.fp && fail "names come from nowhere"
 build app -DSLOWER=2
 fleetprof report old.fp 2>&1 >/dev/null | grep -q "$W/app (build-id .*: another file is there by now" || fail "another build is not told of"
 
+# Without names nothing of one build is compared with the other: not as functions, and not as addresses.
+fleetprof report old.fp --diff after.fp >diff 2>err || fail "diff without names"
+grep -q 'app (build-id .*: .* has no function names: ' err || fail "names that are missing in a difference are not told of: $(cat err)"
+grep -q 'unclear  app+0x[0-9a-f]* \[[0-9a-f]*\]' diff && ! grep -q ' changed .*app' diff && grep -q '^\[build-id\]: ' diff ||
+  fail "addresses of two builds are compared: $(cat diff)"
+fleetprof report old.fp old.fp >/dev/null 2>&1 && ! fleetprof report old.fp 2>/dev/null | grep -q '\[[0-9a-f]*\]$' || fail "a build is told where there is one"
+
+# Two file names are one program, and a copy of it is the same.
+build app.old -DSLOWER=1
+build app.new -DSLOWER=4
+cp app.old copy
+for program in app.old app.new copy; do profile $program.fp ./$program; done
+rm app.old app.new copy
+fleetprof report app.old.fp --diff app.new.fp >diff 2>err || fail "diff of two names"
+for name in slower steady; do [ "$(rows $name)" = 1 ] || fail "$name has $(rows $name) rows: $(cat diff)"; done
+grep -q '+.*changed  slower  (app.old -> app.new)' diff && grep -q '^app.old -> app.new: the program itself' diff || fail "two file names: $(cat diff)"
+[ "$(fleetprof report app.old.fp --diff app.new.fp -f json | json "[f['verdict'] for f in d['functions'] if f['name'] == 'slower']")" = "['changed']" ] || fail "the same as json"
+fleetprof report app.old.fp --diff copy.fp >diff || fail "diff of a copy"
+[ "$(rows slower)" = 1 ] && ! grep -q changed diff || fail "a copy: $(cat diff)"
+
 # By hand: of a run that was killed, as long as the program is there.
 build app -DSLOWER=1
 fleetprof name -v old.fp 2>err || fail "name: $(cat err)"

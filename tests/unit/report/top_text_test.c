@@ -164,7 +164,7 @@ static void a_difference_is_headed_by_its_files(void **state) {
   add(&b, "/bin/tool", 500, 500), add(&b, "/bin/same", 500, 500);
   add(&b, "[unsampled]", 0, 0);
   print(&a, false), print(&b, false);
-  struct diff_sides sides = {&a.tree, &b.tree, "old/before.fp", "new/after.fp"};
+  struct diff_sides sides = {&a.tree, &b.tree, "old/before.fp", "new/after.fp", NULL};
   buf_clear(&a.out);
   assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
   assert_says(buf_text(&a.out), "old/before.fp: 1000 samples, 1.00 s of CPU time\n");
@@ -179,6 +179,28 @@ static void a_difference_is_headed_by_its_files(void **state) {
   end(&a), end(&b);
 }
 
+/* [kernel] halves, surely; but it was not sampled. */
+static void why_an_unclear_row_is_unclear_is_said_where_it_is_shown(void **state) {
+  struct top_text style = {.limit = 1};
+  struct world a, b;
+  (void)state;
+  begin(&a), begin(&b);
+  add(&a, "/bin/tool", 5000, 5000), add(&a, "[kernel]", 0, 1000);
+  add(&b, "/bin/tool", 2000, 2000), add(&b, "/bin/other", 3500, 3500), add(&b, "[kernel]", 0, 500);
+  print(&a, false), print(&b, false);
+  const struct diff_sides sides = {&a.tree, &b.tree, "a.fp", "b.fp", "app.old -> app.new"};
+  buf_clear(&a.out);
+  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
+  assert_says(buf_text(&a.out), "\napp.old -> app.new: the program itself, its functions");
+  if (strstr(buf_text(&a.out), "of clocks") != NULL) fail_msg("of what row? %s", buf_text(&a.out));
+  style.limit = 10;
+  buf_clear(&a.out);
+  assert_int_equal(diff_text_print(&sides, &style, &a.arena, &a.out), 0);
+  assert_says(buf_text(&a.out), "unclear  [kernel]\n[kernel] and [unsampled]");
+  assert_says(buf_text(&a.out), "are of clocks, not of samples");
+  end(&a), end(&b);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
@@ -189,6 +211,7 @@ int main(void) {
       cmocka_unit_test(why_nothing_was_sampled_is_said),
       cmocka_unit_test(a_colour_that_was_not_begun_is_not_ended),
       cmocka_unit_test(a_difference_is_headed_by_its_files),
+      cmocka_unit_test(why_an_unclear_row_is_unclear_is_said_where_it_is_shown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,15 @@ static void add_heavy(struct side *side, const char *name) {
   tree_builder_add(&side->builder, node_of(side, "tool", name, NULL), 1, 10000);
 }
 
+/* A function without a name of one build of several. */
+static void add_apart(struct side *side, const char *name, uint64_t count) {
+  const struct view_function wanted = {.name = name, .module = "tool", .is_apart = true};
+  uint32_t function, node;
+  assert_int_equal(function_table_intern(&side->builder.functions, &wanted, false, &function), 0);
+  assert_int_equal(tree_builder_child(&side->builder, 0, function, &node), 0);
+  tree_builder_add(&side->builder, node, count, 10 * count);
+}
+
 static void add(struct side *side, const char *name, const char *file, uint64_t count) {
   add_of(side, "tool", name, file, count);
 }
@@ -104,7 +113,66 @@ static void what_clocks_told_is_never_called_changed(void **state) {
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   assert_int_equal(find(rows, count, "main")->verdict, VIEW_CHANGED);
   assert_int_equal(find(rows, count, "[kernel]")->verdict, VIEW_UNCLEAR);
+  assert_int_equal(find(rows, count, "[kernel]")->doubt, VIEW_CLOCKS);
   assert_int_equal(find(rows, count, "[unsampled]")->verdict, VIEW_SAME);
+}
+
+/* Half of one side has no names: what the other side calls `hot` may be in it. */
+static void what_may_be_hidden_among_the_nameless_is_no_change(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add(&a, "big", NULL, 4000), add_apart(&a, "tool+0x10 [01]", 5000);
+  add_of(&a, "libc", "read", NULL, 1000);
+  add(&b, "big", NULL, 9500), add(&b, "hot", NULL, 4000), add_of(&b, "libc", "read", NULL, 1500);
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  const struct view_diff_row *apart = find(rows, count, "tool+0x10 [01]");
+  assert_int_equal(apart->verdict, VIEW_UNCLEAR);
+  assert_int_equal(apart->doubt, VIEW_APART);
+  assert_true(apart->high > 0); /* it may be `big` */
+  assert_int_equal(find(rows, count, "hot")->verdict, VIEW_UNCLEAR);
+  assert_true(find(rows, count, "hot")->low < 0);
+  assert_int_equal(find(rows, count, "big")->verdict, VIEW_UNCLEAR); /* 40 and 63 %: may be 90 */
+  assert_int_equal(view_diff_tested(rows, count), 3);
+  /* Of another module. */
+  assert_true(find(rows, count, "read")->high - find(rows, count, "read")->low < 0.05);
+}
+
+/* A few that have no name hide little. */
+static void a_large_change_outweighs_a_few_nameless(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add(&a, "hot", NULL, 3000), add(&a, "cold", NULL, 6800), add_apart(&a, "tool+0x10 [01]", 200);
+  add(&b, "hot", NULL, 6000), add(&b, "cold", NULL, 4000);
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  const struct view_diff_row *hot = find(rows, count, "hot");
+  assert_int_equal(hot->verdict, VIEW_CHANGED);
+  assert_true(hot->low < 0.27 && hot->low > 0.25 && hot->high < 0.32);
+  assert_int_equal(find(rows, count, "cold")->verdict, VIEW_CHANGED);
+}
+
+/* A p of .01 alone would do; the smallest of 21 must be below .0024. */
+static void a_row_that_chance_makes_among_many_says_so(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count, doubted = 0;
+  char name[16];
+  (void)state;
+  add(&a, "one", NULL, 1000), add(&b, "one", NULL, 1110);
+  for (int i = 0; i < 20; i++) {
+    snprintf(name, sizeof name, "f%d", i);
+    add(&a, name, NULL, 450), add(&b, name, NULL, i % 2 ? 450 : 439);
+  }
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  const struct view_diff_row *one = find(rows, count, "one");
+  assert_true(one->low > 0 && one->p < 0.05);
+  assert_int_equal(one->verdict, VIEW_UNCLEAR);
+  assert_int_equal(one->doubt, VIEW_MANY);
+  for (uint32_t i = 0; i < count; i++) doubted += rows[i].doubt != VIEW_NO_DOUBT;
+  assert_int_equal(doubted, 1);
 }
 
 static void few_samples_prove_nothing(void **state) {
@@ -180,6 +248,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(what_changed_is_told_from_what_did_not, setup, teardown),
       cmocka_unit_test_setup_teardown(what_clocks_told_is_never_called_changed, setup, teardown),
+      cmocka_unit_test_setup_teardown(what_may_be_hidden_among_the_nameless_is_no_change, setup,
+                                      teardown),
+      cmocka_unit_test_setup_teardown(a_large_change_outweighs_a_few_nameless, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_row_that_chance_makes_among_many_says_so, setup, teardown),
       cmocka_unit_test_setup_teardown(few_samples_prove_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(a_few_heavy_samples_prove_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(an_empty_side_is_no_crash, setup, teardown),
