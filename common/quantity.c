@@ -8,6 +8,7 @@
 #include "quantity.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DECIMALS_MAX = 3, DECIMALS_SCALE = 1000 };
@@ -57,4 +58,9 @@ int quantity_parse(const char *text, const struct quantity_unit *units, size_t u
     return 0;
   }
   return -EINVAL;
+}
+
+const char *quantity_print(double number, char text[QUANTITY_TEXT_BYTES]) {
+  snprintf(text, QUANTITY_TEXT_BYTES, number < 1000 ? "%.4g" : "%.0f", number);
+  return text;
 }

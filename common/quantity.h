@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A number with a unit, as people write it: 512K, 1.5h, 0.5%. */
+/* A number with a unit, as people write it: 512K, 1.5h, 0.5%; and a rate, as they read it. */
 #ifndef COMMON_QUANTITY_H
 #define COMMON_QUANTITY_H
 
@@ -16,6 +16,12 @@ struct quantity_unit {
    does not fit.  Any thread. */
 int quantity_parse(const char *text, const struct quantity_unit *units, size_t unit_count,
                    uint64_t *ret);
+
+enum { QUANTITY_TEXT_BYTES = 24 };
+
+/* NUMBER (a rate, 0.1 or more) as people read it, in TEXT, which is returned: four digits, or all
+   before the point; no exponent.  Any thread. */
+const char *quantity_print(double number, char text[QUANTITY_TEXT_BYTES]);
 
 /* Reads decimal digits at *TEXT and moves it past them.  Returns 0, -EINVAL when there is none,
    -EOVERFLOW.  Any thread. */

@@ -50,7 +50,8 @@ enum batch_mark {
   MARK_COARSE_BINS = 32,       /* counted in bins that may hold several functions */
   MARK_FULL_COUNTERS = 64,     /* some of its histogram's counters are full */
   MARK_PAUSED = 128,           /* holds [unsampled] time of while it was paused or switched off */
-  MARKS_KNOWN = 255,           /* others, of newer boards, are ignored */
+  MARK_LAST_MOMENTS = 256,     /* of a recorder that has come round: what was before is in none */
+  MARKS_KNOWN = 511,           /* others, of newer boards, are ignored */
 };
 
 struct label {

@@ -115,15 +115,34 @@ static void add_asan(struct timer_variables *variables) {
     add(&variables->environment, "ASAN_OPTIONS", variables->asan);
 }
 
+/* Returns 0 or -errno. */
+static int make_timer(void) {
+  struct sigevent silent = {.sigev_notify = SIGEV_NONE};
+  timer_t timer;
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &silent, &timer) != 0) return -errno;
+  timer_delete(timer);
+  return 0;
+}
+
+/* What the program may make, as it has our limits. */
+static int check_timer(struct timer_variables *variables) {
+  int error = make_timer();
+  if (error == -EAGAIN)
+    snprintf(variables->why, sizeof variables->why,
+             "timer: none can be made: this user's queued signals are used up (ulimit -i)");
+  else if (error != 0)
+    snprintf(variables->why, sizeof variables->why, "timer: none can be made: %s",
+             strerror(-error));
+  return error;
+}
+
 /* Asked in a process of its own, because a filter may answer by the end of whoever asks. */
 static bool can_make_timer(void) {
   int status;
   pid_t pid = fork();
   if (pid == 0) {
-    struct sigevent silent = {.sigev_notify = SIGEV_NONE};
-    timer_t timer;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    _exit(timer_create(CLOCK_THREAD_CPUTIME_ID, &silent, &timer) != 0);
+    _exit(make_timer() != 0);
   }
   return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
          WEXITSTATUS(status) == 0;
@@ -133,7 +152,8 @@ static bool can_make_timer(void) {
    and ours has let us ask the daemon; timers it is asked for in a process of its own. */
 static int add_filters(struct timer_variables *variables) {
   struct proc_status status;
-  if (proc_status_read(getpid(), getpid(), &status) != 0 || status.seccomp == 0) return 0;
+  if (proc_status_read(getpid(), getpid(), &status) != 0) return 0;
+  if (status.seccomp == 0) return check_timer(variables);
   if (!can_make_timer()) {
     snprintf(variables->why, sizeof variables->why,
              "timer: a seccomp filter around fleetprof does not let timers be made");

@@ -232,8 +232,9 @@ static enum launch_manner choose_sampler(struct run *run, pid_t pid) {
     bool is_timer = run->settings.sampler == RUN_SAMPLER_TIMER;
     const char *obstacle = preload_obstacle_of_file(run->program_path);
     const char *manner = is_timer ? "asked for by name" : RING_CLOCK_DANGER;
-    snprintf(choice->why, sizeof choice->why, "%s: %s", run_settings_agent(&run->settings),
-             obstacle != NULL ? obstacle : manner);
+    if (obstacle != NULL || run->timer.why[0] == '\0') /* which says more than what was asked for */
+      snprintf(choice->why, sizeof choice->why, "%s: %s", run_settings_agent(&run->settings),
+               obstacle != NULL ? obstacle : manner);
     return obstacle != NULL && goes_by_perf(run) ? LAUNCH_WATCHED : choose_timer(run);
   }
   return try_perf(run) == 0 ? LAUNCH_WATCHED : choose_timer(run);

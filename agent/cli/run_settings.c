@@ -69,7 +69,8 @@ static const struct option_table table = {
         "\nEXIT STATUS\n"
         "  that of PROGRAM, or 128+N when signal N ended it; 2 when it was not started for\n"
         "  a wrong option, a PROGRAM that is not there or cannot be executed, or an\n"
-        "  --output that cannot be written\n",
+        "  --output that cannot be written; 1 when there was no room to start it: no process\n"
+        "  for it, or no daemon for --output\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,

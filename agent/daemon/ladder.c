@@ -35,6 +35,7 @@
 #include <string.h>
 
 static const char only_the_agent[] = "cannot write what was asked for, only the agent can";
+static const char only_the_agent_end[] = "only the agent can"; /* as `run` ends it, too */
 
 enum { ANCESTORS_MAX = 32, FALLS_MAX = 3 };
 #define RETRY_NS (60 * NS_PER_SECOND)
@@ -290,7 +291,7 @@ static void fall_from_note(struct worker *worker, struct worker_note *note) {
   if (note->collect <= RING_PC_LR) target = ladder_adopt(worker, &wish, &fault);
   if (target != NULL)
     perf_running_start(&target->held, target->fds);
-  else
+  else if (fault != only_the_agent || strstr(held.why, only_the_agent_end) == NULL)
     say_why(&held, "not sampled: perf", fault);
   memcpy(note->why, held.why, sizeof note->why);
 }

@@ -110,7 +110,7 @@ static int make_target(struct postmortem *left) {
                                   .why = left->is_last_moments ? "recorder" : ""};
   if (target->service == NULL || target->exe == NULL) return -ENOMEM;
   if (target->service[0] == '\0') target->service = "unknown";
-  left->batch.targets = target;
+  left->batch.targets = left->target = target;
   left->batch.target_count = 1;
   return 0;
 }

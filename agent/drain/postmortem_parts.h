@@ -17,6 +17,7 @@ struct postmortem {
   const struct image_table *image; /* a checked copy */
   struct arena *arena;
   struct batch batch;
+  struct batch_target *target; /* the only one in it */
   struct batch_node *nodes;
   struct batch_sample *samples;
   struct batch_thread *threads;

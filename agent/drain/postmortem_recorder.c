@@ -49,6 +49,7 @@ static int add_logs(struct postmortem *left, const struct recorder_reader *recor
   for (uint32_t slot = 0; slot < recorder->slot_count; slot++) {
     struct recorder_log log;
     if (recorder_reader_log(recorder, slot, words, &log) < 0) continue;
+    if (log.was_overwritten) left->target->marks |= MARK_LAST_MOMENTS;
     int error = add_log(left, &log, words, &longest_ns);
     if (error) return error;
   }

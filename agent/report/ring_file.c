@@ -117,6 +117,7 @@ static int add_slot(struct profile *profile, const struct recorder_reader *recor
   struct recorder_log log;
   if (recorder_reader_log(recorder, slot, words, &log) != 0) return 0; /* nobody's, or nonsense */
   int error = 0;
+  if (log.was_overwritten) profile->marks |= MARK_LAST_MOMENTS;
   for (uint32_t i = 0; i < log.count && error == 0; i++) {
     const struct recorder_value value = recorder_log_value(&log, words, i);
     error = add_value(profile, recorder, &value);

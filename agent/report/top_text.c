@@ -9,6 +9,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/quantity.h"
 #include "view/marks.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 #define PLAIN "\033[0m"
 
 static const double worth_a_look = 0.1;
+static const double worth_a_hint = 0.3;
 static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
 
 static bool do_weights_differ(const struct view_tree *tree) {
@@ -38,14 +40,16 @@ static void print_rate(const struct profile *profile, const struct view_tree *tr
                        struct buf *ret) {
   const struct sampler_row *only = sampler_list_only(&profile->samplers);
   uint32_t achieved = profile_achieved_mhz(profile);
+  char asked[QUANTITY_TEXT_BYTES], got[QUANTITY_TEXT_BYTES];
   if (profile->is_recorder) buf_append_string(ret, ", the last ones of each thread");
   if (only == NULL) return;
+  quantity_print(only->asked_mhz / 1000.0, asked);
   if (do_weights_differ(tree))
     buf_append_string(ret, " at several rates");
   else if (achieved > 0 && !profile->is_recorder)
-    buf_printf(ret, " at %.4g Hz (asked: %.4g)", achieved / 1000.0, only->asked_mhz / 1000.0);
+    buf_printf(ret, " at %s Hz (asked: %s)", quantity_print(achieved / 1000.0, got), asked);
   else
-    buf_printf(ret, ", asked for %.4g Hz", only->asked_mhz / 1000.0);
+    buf_printf(ret, ", asked for %s Hz", asked);
 }
 
 static void print_head(const struct profile *profile, const struct view_tree *tree,
@@ -69,9 +73,28 @@ static void print_loss(const struct view_tree *tree, struct buf *ret) {
   }
 }
 
-static void print_why_nothing(const struct profile *profile, struct buf *ret) {
+/* Its processes have spent time, and none of them as much as a sample takes to come. */
+static void print_too_short(const struct sampler_row *only, struct buf *ret) {
+  char ms[QUANTITY_TEXT_BYTES], hz[QUANTITY_TEXT_BYTES];
+  buf_printf(ret,
+             "nothing was sampled: no process had the %s ms of CPU time outside the kernel that a "
+             "sample at %s Hz takes (a higher --hz helps), or no sampler could run (fleetprof "
+             "doctor)\n",
+             quantity_print(1e6 / only->asked_mhz, ms),
+             quantity_print(only->asked_mhz / 1000.0, hz));
+}
+
+static void print_why_nothing(const struct profile *profile, const struct view_tree *tree,
+                              struct buf *ret) {
   const char *why = profile->why;
-  if ((profile->marks & MARK_WENT_ON) != 0)
+  const struct sampler_row *only = sampler_list_only(&profile->samplers);
+  bool has_gone_on = (profile->marks & MARK_WENT_ON) != 0;
+  if (*why == '\0' && !has_gone_on && tree->total_weight > 0 && only != NULL &&
+      only->asked_mhz > 0) {
+    print_too_short(only, ret);
+    return;
+  }
+  if (has_gone_on)
     why = "the program went on in the background before its first sample";
   else if (*why == '\0')
     why = "the run was too short, or no sampler could run (fleetprof doctor; fleetprof run "
@@ -99,6 +122,16 @@ static void print_row(const struct view_tree *tree, const struct view_top_row *r
   buf_append_byte(ret, '\n');
 }
 
+/* Where much of the time is the kernel's: how to see whose there. */
+static void print_kernel_hint(const struct view_top_row *rows, uint32_t count,
+                              const struct view_tree *tree, struct buf *ret) {
+  for (uint32_t i = 0; i < count; i++)
+    if (rows[i].self.share >= worth_a_hint &&
+        strcmp(tree->functions[rows[i].function].name, "[kernel]") == 0)
+      buf_append_string(ret, "[kernel]: by function with fleetprofd --system --output FILE, as "
+                             "root, and the program started without run\n");
+}
+
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
                    const struct top_text *style, struct arena *arena, struct buf *ret) {
   struct view_top_row *rows;
@@ -107,7 +140,7 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   if (error != 0) return error;
   print_head(profile, tree, ret);
   print_loss(tree, ret);
-  if (tree->total_count == 0) print_why_nothing(profile, ret);
+  if (tree->total_count == 0) print_why_nothing(profile, tree, ret);
   if (count > 0) buf_append_string(ret, "   self     95 % interval    total  function\n");
   for (shown = 0; shown < count && shown < style->limit; shown++)
     print_row(tree, &rows[shown], style, ret);
@@ -117,5 +150,6 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
     buf_printf(ret, "%5.1f %%  in %u more functions (--limit)\n",
                tree->total_weight > 0 ? 100.0 * (double)rest / (double)tree->total_weight : 0,
                count - shown);
+  print_kernel_hint(rows, count, tree, ret);
   return ret->failed ? -ENOMEM : 0;
 }

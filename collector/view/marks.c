@@ -8,7 +8,8 @@
    with the tick; its total is right either way.  The other kinds are of stacks that were cut and of
    recordings that ended before the program, of perf events that cannot be changed any more, and of
    histograms whose bins are wider than functions are apart or whose counters are full, and of time
-   for which somebody had paused the program; each has a row of its own.
+   for which somebody had paused the program, and of recorders, whose samples are no random ones of
+   the run; each has a row of its own.
 
    Services are few and the list is short: it is searched from its start. */
 #include "marks.h"
@@ -48,7 +49,8 @@ static const uint32_t kinds[] = {MARK_LOCK_STEP_POSSIBLE | MARK_LOCK_STEP_LIKELY
                                  MARK_STALE_RATE,
                                  MARK_COARSE_BINS,
                                  MARK_FULL_COUNTERS,
-                                 MARK_PAUSED};
+                                 MARK_PAUSED,
+                                 MARK_LAST_MOMENTS};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 int marks_copy(const struct marks *marks, struct arena *arena, const struct view_mark **ret,
@@ -114,6 +116,13 @@ struct mark_text marks_text(uint32_t bits) {
       "the program was paused or switched off for a while (ctl pause, a kill-switch file, a "
       "dormant "
       "start): the CPU time that it used meanwhile is [unsampled]; the total is right"};
+  static const struct mark_text last = {
+      "last_moments", "seen",
+      "a recorder keeps the last samples of each thread alone: what ran before them is "
+      "[unsampled], "
+      "or in no total; shares and their intervals are of those moments, not of the whole run (run "
+      "--last N keeps more)"};
+  if (bits & MARK_LAST_MOMENTS) return last;
   if (bits & MARK_PAUSED) return paused;
   if (bits & MARK_FULL_COUNTERS) return full;
   if (bits & MARK_COARSE_BINS) return coarse;

@@ -88,6 +88,8 @@ fleetprof report perf.fp --translator 'echo one' 2>err | grep -q alpha_sixty && 
 fleetprof report perf.fp --translator 'nosuchcmd $MODULE' >out 2>err
 [ $? = 1 ] && grep -q alpha_sixty out && [ "$(grep -c nosuchcmd: err)" = 1 ] && [ "$(grep -c -- "--translator: .*cannot be run (status 127)" err)" = 1 ] ||
   fail "a translator that is not there: $(cat err)"
+fleetprof run --output last.fp --collect recorder --last 10 --hz 249 -- "$targets/truth" 1 >/dev/null
+fleetprof report last.fp | grep -q "^last_moments seen: .* not of the whole run" || fail "a recorder's intervals are not doubted: $(fleetprof report last.fp)"
 fleetprof report recorder.fp | grep -q "^[0-9]* samples, .* by timer, the last ones of each thread" || fail "a recorder's rate is shown: $(fleetprof report recorder.fp | head -n 1)"
 # On no terminal there is no colour.
 ! fleetprof report perf.fp | grep -q "$(printf '\033')" || fail "colour in a pipe"
@@ -141,6 +143,23 @@ fleetprof run --output still.fp --sampler timer -- ./still && fleetprof report s
 fleetprof run --output still.fp --collect histogram -- ./still &&
   fleetprof report still.fp | grep -q "^nothing was sampled: .*static: cannot be preloaded" || fail "a histogram of a static program: $(fleetprof report still.fp)"
 fleetprof report -f json still.fp | json "'static' in d['why'] and d['samples'] == 0 and d['total'] > 0 and d['functions'][0]['self_share'] == 1" | grep -q yes || fail "the same as json"
+
+(ulimit -i 0; fleetprof run --verbose --output unsignalled.fp --sampler timer -- "$targets/truth" 0.5 >/dev/null) 2>err
+grep -q "by perf: timer: none can be made: this user's queued signals are used up (ulimit -i)" err && fleetprof report unsignalled.fp | grep -q "time, by perf" ||
+  fail "a user without signals: $(cat err), $(fleetprof report unsignalled.fp | head -n 3)"
+# Where there is no room for a daemon it is status 1, and a reason.
+(ulimit -n 8; fleetprof run --output room.fp -- touch "$W/started") 2>err
+[ $? = 1 ] && [ ! -e started ] && [ ! -e room.fp ] && grep -q "run: fleetprofd does not start: .*Too many open files" err || fail "without descriptors: $(cat err)"
+fleetprof run --output short.fp --hz 0.1 -- sh -c 'for i in 1 2 3; do /bin/true; done'
+fleetprof report short.fp | grep -q "no process had the 10000 ms of .* at 0.1 Hz takes (a higher --hz helps" || fail "short commands: $(fleetprof report short.fp)"
+
+# Nobody reaches its daemon, and who tries is told so.
+fleetprof run --output mine.fp -- sleep 2 &
+pid=$!
+XDG_RUNTIME_DIR=$W/home fleetprof ctl pause --state "$W/home/none" 2>err || XDG_RUNTIME_DIR=$W/home fleetprof status --state "$W/home/none" 2>>err
+[ "$(grep -c "run --output has" err)" = 2 ] || fail "not told of a daemon out of reach: $(cat err)"
+kill $pid
+wait $pid
 
 # What cannot be written is told before the program starts; what is no profile is never overwritten.
 echo precious >precious

@@ -28,6 +28,7 @@ check() { # SERVICE FROM TO: its last values are all of last_act, and all betwee
   [ "$samples" -ge 100 ] && [ "$samples" -le 127 ] || fail "$1: $samples samples of a recorder for 100 (127 fit)"
   [ "$inside" = "$samples" ] || fail "$1: of $samples samples only $inside lie between $2 and $3"
   /usr/bin/python3 -c "import sys; sys.exit(not .98 < $share < 1.001)" || fail "$1: last_act has $share"
+  [ "$(post_mortem "$1" | json "d['marks'][0]['mark']")" = last_moments ] || fail "$1: no mark says that it is not the whole run"
   say "$1: $samples samples, $share in the function that ran last"
 }
 

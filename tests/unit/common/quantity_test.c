@@ -49,11 +49,22 @@ static void anything_else_is_refused(void **state) {
   }
 }
 
+static void a_rate_has_four_digits_and_no_exponent(void **state) {
+  (void)state;
+  char text[QUANTITY_TEXT_BYTES];
+  assert_string_equal(quantity_print(10000, text), "10000");
+  assert_string_equal(quantity_print(9842.4, text), "9842");
+  assert_string_equal(quantity_print(99, text), "99");
+  assert_string_equal(quantity_print(98.765, text), "98.77");
+  assert_string_equal(quantity_print(0.1, text), "0.1");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(whole_numbers_and_fractions_are_exact),
       cmocka_unit_test(what_does_not_fit_is_refused_and_not_clipped),
       cmocka_unit_test(anything_else_is_refused),
+      cmocka_unit_test(a_rate_has_four_digits_and_no_exponent),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -372,6 +372,18 @@ static void a_run_that_wants_a_histogram_is_told_why_it_gets_nothing(void **stat
   assert_said(note->why, "not sampled: perf: cannot write what was asked for");
 }
 
+static void what_run_has_said_of_perf_is_not_said_again(void **state) {
+  (void)state;
+  struct worker_note *note = note_run("timer");
+  note->collect = RING_HISTOGRAM;
+  snprintf(note->why, sizeof note->why,
+           "perf: cannot write a histogram, only the agent can; static: cannot be preloaded");
+  step();
+  const char *said = strstr(note->why, "only the agent can");
+  assert_non_null(said);
+  assert_null(strstr(said + 1, "only the agent can"));
+}
+
 static void
 what_a_sampled_program_starts_is_covered_and_what_was_there_before_is_not(void **state) {
   pid_t child = 0;
@@ -445,6 +457,7 @@ int main(void) {
       TEST(notes_that_need_nothing_are_left_alone),
       TEST(a_run_within_a_sampled_tree_needs_nothing),
       TEST(a_run_that_wants_a_histogram_is_told_why_it_gets_nothing),
+      TEST(what_run_has_said_of_perf_is_not_said_again),
       TEST(what_a_sampled_program_starts_is_covered_and_what_was_there_before_is_not),
       TEST(perf_is_for_who_did_not_ask_for_anything_else),
   };

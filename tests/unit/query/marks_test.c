@@ -78,12 +78,12 @@ static void a_service_is_marked_once_and_at_its_surest(void **state) {
 static void each_kind_of_mark_has_a_row_of_its_own(void **state) {
   append(*state, "stepper", 1, MARK_LOCK_STEP_LIKELY | MARK_STACKS_CUT);
   append(*state, "stepper", 2, MARK_WENT_ON | MARK_STALE_RATE | MARK_COARSE_BINS);
-  append(*state, "stepper", 3, MARK_FULL_COUNTERS | MARK_PAUSED);
+  append(*state, "stepper", 3, MARK_FULL_COUNTERS | MARK_PAUSED | MARK_LAST_MOMENTS);
   struct view_tree tree = tree_in(*state, 0, UINT64_MAX);
   static const char *const names[] = {"lock_step",   "stacks_cut",    "went_on", "stale_rate",
-                                      "coarse_bins", "full_counters", "paused"};
-  assert_int_equal(tree.mark_count, 7);
-  for (uint32_t i = 0; i < 7; i++) {
+                                      "coarse_bins", "full_counters", "paused",  "last_moments"};
+  assert_int_equal(tree.mark_count, 8);
+  for (uint32_t i = 0; i < 8; i++) {
     assert_string_equal(tree.marks[i].service, "stepper");
     assert_string_equal(marks_text(tree.marks[i].marks).mark, names[i]);
   }

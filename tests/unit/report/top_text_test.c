@@ -142,6 +142,47 @@ static void why_nothing_was_sampled_is_said(void **state) {
   end(&world);
 }
 
+static void processes_too_short_for_the_rate_are_told_what_helps(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  const struct batch_target target = {
+      .exe = "/sh", .service = "sh", .sampler = "perf", .asked_mhz = 99000, .module = BATCH_NONE};
+  profile_note_target(&world.profile, &target, 0);
+  add(&world, "[unsampled]", 0, 70);
+  assert_says(print(&world, false),
+              "no process had the 10.1 ms of CPU time outside the kernel that "
+              "a sample at 99 Hz takes (a higher --hz helps)");
+  end(&world);
+}
+
+static void rates_are_written_out(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "perf", 10000000, 10000);
+  add(&world, "/bin/tool", 10000, 1010);
+  assert_says(print(&world, false), "at 9901 Hz (asked: 10000)\n");
+  end(&world);
+}
+
+static void much_of_the_kernel_has_a_way_to_see_it(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "perf", 100000, 10);
+  add(&world, "/bin/tool", 10, 100);
+  add(&world, "[kernel]", 0, 40);
+  assert_null(strstr(print(&world, false), "--system"));
+  end(&world);
+  begin(&world);
+  target(&world, "perf", 100000, 10);
+  add(&world, "/bin/tool", 10, 100);
+  add(&world, "[kernel]", 0, 500);
+  assert_says(print(&world, false), "\n[kernel]: by function with fleetprofd --system ");
+  end(&world);
+}
+
 static void a_colour_that_was_not_begun_is_not_ended(void **state) {
   struct world world;
   (void)state;
@@ -209,6 +250,9 @@ int main(void) {
       cmocka_unit_test(all_that_have_sampled_are_named_and_nobody_else),
       cmocka_unit_test(one_sampler_at_two_rates_has_none),
       cmocka_unit_test(why_nothing_was_sampled_is_said),
+      cmocka_unit_test(processes_too_short_for_the_rate_are_told_what_helps),
+      cmocka_unit_test(rates_are_written_out),
+      cmocka_unit_test(much_of_the_kernel_has_a_way_to_see_it),
       cmocka_unit_test(a_colour_that_was_not_begun_is_not_ended),
       cmocka_unit_test(a_difference_is_headed_by_its_files),
       cmocka_unit_test(why_an_unclear_row_is_unclear_is_said_where_it_is_shown),
