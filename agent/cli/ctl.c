@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `fleetprof ctl`: one request to each daemon that this user can reach, as `fleetprof status` finds
-   them.  How many targets obey is the sum of what they answer; one refusal is worth a line only
-   when nobody obeys, because a user's own daemon rarely has the target that the system's has. */
+   them.  Each that has targets which obey has a line, which names them; one refusal is worth a line
+   only when nobody obeys, because a user's own daemon rarely has the target that the system's has.
+
+   The daemon of a `run --output` is nobody's but that run's, and is not looked for. */
 #include "commands.h"
 #include "common/options.h"
 #include "complaint.h"
@@ -46,7 +48,7 @@ struct ctl {
   uint32_t verb, mhz;
   uint64_t obeying;
   unsigned answers;
-  char why[INTAKE_WHY_BYTES]; /* of the last refusal */
+  char why[INTAKE_WHY_BYTES]; /* of a refusal */
 };
 
 /* Says what is wrong with WORD. */
@@ -81,6 +83,22 @@ static int check_service(const char *service) {
   return refuse("--service", *service ? "is longer than any service's name" : "is empty");
 }
 
+/* What the daemon has done, and to whom. */
+static void say_done(const struct ctl *ctl, const struct intake_reply *reply) {
+  printf("%llu target%s ", (unsigned long long)reply->count, reply->count == 1 ? "" : "s");
+  if (ctl->verb == INTAKE_RATE)
+    printf("at %g Hz", ctl->mhz / 1000.0);
+  else
+    fputs(ctl->verb == INTAKE_PAUSE ? "paused" : "resumed", stdout);
+  printf("%s%.*s\n", reply->why[0] ? ": " : "", (int)sizeof reply->why, reply->why);
+}
+
+/* The refusal of a daemon that has targets says more than that of one without. */
+static void keep_why(struct ctl *ctl, const char why[INTAKE_WHY_BYTES]) {
+  if (ctl->why[0] == '\0' || strcmp(ctl->why, "nothing is profiled") == 0)
+    memcpy(ctl->why, why, sizeof ctl->why);
+}
+
 /* Asks the daemon at SOCKET.  Returns 0, -ENOENT when nobody listens there, or -errno. */
 static int ask(struct ctl *ctl, const char *socket) {
   struct intake_request request;
@@ -96,10 +114,12 @@ static int ask(struct ctl *ctl, const char *socket) {
   if (error != 0) return error;
   if (answer.fd >= 0) close(answer.fd);
   ctl->answers++;
-  if (answer.reply.kind == INTAKE_ACCEPTED)
-    ctl->obeying += answer.reply.count;
-  else
-    memcpy(ctl->why, answer.reply.why, sizeof ctl->why);
+  if (answer.reply.kind != INTAKE_ACCEPTED) {
+    keep_why(ctl, answer.reply.why);
+    return 0;
+  }
+  ctl->obeying += answer.reply.count;
+  say_done(ctl, &answer.reply);
   return 0;
 }
 
@@ -115,12 +135,11 @@ static int ask_all(struct ctl *ctl) {
     if (error != 0 && error != -ENOENT)
       fprintf(stderr, "fleetprof: ctl: %s: %s\n", sockets.paths[i].text, strerror(-error));
   }
-  if (ctl->obeying > 0) {
-    printf("%llu target%s\n", (unsigned long long)ctl->obeying, ctl->obeying == 1 ? "" : "s");
-    return 0;
-  }
+  if (ctl->obeying > 0) return 0;
   if (ctl->answers == 0)
-    fprintf(stderr, "fleetprof: ctl: no daemon answers; fleetprof status says where it looked\n");
+    fputs("fleetprof: ctl: no daemon answers; fleetprof status says where it looked (run --output "
+          "has a daemon of its own, out of reach)\n",
+          stderr);
   else
     fprintf(stderr, "fleetprof: ctl: nobody obeys: %s\n", ctl->why);
   return EXIT_NOBODY;

@@ -70,7 +70,8 @@ static int show_all(const struct status_options *options) {
     for (unsigned i = 0; i < sockets.count; i++) fprintf(stderr, " %s", sockets.paths[i].text);
     if (options->state == NULL && sockets.count < PATHS_SOCKETS_MAX)
       fputs(", nor in a directory of yours below XDG_RUNTIME_DIR or TMPDIR (/tmp)", stderr);
-    fputs("; fleetprof run starts one\n", stderr);
+    fputs("; fleetprof run starts one (run --output has a daemon of its own, out of reach)\n",
+          stderr);
   }
   return shown > 0 && failed == 0 ? 0 : EXIT_NONE_ANSWERS;
 }

@@ -2,18 +2,20 @@
 /* A row says which sampler runs, what rate it was asked for and reaches, and why no better one is
    there.  The whole board (--system) is a row too, of no process.
 
-   Notes are what `run` chose for programs that are in no row above: most have ended, and of some
-   the agent never came.  The last ones stay, so that "why was my test of a minute ago sampled by
-   timer" has an answer. */
+   Notes are what `run` chose for programs that are in no row above.  Those of which nothing was
+   sampled come first, whether they have ended or their agent does not come; then those that were
+   until they ended.  The newest stay, so that "why was my test of a minute ago sampled by timer"
+   has an answer. */
 #include "status_programs.h"
 #include "amount.h"
+#include "common/quantity.h"
 #include "field.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { LEFT_BYTES = 80 };
+enum { LEFT_BYTES = 80, RATE_BYTES = 48, NOTES_MAX = 10 /* of a list */ };
 
 static const char *state_of(const cJSON *target) {
   if (field_is_true(target, "ended")) return "ended";
@@ -23,11 +25,13 @@ static const char *state_of(const cJSON *target) {
 }
 
 /* The rate where it is not the asked one, with its reason. */
-static const char *print_rate(const cJSON *target, char rate[AMOUNT_BYTES]) {
+static const char *print_rate(const cJSON *target, char rate[RATE_BYTES]) {
+  char hz[QUANTITY_TEXT_BYTES];
   const char *reason = field_text(target, "rate_reason");
   rate[0] = '\0';
   if (reason[0] != '\0' && strcmp(reason, "asked") != 0)
-    snprintf(rate, AMOUNT_BYTES, ", %.4g Hz (%.12s)", field_number(target, "rate_hz"), reason);
+    snprintf(rate, RATE_BYTES, ", %s Hz (%.12s)",
+             quantity_print(field_number(target, "rate_hz"), hz), reason);
   return rate;
 }
 
@@ -50,15 +54,15 @@ static void print_figures(const cJSON *target, FILE *out) {
 }
 
 static void print_target(const cJSON *target, FILE *out) {
-  char pid[AMOUNT_BYTES] = "all", asked[AMOUNT_BYTES], achieved[AMOUNT_BYTES], rate[AMOUNT_BYTES];
-  char left[LEFT_BYTES];
+  char pid[AMOUNT_BYTES] = "all", asked[QUANTITY_TEXT_BYTES], achieved[QUANTITY_TEXT_BYTES] = "-";
+  char rate[RATE_BYTES], left[LEFT_BYTES];
   const char *service = field_text(target, "service"), *sampler = field_text(target, "sampler");
   const char *why = field_text(target, "why"), *lock_step = field_text(target, "lock_step");
   if (field_number(target, "pid") > 0)
     snprintf(pid, sizeof pid, "%.0f", field_number(target, "pid"));
-  snprintf(asked, sizeof asked, "%.4g", field_number(target, "asked_hz"));
+  quantity_print(field_number(target, "asked_hz"), asked);
   double achieved_hz = field_number(target, "achieved_hz");
-  snprintf(achieved, sizeof achieved, achieved_hz > 0 ? "%.4g" : "-", achieved_hz);
+  if (achieved_hz > 0) quantity_print(achieved_hz, achieved);
   fprintf(out, "  %7s %-20.60s %-7s %6s %8s ", pid, service, sampler, asked, achieved);
   print_figures(target, out);
   fprintf(out, "  %s%s%s%s%s\n", state_of(target), print_rate(target, rate),
@@ -87,24 +91,56 @@ static bool is_target(const cJSON *targets, double pid) {
   return false;
 }
 
+/* One that is in no row above, and of which there are samples or not. */
+static bool is_listed(const cJSON *note, const cJSON *targets, bool is_sampled) {
+  bool has_samples = field_find(note, "samples") == NULL || field_number(note, "samples") > 0;
+  return has_samples == is_sampled && !is_target(targets, field_number(note, "pid"));
+}
+
+struct note_list {
+  const cJSON *notes, *targets;
+  bool is_sampled;
+};
+
+/* How many of LIST are newer than NOTE. */
+static unsigned count_newer(const struct note_list *list, const cJSON *note) {
+  const cJSON *other;
+  unsigned count = 0;
+  cJSON_ArrayForEach(other, list->notes) {
+    bool is_newer = field_number(other, "serial") > field_number(note, "serial");
+    count += is_newer && is_listed(other, list->targets, list->is_sampled);
+  }
+  return count;
+}
+
 static void print_note(const cJSON *note, FILE *out) {
   const char *why = field_text(note, "why");
-  fprintf(out, "  %7.0f %-20.60s %-7s %s\n", field_number(note, "pid"), field_text(note, "service"),
-          field_text(note, "sampler"), why[0] ? why : "the first choice");
+  fprintf(out, "  %7.0f %-20.60s %-7s %8.0f  %s%s%s\n", field_number(note, "pid"),
+          field_text(note, "service"), field_text(note, "sampler"), field_number(note, "samples"),
+          field_is_true(note, "ended") ? "ended" : "runs", why[0] ? "; " : "", why);
+}
+
+static void print_notes(const struct note_list *list, FILE *out) {
+  const cJSON *note;
+  unsigned printed = 0, earlier = 0;
+  cJSON_ArrayForEach(note, list->notes) {
+    if (!is_listed(note, list->targets, list->is_sampled)) continue;
+    bool is_early = count_newer(list, note) >= NOTES_MAX;
+    earlier += is_early;
+    if (is_early) continue;
+    if (printed++ == 0)
+      fprintf(out, "\n  of `fleetprof run`, %s\n  %7s %-20s %-7s %8s  %s\n",
+              list->is_sampled ? "sampled until they ended" : "nothing was sampled of", "PID",
+              "SERVICE", "SAMPLER", "SAMPLES", "STATE");
+    print_note(note, out);
+  }
+  if (earlier > 0) fprintf(out, "  and %u before these\n", earlier);
 }
 
 void status_programs_print(const cJSON *status, FILE *out) {
-  const cJSON *targets = field_find(status, "targets"), *note;
-  bool is_begun = false;
-  print_targets(targets, out);
-  cJSON_ArrayForEach(note, field_find(status, "notes")) {
-    if (is_target(targets, field_number(note, "pid"))) continue;
-    if (!is_begun)
-      fprintf(out,
-              "\n  started by `fleetprof run` and not sampled now: they have ended, or their agent "
-              "never came\n  %7s %-20s %-7s %s\n",
-              "PID", "SERVICE", "SAMPLER", "WHY THIS ONE");
-    is_begun = true;
-    print_note(note, out);
-  }
+  struct note_list list = {field_find(status, "notes"), field_find(status, "targets"), false};
+  print_targets(list.targets, out);
+  print_notes(&list, out);
+  list.is_sampled = true;
+  print_notes(&list, out);
 }

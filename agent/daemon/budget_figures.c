@@ -10,22 +10,29 @@
 #define TOLD_NS (60 * NS_PER_SECOND) /* a ping comes each 15 s, and bytes are dear */
 #define STUCK_SHARE 0.2              /* of the budget */
 
-static double bytes_in_a_day(const struct budget *budget) {
-  double sum = 0;
+/* Those are in it that the budget has not taken its step for. */
+static double bytes_in_a_day(const struct worker *worker) {
+  const struct budget *budget = worker->budget;
+  struct spool_figures spool;
+  spool_figures(worker->spool, &spool);
+  double sum = (double)(spool.bytes_written - budget->spooled_bytes);
   for (unsigned i = 0; i < BUDGET_HOURS; i++) sum += budget->hour_bytes[i];
   return sum;
 }
 
 /* More is spent than the budget, and by targets that it does not hold. */
-static bool is_unheld(const struct budget *budget, const struct settings *settings) {
+static bool is_unheld(const struct worker *worker) {
+  const struct budget *budget = worker->budget;
+  const struct settings *settings = worker->settings;
   if (!budget->has_unheld) return false;
   return (budget->cpu.rate > 0 && budget->added_percent > settings->budget_cpu) ||
-         (budget->bytes.rate > 0 && bytes_in_a_day(budget) > (double)settings->budget_bytes_day);
+         (budget->bytes.rate > 0 && bytes_in_a_day(worker) > (double)settings->budget_bytes_day);
 }
 
-static const char *state_of(const struct budget *budget, const struct settings *settings) {
+static const char *state_of(const struct worker *worker) {
+  const struct budget *budget = worker->budget;
   if (budget->cpu.rate <= 0 && budget->bytes.rate <= 0) return "off";
-  if (is_unheld(budget, settings)) return "unheld";
+  if (is_unheld(worker)) return "unheld";
   if (budget->factor < 1 && budget->factor <= budget->floor) return "floor";
   if (pace_is_taken(&budget->cpu)) return "daemon";
   if (budget->factor >= 1) {
@@ -97,8 +104,8 @@ void budget_figures(const struct worker *worker, struct budget_figures *ret) {
       .asked_mhz = shown.asked_mhz,
       .sample_ns = shown.sample_ns,
       .reason = shown.reason,
-      .spent_bytes_day = bytes_in_a_day(budget),
-      .state = state_of(budget, worker->settings)};
+      .spent_bytes_day = bytes_in_a_day(worker),
+      .state = state_of(worker)};
   find_handler(worker, &ret->handler);
   if (ret->handler.runs == 0) ret->handler = budget->last.handler;
 }

@@ -117,8 +117,22 @@ static bool is_away(const struct uplink_figures *uplink) {
   return strcmp(uplink->state, "off") == 0 || strcmp(uplink->state, "waiting") == 0;
 }
 
+/* What the samples of a caller wait for, where the uplink says why or nothing. */
+static const char *explain_wait(const struct worker *worker, const char *why,
+                                char ret[INTAKE_WHY_BYTES]) {
+  const char *address = worker->collector;
+  if (why[0] == '\0')
+    snprintf(ret, INTAKE_WHY_BYTES, "%.100s has not answered in time (--flush-timeout)", address);
+  else if (address[0] != '\0' && strstr(why, address) == NULL)
+    snprintf(ret, INTAKE_WHY_BYTES, "%.100s: %.150s", address, why);
+  else
+    snprintf(ret, INTAKE_WHY_BYTES, "%s", why);
+  return ret;
+}
+
 static void check_one(struct worker *worker, struct worker_flush *flush) {
   struct uplink_figures uplink;
+  char why[INTAKE_WHY_BYTES];
   uint64_t now = clock_monotonic_ns();
   uplink_figures(worker->uplink, &uplink);
   if (is_acked(worker, flush)) {
@@ -126,10 +140,9 @@ static void check_one(struct worker *worker, struct worker_flush *flush) {
     if (is_settled || now >= flush->deadline_ns || !uplink.is_connected)
       answer(worker, flush, INTAKE_FLUSH_ACKED, "");
   } else if (is_away(&uplink)) {
-    answer(worker, flush, INTAKE_FLUSH_SPOOLED, uplink.why);
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, explain_wait(worker, uplink.why, why));
   } else if (now >= flush->deadline_ns) {
-    answer(worker, flush, INTAKE_FLUSH_SPOOLED,
-           uplink.is_connected ? "the collector has not acknowledged in time" : uplink.why);
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, explain_wait(worker, uplink.why, why));
   }
 }
 

@@ -181,10 +181,14 @@ void status_print_notes(const struct worker *worker, struct buf *out) {
     if (note->serial == 0) continue;
     if (printed++ > 0) buf_append_byte(out, ',');
     buf_append_byte(out, '{');
+    json_number(out, "serial", note->serial);
     json_number(out, "pid", (uint64_t)note->pid);
     json_string(out, "service", note->service[0] ? note->service : path_name(note->exe));
     json_string(out, "sampler", note->sampler);
     json_string(out, "why", note->why);
+    struct run_samples samples = run_note_samples(worker, note);
+    json_number(out, "samples", samples.by_agent + samples.by_perf);
+    json_bool(out, "ended", !run_note_does_run(note));
     buf_append_byte(out, '}');
   }
   buf_append_byte(out, ']');

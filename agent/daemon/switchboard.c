@@ -24,10 +24,19 @@
 #include "targets/switch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LOOK_INTERVAL_NS NS_PER_SECOND
+
+enum { LIST_END_BYTES = sizeof ", 1024 more", PROGRAM_BYTES = INTAKE_SERVICE_BYTES + 24 };
+
+/* Names for a reply, as many as fit. */
+struct name_list {
+  char text[INTAKE_WHY_BYTES];
+  unsigned left; /* that do not */
+};
 
 const char *switchboard_service(const struct worker *worker, const struct target *target) {
   const struct process *root = processes_find(worker->processes, target->held.pid);
@@ -47,6 +56,19 @@ static void tell_keeper(const struct worker *worker, const struct target *target
               strerror(-error));
 }
 
+/* TARGET is sampled from now on.  CPU time of the pause is no part of what it achieves: the clocks
+   are read before they count again. */
+static int go_on(struct worker *worker, struct target *target, enum ring_control control) {
+  bool is_perf = target->held.kind == HOLD_PERF;
+  if (is_perf && control == RING_RUN) {
+    drain_run(&worker->drain);
+    drain_residual(&worker->drain, target, false);
+  }
+  int error = switch_target(target, control);
+  if (is_perf && control == RING_RUN) target_begin_achieved(target);
+  return error;
+}
+
 /* CONTROL is what TARGET should be from now on, unless the kill switch says otherwise. */
 static int wish(struct worker *worker, struct target *target, enum ring_control control) {
   int error = 0;
@@ -58,7 +80,7 @@ static int wish(struct worker *worker, struct target *target, enum ring_control 
   if (worker->is_killed)
     target->held.control = control;
   else
-    error = switch_target(target, control);
+    error = go_on(worker, target, control);
   if (error == 0) tell_keeper(worker, target);
   return error;
 }
@@ -87,6 +109,61 @@ static int obey(struct worker *worker, struct target *target,
   }
 }
 
+static bool has_name(const struct name_list *list, const char *name) {
+  size_t len = strlen(name);
+  for (const char *at = list->text; (at = strstr(at, name)) != NULL; at++) {
+    bool is_start = at == list->text || at[-1] == ' ';
+    if (is_start && (at[len] == ',' || at[len] == '\0')) return true;
+  }
+  return false;
+}
+
+static void add_name(struct name_list *list, const char *name) {
+  size_t len = strlen(list->text), room = sizeof list->text - LIST_END_BYTES - len;
+  if (list->left > 0 || strlen(name) + sizeof ", " > room)
+    list->left++;
+  else
+    snprintf(list->text + len, room, "%s%s", len > 0 ? ", " : "", name);
+}
+
+static void end_names(struct name_list *list) {
+  size_t len = strlen(list->text);
+  if (list->left > 0) snprintf(list->text + len, sizeof list->text - len, ", %u more", list->left);
+}
+
+static void add_program(const struct worker *worker, const struct target *target,
+                        struct name_list *list) {
+  char name[PROGRAM_BYTES];
+  const char *service = switchboard_service(worker, target);
+  if (target->held.pid > 0)
+    snprintf(name, sizeof name, "%s (pid %d)", service, (int)target->held.pid);
+  else
+    snprintf(name, sizeof name, "%s", service);
+  add_name(list, name);
+}
+
+static bool is_permitted(const struct intake_packet *packet, const struct target *target) {
+  return packet->uid == 0 || target->held.uid == packet->uid;
+}
+
+/* Nobody has the name that PACKET asks for: who could be meant. */
+static void explain_nobody(const struct worker *worker, const struct intake_packet *packet,
+                           char ret[INTAKE_WHY_BYTES]) {
+  static const char words[] = "no running target has that name; there are: ";
+  struct name_list list = {.left = 0};
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
+    const struct target *target = worker->targets.rows[row];
+    if (target == NULL || target->held.behind != 0 || !is_permitted(packet, target)) continue;
+    const char *service = switchboard_service(worker, target);
+    if (!has_name(&list, service)) add_name(&list, service);
+  }
+  end_names(&list);
+  if (list.text[0] != '\0')
+    snprintf(ret, INTAKE_WHY_BYTES, "%s%.200s", words, list.text);
+  else
+    snprintf(ret, INTAKE_WHY_BYTES, "nothing is profiled");
+}
+
 static bool is_meant(const struct worker *worker, const struct target *target,
                      const char *service) {
   return service[0] == '\0' || strcmp(switchboard_service(worker, target), service) == 0;
@@ -104,31 +181,46 @@ static const char *find_fault(const struct worker *worker, const struct intake_r
   return NULL;
 }
 
+/* Why nobody obeys; ERROR is that of a target that could not, or 0. */
+static void refuse(struct worker *worker, const struct intake_packet *packet, int error,
+                   bool is_foreign) {
+  char why[INTAKE_WHY_BYTES];
+  if (error != 0)
+    snprintf(why, sizeof why, "%s", strerror(-error));
+  else if (is_foreign)
+    snprintf(why, sizeof why, "the target is another user's: only root may switch it");
+  else
+    explain_nobody(worker, packet, why);
+  intake_refuse(packet->connection, why);
+}
+
 void switchboard_on_ctl(struct worker *worker, struct intake_packet *packet) {
   const struct intake_request *request = packet->request;
   struct intake_reply reply = {.kind = INTAKE_ACCEPTED};
-  const char *fault = find_fault(worker, request);
+  struct name_list list = {.left = 0};
   bool is_foreign = false;
   int error = 0;
-  for (uint32_t row = 0; fault == NULL && row < HOLD_TARGETS_MAX; row++) {
+  const char *fault = find_fault(worker, request);
+  if (fault != NULL) {
+    intake_refuse(packet->connection, fault);
+    return;
+  }
+  for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.behind != 0) continue;
     if (!is_meant(worker, target, request->service)) continue;
-    bool is_allowed = packet->uid == 0 || target->held.uid == packet->uid;
-    is_foreign |= !is_allowed;
-    if (!is_allowed) continue;
+    is_foreign |= !is_permitted(packet, target);
+    if (!is_permitted(packet, target)) continue;
     int result = obey(worker, target, request);
-    reply.count += result == 0;
     if (result != 0) error = result;
+    if (result != 0) continue;
+    reply.count++;
+    add_program(worker, target, &list);
   }
-  if (fault == NULL && reply.count == 0) {
-    fault = "no running target has that name";
-    if (request->service[0] == '\0') fault = "nothing is profiled";
-    if (is_foreign) fault = "the target is another user's: only root may switch it";
-    if (error != 0) fault = strerror(-error);
-  }
-  if (fault != NULL)
-    intake_refuse(packet->connection, fault);
+  end_names(&list);
+  memcpy(reply.why, list.text, sizeof reply.why);
+  if (reply.count == 0)
+    refuse(worker, packet, error, is_foreign);
   else
     intake_answer(packet->connection, &reply, -1);
 }
@@ -151,7 +243,7 @@ static void kill_target(struct worker *worker, struct target *target) {
 
 static void revive_target(struct worker *worker, struct target *target) {
   if (target->held.kind != HOLD_PERF) return;
-  int error = switch_target(target, (enum ring_control)target->held.control);
+  int error = go_on(worker, target, (enum ring_control)target->held.control);
   if (error) log_warn("target %d: kill switch: %s", (int)target->held.pid, strerror(-error));
   target->held.is_killed = false;
   tell_keeper(worker, target);

@@ -23,7 +23,7 @@
      fleetprof run     NOTE {pid, sampler, why}: what was chosen for the target and why
        daemon          ACCEPTED
      fleetprof ctl     CTL {verb, hz, service}
-       daemon          ACCEPTED {count: targets that obey}  or REFUSED {why} */
+       daemon          ACCEPTED {count, why: targets that obey}  or REFUSED {why} */
 #ifndef INTAKE_INTAKE_FORMAT_H
 #define INTAKE_INTAKE_FORMAT_H
 
@@ -106,7 +106,7 @@ struct intake_reply {
   /* FLUSHED: samples of the program that ended, its tree included; ACCEPTED of CTL: targets that
      obey */
   uint64_t count;
-  char why[INTAKE_WHY_BYTES];
+  char why[INTAKE_WHY_BYTES];           /* ACCEPTED of CTL: the names of those, as many as fit */
   char samplers[INTAKE_SAMPLERS_BYTES]; /* FLUSHED: who took them, "timer and perf"; or empty */
   char page_url[INTAKE_WHY_BYTES];      /* FLUSHED: where the collector shows it, when known */
 };

@@ -39,6 +39,7 @@ struct rate {
   bool is_bounded; /* by the budget (budget.c) */
   double factor;   /* of the wish, as rate_scale was told; 0: never */
   uint64_t base_records, base_weight_ns, base_user_ns; /* when the period was set */
+  uint32_t rest_mhz; /* of a target that is not to be sampled now: what it achieved before */
 };
 
 /* Samples TARGET each PERIOD_NS of CPU time from now on; held.set_period_ns says so afterwards

@@ -241,6 +241,7 @@ static int switch_events(const struct target *target, bool is_on) {
 }
 
 int switch_target(struct target *target, enum ring_control control) {
+  target->rate.rest_mhz = target_achieved_mhz(target);
   if (target->held.kind != HOLD_TIMER) {
     int error = switch_events(target, control == RING_RUN);
     target->residual.kernel.is_blind = true;

@@ -112,6 +112,7 @@ static uint64_t user_ns(const struct target *target) {
 
 uint32_t target_achieved_mhz(const struct target *target) {
   const struct rate *rate = &target->rate;
+  if (target->held.control != RING_RUN || target->held.is_killed) return rate->rest_mhz;
   uint64_t records = target->records - rate->base_records;
   uint64_t ns = target->weight_ns - rate->base_weight_ns;
   if (records < ACHIEVED_RECORDS_MIN) return 0;
@@ -124,6 +125,7 @@ uint32_t target_achieved_mhz(const struct target *target) {
 void target_begin_achieved(struct target *target) {
   struct rate *rate = &target->rate;
   if (target->held.kind == HOLD_PERF) target_read_total(target);
+  rate->rest_mhz = 0;
   rate->base_records = target->records;
   rate->base_weight_ns = target->weight_ns;
   rate->base_user_ns = user_ns(target);

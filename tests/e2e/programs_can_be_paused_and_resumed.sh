@@ -11,6 +11,7 @@ target() { status --format json | json "[t['$1'] for t in d['targets'] if t['ser
 timers() { cat "/proc/$pid/timers" "/proc/$child/timers" 2>/dev/null | grep -c '^ID:'; }
 timers_are() { [ "$(timers)" = "$1" ]; }
 samples_stand() { local a; a=$(target samples); sleep 0.7; [ "$(target samples)" = "$a" ]; }
+has_achieved() { [ "$(target achieved_hz | cut -d. -f1)" -ge 150 ]; }
 samples_come() { local a; a=$(target samples); sleep 0.7; [ "$(target samples)" -gt "$a" ]; }
 
 ctl pause 2>/dev/null && fail "something obeys although nothing runs"
@@ -26,17 +27,22 @@ for sampler in timer perf; do
   until_true 5 samples_come || fail "$sampler: no samples"
   child=$(pgrep -P "$pid" | head -n 1)
   [ $sampler = perf ] || until_true 5 timers_are 6 || fail "$sampler: $(timers) timers run, not 6"
-  [ "$(ctl pause --service $service)" = "1 target" ] || fail "$sampler: pause"
+  said=$(ctl pause --service $service)
+  [ "$said" = "1 target paused: $service (pid $pid)" ] || fail "$sampler: pause: $said"
   [ "$(target state)" = paused ] || fail "$sampler: status does not say paused"
   until_true 5 timers_are 0 || fail "$sampler: $(timers) timers are left in a paused program"
   until_true 5 samples_stand || fail "$sampler: samples come while paused"
   samples_stand || fail "$sampler: samples come while paused"
   sleep 2
-  ctl resume --service other 2>/dev/null && fail "$sampler: another service obeyed"
-  ctl resume >/dev/null || fail "$sampler: resume"
+  ctl resume --service other 2>"$W/err" && fail "$sampler: another service obeyed"
+  grep -q "nobody obeys: no running target has that name; there are: $service$" "$W/err" || fail "$sampler: who is there: $(cat "$W/err")"
+  said=$(ctl resume)
+  [ "$said" = "1 target resumed: $service (pid $pid)" ] || fail "$sampler: resume: $said"
   [ $sampler = perf ] || until_true 8 timers_are 6 || fail "$sampler: $(timers) timers after resume, not 6"
   until_true 5 samples_come || fail "$sampler: no samples after resume"
-  ctl rate 49 --service $service >/dev/null || fail "$sampler: rate"
+  until_true 5 has_achieved || fail "$sampler: the pause counts against the rate: $(target achieved_hz) Hz of 199"
+  said=$(ctl rate 49 --service $service)
+  [ "$said" = "1 target at 49 Hz: $service (pid $pid)" ] || fail "$sampler: rate: $said"
   sleep 1
   touch "$W/end-$sampler"
   wait $runner || fail "$sampler: the program ended with $?"

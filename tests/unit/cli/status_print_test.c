@@ -113,14 +113,42 @@ static void a_recorder_at_work_has_what_it_wrote(void **state) {
        "     99        -         5      0.50  runs\n");
 }
 
-static void a_program_of_run_is_in_one_of_two_tables(void **state) {
+static void a_run_that_was_sampled_is_told_from_one_that_was_not(void **state) {
   (void)state;
   SAYS("{\"targets\":[{\"pid\":7,\"service\":\"live\",\"sampler\":\"perf\"}],"
-       "\"notes\":[{\"pid\":7,\"service\":\"live\"},{\"pid\":6,\"service\":\"gone\",\"sampler\":"
-       "\"perf\"}]}",
-       "started by `fleetprof run` and not sampled now");
-  assert_non_null(strstr(text, "      6 gone                 perf    the first choice\n"));
-  assert_null(strstr(strstr(text, "WHY THIS ONE"), "live"));
+       "\"notes\":[{\"pid\":7,\"service\":\"live\"},"
+       "{\"pid\":6,\"service\":\"gone\",\"sampler\":\"perf\",\"samples\":5,\"ended\":true},"
+       "{\"pid\":5,\"service\":\"mute\",\"sampler\":\"timer\",\"samples\":0,\"why\":\"static\"}]}",
+       "of `fleetprof run`, nothing was sampled of\n");
+  const char *ended = strstr(text, "of `fleetprof run`, sampled until they ended\n");
+  const char *mute = strstr(text, "      5 mute                 timer          0  runs; static\n");
+  const char *gone = strstr(text, "      6 gone                 perf           5  ended\n");
+  assert_non_null(ended);
+  assert_non_null(mute);
+  assert_non_null(gone);
+  assert_true(mute < ended && ended < gone);
+  assert_null(strstr(strstr(text, "nothing was"), "live"));
+}
+
+static void of_many_runs_that_ended_the_newest_are_shown(void **state) {
+  (void)state;
+  char json[1024] = "{\"notes\":[", *end = json + strlen(json);
+  for (int i = 1; i <= 12; i++)
+    end += snprintf(end, 64, "%s{\"serial\":%d,\"pid\":%d,\"samples\":1}", i > 1 ? "," : "", i,
+                    100 + i);
+  snprintf(end, 64, "]}");
+  SAYS(json, "and 2 before these\n");
+  assert_null(strstr(text, " 102 "));
+  assert_non_null(strstr(text, " 103 "));
+  assert_non_null(strstr(text, " 112 "));
+}
+
+static void a_rate_of_ten_thousand_is_no_power(void **state) {
+  (void)state;
+  SAYS("{\"targets\":[{\"pid\":7,\"service\":\"r\",\"sampler\":\"perf\",\"asked_hz\":10000,"
+       "\"achieved_hz\":9842.3,\"rate_hz\":10000,\"rate_reason\":\"ctl\"}]}",
+       "perf     10000     9842 ");
+  assert_non_null(strstr(text, "runs, 10000 Hz (ctl)\n"));
 }
 
 int main(void) {
@@ -133,7 +161,9 @@ int main(void) {
       cmocka_unit_test_teardown(debug_files_are_told_beside_the_batches, free_text),
       cmocka_unit_test_teardown(the_whole_board_is_of_no_one_process, free_text),
       cmocka_unit_test_teardown(a_recorder_at_work_has_what_it_wrote, free_text),
-      cmocka_unit_test_teardown(a_program_of_run_is_in_one_of_two_tables, free_text),
+      cmocka_unit_test_teardown(a_run_that_was_sampled_is_told_from_one_that_was_not, free_text),
+      cmocka_unit_test_teardown(of_many_runs_that_ended_the_newest_are_shown, free_text),
+      cmocka_unit_test_teardown(a_rate_of_ten_thousand_is_no_power, free_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,6 +164,20 @@ static void what_is_achieved_is_unknown_until_there_are_samples_of_the_new_rate(
   assert_int_equal(target_achieved_mhz(&target), 10000);
 }
 
+static void a_pause_is_no_part_of_what_is_achieved(void **state) {
+  struct target target = {.held = {.kind = HOLD_TIMER, .control = RING_PAUSE}};
+  (void)state;
+  target.records = 100;
+  target.weight_ns = 1000 * MS;
+  target.rate.rest_mhz = 99000; /* before the pause */
+  assert_int_equal(target_achieved_mhz(&target), 99000);
+  target.held.control = RING_RUN;
+  target.held.is_killed = true;
+  assert_int_equal(target_achieved_mhz(&target), 99000);
+  target.held.is_killed = false;
+  assert_int_equal(target_achieved_mhz(&target), 100000);
+}
+
 static void a_rate_out_of_range_is_refused(void **state) {
   (void)state;
   struct target target = target_at(MS, 0);
@@ -239,6 +253,7 @@ int main(void) {
       cmocka_unit_test(a_rings_period_is_a_multiple_of_its_unit),
       cmocka_unit_test(a_budget_scales_the_wish_and_stops_at_one_hertz),
       cmocka_unit_test(what_is_achieved_is_unknown_until_there_are_samples_of_the_new_rate),
+      cmocka_unit_test(a_pause_is_no_part_of_what_is_achieved),
       cmocka_unit_test(a_rate_out_of_range_is_refused),
       cmocka_unit_test(a_real_event_takes_the_new_period_and_waits_for_the_drain),
   };
