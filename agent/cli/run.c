@@ -29,6 +29,7 @@
 #include "launch_timer.h"
 #include "note.h"
 #include "output_file.h"
+#include "patience.h"
 #include "private_daemon.h"
 #include "program_look.h"
 #include "relay.h"
@@ -45,7 +46,8 @@
 #include <unistd.h>
 
 enum {
-  SETUP_MS = 2000, /* a worker that was killed is back within a second */
+  SETUP_MS = 2000,    /* a worker that was killed is back within a second */
+  PATIENCE_MS = 1500, /* a collector at work has acked within one */
   SAMPLES_BYTES = 32 + INTAKE_SAMPLERS_BYTES,
 };
 enum {
@@ -301,7 +303,12 @@ static void say_daemon_left(const struct run *run) {
 static void finish(const struct run *run, const struct rusage *usage) {
   if (run->sampler == NULL) return;
   struct intake_reply reply;
+  bool has_collector = run->private_daemon.pid <= 0;
+  if (run->is_talkative && has_collector)
+    patience_begin("fleetprof: waiting for the collector to store the samples (--flush-timeout)",
+                   PATIENCE_MS);
   int error = flush(&run->choice, usage, &reply);
+  patience_end();
   if (!run->is_talkative) return;
   if (error == 0) {
     say_outcome(run, &reply);

@@ -76,6 +76,12 @@ bool run_note_does_run(const struct worker_note *note) {
   return note->serial != 0 && proc_lives(note->pid, note->start_ticks);
 }
 
+bool run_note_is_any_running(const struct worker *worker) {
+  for (unsigned i = 0; i < WORKER_NOTES_MAX; i++)
+    if (run_note_does_run(&worker->notes[i])) return true;
+  return false;
+}
+
 /* A free one, else the oldest that has told its rest, else one whose `run` will never tell it.
    NULL: all are in use. */
 static struct worker_note *find_place(struct worker *worker) {

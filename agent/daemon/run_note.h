@@ -55,6 +55,8 @@ void run_note_join(struct worker *worker, struct target *target);
 void run_note_leave(struct worker *worker, const struct target *target);
 /* The program that NOTE is of has not ended. */
 bool run_note_does_run(const struct worker_note *note);
+/* That of any run has not. */
+bool run_note_is_any_running(const struct worker *worker);
 /* How many samples the run of NOTE has, of targets that live and of those that do not. */
 struct run_samples run_note_samples(const struct worker *worker, const struct worker_note *note);
 /* Who took SAMPLES, in words for `run`; where nobody took any, who was chosen. */

@@ -48,6 +48,7 @@
 #define WINDOW_NS_LONGEST (60 * NS_PER_SECOND)
 #define SWEEP_INTERVAL_NS (500 * NS_PER_MS)
 #define ON_DEMAND_NS (60 * NS_PER_SECOND) /* an on-demand daemon without targets ends then */
+#define PRIVATE_NS (10 * NS_PER_SECOND)   /* one of a file: its run says the end, or was killed */
 #define LEFT_INTERVAL_NS (10 * NS_PER_SECOND)
 #define QUIET_NS (5 * NS_PER_SECOND) /* without records: tick half as often */
 
@@ -147,9 +148,14 @@ static bool is_spool_empty(const struct worker *worker) {
 }
 
 static bool is_unneeded(struct worker *worker, uint64_t now) {
+  uint64_t patience_ns = worker->keeper->output >= 0 ? PRIVATE_NS : ON_DEMAND_NS;
   if (worker->targets.count > 0) worker->live_ns = now;
-  return worker->settings->is_on_demand && now - worker->live_ns >= ON_DEMAND_NS &&
-         (is_spool_empty(worker) || !is_uplink_connected(worker));
+  if (!worker->settings->is_on_demand || now - worker->live_ns < patience_ns) return false;
+  if (run_note_is_any_running(worker)) { /* one that cannot be sampled has an end, too */
+    worker->live_ns = now;
+    return false;
+  }
+  return (is_spool_empty(worker) || !is_uplink_connected(worker));
 }
 
 static long tick_ms(const struct worker *worker, uint64_t now) {

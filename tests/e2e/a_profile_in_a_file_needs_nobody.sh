@@ -219,6 +219,16 @@ find "$W/tmp" -mindepth 1 -maxdepth 1 -exec touch -d '2 minutes ago' {} +
 fleetprof run --output next.fp -- true
 left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
 
+# Of a run that is killed alone its daemon takes the rest, and then says so.
+fleetprof run --output orphan.fp -- "$targets/truth" 4 >/dev/null 2>&1 &
+run_pid=$!
+goes_on() { fleetprof report orphan.fp 2>&1 >/dev/null | grep -q "goes on or was killed"; }
+is_whole() { ! goes_on; }
+until_true 20 goes_on || fail "a run that goes on is said to be over"
+kill -9 $run_pid
+wait $run_pid 2>/dev/null
+until_true 50 is_whole || fail "its run is over and its file says that it goes on: $(fleetprof report orphan.fp 2>&1 | head -n 3)"
+
 # What goes on in the background is told of: by run where it may speak, and by every report.
 for sampler in perf timer; do
   fleetprof run --verbose --sampler $sampler --output background.fp -- bash -c "'$targets/truth' 60 >/dev/null 2>&1 & echo \$! >background.pid; sleep 0.5" 2>err || fail "the run ended with $?"

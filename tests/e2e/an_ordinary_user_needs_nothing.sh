@@ -28,6 +28,19 @@ grep -q "^fleetprof: --collector 127.0.0.1:9: a daemon runs already, for 127.0.0
 run -v -- true 2>"$W/err"
 ! grep -q "runs already" "$W/err" || fail "the same collector: $(cat "$W/err")"
 
+# A collector that hangs is waited for, not in silence; one that is gone is named.
+kill -STOP "$COLLECTOR"
+run -v --flush-timeout 3s --service hung -- "$targets/truth" 0.3 >/dev/null 2>"$W/err" || fail "a hanging collector: ended with $?"
+kill -CONT "$COLLECTOR"
+grep -q "^fleetprof: waiting for the collector to store the samples (--flush-timeout)" "$W/err" || fail "waited in silence: $(cat "$W/err")"
+grep -q "kept in the spool: 127.0.0.1:$A has not answered in time (--flush-timeout)" "$W/err" || fail "a hanging collector: no reason: $(cat "$W/err")"
+run -v -- true 2>"$W/err"
+! grep -q "waiting" "$W/err" || fail "a collector at work was waited for: $(cat "$W/err")"
+stop_collector
+run -v --service gone -- "$targets/truth" 0.3 >/dev/null 2>"$W/err" || fail "no collector: ended with $?"
+grep -q "kept in the spool: 127.0.0.1:$A: Connection refused" "$W/err" || fail "a collector that is gone has no name: $(cat "$W/err")"
+[ "$(status --format json | json "0 < d['spool']['bytes'] and d['cost']['bytes_day'] >= d['spool']['bytes'] * .5")" = yes ] || fail "what is spooled is not in the bytes of the day: $(status)"
+
 # A state has one daemon, by whichever of its two names it is reached: the default place, and --state.
 export XDG_STATE_HOME=$W/home XDG_RUNTIME_DIR=$W/runtime
 mkdir -m 700 "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A word for whoever waits longer than he would think. */
+#ifndef CLI_PATIENCE_H
+#define CLI_PATIENCE_H
+
+/* Writes TEXT to stderr after MS milliseconds, unless patience_end comes before.  One at a time;
+   where the kernel has no timer left there is no word. */
+void patience_begin(const char *text, unsigned ms);
+void patience_end(void);
+
+#endif
