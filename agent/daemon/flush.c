@@ -10,7 +10,8 @@
    deadline; samples that are acked by then are reported as acked whatever became of the files.
 
    A window that is closed is everybody's, so in a daemon for all a user closes it once for each of
-   his programs that has ended; whatever else he asks waits for what is spooled by then. */
+   his programs that has ended; whatever else he asks waits for what is spooled by then.  Places to
+   wait are limited, each user apart; but what a program has spent is told first and needs none. */
 #include "flush.h"
 #include "ending.h"
 #include "intake.h"
@@ -167,10 +168,17 @@ void flush_forget(struct worker *worker, const struct intake_connection *connect
     if (worker->flushes[i].connection == connection) worker->flushes[i].connection = NULL;
 }
 
-static struct worker_flush *find_free(struct worker *worker) {
-  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
-    if (worker->flushes[i].connection == NULL) return &worker->flushes[i];
-  return NULL;
+/* A place to wait in for UID, or NULL. */
+static struct worker_flush *find_place(struct worker *worker, uid_t uid) {
+  struct worker_flush *place = NULL;
+  unsigned of_user = 0;
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++) {
+    struct worker_flush *flush = &worker->flushes[i];
+    if (flush->connection == NULL) place = flush;
+    of_user += flush->connection != NULL && flush->uid == uid;
+  }
+  bool has_share = !worker->settings->is_system || uid == 0 || of_user < WORKER_FLUSHES_OF_USER;
+  return has_share ? place : NULL;
 }
 
 static uint64_t deadline_of(const struct intake_request *request, uint64_t now) {
@@ -196,31 +204,45 @@ static void describe_run(const struct worker *worker, const struct worker_note *
   run_note_samplers(note, &samples, flush->samplers);
 }
 
+/* What the caller's program has spent and given is told and spooled; then FLUSH is what he waits
+   for.  Returns 0 or -errno. */
+static int begin(struct worker *worker, const struct intake_packet *packet,
+                 struct worker_flush *flush) {
+  const struct intake_request *request = packet->request;
+  uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
+  bool must_be_news = worker->settings->is_system && packet->uid != 0;
+  bool is_time = !ending_has_closed_books(worker);
+  int error = 0;
+  if (is_time && (!must_be_news || is_news(worker, request->pid)))
+    error = close_account(worker, request);
+  const struct worker_note *note = run_note_find_pid(worker, request->pid);
+  bool has_new = worker->shipper.new_modules != modules_before;
+  *flush = (struct worker_flush){.connection = packet->connection,
+                                 .uid = packet->uid,
+                                 .deadline_ns = deadline_of(request, now),
+                                 .settle_ns = now + (has_new ? SETTLE_NS : 0),
+                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1};
+  if (note != NULL) describe_run(worker, note, flush);
+  return error;
+}
+
 void flush_on_request(struct worker *worker, struct intake_packet *packet) {
-  struct worker_flush *flush = find_free(worker);
-  const char *fault = flush == NULL ? "64 callers wait" : NULL;
-  if (fault == NULL && !is_permitted(worker, packet)) fault = "the program is not yours";
-  if (fault == NULL && !is_believable(worker, packet->request))
+  const char *fault = NULL;
+  if (!is_permitted(worker, packet))
+    fault = "the program is not yours";
+  else if (!is_believable(worker, packet->request))
     fault = "more CPU time than there was";
   if (fault != NULL) {
     intake_refuse(packet->connection, fault);
     return;
   }
-  uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
-  bool must_be_news = worker->settings->is_system && packet->uid != 0;
-  int error = 0;
-  bool is_time = !ending_has_closed_books(worker);
-  if (is_time && (!must_be_news || is_news(worker, packet->request->pid)))
-    error = close_account(worker, packet->request);
-  const struct worker_note *note = run_note_find_pid(worker, packet->request->pid);
-  bool has_new = worker->shipper.new_modules != modules_before;
-  *flush = (struct worker_flush){.connection = packet->connection,
-                                 .deadline_ns = deadline_of(packet->request, now),
-                                 .settle_ns = now + (has_new ? SETTLE_NS : 0),
-                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1};
-  if (note != NULL) describe_run(worker, note, flush);
+  struct worker_flush unplaced, *place = find_place(worker, packet->uid);
+  struct worker_flush *flush = place != NULL ? place : &unplaced;
+  int error = begin(worker, packet, flush);
   if (error)
     answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));
+  else if (place == NULL)
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, "64 callers wait, or 16 of this user");
   else
     check_one(worker, flush);
 }

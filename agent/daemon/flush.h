@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct intake_connection;
 struct intake_packet;
@@ -15,6 +16,7 @@ struct worker;
 /* A caller that waits until what was drained is with the collector. */
 struct worker_flush {
   struct intake_connection *connection; /* NULL: free */
+  uid_t uid;                            /* the caller's */
   uint64_t deadline_ns, settle_ns;      /* CLOCK_MONOTONIC */
   uint64_t seq;                         /* of its last batch */
   bool has_samples;

@@ -20,10 +20,11 @@ struct event_base;
 struct intake;
 
 enum {
-  WORKER_NOTES_MAX = 64,   /* runs that are remembered */
-  WORKER_FLUSHES_MAX = 64, /* callers that wait at once */
-  WORKER_EXIT_DONE = 0,    /* the daemon ends */
-  WORKER_EXIT_FAILED = 1,  /* start another */
+  WORKER_NOTES_MAX = 64,       /* runs that are remembered */
+  WORKER_FLUSHES_MAX = 64,     /* callers that wait at once, */
+  WORKER_FLUSHES_OF_USER = 16, /* of one user of a daemon for all, root excepted */
+  WORKER_EXIT_DONE = 0,        /* the daemon ends */
+  WORKER_EXIT_FAILED = 1,      /* start another */
 };
 
 struct worker {
