@@ -58,6 +58,7 @@ enum {
   TICK_MS = 100,
   TICK_PERF_MS = 200,
   TICK_FULL_MS = 20,
+  TICK_WAKE_MS = 5,
   TICK_IDLE_MS = 500,
   FILL_PERCENT_HIGH = 50,
   HEAP_PIECE_BYTES_MAX = 32 << 10, /* larger ones are mappings of their own */
@@ -161,6 +162,7 @@ static bool is_unneeded(struct worker *worker, uint64_t now) {
 static long tick_ms(const struct worker *worker, uint64_t now) {
   if (worker->stop_by_ns != 0) return ending_tick_ms(worker);
   if (worker->drain.figures.fill_percent >= FILL_PERCENT_HIGH) return TICK_FULL_MS;
+  if (worker->is_waking) return TICK_WAKE_MS;
   if (worker->targets.count == 0) return TICK_IDLE_MS;
   long ms = worker->targets.ring_bytes > 0 ? TICK_MS : TICK_PERF_MS;
   return now - worker->busy_ns > QUIET_NS ? 2 * ms : ms;
@@ -178,10 +180,12 @@ static void part_threads(struct worker *worker, struct target *target) {
 }
 
 static void switch_all(struct worker *worker, uint64_t now) {
+  worker->is_waking = false;
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     struct target *target = worker->targets.rows[row];
     if (target == NULL) continue;
     switch_step(target);
+    worker->is_waking |= switch_is_waking(target);
     if (perf_threads_is_due(target, now)) part_threads(worker, target);
     stride_vary(target);
   }

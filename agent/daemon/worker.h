@@ -57,6 +57,7 @@ struct worker {
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
   uint64_t swept_ns, synced_ns, left_ns, looked_ns, stepped_ns;
   bool is_killed;                           /* the kill switch is on (switchboard.c) */
+  bool is_waking;                           /* a program is to be nudged: short ticks */
   uint64_t stop_by_ns, obey_by_ns;          /* not 0: ending; programs have time to obey */
   struct refusals refusals;                 /* since this worker started */
   uint64_t targets_seen, threads_unsampled; /* since this worker started; of ended targets */

@@ -45,7 +45,10 @@ static void look_at_thread(const struct target *target, pid_t pid, pid_t tid,
   if (!may_call(target, &status)) look->may_call = false;
   look->is_caught = (status.caught & signal_bit(target)) != 0;
   if (!can_take(target, &status)) return;
-  if (look->running != look->wanted || look->running == 0) look->running = tid;
+  if (look->running != look->wanted || look->running == 0) {
+    look->running = tid;
+    look->running_sleeps = status.sleeps;
+  }
   uint64_t leaves = status.sleeps + status.pushes;
   if (proc_schedstat_read(pid, tid, &schedstat) != 0 || schedstat.turns != leaves + 1) return;
   look->on_cpu = tid;

@@ -12,10 +12,11 @@
    the switch on, so that the first sample obeys and not the second, for a program that uses little
    CPU takes one in many seconds.  That may take LOOKS_MAX looks; then it has to ask like all.
    And where there are no timers no sample comes, so it must be woken by a signal, which would end
-   the poll() of a sleeping thread with EINTR: so only a thread that is on a CPU is
-   nudged, as far as can be told (it is said to run, and has used CPU time since the last look: so
-   nearly never one that sleeps by now), one that does not block the signal, and only while the
-   process catches it at all.  A process that uses no CPU is left alone: there is nothing to sample.
+   the poll() of a sleeping thread with EINTR: so only a thread that is at work is nudged, one that
+   does not block the signal, and only while the process catches it at all.  At work is who is on a
+   CPU by the kernel's own counts (process_look.c); and, as on a board with one CPU nobody is while
+   we look, who was ready to run at the last look and is so again, has used CPU time since and never
+   slept.  A process that uses no CPU is left alone: there is nothing to sample.
 
    A daemon that ends cannot wait for the next sample of a program that uses a hundredth of a CPU,
    and nobody comes after it.  So it presses: a process that has timers still and has used CPU time
@@ -45,6 +46,7 @@
 enum {
   NUDGES_MAX = 16, /* of one process for one change; then somebody else has our signal */
   LOOKS_MAX = 100, /* at one process that has not asked, for one change */
+  WAKES_MAX = 500, /* looks at one process that is to be nudged, at short ticks */
   ROWS_A_LOOK = 8, /* between two looks at the toll */
 };
 
@@ -52,9 +54,10 @@ struct switch_watch {
   uint64_t told_cpu_ns; /* of the process when the watch began */
   uint64_t cpu_ns;      /* when it was last looked at */
   uint32_t serial;      /* that nudges, looks and is_refused belong to */
-  uint32_t nudges, looks;
-  pid_t running; /* of the last look, with the CPU time that it had then */
-  uint64_t running_cpu_ns;
+  uint32_t nudges, looks, wakes;
+  bool is_waking; /* nobody of it could be nudged yet */
+  pid_t running;  /* of the last look, with the CPU time that it had then */
+  uint64_t running_cpu_ns, running_sleeps;
   bool is_refused; /* a sandbox does not open again */
 };
 
@@ -77,15 +80,26 @@ static bool is_ours(const struct target *target, pid_t pid) {
   return claim_stands(target, pid, &claim);
 }
 
-/* True when the thread of LOOK ran at the last look, too, and was at work since. */
+/* True when the thread of LOOK was ready to run at the last look, too, and was at work since. */
 static bool is_at_work(pid_t pid, const struct process_look *look, struct switch_watch *watch) {
   uint64_t before_ns = watch->running_cpu_ns;
-  bool is_same = look->running != 0 && look->running == watch->running;
+  bool is_same = look->running != 0 && look->running == watch->running &&
+                 look->running_sleeps == watch->running_sleeps;
   watch->running = look->running;
+  watch->running_sleeps = look->running_sleeps;
   watch->running_cpu_ns = 0;
   if (look->running == 0) return false;
   if (proc_thread_cpu_ns(pid, look->running, &watch->running_cpu_ns) < 0) return false;
   return is_same && watch->running_cpu_ns > before_ns;
+}
+
+/* The thread of LOOK that a signal would interrupt in nothing, or 0. */
+static pid_t find_at_work(const struct target *target, pid_t pid, const struct process_look *look,
+                          struct switch_watch *watch) {
+  bool is_at_both = is_at_work(pid, look, watch);
+  if (!look->is_caught) return 0;
+  if (process_look_holds(target, pid, look)) return look->on_cpu;
+  return is_at_both ? look->running : 0;
 }
 
 /* True when the next sample of a process with timers may obey before it was heard of. */
@@ -99,6 +113,8 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   uint32_t serial = ring_switch_serial(&target->ring);
   bool has_timers = view->armed > 0, has_asked = view->asked == serial;
   if (has_timers && !has_asked && !is_permitted_unasked(target, watch)) return;
+  bool is_to_wake = !has_timers && target->held.control == RING_RUN;
+  watch->is_waking = is_to_wake && watch->wakes++ < WAKES_MAX;
   uint64_t cpu_ns = proc_cpu_ns(pid);
   bool has_run = cpu_ns != watch->cpu_ns;
   watch->cpu_ns = cpu_ns;
@@ -108,12 +124,12 @@ static void wake(struct target *target, unsigned row, const struct ring_process_
   struct process_look look = process_look(target, pid, watch->running);
   watch->is_refused = !look.may_call;
   if (watch->is_refused) return;
-  bool may_nudge = !has_timers && look.is_caught && is_at_work(pid, &look, watch);
-  if (!has_asked && !may_nudge) return;
+  pid_t at_work = has_timers ? 0 : find_at_work(target, pid, &look, watch);
+  if (!has_asked && at_work == 0) return;
   ring_switch_permit(&target->ring, row, view, serial);
-  if (!may_nudge) return;
+  if (at_work == 0) return;
   watch->nudges++;
-  nudge(target, pid, look.running);
+  nudge(target, pid, at_work);
 }
 
 /* PID's threads look as they did when it was permitted.  The clock is read first: what a thread
@@ -142,6 +158,7 @@ static void step_row(struct target *target, unsigned row) {
   struct switch_watch *watch = &target->watches[row];
   if (watch->serial != serial)
     *watch = (struct switch_watch){.serial = serial, .told_cpu_ns = proc_cpu_ns((pid_t)view.pid)};
+  watch->is_waking = false;
   if (view.permitted != 0 && may_keep(target, &view, watch)) return;
   if (view.permitted != 0) {
     ring_switch_permit(&target->ring, row, &view, 0);
@@ -165,6 +182,13 @@ void switch_step(struct target *target) {
     if (row % ROWS_A_LOOK == 0 && toll_is_over(&target->toll)) break;
   }
   toll_end(&target->toll);
+}
+
+bool switch_is_waking(const struct target *target) {
+  if (target->watches == NULL || target->held.kind != HOLD_TIMER) return false;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++)
+    if (target->watches[row].is_waking) return true;
+  return false;
 }
 
 /* The process in ROW has timers that it was told to delete, may delete them, and has used CPU time

@@ -16,6 +16,9 @@ void switch_publish(struct target *target);
 /* With every tick of the loop: permits those that ask, wakes those that have no timers to meet a
    change by, forgets processes that are gone. */
 void switch_step(struct target *target);
+/* True when one of TARGET's processes waits to be nudged, and not for long yet: the sooner the next
+   step, the sooner it is met at work. */
+bool switch_is_waking(const struct target *target);
 
 /* The daemon ends, and TARGET is to have no timers: nudges processes that have some still, have
    used CPU time since they were told, and are on a CPU.  Returns whether there are any that may
