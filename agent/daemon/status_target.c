@@ -14,12 +14,13 @@
 
 #include "census/census.h"
 #include "common/clock.h"
-#include "common/path.h"
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
 #include "drain/target_state.h"
 #include "proto/batch.h"
 #include "ring/histogram_reader.h"
+#include "targets/process_entry.h"
+#include "targets/service_name.h"
 #include "targets/switch.h"
 #include "targets/timer_ring.h"
 
@@ -173,6 +174,18 @@ void status_print_targets(const struct worker *worker, uint32_t viewer, struct b
   buf_append_byte(out, ']');
 }
 
+/* As its samples are called; the agent knows the file better than the command line did. */
+static void print_service(const struct worker_note *note, struct buf *out) {
+  char exe[INTAKE_PATH_BYTES];
+  struct hold_target held = {.pid = note->pid};
+  struct process process = {.exe = exe};
+  memcpy(exe, note->exe, sizeof exe);
+  memcpy(held.exe, note->exe, sizeof held.exe);
+  memcpy(held.service, note->service, sizeof held.service);
+  memcpy(process.begun_as, note->begun_as, sizeof process.begun_as);
+  json_string(out, "service", service_name(&held, &process));
+}
+
 void status_print_notes(const struct worker *worker, struct buf *out) {
   json_name(out, "notes");
   buf_append_byte(out, '[');
@@ -183,7 +196,7 @@ void status_print_notes(const struct worker *worker, struct buf *out) {
     buf_append_byte(out, '{');
     json_number(out, "serial", note->serial);
     json_number(out, "pid", (uint64_t)note->pid);
-    json_string(out, "service", note->service[0] ? note->service : path_name(note->exe));
+    print_service(note, out);
     json_string(out, "sampler", note->sampler);
     json_string(out, "why", note->why);
     struct run_samples samples = run_note_samples(worker, note);
