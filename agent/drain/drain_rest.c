@@ -164,10 +164,19 @@ static bool look_at_kernel(struct target *target, uint64_t system_ns, uint64_t h
   return true;
 }
 
+/* Its names, for when it is gone: each window asks. */
+static void remember_root(const struct drain *drain, struct target *target) {
+  const struct process *root = processes_find(drain->processes, target->held.pid);
+  if (root == NULL) return;
+  memcpy(target->root_comm, root->comm, sizeof target->root_comm);
+  memcpy(target->root_begun_as, root->begun_as, sizeof target->root_begun_as);
+}
+
 void drain_residual(struct drain *drain, struct target *target, bool is_final) {
   struct processes_sum sum;
   struct residual_step step;
   struct residual *residual = &target->residual;
+  remember_root(drain, target);
   target_read_total(target);
   processes_sum_target(drain->processes, target->held.id, &sum);
   if (sum.cpu_ns > residual->total_ns) residual->total_ns = sum.cpu_ns;

@@ -142,10 +142,6 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
     return;
   }
   process->is_root = record->pid == target->held.pid;
-  if (process->is_root) {
-    memcpy(target->root_comm, process->comm, sizeof target->root_comm);
-    memcpy(target->root_begun_as, process->begun_as, sizeof target->root_begun_as);
-  }
   if (!process_has_code(process, record->sample.pc[0]))
     process_refresh(drain->processes, process, -1);
   struct drain_stack stack = {.target = target,
