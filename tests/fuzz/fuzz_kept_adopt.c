@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -154,11 +155,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   patches_apply(ring, size, data + 3, len - 3 - half);
   kept_rings_path(settings.state_dir, NULL, data[0] & IS_HISTOGRAM, path);
   int fd = kept_rings_leave(path, ring, size - cut % size);
+  void *mapped = mmap(NULL, size - cut % size, PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED) abort();
   kept_ship_settle(&worker.shipper, settings.state_dir);
   kept_adopt(&worker);
   struct target *target = find_target();
   if ((target == NULL) != (access(path, F_OK) == 0)) abort(); /* it has another name then */
   if (target != NULL) use(target, data + len - half, half);
+  munmap(mapped, size - cut % size);
   close(fd);
   kept_ship_left(&worker.shipper, settings.state_dir);
   unlink(path);
