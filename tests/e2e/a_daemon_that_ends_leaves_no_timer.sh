@@ -15,7 +15,7 @@ has_samples() { [ "$(target samples "$1" 2>/dev/null || echo 0)" -ge 50 ]; }
 # begin NAME: runs a program by timer, into PID, until it has 50 samples.  (Its agent waits 200 ms for a busy daemon,
 # then perf takes over: once more.)
 begin() {
-  for again in 1 2 3 4 5; do
+  for again in 1 2 3; do
     rm -f "$W/end-$1"
     begin_once "$1"
     [ "$(target sampler "$1")" = timer ] && break
@@ -41,18 +41,7 @@ ended() {
   [ "$interrupted" = 0 ] || fail "$1: $interrupted waits were cut short"
 }
 
-has_timer() { [ "$(timers "$1")" = 1 ]; }
-# preloaded HZ PROGRAM...: starts it with the agent, into LONE.
-preloaded() {
-  for again in 1 2 3 4 5; do # an agent waits 200 ms for a busy daemon, and then does nothing
-    FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_SAMPLER=timer FLEETPROF_HZ=$1 LD_PRELOAD=$agent "${@:2}" >/dev/null &
-    LONE=$!
-    started+=($LONE)
-    until_true 2 has_timer $LONE && return
-    kill $LONE
-  done
-  fail "${*:2} has no timer"
-}
+lone() { preloaded FLEETPROF_SAMPLER=timer FLEETPROF_HZ="$@"; } # lone HZ PROGRAM...
 stop_daemon() {
   local daemon=$(cat "$B/fleetprofd.pid")
   kill "$daemon"
@@ -61,12 +50,12 @@ stop_daemon() {
 duty=$targets/../torture/targets/duty
 
 begin stopped
-preloaded 99 sleep 120
-sleeper=$LONE
+lone 99 sleep 120
+sleeper=$PRELOADED
 workers=()
 for how in "99 1" "99 1" "99 3" "99 3" "20 3" "1 3"; do # at 1 Hz a sample takes half a minute of the last one
-  preloaded "${how% *}" "$duty" "${how#* }" 100.7 120
-  workers+=($LONE)
+  lone "${how% *}" "$duty" "${how#* }" 100.7 120
+  workers+=($PRELOADED)
 done
 stop_daemon
 [ "$(timers "$PID")" = 0 ] || fail "$(timers "$PID") timers are left by a daemon that was stopped"
@@ -77,10 +66,10 @@ has_timer $sleeper || fail "a program that sleeps was made to delete its timer"
 grep -q "1 timers stay, of programs that had less CPU time than a sample takes" "$B/fleetprofd.log" ||
   fail "the log does not tell of the sleeper"
 run -- true || fail "no new daemon"
-preloaded 20 "$duty" 3 100.7 120 # a sample takes 1.7 s
+lone 20 "$duty" 3 100.7 120 # a sample takes 1.7 s
 fleetprof ctl pause --state "$B" >/dev/null || fail "no pause"
 stop_daemon
-[ "$(timers $LONE)" = 0 ] || fail "a program that was paused as the daemon ended keeps its timer"
+[ "$(timers $PRELOADED)" = 0 ] || fail "a program that was paused as the daemon ended keeps its timer"
 run -- true || fail "no new daemon"
 until_true 20 books_are_closed board1 || fail "books $(books board1)"
 read -r produced stored dropped pending < <(books board1)
@@ -89,7 +78,7 @@ ended stopped
 grep -q "its daemon ended before the program did" "$W/stopped.err" || fail "run does not tell: $(cat "$W/stopped.err")"
 
 begin orphaned
-preloaded 99 sleep 120 # for whom it stays a second
+lone 99 sleep 120 # for whom it stays a second
 daemon=$(cat "$B/fleetprofd.pid") worker=$(worker)
 # CPU time of the worker in milliseconds, into SPENT while it lives.
 spent() { ! { read -r cpu _ <"/proc/$worker/schedstat"; } 2>/dev/null || SPENT=$((cpu / 1000000)); }

@@ -72,6 +72,20 @@ enroll() {
 
 run() { fleetprof run --state "$B" --collector "127.0.0.1:$A" "$@"; }
 status() { fleetprof status --state "$B" "$@"; }
+has_timer() { [ "$(grep -c '^ID:' "/proc/$1/timers")" = 1 ]; }
+# preloaded VARIABLE=VALUE... PROGRAM...: starts it with the agent and those variables, into PRELOADED, and waits for its
+# timer.  An agent waits 200 ms for its daemon and then does nothing: on a board of two CPUs and twelve that want them
+# once in 300 starts.
+preloaded() {
+  for again in 1 2 3; do
+    env FLEETPROF_SOCKET="$B/fleetprofd.sock" LD_PRELOAD="$agent" "$@" >/dev/null &
+    PRELOADED=$!
+    started+=($PRELOADED)
+    until_true 2 has_timer $PRELOADED && return
+    kill $PRELOADED
+  done
+  fail "$* has no timer: $(tail -n 1 "$B/fleetprofd.log")"
+}
 worker() { pgrep -P "$(cat "$B/fleetprofd.pid")"; }
 
 api() {

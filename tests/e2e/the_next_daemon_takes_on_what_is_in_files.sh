@@ -11,21 +11,9 @@ enroll taken
 daemon() { fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s || fail "the daemon does not start"; }
 kept() { find "$B/kept" -name "*.$1" 2>/dev/null; }
 timers() { grep -c '^ID:' "/proc/$1/timers" 2>/dev/null; }
-has_timer() { [ "$(timers "$1")" = 1 ]; }
 has_none() { [ "$(timers "$1")" = 0 ]; }
 # counted FILE: the handler's own count of a histogram (agent/ring/histogram_format.h).
 counted() { /usr/bin/python3 -c 'import struct, sys; print(struct.unpack_from("<Q", open(sys.argv[1], "rb").read(1 << 17), 4096 + (48 << 10) + 32)[0])' "$1"; }
-# begin COLLECT: a program of that mode, into PID.
-begin() {
-  for again in 1 2 3 4 5; do # an agent waits 200 ms for a busy daemon, and then does nothing
-    FLEETPROF_SOCKET=$B/fleetprofd.sock FLEETPROF_SERVICE=$1 FLEETPROF_COLLECT=$1 FLEETPROF_HZ=199 LD_PRELOAD=$agent "$targets/spin" 600000 >/dev/null &
-    PID=$!
-    started+=($PID)
-    until_true 2 has_timer $PID && return
-    kill $PID
-  done
-  fail "the $1 has no timer"
-}
 state() { status --format json | json "' '.join(sorted(t['service'] + ':' + t['state'] for t in d['targets']))"; }
 rates() { status --format json | json "' '.join(sorted('%s:%.0f:%s' % (t['service'], t['rate_hz'], t['rate_reason']) for t in d['targets']))"; }
 are() { [ "$(state)" = "histogram:$1 recorder:$1" ]; }
@@ -33,10 +21,10 @@ grows() { [ "$(counted "$(kept hist)")" -gt "$before" ]; }
 is_past() { before=$(counted "$(kept hist)"); until_true 20 grows; }
 
 daemon
-begin histogram
-histogram=$PID
-begin recorder
-recorder=$PID
+for mode in histogram recorder; do
+  preloaded FLEETPROF_SERVICE=$mode FLEETPROF_COLLECT=$mode FLEETPROF_HZ=199 "$targets/spin" 600000
+  declare $mode=$PRELOADED
+done
 if [ -z "$(kept hist)" ]; then
   without "what a next daemon takes on" "no file on this file system can be a histogram"
   exit 0
