@@ -118,8 +118,9 @@ static void what_a_killed_run_left_is_cut_off_first(void **state) {
   struct names_written written;
   (void)state;
   struct spool_entry next = {.offset = file.end, .run = 5, .seq = 2, .kind = SPOOL_BATCH};
-  assert_int_equal(spool_segment_write(file.fd, &next, span_of("a payload, or a part", 20)), 0);
-  assert_int_equal(ftruncate(file.fd, (off_t)file.end + 60), 0);
+  static const uint8_t payload[4000] = {1}; /* longer than the names */
+  assert_int_equal(spool_segment_write(file.fd, &next, span_of(payload, sizeof payload)), 0);
+  assert_int_equal(ftruncate(file.fd, (off_t)file.end + 3000), 0);
   assert_int_equal(write_names(file.fd, UINT64_MAX, &written), 0);
   assert_int_equal(written.functions, 1);
   assert_named(file.fd);
