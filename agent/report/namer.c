@@ -4,7 +4,8 @@
    The file is looked for as the daemon looks when a collector asks: by build-id in the tree of
    debug packages, by .gnu_debuglink, else the module's own path, and what is found counts only when
    its build-id is the one that was sampled.  A module without build-id is known by the hash of its
-   content.
+   content.  A path that leads nowhere here may be one of a container: while a process of that
+   lives, its root is tried.
 
    Whoever makes a report may be root, and a profile can come from anywhere and name any path.  So
    no ELF file is parsed here: the symbol worker does it, one process a file, in its sandbox, and
@@ -13,6 +14,7 @@
 
 #include "elf/debug_find.h"
 #include "elf/module_file.h"
+#include "elf/other_roots.h"
 #include "symbol/nursery.h"
 #include "symbol/symbol_index.h"
 
@@ -24,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOM_STEP = 64 };
+enum { ROOM_STEP = 64, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
 
 struct loaded {
   bool is_tried;
@@ -38,6 +40,8 @@ struct namer {
   struct nursery *nursery;
   struct loaded *modules;
   uint32_t room;
+  struct other_roots roots; /* once they were needed */
+  bool has_roots;
 };
 
 int namer_open(unsigned file_ms, struct namer **ret) {
@@ -71,8 +75,10 @@ static bool has_content(int fd, const struct profile_module *module) {
          span_is_equal(span_of(identity.id, identity.id_bytes), module->id);
 }
 
-static int open_debug_file(const struct profile_module *module, char *why) {
-  const struct debug_module wanted = {.id = module->id, .path = module->path, .open_path = ""};
+/* Looks for MODULE at OPEN_PATH ("": nowhere in particular) and where it belongs. */
+static int open_debug_file(const struct profile_module *module, const char *open_path, char *why) {
+  const struct debug_module wanted = {
+      .id = module->id, .path = module->path, .open_path = open_path};
   struct debug_found found;
   int error = debug_find(&wanted, &found, why, LIMIT_VALUE_BYTES);
   if (error != 0) return error;
@@ -80,6 +86,20 @@ static int open_debug_file(const struct profile_module *module, char *why) {
   close(found.fd);
   snprintf(why, LIMIT_VALUE_BYTES, "its file is another one by now");
   return -ESTALE;
+}
+
+/* Looks for MODULE, which is not found here, where other processes have their files. */
+static int open_elsewhere(struct namer *namer, const struct profile_module *module) {
+  char path[OPEN_PATH_BYTES], why[LIMIT_VALUE_BYTES];
+  int fd = -ENOENT;
+  if (module->path[0] != '/') return fd;
+  if (!namer->has_roots) other_roots_find(&namer->roots);
+  namer->has_roots = true;
+  for (unsigned i = 0; i < namer->roots.count && fd < 0; i++) {
+    snprintf(path, sizeof path, "/proc/%d/root%s", (int)namer->roots.pids[i], module->path);
+    if (access(path, R_OK) == 0) fd = open_debug_file(module, path, why);
+  }
+  return fd;
 }
 
 /* Has the worker index ELF.  Returns the descriptor of the index or -errno. */
@@ -118,8 +138,12 @@ static int map_index(int fd, struct loaded *loaded) {
 }
 
 static int load(struct namer *namer, const struct profile_module *module, struct loaded *loaded) {
-  int elf = open_debug_file(module, loaded->why);
-  if (elf < 0) return elf;
+  int elf = open_debug_file(module, "", loaded->why);
+  if (elf < 0) {
+    int elsewhere = open_elsewhere(namer, module);
+    if (elsewhere < 0) return elf; /* and why */
+    elf = elsewhere;
+  }
   int index = make_index(namer, elf, loaded->why);
   close(elf);
   if (index < 0) return index;

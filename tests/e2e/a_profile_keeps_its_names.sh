@@ -18,7 +18,11 @@ PART added(long n) { SPIN; }
 PART slower(long n) { SPIN; }
 PART steady(long n) { SPIN; }
 int main(void) {
+#ifdef FOREVER
+  for (;;) {
+#else
   for (int i = 0; i < 800; i++) {
+#endif
     slower(SLOWER * 100000L), steady(300000L);
 #ifdef ADDED
     added(200000L);
@@ -125,10 +129,18 @@ if [ "$(id -u)" = 0 ]; then
   fleetprofd --system --state "$W/board" --output "$W/board.fp" --foreground >daemon.log 2>&1 & daemon=$!
   started+=("$daemon")
   if until_true 10 test -S "$W/board/fleetprofd.sock"; then
+    # A file that only processes with mounts of their own have; one lives when the names are looked up.
+    mkdir jail
+    build jailed -DSLOWER=2 -DFOREVER
+    unshare -m sh -c 'mount -t tmpfs none jail && mv jailed jail/ && exec jail/jailed' & jailed=$!
+    started+=("$jailed")
+    until_true 5 test ! -e jailed || without "a mount of its own" "unshare or mount is refused"
     ./app && ./app
     kill $daemon; wait $daemon
-    rm app
-    has_names board.fp || fleetprof report board.fp 2>/dev/null | grep -q ' slower  (app)' || fail "--system: $(fleetprof report board.fp 2>&1 | head -n 20)"
+    kill $jailed; wait $jailed 2>/dev/null
+    rm -r app jail
+    [ -e jailed ] || fleetprof report board.fp 2>/dev/null | grep -q ' slower  (jailed)' || fail "a program of other mounts: $(fleetprof report board.fp 2>&1 | head -n 20)"
+    fleetprof report board.fp 2>/dev/null | grep -q ' slower  (app)' || fail "--system: $(fleetprof report board.fp 2>&1 | head -n 20)"
   else
     without "the whole board" "$(tail -n 1 daemon.log)"
   fi
