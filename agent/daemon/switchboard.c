@@ -120,10 +120,11 @@ static bool has_name(const struct name_list *list, const char *name) {
 
 static void add_name(struct name_list *list, const char *name) {
   size_t len = strlen(list->text), room = sizeof list->text - LIST_END_BYTES - len;
+  bool is_first = len == 0 || list->text[len - 1] == ' '; /* behind the words before the list */
   if (list->left > 0 || strlen(name) + sizeof ", " > room)
     list->left++;
   else
-    snprintf(list->text + len, room, "%s%s", len > 0 ? ", " : "", name);
+    snprintf(list->text + len, room, "%s%s", is_first ? "" : ", ", name);
 }
 
 static void end_names(struct name_list *list) {
@@ -149,19 +150,17 @@ static bool is_permitted(const struct intake_packet *packet, const struct target
 /* Nobody has the name that PACKET asks for: who could be meant. */
 static void explain_nobody(const struct worker *worker, const struct intake_packet *packet,
                            char ret[INTAKE_WHY_BYTES]) {
-  static const char words[] = "no running target has that name; there are: ";
-  struct name_list list = {.left = 0};
+  struct name_list list = {.text = "no running target has that name; there are: "};
+  size_t words_len = strlen(list.text);
   for (uint32_t row = 0; row < HOLD_TARGETS_MAX; row++) {
     const struct target *target = worker->targets.rows[row];
     if (target == NULL || target->held.behind != 0 || !is_permitted(packet, target)) continue;
     const char *service = switchboard_service(worker, target);
     if (!has_name(&list, service)) add_name(&list, service);
   }
+  bool is_alone = strlen(list.text) == words_len;
   end_names(&list);
-  if (list.text[0] != '\0')
-    snprintf(ret, INTAKE_WHY_BYTES, "%s%.200s", words, list.text);
-  else
-    snprintf(ret, INTAKE_WHY_BYTES, "nothing is profiled");
+  snprintf(ret, INTAKE_WHY_BYTES, "%s", is_alone ? "nothing is profiled" : list.text);
 }
 
 static bool is_meant(const struct worker *worker, const struct target *target,
