@@ -34,17 +34,21 @@ void top_text_print_total(const struct view_tree *tree, struct buf *ret) {
     buf_printf(ret, " (weights differ: worth %.0f samples)", evidence_trials(&tree->evidence));
 }
 
-/* What stands for very different times was taken at several rates (ctl, a budget), and the average
-   is none of them; nor is the last wish what most were taken at. */
-static void print_rate(const struct profile *profile, const struct view_tree *tree,
-                       struct buf *ret) {
+/* Nothing samples twice as fast as it was asked to: then the wish is only the last one (ctl), and
+   the average none of the rates.  Weights that differ say less: by timer the kernel's tick makes
+   them so. */
+static bool has_rates(const struct sampler_row *only, uint32_t achieved_mhz) {
+  return achieved_mhz / 2 > only->asked_mhz;
+}
+
+static void print_rate(const struct profile *profile, struct buf *ret) {
   const struct sampler_row *only = sampler_list_only(&profile->samplers);
   uint32_t achieved = profile_achieved_mhz(profile);
   char asked[QUANTITY_TEXT_BYTES], got[QUANTITY_TEXT_BYTES];
   if (profile->is_recorder) buf_append_string(ret, ", the last ones of each thread");
   if (only == NULL) return;
   quantity_print(only->asked_mhz / 1000.0, asked);
-  if (do_weights_differ(tree))
+  if (has_rates(only, achieved))
     buf_append_string(ret, " at several rates");
   else if (achieved > 0 && !profile->is_recorder)
     buf_printf(ret, " at %s Hz (asked: %s)", quantity_print(achieved / 1000.0, got), asked);
@@ -58,7 +62,7 @@ static void print_head(const struct profile *profile, const struct view_tree *tr
   if (profile->samplers.count > 0) {
     buf_append_string(ret, ", by ");
     sampler_list_print(&profile->samplers, ret);
-    print_rate(profile, tree, ret);
+    print_rate(profile, ret);
   }
   buf_append_byte(ret, '\n');
 }

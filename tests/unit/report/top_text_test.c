@@ -84,10 +84,20 @@ static void weights_that_differ_are_told_and_widen_the_intervals(void **state) {
   const char *text = print(&world, false);
   assert_says(
       text,
-      "1010 samples, 11.00 s of CPU time (weights differ: worth 12 samples), by timer at several "
-      "rates\n");
+      "1010 samples, 11.00 s of CPU time (weights differ: worth 12 samples), by timer at 91.82 Hz "
+      "(asked: 1000)\n");
   /* Wilson's interval of 60 of 100 for 12.1 trials and not for 1010. */
   assert_says(text, " 60.0 %   33.4 ..  81.8 %   60.0 %  tool+0x10\n");
+  end(&world);
+}
+
+static void an_average_far_above_the_wish_is_no_rate(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  target(&world, "timer", 1000, 1010);
+  add(&world, "/bin/tool", 1000, 1000), add(&world, "/bin/tool", 10, 10000);
+  assert_says(print(&world, false), ", by timer at several rates\n");
   end(&world);
 }
 
@@ -246,6 +256,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
       cmocka_unit_test(weights_that_differ_are_told_and_widen_the_intervals),
+      cmocka_unit_test(an_average_far_above_the_wish_is_no_rate),
       cmocka_unit_test(one_sample_is_one_sample),
       cmocka_unit_test(all_that_have_sampled_are_named_and_nobody_else),
       cmocka_unit_test(one_sampler_at_two_rates_has_none),
