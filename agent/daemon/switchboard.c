@@ -184,7 +184,9 @@ static const char *find_fault(const struct worker *worker, const struct intake_r
 static void refuse(struct worker *worker, const struct intake_packet *packet, int error,
                    bool is_foreign) {
   char why[INTAKE_WHY_BYTES];
-  if (error != 0)
+  if (error == -ENOENT)
+    snprintf(why, sizeof why, "a kill switch has turned them off: start them again");
+  else if (error != 0)
     snprintf(why, sizeof why, "%s", strerror(-error));
   else if (is_foreign)
     snprintf(why, sizeof why, "the target is another user's: only root may switch it");
