@@ -20,8 +20,7 @@
 
    A daemon that ends cannot wait for the next sample of a program that uses a hundredth of a CPU,
    and nobody comes after it.  So it presses: a process that has timers still and has used CPU time
-   since it was told is nudged, too, in a moment in which the kernel's own counts show that the
-   thread is at work (process_look.c).
+   since it was told is nudged, too, in such a moment.
 
    Processes that do not obey (a sandbox, the handler replaced) still record nothing while paused:
    the handler looks at `control` with every sample. */
@@ -208,10 +207,11 @@ static void press_row(struct target *target, unsigned row) {
   pid_t pid = (pid_t)view.pid;
   if (!has_worked(target, row, &view) || view.permitted != watch->serial) return;
   if (watch->nudges >= NUDGES_MAX || !is_ours(target, pid)) return;
-  struct process_look look = process_look(target, pid, 0);
-  if (!look.may_call || !look.is_caught || !process_look_holds(target, pid, &look)) return;
+  struct process_look look = process_look(target, pid, watch->running);
+  pid_t at_work = look.may_call ? find_at_work(target, pid, &look, watch) : 0;
+  if (at_work == 0) return;
   watch->nudges++;
-  nudge(target, pid, look.on_cpu);
+  nudge(target, pid, at_work);
 }
 
 bool switch_press(struct target *target) {

@@ -465,18 +465,27 @@ static void a_user_without_room_for_a_signal_runs_unsampled_and_is_counted(void 
   assert_int_equal(ring_reader_unsampled(&fake.ring), 2);
 }
 
-static void a_quarter_of_the_signals_that_a_user_may_queue_stays_free(void **state) {
-  (void)state;
+/* Five threads; below three quarters of the limit is room for three timers (one, and those of bash
+   and sed, which are gone by then), above it for more.  Returns how many were refused. */
+static uint32_t refused_of_five(void) {
   start(ANSWERS);
-  /* Five threads; below three quarters of the limit is room for three timers (one, and those of
-     bash and sed, which are gone by then), above it for more. */
   struct outcome outcome =
       RUN("/bin/bash", "-c",
           "queued=$(sed -n 's/^SigQ:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/self/status); "
           "ulimit -i $(((queued + 1) * 4 / 3)); exec " TARGETS "switched 0.5");
   assert_int_equal(outcome.status, 0);
   const struct ring_header *header = (const struct ring_header *)(const void *)fake.ring.base;
-  assert_in_range(header->timers_refused, 1, 4);
+  return header->timers_refused;
+}
+
+/* What others of this user have queued comes and goes while the program starts. */
+static void a_quarter_of_the_signals_that_a_user_may_queue_stays_free(void **state) {
+  uint32_t refused = refused_of_five();
+  for (unsigned again = 0; again < 5 && (refused == 0 || refused == 5); again++) {
+    stop(state);
+    refused = refused_of_five();
+  }
+  assert_in_range(refused, 1, 4);
   assert_true(count().records > 0);
 }
 
