@@ -18,6 +18,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "intake/kill_switch.h"
+#include "proto/text.h"
 #include "targets/image.h"
 #include "targets/rate.h"
 #include "targets/service_name.h"
@@ -127,7 +128,9 @@ static void add_name(struct name_list *list, const char *name) {
     snprintf(list->text + len, room, "%s%s", is_first ? "" : ", ", name);
 }
 
+/* A program's name is its own word, and these are read on a terminal. */
 static void end_names(struct name_list *list) {
+  text_clean(list->text);
   size_t len = strlen(list->text);
   if (list->left > 0) snprintf(list->text + len, sizeof list->text - len, ", %u more", list->left);
 }

@@ -61,3 +61,16 @@ for sampler in timer perf; do
   /usr/bin/python3 -c "import sys; sys.exit(not .2 < $worth < .97)" || fail "$sampler: samples of unlike weight are worth $worth of their count"
   say "$sampler: the samples are worth $worth of their count"
 done
+
+# A program's name is its own word: none of its control characters comes to a terminal.
+evil=$W/$(printf 'e\033[1mvil\nsecond line')
+cp "$targets/spin" "$evil"
+run -- "$evil" 60000 >/dev/null 2>&1 &
+runner=$!
+until_true 10 eval 'ctl rate 99 >"$W/said" 2>/dev/null' || fail "no target of that name"
+status >>"$W/said"
+ctl pause --service nobody 2>>"$W/said" && fail "nobody obeyed"
+kill "$(pgrep -P $runner | head -n 1)"
+wait $runner
+grep -q 'e?\[1mvil' "$W/said" || fail "it is not named: $(cat -v "$W/said")"
+! grep -q "$(printf '\033')" "$W/said" || fail "control characters come through: $(cat -v "$W/said")"
