@@ -27,7 +27,7 @@ status | grep " refused " | grep -q "$reason" || fail "the table does not say wh
 status | grep -q "perf .*not available.*Permission denied" || fail "the daemon does not say that it has no perf ring: $(status)"
 wait $program || fail "the program failed"
 grep -q "samples by timer, stored by the collector" "$W/err" || fail "run: $(cat "$W/err")"
-status | grep -E " (timer) +perf: " | grep -q "$reason" || fail "an ended run is not in the notes: $(status)"
+status | grep -E " timer +[0-9]+ +ended; perf: " | grep -q "$reason" || fail "an ended run is not in the notes: $(status)"
 refused fleetprof doctor --state "$B" >"$W/doctor"
 grep -q "^WARN  perf events.*Permission denied" "$W/doctor" || fail "doctor: $(cat "$W/doctor")"
 grep -A1 "^WARN  perf events" "$W/doctor" | grep -q "mend: sysctl kernel.perf_event_paranoid=2" || fail "doctor names no mend"
