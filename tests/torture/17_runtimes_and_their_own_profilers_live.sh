@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 17: Python, Node, Java, Go and Rust programs print what they print without us; in the long form each
 # runs its own profiler too, whose total stays within 5 % (the best of three runs: others use this
-# machine).  The short form leaves out what must be compiled.
+# machine), or within three deviations of what Java counts, which takes a few hundred samples.  The short form leaves out what must be compiled.
 . "$(dirname "$0")/lib.sh"
 HZ=997
 board runtimes
@@ -32,7 +32,7 @@ public class Work {
   static long step(int n) { long sum = 0; for (int i = 0; i < n; i++) sum += (long) i * i % 7; return sum; }
   public static void main(String[] a) throws Exception {
     long[] sums = new long[4]; Thread[] threads = new Thread[4];
-    for (int t = 0; t < 4; t++) { int me = t; threads[t] = new Thread(() -> { for (int i = 0; i < $rounds * 20; i++) { sums[me] += step(1000000); if (i % 5 == 0) System.gc(); } }); threads[t].start(); }
+    for (int t = 0; t < 4; t++) { int me = t; threads[t] = new Thread(() -> { for (int i = 0; i < $rounds * 60; i++) { sums[me] += step(1000000); if (i % 15 == 0) System.gc(); } }); threads[t].start(); }
     for (Thread t : threads) t.join();
     System.out.println(sums[0] + sums[1] + sums[2] + sums[3]);
   }
@@ -100,6 +100,8 @@ for runtime in python node go java; do
   for sampler in "${samplers[@]}"; do
     ours=$(least ${runtime}_total sampled $sampler)
     say "$runtime: own total $plain s, under $sampler $ours s"
-    /usr/bin/python3 -c "import sys; sys.exit(abs($ours - $plain) > .05 * $plain)" || fail "$runtime: its own profiler says $ours s under $sampler, $plain s without us"
+    limit=".05 * $plain"
+    [ $runtime != java ] || limit="max($limit, 3 * (2 * $plain * 100) ** .5 / 100)" # hundredths are samples
+    /usr/bin/python3 -c "import sys; sys.exit(abs($ours - $plain) > $limit)" || fail "$runtime: its own profiler says $ours s under $sampler, $plain s without us"
   done
 done
