@@ -26,12 +26,13 @@ kill -STOP "$COLLECTOR"
 fleetprof run --flush-timeout 0s -- "$targets/spin" 200 >/dev/null
 floods=()
 for user in 65531 65532 65533 "$ordinary"; do # four times 16 are all places
-  setpriv --reuid=$user --regid=$user --clear-groups "$W/flush_flood" /run/fleetprof/fleetprofd.sock 999999 60 6 >"$W/flood-$user" &
+  setpriv --reuid=$user --regid=$user --clear-groups "$W/flush_flood" /run/fleetprof/fleetprofd.sock 999999 60 60 >"$W/flood-$user" &
   floods+=($!)
 done
 sleep 2
 short_forks second
-grep -q ": 64 callers wait" "$W/second.err" || fail "not all places were taken: $(cat "$W/second.err")"
+grep -q "kept in the spool: 64 callers wait" "$W/second.err" || fail "not all places were taken: $(cat "$W/second.err")"
+kill "${floods[@]}"
 wait "${floods[@]}"
 answered=$(cat "$W"/flood-* | tr '\n' ' ')
 [ "$answered" = "44 44 44 44 " ] || fail "of 60 callers each 16 wait and 44 are answered; were: $answered"

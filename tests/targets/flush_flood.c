@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells the daemon at SOCKET again and again that the program PID has ended.
    Usage: flush_flood SOCKET PID TIMES [WAIT_S]
-   Prints how many answers came; with WAIT_S all ask first, for ten minutes, and wait so long. */
+   Prints how many answers came; with WAIT_S all ask first, for ten minutes, and wait so long, or
+   until TERM. */
 #include "intake/intake_client.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { TIMEOUT_MS = 2000, LONG_MS = 600000, WAITING_MAX = 256 };
+
+static void wake(int signal) {
+  (void)signal;
+}
 
 static unsigned ask_in_turn(const char *path, struct intake_request *request, long times) {
   struct intake_answer answer;
@@ -35,6 +41,7 @@ static unsigned ask_together(const char *path, struct intake_request *request, l
     if (intake_client_connect(path, TIMEOUT_MS, &sockets[i]) == 0)
       send(sockets[i], request, sizeof *request, MSG_NOSIGNAL);
   }
+  signal(SIGTERM, wake);
   sleep(wait_s);
   for (long i = 0; i < times; i++)
     answers += recv(sockets[i], &reply, sizeof reply, MSG_DONTWAIT) == (ssize_t)sizeof reply;
