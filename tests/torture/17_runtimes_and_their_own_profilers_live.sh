@@ -88,7 +88,7 @@ for program in /usr/sbin/nginx redis-server; do has $program "$program" || conti
 # The runtime's own total, without us and under each sampler: the difference of the smallest of three.
 python_total() { "$@" /usr/bin/python3 work.py profiled; }
 node_total() { rm -f ./*.cpuprofile && "$@" node --cpu-prof work.js >/dev/null && node total.js ./*.cpuprofile; }
-go_total() { "$@" ./work_go cpu.pprof >/dev/null && go tool pprof -top cpu.pprof 2>/dev/null | sed -n 's/.*Total samples = \([0-9.]*\)s.*/\1/p'; }
+go_total() { "$@" ./work_go cpu.pprof >/dev/null && go tool pprof -top cpu.pprof 2>/dev/null | awk '/Total samples = / { sub(/.*Total samples = /, ""); print /^[0-9.]*ms/ ? $0 / 1000 : $0 + 0 }'; }
 java_total() {
   rm -f work.jfr && "$@" java -XX:StartFlightRecording=filename=work.jfr,settings=profile Work >/dev/null 2>&1
   jfr summary work.jfr | awk '$1 == "jdk.ExecutionSample" { print $2 / 100 }'
