@@ -147,6 +147,7 @@ static bool may_keep(const struct target *target, const struct ring_process_view
 
 static void step_row(struct target *target, unsigned row) {
   struct ring_process_view view;
+  target->watches[row].is_waking = false; /* also of one that is gone */
   ring_switch_look(&target->ring, row, &view);
   if (view.pid == 0) return;
   if ((pid_t)view.pid < 0 || (kill((pid_t)view.pid, 0) != 0 && errno == ESRCH)) {
@@ -157,7 +158,6 @@ static void step_row(struct target *target, unsigned row) {
   struct switch_watch *watch = &target->watches[row];
   if (watch->serial != serial)
     *watch = (struct switch_watch){.serial = serial, .told_cpu_ns = proc_cpu_ns((pid_t)view.pid)};
-  watch->is_waking = false;
   if (view.permitted != 0 && may_keep(target, &view, watch)) return;
   if (view.permitted != 0) {
     ring_switch_permit(&target->ring, row, &view, 0);
