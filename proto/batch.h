@@ -44,14 +44,15 @@ enum { SAMPLE_SET_CPU = 1 << SAMPLE_CPU | 1 << SAMPLE_CPU_LR };
 enum batch_mark {
   MARK_LOCK_STEP_POSSIBLE = 1, /* runs in bursts shorter than the tick that its timer rides on */
   MARK_LOCK_STEP_LIKELY = 2,   /* and its bursts keep step with the tick */
-  MARK_STACKS_CUT = 4,         /* some stacks end before their first function */
+  MARK_STACKS_CUT = 4,         /* some stacks are cut: of daemons that did not say which */
   MARK_WENT_ON = 8,            /* its processes went on when the recording ended */
   MARK_STALE_RATE = 16,        /* some threads cannot be given another rate or period */
   MARK_COARSE_BINS = 32,       /* counted in bins that may hold several functions */
   MARK_FULL_COUNTERS = 64,     /* some of its histogram's counters are full */
   MARK_PAUSED = 128,           /* holds [unsampled] time of while it was paused or switched off */
   MARK_LAST_MOMENTS = 256,     /* of a recorder that has come round: what was before is in none */
-  MARKS_KNOWN = 511,           /* others, of newer boards, are ignored */
+  MARK_ENDS_TOLD = 512,        /* no doubt: stacks without an end at their root are complete */
+  MARKS_KNOWN = 1023,          /* others, of newer boards, are ignored */
 };
 
 struct label {

@@ -3,6 +3,8 @@
 #ifndef PROTO_EFFORT_H
 #define PROTO_EFFORT_H
 
+#include "stack_end.h"
+
 #include <stdint.h>
 
 /* What sampling costs and what it is held to.  Shares are of one CPU, in millionths. */
@@ -11,6 +13,7 @@ struct effort {
   uint32_t budget_cpu_ppm;                            /* 0: none */
   uint64_t bytes_day, budget_bytes_day;               /* batches of 24 hours; 0: no budget */
   uint64_t handler_p50_ns, handler_p99_ns, sample_ns; /* 0: not measured */
+  uint64_t stacks_ns[STACK_END_COUNT];                /* samples since the daemon began, by end */
   const char *rate_reason;                            /* asked, ctl, budget, throttled */
   const char *budget_state;                           /* NULL, "": nothing of this was said */
 };

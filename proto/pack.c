@@ -66,12 +66,11 @@ Fleetprof__Label **pack_labels(struct pack *pack, const struct label *labels, si
   return list;
 }
 
-/* Zeros at the end stay off the wire: a peer that knows fewer reasons can then still read it. */
-static ProtobufCBinaryData pack_dropped(struct pack *pack, const struct counters *counters) {
-  size_t count = LOSS_REASON_COUNT;
-  while (count > 0 && counters->dropped[count - 1] == 0) count--;
+/* Zeros at the end stay off the wire: a peer that knows fewer can then still read it. */
+static ProtobufCBinaryData pack_cells(struct pack *pack, const uint64_t *values, size_t count) {
+  while (count > 0 && values[count - 1] == 0) count--;
   struct buf cells = {0};
-  for (size_t i = 0; i < count; i++) varint_encode(&cells, counters->dropped[i]);
+  for (size_t i = 0; i < count; i++) varint_encode(&cells, values[i]);
   ProtobufCBinaryData packed = {0};
   uint8_t *copy = cells.failed ? NULL : arena_alloc(&pack->arena, cells.len);
   if (copy == NULL)
@@ -90,7 +89,7 @@ Fleetprof__Counters *pack_counters(struct pack *pack, const struct counters *cou
   packed->produced = counters->produced;
   packed->shipped = counters->shipped;
   packed->final = counters->final != 0;
-  packed->dropped = pack_dropped(pack, counters);
+  packed->dropped = pack_cells(pack, counters->dropped, LOSS_REASON_COUNT);
   return packed;
 }
 
@@ -110,6 +109,7 @@ Fleetprof__Effort *pack_effort(struct pack *pack, const struct effort *effort) {
   out->budget_cpu_ppm = effort->budget_cpu_ppm;
   out->budget_bytes_day = effort->budget_bytes_day;
   out->budget_state = pack_text(pack, effort->budget_state, LIMIT_NAME_BYTES);
+  out->stacks_ns = pack_cells(pack, effort->stacks_ns, STACK_END_COUNT);
   return out;
 }
 

@@ -155,6 +155,22 @@ void unpack_counters(struct unpack *unpack, const Fleetprof__Counters *packed,
   if (unpack->error == 0) *ret = counters;
 }
 
+/* An end that only a newer board knows is a stack of which this collector cannot tell. */
+static void unpack_stacks(struct unpack *unpack, ProtobufCBinaryData cells,
+                          uint64_t ret[STACK_END_COUNT]) {
+  struct span rest = span_of(cells.data, cells.len);
+  uint64_t sum = 0;
+  for (size_t i = 0; rest.len > 0 && unpack->error == 0; i++) {
+    uint64_t weight;
+    if (varint_decode(&rest, &weight) != 0) {
+      unpack_refuse(unpack, -EBADMSG, "weights of stacks end inside a number");
+    } else {
+      sum += unpack_number(unpack, weight, "weight of stacks", LIMIT(COUNT_MAX - sum));
+      ret[i < STACK_END_COUNT ? i : STACK_UNTOLD] += weight;
+    }
+  }
+}
+
 void unpack_effort(struct unpack *unpack, const Fleetprof__Effort *in, struct effort *ret) {
   *ret = (struct effort){.rate_reason = "", .budget_state = ""};
   if (in == NULL) return;
@@ -173,4 +189,5 @@ void unpack_effort(struct unpack *unpack, const Fleetprof__Effort *in, struct ef
       unpack_number(unpack, in->budget_bytes_day, "budget of bytes", LIMIT(COUNT_MAX));
   ret->budget_state =
       unpack_text(unpack, in->budget_state, "budget state", LIMIT(LIMIT_NAME_BYTES));
+  unpack_stacks(unpack, in->stacks_ns, ret->stacks_ns);
 }

@@ -3,6 +3,8 @@
 # What the agent may be in a stranger's process, read from the object code itself.
 #
 #   tests/handler.sh LIBRARY SAMPLING CONTROL     object files, separated by ';' or spaces
+#   TRIPLET=arm-linux-gnueabihf tests/handler.sh ...     of another CPU, by the binutils for it; there
+#                                                        neither size nor syscall() is looked at
 #
 # SAMPLING is what every sample runs: no undefined symbol once its objects are linked together, no
 # thread-local storage, no system call.  CONTROL is what obeys a change of the switches, in the same
@@ -12,6 +14,9 @@
 # syscall() leaves the stack as it came when it passes a call on.
 set -u
 library=$1
+tool=${TRIPLET:+$TRIPLET-}
+cpu=${TRIPLET:-$(uname -m)}
+cpu=${cpu%%-*}
 IFS=' ;' read -r -a objects <<<"$2"
 IFS=' ;' read -r -a control <<<"$3"
 work=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-handler.XXXXXX")
@@ -22,31 +27,31 @@ STACK_MAX=1024
 SIZE_MAX=65536
 
 [ ${#objects[@]} -ge 4 ] || fail "only ${#objects[@]} handler objects were named"
-ld -r -o "$work/handler.o" "${objects[@]}" || fail "the handler does not link"
+"${tool}ld" -r -o "$work/handler.o" "${objects[@]}" || fail "the handler does not link"
 
-undefined=$(nm -u "$work/handler.o")
+undefined=$("${tool}nm" -u "$work/handler.o" | grep -vw _gp_disp) # which the linker itself defines, on MIPS
 [ -z "$undefined" ] || fail "undefined symbols in the handler:" $undefined
-tls=$(readelf -rW "$work/handler.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
+tls=$("${tool}readelf" -rW "$work/handler.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
 [ -z "$tls" ] || fail "thread-local storage in the handler: $tls"
-readelf -SW "$work/handler.o" | grep -qE ' \.t(data|bss) ' && fail "the handler has a TLS section"
-objdump -d "$work/handler.o" | grep -qE '\s(syscall|sysenter|svc|int +\$0x80)\b' && fail "a system call in the handler"
+"${tool}readelf" -SW "$work/handler.o" | grep -qE ' \.t(data|bss) ' && fail "the handler has a TLS section"
+"${tool}objdump" -d "$work/handler.o" | grep -qE '\s(syscall|sysenter|svc|ecall|int +\$0x80)\b' && fail "a system call in the handler"
 
 # Of the thread pointer's segment only the word that holds the pointer itself is read (arch_*.c): no
 # variable of any thread is touched by that.
-if [ "$(uname -m)" = x86_64 ]; then
-  objdump -d "$work/handler.o" | grep -E '%[fg]s:' | grep -vqE '%fs:0x0,%r[a-z0-9]+$' && fail "a word of the thread's own storage in the handler"
-  objdump -d "$work/handler.o" | grep -q '%fs:0x0' || fail "the thread pointer is not read"
+if [ "$cpu" = x86_64 ]; then
+  "${tool}objdump" -d "$work/handler.o" | grep -E '%[fg]s:' | grep -vqE '%fs:0x0,%r[a-z0-9]+$' && fail "a word of the thread's own storage in the handler"
+  "${tool}objdump" -d "$work/handler.o" | grep -q '%fs:0x0' || fail "the thread pointer is not read"
 fi
 
 [ ${#control[@]} -ge 3 ] || fail "only ${#control[@]} control objects were named"
-ld -r -o "$work/all.o" "${objects[@]}" "${control[@]}" || fail "handler and control do not link"
-undefined=$(nm -u "$work/all.o")
+"${tool}ld" -r -o "$work/all.o" "${objects[@]}" "${control[@]}" || fail "handler and control do not link"
+undefined=$("${tool}nm" -u "$work/all.o" | grep -vw _gp_disp)
 [ -z "$undefined" ] || fail "undefined symbols in control:" $undefined
-tls=$(readelf -rW "$work/all.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
+tls=$("${tool}readelf" -rW "$work/all.o" | grep -E 'TLS|TPOFF|DTP|GOTTP' || true)
 [ -z "$tls" ] || fail "thread-local storage in control: $tls"
-callers=$(objdump -d "$work/all.o" | awk '/^[0-9a-f]+ <.*>:$/ { name = $2 } /[ \t](syscall|sysenter|svc)([ \t]|$)/ || /int +\$0x80/ { print name }' | sort -u | tr -d '<>:')
-[ "$(echo $callers)" = "raw_syscall raw_syscall_six" ] || fail "system calls are made by: $callers"
-[ "$(uname -m)" = x86_64 ] && objdump -d "$work/all.o" | grep -qE '%(xmm|ymm|zmm|st)[0-9(]' && fail "a vector register in handler or control"
+callers=$("${tool}objdump" -d "$work/all.o" | awk '/^[0-9a-f]+ <[^.].*>:$/ { name = $2 } /[ \t](syscall|sysenter|svc|ecall)([ \t]|$)/ || /int +\$0x80/ { print name }' | sort -u | tr -d '<>:')
+[ "$(echo $callers)" = "raw_syscall raw_syscall_six" ] || { [ "$cpu" = mipsel ] && [ "$callers" = raw_syscall_six ]; } || fail "system calls are made by: $callers"
+[ "$cpu" = x86_64 ] && "${tool}objdump" -d "$work/all.o" | grep -qE '%(xmm|ymm|zmm|st)[0-9(]' && fail "a vector register in handler or control"
 
 # The deepest path: each function's own frame (-fstack-usage), summed along calls in the code.  A
 # compiler names its variants of a function NAME.constprop.0 and the like: NAME alone is used.
@@ -55,11 +60,18 @@ for object in "${objects[@]}" "${control[@]}"; do
   [ -f "$usage" ] || { fail "no stack usage beside $object"; continue; }
   awk -F'\t' '{ n = split($1, part, ":"); sub(/\..*/, "", part[n]); print "frame", part[n], $2, $3 }' "$usage"
 done >"$work/frames"
-# Calls between the objects are relocations until they are linked: resolve them with --emit-relocs.
-objdump -dr "$work/all.o" | awk '
+# Calls between the objects are relocations until they are linked: such an instruction shows whatever stands
+# at its own end, so what it goes to is told by the relocation alone.  In the library they are resolved, as far as a
+# compiler has made calls of them, those between sections too.
+{ "${tool}objdump" -dr "$work/all.o"; "${tool}objdump" -d "$library"; } | awk '
+  function tell() { if (shown != "" && shown != name) print "call", name, shown; shown = "" }
+  /R_(X86_64|AARCH64|ARM|RISCV|MIPS)_/ { shown = "" }
+  /R_(X86_64_PLT32|X86_64_PC32|AARCH64_CALL26|AARCH64_JUMP26|ARM_CALL|ARM_JUMP24|ARM_THM_CALL|ARM_THM_JUMP24|RISCV_CALL|RISCV_CALL_PLT|MIPS_JALR|MIPS_26)/ { shown = $3; sub(/[-+.].*/, "", shown) }
+  { tell() }
+  /^[0-9a-f]+ <\.L.*>:$/ { next }
   /^[0-9a-f]+ <.*>:$/ { name = $2; gsub(/[<>:]/, "", name); sub(/\..*/, "", name); next }
-  /(call|jmp|bl|b) / && /<[^+>]+>/ { target = $0; sub(/.*</, "", target); sub(/[.>].*/, "", target); if (target != name) print "call", name, target }
-  /R_(X86_64_PLT32|X86_64_PC32|AARCH64_CALL26|AARCH64_JUMP26)/ { target = $3; sub(/[-+.].*/, "", target); if (target != name) print "call", name, target }' | sort -u >"$work/calls"
+  /[ \t](call|jmp|blx?|b|b\.w|jal|j|bal)[ \t]/ && /<[^+>]+>/ { shown = $0; sub(/.*</, "", shown); sub(/[.>].*/, "", shown) }
+  END { tell() }' | sort -u >"$work/calls"
 deepest=$(awk '
   $1 == "frame" { if ($3 > frame[$2]) frame[$2] = $3; if ($4 !~ /^static/) print "dynamic stack in " $2 }
   $1 == "call" { calls[$2] = calls[$2] " " $3 }
@@ -79,21 +91,21 @@ grep -q 'call sampler_on_signal thread_slot_find' "$work/calls" || fail "the cal
 grep -q 'call control_on_signal .*obey' "$work/calls" || fail "the call graph does not reach a change"
 grep -q 'unwind' "$work/calls" || fail "the call graph does not reach the unwinder"
 
-strip -o "$work/stripped.so" "$library"
+"${tool}strip" -o "$work/stripped.so" "$library"
 size=$(stat -c %s "$work/stripped.so")
-[ "$size" -le $SIZE_MAX ] || fail "$size bytes stripped; at most $SIZE_MAX"
-needed=$(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-others=$(grep -vE '^(libc\.so|libc\.musl|ld-linux|libdl\.so|libpthread\.so)' <<<"$needed" || true)
+[ -n "$tool" ] || [ "$size" -le $SIZE_MAX ] || fail "$size bytes stripped; at most $SIZE_MAX"
+needed=$("${tool}readelf" -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+others=$(grep -vE '^(libc\.so|libc\.musl|ld-linux|ld\.so|libdl\.so|libpthread\.so)' <<<"$needed" || true)
 [ -z "$others" ] || fail "the library needs $others"
-exported=$(nm -D --defined-only "$library" | awk '{ print $3 }')
+exported=$("${tool}nm" -D --defined-only "$library" | awk '{ print $3 }')
 wrapped="__sysv_signal bsd_signal dlclose prctl pthread_create sigaction sigaltstack sigignore siginterrupt signal signalfd sigset sigtimedwait sigwait sigwaitinfo ssignal syscall sysv_signal thrd_create"
 [ "$(LC_ALL=C sort <<<"$exported" | tr "\n" " ")" = "$wrapped " ] || fail "the library exports: $(head -c 200 <<<"$exported" | tr "\n" " ")"
-passed=$(objdump -d --no-show-raw-insn "$library" | awk '/^[0-9a-f]+ <.*>:$/ { is_in = ($2 == "<syscall>:" || $2 == "<prctl>:"); found += is_in } is_in && /\t(push|call|blr?|stp|ret)/ { print } is_in && /,%rsp|sp, sp/ { print } END { if (found != 2) print "not found" }')
-[ -z "$passed" ] || fail "syscall or prctl is no jump: $passed"
-readelf -lW "$library" | grep -q ' TLS ' && fail "the library has thread-local storage"
-readelf -lW "$library" | grep 'GNU_STACK' | grep -q 'E' && fail "the library asks for an executable stack"
-if [ "$(uname -m)" = x86_64 ]; then
-  readelf -nW "${objects[0]}" | grep -q 'IBT, SHSTK' || fail "the handler is not built for control-flow enforcement"
+passed=$("${tool}objdump" -d --no-show-raw-insn "$library" | awk '/^[0-9a-f]+ <.*>:$/ { is_in = ($2 == "<syscall>:" || $2 == "<prctl>:"); found += is_in } is_in && /\t(push|call|blr?|stp|ret)/ { print } is_in && /,%rsp|sp, sp/ { print } END { if (found != 2) print "not found" }')
+[ -n "$tool" ] || [ -z "$passed" ] || fail "syscall or prctl is no jump: $passed"
+"${tool}readelf" -lW "$library" | grep -q ' TLS ' && fail "the library has thread-local storage"
+"${tool}readelf" -lW "$library" | grep 'GNU_STACK' | grep -q 'E' && fail "the library asks for an executable stack"
+if [ "$cpu" = x86_64 ]; then
+  "${tool}readelf" -nW "${objects[0]}" | grep -q 'IBT, SHSTK' || fail "the handler is not built for control-flow enforcement"
 fi
 
 echo "handler: $deepest bytes of stack, no undefined symbol; library: $size bytes stripped, needs $needed, exports $(head -c 200 <<<"$exported")"

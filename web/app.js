@@ -73,6 +73,45 @@ function ago(time) {
   return Math.round(passed / 86400) + " days ago";
 }
 
+const ENDS = ["complete", "truncated", "no_table", "bad", "not_told"];
+
+const endsOf = (shares) => ENDS.filter((end) => shares[end] > 0);
+const endText = (end, share) => percent(share) + " " + end.replaceAll("_", " ");
+
+// A share of an end, with its colour before it.
+function endItem(end, share) {
+  const item = element("span", "end " + end, endText(end, share));
+  item.prepend(element("i"));
+  return item;
+}
+
+// What an end means, and the modules in which such stacks end.
+function endMeaning(end, stacks) {
+  const meaning = element("dd", "", (stacks.meanings || {})[end]);
+  const rows = (stacks.ends_in || []).filter((row) => row.end === end).map((row) => {
+    const line = element("li", "", percent(row.share) + " in ");
+    line.append(element("span", "name", row.module), ", which " + shown(row.why));
+    return line;
+  });
+  if (rows.length > 0) {
+    const list = element("ul");
+    list.append(...rows);
+    meaning.append(list);
+  }
+  const term = element("dt");
+  term.append(endItem(end, stacks[end]));
+  return [term, meaning];
+}
+
+function showStacks(stacks) {
+  const ends = stacks && stacks.weight > 0 ? endsOf(stacks) : [];
+  const short = ends.filter((end) => end !== "complete");
+  byId("stacks").hidden = ends.length === 0;
+  byId("stacks-why").hidden = short.length === 0;
+  byId("stacks-line").replaceChildren("Stacks: ", ...ends.map((end) => endItem(end, stacks[end])));
+  byId("stacks-ends").replaceChildren(...short.flatMap((end) => endMeaning(end, stacks)));
+}
+
 function functionRow(entry) {
   const row = element("tr");
   const self = element("td", "number", percent(entry.self_share));
@@ -89,6 +128,11 @@ function functionRow(entry) {
   return row;
 }
 
+function stacksText(stacks) {
+  const ends = stacks ? endsOf(stacks) : [];
+  return ends.map((end) => endText(end, stacks[end])).join(", ") || "–";
+}
+
 function boardRow(board) {
   const row = element("tr");
   const seen = element("td", "", ago(board.last_seen));
@@ -97,7 +141,7 @@ function boardRow(board) {
   if (board.cost)
     rate.title = `asked ${board.asked_hz} Hz (${board.rate_reason}); adds ${percent(board.cost.added_cpu)} of a CPU`;
   row.append(element("td", "name", board.name), element("td", "", board.sampler || "–"),
-             rate,
+             rate, element("td", "optional", stacksText(board.stacks)),
              element("td", "optional", board.arch), element("td", "optional", board.kernel), seen,
              element("td", "optional", lossText(board.loss)));
   return row;
@@ -128,6 +172,7 @@ function showProfile(profile, selection) {
   if (isEmpty) return;
   showSummary(profile);
   showMarks(profile.marks || []);
+  showStacks(profile.stacks);
   byId("functions").replaceChildren(...profile.functions.map(functionRow));
   document.title = selection.match ? "fleetprof " + shown(selection.match) : "fleetprof";
 }

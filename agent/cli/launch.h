@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-enum { LAUNCH_VARIABLES_MAX = 12 };
+enum { LAUNCH_VARIABLES_MAX = 13 };
 
 /* Variables that a preloaded program gets besides its own.  Borrowed. */
 struct launch_environment {

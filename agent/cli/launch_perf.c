@@ -55,7 +55,8 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
   struct cpu_list cpus;
   int error = cpu_list_online(&cpus);
   perf_attr_fill(&attr, 1000000000000ULL / settings->asked_mhz);
-  if (settings->collect.collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  bool is_pair = settings->collect.collect == RING_PC_LR;
+  perf_attr_ask(&attr, perf_attr_content(is_pair, settings->unwind));
   for (unsigned i = 0; i < cpus.count && error == 0; i++) {
     struct perf_event_attr varied = attr;
     perf_attr_vary(&varied);

@@ -178,6 +178,7 @@ int launch_timer_prepare(const struct run_settings *settings, const char *socket
   add(environment, "FLEETPROF_HZ", ret->hz);
   add(environment, "FLEETPROF_SAMPLER", run_settings_agent(settings));
   add_collect(ret, &settings->collect);
+  add(environment, "FLEETPROF_UNWIND", unwind_choice_name(settings->unwind));
   add_asan(ret);
   error = add_filters(ret);
   if (error != 0) return error;

@@ -33,7 +33,7 @@ void patience_begin(const char *text, unsigned ms) {
   int number = SIGRTMAX - SIGNAL_OFFSET;
   struct sigaction action = {.sa_handler = on_time, .sa_flags = SA_RESTART};
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
-  struct itimerspec times = {.it_value = {ms / 1000, (long)(ms % 1000) * 1000000}};
+  struct itimerspec times = {.it_value = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000}};
   snprintf(word, sizeof word, "%s\n", text);
   word_len = strlen(word);
   if (sigaction(number, &action, NULL) != 0) return;

@@ -41,7 +41,9 @@ static int print_json(const struct report_settings *settings, const struct repor
   table_json_summary(&json, &side->tree, side->profile.start_walltime_ns,
                      side->profile.end_walltime_ns);
   print_samplers(&side->profile, &json);
-  int error = table_json_functions(&json, &side->tree, (uint32_t)settings->options.limit, arena);
+  int error = table_json_stacks(&json, &side->tree, arena);
+  if (error == 0)
+    error = table_json_functions(&json, &side->tree, (uint32_t)settings->options.limit, arena);
   json_close(&json, '}');
   buf_append_byte(ret, '\n');
   return error == 0 && ret->failed ? -ENOMEM : error;

@@ -19,6 +19,7 @@ void request_fill(struct intake_request *request, enum intake_kind kind,
   request->pid = (int32_t)choice->pid;
   request->asked_mhz = settings->asked_mhz;
   request->collect = settings->collect.collect;
+  request->unwind = settings->unwind;
   request->bin_bytes = settings->collect.bin_bytes;
   request->counter_bytes = settings->collect.counter_bytes;
   request->last = settings->collect.last;

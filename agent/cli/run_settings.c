@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that can be wrong with a command line is found here, before the program is started.
    What a later version will do (other samplers) is told apart from what nobody ever will: the first
-   is "not supported", the second is not a name. */
+   is "not supported", the second is not a name.
+
+   A word that contradicts another is refused where it was said.  One that the environment has may
+   be what an outer run was told: it gives way. */
 #include "run_settings.h"
 #include "commands.h"
 #include "enroll_call.h"
@@ -12,6 +15,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OFFSET(field) offsetof(struct run_options, field)
@@ -29,8 +33,11 @@ static const struct option rows[] = {
      "itimer, itimer-virtual (user time), one clock for the whole process, which survives exec and "
      "may kill the next program if that does not load the agent",
      OPTION_STRING, OFFSET(sampler)},
-    {"unwind", 0, "NAME", "auto", "How", "auto or fp: along the frame pointers", OPTION_STRING,
-     OFFSET(unwind)},
+    {"unwind", 0, "NAME", "auto", "How",
+     "how callers are found: auto (unwind tables, frame pointers and the link register as the code "
+     "needs; by timer frame pointers), cfi (the same, not by timer), fp (frame pointers), lr (the "
+     "first one only, by the link register: the same as --collect pc-lr) or none",
+     OPTION_STRING, OFFSET(unwind)},
     {"collect", 0, "NAME", "stacks", "How",
      "stacks, pc-lr (two words a sample), histogram (fixed memory) or recorder (the last moments); "
      "the latter two are files in the kept folder of the state until they are shipped",
@@ -89,8 +96,9 @@ static const struct choice samplers[] = {{"auto", RUN_SAMPLER_AUTO},
                                          {"itimer-virtual", RUN_SAMPLER_ITIMER_VIRTUAL},
                                          {"ptrace", -1},
                                          {NULL, 0}};
-static const struct choice unwinders[] = {{"auto", 0}, {"fp", 0},    {"cfi", -1},
-                                          {"lr", -1},  {"none", -1}, {NULL, 0}};
+static const struct choice unwinders[] = {{"auto", UNWIND_CHOICE_AUTO}, {"fp", UNWIND_CHOICE_FP},
+                                          {"cfi", UNWIND_CHOICE_CFI},   {"lr", UNWIND_CHOICE_LR},
+                                          {"none", UNWIND_CHOICE_NONE}, {NULL, 0}};
 
 static int choose(const struct choice *choices, const char *option, const char *given,
                   struct run_settings *settings) {
@@ -176,34 +184,72 @@ static int check_collector(struct run_settings *settings) {
   return -EINVAL;
 }
 
-static int check(struct run_settings *settings) {
+static const char *unwind_fault(const struct run_settings *settings) {
+  enum ring_collect collect = settings->collect.collect;
+  if (settings->unwind == UNWIND_CHOICE_CFI && settings->sampler >= RUN_SAMPLER_TIMER)
+    return "--unwind cfi: timers do not use unwind tables in this version; take --sampler perf";
+  if (collect == RING_STACKS || settings->unwind == UNWIND_CHOICE_AUTO) return NULL;
+  if (collect == RING_PC_LR && settings->unwind == UNWIND_CHOICE_LR) return NULL;
+  return collect == RING_PC_LR
+             ? "--unwind: --collect pc-lr has the first caller only, by the link register (lr)"
+             : "--unwind: a histogram or recorder has no callers; only --collect stacks does";
+}
+
+/* Returns what is wrong with it, or NULL. */
+static const char *choose_unwind(struct run_settings *settings) {
+  const char *fault = unwind_fault(settings);
+  if (fault != NULL && settings->options.unwind == getenv("FLEETPROF_UNWIND")) {
+    settings->unwind = UNWIND_CHOICE_AUTO;
+    return NULL;
+  }
+  if (fault == NULL && settings->unwind == UNWIND_CHOICE_LR) settings->collect.collect = RING_PC_LR;
+  return fault;
+}
+
+static const char *sampler_fault(const struct run_settings *settings) {
+  if (!collect_needs_agent(settings->collect.collect)) return NULL;
+  if (settings->sampler == RUN_SAMPLER_PERF)
+    return "--sampler perf: a histogram or recorder is written inside the program; "
+           "take --sampler timer or leave it to auto";
+  if (settings->sampler >= RUN_SAMPLER_ITIMER)
+    return "--sampler itimer: makes stacks and pc-lr; for a histogram or recorder take --sampler "
+           "timer or leave it to auto";
+  return NULL;
+}
+
+static const char *word_fault(const struct run_options *options) {
+  if (options->output != NULL && strcmp(options->output, "-") == 0)
+    return "--output: a profile cannot go to stdout, which is the program's; give a file (./- for "
+           "one of that name)";
+  if (options->service != NULL &&
+      (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
+    return "--service: longer than 127 bytes, or with a control character";
+  return NULL;
+}
+
+/* Each word for itself. */
+static int parse_words(struct run_settings *settings) {
   const struct run_options *options = &settings->options;
   int sampler = choose(samplers, "sampler", options->sampler, settings);
-  if (sampler < 0 || choose(unwinders, "unwind", options->unwind, settings) < 0 ||
+  int unwind = choose(unwinders, "unwind", options->unwind, settings);
+  if (sampler < 0 || unwind < 0 ||
       collect_choice_parse(&options->collect, &settings->collect, settings->error,
                            sizeof settings->error) != 0)
     return -EINVAL;
   settings->sampler = (enum run_sampler)sampler;
+  settings->unwind = (enum unwind_choice)unwind;
   settings->asked_mhz = hz_parse(options->hz);
-  const char *fault = NULL;
-  if (settings->asked_mhz == 0) {
-    snprintf(settings->error, sizeof settings->error, "--hz: '%.100s' is not " HZ_WANTED,
-             options->hz);
-    return -EINVAL;
-  }
-  if (settings->sampler == RUN_SAMPLER_PERF && collect_needs_agent(settings->collect.collect))
-    fault = "--sampler perf: a histogram or recorder is written inside the program; "
-            "take --sampler timer or leave it to auto";
-  else if (settings->sampler >= RUN_SAMPLER_ITIMER &&
-           collect_needs_agent(settings->collect.collect))
-    fault = "--sampler itimer: makes stacks and pc-lr; for a histogram or recorder take --sampler "
-            "timer or leave it to auto";
-  else if (options->output != NULL && strcmp(options->output, "-") == 0)
-    fault = "--output: a profile cannot go to stdout, which is the program's; give a file (./- for "
-            "one of that name)";
-  else if (options->service != NULL &&
-           (strlen(options->service) >= INTAKE_SERVICE_BYTES || !is_printable(options->service)))
-    fault = "--service: longer than 127 bytes, or with a control character";
+  if (settings->asked_mhz != 0) return 0;
+  snprintf(settings->error, sizeof settings->error, "--hz: '%.100s' is not " HZ_WANTED,
+           options->hz);
+  return -EINVAL;
+}
+
+static int check(struct run_settings *settings) {
+  if (parse_words(settings) != 0) return -EINVAL;
+  const char *fault = choose_unwind(settings);
+  if (fault == NULL) fault = sampler_fault(settings);
+  if (fault == NULL) fault = word_fault(&settings->options);
   if (fault == NULL && check_collector(settings) != 0) return -EINVAL;
   if (fault == NULL) return join_labels(settings);
   snprintf(settings->error, sizeof settings->error, "%s", fault);

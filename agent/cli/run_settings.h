@@ -6,6 +6,7 @@
 #include "collect_choice.h"
 #include "common/options.h"
 #include "intake/intake_format.h"
+#include "intake/unwind_choice.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct run_options {
 struct run_settings {
   struct run_options options;
   enum run_sampler sampler;
+  enum unwind_choice unwind;
   struct collect_choice collect;
   uint32_t asked_mhz;               /* thousandths of a hertz */
   char labels[INTAKE_LABELS_BYTES]; /* k=v, one a line */

@@ -53,6 +53,22 @@ static void print_figures(const cJSON *target, FILE *out) {
   fprintf(out, "%9.0f %9s", field_number(target, is_recorder ? "written" : "samples"), cpu);
 }
 
+/* How the stacks of a program ended, where any did in a way that can be told. */
+static void print_stacks(const cJSON *target, FILE *out) {
+  const cJSON *share, *stacks = field_find(target, "stacks");
+  const char *before = "          stacks: ";
+  if (stacks == NULL || field_number(stacks, "not_told") > 0.9995) return;
+  cJSON_ArrayForEach(share, stacks) {
+    if (share->valuedouble < 0.0005) continue;
+    const char *rest = strchr(share->string, '_');
+    fprintf(out, "%s%.1f %% ", before, 100 * share->valuedouble);
+    fprintf(out, "%.*s%s%s", (int)strcspn(share->string, "_"), share->string, rest ? " " : "",
+            rest ? rest + 1 : "");
+    before = ", ";
+  }
+  if (before[0] == ',') fputc('\n', out);
+}
+
 static void print_target(const cJSON *target, FILE *out) {
   char pid[AMOUNT_BYTES] = "all", asked[QUANTITY_TEXT_BYTES], achieved[QUANTITY_TEXT_BYTES] = "-";
   char rate[RATE_BYTES], left[LEFT_BYTES];
@@ -67,6 +83,7 @@ static void print_target(const cJSON *target, FILE *out) {
   print_figures(target, out);
   fprintf(out, "  %s%s%s%s%s\n", state_of(target), print_rate(target, rate),
           print_timers_left(target, left), why[0] ? "; " : "", why);
+  print_stacks(target, out);
   if (lock_step[0] != '\0')
     fprintf(out, "          lock-step with the kernel's tick is %s: its shares may be wrong\n",
             lock_step);

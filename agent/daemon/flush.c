@@ -21,6 +21,7 @@
 
 #include "common/clock.h"
 #include "proc/proc_stat.h"
+#include "ring/wide.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,7 +222,7 @@ static int begin(struct worker *worker, const struct intake_packet *packet,
                                  .uid = packet->uid,
                                  .deadline_ns = deadline_of(request, now),
                                  .settle_ns = now + (has_new ? SETTLE_NS : 0),
-                                 .seq = atomic_load(&worker->keeper->page->next_seq) - 1};
+                                 .seq = wide_load(&worker->keeper->page->next_seq) - 1};
   if (note != NULL) describe_run(worker, note, flush);
   return error;
 }

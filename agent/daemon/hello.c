@@ -9,9 +9,13 @@
 #include "common/clock.h"
 #include "drain/target_state.h"
 #include "proto/limits.h"
+#include "ring/wide.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define NEWS_SHARE 0.01 /* bytes are dear */
 
 void hello_init(struct worker *worker) {
   uname(&worker->machine);
@@ -43,10 +47,27 @@ static uint32_t ppm(double percent) {
   return percent > 0 ? (uint32_t)(percent * 1e4 + 0.5) : 0;
 }
 
-static void fill_effort(const struct worker *worker, bool is_first, struct effort *ret) {
+static double sum_of(const uint64_t stacks_ns[STACK_END_COUNT]) {
+  double sum = 0;
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) sum += (double)stacks_ns[i];
+  return sum;
+}
+
+/* The first stacks of all are news, and then a share of an end that has moved by a point. */
+static bool are_stacks_news(const struct worker *worker) {
+  const uint64_t *now = worker->drain.stacks_ns, *told = worker->stacks_told_ns;
+  double all = sum_of(now), all_told = sum_of(told);
+  if (!(all > 0) || !(all_told > 0)) return all > all_told;
+  for (unsigned i = 0; i < STACK_END_COUNT; i++)
+    if (fabs((double)now[i] / all - (double)told[i] / all_told) >= NEWS_SHARE) return true;
+  return false;
+}
+
+static void fill_effort(struct worker *worker, bool is_first, struct effort *ret) {
   struct budget_figures figures;
   budget_figures(worker, &figures);
-  if (!budget_is_news(worker->budget, &figures) && !is_first) return;
+  bool is_news = budget_is_news(worker->budget, &figures);
+  if (!is_news && !is_first && !are_stacks_news(worker)) return;
   *ret = (struct effort){.asked_mhz = figures.asked_mhz,
                          .rate_reason = figures.reason,
                          .handler_p50_ns = figures.handler.p50_ns,
@@ -58,6 +79,8 @@ static void fill_effort(const struct worker *worker, bool is_first, struct effor
                          .budget_cpu_ppm = ppm(figures.cpu_percent),
                          .budget_bytes_day = (uint64_t)figures.bytes_day,
                          .budget_state = figures.state};
+  memcpy(ret->stacks_ns, worker->drain.stacks_ns, sizeof ret->stacks_ns);
+  memcpy(worker->stacks_told_ns, ret->stacks_ns, sizeof ret->stacks_ns);
 }
 
 void hello_fill(void *context, struct hello *hello) {
@@ -74,7 +97,7 @@ void hello_fill(void *context, struct hello *hello) {
   hello->kernel = worker->machine.release;
   hello->label_count = worker->settings->labels.count;
   hello->labels = worker->labels;
-  hello->first_seq = atomic_load(&worker->keeper->page->next_seq);
+  hello->first_seq = wide_load(&worker->keeper->page->next_seq);
   if (spool.entries > 0 && spool.first_run == worker->keeper->run)
     hello->first_seq = spool.first_seq;
   hello->counters = *counter_page_books(worker->keeper->page);

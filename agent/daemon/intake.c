@@ -50,24 +50,24 @@ struct intake {
   struct intake_figures figures;
 };
 
-static int send_reply(int socket, struct intake_reply *reply, int fd) {
+static int send_reply(int socket, struct intake_reply *reply, const int *fds, unsigned count) {
   union {
     struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(INTAKE_REPLY_FDS_MAX * sizeof(int))];
   } control;
   struct iovec piece = {reply, sizeof *reply};
   struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
   reply->magic = INTAKE_MAGIC;
   reply->version = INTAKE_VERSION;
-  if (fd >= 0) {
+  if (count > 0) {
     memset(&control, 0, sizeof control);
     message.msg_control = control.bytes;
-    message.msg_controllen = CMSG_SPACE(sizeof fd);
+    message.msg_controllen = CMSG_SPACE(count * sizeof *fds);
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    head->cmsg_len = CMSG_LEN(count * sizeof *fds);
+    memcpy(CMSG_DATA(head), fds, count * sizeof *fds);
   }
   return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
@@ -76,7 +76,7 @@ static void defer(int socket) {
   struct intake_reply reply = {.kind = INTAKE_BUSY};
   snprintf(reply.why, sizeof reply.why,
            "what your programs ask takes too much of the daemon's time");
-  send_reply(socket, &reply, -1);
+  send_reply(socket, &reply, NULL, 0);
 }
 
 static void note_heard(struct intake_connection *connection) {
@@ -265,10 +265,15 @@ void intake_stop(struct intake *intake) {
   free(intake);
 }
 
-void intake_answer(struct intake_connection *connection, struct intake_reply *reply, int fd) {
-  int error = send_reply(connection->socket, reply, fd);
+void intake_answer_fds(struct intake_connection *connection, struct intake_reply *reply,
+                       const int *fds, unsigned count) {
+  int error = send_reply(connection->socket, reply, fds, count);
   connection->is_owed = false;
   if (error) log_debug("intake pid %d: answer lost: %s", (int)connection->pid, strerror(-error));
+}
+
+void intake_answer(struct intake_connection *connection, struct intake_reply *reply, int fd) {
+  intake_answer_fds(connection, reply, &fd, fd >= 0);
 }
 
 void intake_accept(struct intake_connection *connection) {

@@ -18,6 +18,7 @@ enum {
   INTAKE_CONNECTIONS_MAX = 256,
   INTAKE_CONNECTIONS_OF_USER = 64,
   INTAKE_CONNECTIONS_OF_MASTER = 16, /* beyond both, for whom a daemon belongs to, and root */
+  INTAKE_REPLY_FDS_MAX = 3,
   INTAKE_QUIET_S = 10, /* a connection without a packet, and none to be answered, ends */
 };
 
@@ -48,6 +49,9 @@ void intake_stop(struct intake *intake);
 /* Answers with REPLY (magic and version are filled in) and FD, -1 for none.  An answer that cannot
    be delivered at once is given up. */
 void intake_answer(struct intake_connection *connection, struct intake_reply *reply, int fd);
+/* The same with the descriptors FDS, at most INTAKE_REPLY_FDS_MAX. */
+void intake_answer_fds(struct intake_connection *connection, struct intake_reply *reply,
+                       const int *fds, unsigned count);
 void intake_accept(struct intake_connection *connection);
 void intake_refuse(struct intake_connection *connection, const char *why);
 

@@ -30,6 +30,7 @@
 #include "ring/histogram_books.h"
 #include "ring/histogram_reader.h"
 #include "ring/recorder_format.h"
+#include "ring/wide.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -64,7 +65,7 @@ static int read_all(int fd, void **ret, size_t *ret_size) {
 
 static int write_note(const struct shipper *shipper, int fd) {
   const struct counter_page *page = shipper->drain->page;
-  const uint64_t note[2] = {counter_page_books(page)->run, atomic_load(&page->next_seq)};
+  const uint64_t note[2] = {counter_page_books(page)->run, wide_load(&page->next_seq)};
   if (pwrite(fd, note, sizeof note, IMAGE_FIELD(shipped_run)) != (ssize_t)sizeof note) return -EIO;
   return fdatasync(fd) < 0 && errno != EINVAL ? -errno : 0; /* EINVAL: memory, no file */
 }

@@ -9,6 +9,7 @@
 #include "proc/proc_stat.h"
 #include "ring/histogram_reader.h"
 #include "ring/recorder_reader.h"
+#include "ring/wide.h"
 #include "targets/rate.h"
 #include "targets/timer_ring.h"
 
@@ -61,7 +62,7 @@ static const char *take_header(const struct ring_header *header, struct hold_tar
   ret->has_paused = ret->control != RING_RUN;
   ret->clock = header->clock;
   ret->begin_cpu_ns = header->begin_cpu_ns;
-  ret->set_period_ns = header->period_ns;
+  ret->set_period_ns = wide_load(&header->period_ns);
   bool is_sane = ret->control <= RING_OFF && ret->clock == RING_CLOCK_THREAD &&
                  header->signal == timer_ring_signal(ret) &&
                  ret->set_period_ns >= RATE_PERIOD_NS_MIN &&

@@ -16,8 +16,6 @@
 #include "targets/claim.h"
 #include "targets/perf_running.h"
 
-#include <unistd.h>
-
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
@@ -91,7 +89,7 @@ struct target *ladder_adopt(struct worker *worker, const struct ladder_wish *wis
   if (*ret_fault != NULL) return NULL;
   struct target *target = registrar_take(worker, &held, fds);
   if (target == NULL) {
-    for (unsigned i = 0; i < hold_fds(&held); i++) close(fds[i]);
+    hold_close_fds(&held, fds);
     *ret_fault = "the perf events could not be taken over";
     return NULL;
   }

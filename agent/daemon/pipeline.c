@@ -7,11 +7,13 @@
 #include "pipeline.h"
 #include "hello.h"
 #include "kept_ship.h"
+#include "regions.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "keeper/board_events.h"
 #include "uplink/debug_sender.h"
+#include "walk/table_store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -73,6 +75,14 @@ static void close_old_runs(struct worker *worker) {
   }
 }
 
+/* A daemon of one file goes away with its directory. */
+static int open_tables(struct worker *worker) {
+  char path[SETTINGS_PATH_BYTES];
+  bool is_kept = worker->keeper->output < 0;
+  if (is_kept && !settings_path(worker->settings->state_dir, "tables", path)) return -ENAMETOOLONG;
+  return table_store_new(is_kept ? path : NULL, table_job_build, &worker->tables);
+}
+
 int pipeline_open(struct worker *worker) {
   struct keeper *keeper = worker->keeper;
   perf_rings_map(&keeper->perf);
@@ -80,14 +90,17 @@ int pipeline_open(struct worker *worker) {
   int error = modules_new(on_module_file, worker, &worker->modules);
   if (!error) error = processes_new(worker->modules, &worker->processes);
   if (!error) error = window_new(worker->modules, &worker->window);
+  if (!error) error = open_tables(worker);
   worker->drain = (struct drain){.page = keeper->page,
                                  .targets = &worker->targets,
                                  .processes = worker->processes,
                                  .modules = worker->modules,
                                  .window = worker->window,
                                  .perf = &keeper->perf,
+                                 .tables = worker->tables,
                                  .allow = &worker->settings->allow,
                                  .deny = &worker->settings->deny};
+  if (!error) error = regions_open(worker, &worker->regions);
   if (!error) error = drain_init(&worker->drain);
   if (!error && worker->settings->is_whole_board)
     kernel_frames_open(&worker->drain.kernel, worker->modules);

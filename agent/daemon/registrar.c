@@ -17,6 +17,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "intake/perf_attr.h"
+#include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
 #include "targets/timer_ring.h"
@@ -70,8 +72,19 @@ static const char *check_wish(const struct worker *worker, const struct intake_r
     return "the rate must be 0.1 to 10000 Hz";
   if (request->clock >= RING_CLOCKS) return "there is no such clock";
   if (request->collect > RING_RECORDER) return "there is no such collect mode";
+  if (request->unwind >= UNWIND_CHOICES) return "there is no such way to find callers";
   *ret_mhz = mhz;
   return NULL;
+}
+
+/* What is asked for of stacks, and what that means for perf. */
+static void describe_stacks(const struct worker *worker, const struct intake_request *request,
+                            struct hold_target *ret) {
+  ret->collect = request->collect;
+  ret->unwind = request->unwind;
+  if (ret->unwind == UNWIND_CHOICE_AUTO) ret->unwind = worker->settings->unwind;
+  if (ret->unwind == UNWIND_CHOICE_LR && ret->collect == RING_STACKS) ret->collect = RING_PC_LR;
+  ret->content = perf_attr_content(ret->collect == RING_PC_LR, ret->unwind);
 }
 
 const char *registrar_describe(struct worker *worker, const struct intake_packet *packet,
@@ -86,7 +99,7 @@ const char *registrar_describe(struct worker *worker, const struct intake_packet
   ret->id = worker->targets.next_id++;
   ret->uid = packet->uid;
   ret->asked_mhz = mhz;
-  ret->collect = request->collect;
+  describe_stacks(worker, request, ret);
   ret->period_ns = 1000 * NS_PER_SECOND / mhz;
   memcpy(ret->service, request->service, sizeof ret->service);
   memcpy(ret->labels, request->labels, sizeof ret->labels);

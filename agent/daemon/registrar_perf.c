@@ -116,7 +116,7 @@ void registrar_on_perf(struct worker *worker, struct intake_packet *packet) {
   struct target *target = fault == NULL ? registrar_take(worker, &held, events.fds) : NULL;
   if (fault == NULL && target == NULL) fault = "the perf events could not be taken over";
   if (fault != NULL) {
-    for (unsigned i = 0; events.are_ours && i < hold_fds(&held); i++) close(events.fds[i]);
+    if (events.are_ours) hold_close_fds(&held, events.fds);
     intake_refuse(packet->connection, fault);
     return;
   }

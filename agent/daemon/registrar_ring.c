@@ -8,18 +8,21 @@
 #include "before_exec.h"
 #include "kept_files.h"
 #include "ladder.h"
+#include "regions.h"
 #include "registrar.h"
 #include "run_note.h"
 #include "sweep.h"
 #include "switchboard.h"
 
 #include "common/clock.h"
+#include "intake/unwind_choice.h"
 #include "proc/maps_file.h"
 #include "proc/proc_status.h"
 #include "ring/histogram_format.h"
 #include "ring/image_format.h"
 #include "ring/recorder_format.h"
 #include "targets/image.h"
+#include "targets/region_map.h"
 #include "targets/timer_ring.h"
 
 #include <errno.h>
@@ -111,6 +114,26 @@ static int make_ring(const struct worker *worker, struct hold_target *held) {
   return timer_ring_make(held);
 }
 
+/* What its handlers walk stacks with; -1: frame pointers have to do. */
+static int make_regions(const struct worker *worker, struct hold_target *held) {
+  bool is_wanted = held->unwind == UNWIND_CHOICE_AUTO || held->unwind == UNWIND_CHOICE_CFI;
+  if (held->collect != RING_STACKS || !is_wanted || worker->keeper->tables.base == NULL) return -1;
+  int fd = region_map_make();
+  held->region_fd_count = fd >= 0;
+  return fd;
+}
+
+/* Hands RING over, and what TARGET walks with. */
+static void answer(const struct worker *worker, const struct intake_packet *packet,
+                   const struct target *target) {
+  struct intake_reply reply = {.kind = INTAKE_RING};
+  int fds[3] = {target->fds[0], -1, worker->keeper->tables.reader};
+  bool has_regions = target->regions.map != NULL;
+  if (has_regions) fds[1] = table_memory_reader(target->fds[target->held.fd_count]);
+  intake_answer_fds(packet->connection, &reply, fds, fds[1] >= 0 ? 3 : 1);
+  if (fds[1] >= 0) close(fds[1]);
+}
+
 /* Its settings are those that perf was opened with, so perf may go on. */
 static bool is_as_before(const struct target *cover, const struct hold_target *held) {
   return cover->held.adopted_ns == 0 ||
@@ -183,7 +206,6 @@ static void refuse(struct worker *worker, struct intake_packet *packet, const ch
 
 void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   struct hold_target held = {0};
-  struct intake_reply reply = {.kind = INTAKE_RING};
   const char *fault = check_target(worker, packet);
   if (fault == NULL) held.begin_cpu_ns = before_exec_end(worker, packet->pid);
   if (fault == NULL) fault = make_target(worker, packet, &held);
@@ -193,10 +215,13 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
     refuse(worker, packet, fault);
     return;
   }
-  int fds[2] = {ring, maps_fd_of(packet)};
+  int maps = maps_fd_of(packet), regions = make_regions(worker, &held);
+  int fds[3] = {ring, maps, -1};
+  fds[held.fd_count] = regions;
   struct target *target = registrar_take(worker, &held, fds);
   if (target == NULL) {
     close(ring);
+    if (regions >= 0) close(regions);
     if (held.is_file) kept_files_remove(worker->settings->state_dir, worker->keeper->run, &held);
     refuse(worker, packet, "the ring could not be set up");
     return;
@@ -207,11 +232,12 @@ void registrar_on_target(struct worker *worker, struct intake_packet *packet) {
   /* All libraries that a program is linked with are mapped by now.  Who is sampled by perf is a
      process of that target. */
   struct process *process =
-      held.behind == 0 ? processes_get(worker->processes, held.pid, held.id, fds[1]) : NULL;
+      held.behind == 0 ? processes_get(worker->processes, held.pid, held.id, maps) : NULL;
   if (process != NULL) process_has_begun(process);
   bool has_image = ring_has_image(held.collect);
   if (has_image) image_begin(target, process);
-  intake_answer(packet->connection, &reply, ring);
+  answer(worker, packet, target);
   /* The program need not wait until all its files were looked at. */
   if (has_image && process != NULL) begin_image(worker, target, process);
+  regions_step_target(worker, target);
 }

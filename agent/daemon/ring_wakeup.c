@@ -26,7 +26,8 @@ static void on_half(evutil_socket_t fd, short what, void *context) {
     event_del(event_base_get_running_event(worker->loop));
     return;
   }
-  if (drain_run(&worker->drain) > 0) worker->busy_ns = clock_monotonic_ns();
+  if (drain_run_events(&worker->drain) > 0) worker->busy_ns = clock_monotonic_ns();
+  table_store_step(worker->tables);
 }
 
 static int listen_to(struct worker *worker, int anchor) {

@@ -21,6 +21,7 @@
 
 #include "common/clock.h"
 #include "common/path.h"
+#include "intake/unwind_choice.h"
 #include "proc/proc_stat.h"
 #include "ring/ring_clock.h"
 
@@ -122,15 +123,17 @@ const char *run_note_add(struct worker *worker, const struct intake_packet *pack
   if (note == NULL) return "64 runs at once, or three quarters of that by one user, are noted";
   if (is_there) outer = find_timer(worker, run_note_find(worker, stat.parent));
   uint32_t outer_serial = outer ? outer->serial : 0;
-  *note = (struct worker_note){.serial = ++worker->last_note,
-                               .outer = outer_serial,
-                               .pid = request->pid,
-                               .begun_ns = clock_monotonic_ns(),
-                               .target = worker->targets.next_id++,
-                               .uid = packet->uid,
-                               .collect = request->collect,
-                               .is_told = !is_by_agent(sampler),
-                               .asked_mhz = asked_mhz};
+  *note = (struct worker_note){
+      .serial = ++worker->last_note,
+      .outer = outer_serial,
+      .pid = request->pid,
+      .begun_ns = clock_monotonic_ns(),
+      .target = worker->targets.next_id++,
+      .uid = packet->uid,
+      .collect = request->collect,
+      .unwind = request->unwind != UNWIND_CHOICE_AUTO ? request->unwind : worker->settings->unwind,
+      .is_told = !is_by_agent(sampler),
+      .asked_mhz = asked_mhz};
   if (is_there) note->start_ticks = stat.start_ticks;
   snprintf(note->sampler, sizeof note->sampler, "%s", sampler);
   memcpy(note->why, request->why, sizeof note->why);

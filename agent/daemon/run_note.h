@@ -25,7 +25,7 @@ struct worker_note {
   uint32_t outer;  /* the note of the run that this one is part of, or 0 */
   int32_t pid;
   uint32_t target; /* id under which its rest is reported */
-  uint32_t uid, asked_mhz, collect;
+  uint32_t uid, asked_mhz, collect, unwind;
   uint64_t start_ticks, begun_ns; /* of that pid; CLOCK_MONOTONIC of the note */
   bool is_looked_at, is_told;     /* by ladder.c; the program has ended, its rest is reported */
   bool is_flushed;                /* its end was told, whatever it was sampled by */

@@ -29,6 +29,7 @@
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
+#include "ring/wide.h"
 #include "targets/image.h"
 #include "targets/rate.h"
 
@@ -51,8 +52,6 @@ static void tell_target(void *context, uint32_t id, struct window_told *ret) {
   ret->achieved_mhz = target_achieved_mhz(target);
   ret->asked_mhz = rate_wish_mhz(target);
   ret->marks |= census_take_marks(target);
-  if (target->stacks_cut > target->stacks_cut_told) ret->marks |= MARK_STACKS_CUT;
-  target->stacks_cut_told = target->stacks_cut;
   if (rate_take_stale(target)) ret->marks |= MARK_STALE_RATE;
   if (image_bin_bytes(target) > HISTOGRAM_BIN_BYTES_DEFAULT) ret->marks |= MARK_COARSE_BINS;
   if (histogram_drain_is_full(target)) ret->marks |= MARK_FULL_COUNTERS;
@@ -111,9 +110,9 @@ static void recover_page(struct shipper *shipper, struct counter_page *page) {
   const struct counters *books = counter_page_books(page);
   uint64_t open = counters_open(books);
   uint64_t last_seq = last_seq_of(shipper, books->run);
-  if (last_seq >= atomic_load(&page->next_seq)) {
+  if (last_seq >= wide_load(&page->next_seq)) {
     counter_page_ship(page, open);
-    atomic_store(&page->next_seq, last_seq + 1);
+    wide_store(&page->next_seq, last_seq + 1);
   } else if (open > 0) {
     counter_page_drop(page, LOSS_WORKER_KILLED, open);
   }
@@ -123,7 +122,7 @@ bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t s
   const struct counter_page *page = shipper->drain->page;
   if (run == 0) return false;
   if (last_seq_of(shipper, run) >= seq) return true;
-  return run == counter_page_books(page)->run && atomic_load(&page->next_seq) > seq;
+  return run == counter_page_books(page)->run && wide_load(&page->next_seq) > seq;
 }
 
 static void recover_histograms(struct shipper *shipper) {
@@ -169,7 +168,7 @@ static void sweep(struct shipper *shipper) {
    books are as before. */
 static int spool_batch(struct shipper *shipper, struct batch *batch, uint64_t unbooked) {
   struct counter_page *page = shipper->drain->page;
-  uint64_t records = batch_record_count(batch), seq = atomic_load(&page->next_seq);
+  uint64_t records = batch_record_count(batch), seq = wide_load(&page->next_seq);
   struct counters after = *counter_page_books(page);
   struct counter_drain step = {.ring = DRAIN_RING_SPOOL, .tail = seq};
   uint32_t is_final = batch->counters.final;
@@ -193,7 +192,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
   struct batch batch;
   uint64_t records = window_records(drain->window), start_ns = window_start_ns(drain->window);
   struct histogram_note note = {counter_page_books(drain->page)->run,
-                                atomic_load(&drain->page->next_seq)};
+                                wide_load(&drain->page->next_seq)};
   uint64_t unbooked = histogram_drain_seal(drain, note, &start_ns);
   int error = window_batch(drain->window, tell_target, drain, &batch);
   if (!error) {
@@ -212,8 +211,7 @@ static int spool_window(struct shipper *shipper, bool is_final) {
 int shipper_close_window(struct shipper *shipper, bool is_final) {
   struct counter_page *page = shipper->drain->page;
   struct window *window = shipper->drain->window;
-  bool has_begun =
-      counter_page_books(page)->produced > 0 || atomic_load(&page->next_seq) > FIRST_SEQ;
+  bool has_begun = counter_page_books(page)->produced > 0 || wide_load(&page->next_seq) > FIRST_SEQ;
   if (shipper->ends > 0) shipper->ends_shipped_ns = clock_monotonic_ns();
   shipper->ends = 0;
   if (window_is_empty(window) && !(is_final && has_begun)) {
@@ -261,5 +259,5 @@ int shipper_close_old_run(struct shipper *shipper, struct counter_page *old) {
   batch.counters.final = 1;
   set_times(&batch, 0);
   memcpy(batch.boot_id, old->boot_id, sizeof batch.boot_id);
-  return append(shipper, &batch, atomic_load(&old->next_seq));
+  return append(shipper, &batch, wide_load(&old->next_seq));
 }

@@ -5,6 +5,7 @@
 #include "status.h"
 #include "budget.h"
 #include "intake.h"
+#include "regions.h"
 #include "status_json.h"
 #include "switchboard.h"
 #include "worker.h"
@@ -122,6 +123,31 @@ static void print_loss(const struct worker *worker, struct buf *out) {
   buf_append_byte(out, '}');
 }
 
+static void print_tables(const struct worker *worker, struct buf *out) {
+  struct table_store_figures figures;
+  struct regions_figures shared;
+  table_store_figures(worker->tables, &figures);
+  regions_figures(worker->regions, &shared);
+  json_open(out, "tables");
+  json_number(out, "ready", figures.ready);
+  json_number(out, "waiting", figures.waiting);
+  json_number(out, "nothing", figures.nothing);
+  json_number(out, "unreadable", figures.unreadable);
+  json_number(out, "refused", figures.refused);
+  json_number(out, "failed", figures.failed);
+  json_number(out, "left_out", figures.left_out);
+  json_number(out, "made", figures.made);
+  json_number(out, "mapped_bytes", figures.mapped_bytes);
+  json_number(out, "shared", shared.modules);
+  json_number(out, "shared_left_out", shared.left_out);
+  json_number(out, "shared_bytes", shared.used_bytes);
+  json_number(out, "shared_bytes_max", shared.bytes);
+  json_number(out, "foreign_samples", worker->drain.walker.foreign);
+  json_string(out, "path", figures.path);
+  json_string(out, "why", figures.why);
+  buf_append_byte(out, '}');
+}
+
 static void print_intake(const struct worker *worker, struct buf *out) {
   struct intake_figures figures;
   intake_figures(worker->intake, &figures);
@@ -150,6 +176,7 @@ static void print_all(const struct worker *worker, uint32_t viewer, struct buf *
   print_loss(worker, ret);
   status_print_targets(worker, viewer, ret);
   status_print_notes(worker, ret);
+  print_tables(worker, ret);
   print_intake(worker, ret);
   buf_append_string(ret, "}\n");
 }

@@ -11,11 +11,14 @@
             error},
     loss: {produced, shipped (= spooled + acked), spooled, acked, open, dropped: {reason: n},
            threads_unsampled, unsampled: {reason: n}, perf_throttled},
+    tables: {ready, waiting, nothing, unreadable, refused, failed, left_out: modules; made,
+             mapped_bytes, foreign_samples (of another word size); path, why: the last refused;
+             by timer: shared, shared_left_out (modules), shared_bytes, shared_bytes_max},
     targets: [{id, pid, service, exe, sampler, why, asked_hz, rate_hz, rate_reason, achieved_hz,
-               samples, thinned, throttled, sample_ns, cpu_seconds (not of a recorder, which has
-               samples when it ends and `written` until then),
-               labels: {name: value}, unsampled: {reason: threads}, lock_step: "possible"|"likely",
-               none_for_s (sampler none only), ended}],
+               samples, stacks: {end: share} ({}: there are none), thinned, throttled, sample_ns,
+               cpu_seconds (not of a recorder, which has samples when it ends and `written` till
+               then), labels: {name: value}, unsampled: {reason: threads},
+               lock_step: "possible"|"likely", none_for_s (sampler none only), ended}],
     notes: [{pid, service, sampler, why}],
     intake: {connections, packets, refused, malformed, deferred, turned_away,
              refused_programs: {reason: n}}} */

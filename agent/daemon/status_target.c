@@ -17,6 +17,7 @@
 #include "drain/histogram_drain.h"
 #include "drain/recorder.h"
 #include "drain/target_state.h"
+#include "intake/unwind_choice.h"
 #include "proto/batch.h"
 #include "ring/histogram_reader.h"
 #include "targets/process_entry.h"
@@ -64,6 +65,16 @@ void status_print_unsampled(const struct worker *worker, struct buf *out) {
   print_reasons(sum, out);
 }
 
+/* The shares of all its stacks by how they ended; {}: there are none. */
+static void print_stacks(const struct target *target, struct buf *out) {
+  double total = 0;
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) total += (double)target->stacks_ns[i];
+  json_open(out, "stacks");
+  for (unsigned i = 0; total > 0 && i < STACK_END_COUNT; i++)
+    json_fraction(out, stack_end_name((enum stack_end)i), (double)target->stacks_ns[i] / total);
+  buf_append_byte(out, '}');
+}
+
 static void print_labels(struct buf *out, const char *text) {
   json_open(out, "labels");
   while (*text != '\0') {
@@ -86,6 +97,7 @@ static void print_ring(const struct target *target, struct buf *out) {
   const struct hold_target *held = &target->held;
   struct histogram_totals totals;
   json_string(out, "collect", modes[held->collect]);
+  json_string(out, "unwind", unwind_choice_name(held->unwind));
   if (held->kind != HOLD_TIMER) return;
   json_number(out, "ring_bytes", timer_ring_bytes(held));
   if (held->collect == RING_RECORDER) {
@@ -149,6 +161,7 @@ static void print_target(const struct worker *worker, const struct target *targe
   json_string(out, "rate_reason", rate_reason(target));
   json_fraction(out, "achieved_hz", target_achieved_mhz(target) / 1000.0);
   json_number(out, "samples", target->records);
+  print_stacks(target, out);
   json_number(out, "thinned", target->rate.thinned);
   json_number(out, "throttled", target->rate.throttled);
   json_number(out, "sample_ns", cost_sample_ns(budget_meter(worker->budget), target));

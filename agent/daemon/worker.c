@@ -22,6 +22,7 @@
 #include "kept_ship.h"
 #include "ladder.h"
 #include "pipeline.h"
+#include "regions.h"
 #include "registrar.h"
 #include "ring_wakeup.h"
 #include "run_note.h"
@@ -37,6 +38,7 @@
 #include "targets/stride.h"
 #include "targets/switch.h"
 #include "uplink/debug_sender.h"
+#include "walk/table_store.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -59,6 +61,7 @@ enum {
   TICK_PERF_MS = 200,
   TICK_FULL_MS = 20,
   TICK_WAKE_MS = 5,
+  TICK_TABLES_MS = 20, /* one is made after the other, and stacks go without until then */
   TICK_IDLE_MS = 500,
   FILL_PERCENT_HIGH = 50,
   HEAP_PIECE_BYTES_MAX = 32 << 10, /* larger ones are mappings of their own */
@@ -162,8 +165,9 @@ static bool is_unneeded(struct worker *worker, uint64_t now) {
 static long tick_ms(const struct worker *worker, uint64_t now) {
   if (worker->stop_by_ns != 0) return ending_tick_ms(worker);
   if (worker->drain.figures.fill_percent >= FILL_PERCENT_HIGH) return TICK_FULL_MS;
-  if (worker->is_waking) return TICK_WAKE_MS;
+  if (worker->is_waking || worker->drain.wait.is_on) return TICK_WAKE_MS;
   if (worker->targets.count == 0) return TICK_IDLE_MS;
+  if (table_store_is_busy(worker->tables)) return TICK_TABLES_MS;
   long ms = worker->targets.ring_bytes > 0 ? TICK_MS : TICK_PERF_MS;
   return now - worker->busy_ns > QUIET_NS ? 2 * ms : ms;
 }
@@ -193,7 +197,10 @@ static void switch_all(struct worker *worker, uint64_t now) {
 
 static void tick(struct worker *worker) {
   uint64_t now = clock_monotonic_ns();
-  if (drain_run(&worker->drain) > 0) worker->busy_ns = now;
+  table_store_step(worker->tables);
+  if (drain_run_patiently(&worker->drain) > 0) worker->busy_ns = now;
+  table_store_step(worker->tables); /* begins with what the drain has asked for */
+  regions_step(worker);
   budget_step(worker); /* before anything is begun that a change of rate would have to wait for */
   switchboard_look(worker);
   switch_all(worker, now);
@@ -242,6 +249,16 @@ static void on_end(evutil_socket_t fd, short what, void *context) {
   ending_begin(context);
 }
 
+/* A table may be there that samples wait for, and the next can be made. */
+static void on_child(evutil_socket_t fd, short what, void *context) {
+  struct worker *worker = context;
+  (void)fd;
+  (void)what;
+  table_store_step(worker->tables);
+  if (worker->drain.wait.is_on && drain_run_patiently(&worker->drain) > 0)
+    worker->busy_ns = clock_monotonic_ns();
+}
+
 static void on_keeper(evutil_socket_t socket, short what, void *context) {
   struct worker *worker = context;
   (void)what;
@@ -287,10 +304,13 @@ static int start_events(struct worker *worker) {
   worker->interrupt = evsignal_new(loop, SIGINT, on_end, worker);
   worker->keeper_gone =
       event_new(loop, worker->keeper->worker_socket, EV_READ | EV_PERSIST, on_keeper, worker);
-  if (!worker->tick || !worker->terminate || !worker->interrupt || !worker->keeper_gone)
+  worker->child_gone = evsignal_new(loop, SIGCHLD, on_child, worker);
+  if (!worker->tick || !worker->terminate || !worker->interrupt || !worker->keeper_gone ||
+      !worker->child_gone)
     return -ENOMEM;
   struct timeval soon = {0, 0};
   bool is_added = event_add(worker->terminate, NULL) == 0 &&
+                  event_add(worker->child_gone, NULL) == 0 &&
                   event_add(worker->interrupt, NULL) == 0 &&
                   event_add(worker->keeper_gone, NULL) == 0 && event_add(worker->tick, &soon) == 0;
   return is_added ? 0 : -ENOMEM;
@@ -323,6 +343,8 @@ static void stop(struct worker *worker) {
   intake_stop(worker->intake);
   uplink_stop(worker->uplink);
   debug_sender_close(worker->debug);
+  regions_close(worker->regions);
+  table_store_free(worker->tables);
   budget_close(worker->budget);
   spool_close(worker->spool);
 }

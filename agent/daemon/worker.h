@@ -18,6 +18,7 @@ struct budget;
 struct event;
 struct event_base;
 struct intake;
+struct regions;
 
 enum {
   WORKER_NOTES_MAX = 64,       /* runs that are remembered */
@@ -31,7 +32,7 @@ struct worker {
   struct keeper *keeper;
   const struct settings *settings;
   struct event_base *loop;
-  struct event *tick, *terminate, *interrupt, *keeper_gone;
+  struct event *tick, *terminate, *interrupt, *keeper_gone, *child_gone;
   struct spool *spool;
   struct profile_file file; /* open when the keeper has an output */
   struct debug_sender *debug;
@@ -41,6 +42,8 @@ struct worker {
   struct targets targets;
   struct modules *modules;
   struct processes *processes;
+  struct table_store *tables;
+  struct regions *regions;
   struct window *window;
   struct drain drain;
   struct shipper shipper;
@@ -52,8 +55,9 @@ struct worker {
   struct utsname machine;
   struct label labels[OPTION_LIST_MAX];
   char label_text[OPTION_LIST_MAX][256];
-  long tick_ms;              /* until the next tick */
-  uint64_t start_ns;         /* CLOCK_MONOTONIC, as all below */
+  uint64_t stacks_told_ns[STACK_END_COUNT]; /* as the collector was told last (hello.c) */
+  long tick_ms;                             /* until the next tick */
+  uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */
   uint64_t live_ns, busy_ns; /* when a target was last there; when a record last came */
   uint64_t swept_ns, synced_ns, left_ns, looked_ns, stepped_ns;
   bool is_killed;                           /* the kill switch is on (switchboard.c) */

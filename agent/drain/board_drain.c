@@ -70,7 +70,12 @@ static void add_to_others(struct drain *drain, struct target *board,
   if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
 }
 
-static void take_sample(struct drain *drain, struct target *board, const struct perf_record *record,
+/* The kernel knows its own stacks by tables. */
+static enum stack_end end_of(const struct process *process, enum stack_end end) {
+  return process->is_kernel && end == STACK_UNTOLD ? STACK_COMPLETE : end;
+}
+
+static void take_sample(struct drain *drain, struct target *board, struct perf_record *record,
                         struct counters *tally) {
   struct window_series series;
   if (record->pid == 0 || is_covered(drain, board, record->pid)) return;
@@ -89,12 +94,14 @@ static void take_sample(struct drain *drain, struct target *board, const struct 
   bool has_user = in_kernel < record->sample.depth;
   if (has_user && !process_has_code(process, record->sample.pc[in_kernel]))
     process_refresh(drain->processes, process, -1);
+  enum stack_end end = perf_drain_walk(drain, process, record);
   struct drain_stack stack = {.target = board,
                               .process = process,
                               .thread = process_thread_name(process, record->tid, NULL),
                               .pc = record->sample.pc,
                               .depth = record->sample.depth,
                               .kernel_depth = in_kernel,
+                              .end = end_of(process, end),
                               .weight_ns = record->sample.period_ns};
   drain_add(drain, &stack, tally);
 }
@@ -140,7 +147,7 @@ static void on_exit_of(struct process *process, const struct perf_record *record
     process_forget_thread(process, record->tid);
 }
 
-void board_drain_record(struct drain *drain, struct target *board, const struct perf_record *record,
+void board_drain_record(struct drain *drain, struct target *board, struct perf_record *record,
                         struct counters *tally) {
   struct process *process;
   switch (record->kind) {

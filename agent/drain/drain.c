@@ -26,11 +26,13 @@
 int drain_init(struct drain *drain) {
   drain->scratch = malloc(DRAIN_SCRATCH_BYTES);
   if (drain->scratch == NULL) return -ENOMEM;
+  walker_init(&drain->walker, drain->modules, drain->tables);
   return perf_drain_init(drain);
 }
 
 void drain_fini(struct drain *drain) {
   kernel_frames_close(&drain->kernel);
+  walker_fini(&drain->walker);
   free(drain->scratch);
   free(drain->pieces);
   drain->scratch = NULL;
@@ -68,21 +70,39 @@ static uint32_t resolve(struct drain *drain, const struct drain_stack *stack,
   return depth;
 }
 
+/* Puts END at the root of DEPTH frames, in the place of the outermost one where they are as many as
+   a stack may have.  Returns their number. */
+static uint32_t add_end(enum stack_end end, struct code_frame frames[LIMIT_STACK_DEPTH],
+                        uint32_t depth) {
+  static const uint32_t modules[STACK_END_COUNT] = {[STACK_TRUNCATED] = MODULE_TRUNCATED,
+                                                    [STACK_NO_TABLE] = MODULE_NO_TABLE,
+                                                    [STACK_BAD] = MODULE_BAD_STACK};
+  if (stack_end_frame(end) == NULL) return depth;
+  if (depth == LIMIT_STACK_DEPTH) depth--;
+  frames[depth] = (struct code_frame){.module = modules[end]};
+  return depth + 1;
+}
+
 void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally) {
   struct code_frame frames[LIMIT_STACK_DEPTH];
   struct window_series series;
+  enum stack_end end = stack->depth > LIMIT_STACK_DEPTH ? STACK_TRUNCATED : stack->end;
+  bool is_stack = stack->type == SAMPLE_CPU;
   drain_describe(drain, stack->target, stack->process, &series);
   struct window_sample sample = {.series = &series,
                                  .thread = stack->thread,
                                  .frames = frames,
                                  .depth = resolve(drain, stack, frames),
                                  .type = stack->type,
+                                 .end = end,
                                  .count = 1,
                                  .weight = stack->weight_ns};
+  if (is_stack) sample.depth = add_end(end, frames, sample.depth);
   tally->produced++;
   stack->target->records++;
   stack->target->weight_ns += stack->weight_ns;
-  stack->target->stacks_cut += stack->is_cut;
+  if (is_stack) stack->target->stacks_ns[end] += stack->weight_ns;
+  if (is_stack) drain->stacks_ns[end] += stack->weight_ns;
   if (window_add(drain->window, &sample) < 0) tally->dropped[LOSS_WINDOW_FULL]++;
 }
 
@@ -248,6 +268,21 @@ static uint64_t run(struct drain *drain, bool is_whole) {
 
 uint64_t drain_run(struct drain *drain) {
   return run(drain, false);
+}
+
+uint64_t drain_run_events(struct drain *drain) {
+  if (drain->is_over || drain->perf->count == 0) return 0;
+  drain->wait.is_allowed = true;
+  uint64_t records = perf_drain_run(drain);
+  drain->wait.is_allowed = false;
+  return records;
+}
+
+uint64_t drain_run_patiently(struct drain *drain) {
+  drain->wait.is_allowed = true;
+  uint64_t records = run(drain, false);
+  drain->wait.is_allowed = false;
+  return records;
 }
 
 uint64_t drain_run_whole(struct drain *drain) {

@@ -11,6 +11,7 @@
 #include "targets/processes.h"
 #include "targets/targets.h"
 #include "targets/user_tolls.h"
+#include "walk/walker.h"
 
 enum {
   DRAIN_RING_PERF = 0,             /* counter_page's number for the perf rings; slot is the CPU */
@@ -27,6 +28,12 @@ struct drain_figures {
   unsigned fill_percent; /* of the fullest ring at the last drain */
 };
 
+/* Records that wait in the kernel's rings for a table (perf_wait.c). */
+struct drain_wait {
+  bool is_allowed, is_on; /* in this run; and it came to that */
+  uint64_t since_ns;      /* CLOCK_MONOTONIC; 0: nothing has waited since all tables were there */
+};
+
 /* The pipeline's parts, borrowed, and what a drain needs of its own. */
 struct drain {
   struct counter_page *page;
@@ -36,13 +43,17 @@ struct drain {
   struct window *window;
   struct perf_rings *perf;
   const struct option_list *allow, *deny; /* services of the whole board; NULL: none are named */
+  struct table_store *tables;             /* NULL: stacks that were copied have no callers */
   struct kernel_frames kernel;            /* of the whole board */
+  struct walker walker;
+  struct drain_wait wait;
   uint8_t *scratch;
   struct perf_piece *pieces; /* perf_drain.c */
   struct exit_debts debts;
   struct user_tolls users;
   struct drain_figures figures;
-  bool is_last;     /* drain_run_last: nothing is left behind */
+  uint64_t stacks_ns[STACK_END_COUNT]; /* of all samples, by how their stacks ended */
+  bool is_last;                        /* drain_run_last: nothing is left behind */
   bool is_over;     /* the books are told as final: nothing is drained any more */
   bool has_gone_on; /* a recording into a file ends, and some of its targets do not */
 };
@@ -55,6 +66,11 @@ void drain_recover(struct drain *drain);
 
 /* Drains every ring once.  Returns the number of records taken. */
 uint64_t drain_run(struct drain *drain);
+/* The same, but stacks whose tables are being made may stay in the kernel's rings for a moment.
+   Whoever counts on everything being taken asks for the other. */
+uint64_t drain_run_patiently(struct drain *drain);
+/* The same, of the kernel's rings alone: they hurry, and targets' own rings have their turns. */
+uint64_t drain_run_events(struct drain *drain);
 /* The same, before something is closed: also of the histograms, which else wait for their second.
  */
 uint64_t drain_run_whole(struct drain *drain);

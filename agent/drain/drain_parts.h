@@ -5,6 +5,8 @@
 
 #include "drain.h"
 
+#include "unwind/unwind_walk.h"
+
 /* One stack as a ring gave it. */
 struct drain_stack {
   struct target *target;
@@ -14,9 +16,24 @@ struct drain_stack {
   uint32_t depth;
   uint32_t kernel_depth; /* of those, first: in the kernel */
   enum sample_type type;
-  bool is_cut; /* there were more, or might have been */
+  enum stack_end end; /* of a SAMPLE_CPU, as far as its walker knows */
   uint64_t weight_ns;
 };
+
+/* How a walk by tables and frame pointers ended. */
+static inline enum stack_end drain_walk_end(enum unwind_end end) {
+  _Static_assert(STACK_TRUNCATED == STACK_COMPLETE + UNWIND_TRUNCATED &&
+                     STACK_NO_TABLE == STACK_COMPLETE + UNWIND_UNKNOWN &&
+                     STACK_BAD == STACK_COMPLETE + UNWIND_BAD,
+                 "the ends of a walk are those of stacks, in the same order");
+  return (enum stack_end)((unsigned)STACK_COMPLETE + (unsigned)end);
+}
+
+/* How the kernel's own chain in a sample ended: along frame pointers, which tell that it was cut
+   and not that it was whole. */
+static inline enum stack_end drain_chain_end(uint32_t depth) {
+  return depth >= LIMIT_STACK_DEPTH - 1 ? STACK_TRUNCATED : STACK_UNTOLD;
+}
 
 /* Puts STACK into the window and one record into TALLY: produced, or dropped as well. */
 void drain_add(struct drain *drain, const struct drain_stack *stack, struct counters *tally);
@@ -47,7 +64,7 @@ void drain_describe(struct drain *drain, const struct target *target, struct pro
 
 /* One record of a board's events (board_drain.c). */
 struct perf_record;
-void board_drain_record(struct drain *drain, struct target *board, const struct perf_record *record,
+void board_drain_record(struct drain *drain, struct target *board, struct perf_record *record,
                         struct counters *tally);
 
 uint64_t perf_drain_run(struct drain *drain);
@@ -55,6 +72,19 @@ uint64_t timer_drain_run(struct drain *drain, struct target *target);
 
 /* perf_drain.c's scratch: one piece a CPU. */
 int perf_drain_init(struct drain *drain);
+
+/* perf_wait.c: a run begins; whether the whole record BYTES is to stay in its ring until the next
+   run, and with it all that come after it. */
+void perf_wait_begin(struct drain *drain);
+bool perf_wait_for(struct drain *drain, struct span bytes);
+
+/* What TARGET's samples hold; NULL: nobody's. */
+struct perf_form perf_drain_form(const struct target *target);
+/* Fills in the program's part of the stack of RECORD, a sample of PROCESS, where it has a copy of
+   that. Returns how it ended. */
+struct perf_record;
+enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
+                               struct perf_record *record);
 
 /* The part of perf_drain.c that follows processes: one decoded record of TARGET. */
 struct perf_record;

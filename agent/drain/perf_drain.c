@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum {
-  PIECE_BYTES_MIN = 8 << 10, /* holds any record of ours: a mapping with the longest path */
+  PIECE_BYTES_MIN = 24 << 10, /* holds any record of ours: the deepest chain and the largest copy */
   PIECE_BYTES_MAX = 64 << 10,
   ROUNDS_MAX = 64, /* a drain ends even when targets write as fast as it reads */
 };
@@ -53,7 +53,7 @@ int perf_drain_init(struct drain *drain) {
   unsigned count = drain->perf->count;
   drain->pieces = calloc(count + 1, sizeof *drain->pieces);
   size_t bytes = piece_bytes(drain) * count;
-  if (bytes > DRAIN_SCRATCH_BYTES) { /* more than 32 CPUs */
+  if (bytes > DRAIN_SCRATCH_BYTES) { /* more than 10 CPUs */
     free(drain->scratch);
     drain->scratch = malloc(bytes);
   }
@@ -128,8 +128,24 @@ static uint64_t copy_all(struct drain *drain) {
   return horizon < limit ? horizon : limit;
 }
 
-static bool is_pair(const struct target *target) {
-  return target->held.collect == RING_PC_LR;
+/* What a sample holds is its event's matter, and events of all kinds write into one ring. */
+struct perf_form perf_drain_form(const struct target *target) {
+  enum perf_content content = PERF_CONTENT_CHAIN;
+  if (target != NULL) content = (enum perf_content)target->held.content;
+  return (struct perf_form){content, &perf_regs, &perf_walk_regs};
+}
+
+/* The callers that a copy of the stack tells, behind those that the kernel has told. */
+enum stack_end perf_drain_walk(struct drain *drain, struct process *process,
+                               struct perf_record *record) {
+  struct perf_sample *sample = &record->sample;
+  if (sample->copy.word == PERF_WORD_NONE) return drain_chain_end(sample->depth);
+  uint32_t kernel =
+      sample->kernel_depth < LIMIT_STACK_DEPTH ? sample->kernel_depth : LIMIT_STACK_DEPTH - 1;
+  struct unwind_path path = {.pcs = sample->pc + kernel, .room = LIMIT_STACK_DEPTH - kernel};
+  walker_walk(&drain->walker, process, &sample->copy, &path);
+  sample->depth = kernel + path.depth;
+  return drain_walk_end(path.end);
 }
 
 static void take_sample(struct drain *drain, struct target *target, struct perf_record *record,
@@ -144,13 +160,15 @@ static void take_sample(struct drain *drain, struct target *target, struct perf_
   process->is_root = record->pid == target->held.pid;
   if (!process_has_code(process, record->sample.pc[0]))
     process_refresh(drain->processes, process, -1);
+  bool is_pair = target->held.content == PERF_CONTENT_PAIR;
+  enum stack_end end = perf_drain_walk(drain, process, record);
   struct drain_stack stack = {.target = target,
                               .process = process,
                               .thread = process_thread_name(process, record->tid, NULL),
                               .pc = record->sample.pc,
                               .depth = record->sample.depth,
-                              .type = is_pair(target) ? SAMPLE_CPU_LR : SAMPLE_CPU,
-                              .is_cut = record->sample.depth >= LIMIT_STACK_DEPTH - 1,
+                              .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
+                              .end = end,
                               .weight_ns = record->sample.period_ns};
   uint64_t dropped = tally->dropped[LOSS_WINDOW_FULL];
   drain_add(drain, &stack, tally);
@@ -228,10 +246,9 @@ static void take_record(struct drain *drain, struct perf_piece *piece, struct sp
   struct counters *tally = &piece->tally;
   struct perf_record record;
   struct perf_owner owner = {.target = NULL};
-  /* What a sample holds is its event's matter, and events of all kinds write into one ring. */
   bool is_sample = perf_owner_of_sample(drain, bytes, &owner);
-  bool has_pair = owner.target != NULL && is_pair(owner.target);
-  if (perf_record_decode(bytes, has_pair ? &perf_regs : NULL, &record) < 0) {
+  struct perf_form form = perf_drain_form(owner.target);
+  if (perf_record_decode(bytes, &form, &record) < 0) {
     drain_add_bad(drain, tally);
     blind_all(drain->targets);
     return;
@@ -279,6 +296,7 @@ static void take_until(struct drain *drain, uint64_t horizon) {
       piece->at = piece->len;
       continue;
     }
+    if (perf_wait_for(drain, record)) return;
     take_record(drain, piece, record);
     piece->last_time = piece->next_time;
     piece->at += record.len;
@@ -308,11 +326,13 @@ static uint64_t book_all(struct drain *drain, bool *ret_took) {
 uint64_t perf_drain_run(struct drain *drain) {
   uint64_t records = 0;
   bool took = true;
+  perf_wait_begin(drain);
   perf_process_mark_ends(drain);
   for (unsigned round = 0; took && round < ROUNDS_MAX; round++) {
     uint64_t horizon = copy_all(drain);
     take_until(drain, horizon);
     records += book_all(drain, &took);
+    if (drain->wait.is_on) return records; /* the ends of tasks wait, too */
     bool is_stuck = false;
     for (unsigned i = 0; !took && i < drain->perf->count; i++)
       is_stuck = is_stuck || drain->pieces[i].is_partial;

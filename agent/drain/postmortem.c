@@ -13,6 +13,7 @@
 #include "proto/text.h"
 #include "ring/ring_clock.h"
 #include "ring/ring_format.h"
+#include "ring/wide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -178,9 +179,9 @@ static int make_room(struct postmortem *left, const struct postmortem_room *room
   if (nodes > LIMIT_BATCH_NODES) nodes = LIMIT_BATCH_NODES;
   if (samples > LIMIT_BATCH_SAMPLES) samples = LIMIT_BATCH_SAMPLES;
   left->sample_room = (uint32_t)samples;
-  left->nodes = arena_array(arena, nodes, sizeof *left->nodes);
-  left->samples = arena_array(arena, samples, sizeof *left->samples);
-  left->threads = arena_array(arena, room->threads, sizeof *left->threads);
+  left->nodes = arena_array(arena, (size_t)nodes, sizeof *left->nodes);
+  left->samples = arena_array(arena, (size_t)samples, sizeof *left->samples);
+  left->threads = arena_array(arena, (size_t)room->threads, sizeof *left->threads);
   left->batch.nodes = left->nodes;
   left->batch.samples = left->samples;
   left->batch.threads = left->threads;
@@ -200,8 +201,8 @@ static uint64_t at_most(uint64_t time_ns) {
 void postmortem_set_times(struct postmortem *left, uint64_t span_ns) {
   const struct image_table *image = left->image;
   struct batch *batch = &left->batch;
-  uint64_t alive = at_most(atomic_load_explicit(&image->alive_boottime_ns, memory_order_relaxed));
-  uint64_t wall = at_most(atomic_load_explicit(&image->alive_walltime_ns, memory_order_relaxed));
+  uint64_t alive = at_most(wide_peek(&image->alive_boottime_ns));
+  uint64_t wall = at_most(wide_peek(&image->alive_walltime_ns));
   uint64_t age = alive > image->start_boottime_ns ? alive - image->start_boottime_ns : 0;
   uint64_t span = span_ns < age ? span_ns : age;
   memcpy(batch->boot_id, image->boot_id, sizeof batch->boot_id);

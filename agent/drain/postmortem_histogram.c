@@ -13,6 +13,7 @@
 #include "common/path.h"
 #include "ring/histogram_books.h"
 #include "ring/histogram_place.h"
+#include "ring/wide.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct reading {
 
 static uint64_t units_max(const struct reading *reading) {
   const struct image_table *image = reading->left->image;
-  uint64_t alive = atomic_load_explicit(&image->alive_boottime_ns, memory_order_relaxed);
+  uint64_t alive = wide_peek(&image->alive_boottime_ns);
   uint64_t age = alive > image->start_boottime_ns ? alive - image->start_boottime_ns : 0;
   uint64_t units = age / reading->left->unit_ns;
   if (units > UINT64_MAX / CPUS_MAX / 2) units = UINT64_MAX / CPUS_MAX / 2;
@@ -125,7 +126,7 @@ static int add_thread(struct reading *reading) {
 
 static uint64_t span_ns(const struct reading *reading) {
   const struct image_table *image = reading->left->image;
-  uint64_t alive = atomic_load_explicit(&image->alive_boottime_ns, memory_order_relaxed);
+  uint64_t alive = wide_peek(&image->alive_boottime_ns);
   uint64_t taken = reading->books.header->taken_boottime_ns;
   return taken < alive ? alive - taken : 0;
 }

@@ -9,6 +9,7 @@
 
 #include "census/census.h"
 #include "common/clock.h"
+#include "intake/unwind_choice.h"
 #include "targets/claim.h"
 #include "targets/process_clock.h"
 #include "targets/process_maps.h"
@@ -76,6 +77,17 @@ static bool is_beyond_belief(const struct target *target, uint64_t weight_ns) {
                                      target->weight_ns > target_cpu_ns_max(target) - weight_ns);
 }
 
+/* A walk along frame pointers knows that it was cut, or led astray by code that keeps none, and not
+   that it was whole; where stacks are walked by tables it means that there were none yet. */
+static enum stack_end end_of(const struct target *target, const struct ring_sample *sample) {
+  unsigned end = sample->flags >> RING_RECORD_END_SHIFT;
+  if (end != 0) return end <= UNWIND_ENDS ? drain_walk_end((enum unwind_end)(end - 1)) : STACK_BAD;
+  bool is_cut = (sample->flags & RING_RECORD_TRUNCATED) != 0;
+  if (target->held.unwind == UNWIND_CHOICE_NONE) return STACK_UNTOLD;
+  if (is_cut) return sample->depth >= RING_DEPTH_MAX ? STACK_TRUNCATED : STACK_NO_TABLE;
+  return target->regions.map != NULL ? STACK_NO_TABLE : STACK_UNTOLD;
+}
+
 static void take_sample(struct drain *drain, struct target *target, const struct ring_view *view,
                         const struct ring_sample *sample, struct counters *tally) {
   struct process *process = slot_process(drain, target, view);
@@ -95,15 +107,17 @@ static void take_sample(struct drain *drain, struct target *target, const struct
   bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
   int maps_fd = is_first ? target->fds[1] : -1;
   unloads_prepare(target, view->slot, drain->processes, process, maps_fd);
-  if (!process_has_code(process, sample->pc[0]))
-    process_refresh(drain->processes, process, maps_fd);
+  enum stack_end end = end_of(target, sample);
+  if (!process_has_code(process, sample->pc[0]) || end == STACK_NO_TABLE)
+    process_refresh(drain->processes, process, maps_fd); /* a library may have come */
+  region_state_note(&target->regions, process);
   struct drain_stack stack = {.target = target,
                               .process = process,
                               .thread = process_thread_name(process, (pid_t)view->tid, view->name),
                               .pc = sample->pc,
                               .depth = sample->depth,
                               .type = is_pair ? SAMPLE_CPU_LR : SAMPLE_CPU,
-                              .is_cut = (sample->flags & RING_RECORD_TRUNCATED) != 0,
+                              .end = end,
                               .weight_ns = weight_ns};
   drain_add(drain, &stack, tally);
 }

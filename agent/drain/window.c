@@ -45,6 +45,7 @@ struct series_row {
   struct batch_target target;
   uint32_t id;
   bool is_told;
+  bool has_ends, has_untold; /* stacks whose end is told, and others */
 };
 
 struct window {
@@ -254,6 +255,17 @@ static int add_weight(struct window *window, uint32_t node, uint32_t thread,
   return rows_add(&window->samples, key, &row, &at);
 }
 
+/* Where one stack's end is not told, nobody can say of those without a word that they are complete.
+ */
+static void note_end(struct window *window, uint32_t target, const struct window_sample *sample) {
+  struct series_row *row = (struct series_row *)window->series.items + target;
+  if (sample->type != SAMPLE_CPU || sample->count == 0) return;
+  if (sample->end == STACK_UNTOLD)
+    row->has_untold = true;
+  else
+    row->has_ends = true;
+}
+
 int window_add(struct window *window, const struct window_sample *sample) {
   uint32_t target = 0, thread = 0, node = 0;
   int error = find_series(window, sample->series, &target);
@@ -261,6 +273,7 @@ int window_add(struct window *window, const struct window_sample *sample) {
   if (!error) error = find_stack(window, sample, &node);
   if (!error) error = add_weight(window, node, thread, sample);
   if (error) return error;
+  note_end(window, target, sample);
   if (window->start_ns == 0) window->start_ns = clock_boottime_ns();
   window->records += sample->count;
   return 0;
@@ -342,6 +355,7 @@ static int describe_targets(struct window *window, window_tell *tell, void *cont
       window_tell_target(window, series[i].id, &told);
     }
     targets[i] = series[i].target;
+    if (series[i].has_ends && !series[i].has_untold) targets[i].marks |= MARK_ENDS_TOLD;
   }
   batch->targets = targets;
   batch->target_count = count;

@@ -36,6 +36,7 @@ struct window_sample {
   const struct code_frame *frames; /* leaf first, at least one */
   uint32_t depth;
   enum sample_type type;
+  enum stack_end end;     /* of a SAMPLE_CPU; what it says stands at the root of frames already */
   uint64_t count, weight; /* count 0: time that clocks told, no sample */
 };
 

@@ -45,7 +45,7 @@ struct search {
 
 static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
   const int *fd = context;
-  if (offset > INT64_MAX - len) return false;
+  if (offset > (uint64_t)INT64_MAX - len) return false;
   return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
 }
 

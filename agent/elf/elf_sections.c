@@ -143,7 +143,7 @@ static bool has_functions(const struct source *source, const struct section *sec
   if (count > SYMBOLS_LOOKED_AT) count = SYMBOLS_LOOKED_AT;
   for (uint64_t first = 0; first < count; first += SYMBOLS_A_READ) {
     uint64_t some = count - first < SYMBOLS_A_READ ? count - first : SYMBOLS_A_READ;
-    if (!source->read(source->context, section->offset + first * size, piece, some * size))
+    if (!source->read(source->context, section->offset + first * size, piece, (size_t)some * size))
       return false;
     for (uint64_t i = 0; i < some; i++)
       if (is_function(source, piece + i * size)) return true;

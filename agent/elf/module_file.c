@@ -49,12 +49,13 @@ int module_file_stamp(int fd, struct module_stamp *ret) {
   ret->inode = found.st_ino;
   ret->size_bytes = (uint64_t)found.st_size;
   ret->modified_ns = (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec;
+  ret->is_public = (found.st_mode & S_IROTH) != 0;
   return 0;
 }
 
 static bool read_at(void *context, uint64_t offset, void *bytes, size_t len) {
   const int *fd = context;
-  if (offset > INT64_MAX - len) return false;
+  if (offset > (uint64_t)INT64_MAX - len) return false;
   return pread(*fd, bytes, len, (off_t)offset) == (ssize_t)len;
 }
 

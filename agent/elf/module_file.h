@@ -16,6 +16,7 @@ enum {
 struct module_stamp {
   uint64_t device, inode, size_bytes;
   int64_t modified_ns;
+  bool is_public; /* everybody may read it; no part of what tells it apart */
 };
 
 struct module_identity {

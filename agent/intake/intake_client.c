@@ -11,7 +11,7 @@
 
    Answers are read into the caller's struct and trusted no further than their size, magic and
    version; strings are cut at the end of their fields.  At most one descriptor is taken from an
-   answer; what a stranger sends beyond it is closed at once.
+   answer, three by who says so; what a stranger sends beyond them is closed at once.
 
    It runs in strangers' processes too (the preload's constructor): libc only, no allocation. */
 #include "intake_client.h"
@@ -143,9 +143,9 @@ static int send_request(int socket, const struct intake_call *call, uint64_t dea
   }
 }
 
-/* Takes the first descriptor of MESSAGE and closes all others. */
-static int take_fd(struct msghdr *message) {
-  int taken = -1;
+/* Takes the first ROOM descriptors of MESSAGE and closes all others. */
+static void take_fds(struct msghdr *message, int *fds, unsigned room) {
+  unsigned taken = 0;
   for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL;
        header = CMSG_NXTHDR(message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
@@ -153,13 +153,27 @@ static int take_fd(struct msghdr *message) {
     for (size_t i = 0; i < count; i++) {
       int fd;
       memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-      if (taken < 0)
-        taken = fd;
+      if (taken < room)
+        fds[taken++] = fd;
       else
         close(fd);
     }
   }
-  return taken;
+}
+
+/* Those that MESSAGE brought, as CALL takes them. */
+static void take_answer_fds(const struct intake_call *call, struct msghdr *message,
+                            struct intake_answer *answer) {
+  int fds[1 + INTAKE_ANSWER_MORE] = {-1, -1, -1};
+  take_fds(message, fds, call->takes_more ? 1 + INTAKE_ANSWER_MORE : 1);
+  answer->fd = fds[0];
+  memcpy(answer->more, fds + 1, sizeof answer->more);
+}
+
+static void close_all(const struct intake_answer *answer) {
+  if (answer->fd >= 0) close(answer->fd);
+  for (unsigned i = 0; i < INTAKE_ANSWER_MORE; i++)
+    if (answer->more[i] >= 0) close(answer->more[i]);
 }
 
 static int check_answer(const struct intake_reply *reply, size_t len, int flags) {
@@ -169,7 +183,8 @@ static int check_answer(const struct intake_reply *reply, size_t len, int flags)
   return reply->version == INTAKE_VERSION ? 0 : -EPROTO;
 }
 
-static int receive_answer(int socket, uint64_t deadline_ms, struct intake_answer *answer) {
+static int receive_answer(int socket, const struct intake_call *call, uint64_t deadline_ms,
+                          struct intake_answer *answer) {
   union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(ANSWER_FDS_MAX * sizeof(int))];
@@ -186,7 +201,7 @@ static int receive_answer(int socket, uint64_t deadline_ms, struct intake_answer
     if (error != 0) return error;
     ssize_t len = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (len >= 0) {
-      answer->fd = take_fd(&message);
+      take_answer_fds(call, &message, answer);
       return check_answer(&answer->reply, (size_t)len, message.msg_flags);
     }
     if (errno == ECONNRESET && !was_reset) {
@@ -200,11 +215,12 @@ static int receive_answer(int socket, uint64_t deadline_ms, struct intake_answer
 
 int intake_client_call(int socket, const struct intake_call *call, struct intake_answer *ret) {
   uint64_t deadline_ms = now_ms() + call->timeout_ms;
-  struct intake_answer answer = {.fd = -1};
+  struct intake_answer answer = {.fd = -1, .more = {-1, -1}};
   int error = send_request(socket, call, deadline_ms);
-  if (error == 0 || error == -ECONNRESET) error = receive_answer(socket, deadline_ms, &answer);
+  if (error == 0 || error == -ECONNRESET)
+    error = receive_answer(socket, call, deadline_ms, &answer);
   if (error != 0) {
-    if (answer.fd >= 0) close(answer.fd);
+    close_all(&answer);
     return error;
   }
   answer.reply.why[sizeof answer.reply.why - 1] = '\0';

@@ -7,6 +7,7 @@
 
 #include "intake_format.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct intake_call {
@@ -15,12 +16,16 @@ struct intake_call {
   const int *fds;                       /* borrowed; sent beside it */
   unsigned fd_count;                    /* at most INTAKE_FDS_MAX */
   uint32_t timeout_ms;
+  bool takes_more; /* descriptors than one */
 };
 
+enum { INTAKE_ANSWER_MORE = 2 };
+
 struct intake_answer {
-  struct intake_reply reply; /* strings are NUL-terminated */
-  int fd;                    /* the one sent beside it, the caller's to close; or -1 */
-  int32_t daemon;            /* pid of the keeper that listens; 0: not asked for, or not known */
+  struct intake_reply reply;    /* strings are NUL-terminated */
+  int fd;                       /* the one sent beside it, the caller's to close; or -1 */
+  int more[INTAKE_ANSWER_MORE]; /* those behind it, for who takes them; or -1 */
+  int32_t daemon;               /* pid of the keeper that listens; 0: not asked for, or not known */
 };
 
 /* Zeroes REQUEST and makes it one of KIND. */

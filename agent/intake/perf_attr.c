@@ -10,9 +10,13 @@
    Events of one period would meet the threads of one start at the same places of their work: each
    is opened with one of its own, and the daemon goes on to vary it (daemon/stride.c).
 
+   With a copy of the stack the callers are found by the daemon, from tables: programs are built
+   without frame pointers.
+
    An anchor is the same event on the daemon itself, never enabled: it exists to own the ring. */
 #include "perf_attr.h"
 #include "perf_regs.h"
+#include "unwind_choice.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,12 +72,59 @@ void perf_attr_vary(struct perf_event_attr *attr) {
   attr->sample_period += random % (2 * most_ns + 1) - most_ns;
 }
 
-void perf_attr_ask_pair(struct perf_event_attr *attr) {
-  attr->sample_type = PERF_ATTR_SAMPLE_HEAD | PERF_SAMPLE_REGS_USER;
-  attr->sample_regs_user = perf_regs.mask;
-  if (perf_regs.stack_bytes == 0) return;
+static uint32_t copy_bytes(uint64_t period_ns) {
+  const uint64_t second_ns = 1000000000, most = PERF_ATTR_COPY_BYTES_MAX;
+  uint64_t bytes =
+      period_ns < second_ns ? PERF_ATTR_COPY_BYTES_A_SECOND * period_ns / second_ns : most;
+  if (bytes > most) return PERF_ATTR_COPY_BYTES_MAX;
+  if (bytes < PERF_ATTR_COPY_BYTES_MIN) return PERF_ATTR_COPY_BYTES_MIN;
+  return (uint32_t)bytes & ~7U;
+}
+
+static void ask_registers(struct perf_event_attr *attr, uint64_t mask, uint32_t stack_bytes) {
+  attr->sample_type |= PERF_SAMPLE_REGS_USER;
+  attr->sample_regs_user = mask;
+  if (stack_bytes == 0) return;
   attr->sample_type |= PERF_SAMPLE_STACK_USER;
-  attr->sample_stack_user = perf_regs.stack_bytes;
+  attr->sample_stack_user = stack_bytes;
+}
+
+void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content) {
+  attr->sample_type = PERF_ATTR_SAMPLE_HEAD;
+  switch (content) {
+  case PERF_CONTENT_PAIR:
+    ask_registers(attr, perf_regs.mask, perf_regs.stack_bytes);
+    return;
+  case PERF_CONTENT_CHAIN_COPY:
+    attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    attr->exclude_callchain_user = 1;
+    ask_registers(attr, perf_walk_regs.mask, copy_bytes(attr->sample_period));
+    return;
+  case PERF_CONTENT_COPY:
+    ask_registers(attr, perf_walk_regs.mask, copy_bytes(attr->sample_period));
+    return;
+  case PERF_CONTENT_PC:
+    return;
+  default:
+    attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    return;
+  }
+}
+
+bool perf_attr_can_copy(void) {
+  struct perf_event_attr attr;
+  perf_attr_fill_anchor(&attr);
+  perf_attr_ask(&attr, PERF_CONTENT_COPY);
+  int fd = perf_attr_open(&attr, 0, -1);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+enum perf_content perf_attr_content(bool is_pair, uint32_t choice) {
+  if (is_pair) return PERF_CONTENT_PAIR;
+  if (choice == UNWIND_CHOICE_NONE) return PERF_CONTENT_PC;
+  if (choice == UNWIND_CHOICE_FP) return PERF_CONTENT_CHAIN;
+  return perf_attr_can_copy() ? PERF_CONTENT_COPY : PERF_CONTENT_CHAIN;
 }
 
 void perf_attr_wait_for_enable(struct perf_event_attr *attr) {

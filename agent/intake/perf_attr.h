@@ -11,15 +11,30 @@
 #include <sys/types.h>
 
 /* What every sample record begins with, in this order: IDENTIFIER, IP, TID, TIME, STREAM_ID,
-   PERIOD.  A
-   stack's goes on with CALLCHAIN, a pair's (pc-lr) with REGS_USER and STACK_USER as perf_regs.h
-   says. Every other record ends in TID, TIME, STREAM_ID, IDENTIFIER (sample_id_all). */
+   PERIOD.  It goes on as enum perf_content says.  Every other record ends in TID, TIME, STREAM_ID,
+   IDENTIFIER (sample_id_all). */
 #define PERF_ATTR_SAMPLE_HEAD                                                     \
   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_PERIOD)
 #define PERF_ATTR_SAMPLE_TYPE (PERF_ATTR_SAMPLE_HEAD | PERF_SAMPLE_CALLCHAIN)
 
-enum { PERF_ATTR_STACK_DEPTH = 127 /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */ };
+/* How the callers get into a sample. */
+enum perf_content {
+  PERF_CONTENT_CHAIN = 0,  /* CALLCHAIN: the kernel has followed frame pointers */
+  PERF_CONTENT_PAIR,       /* pc-lr: REGS_USER and STACK_USER as struct perf_regs says */
+  PERF_CONTENT_COPY,       /* REGS_USER (struct perf_walk_regs) and a piece of the stack */
+  PERF_CONTENT_CHAIN_COPY, /* the same behind a CALLCHAIN of the kernel's own part */
+  PERF_CONTENT_PC,         /* not at all */
+};
+
+enum {
+  PERF_ATTR_STACK_DEPTH = 127, /* the kernel's own default, LIMIT_STACK_DEPTH less the PC */
+  /* Of a stack that is copied.  The kernel takes that much of its ring for each sample, however
+     little there is to copy; at the rate below half of a ring (PERF_RING_PAGES) lasts 64 ms. */
+  PERF_ATTR_COPY_BYTES_MAX = 16384,
+  PERF_ATTR_COPY_BYTES_MIN = 256,
+  PERF_ATTR_COPY_BYTES_A_SECOND = 2 << 20,
+};
 
 /* Fills RET with the event of a target: user-mode CPU time of a process tree from its next exec,
    one sample each PERIOD_NS. */
@@ -32,8 +47,15 @@ void perf_attr_vary(struct perf_event_attr *attr);
    and kernel time of whatever runs there but the idle task, one sample each PERIOD_NS. */
 void perf_attr_fill_board(struct perf_event_attr *ret, uint64_t period_ns);
 
-/* Makes ATTR's samples pairs: instead of a call chain they carry the link register. */
-void perf_attr_ask_pair(struct perf_event_attr *attr);
+/* Makes ATTR's samples hold CONTENT; its period decides how much of a stack is copied. */
+void perf_attr_ask(struct perf_event_attr *attr, enum perf_content content);
+
+/* What samples hold of pairs, or of stacks whose callers are found as CHOICE says (enum
+   unwind_choice), on this kernel. */
+enum perf_content perf_attr_content(bool is_pair, uint32_t choice);
+
+/* Whether this kernel hands out registers and copies of stacks. */
+bool perf_attr_can_copy(void);
 
 /* Makes ATTR, of a program that runs already, begin when it is told and not at an exec. */
 void perf_attr_wait_for_enable(struct perf_event_attr *attr);

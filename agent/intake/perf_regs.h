@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a pc-lr sample of the kernel's has the link register, on this CPU. */
+/* Where the kernel's samples have their registers, on this CPU: of a pair (pc-lr) and of a walk by
+   tables. */
 #ifndef INTAKE_PERF_REGS_H
 #define INTAKE_PERF_REGS_H
 
 #include <stdint.h>
 
-enum { PERF_REGS_NO_LR = -1 };
+enum {
+  PERF_REGS_NO_LR = -1,
+  PERF_REGS_TRACKED = 2, /* the registers of unwind/unwind_arch.h, in its order */
+};
 
 struct perf_regs {
   uint64_t mask;  /* sample_regs_user; the kernel wants one register at least */
@@ -16,7 +20,16 @@ struct perf_regs {
   uint64_t address_mask; /* what of a link register is address */
 };
 
-/* One of perf_regs_CPU.c, chosen by CMake. */
+/* What a walk begins with; places are in the order of the kernel's numbers. */
+struct perf_walk_regs {
+  uint64_t mask;
+  uint32_t count;
+  int pc, sp, lr; /* lr: or PERF_REGS_NO_LR */
+  int tracked[PERF_REGS_TRACKED];
+};
+
+/* In one of perf_regs_CPU.c, chosen by CMake. */
 extern const struct perf_regs perf_regs;
+extern const struct perf_walk_regs perf_walk_regs;
 
 #endif

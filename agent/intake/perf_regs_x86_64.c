@@ -14,3 +14,13 @@ const struct perf_regs perf_regs = {.mask = 1ULL << PERF_REG_X86_IP,
                                     .lr = PERF_REGS_NO_LR,
                                     .stack_bytes = 8,
                                     .address_mask = UINT64_MAX};
+
+/* In the kernel's order %rbx, %rbp, %rsp, %rip. */
+const struct perf_walk_regs perf_walk_regs = {
+    .mask = 1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_BP | 1ULL << PERF_REG_X86_SP |
+            1ULL << PERF_REG_X86_IP,
+    .count = 4,
+    .pc = 3,
+    .sp = 2,
+    .lr = PERF_REGS_NO_LR,
+    .tracked = {1, 0}};

@@ -36,9 +36,11 @@ static void close_all(const int *fds, unsigned count) {
 }
 
 /* Returns how many were opened, or -errno. */
-static int open_all(const struct perf_rings *rings, uint64_t period_ns, int fds[PERF_CPUS_MAX]) {
+static int open_all(const struct perf_rings *rings, const struct hold_target *board,
+                    int fds[PERF_CPUS_MAX]) {
   struct perf_event_attr attr;
-  perf_attr_fill_board(&attr, period_ns);
+  perf_attr_fill_board(&attr, board->period_ns);
+  perf_attr_ask(&attr, (enum perf_content)board->content);
   for (unsigned i = 0; i < rings->count; i++) {
     int failure = fds[i] = perf_attr_open(&attr, -1, rings->cpus[i].cpu);
     if (fds[i] >= 0) failure = perf_ring_redirect(&rings->cpus[i], fds[i]);
@@ -50,8 +52,14 @@ static int open_all(const struct perf_rings *rings, uint64_t period_ns, int fds[
   return (int)rings->count;
 }
 
-int board_events_open(const struct perf_rings *rings, uint64_t hz, struct hold_table *held,
-                      char *error, size_t error_len) {
+/* In the kernel it is the kernel that knows its callers. */
+static enum perf_content board_content(const struct settings *settings) {
+  enum perf_content content = perf_attr_content(false, settings->unwind);
+  return content == PERF_CONTENT_COPY ? PERF_CONTENT_CHAIN_COPY : content;
+}
+
+int board_events_open(const struct perf_rings *rings, const struct settings *settings,
+                      struct hold_table *held, char *error, size_t error_len) {
   int fds[PERF_CPUS_MAX];
   if (rings->count == 0) {
     snprintf(error, error_len, "--system: the whole board cannot be sampled: %s", rings->why);
@@ -60,10 +68,12 @@ int board_events_open(const struct perf_rings *rings, uint64_t hz, struct hold_t
   struct hold_target board = {.id = held->last_id + 1,
                               .kind = HOLD_BOARD,
                               .uid = (uint32_t)geteuid(),
-                              .asked_mhz = (uint32_t)hz * 1000,
-                              .period_ns = NS_PER_SECOND / hz,
+                              .asked_mhz = (uint32_t)settings->system_hz * 1000,
+                              .period_ns = NS_PER_SECOND / settings->system_hz,
+                              .unwind = settings->unwind,
+                              .content = board_content(settings),
                               .fd_count = rings->count};
-  int count = open_all(rings, board.period_ns, fds);
+  int count = open_all(rings, &board, fds);
   if (count < 0) return explain(count, error, error_len);
   if (hold_table_add_take(held, &board, fds) != NULL) return 0;
   close_all(fds, (unsigned)count);

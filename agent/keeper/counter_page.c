@@ -15,6 +15,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "ring/wide.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ static void page_begin(struct counter_page *page, uint64_t run) {
   memset(page, 0, COUNTER_PAGE_BYTES);
   page->books[0].run = run;
   clock_boot_id(page->boot_id);
-  atomic_store(&page->next_seq, 1);
+  wide_store(&page->next_seq, 1);
   page->version = COUNTER_PAGE_VERSION;
   page->magic = COUNTER_PAGE_MAGIC;
 }
@@ -112,7 +113,7 @@ void counter_page_produce(struct counter_page *page, uint64_t records) {
 void counter_page_ship(struct counter_page *page, uint64_t shipped) {
   books_draft(page)->shipped += shipped;
   books_switch(page);
-  atomic_fetch_add_explicit(&page->next_seq, 1, memory_order_release);
+  wide_store(&page->next_seq, wide_peek(&page->next_seq) + 1);
 }
 
 void counter_page_drop(struct counter_page *page, enum loss_reason reason, uint64_t records) {

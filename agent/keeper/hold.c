@@ -60,8 +60,13 @@ struct hold_entry *hold_table_add_take(struct hold_table *table, const struct ho
   return NULL;
 }
 
+void hold_close_fds(struct hold_target *target, const int *fds) {
+  for (uint32_t i = 0; i < hold_fds(target); i++) close(fds[i]);
+  hold_clear_fds(target);
+}
+
 static void entry_free(struct hold_entry *entry) {
-  for (uint32_t i = 0; i < hold_fds(&entry->target); i++) close(entry->fds[i]);
+  hold_close_fds(&entry->target, entry->fds);
   free(entry);
 }
 
@@ -79,10 +84,11 @@ static int update(struct hold_table *table, const struct hold_target *target) {
   for (unsigned i = 0; i < HOLD_TARGETS_MAX; i++) {
     struct hold_entry *entry = table->entries[i];
     if (entry == NULL || entry->target.id != target->id) continue;
-    uint32_t fd_count = entry->target.fd_count, exit_fd_count = entry->target.exit_fd_count;
+    const struct hold_target before = entry->target;
     entry->target = *target;
-    entry->target.fd_count = fd_count;
-    entry->target.exit_fd_count = exit_fd_count;
+    entry->target.fd_count = before.fd_count;
+    entry->target.region_fd_count = before.region_fd_count;
+    entry->target.exit_fd_count = before.exit_fd_count;
     return 0;
   }
   return -ENOENT;
@@ -186,7 +192,7 @@ int hold_send_drop(int socket, uint32_t id) {
 
 int hold_send_update(int socket, const struct hold_target *target) {
   struct hold_message message = {.verb = HOLD_UPDATE, .target = *target};
-  message.target.fd_count = message.target.exit_fd_count = 0; /* that travel along */
+  hold_clear_fds(&message.target); /* none travel along */
   return ask(socket, &message, NULL);
 }
 

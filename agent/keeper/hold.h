@@ -33,6 +33,8 @@ struct hold_target {
   uint64_t wish_period_ns; /* as asked since by ctl, or 0 */
   uint32_t asked_mhz;
   uint32_t collect;      /* enum ring_collect */
+  uint32_t unwind;       /* enum unwind_choice */
+  uint32_t content;      /* of perf samples: enum perf_content */
   uint32_t clock;        /* HOLD_TIMER: enum ring_clock */
   uint64_t start_cpu_ns; /* spent before it registered, or before its events were opened */
   uint64_t adopted_ns;   /* HOLD_PERF: CLOCK_BOOTTIME when that was, of a program that ran; or 0 */
@@ -50,7 +52,8 @@ struct hold_target {
   bool has_paused;       /* on purpose; a rest may yet have time of that (targets/pause.h) */
   bool is_apart;         /* HOLD_PERF: a worker has put events on its threads in place of these */
   uint32_t fd_count;
-  uint32_t exit_fd_count; /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */
+  uint32_t region_fd_count; /* HOLD_TIMER: 1 more, unwind_map.h's; or none */
+  uint32_t exit_fd_count;   /* HOLD_PERF: 2 more, perf_exits.h's anchor and event; or none */
   char service[INTAKE_SERVICE_BYTES];
   char labels[INTAKE_LABELS_BYTES];
   char exe[INTAKE_PATH_BYTES];
@@ -61,13 +64,20 @@ struct hold_target {
 
 struct hold_entry {
   struct hold_target target;
-  int fds[]; /* HOLD_TIMER: memfd, maps; HOLD_PERF, HOLD_BOARD: one event a CPU, of a
+  int fds[]; /* HOLD_TIMER: memfd, maps, regions; HOLD_PERF, HOLD_BOARD: one event a CPU, of a
                program that ran already one a thread and CPU */
 };
 
 static inline uint32_t hold_fds(const struct hold_target *target) {
-  return target->fd_count + target->exit_fd_count;
+  return target->fd_count + target->region_fd_count + target->exit_fd_count;
 }
+
+/* TARGET, a copy of another's description, has no descriptors of its own yet. */
+static inline void hold_clear_fds(struct hold_target *target) {
+  target->fd_count = target->region_fd_count = target->exit_fd_count = 0;
+}
+/* Closes FDS, those of TARGET, which has none then. */
+void hold_close_fds(struct hold_target *target, const int *fds);
 
 struct hold_table {
   struct hold_entry *entries[HOLD_TARGETS_MAX]; /* NULL: free */

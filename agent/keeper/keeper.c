@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keeper touches no byte that a stranger wrote, parses nothing and allocates only for the table
    of what it holds: it is meant never to die, because what it holds is what survives kill -9 of the
-   worker: memory of rings (memfds), perf events and their rings (a ring dies with its last mapping,
-   so the keeper keeps one), the listening socket with the connections that wait on it, the books.
+   worker: memory of rings and tables (memfds), perf events and their rings (a ring dies with its
+   last mapping, so the keeper keeps one), the listening socket with the connections that wait on
+   it, the books.
 
      keeper ──fork──▶ worker        the worker inherits everything, table included
         ▲ ◀─hold/drop─┘             and adds to it by messages (hold.h)
@@ -118,6 +119,7 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
                             .state_lock = -1,
                             .listener = -1,
                             .output = -1,
+                            .tables = {.fd = -1, .reader = -1},
                             .worker_socket = -1};
   keeper->start_walltime_ns = clock_walltime_ns();
   int failure = settings_make_dirs(settings, error, error_len);
@@ -126,9 +128,10 @@ int keeper_open(const struct settings *settings, struct keeper *keeper, char *er
   if (!failure) failure = open_output(keeper, error, error_len);
   if (failure) return failure;
   perf_rings_open(&keeper->perf);
+  int no_tables = table_memory_open(&keeper->tables);
+  if (no_tables) log_warn("tables: no memory to share: %s", strerror(-no_tables));
   if (settings->is_whole_board) {
-    failure =
-        board_events_open(&keeper->perf, settings->system_hz, &keeper->held, error, error_len);
+    failure = board_events_open(&keeper->perf, settings, &keeper->held, error, error_len);
     if (failure) return failure;
   }
   keeper->listener = listener_open(settings->runtime_dir, settings->is_system);
@@ -154,6 +157,7 @@ void keeper_close(struct keeper *keeper) {
   if (keeper->state_lock >= 0) close(keeper->state_lock);
   if (keeper->output >= 0) close(keeper->output);
   perf_rings_close(&keeper->perf);
+  table_memory_close(&keeper->tables);
   hold_table_fini(&keeper->held);
   counter_page_close(keeper->page);
 }

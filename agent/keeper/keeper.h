@@ -8,6 +8,7 @@
 #include "hold.h"
 #include "porter.h"
 #include "settings.h"
+#include "table_memory.h"
 
 #include "perf/perf_ring.h"
 
@@ -23,6 +24,7 @@ struct keeper {
   uint32_t worker_starts;
   struct counter_page *page;
   struct perf_rings perf;
+  struct table_memory tables;
   struct porter porter;
   struct hold_table held;
 };

@@ -19,6 +19,7 @@
 #include "porter.h"
 
 #include "intake/intake_format.h"
+#include "ring/wide.h"
 
 #include <poll.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ void porter_close(struct porter *porter) {
 
 /* A counter alone: nothing is ordered by it. */
 void porter_note(struct porter_tally *tally) {
-  if (tally != NULL) atomic_fetch_add_explicit(&tally->let_in, 1, memory_order_relaxed);
+  if (tally != NULL) wide_add(&tally->let_in, 1);
 }
 
 static bool is_program(int caller) {
@@ -51,12 +52,11 @@ static bool is_program(int caller) {
 }
 
 void porter_note_away(struct porter_tally *tally, int caller) {
-  if (tally != NULL && is_program(caller))
-    atomic_fetch_add_explicit(&tally->turned_away, 1, memory_order_relaxed);
+  if (tally != NULL && is_program(caller)) wide_add(&tally->turned_away, 1);
 }
 
 uint64_t porter_turned_away(struct porter_tally *tally) {
-  return tally != NULL ? atomic_load_explicit(&tally->turned_away, memory_order_relaxed) : 0;
+  return tally != NULL ? wide_peek(&tally->turned_away) : 0;
 }
 
 int porter_fd(const struct porter *porter) {
@@ -96,7 +96,7 @@ void porter_look(struct porter *porter, uint64_t now_ms) {
   struct pollfd door = {.fd = porter->listener, .events = POLLIN};
   if (porter->tally == NULL || now_ms < porter->due_ms) return;
   bool is_waiting = poll(&door, 1, 0) > 0 && (door.revents & POLLIN);
-  uint64_t let_in = atomic_load_explicit(&porter->tally->let_in, memory_order_relaxed);
+  uint64_t let_in = wide_peek(&porter->tally->let_in);
   if (!porter_judge(porter, is_waiting, let_in, now_ms)) return;
   for (unsigned i = 0; i < PORTER_CALLERS; i++) {
     int caller = accept4(porter->listener, NULL, NULL, SOCK_CLOEXEC);

@@ -14,6 +14,7 @@
 #include "common/endpoint.h"
 #include "common/path.h"
 #include "intake/socket_path.h"
+#include "intake/unwind_choice.h"
 #include "proto/limits.h"
 
 #include <dirent.h>
@@ -66,6 +67,10 @@ static const struct option rows[] = {
     {"dormant", 0, NULL, NULL, "Sampling",
      "programs that load the agent start paused, without a timer, until fleetprof ctl resume",
      OPTION_FLAG, AT(is_dormant)},
+    {"unwind", 0, "NAME", "auto", "Sampling",
+     "how callers are found of the whole board and of targets that do not say: auto, fp (frame "
+     "pointers) or none",
+     OPTION_STRING, AT(unwind_name)},
     {"window", 0, "TIME", "10s", "Sampling",
      "time that one batch covers; up to a minute when "
      "little happens",
@@ -158,7 +163,19 @@ static int check_board(const struct settings *s, char *error, size_t error_len) 
   return 0;
 }
 
-static int check(const struct settings *s, char *error, size_t error_len) {
+static int check_unwind(struct settings *s, char *error, size_t error_len) {
+  int choice = unwind_choice_parse(s->unwind_name);
+  bool is_known =
+      choice == UNWIND_CHOICE_AUTO || choice == UNWIND_CHOICE_FP || choice == UNWIND_CHOICE_NONE;
+  if (is_known) {
+    s->unwind = (uint32_t)choice;
+    return 0;
+  }
+  snprintf(error, error_len, "--unwind: '%.100s' is not auto, fp or none", s->unwind_name);
+  return -EINVAL;
+}
+
+static int check(struct settings *s, char *error, size_t error_len) {
   if (s->window_ns < WINDOW_NS_MIN || s->window_ns > WINDOW_NS_MAX) {
     snprintf(error, error_len, "--window: must be between 1s and 60s");
     return -EINVAL;
@@ -182,6 +199,7 @@ static int check(const struct settings *s, char *error, size_t error_len) {
     return -EINVAL;
   }
   int failure = check_board(s, error, error_len);
+  if (!failure) failure = check_unwind(s, error, error_len);
   return failure ? failure : check_labels(&s->labels, error, error_len);
 }
 

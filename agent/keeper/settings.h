@@ -12,8 +12,10 @@ struct settings {
   const char *state;     /* as given, or NULL */
   const char *output;    /* as given, or NULL: see output_path */
   bool is_foreground, is_on_demand, is_verbose;
-  bool is_dormant;   /* targets that register by themselves start paused */
-  double budget_cpu; /* percent of one CPU; 0: none */
+  const char *unwind_name; /* as given */
+  uint32_t unwind;         /* enum unwind_choice: of the whole board, and where nobody chooses */
+  bool is_dormant;         /* targets that register by themselves start paused */
+  double budget_cpu;       /* percent of one CPU; 0: none */
   bool is_budget_cpu_given, is_budget_bytes_given;
   uint64_t budget_bytes_day, budget_debug_bytes_day;
   struct option_list labels;

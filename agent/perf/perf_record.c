@@ -3,9 +3,9 @@
    may have asked for other fields than ours.  So every field is taken with a length check and a
    record that does not fit is refused as a whole.
 
-     SAMPLE  header | identifier | ip | pid tid | time | stream | period | nr | ips...
-     pair    header | identifier | ip | pid tid | time | stream | period | abi | registers |
-             size | stack | used
+     SAMPLE  header | identifier | ip | pid tid | time | stream | period | content
+     content nr | ips...                        call chain
+             abi | registers | size | stack | used   pair or copy; a board's behind a call chain
      others  header | fields ... | pid tid | time | stream | identifier        (sample_id_all)
 
    Call chains hold context markers (PERF_CONTEXT_USER and others, the topmost 4095 values), which
@@ -66,14 +66,15 @@ static void copy_text(struct span from, char *to, size_t size) {
   to[len] = '\0';
 }
 
-static int decode_chain(struct span rest, uint64_t ip, struct perf_record *ret) {
-  if (rest.len < 8) return -EBADMSG;
-  uint64_t count = read_u64(rest.data);
-  if (count > (rest.len - 8) / 8) return -EBADMSG;
+/* Takes the call chain at the start of REST, which is cut off. */
+static int take_chain(struct span *rest, uint64_t ip, struct perf_record *ret) {
+  if (rest->len < 8) return -EBADMSG;
+  uint64_t count = read_u64(rest->data);
+  if (count > (rest->len - 8) / 8) return -EBADMSG;
   uint32_t depth = 0, kernel_depth = 0;
   bool is_kernel = false;
   for (uint64_t i = 0; i < count && depth < LIMIT_STACK_DEPTH; i++) {
-    uint64_t pc = read_u64(rest.data + 8 + 8 * i);
+    uint64_t pc = read_u64(rest->data + 8 + 8 * i);
     if (pc >= (uint64_t)PERF_CONTEXT_MAX) {
       is_kernel = pc == (uint64_t)PERF_CONTEXT_KERNEL && kernel_depth == depth;
       continue;
@@ -84,65 +85,115 @@ static int decode_chain(struct span rest, uint64_t ip, struct perf_record *ret) 
   if (depth == 0) ret->sample.pc[depth++] = ip;
   ret->sample.depth = depth;
   ret->sample.kernel_depth = kernel_depth;
+  size_t bytes = 8 + 8 * (size_t)count;
+  *rest = span_of(rest->data + bytes, rest->len - bytes);
   return 0;
 }
 
-/* The registers at the start of REST, which is cut off: their abi, and the link register or 0. */
-static int take_registers(struct span *rest, const struct perf_regs *pair, uint64_t *ret_abi,
-                          uint64_t *ret_lr) {
+/* The COUNT registers at the start of REST, which is cut off: their abi, and where they are, or
+   NULL: the kernel has none. */
+static int take_registers(struct span *rest, uint32_t count, uint64_t *ret_abi,
+                          const uint8_t **ret_registers) {
   if (rest->len < 8) return -EBADMSG;
   *ret_abi = read_u64(rest->data);
-  *ret_lr = 0;
-  size_t bytes = *ret_abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 8 * (size_t)pair->count;
+  size_t bytes = *ret_abi == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 8 * (size_t)count;
   if (rest->len - 8 < bytes) return -EBADMSG;
-  if (bytes > 0 && pair->lr >= 0) *ret_lr = read_u64(rest->data + 8 + 8 * (size_t)pair->lr);
+  *ret_registers = bytes > 0 ? rest->data + 8 : NULL;
   *rest = span_of(rest->data + 8 + bytes, rest->len - 8 - bytes);
   return 0;
 }
 
-/* The word at the stack pointer: as many bytes as the process has in one, where all of them could
-   be read. */
-static int take_stack_word(struct span rest, uint64_t abi, uint64_t *ret_word) {
-  *ret_word = 0;
+/* What was copied of a stack, and whether more was asked for than there was. */
+static int take_stack(struct span rest, struct span *ret, bool *ret_is_whole) {
+  *ret = span_of(rest.data, 0);
+  *ret_is_whole = false;
   if (rest.len < 8) return -EBADMSG;
   uint64_t size = read_u64(rest.data);
   if (size == 0) return 0; /* nothing was copied, and no length follows */
   if (size > rest.len - 8 || rest.len - 8 - size < 8) return -EBADMSG;
   uint64_t used = read_u64(rest.data + 8 + size);
   if (used > size) return -EBADMSG;
-  if (abi == PERF_SAMPLE_REGS_ABI_32 && used >= 4)
-    *ret_word = read_u32(rest.data + 8);
-  else if (abi == PERF_SAMPLE_REGS_ABI_64 && used >= 8)
-    *ret_word = read_u64(rest.data + 8);
+  *ret = span_of(rest.data + 8, (size_t)used);
+  *ret_is_whole = used < size;
   return 0;
 }
 
-static int decode_pair(struct span rest, uint64_t ip, const struct perf_regs *pair,
-                       struct perf_record *ret) {
-  uint64_t abi, lr;
-  int error = take_registers(&rest, pair, &abi, &lr);
-  if (!error && pair->stack_bytes > 0) error = take_stack_word(rest, abi, &lr);
+/* The word at the stack pointer: as many bytes as the process has in one, where all of them could
+   be read. */
+static uint64_t stack_word(struct span stack, uint64_t abi) {
+  if (abi == PERF_SAMPLE_REGS_ABI_32 && stack.len >= 4) return read_u32(stack.data);
+  return abi == PERF_SAMPLE_REGS_ABI_64 && stack.len >= 8 ? read_u64(stack.data) : 0;
+}
+
+static int decode_pair(struct span rest, const struct perf_regs *pair, struct perf_record *ret) {
+  uint64_t abi = 0, lr = 0;
+  const uint8_t *registers = NULL;
+  struct span stack;
+  bool is_whole;
+  int error = take_registers(&rest, pair->count, &abi, &registers);
   if (error) return error;
-  ret->sample.pc[0] = ip;
+  if (registers != NULL && pair->lr >= 0) lr = read_u64(registers + 8 * (size_t)pair->lr);
+  if (pair->stack_bytes > 0) {
+    error = take_stack(rest, &stack, &is_whole);
+    if (error) return error;
+    lr = stack_word(stack, abi);
+  }
   ret->sample.pc[1] = lr & pair->address_mask;
   ret->sample.depth = 2;
-  ret->sample.kernel_depth = 0;
   return 0;
 }
 
-static int decode_sample(struct span body, const struct perf_regs *pair, struct perf_record *ret) {
+static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
+                       struct perf_record *ret) {
+  struct perf_copy *copy = &ret->sample.copy;
+  uint64_t abi = 0;
+  const uint8_t *registers = NULL;
+  int error = take_registers(&rest, walk->count, &abi, &registers);
+  if (!error) error = take_stack(rest, &copy->stack, &copy->is_whole);
+  if (error || registers == NULL) return error;
+  copy->word = abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_WORD_64 : PERF_WORD_32;
+  copy->pc = read_u64(registers + 8 * walk->pc);
+  copy->sp = read_u64(registers + 8 * walk->sp);
+  copy->lr = walk->lr >= 0 ? read_u64(registers + 8 * walk->lr) : 0;
+  for (unsigned i = 0; i < PERF_REGS_TRACKED; i++)
+    copy->tracked[i] = read_u64(registers + 8 * walk->tracked[i]);
+  return 0;
+}
+
+static int decode_content(struct span rest, const struct perf_form *form, struct perf_record *ret) {
+  enum perf_content content = form != NULL ? form->content : PERF_CONTENT_CHAIN;
+  uint64_t ip = ret->sample.pc[0];
+  int error;
+  switch (content) {
+  case PERF_CONTENT_PAIR:
+    return decode_pair(rest, form->pair, ret);
+  case PERF_CONTENT_COPY:
+    return decode_copy(rest, form->walk, ret);
+  case PERF_CONTENT_CHAIN_COPY:
+    error = take_chain(&rest, ip, ret);
+    return error ? error : decode_copy(rest, form->walk, ret);
+  case PERF_CONTENT_PC:
+    return 0;
+  default:
+    return take_chain(&rest, ip, ret);
+  }
+}
+
+static int decode_sample(struct span body, const struct perf_form *form, struct perf_record *ret) {
   enum { FIXED_BYTES = 48 }; /* identifier, ip, pid tid, time, stream, period */
   if (body.len < FIXED_BYTES) return -EBADMSG;
   ret->kind = PERF_RECORD_KIND_SAMPLE;
   ret->id = read_u64(body.data);
-  uint64_t ip = read_u64(body.data + 8);
   ret->pid = (int32_t)read_u32(body.data + 16);
   ret->tid = (int32_t)read_u32(body.data + 20);
   ret->time = read_u64(body.data + 24);
   ret->sample.stream_id = read_u64(body.data + 32);
   ret->sample.period_ns = read_u64(body.data + 40);
-  struct span rest = span_of(body.data + FIXED_BYTES, body.len - FIXED_BYTES);
-  return pair != NULL ? decode_pair(rest, ip, pair, ret) : decode_chain(rest, ip, ret);
+  ret->sample.pc[0] = read_u64(body.data + 8);
+  ret->sample.depth = 1;
+  ret->sample.kernel_depth = 0;
+  memset(&ret->sample.copy, 0, sizeof ret->sample.copy);
+  return decode_content(span_of(body.data + FIXED_BYTES, body.len - FIXED_BYTES), form, ret);
 }
 
 static int decode_mmap(const struct perf_event_header *header, struct span body,
@@ -243,11 +294,11 @@ bool perf_record_is_sample(struct span record, uint64_t *ret_id, int32_t *ret_pi
   return true;
 }
 
-int perf_record_decode(struct span record, const struct perf_regs *pair, struct perf_record *ret) {
+int perf_record_decode(struct span record, const struct perf_form *form, struct perf_record *ret) {
   if (perf_record_size(record) != record.len) return -EBADMSG;
   struct perf_event_header header = read_header(record);
   struct span body = span_of(record.data + HEADER_BYTES, record.len - HEADER_BYTES);
-  if (header.type == PERF_RECORD_SAMPLE) return decode_sample(body, pair, ret);
+  if (header.type == PERF_RECORD_SAMPLE) return decode_sample(body, form, ret);
   if (body.len < TRAILER_BYTES) return -EBADMSG;
   body.len -= TRAILER_BYTES;
   const uint8_t *trailer = body.data + body.len;

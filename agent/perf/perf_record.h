@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One record of the kernel's perf ring, as the events of perf_attr.h make them: sample_type
-   IDENTIFIER|IP|TID|TIME|STREAM_ID|PERIOD, then CALLCHAIN or REGS_USER and STACK_USER, and
-   sample_id_all. */
+   IDENTIFIER|IP|TID|TIME|STREAM_ID|PERIOD, then CALLCHAIN, REGS_USER and STACK_USER as enum
+   perf_content says, and sample_id_all. */
 #ifndef PERF_PERF_RECORD_H
 #define PERF_PERF_RECORD_H
 
 #include "common/span.h"
+#include "intake/perf_attr.h"
 #include "intake/perf_regs.h"
 #include "proto/limits.h"
 
@@ -23,18 +24,42 @@ enum perf_record_kind {
 
 enum { PERF_COMM_BYTES = 16, PERF_RECORD_BYTES_MAX = 65536 };
 
+/* What the samples of an event hold, and where. */
+struct perf_form {
+  enum perf_content content;
+  const struct perf_regs *pair;      /* of PERF_CONTENT_PAIR */
+  const struct perf_walk_regs *walk; /* of PERF_CONTENT_COPY and _CHAIN_COPY */
+};
+
+/* The word size of a sample's process. */
+enum perf_word {
+  PERF_WORD_NONE = 0 /* no program's: a thread of the kernel */,
+  PERF_WORD_32,
+  PERF_WORD_64
+};
+
+/* Registers, and the words at the stack pointer and above. */
+struct perf_copy {
+  enum perf_word word;
+  uint64_t pc, sp, lr, tracked[PERF_REGS_TRACKED];
+  struct span stack; /* borrows the record */
+  bool is_whole;     /* it ends where the stack does, not where the copy was full */
+};
+
 struct perf_record {
   enum perf_record_kind kind;
   uint64_t id; /* of the event, as PERF_EVENT_IOC_ID says */
   uint64_t time;
   int32_t pid, tid;
   union {
-    struct {
+    struct perf_sample {
       uint64_t stream_id; /* of the event itself: its own where a child inherited it */
       uint64_t period_ns; /* that the event was made with */
       uint32_t depth;
       uint32_t kernel_depth;          /* of those, first: in the kernel */
-      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first; of a pair pc and lr */
+      uint64_t pc[LIMIT_STACK_DEPTH]; /* leaf first; of a pair pc and lr; of a copy the
+                                         kernel's part, else the pc */
+      struct perf_copy copy;          /* zero where there is none */
     } sample;
     struct {
       uint64_t start, len, file_offset, inode;
@@ -68,8 +93,8 @@ uint64_t perf_record_time(struct span record);
    Pure. */
 bool perf_record_is_sample(struct span record, uint64_t *ret_id, int32_t *ret_pid);
 
-/* Decodes one whole RECORD; of a sample PAIR says where it has the link register, NULL: it is a
-   stack.  Returns 0, or -EBADMSG when its fields do not fit into it.  Pure. */
-int perf_record_decode(struct span record, const struct perf_regs *pair, struct perf_record *ret);
+/* Decodes one whole RECORD; of a sample FORM says what it holds, NULL: a call chain.  Returns 0, or
+   -EBADMSG when its fields do not fit into it.  Pure. */
+int perf_record_decode(struct span record, const struct perf_form *form, struct perf_record *ret);
 
 #endif

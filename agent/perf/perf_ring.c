@@ -110,9 +110,16 @@ uint64_t perf_ring_tail(const struct perf_ring *ring) {
   return page_of(ring)->data_tail;
 }
 
+static volatile uint32_t *lower_half(__u64 *word) {
+  return (uint32_t *)(void *)word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
 uint64_t perf_ring_head(const struct perf_ring *ring) {
-  /* Acquire: partner of the kernel's write barrier before it moves data_head. */
-  return __atomic_load_n(&page_of(ring)->data_head, __ATOMIC_ACQUIRE);
+  /* Acquire: partner of the kernel's write barrier before it moves data_head.  A kernel of 32 bits
+     counts with so many, and starts again at 0: the lower half says how far it is from our tail. */
+  uint64_t tail = page_of(ring)->data_tail;
+  return tail + (__atomic_load_n(lower_half(&page_of(ring)->data_head), __ATOMIC_ACQUIRE) -
+                 (uint32_t)tail);
 }
 
 void perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint8_t *bytes, size_t len) {
@@ -123,7 +130,9 @@ void perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint8_t *bytes, s
 }
 
 void perf_ring_release(const struct perf_ring *ring, uint64_t tail) {
-  __atomic_store_n(&page_of(ring)->data_tail, tail, __ATOMIC_RELEASE);
+  /* Release: the kernel, which looks at no more than a long has room for, may write there again. */
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  *(volatile __u64 *)&page_of(ring)->data_tail = tail;
 }
 
 int perf_ring_redirect(const struct perf_ring *ring, int event) {

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: `push %rbp; mov %rsp, %rbp` leaves the caller's frame pointer at (%rbp) and the return
-   address above it.  There is no link register: before the push and after the pop, where %rbp is
-   still the caller's, a walk misses the direct caller and nothing here can tell. */
+/* x86-64: what a walk follows (unwind/unwind_arch_x86_64.c), as glibc and musl lay a context out.
+ */
 #include "arch.h"
 
 #include <ucontext.h>
 
-void arch_read(const void *context, struct arch_registers *ret) {
+void arch_read(const void *context, struct unwind_registers *ret) {
   const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
   ret->pc = (uintptr_t)registers[REG_RIP];
   ret->sp = (uintptr_t)registers[REG_RSP];
-  ret->fp = (uintptr_t)registers[REG_RBP];
-  ret->lr = 0;
-  ret->has_lr = false;
+  ret->tracked[0] = (uintptr_t)registers[REG_RBP];
+  ret->tracked[1] = (uintptr_t)registers[REG_RBX];
 }
 
-void arch_write(void *context, const struct arch_registers *at) {
+void arch_write(void *context, const struct unwind_registers *at) {
   greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
   registers[REG_RIP] = (greg_t)at->pc;
   registers[REG_RSP] = (greg_t)at->sp;
-  registers[REG_RBP] = (greg_t)at->fp;
+  registers[REG_RBP] = (greg_t)at->tracked[0];
+  registers[REG_RBX] = (greg_t)at->tracked[1];
 }
 
 /* The psABI has the thread pointer itself in the word that it points at. */
@@ -28,5 +27,3 @@ uintptr_t arch_thread_pointer(void) {
   __asm__ volatile("mov %%fs:0, %0" : "=r"(self));
   return self;
 }
-
-const struct arch_frames arch_frames = {.pair_offset = 0, .return_mask = UINTPTR_MAX};

@@ -16,11 +16,11 @@
    The sandbox of a vfork's child is its own, and only the gate is shared: it is closed while the
    child is there (memory_guest.c), and whoever is inside stays outside of that sandbox. */
 #include "call_gate.h"
+#include "kernel_words.h"
 #include "memory_guest.h"
 #include "raw_syscall.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 enum { WAITS_MAX = 2000, WAIT_NS = 100000 };
 
@@ -54,7 +54,7 @@ static bool is_closed_by_guest(void) {
 }
 
 static void close_for_all(void) {
-  struct timespec wait = {0, WAIT_NS};
+  struct kernel_time wait = {0, WAIT_NS};
   if (atomic_fetch_add(&closed, 1) != 0) return; /* in a sandbox already: not even a wait */
   for (unsigned i = 0; i < WAITS_MAX && atomic_load(&inside) != 0; i++)
     raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);

@@ -29,16 +29,17 @@
 #include "control.h"
 #include "arch.h"
 #include "call_gate.h"
+#include "kernel_words.h"
 #include "memory_guest.h"
 #include "process_timer.h"
 #include "raw_syscall.h"
+#include "ring/divide.h"
 #include "ring/ring_process.h"
 #include "sample_timer.h"
 #include "sampler.h"
 
 #include <errno.h>
 #include <stddef.h>
-#include <time.h>
 
 enum {
   CLOSE_TRIES = 1000, /* then the slot and its timer, which is silent once the thread has ended, */
@@ -190,7 +191,7 @@ static uint64_t period_of(const struct thread_slot *thread) {
    product is longer than a word: 128 bits would be divided by a function of the compiler's. */
 static uint64_t share_of(uint64_t whole, uint64_t part, uint64_t of) {
   for (; of >> 28 != 0; of >>= 1) part >>= 1;
-  return whole * part / of;
+  return divide(whole * part, of);
 }
 
 /* CPU time from now to the next sample of THREAD, whose timer runs, if its period became
@@ -214,7 +215,7 @@ static void pause_thread(struct thread_slot *thread, bool is_own) {
 static uint64_t first_ns_of(const struct thread_slot *thread, uint64_t period_ns) {
   if (thread->due_ns != 0 && thread->due_ns < period_ns) return thread->due_ns;
   if (thread->due_ns != 0) return period_ns;
-  return sample_timer_first_ns(period_ns, next_seed((uint32_t)atomic_load(&thread->owner)));
+  return sample_timer_first_ns(period_ns, next_seed((uint32_t)wide_load(&thread->owner)));
 }
 
 /* Makes the timer of THREAD, which the caller has closed, what the wish says. */
@@ -239,8 +240,8 @@ static int apply(struct thread_slot *thread, bool is_own) {
   if (is_armed) return sample_timer_set(&plan, thread->timer);
   int error = -EAGAIN;
   if (atomic_load(&control.armed) < control.timers_max)
-    error = sample_timer_arm(&plan, (uint32_t)atomic_load(&thread->owner),
-                             thread_slot_token(thread), &thread->timer);
+    error = sample_timer_arm(&plan, (uint32_t)wide_load(&thread->owner), thread_slot_token(thread),
+                             &thread->timer);
   if (error == 0)
     count_armed(1);
   else
@@ -263,7 +264,7 @@ int control_begin_thread(struct thread_slot *thread) {
 
 /* By whoever must have the slot. */
 static bool close_at_last(struct thread_slot *thread) {
-  struct timespec wait = {0, CLOSE_WAIT_NS};
+  struct kernel_time wait = {0, CLOSE_WAIT_NS};
   for (unsigned tries = 0; !thread_slot_close(thread); tries++) {
     if (tries == CLOSE_TRIES) return false;
     raw_syscall(SYS_nanosleep, (uintptr_t)&wait, 0, 0, 0);
@@ -278,7 +279,7 @@ int control_end_thread(struct thread_slot *thread) {
 }
 
 static bool is_of_this_process(struct thread_slot *thread) {
-  return atomic_load(&thread->owner) >> 32 == control.pid;
+  return wide_load(&thread->owner) >> 32 == control.pid;
 }
 
 static void obey(struct ring_process *row, uint32_t serial) {
@@ -327,7 +328,7 @@ bool control_is_elsewhere(void) {
 }
 
 bool control_leave(void) {
-  struct timespec wait = {0, CLOSE_WAIT_NS};
+  struct kernel_time wait = {0, CLOSE_WAIT_NS};
   if (control_is_elsewhere()) return false;
   if (atomic_exchange(&control.has_left, 1) != 0) return false;
   atomic_store(&control.is_off, 1);

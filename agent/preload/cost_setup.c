@@ -19,11 +19,12 @@
 #include "cost_setup.h"
 #include "arch.h"
 #include "cold.h"
+#include "raw_clock.h"
 #include "raw_syscall.h"
 #include "ring/ticks.h"
 #include "sampler.h"
 #include "thread_slot.h"
-#include "unwind.h"
+#include "unwind/unwind_frames.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -68,9 +69,9 @@ static bool is_readable(void) {
 }
 
 static uint64_t now_ns(clockid_t clock) {
-  struct timespec now = {0, 0};
-  raw_syscall(SYS_clock_gettime, (uintptr_t)clock, (uintptr_t)&now, 0, 0);
-  return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+  uint64_t ns = 0;
+  raw_clock_ns(clock, &ns);
+  return ns;
 }
 
 static uint64_t now_units(const struct stand *stand) {
@@ -86,7 +87,7 @@ static void run(struct stand *stand) {
   sampler_on_signal(stand->event.si_signo, &stand->event, &stand->context);
   if (stand->ring.collect == RING_HISTOGRAM) return;
   struct ring_slot *slot = slot_of(stand);
-  atomic_store_explicit(&slot->head, 0, memory_order_relaxed);
+  wide_store(&slot->head, 0);
   stand->thread->place = 0;
 }
 
@@ -115,7 +116,7 @@ static void chill_page_of(uintptr_t address) {
 static void chill(const struct stand *stand) {
   const struct ring_writer *ring = &stand->ring;
   chill_page_of((uintptr_t)sampler_on_signal);
-  chill_page_of((uintptr_t)unwind);
+  chill_page_of((uintptr_t)unwind_frames);
   chill_page_of((uintptr_t)ring_writer_reserve);
   cold_make(sampler_ring(), sizeof *ring);
   cold_make(stand->thread, sizeof *stand->thread);
@@ -166,18 +167,19 @@ static unsigned measure(struct stand *stand, uint32_t values[RUNS]) {
 }
 
 static void forge(struct stand *stand) {
-  struct arch_registers at = {.pc = (uintptr_t)forge, .has_lr = false};
+  struct unwind_registers at = {.pc = (uintptr_t)forge};
+  const intptr_t pair_offset = unwind_arch.pair_offset;
   for (unsigned i = 0; i < FRAMES; i++) {
     bool is_last = i + 1 == FRAMES;
-    stand->frames[i].next =
-        is_last ? 0 : (uintptr_t)&stand->frames[i + 1] - (uintptr_t)arch_frames.pair_offset;
+    stand->frames[i].next = is_last ? 0 : (uintptr_t)&stand->frames[i + 1] - (uintptr_t)pair_offset;
     stand->frames[i].return_address = at.pc;
   }
   at.sp = (uintptr_t)stand->frames;
-  at.fp = at.sp - (uintptr_t)arch_frames.pair_offset;
+  at.tracked[0] = at.sp - (uintptr_t)pair_offset;
   at.lr = at.pc;
   arch_write(&stand->context, &at);
-  stand->thread->stack = (struct unwind_stack){at.sp, (uintptr_t)(stand->frames + FRAMES)};
+  stand->thread->stack =
+      (struct unwind_stack){.low = at.sp, .high = (uintptr_t)(stand->frames + FRAMES)};
   if (stand->ring.collect == RING_HISTOGRAM) atomic_store(&stand->thread->scale, 0);
   atomic_store(&stand->thread->self, arch_thread_pointer());
   stand->event.si_code = stand->ring.clock == RING_CLOCK_THREAD ? SI_TIMER : SI_KERNEL;

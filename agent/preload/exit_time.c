@@ -13,7 +13,8 @@
    _exit, a fatal signal and exec run no destructor.  The daemon learns of an exec by itself. */
 #include "exit_time.h"
 #include "call_gate.h"
-#include "raw_syscall.h"
+#include "raw_clock.h"
+#include "ring/wide.h"
 #include "sandbox.h"
 
 #include <time.h>
@@ -43,15 +44,13 @@ static bool is_in_doubt(void) {
 }
 
 void exit_time_say(void) {
-  struct timespec spent = {0, 0};
+  uint64_t ns = 0;
   if (exit_time.header == NULL || is_in_doubt() || !call_gate_enter()) return;
-  long error = raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (uintptr_t)&spent, 0, 0);
+  bool is_known = raw_clock_ns(CLOCK_PROCESS_CPUTIME_ID, &ns);
   call_gate_leave();
-  if (error != 0) return;
-  uint64_t ns = (uint64_t)spent.tv_sec * 1000000000ULL + (uint64_t)spent.tv_nsec;
+  if (!is_known) return;
   if (ns <= exit_time.begin_ns) return;
   /* Release: the daemon that sees this sees all records before it. */
-  atomic_fetch_add_explicit(&exit_time.header->exit_cpu_ns, ns - exit_time.begin_ns,
-                            memory_order_release);
+  wide_add(&exit_time.header->exit_cpu_ns, ns - exit_time.begin_ns);
   exit_time.header = NULL;
 }

@@ -17,13 +17,14 @@
    fork is met by pthread_atfork.  vfork, posix_spawn and raw clone are left alone: what they start
    has no timers, and shares memory with us or execs at once. */
 #include "hooks.h"
+#include "arch.h"
 #include "call_gate.h"
 #include "exit_time.h"
+#include "next_call.h"
 #include "raw_syscall.h"
 #include "sampling.h"
 #include "signal_room.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,13 +34,13 @@
 enum {
   STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
   MARGIN_MAX_BYTES = 64 << 10,
-  MARGIN_SHARE = 4, /* of small stacks a quarter */
+  MARGIN_SHARE = 4,               /* of small stacks a quarter */
+  LIBC_ROOM_MAX_BYTES = 16 << 10, /* between our frame and the thread's descriptor */
 };
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef void *start_fn(void *);
 typedef int c11_create_fn(thrd_t *, thrd_start_t, void *);
-typedef int at_fork_fn(void (*)(void), void (*)(void), void (*)(void), void *);
 
 struct start {
   _Atomic uint32_t taker; /* pid; 0: free.  Another pid's is what fork left over */
@@ -112,12 +113,19 @@ static struct start *prepare(const pthread_attr_t *attributes, void *argument) {
   return start;
 }
 
+/* What called us lies between our frame and the thread's descriptor, to which the thread pointer
+   points: libcs put that above the stack, in the same mapping. */
+static uintptr_t top_above(uintptr_t frame) {
+  uintptr_t self = arch_thread_pointer();
+  return self > frame && self - frame <= LIBC_ROOM_MAX_BYTES ? self : frame;
+}
+
 static struct unwind_stack stack_below(uintptr_t top, const struct start *start) {
   size_t bytes = start->stack_bytes;
   size_t margin = bytes / MARGIN_SHARE < MARGIN_MAX_BYTES ? bytes / MARGIN_SHARE : MARGIN_MAX_BYTES;
   uintptr_t low = start->stack_low;
   if (low == 0) low = bytes > 0 && bytes < top ? top - bytes + margin : top;
-  return (struct unwind_stack){.low = low, .high = top};
+  return (struct unwind_stack){.low = low, .high = top, .top = top_above(top)};
 }
 
 /* 0: unknown, as of a thread with a stack of the usual size. */
@@ -156,11 +164,10 @@ union symbol {
   void *object;
   create_fn *create;
   c11_create_fn *c11_create;
-  at_fork_fn *at_fork;
 };
 
 static create_fn *find_real(void) {
-  return ((union symbol){.object = dlsym(RTLD_NEXT, "pthread_create")}).create;
+  return ((union symbol){.object = next_call("pthread_create")}).create;
 }
 
 __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict thread,
@@ -178,7 +185,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *restrict th
 }
 
 static c11_create_fn *find_real_c11(void) {
-  return ((union symbol){.object = dlsym(RTLD_NEXT, "thrd_create")}).c11_create;
+  return ((union symbol){.object = next_call("thrd_create")}).c11_create;
 }
 
 /* In a libc without threads.h nobody calls it. */
@@ -207,20 +214,10 @@ static void in_child(void) {
   if (sampling_is_on()) sampling_in_child();
 }
 
-/* Looked up by name, because a symbol that one libc lacks would end the program at its start:
-   glibc's pthread_atfork is linked statically and calls __register_atfork, musl has the function
-   itself, which lets the fourth argument (whose handlers these are: nobody's, we stay) be. */
-static int call_at_fork(void) {
-  union symbol found = {.object = dlsym(RTLD_DEFAULT, "__register_atfork")};
-  if (found.object == NULL) found.object = dlsym(RTLD_DEFAULT, "pthread_atfork");
-  if (found.object == NULL) return -ENOSYS;
-  return -found.at_fork(before_fork, after_fork, in_child, NULL);
-}
-
 int hooks_install(void) {
   real_create = find_real();
   real_c11_create = find_real_c11();
   if (real_create == NULL) return -ENOSYS;
   signal_room_install();
-  return call_at_fork();
+  return next_call_at_fork(before_fork, after_fork, in_child);
 }

@@ -19,6 +19,7 @@
    FLEETPROF_HZ         samples a second of CPU time
    FLEETPROF_COLLECT    stacks, pc-lr, histogram or recorder; with FLEETPROF_BIN_BYTES and
                         FLEETPROF_COUNTER_BYTES of a histogram, FLEETPROF_LAST of a recorder
+   FLEETPROF_UNWIND     how callers are found (unwind_choice.h)
    FLEETPROF_SAMPLER    auto: perf, opened by the daemon, where that can be, else timer; timer; by
                         name only itimer or itimer-virtual: the process's one clock (ring_clock.h)
    FLEETPROF_DORMANT    1: no timer until asked
@@ -37,12 +38,15 @@
 #include "intake/intake_client.h"
 #include "intake/kill_switch.h"
 #include "intake/socket_path.h"
+#include "intake/unwind_choice.h"
 #include "raw_syscall.h"
 #include "ring/ring_clock.h"
 #include "ring_map.h"
+#include "sampler.h"
 #include "sampling.h"
 #include "sandbox_calls.h"
 #include "signal_calls.h"
+#include "table_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +121,11 @@ static uint32_t parse_collect(const char *text) {
   return RING_STACKS;
 }
 
+static uint32_t parse_unwind(const char *text) {
+  int choice = text != NULL ? unwind_choice_parse(text) : -1;
+  return choice >= 0 ? (uint32_t)choice : UNWIND_CHOICE_AUTO;
+}
+
 static enum ring_clock parse_clock(const char *sampler) {
   int clock = sampler != NULL ? ring_clock_parse(sampler) : -1;
   return clock >= 0 ? (enum ring_clock)clock : RING_CLOCK_THREAD;
@@ -185,6 +194,7 @@ static void fill_request(struct intake_request *request, enum ring_clock clock) 
   request->pid = (int32_t)raw_getpid();
   request->asked_mhz = parse_mhz(getenv("FLEETPROF_HZ"));
   request->collect = parse_collect(getenv("FLEETPROF_COLLECT"));
+  request->unwind = parse_unwind(getenv("FLEETPROF_UNWIND"));
   request->bin_bytes = parse_number(getenv("FLEETPROF_BIN_BYTES"));
   request->counter_bytes = parse_number(getenv("FLEETPROF_COUNTER_BYTES"));
   request->last = parse_number(getenv("FLEETPROF_LAST"));
@@ -216,23 +226,49 @@ static int connect_to_daemon(int *ret_socket) {
   return error;
 }
 
+/* What the daemon has answered with; -1: not. */
+struct gift {
+  int ring;
+  int map, tables; /* to walk stacks with */
+};
+
+static void gift_close(struct gift *gift) {
+  if (gift->ring >= 0) close(gift->ring);
+  if (gift->map >= 0) close(gift->map);
+  if (gift->tables >= 0) close(gift->tables);
+  *gift = (struct gift){-1, -1, -1};
+}
+
 /* Asks for a ring of CLOCK over SOCKET.  Returns 0 with its memfd, or -errno. */
-static int ask_for_ring(int socket, enum ring_clock clock, uint64_t deadline_ms, int *ret_ring) {
+static int ask_for_ring(int socket, enum ring_clock clock, uint64_t deadline_ms, struct gift *ret) {
   struct intake_request request;
   struct intake_answer answer;
   fill_request(&request, clock);
   int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC); /* -1: there is no /proc here */
-  struct intake_call call = {
-      .request = &request, .fds = &maps, .fd_count = maps >= 0, .timeout_ms = left_ms(deadline_ms)};
+  struct intake_call call = {.request = &request,
+                             .fds = &maps,
+                             .fd_count = maps >= 0,
+                             .timeout_ms = left_ms(deadline_ms),
+                             .takes_more = true};
   int error = intake_client_call(socket, &call, &answer);
   if (maps >= 0) close(maps);
   if (error != 0) return error;
-  if (answer.reply.kind == INTAKE_RING && answer.fd >= 0) {
-    *ret_ring = answer.fd;
-    return 0;
-  }
-  if (answer.fd >= 0) close(answer.fd);
+  *ret = (struct gift){answer.fd, answer.more[0], answer.more[1]};
+  if (answer.reply.kind == INTAKE_RING && answer.fd >= 0) return 0;
+  gift_close(ret);
   return -EACCES;
+}
+
+/* Maps what there is in GIFT, and closes it.  Returns 0 with a ring, whatever becomes of the rest.
+ */
+static int map_all(struct gift *gift, struct ring_writer *ret_ring, struct ring_terms *ret_terms) {
+  struct unwind_shared shared = {.map = NULL};
+  int error = ring_map(gift->ring, ret_ring, ret_terms);
+  if (error == 0 && gift->map >= 0 && gift->tables >= 0 &&
+      table_map(gift->map, gift->tables, &shared) == 0)
+    sampler_use_tables(&shared);
+  gift_close(gift);
+  return error;
 }
 
 /* The kernel puts 16 random bytes above the main thread's first frame: the top of what a walk
@@ -243,7 +279,7 @@ static struct unwind_stack main_stack(void) {
   uintptr_t bytes = limit.rlim_cur < STACK_BYTES_MAX ? (uintptr_t)limit.rlim_cur : STACK_BYTES_MAX;
   uintptr_t top = getauxval(AT_RANDOM);
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  if (top <= here || top - here > bytes) return (struct unwind_stack){0, 0};
+  if (top <= here || top - here > bytes) return (struct unwind_stack){.low = 0};
   return (struct unwind_stack){.low = top - bytes, .high = top};
 }
 
@@ -260,17 +296,16 @@ static void start(void) {
   sampling_end_inherited(clock);
   if (!is_wanted()) return;
   uint64_t deadline_ms = now_ms() + TOTAL_MS;
-  int socket = -1, ring = -1;
+  int socket = -1;
+  struct gift gift = {-1, -1, -1};
   if (connect_to_daemon(&socket) != 0) return;
-  int error = ask_for_ring(socket, clock, deadline_ms, &ring);
+  int error = ask_for_ring(socket, clock, deadline_ms, &gift);
   close(socket);
-  if (error == 0 && is_thread_checked()) close(ring); /* it has told of itself */
+  if (error == 0 && is_thread_checked()) gift_close(&gift); /* it has told of itself */
   if (error != 0 || is_thread_checked()) return;
   struct ring_writer writer;
   struct ring_terms terms;
-  error = ring_map(ring, &writer, &terms);
-  close(ring);
-  if (error != 0 || hooks_install() != 0) return;
+  if (map_all(&gift, &writer, &terms) != 0 || hooks_install() != 0) return;
   if (sampling_start(&writer, &terms, random_seed()) != 0) return;
   cost_setup(&writer);
   struct unwind_stack stack = main_stack();

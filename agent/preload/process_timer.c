@@ -12,42 +12,49 @@
    gave it: another interval is somebody else's timer.  (Somebody else's with our very interval, to
    the microsecond, would be taken for ours.) */
 #include "process_timer.h"
+#include "kernel_words.h"
 #include "raw_syscall.h"
+#include "ring/divide.h"
 
 #include <errno.h>
 #include <sys/time.h>
 
 enum { US_PER_S = 1000000, NS_PER_US = 1000 };
 
+/* The kernel's struct itimerval. */
+struct process_times {
+  struct kernel_time interval, first;
+};
+
 static uintptr_t kind_of(enum ring_clock clock) {
   return clock == RING_CLOCK_VIRTUAL ? (uintptr_t)ITIMER_VIRTUAL : (uintptr_t)ITIMER_PROF;
 }
 
 static uint64_t us_of(uint64_t ns) {
-  return ns < NS_PER_US ? 1 : ns / NS_PER_US;
+  return ns < NS_PER_US ? 1 : divide(ns, NS_PER_US);
 }
 
-static struct timeval timeval_of(uint64_t us) {
-  return (struct timeval){.tv_sec = (time_t)(us / US_PER_S),
-                          .tv_usec = (suseconds_t)(us % US_PER_S)};
+static struct kernel_time timeval_of(uint64_t us) {
+  uint64_t seconds = divide(us, US_PER_S);
+  return (struct kernel_time){(long)seconds, (long)(us - seconds * US_PER_S)};
 }
 
-static uint64_t us_of_timeval(const struct timeval *time) {
-  return (uint64_t)time->tv_sec * US_PER_S + (uint64_t)time->tv_usec;
+static uint64_t us_of_timeval(const struct kernel_time *time) {
+  return (uint64_t)time->seconds * US_PER_S + (uint64_t)time->parts;
 }
 
 static int set(enum ring_clock clock, uint64_t period_us, uint64_t first_us) {
-  struct itimerval times = {.it_interval = timeval_of(period_us), .it_value = timeval_of(first_us)};
+  struct process_times times = {timeval_of(period_us), timeval_of(first_us)};
   return (int)raw_syscall(SYS_setitimer, kind_of(clock), (uintptr_t)&times, 0, 0);
 }
 
 /* True when one runs. */
 static bool get(enum ring_clock clock, uint64_t *ret_period_us) {
-  struct itimerval times;
+  struct process_times times;
   *ret_period_us = 0;
   if (raw_syscall(SYS_getitimer, kind_of(clock), (uintptr_t)&times, 0, 0) != 0) return false;
-  *ret_period_us = us_of_timeval(&times.it_interval);
-  return us_of_timeval(&times.it_value) != 0;
+  *ret_period_us = us_of_timeval(&times.interval);
+  return us_of_timeval(&times.first) != 0;
 }
 
 int process_timer_set(const struct process_timer *ours, uint64_t first_ns, uint64_t before_ns) {

@@ -12,10 +12,12 @@
    The structs are the kernel's own.  struct sigevent is the same in libc, but not every libc names
    the member that holds the thread id. */
 #include "sample_timer.h"
+#include "kernel_words.h"
 #include "raw_syscall.h"
+#include "ring/divide.h"
 
+#include <errno.h>
 #include <signal.h>
-#include <time.h>
 
 enum { CLOCK_OF_THREAD = 6, CLOCK_TID_SHIFT = 3 };
 
@@ -33,11 +35,20 @@ union timer_event {
 };
 
 struct timer_times {
-  struct timespec interval, first;
+  struct kernel_time interval, first;
 };
 
-static struct timespec timespec_of(uint64_t ns) {
-  return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+struct timer_times64 {
+  struct kernel_time64 interval, first;
+};
+
+static struct kernel_time64 time_of(uint64_t ns) {
+  uint64_t seconds = divide(ns, NS_PER_S);
+  return (struct kernel_time64){(int64_t)seconds, (int64_t)(ns - seconds * NS_PER_S)};
+}
+
+static struct kernel_time shorten(struct kernel_time64 time) {
+  return (struct kernel_time){(long)time.seconds, (long)time.parts};
 }
 
 static uintptr_t clock_of(uint32_t tid) {
@@ -45,8 +56,11 @@ static uintptr_t clock_of(uint32_t tid) {
 }
 
 int sample_timer_set(const struct sample_timer_plan *plan, int timer) {
-  struct timer_times times = {timespec_of(plan->period_ns), timespec_of(plan->first_ns)};
-  return (int)raw_syscall(SYS_timer_settime, (uintptr_t)timer, 0, (uintptr_t)&times, 0);
+  struct timer_times64 wide = {time_of(plan->period_ns), time_of(plan->first_ns)};
+  struct timer_times times = {shorten(wide.interval), shorten(wide.first)};
+  long error = raw_syscall(SYS_timer_settime, (uintptr_t)timer, 0, (uintptr_t)&times, 0);
+  if (error != -ENOSYS) return (int)error;
+  return (int)raw_syscall(SYS_timer_settime64, (uintptr_t)timer, 0, (uintptr_t)&wide, 0);
 }
 
 int sample_timer_arm(const struct sample_timer_plan *plan, uint32_t tid, void *token,
@@ -70,9 +84,14 @@ int sample_timer_arm(const struct sample_timer_plan *plan, uint32_t tid, void *t
 }
 
 uint64_t sample_timer_left_ns(int timer) {
-  struct timer_times times = {0};
-  if (raw_syscall(SYS_timer_gettime, (uintptr_t)timer, (uintptr_t)&times, 0, 0) != 0) return 0;
-  return (uint64_t)times.first.tv_sec * NS_PER_S + (uint64_t)times.first.tv_nsec;
+  struct timer_times times = {{0, 0}, {0, 0}};
+  struct timer_times64 wide = {{0, 0}, {0, 0}};
+  long error = raw_syscall(SYS_timer_gettime, (uintptr_t)timer, (uintptr_t)&times, 0, 0);
+  if (error == 0)
+    wide.first = (struct kernel_time64){times.first.seconds, times.first.parts};
+  else if (error == -ENOSYS)
+    error = raw_syscall(SYS_timer_gettime64, (uintptr_t)timer, (uintptr_t)&wide, 0, 0);
+  return error == 0 ? (uint64_t)wide.first.seconds * NS_PER_S + (uint64_t)wide.first.parts : 0;
 }
 
 void sample_timer_disarm(int timer) {
@@ -84,5 +103,5 @@ uint64_t sample_timer_first_ns(uint64_t period_ns, uint64_t seed) {
   seed += 0x9e3779b97f4a7c15;
   seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
   seed = (seed ^ seed >> 27) * 0x94d049bb133111eb;
-  return 1 + (seed ^ seed >> 31) % period_ns;
+  return 1 + divide_rest(seed ^ seed >> 31, period_ns);
 }

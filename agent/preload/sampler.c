@@ -27,12 +27,13 @@
 #include "arch.h"
 #include "ring/recorder_writer.h"
 #include "thread_slot.h"
-#include "unwind.h"
+#include "unwind/unwind_frames.h"
 
 #include <stddef.h>
 #include <ucontext.h>
 
 static _Alignas(64) struct ring_writer ring; /* what most modes need of it lies in one line */
+static struct unwind_shared shared;
 
 void sampler_init(const struct ring_writer *from) {
   ring = *from;
@@ -42,8 +43,12 @@ const struct ring_writer *sampler_ring(void) {
   return &ring;
 }
 
+void sampler_use_tables(const struct unwind_shared *from) {
+  shared = *from;
+}
+
 static uint64_t owner_of(struct thread_slot *thread) {
-  return atomic_load_explicit(&thread->owner, memory_order_relaxed);
+  return wide_peek(&thread->owner);
 }
 
 static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slot *thread) {
@@ -58,8 +63,7 @@ static __attribute__((noinline, cold)) struct ring_slot *claim(struct thread_slo
 
 static struct ring_slot *ring_slot_of(struct thread_slot *thread) {
   struct ring_slot *slot = thread->ring;
-  if (slot != NULL && atomic_load_explicit(&slot->owner, memory_order_relaxed) == owner_of(thread))
-    return slot;
+  if (slot != NULL && wide_peek(&slot->owner) == owner_of(thread)) return slot;
   return claim(thread);
 }
 
@@ -78,18 +82,47 @@ static uint32_t weight_of(const struct thread_slot *thread, const siginfo_t *eve
    save. */
 #define NOINLINE __attribute__((noinline))
 
-static NOINLINE void put_stack(struct thread_slot *thread, const struct arch_registers *at,
+/* Returns RECORD's flags, or 0 when there is nothing to walk by. */
+static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
+                                       const struct unwind_registers *at,
+                                       struct ring_record *record) {
+  const struct unwind_stack *bounds = &thread->stack;
+  struct unwind_memory stack = {.is_whole = true}; /* nothing of an unknown one */
+  struct unwind_code code;
+  struct unwind_path path = {.pcs = record->pc, .room = ring.depth_max};
+  uint32_t serial;
+  if (!unwind_map_begin(&shared, ring_writer_unloads(&ring), &code, &serial)) return 0;
+  if (unwind_is_on_stack(at->sp, bounds)) {
+    stack.bytes = (const uint8_t *)at->sp;
+    stack.low = at->sp;
+    stack.high = bounds->top > bounds->high ? bounds->top : bounds->high;
+  }
+  unwind_walk(at, &stack, &code, &path);
+  if (!unwind_map_holds(&shared, serial)) return 0;
+  record->depth = (uint8_t)path.depth;
+  return (uint8_t)((path.end + 1U) << RING_RECORD_END_SHIFT);
+}
+
+static NOINLINE uint8_t walk_by_frames(const struct thread_slot *thread,
+                                       const struct unwind_registers *at,
+                                       struct ring_record *record) {
+  struct unwind_trace trace = {.pcs = record->pc, .room = ring.depth_max};
+  unwind_frames(at, &thread->stack, &trace);
+  record->depth = (uint8_t)trace.depth;
+  return (uint8_t)((trace.is_truncated ? RING_RECORD_TRUNCATED : 0) |
+                   (trace.has_lr ? RING_RECORD_HAS_LR : 0));
+}
+
+static NOINLINE void put_stack(struct thread_slot *thread, const struct unwind_registers *at,
                                uint32_t weight) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
   struct ring_record *record = ring_writer_reserve(&ring, slot);
   if (record == NULL) return;
-  struct unwind_trace trace = {.pcs = record->pc, .room = ring.depth_max};
-  unwind(at, &thread->stack, &trace);
+  uint8_t flags = shared.map != NULL ? walk_by_tables(thread, at, record) : 0;
+  if (flags == 0) flags = walk_by_frames(thread, at, record);
   record->weight = weight;
-  record->depth = (uint8_t)trace.depth;
-  record->flags = (uint8_t)((trace.is_truncated ? RING_RECORD_TRUNCATED : 0) |
-                            (trace.has_lr ? RING_RECORD_HAS_LR : 0));
+  record->flags = flags;
   ring_writer_commit(slot, record);
 }
 
@@ -102,7 +135,7 @@ static NOINLINE void put_more_pairs(struct ring_slot *slot, uint64_t pc, uint64_
   }
 }
 
-static NOINLINE void put_pair(struct thread_slot *thread, const struct arch_registers *at,
+static NOINLINE void put_pair(struct thread_slot *thread, const struct unwind_registers *at,
                               uint32_t weight) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
@@ -119,7 +152,7 @@ static inline bool is_crashing(const ucontext_t *context) {
   return (*mask & (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGABRT))) != 0;
 }
 
-static NOINLINE void put_value(struct thread_slot *thread, const struct arch_registers *at,
+static NOINLINE void put_value(struct thread_slot *thread, const struct unwind_registers *at,
                                uint32_t weight, const void *context) {
   struct ring_slot *slot = ring_slot_of(thread);
   if (slot == NULL) return;
@@ -133,7 +166,7 @@ static NOINLINE void put_value(struct thread_slot *thread, const struct arch_reg
 
 /* All but pairs, which are for the smallest boards and have the shortest way. */
 static inline __attribute__((always_inline)) void put_other(struct thread_slot *thread,
-                                                            const struct arch_registers *at,
+                                                            const struct unwind_registers *at,
                                                             uint32_t weight, const void *context) {
   if (ring.collect == RING_STACKS)
     put_stack(thread, at, weight);
@@ -145,7 +178,7 @@ static inline __attribute__((always_inline)) void put_other(struct thread_slot *
 
 static inline __attribute__((always_inline)) void take(struct thread_slot *thread, uint32_t weight,
                                                        const void *context) {
-  struct arch_registers at;
+  struct unwind_registers at;
   arch_read(context, &at);
   if (ring.collect == RING_PC_LR)
     put_pair(thread, &at, weight);

@@ -4,6 +4,7 @@
 #define PRELOAD_SAMPLER_H
 
 #include "ring/ring_writer.h"
+#include "unwind/unwind_map.h"
 
 #include <signal.h>
 
@@ -12,6 +13,9 @@ void sampler_init(const struct ring_writer *ring);
 
 /* The ring of sampler_init, for counters. */
 const struct ring_writer *sampler_ring(void);
+
+/* Stacks are walked by tables from here on, where SHARED (copied) has a map. */
+void sampler_use_tables(const struct unwind_shared *shared);
 
 /* For sigaction with SA_SIGINFO | SA_RESTART | SA_ONSTACK.  Takes one sample of the interrupted
    thread when EVENT is an expiry of one of our timers; anything else is let pass.  Signal-safe. */

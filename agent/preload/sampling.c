@@ -27,6 +27,7 @@
 #include "arch.h"
 #include "call_gate.h"
 #include "control.h"
+#include "kernel_words.h"
 #include "process_timer.h"
 #include "raw_syscall.h"
 #include "ring/ring_clock.h"
@@ -52,9 +53,8 @@ static struct {
 
 _Static_assert(RING_NAME_BYTES == 16, "the kernel writes 16 bytes of thread name");
 
-/* The kernel's signal set of 64 signals with only ours in it. */
-static uint64_t signal_bit(void) {
-  return UINT64_C(1) << (sampling.terms.signal - 1);
+static struct kernel_signals our_signal(void) {
+  return kernel_signals_of(sampling.terms.signal);
 }
 
 static bool is_sandboxed(void) {
@@ -71,7 +71,7 @@ static bool enter_gate(void) {
 static void give_back(struct thread_slot *thread) {
   /* A child of a fork that told nobody (_Fork, raw clone) holds its parent's slot, not its own. */
   uint64_t own = ring_owner(raw_getpid(), raw_gettid());
-  if (atomic_load_explicit(&thread->owner, memory_order_relaxed) != own) return;
+  if (wide_peek(&thread->owner) != own) return;
   if (control_end_thread(thread) != 0) return;
   if (thread->ring != NULL) ring_writer_release(thread->ring);
   thread_slot_release(thread);
@@ -180,7 +180,7 @@ bool sampling_is_by_thread(void) {
 }
 
 void sampling_shun(void) {
-  uint64_t ours = signal_bit();
+  struct kernel_signals ours = our_signal();
   sampling_skip();
   if (sampling_is_by_thread() || !call_gate_enter()) return;
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (uintptr_t)&ours, 0, sizeof ours);
@@ -235,13 +235,13 @@ void sampling_before_fork(void) {
   if (thread == NULL) return;
   thread->is_forking = call_gate_enter();
   if (!thread->is_forking) return;
-  uint64_t ours = signal_bit(), before = 0;
+  struct kernel_signals ours = our_signal(), before = {{0}};
   raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (uintptr_t)&ours, (uintptr_t)&before, sizeof ours);
-  thread->was_blocked = (before & ours) != 0;
+  thread->was_blocked = kernel_signals_has(&before, sampling.terms.signal);
 }
 
 static void restore_mask(bool was_blocked) {
-  uint64_t ours = signal_bit();
+  struct kernel_signals ours = our_signal();
   if (!was_blocked) raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (uintptr_t)&ours, 0, sizeof ours);
 }
 
@@ -255,7 +255,7 @@ void sampling_after_fork(void) {
 
 void sampling_in_child(void) {
   struct thread_slot *parents = pthread_getspecific(sampling.key);
-  struct unwind_stack stack = {0, 0};
+  struct unwind_stack stack = {.low = 0};
   bool was_blocked = true; /* an unsampled caller: its mask was not touched */
   if (parents != NULL) {
     stack = parents->stack;

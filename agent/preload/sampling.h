@@ -4,7 +4,7 @@
 #define PRELOAD_SAMPLING_H
 
 #include "ring/ring_writer.h"
-#include "unwind.h"
+#include "unwind/unwind_frames.h"
 
 #include <stdbool.h>
 

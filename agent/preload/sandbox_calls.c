@@ -21,12 +21,12 @@
    of a library that found libc's functions by dlsym(RTLD_NEXT). */
 #include "sandbox_calls.h"
 #include "call_gate.h"
+#include "kernel_words.h"
+#include "next_call.h"
 #include "raw_syscall.h"
 #include "sampling.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -57,22 +57,28 @@ void sandbox_calls_install(void) {
     void *object;
     syscall_fn *syscall;
     prctl_fn *prctl;
-  } found = {.object = dlsym(RTLD_NEXT, "syscall")};
+  } found = {.object = next_call("syscall")};
   if (found.object != NULL) real_syscall = found.syscall;
-  found.object = dlsym(RTLD_NEXT, "prctl");
+  found.object = next_call("prctl");
   if (found.object != NULL) real_prctl = found.prctl;
 }
+
+/* <linux/seccomp.h>, which not every libc's compiler finds. */
+#ifndef SECCOMP_SET_MODE_STRICT
+#define SECCOMP_SET_MODE_STRICT 0
+#define SECCOMP_SET_MODE_FILTER 1
+#endif
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59
 #endif
 
-enum { DISPATCH_ON = 1, KERNEL_SET_BYTES = 8 };
+enum { DISPATCH_ON = 1 };
 
 /* What the kernel knows of a signal's handler. */
 struct kernel_action {
-  uintptr_t handler, flags, restorer;
-  uint64_t mask;
+  uintptr_t handler, flags, restorer; /* of CPUs that have such a dispatch */
+  struct kernel_signals mask;
 };
 
 /* Whether the return from our handler lies outside of the LEN bytes at FROM, which are exempt. */
@@ -80,7 +86,7 @@ static bool catches_returns(uintptr_t from, uintptr_t len) {
   struct kernel_action ours = {0};
   if (!sampling_is_on()) return false;
   long error = raw_syscall(SYS_rt_sigaction, (uintptr_t)sampling_signal(), 0, (uintptr_t)&ours,
-                           KERNEL_SET_BYTES);
+                           KERNEL_SIGNAL_BYTES);
   return error != 0 || ours.restorer - from >= len;
 }
 

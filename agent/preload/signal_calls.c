@@ -18,10 +18,11 @@
 #include "signal_calls.h"
 #include "call_gate.h"
 #include "control.h"
+#include "kernel_words.h"
+#include "next_call.h"
 #include "raw_syscall.h"
 #include "sampling.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -73,7 +74,7 @@ static const char *const names[CALLS] = {
 
 /* Before the constructor has run it is looked up here. */
 static union symbol real(enum call call) {
-  if (reals[call].object == NULL) reals[call].object = dlsym(RTLD_NEXT, names[call]);
+  if (reals[call].object == NULL) reals[call].object = next_call(names[call]);
   return reals[call];
 }
 
@@ -89,16 +90,21 @@ static void put_back(siginfo_t *event) {
     raw_syscall(SYS_rt_sigqueueinfo, pid, signal, (uintptr_t)event, 0);
 }
 
+static long take_at_once(const struct kernel_signals *signals, siginfo_t *event) {
+  const struct kernel_time64 at_once = {0, 0};
+  uintptr_t set = (uintptr_t)signals, to = (uintptr_t)event, most = (uintptr_t)&at_once;
+  long taken = raw_syscall(SYS_rt_sigtimedwait, set, to, most, sizeof *signals);
+  if (taken != -ENOSYS) return taken;
+  return raw_syscall(SYS_rt_sigtimedwait_time64, set, to, most, sizeof *signals);
+}
+
 /* Of what pends for the calling thread or the process. */
 static void drop_expiries(void) {
-  uint64_t ours = UINT64_C(1) << (sampling_signal() - 1);
-  const struct timespec at_once = {0, 0};
+  struct kernel_signals ours = kernel_signals_of(sampling_signal());
   siginfo_t foreign[FOREIGN_MAX], event;
   unsigned count = 0;
   for (unsigned i = 0; i < PENDING_MAX && count < FOREIGN_MAX; i++) {
-    if (raw_syscall(SYS_rt_sigtimedwait, (uintptr_t)&ours, (uintptr_t)&event, (uintptr_t)&at_once,
-                    sizeof ours) <= 0)
-      break;
+    if (take_at_once(&ours, &event) <= 0) break;
     if (!control_is_own(&event)) foreign[count++] = event;
   }
   for (unsigned i = 0; i < count; i++) put_back(&foreign[i]);

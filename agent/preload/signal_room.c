@@ -11,10 +11,10 @@
    timer cannot be deleted (call_gate.c); the kernel refuses such stacks itself where it was told to
    be strict. */
 #include "signal_room.h"
+#include "next_call.h"
 #include "raw_syscall.h"
 #include "sampling.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -33,7 +33,7 @@ void signal_room_install(void) {
   union {
     void *object;
     alternate_fn *function;
-  } real = {.object = dlsym(RTLD_NEXT, "sigaltstack")};
+  } real = {.object = next_call("sigaltstack")};
   real_alternate = real.function;
 }
 

@@ -41,12 +41,10 @@ static void note_used(uint32_t count) {
 struct thread_slot *thread_slot_claim(uint64_t owner) {
   for (unsigned i = 0; i < THREAD_SLOTS_MAX; i++) {
     struct thread_slot *slot = &slots[i];
-    uint64_t holder = atomic_load_explicit(&slot->owner, memory_order_relaxed);
+    uint64_t holder = wide_peek(&slot->owner);
     if (!is_free(holder, owner)) continue;
     /* Acquire: partner of the release below. */
-    if (!atomic_compare_exchange_strong_explicit(&slot->owner, &holder, owner, memory_order_acquire,
-                                                 memory_order_relaxed))
-      continue;
+    if (!wide_swap(&slot->owner, holder, owner)) continue;
     slot->generation++;
     slot->ring = NULL;
     slot->place = 0;
@@ -69,7 +67,7 @@ void thread_slot_release(struct thread_slot *slot) {
   slot->ring = NULL;
   atomic_store_explicit(&slot->self, 0, memory_order_relaxed);
   /* Release: the next owner starts from what was written above. */
-  atomic_store_explicit(&slot->owner, 0, memory_order_release);
+  wide_store(&slot->owner, 0);
 }
 
 unsigned thread_slot_used(void) {
@@ -94,7 +92,7 @@ struct thread_slot *thread_slot_of(uintptr_t self) {
   for (uint32_t i = 0; i < count; i++) {
     struct thread_slot *slot = &slots[i];
     if (atomic_load_explicit(&slot->self, memory_order_relaxed) == self &&
-        atomic_load_explicit(&slot->owner, memory_order_relaxed) != 0)
+        wide_peek(&slot->owner) != 0)
       return slot;
   }
   return NULL;
@@ -109,6 +107,6 @@ struct thread_slot *thread_slot_find(const void *token) {
   if (at >= sizeof slots) return NULL;
   struct thread_slot *slot = &slots[at / sizeof slots[0]];
   if (at % sizeof slots[0] != (slot->generation & GENERATION_MASK)) return NULL;
-  if (atomic_load_explicit(&slot->owner, memory_order_relaxed) == 0) return NULL;
+  if (wide_peek(&slot->owner) == 0) return NULL;
   return slot;
 }

@@ -6,7 +6,7 @@
 #define PRELOAD_THREAD_SLOT_H
 
 #include "ring/ring_writer.h"
-#include "unwind.h"
+#include "unwind/unwind_frames.h"
 
 #include <stdbool.h>
 

@@ -54,21 +54,43 @@ static bool is_file(const struct mapping *mapping, uint64_t inode, const char *n
   return end[-1] == '/' && memcmp(end, name, len) == 0;
 }
 
+/* The next line of MAPS that can be read, with LINE's memory (getline's).  Returns false at the
+ * end. */
+static bool next_mapping(FILE *maps, char **line, size_t *room, struct mapping *ret) {
+  for (ssize_t len; (len = getline(line, room, maps)) > 0;) {
+    struct span text = span_of(*line, (size_t)len);
+    if (mappings_next(&text, ret) == 0) return true;
+  }
+  return false;
+}
+
 bool maps_file_shows(pid_t pid, uint64_t inode, const char *name) {
   char path[32], *line = NULL;
+  struct mapping mapping;
   size_t room = 0;
   bool is_there = false;
   snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
   FILE *maps = fopen(path, "re");
   if (maps == NULL) return false;
   for (unsigned i = 0; i < LINES_MAX && !is_there; i++) {
-    struct mapping mapping;
-    ssize_t len = getline(&line, &room, maps);
-    if (len <= 0) break;
-    struct span text = span_of(line, (size_t)len);
-    is_there = mappings_next(&text, &mapping) == 0 && is_file(&mapping, inode, name);
+    if (!next_mapping(maps, &line, &room, &mapping)) break;
+    is_there = is_file(&mapping, inode, name);
   }
   free(line);
   fclose(maps);
   return is_there;
+}
+
+uint64_t maps_file_own_bytes(uint64_t start) {
+  char *line = NULL;
+  struct mapping mapping;
+  size_t room = 0;
+  uint64_t bytes = 0;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (maps == NULL) return 0;
+  while (bytes == 0 && next_mapping(maps, &line, &room, &mapping))
+    if (mapping.start == start) bytes = mapping.end - mapping.start;
+  free(line);
+  fclose(maps);
+  return bytes;
 }

@@ -15,4 +15,7 @@ bool maps_file_take(int fd, pid_t pid);
    device in maps is not always that of stat.) */
 bool maps_file_shows(pid_t pid, uint64_t inode, const char *name);
 
+/* Bytes of our own mapping that begins at START; 0: there is none. */
+uint64_t maps_file_own_bytes(uint64_t start);
+
 #endif

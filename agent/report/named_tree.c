@@ -77,6 +77,7 @@ static int name_frame(struct naming *naming, uint32_t at) {
   const struct profile_module *module = &naming->profile->modules[frame->module];
   const char *shown = module->shown != NULL ? module->shown : profile_module_name(module);
   function.module = clean(&naming->module, shown);
+  if (module->kind == MODULE_PSEUDO) function.end = stack_end_of(module->path);
   bool is_lasting = find_name(naming, at, &function);
   if (function.name == NULL) return -ENOMEM;
   return function_table_intern(&naming->tree->functions, &function, is_lasting, &frame->function);
@@ -107,6 +108,8 @@ static int add_nodes(const struct profile *profile, struct tree_builder *tree) {
                                profile->frames[node->frame].function, &ours[i]);
     if (error != 0) break;
     tree_builder_add(tree, ours[i], node->count, node->weight);
+    tree_builder_note_end(tree, ours[i], true, node->told_weight);
+    tree_builder_note_end(tree, ours[i], false, node->untold_weight);
   }
   free(ours);
   return error;

@@ -171,7 +171,7 @@ static int translate(struct profile *profile, const struct batch *batch, struct 
 }
 
 static int add_sample(struct profile *profile, const struct batch_sample *sample,
-                      const struct translation *to) {
+                      const struct translation *to, bool are_told) {
   uint32_t at = to->nodes[sample->node];
   int error = 0;
   if (sample->type == SAMPLE_CPU_LR) {
@@ -181,15 +181,19 @@ static int add_sample(struct profile *profile, const struct batch_sample *sample
   }
   if (error == 0 && (sample->type == SAMPLE_CPU || sample->type == SAMPLE_CPU_LR))
     add_weight(profile, at, sample->count, sample->weight);
-  return error;
+  if (error != 0 || sample->type != SAMPLE_CPU || sample->count == 0) return error;
+  struct profile_node *node = &profile->nodes[at];
+  *(are_told ? &node->told_weight : &node->untold_weight) += sample->weight;
+  return 0;
 }
 
 static int add_samples(struct profile *profile, const struct batch *batch, struct translation *to) {
   int error = translate(profile, batch, to);
   for (uint32_t i = 0; i < batch->sample_count && error == 0; i++) {
     const struct batch_sample *sample = &batch->samples[i];
-    to->samples[batch->threads[sample->thread].target] += sample->count;
-    error = add_sample(profile, sample, to);
+    uint32_t target = batch->threads[sample->thread].target;
+    to->samples[target] += sample->count;
+    error = add_sample(profile, sample, to, (batch->targets[target].marks & MARK_ENDS_TOLD) != 0);
   }
   return error;
 }

@@ -44,6 +44,7 @@ struct profile_node {
   uint32_t frame;
   bool is_lr;
   uint64_t count, weight;
+  uint64_t told_weight, untold_weight; /* of samples of stacks: MARK_ENDS_TOLD or not */
 };
 
 /* One run's books, as its newest batch told them. */

@@ -15,6 +15,7 @@
 #include "ring/histogram_reader.h"
 #include "ring/recorder_reader.h"
 #include "ring/ring_clock.h"
+#include "ring/wide.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 
 static int read_bytes(int fd, uint8_t *bytes, uint64_t size) {
   for (uint64_t at = 0; at < size;) {
-    ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
+    ssize_t got = pread(fd, bytes + at, (size_t)(size - at), (off_t)at);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got < 0 ? -errno : -EBADMSG;
     at += (uint64_t)got;
@@ -142,7 +143,7 @@ static int read_recorder(struct profile *profile, const uint8_t *bytes, uint64_t
 /* ---- either ---- */
 
 static void note_image(struct profile *profile, const struct image_table *image, uint32_t clock) {
-  uint64_t alive_ns = atomic_load_explicit(&image->alive_walltime_ns, memory_order_relaxed);
+  uint64_t alive_ns = wide_peek(&image->alive_walltime_ns);
   if (profile->start_walltime_ns == 0 || image->start_walltime_ns < profile->start_walltime_ns)
     profile->start_walltime_ns = image->start_walltime_ns;
   if (alive_ns > profile->end_walltime_ns) profile->end_walltime_ns = alive_ns;

@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/quantity.h"
 #include "view/marks.h"
+#include "view/stacks.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 
 static const double worth_a_look = 0.1;
 static const double worth_a_hint = 0.3;
+static const double worth_an_end = 0.005;
 static const double worth_a_word = 0.8; /* of the samples: beyond what varied periods take */
 
 static bool do_weights_differ(const struct view_tree *tree) {
@@ -75,6 +77,45 @@ static void print_loss(const struct view_tree *tree, struct buf *ret) {
     struct mark_text text = marks_text(tree->marks[i].marks);
     buf_printf(ret, "%s %s: %s\n", text.mark, text.certainty, text.meaning);
   }
+}
+
+static void print_end_name(enum stack_end end, struct buf *ret) {
+  for (const char *c = stack_end_name(end); *c != '\0'; c++)
+    buf_append_byte(ret, *c == '_' ? ' ' : (uint8_t)*c);
+}
+
+/* What is said of each end that is worth it: where stacks that were cut end tells nothing. */
+static void print_why_short(const struct view_tree *tree, const struct stacks_row *rows,
+                            uint32_t count, struct buf *ret) {
+  double total = (double)stacks_total(tree);
+  if ((double)tree->stacks_weight[STACK_TRUNCATED] >= worth_an_end * total)
+    buf_printf(ret, "  truncated: %s\n", stacks_meaning(STACK_TRUNCATED));
+  for (uint32_t i = 0; i < count; i++) {
+    double share = (double)rows[i].weight / total;
+    if (share >= worth_an_end && rows[i].end != STACK_TRUNCATED)
+      buf_printf(ret, "  %.1f %% end in %s, which %s\n", 100 * share, rows[i].module,
+                 stacks_why(&rows[i]));
+  }
+}
+
+/* How the stacks ended, where anything is known of it; of those that are short, why. */
+static int print_stacks(const struct view_tree *tree, struct arena *arena, struct buf *ret) {
+  struct stacks_row *rows;
+  uint32_t count;
+  const char *before = "stacks: ";
+  if (stacks_total(tree) == tree->stacks_weight[STACK_UNTOLD]) return 0;
+  int error = stacks_ends_in(tree, arena, &rows, &count);
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) {
+    enum stack_end end = (enum stack_end)((i + STACK_COMPLETE) % STACK_END_COUNT); /* untold last */
+    double share = (double)tree->stacks_weight[end] / (double)stacks_total(tree);
+    if (share == 0) continue;
+    buf_printf(ret, "%s%.1f %% ", before, 100 * share);
+    print_end_name(end, ret);
+    before = ", ";
+  }
+  buf_append_byte(ret, '\n');
+  if (error == 0) print_why_short(tree, rows, count, ret);
+  return error;
 }
 
 /* Its processes have spent time, and none of them as much as a sample takes to come. */
@@ -144,6 +185,8 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   if (error != 0) return error;
   print_head(profile, tree, ret);
   print_loss(tree, ret);
+  error = print_stacks(tree, arena, ret);
+  if (error != 0) return error;
   if (tree->total_count == 0) print_why_nothing(profile, tree, ret);
   if (count > 0) buf_append_string(ret, "   self     95 % interval    total  function\n");
   for (shown = 0; shown < count && shown < style->limit; shown++)

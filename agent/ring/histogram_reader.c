@@ -9,6 +9,7 @@
 #include "histogram_reader.h"
 #include "histogram_writer.h"
 #include "ring_format.h"
+#include "wide.h"
 
 #include <errno.h>
 #include <string.h>
@@ -85,12 +86,12 @@ void histogram_reader_totals(const struct histogram_reader *histogram,
                              struct histogram_totals *ret) {
   const struct histogram_header *header =
       (const struct histogram_header *)(const void *)(histogram->base + HISTOGRAM_OFFSET);
-  ret->outside = atomic_load_explicit(&header->outside, memory_order_relaxed);
-  ret->saturated = atomic_load_explicit(&header->saturated, memory_order_relaxed);
-  ret->contended = atomic_load_explicit(&header->contended, memory_order_relaxed);
+  ret->outside = wide_peek(&header->outside);
+  ret->saturated = wide_peek(&header->saturated);
+  ret->contended = wide_peek(&header->contended);
   /* Acquire: partner of the handler's release, so that no record is seen before its units. */
-  ret->samples = atomic_load_explicit(&header->samples, memory_order_acquire);
-  ret->units = atomic_load_explicit(&header->units, memory_order_relaxed);
+  ret->samples = wide_load(&header->samples);
+  ret->units = wide_peek(&header->units);
 }
 
 struct histogram_sum histogram_totals_since(const struct histogram_totals *totals,

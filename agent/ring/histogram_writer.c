@@ -13,6 +13,7 @@
    that there is one road for all widths and a full counter never runs over into its neighbour. */
 #include "histogram_writer.h"
 #include "power_of_two.h"
+#include "wide.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -39,6 +40,13 @@ int histogram_header_is_sane(const struct histogram_header *header, uint64_t siz
          histogram_header_has_room(header, header->counters_offset, size);
 }
 
+/* By hand: not every CPU has an instruction for it. */
+static uint8_t log_of(uint32_t power_of_two) {
+  uint8_t log = 0;
+  while (power_of_two >> log > 1) log++;
+  return log;
+}
+
 int histogram_writer_init(struct histogram_writer *ret, void *ring, uint64_t size) {
   if (size < HISTOGRAM_OFFSET + HISTOGRAM_HEADER_BYTES || size > HISTOGRAM_BYTES_MAX)
     return -EBADMSG;
@@ -55,22 +63,22 @@ int histogram_writer_init(struct histogram_writer *ret, void *ring, uint64_t siz
       .header = shared,
       .bin_count = header.bin_count,
       .counter_max = UINT32_MAX >> (32 - 8 * header.counter_bytes),
-      .bin_shift = (uint8_t)__builtin_ctz(header.bin_bytes),
-      .counter_shift = (uint8_t)__builtin_ctz(header.counter_bytes),
+      .bin_shift = log_of(header.bin_bytes),
+      .counter_shift = log_of(header.counter_bytes),
   };
   return 0;
 }
 
 static void count(_Atomic uint64_t *counter, uint32_t records) {
-  atomic_fetch_add_explicit(counter, records, memory_order_relaxed);
+  wide_add(counter, records);
 }
 
 /* Returns the records that WEIGHT is of: 1, or 0 where the handler only tries itself. */
 static uint32_t weigh(struct histogram_header *header, uint32_t weight) {
   uint32_t records = weight != 0;
-  atomic_fetch_add_explicit(&header->units, weight, memory_order_relaxed);
+  wide_add(&header->units, weight);
   /* Release: whoever sees the record sees its weight as well. */
-  atomic_fetch_add_explicit(&header->samples, records, memory_order_release);
+  wide_add(&header->samples, records);
   return records;
 }
 

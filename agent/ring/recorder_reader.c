@@ -11,6 +11,7 @@
    A living thread goes on while it is read.  The copy is good when head did not move meanwhile;
    a thread adds a value each period, so a second try nearly always meets a quiet moment. */
 #include "recorder_reader.h"
+#include "wide.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,11 +52,11 @@ static const struct ring_slot *slot_at(const struct recorder_reader *recorder, u
 
 int recorder_log_order(uint64_t *words, uint32_t value_count, struct recorder_log *ret) {
   uint32_t split = 0, end;
-  if (words[value_count] != 0) return -EBADMSG;
-  while (words[split] != 0) split++;
+  if (wide_is_set(words[value_count])) return -EBADMSG;
+  while (wide_is_set(words[split])) split++;
   end = split;
   for (uint32_t i = split; i < value_count; i++)
-    if (words[i] != 0) words[end++] = words[i];
+    if (wide_is_set(words[i])) words[end++] = words[i];
   ret->count = end;
   ret->older = end - split;
   ret->was_overwritten = ret->older != 0 || ret->written > value_count;
@@ -68,10 +69,10 @@ static int copy(const struct recorder_reader *recorder, const struct ring_slot *
   const uint8_t *data = (const uint8_t *)slot + RING_SLOT_HEADER_BYTES;
   for (int i = 0; i < COPY_TRIES; i++) {
     /* Acquire twice: the words are read between two equal looks at head. */
-    uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
+    uint64_t head = wide_load(&slot->head);
     memcpy(words, data, recorder->slot_bytes);
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load_explicit(&slot->head, memory_order_relaxed) == head) return 0;
+    if (wide_peek(&slot->head) == head) return 0;
   }
   return -EAGAIN;
 }
@@ -80,16 +81,15 @@ int recorder_reader_log(const struct recorder_reader *recorder, uint32_t index, 
                         struct recorder_log *ret) {
   const struct ring_slot *slot = slot_at(recorder, index);
   struct recorder_log log = {0};
-  uint64_t owner = atomic_load_explicit(&slot->owner, memory_order_acquire);
+  uint64_t owner = wide_load(&slot->owner);
   if (owner == 0) return -ENOENT;
   log.pid = (uint32_t)(owner >> 32);
   log.tid = (uint32_t)owner;
   log.is_released = atomic_load_explicit(&slot->state, memory_order_acquire) == RING_RELEASED;
   int error = copy(recorder, slot, words);
   if (error) return error;
-  log.written = atomic_load_explicit(&slot->head, memory_order_relaxed);
-  log.dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed) +
-                atomic_load_explicit(&slot->dropped_reentry, memory_order_relaxed);
+  log.written = wide_peek(&slot->head);
+  log.dropped = wide_peek(&slot->dropped_full) + wide_peek(&slot->dropped_reentry);
   memcpy(log.name, slot->name, RING_NAME_BYTES);
   error = recorder_log_order(words, recorder->slot_bytes / (uint32_t)sizeof *words - 1, &log);
   if (error) return error;

@@ -32,7 +32,7 @@
 
 enum {
   RING_MAGIC = 0x474e5246, /* "FRNG" */
-  RING_VERSION = 4,
+  RING_VERSION = 5,
   RING_HEADER_BYTES = 4096,
   RING_DEPTH_MAX = 128,
   RING_SLOTS_MAX = 1024,
@@ -100,6 +100,7 @@ struct ring_terms {
   uint64_t unit_ns; /* ring_init: 0 for period_ns */
   uint64_t nudge_token;
   uint64_t begin_cpu_ns;
+  uint32_t depth_max; /* ring_init: 0 for RING_DEPTH_MAX */
   int signal;
   enum ring_clock clock;
 };

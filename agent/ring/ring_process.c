@@ -4,6 +4,7 @@
    What the daemon wrote is bounded here once more: a period that makes no sense would be a target
    that does nothing but take samples, whoever wrote it. */
 #include "ring_process.h"
+#include "divide.h"
 
 #include <stddef.h>
 
@@ -17,13 +18,10 @@ static struct ring_header *header_of(const struct ring_writer *ring) {
 struct ring_process *ring_process_enter(const struct ring_writer *ring, uint32_t pid) {
   struct ring_process *rows = header_of(ring)->processes;
   for (unsigned i = 0; i < RING_PROCESSES_MAX; i++)
-    if (atomic_load_explicit(&rows[i].who, memory_order_relaxed) >> 32 == pid) return &rows[i];
+    if (wide_peek(&rows[i].who) >> 32 == pid) return &rows[i];
   for (unsigned i = 0; i < RING_PROCESSES_MAX; i++) {
-    uint64_t nobody = 0;
     /* Acquire: partner of the daemon's release when it freed the row. */
-    if (!atomic_compare_exchange_strong_explicit(&rows[i].who, &nobody, (uint64_t)pid << 32,
-                                                 memory_order_acq_rel, memory_order_relaxed))
-      continue;
+    if (!wide_swap(&rows[i].who, 0, (uint64_t)pid << 32)) continue;
     atomic_store_explicit(&rows[i].asked, 0, memory_order_relaxed);
     atomic_store_explicit(&rows[i].seen, 0, memory_order_relaxed);
     atomic_store_explicit(&rows[i].armed, 0, memory_order_relaxed);
@@ -35,7 +33,7 @@ struct ring_process *ring_process_enter(const struct ring_writer *ring, uint32_t
 
 bool ring_process_ask(struct ring_process *row, uint32_t serial) {
   atomic_store_explicit(&row->asked, serial, memory_order_relaxed);
-  return (uint32_t)atomic_load_explicit(&row->who, memory_order_acquire) == serial;
+  return (uint32_t)wide_load(&row->who) == serial;
 }
 
 void ring_process_say_seen(const struct ring_writer *ring, struct ring_process *row,
@@ -77,10 +75,10 @@ enum ring_control ring_process_control(const struct ring_writer *ring) {
 }
 
 uint32_t ring_process_scale(const struct ring_writer *ring, uint64_t unit_ns) {
-  uint64_t period_ns = atomic_load_explicit(&header_of(ring)->period_ns, memory_order_relaxed);
+  uint64_t period_ns = wide_peek(&header_of(ring)->period_ns);
   if (period_ns < PERIOD_MIN_NS) period_ns = PERIOD_MIN_NS;
   if (period_ns > PERIOD_MAX_NS) period_ns = PERIOD_MAX_NS;
-  uint64_t scale = (period_ns + unit_ns / 2) / unit_ns;
+  uint64_t scale = divide(period_ns + unit_ns / 2, unit_ns);
   if (scale > UINT32_MAX) return UINT32_MAX;
   return scale > 0 ? (uint32_t)scale : 1;
 }

@@ -11,6 +11,7 @@
    one bad record, and the reader goes on at head. */
 #include "ring_reader.h"
 #include "recorder_format.h"
+#include "wide.h"
 
 #include <string.h>
 
@@ -26,9 +27,9 @@ void ring_init(const struct ring_reader *ring, const struct ring_terms *terms) {
   header->version = RING_VERSION;
   header->slot_count = ring->slot_count;
   header->slot_bytes = ring->slot_bytes;
-  header->period_ns = terms->period_ns;
+  wide_store(&header->period_ns, terms->period_ns);
   header->unit_ns = terms->unit_ns ? terms->unit_ns : terms->period_ns;
-  header->depth_max = RING_DEPTH_MAX;
+  header->depth_max = terms->depth_max ? terms->depth_max : RING_DEPTH_MAX;
   header->signal = (uint32_t)terms->signal;
   header->collect = ring->collect;
   header->clock = terms->clock;
@@ -43,17 +44,23 @@ uint32_t ring_reader_claimed(const struct ring_reader *ring) {
   return claimed < ring->slot_count ? claimed : ring->slot_count;
 }
 
+/* A recorder's counts for ever; a ring's is never further from its tail than the data is long. */
+static uint64_t look_at_head(const struct ring_reader *ring, const struct ring_slot *slot) {
+  if (ring->collect == RING_RECORDER) return wide_load(&slot->head);
+  return wide_near(&slot->head, wide_peek(&slot->tail));
+}
+
 void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring_view *ret) {
   struct ring_slot *from = slot_at(ring, slot);
   memset(ret, 0, sizeof *ret);
   ret->slot = slot;
-  uint64_t owner = atomic_load_explicit(&from->owner, memory_order_acquire);
+  uint64_t owner = wide_load(&from->owner);
   ret->pid = (uint32_t)(owner >> 32);
   ret->tid = (uint32_t)owner;
   /* State before head: a thread releases its slot after its last record. */
   ret->is_released = atomic_load_explicit(&from->state, memory_order_acquire) == RING_RELEASED;
-  ret->tail = atomic_load_explicit(&from->tail, memory_order_relaxed);
-  ret->head = atomic_load_explicit(&from->head, memory_order_acquire);
+  ret->tail = wide_peek(&from->tail);
+  ret->head = look_at_head(ring, from);
   if (ring->collect == RING_RECORDER) {
     ret->tail = ret->head; /* values, and nothing to drain */
   } else if (ret->head - ret->tail > ring->slot_bytes || (ret->head | ret->tail) % 8 != 0) {
@@ -61,10 +68,10 @@ void ring_reader_look(const struct ring_reader *ring, uint32_t slot, struct ring
     ret->head &= ~7ULL;
     ret->tail = ret->head;
   }
-  ret->dropped_full = atomic_load_explicit(&from->dropped_full, memory_order_relaxed);
-  ret->dropped_reentry = atomic_load_explicit(&from->dropped_reentry, memory_order_relaxed);
   ret->counted_full = from->counted_full;
   ret->counted_reentry = from->counted_reentry;
+  ret->dropped_full = wide_near(&from->dropped_full, ret->counted_full);
+  ret->dropped_reentry = wide_near(&from->dropped_reentry, ret->counted_reentry);
   memcpy(ret->name, from->name, RING_NAME_BYTES);
 }
 
@@ -121,12 +128,12 @@ void ring_reader_count(const struct ring_reader *ring, uint32_t slot, uint64_t f
 
 void ring_reader_release(const struct ring_reader *ring, uint32_t slot, uint64_t tail) {
   /* Release: the copy is done before the handler (acquire) may write there again. */
-  atomic_store_explicit(&slot_at(ring, slot)->tail, tail, memory_order_release);
+  wide_store(&slot_at(ring, slot)->tail, tail);
 }
 
 /* The head is its writer's word, but one that makes no sense was not written by our handler. */
 void ring_reader_mend(const struct ring_reader *ring, uint32_t slot, uint64_t tail) {
-  atomic_store_explicit(&slot_at(ring, slot)->head, tail, memory_order_relaxed);
+  wide_store(&slot_at(ring, slot)->head, tail);
   ring_reader_release(ring, slot, tail);
 }
 
@@ -135,10 +142,10 @@ void ring_reader_free_slot(const struct ring_reader *ring, uint32_t slot) {
   atomic_store_explicit(&to->state, RING_LIVE, memory_order_relaxed);
   if (ring->collect == RING_RECORDER) {
     memset((uint8_t *)to + RING_SLOT_HEADER_BYTES, 0, ring->slot_bytes);
-    atomic_store_explicit(&to->head, 0, memory_order_relaxed);
+    wide_store(&to->head, 0);
   }
   /* Release: the claimer's compare-and-swap sees the state above. */
-  atomic_store_explicit(&to->owner, 0, memory_order_release);
+  wide_store(&to->owner, 0);
 }
 
 uint32_t ring_reader_unsampled(const struct ring_reader *ring) {
@@ -154,12 +161,12 @@ uint32_t ring_reader_refused(const struct ring_reader *ring) {
 uint64_t ring_reader_exit_cpu_ns(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
   /* Acquire: all records of those processes are seen after this. */
-  return atomic_load_explicit(&header->exit_cpu_ns, memory_order_acquire);
+  return wide_load(&header->exit_cpu_ns);
 }
 
 uint64_t ring_reader_strayed(const struct ring_reader *ring) {
   const struct ring_header *header = (const struct ring_header *)(const void *)ring->base;
-  return atomic_load_explicit(&header->signals_strayed, memory_order_relaxed);
+  return wide_peek(&header->signals_strayed);
 }
 
 uint32_t ring_reader_unloads(const struct ring_reader *ring) {

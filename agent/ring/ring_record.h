@@ -12,6 +12,9 @@ enum ring_record_flags {
   RING_RECORD_HAS_LR = 4,    /* pc[1] is the link register, not a walked frame */
 };
 
+/* Above the flags: how a walk by tables ended, 1 + enum unwind_end; 0 of any other. */
+enum { RING_RECORD_END_SHIFT = 4 };
+
 struct ring_record {
   uint16_t size_bytes; /* of the whole record, a multiple of 8 */
   uint8_t depth;

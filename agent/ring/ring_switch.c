@@ -6,6 +6,7 @@
    A row changes hands only by compare-and-swap on `who`: the process that takes a free one, the
    daemon that permits, takes back or frees, can meet in any order and one of them does nothing. */
 #include "ring_switch.h"
+#include "wide.h"
 
 static struct ring_header *header_of(const struct ring_reader *ring) {
   return (struct ring_header *)(void *)ring->base;
@@ -16,7 +17,7 @@ void ring_switch_set_control(const struct ring_reader *ring, enum ring_control c
 }
 
 void ring_switch_set_period(const struct ring_reader *ring, uint64_t period_ns) {
-  atomic_store_explicit(&header_of(ring)->period_ns, period_ns, memory_order_relaxed);
+  wide_store(&header_of(ring)->period_ns, period_ns);
 }
 
 uint32_t ring_switch_serial(const struct ring_reader *ring) {
@@ -33,7 +34,7 @@ void ring_switch_raise(const struct ring_reader *ring) {
 void ring_switch_look(const struct ring_reader *ring, unsigned index,
                       struct ring_process_view *ret) {
   struct ring_process *row = &header_of(ring)->processes[index];
-  uint64_t who = atomic_load_explicit(&row->who, memory_order_acquire);
+  uint64_t who = wide_load(&row->who);
   *ret = (struct ring_process_view){
       .pid = (uint32_t)(who >> 32),
       .permitted = (uint32_t)who,
@@ -70,8 +71,7 @@ bool ring_switch_has_left(const struct ring_reader *ring, uint32_t pid) {
 static bool swap(const struct ring_reader *ring, unsigned index,
                  const struct ring_process_view *view, uint64_t next) {
   uint64_t who = (uint64_t)view->pid << 32 | view->permitted;
-  return atomic_compare_exchange_strong_explicit(&header_of(ring)->processes[index].who, &who, next,
-                                                 memory_order_acq_rel, memory_order_relaxed);
+  return wide_swap(&header_of(ring)->processes[index].who, who, next);
 }
 
 void ring_switch_permit(const struct ring_reader *ring, unsigned index,

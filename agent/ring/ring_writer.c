@@ -92,7 +92,7 @@ int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void
                              .depth_max = header->depth_max,
                              .collect = (enum ring_collect)header->collect,
                              .clock = (enum ring_clock)header->clock};
-  struct ring_terms terms = {.period_ns = header->period_ns,
+  struct ring_terms terms = {.period_ns = wide_peek(&((const struct ring_header *)base)->period_ns),
                              .unit_ns = header->unit_ns,
                              .nudge_token = header->nudge_token,
                              .signal = (int)header->signal,
@@ -128,12 +128,9 @@ struct ring_slot *ring_writer_claim(const struct ring_writer *ring, uint64_t own
                                     const char *name) {
   for (uint32_t i = 0; i < ring->slot_count; i++) {
     struct ring_slot *slot = slot_at(ring, i);
-    uint64_t nobody = 0;
-    if (atomic_load_explicit(&slot->owner, memory_order_relaxed) != nobody) continue;
+    if (wide_peek(&slot->owner) != 0) continue;
     /* Acquire: partner of the daemon's release when it freed the slot, its last look done. */
-    if (!atomic_compare_exchange_strong_explicit(&slot->owner, &nobody, owner, memory_order_acq_rel,
-                                                 memory_order_relaxed))
-      continue;
+    if (!wide_swap(&slot->owner, 0, owner)) continue;
     slot->generation++;
     note_claimed(ring, i + 1);
     for (unsigned at = 0; at < RING_NAME_BYTES; at++) slot->name[at] = name[at];
@@ -165,8 +162,8 @@ static void pad(struct ring_slot *slot, uint32_t offset, uint32_t gap) {
 }
 
 struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct ring_slot *slot) {
-  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~7ULL;
-  uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+  uint64_t head = wide_peek(&slot->head) & ~7ULL;
+  uint64_t tail = wide_near(&slot->tail, head);
   uint32_t needed = record_bytes(ring->depth_max);
   uint32_t offset = (uint32_t)head & (ring->slot_bytes - 1);
   uint32_t to_end = ring->slot_bytes - offset;
@@ -178,15 +175,15 @@ struct ring_record *ring_writer_reserve(const struct ring_writer *ring, struct r
   if (gap == 0) return record_at(slot, offset);
   pad(slot, offset, gap);
   /* Release: a padding record is complete like any other. */
-  atomic_store_explicit(&slot->head, head + gap, memory_order_release);
+  wide_store(&slot->head, head + gap);
   return record_at(slot, 0);
 }
 
 void ring_writer_commit(struct ring_slot *slot, struct ring_record *record) {
-  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~7ULL;
+  uint64_t head = wide_peek(&slot->head) & ~7ULL;
   record->size_bytes = (uint16_t)record_bytes(record->depth);
   /* Release: the record is whole for the reader that acquires this head. */
-  atomic_store_explicit(&slot->head, head + record->size_bytes, memory_order_release);
+  wide_store(&slot->head, head + record->size_bytes);
 }
 
 void ring_writer_count_unsampled(const struct ring_writer *ring) {
@@ -203,15 +200,14 @@ void ring_writer_count_unload(const struct ring_writer *ring) {
 }
 
 void ring_writer_count_strayed(const struct ring_writer *ring) {
-  atomic_fetch_add_explicit(&header_of(ring)->signals_strayed, 1, memory_order_relaxed);
+  wide_add(&header_of(ring)->signals_strayed, 1);
 }
 
 void ring_writer_count_full(struct ring_slot *slot, uint32_t count) {
   /* Only this handler writes the counter: a load and a store are enough, and cheaper. */
-  uint64_t dropped = atomic_load_explicit(&slot->dropped_full, memory_order_relaxed);
-  atomic_store_explicit(&slot->dropped_full, dropped + count, memory_order_relaxed);
+  wide_store(&slot->dropped_full, wide_peek(&slot->dropped_full) + count);
 }
 
 void ring_writer_count_reentry(struct ring_slot *slot) {
-  atomic_fetch_add_explicit(&slot->dropped_reentry, 1, memory_order_relaxed);
+  wide_add(&slot->dropped_reentry, 1);
 }

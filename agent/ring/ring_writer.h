@@ -7,6 +7,7 @@
 
 #include "histogram_writer.h"
 #include "ring_format.h"
+#include "wide.h"
 
 struct ring_writer {
   uint8_t *base;
@@ -26,6 +27,12 @@ int ring_writer_init(struct ring_writer *ret, struct ring_terms *ret_terms, void
 static inline int ring_writer_is_on(const struct ring_writer *ring) {
   struct ring_header *header = (struct ring_header *)(void *)ring->base;
   return atomic_load_explicit(&header->control, memory_order_relaxed) == RING_RUN;
+}
+
+/* How often libraries were unloaded, counted before and after each.  Signal-safe. */
+static inline uint32_t ring_writer_unloads(const struct ring_writer *ring) {
+  struct ring_header *header = (struct ring_header *)(void *)ring->base;
+  return atomic_load_explicit(&header->unloads, memory_order_acquire);
 }
 
 /* Takes a free slot for OWNER (ring_owner) under NAME (RING_NAME_BYTES).  Returns NULL when none is
@@ -55,8 +62,8 @@ void ring_writer_count_reentry(struct ring_slot *slot);
    it is a third of what a sample takes in that mode.  Signal-safe. */
 static inline int ring_writer_put_pair(const struct ring_writer *ring, struct ring_slot *slot,
                                        struct ring_pair pair) {
-  uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed) & ~15ULL;
-  uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+  uint64_t head = wide_peek(&slot->head) & ~15ULL;
+  uint64_t tail = wide_near(&slot->tail, head);
   if (head - tail > ring->slot_bytes - sizeof pair) {
     ring_writer_count_full(slot, 1);
     return -1;
@@ -64,7 +71,7 @@ static inline int ring_writer_put_pair(const struct ring_writer *ring, struct ri
   uint8_t *data = (uint8_t *)slot + RING_SLOT_HEADER_BYTES;
   *(struct ring_pair *)(void *)(data + (head & (ring->slot_bytes - 1))) = pair;
   /* Release: the pair is whole for the reader that acquires this head. */
-  atomic_store_explicit(&slot->head, head + sizeof pair, memory_order_release);
+  wide_store(&slot->head, head + sizeof pair);
   return 0;
 }
 

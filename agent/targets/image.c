@@ -21,6 +21,7 @@
 #include "common/clock.h"
 #include "ring/histogram_layout.h"
 #include "ring/image_table.h"
+#include "ring/wide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -91,8 +92,8 @@ uint64_t image_bin_bytes(const struct target *target) {
 
 void image_stamp(const struct target *target) {
   struct image_table *table = table_of(target);
-  atomic_store_explicit(&table->alive_boottime_ns, clock_boottime_ns(), memory_order_relaxed);
-  atomic_store_explicit(&table->alive_walltime_ns, clock_walltime_ns(), memory_order_relaxed);
+  wide_store(&table->alive_boottime_ns, clock_boottime_ns());
+  wide_store(&table->alive_walltime_ns, clock_walltime_ns());
 }
 
 static bool is_module(const struct image_module *module, const struct batch_module *wanted) {

@@ -129,8 +129,16 @@ static uint32_t add_row(struct modules *modules, struct span path, const struct 
 }
 
 int modules_new(modules_on_file *on_file, void *context, struct modules **ret) {
-  static const char *const fixed[MODULE_FIXED_COUNT] = {"[anon]", "[kernel]", "[unsampled]",
-                                                        "[unknown]", "[others]"};
+  const char *const fixed[MODULE_FIXED_COUNT] = {
+      [MODULE_ANON] = "[anon]",
+      [MODULE_KERNEL] = "[kernel]",
+      [MODULE_UNSAMPLED] = "[unsampled]",
+      [MODULE_UNKNOWN] = "[unknown]",
+      [MODULE_OTHERS] = "[others]",
+      [MODULE_TRUNCATED] = stack_end_frame(STACK_TRUNCATED),
+      [MODULE_NO_TABLE] = stack_end_frame(STACK_NO_TABLE),
+      [MODULE_BAD_STACK] = stack_end_frame(STACK_BAD),
+  };
   const struct module_stamp none = {0};
   struct modules *modules = calloc(1, sizeof *modules);
   if (modules == NULL) return -ENOMEM;
@@ -273,6 +281,10 @@ uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid) {
   return row != MODULE_NONE ? row : lost_row(modules, index);
 }
 
+bool modules_is_settled(const struct modules *modules, uint32_t index) {
+  return modules->rows[index].state != NAMED;
+}
+
 uint32_t modules_adopt(struct modules *modules, const struct batch_module *module) {
   struct span path = span_of_string(module->path);
   if (path.len > LIMIT_PATH_BYTES) path.len = LIMIT_PATH_BYTES;
@@ -307,6 +319,11 @@ uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t
   const struct module *m = &modules->rows[index];
   if (m->state != IDENTIFIED) return 0;
   return elf_segments_address(m->segments, m->segment_count, file_offset);
+}
+
+bool modules_is_public(const struct modules *modules, uint32_t index) {
+  const struct module *m = &modules->rows[index];
+  return m->state == PSEUDO || (m->state == IDENTIFIED && m->stamp.is_public);
 }
 
 bool modules_is_full(const struct modules *modules) {

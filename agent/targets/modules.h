@@ -21,8 +21,11 @@ enum {
   MODULE_ANON = 0, /* these exist always, at these indexes */
   MODULE_KERNEL,
   MODULE_UNSAMPLED,
-  MODULE_UNKNOWN, /* the process was gone before anyone could read its maps */
-  MODULE_OTHERS,  /* programs of the board that are not to be shipped */
+  MODULE_UNKNOWN,   /* the process was gone before anyone could read its maps */
+  MODULE_OTHERS,    /* programs of the board that are not to be shipped */
+  MODULE_TRUNCATED, /* these three stand at the root of stacks that are not complete */
+  MODULE_NO_TABLE,
+  MODULE_BAD_STACK,
   MODULE_FIXED_COUNT,
 };
 
@@ -56,6 +59,9 @@ void modules_set_payer(struct modules *modules, const struct toll *payer, uint32
    file known before. */
 uint32_t modules_identify(struct modules *modules, uint32_t index, pid_t pid);
 
+/* False while there was no time to look at the file of INDEX. */
+bool modules_is_settled(const struct modules *modules, uint32_t index);
+
 /* Returns the index of a module that is known by what somebody wrote down of it: no file need be
    there any more.  MODULE_ANON when the table is full. */
 uint32_t modules_adopt(struct modules *modules, const struct batch_module *module);
@@ -65,6 +71,9 @@ void modules_describe(const struct modules *modules, uint32_t index, struct batc
 
 /* The address that FILE_OFFSET has in INDEX's own address space, 0 in pseudo modules. */
 uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t file_offset);
+
+/* Everybody on this machine may read the file of INDEX, or it is the kernel's. */
+bool modules_is_public(const struct modules *modules, uint32_t index);
 
 /* Sweep: unmark all, mark what is in use, forget the rest. */
 bool modules_is_full(const struct modules *modules); /* time to sweep */

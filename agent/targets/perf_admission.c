@@ -15,7 +15,6 @@
 
 #include "intake/perf_attr.h"
 #include "proc/proc_stat.h"
-#include "ring/ring_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,15 +79,10 @@ const char *perf_admission_check(pid_t pid, uint32_t uid, uint64_t start_ticks) 
   return is_his ? NULL : "the program has, or may have had, more rights than you";
 }
 
-static void close_all(struct hold_target *held, int *fds) {
-  for (unsigned i = 0; i < hold_fds(held); i++) close(fds[i]);
-  held->fd_count = held->exit_fd_count = 0;
-}
-
 static bool open_samples(const struct perf_rings *rings, struct hold_target *held, int *fds) {
   struct perf_event_attr attr;
   perf_attr_fill(&attr, held->period_ns);
-  if (held->collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  perf_attr_ask(&attr, (enum perf_content)held->content);
   for (unsigned i = 0; i < rings->count; i++) {
     struct perf_event_attr varied = attr;
     perf_attr_vary(&varied);
@@ -107,15 +101,15 @@ static void open_exits(struct hold_target *held, int *fds) {
 
 const char *perf_admission_open(const struct perf_rings *rings, struct hold_target *held,
                                 int ret_fds[INTAKE_FDS_MAX]) {
-  held->fd_count = held->exit_fd_count = 0;
+  hold_clear_fds(held);
   const char *fault = perf_admission_check(held->pid, held->uid, held->start_ticks);
   if (fault != NULL) return fault;
   if (!open_samples(rings, held, ret_fds)) {
-    close_all(held, ret_fds);
+    hold_close_fds(held, ret_fds);
     return "the kernel gives no perf event on the program";
   }
   open_exits(held, ret_fds);
   if (perf_admission_check(held->pid, held->uid, held->start_ticks) == NULL) return NULL;
-  close_all(held, ret_fds);
+  hold_close_fds(held, ret_fds);
   return "the program has become another meanwhile";
 }

@@ -18,7 +18,6 @@
 #include "perf_admission.h"
 
 #include "intake/perf_attr.h"
-#include "ring/ring_format.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -64,17 +63,12 @@ static bool is_same(const struct threads *a, const struct threads *b) {
   return a->count == b->count && memcmp(a->tids, b->tids, a->count * sizeof *a->tids) == 0;
 }
 
-static void close_all(struct hold_target *held, const int *fds) {
-  for (unsigned i = 0; i < hold_fds(held); i++) close(fds[i]);
-  held->fd_count = held->exit_fd_count = 0;
-}
-
 static int open_thread(const struct perf_rings *rings, pid_t tid, struct hold_target *held,
                        int *fds) {
   struct perf_event_attr attr;
   perf_attr_fill(&attr, held->period_ns);
   perf_attr_wait_for_enable(&attr);
-  if (held->collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  perf_attr_ask(&attr, (enum perf_content)held->content);
   for (unsigned i = 0; i < rings->count; i++) {
     struct perf_event_attr varied = attr;
     perf_attr_vary(&varied);
@@ -131,7 +125,7 @@ static const char *check_all(const struct perf_running *running, uint32_t uid) {
 const char *perf_running_open(const struct perf_rings *rings, const struct perf_running *running,
                               struct hold_target *held, int ret_fds[INTAKE_FDS_MAX]) {
   struct threads before, after;
-  held->fd_count = held->exit_fd_count = 0;
+  hold_clear_fds(held);
   if (rings->count == 0) return rings->why[0] ? rings->why : "there is no perf ring";
   unsigned room = INTAKE_FDS_MAX / rings->count;
   const char *fault = check_all(running, held->uid);
@@ -141,10 +135,11 @@ const char *perf_running_open(const struct perf_rings *rings, const struct perf_
     error = open_listed(rings, &before, held, ret_fds);
     if (error == 0 && !(list_all(running, room, &after) && is_same(&before, &after)))
       error = -EAGAIN;
-    if (error) close_all(held, ret_fds);
+    if (error) hold_close_fds(held, ret_fds);
   }
   if (fault == NULL && error) fault = explain(error);
-  if (fault == NULL && (fault = check_all(running, held->uid)) != NULL) close_all(held, ret_fds);
+  if (fault == NULL && (fault = check_all(running, held->uid)) != NULL)
+    hold_close_fds(held, ret_fds);
   return fault;
 }
 

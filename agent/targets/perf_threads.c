@@ -127,7 +127,7 @@ static int open_event(const struct target *target, const struct perf_ring *ring,
   struct perf_event_attr attr;
   perf_attr_fill(&attr, rate_period_ns(target));
   attr.enable_on_exec = 0;
-  if (target->held.collect == RING_PC_LR) perf_attr_ask_pair(&attr);
+  perf_attr_ask(&attr, (enum perf_content)target->held.content);
   perf_attr_vary(&attr);
   int fd = perf_attr_open(&attr, tid, ring->cpu);
   int error = fd < 0 ? fd : perf_ring_redirect(ring, fd);

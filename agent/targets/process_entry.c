@@ -47,6 +47,7 @@ static void set_name(char to[PROC_COMM_BYTES], const char *name) {
 void process_exec(struct process *process, const char *comm) {
   process_forget_threads(process);
   process->map_count = 0;
+  process->maps_serial++;
   process->has_ended = false;
   process->is_exec_open = true;
   process->is_kernel = false;

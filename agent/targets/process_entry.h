@@ -36,17 +36,21 @@ struct process {
   uint32_t exe_module; /* MODULE_NONE: not known yet */
   char comm[PROC_COMM_BYTES];
   char begun_as[PROC_COMM_BYTES]; /* the name in its exec, cut; empty: that was not seen */
-  char *exe;                /* path, NULL when not known */
-  struct process_map *maps; /* by start, never overlapping */
+  char *exe;                      /* path, NULL when not known */
+  struct process_map *maps;       /* by start, never overlapping */
   uint32_t map_count, map_cap;
-  uint32_t maps_unloads; /* of the ring (drain/unloads.h), just before they were read */
-  bool has_maps, is_old; /* they were read once; for an earlier window */
-  bool is_unsure;        /* only steady ones are believed */
+  uint64_t maps_serial;   /* another number whenever they change, also of a later process */
+  uint64_t shared_serial; /* of the mappings that its handlers know (walk/target_regions.h) */
+  uint32_t maps_unloads;  /* of the ring (drain/unloads.h), just before they were read */
+  bool has_maps, is_old;  /* they were read once; for an earlier window */
+  bool is_unsure;         /* only steady ones are believed */
   struct process_thread *threads;
   uint32_t thread_count;
   uint32_t living_threads; /* as /proc last said */
   struct process_time time;
   struct process_clock clock;
+  uint64_t refresh_ns;       /* not read again before (processes.c) */
+  uint32_t refreshes;        /* how often it was */
   uint64_t used_ns, read_ns; /* CLOCK_MONOTONIC: of the last sample; of the last look at /proc */
   bool has_ended;
   bool is_kernel;       /* a thread of the kernel */

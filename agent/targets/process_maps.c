@@ -75,6 +75,7 @@ static void clear_range(struct process *process, uint64_t start, uint64_t end) {
 }
 
 void process_maps_insert(struct process *process, const struct process_map *map) {
+  process->maps_serial++;
   if (process->map_count > 0) clear_range(process, map->start, map->end);
   if (!reserve_map(process)) return;
   uint32_t at = lower_bound(process, map->start);
@@ -141,6 +142,7 @@ static void take_text(struct modules *modules, struct process *process, struct s
   struct process before = {.maps = process->maps, .map_count = process->map_count};
   process->maps = NULL;
   process->map_count = process->map_cap = 0;
+  process->maps_serial++;
   insert_lines(modules, process, text);
   if (process->has_maps) process_inherit_steady(process, &before);
   process->has_maps = true;

@@ -19,7 +19,10 @@
 
 enum {
   BUCKETS = 1024, /* power of two */
-  REFRESH_INTERVAL_NS = 1000000000,
+  REFRESH_NS_LEAST = 100000000,
+  REFRESH_NS_MOST = 1000000000, /* where that has brought nothing new for some times */
+  REFRESHES_SOON =
+      16, /* of a process that is new; one that maps without end is read once a second */
   SWEEP_KEEP = PROCESSES_MAX * 3 / 4,
 };
 
@@ -96,7 +99,7 @@ static struct process *add_process(struct processes *processes, pid_t pid, uint3
   process->pid = pid;
   process->target = target;
   process->exe_module = MODULE_NONE;
-  process->used_ns = clock_monotonic_ns();
+  process->used_ns = process->maps_serial = clock_monotonic_ns();
   struct process **bucket = bucket_of(processes, pid);
   process->next = *bucket;
   *bucket = process;
@@ -158,14 +161,34 @@ static void begin_account(struct process *process) {
   process->time.billed_kernel_ns = process->time.system_ns;
 }
 
+/* What was read a moment ago is not read again: two targets that both claim a process, of which one
+   must lie, would have its mappings read at every sample. */
+static bool is_fresh(const struct process *process) {
+  return !process->has_ended && process->map_count > 0 &&
+         clock_monotonic_ns() - process->read_ns < REFRESH_NS_MOST;
+}
+
+/* PROCESS is TARGET's from now on, with a new account. */
+static struct process *move_to(struct process *process, uint32_t target) {
+  process->target = target;
+  process->is_root = process->is_awaited = false;
+  process->shared_serial = 0; /* it was another's handlers that knew its mappings */
+  process->time = (struct process_time){0};
+  process->clock = (struct process_clock){0};
+  begin_account(process);
+  return process;
+}
+
 struct process *processes_get(struct processes *processes, pid_t pid, uint32_t target,
                               int maps_fd) {
   struct process *process = processes_find(processes, pid);
   if (process != NULL && process->target == target) return process;
+  if (process != NULL && is_fresh(process)) return move_to(process, target);
   if (processes->count >= PROCESSES_MAX) remove_if(processes, is_over, NULL);
   process = add_process(processes, pid, target);
   if (process == NULL) return NULL;
   read_from_proc(processes, process, maps_fd);
+  process->refresh_ns = REFRESH_NS_LEAST;
   begin_account(process);
   return process;
 }
@@ -197,10 +220,14 @@ void process_map_add(struct processes *processes, struct process *process,
 }
 
 bool process_refresh(struct processes *processes, struct process *process, int maps_fd) {
-  uint64_t now = clock_monotonic_ns();
-  if (process->has_ended || now - process->read_ns < REFRESH_INTERVAL_NS) return false;
+  uint64_t now = clock_monotonic_ns(), maps = process->map_count;
+  if (process->has_ended || now - process->read_ns < process->refresh_ns) return false;
   process_forget_threads(process);
   read_from_proc(processes, process, maps_fd);
+  bool is_new = process->map_count != maps && process->refreshes < REFRESHES_SOON;
+  process->refresh_ns = is_new ? REFRESH_NS_LEAST : process->refresh_ns * 2;
+  if (process->refresh_ns > REFRESH_NS_MOST) process->refresh_ns = REFRESH_NS_MOST;
+  process->refreshes++;
   return true;
 }
 

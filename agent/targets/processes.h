@@ -30,8 +30,9 @@ struct process *processes_fork(struct processes *processes, const struct process
 void process_map_add(struct processes *processes, struct process *process,
                      const struct process_map *map, const struct module_file *file);
 
-/* Reads the mappings (and thread names at their next use) again, at most once a second.  Returns
-   true when they were read. */
+/* Reads the mappings (and thread names at their next use) again: of a process that is new ten times
+   a second at most, later, or where that brings nothing new, once a second.  Returns true when they
+   were read. */
 bool process_refresh(struct processes *processes, struct process *process, int maps_fd);
 /* Reads the mappings again, now.  UNLOADS: what the ring says at this moment. */
 void process_read_maps(struct processes *processes, struct process *process, int maps_fd,

@@ -5,6 +5,7 @@
    was already reported: such a target is marked, and its residual starts again at the first
    complete drain. */
 #include "target.h"
+#include "region_map.h"
 #include "stride.h"
 #include "timer_ring.h"
 
@@ -32,10 +33,11 @@ void target_threads_close(struct target_threads *threads) {
 void target_free(struct target *target, bool is_owner) {
   if (target == NULL) return;
   timer_ring_unmap(&target->held, &target->ring);
+  region_map_close(target->regions.map);
   rate_fini(&target->rate);
   target_threads_close(&target->threads);
   perf_exits_close(&target->exits);
-  for (uint32_t i = 0; is_owner && i < hold_fds(&target->held); i++) close(target->fds[i]);
+  if (is_owner) hold_close_fds(&target->held, target->fds);
   if (target->census != NULL) target->free_census(target->census);
   free(target->event_ids);
   free(target->watches);
@@ -74,6 +76,10 @@ struct target *target_new(const struct hold_target *held, const int *fds) {
     is_good = timer_ring_map(held, fds[0], &target->ring) == 0;
   else if (is_good)
     is_good = read_event_ids(target);
+  if (is_good && held->region_fd_count == 1) {
+    target->regions.map = region_map_open(fds[held->fd_count]);
+    target->regions.is_due = true;
+  }
   target->residual.kernel.base_ns = held->start_cpu_ns;
   if (is_good && held->kind == HOLD_PERF) proc_board_read(&target->residual.kernel.board);
   if (is_good && held->exit_fd_count == 2)

@@ -6,18 +6,18 @@
 #include "exit_bill.h"
 #include "pause.h"
 #include "rate.h"
+#include "region_state.h"
 #include "residual.h"
 #include "target_look.h"
 #include "toll.h"
 
 #include "keeper/hold.h"
 #include "perf/perf_exits.h"
+#include "proto/stack_end.h"
 #include "ring/histogram_format.h"
 #include "ring/ring_reader.h"
 
 struct census;
-struct claim;
-struct switch_watch;
 
 /* Events that the worker opened on each thread of a perf target (perf_threads.h). */
 struct target_threads {
@@ -51,9 +51,9 @@ struct target {
   int *fds;
   struct target_look look;
   struct rate rate;
-  uint32_t run;                         /* serial of the note (run_note.h) it belongs to, or 0 */
-  uint64_t records, weight_ns;          /* samples of its own, since this worker started */
-  uint64_t stacks_cut, stacks_cut_told; /* of those records; of those in batches */
+  uint32_t run;                        /* serial of the note (run_note.h) it belongs to, or 0 */
+  uint64_t records, weight_ns;         /* samples of its own, since this worker started */
+  uint64_t stacks_ns[STACK_END_COUNT]; /* of those, by how they ended */
   struct pause pause;
   bool shows_pause;                           /* a rest since the last batch has time of a pause */
   struct switch_watch *watches;               /* switch.c; NULL: nothing was ever switched */
@@ -82,7 +82,8 @@ struct target {
   struct target_kept kept;
   struct claim *row_claims; /* children.c; NULL: no child was ever named */
   uint32_t *slot_unloads;   /* drain/unloads.c; NULL: there were none */
-  uint64_t asked_ns;        /* of an interval timer: what that would be by its signals alone */
+  struct region_state regions;
+  uint64_t asked_ns; /* of an interval timer: what that would be by its signals alone */
 };
 
 /* Maps HELD's ring or reads the ids of its events; a copy of FDS is its own, the descriptors are

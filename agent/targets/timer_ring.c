@@ -15,6 +15,7 @@
    narrower the more memory the rings of others take; threads beyond the slots are counted. */
 #include "timer_ring.h"
 
+#include "intake/unwind_choice.h"
 #include "ring/histogram_layout.h"
 #include "ring/recorder_format.h"
 #include "ring/ring_clock.h"
@@ -145,6 +146,7 @@ static int fill(const struct hold_target *target, int fd, bool is_zero) {
                              .unit_ns = target->unit_ns,
                              .nudge_token = random_token(),
                              .begin_cpu_ns = target->begin_cpu_ns,
+                             .depth_max = target->unwind == UNWIND_CHOICE_NONE ? 1 : 0,
                              .signal = (int)timer_ring_signal(target),
                              .clock = (enum ring_clock)target->clock};
   int error = timer_ring_map(target, fd, &ring);

@@ -112,6 +112,23 @@ static void write_effort(struct json *json, const struct effort *effort) {
   json_key_string(json, "budget", NULL);
 }
 
+/* Of the daemon's own sum since it began; null where it says nothing of it. */
+static void write_stacks(struct json *json, const struct effort *effort) {
+  double total = 0;
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) total += (double)effort->stacks_ns[i];
+  json_key(json, "stacks");
+  if (!(total > 0)) {
+    json_string(json, NULL);
+    return;
+  }
+  json_open(json, '{');
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) {
+    json_key(json, stack_end_name((enum stack_end)i));
+    json_double(json, (double)effort->stacks_ns[i] / total);
+  }
+  json_close(json, '}');
+}
+
 static void write_board(struct json *json, const struct store_board *board) {
   struct books books = books_of(board);
   json_open(json, '{');
@@ -136,6 +153,7 @@ static void write_board(struct json *json, const struct store_board *board) {
   json_key_string(json, "clock", board->clock);
   json_key(json, "loss");
   write_reasons(json, &books);
+  write_stacks(json, &board->effort);
   json_close(json, '}');
 }
 

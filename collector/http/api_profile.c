@@ -25,17 +25,18 @@
    asked, and the next one gets the thread. */
 enum { QUERY_SECONDS_MAX = 110 };
 
-static void write_summary(struct json *json, const struct view_tree *tree,
-                          const struct selection *selection) {
+static int write_summary(struct json *json, const struct view_tree *tree,
+                         const struct selection *selection, struct arena *arena) {
   table_json_summary(json, tree, selection->from_ms * NS_PER_MS, selection->to_ms * NS_PER_MS);
+  return table_json_stacks(json, tree, arena);
 }
 
 static int write_top(struct request *request, const struct view_tree *tree,
                      const struct selection *selection) {
   struct json json;
   answer_begin_json(&request->answer, &json);
-  write_summary(&json, tree, selection);
-  int error = table_json_functions(&json, tree, selection->limit, &request->arena);
+  int error = write_summary(&json, tree, selection, &request->arena);
+  if (error == 0) error = table_json_functions(&json, tree, selection->limit, &request->arena);
   answer_end_json(&request->answer, &json);
   return error;
 }
@@ -99,14 +100,14 @@ static int write_tree(struct request *request, const struct view_tree *tree,
   if (index == NULL) return -ENOMEM;
   struct json json;
   answer_begin_json(&request->answer, &json);
-  write_summary(&json, tree, selection);
+  int error = write_summary(&json, tree, selection, &request->arena);
   json_key(&json, "nodes");
   json_open(&json, '[');
   for (uint32_t i = 0; i < tree->node_count && !json.is_full; i++)
     if (index[i] != UINT32_MAX) write_node(&json, tree, i, index);
   json_close(&json, ']');
   answer_end_json(&request->answer, &json);
-  return 0;
+  return error;
 }
 
 /* The stacks that stay within a limit are those with the heaviest leaves: the others get no weight

@@ -11,7 +11,8 @@
 
 const struct route routes[] = {
     {"GET", "/api/v1/boards", ROLE_READ, LANE_QUERY, "match from to type limit", api_boards,
-     "the boards, what sampling costs each and by which budget its rate is held, and what they "
+     "the boards, what sampling costs each and by which budget its rate is held, how stacks ended "
+     "since its daemon began (`stacks`, as in profile), and what they "
      "lost since each one's first sample; with from or to only "
      "those seen in that time. match takes board, arch, kernel and boards' own labels"},
     {"GET", "/api/v1/labels", ROLE_READ, LANE_QUERY, "match from to type limit", api_labels,
@@ -23,7 +24,10 @@ const struct route routes[] = {
      "where the time went: format=top (functions), tree or folded (call stacks), or a file for "
      "other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind, perf-script "
      "(text); "
-     "`marks` names the services whose shares are to be doubted, and why"},
+     "`marks` names the services whose shares are to be doubted, and why; `stacks` says which "
+     "share of the sampled stacks is complete, truncated, no_table, bad or not_told, and "
+     "`ends_in` in which modules the short ones end. A short stack has its end as outermost "
+     "frame, [truncated], [no table] or [bad stack], which is no row of format=top"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "

@@ -112,6 +112,7 @@ static int on_block(void *context, const struct store_series *series,
                     const struct store_row *rows, size_t count) {
   struct builder *builder = context;
   const char *board = store_series_label(series, "board");
+  bool are_told = (series->marks & MARK_ENDS_TOLD) != 0;
   (void)start_ms, (void)end_ms;
   if (is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
@@ -126,6 +127,8 @@ static int on_block(void *context, const struct store_series *series,
       error = translate(builder, forest, rows[i].node, &node);
     if (error != 0) return error;
     tree_builder_add(&builder->tree, node, rows[i].count, rows[i].weight);
+    if (is_stack && rows[i].count > 0)
+      tree_builder_note_end(&builder->tree, node, are_told, rows[i].weight);
   }
   return error;
 }

@@ -46,6 +46,7 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   bool is_elf = module->kind == MODULE_ELF;
   struct view_function function = {.name = unknown,
                                    .module = is_elf ? path_name(module->path) : module->path};
+  if (!is_elf) function.end = stack_end_of(module->path);
   bool is_found = is_elf && naming->symbolizer != NULL &&
                   symbolizer_find(naming->symbolizer, board, module->id, address, &symbol) == 0;
   if (is_found && symbol.name[0] != '\0') {

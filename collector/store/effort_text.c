@@ -30,6 +30,11 @@ static const struct effort_field fields[] = {
     {"budget_cpu_ppm", EFFORT_U32, offsetof(struct effort, budget_cpu_ppm)},
     {"budget_bytes_day", EFFORT_U64, offsetof(struct effort, budget_bytes_day)},
     {"budget_state", EFFORT_TEXT, offsetof(struct effort, budget_state)},
+#define X(end, name, frame)       \
+  {"stacks_ns." name, EFFORT_U64, \
+   offsetof(struct effort, stacks_ns) + STACK_##end * sizeof(uint64_t)},
+    STACK_ENDS(X)
+#undef X
 };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };

@@ -122,6 +122,11 @@ static bool starts_series(const struct sample_key *keys, uint32_t at) {
   return at == 0 || keys[at].series != keys[at - 1].series || keys[at].type != keys[at - 1].type;
 }
 
+/* Doubts add up; ends are told where both say so. */
+static uint32_t marks_of_both(uint32_t a, uint32_t b) {
+  return ((a | b) & ~(uint32_t)MARK_ENDS_TOLD) | (a & b & MARK_ENDS_TOLD);
+}
+
 int series_rows_make(const struct series_board *board, const struct batch *batch,
                      struct arena *arena, struct series_rows **ret, uint32_t *ret_count) {
   uint32_t count = 0;
@@ -142,8 +147,10 @@ int series_rows_make(const struct series_board *board, const struct batch *batch
       series[made++] = (struct series_rows){
           .labels = texts[keys[i].series].text, .type = keys[i].type, .rows = &rows[i]};
     rows[i] = (struct store_row){sample->node, sample->count, sample->weight};
-    series[made - 1].count++;
-    series[made - 1].marks |= batch->targets[batch->threads[sample->thread].target].marks;
+    uint32_t marks = batch->targets[batch->threads[sample->thread].target].marks;
+    struct series_rows *of = &series[made - 1];
+    of->marks = of->count == 0 ? marks : marks_of_both(of->marks, marks);
+    of->count++;
   }
   *ret = series;
   *ret_count = count;

@@ -41,7 +41,7 @@ static bool is_same_text(const char *a, const char *b) {
 
 static bool is_same(const struct view_function *a, const struct view_function *b) {
   return is_same_text(a->name, b->name) && is_same_text(a->module, b->module) &&
-         is_same_text(a->file, b->file);
+         is_same_text(a->file, b->file) && a->end == b->end;
 }
 
 static uint64_t hash_of(const struct function_table *functions,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each function once.  Two are the same when name, module and source file are. */
+/* Each function once.  Two are the same when name, module and source file are, and both or none say
+   how a stack ended. */
 #ifndef VIEW_FUNCTION_TABLE_H
 #define VIEW_FUNCTION_TABLE_H
 

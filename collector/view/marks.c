@@ -28,6 +28,8 @@ static struct view_mark *find(const struct marks *marks, const char *service) {
 }
 
 int marks_add(struct marks *marks, const char *service, uint32_t bits) {
+  bits &= ~(uint32_t)MARK_ENDS_TOLD; /* no doubt: what it tells is in the tree (stacks.h) */
+  if (bits == 0) return 0;
   if (service == NULL) service = "";
   struct view_mark *row = find(marks, service);
   if (row != NULL) {

@@ -5,6 +5,7 @@
    Losses that did not happen are left out; every other key is always there. */
 #include "table_json.h"
 #include "marks.h"
+#include "stacks.h"
 
 #include "common/clock.h"
 #include "common/json.h"
@@ -46,6 +47,48 @@ void table_json_summary(struct json *json, const struct view_tree *tree, uint64_
   json_key_string(json, "to", to);
   write_loss(json, tree->loss);
   write_marks(json, tree);
+}
+
+static void write_end_shares(struct json *json, const struct view_tree *tree) {
+  uint64_t total = stacks_total(tree);
+  json_key_uint(json, "weight", total);
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) {
+    json_key(json, stack_end_name((enum stack_end)i));
+    json_double(json, total > 0 ? (double)tree->stacks_weight[i] / (double)total : 0);
+  }
+  json_key(json, "meanings");
+  json_open(json, '{');
+  for (unsigned i = 0; i < STACK_END_COUNT; i++)
+    if (tree->stacks_weight[i] > 0 && i != STACK_COMPLETE)
+      json_key_string(json, stack_end_name((enum stack_end)i), stacks_meaning((enum stack_end)i));
+  json_close(json, '}');
+}
+
+static void write_ends_in(struct json *json, const struct stacks_row *row, uint64_t total) {
+  json_open(json, '{');
+  json_key_string(json, "module", row->module);
+  json_key_string(json, "end", stack_end_name(row->end));
+  json_key_uint(json, "weight", row->weight);
+  json_key(json, "share");
+  json_double(json, total > 0 ? (double)row->weight / (double)total : 0);
+  json_key_string(json, "why", stacks_why(row));
+  json_close(json, '}');
+}
+
+int table_json_stacks(struct json *json, const struct view_tree *tree, struct arena *arena) {
+  struct stacks_row *rows;
+  uint32_t count;
+  int error = stacks_ends_in(tree, arena, &rows, &count);
+  if (error) return error;
+  json_key(json, "stacks");
+  json_open(json, '{');
+  write_end_shares(json, tree);
+  json_key(json, "ends_in");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < count; i++) write_ends_in(json, &rows[i], stacks_total(tree));
+  json_close(json, ']');
+  json_close(json, '}');
+  return 0;
 }
 
 void table_json_function(struct json *json, const struct view_function *function) {

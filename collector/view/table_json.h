@@ -12,6 +12,10 @@ struct json;
 void table_json_summary(struct json *json, const struct view_tree *tree, uint64_t from_ns,
                         uint64_t to_ns);
 
+/* Writes, into an open object, how the stacks of TREE ended, and where short ones did.  Returns 0
+   or -ENOMEM. */
+int table_json_stacks(struct json *json, const struct view_tree *tree, struct arena *arena);
+
 /* Writes FUNCTION's name, module and file into an open object. */
 void table_json_function(struct json *json, const struct view_function *function);
 

@@ -79,6 +79,11 @@ static struct view_share share_of(const struct view_tree *tree, uint64_t weight)
   return interval_wilson(share, evidence_trials(&tree->evidence));
 }
 
+/* How stacks ended; a stranger's batch may give weight to what should have none. */
+static bool is_end(const struct view_tree *tree, const struct view_top_row *row, uint32_t at) {
+  return tree->functions[at].end != STACK_UNTOLD && row->self_weight == 0;
+}
+
 static int heaviest_first(const void *left, const void *right) {
   const struct view_top_row *a = left, *b = right;
   if (a->self_weight != b->self_weight) return a->self_weight > b->self_weight ? -1 : 1;
@@ -95,6 +100,7 @@ int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_
   walk_tree(&walk);
   for (uint32_t i = 1; i < tree->function_count; i++) { /* 0 is the root, no function */
     struct view_top_row row = walk.rows[i];
+    if (is_end(tree, &row, i)) continue;
     row.function = i;
     row.self = share_of(tree, row.self_weight);
     row.total = share_of(tree, row.total_weight);

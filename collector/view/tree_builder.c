@@ -17,6 +17,12 @@
 
 enum { FIRST_ROOM = 1024 };
 
+/* The root of the whole tree has no stacks of its own. */
+static uint8_t end_of(const struct tree_builder *builder, uint32_t parent, uint32_t function) {
+  if (parent == UINT32_MAX) return STACK_UNTOLD;
+  return parent == 0 ? (uint8_t)builder->functions.functions[function].end : builder->ends[parent];
+}
+
 static int add_node(struct tree_builder *builder, uint32_t parent, uint32_t function) {
   if (builder->node_count == VIEW_NODES_MAX) return -EOVERFLOW;
   if (builder->node_count == builder->node_room) {
@@ -24,8 +30,12 @@ static int add_node(struct tree_builder *builder, uint32_t parent, uint32_t func
     struct view_node *more = reallocarray(builder->nodes, room, sizeof *more);
     if (more == NULL) return -ENOMEM;
     builder->nodes = more;
+    uint8_t *more_ends = realloc(builder->ends, room);
+    if (more_ends == NULL) return -ENOMEM;
+    builder->ends = more_ends;
     builder->node_room = room;
   }
+  builder->ends[builder->node_count] = end_of(builder, parent, function);
   builder->nodes[builder->node_count++] =
       (struct view_node){.parent = parent, .function = function};
   return 0;
@@ -41,6 +51,7 @@ void tree_builder_fini(struct tree_builder *builder) {
   function_table_fini(&builder->functions);
   table_fini(&builder->by_parent);
   free(builder->nodes);
+  free(builder->ends);
 }
 
 int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
@@ -66,6 +77,24 @@ void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t coun
   evidence_add(&builder->evidence, count, weight);
 }
 
+/* Time and places that no stack was looked at for stand alone at the root. */
+static bool is_no_stack(const struct tree_builder *builder, uint32_t node) {
+  static const char *const names[] = {"[unsampled]", "[unknown]", "[others]"};
+  const char *name = builder->functions.functions[builder->nodes[node].function].name;
+  if (builder->nodes[node].parent != 0 || name[0] != '[') return false;
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+void tree_builder_note_end(struct tree_builder *builder, uint32_t node, bool are_told,
+                           uint64_t weight) {
+  enum stack_end end = (enum stack_end)builder->ends[node];
+  if (is_no_stack(builder, node)) return;
+  if (end == STACK_UNTOLD && are_told) end = STACK_COMPLETE;
+  builder->stacks_weight[end] += weight;
+}
+
 static void sum_totals(struct view_node *nodes, uint32_t count) {
   for (uint32_t i = count; i-- > 0;) {
     nodes[i].total_weight += nodes[i].self_weight;
@@ -88,6 +117,7 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   tree.total_weight = tree.nodes[0].total_weight;
   tree.total_count = tree.nodes[0].total_count;
   tree.evidence = builder->evidence;
+  memcpy(tree.stacks_weight, builder->stacks_weight, sizeof tree.stacks_weight);
   *ret = tree;
   return 0;
 }

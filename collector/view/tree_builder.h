@@ -12,7 +12,9 @@ struct tree_builder {
   struct function_table functions;
   struct view_node *nodes; /* node 0 is the root */
   uint32_t node_count, node_room;
+  uint8_t *ends;          /* of each node, enum stack_end: how the stacks through it ended */
   struct table by_parent; /* (parent, function) -> node */
+  uint64_t stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
 };
 
@@ -28,6 +30,11 @@ int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t f
 /* Adds COUNT samples of WEIGHT together, taken for equal, to the leaf NODE; none: what clocks told.
  */
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count, uint64_t weight);
+
+/* WEIGHT of what was added to NODE is samples of stacks: where nothing at the root says how they
+   ended, they are complete if such stacks would tell (ARE_TOLD), and else nobody knows. */
+void tree_builder_note_end(struct tree_builder *builder, uint32_t node, bool are_told,
+                           uint64_t weight);
 
 /* Sums up and copies the tree into ARENA (the caller's loss stays zero).  Call once.  Returns 0 or
    -ENOMEM. */

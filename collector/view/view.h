@@ -7,6 +7,7 @@
 #include "evidence.h"
 
 #include "proto/loss.h"
+#include "proto/stack_end.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@ struct view_function {
   const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
   const char *file;          /* source file, or NULL */
   uint32_t line;
-  bool is_apart; /* without a name, of one build of several: nobody knows it in the others */
+  enum stack_end end; /* what it says of the stacks that it is the root of; UNTOLD: a function */
+  bool is_apart;      /* without a name, of one build of several: nobody knows it in the others */
 };
 
 struct view_node {
@@ -41,6 +43,8 @@ struct view_tree {
   uint64_t total_weight;
   uint64_t total_count;     /* samples; what clocks told is weight without any */
   struct evidence evidence; /* of the samples */
+  /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
+  uint64_t stacks_weight[STACK_END_COUNT];
   uint64_t loss[LOSS_REASON_COUNT];
   uint32_t node_count, function_count;
   struct view_node *nodes;
@@ -60,7 +64,8 @@ struct view_top_row {
 };
 
 /* The function table of TREE, by self weight, heaviest first; total counts each stack once however
-   often it recurses.  RET points into ARENA.  Returns 0 or -ENOMEM. */
+   often it recurses.  How stacks ended is no function and has no row (stacks.h).  RET points into
+   ARENA.  Returns 0 or -ENOMEM. */
 int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
              uint32_t *ret_count);
 

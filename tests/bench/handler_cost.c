@@ -208,7 +208,7 @@ static int set_up(void) {
     if (make_ring((enum ring_collect)i) != 0) return -1;
   thread = thread_slot_claim(ring_owner((uint32_t)getpid(), (uint32_t)syscall(SYS_gettid)));
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  thread->stack = (struct unwind_stack){here - STACK_BYTES, here + 4096};
+  thread->stack = (struct unwind_stack){.low = here - STACK_BYTES, .high = here + 4096};
   thread->scale = 1;
   memcpy(thread->name, "bench", 6);
   return 0;

@@ -16,7 +16,7 @@ grep -q "^fleetprof: by perf: $words$" "$W/err" && grep -qE "^fleetprof: [0-9]{2
 [ "$(note_of named)" = "perf: $words" ] || fail "status: $(note_of named)"
 until_true 10 answer named || fail "nothing of it is stored"
 share named static_work .8
-run --verbose --sampler timer --hz 499 --service left -- /usr/bin/env -u LD_PRELOAD "$targets/spin" 5000 >"$W/out" 2>"$W/err" || fail "env ended with $?"
+run --verbose --sampler timer --hz 499 --service left -- /usr/bin/env -u LD_PRELOAD "$targets/spin" 10000 >"$W/out" 2>"$W/err" || fail "env ended with $?"
 grep -qE "^fleetprof: [0-9]{2,} samples by (timer and )?perf, stored" "$W/err" || fail "run names who was asked for: $(cat "$W/err")"
 # A child that is static, of a shell that is not.
 run --sampler timer --hz 499 --service child -- /bin/sh -c "$targets/static; $targets/static" >"$W/out" || fail "the shell ended with $?"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `run --output FILE` and `report FILE`: no daemon, no collector, no enrolment, nothing left behind.
 # The truth comes out within 4 points, or three and a half standard deviations where a crowded machine allows
-# fewer samples than 2000, whoever asks and whatever is killed: by perf in two seconds, by timer, which has
+# samples worth fewer than 2000, whoever asks and whatever is killed: by perf in two seconds, by timer, which has
 # the kernel's tick at most, in eight.
 . "$(dirname "$0")/lib.sh"
 declare -A hz=([perf]=997 [timer]=249) seconds=([perf]=2 [timer]=8)
@@ -14,9 +14,11 @@ cd "$W" || fail "no folder"
 # share FILE... NAME: the self share of function NAME in percent, from the text that people read.
 share() { fleetprof report "${@:1:$#-1}" | awk -v name="${!#}" '$9 == name { print $1; found = 1 } END { if (!found) print 0 }'; }
 samples() { fleetprof report "$@" | awk 'NR == 1 { print $1 }'; }
+# How many samples of equal weight would tell as much; a tick that comes late merges several.
+worth() { fleetprof report "$@" | sed -nE '1 { s/.*worth ([0-9]+) samples.*/\1/p; t; s/^([0-9]+) .*/\1/p }'; }
 # Of what the three functions hold together, which is nearly all.
 tells_truth() {
-  awk -v a="$(share "$@" alpha_sixty)" -v b="$(share "$@" beta_thirty)" -v c="$(share "$@" gamma_ten)" -v n="$(samples "$@")" '
+  awk -v a="$(share "$@" alpha_sixty)" -v b="$(share "$@" beta_thirty)" -v c="$(share "$@" gamma_ten)" -v n="$(worth "$@")" '
     function most(want) { want = 3.5 * sqrt(want * (100 - want) / (n + 1)); return want > 4 ? want : 4 }
     function is_near(got, want) { got = 100 * got / (a + b + c); return got - want <= most(want) && want - got <= most(want) }
     BEGIN { exit !(a + b + c > 85 && is_near(a, 60) && is_near(b, 30) && is_near(c, 10)) }'

@@ -73,6 +73,9 @@ no.such: takes no arguments               | fleetprof doctor --state "$X" $'no\n
 --sampler: there is no .magic.; one of: auto perf timer itimer itimer-virtual$ | fleetprof run --state "$X" --sampler magic -- touch "$W/ran"
 --sampler: .ptrace. is not supported in this version; one of: auto perf      | fleetprof run --state "$X" --sampler ptrace -- touch "$W/ran"
 --unwind: there is no .magic.             | fleetprof run --state "$X" --unwind magic -- touch "$W/ran"
+--unwind: .*only --collect stacks does    | fleetprof run --state "$X" --unwind fp --collect histogram -- touch "$W/ran"
+--unwind: --collect pc-lr has the first   | fleetprof run --state "$X" --unwind none --collect pc-lr -- touch "$W/ran"
+--unwind: .sideways. is not auto          | fleetprofd --state "$X" --unwind sideways
 --collect: there is no .magic.; one of: stacks pc-lr histogram recorder | fleetprof run --state "$X" --collect magic -- touch "$W/ran"
 --bin-bytes: .3. is not a power of two    | fleetprof run --state "$X" --collect histogram --bin-bytes 3 -- touch "$W/ran"
 --bin-bytes: only --collect histogram     | fleetprof run --state "$X" --bin-bytes 16 -- touch "$W/ran"

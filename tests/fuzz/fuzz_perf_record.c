@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A piece of the kernel's ring, as the events of a stranger could have filled it: size, time and
-   fields of every record up to the first whose size makes no sense, each read as a stack and as
-   both kinds of pair. */
+   fields of every record up to the first whose size makes no sense, each read as all that a sample
+   may hold. */
 #include "perf/perf_record.h"
 
 #include <errno.h>
@@ -9,10 +9,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+static volatile uint8_t sink;
+
+/* Every byte of it can be read. */
+static void check_copy(const struct perf_copy *copy) {
+  if (copy->stack.len >= PERF_RECORD_BYTES_MAX) abort();
+  for (size_t i = 0; i < copy->stack.len; i++) sink ^= copy->stack.data[i];
+}
+
 static void check(const struct perf_record *record) {
   switch (record->kind) {
   case PERF_RECORD_KIND_SAMPLE:
     if (record->sample.depth == 0 || record->sample.depth > LIMIT_STACK_DEPTH) abort();
+    if (record->sample.kernel_depth > record->sample.depth) abort();
+    check_copy(&record->sample.copy);
     return;
   case PERF_RECORD_KIND_MMAP:
     if (strnlen(record->mmap.path, sizeof record->mmap.path) == sizeof record->mmap.path) abort();
@@ -26,9 +36,9 @@ static void check(const struct perf_record *record) {
   }
 }
 
-static void decode(struct span bytes, const struct perf_regs *pair) {
+static void decode(struct span bytes, const struct perf_form *form) {
   struct perf_record record;
-  int error = perf_record_decode(bytes, pair, &record);
+  int error = perf_record_decode(bytes, form, &record);
   if (error == 0) check(&record);
   if (error != 0 && error != -EBADMSG) abort();
 }
@@ -38,6 +48,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
       .mask = 6, .count = 2, .lr = 1, .address_mask = 0x0000fffffffffffeULL};
   static const struct perf_regs with_stack = {
       .mask = 1, .count = 1, .lr = PERF_REGS_NO_LR, .stack_bytes = 8, .address_mask = UINT64_MAX};
+  static const struct perf_walk_regs walked = {
+      .mask = 31, .count = 5, .pc = 4, .sp = 3, .lr = 2, .tracked = {1, 0}};
+  static const struct perf_form forms[] = {
+      {PERF_CONTENT_CHAIN, NULL, NULL},         {PERF_CONTENT_PAIR, &with_lr, NULL},
+      {PERF_CONTENT_PAIR, &with_stack, NULL},   {PERF_CONTENT_COPY, NULL, &walked},
+      {PERF_CONTENT_CHAIN_COPY, NULL, &walked}, {PERF_CONTENT_PC, NULL, NULL}};
   struct span rest = span_of(data, len), bytes;
   uint64_t id;
   int32_t pid;
@@ -45,9 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
     span_take(&rest, size, &bytes);
     perf_record_time(bytes);
     perf_record_is_sample(bytes, &id, &pid);
-    decode(bytes, NULL);
-    decode(bytes, &with_lr);
-    decode(bytes, &with_stack);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) decode(bytes, &forms[i]);
   }
   return 0;
 }

@@ -147,7 +147,7 @@ static int enroll(unsigned collect, struct intake_request *request) {
     close(maps);
     return -1;
   }
-  struct intake_call call = {request, &maps, 1, TIMEOUT_MS};
+  struct intake_call call = {request, &maps, 1, TIMEOUT_MS, false};
   error = intake_client_call(socket, &call, &answer);
   if (!error && answer.reply.kind == INTAKE_REFUSED) fprintf(stderr, "%s\n", answer.reply.why);
   close(maps);
@@ -388,7 +388,7 @@ static int forge(void) {
   request.kind = INTAKE_PERF;
   request.pid = (int32_t)getpid();
   if (count == 0 || intake_client_connect(socket_path, TIMEOUT_MS, &socket) != 0) return 1;
-  struct intake_call call = {&request, fds, count, TIMEOUT_MS};
+  struct intake_call call = {&request, fds, count, TIMEOUT_MS, false};
   int error = intake_client_call(socket, &call, &answer);
   run_noisily();
   return error != 0 || answer.reply.kind != INTAKE_ACCEPTED;

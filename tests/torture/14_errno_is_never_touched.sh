@@ -11,8 +11,13 @@ holds "$torture/stepped" "$(pick 20 2000)"
 # machine has other things to do.
 worker=$(pgrep -P "$(cat "$B/fleetprofd.pid")")
 is_settled() { [ "$(asked "d['targets']")" = '[]' ] && books_are_exact; }
-for times in 1 5 25; do
-  HZ=99 sampled "${samplers[-1]}" sh -c "sleep .3; kill -STOP $worker; exec $torture/errno_canary $((times * checks))" >"$W/run.out" 2>"$W/run.err"
+is_sampled() { [ "$(asked "len([t for t in d['targets'] if not t.get('ended')])")" = 1 ]; }
+for times in 5 25 125; do
+  HZ=99 sampled "${samplers[-1]}" "$torture/errno_canary" $((times * checks)) >"$W/run.out" 2>"$W/run.err" &
+  canary=$!
+  until_true 10 is_sampled || fail "the canary is not sampled: $(cat "$W/run.err")"
+  kill -STOP "$worker"
+  wait $canary
   status=$?
   kill -CONT "$worker"
   [ $status = 0 ] || fail "timer, full ring: ended with $status: $(cat "$W/run.out" "$W/run.err")"
@@ -25,7 +30,6 @@ case $losses in *reentry=*) ;; *) fail "the handler was never entered twice: $lo
 say "full ring and re-entry happened: $losses"
 sampled timer "$torture/errno_canary" 1500000000 >"$W/run.out" 2>"$W/run.err" &
 canary=$!
-is_sampled() { [ "$(asked "len([t for t in d['targets'] if not t.get('ended')])")" = 1 ]; }
 until_true 10 is_sampled || fail "the canary is not sampled"
 switched=0
 while kill -0 $canary 2>/dev/null; do

@@ -84,13 +84,33 @@ static void a_name_that_is_none_is_told_from_one_of_a_later_version(void **state
   (void)state;
   REFUSED("--sampler: there is no 'magic'", "--sampler", "magic", "true");
   REFUSED("--sampler: 'ptrace' is not supported", "--sampler", "ptrace", "true");
-  REFUSED("--unwind: 'cfi' is not supported", "--unwind", "cfi", "true");
+  REFUSED("--unwind: there is no 'magic'", "--unwind", "magic", "true");
   REFUSED("--collect: there is no 'everything'", "--collect", "everything", "true");
   REFUSED("--output: '' is not the name of a file", "--output", "", "true");
   REFUSED("--state: '' is not the name of a file", "--state", "", "true");
   assert_int_equal(parse("--sampler", "timer", "--unwind", "fp", "true", NULL), 0);
   assert_int_equal(settings.sampler, RUN_SAMPLER_TIMER);
   assert_string_equal(run_settings_agent(&settings), "timer");
+}
+
+static void callers_are_asked_for_only_where_there_are_some(void **state) {
+  (void)state;
+  assert_int_equal(parse("--unwind", "none", "true", NULL), 0);
+  assert_int_equal(settings.unwind, UNWIND_CHOICE_NONE);
+  assert_int_equal(parse("--unwind", "lr", "true", NULL), 0);
+  assert_int_equal(settings.collect.collect, RING_PC_LR);
+  assert_int_equal(parse("--unwind", "lr", "--collect", "pc-lr", "true", NULL), 0);
+  REFUSED("--unwind: --collect pc-lr", "--unwind", "fp", "--collect", "pc-lr", "true");
+  assert_int_equal(parse("--unwind", "cfi", "true", NULL), 0);
+  REFUSED("--unwind cfi: timers", "--unwind", "cfi", "--sampler", "timer", "true");
+  REFUSED("--unwind: a histogram", "--unwind", "none", "--collect", "histogram", "true");
+  REFUSED("--unwind: a histogram", "--unwind", "lr", "--collect", "recorder", "true");
+  setenv("FLEETPROF_UNWIND", "fp", 1); /* what an outer run was told */
+  assert_int_equal(parse("--collect", "histogram", "true", NULL), 0);
+  assert_int_equal(settings.unwind, UNWIND_CHOICE_AUTO);
+  assert_int_equal(parse("true", NULL), 0);
+  assert_int_equal(settings.unwind, UNWIND_CHOICE_FP);
+  unsetenv("FLEETPROF_UNWIND");
 }
 
 static void an_itimer_must_be_named(void **state) {
@@ -216,6 +236,7 @@ int main(void) {
       cmocka_unit_test(defaults_are_those_of_the_help),
       cmocka_unit_test(the_programs_own_options_are_left_to_it),
       cmocka_unit_test(rates_are_read_to_the_thousandth),
+      cmocka_unit_test(callers_are_asked_for_only_where_there_are_some),
       cmocka_unit_test(an_itimer_must_be_named),
       cmocka_unit_test(a_name_that_is_none_is_told_from_one_of_a_later_version),
       cmocka_unit_test(labels_come_out_one_a_line),

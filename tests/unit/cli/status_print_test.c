@@ -113,6 +113,20 @@ static void a_recorder_at_work_has_what_it_wrote(void **state) {
        "     99        -         5      0.50  runs\n");
 }
 
+static void how_stacks_ended_is_told_where_it_is_known(void **state) {
+  (void)state;
+#define STACKS(stacks) "{\"targets\":[{\"pid\":7,\"service\":\"s\",\"stacks\":{" stacks "}}]}"
+  SAYS(STACKS("\"not_told\":0,\"complete\":0.973,\"truncated\":0,\"no_table\":0.027,\"bad\":0"),
+       "\n          stacks: 97.3 % complete, 2.7 % no table\n");
+  SAYS(STACKS("\"not_told\":0.5,\"truncated\":0.5"), "stacks: 50.0 % not told, 50.0 % truncated");
+  static const char *const silent[] = {STACKS("\"not_told\":1,\"complete\":0"), STACKS(""),
+                                       "{\"targets\":[{\"pid\":7,\"service\":\"s\"}]}"};
+  for (unsigned i = 0; i < 3; i++) {
+    assert_int_equal(print(silent[i]), 0);
+    assert_null(strstr(text, "stacks"));
+  }
+}
+
 static void a_run_that_was_sampled_is_told_from_one_that_was_not(void **state) {
   (void)state;
   SAYS("{\"targets\":[{\"pid\":7,\"service\":\"live\",\"sampler\":\"perf\"}],"
@@ -161,6 +175,7 @@ int main(void) {
       cmocka_unit_test_teardown(debug_files_are_told_beside_the_batches, free_text),
       cmocka_unit_test_teardown(the_whole_board_is_of_no_one_process, free_text),
       cmocka_unit_test_teardown(a_recorder_at_work_has_what_it_wrote, free_text),
+      cmocka_unit_test_teardown(how_stacks_ended_is_told_where_it_is_known, free_text),
       cmocka_unit_test_teardown(a_run_that_was_sampled_is_told_from_one_that_was_not, free_text),
       cmocka_unit_test_teardown(of_many_runs_that_ended_the_newest_are_shown, free_text),
       cmocka_unit_test_teardown(a_rate_of_ten_thousand_is_no_power, free_text),

@@ -2,6 +2,8 @@
 /* From a timer ring to the spool: each record is in one batch, or in the books as lost. */
 #include "producer_fixture.h"
 
+#include "intake/unwind_choice.h"
+
 #include "common/clock.h"
 
 static void records_become_a_batch_in_the_spool(void **state) {
@@ -150,6 +152,29 @@ static void set_weight(const struct producer *producer, uint32_t weight) {
   record->weight = weight;
 }
 
+static void set_flags(const struct producer *producer, uint8_t flags) {
+  uint8_t *data = (uint8_t *)producer->slot + RING_SLOT_HEADER_BYTES;
+  uint64_t at = atomic_load(&producer->slot->head) - RECORD_BYTES;
+  ((struct ring_record *)(void *)(data + at))->flags = flags;
+}
+
+/* Two frames deep, and so not for want of room. */
+static void a_walk_that_was_led_astray_ended_in_code_of_which_nothing_is_known(void **state) {
+  struct bench *bench = *state;
+  const struct target *target = bench->p.target;
+  produce(&bench->producer);
+  produce(&bench->producer);
+  set_flags(&bench->producer, RING_RECORD_TRUNCATED);
+  drain_run(&bench->p.drain);
+  assert_int_equal(target->stacks_ns[STACK_UNTOLD], target->held.unit_ns);
+  assert_int_equal(target->stacks_ns[STACK_NO_TABLE], target->held.unit_ns);
+  bench->p.target->held.unwind = UNWIND_CHOICE_NONE; /* then nobody had looked */
+  produce(&bench->producer);
+  set_flags(&bench->producer, RING_RECORD_TRUNCATED);
+  drain_run(&bench->p.drain);
+  assert_int_equal(target->stacks_ns[STACK_UNTOLD], 2 * target->held.unit_ns);
+}
+
 /* One sample may be worth much where ticks were merged, but not more than there was time. */
 static void a_weight_beyond_the_time_that_has_passed_is_not_believed(void **state) {
   struct bench *bench = *state;
@@ -187,6 +212,7 @@ int main(void) {
       CASE(a_torn_record_is_skipped_and_counted),
       CASE(what_clocks_told_is_weight_and_no_sample_in_any_book),
       CASE(a_targets_wild_claims_of_loss_are_not_believed),
+      CASE(a_walk_that_was_led_astray_ended_in_code_of_which_nothing_is_known),
       CASE(a_weight_beyond_the_time_that_has_passed_is_not_believed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

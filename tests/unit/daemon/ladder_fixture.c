@@ -5,12 +5,14 @@
 #include "common/buf.h"
 #include "daemon/budget.h"
 #include "daemon/pipeline.h"
+#include "daemon/regions.h"
 #include "daemon/registrar.h"
 #include "proc/proc_stat.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "proto/limits.h"
 #include "targets/timer_ring.h"
+#include "walk/table_store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -74,11 +76,13 @@ int ladder_unmake(void **state) {
   char command[SETTINGS_PATH_BYTES + 16];
   (void)state;
   program_end(bench->program);
+  regions_close(worker->regions);
   targets_fini(&worker->targets);
   drain_fini(&worker->drain);
   window_free(worker->window);
   processes_free(worker->processes);
   modules_free(worker->modules);
+  table_store_free(worker->tables);
   spool_close(worker->spool);
   budget_close(worker->budget);
   shutdown(bench->keeper.worker_socket, SHUT_RDWR); /* programs have copies */

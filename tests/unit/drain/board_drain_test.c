@@ -111,6 +111,76 @@ static void a_nameless_kernel_is_one_frame_above_the_program(void **state) {
   assert_true(leaf->parent != BATCH_NONE);
 }
 
+/* A stack of the board's with END, DEPTH frames deep. */
+static void add_stack(enum stack_end end, enum sample_type type, uint32_t depth) {
+  uint64_t pc[LIMIT_STACK_DEPTH + 1];
+  for (unsigned i = 0; i <= LIMIT_STACK_DEPTH; i++) pc[i] = (uintptr_t)on_file + i;
+  struct drain_stack stack = {.target = &board,
+                              .process = processes_get(processes, getpid(), BOARD, -1),
+                              .thread = "main",
+                              .pc = pc,
+                              .depth = depth,
+                              .type = type,
+                              .end = end,
+                              .weight_ns = PERIOD_NS};
+  drain_add(&drain, &stack, &tally);
+}
+
+/* Returns the depth of sample AT and its outermost module's path. */
+static uint32_t depth_of(const struct batch *b, uint32_t at, const char **ret_root) {
+  uint32_t depth = 0;
+  for (uint32_t node = b->samples[at].node; node != BATCH_NONE; node = b->nodes[node].parent) {
+    *ret_root = b->modules[b->nodes[node].module].path;
+    depth++;
+  }
+  return depth;
+}
+
+static void a_stack_that_is_not_complete_has_its_end_at_its_root(void **state) {
+  (void)state;
+  static const char *const roots[] = {[STACK_TRUNCATED] = "[truncated]",
+                                      [STACK_NO_TABLE] = "[no table]",
+                                      [STACK_BAD] = "[bad stack]"};
+  const char *root = NULL;
+  for (unsigned end = 0; end < STACK_END_COUNT; end++)
+    add_stack((enum stack_end)end, SAMPLE_CPU, 5 + end);
+  add_stack(STACK_BAD, SAMPLE_CPU_LR, 1);
+  struct batch b = batch();
+  assert_int_equal(b.sample_count, STACK_END_COUNT + 1);
+  for (unsigned end = 0; end < STACK_END_COUNT; end++) {
+    bool is_short = end >= STACK_TRUNCATED;
+    assert_int_equal(depth_of(&b, end, &root), 5 + end + is_short);
+    if (is_short) assert_string_equal(root, roots[end]);
+    assert_int_equal(board.stacks_ns[end], PERIOD_NS);
+    assert_int_equal(drain.stacks_ns[end], PERIOD_NS);
+  }
+  assert_int_equal(depth_of(&b, STACK_END_COUNT, &root), 1); /* a PC alone is no stack */
+}
+
+static void no_stack_is_deeper_for_its_end(void **state) {
+  (void)state;
+  const char *root = NULL;
+  add_stack(STACK_NO_TABLE, SAMPLE_CPU, LIMIT_STACK_DEPTH);
+  add_stack(STACK_COMPLETE, SAMPLE_CPU, LIMIT_STACK_DEPTH + 1);
+  struct batch b = batch();
+  assert_int_equal(depth_of(&b, 0, &root), LIMIT_STACK_DEPTH);
+  assert_string_equal(root, "[no table]");
+  assert_int_equal(depth_of(&b, 1, &root), LIMIT_STACK_DEPTH);
+  assert_string_equal(root, "[truncated]");
+}
+
+static void a_chain_of_the_kernels_tells_that_it_was_cut_and_no_more(void **state) {
+  (void)state;
+  sample(getpid(), 0, LIMIT_STACK_DEPTH - 2);
+  sample(getpid(), 3, LIMIT_STACK_DEPTH - 1);
+  assert_int_equal(board.stacks_ns[STACK_UNTOLD], PERIOD_NS);
+  assert_int_equal(board.stacks_ns[STACK_TRUNCATED], PERIOD_NS);
+  assert_int_equal(batch().targets[0].marks & MARK_ENDS_TOLD, 0);
+  processes_get(processes, getpid(), BOARD, -1)->is_kernel = true;
+  sample(getpid(), 3, 3);
+  assert_int_equal(board.stacks_ns[STACK_COMPLETE], PERIOD_NS);
+}
+
 static void what_another_target_covers_is_left_to_it(void **state) {
   (void)state;
   assert_non_null(processes_get(processes, getpid(), RUN, -1));
@@ -192,6 +262,9 @@ int main(void) {
       TEST(a_program_has_its_file_name),
       TEST(the_idle_task_counts_as_nothing),
       TEST(a_nameless_kernel_is_one_frame_above_the_program),
+      TEST(a_stack_that_is_not_complete_has_its_end_at_its_root),
+      TEST(no_stack_is_deeper_for_its_end),
+      TEST(a_chain_of_the_kernels_tells_that_it_was_cut_and_no_more),
       TEST(what_another_target_covers_is_left_to_it),
       TEST(a_child_is_covered_like_its_parent_until_it_executes),
       TEST(a_perf_targets_process_stays_its_own_through_an_exec),

@@ -2,6 +2,7 @@
 /* The kernel's rings, made of ordinary memory: records are written as the kernel lays them out. */
 #include "drain/drain.h"
 
+#include "intake/perf_attr.h"
 #include "intake/perf_regs.h"
 #include "proto/limits.h"
 
@@ -213,6 +214,7 @@ static void a_pair_is_a_leaf_below_its_link_register_when_that_is_code(void **st
   (void)state;
   struct batch batch;
   target->held.collect = RING_PC_LR;
+  target->held.content = PERF_CONTENT_PAIR;
   mmap2(0, 10, PARENT, 0x1000);
   pair_sample(0, 20, 0x1800, 0x1400);
   pair_sample(1, 30, 0x1800, 0x7fff0000); /* points into no code */

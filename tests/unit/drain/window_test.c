@@ -56,7 +56,7 @@ static const struct window_series series = {.target = 3,
 
 static int add(const struct window_series *of, const char *thread, const struct code_frame *frames,
                uint32_t depth) {
-  struct window_sample sample = {of, thread, frames, depth, SAMPLE_CPU, 1, 10000};
+  struct window_sample sample = {of, thread, frames, depth, SAMPLE_CPU, STACK_UNTOLD, 1, 10000};
   return window_add(window, &sample);
 }
 
@@ -102,7 +102,8 @@ static void stacks_that_share_their_outer_frames_share_nodes(void **state) {
 
 static void add_weighing(uint64_t count, uint64_t weight) {
   const struct code_frame frame = {0, 10};
-  struct window_sample sample = {&series, "main", &frame, 1, SAMPLE_CPU, count, weight};
+  struct window_sample sample = {&series,    "main",       &frame, 1,
+                                 SAMPLE_CPU, STACK_UNTOLD, count,  weight};
   assert_int_equal(window_add(window, &sample), 0);
 }
 
@@ -147,6 +148,32 @@ static void one_name_in_two_targets_is_two_threads(void **state) {
   assert_int_equal(batch.targets[0].asked_mhz, 99000); /* as it began */
   assert_int_equal(batch.targets[1].asked_mhz, 250000);
   assert_int_equal(batch.node_count, 1);
+}
+
+static void add_ending(const struct window_series *of, enum stack_end end, uint64_t count) {
+  const struct code_frame frame = {0, 10};
+  struct window_sample sample = {of, "main", &frame, 1, SAMPLE_CPU, end, count, 1000};
+  assert_int_equal(window_add(window, &sample), 0);
+}
+
+static void ends_are_told_where_every_stack_of_a_target_tells(void **state) {
+  (void)state;
+  struct batch batch;
+  struct window_series mixed = series, timed = series, alone = series;
+  struct window_sample pair = {&alone, "main", &(struct code_frame){0, 10}, 1, SAMPLE_CPU_LR, 0,
+                               1,      1000};
+  mixed.target = 4, timed.target = 5, alone.target = 6;
+  add_ending(&series, STACK_COMPLETE, 1);
+  add_ending(&series, STACK_TRUNCATED, 1);
+  add_ending(&series, STACK_UNTOLD, 0); /* what clocks told is no stack */
+  add_ending(&mixed, STACK_COMPLETE, 1);
+  add_ending(&mixed, STACK_UNTOLD, 1);
+  add_ending(&timed, STACK_COMPLETE, 0);
+  assert_int_equal(window_add(window, &pair), 0);
+  assert_int_equal(window_batch(window, achieved, NULL, &batch), 0);
+  assert_int_equal(batch.target_count, 4);
+  assert_int_equal(batch.targets[0].marks, MARK_ENDS_TOLD);
+  for (unsigned i = 1; i < 4; i++) assert_int_equal(batch.targets[i].marks, 0);
 }
 
 static void labels_are_split_and_nonsense_left_out(void **state) {
@@ -246,6 +273,7 @@ int main(void) {
       TEST(samples_of_unlike_weight_stay_apart),
       TEST(what_clocks_told_is_one_row_however_unlike),
       TEST(one_name_in_two_targets_is_two_threads),
+      TEST(ends_are_told_where_every_stack_of_a_target_tells),
       TEST(labels_are_split_and_nonsense_left_out),
       TEST(texts_from_targets_are_cut_and_cleaned),
       TEST(a_full_window_refuses_and_counts_nothing),

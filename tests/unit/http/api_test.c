@@ -90,7 +90,8 @@ static void append_hundred(const char *board, uint64_t run) {
                           .added_cpu_ppm = 2100,
                           .bytes_day = 123456,
                           .budget_cpu_ppm = 5000,
-                          .budget_state = "cpu"};
+                          .budget_state = "cpu",
+                          .stacks_ns = {0, 750, 250}};
   struct store_board_seen seen = {.board = board,
                                   .effort = &effort,
                                   .arch = "armv7l",
@@ -128,6 +129,15 @@ static void the_table_has_every_promised_field(void **state) {
                    "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
   assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"self\":100,");
+}
+
+static void every_form_of_json_says_how_stacks_ended(void **state) {
+  (void)state;
+  static const char *const forms[] = {"top", "tree"};
+  for (unsigned i = 0; i < 2; i++)
+    assert_has(ask(api_profile, "format", forms[i], NULL, NULL),
+               "\"stacks\":{\"weight\":1000,\"not_told\":1,\"complete\":0,\"truncated\":0,"
+               "\"no_table\":0,\"bad\":0,\"meanings\":{\"not_told\":\"");
 }
 
 static void a_limit_cuts_rows_and_not_shares(void **state) {
@@ -220,7 +230,8 @@ static void boards_have_every_promised_field(void **state) {
                    "\"handler_ns_p99\":480,\"sample_ns\":2800,\"daemon_cpu\":0.00084,"
                    "\"added_cpu\":0.0021,\"bytes_day\":123456},\"budget\":{\"cpu\":0.005,"
                    "\"bytes_day\":null,\"state\":\"cpu\"},\"clock\":\"synced\","
-                   "\"loss\":{\"ring_full\":5,\"pending\":15}");
+                   "\"loss\":{\"ring_full\":5,\"pending\":15},\"stacks\":{\"not_told\":0,"
+                   "\"complete\":0.75,\"truncated\":0.25,\"no_table\":0,\"bad\":0}");
   assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
 }
 
@@ -375,6 +386,7 @@ static void long_answers_are_compressed_and_short_ones_left(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(the_table_has_every_promised_field),
+      TEST(every_form_of_json_says_how_stacks_ended),
       TEST(a_limit_cuts_rows_and_not_shares),
       TEST(a_selector_that_matches_nothing_gives_an_empty_table),
       TEST(the_tree_hangs_together),

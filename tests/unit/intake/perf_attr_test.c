@@ -41,13 +41,54 @@ static void a_pair_is_asked_for_instead_of_a_chain(void **state) {
   (void)state;
   struct perf_event_attr target;
   perf_attr_fill(&target, PERIOD_NS);
-  perf_attr_ask_pair(&target);
+  perf_attr_ask(&target, PERF_CONTENT_PAIR);
   assert_int_equal(target.sample_type & PERF_ATTR_SAMPLE_HEAD, PERF_ATTR_SAMPLE_HEAD);
   assert_int_equal(target.sample_type & PERF_SAMPLE_CALLCHAIN, 0);
   assert_true(target.sample_type & PERF_SAMPLE_REGS_USER);
   assert_int_equal(__builtin_popcountll(target.sample_regs_user), perf_regs.count);
   assert_true(perf_regs.lr < (int)perf_regs.count);
   assert_true((perf_regs.lr == PERF_REGS_NO_LR) == (target.sample_stack_user > 0));
+}
+
+static void a_copy_is_what_half_a_ring_can_hold_at_the_rate(void **state) {
+  (void)state;
+  struct perf_event_attr attr;
+  const struct {
+    uint64_t hz;
+    uint32_t bytes;
+  } cases[] = {{1, 16384},  {99, 16384},  {128, 16384}, {199, 10536},
+               {256, 8192}, {1000, 2096}, {4000, 520},  {10000, 256}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    perf_attr_fill(&attr, 1000000000 / cases[i].hz);
+    perf_attr_ask(&attr, PERF_CONTENT_COPY);
+    assert_int_equal(attr.sample_stack_user, cases[i].bytes);
+    assert_int_equal(attr.sample_regs_user, perf_walk_regs.mask);
+    assert_int_equal(attr.sample_type & PERF_SAMPLE_CALLCHAIN, 0);
+  }
+}
+
+static void a_board_has_the_kernels_own_callers_besides(void **state) {
+  (void)state;
+  struct perf_event_attr board;
+  perf_attr_fill_board(&board, PERIOD_NS);
+  perf_attr_ask(&board, PERF_CONTENT_CHAIN_COPY);
+  assert_true(board.sample_type & PERF_SAMPLE_CALLCHAIN);
+  assert_true(board.sample_type & PERF_SAMPLE_STACK_USER);
+  assert_true(board.exclude_callchain_user && !board.exclude_callchain_kernel);
+}
+
+static void what_a_walk_begins_with_has_each_register_once(void **state) {
+  (void)state;
+  const struct perf_walk_regs *walk = &perf_walk_regs;
+  const int places[] = {walk->pc, walk->sp, walk->lr, walk->tracked[0], walk->tracked[1]};
+  unsigned seen = 0;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    if (places[i] == PERF_REGS_NO_LR) continue;
+    assert_in_range(places[i], 0, walk->count - 1);
+    seen |= 1U << places[i];
+  }
+  assert_int_equal(seen, (1U << walk->count) - 1);
+  assert_int_equal(__builtin_popcountll(walk->mask), walk->count);
 }
 
 static void the_ends_of_tasks_are_told_on_all_cpus_in_records_of_one_size(void **state) {
@@ -77,9 +118,9 @@ static void a_target_is_redirected_into_an_anchors_ring(void **state) {
   if (anchor < 0) skip(); /* this machine allows no events at all */
   void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, anchor, 0);
   assert_true(ring != MAP_FAILED);
-  for (int is_pair = 0; is_pair < 2; is_pair++) {
+  for (int content = PERF_CONTENT_CHAIN; content <= PERF_CONTENT_PC; content++) {
     perf_attr_fill(&attr, PERIOD_NS);
-    if (is_pair) perf_attr_ask_pair(&attr);
+    perf_attr_ask(&attr, (enum perf_content)content);
     int target = perf_attr_open(&attr, 0, 0);
     assert_true(target >= 0);
     assert_int_equal(ioctl(target, PERF_EVENT_IOC_SET_OUTPUT, anchor), 0);
@@ -94,6 +135,9 @@ int main(void) {
       cmocka_unit_test(both_events_write_the_same_records),
       cmocka_unit_test(a_target_is_sampled_from_its_exec_in_user_mode_with_all_it_starts),
       cmocka_unit_test(a_pair_is_asked_for_instead_of_a_chain),
+      cmocka_unit_test(a_copy_is_what_half_a_ring_can_hold_at_the_rate),
+      cmocka_unit_test(a_board_has_the_kernels_own_callers_besides),
+      cmocka_unit_test(what_a_walk_begins_with_has_each_register_once),
       cmocka_unit_test(the_ends_of_tasks_are_told_on_all_cpus_in_records_of_one_size),
       cmocka_unit_test(a_target_is_redirected_into_an_anchors_ring),
   };

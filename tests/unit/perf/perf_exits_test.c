@@ -106,7 +106,7 @@ static void ends_without_room_are_counted(void **state) {
 static void a_head_that_cannot_be_is_not_followed(void **state) {
   (void)state;
   struct perf_exit end;
-  page->data_head = 1ULL << 60;
+  page->data_head = 1ULL << 30;
   perf_exits_mark(&exits);
   assert_false(perf_exits_next(&exits, &end));
   page->data_head = 5; /* back again */
@@ -115,7 +115,7 @@ static void a_head_that_cannot_be_is_not_followed(void **state) {
   page->data_head = 5 + RECORD + 7; /* no whole number of records */
   perf_exits_mark(&exits);
   assert_false(perf_exits_next(&exits, &end));
-  assert_int_equal(exits.tail, 5 + RECORD);
+  assert_int_equal((uint32_t)exits.tail, 5 + RECORD);
 }
 
 static void without_a_ring_there_is_nothing(void **state) {

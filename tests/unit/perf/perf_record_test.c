@@ -115,6 +115,15 @@ static const struct perf_regs with_lr = {
     .mask = 1ULL << 30, .count = 1, .lr = 0, .address_mask = 0x0000fffffffffffeULL};
 static const struct perf_regs with_stack = {
     .mask = 1ULL << 8, .count = 1, .lr = PERF_REGS_NO_LR, .stack_bytes = 8, .address_mask = ~0ULL};
+static const struct perf_form lr_form = {PERF_CONTENT_PAIR, &with_lr, NULL};
+static const struct perf_form stack_form = {PERF_CONTENT_PAIR, &with_stack, NULL};
+
+/* Registers in the order first tracked, second tracked, sp, pc, lr. */
+static const struct perf_walk_regs walked = {
+    .mask = 31, .count = 5, .pc = 3, .sp = 2, .lr = 4, .tracked = {0, 1}};
+static const struct perf_form copy_form = {PERF_CONTENT_COPY, NULL, &walked};
+static const struct perf_form board_form = {PERF_CONTENT_CHAIN_COPY, NULL, &walked};
+static const struct perf_form pc_form = {PERF_CONTENT_PC, NULL, NULL};
 
 /* Up to the registers' abi and ABI_WORDS of them. */
 static void put_pair_sample(struct writer *w, uint64_t abi, unsigned words, uint64_t value) {
@@ -129,14 +138,14 @@ static void put_pair_sample(struct writer *w, uint64_t abi, unsigned words, uint
   for (unsigned i = 0; i < words; i++) put_u64(w, value);
 }
 
-static void assert_pair(struct writer *w, const struct perf_regs *pair, uint64_t lr) {
+static void assert_pair(struct writer *w, const struct perf_form *form, uint64_t lr) {
   struct perf_record record;
   uint64_t id = 0;
   int32_t pid = 0;
   struct span bytes = end(w, PERF_RECORD_SAMPLE, 0);
   assert_true(perf_record_is_sample(bytes, &id, &pid));
   assert_int_equal(id, 42);
-  assert_int_equal(perf_record_decode(bytes, pair, &record), 0);
+  assert_int_equal(perf_record_decode(bytes, form, &record), 0);
   assert_int_equal(record.time, 777);
   assert_int_equal(record.sample.period_ns, 5000000);
   assert_int_equal(record.sample.depth, 2);
@@ -148,9 +157,9 @@ static void a_pair_has_the_link_register_without_its_marks(void **state) {
   (void)state;
   struct writer w;
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x0055000000405001ULL);
-  assert_pair(&w, &with_lr, 0x405000);
+  assert_pair(&w, &lr_form, 0x405000);
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_NONE, 0, 0); /* a thread without user registers */
-  assert_pair(&w, &with_lr, 0);
+  assert_pair(&w, &lr_form, 0);
 }
 
 static void a_pair_without_a_link_register_has_the_word_at_the_stack_pointer(void **state) {
@@ -168,11 +177,11 @@ static void a_pair_without_a_link_register_has_the_word_at_the_stack_pointer(voi
     put_u64(&w, 8);
     put_u64(&w, 0x1122334455667788ULL);
     put_u64(&w, cases[i].used);
-    assert_pair(&w, &with_stack, cases[i].word);
+    assert_pair(&w, &stack_form, cases[i].word);
   }
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
   put_u64(&w, 0); /* no stack was copied */
-  assert_pair(&w, &with_stack, 0);
+  assert_pair(&w, &stack_form, 0);
 }
 
 static void a_pair_that_does_not_fit_its_record_is_refused(void **state) {
@@ -185,17 +194,129 @@ static void a_pair_that_does_not_fit_its_record_is_refused(void **state) {
     put_u64(&w, sizes[i]);
     put_u64(&w, 1);
     put_u64(&w, 8);
-    assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_stack, &record),
+    assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &stack_form, &record),
                      -EBADMSG);
   }
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 1, 0x4000);
   put_u64(&w, 8);
   put_u64(&w, 1);
   put_u64(&w, 9); /* more used than there is */
-  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_stack, &record),
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &stack_form, &record),
                    -EBADMSG);
   put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 0, 0);
-  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &with_lr, &record), -EBADMSG);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &lr_form, &record), -EBADMSG);
+}
+
+/* The registers of `walked`, and SIZE bytes of stack of which USED are good. */
+static void put_copy(struct writer *w, uint64_t abi, uint64_t size, uint64_t used) {
+  const uint64_t registers[] = {0x7f10, 0x7f20, 0x7f00, 0x4000, 0x5000};
+  put_u64(w, abi);
+  for (unsigned i = 0; i < 5; i++) put_u64(w, registers[i]);
+  put_u64(w, size);
+  for (uint64_t i = 0; i < size / 8; i++) put_u64(w, 0xabc0 + i);
+  put_u64(w, used);
+}
+
+static void a_copy_has_registers_and_the_words_at_the_stack_pointer(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  const struct perf_copy *copy = &record.sample.copy;
+  const uint64_t words[] = {0xabc0, 0xabc1};
+  put_pair_sample(&w, 0, 0, 0);
+  w.len -= 8;
+  put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 32, 16);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record), 0);
+  assert_int_equal(record.sample.depth, 1);
+  assert_int_equal(record.sample.pc[0], 0x4000);
+  assert_int_equal(copy->word, PERF_WORD_64);
+  assert_int_equal(copy->pc, 0x4000);
+  assert_int_equal(copy->sp, 0x7f00);
+  assert_int_equal(copy->lr, 0x5000);
+  assert_int_equal(copy->tracked[0], 0x7f10);
+  assert_int_equal(copy->tracked[1], 0x7f20);
+  assert_int_equal(copy->stack.len, 16);
+  assert_memory_equal(copy->stack.data, words, sizeof words);
+  assert_true(copy->is_whole);
+}
+
+static void a_copy_that_is_full_may_not_be_the_whole_stack(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_pair_sample(&w, 0, 0, 0);
+  w.len -= 8;
+  put_copy(&w, PERF_SAMPLE_REGS_ABI_32, 32, 32);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record), 0);
+  assert_false(record.sample.copy.is_whole);
+  assert_int_equal(record.sample.copy.word, PERF_WORD_32);
+}
+
+static void a_kernel_thread_has_nothing_to_copy(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 2, 0);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(&w, 0xffffffff81000010);
+  put_u64(&w, PERF_SAMPLE_REGS_ABI_NONE);
+  put_u64(&w, 0);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &board_form, &record), 0);
+  assert_int_equal(record.sample.depth, 1);
+  assert_int_equal(record.sample.kernel_depth, 1);
+  assert_int_equal(record.sample.copy.word, PERF_WORD_NONE);
+  assert_int_equal(record.sample.copy.stack.len, 0);
+}
+
+static void a_copy_follows_the_chain_of_the_kernels_part(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_sample(&w, 3, 0);
+  put_u64(&w, (uint64_t)PERF_CONTEXT_KERNEL);
+  put_u64(&w, 0xffffffff81000010);
+  put_u64(&w, 0xffffffff81000020);
+  put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 16, 16);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &board_form, &record), 0);
+  assert_int_equal(record.sample.depth, 2);
+  assert_int_equal(record.sample.kernel_depth, 2);
+  assert_int_equal(record.sample.copy.pc, 0x4000);
+  assert_int_equal(record.sample.copy.stack.len, 16);
+}
+
+static void a_copy_that_does_not_fit_its_record_is_refused(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  const uint64_t sizes[] = {24, 17, UINT64_MAX, UINT64_MAX - 7};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 5, 0x4000);
+    put_u64(&w, sizes[i]);
+    put_u64(&w, 1);
+    put_u64(&w, 2);
+    put_u64(&w, 8);
+    assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record),
+                     -EBADMSG);
+  }
+  put_pair_sample(&w, 0, 0, 0);
+  w.len -= 8;
+  put_copy(&w, PERF_SAMPLE_REGS_ABI_64, 16, 17);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record),
+                   -EBADMSG);
+  put_pair_sample(&w, PERF_SAMPLE_REGS_ABI_64, 4, 0x4000);
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record),
+                   -EBADMSG);
+}
+
+static void a_sample_without_callers_is_its_pc(void **state) {
+  (void)state;
+  struct writer w;
+  struct perf_record record;
+  put_pair_sample(&w, 0, 0, 0);
+  w.len -= 8;
+  assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &pc_form, &record), 0);
+  assert_int_equal(record.sample.depth, 1);
+  assert_int_equal(record.sample.pc[0], 0x4000);
 }
 
 static void a_chain_longer_than_its_record_is_refused(void **state) {
@@ -372,6 +493,12 @@ int main(void) {
       cmocka_unit_test(a_pair_has_the_link_register_without_its_marks),
       cmocka_unit_test(a_pair_without_a_link_register_has_the_word_at_the_stack_pointer),
       cmocka_unit_test(a_pair_that_does_not_fit_its_record_is_refused),
+      cmocka_unit_test(a_copy_has_registers_and_the_words_at_the_stack_pointer),
+      cmocka_unit_test(a_copy_that_is_full_may_not_be_the_whole_stack),
+      cmocka_unit_test(a_kernel_thread_has_nothing_to_copy),
+      cmocka_unit_test(a_copy_follows_the_chain_of_the_kernels_part),
+      cmocka_unit_test(a_copy_that_does_not_fit_its_record_is_refused),
+      cmocka_unit_test(a_sample_without_callers_is_its_pc),
       cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
       cmocka_unit_test(a_chain_deeper_than_we_keep_is_cut),
       cmocka_unit_test(a_mapping_names_its_file),

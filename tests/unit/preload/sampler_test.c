@@ -24,7 +24,7 @@ static uint32_t next_tid = 1;
 static struct thread_slot *new_thread(void) {
   struct thread_slot *slot = thread_slot_claim(ring_owner(PID, next_tid++));
   assert_non_null(slot);
-  slot->stack = (struct unwind_stack){0, 0};
+  slot->stack = (struct unwind_stack){.low = 0};
   memcpy(slot->name, "worker", 7);
   return slot;
 }

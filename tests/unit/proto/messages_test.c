@@ -62,17 +62,19 @@ static void expect_counters(const struct counters *a) {
   assert_int_equal(a->final, counters.final);
 }
 
-static const struct effort effort = {.asked_mhz = 4000000,
-                                     .rate_reason = "budget",
-                                     .handler_p50_ns = 61,
-                                     .handler_p99_ns = 480,
-                                     .sample_ns = 13000,
-                                     .daemon_cpu_ppm = 840,
-                                     .added_cpu_ppm = 2100,
-                                     .bytes_day = INT64_MAX,
-                                     .budget_cpu_ppm = 2000,
-                                     .budget_bytes_day = 5 << 20,
-                                     .budget_state = "cpu"};
+static const struct effort effort = {
+    .asked_mhz = 4000000,
+    .rate_reason = "budget",
+    .handler_p50_ns = 61,
+    .handler_p99_ns = 480,
+    .sample_ns = 13000,
+    .daemon_cpu_ppm = 840,
+    .added_cpu_ppm = 2100,
+    .bytes_day = INT64_MAX,
+    .budget_cpu_ppm = 2000,
+    .budget_bytes_day = 5 << 20,
+    .budget_state = "cpu",
+    .stacks_ns = {[STACK_COMPLETE] = INT64_MAX - 7, [STACK_NO_TABLE] = 7}};
 
 static void expect_effort(const struct effort *a) {
   assert_int_equal(a->asked_mhz, effort.asked_mhz);
@@ -86,6 +88,7 @@ static void expect_effort(const struct effort *a) {
   assert_int_equal(a->budget_cpu_ppm, effort.budget_cpu_ppm);
   assert_int_equal(a->budget_bytes_day, effort.budget_bytes_day);
   assert_string_equal(a->budget_state, effort.budget_state);
+  assert_memory_equal(a->stacks_ns, effort.stacks_ns, sizeof a->stacks_ns);
 }
 
 static void hello_comes_back(void **state) {
@@ -239,6 +242,27 @@ static void no_string_is_ever_null(void **state) {
   send(&(struct message){.type = FRAME_ENROLLED});
   assert_string_equal(got.enrolled.board, "");
   assert_int_equal(got.enrolled.ca.len, 0);
+}
+
+static void stacks_with_an_end_of_tomorrow_are_not_told(void **state) {
+  (void)state;
+  static const char weights[] = "\x01\x02\x03\x04\x05\x06\x07"; /* a cell an end, two too many */
+  send(&(struct message){.type = FRAME_PING, .ping = {.effort = effort}});
+  for (size_t i = 0; i + 1 < bytes.len; i++) {
+    bool is_field = bytes.data[i] == (12 << 3 | 2) && bytes.data[i + 1] == 12; /* its length */
+    if (!is_field) continue;
+    memcpy(bytes.data + i + 2, weights, 7);
+    memset(bytes.data + i + 9, 0, 5);
+    assert_int_equal(decode(), 0);
+    assert_int_equal(got.ping.effort.stacks_ns[STACK_UNTOLD], 1 + 6 + 7);
+    assert_int_equal(got.ping.effort.stacks_ns[STACK_BAD], 5);
+    memset(bytes.data + i + 2, 0xff, 12);
+    assert_int_equal(decode(), -EBADMSG);
+    memcpy(bytes.data + i + 2, "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01\0", 12);
+    assert_int_equal(decode(), -EOVERFLOW);
+    return;
+  }
+  fail_msg("the weights are not on the wire");
 }
 
 static void the_largest_hello_fits_a_control_frame(void **state) {
@@ -398,6 +422,7 @@ int main(void) {
       cmocka_unit_test_teardown(the_small_messages_come_back, reset),
       cmocka_unit_test_teardown(enrolment_comes_back, reset),
       cmocka_unit_test_teardown(no_string_is_ever_null, reset),
+      cmocka_unit_test_teardown(stacks_with_an_end_of_tomorrow_are_not_told, reset),
       cmocka_unit_test_teardown(the_largest_hello_fits_a_control_frame, reset),
       cmocka_unit_test_teardown(what_is_over_a_limit_does_not_leave, reset),
       cmocka_unit_test_teardown(what_arrives_over_a_limit_is_refused_by_name, reset),

@@ -1,36 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trees, tables and folded stacks from a real store: the sums are those that were stored. */
-#include "fixture.h"
+#include "world.h"
 
 #include "view/interval.h"
 
 #include <errno.h>
-
-struct world {
-  char dir[64];
-  struct store *store;
-  struct arena arena;
-};
-
-static int set_up(void **state) {
-  struct world *world = calloc(1, sizeof *world);
-  char error[256];
-  snprintf(world->dir, sizeof world->dir, "/tmp/query_test.XXXXXX");
-  if (mkdtemp(world->dir) == NULL) return -1;
-  if (store_open(world->dir, &world->store, error, sizeof error) != 0) return -1;
-  arena_init(&world->arena, 64 << 20);
-  *state = world;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  struct world *world = *state;
-  store_close(world->store);
-  arena_fini(&world->arena);
-  remove_dir(world->dir);
-  free(world);
-  return 0;
-}
 
 static struct view_tree tree_of(struct world *world, const char *match) {
   const struct query_source source = {.store = world->store};
@@ -365,7 +339,7 @@ static void a_query_past_its_deadline_is_given_up(void **state) {
   assert_int_equal(tree.total_weight, 10);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

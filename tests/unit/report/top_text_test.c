@@ -252,8 +252,57 @@ static void why_an_unclear_row_is_unclear_is_said_where_it_is_shown(void **state
   end(&a), end(&b);
 }
 
+/* main -> work of the fixture with END at their root, and MARKS. */
+static void add_ending(struct world *world, const char *end, uint32_t marks, uint64_t seq) {
+  struct small_batch small;
+  struct batch_module modules[3];
+  struct batch batch;
+  struct batch_node nodes[] = {{BATCH_NONE, 2, 0}, {0, 0, 0x100}, {1, 0, 0x200}};
+  const struct batch_sample samples[] = {{1, 0, SAMPLE_CPU, 10, 10}, {2, 0, SAMPLE_CPU, 90, 90}};
+  small_batch_fill(&small, 1, 90, false);
+  small.target.marks = marks;
+  batch = small.batch;
+  memcpy(modules, small.modules, sizeof small.modules);
+  modules[2] = (struct batch_module){{NULL, 0}, end, 0, MODULE_PSEUDO};
+  if (*end == '\0') nodes[0] = (struct batch_node){BATCH_NONE, 0, 0x50};
+  batch.modules = modules, batch.module_count = *end != '\0' ? 3 : 2;
+  batch.nodes = nodes, batch.node_count = 3;
+  batch.samples = samples, batch.sample_count = 2;
+  assert_int_equal(profile_add(&world->profile, &batch, seq), 0);
+}
+
+static void how_stacks_ended_is_one_line_and_why_some_are_short(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  add_ending(&world, "", MARK_ENDS_TOLD, 1);
+  add_ending(&world, "", 0, 2);
+  add_ending(&world, "[truncated]", MARK_ENDS_TOLD, 3);
+  add_ending(&world, "[no table]", 0, 4);
+  const char *text = print(&world, false);
+  assert_says(text, "stacks: 25.0 % complete, 25.0 % truncated, 25.0 % no table, 25.0 % not told\n"
+                    "  truncated: cut before the first function");
+  assert_says(text, "  25.0 % end in tool, which has no unwind table that can be read");
+  assert_null(strstr(text, "[truncated]")); /* no row */
+  assert_int_equal(world.tree.total_weight, 400);
+  end(&world);
+}
+
+static void where_nothing_is_known_of_ends_nothing_is_said(void **state) {
+  struct world world;
+  (void)state;
+  begin(&world);
+  add_ending(&world, "", 0, 1);
+  add(&world, "/bin/tool", 100, 400); /* a PC alone */
+  assert_null(strstr(print(&world, false), "stacks"));
+  assert_int_equal(world.tree.stacks_weight[STACK_UNTOLD], 100);
+  end(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(how_stacks_ended_is_one_line_and_why_some_are_short),
+      cmocka_unit_test(where_nothing_is_known_of_ends_nothing_is_said),
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
       cmocka_unit_test(weights_that_differ_are_told_and_widen_the_intervals),
       cmocka_unit_test(an_average_far_above_the_wish_is_no_rate),

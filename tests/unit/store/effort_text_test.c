@@ -23,7 +23,8 @@ static void what_was_written_is_read(void **state) {
                                 .bytes_day = INT64_MAX,
                                 .budget_cpu_ppm = 6,
                                 .budget_bytes_day = 7,
-                                .budget_state = "cpu"};
+                                .budget_state = "cpu",
+                                .stacks_ns = {1, INT64_MAX - 10, 2, 3, 4}};
   struct effort got;
   struct buf text = {0};
   effort_text_encode(&effort, &text);
@@ -40,6 +41,7 @@ static void what_was_written_is_read(void **state) {
   assert_int_equal(got.budget_cpu_ppm, 6);
   assert_int_equal(got.budget_bytes_day, 7);
   assert_string_equal(got.budget_state, "cpu");
+  assert_memory_equal(got.stacks_ns, effort.stacks_ns, sizeof got.stacks_ns);
   free(copy);
   buf_fini(&text);
 }
@@ -52,6 +54,7 @@ static void what_is_unknown_missing_or_broken_harms_nothing(void **state) {
   assert_int_equal(got.asked_mhz, 12);
   assert_int_equal(got.sample_ns, 0);
   assert_string_equal(got.rate_reason, "");
+  for (unsigned i = 0; i < STACK_END_COUNT; i++) assert_int_equal(got.stacks_ns[i], 0);
   char empty[] = "";
   effort_text_decode(empty, &got);
   assert_string_equal(got.budget_state, "");

@@ -2,6 +2,7 @@
 #include "targets/process_maps.h"
 #include "targets/processes.h"
 
+#include "common/clock.h"
 #include "proto/batch.h"
 
 #include <fcntl.h>
@@ -77,6 +78,40 @@ static void our_own_code_is_found_by_address(void **state) {
   /* Once known, a file is not read again. */
   process_resolve(processes, self, &pc, 1, &frame);
   assert_int_equal(files_seen, 1);
+}
+
+static void two_targets_that_claim_one_process_do_not_have_it_read_each_time(void **state) {
+  (void)state;
+  struct process *process = processes_get(processes, getpid(), TARGET, -1);
+  uint64_t read_ns = process->read_ns;
+  process->time.sampled_ns = 5;
+  process->shared_serial = process->maps_serial;
+  process = processes_get(processes, getpid(), TARGET + 1, -1);
+  assert_int_equal(process->target, TARGET + 1);
+  assert_int_equal(process->read_ns, read_ns);
+  assert_true(process->map_count > 0);
+  /* The account is the new target's, whose handlers know nothing yet. */
+  assert_int_equal(process->time.sampled_ns, 0);
+  assert_true(process->shared_serial != process->maps_serial);
+  process->read_ns -= 2 * NS_PER_SECOND;
+  process = processes_get(processes, getpid(), TARGET, -1);
+  assert_true(process->read_ns > read_ns);
+}
+
+static void mappings_that_change_without_end_are_read_once_a_second(void **state) {
+  (void)state;
+  enum { MANY = 32 };
+  struct process *process = processes_get(processes, getpid(), TARGET, -1);
+  uint64_t first_ns = process->refresh_ns;
+  assert_false(process_refresh(processes, process, -1));
+  for (unsigned i = 0; i < MANY; i++) {
+    process->read_ns -= 2 * NS_PER_SECOND;
+    map(process, 0x1000, 0x2000, "[gone by the next reading]");
+    assert_true(process_refresh(processes, process, -1));
+    if (i == 0) assert_int_equal(process->refresh_ns, first_ns);
+  }
+  assert_true(first_ns < NS_PER_SECOND);
+  assert_int_equal(process->refresh_ns, NS_PER_SECOND);
 }
 
 static void a_stack_ends_at_the_first_caller_outside_of_code(void **state) {
@@ -314,6 +349,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
       TEST(our_own_code_is_found_by_address),
+      TEST(two_targets_that_claim_one_process_do_not_have_it_read_each_time),
+      TEST(mappings_that_change_without_end_are_read_once_a_second),
       TEST(a_stack_ends_at_the_first_caller_outside_of_code),
       TEST(a_return_address_right_after_a_mapping_belongs_to_it),
       TEST(a_leaf_in_no_mapping_is_kept),

@@ -11,10 +11,13 @@
    anything else in that register.  One that ends at a place within the stack which cannot be a
    frame (odd, or not above the one before: a circle) was led astray and is marked as cut.
 
+   Before a function's push and after its pop, where the register is still the caller's, the direct
+   caller is missed, and nothing here can tell.
+
    It cannot tell a true caller from a number on the stack that looks like one: the daemon drops
    what points into no module.  Where no frame was walked and the CPU has a link register, that
    comes instead, marked as what it is. */
-#include "unwind.h"
+#include "unwind_frames.h"
 
 /* Words, as they lie on the stack: the caller's frame pointer, the return address. */
 struct frame_pair {
@@ -29,11 +32,11 @@ static inline bool is_frame(uintptr_t fp, uintptr_t floor, uintptr_t last) {
 
 /* Straight-line, and what does not change is in registers: this loop is most of what a sample
    costs. */
-static void walk(const struct arch_registers *at, const struct unwind_stack *stack,
+static void walk(const struct unwind_registers *at, const struct unwind_stack *stack,
                  struct unwind_trace *trace) {
-  const uintptr_t mask = arch_frames.return_mask;
-  const intptr_t offset = arch_frames.pair_offset;
-  uintptr_t fp = at->fp + (uintptr_t)offset, floor = at->sp;
+  const uintptr_t mask = (uintptr_t)unwind_arch.return_mask;
+  const intptr_t offset = unwind_arch.pair_offset;
+  uintptr_t fp = at->tracked[0] + (uintptr_t)offset, floor = at->sp;
   uintptr_t last = stack->high - sizeof(struct frame_pair);
   uint64_t *pc = trace->pcs + 1, *end = trace->pcs + trace->room;
   if (stack->high < sizeof(struct frame_pair)) return;
@@ -53,15 +56,15 @@ static void walk(const struct arch_registers *at, const struct unwind_stack *sta
   trace->depth = (unsigned)(pc - trace->pcs);
 }
 
-void unwind(const struct arch_registers *at, const struct unwind_stack *stack,
-            struct unwind_trace *trace) {
+void unwind_frames(const struct unwind_registers *at, const struct unwind_stack *stack,
+                   struct unwind_trace *trace) {
   trace->pcs[0] = at->pc;
   trace->depth = 1;
   trace->is_truncated = false;
   trace->has_lr = false;
-  if (unwind_is_on_stack(at->sp, stack)) walk(at, stack, trace);
-  if (trace->depth == 1 && at->has_lr && trace->room > 1) {
-    trace->pcs[trace->depth++] = at->lr & arch_frames.return_mask;
+  if (unwind_arch.has_frame_pairs && unwind_is_on_stack(at->sp, stack)) walk(at, stack, trace);
+  if (trace->depth == 1 && unwind_arch.has_lr && trace->room > 1) {
+    trace->pcs[trace->depth++] = at->lr & (uintptr_t)unwind_arch.return_mask;
     trace->has_lr = true;
   }
 }

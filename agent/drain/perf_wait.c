@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program's first samples come before the tables of its modules are made, which takes some
+   milliseconds a module, once for ever.  A sample cannot be walked a second time when it is in the
+   window; but it need not be taken out of the kernel's ring at once, which is seconds deep at
+   ordinary rates.  So while a table is being made that a stack would use, its record and all that
+   came after it on any CPU stay where they are.
+
+   Not for long: WAIT_NS_MAX in all until the last table that is waited for is there, and not at all
+   when a ring is filled to WAIT_FILL_PERCENT_MAX.  After that the stacks are walked with what there
+   is. Only ticks wait; whoever closes an account, a window or a target takes everything. */
+#include "drain_parts.h"
+#include "perf_owner.h"
+
+#include "common/clock.h"
+#include "perf/perf_record.h"
+
+#define WAIT_NS_MAX NS_PER_SECOND
+
+enum { WAIT_FILL_PERCENT_MAX = 75 };
+
+void perf_wait_begin(struct drain *drain) {
+  drain->wait.is_on = false;
+  if (drain->tables != NULL && !table_store_is_busy(drain->tables)) drain->wait.since_ns = 0;
+}
+
+/* The process of RECORD when it is TARGET's, or NULL. */
+static struct process *find_process(struct drain *drain, const struct target *target,
+                                    const struct perf_record *record) {
+  struct process *process = processes_find(drain->processes, record->pid);
+  if (process == NULL) process = processes_get(drain->processes, record->pid, target->held.id, -1);
+  return process != NULL && process->target == target->held.id ? process : NULL;
+}
+
+static bool would_be_short(struct drain *drain, const struct target *target, struct span bytes) {
+  struct perf_record record;
+  struct perf_form form = perf_drain_form(target);
+  if (perf_record_decode(bytes, &form, &record) < 0) return false;
+  if (record.sample.copy.word == PERF_WORD_NONE) return false;
+  struct process *process = find_process(drain, target, &record);
+  return process != NULL && walker_should_wait(&drain->walker, process, &record.sample.copy);
+}
+
+bool perf_wait_for(struct drain *drain, struct span bytes) {
+  struct drain_wait *wait = &drain->wait;
+  struct perf_owner owner = {.target = NULL};
+  if (!wait->is_allowed || drain->figures.fill_percent >= WAIT_FILL_PERCENT_MAX) return false;
+  if (!perf_owner_of_sample(drain, bytes, &owner) || owner.target == NULL) return false;
+  uint32_t content = owner.target->held.content;
+  if (content != PERF_CONTENT_COPY && content != PERF_CONTENT_CHAIN_COPY) return false;
+  uint64_t now = clock_monotonic_ns();
+  if (wait->since_ns != 0 && now - wait->since_ns >= WAIT_NS_MAX) return false;
+  if (!would_be_short(drain, owner.target, bytes)) return false;
+  if (wait->since_ns == 0) wait->since_ns = now;
+  wait->is_on = true;
+  return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RISC-V: what a walk follows (unwind/unwind_arch_riscv64.c). */
+#include "arch.h"
+
+#include <ucontext.h>
+
+enum { RETURN_ADDRESS = 1, STACK_POINTER = 2, FRAME_POINTER = 8, FIRST_SAVED = 9 };
+
+void arch_read(const void *context, struct unwind_registers *ret) {
+  const unsigned long *registers = ((const ucontext_t *)context)->uc_mcontext.__gregs;
+  ret->pc = registers[REG_PC];
+  ret->sp = registers[STACK_POINTER];
+  ret->tracked[0] = registers[FRAME_POINTER];
+  ret->tracked[1] = registers[FIRST_SAVED];
+  ret->lr = registers[RETURN_ADDRESS];
+}
+
+void arch_write(void *context, const struct unwind_registers *at) {
+  unsigned long *registers = ((ucontext_t *)context)->uc_mcontext.__gregs;
+  registers[REG_PC] = at->pc;
+  registers[STACK_POINTER] = at->sp;
+  registers[FRAME_POINTER] = at->tracked[0];
+  registers[FIRST_SAVED] = at->tracked[1];
+  registers[RETURN_ADDRESS] = at->lr;
+}
+
+uintptr_t arch_thread_pointer(void) {
+  uintptr_t self;
+  __asm__ volatile("mv %0, tp" : "=r"(self));
+  return self;
+}

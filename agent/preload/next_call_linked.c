@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In libfleetprof.a our functions are called __wrap_NAME (wrapped.syms), and the program's calls
+   lead to them because it is linked with --wrap=NAME for each (libfleetprof.link).  The linker then
+   knows libc's own as __real_NAME.  Those that one libc lacks are weak: where there is none nobody
+   can call ours.
+
+   fleetprof_agent is what the link line asks for by -u, so that a program which makes none of those
+   calls has the agent as well. */
+#include "next_call.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Of all that is known of them their addresses alone are of use. */
+#define REAL(name) extern char real_##name[] __asm__("__real_" #name)
+REAL(pthread_create);
+REAL(thrd_create);
+REAL(sigaltstack);
+REAL(prctl);
+REAL(syscall);
+REAL(sigaction);
+REAL(signal);
+REAL(sigset);
+REAL(sigignore);
+REAL(siginterrupt);
+REAL(signalfd);
+REAL(sigwait);
+REAL(sigwaitinfo);
+REAL(sigtimedwait);
+REAL(ssignal) __attribute__((weak));
+REAL(bsd_signal) __attribute__((weak));
+REAL(sysv_signal) __attribute__((weak));
+REAL(__sysv_signal) __attribute__((weak));
+
+#define ROW(name) \
+  { #name, real_##name }
+
+static const struct {
+  const char *name;
+  char *address;
+} calls[] = {ROW(pthread_create), ROW(thrd_create),  ROW(sigaltstack), ROW(prctl),
+             ROW(syscall),        ROW(sigaction),    ROW(signal),      ROW(sigset),
+             ROW(sigignore),      ROW(siginterrupt), ROW(signalfd),    ROW(sigwait),
+             ROW(sigwaitinfo),    ROW(sigtimedwait), ROW(ssignal),     ROW(bsd_signal),
+             ROW(sysv_signal),    ROW(__sysv_signal)};
+
+extern const char fleetprof_agent[];
+__attribute__((visibility("default"))) const char fleetprof_agent[] = FLEETPROF_VERSION;
+
+void *next_call(const char *name) {
+  for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (strcmp(calls[i].name, name) == 0) return calls[i].address;
+  return NULL;
+}
+
+int next_call_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {
+  return -pthread_atfork(before, after, in_child);
+}

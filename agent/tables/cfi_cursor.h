@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading of numbers as DWARF writes them. */
+#ifndef TABLES_CFI_CURSOR_H
+#define TABLES_CFI_CURSOR_H
+
+#include "common/span.h"
+
+/* What is left of some bytes.  Reading beyond them gives 0 and sets is_over, which is looked at
+   once, when all is read. */
+struct cfi_cursor {
+  const uint8_t *at, *end;
+  bool is_over;
+};
+
+/* How a pointer is written (DW_EH_PE_*). */
+enum {
+  CFI_POINTER_WORD = 0x00,
+  CFI_POINTER_HERE = 0x10, /* relative to its own place */
+  CFI_POINTER_BASE = 0x30, /* relative to a base */
+  CFI_POINTER_ALIGNED = 0x50,
+  CFI_POINTER_INDIRECT = 0x80,
+  CFI_POINTER_FORMAT = 0x0f,
+  CFI_POINTER_NONE = 0xff,
+};
+
+/* How to read the pointer that is next. */
+struct cfi_pointer {
+  uint8_t encoding;
+  uint8_t word_bytes;
+  uint64_t place; /* its own address */
+  uint64_t base;  /* 0: there is none */
+};
+
+static inline struct cfi_cursor cfi_cursor_of(struct span bytes) {
+  const uint8_t *end = bytes.len > 0 ? bytes.data + bytes.len : bytes.data;
+  return (struct cfi_cursor){bytes.data, end, false};
+}
+
+static inline size_t cfi_left(const struct cfi_cursor *cursor) {
+  return (size_t)(cursor->end - cursor->at);
+}
+
+static inline uint8_t cfi_byte(struct cfi_cursor *cursor) {
+  if (cursor->at < cursor->end) return *cursor->at++;
+  cursor->is_over = true;
+  return 0;
+}
+
+/* The next LEN bytes. */
+struct span cfi_bytes(struct cfi_cursor *cursor, uint64_t len);
+
+/* An unsigned number of LEN bytes, 1 to 8, in this machine's order. */
+uint64_t cfi_number(struct cfi_cursor *cursor, size_t len);
+
+uint64_t cfi_uleb(struct cfi_cursor *cursor);
+int64_t cfi_sleb(struct cfi_cursor *cursor);
+
+/* Reads a pointer, cut to the word's size.  Returns false, the cursor anywhere, when it is written
+   in a way that tells no address without a running program. */
+bool cfi_pointer_read(struct cfi_cursor *cursor, const struct cfi_pointer *how, uint64_t *ret);
+
+#endif

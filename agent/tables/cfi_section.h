@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Call frame information: .eh_frame or .debug_frame, entry by entry. */
+#ifndef TABLES_CFI_SECTION_H
+#define TABLES_CFI_SECTION_H
+
+#include "cfi_cursor.h"
+#include "cfi_state.h"
+
+#include "unwind/unwind_arch.h"
+
+struct cfi_section {
+  struct span bytes;
+  uint64_t address; /* of the bytes, in the module's own address space */
+  const struct unwind_arch *arch;
+  uint8_t word_bytes;
+  bool is_eh; /* .eh_frame, not .debug_frame */
+};
+
+/* What many functions have in common. */
+struct cfi_cie {
+  uint64_t code_factor;
+  int64_t data_factor;
+  uint64_t return_column;
+  uint8_t encoding; /* of its functions' addresses */
+  uint8_t word_bytes;
+  bool has_sizes; /* its functions say how long their own augmentation is */
+  bool is_signal; /* a signal's handler returns to its functions */
+  struct span program;
+  struct cfi_state initial; /* the caller's to fill */
+};
+
+struct cfi_function {
+  uint64_t start, bytes;
+  struct span program;
+};
+
+/* One entry; BODY is what stands behind its id, and is over where there was no room for one. */
+struct cfi_entry {
+  struct cfi_cursor body;
+  bool is_cie;
+  size_t cie_at; /* of a function's CIE; SIZE_MAX: not before the function */
+};
+
+/* Reads the entry at *AT, and moves AT behind it.  Returns 1, 0 at the section's end, or -EBADMSG
+   where nothing that follows can be found any more. */
+int cfi_section_next(const struct cfi_section *section, size_t *at, struct cfi_entry *ret);
+
+/* Read what an entry says.  Return NULL, or why it is refused. */
+const char *cfi_section_cie(const struct cfi_section *section, const struct cfi_entry *entry,
+                            struct cfi_cie *ret);
+const char *cfi_section_function(const struct cfi_section *section, const struct cfi_entry *entry,
+                                 const struct cfi_cie *cie, struct cfi_function *ret);
+
+#endif

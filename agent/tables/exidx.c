@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The index is a table of two words a function, sorted by function:
+
+     where it begins | 1: it may not be unwound
+                     | the top bit is set: three bytes of instructions
+                     | where its entry in .ARM.extab is
+
+   An entry there begins with the address of a personality routine, or with a word whose top bit is
+   set and whose bits 27 to 24 say which of the ABI's own routines it is for: the first has three
+   bytes of instructions; the others and foreign ones have a count of words more.  Addresses are
+   relative to the word that they are in, in 31 bits.
+
+   What may not be unwound is left to the scan of prologues: a linker says so of all C code that was
+   compiled without exceptions.
+
+   Linkers make one entry of neighbours with equal instructions, so an entry may be for many
+   functions; and what it says holds in the middle of each alone.  The scan finds where they begin,
+   and where in them frames are made and taken down. */
+#include "exidx.h"
+
+#include "exidx_code.h"
+
+#include <elf.h>
+
+#ifndef PT_ARM_EXIDX
+#define PT_ARM_EXIDX 0x70000001
+#endif
+
+enum {
+  ENTRY_BYTES = 8,
+  CANNOT_UNWIND = 1,
+  WORDS_MAX = 256,
+};
+
+struct reader {
+  const struct elf_image *image;
+  struct elf_part index;
+  uint64_t code_end;
+  uint8_t code[4 * WORDS_MAX];
+};
+
+/* The word of BYTES at AT. */
+static uint32_t word_at(struct span bytes, size_t at) {
+  uint32_t word;
+  memcpy(&word, bytes.data + at, sizeof word);
+  return word;
+}
+
+/* The address that WORD, at PLACE, means. */
+static uint64_t far(uint32_t word, uint64_t place) {
+  return (place + (uint64_t)instruction_signed(word, 31)) & UINT32_MAX;
+}
+
+/* Puts the lower COUNT bytes of WORD, highest first, behind LEN ones. */
+static size_t put(struct reader *reader, size_t len, uint32_t word, unsigned count) {
+  while (count > 0) reader->code[len++] = (uint8_t)(word >> 8 * --count);
+  return len;
+}
+
+/* The instructions of the entry of .ARM.extab at PLACE. */
+static const char *read_table(struct reader *reader, uint64_t place, struct span *ret) {
+  struct span bytes = elf_image_at(reader->image, place);
+  size_t at = 4, len = 0;
+  if (bytes.len < 8) return "its entry is outside of the file";
+  uint32_t word = word_at(bytes, 0), routine = word >> 24 & 15;
+  bool is_own = word >> 31;
+  uint32_t more = word >> 16 & 0xff;
+  if (is_own && routine > 2) return "an unknown personality";
+  if (!is_own) {
+    word = word_at(bytes, at);
+    more = word >> 24;
+    at += 4;
+    len = put(reader, len, word, 3);
+  } else {
+    if (routine == 0) more = 0;
+    len = put(reader, len, word, routine == 0 ? 3 : 2);
+  }
+  if (more > (bytes.len - at) / 4) return "its entry is cut off";
+  for (uint32_t i = 0; i < more; i++, at += 4) len = put(reader, len, word_at(bytes, at), 4);
+  *ret = span_of(reader->code, len);
+  return NULL;
+}
+
+/* The address of the function of entry INDEX; the end of the code behind the last one. */
+static uint64_t start_of(const struct reader *reader, size_t index) {
+  size_t at = index * ENTRY_BYTES;
+  if (at + ENTRY_BYTES > reader->index.bytes.len) return reader->code_end;
+  return far(word_at(reader->index.bytes, at), reader->index.address + at) & ~UINT64_C(1);
+}
+
+static const char *read_entry(struct reader *reader, size_t index, struct prologue_state *ret) {
+  size_t at = index * ENTRY_BYTES + 4;
+  uint32_t word = word_at(reader->index.bytes, at);
+  struct span code;
+  const char *why = NULL;
+  if (word >> 31)
+    code = span_of(reader->code, put(reader, 0, word, 3));
+  else
+    why = read_table(reader, far(word, reader->index.address + at), &code);
+  if (why == NULL && word >> 31 && (word >> 24 & 15) != 0) why = "an unknown personality";
+  return why != NULL ? why : exidx_code_read(code, ret);
+}
+
+static int read_function(struct reader *reader, size_t index, struct prologue_file *file,
+                         struct table_report *report) {
+  struct prologue_state body;
+  struct prologue_range range = {start_of(reader, index), start_of(reader, index + 1), &body};
+  if (word_at(reader->index.bytes, index * ENTRY_BYTES + 4) == CANNOT_UNWIND) return 0;
+  const char *why =
+      range.low < range.high ? read_entry(reader, index, &body) : "its functions are not sorted";
+  if (why != NULL) {
+    table_report_refuse(report, why);
+    return 0;
+  }
+  report->functions++;
+  return prologue_file_range(file, &range);
+}
+
+int exidx_read(const struct elf_image *image, struct table_rows *rows, struct prologue_file *file,
+               struct table_report *report) {
+  struct reader reader = {.image = image};
+  uint32_t cursor = 0;
+  uint64_t low;
+  int rc = 0;
+  if (image->machine != EM_ARM || image->is_64) return 0;
+  if (!elf_image_segment(image, PT_ARM_EXIDX, &cursor, &reader.index)) return 0;
+  if (!elf_image_code(image, &low, &reader.code_end)) return 0;
+  table_rows_source(rows, UNWIND_ARM_EXIDX);
+  for (size_t i = 0; rc == 0 && (i + 1) * ENTRY_BYTES <= reader.index.bytes.len; i++)
+    rc = read_function(&reader, i, file, report);
+  return rc;
+}

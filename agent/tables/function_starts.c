@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Symbols are believed. A stripped program has only those that it exports; of the rest those
+   functions are found that are called by name: where a call leads to and a frame is made is a
+   start. Data among the code may look like a call; that it also leads to the making of a frame is
+   unlikely.
+
+   ARM's two instruction sets are told apart by the lowest bit of an address. Calls are looked for
+   in the set of most symbols; without any, in that of most pushes. */
+#include "function_starts.h"
+
+#include "instruction_arm.h"
+#include "prologue.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+  STARTS_MAX = 1 << 20,
+  FIRST_STARTS = 1024,
+  CODE_BYTES_MAX = 64 << 20, /* in which calls are looked for */
+};
+
+const struct instruction_cpu *function_starts_cpu(const struct elf_image *image, bool is_thumb) {
+  switch (image->machine) {
+  case EM_ARM:
+    return image->is_64 ? NULL : is_thumb ? &instruction_thumb : &instruction_arm;
+  case EM_MIPS:
+    return image->is_64 ? NULL : &instruction_mips;
+  case EM_RISCV:
+    return image->is_64 ? &instruction_riscv : NULL;
+  case EM_AARCH64:
+    return image->is_64 ? &instruction_aarch64 : NULL;
+  case EM_X86_64:
+    return image->is_64 ? &instruction_x86_64 : NULL;
+  default:
+    return NULL;
+  }
+}
+
+static int add(struct function_starts *starts, struct function_start start) {
+  if (starts->count == STARTS_MAX) return 0;
+  if (starts->count == starts->cap) {
+    uint32_t cap = starts->cap == 0 ? FIRST_STARTS : 2 * starts->cap;
+    struct function_start *more = realloc(starts->starts, cap * sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    starts->starts = more;
+    starts->cap = cap;
+  }
+  starts->starts[starts->count++] = start;
+  return 0;
+}
+
+/* By address; the one that tells most bytes first. */
+static int by_address(const void *a, const void *b) {
+  const struct function_start *one = a, *other = b;
+  if (one->address != other->address) return one->address < other->address ? -1 : 1;
+  return one->bytes > other->bytes ? -1 : one->bytes < other->bytes;
+}
+
+static void settle(struct function_starts *starts) {
+  uint32_t kept = 0;
+  if (starts->count > 0) qsort(starts->starts, starts->count, sizeof *starts->starts, by_address);
+  for (uint32_t i = 0; i < starts->count; i++)
+    if (kept == 0 || starts->starts[kept - 1].address != starts->starts[i].address)
+      starts->starts[kept++] = starts->starts[i];
+  starts->count = kept;
+}
+
+/* The symbol at BYTES in the 64-bit form. */
+static Elf64_Sym symbol_of(const struct elf_image *image, const uint8_t *bytes) {
+  Elf64_Sym wide;
+  Elf32_Sym narrow;
+  if (image->is_64) {
+    memcpy(&wide, bytes, sizeof wide);
+    return wide;
+  }
+  memcpy(&narrow, bytes, sizeof narrow);
+  return (Elf64_Sym){.st_info = narrow.st_info,
+                     .st_shndx = narrow.st_shndx,
+                     .st_value = narrow.st_value,
+                     .st_size = narrow.st_size};
+}
+
+static int add_symbol(const struct elf_image *image, const Elf64_Sym *symbol,
+                      struct function_starts *ret) {
+  bool has_modes = image->machine == EM_ARM || image->machine == EM_MIPS;
+  bool is_other = has_modes && symbol->st_value & 1;
+  bool is_function =
+      ELF64_ST_TYPE(symbol->st_info) == STT_FUNC || ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC;
+  if (!is_function || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) return 0;
+  if (is_other && image->machine == EM_MIPS) return 0; /* compressed code, that is not read */
+  uint64_t bytes = symbol->st_size <= UINT32_MAX ? symbol->st_size : 0;
+  return add(ret, (struct function_start){.address = symbol->st_value - is_other,
+                                          .bytes = (uint32_t)bytes,
+                                          .is_thumb = is_other});
+}
+
+static int add_symbols(const struct elf_image *image, const char *section,
+                       struct function_starts *ret) {
+  struct elf_part part;
+  size_t entry_bytes = image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+  struct span entry;
+  int rc = 0;
+  if (!elf_image_section(image, section, &part)) return 0;
+  while (rc == 0 && span_take(&part.bytes, entry_bytes, &entry)) {
+    Elf64_Sym symbol = symbol_of(image, entry.data);
+    rc = add_symbol(image, &symbol, ret);
+  }
+  return rc;
+}
+
+/* Pushes of registers with the link register are told apart by their halves' order. */
+static int32_t more_thumb_pushes(struct span code) {
+  int32_t more = 0;
+  for (size_t at = 0; at + 4 <= code.len; at += 2) {
+    uint32_t first = instruction_arm_half(code.data + at);
+    uint32_t second = instruction_arm_half(code.data + at + 2);
+    bool is_wide = first == 0xe92d && second >> 14 == 1;
+    bool is_arm = at % 4 == 0 && second == 0xe92d && first >> 14 == 1;
+    more += (first >> 8 == 0xb5 || is_wide) - is_arm;
+  }
+  return more;
+}
+
+bool function_starts_is_thumb(const struct elf_image *image, const struct function_starts *starts) {
+  struct elf_part part;
+  int64_t more = image->entry & 1;
+  if (image->machine != EM_ARM) return false;
+  for (uint32_t i = 0; i < starts->count; i++) more += starts->starts[i].is_thumb ? 1 : -1;
+  if (starts->count > 0) return more > 0;
+  for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);)
+    more += more_thumb_pushes(part.bytes);
+  return more > 0;
+}
+
+/* Where a call leads to is a start if it looks like one. */
+static int add_call(const struct elf_image *image, uint64_t target, struct function_starts *ret) {
+  bool is_thumb = image->machine == EM_ARM && target & 1;
+  struct prologue_function function = {.cpu = function_starts_cpu(image, is_thumb),
+                                       .start = target - is_thumb};
+  function.code = elf_image_at(image, function.start);
+  if (function.code.len == 0 || function.start % function.cpu->step != 0) return 0;
+  if (prologue_start_at(&function) == PROLOGUE_NO_START) return 0;
+  return add(ret, (struct function_start){.address = function.start, .is_thumb = is_thumb});
+}
+
+static int add_calls(const struct elf_image *image, const struct elf_part *part,
+                     const struct instruction_cpu *cpu, struct function_starts *ret) {
+  uint64_t at = 0;
+  int rc = 0;
+  while (rc == 0 && at < part->bytes.len) {
+    struct instruction in;
+    cpu->decode(span_of(part->bytes.data + at, part->bytes.len - (size_t)at), part->address + at,
+                &in);
+    if (in.flow == FLOW_CALL && in.target != 0) rc = add_call(image, in.target, ret);
+    at += in.bytes;
+  }
+  return rc;
+}
+
+int function_starts_find(const struct elf_image *image, const struct elf_image *debug,
+                         struct function_starts *ret) {
+  struct function_starts starts = {.starts = NULL};
+  int rc = add_symbols(image, ".dynsym", &starts);
+  if (rc == 0) rc = add_symbols(image, ".symtab", &starts);
+  if (rc == 0 && debug != NULL) rc = add_symbols(debug, ".symtab", &starts);
+  settle(&starts);
+  *ret = starts;
+  if (rc < 0) function_starts_fini(ret);
+  return rc;
+}
+
+int function_starts_add_calls(const struct elf_image *image, struct function_starts *starts) {
+  struct elf_part part;
+  uint64_t left = CODE_BYTES_MAX;
+  int rc = 0;
+  const struct instruction_cpu *cpu =
+      function_starts_cpu(image, function_starts_is_thumb(image, starts));
+  for (uint32_t cursor = 0; rc == 0 && elf_image_code_section(image, &cursor, &part);) {
+    if (part.bytes.len > left) break;
+    left -= part.bytes.len;
+    rc = add_calls(image, &part, cpu, starts);
+  }
+  settle(starts);
+  return rc;
+}
+
+void function_starts_fini(struct function_starts *starts) {
+  free(starts->starts);
+  *starts = (struct function_starts){.starts = NULL};
+}
+
+const struct function_start *function_starts_next(const struct function_starts *starts,
+                                                  uint64_t address) {
+  uint32_t first = 0, end = starts->count;
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    if (starts->starts[middle].address < address)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first < starts->count ? &starts->starts[first] : NULL;
+}

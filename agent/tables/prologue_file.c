@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code is laid out as functions, one behind the other: each begins where a symbol or a call says,
+   or where nothing of the one before it leads on.  A symbol's size is believed; else a function
+   ends at the next start.
+
+   Of code that better sources have left, small pieces without a start are padding.  What is beyond
+   a limit of bytes is not read: a file with so much code has unwind information. */
+#include "prologue_file.h"
+
+#include "function_starts.h"
+#include "prologue.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+  CODE_BYTES_MAX = 64 << 20,
+  PADDING_BYTES = 16, /* at most: functions are aligned to it */
+  TRIFLE = 8,         /* less than this part of the code: calls are not looked for */
+};
+
+struct prologue_file {
+  const struct elf_image *image;
+  struct table_rows *rows;
+  struct prologue_scan *scan;
+  struct function_starts starts;
+  bool is_thumb;         /* the function before is */
+  prologue_watch *watch; /* NULL: nobody */
+  void *watcher;
+};
+
+/* Better sources have left more than trifles of the code. */
+static bool is_much_left(const struct elf_image *image, const struct table_rows *rows) {
+  struct elf_part part;
+  uint64_t left = 0, all = 0;
+  for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);) {
+    uint64_t end = part.address + part.bytes.len, room = 0;
+    all += part.bytes.len;
+    for (uint64_t at = table_rows_free_from(rows, part.address); at < end;) {
+      room = table_rows_room(rows, at);
+      if (room == 0) break;
+      left += room < end - at ? room : end - at;
+      at = table_rows_free_from(rows, at + room);
+    }
+  }
+  return left > all / TRIFLE;
+}
+
+static int find_starts(struct prologue_file *file, const struct elf_image *debug) {
+  struct function_starts *starts = &file->starts;
+  int rc = function_starts_find(file->image, debug, starts);
+  if (rc == 0 && is_much_left(file->image, file->rows))
+    rc = function_starts_add_calls(file->image, starts);
+  file->is_thumb = function_starts_is_thumb(file->image, starts);
+  return rc;
+}
+
+int prologue_file_open(const struct elf_image *image, const struct elf_image *debug,
+                       struct table_rows *rows, struct prologue_file **ret) {
+  if (function_starts_cpu(image, false) == NULL) return -ENOTSUP;
+  struct prologue_file *file = calloc(1, sizeof *file);
+  if (file == NULL) return -ENOMEM;
+  file->image = image;
+  file->rows = rows;
+  file->scan = prologue_scan_new();
+  int rc = file->scan == NULL ? -ENOMEM : find_starts(file, debug);
+  if (rc < 0)
+    prologue_file_close(file);
+  else
+    *ret = file;
+  return rc;
+}
+
+void prologue_file_close(struct prologue_file *file) {
+  if (file == NULL) return;
+  prologue_scan_free(file->scan);
+  function_starts_fini(&file->starts);
+  free(file);
+}
+
+void prologue_file_watch(struct prologue_file *file, prologue_watch *watch, void *context) {
+  file->watch = watch;
+  file->watcher = context;
+}
+
+/* One function on its way into the rows. */
+struct telling {
+  const struct prologue_file *file;
+  const struct instruction_cpu *cpu;
+  struct unwind_rule last, body;
+  bool has_body;
+  int rc;
+};
+
+static void tell(void *context, uint64_t address, const struct prologue_state *state) {
+  struct telling *telling = context;
+  struct unwind_rule rule = prologue_state_rule(telling->cpu, state);
+  if (rule.cfa == UNWIND_CFA_UNTOLD && telling->has_body) rule = telling->body;
+  const struct prologue_file *file = telling->file;
+  if (file->watch != NULL) file->watch(file->watcher, address, state, &rule);
+  if (telling->rc < 0 || memcmp(&rule, &telling->last, sizeof rule) == 0) return;
+  telling->last = rule;
+  telling->rc = table_rows_put(file->rows, address, &rule);
+}
+
+static int tell_function(struct prologue_file *file, const struct prologue_function *function,
+                         uint64_t bytes) {
+  struct telling telling = {.file = file, .cpu = function->cpu, .has_body = function->body != NULL};
+  if (telling.has_body) telling.body = prologue_state_rule(function->cpu, function->body);
+  int rc = table_rows_function(file->rows, function->start, function->start + bytes);
+  if (rc == -EEXIST || rc == -ERANGE) return 0;
+  if (rc < 0) return rc;
+  prologue_scan_tell(file->scan, tell, &telling);
+  return telling.rc;
+}
+
+/* The function at ADDRESS, that reaches no further than HIGH. */
+static struct prologue_function function_at(struct prologue_file *file, uint64_t address,
+                                            uint64_t high) {
+  const struct function_start *start = function_starts_next(&file->starts, address);
+  bool is_start = start != NULL && start->address == address;
+  struct prologue_function ret = {.start = address, .bytes = high - address, .is_open = true};
+  if (is_start) {
+    file->is_thumb = start->is_thumb;
+    ret.is_open = start->bytes == 0;
+    if (!ret.is_open && start->bytes < ret.bytes) ret.bytes = start->bytes;
+    start = function_starts_next(&file->starts, address + 1);
+  }
+  if (start != NULL && start->address - address < ret.bytes) ret.bytes = start->address - address;
+  ret.cpu = function_starts_cpu(file->image, file->is_thumb);
+  ret.code = elf_image_at(file->image, address);
+  return ret;
+}
+
+/* A trap, or no instruction at all: what fills the space between functions. */
+static bool is_filling(const struct prologue_function *function) {
+  struct instruction first = {.bytes = 0};
+  function->cpu->decode(function->code, function->start, &first);
+  return first.flow == FLOW_STOP;
+}
+
+int prologue_file_range(struct prologue_file *file, const struct prologue_range *range) {
+  int rc = 0;
+  for (uint64_t at = range->low; rc == 0 && at < range->high;) {
+    struct prologue_function function = function_at(file, at, range->high);
+    uint64_t off = at % function.cpu->step;
+    function.body = range->body;
+    if (function.code.len == 0) break;
+    uint64_t bytes = off == 0 ? prologue_scan_function(file->scan, &function) : 0;
+    if (bytes > 0 && !is_filling(&function)) rc = tell_function(file, &function, bytes);
+    at += bytes > 0 ? bytes : function.cpu->step - off;
+  }
+  return rc;
+}
+
+static bool is_padding(const struct prologue_file *file, uint64_t low, uint64_t high) {
+  const struct function_start *start = function_starts_next(&file->starts, low);
+  return high - low < PADDING_BYTES && (start == NULL || start->address >= high);
+}
+
+/* What better sources have left of [LOW, HIGH). */
+static int tell_rest(struct prologue_file *file, uint64_t low, uint64_t high) {
+  int rc = 0;
+  for (uint64_t at = table_rows_free_from(file->rows, low); rc == 0 && at < high;) {
+    uint64_t room = table_rows_room(file->rows, at);
+    struct prologue_range range = {.low = at, .high = room < high - at ? at + room : high};
+    if (room == 0) break;
+    if (!is_padding(file, range.low, range.high)) rc = prologue_file_range(file, &range);
+    at = table_rows_free_from(file->rows, range.high);
+  }
+  return rc;
+}
+
+int prologue_file_rest(struct prologue_file *file) {
+  struct elf_part part;
+  uint64_t left = CODE_BYTES_MAX;
+  int rc = 0;
+  table_rows_source(file->rows, UNWIND_PROLOGUES);
+  for (uint32_t cursor = 0; rc == 0 && elf_image_code_section(file->image, &cursor, &part);) {
+    if (part.bytes.len > left || part.address > UINT64_MAX - part.bytes.len) break;
+    left -= part.bytes.len;
+    rc = tell_rest(file, part.address, part.address + part.bytes.len);
+  }
+  return rc;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A handler returns to two instructions of the C library that ask the kernel to go on where the
+   signal came, and these look the same everywhere.  Some libraries have no call frame information
+   for them.
+
+   A walk looks a caller up one byte before its return address, and here that is the address of the
+   first of them: so the byte before belongs to them, too.
+
+   ARM's kernels make another frame, without a siginfo in front, for handlers that did not ask for
+   one, and the library returns from it by another system call. */
+#include "signal_return.h"
+
+#include <elf.h>
+#include <errno.h>
+
+enum { CODE_BYTES_MAX = 64 << 20, SIGINFO_BYTES = 128 };
+
+struct signal_return {
+  uint16_t machine;
+  uint8_t step; /* its address is a multiple of it */
+  uint8_t bytes;
+  int32_t offset; /* of the kernel's frame, from where the CPU's own file has it */
+  uint8_t code[12];
+};
+
+static const struct signal_return returns[] = {
+    {EM_ARM, 4, 8, 0, {0xad, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}}, /* mov r7, #173; svc */
+    {EM_ARM, 2, 6, 0, {0x4f, 0xf0, 0xad, 0x07, 0, 0xdf}},       /* mov.w r7, #173; svc */
+    {EM_ARM, 2, 4, 0, {0xad, 0x27, 0, 0xdf}},                   /* movs r7, #173; svc */
+    {EM_ARM, 4, 8, -SIGINFO_BYTES, {0x77, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}},
+    {EM_ARM, 2, 6, -SIGINFO_BYTES, {0x4f, 0xf0, 0x77, 0x07, 0, 0xdf}},
+    {EM_ARM, 2, 4, -SIGINFO_BYTES, {0x77, 0x27, 0, 0xdf}},
+    {EM_MIPS, 4, 8, 0, {0x61, 0x10, 0x02, 0x24, 0x0c, 0, 0, 0}},         /* li v0, 4193; syscall */
+    {EM_RISCV, 2, 8, 0, {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}},        /* li a7, 139; ecall */
+    {EM_AARCH64, 4, 8, 0, {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}},   /* mov x8, #139; svc */
+    {EM_X86_64, 1, 9, 0, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}}, /* mov $15, %rax */
+    {EM_X86_64, 1, 7, 0, {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}}, /* mov $15, %eax; syscall */
+};
+
+enum { RETURNS = sizeof returns / sizeof returns[0] };
+
+static int tell(const struct signal_return *found, uint64_t address, struct table_rows *rows) {
+  const struct unwind_rule rule = {.cfa = UNWIND_CFA_SIGNAL, .offset = found->offset};
+  uint64_t end = address + found->bytes;
+  int rc = table_rows_function(rows, address - 1, end);
+  if (rc == -EEXIST || rc == -ERANGE) return 0;
+  return rc < 0 ? rc : table_rows_put(rows, address - 1, &rule);
+}
+
+static int find(const struct signal_return *wanted, const struct elf_part *part,
+                struct table_rows *rows) {
+  const uint8_t *at = part->bytes.data, *end = at + part->bytes.len;
+  int rc = 0;
+  while (rc == 0 && (at = memmem(at, (size_t)(end - at), wanted->code, wanted->bytes)) != NULL) {
+    uint64_t address = part->address + (uint64_t)(at - part->bytes.data);
+    if (address % wanted->step == 0) rc = tell(wanted, address, rows);
+    at++;
+  }
+  return rc;
+}
+
+int signal_return_read(const struct elf_image *image, struct table_rows *rows) {
+  struct elf_part part;
+  uint64_t left = CODE_BYTES_MAX;
+  int rc = 0;
+  table_rows_source(rows, UNWIND_PROLOGUES);
+  for (uint32_t cursor = 0; rc == 0 && elf_image_code_section(image, &cursor, &part);) {
+    if (part.bytes.len > left) break;
+    left -= part.bytes.len;
+    for (unsigned i = 0; rc == 0 && i < RETURNS; i++)
+      if (returns[i].machine == image->machine) rc = find(&returns[i], &part, rows);
+  }
+  return rc;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One ELF file -> its unwind table. */
+#ifndef TABLES_TABLE_MAKE_H
+#define TABLES_TABLE_MAKE_H
+
+#include "table_report.h"
+
+#include "unwind/unwind_arch.h"
+
+#include "common/buf.h"
+#include "common/span.h"
+
+struct table_input {
+  struct span file;               /* the whole ELF file */
+  struct span debug;              /* its separate debug file; empty: none */
+  const struct unwind_arch *arch; /* the CPU that the table is for */
+};
+
+/* Puts the table of INPUT into RET, which is empty: from the file's .eh_frame, its .debug_frame or
+   that of its debug file, its entry point, its .ARM.exidx, and its instructions.  Every byte is a
+   stranger's.  Returns 0; -ENODATA when there is nothing to say of it; -EBADMSG when it is no
+   linked ELF file; -EPROTO of another machine; -EOVERFLOW beyond a limit; -ENOMEM.  REPORT is
+   filled whatever is returned.  Pure. */
+int table_make(const struct table_input *input, struct buf *ret, struct table_report *report);
+
+#endif

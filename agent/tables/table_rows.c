@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions come in any order, millions of them, and may lie about where they are. A row is kept
+   as it will be written, 4 bytes: the lower half of its address and a rule's number. The upper half
+   follows from where its function begins, because a function says its rule again at each page that
+   it reaches into: so a row at 0 that is not its function's first opens the next page.
+
+     functions   start | last byte | first row, count         told in any order, then sorted
+     rows        low | rule                                   as told; those of the left out stay
+
+   At each change of source, and at the end, functions are sorted by start, and of two that overlap
+   the one whose rows are later is left out: it is of a worse source, or of the same and told later.
+   Both are there to see after sorting, so nothing is searched for while functions are told, but in
+   those of better sources.
+
+   Written is function after function: rows equal to the one before them are passed over, and where
+   the next function does not begin at once comes a row that knows nothing.  At the start of a page
+   that row is not needed: before a page's first row nothing is known. */
+#include "table_rows.h"
+
+#include "table_rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_FUNCTIONS = 256, FIRST_ROWS = 1024, PAGE_BYTES = 1 << UNWIND_PAGE_BITS };
+
+/* Addresses count from the first page. */
+struct function {
+  uint32_t start, last;
+  uint32_t first, count; /* of its rows */
+};
+
+struct table_rows {
+  uint64_t base, low, high;
+  struct table_rules rules;
+  struct function *functions;
+  uint32_t function_count, function_cap;
+  uint32_t settled; /* functions of better sources: sorted, disjoint */
+  struct unwind_row *rows;
+  uint32_t row_count, row_cap;
+  uint32_t at; /* of the last row */
+  uint32_t left, source, sources;
+  bool is_open; /* the last function may have more rows */
+};
+
+int table_rows_new(uint64_t low, uint64_t high, struct table_rows **ret) {
+  uint64_t base = low & ~(uint64_t)(PAGE_BYTES - 1);
+  if (low >= high) return -EINVAL;
+  if ((high - 1 - base) >> UNWIND_PAGE_BITS >= UNWIND_PAGES_MAX) return -EOVERFLOW;
+  struct table_rows *rows = calloc(1, sizeof *rows);
+  if (rows == NULL) return -ENOMEM;
+  rows->base = base;
+  rows->low = low;
+  rows->high = high;
+  int rc = table_rules_init(&rows->rules);
+  if (rc < 0)
+    free(rows);
+  else
+    *ret = rows;
+  return rc;
+}
+
+void table_rows_free(struct table_rows *rows) {
+  if (rows == NULL) return;
+  table_rules_fini(&rows->rules);
+  free(rows->functions);
+  free(rows->rows);
+  free(rows);
+}
+
+/* ---- telling ---- */
+
+static int append_row(struct table_rows *rows, uint32_t at, uint16_t rule) {
+  if (rows->row_count == rows->row_cap) {
+    uint32_t cap = rows->row_cap == 0 ? FIRST_ROWS : 2 * rows->row_cap;
+    if (rows->row_count >= UNWIND_ROWS_MAX) return -ENOSPC;
+    struct unwind_row *more = realloc(rows->rows, cap * sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    rows->rows = more;
+    rows->row_cap = cap;
+  }
+  rows->rows[rows->row_count++] = (struct unwind_row){(uint16_t)at, rule};
+  rows->functions[rows->function_count - 1].count++;
+  rows->at = at;
+  return 0;
+}
+
+/* Says the last rule again at each page up to that of AT. */
+static int reach(struct table_rows *rows, uint32_t at) {
+  int rc = 0;
+  while (rc == 0 && rows->at >> UNWIND_PAGE_BITS < at >> UNWIND_PAGE_BITS) {
+    uint32_t page = (rows->at >> UNWIND_PAGE_BITS) + 1;
+    rc = append_row(rows, page << UNWIND_PAGE_BITS, rows->rows[rows->row_count - 1].rule);
+  }
+  return rc;
+}
+
+/* The last function has all its rows. */
+static int close_function(struct table_rows *rows) {
+  if (!rows->is_open) return 0;
+  rows->is_open = false;
+  const struct function *function = &rows->functions[rows->function_count - 1];
+  if (function->count == 0) {
+    rows->function_count--;
+    return 0;
+  }
+  rows->sources |= rows->source;
+  return reach(rows, function->last);
+}
+
+void table_rows_drop(struct table_rows *rows) {
+  if (!rows->is_open) return;
+  rows->is_open = false;
+  rows->row_count = rows->functions[--rows->function_count].first;
+}
+
+/* The first settled function that ends at AT or behind it. */
+static const struct function *find_settled(const struct table_rows *rows, uint32_t at) {
+  uint32_t first = 0, end = rows->settled;
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    if (rows->functions[middle].last < at)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first < rows->settled ? &rows->functions[first] : NULL;
+}
+
+static int append_function(struct table_rows *rows, uint32_t start, uint32_t last) {
+  if (rows->function_count == rows->function_cap) {
+    uint32_t cap = rows->function_cap == 0 ? FIRST_FUNCTIONS : 2 * rows->function_cap;
+    if (rows->function_count >= UNWIND_ROWS_MAX) return -ENOSPC;
+    struct function *more = realloc(rows->functions, cap * sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    rows->functions = more;
+    rows->function_cap = cap;
+  }
+  rows->functions[rows->function_count++] = (struct function){start, last, rows->row_count, 0};
+  rows->at = start;
+  rows->is_open = true;
+  return 0;
+}
+
+int table_rows_function(struct table_rows *rows, uint64_t start, uint64_t end) {
+  int rc = close_function(rows);
+  if (rc < 0) return rc;
+  if (start >= end || start < rows->low || end > rows->high) return -ERANGE;
+  uint32_t first = (uint32_t)(start - rows->base), last = (uint32_t)(end - 1 - rows->base);
+  const struct function *better = find_settled(rows, first);
+  if (better != NULL && better->start <= last) {
+    rows->left++;
+    return -EEXIST;
+  }
+  return append_function(rows, first, last);
+}
+
+/* RULE in the place of the last row, which is at the same address. */
+static void replace_row(struct table_rows *rows, uint16_t rule) {
+  struct function *function = &rows->functions[rows->function_count - 1];
+  rows->rows[rows->row_count - 1].rule = rule;
+  bool may_go = function->count > 1 && (uint16_t)rows->at != 0;
+  if (!may_go || rows->rows[rows->row_count - 2].rule != rule) return;
+  rows->row_count--;
+  function->count--;
+}
+
+int table_rows_put(struct table_rows *rows, uint64_t address, const struct unwind_rule *rule) {
+  if (!rows->is_open || address < rows->base) return -EINVAL;
+  struct function *function = &rows->functions[rows->function_count - 1];
+  uint64_t at = address - rows->base;
+  if (at < rows->at || at > function->last) return -EINVAL;
+  uint16_t number;
+  int rc = table_rules_add(&rows->rules, rule, &number);
+  if (rc == 0 && function->count == 0)
+    rc = append_row(rows, function->start, at == function->start ? number : TABLE_RULE_NONE);
+  if (rc == 0) rc = reach(rows, (uint32_t)at);
+  if (rc < 0) return rc;
+  const struct unwind_row *row = &rows->rows[rows->row_count - 1];
+  bool is_there = rows->at == at && row->low == (uint16_t)at;
+  if (is_there) replace_row(rows, number);
+  if (is_there || row->rule == number) return 0;
+  return append_row(rows, (uint32_t)at, number);
+}
+
+/* ---- settling ---- */
+
+static int by_start(const void *a, const void *b) {
+  const struct function *one = a, *other = b;
+  if (one->start != other->start) return one->start < other->start ? -1 : 1;
+  return one->first < other->first ? -1 : one->first > other->first;
+}
+
+static bool is_sorted(const struct table_rows *rows) {
+  for (uint32_t i = 1; i < rows->function_count; i++)
+    if (by_start(&rows->functions[i - 1], &rows->functions[i]) > 0) return false;
+  return true;
+}
+
+/* Sorts all functions and leaves those out that overlap what was told earlier. */
+static void settle(struct table_rows *rows) {
+  uint32_t kept = 0;
+  if (!is_sorted(rows))
+    qsort(rows->functions, rows->function_count, sizeof *rows->functions, by_start);
+  for (uint32_t i = 0; i < rows->function_count; i++) {
+    struct function next = rows->functions[i];
+    bool is_over = kept == 0 || rows->functions[kept - 1].last < next.start;
+    if (!is_over) rows->left++;
+    if (is_over)
+      rows->functions[kept++] = next;
+    else if (next.first < rows->functions[kept - 1].first)
+      rows->functions[kept - 1] = next;
+  }
+  rows->function_count = rows->settled = kept;
+}
+
+void table_rows_source(struct table_rows *rows, enum unwind_source source) {
+  if (close_function(rows) < 0) table_rows_drop(rows);
+  settle(rows);
+  rows->source = source;
+}
+
+uint64_t table_rows_room(const struct table_rows *rows, uint64_t address) {
+  if (address < rows->low || address >= rows->high) return 0;
+  uint32_t at = (uint32_t)(address - rows->base);
+  const struct function *next = find_settled(rows, at);
+  if (next == NULL) return rows->high - address;
+  return next->start > at ? next->start - at : 0;
+}
+
+uint64_t table_rows_free_from(const struct table_rows *rows, uint64_t address) {
+  if (address < rows->low) address = rows->low;
+  if (address >= rows->high) return rows->high;
+  const struct function *next = find_settled(rows, (uint32_t)(address - rows->base));
+  if (next == NULL) return address;
+  const struct function *end = rows->functions + rows->settled;
+  for (; next < end && rows->base + next->start <= address; next++)
+    address = rows->base + next->last + 1;
+  return address < rows->high ? address : rows->high;
+}
+
+uint32_t table_rows_left(const struct table_rows *rows) {
+  return rows->left;
+}
+
+/* ---- writing ---- */
+
+/* A table on its way: PAGES and ROWS lie in the caller's buffer, and have room. */
+struct encoder {
+  uint32_t *pages;
+  struct unwind_row *rows;
+  uint32_t page, row_count, untold;
+};
+
+static void open_page(struct encoder *encoder, uint32_t page) {
+  while (encoder->page < page) encoder->pages[++encoder->page] = encoder->row_count;
+}
+
+static void emit(struct encoder *encoder, uint32_t page, struct unwind_row row) {
+  open_page(encoder, page);
+  bool is_first = encoder->row_count == encoder->pages[page];
+  uint16_t before = is_first ? TABLE_RULE_NONE : encoder->rows[encoder->row_count - 1].rule;
+  if (before == row.rule) return;
+  encoder->rows[encoder->row_count++] = row;
+  if (row.rule == TABLE_RULE_UNTOLD) encoder->untold++;
+}
+
+static void emit_function(struct encoder *encoder, const struct table_rows *rows,
+                          const struct function *function) {
+  const struct unwind_row *row = rows->rows + function->first;
+  uint32_t page = function->start >> UNWIND_PAGE_BITS;
+  for (uint32_t i = 0; i < function->count; i++) {
+    if (i > 0 && row[i].low == 0) page++;
+    emit(encoder, page, row[i]);
+  }
+}
+
+/* What lies between FUNCTION and the one that begins at NEXT is not known. */
+static void emit_gap(struct encoder *encoder, const struct function *function, uint32_t next) {
+  uint32_t after = function->last + 1;
+  if (after == next || (uint16_t)after == 0) return;
+  emit(encoder, after >> UNWIND_PAGE_BITS, (struct unwind_row){(uint16_t)after, TABLE_RULE_NONE});
+}
+
+static void emit_all(struct encoder *encoder, const struct table_rows *rows, uint32_t page_count) {
+  for (uint32_t i = 0; i < rows->function_count; i++) {
+    const struct function *function = &rows->functions[i];
+    emit_function(encoder, rows, function);
+    bool has_next = i + 1 < rows->function_count;
+    emit_gap(encoder, function, has_next ? function[1].start : 0);
+  }
+  open_page(encoder, page_count);
+}
+
+/* As many rows as may have to be written: each told one, and a gap behind each function. */
+static uint64_t most_rows(const struct table_rows *rows) {
+  uint64_t most = rows->function_count;
+  for (uint32_t i = 0; i < rows->function_count; i++) most += rows->functions[i].count;
+  return most;
+}
+
+int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret) {
+  int rc = close_function(rows);
+  if (rc < 0) return rc;
+  settle(rows);
+  if (rows->function_count == 0) return -ENODATA;
+  struct unwind_table head = {.magic = UNWIND_TABLE_MAGIC,
+                              .version = UNWIND_TABLE_VERSION,
+                              .machine = machine,
+                              .base = rows->base,
+                              .rule_count = rows->rules.count,
+                              .sources = rows->sources};
+  head.page_count = (uint32_t)((rows->high - 1 - rows->base) >> UNWIND_PAGE_BITS) + 1;
+  size_t rows_at = sizeof head + (head.page_count + (size_t)1) * sizeof(uint32_t);
+  size_t rules_bytes = head.rule_count * sizeof(struct unwind_rule);
+  uint8_t *to =
+      buf_reserve(ret, rows_at + (size_t)most_rows(rows) * sizeof(struct unwind_row) + rules_bytes);
+  if (to == NULL) return -ENOMEM;
+  struct encoder encoder = {.pages = (uint32_t *)(void *)(to + sizeof head),
+                            .rows = (struct unwind_row *)(void *)(to + rows_at)};
+  encoder.pages[0] = 0;
+  emit_all(&encoder, rows, head.page_count);
+  if (encoder.row_count > UNWIND_ROWS_MAX) return -ENOSPC;
+  head.row_count = encoder.row_count;
+  head.untold_rows = encoder.untold;
+  head.rules_at = (uint32_t)(rows_at + encoder.row_count * sizeof(struct unwind_row));
+  head.total_bytes = (uint32_t)(head.rules_at + rules_bytes);
+  memcpy(to, &head, sizeof head);
+  memcpy(to + head.rules_at, rows->rules.rules, rules_bytes);
+  ret->len += head.total_bytes;
+  return 0;
+}

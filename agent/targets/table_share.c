@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables are put one behind the other and never taken away: a handler may be on its way through any
+   of them.
+
+     header | entry: size, id | table | entry | table | ...        used ─▶ end of the last
+
+   `used` is stored when an entry is whole, so that a worker killed in between leaves nothing but
+   bytes that the next one writes over; that one reads here what there is.  Nobody but workers can
+   write this memory, so what is read is ours; it is checked all the same, as half of it may be
+   missing.
+
+   Pages are allocated before they are written: a machine without memory refuses that, where a write
+   would be the end of the worker. */
+#include "table_share.h"
+
+#include "proto/limits.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SHARE_MAGIC = 0x53545546, /* "FUTS" */
+  ENTRY_ALIGN = 64,
+};
+
+struct share_header {
+  uint32_t magic, reserved;
+  _Atomic uint64_t used;
+};
+
+struct share_entry {
+  uint64_t table_bytes;
+  uint32_t id_bytes, reserved;
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+};
+
+struct table_share_row {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint32_t id_bytes;
+  uint64_t place; /* UNWIND_NO_TABLE: it found no room */
+};
+
+static uint64_t round_up(uint64_t bytes) {
+  return (bytes + ENTRY_ALIGN - 1) / ENTRY_ALIGN * ENTRY_ALIGN;
+}
+
+static uint64_t table_of(uint64_t entry) {
+  return entry + round_up(sizeof(struct share_entry));
+}
+
+static struct share_header *header_of(const struct table_share *share) {
+  return (struct share_header *)(void *)share->memory->base;
+}
+
+static const struct table_share_row *find(const struct table_share *share, struct span id) {
+  uint32_t cursor;
+  uint64_t key = table_hash(id.data, id.len, 0);
+  for (uint32_t row = table_find(&share->by_id, key, &cursor); row != TABLE_NONE;
+       row = table_next(&share->by_id, key, &cursor)) {
+    const struct table_share_row *found = &share->rows[row];
+    if (span_is_equal(span_of(found->id, found->id_bytes), id)) return found;
+  }
+  return NULL;
+}
+
+static bool reserve(struct table_share *share) {
+  if (share->count < share->room) return true;
+  if (share->room == TABLE_SHARE_MODULES_MAX) return false;
+  uint32_t room = share->room != 0 ? share->room * 2 : 16;
+  struct table_share_row *rows = realloc(share->rows, room * sizeof *rows);
+  if (rows == NULL) return false;
+  share->rows = rows;
+  share->room = room;
+  return true;
+}
+
+/* Returns false without memory. */
+static bool note(struct table_share *share, struct span id, uint64_t place) {
+  if (!reserve(share) || table_add(&share->by_id, table_hash(id.data, id.len, 0), share->count) < 0)
+    return false;
+  struct table_share_row *row = &share->rows[share->count++];
+  *row = (struct table_share_row){.id_bytes = (uint32_t)id.len, .place = place};
+  memcpy(row->id, id.data, id.len);
+  share->left_out += place == UNWIND_NO_TABLE;
+  return true;
+}
+
+/* Notes the entry at AT.  Returns where the next one is, or 0 when it makes no sense. */
+static uint64_t take_entry(struct table_share *share, uint64_t at, uint64_t end) {
+  const struct share_entry *entry = (const void *)(share->memory->base + at);
+  uint64_t place = table_of(at);
+  if (place > end || entry->id_bytes > sizeof entry->id || entry->table_bytes > end - place)
+    return 0;
+  const struct unwind_table *table = (const void *)(share->memory->base + place);
+  if (unwind_table_check(table, entry->table_bytes, unwind_arch.machine) != 0) return 0;
+  note(share, span_of(entry->id, entry->id_bytes), place);
+  return round_up(place + entry->table_bytes);
+}
+
+void table_share_open(struct table_share *share, const struct table_memory *memory) {
+  *share = (struct table_share){.memory = memory, .used = round_up(sizeof(struct share_header))};
+  if (memory->base == NULL) return;
+  const struct share_header *header = header_of(share);
+  if (header->magic != SHARE_MAGIC) return;
+  uint64_t end = atomic_load_explicit(&header->used, memory_order_acquire);
+  if (end > memory->bytes || end < share->used) return;
+  for (uint64_t at = share->used; at != 0 && at < end;) at = take_entry(share, at, end);
+  share->used = end; /* also past what makes no sense: somebody may walk with it */
+}
+
+void table_share_close(struct table_share *share) {
+  table_fini(&share->by_id);
+  free(share->rows);
+  memset(share, 0, sizeof *share);
+}
+
+/* Returns the place, or UNWIND_NO_TABLE when there is no room. */
+static uint64_t append(struct table_share *share, struct span id,
+                       const struct unwind_table *table) {
+  const struct table_memory *memory = share->memory;
+  uint64_t at = share->used, place = table_of(at), end = round_up(place + table->total_bytes);
+  if (end > memory->bytes || fallocate(memory->fd, 0, 0, (off_t)end) < 0) return UNWIND_NO_TABLE;
+  struct share_header *header = header_of(share);
+  struct share_entry *entry = (void *)(memory->base + at);
+  *entry = (struct share_entry){.table_bytes = table->total_bytes, .id_bytes = (uint32_t)id.len};
+  memcpy(entry->id, id.data, id.len);
+  memcpy(memory->base + place, table, table->total_bytes);
+  header->magic = SHARE_MAGIC;
+  /* Release: who sees it sees a whole entry. */
+  atomic_store_explicit(&header->used, end, memory_order_release);
+  share->used = end;
+  return place;
+}
+
+uint64_t table_share_place(struct table_share *share, struct span id,
+                           const struct unwind_table *table) {
+  if (share->memory->base == NULL || id.len > LIMIT_MODULE_ID_BYTES) return UNWIND_NO_TABLE;
+  const struct table_share_row *row = find(share, id);
+  if (row != NULL) return row->place;
+  if (share->count == TABLE_SHARE_MODULES_MAX) return UNWIND_NO_TABLE;
+  uint64_t place = append(share, id, table);
+  note(share, id, place);
+  return place;
+}

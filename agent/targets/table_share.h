@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is in the memory of tables that targets map (keeper/table_memory.h): each module's table
+   once, by the module's id. */
+#ifndef TARGETS_TABLE_SHARE_H
+#define TARGETS_TABLE_SHARE_H
+
+#include "common/table.h"
+#include "keeper/table_memory.h"
+#include "unwind/unwind_walk.h"
+
+#include "common/span.h"
+
+enum { TABLE_SHARE_MODULES_MAX = 2048 };
+
+struct table_share_row;
+
+struct table_share {
+  const struct table_memory *memory; /* borrowed */
+  struct table_share_row *rows;
+  struct table by_id;
+  uint32_t count, room;
+  uint32_t left_out; /* of count: modules whose table found no room */
+  uint64_t used;     /* bytes */
+};
+
+/* Finds what earlier workers have put into MEMORY (borrowed; it may have no base). */
+void table_share_open(struct table_share *share, const struct table_memory *memory);
+void table_share_close(struct table_share *share);
+
+/* The place of the table of module ID, which is copied there when it is new: bytes from the
+   memory's base, for as long as the daemon lives; UNWIND_NO_TABLE when there is no room for it. */
+uint64_t table_share_place(struct table_share *share, struct span id,
+                           const struct unwind_table *table);
+
+#endif

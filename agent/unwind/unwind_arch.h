@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a walk must know of a CPU; one file a CPU, chosen by CMake. */
+#ifndef UNWIND_UNWIND_ARCH_H
+#define UNWIND_UNWIND_ARCH_H
+
+#include "unwind_table.h"
+
+#include <stdbool.h>
+
+/* Where the kernel saved registers, in bytes from the stack pointer at the return from a handler.
+ */
+struct unwind_signal_frame {
+  uint16_t pc, sp, lr;
+  uint16_t tracked[UNWIND_TRACKED];
+};
+
+struct unwind_arch {
+  uint16_t machine;                /* e_machine */
+  uint8_t pc, sp, lr;              /* numbers in DWARF; pc: of the return address column */
+  uint8_t tracked[UNWIND_TRACKED]; /* the frame pointer first */
+  bool has_lr;
+  bool has_frame_pairs; /* compilers make frames of (caller's frame pointer, return address) */
+  int16_t pair_offset;  /* from the frame pointer to that pair */
+  uint64_t return_mask; /* what of a return address is address: no signature, no mode bit */
+  struct unwind_signal_frame signal;
+};
+
+/* Hidden, so that it is reached without a table of the loader. */
+__attribute__((visibility("hidden"))) extern const struct unwind_arch unwind_arch;
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AArch64: besides x29 a walk follows x19, the first register that compilers keep a stack pointer
+   in.  Return addresses may carry a pointer authentication code above bit 47, where an address
+   of user space has nothing (one that asks for addresses of 52 bits by a hint to mmap has no code
+   there); it is cut off by mask, which needs no instruction that an old core lacks.  At the return
+   from a handler the stack pointer is at the kernel's rt_sigframe: siginfo (128 bytes), then struct
+   ucontext. */
+#include "unwind_arch.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#define SAVED(field) (128 + offsetof(ucontext_t, uc_mcontext.field))
+
+const struct unwind_arch unwind_arch = {
+    .machine = EM_AARCH64,
+    .pc = 30,
+    .sp = 31,
+    .lr = 30,
+    .tracked = {29, 19},
+    .has_lr = true,
+    .has_frame_pairs = true,
+    .pair_offset = 0,
+    .return_mask = (UINT64_C(1) << 48) - 1,
+    .signal = {.pc = SAVED(pc),
+               .sp = SAVED(sp),
+               .lr = SAVED(regs[30]),
+               .tracked = {SAVED(regs[29]), SAVED(regs[19])}},
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MIPS, o32: a walk follows $30, the frame pointer, and $16, the first register that calls leave as
+   it is.  Where a frame keeps its return address only a table knows.  Bit 0 of a return address is
+   that of compressed code.  At the return from a handler the stack pointer is at the kernel's
+   rt_sigframe: six words, siginfo (128 bytes), then struct ucontext, whose registers have 64 bits
+   with the lower half first. */
+#include "unwind_arch.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#define SAVED(field) (24 + 128 + offsetof(ucontext_t, uc_mcontext.field))
+
+const struct unwind_arch unwind_arch = {
+    .machine = EM_MIPS,
+    .pc = 31,
+    .sp = 29,
+    .lr = 31,
+    .tracked = {30, 16},
+    .has_lr = true,
+    .has_frame_pairs = false,
+    .pair_offset = 0,
+    .return_mask = 0xfffffffe,
+    .signal = {.pc = SAVED(pc),
+               .sp = SAVED(gregs[29]),
+               .lr = SAVED(gregs[31]),
+               .tracked = {SAVED(gregs[30]), SAVED(gregs[16])}},
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* x86-64: besides %rbp a walk follows %rbx, which is what the loader's lazy binding counts its
+   frame from.  At the return from a handler the stack pointer is at the kernel's struct ucontext,
+   whose general registers begin at byte 40 in the order of <sys/ucontext.h>. */
+#include "unwind_arch.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#define SAVED(reg) offsetof(ucontext_t, uc_mcontext.gregs[reg])
+
+const struct unwind_arch unwind_arch = {
+    .machine = EM_X86_64,
+    .pc = 16,
+    .sp = 7,
+    .lr = 16,
+    .tracked = {6, 3},
+    .has_lr = false,
+    .has_frame_pairs = true,
+    .pair_offset = 0,
+    .return_mask = UINT64_MAX,
+    .signal = {.pc = SAVED(REG_RIP),
+               .sp = SAVED(REG_RSP),
+               .lr = 0,
+               .tracked = {SAVED(REG_RBP), SAVED(REG_RBX)}},
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* THE FORMAT of what a handler walks with: which code is mapped where in the processes of one ring,
+   and where in the memory of tables (table_memory.h) its table is.  Written by the daemon, mapped
+   read-only by the target, so that no program's stray write leads its handler astray.
+
+   Two lists: all that is mapped now, and of that what was mapped when the program began, which
+   nothing unloads: the latter alone is believed while libraries come and go. */
+#ifndef UNWIND_UNWIND_MAP_H
+#define UNWIND_UNWIND_MAP_H
+
+#include "unwind_walk.h"
+
+#include <stdatomic.h>
+
+enum {
+  UNWIND_MAP_MAGIC = 0x4d4e5546, /* "FUNM" */
+  UNWIND_MAP_VERSION = 1,
+  UNWIND_MAP_REGIONS_MAX = 512, /* of each list */
+  UNWIND_MAP_BYTES = 36 << 10,  /* of the whole, in pages of 4 KiB */
+};
+
+enum unwind_map_list { UNWIND_MAP_ALL = 0, UNWIND_MAP_STEADY = 1, UNWIND_MAP_LISTS };
+
+struct unwind_map {
+  uint32_t magic, version;
+  _Atomic uint32_t serial; /* odd while the rest changes */
+  uint32_t unloads;        /* of the ring, when the mappings were read */
+  uint32_t counts[UNWIND_MAP_LISTS];
+  uint32_t reserved[10];
+  struct unwind_region regions[UNWIND_MAP_LISTS][UNWIND_MAP_REGIONS_MAX];
+};
+
+_Static_assert(sizeof(struct unwind_map) <= UNWIND_MAP_BYTES, "the map outgrew its room");
+
+/* Where a target has them. */
+struct unwind_shared {
+  const struct unwind_map *map; /* NULL: there is none */
+  uintptr_t tables;
+};
+
+/* Fills RET with the code that may be believed by a ring that says UNLOADS, for one walk.  Returns
+   false when there is none yet, or it is being changed.  Signal-safe. */
+bool unwind_map_begin(const struct unwind_shared *shared, uint32_t unloads, struct unwind_code *ret,
+                      uint32_t *ret_serial);
+
+/* True when nothing has changed since RET_SERIAL above: what was walked is true.  Signal-safe. */
+bool unwind_map_holds(const struct unwind_shared *shared, uint32_t serial);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The header is checked once, by whoever maps a table; a look then trusts the header's counts and
+   nothing else, because the rows of a spoilt file may say anything: the range of rows that a page
+   names is cut to the rows that there are, and a rule's number is compared before it is used.
+
+   This runs in signal handlers: no libc, no loop longer than a bisection of one page's rows. */
+#include "unwind_table.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static uint64_t rows_at(const struct unwind_table *table) {
+  return sizeof *table + ((uint64_t)table->page_count + 1) * sizeof(uint32_t);
+}
+
+int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_t machine) {
+  if (bytes < sizeof *table || table->magic != UNWIND_TABLE_MAGIC) return -EBADMSG;
+  if (table->version != UNWIND_TABLE_VERSION || table->machine != machine) return -EPROTO;
+  if (table->page_count == 0 || table->page_count > UNWIND_PAGES_MAX ||
+      table->row_count > UNWIND_ROWS_MAX || table->rule_count > UNWIND_RULES_MAX ||
+      table->base % (1 << UNWIND_PAGE_BITS) != 0 || table->rules_at % sizeof(uint32_t) != 0)
+    return -EBADMSG;
+  uint64_t rows_end = rows_at(table) + table->row_count * sizeof(struct unwind_row);
+  uint64_t rules_end = table->rules_at + table->rule_count * (uint64_t)sizeof(struct unwind_rule);
+  if (table->rules_at < rows_end || rules_end != table->total_bytes || rules_end > bytes)
+    return -EBADMSG;
+  return 0;
+}
+
+/* The last row from FIRST to END whose address is at most LOW; NULL when there is none. */
+static const struct unwind_row *last_row(const struct unwind_row *first,
+                                         const struct unwind_row *end, uint16_t low) {
+  const struct unwind_row *begin = first;
+  while (first < end) {
+    const struct unwind_row *middle = first + (end - first) / 2;
+    if (middle->low <= low)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first == begin ? NULL : first - 1;
+}
+
+const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t address) {
+  const uint32_t *pages = (const uint32_t *)(const void *)(table + 1);
+  const struct unwind_row *rows =
+      (const struct unwind_row *)(const void *)(pages + table->page_count + 1);
+  const struct unwind_rule *rules =
+      (const struct unwind_rule *)(const void *)((const uint8_t *)table + table->rules_at);
+  if (address < table->base) return NULL;
+  uint64_t page = (address - table->base) >> UNWIND_PAGE_BITS;
+  if (page >= table->page_count) return NULL;
+  uint32_t from = pages[page], to = pages[page + 1];
+  if (to > table->row_count) to = table->row_count;
+  if (from >= to) return NULL;
+  const struct unwind_row *row = last_row(rows + from, rows + to, (uint16_t)address);
+  return row != NULL && row->rule < table->rule_count ? &rules[row->rule] : NULL;
+}

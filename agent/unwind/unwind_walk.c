@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A step takes the registers of one frame to those of its caller. What kind of step is decided at
+   each frame by the module that it is in, so one stack may be walked by tables in a library, by
+   frame pointers in code that a compiler made at run time, and by the link register at its leaf.
+
+   A caller's place is looked up one byte before its return address: a call that is the last
+   instruction of its function is not taken for the next function. A frame that a signal
+   interrupted is not a caller: there the address is the very instruction, and the link register
+   may still hold what no stack does, as in the first frame.
+
+   Progress: a caller's stack pointer lies above its callee's; equal only where the callee was a
+   leaf on a CPU with a link register and had pushed nothing. So no stack makes a circle, whatever
+   is written on it, and a step that would not rise ends the walk as bad. Only the return from a
+   signal's handler may lead anywhere, because handlers have stacks of their own; what is not on the
+   stack that was given is then cut, not bad.
+
+   A return address outside of all code that is known is no caller: the walk ends before it. */
+#include "unwind_walk.h"
+
+#include <stddef.h>
+
+enum {
+  WORD = sizeof(uintptr_t),
+  REACH_MAX = 1 << 30, /* bytes: what lies further above the stack pointer is of no frame */
+};
+
+/* As it lies in a copy, which need not be aligned as the stack was. */
+struct word {
+  uintptr_t value;
+} __attribute__((packed, may_alias));
+
+/* One walk on its way. */
+struct walk {
+  struct unwind_registers at;
+  const struct unwind_memory *stack;
+  const struct unwind_code *code;
+  const struct unwind_region *region; /* where at.pc is, or NULL: in no code that is known */
+  bool is_exact; /* at.pc is an instruction that was interrupted, and lr may be of use */
+  bool is_chain; /* the frame pointer is from a pair: zero ends the chain of pairs */
+};
+
+enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD };
+
+static inline uintptr_t plus(uintptr_t address, int32_t offset) {
+  return address + (uintptr_t)offset;
+}
+
+/* Why there is no word at ADDRESS: it was not copied, or it cannot be of this stack. */
+static enum step outside(const struct walk *walk, uintptr_t address) {
+  const struct unwind_memory *stack = walk->stack;
+  uintptr_t sp = walk->at.sp;
+  if (sp < stack->low || sp > stack->high) return STEP_CUT; /* another stack */
+  if (stack->is_whole || address < sp || address - sp > REACH_MAX) return STEP_BAD;
+  return STEP_CUT;
+}
+
+static inline enum step load(const struct walk *walk, uintptr_t address, uintptr_t *ret) {
+  const struct unwind_memory *stack = walk->stack;
+  if (address % WORD != 0) return STEP_BAD;
+  if (address < stack->low || address >= stack->high || stack->high - address < WORD)
+    return outside(walk, address);
+  const void *at = stack->bytes + (address - stack->low);
+  *ret = ((const struct word *)at)->value;
+  return STEP_ON;
+}
+
+const struct unwind_region *unwind_region_find(const struct unwind_code *code, uintptr_t pc) {
+  const struct unwind_region *first = code->regions, *end = code->regions + code->count;
+  const struct unwind_region *last = end;
+  while (first < end) {
+    const struct unwind_region *middle = first + (end - first) / 2;
+    if (middle->end <= pc)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first < last && first->start <= pc ? first : NULL;
+}
+
+static inline bool is_code(const struct walk *walk, uintptr_t pc) {
+  return unwind_region_find(walk->code, pc) != NULL;
+}
+
+/* The rule for where WALK stands, or NULL. */
+static const struct unwind_rule *find_rule(const struct walk *walk) {
+  const struct unwind_region *region = walk->region;
+  if (region == NULL) return NULL;
+  /* Once, and by the word that tells: a map may change meanwhile (unwind_map.c). */
+  uintptr_t at = (uintptr_t) * (const volatile uint64_t *)&region->table;
+  if (at == (uintptr_t)UNWIND_NO_TABLE) return NULL;
+  const struct unwind_table *table = (const struct unwind_table *)(walk->code->tables + at);
+  uint64_t place = walk->at.pc - (walk->is_exact ? 0 : 1);
+  return unwind_table_find(table, place - region->start + region->address);
+}
+
+/* The word at ADDRESS, and ADDEND. */
+static enum step load_plus(const struct walk *walk, uintptr_t address, int16_t addend,
+                           uintptr_t *ret) {
+  enum step step = load(walk, address, ret);
+  if (step == STEP_ON) *ret = plus(*ret, addend);
+  return step;
+}
+
+static enum step frame_address(const struct walk *walk, const struct unwind_rule *rule,
+                               uintptr_t *ret) {
+  const struct unwind_registers *at = &walk->at;
+  switch (rule->cfa) {
+  case UNWIND_CFA_SP:
+    *ret = plus(at->sp, rule->offset);
+    return STEP_ON;
+  case UNWIND_CFA_TRACKED:
+    *ret = plus(at->tracked[0], rule->offset);
+    return STEP_ON;
+  case UNWIND_CFA_TRACKED_2:
+    *ret = plus(at->tracked[1], rule->offset);
+    return STEP_ON;
+  case UNWIND_CFA_SP_WORD:
+    return load_plus(walk, plus(at->sp, rule->offset), rule->addend, ret);
+  case UNWIND_CFA_TRACKED_WORD:
+    return load_plus(walk, plus(at->tracked[0], rule->offset), rule->addend, ret);
+  case UNWIND_CFA_PLT:
+    *ret = plus(at->sp, rule->offset) + (at->pc % 16 >= (uint16_t)rule->addend ? WORD : 0);
+    return STEP_ON;
+  default:
+    return STEP_LOST;
+  }
+}
+
+static enum step return_address(const struct walk *walk, const struct unwind_rule *rule,
+                                uintptr_t from, uintptr_t *ret) {
+  enum step step = STEP_ON;
+  if (rule->return_address != UNWIND_SAME)
+    step = load(walk, plus(from, rule->return_address), ret);
+  else if (unwind_arch.has_lr && walk->is_exact)
+    *ret = walk->at.lr;
+  else
+    return STEP_BAD;
+  *ret &= (uintptr_t)unwind_arch.return_mask;
+  return step;
+}
+
+/* What a register was saved as; AT stays where it was not saved, or where its place is below the
+   stack pointer and cannot be seen any more: compilers do not say that an epilogue has popped it.
+ */
+static enum step restore(const struct walk *walk, uintptr_t from, int16_t offset, uintptr_t *at) {
+  if (offset == UNWIND_SAME) return STEP_ON;
+  uintptr_t address = plus(from, offset);
+  if (walk->is_exact && address < walk->at.sp && address < walk->stack->low) return STEP_ON;
+  return load(walk, address, at);
+}
+
+/* WALK stands at NEXT from now on. */
+static enum step stand_at(struct walk *walk, const struct unwind_registers *next, bool is_exact) {
+  const struct unwind_region *region =
+      unwind_region_find(walk->code, next->pc - (is_exact ? 0 : 1));
+  if (region == NULL) return walk->code->is_partial ? STEP_LOST : STEP_BAD;
+  walk->at = *next;
+  walk->region = region;
+  walk->is_exact = is_exact;
+  walk->is_chain = false;
+  return STEP_ON;
+}
+
+/* NEXT is the caller of the frame that WALK stands in. */
+static enum step go_to(struct walk *walk, const struct unwind_registers *next) {
+  bool may_stay = walk->is_exact && unwind_arch.has_lr;
+  if (next->pc == 0) return STEP_OVER;
+  if (next->sp < walk->at.sp || (next->sp == walk->at.sp && !may_stay)) return STEP_BAD;
+  return stand_at(walk, next, false);
+}
+
+static enum step step_by_rule(struct walk *walk, const struct unwind_rule *rule) {
+  struct unwind_registers next = walk->at;
+  enum step step = frame_address(walk, rule, &next.sp);
+  if (step != STEP_ON) return step;
+  uintptr_t place = next.sp - (rule->flags & UNWIND_AT_BASE ? (uintptr_t)rule->offset : 0);
+  uintptr_t from = rule->flags & UNWIND_AT_TRACKED ? walk->at.tracked[0] : place;
+  step = return_address(walk, rule, place, &next.pc);
+  for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
+    step = restore(walk, from, rule->saved[i], &next.tracked[i]);
+  return step == STEP_ON ? go_to(walk, &next) : step;
+}
+
+static enum step step_over_signal(struct walk *walk, const struct unwind_rule *rule) {
+  const struct unwind_signal_frame *frame = &unwind_arch.signal;
+  struct unwind_registers next = walk->at;
+  uintptr_t sp = plus(walk->at.sp, rule->offset);
+  enum step step = load(walk, sp + frame->pc, &next.pc);
+  if (step == STEP_ON) step = load(walk, sp + frame->sp, &next.sp);
+  if (step == STEP_ON && unwind_arch.has_lr) step = load(walk, sp + frame->lr, &next.lr);
+  for (unsigned i = 0; i < UNWIND_TRACKED && step == STEP_ON; i++)
+    step = load(walk, sp + frame->tracked[i], &next.tracked[i]);
+  return step == STEP_ON ? stand_at(walk, &next, true) : step;
+}
+
+/* Along the frame pointer, where it points at what can be a frame. */
+static enum step step_by_frame(struct walk *walk) {
+  struct unwind_registers next = walk->at;
+  uintptr_t pair = plus(walk->at.tracked[0], unwind_arch.pair_offset);
+  if (!unwind_arch.has_frame_pairs) return STEP_LOST;
+  if (walk->at.tracked[0] == 0 && walk->is_chain) return STEP_OVER;
+  if (pair < walk->at.sp) return STEP_LOST;
+  enum step step = load(walk, pair, &next.tracked[0]);
+  if (step == STEP_ON) step = load(walk, pair + WORD, &next.pc);
+  if (step != STEP_ON) return step == STEP_CUT ? STEP_CUT : STEP_LOST;
+  next.pc &= (uintptr_t)unwind_arch.return_mask;
+  next.sp = pair + 2 * WORD;
+  if (next.pc != 0 && !is_code(walk, next.pc - 1)) return STEP_LOST;
+  step = go_to(walk, &next);
+  walk->is_chain = true;
+  return step;
+}
+
+/* A leaf that has touched neither stack nor link register. */
+static enum step step_by_link(struct walk *walk) {
+  struct unwind_registers next = walk->at;
+  next.pc = walk->at.lr & (uintptr_t)unwind_arch.return_mask;
+  if (!unwind_arch.has_lr || !walk->is_exact || !is_code(walk, next.pc - 1)) return STEP_LOST;
+  return go_to(walk, &next);
+}
+
+static enum step step_without_rule(struct walk *walk) {
+  enum step step = step_by_frame(walk);
+  return step == STEP_LOST ? step_by_link(walk) : step;
+}
+
+static enum step step(struct walk *walk) {
+  const struct unwind_rule *rule = find_rule(walk);
+  if (rule == NULL || rule->cfa == UNWIND_CFA_NONE) return step_without_rule(walk);
+  if (rule->cfa == UNWIND_CFA_END) return STEP_OVER;
+  if (rule->cfa == UNWIND_CFA_SIGNAL) return step_over_signal(walk, rule);
+  return step_by_rule(walk, rule);
+}
+
+static enum unwind_end end_of(enum step step) {
+  switch (step) {
+  case STEP_OVER:
+    return UNWIND_COMPLETE;
+  case STEP_LOST:
+    return UNWIND_UNKNOWN;
+  case STEP_BAD:
+    return UNWIND_BAD;
+  case STEP_ON: /* there is more, but no room for it */
+  default:
+    return UNWIND_TRUNCATED;
+  }
+}
+
+void unwind_walk(const struct unwind_registers *at, const struct unwind_memory *stack,
+                 const struct unwind_code *code, struct unwind_path *path) {
+  struct walk walk = {.at = *at, .stack = stack, .code = code, .is_exact = true};
+  walk.region = unwind_region_find(code, at->pc);
+  enum step taken = STEP_ON;
+  path->pcs[0] = at->pc;
+  path->depth = 1;
+  while ((taken = step(&walk)) == STEP_ON && path->depth < path->room)
+    path->pcs[path->depth++] = walk.at.pc;
+  path->end = end_of(taken);
+}

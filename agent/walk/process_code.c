@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Made anew when the process's mappings have changed or a table has come, and only for processes
+   that are sampled now: a board runs many, but at each moment few work.  Making it is a look-up for
+   each mapping, so that a process more than are kept costs some microseconds a sample.
+
+   All executable mappings are regions, with a table or without: a walk believes no return address
+   outside of them.  The first sample of a process has all of its modules identified, not only those
+   on its stack: by the time that one of them is met its table is there. */
+#include "process_code.h"
+
+#include "common/clock.h"
+#include "targets/process_maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void process_codes_init(struct process_codes *codes, struct modules *modules,
+                        struct table_store *store) {
+  memset(codes, 0, sizeof *codes);
+  codes->modules = modules;
+  codes->store = store;
+}
+
+static void clear(struct process_code *row) {
+  free((void *)(uintptr_t)row->code.regions);
+  free(row->is_waiting);
+  memset(row, 0, sizeof *row);
+}
+
+void process_codes_fini(struct process_codes *codes) {
+  for (unsigned i = 0; i < PROCESS_CODES_MAX; i++) clear(&codes->rows[i]);
+}
+
+/* Its row, or the one that was not used for the longest time, emptied. */
+static struct process_code *find_row(struct process_codes *codes, pid_t pid) {
+  struct process_code *oldest = &codes->rows[0];
+  for (unsigned i = 0; i < PROCESS_CODES_MAX; i++) {
+    struct process_code *row = &codes->rows[i];
+    if (row->pid == pid) return row;
+    if (row->used < oldest->used) oldest = row;
+  }
+  clear(oldest);
+  return oldest;
+}
+
+static bool is_current(const struct process_codes *codes, const struct process_code *row,
+                       const struct process *process) {
+  return row->pid == process->pid && !row->is_partial && row->maps_serial == process->maps_serial &&
+         row->tables_serial == table_store_serial(codes->store);
+}
+
+static enum table_state find_module_table(struct process_codes *codes,
+                                          const struct process *process, uint32_t index,
+                                          const struct unwind_table **ret) {
+  struct batch_module module;
+  struct table_wanted wanted = {.pid = process->has_ended ? 0 : process->pid};
+  modules_describe(codes->modules, index, &module);
+  if (strcmp(module.path, "[vdso]") == 0) {
+    *ret = table_store_vdso(codes->store);
+    return *ret != NULL ? TABLE_READY : TABLE_NOTHING;
+  }
+  if (module.kind != MODULE_ELF || module.path[0] != '/' || module.id.len > sizeof wanted.id)
+    return TABLE_NOTHING;
+  memcpy(wanted.id, module.id.data, module.id.len);
+  wanted.id_bytes = (uint32_t)module.id.len;
+  size_t len = strnlen(module.path, sizeof wanted.path - 1);
+  memcpy(wanted.path, module.path, len);
+  wanted.path[len] = '\0';
+  return table_store_find(codes->store, &wanted, ret);
+}
+
+static void fill_region(struct process_codes *codes, struct process *process,
+                        struct process_map *map, struct unwind_region *ret, bool *ret_is_waiting) {
+  const struct unwind_table *table = NULL;
+  pid_t pid = process->has_ended ? 0 : process->pid;
+  map->module = modules_identify(codes->modules, map->module, pid);
+  enum table_state state = find_module_table(codes, process, map->module, &table);
+  *ret = (struct unwind_region){.start = map->start, .end = map->end, .table = UNWIND_NO_TABLE};
+  *ret_is_waiting = state == TABLE_WAITING;
+  if (state != TABLE_READY) return;
+  ret->address = modules_address(codes->modules, map->module, map->file_offset);
+  ret->table = (uintptr_t)table;
+}
+
+/* Fills ROW, which is PROCESS's, with its regions as they are now. */
+static bool make(struct process_codes *codes, struct process_code *row, struct process *process) {
+  uint32_t count = process->map_count;
+  struct unwind_region *regions = calloc(count + 1, sizeof *regions);
+  bool *is_waiting = calloc(count + 1, sizeof *is_waiting);
+  uint64_t used = row->used;
+  clear(row);
+  if (regions == NULL || is_waiting == NULL) {
+    free(regions);
+    free(is_waiting);
+    return false;
+  }
+  row->tables_serial = table_store_serial(codes->store);
+  for (uint32_t i = 0; i < count; i++) {
+    fill_region(codes, process, &process->maps[i], &regions[i], &is_waiting[i]);
+    row->has_waiting |= is_waiting[i];
+    row->is_partial |= !modules_is_settled(codes->modules, process->maps[i].module);
+  }
+  row->code = (struct unwind_code){.regions = regions, .count = count, .tables = 0};
+  row->is_waiting = is_waiting;
+  row->pid = process->pid;
+  row->maps_serial = process->maps_serial;
+  row->used = used;
+  return true;
+}
+
+const struct process_code *process_codes_get(struct process_codes *codes, struct process *process) {
+  if (codes->store == NULL) return NULL;
+  struct process_code *row = find_row(codes, process->pid);
+  if (!is_current(codes, row, process) && !make(codes, row, process)) return NULL;
+  row->used = ++codes->clock;
+  return row;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module's file is a stranger's, may lie on a file system that does not answer, and may ask for a
+   lot of work.  So it is opened, read and understood by a child that has nothing to lose: no
+   descriptor but the one that it writes to, limits on CPU time and memory, no core file, and the
+   first to go when the machine runs out of memory.  Whatever happens to it, its module goes without
+   a table.
+
+   A table takes some milliseconds, and the samples that wait for it do so a second at most.  With
+   the lowest priority the child came to nothing beside two busy programs on two CPUs (a fifth of
+   the stacks of their first second were short); so only one that takes TABLE_JOB_HASTE_MS has that.
+
+   The outcome comes in memory that both share; where there is a folder the child leaves it there as
+   well.  A disk that is full or gone thus costs only that it is made again another day.
+
+   A child that waits for a file system that is gone cannot even be killed: it is let go of, and
+   dies when it may. */
+#include "table_job.h"
+
+#include "common/clock.h"
+#include "elf/debug_find.h"
+#include "elf/module_file.h"
+#include "tables/table_make.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OLD_KERNEL_FDS = 4096 /* closed one by one where the kernel knows no close_range */ };
+
+/* --- The child --- */
+
+/* Maps all of FD; an empty span when that cannot be. */
+static struct span map_file(int fd) {
+  struct stat found;
+  if (fstat(fd, &found) < 0 || found.st_size <= 0) return span_of(NULL, 0);
+  void *map = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  return map == MAP_FAILED ? span_of(NULL, 0) : span_of(map, (size_t)found.st_size);
+}
+
+/* The separate debug file of the module in FILE, when there is one. */
+static struct span map_debug(const struct table_wanted *wanted, const char *open_path, int file) {
+  struct debug_module module = {span_of(wanted->id, wanted->id_bytes), wanted->path, open_path};
+  struct debug_found found;
+  struct stat own, other;
+  char why[128];
+  if (debug_find(&module, &found, why, sizeof why) != 0) return span_of(NULL, 0);
+  bool is_same = fstat(file, &own) == 0 && fstat(found.fd, &other) == 0 &&
+                 own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+  return is_same || found.is_id_content ? span_of(NULL, 0) : map_file(found.fd);
+}
+
+static uint64_t address_bytes_in_use(void) {
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (file == NULL) return 0;
+  if (fscanf(file, "%lu", &pages) != 1) pages = 0;
+  fclose(file);
+  return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit(int resource, uint64_t most) {
+  struct rlimit bound = {most, most};
+  setrlimit((__rlimit_resource_t)resource, &bound);
+}
+
+void table_job_limit_memory(void) {
+  limit(RLIMIT_AS, address_bytes_in_use() + TABLE_JOB_ROOM_BYTES_MAX);
+}
+
+static enum table_state state_of(int error) {
+  switch (error) {
+  case 0:
+    return TABLE_READY;
+  case -ENODATA:
+    return TABLE_NOTHING;
+  case -ENOMEM:
+    return TABLE_FAILED;
+  default:
+    return TABLE_REFUSED;
+  }
+}
+
+static const char *words_of(int error) {
+  switch (error) {
+  case -ENODATA:
+    return "it says nothing of its stacks";
+  case -EBADMSG:
+    return "it is no whole ELF file";
+  case -EPROTO:
+    return "it is of another machine";
+  case -EOVERFLOW:
+  case -ENOSPC:
+    return "it says more than a table holds";
+  default:
+    return strerror(-error);
+  }
+}
+
+static int open_module(const struct table_wanted *wanted, char *open_path) {
+  struct module_stamp stamp;
+  struct module_identity identity;
+  int fd = module_file_open(wanted->path, wanted->pid, 0, open_path);
+  int error = fd < 0 ? fd : module_file_stamp(fd, &stamp);
+  if (!error) error = module_file_identify(fd, &stamp, &identity);
+  if (!error && !span_is_equal(span_of(identity.id, identity.id_bytes),
+                               span_of(wanted->id, wanted->id_bytes)))
+    error = -ESTALE;
+  if (error && fd >= 0) close(fd);
+  return error ? error : fd;
+}
+
+enum table_state table_job_build(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  char open_path[LIMIT_PATH_BYTES + 32];
+  struct table_report report = {.why = NULL};
+  int fd = open_module(wanted, open_path);
+  if (fd < 0) {
+    snprintf(why, TABLE_FILE_WHY_BYTES, "%s", strerror(-fd));
+    return TABLE_UNREADABLE;
+  }
+  struct table_input input = {
+      .file = map_file(fd), .debug = map_debug(wanted, open_path, fd), .arch = &unwind_arch};
+  table_job_limit_memory();
+  int error = table_make(&input, ret, &report);
+  if (error == 0 && ret->len > TABLE_JOB_TABLE_BYTES_MAX) error = -EOVERFLOW;
+  if (error) buf_clear(ret);
+  const char *words = report.why != NULL ? report.why : error ? words_of(error) : "";
+  snprintf(why, TABLE_FILE_WHY_BYTES, "%s", words);
+  return state_of(error);
+}
+
+static void close_all_but(int kept) {
+  unsigned from = (unsigned)kept + 1;
+  if (syscall(SYS_close_range, from, ~0U, 0) < 0)
+    for (unsigned fd = from; fd < OLD_KERNEL_FDS; fd++) close((int)fd);
+  for (int fd = 0; fd < kept; fd++) close(fd);
+}
+
+static void give_way(int signal) {
+  (void)signal;
+  setpriority(PRIO_PROCESS, 0, TABLE_JOB_NICE);
+}
+
+static void step_back(void) {
+  struct itimerval haste = {.it_value = {.tv_usec = TABLE_JOB_HASTE_MS * 1000}};
+  struct sigaction action = {.sa_handler = give_way, .sa_flags = SA_RESTART};
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    ssize_t put = write(fd, "1000", 4);
+    (void)put;
+    close(fd);
+  }
+  sigaction(SIGPROF, &action, NULL);
+  setitimer(ITIMER_PROF, &haste, NULL);
+  limit(RLIMIT_CPU, TABLE_JOB_CPU_SECONDS_MAX);
+  limit(RLIMIT_FSIZE, TABLE_JOB_TABLE_BYTES_MAX + sizeof(struct table_mark));
+  limit(RLIMIT_CORE, 0);
+}
+
+static void forget_signals(void) {
+  sigset_t none;
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  signal(SIGPIPE, SIG_IGN);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+_Noreturn static void be_child(int out, const struct table_wanted *wanted, table_build *build,
+                               const char *folder) {
+  struct table_mark mark = {.id_bytes = wanted->id_bytes};
+  struct buf table = {0};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  forget_signals();
+  close_all_but(out);
+  step_back();
+  memcpy(mark.id, wanted->id, sizeof mark.id);
+  mark.state = build(wanted, &table, mark.why);
+  bool is_lasting = mark.state != TABLE_UNREADABLE && mark.state != TABLE_FAILED;
+  if (is_lasting && folder != NULL)
+    table_file_keep(folder, buf_span(&table), &mark, UNWIND_CACHE_BYTES_MAX);
+  _exit(table_file_write(out, buf_span(&table), &mark) == 0 ? 0 : 1);
+}
+
+/* --- The daemon --- */
+
+/* Returns a place for one more child that does not die, or NULL. */
+static pid_t *find_place(struct table_job *job) {
+  pid_t *place = NULL;
+  for (unsigned i = 0; i < TABLE_JOB_STRAYS_MAX; i++) {
+    pid_t *stray = &job->strays[i];
+    if (*stray != 0 && waitpid(*stray, NULL, WNOHANG) != 0) *stray = 0;
+    if (*stray == 0) place = stray;
+  }
+  return place;
+}
+
+int table_job_start(struct table_job *job, const struct table_wanted *wanted, table_build *build,
+                    const char *folder) {
+  if (find_place(job) == NULL) return -EBUSY;
+  int fd = memfd_create("fleetprof-table", MFD_CLOEXEC);
+  if (fd < 0) return -errno;
+  pid_t child = fork();
+  if (child == 0) be_child(fd, wanted, build, folder);
+  if (child < 0) {
+    int error = -errno;
+    close(fd);
+    return error;
+  }
+  job->child = child;
+  job->fd = fd;
+  job->begun_ns = clock_monotonic_ns();
+  return 0;
+}
+
+static void explain_end(int status, char why[TABLE_FILE_WHY_BYTES]) {
+  if (WIFSIGNALED(status))
+    snprintf(why, TABLE_FILE_WHY_BYTES, "whoever made its table died of signal %d",
+             WTERMSIG(status));
+  else
+    snprintf(why, TABLE_FILE_WHY_BYTES, "there was no room for its table");
+}
+
+static bool has_time(const struct table_job *job) {
+  return clock_monotonic_ns() - job->begun_ns < TABLE_JOB_MS_MAX * NS_PER_MS;
+}
+
+/* It may wait for a file system that is gone. */
+static void let_go(struct table_job *job) {
+  pid_t *place = find_place(job);
+  kill(job->child, SIGKILL);
+  if (place != NULL) *place = job->child;
+}
+
+bool table_job_step(struct table_job *job, struct span id, struct table_file *ret) {
+  struct table_file outcome = {.state = TABLE_FAILED};
+  int status = 0;
+  if (job->child == 0) return false;
+  pid_t ended = waitpid(job->child, &status, WNOHANG);
+  if (ended == 0 && has_time(job)) return false;
+  if (ended == 0) {
+    let_go(job);
+    snprintf(outcome.why, sizeof outcome.why, "making its table took more than %d s",
+             TABLE_JOB_MS_MAX / 1000);
+  } else if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    explain_end(status, outcome.why);
+  } else if (table_file_read(job->fd, id, &outcome) != 0) {
+    snprintf(outcome.why, sizeof outcome.why, "what was made is no table");
+  }
+  close(job->fd);
+  job->child = 0;
+  *ret = outcome;
+  return true;
+}
+
+void table_job_stop(struct table_job *job) {
+  if (job->child == 0) return;
+  let_go(job);
+  close(job->fd);
+  job->child = 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A child process that makes one module's table. */
+#ifndef WALK_TABLE_JOB_H
+#define WALK_TABLE_JOB_H
+
+#include "table_file.h"
+
+#include "common/buf.h"
+
+#include <sys/types.h>
+
+enum {
+  TABLE_JOB_CPU_SECONDS_MAX = 20,
+  TABLE_JOB_MS_MAX = 60000,             /* until it is killed, whatever it waits for */
+  TABLE_JOB_ROOM_BYTES_MAX = 256 << 20, /* of memory, beside the files that it has mapped */
+  TABLE_JOB_TABLE_BYTES_MAX = 64 << 20,
+  TABLE_JOB_HASTE_MS = 100, /* of CPU time; from then on it gives way to everybody */
+  TABLE_JOB_NICE = 19,
+  TABLE_JOB_STRAYS_MAX = 8, /* killed, and not gone: then no more are started */
+};
+
+/* Whose table is wanted; the child finds the file by its path, as PID (0: nobody that still lives)
+   sees it, and believes it only when it has that id. */
+struct table_wanted {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint32_t id_bytes;
+  pid_t pid;
+  char path[LIMIT_PATH_BYTES + 1];
+};
+
+/* What the child does: appends WANTED's table to RET, or says in WHY (of TABLE_FILE_WHY_BYTES) why
+   there is none. */
+typedef enum table_state table_build(const struct table_wanted *wanted, struct buf *ret, char *why);
+
+/* The one that reads the module's file. */
+table_build table_job_build;
+/* What it does before that: from here on this process gets TABLE_JOB_ROOM_BYTES_MAX. */
+void table_job_limit_memory(void);
+
+/* All-zero: none. */
+struct table_job {
+  pid_t child;       /* 0: none */
+  int fd;            /* what the child writes: a table file */
+  uint64_t begun_ns; /* CLOCK_MONOTONIC */
+  pid_t strays[TABLE_JOB_STRAYS_MAX];
+};
+
+/* Starts a child that does BUILD for WANTED and keeps the outcome in FOLDER, too (NULL: in no
+   file). Returns 0 or -errno; -EBUSY where too many wait for files that do not come. */
+int table_job_start(struct table_job *job, const struct table_wanted *wanted, table_build *build,
+                    const char *folder);
+
+/* Looks after it.  Returns true when it is over; RET is then its outcome and JOB empty. */
+bool table_job_step(struct table_job *job, struct span id, struct table_file *ret);
+
+/* Kills it. */
+void table_job_stop(struct table_job *job);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All processes of a ring share one map: the registered one and its forked children, which have the
+   same code at the same places but for what they loaded after the fork.  What is not in all of them
+   is left out; a handler then says that it does not know that code.  (Anonymous code has no table,
+   and is told only so that callers in it are believed.)
+
+   A map is as old as the reading of the mappings.  When a library is loaded, the first sample in
+   it, or whose callers end in it, has them read again, and those of the process's parent as well.
+   When one is unloaded the ring counts it, and only what is steady is believed until they were read
+   again.  A forked process has its parent's code, and so its map.
+
+   Steady is what the program began with; only the worker that saw it begin knows what that was, so
+   the steady part of a map only ever gets smaller. */
+#include "target_regions.h"
+
+#include "common/log.h"
+#include "ring/ring_switch.h"
+#include "targets/claim.h"
+#include "targets/process_maps.h"
+#include "targets/region_map.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct draft {
+  const struct target_regions_parts *parts;
+  struct target *target;
+  struct process *first;
+  uint32_t unloads;
+  bool has_news; /* of a child: it may have found what its parent has had for long */
+  bool is_left_out[PROCESS_MAPS_MAX]; /* of first's mappings: not all processes have it */
+  struct region_lists lists;
+};
+
+static bool is_due(const struct target_regions_parts *parts, const struct target *target) {
+  const struct region_state *regions = &target->regions;
+  if (regions->map == NULL || target->held.behind != 0) return false; /* its process is perf's */
+  return regions->is_due || regions->tables_serial != table_store_serial(parts->store) ||
+         regions->map->unloads != ring_reader_unloads(&target->ring);
+}
+
+static int maps_fd_of(const struct target *target, const struct process *process) {
+  bool is_first = process->pid == target->held.pid && target->held.fd_count > 1;
+  return is_first ? target->fds[1] : -1;
+}
+
+/* Reads the mappings of PROCESS again when a library has gone since.  Returns false when they
+   cannot be had any more. */
+static bool is_current(const struct draft *draft, struct process *process) {
+  if (process->has_ended) return false;
+  if (process->maps_unloads != draft->unloads)
+    process_read_maps(draft->parts->processes, process, maps_fd_of(draft->target, process),
+                      draft->unloads);
+  return process->maps_unloads == draft->unloads;
+}
+
+static void take_any(void *context, struct process *process) {
+  struct draft *draft = context;
+  if (draft->first == NULL && is_current(draft, process)) draft->first = process;
+}
+
+/* The registered process, or one of those that it has left behind. */
+static void find_first(struct draft *draft) {
+  const struct hold_target *held = &draft->target->held;
+  struct processes *processes = draft->parts->processes;
+  struct process *process = processes_find(processes, held->pid);
+  if (process == NULL && proc_lives(held->pid, held->start_ticks)) {
+    int maps_fd = held->fd_count > 1 ? draft->target->fds[1] : -1;
+    process = processes_get(processes, held->pid, held->id, maps_fd);
+  }
+  if (process != NULL && process->target == held->id && is_current(draft, process))
+    draft->first = process;
+  else
+    processes_each(processes, held->id, take_any, draft);
+}
+
+static void look_for_news(void *context, struct process *process) {
+  struct draft *draft = context;
+  bool is_new = !process->has_ended && process->maps_serial != process->shared_serial;
+  draft->has_news |= is_new && process != draft->first;
+}
+
+/* A parent that waits for its children is not sampled, and so its mappings are not read. */
+static void read_first(struct draft *draft) {
+  struct process *first = draft->first;
+  processes_each(draft->parts->processes, draft->target->held.id, look_for_news, draft);
+  if (draft->has_news)
+    process_read_maps(draft->parts->processes, first, maps_fd_of(draft->target, first),
+                      draft->unloads);
+}
+
+static bool is_loaded_later(const struct process_map *map) {
+  return !map->is_steady && map->module != MODULE_ANON;
+}
+
+/* Children that no sample has told of yet. */
+static void find_children(const struct draft *draft) {
+  struct ring_process_view view;
+  const struct target *target = draft->target;
+  struct processes *processes = draft->parts->processes;
+  for (unsigned row = 0; row < RING_PROCESSES_MAX; row++) {
+    struct claim seen = {0};
+    ring_switch_look(&target->ring, row, &view);
+    pid_t pid = (pid_t)view.pid;
+    if (pid <= 0 || pid == draft->first->pid || processes_find(processes, pid) != NULL) continue;
+    if (claim_stands(target, pid, &seen)) processes_get(processes, pid, target->held.id, -1);
+  }
+}
+
+static bool has_same(const struct process *process, const struct process_map *map) {
+  uint32_t low = 0, high = process->map_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (process->maps[middle].start < map->start)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == process->map_count) return false;
+  const struct process_map *found = &process->maps[low];
+  return found->start == map->start && found->end == map->end &&
+         found->file_offset == map->file_offset && found->inode == map->inode;
+}
+
+static bool is_gone(const struct process *process) {
+  return kill(process->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Leaves out what PROCESS has not, unless it runs another program by now. */
+static void compare(void *context, struct process *process) {
+  struct draft *draft = context;
+  const struct process *first = draft->first;
+  bool is_left_out[PROCESS_MAPS_MAX];
+  if (process == first || !is_current(draft, process)) return;
+  for (uint32_t i = 0; i < first->map_count; i++) {
+    bool is_file = first->maps[i].module != MODULE_ANON;
+    is_left_out[i] = is_file && !has_same(process, &first->maps[i]);
+    if (is_left_out[i] && (first->maps[i].is_steady || is_gone(process))) return;
+  }
+  for (uint32_t i = 0; i < first->map_count; i++) draft->is_left_out[i] |= is_left_out[i];
+  process->shared_serial = process->maps_serial;
+}
+
+static void compare_all(struct draft *draft) {
+  const struct process *first = draft->first;
+  bool is_any = false;
+  for (uint32_t i = 0; i < first->map_count; i++) is_any |= is_loaded_later(&first->maps[i]);
+  if (is_any) find_children(draft);
+  processes_each(draft->parts->processes, draft->target->held.id, compare, draft);
+}
+
+/* The place of REGION's table, which is mapped by us, in what targets map. */
+static uint64_t share(const struct draft *draft, const struct unwind_region *region,
+                      uint32_t index) {
+  const struct target_regions_parts *parts = draft->parts;
+  struct batch_module module;
+  if (region->table == UNWIND_NO_TABLE) return UNWIND_NO_TABLE;
+  if (parts->is_for_all && !modules_is_public(parts->modules, index)) return UNWIND_NO_TABLE;
+  modules_describe(parts->modules, index, &module);
+  struct span id = module.id.len > 0 ? module.id : span_of_string(module.path);
+  return table_share_place(parts->share, id, (const struct unwind_table *)(uintptr_t)region->table);
+}
+
+static void put(struct region_lists *lists, enum unwind_map_list list,
+                const struct unwind_region *region) {
+  uint32_t *count = &lists->counts[list];
+  struct unwind_region *last = *count > 0 ? &lists->regions[list][*count - 1] : NULL;
+  bool is_joined = last != NULL && last->end == region->start && last->table == UNWIND_NO_TABLE &&
+                   region->table == UNWIND_NO_TABLE;
+  if (is_joined)
+    last->end = region->end;
+  else if (*count < UNWIND_MAP_REGIONS_MAX)
+    lists->regions[list][(*count)++] = *region;
+}
+
+static bool is_steady(const struct draft *draft, const struct process_map *map) {
+  const struct target *target = draft->target;
+  bool is_beginning = !target->is_restored && !target->regions.was_put;
+  return map->is_steady && (is_beginning || region_map_had(target->regions.map, UNWIND_MAP_STEADY,
+                                                           map->start, map->end));
+}
+
+static void fill(struct draft *draft, const struct process_code *code) {
+  const struct process *first = draft->first;
+  bool is_crowded = first->map_count > UNWIND_MAP_REGIONS_MAX;
+  for (uint32_t i = 0; i < first->map_count && i < code->code.count; i++) {
+    const struct process_map *map = &first->maps[i];
+    struct unwind_region region = code->code.regions[i];
+    if (draft->is_left_out[i] || (is_crowded && map->module == MODULE_ANON)) continue;
+    region.table = share(draft, &region, map->module);
+    put(&draft->lists, UNWIND_MAP_ALL, &region);
+    if (is_steady(draft, map)) put(&draft->lists, UNWIND_MAP_STEADY, &region);
+  }
+}
+
+static void update(struct draft *draft) {
+  const struct target_regions_parts *parts = draft->parts;
+  struct target *target = draft->target;
+  struct region_state *regions = &target->regions;
+  uint64_t tables_serial = table_store_serial(parts->store);
+  draft->unloads = draft->lists.unloads = ring_reader_unloads(&target->ring);
+  find_first(draft);
+  if (draft->first == NULL) {
+    regions->is_due = false; /* nobody walks */
+    return;
+  }
+  read_first(draft);
+  compare_all(draft);
+  const struct process_code *code = process_codes_get(parts->codes, draft->first);
+  if (code == NULL) return;
+  fill(draft, code);
+  if (ring_reader_unloads(&target->ring) != draft->unloads) return; /* once more */
+  if (region_map_put(regions->map, target->fds[target->held.fd_count], &draft->lists) != 0) return;
+  draft->first->shared_serial = draft->first->maps_serial;
+  regions->tables_serial = tables_serial;
+  regions->was_put = true;
+  regions->is_due = code->is_partial;
+  log_debug("target %u: walks with %u regions, %u of them steady", target->held.id,
+            draft->lists.counts[UNWIND_MAP_ALL], draft->lists.counts[UNWIND_MAP_STEADY]);
+}
+
+void target_regions_step(const struct target_regions_parts *parts, struct target *target) {
+  if (!is_due(parts, target) || !toll_begin(&target->toll, TOLL_TURN_MS)) return;
+  struct draft *draft = calloc(1, sizeof *draft);
+  if (draft != NULL) {
+    draft->parts = parts;
+    draft->target = target;
+    modules_set_payer(parts->modules, &target->toll, target->held.id);
+    update(draft);
+    modules_set_payer(parts->modules, NULL, 0);
+    free(draft);
+  }
+  toll_end(&target->toll);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sample's registers and its copy of the stack -> the callers. */
+#ifndef WALK_WALKER_H
+#define WALK_WALKER_H
+
+#include "process_code.h"
+
+#include "perf/perf_record.h"
+
+struct walker {
+  struct process_codes codes;
+  uint64_t foreign; /* samples of programs of another word size, which have no callers */
+};
+
+/* STORE is borrowed, and has at least the life of WALKER. */
+void walker_init(struct walker *walker, struct modules *modules, struct table_store *store);
+void walker_fini(struct walker *walker);
+
+/* Fills PATH with the callers of COPY, a sample of PROCESS; always at least with where it was. */
+void walker_walk(struct walker *walker, struct process *process, const struct perf_copy *copy,
+                 struct unwind_path *path);
+
+/* A table that this walk would use is being made. */
+bool walker_should_wait(struct walker *walker, struct process *process,
+                        const struct perf_copy *copy);
+
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by comparisons of unwinders: Debian's own programs at real work, each in some seconds, in the
+# folder $work.  NAME_work runs its commands by `record COMMAND...`, which the caller defines; a server
+# that is recorded in the background is in $started, for the caller's trap.
+port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+answers() { # answers PORT: waits until something listens there
+  for _ in $(seq 100); do (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return; sleep 0.1; done
+  echo "nothing listens on port $1" >&2
+  return 1
+}
+text() { /usr/bin/python3 -c 'import random, sys
+random.seed(1)
+words = [str(random.random())[2:7] for _ in range(2000)]
+sys.stdout.write(" ".join(random.choice(words) for _ in range(int(sys.argv[1]))))' "$1"; }
+
+python3_work() {
+  cat >work.py <<'P'
+import decimal, hashlib, json, pickle, random, re, sqlite3, time, zlib
+random.seed(1)
+end = time.process_time() + 8
+text = " ".join(str(random.random()) for _ in range(5000))
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+class P:
+    def __init__(self, x): self.x = x
+    def __lt__(self, o): return self.x < o.x
+while time.process_time() < end:
+    json.loads(json.dumps({str(i): [i, str(i), {"a": i / 3}] for i in range(3000)}))
+    re.findall(r"0\.(\d+?)5(\d*)", text)
+    fib(17)
+    sorted(P(random.random()) for _ in range(3000))
+    zlib.compress(text.encode(), 9)
+    hashlib.sha256(text.encode() * 5).hexdigest()
+    pickle.loads(pickle.dumps([text.split(), set(range(2000))]))
+    db = sqlite3.connect(":memory:")
+    db.execute("create table t(a, b)")
+    db.executemany("insert into t values(?, ?)", ((i, str(i)) for i in range(1000)))
+    db.execute("select b, count(*) from t group by a % 7 order by b").fetchall()
+    sum(decimal.Decimal(i).sqrt() for i in range(1, 200))
+P
+  record /usr/bin/python3 work.py
+}
+
+sqlite3_work() {
+  cat >work.sql <<'S'
+create table t(id integer primary key, a integer, b text, c real);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
+  insert into t select i, i * 7919 % 10007, printf('%08d-%s', i * 31 % 99991, hex(i)), i / 3.0 from n;
+create index t_a on t(a);
+create index t_b on t(b);
+select count(*), sum(x.c) from t x join t y on x.a = y.id;
+select a % 100 as g, count(distinct b), avg(c), group_concat(substr(b, 1, 3)) from t group by g order by 3 desc limit 5;
+select count(*) from t where b like '%99%' or b glob '*A[0-9]*';
+select sum(json_extract(json_object('a', a, 'b', b), '$.a')) from t;
+update t set b = upper(b) || a where id % 3 = 0;
+select a, row_number() over (partition by a % 10 order by c desc) as r from t order by r, a limit 5;
+delete from t where a % 2 = 1;
+vacuum;
+pragma integrity_check;
+S
+  record /usr/bin/sqlite3 work.db <work.sql >sqlite3.out
+}
+
+redis_work() {
+  local at
+  at=$(port)
+  record /usr/bin/redis-server --port "$at" --bind 127.0.0.1 --save "" --dir "$work" >redis.log &
+  started=$!
+  answers "$at"
+  redis-benchmark -p "$at" -q -n 60000 -P 8 -t set,get,incr,lpush,lpop,sadd,hset,spop,zadd,lrange_100,mset >bench.log
+  redis-benchmark -p "$at" -q -n 20000 -P 8 eval "local s = 0 for i = 1, 50 do s = s + #redis.call('get', KEYS[1]) end return s" 1 key:__rand_int__ >>bench.log 2>&1 || true
+  redis-cli -p "$at" rpush list $(seq 2000) >/dev/null
+  redis-benchmark -p "$at" -q -n 300 sort list by nosort get '#' desc >>bench.log
+  redis-cli -p "$at" bgsave >/dev/null
+  redis-cli -p "$at" shutdown nosave >/dev/null
+  wait "$started"
+  started=
+}
+
+nginx_work() {
+  local at
+  at=$(port)
+  mkdir -p www logs
+  text 60000 >www/text.txt
+  text 200 >www/small.txt
+  cat >nginx.conf <<C
+daemon off; master_process on; worker_processes 1; pid $work/nginx.pid; error_log $work/logs/error.log; user root;
+events { worker_connections 64; }
+http {
+  access_log $work/logs/access.log; gzip on; gzip_types text/plain; default_type text/plain;
+  client_body_temp_path $work/b; proxy_temp_path $work/p; fastcgi_temp_path $work/f; uwsgi_temp_path $work/u; scgi_temp_path $work/s;
+  server { listen 127.0.0.1:$at; root $work/www; location ~ ^/r/(.*) { rewrite ^/r/(.*)\$ /\$1 last; }
+    location /proxy/ { proxy_pass http://127.0.0.1:$at/; } autoindex on; }
+}
+C
+  record /usr/sbin/nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
+  started=$!
+  answers "$at"
+  local url=http://127.0.0.1:$at
+  curl -s --compressed -o /dev/null "$url/text.txt?[1-250]"
+  curl -s -o /dev/null "$url/small.txt?[1-6000]" -o /dev/null "$url/r/small.txt?[1-3000]" -o /dev/null "$url/proxy/small.txt?[1-2000]" -o /dev/null "$url/?[1-1000]" -o /dev/null "$url/none?[1-2000]"
+  kill -QUIT "$(cat nginx.pid)"
+  wait "$started"
+  started=
+}
+
+xz_work() {
+  text 2500000 >big
+  record /usr/bin/xz -T1 -6 -c big >big.xz
+  record /usr/bin/xz -dc big.xz >/dev/null
+  record /usr/bin/xz -T2 -0 --block-size=2MiB -c big >/dev/null
+}
+
+# A repository of its own making: 400 commits over 60 files.  `gc` is what it runs: pack-objects.
+git_work() {
+  git init -q -b main repo
+  /usr/bin/python3 - <<'P' | git -C repo fast-import --quiet
+import random
+random.seed(1)
+files = {f"dir{i % 7}/file{i}.txt": [str(random.random()) for _ in range(300)] for i in range(60)}
+for commit in range(400):
+    print(f"commit refs/heads/main\ncommitter A <a@example> {1700000000 + commit} +0000\ndata 5\ncheck")
+    for name in random.sample(sorted(files), 8) if commit else sorted(files):
+        lines = files[name]
+        for _ in range(20): lines[random.randrange(len(lines))] = str(random.random())
+        data = "\n".join(lines) + "\n"
+        print(f"M 100644 inline {name}\ndata {len(data)}\n{data}")
+P
+  record git -C repo --no-pager log -p --stat >/dev/null
+  record git -C repo --no-pager log --oneline -M -C --find-copies-harder --stat -20 >/dev/null
+  record git -C repo --no-pager blame main -- dir0/file0.txt >/dev/null
+  record git -C repo --no-pager grep -c '0\.[0-9]*77' main >/dev/null
+  record git -C repo pack-objects -q --all --no-reuse-delta --window=250 --depth=50 --threads=2 "$work/packed" >/dev/null </dev/null
+  record git -C repo fsck >/dev/null 2>&1
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Our walk as a handler does it, over the whole stack, against gdb: Debian's own programs at real work are
+# stopped at random moments; gdb says each thread's callers, and at the same stop our tables are walked over
+# the same registers and the same memory (walk_stopped).  unwind_compare.py says what the columns are.
+#
+#   tests/bench/unwind_against_gdb.sh BUILD [PROGRAM...]     python3 sqlite3 redis nginx xz git kinds
+#
+# STOPS is how many a command (100); SHOW=1 prints a stop of each class of difference.
+set -eu
+tools=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?the build directory}" && pwd)/tests/bench
+shift
+work=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-against.XXXXXX")
+started=
+trap '[ -z "$started" ] || kill $started 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+export WALK=$build/walk_stopped STOPS=${STOPS:-100} OURS=$work/ours THEIRS=$work/theirs
+
+# A server's work is done by its child, where it has one.
+record() {
+  local command at
+  "$@" <&0 &
+  command=$!
+  sleep 0.3
+  at=$(pgrep -P $command | head -n 1) || true
+  gdb -nx -batch -p "${at:-$command}" -x "$tools/unwind_at_stops.py" </dev/null >>gdb.log 2>&1 || true
+  wait $command
+}
+. "$tools/real_work.sh"
+kinds_work() { record "$build/frame_kinds" "${KINDS_SECONDS:-4}"; }
+
+[ $# -gt 0 ] || set -- python3 sqlite3 redis nginx xz git kinds
+for program; do
+  declare -F "${program}_work" >/dev/null || { echo "no program $program" >&2; exit 2; }
+done
+echo "| program | stacks | complete, % | truncated | no table | bad | frames of both | unequal | equal, % | stacks equal, % |"
+echo "|---|---|---|---|---|---|---|---|---|---|"
+for program; do
+  rm -f ours theirs
+  "${program}_work"
+  [ -s ours ] || { tail -n 20 gdb.log >&2; exit 1; }
+  "$tools/unwind_compare.py" "$program" ours theirs ${SHOW:+show}
+done

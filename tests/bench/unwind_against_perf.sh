@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Our walk against `perf script` on the same recorded samples: Debian's own programs, which have no
+# frame pointers, at real work under `perf record --call-graph dwarf`; then the registers and the
+# copies of the stack in perf.data are walked with our tables (walk_perf), and by perf with libunwind,
+# and compared frame by frame (unwind_compare.py says what the columns are).
+#
+#   tests/bench/unwind_against_perf.sh BUILD [PROGRAM...]     python3 sqlite3 redis nginx xz git kinds
+#
+# Below each row: the share of complete stacks, had fewer bytes been copied.  COPY is how many are (16384),
+# PERIOD_NS the CPU time between two samples (2000000); SHOW=1 prints a sample of each class of difference.
+set -eu
+copy=${COPY:-16384}
+tools=$(cd "$(dirname "$0")" && pwd)
+walk=$(cd "${1:?the build directory}" && pwd)/tests/bench/walk_perf
+shift
+work=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-against.XXXXXX")
+started=
+trap '[ -z "$started" ] || kill $started 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+
+# One file a command: perf 6.1 keeps what was mapped before an exec, takes the lowest of both mappings of a
+# library for its start, and then stops in that library or not, as address randomization has it.
+record() { perf record -q -e task-clock:u -c "${PERIOD_NS:-2000000}" --call-graph "dwarf,$copy" -o "$(mktemp "$work/XXXXXX.data")" "$@"; }
+. "$tools/real_work.sh"
+# What these seldom do: frame pointers, realigned frames, handlers, the vDSO, late binding.
+kinds_work() { record "${walk%/*}/frame_kinds" "${KINDS_SECONDS:-4}"; }
+
+[ $# -gt 0 ] || set -- python3 sqlite3 redis nginx xz git kinds
+for program; do
+  declare -F "${program}_work" >/dev/null || { echo "no program $program" >&2; exit 2; }
+done
+echo "| program | samples | complete, % | truncated | no table | bad | frames of both | unequal | equal, % | stacks equal, % |"
+echo "|---|---|---|---|---|---|---|---|---|---|"
+for program; do
+  "${program}_work"
+  rm -f ours theirs
+  for file in *.data; do
+    "$walk" "$file" >>ours 2>>tables
+    perf script -i "$file" -F pid,tid,time,ip,sym,dso --ns --no-inline --max-stack 1024 >>theirs 2>>perf.log
+  done
+  "$tools/unwind_compare.py" "$program" ours theirs ${SHOW:+show}
+  for bytes in 4096 8192 12288 16384 24576 32768; do
+    [ $bytes -lt "$copy" ] || continue
+    for file in *.data; do "$walk" "$file" $bytes 2>>tables; done |
+      awk -v bytes=$bytes '{ ends[$4]++ } END { printf "    complete with %d bytes: %.2f %%\n", bytes, 100 * ends["complete"] / NR }'
+  done
+  rm -f ./*.data
+done
+echo "tables:"
+sort -u -t: -k1,1 tables | sed 's/^/    /'

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks the samples of a perf.data file with tables made from the files that were mapped, and
+   prints each stack, so that it can be compared with what `perf script` makes of the same sample:
+
+     PID TID TIME END PLACE PLACE ...       END: complete, truncated, unknown, bad; the leaf first
+
+   A place is OFFSET:PATH, of a byte in a file, or an address and ":".
+
+     walk_perf FILE [BYTES]      of each stack as if BYTES had been copied at most */
+#include "code_map.h"
+#include "perf_file.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROOM = 1024 };
+
+/* The kernel's numbers of the registers that a walk needs. */
+static const struct register_numbers {
+  uint16_t machine;
+  uint8_t pc, sp, lr, tracked[UNWIND_TRACKED];
+} numbers_of[] = {
+    {EM_X86_64, 8, 7, 8, {6, 1}},
+    {EM_AARCH64, 32, 31, 30, {29, 19}},
+};
+
+static size_t copy_bytes = SIZE_MAX;
+static struct code_maps maps;
+static struct module_tables tables;
+
+static const struct register_numbers *own_numbers(void) {
+  for (unsigned i = 0; i < sizeof numbers_of / sizeof *numbers_of; i++)
+    if (numbers_of[i].machine == unwind_arch.machine) return &numbers_of[i];
+  fprintf(stderr, "no register numbers for machine %u\n", unwind_arch.machine);
+  exit(1);
+}
+
+/* [vdso] and files; //anon, [heap] and the like are nobody's. */
+static const struct module_table *module_of(const char *path) {
+  bool is_file = path[0] == '/' && path[1] != '/';
+  return is_file || strcmp(path, "[vdso]") == 0 ? module_tables_get(&tables, path) : NULL;
+}
+
+static void on_mmap(struct span record, size_t fixed) {
+  uint64_t fields[4]; /* pid tid, address, length, offset */
+  struct span header, rest = record;
+  if (!span_take(&rest, sizeof(struct perf_event_header) + fixed, &header)) return;
+  if (memchr(rest.data, 0, rest.len) == NULL) return;
+  memcpy(fields, header.data + sizeof(struct perf_event_header), sizeof fields);
+  const char *path = (const char *)rest.data;
+  code_map_add(code_maps_get(&maps, (int32_t)(uint32_t)fields[0]),
+               &(struct code_mapping){.start = fields[1],
+                                      .end = fields[1] + fields[2],
+                                      .file_offset = fields[3],
+                                      .module = module_of(path)});
+}
+
+static void on_task(struct span record) {
+  uint32_t fields[2]; /* pid, parent's */
+  if (record.len < sizeof(struct perf_event_header) + sizeof fields) return;
+  memcpy(fields, record.data + sizeof(struct perf_event_header), sizeof fields);
+  if (fields[0] != fields[1])
+    code_map_copy(code_maps_get(&maps, (int32_t)fields[0]),
+                  code_maps_get(&maps, (int32_t)fields[1]));
+}
+
+static void on_exec(struct span record) {
+  uint32_t pid;
+  if (record.len < sizeof(struct perf_event_header) + sizeof pid) return;
+  memcpy(&pid, record.data + sizeof(struct perf_event_header), sizeof pid);
+  code_maps_get(&maps, (int32_t)pid)->count = 0;
+}
+
+static void print_place(const struct code_map *map, uint64_t pc) {
+  for (uint32_t i = 0; i < map->count; i++) {
+    const struct code_mapping *mapping = &map->mappings[i];
+    if (pc <= mapping->start || pc > mapping->end || mapping->module == NULL) continue;
+    printf(" %" PRIx64 ":%s", pc - mapping->start + mapping->file_offset, mapping->module->path);
+    return;
+  }
+  printf(" %" PRIx64 ":", pc);
+}
+
+static void on_sample(const struct perf_file *file, struct span record) {
+  static const char *const ends[UNWIND_ENDS] = {"complete", "truncated", "unknown", "bad"};
+  const struct register_numbers *numbers = own_numbers();
+  uint64_t pcs[ROOM];
+  struct perf_sample sample;
+  if (perf_file_sample(file, record, &sample) != 0 || sample.registers.len == 0) return;
+  struct unwind_registers at = {.pc = perf_file_register(file, &sample, numbers->pc),
+                                .sp = perf_file_register(file, &sample, numbers->sp),
+                                .lr = perf_file_register(file, &sample, numbers->lr)};
+  for (unsigned i = 0; i < UNWIND_TRACKED; i++)
+    at.tracked[i] = perf_file_register(file, &sample, numbers->tracked[i]);
+  size_t bytes = sample.stack.len < copy_bytes ? sample.stack.len : copy_bytes;
+  struct unwind_memory stack = {.bytes = sample.stack.data, .low = at.sp, .high = at.sp + bytes};
+  const struct code_map *map = code_maps_get(&maps, sample.pid);
+  struct unwind_code code = code_map_code(map);
+  struct unwind_path path = {.pcs = pcs, .room = ROOM};
+  unwind_walk(&at, &stack, &code, &path);
+  printf("%d %d %" PRIu64 " %s", sample.pid, sample.tid, sample.time, ends[path.end]);
+  for (unsigned i = 0; i < path.depth; i++) print_place(map, pcs[i]);
+  putchar('\n');
+}
+
+static void on_record(const struct perf_file *file, struct span record) {
+  enum { MMAP_FIXED = 32, MMAP2_FIXED = 64 };
+  struct perf_event_header header;
+  memcpy(&header, record.data, sizeof header);
+  switch (header.type) {
+  case PERF_RECORD_MMAP:
+    if (!(header.misc & PERF_RECORD_MISC_MMAP_DATA)) on_mmap(record, MMAP_FIXED);
+    return;
+  case PERF_RECORD_MMAP2:
+    if (!(header.misc & PERF_RECORD_MISC_MMAP_DATA)) on_mmap(record, MMAP2_FIXED);
+    return;
+  case PERF_RECORD_FORK:
+    on_task(record);
+    return;
+  case PERF_RECORD_COMM:
+    if (header.misc & PERF_RECORD_MISC_COMM_EXEC) on_exec(record);
+    return;
+  case PERF_RECORD_SAMPLE:
+    on_sample(file, record);
+    return;
+  default:
+    return;
+  }
+}
+
+int main(int argc, char **argv) {
+  struct perf_file file;
+  const char *why;
+  if (argc != 2 && argc != 3) {
+    fprintf(stderr, "walk_perf FILE [BYTES]\n");
+    return 2;
+  }
+  if (argc == 3) copy_bytes = strtoul(argv[2], NULL, 10);
+  if (perf_file_open(argv[1], &file, &why) != 0) {
+    fprintf(stderr, "%s: %s\n", argv[1], why);
+    return 1;
+  }
+  for (size_t i = 0; i < file.count; i++) on_record(&file, file.entries[i].record);
+  module_tables_print(&tables);
+  return 0;
+}

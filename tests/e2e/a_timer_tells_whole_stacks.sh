@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Debian's own programs have no frame pointers; by timer their stacks are whole all the same, from tables
+# that the handler reads: in threads, in forked children, in libraries that come later, and whatever becomes
+# of the worker meanwhile.  Who asks for frame pointers gets those.
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll board
+
+cat >"$W/work.py" <<'PY'
+import json, os, re, sys, threading, time
+kind, seconds = sys.argv[1], float(sys.argv[2])
+def deep(n): return re.sub("a", "b", json.dumps(["banana"] * 20)) if n == 0 else deep(n - 1)
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: deep(10)
+if kind == "threads":
+    threads = [threading.Thread(target=work, args=(seconds,)) for _ in range(2)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+elif kind == "forks":
+    for _ in range(2):
+        if os.fork() == 0:
+            work(seconds / 2)
+            os._exit(0)
+        os.wait()
+elif kind == "late":
+    work(seconds / 2)
+    import decimal, _pydecimal
+    end = time.process_time() + seconds
+    while time.process_time() < end: sum(decimal.Decimal(i).sqrt() for i in range(200))
+else:
+    work(seconds)
+PY
+of() { profile "{service=\"$1\"}" -d limit=100000 | json "$2"; }
+has_samples() { [ "$(of "$1" "d['samples'] > 20")" = yes ]; }
+# whole SERVICE SHARE: so much of its stacks is complete.
+whole() {
+  until_true 20 has_samples "$1" || fail "no samples of $1: $(of "$1" "d['samples']")"
+  say "$1: $(of "$1" "'%.1f %% of %d samples complete' % (100 * d['stacks']['complete'], d['samples'])")"
+  [ "$(of "$1" "d['stacks']['complete'] >= $2")" = yes ] || fail "$1: $(of "$1" "d['stacks']"): $(profile "{service=\"$1\"}" -d format=folded | grep '^\[' | head -n 5)"
+}
+timer() { run --sampler timer --hz 199 "$@"; }
+python() { timer --service "$1" "${@:4}" -- /usr/bin/python3 "$W/work.py" "$2" "$3" >/dev/null || fail "$1 ended with $?"; }
+
+# The first run has the tables made; the share of what comes before they are there depends on the machine.
+python first all 3
+python first late 1
+python python all 2
+whole python .97
+python threads threads 1
+whole threads .97
+python forks forks 2
+whole forks .97
+python late late 2
+whole late .9
+
+head -c 6000000 /dev/urandom >"$W/random"
+timer --service first -- xz -1 -k -c "$W/random" >/dev/null || fail "xz"
+timer --service xz -- xz -1 -k -c "$W/random" >/dev/null || fail "xz"
+whole xz .97
+
+for service in first redis; do
+  redis=$(port)
+  timer --service $service -- redis-server --port "$redis" --save '' --dir "$W" >"$W/redis.log" &
+  program=$!
+  until_true 10 redis-cli -p "$redis" ping >/dev/null 2>&1 || fail "redis-server does not start"
+  redis-benchmark -p "$redis" -q -n 60000 -c 10 -t set,lrange_100 >/dev/null 2>&1 || fail "redis-benchmark"
+  redis-cli -p "$redis" shutdown nosave >/dev/null 2>&1
+  wait $program || fail "redis-server ended with $?"
+done
+whole redis .97
+
+# A worker that dies takes nothing of it along, and the next one goes on.
+python worker all 4 &
+program=$!
+sleep 1.5
+kill -9 "$(worker)"
+wait $program || fail "a program whose daemon's worker died"
+whole worker .95
+
+# By frame pointers there is no telling.
+timer --service pointers --unwind fp -- /usr/bin/python3 "$W/work.py" all 1 >/dev/null || fail "by frame pointers"
+until_true 20 has_samples pointers
+[ "$(of pointers "d['stacks']['complete'] == 0")" = yes ] || fail "frame pointers: $(of pointers "d['stacks']")"

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Debian's own programs have no frame pointers.  Sampled by perf for the first time, with no table made yet, at least
+# 97 % of their stacks reach where the program or the thread began; and of a program whose calls are known every
+# sample has the true chain.  For root and for an ordinary user.
+. "$(dirname "$0")/both_users.sh"
+. "$(dirname "$0")/lib.sh"
+cd "$W" || fail "no folder"
+
+# whole PROGRAM FILE: the share of the time in stacks that begins at PROGRAM's entry, the loader's, or a thread's; time that
+# clocks told ([kernel], [unsampled]) is in no stack.
+whole() {
+  local entry
+  entry=$(readelf -hW "$(readlink -f "$(command -v "$1")")" | awk '/Entry point/ { print $NF }')
+  fleetprof report "$2" --format folded | awk -v entry="+$entry" '
+    { root = $0; sub(/[; ].*/, "", root) }
+    $0 ~ /^\[(kernel|unsampled)\] [0-9]+$/ { next }
+    { all += $NF }
+    root ~ /^(_start|_dl_start_user|clone3?|__clone3?|__clone_internal)$/ || index(root, entry) == length(root) - length(entry) + 1 { whole += $NF; next }
+    { short[$0] = $NF }
+    END { printf "%.4f\n", whole / all; for (stack in short) print stack > "/dev/stderr" }' 2>"$2.short"
+}
+# is_whole NAME PROGRAM: of NAME.fp.
+is_whole() {
+  local share samples
+  share=$(whole "$2" "$1.fp")
+  samples=$(fleetprof report "$1.fp" | awk 'NR == 1 { print $1 }')
+  [ "${samples:-0}" -ge 30 ] || fail "$1: only $samples samples"
+  awk -v share="${share:-0}" 'BEGIN { exit !(share >= 0.97) }' || fail "$1: only $share of the stacks are whole; $(head -n 3 "$1.fp.short" | cut -c 1-300)"
+  say "$1: $share of the time of $samples samples is in whole stacks"
+}
+
+cat >work.py <<'PY'
+import json, re
+text = json.dumps([{"key%d" % i: [i, str(i), i * 1.5]} for i in range(2000)])
+for i in range(400):
+    len(re.findall(r'"key\d+"', text)) + len(json.loads(text)) + sum(sorted(range(20000), key=lambda x: -x))
+PY
+fleetprof run --output python.fp --hz 199 --sampler perf -- /usr/bin/python3 work.py || fail "python3"
+is_whole python /usr/bin/python3
+head -c 3000000 "$(readlink -f /usr/bin/python3)" >input
+fleetprof run --output xz.fp --sampler perf -- xz -k -9 -c input >/dev/null || fail "xz"
+is_whole xz xz
+fleetprof run --output sqlite.fp --sampler perf -- sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 2000000) select sum(x * x), count(distinct x % 1000) from c' >/dev/null || fail "sqlite3"
+is_whole sqlite sqlite3
+redis=$(port)
+fleetprof run --output redis.fp --hz 199 --sampler perf -- redis-server --port "$redis" --save '' --dir "$W" >redis.log &
+program=$!
+until_true 10 redis-cli -p "$redis" ping >/dev/null 2>&1 || fail "redis-server does not start"
+redis-benchmark -p "$redis" -q -n 60000 -P 16 -t set,lpush,lrange_100 >/dev/null 2>&1
+redis-cli -p "$redis" shutdown nosave >/dev/null 2>&1
+wait $program || fail "redis-server ended with $?"
+is_whole redis redis-server
+
+# The chains of tests/targets/chain.c: each stack is one of them, or ends somewhere on the way.
+cat >chains.awk <<'AWK'
+BEGIN {
+  library = "through_library;QSORT;compare;full_frame;pointed_frame;large_frame;small_frame;bottom"
+  recursion = "recursive;recursive;recursive;recursive;recursive;recursive;small_frame;bottom"
+}
+/^\[(kernel|unsampled)\] [0-9]+$/ { next }
+{
+  weight = $NF; stack = $0; sub(/ [0-9]+$/, "", stack); all += weight
+  if (stack ~ /^\[[a-z ]*\];/) next # it says itself that it is not whole
+  # The C library's own frames may have no names, and time is asked of the vDSO.
+  gsub(/;(qsort|qsort_r|msort_with_tmp[^;]*|libc\.so\.6\+[^;]*)/, ";QSORT", stack)
+  gsub(/(;QSORT)+/, ";QSORT", stack)
+  if (!sub(/^[^;]*(;[^;]*)*;(main|in_thread);work/, "work", stack)) { if ($0 ~ /;main|^_start|^clone|;QSORT/) { begun += weight; next } }
+  sub(/^work;?/, "", stack)
+  if (index(library, stack) == 1 || index(recursion, stack) == 1 || stack ~ /^(clock_gettime|\[vdso\]|__vdso)/ ||
+      (stack ~ /^through_library;QSORT;/ && index(library, stack) == 1)) { good += weight; next }
+  print $0 > "/dev/stderr"
+  bad += weight
+}
+END { printf "%.4f %.4f\n", good / all, (bad + 0) / all }
+AWK
+fleetprof run --output chain.fp --hz 199 --sampler perf -- "$targets/chain" 2 || fail "chain"
+read -r good bad < <(fleetprof report chain.fp --format folded | awk -f chains.awk 2>wrong)
+[ ! -s wrong ] || fail "of chain's stacks $bad are none of its own: $(head -n 3 wrong)"
+awk -v good="${good:-0}" 'BEGIN { exit !(good > 0.97) }' || fail "only $good of chain's time is in its work"
+say "chain: each stack is a true one, $good of them in its work"
+# Along frame pointers alone it is another matter: were it not, this script would show nothing.
+fleetprof run --output fp.fp --hz 199 --sampler perf --unwind fp -- "$targets/chain" 1 || fail "--unwind fp"
+fleetprof report fp.fp --format folded | awk -f chains.awk 2>wrong >/dev/null
+[ -s wrong ] || fail "frame pointers find the same stacks in a program that has none"
+
+# What was asked for, and how many tables there are, is said.
+start_collector
+enroll walker
+run --sampler perf -- "$targets/chain" 1 || fail "chain, by a daemon"
+status --format json >status.json || fail "status"
+json "d['tables']['ready'] >= 2 and d['tables']['waiting'] == 0 and d['tables']['failed'] == 0" <status.json | grep -q yes || fail "status: $(json "d['tables']" <status.json)"
+ls "$B"/tables/*.table >/dev/null || fail "no table is kept"

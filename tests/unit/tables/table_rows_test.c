@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What readers tell of functions, in any order and with any overlap, is what a look finds. */
+#include "tables/table_rows.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { MACHINE = 62, PAGE = 1 << UNWIND_PAGE_BITS };
+
+struct made {
+  struct table_rows *rows;
+  struct buf bytes;
+};
+
+static int set_up(void **state) {
+  struct made *made = calloc(1, sizeof *made);
+  assert_non_null(made);
+  assert_int_equal(table_rows_new(0x11000, 0x11000 + 8 * PAGE, &made->rows), 0);
+  table_rows_source(made->rows, UNWIND_EH_FRAME);
+  *state = made;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct made *made = *state;
+  table_rows_free(made->rows);
+  buf_fini(&made->bytes);
+  free(made);
+  return 0;
+}
+
+static struct unwind_rule sp_plus(int offset) {
+  return (struct unwind_rule){.cfa = UNWIND_CFA_SP, .offset = offset, .return_address = -8};
+}
+
+static void put(struct made *made, uint64_t address, int offset) {
+  struct unwind_rule rule = sp_plus(offset);
+  assert_int_equal(table_rows_put(made->rows, address, &rule), 0);
+}
+
+/* A function of one rule. */
+static void tell(struct made *made, uint64_t start, uint64_t end, int offset) {
+  assert_int_equal(table_rows_function(made->rows, start, end), 0);
+  put(made, start, offset);
+}
+
+static const struct unwind_table *encode(struct made *made) {
+  assert_int_equal(table_rows_encode(made->rows, MACHINE, &made->bytes), 0);
+  const struct unwind_table *table = (const void *)made->bytes.data;
+  assert_int_equal(table->total_bytes, made->bytes.len);
+  assert_int_equal(unwind_table_check(table, made->bytes.len, MACHINE), 0);
+  return table;
+}
+
+/* The offset that the table has at ADDRESS; INT_MIN: none. */
+static int at(const struct unwind_table *table, uint64_t address) {
+  const struct unwind_rule *rule = unwind_table_find(table, address);
+  return rule == NULL || rule->cfa != UNWIND_CFA_SP ? INT_MIN : rule->offset;
+}
+
+static void functions_told_in_any_order_are_found(void **state) {
+  struct made *made = *state;
+  tell(made, 0x13000, 0x13010, 3);
+  tell(made, 0x11000, 0x11010, 1);
+  put(made, 0x11004, 2);
+  tell(made, 0x12000, 0x12010, 4);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x11003), 1);
+  assert_int_equal(at(table, 0x11004), 2);
+  assert_int_equal(at(table, 0x1100f), 2);
+  assert_int_equal(at(table, 0x11010), INT_MIN);
+  assert_int_equal(at(table, 0x11fff), INT_MIN);
+  assert_int_equal(at(table, 0x12000), 4);
+  assert_int_equal(at(table, 0x1300f), 3);
+  assert_int_equal(at(table, 0x13010), INT_MIN);
+  assert_int_equal(table->sources, UNWIND_EH_FRAME);
+}
+
+static void what_reaches_into_a_page_is_said_again_there(void **state) {
+  struct made *made = *state;
+  tell(made, 0x1fff0, 0x1fff0 + 3 * PAGE, 7);
+  put(made, 0x20000 + 2 * PAGE, 9);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x1ffef), INT_MIN);
+  assert_int_equal(at(table, 0x1fff0), 7);
+  assert_int_equal(at(table, 0x20000), 7);
+  assert_int_equal(at(table, 0x20000 + 2 * PAGE - 1), 7);
+  assert_int_equal(at(table, 0x20000 + 2 * PAGE), 9);
+  assert_int_equal(at(table, 0x1ffef + 3 * PAGE), 9);
+  assert_int_equal(at(table, 0x1fff0 + 3 * PAGE), INT_MIN);
+  assert_int_equal(at(table, 0x20000 + 3 * PAGE), INT_MIN);
+}
+
+static void neighbours_of_one_rule_are_one_row(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12000, 0x12010, 8);
+  tell(made, 0x12010, 0x12020, 8);
+  put(made, 0x12018, 8);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(table->row_count, 2); /* that, and nothing behind it */
+  assert_int_equal(at(table, 0x1201f), 8);
+}
+
+static void a_second_rule_for_an_address_takes_its_place(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12000, 0x12020, 8);
+  put(made, 0x12004, 16);
+  put(made, 0x12004, 8);
+  put(made, 0x12004, 24);
+  put(made, 0x12008, 32);
+  put(made, 0x12008, 24);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x12003), 8);
+  assert_int_equal(at(table, 0x12004), 24);
+  assert_int_equal(at(table, 0x12008), 24);
+  assert_int_equal(table->row_count, 3);
+}
+
+static void of_two_that_overlap_the_earlier_told_stays(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12008, 0x12018, 1);
+  tell(made, 0x12000, 0x12009, 2);
+  tell(made, 0x12010, 0x12020, 3);
+  tell(made, 0x12018, 0x12020, 4);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x12000), INT_MIN);
+  assert_int_equal(at(table, 0x12008), 1);
+  assert_int_equal(at(table, 0x12017), 1);
+  assert_int_equal(at(table, 0x12018), 4);
+  assert_int_equal(table_rows_left(made->rows), 2);
+}
+
+static void a_worse_source_tells_only_what_no_better_one_has(void **state) {
+  struct made *made = *state;
+  tell(made, 0x13000, 0x13010, 1);
+  tell(made, 0x12000, 0x12010, 1);
+  table_rows_source(made->rows, UNWIND_DEBUG_FRAME);
+  assert_int_equal(table_rows_room(made->rows, 0x12010), 0xff0);
+  assert_int_equal(table_rows_room(made->rows, 0x1200f), 0);
+  assert_int_equal(table_rows_function(made->rows, 0x1200f, 0x12020), -EEXIST);
+  assert_int_equal(table_rows_function(made->rows, 0x12fff, 0x13001), -EEXIST);
+  assert_int_equal(table_rows_function(made->rows, 0x11000, 0x14000), -EEXIST);
+  tell(made, 0x12010, 0x13000, 2);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x1200f), 1);
+  assert_int_equal(at(table, 0x12010), 2);
+  assert_int_equal(at(table, 0x13000), 1);
+  assert_int_equal(table->sources, UNWIND_EH_FRAME | UNWIND_DEBUG_FRAME);
+  assert_int_equal(table_rows_left(made->rows), 3);
+}
+
+static void a_dropped_function_leaves_nothing(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12000, 0x12010, 1);
+  tell(made, 0x12010, 0x12020, 2);
+  put(made, 0x12018, 3);
+  table_rows_drop(made->rows);
+  table_rows_drop(made->rows);
+  assert_int_equal(table_rows_put(made->rows, 0x12018, &(struct unwind_rule){0}), -EINVAL);
+  tell(made, 0x12020, 0x12030, 4);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x1200f), 1);
+  assert_int_equal(at(table, 0x12010), INT_MIN);
+  assert_int_equal(at(table, 0x12018), INT_MIN);
+  assert_int_equal(at(table, 0x12020), 4);
+}
+
+static void a_function_without_a_rule_at_its_start_begins_unknown(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12000, 0x12010, 1);
+  assert_int_equal(table_rows_function(made->rows, 0x12010, 0x12020), 0);
+  put(made, 0x12018, 2);
+  assert_int_equal(table_rows_function(made->rows, 0x12020, 0x12030), 0); /* and none at all */
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x12010), INT_MIN);
+  assert_int_equal(at(table, 0x12018), 2);
+  assert_int_equal(at(table, 0x12020), INT_MIN);
+}
+
+static void places_outside_are_refused(void **state) {
+  struct made *made = *state;
+  struct unwind_rule rule = sp_plus(8);
+  struct table_rows *none = NULL;
+  assert_int_equal(table_rows_function(made->rows, 0x10fff, 0x12000), -ERANGE);
+  assert_int_equal(table_rows_function(made->rows, 0x11000, 0x11001 + 8 * PAGE), -ERANGE);
+  assert_int_equal(table_rows_function(made->rows, 0x12000, 0x12000), -ERANGE);
+  assert_int_equal(table_rows_function(made->rows, 0x12010, 0x12000), -ERANGE);
+  assert_int_equal(table_rows_put(made->rows, 0x12000, &rule), -EINVAL);
+  tell(made, 0x12000, 0x12010, 1);
+  assert_int_equal(table_rows_put(made->rows, 0x12010, &rule), -EINVAL);
+  put(made, 0x12008, 2);
+  assert_int_equal(table_rows_put(made->rows, 0x12007, &rule), -EINVAL);
+  assert_int_equal(table_rows_new(5, 5, &none), -EINVAL);
+  assert_int_equal(table_rows_new(0, (UINT64_C(1) << 32) + 1, &none), -EOVERFLOW);
+}
+
+static void nothing_told_is_no_table(void **state) {
+  struct made *made = *state;
+  assert_int_equal(table_rows_encode(made->rows, MACHINE, &made->bytes), -ENODATA);
+  assert_int_equal(table_rows_function(made->rows, 0x12000, 0x12010), 0);
+  assert_int_equal(table_rows_encode(made->rows, MACHINE, &made->bytes), -ENODATA);
+}
+
+static void more_rules_than_fit_are_untold(void **state) {
+  struct made *made = *state;
+  assert_int_equal(table_rows_function(made->rows, 0x11000, 0x11000 + 2 * PAGE), 0);
+  for (int i = 0; i < UNWIND_RULES_MAX + 10; i++) put(made, 0x11000 + (uint64_t)i, 8 * i);
+  const struct unwind_table *table = encode(made);
+  int found = 0, untold = 0;
+  for (int i = 0; i < UNWIND_RULES_MAX + 10; i++) {
+    const struct unwind_rule *rule = unwind_table_find(table, 0x11000 + (uint64_t)i);
+    assert_non_null(rule);
+    found += rule->cfa == UNWIND_CFA_SP && rule->offset == 8 * i;
+    untold += rule->cfa == UNWIND_CFA_UNTOLD;
+  }
+  assert_int_equal(found + untold, UNWIND_RULES_MAX + 10);
+  assert_true(found > UNWIND_RULES_MAX - 200);
+  assert_true(table->untold_rows >= 1);
+}
+
+/* Four thousand random functions against a plain array of what holds where. */
+static void many_random_functions_are_as_an_array_has_them(void **state) {
+  struct made *made = *state;
+  enum { BYTES = 8 * PAGE };
+  int *expected = calloc(BYTES, sizeof *expected);
+  assert_non_null(expected);
+  srandom(20261122);
+  for (unsigned i = 0; i < 4000; i++) {
+    unsigned start = (unsigned)random() % (BYTES - 600), len = 1 + (unsigned)random() % 500;
+    bool is_free = true;
+    for (unsigned a = start; a < start + len; a++) is_free = is_free && expected[a] == 0;
+    if (!is_free) continue;
+    assert_int_equal(table_rows_function(made->rows, 0x11000 + start, 0x11000 + start + len), 0);
+    for (unsigned a = start; a < start + len; a += 1 + (unsigned)random() % 64) {
+      int offset = 8 * (1 + (int)((unsigned)random() % 5));
+      put(made, 0x11000 + a, offset);
+      for (unsigned b = a; b < start + len; b++) expected[b] = offset;
+    }
+  }
+  const struct unwind_table *table = encode(made);
+  for (unsigned a = 0; a < BYTES; a++)
+    assert_int_equal(at(table, 0x11000 + a), expected[a] == 0 ? INT_MIN : expected[a]);
+  free(expected);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define CLAIM(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+      CLAIM(functions_told_in_any_order_are_found),
+      CLAIM(what_reaches_into_a_page_is_said_again_there),
+      CLAIM(neighbours_of_one_rule_are_one_row),
+      CLAIM(a_second_rule_for_an_address_takes_its_place),
+      CLAIM(of_two_that_overlap_the_earlier_told_stays),
+      CLAIM(a_worse_source_tells_only_what_no_better_one_has),
+      CLAIM(a_dropped_function_leaves_nothing),
+      CLAIM(a_function_without_a_rule_at_its_start_begins_unknown),
+      CLAIM(places_outside_are_refused),
+      CLAIM(nothing_told_is_no_table),
+      CLAIM(more_rules_than_fit_are_untold),
+      CLAIM(many_random_functions_are_as_an_array_has_them),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Children that make tables, and children that come to grief. */
+#include "table_fixture.h"
+
+#include "common/clock.h"
+#include "elf/module_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PATIENCE_MS = 20000 };
+
+static enum table_state make_one(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)why;
+  fixture_table(16, ret);
+  return TABLE_READY;
+}
+
+static enum table_state lie(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)why;
+  buf_append_string(ret, "this is no table, whatever its mark says");
+  return TABLE_READY;
+}
+
+static enum table_state die(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)ret, (void)why;
+  raise(SIGSEGV);
+  return TABLE_READY;
+}
+
+static enum table_state hang(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)ret, (void)why;
+  for (unsigned i = 0; i < 1000; i++) pause();
+  return TABLE_FAILED;
+}
+
+static enum table_state write_too_much(const struct table_wanted *wanted, struct buf *ret,
+                                       char *why) {
+  (void)wanted, (void)why;
+  uint8_t *room = buf_reserve(ret, TABLE_JOB_TABLE_BYTES_MAX + (1 << 20));
+  if (room != NULL) ret->len = TABLE_JOB_TABLE_BYTES_MAX + (1 << 20);
+  return TABLE_READY;
+}
+
+/* Says in WHY what it finds around itself. */
+static enum table_state look_around(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  struct rlimit core, cpu;
+  int open_count = 0;
+  (void)wanted, (void)ret;
+  for (int fd = 0; fd < 1024; fd++) open_count += fcntl(fd, F_GETFD) >= 0;
+  getrlimit(RLIMIT_CORE, &core);
+  getrlimit(RLIMIT_CPU, &cpu);
+  errno = 0;
+  snprintf(why, TABLE_FILE_WHY_BYTES, "%d open, core %lu, cpu %lu, nice %d", open_count,
+           (unsigned long)core.rlim_cur, (unsigned long)cpu.rlim_cur, getpriority(PRIO_PROCESS, 0));
+  return TABLE_NOTHING;
+}
+
+static struct table_file run(struct table_job *job, const struct table_wanted *wanted,
+                             table_build *build, const char *folder) {
+  struct table_file file = {.state = TABLE_WAITING};
+  assert_int_equal(table_job_start(job, wanted, build, folder), 0);
+  for (int ms = 0; ms < PATIENCE_MS && !table_job_step(job, fixture_id(wanted), &file); ms++)
+    usleep(1000);
+  assert_int_not_equal(file.state, TABLE_WAITING);
+  assert_int_equal(job->child, 0);
+  return file;
+}
+
+static void a_child_makes_a_table_and_leaves_it_in_the_folder(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  const char *folder = fixture_folder();
+  struct table_file file = run(&job, &wanted, make_one, folder), kept;
+  assert_int_equal(file.state, TABLE_READY);
+  assert_int_equal(unwind_table_find(file.table, 0)->offset, 16);
+  int fd = table_file_open(folder, fixture_id(&wanted));
+  assert_true(fd >= 0);
+  assert_int_equal(table_file_read(fd, fixture_id(&wanted), &kept), 0);
+  close(fd);
+  table_file_unmap(&file);
+  table_file_unmap(&kept);
+  fixture_folder_remove();
+}
+
+static void a_folder_that_cannot_be_written_costs_no_table(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  struct table_file file = run(&job, &wanted, make_one, "/proc/nowhere");
+  assert_int_equal(file.state, TABLE_READY);
+  table_file_unmap(&file);
+}
+
+static void a_child_that_dies_or_lies_makes_no_table(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  struct table_file file = run(&job, &wanted, die, NULL);
+  assert_int_equal(file.state, TABLE_FAILED);
+  assert_string_equal(file.why, "whoever made its table died of signal 11");
+  file = run(&job, &wanted, lie, NULL);
+  assert_int_equal(file.state, TABLE_FAILED);
+  assert_string_equal(file.why, "what was made is no table");
+  file = run(&job, &wanted, write_too_much, NULL);
+  assert_int_equal(file.state, TABLE_FAILED);
+}
+
+static void a_child_that_hangs_is_ended(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  struct table_file file;
+  assert_int_equal(table_job_start(&job, &wanted, hang, NULL), 0);
+  pid_t child = job.child;
+  assert_false(table_job_step(&job, fixture_id(&wanted), &file));
+  job.begun_ns -= TABLE_JOB_MS_MAX * NS_PER_MS;
+  assert_true(table_job_step(&job, fixture_id(&wanted), &file));
+  assert_int_equal(file.state, TABLE_FAILED);
+  assert_string_equal(file.why, "making its table took more than 60 s");
+  for (int ms = 0; ms < PATIENCE_MS && kill(child, 0) == 0; ms++) {
+    usleep(1000);
+    run(&job, &wanted, look_around, NULL); /* takes the dead ones away */
+  }
+  assert_int_equal(kill(child, 0), -1);
+}
+
+static void a_child_holds_nothing_and_asks_for_little(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  int ours = open("/dev/null", O_RDONLY);
+  struct table_file file = run(&job, &wanted, look_around, NULL);
+  assert_int_equal(file.state, TABLE_NOTHING);
+  assert_string_equal(file.why, "1 open, core 0, cpu 20, nice 0");
+  close(ours);
+}
+
+static enum table_state take_long(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  uint64_t until_ns = clock_cpu_ns() + 4 * TABLE_JOB_HASTE_MS * NS_PER_MS;
+  while (clock_cpu_ns() < until_ns && getpriority(PRIO_PROCESS, 0) != TABLE_JOB_NICE) continue;
+  return look_around(wanted, ret, why);
+}
+
+static void a_child_that_takes_long_gives_way(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  struct table_file file = run(&job, &wanted, take_long, NULL);
+  assert_non_null(strstr(file.why, "nice 19"));
+}
+
+static void identify_self(struct table_wanted *ret) {
+  struct module_stamp stamp;
+  struct module_identity identity;
+  int fd = open("/proc/self/exe", O_RDONLY);
+  memset(ret, 0, sizeof *ret);
+  assert_true(readlink("/proc/self/exe", ret->path, sizeof ret->path - 1) > 0);
+  assert_int_equal(module_file_stamp(fd, &stamp), 0);
+  assert_int_equal(module_file_identify(fd, &stamp, &identity), 0);
+  close(fd);
+  memcpy(ret->id, identity.id, identity.id_bytes);
+  ret->id_bytes = identity.id_bytes;
+}
+
+static void this_program_has_a_table(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted;
+  identify_self(&wanted);
+  struct table_file file = run(&job, &wanted, table_job_build, NULL);
+  assert_int_equal(file.state, TABLE_READY);
+  assert_true(file.table->row_count > 10);
+  table_file_unmap(&file);
+}
+
+static void a_file_that_has_become_another_is_not_believed(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted;
+  identify_self(&wanted);
+  wanted.id[0] ^= 1;
+  struct table_file file = run(&job, &wanted, table_job_build, NULL);
+  assert_int_equal(file.state, TABLE_UNREADABLE);
+  snprintf(wanted.path, sizeof wanted.path, "/nowhere/at/all");
+  file = run(&job, &wanted, table_job_build, NULL);
+  assert_int_equal(file.state, TABLE_UNREADABLE);
+  assert_string_equal(file.why, strerror(ENOENT));
+}
+
+static enum table_state ask_for_too_much(const struct table_wanted *wanted, struct buf *ret,
+                                         char *why) {
+  char *all[64];
+  (void)wanted, (void)ret;
+  table_job_limit_memory();
+  for (unsigned i = 0; i < 64; i++) {
+    all[i] = malloc(16 << 20);
+    if (all[i] != NULL) memset(all[i], 1, 16 << 20);
+    if (all[i] != NULL) continue;
+    snprintf(why, TABLE_FILE_WHY_BYTES, "no more after %u MiB", 16 * i);
+    return TABLE_FAILED;
+  }
+  return TABLE_NOTHING;
+}
+
+static void a_child_gets_only_so_much_memory(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  struct table_file file = run(&job, &wanted, ask_for_too_much, NULL);
+  assert_int_equal(file.state, TABLE_FAILED);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_child_makes_a_table_and_leaves_it_in_the_folder),
+      cmocka_unit_test(a_folder_that_cannot_be_written_costs_no_table),
+      cmocka_unit_test(a_child_that_dies_or_lies_makes_no_table),
+      cmocka_unit_test(a_child_that_hangs_is_ended),
+      cmocka_unit_test(a_child_holds_nothing_and_asks_for_little),
+      cmocka_unit_test(a_child_that_takes_long_gives_way),
+      cmocka_unit_test(this_program_has_a_table),
+      cmocka_unit_test(a_file_that_has_become_another_is_not_believed),
+      cmocka_unit_test(a_child_gets_only_so_much_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table_fixture.h"
+#include "walk/table_store.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PATIENCE_MS = 20000 };
+
+static struct table_store *store;
+
+/* The module's first byte says what becomes of it; else it is its table's offset. */
+enum { DIES = 200, SAYS_NOTHING, IS_REFUSED };
+
+static enum table_state build(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)why;
+  if (wanted->id[0] == DIES) raise(SIGSEGV);
+  if (wanted->id[0] == SAYS_NOTHING) return TABLE_NOTHING;
+  if (wanted->id[0] == IS_REFUSED) return TABLE_REFUSED;
+  fixture_table(8 * wanted->id[0], ret);
+  return TABLE_READY;
+}
+
+static enum table_state never(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)ret, (void)why;
+  raise(SIGSEGV);
+  return TABLE_FAILED;
+}
+
+static enum table_state find(uint8_t first, const struct unwind_table **ret) {
+  struct table_wanted wanted = fixture_wanted(first);
+  return table_store_find(store, &wanted, ret);
+}
+
+static void step_until_idle(void) {
+  for (int ms = 0; ms < PATIENCE_MS && table_store_is_busy(store); ms++) {
+    table_store_step(store);
+    usleep(1000);
+  }
+  assert_false(table_store_is_busy(store));
+}
+
+static void tables_come_one_after_the_other_and_change_the_serial(void **state) {
+  (void)state;
+  const struct unwind_table *one = NULL, *two = NULL;
+  assert_int_equal(table_store_new(NULL, build, &store), 0);
+  uint64_t serial = table_store_serial(store);
+  assert_int_equal(find(1, &one), TABLE_WAITING);
+  assert_int_equal(find(2, &two), TABLE_WAITING);
+  assert_int_equal(find(1, &one), TABLE_WAITING); /* is not made twice */
+  step_until_idle();
+  assert_int_equal(table_store_serial(store), serial + 2);
+  assert_int_equal(find(1, &one), TABLE_READY);
+  assert_int_equal(find(2, &two), TABLE_READY);
+  assert_int_equal(unwind_table_find(one, 0)->offset, 8);
+  assert_int_equal(unwind_table_find(two, 0)->offset, 16);
+  table_store_free(store);
+}
+
+static void what_has_no_table_is_not_tried_again_and_counted(void **state) {
+  (void)state;
+  const struct unwind_table *none = NULL;
+  struct table_store_figures figures;
+  assert_int_equal(table_store_new(NULL, build, &store), 0);
+  find(DIES, &none);
+  find(SAYS_NOTHING, &none);
+  find(IS_REFUSED, &none);
+  step_until_idle();
+  assert_int_equal(find(DIES, &none), TABLE_FAILED);
+  assert_int_equal(find(SAYS_NOTHING, &none), TABLE_NOTHING);
+  assert_int_equal(find(IS_REFUSED, &none), TABLE_REFUSED);
+  assert_false(table_store_is_busy(store));
+  assert_null(none);
+  table_store_figures(store, &figures);
+  assert_int_equal(figures.failed, 1);
+  assert_int_equal(figures.nothing, 1);
+  assert_int_equal(figures.refused, 1);
+  assert_string_equal(figures.path, "/some/module");
+  table_store_free(store);
+}
+
+static void the_next_daemon_finds_them_on_the_disk(void **state) {
+  (void)state;
+  const struct unwind_table *table = NULL;
+  const char *folder = fixture_folder();
+  assert_int_equal(table_store_new(folder, build, &store), 0);
+  find(3, &table);
+  find(SAYS_NOTHING, &table);
+  find(DIES, &table);
+  step_until_idle();
+  table_store_free(store);
+  assert_int_equal(fixture_files(), 2); /* who made one may have died of anything */
+  assert_int_equal(table_store_new(folder, never, &store), 0);
+  assert_int_equal(find(3, &table), TABLE_READY);
+  assert_int_equal(unwind_table_find(table, 0)->offset, 24);
+  assert_int_equal(find(SAYS_NOTHING, &table), TABLE_NOTHING);
+  assert_false(table_store_is_busy(store));
+  table_store_free(store);
+  fixture_folder_remove();
+}
+
+static void a_spoilt_file_is_made_again(void **state) {
+  (void)state;
+  const struct unwind_table *table = NULL;
+  char name[TABLE_FILE_NAME_BYTES], path[512];
+  const char *folder = fixture_folder();
+  struct table_wanted wanted = fixture_wanted(3);
+  assert_int_equal(table_store_new(folder, build, &store), 0);
+  find(3, &table);
+  step_until_idle();
+  table_store_free(store);
+  table_file_name(fixture_id(&wanted), name);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  assert_int_equal(truncate(path, 100), 0);
+  assert_int_equal(table_store_new(folder, build, &store), 0);
+  assert_int_equal(find(3, &table), TABLE_WAITING);
+  step_until_idle();
+  assert_int_equal(find(3, &table), TABLE_READY);
+  table_store_free(store);
+  fixture_folder_remove();
+}
+
+static void the_queue_has_an_end_and_goes_on_after_it(void **state) {
+  (void)state;
+  const struct unwind_table *table = NULL;
+  struct table_store_figures figures;
+  assert_int_equal(table_store_new(NULL, build, &store), 0);
+  for (unsigned i = 0; i <= TABLE_STORE_QUEUE_MAX; i++) {
+    struct table_wanted wanted = fixture_wanted(1);
+    wanted.id[1] = (uint8_t)i;
+    wanted.id[2] = (uint8_t)(i >> 8);
+    enum table_state expected = i < TABLE_STORE_QUEUE_MAX ? TABLE_WAITING : TABLE_FAILED;
+    assert_int_equal(table_store_find(store, &wanted, &table), expected);
+  }
+  table_store_figures(store, &figures);
+  assert_int_equal(figures.left_out, 1);
+  assert_int_equal(figures.waiting, TABLE_STORE_QUEUE_MAX);
+  step_until_idle();
+  assert_int_equal(find(9, &table), TABLE_WAITING);
+  table_store_free(store);
+}
+
+static void the_vdso_has_a_table(void **state) {
+  (void)state;
+  assert_int_equal(table_store_new(NULL, build, &store), 0);
+  const struct unwind_table *vdso = table_store_vdso(store);
+  assert_non_null(vdso);
+  assert_true(vdso->row_count > 3);
+  assert_ptr_equal(table_store_vdso(store), vdso);
+  table_store_free(store);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tables_come_one_after_the_other_and_change_the_serial),
+      cmocka_unit_test(what_has_no_table_is_not_tried_again_and_counted),
+      cmocka_unit_test(the_next_daemon_finds_them_on_the_disk),
+      cmocka_unit_test(a_spoilt_file_is_made_again),
+      cmocka_unit_test(the_queue_has_an_end_and_goes_on_after_it),
+      cmocka_unit_test(the_vdso_has_a_table),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table_fixture.h"
+#include "targets/process_maps.h"
+#include "walk/walker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PATIENCE_MS = 20000, CODE = 0x10000, CODE_END = 0x20000, SP = 0x70000, ROOM = 8 };
+
+static struct modules *modules;
+static struct table_store *store;
+static struct walker walker;
+static struct process process;
+static uint64_t pcs[ROOM], words[8];
+static struct unwind_path path;
+
+static enum table_state build(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)why;
+  fixture_table(2 * sizeof(uintptr_t), ret);
+  return TABLE_READY;
+}
+
+static void on_file(void *context, struct span id, const char *file, const char *open_path) {
+  (void)context, (void)id, (void)file, (void)open_path;
+}
+
+static void map(uint64_t start, uint64_t end, uint8_t first) {
+  struct table_wanted wanted = fixture_wanted(first);
+  struct batch_module module = {.path = "/some/module", .id = fixture_id(&wanted)};
+  struct process_map one = {.start = start, .end = end, .module = modules_adopt(modules, &module)};
+  process_maps_insert(&process, &one);
+}
+
+static int make(void **state) {
+  (void)state;
+  if (modules_new(on_file, NULL, &modules) || table_store_new(NULL, build, &store)) return -1;
+  walker_init(&walker, modules, store);
+  process = (struct process){.pid = 11, .maps_serial = 1};
+  path = (struct unwind_path){.pcs = pcs, .room = ROOM};
+  map(CODE, CODE_END, 1);
+  return 0;
+}
+
+static int unmake(void **state) {
+  (void)state;
+  walker_fini(&walker);
+  table_store_free(store);
+  modules_free(modules);
+  free(process.maps);
+  return 0;
+}
+
+/* Three frames of two words; the first two return into the code, the third begins the thread. */
+static struct perf_copy copy_of_three(void) {
+  uintptr_t *stack = (uintptr_t *)(void *)words;
+  memset(words, 0, sizeof words);
+  stack[1] = CODE + 0x100;
+  stack[3] = CODE + 0x200;
+  return (struct perf_copy){.word = sizeof(uintptr_t) == 8 ? PERF_WORD_64 : PERF_WORD_32,
+                            .pc = CODE + 0x10,
+                            .sp = SP,
+                            .stack = span_of((const uint8_t *)words, sizeof words),
+                            .is_whole = true};
+}
+
+static void make_tables(void) {
+  for (int ms = 0; ms < PATIENCE_MS && table_store_is_busy(store); ms++) {
+    table_store_step(store);
+    usleep(1000);
+  }
+}
+
+static void a_stack_is_walked_as_soon_as_its_table_is_there(void **state) {
+  (void)state;
+  struct perf_copy copy = copy_of_three();
+  assert_true(walker_should_wait(&walker, &process, &copy));
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.depth, 1);
+  make_tables();
+  assert_false(walker_should_wait(&walker, &process, &copy));
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.end, UNWIND_COMPLETE);
+  assert_int_equal(path.depth, 3);
+  assert_int_equal(pcs[1], CODE + 0x100);
+  assert_int_equal(pcs[2], CODE + 0x200);
+}
+
+static void a_table_that_no_frame_needs_is_not_waited_for(void **state) {
+  (void)state;
+  struct perf_copy copy = copy_of_three();
+  walker_should_wait(&walker, &process, &copy);
+  make_tables();
+  map(CODE_END, CODE_END + 0x1000, 2);
+  assert_false(walker_should_wait(&walker, &process, &copy));
+  assert_true(table_store_is_busy(store));
+}
+
+static void what_was_mapped_since_is_known(void **state) {
+  (void)state;
+  struct perf_copy copy = copy_of_three();
+  ((uintptr_t *)(void *)words)[1] = CODE_END + 0x100; /* code that comes later */
+  walker_should_wait(&walker, &process, &copy);
+  make_tables();
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.end, UNWIND_BAD);
+  map(CODE_END, CODE_END + 0x1000, 1);
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.end, UNWIND_COMPLETE);
+  assert_int_equal(pcs[1], CODE_END + 0x100);
+  process_exec(&process, "other");
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.depth, 1);
+}
+
+static void a_copy_that_ends_too_soon_is_told(void **state) {
+  (void)state;
+  struct perf_copy copy = copy_of_three();
+  copy.stack.len = 3 * sizeof(uintptr_t);
+  copy.is_whole = false;
+  walker_should_wait(&walker, &process, &copy);
+  make_tables();
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.end, UNWIND_TRUNCATED);
+  assert_int_equal(path.depth, 2);
+}
+
+static void what_cannot_be_walked_is_where_it_was(void **state) {
+  (void)state;
+  struct perf_copy copy = copy_of_three();
+  copy.word = sizeof(uintptr_t) == 8 ? PERF_WORD_32 : PERF_WORD_64;
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.depth, 1);
+  assert_int_equal(path.end, UNWIND_UNKNOWN);
+  assert_int_equal(walker.foreign, 1);
+  copy = copy_of_three();
+  copy.sp++;
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.end, UNWIND_BAD);
+  copy.sp = UINTPTR_MAX - sizeof(uintptr_t) + 1;
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.end, UNWIND_BAD);
+  assert_int_equal(pcs[0], CODE + 0x10);
+}
+
+/* More of them than are kept. */
+static void processes_are_not_taken_for_each_other(void **state) {
+  (void)state;
+  struct perf_copy copy = copy_of_three();
+  struct process other = {.pid = 0};
+  walker_should_wait(&walker, &process, &copy);
+  make_tables();
+  for (int round = 0; round < 2; round++)
+    for (pid_t pid = 100; pid < 100 + 2 * PROCESS_CODES_MAX; pid++) {
+      other.pid = pid;
+      other.maps_serial = 1;
+      walker_walk(&walker, &other, &copy, &path);
+      assert_int_equal(path.depth, 1);
+    }
+  walker_walk(&walker, &process, &copy, &path);
+  assert_int_equal(path.depth, 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_stack_is_walked_as_soon_as_its_table_is_there, make,
+                                      unmake),
+      cmocka_unit_test_setup_teardown(a_table_that_no_frame_needs_is_not_waited_for, make, unmake),
+      cmocka_unit_test_setup_teardown(what_was_mapped_since_is_known, make, unmake),
+      cmocka_unit_test_setup_teardown(a_copy_that_ends_too_soon_is_told, make, unmake),
+      cmocka_unit_test_setup_teardown(what_cannot_be_walked_is_where_it_was, make, unmake),
+      cmocka_unit_test_setup_teardown(processes_are_not_taken_for_each_other, make, unmake),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
