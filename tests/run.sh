@@ -5,6 +5,7 @@
 #
 #   ./tests/run.sh           everything
 #   ./tests/run.sh --fast    without what takes more than about a minute in all
+#   FLEETPROF_BOARDS=DIR ./tests/run.sh    a whole board in an emulator, too: 700 MB of packages, kept in DIR as far as it can be
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fast=
@@ -24,7 +25,7 @@ if [ "$(id -u)" = 0 ] && ! reads_suite; then
   exit
 fi
 . deploy/packages/install.sh
-install_packages build test
+install_packages build test ${FLEETPROF_BOARDS:+cross boards}
 echo "building the suite; this takes some minutes without a word"
 node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null || install_packages node
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.

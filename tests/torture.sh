@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The long forms, by hand or at night: every scenario of tests/torture (its other halves, an ordinary user and
 # perf events refused, in their short forms: tests/torture/lib.sh), the scripts about truth and
-# kill -9 again and again, hostile programs under AddressSanitizer, the unit tests under ThreadSanitizer, and
+# kill -9 again and again, the agent of other CPUs under emulation, hostile programs under AddressSanitizer, the unit tests under ThreadSanitizer, and
 # every fuzz target under libFuzzer with AddressSanitizer.  One line a scenario (pass, FAIL, or not run and why), below it what it had to
 # leave out; ends with "N passed, N failed, N not run".
 #
@@ -19,7 +19,7 @@ else
   rounds=${1:-5}
   seconds=${2:-300}
 fi
-install_packages build test torture || exit 1
+install_packages build test torture cross boards || exit 1
 build=build-test
 passed=0 failed=0 not_run=0
 verdict() {   # verdict NAME COMMAND...
@@ -40,9 +40,13 @@ export FLEETPROF_TORTURE=$PWD/$build/tests/torture/targets
 
 # A scenario's own output is shown where it failed; else only its verdict and what it went without.
 scenario() { # scenario SCRIPT [HALF]
-  local name output
-  name=$(basename "$1" .sh)${2:+, $2}
-  if [ -z "${2:-}" ]; then output=$(TORTURE_LONG=1 "$1" 2>&1); else output=$(TORTURE_HALF=$2 "$1" 2>&1); fi
+  local how=TORTURE_LONG=1
+  [ -z "${2:-}" ] || how=TORTURE_HALF=$2
+  judge "$(basename "$1" .sh)${2:+, $2}" env "$how" "$1"
+}
+judge() { # judge NAME COMMAND...
+  local name=$1 output
+  output=$("${@:2}" 2>&1)
   case $? in
   0) passed=$((passed + 1)) && echo "$name: pass" && grep '^without ' <<<"$output" | sed 's/^/  /' ;;
   77) not_run=$((not_run + 1)) && echo "$name: $(grep '^not run: ' <<<"$output" | tail -n 1)" ;;
@@ -63,6 +67,19 @@ for script in tests/torture/[0-9]*.sh; do
   for half in $(halves "$script"); do scenario "$script" "$half"; done
 done
 [ -n "$rounds" ] || summary
+
+# Other CPUs under emulation.
+for script in tests/boards/user/the_*.sh; do scenario "$script"; done
+# Whole boards in an emulator, each with Debian's kernel for its port but where it says otherwise.
+boards=tests/boards
+for port in armhf arm64 mipsel; do
+  judge "a whole board, $port" $boards/a_board_tells_the_truth.sh $port
+  judge "its signals, $port" env FORKS=2000 EINTR_SECONDS=200 SECONDS_MOST=3600 $boards/signals_hurt_no_call.sh $port
+done
+judge "a whole board at 1970" env CLOCK=1970 $boards/a_board_tells_the_truth.sh armhf
+judge "a whole board, HZ=100" $boards/a_board_tells_the_truth.sh armhf old
+judge "its signals, an old kernel" env FORKS=2000 EINTR_SECONDS=200 SECONDS_MOST=3600 $boards/signals_hurt_no_call.sh armhf old
+judge "ten minutes on a board of 32 MB" $boards/a_small_board_stays_flat.sh
 
 for half in "" user; do scenario tests/torture/own_suites_pass.sh $half; done
 

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Unpacks one Debian package of a foreign port into a folder, by the package lists of this machine's own
+# sources and a private state of apt's: nothing is installed and nobody's lists change.  A package that
+# only names another (linux-image-arm64) is followed to the one that it names.
+#
+#   fetch.sh PORT PACKAGE FOLDER     (PORT: Debian's name of it; lists are kept for a day)
+set -euo pipefail
+port=$1 package=$2 folder=$3
+cache=${FLEETPROF_BOARDS:-${XDG_CACHE_HOME:-$HOME/.cache}/fleetprof/boards}
+apt=$cache/apt-$port
+mkdir -p "$apt"/{lists/partial,archives/partial,sources.list.d} "${folder%/*}"
+touch "$apt/status"
+exec 9>"$apt/lock" && flock -w 900 9 || { echo "fetch.sh: $apt is in use for 15 minutes" >&2; exit 1; }
+[ ! -d "$folder" ] || exit 0 # somebody else has
+
+# Debian's own sources, for other sources have no other ports.
+: >"$apt/sources.list"
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian*; do
+  [ -f "$file" ] || continue
+  case $file in
+  *.sources) cp "$file" "$apt/sources.list.d/" ;;
+  *) grep -h debian "$file" >>"$apt/sources.list" || true ;;
+  esac
+done
+options=(-qq -o "APT::Architecture=$port" -o "APT::Architectures::=$port" -o "Dir::State=$apt" -o "Dir::State::status=$apt/status"
+  -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o "Dir::Etc::sourcelist=$apt/sources.list"
+  -o "Dir::Etc::sourceparts=$apt/sources.list.d" -o APT::Sandbox::User=root -o Acquire::Languages=none)
+[ -n "$(find "$apt/updated" -mmin -1440 2>/dev/null)" ] || { apt-get "${options[@]}" update && touch "$apt/updated"; }
+depends() { apt-cache "${options[@]}" show --no-all-versions "$1" | sed -n 's/^Depends: //p' | tr ',' '\n' | sed 's/^ *//; s/ .*//'; }
+case $package in
+linux-image-*) package=$(depends "$package" | grep '^linux-image-') ;;
+esac
+part=$(mktemp -d "$folder.XXXXXX")
+trap 'rm -rf "$part"' EXIT
+chmod 755 "$part"
+(cd "$part" && apt-get "${options[@]}" download "$package:$port" && dpkg-deb -x ./*.deb . && rm ./*.deb)
+mv "$part" "$folder"
