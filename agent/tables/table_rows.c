@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions come in any order, millions of them, and may lie about where they are. A row is kept
-   as it will be written, 4 bytes: the lower half of its address and a rule's number. The upper half
+   as it will be written, 4 bytes: its address within its page and a rule's number. The page
    follows from where its function begins, because a function says its rule again at each page that
    it reaches into: so a row at 0 that is not its function's first opens the next page.
 
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_FUNCTIONS = 256, FIRST_ROWS = 1024, PAGE_BYTES = 1 << UNWIND_PAGE_BITS };
+enum { FIRST_FUNCTIONS = 256, FIRST_ROWS = 1024 };
 
 /* Addresses count from the first page. */
 struct function {
@@ -45,7 +45,7 @@ struct table_rows {
 };
 
 int table_rows_new(uint64_t low, uint64_t high, struct table_rows **ret) {
-  uint64_t base = low & ~(uint64_t)(PAGE_BYTES - 1);
+  uint64_t base = low & ~(uint64_t)(UNWIND_PAGE_BYTES - 1);
   if (low >= high) return -EINVAL;
   if ((high - 1 - base) >> UNWIND_PAGE_BITS >= UNWIND_PAGES_MAX) return -EOVERFLOW;
   struct table_rows *rows = calloc(1, sizeof *rows);
@@ -69,6 +69,11 @@ void table_rows_free(struct table_rows *rows) {
   free(rows);
 }
 
+/* Where AT is in its page. */
+static inline uint16_t low_of(uint32_t at) {
+  return (uint16_t)(at % UNWIND_PAGE_BYTES);
+}
+
 /* ---- telling ---- */
 
 static int append_row(struct table_rows *rows, uint32_t at, uint16_t rule) {
@@ -80,7 +85,7 @@ static int append_row(struct table_rows *rows, uint32_t at, uint16_t rule) {
     rows->rows = more;
     rows->row_cap = cap;
   }
-  rows->rows[rows->row_count++] = (struct unwind_row){(uint16_t)at, rule};
+  rows->rows[rows->row_count++] = (struct unwind_row){low_of(at), rule};
   rows->functions[rows->function_count - 1].count++;
   rows->at = at;
   return 0;
@@ -160,7 +165,7 @@ int table_rows_function(struct table_rows *rows, uint64_t start, uint64_t end) {
 static void replace_row(struct table_rows *rows, uint16_t rule) {
   struct function *function = &rows->functions[rows->function_count - 1];
   rows->rows[rows->row_count - 1].rule = rule;
-  bool may_go = function->count > 1 && (uint16_t)rows->at != 0;
+  bool may_go = function->count > 1 && low_of(rows->at) != 0;
   if (!may_go || rows->rows[rows->row_count - 2].rule != rule) return;
   rows->row_count--;
   function->count--;
@@ -178,7 +183,7 @@ int table_rows_put(struct table_rows *rows, uint64_t address, const struct unwin
   if (rc == 0) rc = reach(rows, (uint32_t)at);
   if (rc < 0) return rc;
   const struct unwind_row *row = &rows->rows[rows->row_count - 1];
-  bool is_there = rows->at == at && row->low == (uint16_t)at;
+  bool is_there = rows->at == at && row->low == low_of((uint32_t)at);
   if (is_there) replace_row(rows, number);
   if (is_there || row->rule == number) return 0;
   return append_row(rows, (uint32_t)at, number);
@@ -279,8 +284,8 @@ static void emit_function(struct encoder *encoder, const struct table_rows *rows
 /* What lies between FUNCTION and the one that begins at NEXT is not known. */
 static void emit_gap(struct encoder *encoder, const struct function *function, uint32_t next) {
   uint32_t after = function->last + 1;
-  if (after == next || (uint16_t)after == 0) return;
-  emit(encoder, after >> UNWIND_PAGE_BITS, (struct unwind_row){(uint16_t)after, TABLE_RULE_NONE});
+  if (after == next || low_of(after) == 0) return;
+  emit(encoder, after >> UNWIND_PAGE_BITS, (struct unwind_row){low_of(after), TABLE_RULE_NONE});
 }
 
 static void emit_all(struct encoder *encoder, const struct table_rows *rows, uint32_t page_count) {

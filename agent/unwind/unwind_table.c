@@ -18,7 +18,7 @@ int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_
   if (table->version != UNWIND_TABLE_VERSION || table->machine != machine) return -EPROTO;
   if (table->page_count == 0 || table->page_count > UNWIND_PAGES_MAX ||
       table->row_count > UNWIND_ROWS_MAX || table->rule_count > UNWIND_RULES_MAX ||
-      table->base % (1 << UNWIND_PAGE_BITS) != 0 || table->rules_at % sizeof(uint32_t) != 0)
+      table->base % UNWIND_PAGE_BYTES != 0 || table->rules_at % sizeof(uint32_t) != 0)
     return -EBADMSG;
   uint64_t rows_end = rows_at(table) + table->row_count * sizeof(struct unwind_row);
   uint64_t rules_end = table->rules_at + table->rule_count * (uint64_t)sizeof(struct unwind_rule);
@@ -53,6 +53,7 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
   uint32_t from = pages[page], to = pages[page + 1];
   if (to > table->row_count) to = table->row_count;
   if (from >= to) return NULL;
-  const struct unwind_row *row = last_row(rows + from, rows + to, (uint16_t)address);
+  const struct unwind_row *row =
+      last_row(rows + from, rows + to, (uint16_t)(address % UNWIND_PAGE_BYTES));
   return row != NULL && row->rule < table->rule_count ? &rules[row->rule] : NULL;
 }

@@ -5,10 +5,11 @@
 
      header | page_count + 1 times the first row of a page | rows | padding to 4 | rules
 
-   A page is 64 KiB of the module's own address space, so a row needs 16 bits of address: 4 bytes a
-   row.  A row holds from its address up to the next row's.  What reaches into a page is said again
-   at its first byte, so a look never leaves its page: before a page's first row nothing is known.
-   Rules, of which there are few, are named by number.
+   A page is 4 KiB of the module's own address space, so a row, 4 bytes, has room for its address.
+   A row holds from its address up to the next row's.  What reaches into a page is said again at its
+   first byte, so a look never leaves its page: before a page's first row nothing is known.  Rules,
+   of which there are few, are named by number.  A page's rows fill three or four lines of a cache,
+   which is what a look costs when nothing of the table is in one.
 
    Byte order and sizes are the machine's own: a table is made on the board that uses it. */
 #ifndef UNWIND_UNWIND_TABLE_H
@@ -18,9 +19,10 @@
 
 enum {
   UNWIND_TABLE_MAGIC = 0x574e5546, /* "FUNW" */
-  UNWIND_TABLE_VERSION = 1,
-  UNWIND_PAGE_BITS = 16,
-  UNWIND_PAGES_MAX = 1 << 16, /* 4 GiB of code */
+  UNWIND_TABLE_VERSION = 2,
+  UNWIND_PAGE_BITS = 12,
+  UNWIND_PAGE_BYTES = 1 << UNWIND_PAGE_BITS,
+  UNWIND_PAGES_MAX = 1 << 20, /* 4 GiB of code */
   UNWIND_RULES_MAX = 1 << 16,
   UNWIND_ROWS_MAX = 1 << 24,
   UNWIND_TRACKED = 2, /* registers other than pc, sp and lr that a walk follows (unwind_arch.h) */
@@ -59,7 +61,7 @@ struct unwind_rule {
 };
 
 struct unwind_row {
-  uint16_t low; /* of the address */
+  uint16_t low; /* of the address, in its page */
   uint16_t rule;
 };
 
@@ -67,7 +69,7 @@ struct unwind_table {
   uint32_t magic;
   uint16_t version;
   uint16_t machine;    /* e_machine */
-  uint64_t base;       /* address of the first page, a multiple of 64 KiB */
+  uint64_t base;       /* address of the first page, a multiple of UNWIND_PAGE_BYTES */
   uint32_t page_count; /* at least 1 */
   uint32_t row_count, rule_count;
   uint32_t rules_at;    /* bytes from the start */

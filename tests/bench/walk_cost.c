@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULES = 6, REGIONS = 64, ROWS = 30000, PAGES = 40, RULES = 200, FRAMES_MAX = 128 };
+enum { MODULES = 6, REGIONS = 64, ROWS = 30000, PAGES = 640, RULES = 200, FRAMES_MAX = 128 };
 enum { STACK_WORDS = 1 << 14, MODULE_BYTES = PAGES << UNWIND_PAGE_BITS, WORD = sizeof(uintptr_t) };
 enum { SWEEP_BYTES = 64 << 20, WARM_WALKS = 20001, COLD_WALKS = 301 };
 
@@ -58,7 +58,7 @@ static void fill_table(uint8_t *bytes) {
   for (unsigned page = 0; page < PAGES; page++) {
     uint32_t first = row_of_page(page), count = row_of_page(page + 1) - first;
     for (uint32_t i = 0; i < count; i++)
-      rows[first + i] = (struct unwind_row){(uint16_t)(i * (1 << UNWIND_PAGE_BITS) / count),
+      rows[first + i] = (struct unwind_row){(uint16_t)(i * UNWIND_PAGE_BYTES / count),
                                             (uint16_t)(1 + rand() % (RULES - 1))};
   }
   fill_rules((struct unwind_rule *)(void *)(bytes + table->rules_at));

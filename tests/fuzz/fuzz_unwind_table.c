@@ -25,8 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   if (unwind_table_check(table, len, MACHINE) == 0) {
     for (uint64_t page = 0; page < table->page_count && page < PAGES_LOOKED_AT; page++)
       for (unsigned i = 0; i < STEPS; i++)
-        look(table,
-             table->base + (page << UNWIND_PAGE_BITS) + i * ((1 << UNWIND_PAGE_BITS) / STEPS));
+        look(table, table->base + (page << UNWIND_PAGE_BITS) + i * (UNWIND_PAGE_BYTES / STEPS));
     look(table, table->base + ((uint64_t)table->page_count << UNWIND_PAGE_BITS) - 1);
     look(table, table->base - 1);
     look(table, UINT64_MAX);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { MACHINE = 62, PAGE = 1 << UNWIND_PAGE_BITS };
+enum { MACHINE = 62, PAGE = UNWIND_PAGE_BYTES, LOW = 0x11000, BYTES = 0x80000 };
 
 struct made {
   struct table_rows *rows;
@@ -20,7 +20,7 @@ struct made {
 static int set_up(void **state) {
   struct made *made = calloc(1, sizeof *made);
   assert_non_null(made);
-  assert_int_equal(table_rows_new(0x11000, 0x11000 + 8 * PAGE, &made->rows), 0);
+  assert_int_equal(table_rows_new(LOW, LOW + BYTES, &made->rows), 0);
   table_rows_source(made->rows, UNWIND_EH_FRAME);
   *state = made;
   return 0;
@@ -187,7 +187,7 @@ static void places_outside_are_refused(void **state) {
   struct unwind_rule rule = sp_plus(8);
   struct table_rows *none = NULL;
   assert_int_equal(table_rows_function(made->rows, 0x10fff, 0x12000), -ERANGE);
-  assert_int_equal(table_rows_function(made->rows, 0x11000, 0x11001 + 8 * PAGE), -ERANGE);
+  assert_int_equal(table_rows_function(made->rows, LOW, LOW + BYTES + 1), -ERANGE);
   assert_int_equal(table_rows_function(made->rows, 0x12000, 0x12000), -ERANGE);
   assert_int_equal(table_rows_function(made->rows, 0x12010, 0x12000), -ERANGE);
   assert_int_equal(table_rows_put(made->rows, 0x12000, &rule), -EINVAL);
@@ -208,7 +208,7 @@ static void nothing_told_is_no_table(void **state) {
 
 static void more_rules_than_fit_are_untold(void **state) {
   struct made *made = *state;
-  assert_int_equal(table_rows_function(made->rows, 0x11000, 0x11000 + 2 * PAGE), 0);
+  assert_int_equal(table_rows_function(made->rows, 0x11000, LOW + 2 * UNWIND_RULES_MAX), 0);
   for (int i = 0; i < UNWIND_RULES_MAX + 10; i++) put(made, 0x11000 + (uint64_t)i, 8 * i);
   const struct unwind_table *table = encode(made);
   int found = 0, untold = 0;
@@ -226,7 +226,6 @@ static void more_rules_than_fit_are_untold(void **state) {
 /* Four thousand random functions against a plain array of what holds where. */
 static void many_random_functions_are_as_an_array_has_them(void **state) {
   struct made *made = *state;
-  enum { BYTES = 8 * PAGE };
   int *expected = calloc(BYTES, sizeof *expected);
   assert_non_null(expected);
   srandom(20261122);

@@ -33,7 +33,8 @@ struct unwind_table *table_fixture_make(const struct table_fixture *from) {
     memcpy(made + sizeof header + page * sizeof first, &first, sizeof first);
   }
   for (uint32_t i = 0; i < from->row_count; i++) {
-    struct unwind_row row = {(uint16_t)from->rows[i].address, from->rows[i].rule};
+    struct unwind_row row = {(uint16_t)(from->rows[i].address % UNWIND_PAGE_BYTES),
+                             from->rows[i].rule};
     memcpy(made + rows_at + i * sizeof row, &row, sizeof row);
   }
   memcpy(made + rules_at, from->rules, from->rule_count * sizeof *from->rules);

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-enum { BASE = 0x30000, PAGE = 1 << UNWIND_PAGE_BITS };
+enum { BASE = 0x30000, PAGE = UNWIND_PAGE_BYTES };
 
 static const struct table_row rows[] = {
-    {BASE + 0x10, 0}, {BASE + 0x20, 1}, {BASE + 0xffff, 2}, {BASE + 2 * PAGE, 3}};
+    {BASE + 0x10, 0}, {BASE + 0x20, 1}, {BASE + PAGE - 1, 2}, {BASE + 2 * PAGE, 3}};
 static const struct unwind_rule rules[] = {
     {.offset = 10}, {.offset = 11}, {.offset = 12}, {.offset = 13}};
 static const struct table_fixture whole = {.base = BASE,
@@ -62,8 +62,8 @@ static void a_row_holds_up_to_the_next(void **state) {
   assert_int_equal(at(BASE + 0x10), 10);
   assert_int_equal(at(BASE + 0x1f), 10);
   assert_int_equal(at(BASE + 0x20), 11);
-  assert_int_equal(at(BASE + 0xfffe), 11);
-  assert_int_equal(at(BASE + 0xffff), 12);
+  assert_int_equal(at(BASE + PAGE - 2), 11);
+  assert_int_equal(at(BASE + PAGE - 1), 12);
   assert_int_equal(at(BASE + 2 * PAGE), 13);
   assert_int_equal(at(BASE + 3 * PAGE - 1), 13);
 }
