@@ -50,7 +50,7 @@ until_true 5 test -s "$W/daemon.pid" || fail "the daemonised program does not ru
 pid=$(cat "$W/daemon.pid")
 started+=("$pid")
 sleep 1
-has_target || fail "a dormant program that daemonises is forgotten"
+until_true 5 has_target || fail "a dormant program that daemonises is forgotten"
 timers_are 0 || fail "it has $(timers) timers"
 fleetprof ctl resume --state "$B" >/dev/null || fail "resume after daemonising"
 until_true 5 timers_are 1 || fail "a daemonised program is not woken"

@@ -113,16 +113,17 @@ for collect in histogram pc-lr; do
   profile "{service=\"$collect\"}" >"$W/$collect.json" || fail "no answer for $collect"
   truth_told "$collect" "$W/$collect.json" "$W/$collect.truth" .03 .02 .9 || fail "$collect is off beyond the tick"
 done
-# A thousand samples each: 15 % are more than three standard deviations of the ratio.  Intervals at the asked rate would
-# be half as wide; a tenth or two are the spread of weights, which each pair says for itself and a counter does not.
+# Some eight hundred samples each, and what else runs decides how many expiries are merged: a third is far from the four
+# times as many that were asked for, and so is a width that follows from the samples, not from their weights' spread, which
+# a counter does not know.
 /usr/bin/python3 - "$W/histogram.json" "$W/pc-lr.json" <<'P' || fail "beyond the tick a histogram's samples are not those of pc-lr"
 import json, sys
-rates, widths = [], []
-for top in (json.load(open(name)) for name in sys.argv[1:]):
-    rates.append(top["samples"] / (top["total"] / 1e9))
-    widths.append(max(f["self_ci"][1] - f["self_ci"][0] for f in top["functions"]))
-print("  997 Hz asked: %.1f samples a second by histogram, %.1f by pc-lr; widest interval %.3f and %.3f" % (*rates, *widths))
-sys.exit(not (abs(rates[0] / rates[1] - 1) < .15 and abs(widths[0] / widths[1] - 1) < .3))
+histogram, pairs = (json.load(open(name)) for name in sys.argv[1:])
+rates = [top["samples"] / (top["total"] / 1e9) for top in (histogram, pairs)]
+width, share = max((f["self_ci"][1] - f["self_ci"][0], f["self"] / histogram["total"]) for f in histogram["functions"])
+expected = 2 * 1.96 * (share * (1 - share) / histogram["samples"]) ** .5
+print("  997 Hz asked: %.1f samples a second by histogram, %.1f by pc-lr; widest interval %.3f, of so many samples %.3f" % (*rates, width, expected))
+sys.exit(not (abs(rates[0] / rates[1] - 1) < .33 and abs(width / expected - 1) < .1))
 P
 
 # More code than there are bins of 16 bytes for: the library has wider ones, the program has not.

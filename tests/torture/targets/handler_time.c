@@ -5,8 +5,9 @@
    around a signal is in both, so the difference of the two is the sample's.  In short rows with
    pauses, so that the ring is drained and no sample takes the short way out of a full one.
 
-     handler_time COUNT DEPTH     prints median and 99.9 % of both, in nanoseconds; without an agent
-                                  there is nothing to time, and it says so */
+     handler_time COUNT DEPTH PERMILLE    prints the median of both, and what PERMILLE of a thousand
+                                          are within, in nanoseconds; without an agent there is
+                                          nothing to time, and it says so */
 #include "forger.h"
 
 #include <stdlib.h>
@@ -29,9 +30,10 @@ static __attribute__((noinline)) void take_all(void) {
   pid_t self = (pid_t)syscall(SYS_gettid);
   for (unsigned i = 0; i < 2 * count; i++) {
     if (i % ROW == 0) usleep(PAUSE_US);
+    unsigned kind = (i + i / ROW) % 2; /* either begins every other row, with cold caches */
     int64_t start = now_ns();
-    if (forger_send(self, agent.signal, codes[i % 2], agent.token) != 0) exit(3);
-    took[i % 2][i / 2] = now_ns() - start;
+    if (forger_send(self, agent.signal, codes[kind], agent.token) != 0) exit(3);
+    took[kind][i / 2] = now_ns() - start;
   }
 }
 
@@ -47,9 +49,10 @@ static int by_value(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
   count = (unsigned)strtoul(argv[1], NULL, 10);
-  if (count == 0 || count > COUNT_MAX) return 2;
+  unsigned permille = (unsigned)strtoul(argv[3], NULL, 10);
+  if (count == 0 || count > COUNT_MAX || permille >= 1000) return 2;
   for (int i = 0; i < 2; i++) took[i] = calloc(count, sizeof *took[i]);
   if (took[0] == NULL || took[1] == NULL) return 1;
   agent = forger_look();
@@ -61,7 +64,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 2; i++) {
     qsort(took[i], count, sizeof *took[i], by_value);
     printf("%lld %lld ", (long long)took[i][count / 2],
-           (long long)took[i][(uint64_t)count * 999 / 1000]);
+           (long long)took[i][(uint64_t)count * permille / 1000]);
     free(took[i]);
   }
   puts("");
