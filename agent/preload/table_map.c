@@ -7,11 +7,13 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum {
   SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
   TABLES_BYTES_MAX = 64 << 20,
+  LIMIT_SHARE = 16, /* of the address space that the program may have */
 };
 
 /* The size of FD's memory, or -errno. */
@@ -21,6 +23,13 @@ static long sealed_bytes(int fd) {
   int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & SEALS) != SEALS) return -EPERM;
   return found.st_size > 0 && found.st_size <= TABLES_BYTES_MAX ? (long)found.st_size : -EBADMSG;
+}
+
+/* The tables are address space most of all: who has little keeps it. */
+static int has_room_for(long bytes) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1;
+  return (rlim_t)bytes <= limit.rlim_cur / LIMIT_SHARE;
 }
 
 static int map_reading(int fd, size_t bytes, const void **ret) {
@@ -42,10 +51,13 @@ int table_map(int map_fd, int tables_fd, struct unwind_shared *ret) {
   if (map_bytes < 0) return (int)map_bytes;
   if (tables_bytes < 0) return (int)tables_bytes;
   if (map_bytes != UNWIND_MAP_BYTES) return -EBADMSG;
+  if (!has_room_for(tables_bytes)) return -ENOMEM;
   int error = map_reading(map_fd, (size_t)map_bytes, &map);
   if (!error) error = check(map);
   if (!error) error = map_reading(tables_fd, (size_t)tables_bytes, &tables);
   if (error && map != NULL) munmap((void *)(uintptr_t)map, (size_t)map_bytes);
-  if (!error) *ret = (struct unwind_shared){.map = map, .tables = (uintptr_t)tables};
+  if (!error)
+    *ret = (struct unwind_shared){
+        .map = map, .tables = (uintptr_t)tables, .tables_bytes = (uintptr_t)tables_bytes};
   return error;
 }

@@ -2,9 +2,9 @@
 /* The handler's half of a sequence lock.  It walks with regions that the daemon may change at the
    same time, and looks at the serial again behind the walk: what was found with a torn map is
    thrown away.  Until then it must do no harm, and cannot: counts are cut to the room that there
-   is, a region only says which code and which table are meant, each place of a table that was ever
-   stored is that of a whole one, since tables neither move nor go (table_memory.h), and what a
-   wrong table says leads to loads within the thread's own stack or to none (unwind_walk.c).
+   is, a region only says which code and which table are meant, a place where no whole table lies
+   is none, and what a wrong table says leads to loads within the thread's own stack or to none
+   (unwind_walk.c).
 
    A library may be gone before the daemon hears of it, and another stand in its place.  So a
    program counts each unloading in its ring, before and after; where the count is not that of the
@@ -29,6 +29,7 @@ bool unwind_map_begin(const struct unwind_shared *shared, uint32_t unloads, stru
   ret->regions = map->regions[list];
   ret->count = count;
   ret->tables = shared->tables;
+  ret->tables_bytes = shared->tables_bytes;
   ret->is_partial = true;
   *ret_serial = serial;
   return true;

@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct unwind_map) <= UNWIND_MAP_BYTES, "the map outgrew i
 /* Where a target has them. */
 struct unwind_shared {
   const struct unwind_map *map; /* NULL: there is none */
-  uintptr_t tables;
+  uintptr_t tables, tables_bytes;
 };
 
 /* Fills RET with the code that may be believed by a ring that says UNLOADS, for one walk.  Returns

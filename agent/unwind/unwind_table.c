@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header is checked once, by whoever maps a table; a look then trusts the header's counts and
-   nothing else, because the rows of a spoilt file may say anything: the range of rows that a page
-   names is cut to the rows that there are, and a rule's number is compared before it is used.
+/* The header is checked; a look then trusts its counts and nothing else, because the rows of a
+   spoilt file may say anything, and something else the next moment where the memory is shared: the
+   range of rows that a page names is read once and cut to the rows that there are, and so is a
+   rule's number before it is used.
 
    This runs in signal handlers: no libc, no loop longer than a bisection of one page's rows. */
 #include "unwind_table.h"
@@ -41,19 +42,20 @@ static const struct unwind_row *last_row(const struct unwind_row *first,
   return first == begin ? NULL : first - 1;
 }
 
-const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t address) {
-  const uint32_t *pages = (const uint32_t *)(const void *)(table + 1);
-  const struct unwind_row *rows =
-      (const struct unwind_row *)(const void *)(pages + table->page_count + 1);
-  const struct unwind_rule *rules =
-      (const struct unwind_rule *)(const void *)((const uint8_t *)table + table->rules_at);
-  if (address < table->base) return NULL;
-  uint64_t page = (address - table->base) >> UNWIND_PAGE_BITS;
-  if (page >= table->page_count) return NULL;
+const struct unwind_rule *unwind_table_look(const struct unwind_table *head, const void *table,
+                                            uint64_t address) {
+  const volatile uint32_t *pages = (const void *)((const uint8_t *)table + sizeof *head);
+  const struct unwind_row *rows = (const void *)((const uint8_t *)table + rows_at(head));
+  const struct unwind_rule *rules = (const void *)((const uint8_t *)table + head->rules_at);
+  if (address < head->base) return NULL;
+  uint64_t page = (address - head->base) >> UNWIND_PAGE_BITS;
+  if (page >= head->page_count) return NULL;
   uint32_t from = pages[page], to = pages[page + 1];
-  if (to > table->row_count) to = table->row_count;
+  if (to > head->row_count) to = head->row_count;
   if (from >= to) return NULL;
   const struct unwind_row *row =
       last_row(rows + from, rows + to, (uint16_t)(address % UNWIND_PAGE_BYTES));
-  return row != NULL && row->rule < table->rule_count ? &rules[row->rule] : NULL;
+  if (row == NULL) return NULL;
+  uint16_t rule = *(const volatile uint16_t *)&row->rule;
+  return rule < head->rule_count ? &rules[rule] : NULL;
 }

@@ -94,8 +94,16 @@ _Static_assert(sizeof(struct unwind_table) == 64, "a format");
    machine, -EBADMSG when it is malformed.  Looks at the header alone. */
 int unwind_table_check(const struct unwind_table *table, uint64_t bytes, uint16_t machine);
 
-/* The rule at ADDRESS, of the module's own address space; NULL where the table has none.  TABLE was
-   checked; whatever its rows hold, no load leaves its total_bytes.  Signal-safe. */
-const struct unwind_rule *unwind_table_find(const struct unwind_table *table, uint64_t address);
+/* The rule at ADDRESS, of the module's own address space; NULL where the table has none.  HEAD is
+   the header of TABLE, checked, and the caller's own where others may change the table meanwhile:
+   whatever is written there, no load leaves HEAD's total_bytes.  Signal-safe. */
+const struct unwind_rule *unwind_table_look(const struct unwind_table *head, const void *table,
+                                            uint64_t address);
+
+/* The same in a table that nobody changes. */
+static inline const struct unwind_rule *unwind_table_find(const struct unwind_table *table,
+                                                          uint64_t address) {
+  return unwind_table_look(table, table, address);
+}
 
 #endif

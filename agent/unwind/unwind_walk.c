@@ -87,10 +87,15 @@ static const struct unwind_rule *find_rule(const struct walk *walk) {
   if (region == NULL) return NULL;
   /* Once, and by the word that tells: a map may change meanwhile (unwind_map.c). */
   uintptr_t at = (uintptr_t) * (const volatile uint64_t *)&region->table;
-  if (at == (uintptr_t)UNWIND_NO_TABLE) return NULL;
-  const struct unwind_table *table = (const struct unwind_table *)(walk->code->tables + at);
+  const struct unwind_code *code = walk->code;
+  if (at % sizeof(uint64_t) != 0 || code->tables_bytes < sizeof(struct unwind_table) ||
+      at > code->tables_bytes - sizeof(struct unwind_table))
+    return NULL;
+  const struct unwind_table *table = (const struct unwind_table *)(code->tables + at);
+  struct unwind_table head = *table;
+  if (unwind_table_check(&head, code->tables_bytes - at, unwind_arch.machine) != 0) return NULL;
   uint64_t place = walk->at.pc - (walk->is_exact ? 0 : 1);
-  return unwind_table_find(table, place - region->start + region->address);
+  return unwind_table_look(&head, table, place - region->start + region->address);
 }
 
 /* The word at ADDRESS, and ADDEND. */

@@ -28,11 +28,11 @@ struct unwind_region {
 
 #define UNWIND_NO_TABLE UINT64_MAX
 
-/* What is mapped where; tables were checked (unwind_table_check). */
+/* What is mapped where. */
 struct unwind_code {
   const struct unwind_region *regions; /* by start, disjoint */
   uint32_t count;
-  uintptr_t tables;
+  uintptr_t tables, tables_bytes; /* no look leaves them, whatever regions and tables say */
   bool is_partial; /* there may be code in no region: whoever leads there is not bad, but unknown */
 };
 

@@ -100,7 +100,7 @@ static bool make(struct process_codes *codes, struct process_code *row, struct p
     row->has_waiting |= is_waiting[i];
     row->is_partial |= !modules_is_settled(codes->modules, process->maps[i].module);
   }
-  row->code = (struct unwind_code){.regions = regions, .count = count, .tables = 0};
+  row->code = (struct unwind_code){.regions = regions, .count = count, .tables_bytes = UINTPTR_MAX};
   row->is_waiting = is_waiting;
   row->pid = process->pid;
   row->maps_serial = process->maps_serial;

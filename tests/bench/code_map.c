@@ -82,5 +82,6 @@ void code_map_copy(struct code_map *child, const struct code_map *parent) {
 }
 
 struct unwind_code code_map_code(const struct code_map *map) {
-  return (struct unwind_code){.regions = map->regions, .count = map->count};
+  return (struct unwind_code){
+      .regions = map->regions, .count = map->count, .tables_bytes = UINTPTR_MAX};
 }

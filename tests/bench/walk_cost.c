@@ -28,10 +28,13 @@ static struct unwind_registers at;
 static struct unwind_code code = {.regions = regions, .count = REGIONS};
 static struct unwind_memory stack;
 
+static size_t table_content_bytes(void) {
+  return sizeof(struct unwind_table) + (PAGES + 1) * sizeof(uint32_t) +
+         ROWS * sizeof(struct unwind_row) + RULES * sizeof(struct unwind_rule);
+}
+
 static size_t table_bytes(void) {
-  return (sizeof(struct unwind_table) + (PAGES + 1) * sizeof(uint32_t) +
-          ROWS * sizeof(struct unwind_row) + RULES * sizeof(struct unwind_rule) + 7) /
-         8 * 8;
+  return (table_content_bytes() + 7) / 8 * 8;
 }
 
 static uint32_t row_of_page(unsigned page) {
@@ -52,7 +55,13 @@ static void fill_table(uint8_t *bytes) {
   struct unwind_table *table = (struct unwind_table *)(void *)bytes;
   uint32_t *pages = (uint32_t *)(void *)(table + 1);
   struct unwind_row *rows = (struct unwind_row *)(void *)(pages + PAGES + 1);
-  *table = (struct unwind_table){.page_count = PAGES, .row_count = ROWS, .rule_count = RULES};
+  *table = (struct unwind_table){.magic = UNWIND_TABLE_MAGIC,
+                                 .version = UNWIND_TABLE_VERSION,
+                                 .machine = unwind_arch.machine,
+                                 .page_count = PAGES,
+                                 .row_count = ROWS,
+                                 .rule_count = RULES,
+                                 .total_bytes = (uint32_t)table_content_bytes()};
   table->rules_at = (uint32_t)((uint8_t *)(rows + ROWS) - bytes);
   for (unsigned page = 0; page <= PAGES; page++) pages[page] = row_of_page(page);
   for (unsigned page = 0; page < PAGES; page++) {
@@ -69,6 +78,7 @@ static int fill_modules(void) {
   if (tables == NULL) return -1;
   for (unsigned i = 0; i < MODULES; i++) fill_table(tables + i * table_bytes());
   code.tables = (uintptr_t)tables;
+  code.tables_bytes = MODULES * table_bytes();
   for (unsigned i = 0; i < REGIONS; i++) {
     uint64_t start = UINT64_C(0x10000000) + i * UINT64_C(2) * MODULE_BYTES;
     bool has_table = i % (REGIONS / MODULES) == 0 && i / (REGIONS / MODULES) < MODULES;

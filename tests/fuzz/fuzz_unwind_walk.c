@@ -3,7 +3,8 @@
    and no load lies outside of the stack and the table (each on the heap in exactly its bytes).
 
      5 registers (8 bytes each) | low (8) | flags, regions, table bytes (2 each), 0 (2) |
-     regions: start, size, address (8 each); a table where bit 0 of size is set | table | stack */
+     regions: start, size, address (8 each); the table where bit 0 of size is set, and one at
+     `address` where bit 1 is, whatever there is | table | stack */
 #include "unwind/unwind_walk.h"
 
 #include <stdlib.h>
@@ -32,8 +33,7 @@ static bool take(struct rest *from, void *to, size_t size) {
 }
 
 /* In order and disjoint, as the walk may expect of them. */
-static uint32_t take_regions(struct rest *from, unsigned count, bool has_table,
-                             struct unwind_region *ret) {
+static uint32_t take_regions(struct rest *from, unsigned count, struct unwind_region *ret) {
   uint64_t raw[3], last = 0;
   uint32_t taken = 0;
   for (unsigned i = 0; i < count && taken < REGIONS_MAX && take(from, raw, sizeof raw); i++) {
@@ -42,7 +42,9 @@ static uint32_t take_regions(struct rest *from, unsigned count, bool has_table,
     ret[taken++] = (struct unwind_region){.start = raw[0],
                                           .end = last,
                                           .address = raw[2],
-                                          .table = has_table && raw[1] & 1 ? 0 : UNWIND_NO_TABLE};
+                                          .table = raw[1] & 1   ? 0
+                                                   : raw[1] & 2 ? raw[2]
+                                                                : UNWIND_NO_TABLE};
   }
   return taken;
 }
@@ -83,10 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   uint8_t *stack = copy(rest.data + before, rest.len - before);
   struct unwind_region regions[REGIONS_MAX];
   if (head.table_bytes >= sizeof *table) table->machine = unwind_arch.machine;
-  bool has_table = unwind_table_check(table, head.table_bytes, unwind_arch.machine) == 0;
-  struct unwind_code code = {.regions = regions, .tables = (uintptr_t)table};
+  struct unwind_code code = {
+      .regions = regions, .tables = (uintptr_t)table, .tables_bytes = head.table_bytes};
   size_t stack_bytes = rest.len - before;
-  code.count = take_regions(&rest, count, has_table, regions);
+  code.count = take_regions(&rest, count, regions);
   walk(&head, &code, stack, stack_bytes);
   free(table);
   free(stack);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -60,6 +61,20 @@ static void memory_that_can_shrink_is_refused(void **state) {
   assert_null(shared.map);
 }
 
+static void a_program_with_little_address_space_keeps_it(void **state) {
+  (void)state;
+  struct unwind_shared shared = {.map = NULL};
+  struct rlimit before, little = {.rlim_cur = 31 << 20}; /* more than this program has */
+  assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+  little.rlim_max = before.rlim_max;
+  int map = map_of(UNWIND_MAP_MAGIC, UNWIND_MAP_VERSION), tables = memory(2 << 20, SEALS);
+  assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+  int error = try(map, tables, &shared);
+  assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+  assert_int_equal(error, -ENOMEM);
+  assert_null(shared.map);
+}
+
 static void another_size_magic_or_version_is_refused(void **state) {
   (void)state;
   struct unwind_shared shared = {.map = NULL};
@@ -86,6 +101,7 @@ static void what_is_no_memory_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_are_mapped_read_only),
+      cmocka_unit_test(a_program_with_little_address_space_keeps_it),
       cmocka_unit_test(memory_that_can_shrink_is_refused),
       cmocka_unit_test(another_size_magic_or_version_is_refused),
       cmocka_unit_test(what_is_no_memory_is_refused),

@@ -246,6 +246,31 @@ static void a_zero_that_no_pair_held_is_no_end_of_frames(void **state) {
   EXPECT(UNWIND_UNKNOWN, WALK_JIT, walk_in(PUSHED), WALK_JIT + 8);
 }
 
+/* Regions and tables lie in memory that another process writes. */
+static void a_place_where_no_whole_table_lies_is_none(void **state) {
+  (void)state;
+  uint64_t *table = &f.regions[0].table, truth = *table;
+  uint32_t bytes = f.table->total_bytes;
+  const uint64_t lies[] = {truth + 4, truth + 8, truth + bytes, UNWIND_NO_TABLE - 7, 1ULL << 40};
+  f.words[5] = walk_in(MAIN);
+  for (unsigned i = 0; i < sizeof lies / sizeof *lies; i++) {
+    *table = lies[i];
+    walk_fixture_from(&f, PLAIN, 5);
+    EXPECT(UNWIND_UNKNOWN, walk_in(PLAIN));
+  }
+  *table = truth;
+  f.table->total_bytes += 8;
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_UNKNOWN, walk_in(PLAIN));
+  f.table->total_bytes -= 8;
+  f.code.tables_bytes--;
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_UNKNOWN, walk_in(PLAIN));
+  f.code.tables_bytes++;
+  walk_fixture_from(&f, PLAIN, 5);
+  EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(MAIN));
+}
+
 static void a_rule_that_no_table_holds_is_not_guessed_by_frame_pointer(void **state) {
   (void)state;
   f.at.tracked[0] = walk_word(20);
@@ -511,6 +536,7 @@ int main(void) {
       CLAIM(what_a_signal_cannot_have_interrupted_is_no_frame),
       CLAIM(tables_and_frame_pointers_mix_in_one_stack),
       CLAIM(a_zero_that_no_pair_held_is_no_end_of_frames),
+      CLAIM(a_place_where_no_whole_table_lies_is_none),
       CLAIM(a_rule_that_no_table_holds_is_not_guessed_by_frame_pointer),
       CLAIM(a_frame_pointer_at_what_is_no_frame_is_not_followed),
       CLAIM(a_register_that_was_popped_is_not_looked_for_below_the_copy),

@@ -26,6 +26,7 @@ void walk_fixture_init(struct walk_fixture *f, const struct unwind_rule *rules, 
                                                         .row_count = count,
                                                         .rules = rules,
                                                         .rule_count = count});
+  f->table->machine = unwind_arch.machine;
   f->words = calloc(WALK_WORDS, sizeof *f->words);
   if (f->words == NULL) abort();
   f->stack = (struct unwind_memory){.bytes = (const uint8_t *)f->words,
@@ -37,8 +38,10 @@ void walk_fixture_init(struct walk_fixture *f, const struct unwind_rule *rules, 
                                          .table = TABLES_BEFORE};
   f->regions[1] = (struct unwind_region){
       .start = WALK_JIT, .end = WALK_JIT + WALK_JIT_BYTES, .table = UNWIND_NO_TABLE};
-  f->code = (struct unwind_code){
-      .regions = f->regions, .count = 2, .tables = (uintptr_t)f->table - TABLES_BEFORE};
+  f->code = (struct unwind_code){.regions = f->regions,
+                                 .count = 2,
+                                 .tables = (uintptr_t)f->table - TABLES_BEFORE,
+                                 .tables_bytes = TABLES_BEFORE + f->table->total_bytes};
   f->path = (struct unwind_path){.pcs = f->pcs, .room = WALK_ROOM};
 }
 
