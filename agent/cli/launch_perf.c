@@ -20,6 +20,7 @@
 struct events {
   int fds[INTAKE_FDS_MAX];
   unsigned count;
+  enum perf_content content;
 };
 
 static int read_paranoid(void) {
@@ -56,7 +57,8 @@ static int open_events(pid_t pid, const struct run_settings *settings, struct ev
   int error = cpu_list_online(&cpus);
   perf_attr_fill(&attr, 1000000000000ULL / settings->asked_mhz);
   bool is_pair = settings->collect.collect == RING_PC_LR;
-  perf_attr_ask(&attr, perf_attr_content(is_pair, settings->unwind));
+  events->content = perf_attr_content(is_pair, settings->unwind);
+  perf_attr_ask(&attr, events->content);
   for (unsigned i = 0; i < cpus.count && error == 0; i++) {
     struct perf_event_attr varied = attr;
     perf_attr_vary(&varied);
@@ -83,6 +85,7 @@ static int hand_over(struct sampling_choice *choice, const struct events *events
   struct intake_request request;
   struct intake_answer answer;
   request_fill(&request, INTAKE_PERF, choice);
+  request.content = (uint32_t)events->content;
   struct intake_call call = {.request = &request,
                              .fds = events->fds,
                              .fd_count = events->count,

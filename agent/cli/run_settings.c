@@ -35,8 +35,8 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(sampler)},
     {"unwind", 0, "NAME", "auto", "How",
      "how callers are found: auto (unwind tables, frame pointers and the link register as the code "
-     "needs; by timer frame pointers), cfi (the same, not by timer), fp (frame pointers), lr (the "
-     "first one only, by the link register: the same as --collect pc-lr) or none",
+     "needs), cfi (the same, and status says so where tables cannot be used), fp (frame pointers), "
+     "lr (the first one only, by the link register: the same as --collect pc-lr) or none",
      OPTION_STRING, OFFSET(unwind)},
     {"collect", 0, "NAME", "stacks", "How",
      "stacks, pc-lr (two words a sample), histogram (fixed memory) or recorder (the last moments); "
@@ -186,8 +186,6 @@ static int check_collector(struct run_settings *settings) {
 
 static const char *unwind_fault(const struct run_settings *settings) {
   enum ring_collect collect = settings->collect.collect;
-  if (settings->unwind == UNWIND_CHOICE_CFI && settings->sampler >= RUN_SAMPLER_TIMER)
-    return "--unwind cfi: timers do not use unwind tables in this version; take --sampler perf";
   if (collect == RING_STACKS || settings->unwind == UNWIND_CHOICE_AUTO) return NULL;
   if (collect == RING_PC_LR && settings->unwind == UNWIND_CHOICE_LR) return NULL;
   return collect == RING_PC_LR

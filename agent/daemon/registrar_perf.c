@@ -66,7 +66,10 @@ static const char *accept_events(const struct worker *worker, const struct intak
                                  struct hold_target *held, struct events *events) {
   const struct perf_rings *perf = &worker->keeper->perf;
   if (perf->count == 0) return perf->why;
-  if (packet->uid != geteuid()) return open_events(worker, held, events);
+  /* Who reads samples must know what is in them: another default of the daemon's, or another kernel
+     than the caller saw, takes events of its own. */
+  bool is_as_held = packet->request->content == (uint32_t)held->content;
+  if (packet->uid != geteuid() || !is_as_held) return open_events(worker, held, events);
   held->fd_count = perf->count;
   held->exit_fd_count = packet->fd_count == perf->count + 2 ? 2 : 0;
   if (packet->fd_count != hold_fds(held)) return "one perf event for each online CPU is needed";

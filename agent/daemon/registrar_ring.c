@@ -117,9 +117,11 @@ static int make_ring(const struct worker *worker, struct hold_target *held) {
 /* What its handlers walk stacks with; -1: frame pointers have to do. */
 static int make_regions(const struct worker *worker, struct hold_target *held) {
   bool is_wanted = held->unwind == UNWIND_CHOICE_AUTO || held->unwind == UNWIND_CHOICE_CFI;
-  if (held->collect != RING_STACKS || !is_wanted || worker->keeper->tables.base == NULL) return -1;
-  int fd = region_map_make();
+  if (held->collect != RING_STACKS || !is_wanted) return -1;
+  int fd = worker->keeper->tables.base != NULL ? region_map_make() : -1;
   held->region_fd_count = fd >= 0;
+  if (fd < 0 && held->unwind == UNWIND_CHOICE_CFI)
+    add_why(held, "unwind cfi", "no memory for tables; callers are found by frame pointers");
   return fd;
 }
 

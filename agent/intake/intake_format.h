@@ -31,7 +31,7 @@
 
 enum {
   INTAKE_MAGIC = 0x4e495246, /* "FRIN" */
-  INTAKE_VERSION = 4,
+  INTAKE_VERSION = 5,
   INTAKE_FDS_MAX = 250, /* SCM_RIGHTS carries at most 253 */
   INTAKE_SERVICE_BYTES = 128,
   INTAKE_LABELS_BYTES = 1024, /* "k=v\nk=v" */
@@ -89,6 +89,7 @@ struct intake_request {
   uint32_t verb;                      /* CTL: enum intake_verb */
   uint32_t argv_quality;              /* TARGET: enum intake_argv */
   uint32_t unwind;                    /* TARGET, PERF, NOTE: enum unwind_choice */
+  uint32_t content;                   /* PERF: enum perf_content of the events that come along */
   char sampler[16];                   /* NOTE: the one chosen; TARGET: as asked, or empty */
   char service[INTAKE_SERVICE_BYTES]; /* empty: the program's file name */
   char labels[INTAKE_LABELS_BYTES];

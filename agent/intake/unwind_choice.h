@@ -3,7 +3,7 @@
 
    auto   tables, frame pointers and the link register, mixed in one stack as its modules need
    fp     frame pointers only
-   cfi    as auto, and nothing else will do: where tables cannot be used the program is told so
+   cfi    as auto, and where tables cannot be used `status` says why
    lr     the first caller only, as far as the link register knows it: the same as pc-lr
    none   no callers */
 #ifndef INTAKE_UNWIND_CHOICE_H

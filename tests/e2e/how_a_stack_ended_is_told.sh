@@ -75,3 +75,13 @@ fleetprof report "$W/deep.fp" | grep -q "^  truncated: cut before the first func
 # Lone PCs are no stacks.
 fleetprof run --output "$W/pairs.fp" --collect pc-lr --hz 250 -- "$targets/truth" 0.5 >/dev/null
 [ "$(fleetprof report -f json "$W/pairs.fp" | json "d['samples'] > 0 and d['stacks']['weight'] == 0")" = yes ] || fail "pairs have ends"
+
+# The daemon's own default is not what `run` opens events for: neither takes the other's samples for its own kind.
+for choice in fp none; do
+  enroll $choice
+  fleetprofd --state "$B" --collector "127.0.0.1:$A" --unwind $choice || fail "no daemon with --unwind $choice"
+  run --service other-$choice --sampler perf --hz 250 -- "$targets/truth" 1 >/dev/null || fail "truth under --unwind $choice"
+  until_true 20 has_samples other-$choice || fail "no samples of other-$choice"
+  [ "$(of other-$choice "d['stacks']['not_told'] == 1 and not any(f['module'] in ('[anon]', '[unknown]') for f in d['functions'])")" = yes ] ||
+    fail "the daemon's --unwind $choice: $(of other-$choice "d['stacks'], [(f['name'], f['module']) for f in d['functions'][:5]]")"
+done

@@ -102,7 +102,8 @@ static void callers_are_asked_for_only_where_there_are_some(void **state) {
   assert_int_equal(parse("--unwind", "lr", "--collect", "pc-lr", "true", NULL), 0);
   REFUSED("--unwind: --collect pc-lr", "--unwind", "fp", "--collect", "pc-lr", "true");
   assert_int_equal(parse("--unwind", "cfi", "true", NULL), 0);
-  REFUSED("--unwind cfi: timers", "--unwind", "cfi", "--sampler", "timer", "true");
+  assert_int_equal(parse("--unwind", "cfi", "--sampler", "timer", "true", NULL), 0);
+  assert_int_equal(settings.unwind, UNWIND_CHOICE_CFI);
   REFUSED("--unwind: a histogram", "--unwind", "none", "--collect", "histogram", "true");
   REFUSED("--unwind: a histogram", "--unwind", "lr", "--collect", "recorder", "true");
   setenv("FLEETPROF_UNWIND", "fp", 1); /* what an outer run was told */
