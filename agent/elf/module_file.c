@@ -6,7 +6,12 @@
 
    Most programs carry a build-id and cost four small reads.  One without is hashed whole, in the
    loop: at most 64 MiB once a file, some 50 ms on a current CPU; kernel rings hold much more than
-   that.  Content is the only identity that such a file has on every board of a fleet. */
+   that.  Content is the only identity that such a file has on every board of a fleet.
+
+   A build-id is what a file says of itself, and anybody's may say libc's.  So it matters who wrote
+   it: its owner, unless its mode lets others write (an access list shows in the group's bits), or
+   its file system is mounted nosuid, as sticks and users' own FUSE are: there the kernel does not
+   believe the owner either. */
 #include "module_file.h"
 #include "regular_file.h"
 
@@ -14,6 +19,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { HASH_PIECE_BYTES = 32 << 10, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
@@ -41,6 +47,13 @@ int module_file_open(const char *path, pid_t pid, uint64_t inode, char *ret_open
   return open_checked(path, inode);
 }
 
+static uint32_t owner_of(int fd, const struct stat *found) {
+  struct statvfs system;
+  if ((found->st_mode & (S_IWGRP | S_IWOTH)) != 0) return MODULE_OWNER_UNSURE;
+  if (fstatvfs(fd, &system) < 0 || (system.f_flag & ST_NOSUID) != 0) return MODULE_OWNER_UNSURE;
+  return found->st_uid;
+}
+
 int module_file_stamp(int fd, struct module_stamp *ret) {
   struct stat found;
   if (fstat(fd, &found) < 0) return -errno;
@@ -49,6 +62,7 @@ int module_file_stamp(int fd, struct module_stamp *ret) {
   ret->inode = found.st_ino;
   ret->size_bytes = (uint64_t)found.st_size;
   ret->modified_ns = (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec;
+  ret->owner = owner_of(fd, &found);
   ret->is_public = (found.st_mode & S_IROTH) != 0;
   return 0;
 }

@@ -12,10 +12,13 @@ enum {
   MODULE_HASH_BYTES_MAX = 64 << 20, /* a larger file without build-id stays without identity */
 };
 
+#define MODULE_OWNER_UNSURE UINT32_MAX /* others can have written it, or nobody knows */
+
 /* What tells one state of a file from another without reading it. */
 struct module_stamp {
   uint64_t device, inode, size_bytes;
   int64_t modified_ns;
+  uint32_t owner; /* the uid of who alone can have written it, root apart; MODULE_OWNER_UNSURE */
   bool is_public; /* everybody may read it; no part of what tells it apart */
 };
 

@@ -65,7 +65,7 @@ static uint64_t key_of(const char *path, size_t path_len, const struct module_st
 
 static bool is_same_stamp(const struct module_stamp *a, const struct module_stamp *b) {
   return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
-         a->modified_ns == b->modified_ns;
+         a->modified_ns == b->modified_ns && a->owner == b->owner;
 }
 
 static uint32_t find_row(const struct modules *modules, struct span path,
@@ -292,7 +292,8 @@ uint32_t modules_adopt(struct modules *modules, const struct batch_module *modul
   /* No file has these numbers, so a stamp of them stands for the id. */
   struct module_stamp stamp = {.device = UINT64_MAX,
                                .inode = table_hash(module->id.data, module->id.len, 1),
-                               .size_bytes = module->size_bytes};
+                               .size_bytes = module->size_bytes,
+                               .owner = MODULE_OWNER_UNSURE};
   uint32_t row = find_row(modules, path, &stamp);
   if (row != MODULE_NONE) return row;
   row = add_row(modules, path, &stamp, LOST);
@@ -324,6 +325,10 @@ uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t
 bool modules_is_public(const struct modules *modules, uint32_t index) {
   const struct module *m = &modules->rows[index];
   return m->state == PSEUDO || (m->state == IDENTIFIED && m->stamp.is_public);
+}
+
+uint32_t modules_owner(const struct modules *modules, uint32_t index) {
+  return modules->rows[index].stamp.owner;
 }
 
 bool modules_is_full(const struct modules *modules) {

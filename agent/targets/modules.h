@@ -75,6 +75,10 @@ uint64_t modules_address(const struct modules *modules, uint32_t index, uint64_t
 /* Everybody on this machine may read the file of INDEX, or it is the kernel's. */
 bool modules_is_public(const struct modules *modules, uint32_t index);
 
+/* The uid of who alone, root apart, can have written the file of INDEX, which is identified;
+   MODULE_OWNER_UNSURE (elf/module_file.h). */
+uint32_t modules_owner(const struct modules *modules, uint32_t index);
+
 /* Sweep: unmark all, mark what is in use, forget the rest. */
 bool modules_is_full(const struct modules *modules); /* time to sweep */
 void modules_unmark(struct modules *modules);

@@ -7,8 +7,10 @@
    outside of them.  The first sample of a process has all of its modules identified, not only those
    on its stack: by the time that one of them is met its table is there. */
 #include "process_code.h"
+#include "table_key.h"
 
 #include "common/clock.h"
+#include "elf/module_file.h"
 #include "targets/process_maps.h"
 
 #include <stdlib.h>
@@ -49,32 +51,41 @@ static bool is_current(const struct process_codes *codes, const struct process_c
          row->tables_serial == table_store_serial(codes->store);
 }
 
-static enum table_state find_module_table(struct process_codes *codes,
-                                          const struct process *process, uint32_t index,
+uint32_t process_code_key(const struct process_code *row, const struct modules *modules,
+                          uint32_t index, uint8_t ret[LIMIT_MODULE_ID_BYTES]) {
+  struct batch_module module;
+  uint32_t owner = modules_owner(modules, index);
+  modules_describe(modules, index, &module);
+  return table_key(module.id, owner != MODULE_OWNER_UNSURE ? owner : row->user, ret);
+}
+
+static enum table_state find_module_table(struct process_codes *codes, struct process_code *row,
+                                          uint32_t index, pid_t pid,
                                           const struct unwind_table **ret) {
   struct batch_module module;
-  struct table_wanted wanted = {.pid = process->has_ended ? 0 : process->pid};
+  struct table_wanted wanted = {.pid = pid};
   modules_describe(codes->modules, index, &module);
   if (strcmp(module.path, "[vdso]") == 0) {
     *ret = table_store_vdso(codes->store);
     return *ret != NULL ? TABLE_READY : TABLE_NOTHING;
   }
-  if (module.kind != MODULE_ELF || module.path[0] != '/' || module.id.len > sizeof wanted.id)
-    return TABLE_NOTHING;
-  memcpy(wanted.id, module.id.data, module.id.len);
-  wanted.id_bytes = (uint32_t)module.id.len;
+  if (module.kind != MODULE_ELF || module.path[0] != '/') return TABLE_NOTHING;
+  if (row->user == MODULE_OWNER_UNSURE &&
+      modules_owner(codes->modules, index) == MODULE_OWNER_UNSURE)
+    row->user = table_key_owner(MODULE_OWNER_UNSURE, pid);
+  wanted.id_bytes = process_code_key(row, codes->modules, index, wanted.id);
+  if (wanted.id_bytes == 0) return TABLE_NOTHING;
   size_t len = strnlen(module.path, sizeof wanted.path - 1);
   memcpy(wanted.path, module.path, len);
   wanted.path[len] = '\0';
   return table_store_find(codes->store, &wanted, ret);
 }
 
-static void fill_region(struct process_codes *codes, struct process *process,
+static void fill_region(struct process_codes *codes, struct process_code *row, pid_t pid,
                         struct process_map *map, struct unwind_region *ret, bool *ret_is_waiting) {
   const struct unwind_table *table = NULL;
-  pid_t pid = process->has_ended ? 0 : process->pid;
   map->module = modules_identify(codes->modules, map->module, pid);
-  enum table_state state = find_module_table(codes, process, map->module, &table);
+  enum table_state state = find_module_table(codes, row, map->module, pid, &table);
   *ret = (struct unwind_region){.start = map->start, .end = map->end, .table = UNWIND_NO_TABLE};
   *ret_is_waiting = state == TABLE_WAITING;
   if (state != TABLE_READY) return;
@@ -88,15 +99,19 @@ static bool make(struct process_codes *codes, struct process_code *row, struct p
   struct unwind_region *regions = calloc(count + 1, sizeof *regions);
   bool *is_waiting = calloc(count + 1, sizeof *is_waiting);
   uint64_t used = row->used;
+  pid_t pid = process->has_ended ? 0 : process->pid;
+  bool is_known = process->has_ended && row->pid == process->pid;
+  uint32_t user = is_known ? row->user : MODULE_OWNER_UNSURE;
   clear(row);
   if (regions == NULL || is_waiting == NULL) {
     free(regions);
     free(is_waiting);
     return false;
   }
+  row->user = user;
   row->tables_serial = table_store_serial(codes->store);
   for (uint32_t i = 0; i < count; i++) {
-    fill_region(codes, process, &process->maps[i], &regions[i], &is_waiting[i]);
+    fill_region(codes, row, pid, &process->maps[i], &regions[i], &is_waiting[i]);
     row->has_waiting |= is_waiting[i];
     row->is_partial |= !modules_is_settled(codes->modules, process->maps[i].module);
   }

@@ -18,6 +18,7 @@ struct process_code {
   bool has_waiting;        /* any of them */
   bool is_partial;         /* there was no time to look at some file */
   pid_t pid;               /* 0: free */
+  uint32_t user; /* answers for files whose owner is unsure; MODULE_OWNER_UNSURE until needed */
   uint64_t maps_serial, tables_serial, used;
 };
 
@@ -31,6 +32,10 @@ struct process_codes {
 void process_codes_init(struct process_codes *codes, struct modules *modules,
                         struct table_store *store);
 void process_codes_fini(struct process_codes *codes);
+
+/* Writes the key of the table of the module INDEX in ROW's process.  Returns its bytes, 0: none. */
+uint32_t process_code_key(const struct process_code *row, const struct modules *modules,
+                          uint32_t index, uint8_t ret[LIMIT_MODULE_ID_BYTES]);
 
 /* The regions of PROCESS; modules that are new are identified and their tables asked for.  Good
    until the next call, and the store's next step.  NULL without memory, or without a store. */

@@ -11,7 +11,7 @@
 
 enum {
   TABLE_FILE_MAGIC = 0x4b4d5446, /* "FTMK" */
-  TABLE_FILE_VERSION = 1,        /* raised when tables are made in another way */
+  TABLE_FILE_VERSION = 2,        /* raised when tables are made, or named, in another way */
   TABLE_FILE_WHY_BYTES = 96,
   TABLE_FILE_NAME_BYTES = 2 * LIMIT_MODULE_ID_BYTES + 16,
 };

@@ -15,6 +15,7 @@
    A child that waits for a file system that is gone cannot even be killed: it is let go of, and
    dies when it may. */
 #include "table_job.h"
+#include "table_key.h"
 
 #include "common/clock.h"
 #include "elf/debug_find.h"
@@ -47,16 +48,29 @@ static struct span map_file(int fd) {
   return map == MAP_FAILED ? span_of(NULL, 0) : span_of(map, (size_t)found.st_size);
 }
 
-/* The separate debug file of the module in FILE, when there is one. */
-static struct span map_debug(const struct table_wanted *wanted, const char *open_path, int file) {
-  struct debug_module module = {span_of(wanted->id, wanted->id_bytes), wanted->path, open_path};
+/* A module's file as it was found. */
+struct found_module {
+  int fd;
+  uint32_t owner; /* who answers for it */
+  struct module_stamp stamp;
+  struct module_identity identity;
+  char open_path[LIMIT_PATH_BYTES + 32];
+};
+
+/* The separate debug file of MODULE, when there is one that those wrote who may speak for it: the
+   tree in which it is looked for is the target's, and its user may have made that himself. */
+static struct span map_debug(const struct table_wanted *wanted, const struct found_module *module) {
+  struct debug_module asked = {span_of(module->identity.id, module->identity.id_bytes),
+                               wanted->path, module->open_path};
   struct debug_found found;
-  struct stat own, other;
+  struct module_stamp stamp;
   char why[128];
-  if (debug_find(&module, &found, why, sizeof why) != 0) return span_of(NULL, 0);
-  bool is_same = fstat(file, &own) == 0 && fstat(found.fd, &other) == 0 &&
-                 own.st_dev == other.st_dev && own.st_ino == other.st_ino;
-  return is_same || found.is_id_content ? span_of(NULL, 0) : map_file(found.fd);
+  if (debug_find(&asked, &found, why, sizeof why) != 0) return span_of(NULL, 0);
+  if (module_file_stamp(found.fd, &stamp) != 0 || found.is_id_content) return span_of(NULL, 0);
+  uint32_t owner = table_key_owner(stamp.owner, wanted->pid);
+  bool is_same = stamp.device == module->stamp.device && stamp.inode == module->stamp.inode;
+  bool is_believed = owner == 0 || owner == module->owner;
+  return is_same || !is_believed ? span_of(NULL, 0) : map_file(found.fd);
 }
 
 static uint64_t address_bytes_in_use(void) {
@@ -106,31 +120,35 @@ static const char *words_of(int error) {
   }
 }
 
-static int open_module(const struct table_wanted *wanted, char *open_path) {
-  struct module_stamp stamp;
-  struct module_identity identity;
-  int fd = module_file_open(wanted->path, wanted->pid, 0, open_path);
-  int error = fd < 0 ? fd : module_file_stamp(fd, &stamp);
-  if (!error) error = module_file_identify(fd, &stamp, &identity);
-  if (!error && !span_is_equal(span_of(identity.id, identity.id_bytes),
-                               span_of(wanted->id, wanted->id_bytes)))
-    error = -ESTALE;
-  if (error && fd >= 0) close(fd);
-  return error ? error : fd;
+static bool has_key(const struct found_module *module, const struct table_wanted *wanted) {
+  uint8_t key[LIMIT_MODULE_ID_BYTES];
+  struct span id = span_of(module->identity.id, module->identity.id_bytes);
+  return span_is_equal(span_of(key, table_key(id, module->owner, key)),
+                       span_of(wanted->id, wanted->id_bytes));
+}
+
+static int open_module(const struct table_wanted *wanted, struct found_module *ret) {
+  ret->fd = module_file_open(wanted->path, wanted->pid, 0, ret->open_path);
+  if (ret->fd < 0) return ret->fd;
+  int error = module_file_stamp(ret->fd, &ret->stamp);
+  if (error) return error;
+  ret->owner = table_key_owner(ret->stamp.owner, wanted->pid);
+  error = module_file_identify(ret->fd, &ret->stamp, &ret->identity);
+  return error || has_key(ret, wanted) ? error : -ESTALE;
 }
 
 enum table_state table_job_build(const struct table_wanted *wanted, struct buf *ret, char *why) {
-  char open_path[LIMIT_PATH_BYTES + 32];
+  struct found_module module;
   struct table_report report = {.why = NULL};
-  int fd = open_module(wanted, open_path);
-  if (fd < 0) {
-    snprintf(why, TABLE_FILE_WHY_BYTES, "%s", strerror(-fd));
+  int error = open_module(wanted, &module);
+  if (error) { /* who asks is a child, which ends: nothing is closed */
+    snprintf(why, TABLE_FILE_WHY_BYTES, "%s", strerror(-error));
     return TABLE_UNREADABLE;
   }
   struct table_input input = {
-      .file = map_file(fd), .debug = map_debug(wanted, open_path, fd), .arch = &unwind_arch};
+      .file = map_file(module.fd), .debug = map_debug(wanted, &module), .arch = &unwind_arch};
   table_job_limit_memory();
-  int error = table_make(&input, ret, &report);
+  error = table_make(&input, ret, &report);
   if (error == 0 && ret->len > TABLE_JOB_TABLE_BYTES_MAX) error = -EOVERFLOW;
   if (error) buf_clear(ret);
   const char *words = report.why != NULL ? report.why : error ? words_of(error) : "";

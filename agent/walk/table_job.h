@@ -20,9 +20,9 @@ enum {
 };
 
 /* Whose table is wanted; the child finds the file by its path, as PID (0: nobody that still lives)
-   sees it, and believes it only when it has that id. */
+   sees it, and believes it only when it has that key. */
 struct table_wanted {
-  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint8_t id[LIMIT_MODULE_ID_BYTES]; /* table_key's: the module's, and who answers for it */
   uint32_t id_bytes;
   pid_t pid;
   char path[LIMIT_PATH_BYTES + 1];

@@ -152,14 +152,14 @@ static void compare_all(struct draft *draft) {
 }
 
 /* The place of REGION's table, which is mapped by us, in what targets map. */
-static uint64_t share(const struct draft *draft, const struct unwind_region *region,
-                      uint32_t index) {
+static uint64_t share(const struct draft *draft, const struct process_code *code,
+                      const struct unwind_region *region, uint32_t index) {
   const struct target_regions_parts *parts = draft->parts;
-  struct batch_module module;
+  uint8_t key[LIMIT_MODULE_ID_BYTES];
   if (region->table == UNWIND_NO_TABLE) return UNWIND_NO_TABLE;
   if (parts->is_for_all && !modules_is_public(parts->modules, index)) return UNWIND_NO_TABLE;
-  modules_describe(parts->modules, index, &module);
-  struct span id = module.id.len > 0 ? module.id : span_of_string(module.path);
+  struct span id = span_of(key, process_code_key(code, parts->modules, index, key));
+  if (id.len == 0) id = span_of_string("[vdso]"); /* the one table of what has no key */
   return table_share_place(parts->share, id, (const struct unwind_table *)(uintptr_t)region->table);
 }
 
@@ -189,7 +189,7 @@ static void fill(struct draft *draft, const struct process_code *code) {
     const struct process_map *map = &first->maps[i];
     struct unwind_region region = code->code.regions[i];
     if (draft->is_left_out[i] || (is_crowded && map->module == MODULE_ANON)) continue;
-    region.table = share(draft, &region, map->module);
+    region.table = share(draft, code, &region, map->module);
     put(&draft->lists, UNWIND_MAP_ALL, &region);
     if (is_steady(draft, map)) put(&draft->lists, UNWIND_MAP_STEADY, &region);
   }

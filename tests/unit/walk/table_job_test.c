@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Children that make tables, and children that come to grief. */
 #include "table_fixture.h"
+#include "walk/table_key.h"
 
 #include "common/clock.h"
 #include "elf/module_file.h"
@@ -15,12 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 20000, PATH_BYTES = 512 };
 
 static enum table_state make_one(const struct table_wanted *wanted, struct buf *ret, char *why) {
   (void)wanted, (void)why;
@@ -163,17 +165,40 @@ static void a_child_that_takes_long_gives_way(void **state) {
   assert_non_null(strstr(file.why, "nice 19"));
 }
 
-static void identify_self(struct table_wanted *ret) {
+/* RET is this program, or its copy in PATH, for whose file OWNER answers. */
+static void identify(const char *path, uint32_t owner, struct table_wanted *ret) {
   struct module_stamp stamp;
   struct module_identity identity;
-  int fd = open("/proc/self/exe", O_RDONLY);
+  int fd = open(path, O_RDONLY);
   memset(ret, 0, sizeof *ret);
-  assert_true(readlink("/proc/self/exe", ret->path, sizeof ret->path - 1) > 0);
   assert_int_equal(module_file_stamp(fd, &stamp), 0);
   assert_int_equal(module_file_identify(fd, &stamp, &identity), 0);
   close(fd);
-  memcpy(ret->id, identity.id, identity.id_bytes);
-  ret->id_bytes = identity.id_bytes;
+  snprintf(ret->path, sizeof ret->path, "%s", path);
+  ret->pid = getpid();
+  ret->id_bytes = table_key(span_of(identity.id, identity.id_bytes), owner, ret->id);
+}
+
+static void identify_self(struct table_wanted *ret) {
+  char path[LIMIT_PATH_BYTES + 1] = "";
+  struct module_stamp stamp;
+  assert_true(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+  int fd = open(path, O_RDONLY);
+  assert_int_equal(module_file_stamp(fd, &stamp), 0);
+  close(fd);
+  identify(path, table_key_owner(stamp.owner, getpid()), ret);
+}
+
+/* A copy of this program in fixture_folder(), of MODE. */
+static void copy_self(const char *folder, mode_t mode, char path[PATH_BYTES]) {
+  static char bytes[64 << 10];
+  snprintf(path, PATH_BYTES, "%s/copy", folder);
+  int from = open("/proc/self/exe", O_RDONLY), to = open(path, O_WRONLY | O_CREAT, 0700);
+  for (ssize_t got; (got = read(from, bytes, sizeof bytes)) > 0;)
+    assert_int_equal(write(to, bytes, (size_t)got), got);
+  assert_int_equal(fchmod(to, mode), 0);
+  close(from);
+  close(to);
 }
 
 static void this_program_has_a_table(void **state) {
@@ -199,6 +224,32 @@ static void a_file_that_has_become_another_is_not_believed(void **state) {
   file = run(&job, &wanted, table_job_build, NULL);
   assert_int_equal(file.state, TABLE_UNREADABLE);
   assert_string_equal(file.why, strerror(ENOENT));
+}
+
+/* Whoever wrote it, it is not for everybody: the id is what the file says of itself. */
+static void a_file_speaks_for_who_can_have_written_it(void **state) {
+  (void)state;
+  enum { OTHER = 65534 };
+  struct table_job job = {0};
+  struct table_wanted wanted;
+  char path[PATH_BYTES];
+  const char *folder = fixture_folder();
+  uint32_t user = getuid();
+  copy_self(folder, 0755, path);
+  if (user == 0) assert_int_equal(chown(path, OTHER, OTHER), 0);
+  identify(path, user == 0 ? 0 : OTHER, &wanted);
+  assert_int_equal(run(&job, &wanted, table_job_build, NULL).state, TABLE_UNREADABLE);
+  if (user == 0) assert_int_equal(chown(path, 0, 0), 0);
+  assert_int_equal(chmod(path, 0757), 0); /* anybody can have written it; we have it mapped */
+  identify(path, OTHER, &wanted);
+  assert_int_equal(run(&job, &wanted, table_job_build, NULL).state, TABLE_UNREADABLE);
+  identify(path, user, &wanted);
+  struct table_file file = run(&job, &wanted, table_job_build, NULL);
+  assert_int_equal(file.state, TABLE_READY);
+  table_file_unmap(&file);
+  wanted.pid = 0;
+  assert_int_equal(run(&job, &wanted, table_job_build, NULL).state, TABLE_UNREADABLE);
+  fixture_folder_remove();
 }
 
 static enum table_state ask_for_too_much(const struct table_wanted *wanted, struct buf *ret,
@@ -234,6 +285,7 @@ int main(void) {
       cmocka_unit_test(a_child_that_takes_long_gives_way),
       cmocka_unit_test(this_program_has_a_table),
       cmocka_unit_test(a_file_that_has_become_another_is_not_believed),
+      cmocka_unit_test(a_file_speaks_for_who_can_have_written_it),
       cmocka_unit_test(a_child_gets_only_so_much_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

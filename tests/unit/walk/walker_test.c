@@ -42,7 +42,7 @@ static int make(void **state) {
   (void)state;
   if (modules_new(on_file, NULL, &modules) || table_store_new(NULL, build, &store)) return -1;
   walker_init(&walker, modules, store);
-  process = (struct process){.pid = 11, .maps_serial = 1};
+  process = (struct process){.pid = getpid(), .maps_serial = 1};
   path = (struct unwind_path){.pcs = pcs, .room = ROOM};
   map(CODE, CODE_END, 1);
   return 0;
