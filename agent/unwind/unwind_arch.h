@@ -21,6 +21,7 @@ struct unwind_arch {
   bool has_lr;
   bool has_frame_pairs; /* compilers make frames of (caller's frame pointer, return address) */
   int16_t pair_offset;  /* from the frame pointer to that pair */
+  bool is_pair_at_top;  /* right above it is the caller's stack pointer */
   uint64_t return_mask; /* what of a return address is address: no signature, no mode bit */
   struct unwind_signal_frame signal;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* AArch64: besides x29 a walk follows x19, the first register that compilers keep a stack pointer
-   in.  Return addresses may carry a pointer authentication code above bit 47, where an address
-   of user space has nothing (one that asks for addresses of 52 bits by a hint to mmap has no code
-   there); it is cut off by mask, which needs no instruction that an old core lacks.  At the return
-   from a handler the stack pointer is at the kernel's rt_sigframe: siginfo (128 bytes), then struct
-   ucontext. */
+   in.  Compilers make the pair at the bottom of a frame, below what else it saves.  Return
+   addresses may carry a pointer authentication code above bit 47, where an address of user space
+   has nothing (one that asks for addresses of 52 bits by a hint to mmap has no code there); it is
+   cut off by mask, which needs no instruction that an old core lacks.  At the return from a handler
+   the stack pointer is at the kernel's rt_sigframe: siginfo (128 bytes), then struct ucontext. */
 #include "unwind_arch.h"
 
 #include <elf.h>
@@ -22,6 +22,7 @@ const struct unwind_arch unwind_arch = {
     .has_lr = true,
     .has_frame_pairs = true,
     .pair_offset = 0,
+    .is_pair_at_top = false,
     .return_mask = (UINT64_C(1) << 48) - 1,
     .signal = {.pc = SAVED(pc),
                .sp = SAVED(sp),

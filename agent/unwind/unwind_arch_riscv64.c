@@ -19,6 +19,7 @@ const struct unwind_arch unwind_arch = {
     .has_lr = true,
     .has_frame_pairs = true,
     .pair_offset = -16,
+    .is_pair_at_top = true,
     .return_mask = UINT64_MAX,
     .signal = {.pc = SAVED(0), .sp = SAVED(2), .lr = SAVED(1), .tracked = {SAVED(8), SAVED(9)}},
 };

@@ -8,6 +8,9 @@
    interrupted is not a caller: there the address is the very instruction, and the link register
    may still hold what no stack does, as in the first frame.
 
+   A pair at the bottom of a frame says where the caller's pair is, not its stack pointer
+   (AArch64): the caller's own rule and its frame pointer tell that, or the walk ends.
+
    Progress: a caller's stack pointer lies above its callee's; equal only where the callee was a
    leaf on a CPU with a link register and had pushed nothing. So no stack makes a circle, whatever
    is written on it, and a step that would not rise ends the walk as bad. Only the return from a
@@ -35,8 +38,9 @@ struct walk {
   const struct unwind_memory *stack;
   const struct unwind_code *code;
   const struct unwind_region *region; /* where at.pc is, or NULL: in no code that is known */
-  bool is_exact; /* at.pc is an instruction that was interrupted, and lr may be of use */
-  bool is_chain; /* the frame pointer is from a pair: zero ends the chain of pairs */
+  bool is_exact;  /* at.pc is an instruction that was interrupted, and lr may be of use */
+  bool is_chain;  /* the frame pointer is from a pair: zero ends the chain of pairs */
+  bool is_sp_low; /* at.sp is not the stack pointer, but a place below it */
 };
 
 enum step { STEP_ON, STEP_OVER, STEP_CUT, STEP_LOST, STEP_BAD };
@@ -163,6 +167,7 @@ static enum step stand_at(struct walk *walk, const struct unwind_registers *next
   walk->region = region;
   walk->is_exact = is_exact;
   walk->is_chain = false;
+  walk->is_sp_low = false;
   return STEP_ON;
 }
 
@@ -213,6 +218,7 @@ static enum step step_by_frame(struct walk *walk) {
   if (next.pc != 0 && !is_code(walk, next.pc - 1)) return STEP_LOST;
   step = go_to(walk, &next);
   walk->is_chain = true;
+  walk->is_sp_low = !unwind_arch.is_pair_at_top;
   return step;
 }
 
@@ -224,6 +230,24 @@ static enum step step_by_link(struct walk *walk) {
   return go_to(walk, &next);
 }
 
+/* Where a frame was left by a pair at its bottom, the stack pointer is somewhere above.  A function
+   that keeps a pair of its own, as its rule says, has its frame pointer there: so its stack pointer
+   is known again.  Of another one nothing is, but that the frame pointer may be any ancestor's. */
+static bool find_sp(struct walk *walk, const struct unwind_rule *rule) {
+  bool has_pair = rule->cfa == UNWIND_CFA_SP && rule->saved[0] != UNWIND_SAME &&
+                  rule->return_address == rule->saved[0] + WORD;
+  uintptr_t pair = plus(walk->at.tracked[0], unwind_arch.pair_offset);
+  uintptr_t sp = plus(pair, -rule->saved[0]);
+  if ((rule->flags & UNWIND_AT_BASE) == 0) sp -= (uintptr_t)rule->offset;
+  if (!has_pair || sp < walk->at.sp) return false;
+  walk->at.sp = sp;
+  return true;
+}
+
+static bool counts_from_frame_pointer(const struct unwind_rule *rule) {
+  return rule->cfa == UNWIND_CFA_TRACKED || rule->cfa == UNWIND_CFA_TRACKED_WORD;
+}
+
 static enum step step_without_rule(struct walk *walk) {
   enum step step = step_by_frame(walk);
   return step == STEP_LOST ? step_by_link(walk) : step;
@@ -233,6 +257,7 @@ static enum step step(struct walk *walk) {
   const struct unwind_rule *rule = find_rule(walk);
   if (rule == NULL || rule->cfa == UNWIND_CFA_NONE) return step_without_rule(walk);
   if (rule->cfa == UNWIND_CFA_END) return STEP_OVER;
+  if (walk->is_sp_low && !counts_from_frame_pointer(rule) && !find_sp(walk, rule)) return STEP_LOST;
   if (rule->cfa == UNWIND_CFA_SIGNAL) return step_over_signal(walk, rule);
   return step_by_rule(walk, rule);
 }

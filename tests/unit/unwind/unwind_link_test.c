@@ -15,6 +15,7 @@ enum { W = sizeof(uintptr_t), SAME = UNWIND_SAME };
 const struct unwind_arch unwind_arch = {
     .has_lr = true,
     .has_frame_pairs = true,
+    .is_pair_at_top = true,
     .pair_offset = -2 * W,
     .return_mask = UINT64_MAX - 1,
     .signal = {.tracked = {0, W}, .pc = 2 * W, .sp = 3 * W, .lr = 4 * W},

@@ -15,6 +15,7 @@ enum { W = sizeof(uintptr_t), SAME = UNWIND_SAME };
 
 const struct unwind_arch unwind_arch = {
     .has_frame_pairs = true,
+    .is_pair_at_top = true,
     .return_mask = UINT64_MAX,
     .signal = {.tracked = {0, W}, .pc = 2 * W, .sp = 3 * W},
 };
