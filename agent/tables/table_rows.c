@@ -14,7 +14,11 @@
 
    Written is function after function: rows equal to the one before them are passed over, and where
    the next function does not begin at once comes a row that knows nothing.  At the start of a page
-   that row is not needed: before a page's first row nothing is known. */
+   that row is not needed: before a page's first row nothing is known.
+
+   A walk looks a caller up one byte before its return address.  Nobody calls the return from a
+   signal's handler, so its rule must hold from that byte on.  The compilers' own words for some
+   begin early for that, at an odd address, and those for others do not. */
 #include "table_rows.h"
 
 #include "table_rules.h"
@@ -271,10 +275,31 @@ static void emit(struct encoder *encoder, uint32_t page, struct unwind_row row) 
   if (row.rule == TABLE_RULE_UNTOLD) encoder->untold++;
 }
 
+static bool begins_early(const struct table_rows *rows, const struct function *function) {
+  uint16_t first = rows->rows[function->first].rule;
+  return rows->rules.rules[first].cfa == UNWIND_CFA_SIGNAL && function->start % 2 == 0 &&
+         function->start > 0;
+}
+
+/* RULE holds from AT on, whatever was written of it. */
+static void emit_over(struct encoder *encoder, uint32_t at, uint16_t rule) {
+  uint32_t page = at >> UNWIND_PAGE_BITS;
+  open_page(encoder, page);
+  if (encoder->row_count > encoder->pages[page]) {
+    const struct unwind_row *last = &encoder->rows[encoder->row_count - 1];
+    if (last->low == low_of(at)) {
+      if (last->rule == TABLE_RULE_UNTOLD) encoder->untold--;
+      encoder->row_count--;
+    }
+  }
+  emit(encoder, page, (struct unwind_row){low_of(at), rule});
+}
+
 static void emit_function(struct encoder *encoder, const struct table_rows *rows,
                           const struct function *function) {
   const struct unwind_row *row = rows->rows + function->first;
   uint32_t page = function->start >> UNWIND_PAGE_BITS;
+  if (begins_early(rows, function)) emit_over(encoder, function->start - 1, row->rule);
   for (uint32_t i = 0; i < function->count; i++) {
     if (i > 0 && row[i].low == 0) page++;
     emit(encoder, page, row[i]);
@@ -298,10 +323,12 @@ static void emit_all(struct encoder *encoder, const struct table_rows *rows, uin
   open_page(encoder, page_count);
 }
 
-/* As many rows as may have to be written: each told one, and a gap behind each function. */
+/* As many rows as may have to be written: each told one, a gap behind each function, and a byte
+   before some. */
 static uint64_t most_rows(const struct table_rows *rows) {
   uint64_t most = rows->function_count;
-  for (uint32_t i = 0; i < rows->function_count; i++) most += rows->functions[i].count;
+  for (uint32_t i = 0; i < rows->function_count; i++)
+    most += rows->functions[i].count + begins_early(rows, &rows->functions[i]);
   return most;
 }
 

@@ -115,6 +115,20 @@ static void augmentations_of_exceptions_and_signals(void **state) {
   assert_string_equal(frames_at(frames, F + 0x20), usual);
 }
 
+/* As the vDSO of RISC-V has it, which does not begin early. */
+static void a_caller_that_a_handler_returns_to_is_no_neighbour(void **state) {
+  struct frames *frames = *state;
+  reset(frames, EM_RISCV);
+  size_t plain = frames_usual_cie(frames);
+  size_t signal = frames_cie(frames, "zRS", PROGRAM(0x0c, 2, 0));
+  frames_function(frames, plain, F, 0x10, PROGRAM(0x0e, 16));
+  frames_function(frames, signal, F + 0x10, 8, PROGRAM(0));
+  frames_read(frames);
+  assert_string_equal(frames_at(frames, F + 0xe), "sp+16 u u u");
+  assert_string_equal(frames_at(frames, F + 0xf), "signal");
+  assert_string_equal(frames_at(frames, F + 0x17), "signal");
+}
+
 static void a_signals_frame_may_begin_elsewhere(void **state) {
   struct frames *frames = *state;
   reset(frames, EM_ARM);
@@ -318,6 +332,7 @@ int main(void) {
       CLAIM(both_sections_both_lengths_all_versions),
       CLAIM(words_of_four_bytes),
       CLAIM(augmentations_of_exceptions_and_signals),
+      CLAIM(a_caller_that_a_handler_returns_to_is_no_neighbour),
       CLAIM(a_signals_frame_may_begin_elsewhere),
       CLAIM(unknown_augmentations_and_versions_are_refused),
       CLAIM(a_cie_that_is_the_function_itself_is_refused),

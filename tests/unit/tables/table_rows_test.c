@@ -247,9 +247,69 @@ static void many_random_functions_are_as_an_array_has_them(void **state) {
   free(expected);
 }
 
+static void tell_return(struct made *made, uint64_t start) {
+  const struct unwind_rule rule = {.cfa = UNWIND_CFA_SIGNAL};
+  assert_int_equal(table_rows_function(made->rows, start, start + 8), 0);
+  assert_int_equal(table_rows_put(made->rows, start, &rule), 0);
+}
+
+static void assert_return_from(const struct unwind_table *table, uint64_t start) {
+  const struct unwind_rule *before = unwind_table_find(table, start - 1);
+  assert_true(before == NULL || before->cfa != UNWIND_CFA_SIGNAL);
+  for (uint64_t address = start; address < start + 8; address++)
+    assert_int_equal(unwind_table_find(table, address)->cfa, UNWIND_CFA_SIGNAL);
+}
+
+static void the_return_from_a_handler_begins_one_byte_early(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12000, 0x12010, 1); /* a neighbour */
+  tell_return(made, 0x12010);
+  tell(made, 0x13000, 0x13010, 1); /* one whose last byte has a rule of its own */
+  put(made, 0x1300f, 2);
+  tell_return(made, 0x13010);
+  tell(made, 0x14000, 0x1400f, 1); /* one that ends right there */
+  tell_return(made, 0x14010);
+  tell_return(made, 0x15000); /* at a page's start, behind nothing */
+  tell(made, 0x16f00, 0x17000, 1);
+  tell_return(made, 0x17000); /* and behind a neighbour */
+  tell_return(made, LOW);     /* before which there is no code */
+  const struct unwind_table *table = encode(made);
+  static const uint64_t starts[] = {0x12010, 0x13010, 0x14010, 0x15000, 0x17000};
+  for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++) {
+    assert_return_from(table, starts[i] - 1);
+    assert_int_equal(at(table, starts[i] + 8), INT_MIN);
+  }
+  assert_return_from(table, LOW);
+  assert_int_equal(at(table, 0x1200e), 1);
+  assert_int_equal(at(table, 0x1300e), 1);
+  assert_int_equal(at(table, 0x1400e), 1);
+  assert_int_equal(at(table, 0x16ffe), 1);
+}
+
+static void one_that_begins_early_already_does_not_again(void **state) {
+  struct made *made = *state;
+  tell(made, 0x12000, 0x1200f, 1);
+  tell_return(made, 0x1200f);
+  const struct unwind_table *table = encode(made);
+  assert_int_equal(at(table, 0x1200e), 1);
+  assert_return_from(table, 0x1200f);
+}
+
+static void what_the_byte_before_a_handlers_return_said_is_not_counted(void **state) {
+  const struct unwind_rule untold = {.cfa = UNWIND_CFA_UNTOLD};
+  struct made *made = *state;
+  tell(made, 0x12000, 0x12010, 1);
+  assert_int_equal(table_rows_put(made->rows, 0x1200f, &untold), 0);
+  tell_return(made, 0x12010);
+  assert_int_equal(encode(made)->untold_rows, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define CLAIM(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+      CLAIM(the_return_from_a_handler_begins_one_byte_early),
+      CLAIM(one_that_begins_early_already_does_not_again),
+      CLAIM(what_the_byte_before_a_handlers_return_said_is_not_counted),
       CLAIM(functions_told_in_any_order_are_found),
       CLAIM(what_reaches_into_a_page_is_said_again_there),
       CLAIM(neighbours_of_one_rule_are_one_row),
