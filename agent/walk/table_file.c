@@ -80,7 +80,7 @@ static int check_mark(const struct table_mark *mark, uint64_t size, struct span 
 
 static int map_table(int fd, const struct table_mark *mark, const struct unwind_table **ret) {
   size_t bytes = (size_t)mark->table_bytes;
-  void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0); /* a sealed file allows no other */
   if (map == MAP_FAILED) return -errno;
   int error = table_hash(map, bytes, mark->id_bytes) == mark->checksum ? 0 : -EBADMSG;
   if (!error) error = unwind_table_check(map, bytes, unwind_arch.machine);

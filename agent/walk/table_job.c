@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A module's file is a stranger's, may lie on a file system that does not answer, and may ask for a
    lot of work.  So it is opened, read and understood by a child that has nothing to lose: no
-   descriptor but the one that it writes to, limits on CPU time and memory, no core file, and the
-   first to go when the machine runs out of memory.  Whatever happens to it, its module goes without
-   a table.
+   descriptor but the one that it writes to, nothing that it shares with anybody, limits on CPU time
+   and memory, no core file, and the first to go when the machine runs out of memory.  It has the
+   daemon's rights until its files are mapped, and reads them with none (table_sandbox.c).  Whatever
+   happens to it, its module goes without a table.
 
    A table takes some milliseconds, and the samples that wait for it do so a second at most.  With
    the lowest priority the child came to nothing beside two busy programs on two CPUs (a fifth of
    the stacks of their first second were short); so only one that takes TABLE_JOB_HASTE_MS has that.
 
-   The outcome comes in memory that both share; where there is a folder the child leaves it there as
-   well.  A disk that is full or gone thus costs only that it is made again another day.
+   The outcome comes in a memfd.  It is sealed before it is looked at: whoever has it still can
+   neither change nor shorten it.
 
    A child that waits for a file system that is gone cannot even be killed: it is let go of, and
    dies when it may. */
 #include "table_job.h"
 #include "table_key.h"
+#include "table_sandbox.h"
 
 #include "common/clock.h"
 #include "elf/debug_find.h"
@@ -87,8 +89,9 @@ static void limit(int resource, uint64_t most) {
   setrlimit((__rlimit_resource_t)resource, &bound);
 }
 
-void table_job_limit_memory(void) {
+void table_job_confine(void) {
   limit(RLIMIT_AS, address_bytes_in_use() + TABLE_JOB_ROOM_BYTES_MAX);
+  table_sandbox_enter();
 }
 
 static enum table_state state_of(int error) {
@@ -147,7 +150,7 @@ enum table_state table_job_build(const struct table_wanted *wanted, struct buf *
   }
   struct table_input input = {
       .file = map_file(module.fd), .debug = map_debug(wanted, &module), .arch = &unwind_arch};
-  table_job_limit_memory();
+  table_job_confine();
   error = table_make(&input, ret, &report);
   if (error == 0 && ret->len > TABLE_JOB_TABLE_BYTES_MAX) error = -EOVERFLOW;
   if (error) buf_clear(ret);
@@ -192,19 +195,16 @@ static void forget_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-_Noreturn static void be_child(int out, const struct table_wanted *wanted, table_build *build,
-                               const char *folder) {
+_Noreturn static void be_child(int out, const struct table_wanted *wanted, table_build *build) {
   struct table_mark mark = {.id_bytes = wanted->id_bytes};
   struct buf table = {0};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   forget_signals();
   close_all_but(out);
+  if (table_sandbox_unshare() != 0) _exit(1);
   step_back();
   memcpy(mark.id, wanted->id, sizeof mark.id);
   mark.state = build(wanted, &table, mark.why);
-  bool is_lasting = mark.state != TABLE_UNREADABLE && mark.state != TABLE_FAILED;
-  if (is_lasting && folder != NULL)
-    table_file_keep(folder, buf_span(&table), &mark, UNWIND_CACHE_BYTES_MAX);
   _exit(table_file_write(out, buf_span(&table), &mark) == 0 ? 0 : 1);
 }
 
@@ -221,13 +221,12 @@ static pid_t *find_place(struct table_job *job) {
   return place;
 }
 
-int table_job_start(struct table_job *job, const struct table_wanted *wanted, table_build *build,
-                    const char *folder) {
+int table_job_start(struct table_job *job, const struct table_wanted *wanted, table_build *build) {
   if (find_place(job) == NULL) return -EBUSY;
-  int fd = memfd_create("fleetprof-table", MFD_CLOEXEC);
+  int fd = memfd_create("fleetprof-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -errno;
   pid_t child = fork();
-  if (child == 0) be_child(fd, wanted, build, folder);
+  if (child == 0) be_child(fd, wanted, build);
   if (child < 0) {
     int error = -errno;
     close(fd);
@@ -258,6 +257,11 @@ static void let_go(struct table_job *job) {
   if (place != NULL) *place = job->child;
 }
 
+static bool seal(int fd) {
+  int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+  return fcntl(fd, F_ADD_SEALS, seals) == 0;
+}
+
 bool table_job_step(struct table_job *job, struct span id, struct table_file *ret) {
   struct table_file outcome = {.state = TABLE_FAILED};
   int status = 0;
@@ -270,7 +274,7 @@ bool table_job_step(struct table_job *job, struct span id, struct table_file *re
              TABLE_JOB_MS_MAX / 1000);
   } else if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     explain_end(status, outcome.why);
-  } else if (table_file_read(job->fd, id, &outcome) != 0) {
+  } else if (!seal(job->fd) || table_file_read(job->fd, id, &outcome) != 0) {
     snprintf(outcome.why, sizeof outcome.why, "what was made is no table");
   }
   close(job->fd);

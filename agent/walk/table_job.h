@@ -34,8 +34,9 @@ typedef enum table_state table_build(const struct table_wanted *wanted, struct b
 
 /* The one that reads the module's file. */
 table_build table_job_build;
-/* What it does before that: from here on this process gets TABLE_JOB_ROOM_BYTES_MAX. */
-void table_job_limit_memory(void);
+/* What it does when the file is mapped: from here on this process gets TABLE_JOB_ROOM_BYTES_MAX,
+   and is in a sandbox (table_sandbox.h). */
+void table_job_confine(void);
 
 /* All-zero: none. */
 struct table_job {
@@ -45,10 +46,9 @@ struct table_job {
   pid_t strays[TABLE_JOB_STRAYS_MAX];
 };
 
-/* Starts a child that does BUILD for WANTED and keeps the outcome in FOLDER, too (NULL: in no
-   file). Returns 0 or -errno; -EBUSY where too many wait for files that do not come. */
-int table_job_start(struct table_job *job, const struct table_wanted *wanted, table_build *build,
-                    const char *folder);
+/* Starts a child that does BUILD for WANTED.  Returns 0 or -errno; -EBUSY where too many wait for
+   files that do not come. */
+int table_job_start(struct table_job *job, const struct table_wanted *wanted, table_build *build);
 
 /* Looks after it.  Returns true when it is over; RET is then its outcome and JOB empty. */
 bool table_job_step(struct table_job *job, struct span id, struct table_file *ret);

@@ -188,10 +188,24 @@ static void make_room(struct table_store *store) {
   store->serial++;
 }
 
+/* Leaves what was made of WANTED on the disk.  One that is full or gone costs only that it is made
+   again another day. */
+static void keep(const struct table_store *store, const struct table_wanted *wanted,
+                 const struct table_file *file) {
+  struct table_mark mark = {.state = file->state, .id_bytes = wanted->id_bytes};
+  size_t bytes = file->table != NULL ? file->table->total_bytes : 0;
+  if (store->folder == NULL || file->state == TABLE_UNREADABLE || file->state == TABLE_FAILED)
+    return;
+  memcpy(mark.id, wanted->id, sizeof mark.id);
+  memcpy(mark.why, file->why, sizeof mark.why);
+  table_file_keep(store->folder, span_of(file->table, bytes), &mark, UNWIND_CACHE_BYTES_MAX);
+}
+
 static void take_outcome(struct table_store *store) {
   struct table_wanted *wanted = store->queue[0];
   struct table_file file;
   if (!table_job_step(&store->job, span_of(wanted->id, wanted->id_bytes), &file)) return;
+  keep(store, wanted, &file);
   struct entry *entry = find_entry(store, wanted);
   store->made += file.state == TABLE_READY;
   if (entry != NULL)
@@ -218,7 +232,7 @@ void table_store_step(struct table_store *store) {
   if (store->job.child != 0) take_outcome(store);
   if (store->count == TABLE_STORE_TABLES_MAX) make_room(store);
   if (store->job.child != 0 || store->queued == 0) return;
-  int error = table_job_start(&store->job, store->queue[0], store->build, store->folder);
+  int error = table_job_start(&store->job, store->queue[0], store->build);
   if (error) give_up_first(store, error);
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "elf/module_file.h"
+#include "proc/proc_status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +16,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { PATIENCE_MS = 20000, PATH_BYTES = 512 };
+enum { PATIENCE_MS = 20000, PATH_BYTES = 512, SHARED_BYTES = 4096 };
 
 static enum table_state make_one(const struct table_wanted *wanted, struct buf *ret, char *why) {
   (void)wanted, (void)why;
@@ -71,9 +75,9 @@ static enum table_state look_around(const struct table_wanted *wanted, struct bu
 }
 
 static struct table_file run(struct table_job *job, const struct table_wanted *wanted,
-                             table_build *build, const char *folder) {
+                             table_build *build) {
   struct table_file file = {.state = TABLE_WAITING};
-  assert_int_equal(table_job_start(job, wanted, build, folder), 0);
+  assert_int_equal(table_job_start(job, wanted, build), 0);
   for (int ms = 0; ms < PATIENCE_MS && !table_job_step(job, fixture_id(wanted), &file); ms++)
     usleep(1000);
   assert_int_not_equal(file.state, TABLE_WAITING);
@@ -81,29 +85,13 @@ static struct table_file run(struct table_job *job, const struct table_wanted *w
   return file;
 }
 
-static void a_child_makes_a_table_and_leaves_it_in_the_folder(void **state) {
+static void a_child_makes_a_table(void **state) {
   (void)state;
   struct table_job job = {0};
   struct table_wanted wanted = fixture_wanted(1);
-  const char *folder = fixture_folder();
-  struct table_file file = run(&job, &wanted, make_one, folder), kept;
+  struct table_file file = run(&job, &wanted, make_one);
   assert_int_equal(file.state, TABLE_READY);
   assert_int_equal(unwind_table_find(file.table, 0)->offset, 16);
-  int fd = table_file_open(folder, fixture_id(&wanted));
-  assert_true(fd >= 0);
-  assert_int_equal(table_file_read(fd, fixture_id(&wanted), &kept), 0);
-  close(fd);
-  table_file_unmap(&file);
-  table_file_unmap(&kept);
-  fixture_folder_remove();
-}
-
-static void a_folder_that_cannot_be_written_costs_no_table(void **state) {
-  (void)state;
-  struct table_job job = {0};
-  struct table_wanted wanted = fixture_wanted(1);
-  struct table_file file = run(&job, &wanted, make_one, "/proc/nowhere");
-  assert_int_equal(file.state, TABLE_READY);
   table_file_unmap(&file);
 }
 
@@ -111,13 +99,13 @@ static void a_child_that_dies_or_lies_makes_no_table(void **state) {
   (void)state;
   struct table_job job = {0};
   struct table_wanted wanted = fixture_wanted(1);
-  struct table_file file = run(&job, &wanted, die, NULL);
+  struct table_file file = run(&job, &wanted, die);
   assert_int_equal(file.state, TABLE_FAILED);
   assert_string_equal(file.why, "whoever made its table died of signal 11");
-  file = run(&job, &wanted, lie, NULL);
+  file = run(&job, &wanted, lie);
   assert_int_equal(file.state, TABLE_FAILED);
   assert_string_equal(file.why, "what was made is no table");
-  file = run(&job, &wanted, write_too_much, NULL);
+  file = run(&job, &wanted, write_too_much);
   assert_int_equal(file.state, TABLE_FAILED);
 }
 
@@ -126,7 +114,7 @@ static void a_child_that_hangs_is_ended(void **state) {
   struct table_job job = {0};
   struct table_wanted wanted = fixture_wanted(1);
   struct table_file file;
-  assert_int_equal(table_job_start(&job, &wanted, hang, NULL), 0);
+  assert_int_equal(table_job_start(&job, &wanted, hang), 0);
   pid_t child = job.child;
   assert_false(table_job_step(&job, fixture_id(&wanted), &file));
   job.begun_ns -= TABLE_JOB_MS_MAX * NS_PER_MS;
@@ -135,7 +123,7 @@ static void a_child_that_hangs_is_ended(void **state) {
   assert_string_equal(file.why, "making its table took more than 60 s");
   for (int ms = 0; ms < PATIENCE_MS && kill(child, 0) == 0; ms++) {
     usleep(1000);
-    run(&job, &wanted, look_around, NULL); /* takes the dead ones away */
+    run(&job, &wanted, look_around); /* takes the dead ones away */
   }
   assert_int_equal(kill(child, 0), -1);
 }
@@ -145,7 +133,7 @@ static void a_child_holds_nothing_and_asks_for_little(void **state) {
   struct table_job job = {0};
   struct table_wanted wanted = fixture_wanted(1);
   int ours = open("/dev/null", O_RDONLY);
-  struct table_file file = run(&job, &wanted, look_around, NULL);
+  struct table_file file = run(&job, &wanted, look_around);
   assert_int_equal(file.state, TABLE_NOTHING);
   assert_string_equal(file.why, "1 open, core 0, cpu 20, nice 0");
   close(ours);
@@ -161,7 +149,7 @@ static void a_child_that_takes_long_gives_way(void **state) {
   (void)state;
   struct table_job job = {0};
   struct table_wanted wanted = fixture_wanted(1);
-  struct table_file file = run(&job, &wanted, take_long, NULL);
+  struct table_file file = run(&job, &wanted, take_long);
   assert_non_null(strstr(file.why, "nice 19"));
 }
 
@@ -206,7 +194,7 @@ static void this_program_has_a_table(void **state) {
   struct table_job job = {0};
   struct table_wanted wanted;
   identify_self(&wanted);
-  struct table_file file = run(&job, &wanted, table_job_build, NULL);
+  struct table_file file = run(&job, &wanted, table_job_build);
   assert_int_equal(file.state, TABLE_READY);
   assert_true(file.table->row_count > 10);
   table_file_unmap(&file);
@@ -218,10 +206,10 @@ static void a_file_that_has_become_another_is_not_believed(void **state) {
   struct table_wanted wanted;
   identify_self(&wanted);
   wanted.id[0] ^= 1;
-  struct table_file file = run(&job, &wanted, table_job_build, NULL);
+  struct table_file file = run(&job, &wanted, table_job_build);
   assert_int_equal(file.state, TABLE_UNREADABLE);
   snprintf(wanted.path, sizeof wanted.path, "/nowhere/at/all");
-  file = run(&job, &wanted, table_job_build, NULL);
+  file = run(&job, &wanted, table_job_build);
   assert_int_equal(file.state, TABLE_UNREADABLE);
   assert_string_equal(file.why, strerror(ENOENT));
 }
@@ -238,17 +226,17 @@ static void a_file_speaks_for_who_can_have_written_it(void **state) {
   copy_self(folder, 0755, path);
   if (user == 0) assert_int_equal(chown(path, OTHER, OTHER), 0);
   identify(path, user == 0 ? 0 : OTHER, &wanted);
-  assert_int_equal(run(&job, &wanted, table_job_build, NULL).state, TABLE_UNREADABLE);
+  assert_int_equal(run(&job, &wanted, table_job_build).state, TABLE_UNREADABLE);
   if (user == 0) assert_int_equal(chown(path, 0, 0), 0);
   assert_int_equal(chmod(path, 0757), 0); /* anybody can have written it; we have it mapped */
   identify(path, OTHER, &wanted);
-  assert_int_equal(run(&job, &wanted, table_job_build, NULL).state, TABLE_UNREADABLE);
+  assert_int_equal(run(&job, &wanted, table_job_build).state, TABLE_UNREADABLE);
   identify(path, user, &wanted);
-  struct table_file file = run(&job, &wanted, table_job_build, NULL);
+  struct table_file file = run(&job, &wanted, table_job_build);
   assert_int_equal(file.state, TABLE_READY);
   table_file_unmap(&file);
   wanted.pid = 0;
-  assert_int_equal(run(&job, &wanted, table_job_build, NULL).state, TABLE_UNREADABLE);
+  assert_int_equal(run(&job, &wanted, table_job_build).state, TABLE_UNREADABLE);
   fixture_folder_remove();
 }
 
@@ -256,7 +244,7 @@ static enum table_state ask_for_too_much(const struct table_wanted *wanted, stru
                                          char *why) {
   char *all[64];
   (void)wanted, (void)ret;
-  table_job_limit_memory();
+  table_job_confine();
   for (unsigned i = 0; i < 64; i++) {
     all[i] = malloc(16 << 20);
     if (all[i] != NULL) memset(all[i], 1, 16 << 20);
@@ -267,18 +255,105 @@ static enum table_state ask_for_too_much(const struct table_wanted *wanted, stru
   return TABLE_NOTHING;
 }
 
+static uint8_t *shared;
+
+static enum table_state look_for_shared(const struct table_wanted *wanted, struct buf *ret,
+                                        char *why) {
+  (void)wanted, (void)ret, (void)why;
+  errno = 0;
+  msync(shared, SHARED_BYTES, MS_ASYNC);
+  return errno == ENOMEM ? TABLE_NOTHING : TABLE_REFUSED;
+}
+
+static void a_child_has_no_memory_that_others_read(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_int_equal(run(&job, &wanted, look_for_shared).state, TABLE_NOTHING);
+  shared[0] = 1; /* it is still ours */
+  munmap(shared, SHARED_BYTES);
+}
+
+static bool is_refused(long result) {
+  return result == -1 && errno == EPERM;
+}
+
+static enum table_state try_all(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)ret;
+  table_job_confine();
+  bool is_confined = is_refused(open("/dev/null", O_RDONLY)) && is_refused(fork()) &&
+                     is_refused(socket(AF_UNIX, SOCK_STREAM, 0)) && is_refused(kill(1, 0)) &&
+                     is_refused(setpriority(PRIO_USER, 0, TABLE_JOB_NICE));
+  void *room = malloc(4 << 20);
+  bool is_able = room != NULL && setpriority(PRIO_PROCESS, 0, TABLE_JOB_NICE) == 0;
+  snprintf(why, TABLE_FILE_WHY_BYTES, "%d %d", is_confined, is_able);
+  free(room);
+  return TABLE_NOTHING;
+}
+
+static volatile sig_atomic_t is_busy = 1;
+
+static enum table_state be_busy(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)ret, (void)why;
+  table_job_confine();
+  while (is_busy) continue;
+  return TABLE_FAILED;
+}
+
+static bool is_nobody(pid_t pid) {
+  struct proc_status status = {.uid = 0};
+  return proc_status_read(pid, pid, &status) == 0 && status.seccomp == 2 &&
+         (geteuid() != 0 || status.uid == 65534);
+}
+
+static void a_child_that_reads_can_do_nothing_else(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  if (prctl(PR_GET_SECCOMP) < 0) skip();
+  assert_string_equal(run(&job, &wanted, try_all).why, "1 1");
+  assert_int_equal(table_job_start(&job, &wanted, be_busy), 0);
+  for (int ms = 0; ms < PATIENCE_MS && !is_nobody(job.child); ms++) usleep(1000);
+  assert_true(is_nobody(job.child));
+  table_job_stop(&job);
+}
+
+static enum table_state leave_a_writer(const struct table_wanted *wanted, struct buf *ret,
+                                       char *why) {
+  int fd = 0;
+  while (fcntl(fd, F_GETFD) < 0) fd++;
+  mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fork() == 0) {
+    sleep(2);
+    _exit(0);
+  }
+  return make_one(wanted, ret, why);
+}
+
+static void what_somebody_can_still_write_is_not_believed(void **state) {
+  (void)state;
+  struct table_job job = {0};
+  struct table_wanted wanted = fixture_wanted(1);
+  struct table_file file = run(&job, &wanted, leave_a_writer);
+  assert_int_equal(file.state, TABLE_FAILED);
+  assert_string_equal(file.why, "what was made is no table");
+}
+
 static void a_child_gets_only_so_much_memory(void **state) {
   (void)state;
   struct table_job job = {0};
   struct table_wanted wanted = fixture_wanted(1);
-  struct table_file file = run(&job, &wanted, ask_for_too_much, NULL);
+  struct table_file file = run(&job, &wanted, ask_for_too_much);
   assert_int_equal(file.state, TABLE_FAILED);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_child_makes_a_table_and_leaves_it_in_the_folder),
-      cmocka_unit_test(a_folder_that_cannot_be_written_costs_no_table),
+      cmocka_unit_test(a_child_makes_a_table),
+      cmocka_unit_test(a_child_has_no_memory_that_others_read),
+      cmocka_unit_test(a_child_that_reads_can_do_nothing_else),
+      cmocka_unit_test(what_somebody_can_still_write_is_not_believed),
       cmocka_unit_test(a_child_that_dies_or_lies_makes_no_table),
       cmocka_unit_test(a_child_that_hangs_is_ended),
       cmocka_unit_test(a_child_holds_nothing_and_asks_for_little),

@@ -106,6 +106,18 @@ static void the_next_daemon_finds_them_on_the_disk(void **state) {
   fixture_folder_remove();
 }
 
+static void a_folder_that_is_gone_costs_no_table(void **state) {
+  (void)state;
+  const struct unwind_table *table = NULL;
+  assert_int_equal(table_store_new(fixture_folder(), build, &store), 0);
+  fixture_folder_remove();
+  find(3, &table);
+  step_until_idle();
+  assert_int_equal(find(3, &table), TABLE_READY);
+  assert_int_equal(unwind_table_find(table, 0)->offset, 24);
+  table_store_free(store);
+}
+
 static void a_spoilt_file_is_made_again(void **state) {
   (void)state;
   const struct unwind_table *table = NULL;
@@ -162,6 +174,7 @@ int main(void) {
       cmocka_unit_test(tables_come_one_after_the_other_and_change_the_serial),
       cmocka_unit_test(what_has_no_table_is_not_tried_again_and_counted),
       cmocka_unit_test(the_next_daemon_finds_them_on_the_disk),
+      cmocka_unit_test(a_folder_that_is_gone_costs_no_table),
       cmocka_unit_test(a_spoilt_file_is_made_again),
       cmocka_unit_test(the_queue_has_an_end_and_goes_on_after_it),
       cmocka_unit_test(the_vdso_has_a_table),
