@@ -138,6 +138,33 @@ static void print_refused(const cJSON *status, FILE *out) {
   if (before[0] == ';') fputc('\n', out);
 }
 
+/* Unwind tables, as far as they are not whole: modules without one, and what others lack. */
+static void print_tables(const cJSON *status, FILE *out) {
+  const cJSON *tables = field_find(status, "tables");
+  const char *path = field_text(tables, "path"), *of = field_text(tables, "functions_path");
+  double none = field_number(tables, "refused") + field_number(tables, "failed") +
+                field_number(tables, "unreadable");
+  const struct {
+    double count;
+    const char *what, *why, *path, *reason;
+  } lacks[] = {{none, "module", " without one", path, field_text(tables, "why")},
+               {field_number(tables, "functions_refused"), "function", " refused", of,
+                field_text(tables, "functions_why")},
+               {field_number(tables, "functions_left"), "function", " told of twice", "", ""},
+               {field_number(tables, "untold_rows"), "place", " that no rule can tell of", "", ""}};
+  const char *before = "  tables    ";
+  for (unsigned i = 0; i < sizeof lacks / sizeof *lacks; i++) {
+    if (lacks[i].count <= 0) continue;
+    fputs(before, out);
+    amount_print_count(lacks[i].count, lacks[i].what, out);
+    fputs(lacks[i].why, out);
+    if (lacks[i].path[0] != '\0')
+      fprintf(out, " (the last in %s: %s)", lacks[i].path, lacks[i].reason);
+    before = "; ";
+  }
+  if (before[0] == ';') fputc('\n', out);
+}
+
 /* The words for the state of the budget, in which what is spent has the last. */
 static const char *explain_budget(const cJSON *cost, const cJSON *budget) {
   static const char *const states[][2] = {
@@ -207,6 +234,7 @@ int status_print_text(const char *json, const char *socket, FILE *out) {
   print_spool(status, out);
   print_loss(status, out);
   print_refused(status, out);
+  print_tables(status, out);
   print_cost(status, out);
   status_programs_print(status, out);
   cJSON_Delete(status);

@@ -145,6 +145,11 @@ static void print_tables(const struct worker *worker, struct buf *out) {
   json_number(out, "foreign_samples", worker->drain.walker.foreign);
   json_string(out, "path", figures.path);
   json_string(out, "why", figures.why);
+  json_number(out, "functions_refused", figures.functions_refused);
+  json_number(out, "functions_left", figures.functions_left);
+  json_number(out, "untold_rows", figures.untold_rows);
+  json_string(out, "functions_path", figures.functions_path);
+  json_string(out, "functions_why", figures.functions_why);
   buf_append_byte(out, '}');
 }
 

@@ -13,6 +13,8 @@
            threads_unsampled, unsampled: {reason: n}, perf_throttled},
     tables: {ready, waiting, nothing, unreadable, refused, failed, left_out: modules; made,
              mapped_bytes, foreign_samples (of another word size); path, why: the last refused;
+             in those that are ready: functions_refused, functions_left (overlapping), untold_rows;
+             functions_path, functions_why: the last with a refused one;
              by timer: shared, shared_left_out (modules), shared_bytes, shared_bytes_max},
     targets: [{id, pid, service, exe, sampler, why, asked_hz, rate_hz, rate_reason, achieved_hz,
                samples, stacks: {end: share} ({}: there are none), thinned, throttled, sample_ns,

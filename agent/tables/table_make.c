@@ -18,6 +18,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <string.h>
 
 /* No entry is longer: it calls a function of the C library, and never returns. */
 enum { ENTRY_BYTES_MAX = 64 };
@@ -148,6 +149,15 @@ static int read_all(struct making *making, const struct table_input *input) {
   return rc;
 }
 
+/* What a table does not hold is said in it: it outlives whoever made it. */
+static void tell_report(const struct table_report *report, struct buf *ret) {
+  struct unwind_table head;
+  memcpy(&head, ret->data, sizeof head);
+  head.functions_refused = report->functions_refused;
+  head.functions_left = report->functions_left;
+  memcpy(ret->data, &head, sizeof head);
+}
+
 int table_make(const struct table_input *input, struct buf *ret, struct table_report *report) {
   struct making making = {.arch = input->arch, .report = report};
   uint64_t low, high;
@@ -161,6 +171,7 @@ int table_make(const struct table_input *input, struct buf *ret, struct table_re
   rc = read_all(&making, input);
   if (rc == 0) rc = table_rows_encode(making.rows, input->arch->machine, ret);
   report->functions_left = table_rows_left(making.rows);
+  if (rc == 0) tell_report(report, ret);
   table_rows_free(making.rows);
   return rc == -ENOSPC ? -EOVERFLOW : rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was found while a table was made, for `status` and for who wonders. */
+/* What was found while a table was made, for who wonders; `status` has sums of what the tables say
+ * of it. */
 #ifndef TABLES_TABLE_REPORT_H
 #define TABLES_TABLE_REPORT_H
 

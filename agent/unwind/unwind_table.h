@@ -72,11 +72,13 @@ struct unwind_table {
   uint64_t base;       /* address of the first page, a multiple of UNWIND_PAGE_BYTES */
   uint32_t page_count; /* at least 1 */
   uint32_t row_count, rule_count;
-  uint32_t rules_at;    /* bytes from the start */
-  uint32_t total_bytes; /* with this header */
-  uint32_t untold_rows; /* rows whose rule is UNWIND_CFA_UNTOLD */
-  uint32_t sources;     /* enum unwind_source, or'ed */
-  uint32_t reserved[5];
+  uint32_t rules_at;          /* bytes from the start */
+  uint32_t total_bytes;       /* with this header */
+  uint32_t untold_rows;       /* rows whose rule is UNWIND_CFA_UNTOLD */
+  uint32_t sources;           /* enum unwind_source, or'ed */
+  uint32_t functions_refused; /* malformed, and so not in it */
+  uint32_t functions_left;    /* told of twice: not in it, but another one that overlaps */
+  uint32_t reserved[3];
 };
 
 enum unwind_source {

@@ -46,6 +46,8 @@ struct table_store {
   uint32_t made, left_out;
   struct table_file last_refused; /* its words */
   char last_path[LIMIT_PATH_BYTES + 1];
+  char functions_why[TABLE_FILE_WHY_BYTES]; /* of the last table that is not all of its file's */
+  char functions_path[LIMIT_PATH_BYTES + 1];
   struct buf vdso;
   bool has_vdso;
 };
@@ -115,6 +117,10 @@ static void settle(struct table_store *store, struct entry *entry, const struct 
   entry->state = file->state;
   entry->table = file->table;
   store->serial++;
+  if (file->state == TABLE_READY && file->why[0] != '\0') {
+    memcpy(store->functions_why, file->why, sizeof store->functions_why);
+    snprintf(store->functions_path, sizeof store->functions_path, "%s", path);
+  }
   if (file->state == TABLE_READY || file->state == TABLE_NOTHING) return;
   store->last_refused = *file;
   snprintf(store->last_path, sizeof store->last_path, "%s", path);
@@ -244,6 +250,13 @@ uint64_t table_store_serial(const struct table_store *store) {
   return store->serial;
 }
 
+static void count_functions(const struct unwind_table *table, struct table_store_figures *ret) {
+  ret->mapped_bytes += table->total_bytes;
+  ret->functions_refused += table->functions_refused;
+  ret->functions_left += table->functions_left;
+  ret->untold_rows += table->untold_rows;
+}
+
 static void count_states(const struct table_store *store, struct table_store_figures *ret) {
   uint32_t *const counts[] = {
       [TABLE_WAITING] = &ret->waiting,       [TABLE_READY] = &ret->ready,
@@ -252,7 +265,7 @@ static void count_states(const struct table_store *store, struct table_store_fig
   for (uint32_t i = 0; i < store->count; i++) {
     const struct entry *entry = &store->entries[i];
     ++*counts[entry->state];
-    if (entry->table != NULL) ret->mapped_bytes += entry->table->total_bytes;
+    if (entry->table != NULL) count_functions(entry->table, ret);
   }
 }
 
@@ -263,6 +276,8 @@ void table_store_figures(const struct table_store *store, struct table_store_fig
   ret->left_out = store->left_out;
   memcpy(ret->why, store->last_refused.why, sizeof ret->why);
   memcpy(ret->path, store->last_path, sizeof ret->path);
+  memcpy(ret->functions_why, store->functions_why, sizeof ret->functions_why);
+  memcpy(ret->functions_path, store->functions_path, sizeof ret->functions_path);
 }
 
 const struct unwind_table *table_store_vdso(struct table_store *store) {

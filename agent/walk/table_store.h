@@ -15,8 +15,12 @@ enum {
 
 struct table_store_figures {
   uint32_t ready, nothing, unreadable, refused, failed, waiting; /* modules */
-  uint32_t made, left_out;        /* by a child; for which there was no room */
-  uint64_t mapped_bytes;          /* of those that are ready */
+  uint32_t made, left_out; /* by a child; for which there was no room */
+  uint64_t mapped_bytes;   /* of those that are ready */
+  /* In the tables that are ready: what could not be said of functions (unwind_table.h). */
+  uint64_t functions_refused, functions_left, untold_rows;
+  char functions_why[TABLE_FILE_WHY_BYTES]; /* of the last with a refused one, and which file */
+  char functions_path[LIMIT_PATH_BYTES + 1];
   char why[TABLE_FILE_WHY_BYTES]; /* of the last one without a table, and of which file */
   char path[LIMIT_PATH_BYTES + 1];
 };

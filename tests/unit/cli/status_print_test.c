@@ -165,9 +165,24 @@ static void a_rate_of_ten_thousand_is_no_power(void **state) {
   assert_non_null(strstr(text, "runs, 10000 Hz (ctl)\n"));
 }
 
+static void what_unwind_tables_lack_is_said(void **state) {
+  (void)state;
+  SAYS("{\"tables\":{\"ready\":3,\"functions_refused\":2,\"functions_left\":0,\"untold_rows\":1,"
+       "\"functions_path\":\"/lib/x.so\",\"functions_why\":\"an entry that is cut\"}}",
+       "\n  tables    2 functions refused (the last in /lib/x.so: an entry that is cut); "
+       "1 place that no rule can tell of\n");
+  SAYS("{\"tables\":{\"refused\":1,\"failed\":1,\"path\":\"/lib/y.so\",\"why\":\"no ELF\","
+       "\"functions_left\":1}}",
+       "\n  tables    2 modules without one (the last in /lib/y.so: no ELF); 1 function told of "
+       "twice\n");
+  assert_int_equal(print("{\"tables\":{\"ready\":3,\"functions_refused\":0}}"), 0);
+  assert_null(strstr(text, "tables"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(what_is_no_status_is_refused, free_text),
+      cmocka_unit_test_teardown(what_unwind_tables_lack_is_said, free_text),
       cmocka_unit_test_teardown(samples_are_told_by_where_they_are, free_text),
       cmocka_unit_test_teardown(samples_of_an_earlier_daemon_are_told_apart, free_text),
       cmocka_unit_test_teardown(nothing_over_the_budget_is_called_within, free_text),

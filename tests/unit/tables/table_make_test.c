@@ -113,6 +113,20 @@ static void debug_frame_tells_what_eh_frame_does_not(void **state) {
   assert_int_equal(made->report.functions_left, 1);
   const struct unwind_table *table = (const void *)made->table.table.data;
   assert_int_equal(table->sources, UNWIND_EH_FRAME | UNWIND_DEBUG_FRAME);
+  assert_int_equal(table->functions_left, 1);
+  assert_int_equal(table->functions_refused, 0);
+}
+
+static void what_was_refused_is_said_in_the_table(void **state) {
+  struct made *made = *state;
+  frames_function(&made->eh, frames_usual_cie(&made->eh), F, 0x10, PROGRAM(0x3f));
+  tell(&made->eh, G, 16);
+  assert_int_equal(make(made), 0);
+  assert_rule(F, "none");
+  assert_rule(G, "sp+16 c-8 u u");
+  const struct unwind_table *table = (const void *)made->table.table.data;
+  assert_non_null(made->report.why);
+  assert_int_equal(table->functions_refused, 1);
 }
 
 static void a_separate_debug_file_tells_too(void **state) {
@@ -283,6 +297,7 @@ int main(void) {
       CLAIM(eh_frame_is_found_without_its_segment),
       CLAIM(eh_frame_ends_with_its_section),
       CLAIM(debug_frame_tells_what_eh_frame_does_not),
+      CLAIM(what_was_refused_is_said_in_the_table),
       CLAIM(a_separate_debug_file_tells_too),
       CLAIM(a_deflated_one_is_inflated),
       CLAIM(narrow_files_are_read),

@@ -17,14 +17,20 @@ enum { PATIENCE_MS = 20000 };
 static struct table_store *store;
 
 /* The module's first byte says what becomes of it; else it is its table's offset. */
-enum { DIES = 200, SAYS_NOTHING, IS_REFUSED };
+enum { DIES = 200, SAYS_NOTHING, IS_REFUSED, IS_PARTIAL };
 
 static enum table_state build(const struct table_wanted *wanted, struct buf *ret, char *why) {
-  (void)why;
   if (wanted->id[0] == DIES) raise(SIGSEGV);
   if (wanted->id[0] == SAYS_NOTHING) return TABLE_NOTHING;
   if (wanted->id[0] == IS_REFUSED) return TABLE_REFUSED;
   fixture_table(8 * wanted->id[0], ret);
+  if (wanted->id[0] == IS_PARTIAL) {
+    struct unwind_table *table = (void *)ret->data;
+    table->functions_refused = 2;
+    table->functions_left = 3;
+    table->untold_rows = 4;
+    snprintf(why, TABLE_FILE_WHY_BYTES, "an entry that is cut");
+  }
   return TABLE_READY;
 }
 
@@ -118,6 +124,30 @@ static void a_folder_that_is_gone_costs_no_table(void **state) {
   table_store_free(store);
 }
 
+static void what_tables_lack_is_added_up_and_kept_with_them(void **state) {
+  (void)state;
+  const struct unwind_table *table = NULL;
+  struct table_store_figures figures;
+  const char *folder = fixture_folder();
+  for (unsigned daemon = 0; daemon < 2; daemon++) {
+    assert_int_equal(table_store_new(folder, daemon == 0 ? build : never, &store), 0);
+    find(IS_PARTIAL, &table);
+    step_until_idle();
+    find(3, &table);
+    step_until_idle();
+    table_store_figures(store, &figures);
+    assert_int_equal(figures.ready, 2);
+    assert_int_equal(figures.functions_refused, 2);
+    assert_int_equal(figures.functions_left, 3);
+    assert_int_equal(figures.untold_rows, 4);
+    assert_string_equal(figures.functions_why, "an entry that is cut");
+    assert_string_equal(figures.functions_path, "/some/module");
+    assert_string_equal(figures.path, "");
+    table_store_free(store);
+  }
+  fixture_folder_remove();
+}
+
 static void a_spoilt_file_is_made_again(void **state) {
   (void)state;
   const struct unwind_table *table = NULL;
@@ -175,6 +205,7 @@ int main(void) {
       cmocka_unit_test(what_has_no_table_is_not_tried_again_and_counted),
       cmocka_unit_test(the_next_daemon_finds_them_on_the_disk),
       cmocka_unit_test(a_folder_that_is_gone_costs_no_table),
+      cmocka_unit_test(what_tables_lack_is_added_up_and_kept_with_them),
       cmocka_unit_test(a_spoilt_file_is_made_again),
       cmocka_unit_test(the_queue_has_an_end_and_goes_on_after_it),
       cmocka_unit_test(the_vdso_has_a_table),
