@@ -6,6 +6,7 @@
    here, before the first timer: the event of a timer, the registers of a thread whose stack holds
    FRAMES frames, and a ring of its own that is thrown away, so that no record, slot or counter of
    the true one is touched (a histogram's counters are its true ones: there each run weighs 0).
+   Where stacks will be walked by tables, these are walked by such as the daemon makes.
 
    Three runs of four find all they need in the cache, as in a program that works on little memory;
    before the fourth all of it, code and data, is taken out of the cache, which is worse than what
@@ -19,13 +20,16 @@
 #include "cost_setup.h"
 #include "arch.h"
 #include "cold.h"
+#include "cost_tables.h"
 #include "raw_clock.h"
 #include "raw_syscall.h"
 #include "ring/ticks.h"
 #include "sampler.h"
 #include "thread_slot.h"
 #include "unwind/unwind_frames.h"
+#include "unwind/unwind_walk.h"
 
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -47,11 +51,16 @@ enum {
 
 /* Each on a line of its own, as functions' frames are. */
 struct frame {
-  uintptr_t next, return_address, locals[6];
+  uintptr_t next, return_address;
+  uint8_t locals[COST_TABLES_FRAME_BYTES - 2 * sizeof(uintptr_t)];
 };
+
+_Static_assert(offsetof(struct frame, return_address) == COST_TABLES_RETURN, "the rules' place");
 
 struct stand {
   struct ring_writer ring; /* the one to throw away */
+  struct cost_tables tables;
+  bool has_tables;
   struct thread_slot *thread;
   siginfo_t event;
   ucontext_t context;
@@ -117,6 +126,11 @@ static void chill(const struct stand *stand) {
   const struct ring_writer *ring = &stand->ring;
   chill_page_of((uintptr_t)sampler_on_signal);
   chill_page_of((uintptr_t)unwind_frames);
+  if (stand->has_tables) {
+    chill_page_of((uintptr_t)unwind_walk);
+    chill_page_of((uintptr_t)unwind_table_look);
+    cost_tables_chill(&stand->tables);
+  }
   chill_page_of((uintptr_t)ring_writer_reserve);
   cold_make(sampler_ring(), sizeof *ring);
   cold_make(stand->thread, sizeof *stand->thread);
@@ -172,8 +186,9 @@ static void forge(struct stand *stand) {
   for (unsigned i = 0; i < FRAMES; i++) {
     bool is_last = i + 1 == FRAMES;
     stand->frames[i].next = is_last ? 0 : (uintptr_t)&stand->frames[i + 1] - (uintptr_t)pair_offset;
-    stand->frames[i].return_address = at.pc;
+    stand->frames[i].return_address = stand->has_tables ? cost_tables_code(i + 1) : at.pc;
   }
+  if (stand->has_tables) at.pc = cost_tables_code(0);
   at.sp = (uintptr_t)stand->frames;
   at.tracked[0] = at.sp - (uintptr_t)pair_offset;
   at.lr = at.pc;
@@ -186,8 +201,16 @@ static void forge(struct stand *stand) {
   stand->event.si_value.sival_ptr = thread_slot_token(stand->thread);
 }
 
+/* Walks by made-up tables from here on, where the true ones will be walked by. */
+static void borrow_tables(struct stand *stand) {
+  bool is_wanted = stand->ring.collect == RING_STACKS && sampler_tables()->map != NULL;
+  stand->has_tables = is_wanted && cost_tables_make(&stand->tables) == 0;
+  if (stand->has_tables) sampler_use_tables(&stand->tables.shared);
+}
+
 void cost_setup(const struct ring_writer *ring) {
   uint32_t values[RUNS];
+  const struct unwind_shared tables = *sampler_tables();
   struct ring_header *header = (struct ring_header *)(void *)ring->base;
   struct stand stand = {.ring = *ring, .is_counted = is_readable()};
   void *scratch =
@@ -199,11 +222,14 @@ void cost_setup(const struct ring_writer *ring) {
     stand.ring.slots = stand.ring.base + RING_HEADER_BYTES;
     stand.ring.slot_count = 1;
     stand.ring.slot_bytes = RING_SLOT_BYTES_MIN;
+    borrow_tables(&stand);
     forge(&stand);
     sampler_init(&stand.ring);
     header->cost_unit = stand.is_counted ? RING_COST_TICKS : RING_COST_NS;
     unsigned count = measure(&stand, values);
     sampler_init(ring);
+    sampler_use_tables(&tables);
+    if (stand.has_tables) cost_tables_free(&stand.tables);
     thread_slot_release(stand.thread);
     if (count > 0) book(header, values, count);
   }

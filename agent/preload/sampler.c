@@ -47,6 +47,10 @@ void sampler_use_tables(const struct unwind_shared *from) {
   shared = *from;
 }
 
+const struct unwind_shared *sampler_tables(void) {
+  return &shared;
+}
+
 static uint64_t owner_of(struct thread_slot *thread) {
   return wide_peek(&thread->owner);
 }

@@ -17,6 +17,9 @@ const struct ring_writer *sampler_ring(void);
 /* Stacks are walked by tables from here on, where SHARED (copied) has a map. */
 void sampler_use_tables(const struct unwind_shared *shared);
 
+/* What they are walked by. */
+const struct unwind_shared *sampler_tables(void);
+
 /* For sigaction with SA_SIGINFO | SA_RESTART | SA_ONSTACK.  Takes one sample of the interrupted
    thread when EVENT is an expiry of one of our timers; anything else is let pass.  Signal-safe. */
 void sampler_on_signal(int signal, siginfo_t *event, void *context);
