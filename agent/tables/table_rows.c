@@ -354,6 +354,8 @@ int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret
   encoder.pages[0] = 0;
   emit_all(&encoder, rows, head.page_count);
   if (encoder.row_count > UNWIND_ROWS_MAX) return -ENOSPC;
+  if (head.page_count > TABLE_ROWS_SPARSE_PAGES_MAX && head.page_count > encoder.row_count)
+    return -ENOSPC;
   head.row_count = encoder.row_count;
   head.untold_rows = encoder.untold;
   head.rules_at = (uint32_t)(rows_at + encoder.row_count * sizeof(struct unwind_row));

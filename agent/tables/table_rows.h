@@ -13,6 +13,10 @@
 
 struct table_rows;
 
+/* A table of more pages than this has a row for each of them on average: a little file whose two
+   segments lie 4 GiB apart would else have one of 4 MiB. */
+enum { TABLE_ROWS_SPARSE_PAGES_MAX = 4096 };
+
 /* For code at addresses [LOW, HIGH) of a module.  Returns 0, -EOVERFLOW with more than
    UNWIND_PAGES_MAX pages, -EINVAL when that is no range, or -ENOMEM. */
 int table_rows_new(uint64_t low, uint64_t high, struct table_rows **ret);
@@ -47,7 +51,8 @@ uint64_t table_rows_free_from(const struct table_rows *rows, uint64_t address);
 uint32_t table_rows_left(const struct table_rows *rows);
 
 /* Puts the table into RET, which is empty.  What no function covers is UNWIND_CFA_NONE.  Returns 0,
-   -ENODATA when nothing was told, -ENOSPC beyond UNWIND_ROWS_MAX rows, or -ENOMEM. */
+   -ENODATA when nothing was told, -ENOSPC beyond UNWIND_ROWS_MAX rows or with hardly any for
+   its pages, or -ENOMEM. */
 int table_rows_encode(struct table_rows *rows, uint16_t machine, struct buf *ret);
 
 #endif

@@ -2,12 +2,16 @@
 /* Tables are put one behind the other and never taken away: a handler may be on its way through any
    of them.
 
-     header | entry: size, id | table | entry | table | ...        used ─▶ end of the last
+     header | entry: size, id, uid | table | entry | table | ...        used ─▶ end of the last
 
    `used` is stored when an entry is whole, so that a worker killed in between leaves nothing but
    bytes that the next one writes over; that one reads here what there is.  Nobody but workers can
    write this memory, so what is read is ours; it is checked all the same, as half of it may be
    missing.
+
+   The first one whose program needs a table brings it for all, and as it stays for ever, who has
+   brought his share brings no more: not even what others would be glad of.  Of what one had no room
+   for another may have, so that is asked again for each user.
 
    Pages are allocated before they are written: a machine without memory refuses that, where a write
    would be the end of the worker. */
@@ -23,6 +27,8 @@
 enum {
   SHARE_MAGIC = 0x53545546, /* "FUTS" */
   ENTRY_ALIGN = 64,
+  SHARE_OF_USER_NUMERATOR = 3, /* of bytes and of modules, as of rings (daemon/registrar.c) */
+  SHARE_OF_USER_DENOMINATOR = 4,
 };
 
 struct share_header {
@@ -32,14 +38,17 @@ struct share_header {
 
 struct share_entry {
   uint64_t table_bytes;
-  uint32_t id_bytes, reserved;
+  uint32_t id_bytes;
+  uint32_t uid; /* who brought it */
   uint8_t id[LIMIT_MODULE_ID_BYTES];
 };
 
 struct table_share_row {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint32_t id_bytes;
+  uint32_t uid;   /* who brought it, or had no room for it last */
   uint64_t place; /* UNWIND_NO_TABLE: it found no room */
+  uint64_t bytes; /* of the memory; 0: it found no room */
 };
 
 static uint64_t round_up(uint64_t bytes) {
@@ -54,12 +63,12 @@ static struct share_header *header_of(const struct table_share *share) {
   return (struct share_header *)(void *)share->memory->base;
 }
 
-static const struct table_share_row *find(const struct table_share *share, struct span id) {
+static struct table_share_row *find(const struct table_share *share, struct span id) {
   uint32_t cursor;
   uint64_t key = table_hash(id.data, id.len, 0);
   for (uint32_t row = table_find(&share->by_id, key, &cursor); row != TABLE_NONE;
        row = table_next(&share->by_id, key, &cursor)) {
-    const struct table_share_row *found = &share->rows[row];
+    struct table_share_row *found = &share->rows[row];
     if (span_is_equal(span_of(found->id, found->id_bytes), id)) return found;
   }
   return NULL;
@@ -76,15 +85,23 @@ static bool reserve(struct table_share *share) {
   return true;
 }
 
-/* Returns false without memory. */
-static bool note(struct table_share *share, struct span id, uint64_t place) {
+/* Notes that module ID is wanted by UID and has no place.  NULL without memory. */
+static struct table_share_row *note(struct table_share *share, struct span id, uint32_t uid) {
   if (!reserve(share) || table_add(&share->by_id, table_hash(id.data, id.len, 0), share->count) < 0)
-    return false;
+    return NULL;
   struct table_share_row *row = &share->rows[share->count++];
-  *row = (struct table_share_row){.id_bytes = (uint32_t)id.len, .place = place};
+  *row =
+      (struct table_share_row){.id_bytes = (uint32_t)id.len, .uid = uid, .place = UNWIND_NO_TABLE};
   memcpy(row->id, id.data, id.len);
-  share->left_out += place == UNWIND_NO_TABLE;
-  return true;
+  share->left_out++;
+  return row;
+}
+
+static void settle(struct table_share *share, struct table_share_row *row, uint64_t place,
+                   uint64_t bytes) {
+  row->place = place;
+  row->bytes = bytes;
+  share->left_out--;
 }
 
 /* Notes the entry at AT.  Returns where the next one is, or 0 when it makes no sense. */
@@ -95,8 +112,10 @@ static uint64_t take_entry(struct table_share *share, uint64_t at, uint64_t end)
     return 0;
   const struct unwind_table *table = (const void *)(share->memory->base + place);
   if (unwind_table_check(table, entry->table_bytes, unwind_arch.machine) != 0) return 0;
-  note(share, span_of(entry->id, entry->id_bytes), place);
-  return round_up(place + entry->table_bytes);
+  uint64_t next = round_up(place + entry->table_bytes);
+  struct table_share_row *row = note(share, span_of(entry->id, entry->id_bytes), entry->uid);
+  if (row != NULL) settle(share, row, place, next - at);
+  return next;
 }
 
 void table_share_open(struct table_share *share, const struct table_memory *memory) {
@@ -116,31 +135,53 @@ void table_share_close(struct table_share *share) {
   memset(share, 0, sizeof *share);
 }
 
-/* Returns the place, or UNWIND_NO_TABLE when there is no room. */
-static uint64_t append(struct table_share *share, struct span id,
-                       const struct unwind_table *table) {
+static uint64_t share_of_user(uint64_t all) {
+  return all / SHARE_OF_USER_DENOMINATOR * SHARE_OF_USER_NUMERATOR;
+}
+
+/* UID may have one more module, of BYTES (0: that finds no room). */
+static bool is_within_share(const struct table_share *share, uint32_t uid, uint64_t bytes) {
+  uint64_t count = 1;
+  if (uid == 0) return true;
+  for (uint32_t i = 0; i < share->count; i++) {
+    if (share->rows[i].uid != uid) continue;
+    count++;
+    bytes += share->rows[i].bytes;
+  }
+  return count <= share_of_user(TABLE_SHARE_MODULES_MAX) &&
+         bytes <= share_of_user(share->memory->bytes);
+}
+
+/* Puts TABLE where it belongs, of ROW, when there is room for it. */
+static void append(struct table_share *share, struct table_share_row *row,
+                   const struct unwind_table *table) {
   const struct table_memory *memory = share->memory;
   uint64_t at = share->used, place = table_of(at), end = round_up(place + table->total_bytes);
-  if (end > memory->bytes || fallocate(memory->fd, 0, 0, (off_t)end) < 0) return UNWIND_NO_TABLE;
+  if (end > memory->bytes || !is_within_share(share, row->uid, end - at) ||
+      fallocate(memory->fd, 0, 0, (off_t)end) < 0)
+    return;
   struct share_header *header = header_of(share);
   struct share_entry *entry = (void *)(memory->base + at);
-  *entry = (struct share_entry){.table_bytes = table->total_bytes, .id_bytes = (uint32_t)id.len};
-  memcpy(entry->id, id.data, id.len);
+  *entry = (struct share_entry){
+      .table_bytes = table->total_bytes, .id_bytes = row->id_bytes, .uid = row->uid};
+  memcpy(entry->id, row->id, row->id_bytes);
   memcpy(memory->base + place, table, table->total_bytes);
   header->magic = SHARE_MAGIC;
   /* Release: who sees it sees a whole entry. */
   atomic_store_explicit(&header->used, end, memory_order_release);
   share->used = end;
-  return place;
+  settle(share, row, place, end - at);
 }
 
-uint64_t table_share_place(struct table_share *share, struct span id,
+uint64_t table_share_place(struct table_share *share, struct span id, uint32_t uid,
                            const struct unwind_table *table) {
   if (share->memory->base == NULL || id.len > LIMIT_MODULE_ID_BYTES) return UNWIND_NO_TABLE;
-  const struct table_share_row *row = find(share, id);
-  if (row != NULL) return row->place;
-  if (share->count == TABLE_SHARE_MODULES_MAX) return UNWIND_NO_TABLE;
-  uint64_t place = append(share, id, table);
-  note(share, id, place);
-  return place;
+  struct table_share_row *row = find(share, id);
+  bool is_asked_again = row != NULL && (row->place != UNWIND_NO_TABLE || row->uid == uid);
+  if (is_asked_again) return row->place;
+  if (row == NULL && is_within_share(share, uid, 0)) row = note(share, id, uid);
+  if (row == NULL) return UNWIND_NO_TABLE;
+  row->uid = uid;
+  append(share, row, table);
+  return row->place;
 }

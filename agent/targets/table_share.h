@@ -27,9 +27,10 @@ struct table_share {
 void table_share_open(struct table_share *share, const struct table_memory *memory);
 void table_share_close(struct table_share *share);
 
-/* The place of the table of module ID, which is copied there when it is new: bytes from the
-   memory's base, for as long as the daemon lives; UNWIND_NO_TABLE when there is no room for it. */
-uint64_t table_share_place(struct table_share *share, struct span id,
+/* The place of the table of module ID, which is copied there when it is new, for a program of user
+   UID: bytes from the memory's base, for as long as the daemon lives; UNWIND_NO_TABLE when there is
+   no room for it, or UID has brought three quarters of all bytes or modules (0 may bring all). */
+uint64_t table_share_place(struct table_share *share, struct span id, uint32_t uid,
                            const struct unwind_table *table);
 
 #endif

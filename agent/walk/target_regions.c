@@ -160,7 +160,9 @@ static uint64_t share(const struct draft *draft, const struct process_code *code
   if (parts->is_for_all && !modules_is_public(parts->modules, index)) return UNWIND_NO_TABLE;
   struct span id = span_of(key, process_code_key(code, parts->modules, index, key));
   if (id.len == 0) id = span_of_string("[vdso]"); /* the one table of what has no key */
-  return table_share_place(parts->share, id, (const struct unwind_table *)(uintptr_t)region->table);
+  uint32_t uid = parts->is_for_all ? draft->target->held.uid : 0; /* alone he has all of it */
+  return table_share_place(parts->share, id, uid,
+                           (const struct unwind_table *)(uintptr_t)region->table);
 }
 
 static void put(struct region_lists *lists, enum unwind_map_list list,

@@ -206,6 +206,28 @@ static void nothing_told_is_no_table(void **state) {
   assert_int_equal(table_rows_encode(made->rows, MACHINE, &made->bytes), -ENODATA);
 }
 
+/* Of PAGES, the first function of BYTES and one more in the last page. */
+static int encode_sparse(struct made *made, uint64_t pages, uint64_t bytes) {
+  uint64_t end = pages * UNWIND_PAGE_BYTES;
+  table_rows_free(made->rows);
+  buf_clear(&made->bytes);
+  assert_int_equal(table_rows_new(0, end, &made->rows), 0);
+  table_rows_source(made->rows, UNWIND_EH_FRAME);
+  tell(made, 0, bytes, 1);
+  tell(made, end - 16, end, 2);
+  return table_rows_encode(made->rows, MACHINE, &made->bytes);
+}
+
+static void pages_without_rows_make_no_large_table(void **state) {
+  struct made *made = *state;
+  const uint64_t most = TABLE_ROWS_SPARSE_PAGES_MAX;
+  assert_int_equal(encode_sparse(made, most, 16), 0);
+  assert_int_equal(encode_sparse(made, most + 1, 16), -ENOSPC);
+  assert_int_equal(made->bytes.len, 0);
+  assert_int_equal(encode_sparse(made, most + 1, most * UNWIND_PAGE_BYTES), 0);
+  assert_int_equal(at((const void *)made->bytes.data, most / 2 * UNWIND_PAGE_BYTES), 1);
+}
+
 static void more_rules_than_fit_are_untold(void **state) {
   struct made *made = *state;
   assert_int_equal(table_rows_function(made->rows, 0x11000, LOW + 2 * UNWIND_RULES_MAX), 0);
@@ -320,6 +342,7 @@ int main(void) {
       CLAIM(a_function_without_a_rule_at_its_start_begins_unknown),
       CLAIM(places_outside_are_refused),
       CLAIM(nothing_told_is_no_table),
+      CLAIM(pages_without_rows_make_no_large_table),
       CLAIM(more_rules_than_fit_are_untold),
       CLAIM(many_random_functions_are_as_an_array_has_them),
   };

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,12 +52,16 @@ static struct unwind_table *make(uint32_t bytes) {
   return table;
 }
 
-static uint64_t place(const char *id, uint32_t bytes) {
+static uint64_t place_of(uint32_t uid, const char *id, uint32_t bytes) {
   struct unwind_table *table = make(bytes);
-  uint64_t at = table_share_place(&share, span_of_string(id), table);
+  uint64_t at = table_share_place(&share, span_of_string(id), uid, table);
   if (at != UNWIND_NO_TABLE) assert_memory_equal(memory.base + at, table, table->total_bytes);
   free(table);
   return at;
+}
+
+static uint64_t place(const char *id, uint32_t bytes) {
+  return place_of(0, id, bytes);
 }
 
 static void a_module_has_one_place(void **state) {
@@ -77,6 +82,36 @@ static void a_full_memory_leaves_the_others_where_they_are(void **state) {
   assert_int_equal(share.left_out, 1);
   assert_int_not_equal(place("libm", TABLE_BYTES), UNWIND_NO_TABLE);
   assert_int_equal(place("libc", TABLE_BYTES), first);
+}
+
+static void one_user_leaves_room_for_others(void **state) {
+  (void)state;
+  uint32_t tenth = (uint32_t)memory.bytes / 10;
+  char name[] = "0";
+  for (unsigned i = 0; i < 7; i++, name[0]++)
+    assert_int_not_equal(place_of(1000, name, tenth), UNWIND_NO_TABLE);
+  assert_int_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE);
+  table_share_close(&share);
+  table_share_open(&share, &memory); /* the next worker knows who brought what */
+  assert_int_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE);
+  assert_int_equal(share.left_out, 1);
+  assert_int_not_equal(place_of(1001, "more", tenth), UNWIND_NO_TABLE);
+  assert_int_equal(share.left_out, 0);
+  assert_int_not_equal(place_of(1000, "more", tenth), UNWIND_NO_TABLE); /* it is there */
+  assert_int_not_equal(place_of(0, "root", tenth), UNWIND_NO_TABLE);
+  assert_int_equal(share.count, 9);
+}
+
+static void one_user_leaves_modules_for_others(void **state) {
+  (void)state;
+  char name[16];
+  for (unsigned i = 0; i < TABLE_SHARE_MODULES_MAX; i++) {
+    snprintf(name, sizeof name, "%u", i);
+    bool is_placed = place_of(1000, name, TABLE_BYTES) != UNWIND_NO_TABLE;
+    assert_true(is_placed || i >= TABLE_SHARE_MODULES_MAX / 2);
+  }
+  assert_true(share.count < TABLE_SHARE_MODULES_MAX);
+  assert_int_not_equal(place_of(1001, "libc", TABLE_BYTES), UNWIND_NO_TABLE);
 }
 
 static void the_next_worker_finds_all_of_it(void **state) {
@@ -121,7 +156,7 @@ static void without_a_memory_there_is_no_place(void **state) {
   struct table_share nobody;
   struct unwind_table *table = make(TABLE_BYTES);
   table_share_open(&nobody, &none);
-  assert_int_equal(table_share_place(&nobody, span_of_string("libc"), table), UNWIND_NO_TABLE);
+  assert_int_equal(table_share_place(&nobody, span_of_string("libc"), 0, table), UNWIND_NO_TABLE);
   table_share_close(&nobody);
   free(table);
 }
@@ -144,6 +179,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(a_module_has_one_place),
       CLAIM(a_full_memory_leaves_the_others_where_they_are),
+      CLAIM(one_user_leaves_room_for_others),
+      CLAIM(one_user_leaves_modules_for_others),
       CLAIM(the_next_worker_finds_all_of_it),
       CLAIM(what_was_begun_and_not_finished_is_written_over),
       CLAIM(a_spoilt_entry_is_left_alone),
