@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Debian's own programs have no frame pointers.  Sampled by perf for the first time, with no table made yet, at least
 # 97 % of their stacks reach where the program or the thread began; and of a program whose calls are known every
-# sample has the true chain.  For root and for an ordinary user.
+# sample has the true chain, by perf and by timer.  For root and for an ordinary user.
 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 cd "$W" || fail "no folder"
@@ -74,11 +74,17 @@ BEGIN {
 }
 END { printf "%.4f %.4f\n", good / all, (bad + 0) / all }
 AWK
+# is_true HOW: so it is with the folded stacks of the input.
+is_true() {
+  local good bad
+  read -r good bad < <(awk -f chains.awk 2>wrong)
+  [ ! -s wrong ] || fail "of chain's stacks by $1 $bad are none of its own: $(head -n 3 wrong)"
+  awk -v good="${good:-0}" 'BEGIN { exit !(good > 0.97) }' || fail "only $good of chain's time by $1 is in its work"
+  say "chain by $1: each stack is a true one, $good of them in its work"
+}
 fleetprof run --output chain.fp --hz 199 --sampler perf -- "$targets/chain" 2 || fail "chain"
-read -r good bad < <(fleetprof report chain.fp --format folded | awk -f chains.awk 2>wrong)
-[ ! -s wrong ] || fail "of chain's stacks $bad are none of its own: $(head -n 3 wrong)"
-awk -v good="${good:-0}" 'BEGIN { exit !(good > 0.97) }' || fail "only $good of chain's time is in its work"
-say "chain: each stack is a true one, $good of them in its work"
+fleetprof report chain.fp --format folded >chain.folded || fail "chain's report"
+is_true perf <chain.folded
 # Along frame pointers alone it is another matter: were it not, this script would show nothing.
 fleetprof run --output fp.fp --hz 199 --sampler perf --unwind fp -- "$targets/chain" 1 || fail "--unwind fp"
 fleetprof report fp.fp --format folded | awk -f chains.awk 2>wrong >/dev/null
@@ -94,3 +100,12 @@ json "d['tables']['ready'] >= 2 and d['tables']['waiting'] == 0 and d['tables'][
 json "d['tables']['functions_refused'] == 0 and 0 < d['tables']['untold_rows'] < 200 and d['tables']['functions_path'] == ''" <status.json | grep -q yes || fail "what tables lack: $(json "d['tables']" <status.json)"
 status | grep -q '^  tables    .* place.* that no rule can tell of$' || fail "status does not say what tables lack: $(status | head -n 20)"
 ls "$B"/tables/*.table >/dev/null || fail "no table is kept"
+
+# By timer the handler walks: by the same tables, in memory, and with what registers held when the signal came.  (They are
+# all there since the run by perf: a first run has some stacks along frame pointers.)
+run --service timer --sampler timer --hz 199 -- "$targets/chain" 2 || fail "chain, by timer"
+has_samples() { [ "$(profile '{service="timer"}' | json "d['samples'] > 100")" = yes ]; }
+until_true 20 has_samples || fail "no samples by timer: $(profile '{service="timer"}' | head -c 300)"
+profile '{service="timer"}' -d format=folded -d limit=100000 >timer.folded || fail "no stacks by timer"
+is_true timer <timer.folded
+status --format json | json "d['tables']['shared'] >= 3 and d['tables']['shared_left_out'] == 0" | grep -q yes || fail "shared tables: $(status --format json | json "d['tables']")"
