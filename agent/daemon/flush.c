@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FLUSH is how `run` ends: its program is gone, and it wants to say either that the samples are
-   with the collector or that they are safe here.  Everything is drained and spooled at once; then
+   with the collector or that they are safe here.  Everything is drained and spooled at once, or,
+   where samples of a program that was over before its tables were made still wait for these, with
+   the tick that finds them made, TABLES_NS later at the most; then
    the caller waits for the ack, no longer than it said and not at all when there is nobody to
    wait for (no collector, or the last attempt to reach it failed).
 
@@ -29,16 +31,17 @@
 
 #define SETTLE_NS (250 * NS_PER_MS)        /* for the collector to ask for files of new modules */
 #define ANSWER_BEFORE_NS (200 * NS_PER_MS) /* of the caller's deadline */
+#define TABLES_NS (500 * NS_PER_MS)        /* for tables that are being made */
 #define DEADLINE_MS_MAX 600000ULL
 
 /* The exact times of the ended program's tree, as its parent was told.  A program that switches a
    hundred thousand times a second spends a few per cent within the switches themselves, where its
    perf events do not run: the kernel bills that to it all the same.  Of a run by timer the times
    say what its samples do not explain (run_note.c). */
-static void take_times(struct worker *worker, const struct intake_request *request) {
-  struct target *target = targets_find_pid(&worker->targets, request->pid);
-  uint64_t total_ns = request->user_ns + request->system_ns;
-  struct worker_note *note = run_note_find_pid(worker, request->pid);
+static void take_times(struct worker *worker, const struct flush_account *account) {
+  struct target *target = targets_find_pid(&worker->targets, account->pid);
+  uint64_t total_ns = account->user_ns + account->system_ns;
+  struct worker_note *note = run_note_find_pid(worker, account->pid);
   bool is_perf = target != NULL && target->held.kind == HOLD_PERF;
   if (target != NULL) target->is_flushed = true;
   /* Of a run that began by timer the account is the note's, however it went on (ladder.c). */
@@ -46,7 +49,7 @@ static void take_times(struct worker *worker, const struct intake_request *reque
   if (is_notes) run_note_tell(worker, note, total_ns);
   if (is_notes || !is_perf) return;
   struct residual *residual = &target->residual;
-  if (request->system_ns > residual->kernel_ns) residual->kernel_ns = request->system_ns;
+  if (account->system_ns > residual->kernel_ns) residual->kernel_ns = account->system_ns;
   if (total_ns > residual->total_ns) residual->total_ns = total_ns;
 }
 
@@ -132,43 +135,6 @@ static const char *explain_wait(const struct worker *worker, const char *why,
   return ret;
 }
 
-static void check_one(struct worker *worker, struct worker_flush *flush) {
-  struct uplink_figures uplink;
-  char why[INTAKE_WHY_BYTES];
-  uint64_t now = clock_monotonic_ns();
-  uplink_figures(worker->uplink, &uplink);
-  if (is_acked(worker, flush)) {
-    bool is_settled = now >= flush->settle_ns && uplink.is_idle;
-    if (is_settled || now >= flush->deadline_ns || !uplink.is_connected)
-      answer(worker, flush, INTAKE_FLUSH_ACKED, "");
-  } else if (is_away(&uplink)) {
-    answer(worker, flush, INTAKE_FLUSH_SPOOLED, explain_wait(worker, uplink.why, why));
-  } else if (now >= flush->deadline_ns) {
-    answer(worker, flush, INTAKE_FLUSH_SPOOLED, explain_wait(worker, uplink.why, why));
-  }
-}
-
-unsigned flush_check(struct worker *worker) {
-  unsigned waiting = 0;
-  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++) {
-    struct worker_flush *flush = &worker->flushes[i];
-    if (flush->connection != NULL) check_one(worker, flush);
-    if (flush->connection != NULL) waiting++;
-  }
-  return waiting;
-}
-
-void flush_end(struct worker *worker) {
-  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
-    if (worker->flushes[i].connection != NULL)
-      answer(worker, &worker->flushes[i], INTAKE_FLUSH_SPOOLED, "the daemon has ended meanwhile");
-}
-
-void flush_forget(struct worker *worker, const struct intake_connection *connection) {
-  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++)
-    if (worker->flushes[i].connection == connection) worker->flushes[i].connection = NULL;
-}
-
 /* A place to wait in for UID, or NULL. */
 static struct worker_flush *find_place(struct worker *worker, uid_t uid) {
   struct worker_flush *place = NULL;
@@ -188,8 +154,8 @@ static uint64_t deadline_of(const struct intake_request *request, uint64_t now) 
   return now + (ns > ANSWER_BEFORE_NS ? ns - ANSWER_BEFORE_NS : 0);
 }
 
-static int close_account(struct worker *worker, const struct intake_request *request) {
-  take_times(worker, request);
+static int close_account(struct worker *worker, const struct flush_account *account) {
+  take_times(worker, account);
   sweep_targets(worker);
   int error = worker_close_window(worker);
   spool_sync(worker->spool, true);
@@ -207,24 +173,96 @@ static void describe_run(const struct worker *worker, const struct worker_note *
 
 /* What the caller's program has spent and given is told and spooled; then FLUSH is what he waits
    for.  Returns 0 or -errno. */
-static int begin(struct worker *worker, const struct intake_packet *packet,
-                 struct worker_flush *flush) {
-  const struct intake_request *request = packet->request;
-  uint64_t now = clock_monotonic_ns(), modules_before = worker->shipper.new_modules;
-  bool must_be_news = worker->settings->is_system && packet->uid != 0;
+static int begin(struct worker *worker, struct worker_flush *flush) {
+  uint64_t modules_before = worker->shipper.new_modules;
+  bool must_be_news = worker->settings->is_system && flush->uid != 0;
   bool is_time = !ending_has_closed_books(worker);
   int error = 0;
-  if (is_time && (!must_be_news || is_news(worker, request->pid)))
-    error = close_account(worker, request);
-  const struct worker_note *note = run_note_find_pid(worker, request->pid);
+  flush->tables_by_ns = 0;
+  if (is_time && (!must_be_news || is_news(worker, flush->account.pid)))
+    error = close_account(worker, &flush->account);
+  const struct worker_note *note = run_note_find_pid(worker, flush->account.pid);
   bool has_new = worker->shipper.new_modules != modules_before;
-  *flush = (struct worker_flush){.connection = packet->connection,
-                                 .uid = packet->uid,
-                                 .deadline_ns = deadline_of(request, now),
-                                 .settle_ns = now + (has_new ? SETTLE_NS : 0),
-                                 .seq = wide_load(&worker->keeper->page->next_seq) - 1};
+  flush->settle_ns = clock_monotonic_ns() + (has_new ? SETTLE_NS : 0);
+  flush->seq = wide_load(&worker->keeper->page->next_seq) - 1;
   if (note != NULL) describe_run(worker, note, flush);
   return error;
+}
+
+static void check_ack(struct worker *worker, struct worker_flush *flush) {
+  struct uplink_figures uplink;
+  char why[INTAKE_WHY_BYTES];
+  uint64_t now = clock_monotonic_ns();
+  uplink_figures(worker->uplink, &uplink);
+  if (is_acked(worker, flush)) {
+    bool is_settled = now >= flush->settle_ns && uplink.is_idle;
+    if (is_settled || now >= flush->deadline_ns || !uplink.is_connected)
+      answer(worker, flush, INTAKE_FLUSH_ACKED, "");
+  } else if (is_away(&uplink)) {
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, explain_wait(worker, uplink.why, why));
+  } else if (now >= flush->deadline_ns) {
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, explain_wait(worker, uplink.why, why));
+  }
+}
+
+/* The account is closed once no sample waits for a table, then the ack is waited for. */
+static void check_one(struct worker *worker, struct worker_flush *flush) {
+  bool is_early = worker->drain.wait.is_on && clock_monotonic_ns() < flush->tables_by_ns;
+  int error = 0;
+  if (is_early) return;
+  if (flush->tables_by_ns != 0) error = begin(worker, flush);
+  if (error)
+    answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));
+  else
+    check_ack(worker, flush);
+}
+
+unsigned flush_check(struct worker *worker) {
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++) {
+    struct worker_flush *flush = &worker->flushes[i];
+    if (flush->connection != NULL) check_one(worker, flush);
+    if (flush->connection != NULL) waiting++;
+  }
+  return waiting;
+}
+
+void flush_end(struct worker *worker) {
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++) {
+    struct worker_flush *flush = &worker->flushes[i];
+    if (flush->connection == NULL) continue;
+    if (flush->tables_by_ns != 0) begin(worker, flush);
+    answer(worker, flush, INTAKE_FLUSH_SPOOLED, "the daemon has ended meanwhile");
+  }
+}
+
+void flush_forget(struct worker *worker, const struct intake_connection *connection) {
+  for (unsigned i = 0; i < WORKER_FLUSHES_MAX; i++) {
+    struct worker_flush *flush = &worker->flushes[i];
+    if (flush->connection != connection) continue;
+    if (flush->tables_by_ns != 0) begin(worker, flush);
+    flush->connection = NULL;
+  }
+}
+
+/* Whether a sample waits for a table; not in a daemon that is ending, whose ticks drain no more. */
+static bool has_to_wait(struct worker *worker) {
+  if (worker->stop_by_ns != 0) return false;
+  drain_run_patiently(&worker->drain);
+  table_store_step(worker->tables); /* begins with what the drain has asked for */
+  return worker->drain.wait.is_on;
+}
+
+static struct worker_flush describe(const struct intake_packet *packet) {
+  const struct intake_request *request = packet->request;
+  uint64_t now = clock_monotonic_ns();
+  return (struct worker_flush){.connection = packet->connection,
+                               .uid = packet->uid,
+                               .deadline_ns = deadline_of(request, now),
+                               .account = {.pid = request->pid,
+                                           .user_ns = request->user_ns,
+                                           .system_ns = request->system_ns},
+                               .tables_by_ns = now};
 }
 
 void flush_on_request(struct worker *worker, struct intake_packet *packet) {
@@ -237,13 +275,16 @@ void flush_on_request(struct worker *worker, struct intake_packet *packet) {
     intake_refuse(packet->connection, fault);
     return;
   }
-  struct worker_flush unplaced, *place = find_place(worker, packet->uid);
-  struct worker_flush *flush = place != NULL ? place : &unplaced;
-  int error = begin(worker, packet, flush);
-  if (error)
-    answer(worker, flush, INTAKE_FLUSH_LOST, strerror(-error));
-  else if (place == NULL)
-    answer(worker, flush, INTAKE_FLUSH_SPOOLED, "64 callers wait, or 16 of this user");
-  else
-    check_one(worker, flush);
+  struct worker_flush flush = describe(packet), *place = find_place(worker, packet->uid);
+  if (place != NULL) {
+    if (has_to_wait(worker)) flush.tables_by_ns += TABLES_NS;
+    if (flush.tables_by_ns > flush.deadline_ns) flush.tables_by_ns = flush.deadline_ns;
+    *place = flush;
+    check_one(worker, place);
+    worker_hurry(worker);
+    return;
+  }
+  int error = begin(worker, &flush);
+  answer(worker, &flush, error ? INTAKE_FLUSH_LOST : INTAKE_FLUSH_SPOOLED,
+         error ? strerror(-error) : "64 callers wait, or 16 of this user");
 }

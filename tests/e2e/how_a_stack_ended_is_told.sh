@@ -85,3 +85,11 @@ for choice in fp none; do
   [ "$(of other-$choice "d['stacks']['not_told'] == 1 and not any(f['module'] in ('[anon]', '[unknown]') for f in d['functions'])")" = yes ] ||
     fail "the daemon's --unwind $choice: $(of other-$choice "d['stacks'], [(f['name'], f['module']) for f in d['functions'][:5]]")"
 done
+
+# A program that is over before its tables are made: what it gave waits for them.
+for n in 1 2 3; do
+  fleetprof run --output "$W/short.fp" --sampler perf --hz 128 -- /usr/bin/python3 -c 'sum(i * i for i in range(700000))' >/dev/null || fail "a short program ended with $?"
+  fleetprof report "$W/short.fp" --format json >"$W/short.json" || fail "no report of a short program"
+  [ "$(json "d['samples'] == 0 or d['stacks']['not_told'] == 1 or d['stacks']['no_table'] == 0" <"$W/short.json")" = yes ] || fail "a short program: $(json "d['samples'], d['stacks']" <"$W/short.json")"
+done
+say "a short program: $(json "'%d samples, %.0f %% complete' % (d['samples'], 100 * d['stacks']['complete'])" <"$W/short.json")"
