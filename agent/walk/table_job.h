@@ -11,11 +11,11 @@
 
 enum {
   TABLE_JOB_CPU_SECONDS_MAX = 20,
-  TABLE_JOB_MS_MAX = 60000,             /* until it is killed, whatever it waits for */
+  TABLE_JOB_STILL_MS_MAX = 60000,       /* without any CPU time: then it is killed */
   TABLE_JOB_ROOM_BYTES_MAX = 256 << 20, /* of memory, beside the files that it has mapped */
   TABLE_JOB_TABLE_BYTES_MAX = 64 << 20,
   TABLE_JOB_HASTE_MS = 100, /* of CPU time; from then on it gives way to everybody */
-  TABLE_JOB_NICE = 19,
+  TABLE_JOB_NICE = 10,
   TABLE_JOB_STRAYS_MAX = 8, /* killed, and not gone: then no more are started */
 };
 
@@ -42,7 +42,8 @@ void table_job_confine(void);
 struct table_job {
   pid_t child;       /* 0: none */
   int fd;            /* what the child writes: a table file */
-  uint64_t begun_ns; /* CLOCK_MONOTONIC */
+  uint64_t moved_ns; /* CLOCK_MONOTONIC: when it was last seen to have used CPU time */
+  uint64_t cpu_ns;   /* how much that was */
   pid_t strays[TABLE_JOB_STRAYS_MAX];
 };
 
