@@ -5,7 +5,10 @@
    unlikely.
 
    ARM's two instruction sets are told apart by the lowest bit of an address. Calls are looked for
-   in the set of most symbols; without any, in that of most pushes. */
+   in the set of most symbols; without any, in that of most pushes. Where starts of both are known
+   they are looked for once more, in each piece of the code in the set that it looks like: nearly
+   all of ARM's instructions hold under any condition, which is a 14 in the top four bits of each.
+ */
 #include "function_starts.h"
 
 #include "instruction_arm.h"
@@ -19,6 +22,7 @@ enum {
   STARTS_MAX = 1 << 20,
   FIRST_STARTS = 1024,
   CODE_BYTES_MAX = 64 << 20, /* in which calls are looked for */
+  PIECE_BYTES = 64,          /* whose instruction set is one, as a rule */
 };
 
 const struct instruction_cpu *function_starts_cpu(const struct elf_image *image, bool is_thumb) {
@@ -134,6 +138,18 @@ bool function_starts_is_thumb(const struct elf_image *image, const struct functi
   return more > 0;
 }
 
+bool function_starts_is_mixed(const struct function_starts *starts) {
+  for (uint32_t i = 1; i < starts->count; i++)
+    if (starts->starts[i].is_thumb != starts->starts[0].is_thumb) return true;
+  return false;
+}
+
+bool function_starts_looks_arm(struct span code) {
+  size_t words = code.len / 4, always = 0;
+  for (size_t i = 0; i < words; i++) always += code.data[4 * i + 3] >> 4 == 14;
+  return 2 * always > words;
+}
+
 /* Where a call leads to is a start if it looks like one. */
 static int add_call(const struct elf_image *image, uint64_t target, struct function_starts *ret) {
   bool is_thumb = image->machine == EM_ARM && target & 1;
@@ -159,6 +175,21 @@ static int add_calls(const struct elf_image *image, const struct elf_part *part,
   return rc;
 }
 
+/* The same where both of ARM's instruction sets are. */
+static int add_mixed_calls(const struct elf_image *image, const struct elf_part *part,
+                           struct function_starts *ret) {
+  int rc = 0;
+  struct elf_part piece = {.address = part->address};
+  for (size_t at = 0; rc == 0 && at < part->bytes.len; at += piece.bytes.len) {
+    size_t left = part->bytes.len - at;
+    piece.address = part->address + at;
+    piece.bytes = span_of(part->bytes.data + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+    bool is_arm = function_starts_looks_arm(piece.bytes);
+    rc = add_calls(image, &piece, function_starts_cpu(image, !is_arm), ret);
+  }
+  return rc;
+}
+
 int function_starts_find(const struct elf_image *image, const struct elf_image *debug,
                          struct function_starts *ret) {
   struct function_starts starts = {.starts = NULL};
@@ -171,18 +202,25 @@ int function_starts_find(const struct elf_image *image, const struct elf_image *
   return rc;
 }
 
-int function_starts_add_calls(const struct elf_image *image, struct function_starts *starts) {
+/* CPU: in whose instructions; NULL: in both sets of ARM's. */
+static int add_all_calls(const struct elf_image *image, const struct instruction_cpu *cpu,
+                         struct function_starts *starts) {
   struct elf_part part;
   uint64_t left = CODE_BYTES_MAX;
   int rc = 0;
-  const struct instruction_cpu *cpu =
-      function_starts_cpu(image, function_starts_is_thumb(image, starts));
   for (uint32_t cursor = 0; rc == 0 && elf_image_code_section(image, &cursor, &part);) {
     if (part.bytes.len > left) break;
     left -= part.bytes.len;
-    rc = add_calls(image, &part, cpu, starts);
+    rc = cpu != NULL ? add_calls(image, &part, cpu, starts) : add_mixed_calls(image, &part, starts);
   }
   settle(starts);
+  return rc;
+}
+
+int function_starts_add_calls(const struct elf_image *image, struct function_starts *starts) {
+  bool is_thumb = function_starts_is_thumb(image, starts);
+  int rc = add_all_calls(image, function_starts_cpu(image, is_thumb), starts);
+  if (rc == 0 && function_starts_is_mixed(starts)) rc = add_all_calls(image, NULL, starts);
   return rc;
 }
 

@@ -32,6 +32,11 @@ const struct function_start *function_starts_next(const struct function_starts *
 /* Most of them are in Thumb. */
 bool function_starts_is_thumb(const struct elf_image *image, const struct function_starts *starts);
 
+/* Some of them are in Thumb, and some are not. */
+bool function_starts_is_mixed(const struct function_starts *starts);
+/* CODE, from a multiple of 4 on, is rather ARM's than Thumb's. */
+bool function_starts_looks_arm(struct span code);
+
 /* The CPU of IMAGE, or of the Thumb code in it; NULL: nothing is known of it. */
 const struct instruction_cpu *function_starts_cpu(const struct elf_image *image, bool is_thumb);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code is laid out as functions, one behind the other: each begins where a symbol or a call says,
    or where nothing of the one before it leads on.  A symbol's size is believed; else a function
-   ends at the next start.
+   ends at the next start.  Where ARM's two instruction sets are mixed, one without a symbol or a
+   call is of the set that it looks like.
 
    Of code that better sources have left, small pieces without a start are padding.  What is beyond
    a limit of bytes is not read: a file with so much code has unwind information. */
@@ -18,6 +19,7 @@ enum {
   CODE_BYTES_MAX = 64 << 20,
   PADDING_BYTES = 16, /* at most: functions are aligned to it */
   TRIFLE = 8,         /* less than this part of the code: calls are not looked for */
+  LOOK_BYTES = 16,    /* tell the instruction set of a function: there are shorter ones, but few */
 };
 
 struct prologue_file {
@@ -26,6 +28,7 @@ struct prologue_file {
   struct prologue_scan *scan;
   struct function_starts starts;
   bool is_thumb;         /* the function before is */
+  bool is_mixed;         /* not all are like that one */
   prologue_watch *watch; /* NULL: nobody */
   void *watcher;
 };
@@ -53,6 +56,7 @@ static int find_starts(struct prologue_file *file, const struct elf_image *debug
   if (rc == 0 && is_much_left(file->image, file->rows))
     rc = function_starts_add_calls(file->image, starts);
   file->is_thumb = function_starts_is_thumb(file->image, starts);
+  file->is_mixed = function_starts_is_mixed(starts);
   return rc;
 }
 
@@ -128,8 +132,10 @@ static struct prologue_function function_at(struct prologue_file *file, uint64_t
     start = function_starts_next(&file->starts, address + 1);
   }
   if (start != NULL && start->address - address < ret.bytes) ret.bytes = start->address - address;
-  ret.cpu = function_starts_cpu(file->image, file->is_thumb);
   ret.code = elf_image_at(file->image, address);
+  if (!is_start && file->is_mixed && address % 4 == 0 && ret.code.len >= LOOK_BYTES)
+    file->is_thumb = !function_starts_looks_arm(span_of(ret.code.data, LOOK_BYTES));
+  ret.cpu = function_starts_cpu(file->image, file->is_thumb);
   return ret;
 }
 

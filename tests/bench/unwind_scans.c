@@ -9,7 +9,8 @@
    the truth says (tests/unit/tables/scan_fixture.c).  One line is printed:
 
      instructions | % where frame and return address are right | the same outside of prologues and
-     epilogues | where the tracked registers are right, too | untold | wrong
+     epilogues | in these | in leaf functions | where the tracked registers are right, too | untold
+   | wrong
 
    What is wrong is listed in the file WRONG. */
 #include "tests/unit/tables/scan_fixture.h"
@@ -53,11 +54,12 @@ int main(int argc, char **argv) {
     return 1;
   }
   size_t all = counts.instructions;
-  printf("%7zu instructions  right %6.2f %%  bodies %6.2f %%  tracked %6.2f %%  untold %5.2f %%"
-         "  wrong %5.2f %%\n",
+  printf("%7zu instructions  right %6.2f %%  bodies %6.2f %%  edges %6.2f %%  leaves %6.2f %%"
+         "  tracked %6.2f %%  untold %5.2f %%  wrong %5.2f %%\n",
          all, share(counts.right, all), share(counts.right_in_bodies, counts.in_bodies),
-         share(counts.all_right, all), share(counts.untold, all),
-         share(all - counts.right - counts.untold, all));
+         share(counts.right - counts.right_in_bodies, all - counts.in_bodies),
+         share(counts.right_in_leaves, counts.in_leaves), share(counts.all_right, all),
+         share(counts.untold, all), share(all - counts.right - counts.untold, all));
   if (question.wrong != NULL) fclose(question.wrong);
   return 0;
 }

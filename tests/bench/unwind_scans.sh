@@ -7,8 +7,13 @@
 #   tests/bench/unwind_scans.sh BUILD-DIR [SOURCE-DIR...]
 #
 # Each SOURCE-DIR is a folder of C that compiles by itself as a library (zlib, lua); without one it
-# is the readers of tables of this project.  Needs Debian's cross compilers; a CPU without one is
-# passed over.
+# is the readers of tables of this project.  Needs Debian's cross compilers and libc6-dev-*-cross; a CPU without one is
+# passed over; CPU=PREFIX asks that one alone (arm-linux-gnueabihf).  On armhf clang's code is asked,
+# too, and a library with every second file in ARM and the others in Thumb instructions (-mboth).
+#
+# frames: what the compilers' own word, .eh_frame or ARM's .debug_frame, comes to as a table. It is
+# what the scans are held against, so by definition right; the line holds it against binutils'
+# reading of the same bytes (tests/tables_agree.py) at each row and 20 000 random places.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:?the build directory, for its tests/bench/unwind_scans}
@@ -19,17 +24,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 views=$(realpath "$build/views")
 
-# library OUT COMPILER-AND-OPTIONS... : all sources of $sources in one shared library
+# library OUT COMPILER-AND-OPTIONS... : all sources of $sources in one shared library, linked by $linker; -mboth is
+# -mthumb and -marm in turn.
 library() {
-  local out=$1 object
+  local out=$1 object mode=-marm
   shift
   mkdir -p "$work/objects"
   rm -f "$work"/objects/*
   for file in $sources; do
     object=$work/objects/$(basename "$file" .c).o
-    "$@" -g1 -fPIC -w $includes -c "$file" -o "$object" 2>/dev/null || rm -f "$object"
+    [ $mode = -marm ] && mode=-mthumb || mode=-marm
+    "${@/#-mboth/$mode}" -g1 -fPIC -w $includes -c "$file" -o "$object" 2>/dev/null || rm -f "$object"
   done
-  "$1" -shared -nostdlib -Wl,--allow-multiple-definition -o "$out" "$work"/objects/*.o
+  "$linker" -shared -nostdlib -Wl,--allow-multiple-definition -o "$out" "$work"/objects/*.o
 }
 
 # measure MODE LABEL: of $work/full.so, with symbols and without
@@ -39,30 +46,35 @@ measure() {
   printf '%-6s %-62s stripped %s\n' "$1" "$2" "$("$scans" "$1" "$work/full.so" "$work/bare.so")"
 }
 
+# one_cpu PREFIX COMPILER OPTIONS... : COMPILER (words) with each of OPTIONS
 one_cpu() {
-  local prefix=$1 options
-  command -v "$prefix-gcc" >/dev/null || { echo "$prefix: no compiler"; return 0; }
-  strip=("$prefix-strip")
-  shift
+  local prefix=$1 compiler=$2 options label
+  [ "${CPU:-$prefix}" = "$prefix" ] || return 0
+  command -v "$prefix-gcc" ${compiler%% *} >/dev/null || { echo "$prefix: no compiler"; return 0; }
+  strip=("$prefix-strip") linker=$prefix-gcc
+  shift 2
   for options in "$@"; do
+    label="$name $prefix ${compiler%% *} $options"
     for level in -O2 -Os; do
-      library "$work/full.so" "$prefix-gcc" $options $level
-      measure scan "$name $prefix $options $level"
+      library "$work/full.so" $compiler $options $level
+      measure scan "$label $level"
     done
-    case $options in *-mthumb* | *-marm*)
-      library "$work/full.so" "$prefix-gcc" $options -O2 -funwind-tables
-      measure exidx "$name $prefix $options -O2"
+    printf '%-6s %-62s %s\n' frames "$label -Os" "$(tests/tables_agree.py "$build/tests/bench/unwind_table" "$work/full.so" | sed 's/^[^:]*: //')"
+    case $options in -mthumb | -marm | -mboth)
+      library "$work/full.so" $compiler $options -O2 -funwind-tables
+      measure exidx "$label -O2"
       ;;
     esac
   done
 }
 
 one_source() {
-  one_cpu arm-linux-gnueabihf -mthumb -marm
-  one_cpu mipsel-linux-gnu -fasynchronous-unwind-tables
-  one_cpu riscv64-linux-gnu -fasynchronous-unwind-tables
-  one_cpu aarch64-linux-gnu -fasynchronous-unwind-tables
-  one_cpu x86_64-linux-gnu -fasynchronous-unwind-tables
+  one_cpu arm-linux-gnueabihf arm-linux-gnueabihf-gcc -mthumb -marm -mboth
+  one_cpu arm-linux-gnueabihf "clang --target=arm-linux-gnueabihf -isystem /usr/arm-linux-gnueabihf/include" -mthumb -marm -mboth
+  one_cpu mipsel-linux-gnu mipsel-linux-gnu-gcc -fasynchronous-unwind-tables
+  one_cpu riscv64-linux-gnu riscv64-linux-gnu-gcc -fasynchronous-unwind-tables
+  one_cpu aarch64-linux-gnu aarch64-linux-gnu-gcc -fasynchronous-unwind-tables
+  one_cpu x86_64-linux-gnu x86_64-linux-gnu-gcc -fasynchronous-unwind-tables
 }
 
 if [ $# = 0 ]; then

@@ -2,6 +2,7 @@
 #include "scan_fixture.h"
 
 #include "machines.h"
+#include "module_fixture.h"
 
 #include "tables/table_make.h"
 #include "unwind/unwind_table.h"
@@ -132,6 +133,61 @@ static void a_table_is_made_of_the_best_source_there_is(void **state) {
   free((void *)(uintptr_t)file.data);
 }
 
+static void put_halves(struct buf *file, uint32_t at, const uint16_t *halves, size_t count) {
+  memcpy(file->data + at, halves, count * sizeof *halves);
+}
+
+static void put_words(struct buf *file, uint32_t at, const uint32_t *words, size_t count) {
+  memcpy(file->data + at, words, count * sizeof *words);
+}
+
+/* Thumb, ARM, Thumb and ARM code without a symbol; of the functions only those named "called" are.
+ */
+static void write_mixed(struct buf *ret) {
+  static const uint16_t calls[] = {0xb510, 0xf000, 0xf80d, 0xf000, 0xe81c, 0xbd10};
+  static const uint16_t called_in_thumb[] = {0xb530, 0x4604, 0x460d, 0xbd30};
+  static const uint32_t called_in_arm[] = {
+      0xe92d4010, 0xeb00002d, 0xe1a04000, 0xe1a05001, 0xe1a04000, 0xe1a05001, 0xe1a04000,
+      0xe1a05001, 0xe1a04000, 0xe1a05001, 0xe1a04000, 0xe1a05001, 0xe8bd8010};
+  static const uint32_t in_arm[] = {0xe92d41f0, 0xe1a04000, 0xe1a05001, 0xe1a00004, 0xe8bd81f0};
+  static const uint16_t in_thumb[] = {0xb5f0, 0x4604, 0x460d, 0x4620, 0x4629, 0xbdf0};
+  static const uint32_t called_by_arm[] = {0xe92d4070, 0xe1a04000, 0xe8bd8070};
+  const struct module module = {.machine = EM_ARM,
+                                .is_narrow = true,
+                                .entry = 0x3001,
+                                .has_no_header = true,
+                                .has_no_sections = true};
+  module_write(&module, ret);
+  put_halves(ret, 0x1000, calls, 6);
+  put_halves(ret, 0x1020, called_in_thumb, 4);
+  put_words(ret, 0x1040, called_in_arm, 13);
+  put_words(ret, 0x1074, in_arm, 5);
+  put_halves(ret, 0x1088, in_thumb, 6);
+  put_words(ret, 0x1100, called_by_arm, 3);
+}
+
+static void thumb_and_arm_code_may_be_in_one_file_without_symbols(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t address;
+    int16_t frame_bytes;
+  } bodies[] = {{0x1002, 8}, {0x1022, 12}, {0x1044, 8}, {0x1078, 24}, {0x108a, 20}, {0x1104, 16}};
+  struct buf file = {0}, table = {0};
+  struct table_report report;
+  write_mixed(&file);
+  struct table_input input = {.file = buf_span(&file), .arch = machine_of(EM_ARM)};
+  assert_int_equal(table_make(&input, &table, &report), 0);
+  for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+    const struct unwind_rule *rule = unwind_table_find((const void *)table.data, bodies[i].address);
+    assert_non_null(rule);
+    assert_int_equal(rule->cfa, UNWIND_CFA_SP);
+    assert_int_equal(rule->offset, bodies[i].frame_bytes);
+    assert_int_equal(rule->return_address, -4);
+  }
+  buf_fini(&table);
+  buf_fini(&file);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_instruction_is_told_as_the_compiler_tells),
@@ -139,6 +195,7 @@ int main(void) {
       cmocka_unit_test(a_file_without_sections_is_read_by_its_segments),
       cmocka_unit_test(an_index_is_for_functions_that_were_compiled_for_exceptions),
       cmocka_unit_test(a_table_is_made_of_the_best_source_there_is),
+      cmocka_unit_test(thumb_and_arm_code_may_be_in_one_file_without_symbols),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

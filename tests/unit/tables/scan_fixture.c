@@ -123,6 +123,12 @@ static void intersect(struct scan_judge *judge, struct scan_judge *all) {
   }
 }
 
+static bool is_leaf(const struct scan_place *first, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (first[i].truth->return_address != UNWIND_SAME) return false;
+  return true;
+}
+
 /* Places by function of STARTS; in a function's body its most frequent rule holds. */
 static void count(struct scan_judge *judge, const struct function_starts *starts,
                   struct scan_counts *ret) {
@@ -131,8 +137,11 @@ static void count(struct scan_judge *judge, const struct function_starts *starts
     for (end = i; end < judge->count; end++)
       if (next != NULL && judge->places[end].address >= next->address) break;
     const struct unwind_rule *body = most_frequent(judge->places + i, end - i);
+    bool is_in_leaf = is_leaf(judge->places + i, end - i);
     for (size_t at = i; at < end; at++) {
       const struct scan_place *place = &judge->places[at];
+      ret->in_leaves += is_in_leaf;
+      ret->right_in_leaves += is_in_leaf && place->is_right;
       ret->right += place->is_right;
       ret->all_right += place->is_all_right;
       ret->untold += place->is_untold;

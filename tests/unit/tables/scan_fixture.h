@@ -20,6 +20,7 @@ struct scan_counts {
   size_t right;                      /* frame and return address are */
   size_t all_right;                  /* and the tracked registers */
   size_t in_bodies, right_in_bodies; /* where a function's most frequent rule holds */
+  size_t in_leaves, right_in_leaves; /* of functions that never move their return address */
   size_t untold;
   uint32_t index_functions; /* told of by the index */
   const char *refused;      /* the first thing in it that was, or NULL */
