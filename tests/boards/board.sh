@@ -114,7 +114,7 @@ board_add() {
 
 board_compile() { # board_compile NAME SOURCE...
   local compiler=$TRIPLET-gcc
-  "$compiler" -O2 -g -pthread ${FLAGS:-} -o "$W/$1" "${@:2}" || fail "$compiler cannot build $1"
+  "$compiler" "--sysroot=$SYSROOT" -O2 -g -pthread ${FLAGS:-} -o "$W/$1" "${@:2}" || fail "$compiler cannot build $1"
   board_add "$W/$1"
 }
 

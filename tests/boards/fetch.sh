@@ -5,6 +5,7 @@
 # only names another (linux-image-arm64) is followed to the one that it names.
 #
 #   fetch.sh PORT PACKAGE FOLDER     (PORT: Debian's name of it; lists are kept for a day)
+#   fetch.sh source PACKAGE FOLDER   the upstream source of the source package PACKAGE, unpatched
 set -euo pipefail
 port=$1 package=$2 folder=$3
 cache=${FLEETPROF_BOARDS:-${XDG_CACHE_HOME:-$HOME/.cache}/fleetprof/boards}
@@ -23,7 +24,13 @@ for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian*; do
   *) grep -h debian "$file" >>"$apt/sources.list" || true ;;
   esac
 done
-options=(-qq -o "APT::Architecture=$port" -o "APT::Architectures::=$port" -o "Dir::State=$apt" -o "Dir::State::status=$apt/status"
+architecture=$port
+if [ "$port" = source ]; then
+  architecture=$(dpkg --print-architecture)
+  find "$apt/sources.list.d" -type f -exec sed -i 's/^Types:.*/Types: deb-src/' {} +
+  sed -i 's/^deb /deb-src /' "$apt/sources.list"
+fi
+options=(-qq -o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture" -o "Dir::State=$apt" -o "Dir::State::status=$apt/status"
   -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o "Dir::Etc::sourcelist=$apt/sources.list"
   -o "Dir::Etc::sourceparts=$apt/sources.list.d" -o APT::Sandbox::User=root -o Acquire::Languages=none)
 [ -n "$(find "$apt/updated" -mmin -1440 2>/dev/null)" ] || { apt-get "${options[@]}" update && touch "$apt/updated"; }
@@ -34,5 +41,16 @@ esac
 part=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$part"' EXIT
 chmod 755 "$part"
-(cd "$part" && apt-get "${options[@]}" download "$package:$port" && dpkg-deb -x ./*.deb . && rm ./*.deb)
+(
+  cd "$part"
+  if [ "$port" = source ]; then
+    apt-get "${options[@]}" --download-only source "$package"
+    tar --strip-components=1 -xf ./*.orig.tar.*
+    rm ./*.tar.* ./*.dsc
+  else
+    apt-get "${options[@]}" download "$package:$port"
+    dpkg-deb -x ./*.deb .
+    rm ./*.deb
+  fi
+)
 mv "$part" "$folder"
