@@ -12,9 +12,9 @@
 enum {
   TABLE_JOB_CPU_SECONDS_MAX = 20,
   TABLE_JOB_STILL_MS_MAX = 60000,       /* without any CPU time: then it is killed */
-  TABLE_JOB_ROOM_BYTES_MAX = 256 << 20, /* of memory, beside the files that it has mapped */
-  TABLE_JOB_TABLE_BYTES_MAX = 64 << 20,
-  TABLE_JOB_HASTE_MS = 100, /* of CPU time; from then on it gives way to everybody */
+  TABLE_JOB_ROOM_BYTES_MAX = 128 << 20, /* of memory, beside the files that it has mapped */
+  TABLE_JOB_TABLE_BYTES_MAX = 8 << 20,  /* four times what the largest known program needs */
+  TABLE_JOB_HASTE_MS = 100,             /* of CPU time; from then on it gives way to everybody */
   TABLE_JOB_NICE = 10,
   TABLE_JOB_STRAYS_MAX = 8, /* killed, and not gone: then no more are started */
 };

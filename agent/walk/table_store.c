@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table is mapped from its file, so its pages are the page cache's: they cost the daemon nothing
-   that the machine could not take back, and are shared by all who map them.
+/* A table is mapped from its file in the folder as soon as it is there, so its pages are the page
+   cache's: they cost the daemon nothing that the machine could not take back.  Without a folder it
+   stays in the memory in which it came.  Either way there are only so many bytes of them, a share
+   of the board's memory: what does not fit waits until those are forgotten that were not asked for,
+   which is done once a minute at the most, as all that is still wanted comes again.
 
      asked for ──▶ on the disk? ──▶ READY, NOTHING or REFUSED
                        │ no
                        ▼
                      queue ──▶ child ──▶ one of these; UNREADABLE; FAILED
 
-   What came out is kept in mind for as long as this worker lives, so that a file which kills its
-   child does so once.  (On the disk a FAILED one is not: the next daemon may have more memory.)
+   What came out is kept in mind for as long as this worker lives.  UNREADABLE and FAILED may be of
+   the moment (a program that was gone, no memory), so whoever asks later has it tried again, each
+   time after twice as long: a file which kills its child does so some ten times a day.
 
    Addresses of tables are handed out, so nothing is unmapped but in a step, which changes the
    serial: whoever has put tables together looks at that first. */
 #include "table_store.h"
 #include "vdso_table.h"
 
+#include "common/clock.h"
 #include "common/path.h"
 #include "common/table.h"
 
@@ -22,14 +27,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+enum {
+  ROOM_MS = 60000, /* between two times that tables are forgotten for the bytes they take */
+  DOUBLINGS_MAX = 8,
+  QUEUE_SHARE = 30,  /* of again_ms, for what only found too many waiting */
+  MEMORY_SHARE = 32, /* of the board's memory */
+  DISK_SHARE = 16,   /* of the file system with the folder */
+  MAPPED_BYTES_MIN = 1 << 20,
+};
 
 struct entry {
   uint8_t id[LIMIT_MODULE_ID_BYTES];
   uint32_t id_bytes;
   enum table_state state;
   const struct unwind_table *table;
-  uint64_t used; /* serial number of the last time it was asked for */
+  uint64_t used;     /* serial number of the last time it was asked for */
+  uint64_t again_ns; /* UNREADABLE, FAILED: not tried again before (CLOCK_MONOTONIC) */
+  uint32_t failures; /* one after the other */
 };
 
 struct table_store {
@@ -44,6 +61,11 @@ struct table_store {
   struct table_job job;
   uint64_t serial, clock;
   uint32_t made, left_out;
+  struct table_store_limits limits;
+  uint64_t mapped_bytes;
+  bool is_crowded;                /* something found no room in mapped_bytes */
+  uint64_t crowded_ns;            /* when room was made for that last */
+  uint64_t again_ns;              /* the first again_ns to come; 0: none */
   struct table_file last_refused; /* its words */
   char last_path[LIMIT_PATH_BYTES + 1];
   char functions_why[TABLE_FILE_WHY_BYTES]; /* of the last table that is not all of its file's */
@@ -52,18 +74,41 @@ struct table_store {
   bool has_vdso;
 };
 
+static uint64_t memory_of_board(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+}
+
+void table_store_limits_of_board(const char *folder, struct table_store_limits *ret) {
+  struct statvfs disk;
+  uint64_t mapped = memory_of_board() / MEMORY_SHARE, cache = mapped;
+  /* Of one in memory this is less of that; those that do not know their size are in memory. */
+  if (folder != NULL && statvfs(folder, &disk) == 0 && disk.f_blocks > 0)
+    cache = (uint64_t)disk.f_blocks * disk.f_frsize / DISK_SHARE;
+  *ret = (struct table_store_limits){
+      .mapped_bytes = mapped > MAPPED_BYTES_MIN ? mapped : MAPPED_BYTES_MIN,
+      .cache_bytes = cache < UNWIND_CACHE_BYTES_MAX ? cache : UNWIND_CACHE_BYTES_MAX,
+      .again_ms = TABLE_STORE_AGAIN_MS};
+}
+
+void table_store_set_limits(struct table_store *store, const struct table_store_limits *limits) {
+  store->limits = *limits;
+}
+
 int table_store_new(const char *folder, table_build *build, struct table_store **ret) {
   struct table_store *store = calloc(1, sizeof *store);
   if (store == NULL) return -ENOMEM;
   store->build = build;
   store->serial = 1;
   if (folder != NULL && path_make_dirs(folder, 0700) == 0) store->folder = strdup(folder);
+  table_store_limits_of_board(store->folder, &store->limits);
   *ret = store;
   return 0;
 }
 
-static void unmap(struct entry *entry) {
+static void unmap(struct table_store *store, struct entry *entry) {
   struct table_file file = {.table = entry->table};
+  if (entry->table != NULL) store->mapped_bytes -= entry->table->total_bytes;
   table_file_unmap(&file);
   entry->table = NULL;
 }
@@ -71,7 +116,7 @@ static void unmap(struct entry *entry) {
 void table_store_free(struct table_store *store) {
   if (store == NULL) return;
   table_job_stop(&store->job);
-  for (uint32_t i = 0; i < store->count; i++) unmap(&store->entries[i]);
+  for (uint32_t i = 0; i < store->count; i++) unmap(store, &store->entries[i]);
   for (uint32_t i = 0; i < store->queued; i++) free(store->queue[i]);
   table_fini(&store->by_id);
   buf_fini(&store->vdso);
@@ -112,33 +157,66 @@ static struct entry *add_entry(struct table_store *store, const struct table_wan
   return entry;
 }
 
-static void settle(struct table_store *store, struct entry *entry, const struct table_file *file,
-                   const char *path) {
+static bool is_of_the_moment(enum table_state state) {
+  return state == TABLE_UNREADABLE || state == TABLE_FAILED;
+}
+
+static void try_again_in(struct table_store *store, struct entry *entry, uint64_t ms) {
+  entry->again_ns = clock_monotonic_ns() + ms * NS_PER_MS;
+  if (store->again_ns == 0 || entry->again_ns < store->again_ns) store->again_ns = entry->again_ns;
+}
+
+static void note_failure(struct table_store *store, struct entry *entry) {
+  unsigned doublings = entry->failures < DOUBLINGS_MAX ? entry->failures : DOUBLINGS_MAX;
+  try_again_in(store, entry, (uint64_t)store->limits.again_ms << doublings);
+  entry->failures++;
+}
+
+/* Has FILE, which is READY, when its table has room. */
+static bool has_room_for(struct table_store *store, struct table_file *file) {
+  uint64_t bytes = file->table->total_bytes;
+  if (bytes <= store->limits.mapped_bytes - store->mapped_bytes) {
+    store->mapped_bytes += bytes;
+    return true;
+  }
+  table_file_unmap(file);
+  file->state = TABLE_FAILED;
+  snprintf(file->why, sizeof file->why, "the tables of others leave no room for its own");
+  store->is_crowded = true;
+  return false;
+}
+
+/* Takes FILE over. */
+static void settle_take(struct table_store *store, struct entry *entry, struct table_file *file,
+                        const char *path) {
+  if (file->state == TABLE_READY && has_room_for(store, file)) entry->table = file->table;
   entry->state = file->state;
-  entry->table = file->table;
   store->serial++;
   if (file->state == TABLE_READY && file->why[0] != '\0') {
     memcpy(store->functions_why, file->why, sizeof store->functions_why);
     snprintf(store->functions_path, sizeof store->functions_path, "%s", path);
   }
+  if (is_of_the_moment(file->state)) note_failure(store, entry);
   if (file->state == TABLE_READY || file->state == TABLE_NOTHING) return;
   store->last_refused = *file;
   snprintf(store->last_path, sizeof store->last_path, "%s", path);
 }
 
-/* Takes the file of ENTRY from the disk when there is a good one. */
-static bool take_kept(struct table_store *store, struct entry *entry, const char *path) {
-  struct table_file file;
-  struct span id = span_of(entry->id, entry->id_bytes);
+/* Reads the file of ID in the folder, when there is a good one. */
+static bool read_kept(const struct table_store *store, struct span id, struct table_file *ret) {
   int fd = store->folder != NULL ? table_file_open(store->folder, id) : -ENOENT;
   if (fd < 0) return false;
-  int error = table_file_read(fd, id, &file);
+  int error = table_file_read(fd, id, ret);
   close(fd);
-  if (error) { /* spoilt, or another version's */
-    table_file_remove(store->folder, id);
-    return false;
-  }
-  settle(store, entry, &file, path);
+  /* Spoilt, or another version's; what else there is (no memory) is no fault of the file. */
+  if (error == -EBADMSG || error == -EPROTO) table_file_remove(store->folder, id);
+  return error == 0;
+}
+
+static bool take_kept(struct table_store *store, struct entry *entry, const char *path) {
+  struct table_file file;
+  if (!read_kept(store, span_of(entry->id, entry->id_bytes), &file)) return false;
+  settle_take(store, entry, &file, path);
   return true;
 }
 
@@ -151,17 +229,27 @@ static bool enqueue(struct table_store *store, const struct table_wanted *wanted
   return true;
 }
 
+/* ENTRY is new, or what came out of it is to be tried again. */
+static void look_for(struct table_store *store, struct entry *entry,
+                     const struct table_wanted *wanted) {
+  if (take_kept(store, entry, wanted->path)) return;
+  if (enqueue(store, wanted)) {
+    entry->state = TABLE_WAITING;
+    return;
+  }
+  store->left_out += entry->state == TABLE_WAITING; /* it is new */
+  entry->state = TABLE_FAILED;
+  try_again_in(store, entry, store->limits.again_ms / QUEUE_SHARE);
+}
+
 enum table_state table_store_find(struct table_store *store, const struct table_wanted *wanted,
                                   const struct unwind_table **ret) {
   struct entry *entry = find_entry(store, wanted);
-  if (entry == NULL) {
-    bool has_room = store->queued < TABLE_STORE_QUEUE_MAX;
-    entry = has_room ? add_entry(store, wanted) : NULL;
-    if (entry == NULL || (!take_kept(store, entry, wanted->path) && !enqueue(store, wanted))) {
-      store->left_out += entry == NULL;
-      return TABLE_FAILED;
-    }
-  }
+  bool is_new = entry == NULL;
+  if (is_new) entry = add_entry(store, wanted);
+  if (entry == NULL) return TABLE_FAILED; /* until there is room, with the next step */
+  if (is_new || (is_of_the_moment(entry->state) && clock_monotonic_ns() >= entry->again_ns))
+    look_for(store, entry, wanted);
   entry->used = ++store->clock;
   if (entry->state == TABLE_READY) *ret = entry->table;
   return entry->state;
@@ -179,7 +267,7 @@ static void make_room(struct table_store *store) {
   for (uint32_t i = 0; i < store->count; i++) {
     struct entry *entry = &store->entries[i];
     if (gone < store->count / 2 && entry->state != TABLE_WAITING) {
-      unmap(entry);
+      unmap(store, entry);
       gone++;
     } else {
       store->entries[i - gone] = *entry;
@@ -194,17 +282,22 @@ static void make_room(struct table_store *store) {
   store->serial++;
 }
 
-/* Leaves what was made of WANTED on the disk.  One that is full or gone costs only that it is made
-   again another day. */
+/* Leaves what was made of WANTED on the disk; FILE is from there then.  A disk that is full or gone
+   costs only that it is made again another day. */
 static void keep(const struct table_store *store, const struct table_wanted *wanted,
-                 const struct table_file *file) {
+                 struct table_file *file) {
+  struct table_file kept;
   struct table_mark mark = {.state = file->state, .id_bytes = wanted->id_bytes};
   size_t bytes = file->table != NULL ? file->table->total_bytes : 0;
-  if (store->folder == NULL || file->state == TABLE_UNREADABLE || file->state == TABLE_FAILED)
-    return;
+  if (store->folder == NULL || is_of_the_moment(file->state)) return;
   memcpy(mark.id, wanted->id, sizeof mark.id);
   memcpy(mark.why, file->why, sizeof mark.why);
-  table_file_keep(store->folder, span_of(file->table, bytes), &mark, UNWIND_CACHE_BYTES_MAX);
+  if (table_file_keep(store->folder, span_of(file->table, bytes), &mark,
+                      store->limits.cache_bytes) != 0)
+    return;
+  if (!read_kept(store, span_of(wanted->id, wanted->id_bytes), &kept)) return;
+  table_file_unmap(file);
+  *file = kept;
 }
 
 static void take_outcome(struct table_store *store) {
@@ -215,7 +308,7 @@ static void take_outcome(struct table_store *store) {
   struct entry *entry = find_entry(store, wanted);
   store->made += file.state == TABLE_READY;
   if (entry != NULL)
-    settle(store, entry, &file, wanted->path);
+    settle_take(store, entry, &file, wanted->path);
   else
     table_file_unmap(&file);
   free(wanted);
@@ -228,15 +321,40 @@ static void give_up_first(struct table_store *store, int error) {
   struct table_file file = {.state = TABLE_FAILED};
   struct entry *entry = find_entry(store, wanted);
   snprintf(file.why, sizeof file.why, "no process for its table: %s", strerror(-error));
-  if (entry != NULL) settle(store, entry, &file, wanted->path);
+  if (entry != NULL) settle_take(store, entry, &file, wanted->path);
   free(wanted);
   store->queued--;
   memmove(store->queue, store->queue + 1, store->queued * sizeof *store->queue);
 }
 
+/* Whoever has put tables together asks again when one of the moment may be had now. */
+static void look_for_due(struct table_store *store) {
+  uint64_t now = clock_monotonic_ns();
+  if (store->again_ns == 0 || now < store->again_ns) return;
+  store->serial++;
+  store->again_ns = 0;
+  for (uint32_t i = 0; i < store->count; i++) {
+    const struct entry *entry = &store->entries[i];
+    bool is_to_come = is_of_the_moment(entry->state) && entry->again_ns > now;
+    if (is_to_come && (store->again_ns == 0 || entry->again_ns < store->again_ns))
+      store->again_ns = entry->again_ns;
+  }
+}
+
+static bool must_make_room(struct table_store *store) {
+  if (store->count == TABLE_STORE_TABLES_MAX) return true;
+  uint64_t now = clock_monotonic_ns();
+  bool is_now = store->is_crowded &&
+                (store->crowded_ns == 0 || now - store->crowded_ns >= ROOM_MS * NS_PER_MS);
+  if (is_now) store->crowded_ns = now;
+  if (is_now) store->is_crowded = false;
+  return is_now;
+}
+
 void table_store_step(struct table_store *store) {
   if (store->job.child != 0) take_outcome(store);
-  if (store->count == TABLE_STORE_TABLES_MAX) make_room(store);
+  if (must_make_room(store)) make_room(store);
+  look_for_due(store);
   if (store->job.child != 0 || store->queued == 0) return;
   int error = table_job_start(&store->job, store->queue[0], store->build);
   if (error) give_up_first(store, error);
@@ -251,7 +369,6 @@ uint64_t table_store_serial(const struct table_store *store) {
 }
 
 static void count_functions(const struct unwind_table *table, struct table_store_figures *ret) {
-  ret->mapped_bytes += table->total_bytes;
   ret->functions_refused += table->functions_refused;
   ret->functions_left += table->functions_left;
   ret->untold_rows += table->untold_rows;
@@ -272,6 +389,7 @@ static void count_states(const struct table_store *store, struct table_store_fig
 void table_store_figures(const struct table_store *store, struct table_store_figures *ret) {
   memset(ret, 0, sizeof *ret);
   count_states(store, ret);
+  ret->mapped_bytes = store->mapped_bytes;
   ret->made = store->made;
   ret->left_out = store->left_out;
   memcpy(ret->why, store->last_refused.why, sizeof ret->why);

@@ -11,11 +11,18 @@ struct table_store;
 enum {
   TABLE_STORE_TABLES_MAX = 2048, /* known at once, READY or not */
   TABLE_STORE_QUEUE_MAX = 256,   /* that wait to be made */
+  TABLE_STORE_AGAIN_MS = 30000,  /* until what is of the moment is tried again; then twice that */
+};
+
+struct table_store_limits {
+  uint64_t mapped_bytes; /* of tables that are ready */
+  uint64_t cache_bytes;  /* of files in the folder */
+  uint32_t again_ms;     /* before UNREADABLE or FAILED is tried again, the first time */
 };
 
 struct table_store_figures {
   uint32_t ready, nothing, unreadable, refused, failed, waiting; /* modules */
-  uint32_t made, left_out; /* by a child; for which there was no room */
+  uint32_t made, left_out; /* by a child; not at once, as too many waited */
   uint64_t mapped_bytes;   /* of those that are ready */
   /* In the tables that are ready: what could not be said of functions (unwind_table.h). */
   uint64_t functions_refused, functions_left, untold_rows;
@@ -28,6 +35,11 @@ struct table_store_figures {
 /* FOLDER (made where it is missing) keeps tables from one daemon to the next; NULL: nothing does.
    BUILD: table_job_build.  Returns 0 or -ENOMEM; a folder that cannot be had is done without. */
 int table_store_new(const char *folder, table_build *build, struct table_store **ret);
+/* What this board has for tables with a FOLDER (NULL: none): a share of its memory and of the
+   folder's file system. */
+void table_store_limits_of_board(const char *folder, struct table_store_limits *ret);
+/* Others than those, before the first question. */
+void table_store_set_limits(struct table_store *store, const struct table_store_limits *limits);
 /* NULL is fine. */
 void table_store_free(struct table_store *store);
 

@@ -30,7 +30,7 @@ fleetprofd --window 1s --collector "127.0.0.1:$A" || fail "the daemon ended with
 started+=("$(cat /run/fleetprof/fleetprofd.pid)")
 tables() { fleetprof status --format json | json "d['tables']['$1']"; }
 of() { profile "{service=\"$1\"}" -d limit=100000 | json "$2"; }
-has_samples() { [ "$(of "$1" "d['samples'] > 100")" = yes ]; }
+has_samples() { [ "$(of "$1" "d['samples'] > 40")" = yes ]; }
 run_as() { # USER SERVICE SAMPLER PROGRAM
   as "$1" fleetprof run --service "$2" --sampler "$3" --hz 199 -- "$4" 2 >/dev/null 2>"$W/err" || fail "$2: $(cat "$W/err")"
   until_true 20 has_samples "$2" || fail "no samples of $2"
