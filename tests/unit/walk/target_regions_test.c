@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What handlers walk with, while this process, the target, maps and unmaps code and forks. */
+#include "table_fixture.h"
+#include "walk/target_regions.h"
+
+#include "proc/proc_stat.h"
+#include "ring/ring_format.h"
+#include "targets/region_map.h"
+#include "targets/timer_ring.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { TARGET = 1, PATIENCE_MS = 20000, LIBRARY_BYTES = 4096 };
+
+static struct modules *modules;
+static struct table_memory memory;
+static struct table_share share;
+static struct process_codes codes;
+static struct target_regions_parts parts;
+static struct target *target;
+
+static enum table_state build(const struct table_wanted *wanted, struct buf *ret, char *why) {
+  (void)wanted, (void)why;
+  fixture_table(16, ret);
+  return TABLE_READY;
+}
+
+static void on_file(void *context, struct span id, const char *path, const char *open_path) {
+  (void)context, (void)id, (void)path, (void)open_path;
+}
+
+static int make_target(void) {
+  struct proc_stat stat;
+  struct hold_target held = {.kind = HOLD_TIMER,
+                             .id = TARGET,
+                             .pid = getpid(),
+                             .uid = getuid(),
+                             .fd_count = 1,
+                             .region_fd_count = 1,
+                             .asked_mhz = 100000,
+                             .period_ns = 10000000};
+  if (proc_stat_read(held.pid, &stat) != 0) return -1;
+  held.start_ticks = stat.start_ticks;
+  timer_ring_size(&held, 0);
+  int fds[2] = {timer_ring_make(&held), region_map_make()};
+  target = fds[0] >= 0 && fds[1] >= 0 ? target_new(&held, fds) : NULL;
+  return target != NULL && target->regions.map != NULL ? 0 : -1;
+}
+
+static int make(void **state) {
+  (void)state;
+  if (modules_new(on_file, NULL, &modules) || processes_new(modules, &parts.processes)) return -1;
+  if (table_store_new(NULL, build, &parts.store) || table_memory_open(&memory)) return -1;
+  table_share_open(&share, &memory);
+  process_codes_init(&codes, modules, parts.store);
+  parts.modules = modules;
+  parts.codes = &codes;
+  parts.share = &share;
+  return make_target();
+}
+
+static int unmake(void **state) {
+  (void)state;
+  target_free(target, true);
+  process_codes_fini(&codes);
+  table_share_close(&share);
+  table_memory_close(&memory);
+  table_store_free(parts.store);
+  processes_free(parts.processes);
+  modules_free(modules);
+  return 0;
+}
+
+/* Steps until there is nothing more to do. */
+static void step(void) {
+  bool is_busy = true;
+  for (int ms = 0; ms < PATIENCE_MS && is_busy; ms++) {
+    target_regions_step(&parts, target);
+    table_store_step(parts.store);
+    is_busy = target->regions.is_due || table_store_is_busy(parts.store) ||
+              target->regions.tables_serial != table_store_serial(parts.store);
+    if (is_busy) usleep(1000);
+  }
+  assert_false(is_busy);
+}
+
+/* A sample was taken where no mapping is known. */
+static void sample(void) {
+  struct process *self = processes_find(parts.processes, getpid());
+  assert_non_null(self);
+  process_read_maps(parts.processes, self, -1, ring_reader_unloads(&target->ring));
+  target->regions.is_due = true;
+}
+
+static const struct unwind_region *find(enum unwind_map_list list, const void *code) {
+  const struct unwind_map *map = target->regions.map;
+  uint64_t pc = (uint64_t)(uintptr_t)code;
+  for (uint32_t i = 0; i < map->counts[list]; i++)
+    if (pc >= map->regions[list][i].start && pc < map->regions[list][i].end)
+      return &map->regions[list][i];
+  return NULL;
+}
+
+/* Code of a file, where nothing was. */
+static void *load(void) {
+  int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  void *library = mmap(NULL, LIBRARY_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+  assert_ptr_not_equal(library, MAP_FAILED);
+  close(fd);
+  return library;
+}
+
+static void unload(void *library) {
+  struct ring_header *header = (struct ring_header *)(void *)target->ring.base;
+  atomic_fetch_add(&header->unloads, 1);
+  if (library != NULL) munmap(library, LIBRARY_BYTES);
+}
+
+/* A child that the ring knows of; it has what this process has now. */
+static pid_t begin_child(void) {
+  struct ring_header *header = (struct ring_header *)(void *)target->ring.base;
+  pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) pause();
+  }
+  assert_true(child > 0);
+  atomic_store(&header->processes[1].who, (uint64_t)child << 32);
+  return child;
+}
+
+static void end_child(pid_t child) {
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+}
+
+static void what_a_program_began_with_is_steady(void **state) {
+  (void)state;
+  step();
+  const struct unwind_region *own = find(UNWIND_MAP_STEADY, (void *)(uintptr_t)&step);
+  assert_non_null(own);
+  assert_int_not_equal(own->table, UNWIND_NO_TABLE);
+  assert_non_null(find(UNWIND_MAP_ALL, (void *)(uintptr_t)&step));
+  assert_true(own->table < memory.bytes);
+}
+
+static void what_comes_late_is_there_but_not_steady(void **state) {
+  (void)state;
+  step();
+  void *library = load();
+  sample();
+  step();
+  const struct unwind_region *late = find(UNWIND_MAP_ALL, library);
+  assert_non_null(late);
+  assert_int_not_equal(late->table, UNWIND_NO_TABLE);
+  assert_null(find(UNWIND_MAP_STEADY, library));
+  assert_non_null(find(UNWIND_MAP_STEADY, (void *)(uintptr_t)&step));
+  munmap(library, LIBRARY_BYTES);
+}
+
+static void what_was_unloaded_is_in_no_map_that_says_so(void **state) {
+  (void)state;
+  step();
+  void *library = load();
+  sample();
+  step();
+  assert_non_null(find(UNWIND_MAP_ALL, library));
+  unload(library);
+  assert_int_not_equal(target->regions.map->unloads, ring_reader_unloads(&target->ring));
+  step();
+  assert_int_equal(target->regions.map->unloads, ring_reader_unloads(&target->ring));
+  assert_null(find(UNWIND_MAP_ALL, library));
+  assert_non_null(find(UNWIND_MAP_STEADY, (void *)(uintptr_t)&step));
+}
+
+static void what_a_child_has_not_is_left_out_as_long_as_it_lives(void **state) {
+  (void)state;
+  step();
+  pid_t child = begin_child();
+  void *library = load();
+  sample();
+  step();
+  assert_null(find(UNWIND_MAP_ALL, library));
+  assert_non_null(find(UNWIND_MAP_ALL, (void *)(uintptr_t)&step));
+  end_child(child);
+  sample();
+  step();
+  assert_non_null(find(UNWIND_MAP_ALL, library));
+  munmap(library, LIBRARY_BYTES);
+}
+
+static void what_was_there_before_the_fork_stays(void **state) {
+  (void)state;
+  step();
+  void *library = load();
+  pid_t child = begin_child();
+  sample();
+  step();
+  assert_non_null(find(UNWIND_MAP_ALL, library));
+  unload(NULL); /* of something else: both are read again */
+  step();
+  assert_non_null(find(UNWIND_MAP_ALL, library));
+  end_child(child);
+  munmap(library, LIBRARY_BYTES);
+}
+
+static void a_restored_target_has_nothing_steady_that_was_not(void **state) {
+  (void)state;
+  target->is_restored = true; /* and its map is empty: nobody saw it begin */
+  step();
+  assert_non_null(find(UNWIND_MAP_ALL, (void *)(uintptr_t)&step));
+  assert_int_equal(target->regions.map->counts[UNWIND_MAP_STEADY], 0);
+}
+
+#define CLAIM(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CLAIM(what_a_program_began_with_is_steady),
+      CLAIM(what_comes_late_is_there_but_not_steady),
+      CLAIM(what_was_unloaded_is_in_no_map_that_says_so),
+      CLAIM(what_a_child_has_not_is_left_out_as_long_as_it_lives),
+      CLAIM(what_was_there_before_the_fork_stays),
+      CLAIM(a_restored_target_has_nothing_steady_that_was_not),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
