@@ -17,9 +17,11 @@
 
 enum {
   CODE_BYTES_MAX = 64 << 20,
-  PADDING_BYTES = 16, /* at most: functions are aligned to it */
-  TRIFLE = 8,         /* less than this part of the code: calls are not looked for */
-  LOOK_BYTES = 16,    /* tell the instruction set of a function: there are shorter ones, but few */
+  PADDING_BYTES = 16,     /* at most: functions are aligned to it */
+  TRIFLE = 8,             /* less than this part of the code: calls are not looked for */
+  ARM_LINKAGE_BYTES = 20, /* of the first entry of a procedure linkage table */
+  AARCH64_LINKAGE_BYTES = 32,
+  LOOK_BYTES = 16, /* tell the instruction set of a function: there are shorter ones, but few */
 };
 
 struct prologue_file {
@@ -178,11 +180,38 @@ static int tell_rest(struct prologue_file *file, uint64_t low, uint64_t high) {
   return rc;
 }
 
+static int tell_leaf(struct prologue_file *file, uint64_t low, uint64_t high) {
+  const struct unwind_rule rule = {
+      .cfa = UNWIND_CFA_SP, .return_address = UNWIND_SAME, .saved = {UNWIND_SAME, UNWIND_SAME}};
+  int rc = table_rows_function(file->rows, low, high);
+  if (rc == -EEXIST || rc == -ERANGE) return 0;
+  return rc < 0 ? rc : table_rows_put(file->rows, low, &rule);
+}
+
+/* The procedure linkage table is no row of functions: its first entry saves the return address, and
+   the others jump to where a register says and have nothing on the stack.  On ARM none of it is in
+   Thumb, whatever the rest is in. */
+static int tell_linkage(struct prologue_file *file) {
+  struct elf_part part;
+  uint16_t machine = file->image->machine;
+  uint64_t first = machine == EM_ARM       ? ARM_LINKAGE_BYTES
+                   : machine == EM_AARCH64 ? AARCH64_LINKAGE_BYTES
+                                           : 0;
+  if (first == 0 || !elf_image_section(file->image, ".plt", &part)) return 0;
+  if (part.bytes.len <= first || part.address > UINT64_MAX - part.bytes.len) return 0;
+  bool is_thumb = file->is_thumb;
+  struct prologue_range range = {.low = part.address, .high = part.address + first};
+  file->is_thumb = false;
+  int rc = prologue_file_range(file, &range);
+  file->is_thumb = is_thumb;
+  return rc < 0 ? rc : tell_leaf(file, range.high, part.address + part.bytes.len);
+}
+
 int prologue_file_rest(struct prologue_file *file) {
   struct elf_part part;
   uint64_t left = CODE_BYTES_MAX;
-  int rc = 0;
   table_rows_source(file->rows, UNWIND_PROLOGUES);
+  int rc = tell_linkage(file);
   for (uint32_t cursor = 0; rc == 0 && elf_image_code_section(file->image, &cursor, &part);) {
     if (part.bytes.len > left || part.address > UINT64_MAX - part.bytes.len) break;
     left -= part.bytes.len;

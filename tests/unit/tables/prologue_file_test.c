@@ -4,6 +4,7 @@
 #include "machines.h"
 #include "module_fixture.h"
 
+#include "tables/elf_image.h"
 #include "tables/table_make.h"
 #include "unwind/unwind_table.h"
 
@@ -188,6 +189,32 @@ static void thumb_and_arm_code_may_be_in_one_file_without_symbols(void **state) 
   buf_fini(&file);
 }
 
+static void nothing_is_on_the_stack_in_a_linkage_table(void **state) {
+  (void)state;
+  static const char *const names[] = {"arm", "thumb", "aarch64"};
+  static const uint64_t firsts[] = {20, 20, 32};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct span file = read_golden(names[i]);
+    struct elf_image image;
+    struct buf table = {0};
+    struct table_report report;
+    struct elf_part linkage;
+    assert_int_equal(elf_image_open(file, &image), 0);
+    assert_true(elf_image_section(&image, ".plt", &linkage));
+    struct table_input input = {.file = file, .arch = machine_of(image.machine)};
+    assert_int_equal(table_make(&input, &table, &report), 0);
+    const struct unwind_rule *first =
+        unwind_table_find((const void *)table.data, linkage.address + 8);
+    const struct unwind_rule *other =
+        unwind_table_find((const void *)table.data, linkage.address + firsts[i]);
+    assert_true(first->cfa == UNWIND_CFA_SP && first->offset > 0);
+    assert_true(other->cfa == UNWIND_CFA_SP && other->offset == 0);
+    assert_int_equal(other->return_address, UNWIND_SAME);
+    buf_fini(&table);
+    free((void *)(uintptr_t)file.data);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_instruction_is_told_as_the_compiler_tells),
@@ -195,6 +222,7 @@ int main(void) {
       cmocka_unit_test(a_file_without_sections_is_read_by_its_segments),
       cmocka_unit_test(an_index_is_for_functions_that_were_compiled_for_exceptions),
       cmocka_unit_test(a_table_is_made_of_the_best_source_there_is),
+      cmocka_unit_test(nothing_is_on_the_stack_in_a_linkage_table),
       cmocka_unit_test(thumb_and_arm_code_may_be_in_one_file_without_symbols),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
