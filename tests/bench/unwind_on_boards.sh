@@ -7,7 +7,8 @@
 #   FLEETPROF_PREFIX=INSTALLED tests/bench/unwind_on_boards.sh [armhf|arm64...]      (both unless given)
 #
 # INSTALLED is this machine's own build; what runs on the board is built by the presets (tests/boards/board.sh). FLEETPROF_BOARDS
-# is where what was fetched stays. BENCH_SECONDS of the board's time each program works (6), at BENCH_HZ (99).
+# is where what was fetched stays. BENCH_SECONDS of the board's time each program works (6), at BENCH_HZ (99). BENCH_ANSWERS=DIR keeps
+# the answers, whose folded stacks say what a short one was at.
 #
 # What tells of a board's code, and how it is made so:
 #
@@ -187,5 +188,6 @@ symbols=$(fleetprof-collector token --data "$W/data" --role symbols) || fail "no
 for port in "${@:-armhf arm64}"; do
   for one in $port; do one_board "$one"; done
 done
+[ -z "${BENCH_ANSWERS:-}" ] || { mkdir -p "$BENCH_ANSWERS" && cp "$W"/arm*.{json,folded} "$BENCH_ANSWERS"; }
 /usr/bin/python3 "$boards_source/tests/bench/unwind_on_boards.py" "$W" || fail "no table"
 say "$(date '+%-d %B %Y'), $hz Hz, $seconds s of the board's time a program, $kernels$("$QEMU" --version | head -n 1)"
