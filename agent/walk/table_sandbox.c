@@ -27,8 +27,18 @@
 enum { NOBODY = 65534 };
 
 static const uint32_t calls[] = {
-    SYS_write,     SYS_exit_group, SYS_brk,   SYS_munmap,       SYS_mremap,
-    SYS_mprotect,  SYS_madvise,    SYS_futex, SYS_rt_sigreturn,
+    SYS_write,
+    SYS_exit_group,
+    SYS_brk,
+    SYS_munmap,
+    SYS_mremap,
+    SYS_mprotect,
+    SYS_madvise,
+    SYS_futex,
+    SYS_rt_sigreturn,
+    /* Sanitizers ask for these two as a process ends. */
+    SYS_gettid,
+    SYS_sigaltstack,
 #ifdef SYS_mmap
     SYS_mmap,
 #endif
