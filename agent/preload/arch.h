@@ -13,8 +13,8 @@ void arch_read(const void *context, struct unwind_registers *ret);
 /* Puts AT into CONTEXT, as if they had been interrupted. */
 void arch_write(void *context, const struct unwind_registers *at);
 
-/* What tells the calling thread from all others: the address that the CPU keeps for it.  No
-   thread-local storage of ours is touched.  Signal-safe. */
+/* What tells the calling thread from all others: where libc's descriptor of it begins or ends, by
+   the address that the CPU keeps.  No thread-local storage of ours is touched.  Signal-safe. */
 uintptr_t arch_thread_pointer(void);
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <ucontext.h>
 
+/* The thread pointer is that much above the end of the thread's descriptor, so that more of what
+   lies there is in reach of an instruction's 16 bits. */
+#define THREAD_POINTER_BIAS 0x7000
+
 enum { FIRST_SAVED = 16, STACK_POINTER = 29, FRAME_POINTER = 30, RETURN_ADDRESS = 31 };
 
 void arch_read(const void *context, struct unwind_registers *ret) {
@@ -28,5 +32,5 @@ void arch_write(void *context, const struct unwind_registers *at) {
 uintptr_t arch_thread_pointer(void) {
   uintptr_t self;
   __asm__ volatile(".set push; .set mips32r2; rdhwr %0, $29; .set pop" : "=r"(self));
-  return self;
+  return self - THREAD_POINTER_BIAS;
 }

@@ -34,8 +34,9 @@
 enum {
   STARTS_MAX = 64, /* threads between pthread_create and their first instruction */
   MARGIN_MAX_BYTES = 64 << 10,
-  MARGIN_SHARE = 4,               /* of small stacks a quarter */
-  LIBC_ROOM_MAX_BYTES = 16 << 10, /* between our frame and the thread's descriptor */
+  MARGIN_SHARE = 4,                /* of small stacks a quarter */
+  LIBC_ROOM_MAX_BYTES = 16 << 20,  /* between our frame and the thread's descriptor */
+  GIVEN_ROOM_MAX_BYTES = 16 << 10, /* the same on a stack that the program made */
 };
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -114,10 +115,13 @@ static struct start *prepare(const pthread_attr_t *attributes, void *argument) {
 }
 
 /* What called us lies between our frame and the thread's descriptor, to which the thread pointer
-   points: libcs put that above the stack, in the same mapping. */
-static uintptr_t top_above(uintptr_t frame) {
+   points: libcs put that above the stack, in the same mapping, on some CPUs with all the program's
+   thread-local variables between.  On a stack that the program made they may put it elsewhere, so
+   there it must be near.  0: not known. */
+static uintptr_t top_above(uintptr_t frame, const struct start *start) {
   uintptr_t self = arch_thread_pointer();
-  return self > frame && self - frame <= LIBC_ROOM_MAX_BYTES ? self : frame;
+  uintptr_t room = start->stack_low == 0 ? LIBC_ROOM_MAX_BYTES : GIVEN_ROOM_MAX_BYTES;
+  return self > frame && self - frame <= room ? self : 0;
 }
 
 static struct unwind_stack stack_below(uintptr_t top, const struct start *start) {
@@ -125,7 +129,7 @@ static struct unwind_stack stack_below(uintptr_t top, const struct start *start)
   size_t margin = bytes / MARGIN_SHARE < MARGIN_MAX_BYTES ? bytes / MARGIN_SHARE : MARGIN_MAX_BYTES;
   uintptr_t low = start->stack_low;
   if (low == 0) low = bytes > 0 && bytes < top ? top - bytes + margin : top;
-  return (struct unwind_stack){.low = low, .high = top, .top = top_above(top)};
+  return (struct unwind_stack){.low = low, .high = top, .top = top_above(top, start)};
 }
 
 /* 0: unknown, as of a thread with a stack of the usual size. */

@@ -280,7 +280,7 @@ static struct unwind_stack main_stack(void) {
   uintptr_t top = getauxval(AT_RANDOM);
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   if (top <= here || top - here > bytes) return (struct unwind_stack){.low = 0};
-  return (struct unwind_stack){.low = top - bytes, .high = top};
+  return (struct unwind_stack){.low = top - bytes, .high = top, .top = top};
 }
 
 static uint64_t random_seed(void) {

@@ -91,7 +91,7 @@ static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
                                        const struct unwind_registers *at,
                                        struct ring_record *record) {
   const struct unwind_stack *bounds = &thread->stack;
-  struct unwind_memory stack = {.is_whole = true}; /* nothing of an unknown one */
+  struct unwind_memory stack = {.is_whole = bounds->top != 0}; /* nothing of an unknown one */
   struct unwind_code code;
   struct unwind_path path = {.pcs = record->pc, .room = ring.depth_max};
   uint32_t serial;
@@ -99,7 +99,7 @@ static NOINLINE uint8_t walk_by_tables(const struct thread_slot *thread,
   if (unwind_is_on_stack(at->sp, bounds)) {
     stack.bytes = (const uint8_t *)at->sp;
     stack.low = at->sp;
-    stack.high = bounds->top > bounds->high ? bounds->top : bounds->high;
+    stack.high = stack.is_whole ? bounds->top : bounds->high;
   }
   unwind_walk(at, &stack, &code, &path);
   if (!unwind_map_holds(&shared, serial)) return 0;

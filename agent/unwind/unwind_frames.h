@@ -9,8 +9,8 @@
 /* [low, high): readable from the stack pointer up to high.  0, 0: unknown. */
 struct unwind_stack {
   uintptr_t low, high;
-  uintptr_t top; /* readable up to here, where that is more than high: with frames of libc's, which
-                    have no frame pointers to be followed */
+  uintptr_t top; /* its end, and readable up to here: above high are frames of libc's, which have no
+                    frame pointers to be followed; 0: not known */
 };
 
 struct unwind_trace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Debian's own programs have no frame pointers; by timer their stacks are whole all the same, from tables
-# that the handler reads: in threads, in forked children, in libraries that come later, and whatever becomes
+# that the handler reads: in threads, also with large variables of their own, in forked children, in libraries that come later, and whatever becomes
 # of the worker meanwhile.  Who asks for frame pointers gets those.
 AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
@@ -51,6 +51,14 @@ python python all 2
 whole python .97
 python threads threads 1
 whole threads .97
+for service in first large_tls; do
+  timer --service $service -- "$FLEETPROF_TARGETS/large_tls" 1000 || fail "large_tls ended with $?"
+done
+whole large_tls .97
+# On a stack of the program's own it is not known where that ends: what is beyond reach is cut, and nothing is bad.
+timer --service given -- "$FLEETPROF_TARGETS/large_tls" 1000 1024 || fail "large_tls ended with $?"
+until_true 20 has_samples given || fail "no samples on a given stack"
+[ "$(of given "d['stacks']['truncated'] >= .97")" = yes ] || fail "a given stack: $(of given "d['stacks']")"
 python forks forks 2
 whole forks .97
 python late late 2
