@@ -22,6 +22,7 @@ struct unwind_arch {
   bool has_frame_pairs; /* compilers make frames of (caller's frame pointer, return address) */
   int16_t pair_offset;  /* from the frame pointer to that pair */
   bool is_pair_at_top;  /* right above it is the caller's stack pointer */
+  uint8_t red_zone;     /* bytes below the stack pointer that a signal leaves as they are */
   uint64_t return_mask; /* what of a return address is address: no signature, no mode bit */
   struct unwind_signal_frame signal;
 };

@@ -20,6 +20,7 @@ const struct unwind_arch unwind_arch = {
     .has_frame_pairs = true,
     .pair_offset = 0,
     .is_pair_at_top = true,
+    .red_zone = 128,
     .return_mask = UINT64_MAX,
     .signal = {.pc = SAVED(REG_RIP),
                .sp = SAVED(REG_RSP),

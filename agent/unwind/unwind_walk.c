@@ -148,14 +148,20 @@ static enum step return_address(const struct walk *walk, const struct unwind_rul
   return step;
 }
 
-/* What a register was saved as; AT stays where it was not saved, or where its place is below the
-   stack pointer and cannot be seen any more: compilers do not say that an epilogue has popped it.
- */
+/* Whether what was at ADDRESS may be gone: below the stack pointer of interrupted code is what its
+   epilogue has popped, and a signal's frame is written over all but the red zone. */
+static bool may_be_gone(const struct walk *walk, uintptr_t address) {
+  uintptr_t sp = walk->at.sp;
+  if (!walk->is_exact || address >= sp) return false;
+  return sp - address > unwind_arch.red_zone || address < walk->stack->low;
+}
+
+/* What a register was saved as; AT stays where it was not saved, or that may be gone: compilers do
+   not say that an epilogue has popped it. */
 static enum step restore(const struct walk *walk, uintptr_t from, int16_t offset, uintptr_t *at) {
   if (offset == UNWIND_SAME) return STEP_ON;
   uintptr_t address = plus(from, offset);
-  if (walk->is_exact && address < walk->at.sp && address < walk->stack->low) return STEP_ON;
-  return load(walk, address, at);
+  return may_be_gone(walk, address) ? STEP_ON : load(walk, address, at);
 }
 
 /* WALK stands at NEXT from now on. */

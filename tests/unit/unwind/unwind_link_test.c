@@ -26,6 +26,7 @@ enum {
   LEAF,   /* has touched neither stack nor link register */
   ROOMY,  /* a leaf that has taken two words */
   PUSHED, /* has pushed frame pointer and link register */
+  POPPED, /* has popped the frame pointer again, as its rule does not say */
   STILL,  /* says that its caller's stack pointer is its own, and the return address above it */
   RETURN,
   UNSEEN,
@@ -43,6 +44,7 @@ static const struct unwind_rule rules[FUNCTIONS] = {
                 .offset = 2 * W,
                 .return_address = -W,
                 .saved = {-2 * W, SAME}},
+    [POPPED] = {.cfa = UNWIND_CFA_SP, .return_address = SAME, .saved = {-W, SAME}},
     [STILL] = {.cfa = UNWIND_CFA_SP, .return_address = W, .saved = {SAME, SAME}},
     [RETURN] = {.cfa = UNWIND_CFA_SIGNAL},
     [UNSEEN] = {.cfa = UNWIND_CFA_NONE},
@@ -121,6 +123,20 @@ static void an_interrupted_leaf_has_its_link_register_again(void **state) {
          walk_in(MAIN));
 }
 
+static void what_an_interrupted_epilogue_has_popped_is_in_its_register(void **state) {
+  (void)state;
+  f.words[6] = walk_in(RETURN);
+  f.words[7] = walk_word(40); /* the register, as the kernel saved it */
+  f.words[9] = walk_in(POPPED);
+  f.words[10] = walk_word(20);
+  f.words[11] = walk_in(UNSEEN);
+  f.words[19] = walk_word(30); /* where it had been pushed the kernel's frame is */
+  f.words[39] = walk_in(MAIN);
+  walk_fixture_from(&f, PUSHED, 5);
+  EXPECT(UNWIND_COMPLETE, walk_in(PUSHED), walk_in(RETURN), walk_in(POPPED), walk_in(UNSEEN),
+         walk_in(MAIN));
+}
+
 static void without_a_rule_a_frame_comes_before_the_link_register(void **state) {
   (void)state;
   f.at.lr = walk_in(MAIN);
@@ -157,6 +173,7 @@ int main(void) {
       CLAIM(a_callers_return_address_is_on_the_stack_or_the_table_is_wrong),
       CLAIM(only_a_leaf_may_leave_the_stack_pointer_where_it_is),
       CLAIM(an_interrupted_leaf_has_its_link_register_again),
+      CLAIM(what_an_interrupted_epilogue_has_popped_is_in_its_register),
       CLAIM(without_a_rule_a_frame_comes_before_the_link_register),
       CLAIM(a_callers_link_register_is_gone),
   };

@@ -16,6 +16,7 @@ enum { W = sizeof(uintptr_t), SAME = UNWIND_SAME };
 const struct unwind_arch unwind_arch = {
     .has_frame_pairs = true,
     .is_pair_at_top = true,
+    .red_zone = 2 * W,
     .return_mask = UINT64_MAX,
     .signal = {.tracked = {0, W}, .pc = 2 * W, .sp = 3 * W},
 };
@@ -23,15 +24,17 @@ const struct unwind_arch unwind_arch = {
 /* The module's functions, by what they do before they call. */
 enum {
   MAIN,
-  PLAIN,   /* nothing */
-  PUSHED,  /* pushes the first tracked register */
-  BOTH,    /* pushes both */
-  FRAMED,  /* has a frame pointer */
-  SECOND,  /* counts from the second tracked register */
-  ALIGNED, /* keeps the caller's stack pointer in a word of its own */
-  DEREF,   /* the same, counted from a frame pointer, which it also keeps */
-  LARGE,   /* saves at the bottom of its frame */
-  POPPED,  /* is in its epilogue: the register that it pushed is back */
+  PLAIN,    /* nothing */
+  PUSHED,   /* pushes the first tracked register */
+  BOTH,     /* pushes both */
+  FRAMED,   /* has a frame pointer */
+  SECOND,   /* counts from the second tracked register */
+  ALIGNED,  /* keeps the caller's stack pointer in a word of its own */
+  DEREF,    /* the same, counted from a frame pointer, which it also keeps */
+  LARGE,    /* saves at the bottom of its frame */
+  POPPED,   /* is in its epilogue: the register that it pushed is back */
+  POPPED_2, /* it was one word further down */
+  POPPED_3, /* two */
   PLT,
   RETURN, /* from a handler */
   UNSEEN, /* no rule */
@@ -77,6 +80,8 @@ static const struct unwind_rule rules[FUNCTIONS] = {
                .saved = {0, SAME},
                .flags = UNWIND_AT_BASE},
     [POPPED] = {.cfa = UNWIND_CFA_SP, .offset = W, .return_address = -W, .saved = {-2 * W, SAME}},
+    [POPPED_2] = {.cfa = UNWIND_CFA_SP, .offset = W, .return_address = -W, .saved = {-3 * W, SAME}},
+    [POPPED_3] = {.cfa = UNWIND_CFA_SP, .offset = W, .return_address = -W, .saved = {-4 * W, SAME}},
     [PLT] = {.cfa = UNWIND_CFA_PLT,
              .offset = W,
              .addend = 11,
@@ -324,6 +329,26 @@ static void a_register_below_the_stack_pointer_is_read_where_it_is_seen(void **s
   EXPECT(UNWIND_COMPLETE, walk_in(POPPED), walk_in(FRAMED), walk_in(MAIN));
 }
 
+static void behind_a_handler_only_the_red_zone_is_as_it_was(void **state) {
+  static const unsigned slots[] = {POPPED, POPPED_2, POPPED_3};
+  (void)state;
+  for (unsigned i = 0; i < sizeof slots / sizeof *slots; i++) {
+    bool is_kept = slots[i] == POPPED_3;
+    f.words[29] = f.words[28] = walk_word(is_kept ? 50 : 40);
+    f.words[27] = walk_word(50); /* of the kernel's frame */
+    f.words[30] = walk_in(FRAMED);
+    f.words[41] = walk_in(MAIN);
+    f.words[51] = walk_in(PLAIN);
+    f.words[6] = walk_word(is_kept ? 40 : 50);
+    f.words[5] = walk_in(RETURN);
+    f.words[8] = walk_in(slots[i]);
+    f.words[9] = walk_word(30);
+    walk_fixture_from(&f, PLAIN, 5);
+    EXPECT(UNWIND_COMPLETE, walk_in(PLAIN), walk_in(RETURN), walk_in(slots[i]), walk_in(FRAMED),
+           walk_in(MAIN));
+  }
+}
+
 static void a_stack_beyond_the_copy_is_truncated_and_beyond_its_end_bad(void **state) {
   (void)state;
   f.words[WALK_WORDS - 1] = walk_in(PLAIN);
@@ -542,6 +567,7 @@ int main(void) {
       CLAIM(a_frame_pointer_at_what_is_no_frame_is_not_followed),
       CLAIM(a_register_that_was_popped_is_not_looked_for_below_the_copy),
       CLAIM(a_register_below_the_stack_pointer_is_read_where_it_is_seen),
+      CLAIM(behind_a_handler_only_the_red_zone_is_as_it_was),
       CLAIM(a_stack_beyond_the_copy_is_truncated_and_beyond_its_end_bad),
       CLAIM(a_frame_address_out_of_all_reach_is_bad),
       CLAIM(callers_without_room_are_cut_and_callers_that_just_fit_are_not),

@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-enum { FUNCTIONS_MAX = 32, MODULE_ADDRESS = 0x30000, TABLES_BEFORE = 64 };
+enum { MODULE_ADDRESS = 0x30000, PAGES = 2, TABLES_BEFORE = 64 };
+enum { FUNCTIONS_MAX = PAGES * UNWIND_PAGE_BYTES / WALK_FUNCTION_BYTES };
 
 void walk_fixture_init(struct walk_fixture *f, const struct unwind_rule *rules, unsigned count) {
   struct table_row rows[FUNCTIONS_MAX];
@@ -21,7 +22,7 @@ void walk_fixture_init(struct walk_fixture *f, const struct unwind_rule *rules, 
     rows[i] = (struct table_row){MODULE_ADDRESS + i * WALK_FUNCTION_BYTES, (uint16_t)i};
   memset(f, 0, sizeof *f);
   f->table = table_fixture_make(&(struct table_fixture){.base = MODULE_ADDRESS,
-                                                        .page_count = 1,
+                                                        .page_count = PAGES,
                                                         .rows = rows,
                                                         .row_count = count,
                                                         .rules = rules,
