@@ -103,10 +103,9 @@ static int take_registers(struct span *rest, uint32_t count, uint64_t *ret_abi,
   return 0;
 }
 
-/* What was copied of a stack, and whether more was asked for than there was. */
-static int take_stack(struct span rest, struct span *ret, bool *ret_is_whole) {
+/* What was copied of a stack. */
+static int take_stack(struct span rest, struct span *ret) {
   *ret = span_of(rest.data, 0);
-  *ret_is_whole = false;
   if (rest.len < 8) return -EBADMSG;
   uint64_t size = read_u64(rest.data);
   if (size == 0) return 0; /* nothing was copied, and no length follows */
@@ -114,7 +113,6 @@ static int take_stack(struct span rest, struct span *ret, bool *ret_is_whole) {
   uint64_t used = read_u64(rest.data + 8 + size);
   if (used > size) return -EBADMSG;
   *ret = span_of(rest.data + 8, (size_t)used);
-  *ret_is_whole = used < size;
   return 0;
 }
 
@@ -129,12 +127,11 @@ static int decode_pair(struct span rest, const struct perf_regs *pair, struct pe
   uint64_t abi = 0, lr = 0;
   const uint8_t *registers = NULL;
   struct span stack;
-  bool is_whole;
   int error = take_registers(&rest, pair->count, &abi, &registers);
   if (error) return error;
   if (registers != NULL && pair->lr >= 0) lr = read_u64(registers + 8 * (size_t)pair->lr);
   if (pair->stack_bytes > 0) {
-    error = take_stack(rest, &stack, &is_whole);
+    error = take_stack(rest, &stack);
     if (error) return error;
     lr = stack_word(stack, abi);
   }
@@ -149,7 +146,7 @@ static int decode_copy(struct span rest, const struct perf_walk_regs *walk,
   uint64_t abi = 0;
   const uint8_t *registers = NULL;
   int error = take_registers(&rest, walk->count, &abi, &registers);
-  if (!error) error = take_stack(rest, &copy->stack, &copy->is_whole);
+  if (!error) error = take_stack(rest, &copy->stack);
   if (error || registers == NULL) return error;
   copy->word = abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_WORD_64 : PERF_WORD_32;
   copy->pc = read_u64(registers + 8 * walk->pc);

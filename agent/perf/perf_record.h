@@ -42,8 +42,8 @@ enum perf_word {
 struct perf_copy {
   enum perf_word word;
   uint64_t pc, sp, lr, tracked[PERF_REGS_TRACKED];
-  struct span stack; /* borrows the record */
-  bool is_whole;     /* it ends where the stack does, not where the copy was full */
+  struct span stack; /* borrows the record; ends where it was full, the stack does, or a page of it
+                        is not in memory: nothing tells which */
 };
 
 struct perf_record {

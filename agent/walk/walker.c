@@ -40,10 +40,8 @@ static void walk(const struct process_code *code, const struct perf_copy *copy,
   struct unwind_registers at = {
       .pc = (uintptr_t)copy->pc, .sp = (uintptr_t)copy->sp, .lr = (uintptr_t)copy->lr};
   for (unsigned i = 0; i < UNWIND_TRACKED; i++) at.tracked[i] = (uintptr_t)copy->tracked[i];
-  struct unwind_memory stack = {.bytes = copy->stack.data,
-                                .low = at.sp,
-                                .high = at.sp + copy->stack.len,
-                                .is_whole = copy->is_whole && copy->stack.len > 0};
+  struct unwind_memory stack = {
+      .bytes = copy->stack.data, .low = at.sp, .high = at.sp + copy->stack.len};
   if (stack.high < stack.low) { /* around the end of memory */
     give_up(path, copy, UNWIND_BAD);
     return;

@@ -237,10 +237,9 @@ static void a_copy_has_registers_and_the_words_at_the_stack_pointer(void **state
   assert_int_equal(copy->tracked[1], 0x7f20);
   assert_int_equal(copy->stack.len, 16);
   assert_memory_equal(copy->stack.data, words, sizeof words);
-  assert_true(copy->is_whole);
 }
 
-static void a_copy_that_is_full_may_not_be_the_whole_stack(void **state) {
+static void words_of_four_bytes_are_told(void **state) {
   (void)state;
   struct writer w;
   struct perf_record record;
@@ -248,7 +247,7 @@ static void a_copy_that_is_full_may_not_be_the_whole_stack(void **state) {
   w.len -= 8;
   put_copy(&w, PERF_SAMPLE_REGS_ABI_32, 32, 32);
   assert_int_equal(perf_record_decode(end(&w, PERF_RECORD_SAMPLE, 0), &copy_form, &record), 0);
-  assert_false(record.sample.copy.is_whole);
+  assert_int_equal(record.sample.copy.stack.len, 32);
   assert_int_equal(record.sample.copy.word, PERF_WORD_32);
 }
 
@@ -494,7 +493,7 @@ int main(void) {
       cmocka_unit_test(a_pair_without_a_link_register_has_the_word_at_the_stack_pointer),
       cmocka_unit_test(a_pair_that_does_not_fit_its_record_is_refused),
       cmocka_unit_test(a_copy_has_registers_and_the_words_at_the_stack_pointer),
-      cmocka_unit_test(a_copy_that_is_full_may_not_be_the_whole_stack),
+      cmocka_unit_test(words_of_four_bytes_are_told),
       cmocka_unit_test(a_kernel_thread_has_nothing_to_copy),
       cmocka_unit_test(a_copy_follows_the_chain_of_the_kernels_part),
       cmocka_unit_test(a_copy_that_does_not_fit_its_record_is_refused),

@@ -66,8 +66,7 @@ static struct perf_copy copy_of_three(void) {
   return (struct perf_copy){.word = sizeof(uintptr_t) == 8 ? PERF_WORD_64 : PERF_WORD_32,
                             .pc = CODE + 0x10,
                             .sp = SP,
-                            .stack = span_of((const uint8_t *)words, sizeof words),
-                            .is_whole = true};
+                            .stack = span_of((const uint8_t *)words, sizeof words)};
 }
 
 static void make_tables(void) {
@@ -123,7 +122,6 @@ static void a_copy_that_ends_too_soon_is_told(void **state) {
   (void)state;
   struct perf_copy copy = copy_of_three();
   copy.stack.len = 3 * sizeof(uintptr_t);
-  copy.is_whole = false;
   walker_should_wait(&walker, &process, &copy);
   make_tables();
   walker_walk(&walker, &process, &copy, &path);
