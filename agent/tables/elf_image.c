@@ -65,6 +65,7 @@ int elf_image_open(struct span file, struct elf_image *ret) {
                             .is_64 = is_64,
                             .machine = head.e_machine,
                             .entry = head.e_entry,
+                            .is_fixed = head.e_type == ET_EXEC,
                             .segments_at = head.e_phoff,
                             .sections_at = head.e_shoff,
                             .names_index = head.e_shstrndx};

@@ -17,6 +17,7 @@ struct elf_image {
   bool is_64;
   uint16_t machine; /* e_machine */
   uint64_t entry;   /* e_entry */
+  bool is_fixed;    /* ET_EXEC */
   uint64_t segments_at, sections_at;
   uint32_t segment_count, section_count, names_index;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sources in the order of how far they are to be trusted: .eh_frame, which must be right for
-   exceptions to work, .debug_frame, and then the entry point: nobody calls the code there, and
-   small C libraries do not say so.  Where all are silent the instructions are asked, ARM's index
-   with them (exidx.c, prologue_file.c).
+   exceptions to work, .debug_frame, and then a program's entry point: nobody calls the code there,
+   and small C libraries do not say so.  Where all are silent the instructions are asked, ARM's
+   index with them (exidx.c, prologue_file.c).
 
    .eh_frame is found as the loader's friends find it, by a segment, which stripping leaves in
    place. That says where it begins and not how long it is: it ends with an entry of no length, with
@@ -113,13 +113,24 @@ static int read_debug_frame(struct making *making, struct span debug) {
   return rc == -ENOENT ? 0 : rc;
 }
 
+/* The kernel or the loader begins at its entry.  Of a library it means nothing, and older linkers
+   write there where its code begins: at a function like any other. */
+static bool is_begun_at(const struct elf_image *image, uint64_t entry) {
+  struct elf_part part;
+  uint32_t cursor = 0;
+  if (image->is_fixed || elf_image_segment(image, PT_INTERP, &cursor, &part)) return true;
+  for (cursor = 0; elf_image_code_section(image, &cursor, &part);)
+    if (part.address == entry) return false;
+  return true;
+}
+
 static int tell_entry(struct making *making) {
   const struct unwind_rule begin = {.cfa = UNWIND_CFA_END};
   uint64_t entry = making->image.entry;
   if (making->arch->machine == EM_ARM) entry &= ~(uint64_t)1; /* Thumb code */
   table_rows_source(making->rows, 0);
   uint64_t room = table_rows_room(making->rows, entry);
-  if (room == 0) return 0;
+  if (room == 0 || !is_begun_at(&making->image, entry)) return 0;
   uint64_t len = room < ENTRY_BYTES_MAX ? room : ENTRY_BYTES_MAX;
   int rc = table_rows_function(making->rows, entry, entry + len);
   return rc == 0 ? table_rows_put(making->rows, entry, &begin) : rc;

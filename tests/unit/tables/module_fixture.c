@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { HEADER_BYTES = 16, SEGMENTS = 3, SECTIONS = 4 };
+enum { HEADER_BYTES = 16, SEGMENTS = 4, SECTIONS = 4 };
 
 static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
 enum { NAME_EH = 1, NAME_DEBUG = 11, NAME_NAMES = 24 };
@@ -61,7 +61,7 @@ static void append_section(const struct module *module, struct place at, struct 
 static void write_head(const struct module *module, uint64_t sections_at, struct buf *ret) {
   uint16_t sections = module->has_no_sections ? 0 : SECTIONS;
   Elf64_Ehdr wide = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                     .e_type = ET_DYN,
+                     .e_type = module->is_fixed ? ET_EXEC : ET_DYN,
                      .e_machine = module->machine,
                      .e_entry = module->entry,
                      .e_phoff = sizeof wide,
@@ -72,7 +72,7 @@ static void write_head(const struct module *module, uint64_t sections_at, struct
                      .e_shnum = sections,
                      .e_shstrndx = SECTIONS - 1};
   Elf32_Ehdr narrow = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, EV_CURRENT},
-                       .e_type = ET_DYN,
+                       .e_type = module->is_fixed ? ET_EXEC : ET_DYN,
                        .e_machine = module->machine,
                        .e_entry = (uint32_t)module->entry,
                        .e_phoff = sizeof narrow,
@@ -120,6 +120,8 @@ static void append_segments(const struct module *module, struct buf *ret) {
   append_segment(module, header, ret);
   append_segment(module, code, ret);
   append_segment(module, frames, ret);
+  header.type = module->has_interpreter ? PT_INTERP : PT_NULL;
+  append_segment(module, header, ret);
 }
 
 void module_write(const struct module *module, struct buf *ret) {

@@ -11,6 +11,8 @@ struct module {
   uint16_t machine;
   bool is_narrow; /* words of 4 bytes */
   uint64_t entry;
+  bool is_fixed;           /* ET_EXEC */
+  bool has_interpreter;    /* a program that a loader begins */
   struct span eh_frame;    /* at SECTION_AT (frames_fixture.h) */
   bool has_no_header;      /* no segment that says where .eh_frame is */
   bool has_no_sections;    /* stripped of all section headers */

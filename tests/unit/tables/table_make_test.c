@@ -228,6 +228,24 @@ static void nobody_calls_the_entry(void **state) {
   assert_rule(ENTRY + 0x20, "sp+16 c-8 u u");
 }
 
+static void a_librarys_entry_is_called_like_any_other(void **state) {
+  struct made *made = *state;
+  made->module.entry = MODULE_CODE; /* as older linkers write */
+  made->module.has_no_sections = true;
+  tell(&made->eh, F, 16);
+  assert_int_equal(make(made), 0);
+  assert_rule(MODULE_CODE, "none");
+  made->module.has_interpreter = true;
+  buf_clear(&made->file);
+  assert_int_equal(make(made), 0);
+  assert_rule(MODULE_CODE, "end");
+  made->module.has_interpreter = false;
+  made->module.is_fixed = true;
+  buf_clear(&made->file);
+  assert_int_equal(make(made), 0);
+  assert_rule(MODULE_CODE, "end");
+}
+
 static void the_entry_ends_where_nothing_does(void **state) {
   struct made *made = *state;
   made->module.entry = ENTRY;
@@ -309,6 +327,7 @@ int main(void) {
       CLAIM(another_compression_is_refused),
       CLAIM(a_debug_file_of_another_cpu_is_refused),
       CLAIM(nobody_calls_the_entry),
+      CLAIM(a_librarys_entry_is_called_like_any_other),
       CLAIM(the_entry_ends_where_nothing_does),
       CLAIM(an_entry_that_is_told_of_is_believed),
       CLAIM(what_has_nothing_to_tell_has_no_table),
