@@ -18,7 +18,11 @@
 
 #include <errno.h>
 
-enum { LENGTH_LONG = 0xfffffff0, SEGMENTED_NOT = 0 };
+enum {
+  LENGTH_LONG = 0xfffffff0,
+  SEGMENTED_NOT = 0,
+  LETTERS_MAX = 16, /* of an augmentation; there are 7 */
+};
 
 int cfi_section_next(const struct cfi_section *section, size_t *at, struct cfi_entry *ret) {
   struct span bytes = section->bytes;
@@ -97,8 +101,9 @@ static const char *read_sizes(struct cfi_cursor *cursor, struct cfi_cie *cie) {
   return segment_bytes == SEGMENTED_NOT ? NULL : "a CIE with segments";
 }
 
-static struct span take_text(struct cfi_cursor *cursor) {
+static struct span take_letters(struct cfi_cursor *cursor) {
   size_t left = cfi_left(cursor);
+  if (left > LETTERS_MAX + 1) left = LETTERS_MAX + 1;
   const uint8_t *end = left > 0 ? memchr(cursor->at, '\0', left) : NULL;
   if (end == NULL) {
     cursor->is_over = true;
@@ -115,8 +120,8 @@ const char *cfi_section_cie(const struct cfi_section *section, const struct cfi_
   const char *why = NULL;
   *ret = (struct cfi_cie){.word_bytes = section->word_bytes, .encoding = CFI_POINTER_WORD};
   uint8_t version = cfi_byte(&cursor);
-  struct span letters = take_text(&cursor);
-  if (cursor.is_over) return "a cut CIE";
+  struct span letters = take_letters(&cursor);
+  if (cursor.is_over) return "a CIE whose augmentation does not end";
   if (version != 1 && version != 3 && version != 4) return "a CIE of an unknown version";
   if (version == 4) why = read_sizes(&cursor, ret);
   if (why != NULL) return why;

@@ -21,7 +21,7 @@
 enum {
   STARTS_MAX = 1 << 20,
   FIRST_STARTS = 1024,
-  CODE_BYTES_MAX = 64 << 20, /* in which calls are looked for */
+  CODE_BYTES_MAX = 64 << 20, /* in which calls and pushes are looked for */
   PIECE_BYTES = 64,          /* whose instruction set is one, as a rule */
 };
 
@@ -130,11 +130,15 @@ static int32_t more_thumb_pushes(struct span code) {
 bool function_starts_is_thumb(const struct elf_image *image, const struct function_starts *starts) {
   struct elf_part part;
   int64_t more = image->entry & 1;
+  uint64_t left = CODE_BYTES_MAX;
   if (image->machine != EM_ARM) return false;
   for (uint32_t i = 0; i < starts->count; i++) more += starts->starts[i].is_thumb ? 1 : -1;
   if (starts->count > 0) return more > 0;
-  for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);)
+  for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);) {
+    if (part.bytes.len > left) break;
+    left -= part.bytes.len;
     more += more_thumb_pushes(part.bytes);
+  }
   return more > 0;
 }
 

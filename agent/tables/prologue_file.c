@@ -41,6 +41,7 @@ static bool is_much_left(const struct elf_image *image, const struct table_rows 
   uint64_t left = 0, all = 0;
   for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);) {
     uint64_t end = part.address + part.bytes.len, room = 0;
+    if (part.bytes.len > CODE_BYTES_MAX - all) break;
     all += part.bytes.len;
     for (uint64_t at = table_rows_free_from(rows, part.address); at < end;) {
       room = table_rows_room(rows, at);

@@ -2,7 +2,7 @@
 /* One pass over a section. A CIE is read when the first of its functions comes, and kept in one of
    a few places: the functions of a C++ program go to and fro between two or three, those of
    .debug_frame come in rows of one. Where a file is made so that all are always looked for again,
-   each look costs no more than a CIE's program may be long. */
+   each look costs no more than a CIE's letters and program may be long. */
 #include "table_cfi.h"
 
 #include "cfi_program.h"

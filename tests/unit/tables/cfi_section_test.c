@@ -116,6 +116,18 @@ static void augmentations_of_exceptions_and_signals(void **state) {
 }
 
 /* As the vDSO of RISC-V has it, which does not begin early. */
+static void an_augmentation_is_no_longer_than_anybody_needs(void **state) {
+  struct frames *frames = *state;
+  size_t most = frames_cie(frames, "zRSSSSSSSSSSSSSS", PROGRAM(0x0c, 7, 8, 0x90, 1));
+  size_t more = frames_cie(frames, "zRSSSSSSSSSSSSSSS", PROGRAM(0x0c, 7, 8, 0x90, 1));
+  frames_function(frames, most, F, 0x10, PROGRAM(0));
+  frames_function(frames, more, G, 0x10, PROGRAM(0));
+  frames_read(frames);
+  assert_string_equal(frames_at(frames, F), "signal");
+  assert_string_equal(frames_at(frames, G), "none");
+  assert_string_equal(frames->report.why, "a CIE whose augmentation does not end");
+}
+
 static void a_caller_that_a_handler_returns_to_is_no_neighbour(void **state) {
   struct frames *frames = *state;
   reset(frames, EM_RISCV);
@@ -332,6 +344,7 @@ int main(void) {
       CLAIM(both_sections_both_lengths_all_versions),
       CLAIM(words_of_four_bytes),
       CLAIM(augmentations_of_exceptions_and_signals),
+      CLAIM(an_augmentation_is_no_longer_than_anybody_needs),
       CLAIM(a_caller_that_a_handler_returns_to_is_no_neighbour),
       CLAIM(a_signals_frame_may_begin_elsewhere),
       CLAIM(unknown_augmentations_and_versions_are_refused),
