@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program's first samples come before the tables of its modules are made, which takes some
    milliseconds a module, once for ever.  A sample cannot be walked a second time when it is in the
-   window; but it need not be taken out of the kernel's ring at once, which is seconds deep at
-   ordinary rates.  So while a table is being made that a stack would use, its record and all that
-   came after it on any CPU stay where they are.
+   window; but it need not be taken out of the kernel's ring at once.  So while a table is being
+   made that a stack would use, its record and all that came after it on any CPU stay where they
+   are.
 
-   Not for long: WAIT_NS_MAX in all until the last table that is waited for is there, and not at all
-   when a ring is filled to WAIT_FILL_PERCENT_MAX.  After that the stacks are walked with what there
-   is. Only ticks wait; whoever closes an account, a window or a target takes everything. */
+   Not for long.  A ring of 256 KiB holds 16 copies of a stack, so of a CPU that is always busy at
+   99 Hz the last 160 ms: it is waited until one is filled to WAIT_FILL_PERCENT_MAX, 120 ms there,
+   which is enough for libc (3 ms), not for all of node (205 ms).  Where CPUs are idle for the most
+   part it is WAIT_NS_MAX in all, until the last table that is waited for is there.  After that the
+   stacks are walked with what there is, and the first of a program may end in [no table].
+
+   Only ticks wait; whoever closes an account, a window or a target takes everything. */
 #include "drain_parts.h"
 #include "perf_owner.h"
 
