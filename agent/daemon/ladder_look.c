@@ -39,8 +39,11 @@ static bool has_stopped_counting(struct target *target, uint64_t now) {
 static const char *judge(struct target *target, uint64_t now) {
   if (target_none_since_ns(target) != 0)
     return target->is_unmapped ? target->perf->why : "its events went bad";
-  if (target_has_hung_up(target))
-    return "the kernel took its events away (an exec that gains rights)";
+  if (target_has_hung_up(target)) {
+    bool is_sure = target->look.has_hung_up; /* an exit ends them a moment before the process */
+    target->look.has_hung_up = true;
+    return is_sure ? "the kernel took its events away (an exec that gains rights)" : NULL;
+  }
   if (has_stopped_counting(target, now)) return "its events count no more";
   return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reader wants to know what made the figures before him, so whoever took no sample is named only
    where nobody did: a timer that a static program could not carry has sampled nothing, though its
-   name was typed, and the sampler "none" never has.
+   name was typed, and the sampler "none" never has: it stands over samples of one that had
+   stopped when their batch was closed.
 
    The names come from a file, which may be anybody's: they are cut and cleaned. */
 #include "sampler_list.h"
@@ -34,14 +35,19 @@ void sampler_list_note(struct sampler_list *list, const struct batch_target *tar
   row->samples += samples;
 }
 
+static bool can_sample(const struct sampler_row *row) {
+  return strcmp(row->name, "none") != 0;
+}
+
 /* Sets the numbers of the rows to name.  Returns how many. */
 static uint32_t choose(const struct sampler_list *list, uint32_t ret[SAMPLER_LIST_MAX]) {
   uint64_t sum = 0;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < list->count; i++) sum += list->rows[i].samples;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (can_sample(&list->rows[i])) sum += list->rows[i].samples;
   for (uint32_t i = 0; i < list->count; i++) {
     const struct sampler_row *row = &list->rows[i];
-    if (sum > 0 ? row->samples > 0 : strcmp(row->name, "none") != 0) ret[count++] = i;
+    if (can_sample(row) && (sum == 0 || row->samples > 0)) ret[count++] = i;
   }
   return count;
 }

@@ -11,6 +11,7 @@ struct target;
 struct target_look {
   uint64_t looked_ns, cpu_ns,
       counted_ns;         /* of its program's clock and its events (ladder_look.c) */
+  bool has_hung_up;       /* target_has_hung_up() at the last look */
   const char *stopped;    /* why it gives no samples any more, or NULL */
   uint64_t step_ns;       /* CLOCK_MONOTONIC: of the last step down that failed, or 0 */
   const char *step_fault; /* why it failed, or NULL */
