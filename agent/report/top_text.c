@@ -88,8 +88,12 @@ static void print_end_name(enum stack_end end, struct buf *ret) {
 static void print_why_short(const struct view_tree *tree, const struct stacks_row *rows,
                             uint32_t count, struct buf *ret) {
   double total = (double)stacks_total(tree);
-  if ((double)tree->stacks_weight[STACK_TRUNCATED] >= worth_an_end * total)
-    buf_printf(ret, "  truncated: %s\n", stacks_meaning(STACK_TRUNCATED));
+  for (unsigned end = 0; end < STACK_END_COUNT; end++) {
+    if (end == STACK_COMPLETE || (double)tree->stacks_weight[end] < worth_an_end * total) continue;
+    buf_append_string(ret, "  ");
+    print_end_name(end, ret);
+    buf_printf(ret, ": %s\n", stacks_meaning(end));
+  }
   for (uint32_t i = 0; i < count; i++) {
     double share = (double)rows[i].weight / total;
     if (share >= worth_an_end && rows[i].end != STACK_TRUNCATED)
@@ -98,12 +102,12 @@ static void print_why_short(const struct view_tree *tree, const struct stacks_ro
   }
 }
 
-/* How the stacks ended, where anything is known of it; of those that are short, why. */
+/* How the stacks ended, where there are any; of those that are short, why. */
 static int print_stacks(const struct view_tree *tree, struct arena *arena, struct buf *ret) {
   struct stacks_row *rows;
   uint32_t count;
   const char *before = "stacks: ";
-  if (stacks_total(tree) == tree->stacks_weight[STACK_UNTOLD]) return 0;
+  if (stacks_total(tree) == 0) return 0;
   int error = stacks_ends_in(tree, arena, &rows, &count);
   for (unsigned i = 0; i < STACK_END_COUNT; i++) {
     enum stack_end end = (enum stack_end)((i + STACK_COMPLETE) % STACK_END_COUNT); /* untold last */

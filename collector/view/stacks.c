@@ -79,12 +79,13 @@ const char *stacks_meaning(enum stack_end end) {
   switch (end) {
   case STACK_TRUNCATED:
     return "cut before the first function: more frames than are kept of a stack, or more bytes "
-           "than are copied of one (fewer at high rates: a lower --hz copies more); who was "
-           "running, and the nearest callers, are right";
+           "than perf copies of one (16 KiB, fewer above 128 Hz; --sampler timer copies nothing); "
+           "who was running, and the nearest callers, are right";
   case STACK_NO_TABLE:
-    return "ended in code of which nothing is known: it has no unwind table that can be read "
-           "(.eh_frame, .debug_frame, .ARM.exidx), or the table was not made yet, and it keeps no "
-           "frame pointer; build it with -funwind-tables or -fno-omit-frame-pointer";
+    return "ended in code without frame pointers, whose unwind table was not made in time (what "
+           "helps: a longer run, or a lasting daemon in place of --output; --unwind fp makes none) "
+           "or that has none that can be read (.eh_frame, .debug_frame, .ARM.exidx: build it with "
+           "-funwind-tables or -fno-omit-frame-pointer)";
   case STACK_BAD:
     return "ended where what was found can be no frame: code that changes stacks by itself "
            "(coroutines, assembly), a table that is wrong, or a stack that was overwritten";
@@ -102,5 +103,6 @@ const char *stacks_why(const struct stacks_row *row) {
   if (strcmp(row->module, "[anon]") == 0)
     return "is in no file: made at run time, without frame pointers";
   if (strcmp(row->module, "[unknown]") == 0) return "was gone before anyone could look at it";
-  return "has no unwind table that can be read, and no frame pointers";
+  return "has no unwind table that was made in time, or none that can be read, and no frame "
+         "pointers";
 }

@@ -281,20 +281,27 @@ static void how_stacks_ended_is_one_line_and_why_some_are_short(void **state) {
   add_ending(&world, "[no table]", 0, 4);
   const char *text = print(&world, false);
   assert_says(text, "stacks: 25.0 % complete, 25.0 % truncated, 25.0 % no table, 25.0 % not told\n"
-                    "  truncated: cut before the first function");
-  assert_says(text, "  25.0 % end in tool, which has no unwind table that can be read");
+                    "  not told: nobody can say");
+  assert_says(text, "\n  truncated: cut before the first function");
+  assert_says(text, "--sampler timer copies nothing");
+  assert_says(text,
+              "\n  no table: ended in code without frame pointers, whose unwind table was not "
+              "made in time (what helps: a longer run");
+  assert_says(text,
+              "  25.0 % end in tool, which has no unwind table that was made in time, or none");
   assert_null(strstr(text, "[truncated]")); /* no row */
   assert_int_equal(world.tree.total_weight, 400);
   end(&world);
 }
 
-static void where_nothing_is_known_of_ends_nothing_is_said(void **state) {
+static void stacks_of_which_nothing_is_known_are_told_and_lone_addresses_are_not(void **state) {
   struct world world;
   (void)state;
   begin(&world);
-  add_ending(&world, "", 0, 1);
   add(&world, "/bin/tool", 100, 400); /* a PC alone */
   assert_null(strstr(print(&world, false), "stacks"));
+  add_ending(&world, "", 0, 1);
+  assert_says(print(&world, false), "stacks: 100.0 % not told\n  not told: nobody can say");
   assert_int_equal(world.tree.stacks_weight[STACK_UNTOLD], 100);
   end(&world);
 }
@@ -302,7 +309,7 @@ static void where_nothing_is_known_of_ends_nothing_is_said(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(how_stacks_ended_is_one_line_and_why_some_are_short),
-      cmocka_unit_test(where_nothing_is_known_of_ends_nothing_is_said),
+      cmocka_unit_test(stacks_of_which_nothing_is_known_are_told_and_lone_addresses_are_not),
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
       cmocka_unit_test(weights_that_differ_are_told_and_widen_the_intervals),
       cmocka_unit_test(an_average_far_above_the_wish_is_no_rate),
