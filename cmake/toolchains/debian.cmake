@@ -3,6 +3,13 @@
 # port, as deploy/cross/sysroot.sh lays them out in FLEETPROF_SYSROOT.  Without that directory there
 # is the compiler's own libc alone, which is enough for the agent (WITH_DAEMON=OFF).
 set(CMAKE_SYSTEM_NAME Linux)
+# A configure that fails later, for want of the compiler, leaves this machine's own binutils in the cache.
+find_program(FLEETPROF_CROSS_COMPILER ${FLEETPROF_TRIPLET}-gcc)
+mark_as_advanced(FLEETPROF_CROSS_COMPILER)
+if(NOT FLEETPROF_CROSS_COMPILER)
+  message(FATAL_ERROR "${FLEETPROF_TRIPLET}-gcc is not there: install Debian's gcc-${FLEETPROF_TRIPLET} "
+                      "(deploy/packages/cross.txt has what each board's CPU needs)")
+endif()
 set(CMAKE_C_COMPILER ${FLEETPROF_TRIPLET}-gcc)
 set(CMAKE_LIBRARY_ARCHITECTURE ${FLEETPROF_TRIPLET})
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FLEETPROF_SYSROOT)
