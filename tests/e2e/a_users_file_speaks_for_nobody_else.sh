@@ -3,18 +3,18 @@
 # A file says itself which build-id it has.  A user's program that says libc's, sampled before any other, changes nobody
 # else's stacks: the next user's go through libc as ever.
 if [ -z "${USERS_NAMESPACE:-}" ]; then
-  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || exit 77
+  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   USERS_NAMESPACE=own exec unshare -m "$0"
 fi
 . "$(dirname "$0")/lib.sh"
-mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || exit 77
+mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || { echo "not run: nothing can be mounted here"; exit 77; }
 as() { setpriv "--reuid=$1" "--regid=$1" --clear-groups "${@:2}"; }
 forger=65533
 chmod 711 "$W"
 install -m 755 "$targets/chain" "$W/chain"
 libc=$(ldd "$W/chain" | awk '$1 ~ /^libc\./ { print $3 }')
 id=$(readelf -nW "$libc" | awk '/Build ID/ { print $NF }')
-[ -n "$id" ] || exit 77
+[ -n "$id" ] || { echo "not run: libc has no build-id here"; exit 77; }
 
 # His program is no less a program: only its build-id is libc's.
 mkdir "$W/forged"

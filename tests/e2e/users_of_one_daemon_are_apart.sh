@@ -4,11 +4,11 @@
 # and its arguments and labels are for him and root, not for a third user; programs that write into the kernel's rings
 # as fast as any may, which all users share, push nobody's samples out.
 if [ -z "${USERS_NAMESPACE:-}" ]; then
-  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || exit 77
+  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   USERS_NAMESPACE=own exec unshare -m "$0"
 fi
 . "$(dirname "$0")/lib.sh"
-mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || exit 77
+mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || { echo "not run: nothing can be mounted here"; exit 77; }
 as() { setpriv "--reuid=$1" "--regid=$1" --clear-groups "${@:2}"; }
 field() { as "$1" fleetprof status --format json | json "[t for t in d['targets'] if t['service'] == '$2'][0].get('$3')"; }
 has_samples() { [ "$(field 0 "$1" samples 2>/dev/null)" -gt 20 ] 2>/dev/null; }

@@ -4,11 +4,11 @@
 # get their answer at once; and whoever finds no place to wait loses nothing, the CPU time that his runs have spent
 # without a sample is in the answer all the same.
 if [ -z "${WAITERS_NAMESPACE:-}" ]; then
-  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || exit 77
+  [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "not run: no mount namespace of its own (root is needed)"; exit 77; }
   WAITERS_NAMESPACE=own exec unshare -m "$0"
 fi
 . "$(dirname "$0")/lib.sh"
-mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || exit 77
+mount -t tmpfs tmpfs /var/lib && mount -t tmpfs tmpfs /run || { echo "not run: nothing can be mounted here"; exit 77; }
 start_collector
 token=$(fleetprof-collector token --data "$W/data" --board waiters) || fail "no token"
 fleetprof enroll --collector "127.0.0.1:$A" --token "$token" >"$W/enroll.log" 2>&1 || fail "enroll: $(tail -n 1 "$W/enroll.log")"
