@@ -22,6 +22,7 @@ REQUESTS = os.environ.get("REDIS_REQUESTS", "100000")
 NOTHING = "nothing"
 OURS = {
     "perf": ["--sampler", "perf"],
+    "perf, frame pointers": ["--sampler", "perf", "--unwind", "fp"],
     "perf, pc-lr": ["--sampler", "perf", "--collect", "pc-lr"],
     "timer": ["--sampler", "timer"],
     "timer, pc-lr": ["--sampler", "timer", "--collect", "pc-lr"],
