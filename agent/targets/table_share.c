@@ -18,9 +18,9 @@
 #include "table_share.h"
 
 #include "proto/limits.h"
+#include "ring/wide.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +123,7 @@ void table_share_open(struct table_share *share, const struct table_memory *memo
   if (memory->base == NULL) return;
   const struct share_header *header = header_of(share);
   if (header->magic != SHARE_MAGIC) return;
-  uint64_t end = atomic_load_explicit(&header->used, memory_order_acquire);
+  uint64_t end = wide_load(&header->used);
   if (end > memory->bytes || end < share->used) return;
   for (uint64_t at = share->used; at != 0 && at < end;) at = take_entry(share, at, end);
   share->used = end; /* also past what makes no sense: somebody may walk with it */
@@ -168,7 +168,7 @@ static void append(struct table_share *share, struct table_share_row *row,
   memcpy(memory->base + place, table, table->total_bytes);
   header->magic = SHARE_MAGIC;
   /* Release: who sees it sees a whole entry. */
-  atomic_store_explicit(&header->used, end, memory_order_release);
+  wide_store(&header->used, end);
   share->used = end;
   settle(share, row, place, end - at);
 }
