@@ -35,16 +35,13 @@ cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWI
   || { cat "$build.configure.log"; exit 1; }
 rm -f "$build.configure.log"
 cmake --build "$build" -j "$jobs" -- --no-print-directory | grep -vE '^\[ *[0-9]+%\] (Building|Built|Linking|Generating)' || [ "${PIPESTATUS[0]}" = 0 ]
-# Shares, waits and deadlines are judged on a machine that others use, too, and one of hundreds may fall by chance:
-# what falls is tried once more, and told at the end.  What falls twice has fallen.
-run_tests() { ctest --test-dir "$1" --output-on-failure -j "$jobs" --repeat until-pass:2 "${@:2}"; }
 sanitized=build-test-asan
 if [ -z "$fast" ]; then
   cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
         -DFLEETPROF_SANITIZE=address >/dev/null
   cmake --build "$sanitized" -j "$jobs" >/dev/null
   echo "unit tests, fuzz corpora and hostile programs under AddressSanitizer and UndefinedBehaviorSanitizer"
-  run_tests "$sanitized" -L sanitized
+  ctest --test-dir "$sanitized" --output-on-failure -j "$jobs" -L sanitized
 fi
 # What held when it was tried again, and why it had fallen.
 fell_once() {
@@ -59,7 +56,9 @@ without() {
   awk '/^[0-9]+\/[0-9]+ Test: / { sub(/^[^:]*: /, ""); sub(/\/(user|refused|user-refused)$/, ""); test = $0 }
        /^(without|not run:?) / && !told[test $0]++ { if (!count++) print "\nnot run here:"; print "  " test ": " $0 }' "$build/Testing/Temporary/LastTest.log"
 }
-run_tests "$build" ${fast:+-LE slow} | {
+# Shares, waits and deadlines are judged on a machine that others use, too, and one of hundreds may fall by chance:
+# what falls is tried once more, and told at the end.  What falls twice has fallen.  No sanitizer's word is chance.
+ctest --test-dir "$build" --output-on-failure -j "$jobs" --repeat until-pass:2 ${fast:+-LE slow} | {
   while IFS= read -r line && ! [[ $line =~ ^[0-9]+%\ tests\ passed ]]; do printf '%s\n' "$line"; done
   closing=$(printf '%s\n' "$line" && cat) # ends with CTest, whose log is then complete
   without

@@ -11,6 +11,8 @@
    of redis, libc, libcrypto, python3 and git together are 1.2 MB, of node 1.8. */
 #include "table_memory.h"
 
+#include "unwind/unwind_map.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +30,7 @@ static size_t size_for_board(void) {
   uint64_t all = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
   uint64_t bytes = all / TABLE_MEMORY_SHARE;
   if (bytes < TABLE_MEMORY_BYTES_MIN) bytes = TABLE_MEMORY_BYTES_MIN;
-  if (bytes > TABLE_MEMORY_BYTES_MAX) bytes = TABLE_MEMORY_BYTES_MAX;
+  if (bytes > UNWIND_TABLES_BYTES_MAX) bytes = UNWIND_TABLES_BYTES_MAX;
   return (size_t)bytes / TABLE_MEMORY_BYTES_MIN * TABLE_MEMORY_BYTES_MIN;
 }
 

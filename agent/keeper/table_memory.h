@@ -10,8 +10,7 @@
 
 enum {
   TABLE_MEMORY_BYTES_MIN = 512 << 10,
-  TABLE_MEMORY_BYTES_MAX = 8 << 20, /* address space of each target, and mlockall's to fill */
-  TABLE_MEMORY_SHARE = 64,          /* of the board's memory, at most one part in so many */
+  TABLE_MEMORY_SHARE = 64, /* of the board's memory, at most one part in so many */
 };
 
 /* All zero but the descriptors: there is none. */

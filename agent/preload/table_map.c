@@ -12,7 +12,6 @@
 
 enum {
   SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL,
-  TABLES_BYTES_MAX = 64 << 20,
   LIMIT_SHARE = 16, /* of the address space that the program may have */
 };
 
@@ -22,7 +21,8 @@ static long sealed_bytes(int fd) {
   if (fstat(fd, &found) != 0) return -errno;
   int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & SEALS) != SEALS) return -EPERM;
-  return found.st_size > 0 && found.st_size <= TABLES_BYTES_MAX ? (long)found.st_size : -EBADMSG;
+  return found.st_size > 0 && found.st_size <= UNWIND_TABLES_BYTES_MAX ? (long)found.st_size
+                                                                       : -EBADMSG;
 }
 
 /* The tables are address space most of all: who has little keeps it. */

@@ -17,6 +17,8 @@ enum {
   UNWIND_MAP_VERSION = 1,
   UNWIND_MAP_REGIONS_MAX = 512, /* of each list */
   UNWIND_MAP_BYTES = 36 << 10,  /* of the whole, in pages of 4 KiB */
+  UNWIND_TABLES_BYTES_MAX =
+      8 << 20, /* beside it: each target's address space, mlockall's to fill */
 };
 
 enum unwind_map_list { UNWIND_MAP_ALL = 0, UNWIND_MAP_STEADY = 1, UNWIND_MAP_LISTS };

@@ -80,7 +80,9 @@ static void another_size_magic_or_version_is_refused(void **state) {
   struct unwind_shared shared = {.map = NULL};
   assert_int_equal(try(memory(4096, SEALS), memory(TABLES_BYTES, SEALS), &shared), -EBADMSG);
   assert_int_equal(try(map_of(UNWIND_MAP_MAGIC, 1), memory(0, SEALS), &shared), -EBADMSG);
-  assert_int_equal(try(map_of(UNWIND_MAP_MAGIC, 1), memory((65U << 20), SEALS), &shared), -EBADMSG);
+  assert_int_equal(
+      try(map_of(UNWIND_MAP_MAGIC, 1), memory(UNWIND_TABLES_BYTES_MAX + 1, SEALS), &shared),
+      -EBADMSG);
   assert_int_equal(try(map_of(1, 1), memory(TABLES_BYTES, SEALS), &shared), -EBADMSG);
   assert_int_equal(
       try(map_of(UNWIND_MAP_MAGIC, UNWIND_MAP_VERSION + 1), memory(TABLES_BYTES, SEALS), &shared),

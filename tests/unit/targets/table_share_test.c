@@ -4,6 +4,7 @@
 #include "targets/table_share.h"
 
 #include "unwind/unwind_arch.h"
+#include "unwind/unwind_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -163,7 +164,7 @@ static void without_a_memory_there_is_no_place(void **state) {
 
 static void its_size_is_bounded_and_its_readers_cannot_write(void **state) {
   (void)state;
-  assert_in_range(memory.bytes, TABLE_MEMORY_BYTES_MIN, TABLE_MEMORY_BYTES_MAX);
+  assert_in_range(memory.bytes, TABLE_MEMORY_BYTES_MIN, UNWIND_TABLES_BYTES_MAX);
   assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory.reader, 0),
                    MAP_FAILED);
   void *seen = mmap(NULL, memory.bytes, PROT_READ, MAP_SHARED, memory.reader, 0);
