@@ -217,3 +217,10 @@ int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct spa
   *ret = (struct symbol){.name = match.name, .start = match.start, .size = match.size};
   return 0;
 }
+
+int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct span id,
+                     uint64_t address, struct symbol_frame *frames) {
+  struct loaded_index *loaded = find_index(symbolizer, board, id);
+  if (loaded == NULL) return -ENOENT;
+  return symbol_index_chain(&loaded->file.index, address, frames);
+}

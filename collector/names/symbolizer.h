@@ -7,6 +7,7 @@
 #include "debug_store.h"
 
 struct symbolizer;
+struct symbol_frame;
 
 /* Starts the worker process.  Call before the first thread is made. */
 int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *error,
@@ -32,5 +33,11 @@ struct symbol {
    minus 1).  Returns 0, or -ENOENT when there is no file or no symbol there.  Any thread. */
 int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol *ret);
+
+/* Finds all functions that hold ADDRESS, inlined ones too, as symbol_index_chain does, into FRAMES
+   of SYMBOL_CHAIN_MAX; texts are valid until symbolizer_close.  Returns their number or -ENOENT.
+   Any thread. */
+int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct span id,
+                     uint64_t address, struct symbol_frame *frames);
 
 #endif

@@ -140,3 +140,12 @@ int symbol_index_find(const struct symbol_index *index, uint64_t address,
   };
   return 0;
 }
+
+int symbol_index_chain(const struct symbol_index *index, uint64_t address,
+                       struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
+  struct symbol_match match;
+  int error = symbol_index_find(index, address, &match);
+  if (error != 0) return error;
+  frames[0] = (struct symbol_frame){.name = match.name, .start = match.start, .size = match.size};
+  return 1;
+}

@@ -32,4 +32,22 @@ int symbol_index_verify(const struct symbol_index *index);
    holds.  Returns 0 or -ENOENT.  Any thread. */
 int symbol_index_find(const struct symbol_index *index, uint64_t address, struct symbol_match *ret);
 
+enum { SYMBOL_CHAIN_MAX = 64 }; /* functions at one address; deeper ones lose their middle */
+
+/* One function at an address.  Texts are the index's and clean. */
+struct symbol_frame {
+  const char *name; /* readable; "": only its bounds are known */
+  const char *file; /* source file of the address, or of the call to the frame before; or NULL */
+  uint32_t line;    /* there; 0: not known */
+  const char *decl_file; /* where the function itself is declared, or NULL */
+  uint32_t decl_line;    /* 0: not known */
+  uint64_t start, size;  /* of the function that is no inlined one, the same in the whole chain */
+};
+
+/* Finds all functions at ADDRESS: FRAMES gets the innermost inlined one first, the function itself
+   last.  Safe on an index that was only parsed, whatever it holds.  Returns their number, 1 at
+   least, or -ENOENT.  Any thread. */
+int symbol_index_chain(const struct symbol_index *index, uint64_t address,
+                       struct symbol_frame frames[SYMBOL_CHAIN_MAX]);
+
 #endif
