@@ -107,7 +107,7 @@ static int make_index(struct namer *namer, int elf, char *why) {
   struct nursery_result result;
   int index = memfd_create("symbol-index", MFD_CLOEXEC);
   if (index < 0) return -errno;
-  int error = nursery_run(namer->nursery, elf, index, &result);
+  int error = nursery_run(namer->nursery, elf, index, INDEX_ALL, &result);
   if (error == 0 && result.outcome != NURSERY_REPLIED) {
     snprintf(why, LIMIT_VALUE_BYTES, "reading its file ended the worker (signal %d)",
              result.signal);

@@ -49,7 +49,7 @@ static void close_draft(struct draft *draft) {
 static int run_worker(struct nursery *nursery, struct draft *draft, struct nursery_result *ret) {
   for (int i = 0; i < TRIES_MAX; i++) {
     if (ftruncate(draft->index, 0) != 0 || lseek(draft->index, 0, SEEK_SET) != 0) return -errno;
-    int error = nursery_run(nursery, draft->elf, draft->index, ret);
+    int error = nursery_run(nursery, draft->elf, draft->index, INDEX_ALL, ret);
     if (error != 0 || ret->outcome != NURSERY_KILLED) return error;
   }
   return 0;

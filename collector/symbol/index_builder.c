@@ -100,8 +100,9 @@ static int read_file(struct span file, struct symbol_set *set, struct elf_image 
   return error;
 }
 
-int index_builder_build(struct span file, struct buf *ret, struct index_summary *ret_summary,
-                        char *why, size_t why_len) {
+int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
+                        struct index_summary *ret_summary, char *why, size_t why_len) {
+  (void)depth;
   struct symbol_set set = {0};
   struct index_summary summary = {0};
   int error = read_file(file, &set, &summary.image, why, why_len);

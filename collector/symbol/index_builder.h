@@ -4,6 +4,7 @@
 #define SYMBOL_INDEX_BUILDER_H
 
 #include "elf_image.h"
+#include "index_depth.h"
 
 struct buf;
 
@@ -12,11 +13,12 @@ struct index_summary {
   uint32_t symbol_count;
 };
 
-/* Appends the index of the file FILE (8-aligned) to RET, which is empty.  RET_SUMMARY is set in
+/* Appends the index of the file FILE (8-aligned), made from as much of it as DEPTH says, to RET,
+   which is empty.  RET_SUMMARY is set in
    every case, so that a stripped file is known by its identity; its image is all zero when the file
    could not be read.  Returns 0; -EBADMSG, -EOVERFLOW or -ENOMEM with WHY saying what is wrong with
    the file.  Not from two threads at once. */
-int index_builder_build(struct span file, struct buf *ret, struct index_summary *ret_summary,
-                        char *why, size_t why_len);
+int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
+                        struct index_summary *ret_summary, char *why, size_t why_len);
 
 #endif

@@ -56,6 +56,12 @@ struct answer {
   struct nursery_result result;
 };
 
+/* What the nursery is asked: to index one file.  The descriptors come and go as such. */
+struct job {
+  int elf, index;
+  enum index_depth depth;
+};
+
 union descriptors {
   char bytes[CMSG_SPACE(2 * sizeof(int))];
   struct cmsghdr align;
@@ -63,10 +69,11 @@ union descriptors {
 
 /* ---- in the nursery ---- */
 
-static int receive_job(int socket, int fds[2]) {
-  char byte;
+static int receive_job(int socket, struct job *ret) {
+  uint8_t depth;
+  int fds[2];
   union descriptors control;
-  struct iovec part = {&byte, 1};
+  struct iovec part = {&depth, 1};
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
@@ -77,7 +84,8 @@ static int receive_job(int socket, int fds[2]) {
   if (len != 1) return -EPIPE;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
   if (header == NULL || header->cmsg_len != CMSG_LEN(2 * sizeof(int))) return -EPROTO;
-  memcpy(fds, CMSG_DATA(header), 2 * sizeof(int));
+  memcpy(fds, CMSG_DATA(header), sizeof fds);
+  *ret = (struct job){fds[0], fds[1], depth};
   return 0;
 }
 
@@ -122,14 +130,14 @@ static void bury(pid_t worker, bool has_reply, struct nursery_result *result) {
   result->outcome = result->signal == SIGKILL ? NURSERY_KILLED : NURSERY_DIED;
 }
 
-static int run_job(const int fds[2], unsigned deadline_ms, struct nursery_result *ret) {
+static int run_job(const struct job *job, unsigned deadline_ms, struct nursery_result *ret) {
   int reply[2];
   pid_t self = getpid();
   if (pipe2(reply, O_CLOEXEC) != 0) return -errno;
   pid_t worker = fork();
   if (worker == 0) {
     close(reply[0]);
-    become_worker(&(struct worker_files){fds[0], fds[1], reply[1]}, self);
+    become_worker(&(struct worker_files){job->elf, job->index, reply[1], job->depth}, self);
   }
   int error = worker < 0 ? -errno : 0;
   close(reply[1]);
@@ -139,13 +147,13 @@ static int run_job(const int fds[2], unsigned deadline_ms, struct nursery_result
 }
 
 _Noreturn static void serve(unsigned deadline_ms) {
-  int fds[2];
-  while (receive_job(NURSERY_SOCKET, fds) == 0) {
+  struct job job;
+  while (receive_job(NURSERY_SOCKET, &job) == 0) {
     struct answer answer;
     memset(&answer, 0, sizeof answer);
-    answer.error = run_job(fds, deadline_ms, &answer.result);
-    close(fds[0]);
-    close(fds[1]);
+    answer.error = run_job(&job, deadline_ms, &answer.result);
+    close(job.elf);
+    close(job.index);
     if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
   }
   _exit(0);
@@ -259,11 +267,11 @@ static void give_turn(struct nursery *nursery) {
   pthread_mutex_unlock(&nursery->lock);
 }
 
-static int send_job(int socket, int elf_fd, int index_fd) {
-  char byte = 1;
+static int send_job(int socket, const struct job *job) {
+  uint8_t depth = (uint8_t)job->depth;
   union descriptors control;
   memset(&control, 0, sizeof control);
-  struct iovec part = {&byte, 1};
+  struct iovec part = {&depth, 1};
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
@@ -272,7 +280,7 @@ static int send_job(int socket, int elf_fd, int index_fd) {
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(2 * sizeof(int));
-  memcpy(CMSG_DATA(header), (int[]){elf_fd, index_fd}, 2 * sizeof(int));
+  memcpy(CMSG_DATA(header), (int[]){job->elf, job->index}, 2 * sizeof(int));
   return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
 }
 
@@ -300,13 +308,13 @@ static void check_reply(struct nursery_result *result) {
     if (*at < 0x20 || *at > 0x7e) *at = '?';
 }
 
-static int run_in_turn(struct nursery *nursery, int elf_fd, int index_fd, struct answer *answer) {
+static int run_in_turn(struct nursery *nursery, const struct job *job, struct answer *answer) {
   int error = 0;
   if (nursery->socket < 0) error = start(nursery);
-  if (error == 0 && send_job(nursery->socket, elf_fd, index_fd) != 0) { /* it died in between */
+  if (error == 0 && send_job(nursery->socket, job) != 0) { /* it died in between */
     stop(nursery);
     error = start(nursery);
-    if (error == 0) error = send_job(nursery->socket, elf_fd, index_fd);
+    if (error == 0) error = send_job(nursery->socket, job);
   }
   if (error == 0 && receive_answer(nursery->socket, nursery->deadline_ms, answer) != 0) {
     stop(nursery);
@@ -316,12 +324,14 @@ static int run_in_turn(struct nursery *nursery, int elf_fd, int index_fd, struct
   return error;
 }
 
-int nursery_run(struct nursery *nursery, int elf_fd, int index_fd, struct nursery_result *ret) {
+int nursery_run(struct nursery *nursery, int elf_fd, int index_fd, enum index_depth depth,
+                struct nursery_result *ret) {
+  struct job job = {elf_fd, index_fd, depth};
   struct answer answer;
   memset(&answer, 0, sizeof answer);
   int error = take_turn(nursery);
   if (error != 0) return error;
-  error = run_in_turn(nursery, elf_fd, index_fd, &answer);
+  error = run_in_turn(nursery, &job, &answer);
   give_turn(nursery);
   if (error == 0) error = answer.error;
   if (error != 0) return error;

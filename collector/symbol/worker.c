@@ -40,10 +40,12 @@ static int write_all(int fd, struct span bytes) {
   return 0;
 }
 
-static int index_file(struct span elf, int index_fd, struct worker_reply *reply) {
+static int index_file(struct span elf, const struct worker_files *files,
+                      struct worker_reply *reply) {
   struct buf index = {0};
   struct index_summary summary;
-  int error = index_builder_build(elf, &index, &summary, reply->reason, sizeof reply->reason);
+  int error =
+      index_builder_build(elf, files->depth, &index, &summary, reply->reason, sizeof reply->reason);
   reply->symbol_count = summary.symbol_count;
   reply->has_symtab = summary.image.has_symtab;
   reply->has_names = summary.image.function_count > 0;
@@ -52,7 +54,7 @@ static int index_file(struct span elf, int index_fd, struct worker_reply *reply)
   reply->build_id_len = summary.image.build_id_len;
   memcpy(reply->build_id, summary.image.build_id, sizeof reply->build_id);
   if (error == 0) {
-    error = write_all(index_fd, buf_span(&index));
+    error = write_all(files->index, buf_span(&index));
     if (error != 0) snprintf(reply->reason, sizeof reply->reason, "its index cannot be written");
   }
   buf_fini(&index);
@@ -68,7 +70,7 @@ void worker_run(const struct worker_files *files) {
   } else if ((reply.status = sandbox_enter()) != 0) {
     snprintf(reply.reason, sizeof reply.reason, "the sandbox cannot be entered");
   } else {
-    reply.status = index_file(elf, files->index, &reply);
+    reply.status = index_file(elf, files, &reply);
   }
   write_all(files->reply, span_of(&reply, sizeof reply));
   _exit(0);

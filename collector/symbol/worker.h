@@ -3,6 +3,7 @@
 #ifndef SYMBOL_WORKER_H
 #define SYMBOL_WORKER_H
 
+#include "index_depth.h"
 #include "proto/limits.h"
 
 #include <stdint.h>
@@ -25,6 +26,7 @@ struct worker_reply {
 struct worker_files {
   int elf, index; /* read; written from its start */
   int reply;      /* a pipe */
+  enum index_depth depth;
 };
 
 /* Enters the sandbox, makes the index of FILES->elf, replies, ends the process.  Call in a process

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct buf bytes = {0};
   struct index_summary summary;
   char why[256] = "";
-  int error = index_builder_build(span_of(data, len), &bytes, &summary, why, sizeof why);
+  int error = index_builder_build(span_of(data, len), INDEX_ALL, &bytes, &summary, why, sizeof why);
   if (error == 0) {
     struct symbol_index index;
     struct symbol_match match;

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   char why[256] = "";
   check_lines(span_of(data, len));
   if (!map_text_is(span_of(data, len))) return 0;
-  int error = index_builder_build(span_of(data, len), &bytes, &summary, why, sizeof why);
+  int error = index_builder_build(span_of(data, len), INDEX_ALL, &bytes, &summary, why, sizeof why);
   if (error == 0)
     check_index(&bytes);
   else if (why[0] == '\0')

@@ -18,7 +18,8 @@ struct built {
 
 static void build(struct span elf, struct built *ret) {
   memset(ret, 0, sizeof *ret);
-  ret->error = index_builder_build(elf, &ret->bytes, &ret->summary, ret->why, sizeof ret->why);
+  ret->error =
+      index_builder_build(elf, INDEX_ALL, &ret->bytes, &ret->summary, ret->why, sizeof ret->why);
   if (ret->error != 0) return;
   assert_int_equal(symbol_index_parse(buf_span(&ret->bytes), &ret->index), 0);
   assert_int_equal(symbol_index_verify(&ret->index), 0);

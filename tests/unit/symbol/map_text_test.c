@@ -22,7 +22,8 @@ static char why[256];
 static int build(const char *text) {
   buf_clear(&bytes);
   why[0] = '\0';
-  int error = index_builder_build(span_of_string(text), &bytes, &summary, why, sizeof why);
+  int error =
+      index_builder_build(span_of_string(text), INDEX_ALL, &bytes, &summary, why, sizeof why);
   if (error != 0) return error;
   assert_int_equal(symbol_index_parse(buf_span(&bytes), &built), 0);
   assert_int_equal(symbol_index_verify(&built), 0);
