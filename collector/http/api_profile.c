@@ -91,6 +91,10 @@ static void write_node(struct json *json, const struct view_tree *tree, uint32_t
   json_int(json, node->parent == UINT32_MAX ? -1 : (int64_t)index[node->parent]);
   json_key_uint(json, "self", node->self_weight);
   json_key_uint(json, "total", node->total_weight);
+  if (node->is_inlined) {
+    json_key(json, "inlined");
+    json_bool(json, true);
+  }
   json_close(json, '}');
 }
 
@@ -185,20 +189,24 @@ static const struct {
   const char *name;
   int (*write)(struct request *request, const struct view_tree *tree,
                const struct selection *selection);
-} formats[] = {{"top", write_top},
-               {"tree", write_tree},
-               {"folded", write_folded},
-               {"pprof", write_pprof},
-               {"speedscope", write_speedscope},
-               {"callgrind", write_callgrind},
-               {"perf-script", write_perf_script}};
+  bool with_lines; /* it tells which lines of a function took how much */
+} formats[] = {{"top", write_top, false},
+               {"tree", write_tree, false},
+               {"folded", write_folded, false},
+               {"pprof", write_pprof, false},
+               {"speedscope", write_speedscope, false},
+               {"callgrind", write_callgrind, false},
+               {"perf-script", write_perf_script, false}};
 
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
   struct query_source source = {request->service->parts.store, request->service->parts.symbolizer};
-  struct query_range range = {selection->selector, selection->from_ms, selection->to_ms,
+  struct query_range range = {selection->selector,
+                              selection->from_ms,
+                              selection->to_ms,
                               selection->types,
-                              request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
+                              request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND,
+                              formats[format].with_lines};
   struct view_tree tree = {0};
   int error = query_tree(&source, &range, &request->arena, &tree);
   if (error == 0) error = formats[format].write(request, &tree, selection);

@@ -5,7 +5,8 @@
      answer     (parent, function) nodes, self and total
 
    Each stored node is translated once for a board and a day: climb to the nearest ancestor that
-   has been, then come back down, finding or adding a child for each function.  Stored nodes that
+   has been, then come back down, finding or adding a child for each function (several for a frame
+   where functions were inlined).  Stored nodes that
    differ in address only, or lie in files of other days, or come from other builds with the same
    names, so become one.  view/tree_builder makes the tree; here is where its samples come from. */
 #include "query.h"
@@ -63,9 +64,21 @@ static int turn_to(struct builder *builder, const char *board, const struct stor
   return 0;
 }
 
+/* Adds what stands at FRAME below PARENT, a function or several where some were inlined.  RET: the
+   innermost. */
+static int descend(struct builder *builder, const struct store_forest *forest,
+                   const struct store_node *frame, uint32_t parent, uint32_t *ret) {
+  struct naming_chain chain;
+  int error = naming_chain(&builder->naming, builder->board, forest, frame, &chain);
+  for (uint32_t i = 0; error == 0 && i < chain.count; i++)
+    error = tree_builder_step(&builder->tree, parent, &chain.steps[i], &parent);
+  if (error == 0) *ret = parent;
+  return error;
+}
+
 static int translate(struct builder *builder, const struct store_forest *forest, uint32_t node,
                      uint32_t *ret) {
-  uint32_t depth = 0, ours = 0, function = 0;
+  uint32_t depth = 0, ours = 0;
   uint32_t at = node;
   for (; at != BATCH_NONE && builder->translated[at] == 0; at = forest->nodes[at].parent) {
     if (depth == builder->path_room) {
@@ -77,9 +90,7 @@ static int translate(struct builder *builder, const struct store_forest *forest,
   if (at != BATCH_NONE) ours = builder->translated[at];
   while (depth > 0) {
     at = builder->path[--depth];
-    int error =
-        naming_find(&builder->naming, builder->board, forest, &forest->nodes[at], &function);
-    if (error == 0) error = tree_builder_child(&builder->tree, ours, function, &ours);
+    int error = descend(builder, forest, &forest->nodes[at], ours, &ours);
     if (error != 0) return error;
     builder->translated[at] = ours;
   }
@@ -91,10 +102,7 @@ static int translate(struct builder *builder, const struct store_forest *forest,
    as often as in its caller.  So nothing but the leaf is counted. */
 static int translate_leaf(struct builder *builder, const struct store_forest *forest, uint32_t node,
                           uint32_t *ret) {
-  uint32_t function = 0;
-  int error =
-      naming_find(&builder->naming, builder->board, forest, &forest->nodes[node], &function);
-  return error != 0 ? error : tree_builder_child(&builder->tree, 0, function, ret);
+  return descend(builder, forest, &forest->nodes[node], 0, ret);
 }
 
 static bool is_late(const struct query_range *range) {
@@ -191,7 +199,8 @@ int query_tree(const struct query_source *source, const struct query_range *rang
                                   .context = &builder};
   uint64_t loss[LOSS_REASON_COUNT] = {0};
   int error = tree_builder_init(&builder.tree, arena);
-  naming_init(&builder.naming, source->symbolizer, &builder.tree.functions);
+  naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
+              range->with_lines ? &builder.tree.places : NULL);
   if (error == 0) error = store_scan(source->store, &scan);
   if (error == 0) error = sum_loss(source->store, range, loss);
   if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);

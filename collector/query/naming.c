@@ -3,6 +3,10 @@
    samples.  So addresses are remembered for one board and one forest at a time, which costs little
    because a scan shows a board's blocks of a day together.
 
+   An address lies in one function and in all that were inlined there, so a frame is a chain: the
+   outermost is what the machine runs, the innermost what the source says.  Each is a row and a node
+   of its own; the time is the innermost's.
+
    What has no symbol is called `module+0xaddress` and stays what it is: weight is never dropped for
    want of a name.  Where the bounds of its function are known the address is the function's, so
    that a stripped program has one row a function too.  Addresses of callers already point into the
@@ -11,6 +15,7 @@
 
 #include "common/path.h"
 #include "names/symbolizer.h"
+#include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,63 +26,107 @@ enum { UNKNOWN_NAME_BYTES = LIMIT_PATH_BYTES + 24 };
 
 struct named_address {
   uint64_t address;
-  uint32_t module, function;
+  uint32_t module;
+  uint32_t first_step, step_count;
 };
 
 void naming_init(struct naming *naming, struct symbolizer *symbolizer,
-                 struct function_table *functions) {
-  *naming = (struct naming){.symbolizer = symbolizer, .functions = functions};
+                 struct function_table *functions, struct place_table *places) {
+  *naming = (struct naming){.symbolizer = symbolizer, .functions = functions, .places = places};
 }
 
 void naming_fini(struct naming *naming) {
   table_fini(&naming->by_address);
   free(naming->addresses);
+  free(naming->steps);
 }
 
 void naming_turn(struct naming *naming) {
   table_clear(&naming->by_address);
   naming->address_count = 0;
+  naming->step_count = 0;
+}
+
+/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
+static int make_room(void **array, uint32_t count, uint32_t *room, size_t entry_bytes) {
+  if (count < *room) return 0;
+  uint32_t wanted = *room > 0 ? *room * 2 : 1024;
+  void *more = reallocarray(*array, wanted, entry_bytes);
+  if (more == NULL) return -ENOMEM;
+  *array = more;
+  *room = wanted;
+  return 0;
+}
+
+static int add_step(struct naming *naming, const struct tree_step *step) {
+  void *steps = naming->steps;
+  int error = make_room(&steps, naming->step_count, &naming->step_room, sizeof *step);
+  if (error != 0) return error;
+  naming->steps = steps;
+  naming->steps[naming->step_count++] = *step;
+  return 0;
+}
+
+/* One of the functions at an address; its texts outlive the query. */
+static int add_named(struct naming *naming, const char *module, const struct symbol_frame *frame,
+                     bool is_inlined) {
+  const struct view_function function = {
+      .name = frame->name, .module = module, .file = frame->decl_file, .line = frame->decl_line};
+  const struct view_place place = {frame->file, frame->line};
+  struct tree_step step = {.is_inlined = is_inlined};
+  int error = function_table_intern(naming->functions, &function, true, &step.function);
+  if (error == 0 && naming->places != NULL)
+    error = place_table_intern(naming->places, &place, &step.place);
+  return error != 0 ? error : add_step(naming, &step);
+}
+
+/* START: of its function, where that is known, else the address itself. */
+static int add_nameless(struct naming *naming, const struct store_module *module, uint64_t start) {
+  char unknown[UNKNOWN_NAME_BYTES];
+  struct tree_step step = {.function = 0};
+  bool is_elf = module->kind == MODULE_ELF;
+  struct view_function function = {.name = module->path,
+                                   .module = is_elf ? path_name(module->path) : module->path};
+  if (!is_elf) function.end = stack_end_of(module->path);
+  bool is_kernel = is_elf && module->path[0] == '['; /* nameless frames of it are one */
+  if ((is_elf || start != 0) && !is_kernel) {
+    snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module, (unsigned long long)start);
+    function.name = unknown;
+  }
+  int error = function_table_intern(naming->functions, &function, false, &step.function);
+  return error != 0 ? error : add_step(naming, &step);
 }
 
 static int name_frame(struct naming *naming, const char *board, const struct store_module *module,
-                      uint64_t address, uint32_t *ret) {
-  char unknown[UNKNOWN_NAME_BYTES];
-  struct symbol symbol = {.start = address};
-  bool is_elf = module->kind == MODULE_ELF;
-  struct view_function function = {.name = unknown,
-                                   .module = is_elf ? path_name(module->path) : module->path};
-  if (!is_elf) function.end = stack_end_of(module->path);
-  bool is_found = is_elf && naming->symbolizer != NULL &&
-                  symbolizer_find(naming->symbolizer, board, module->id, address, &symbol) == 0;
-  if (is_found && symbol.name[0] != '\0') {
-    function.name = symbol.name;
-    function.file = symbol.file;
-    function.line = symbol.line;
-    return function_table_intern(naming->functions, &function, true, ret);
-  }
-  bool is_kernel = is_elf && module->path[0] == '['; /* nameless frames of it are one */
-  if ((is_elf || address != 0) && !is_kernel)
-    snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module,
-             (unsigned long long)symbol.start);
-  else
-    function.name = module->path;
-  return function_table_intern(naming->functions, &function, false, ret);
+                      uint64_t address) {
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  int count = -ENOENT, error = 0;
+  if (module->kind == MODULE_ELF && naming->symbolizer != NULL)
+    count = symbolizer_chain(naming->symbolizer, board, module->id, address, frames);
+  if (count <= 0) return add_nameless(naming, module, address);
+  if (frames[count - 1].name[0] == '\0')
+    return add_nameless(naming, module, frames[count - 1].start);
+  for (int i = count; i-- > 0 && error == 0;)
+    error = add_named(naming, path_name(module->path), &frames[i], i + 1 < count);
+  return error;
 }
 
 static int remember(struct naming *naming, uint64_t key, const struct named_address *named) {
-  if (naming->address_count == naming->address_room) {
-    uint32_t room = naming->address_room > 0 ? naming->address_room * 2 : 1024;
-    struct named_address *more = reallocarray(naming->addresses, room, sizeof *more);
-    if (more == NULL) return -ENOMEM;
-    naming->addresses = more;
-    naming->address_room = room;
-  }
+  void *addresses = naming->addresses;
+  int error = make_room(&addresses, naming->address_count, &naming->address_room, sizeof *named);
+  if (error != 0) return error;
+  naming->addresses = addresses;
   naming->addresses[naming->address_count] = *named;
   return table_add(&naming->by_address, key, naming->address_count++);
 }
 
-int naming_find(struct naming *naming, const char *board, const struct store_forest *forest,
-                const struct store_node *frame, uint32_t *ret_function) {
+static void show(const struct naming *naming, const struct named_address *named,
+                 struct naming_chain *ret) {
+  *ret = (struct naming_chain){&naming->steps[named->first_step], named->step_count};
+}
+
+int naming_chain(struct naming *naming, const char *board, const struct store_forest *forest,
+                 const struct store_node *frame, struct naming_chain *ret) {
   const uint64_t words[2] = {frame->module, frame->address};
   uint64_t key = function_table_hash(naming->functions, words, sizeof words);
   uint32_t cursor;
@@ -85,13 +134,22 @@ int naming_find(struct naming *naming, const char *board, const struct store_for
   for (; at != TABLE_NONE; at = table_next(&naming->by_address, key, &cursor)) {
     const struct named_address *known = &naming->addresses[at];
     if (known->address != frame->address || known->module != frame->module) continue;
-    *ret_function = known->function;
+    show(naming, known, ret);
     return 0;
   }
-  struct named_address named = {.address = frame->address, .module = frame->module};
-  const struct store_module *module = &forest->modules[frame->module];
-  int error = name_frame(naming, board, module, frame->address, &named.function);
+  struct named_address named = {
+      .address = frame->address, .module = frame->module, .first_step = naming->step_count};
+  int error = name_frame(naming, board, &forest->modules[frame->module], frame->address);
+  named.step_count = naming->step_count - named.first_step;
   if (error == 0) error = remember(naming, key, &named);
-  if (error == 0) *ret_function = named.function;
+  if (error == 0) show(naming, &named, ret);
+  return error;
+}
+
+int naming_find(struct naming *naming, const char *board, const struct store_forest *forest,
+                const struct store_node *frame, uint32_t *ret_function) {
+  struct naming_chain chain;
+  int error = naming_chain(naming, board, forest, frame, &chain);
+  if (error == 0) *ret_function = chain.steps[chain.count - 1].function;
   return error;
 }

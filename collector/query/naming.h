@@ -5,28 +5,40 @@
 
 #include "common/table.h"
 #include "store/store_read.h"
-#include "view/function_table.h"
+#include "view/tree_builder.h"
 
 struct symbolizer;
 
 struct naming {
   struct symbolizer *symbolizer; /* NULL: nothing has a name */
   struct function_table *functions;
-  struct table by_address; /* of one (board, forest) */
+  struct place_table *places; /* NULL: lines are not told apart */
+  struct table by_address;    /* of one (board, forest) */
   struct named_address *addresses;
-  uint32_t address_count, address_room;
+  struct tree_step *steps; /* of all addresses, one after the other */
+  uint32_t address_count, address_room, step_count, step_room;
 };
 
-/* Borrows both. */
+/* The functions at an address, outermost first: all but the first were inlined. */
+struct naming_chain {
+  const struct tree_step *steps; /* until the next call */
+  uint32_t count;                /* 1 at least */
+};
+
+/* Borrows all. */
 void naming_init(struct naming *naming, struct symbolizer *symbolizer,
-                 struct function_table *functions);
+                 struct function_table *functions, struct place_table *places);
 void naming_fini(struct naming *naming);
 
 /* Another board or forest follows: its addresses may have other names. */
 void naming_turn(struct naming *naming);
 
-/* Finds the function of ADDRESS in MODULE (an index, of FOREST) as BOARD's samples see it.
-   Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX, or -ENOMEM. */
+/* Finds the functions at FRAME, a node of FOREST, as BOARD's samples see it.  Returns 0, -EOVERFLOW
+   over VIEW_FUNCTIONS_MAX or VIEW_PLACES_MAX, or -ENOMEM. */
+int naming_chain(struct naming *naming, const char *board, const struct store_forest *forest,
+                 const struct store_node *frame, struct naming_chain *ret);
+
+/* The same, and only the innermost one: where the time is spent. */
 int naming_find(struct naming *naming, const char *board, const struct store_forest *forest,
                 const struct store_node *frame, uint32_t *ret_function);
 

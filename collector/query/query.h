@@ -20,6 +20,7 @@ struct query_range {
   uint64_t from_ms, to_ms;
   uint32_t types;       /* of samples: one bit each, as SAMPLE_SET_CPU */
   uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
+  bool with_lines;      /* nodes differ by line of source, too: view_node.place */
 };
 
 /* Builds the merged, named call tree of everything that RANGE selects.  Returns 0; -ENOMEM when

@@ -2,7 +2,9 @@
 /* (parent, function) nodes, self and total.
 
    Frames that differ in address only become one node, so a tree is as large as the program's call
-   paths are many, whatever the number of samples.  A node is always added after its parent, which
+   paths are many, whatever the number of samples.  Where lines are asked for, a node is a line of a
+   function (the place of a leaf, and in its callers that of the call), and the sums over functions
+   are the same.  A node is always added after its parent, which
    is why one backward pass over the array makes the totals.
 
    The arrays grow outside the caller's arena, within fixed limits, and are copied into it at the
@@ -23,7 +25,7 @@ static uint8_t end_of(const struct tree_builder *builder, uint32_t parent, uint3
   return parent == 0 ? (uint8_t)builder->functions.functions[function].end : builder->ends[parent];
 }
 
-static int add_node(struct tree_builder *builder, uint32_t parent, uint32_t function) {
+static int add_node(struct tree_builder *builder, uint32_t parent, const struct tree_step *step) {
   if (builder->node_count == VIEW_NODES_MAX) return -EOVERFLOW;
   if (builder->node_count == builder->node_room) {
     uint32_t room = builder->node_room > 0 ? builder->node_room * 2 : FIRST_ROOM;
@@ -35,39 +37,64 @@ static int add_node(struct tree_builder *builder, uint32_t parent, uint32_t func
     builder->ends = more_ends;
     builder->node_room = room;
   }
-  builder->ends[builder->node_count] = end_of(builder, parent, function);
-  builder->nodes[builder->node_count++] =
-      (struct view_node){.parent = parent, .function = function};
+  builder->ends[builder->node_count] = end_of(builder, parent, step->function);
+  builder->nodes[builder->node_count++] = (struct view_node){.parent = parent,
+                                                             .function = step->function,
+                                                             .place = step->place,
+                                                             .is_inlined = step->is_inlined};
   return 0;
 }
 
 int tree_builder_init(struct tree_builder *builder, struct arena *arena) {
   *builder = (struct tree_builder){.node_count = 0};
   int error = function_table_init(&builder->functions, arena);
-  return error != 0 ? error : add_node(builder, UINT32_MAX, 0);
+  if (error == 0) error = place_table_init(&builder->places);
+  return error != 0 ? error : add_node(builder, UINT32_MAX, &(struct tree_step){.function = 0});
 }
 
 void tree_builder_fini(struct tree_builder *builder) {
   function_table_fini(&builder->functions);
+  place_table_fini(&builder->places);
   table_fini(&builder->by_parent);
   free(builder->nodes);
   free(builder->ends);
 }
 
-int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
-                       uint32_t *ret) {
-  uint64_t key = (uint64_t)parent << 32 | function; /* is the pair: no two share it */
+/* Without a place the key is the pair itself.  How many lines a function has is a stranger's word:
+   with one it is hashed with the table's seed, so that nobody can make them all meet. */
+static uint64_t key_of(const struct tree_builder *builder, uint32_t parent,
+                       const struct tree_step *step) {
+  const uint32_t words[3] = {parent, step->function, step->place};
+  if (step->place == 0) return (uint64_t)parent << 32 | step->function;
+  return function_table_hash(&builder->functions, words, sizeof words);
+}
+
+static bool is_step(const struct view_node *node, uint32_t parent, const struct tree_step *step) {
+  return node->parent == parent && node->function == step->function && node->place == step->place;
+}
+
+int tree_builder_step(struct tree_builder *builder, uint32_t parent, const struct tree_step *step,
+                      uint32_t *ret) {
+  uint64_t key = key_of(builder, parent, step);
   uint32_t cursor;
   uint32_t at = table_find(&builder->by_parent, key, &cursor);
+  while (at != TABLE_NONE && !is_step(&builder->nodes[at], parent, step))
+    at = table_next(&builder->by_parent, key, &cursor);
   if (at == TABLE_NONE) {
-    int error = add_node(builder, parent, function);
+    int error = add_node(builder, parent, step);
     if (error != 0) return error;
     at = builder->node_count - 1;
     error = table_add(&builder->by_parent, key, at);
     if (error != 0) return error;
   }
+  builder->nodes[at].is_inlined &= step->is_inlined;
   *ret = at;
   return 0;
+}
+
+int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
+                       uint32_t *ret) {
+  return tree_builder_step(builder, parent, &(struct tree_step){.function = function}, ret);
 }
 
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count,
@@ -107,13 +134,19 @@ static void sum_totals(struct view_node *nodes, uint32_t count) {
 
 int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struct view_tree *ret) {
   const struct function_table *functions = &builder->functions;
-  struct view_tree tree = {.node_count = builder->node_count, .function_count = functions->count};
+  const struct place_table *places = &builder->places;
+  struct view_tree tree = {.node_count = builder->node_count,
+                           .function_count = functions->count,
+                           .place_count = places->count};
   tree.nodes = arena_array(arena, tree.node_count, sizeof *tree.nodes);
   tree.functions = arena_array(arena, tree.function_count, sizeof *tree.functions);
-  if (tree.nodes == NULL || tree.functions == NULL) return -ENOMEM;
+  struct view_place *copied = arena_array(arena, tree.place_count, sizeof *copied);
+  if (tree.nodes == NULL || tree.functions == NULL || copied == NULL) return -ENOMEM;
   sum_totals(builder->nodes, builder->node_count);
   memcpy(tree.nodes, builder->nodes, tree.node_count * sizeof *tree.nodes);
   memcpy(tree.functions, functions->functions, tree.function_count * sizeof *tree.functions);
+  memcpy(copied, places->places, tree.place_count * sizeof *copied);
+  tree.places = copied;
   tree.total_weight = tree.nodes[0].total_weight;
   tree.total_count = tree.nodes[0].total_count;
   tree.evidence = builder->evidence;

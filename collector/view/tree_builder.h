@@ -5,15 +5,24 @@
 
 #include "evidence.h"
 #include "function_table.h"
+#include "place_table.h"
 
 enum { VIEW_NODES_MAX = 2000000 };
 
+/* One function of a stack.  An address has several where functions were inlined. */
+struct tree_step {
+  uint32_t function; /* index of the function table */
+  uint32_t place;    /* index of the place table; 0: lines are not told apart */
+  bool is_inlined;   /* into the step before */
+};
+
 struct tree_builder {
   struct function_table functions;
+  struct place_table places;
   struct view_node *nodes; /* node 0 is the root */
   uint32_t node_count, node_room;
   uint8_t *ends;          /* of each node, enum stack_end: how the stacks through it ended */
-  struct table by_parent; /* (parent, function) -> node */
+  struct table by_parent; /* (parent, function, place) -> node */
   uint64_t stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
 };
@@ -22,8 +31,12 @@ struct tree_builder {
 int tree_builder_init(struct tree_builder *builder, struct arena *arena);
 void tree_builder_fini(struct tree_builder *builder);
 
-/* Finds or adds the child of PARENT (0: the root) that is FUNCTION, an index of the function table.
-   Returns 0, -EOVERFLOW over VIEW_NODES_MAX, or -ENOMEM. */
+/* Finds or adds the child of PARENT (0: the root) that is STEP.  Returns 0, -EOVERFLOW over
+   VIEW_NODES_MAX, or -ENOMEM. */
+int tree_builder_step(struct tree_builder *builder, uint32_t parent, const struct tree_step *step,
+                      uint32_t *ret);
+
+/* The same for FUNCTION, called, at no known line. */
 int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
                        uint32_t *ret);
 

@@ -19,15 +19,23 @@ struct buf;
 /* A function by name and module; frames without a name are "module+0xoffset". */
 struct view_function {
   const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
-  const char *file;          /* source file, or NULL */
-  uint32_t line;
+  const char *file;          /* source file that declares it, or NULL */
+  uint32_t line;             /* of the declaration; 0: not known */
   enum stack_end end; /* what it says of the stacks that it is the root of; UNTOLD: a function */
   bool is_apart;      /* without a name, of one build of several: nobody knows it in the others */
+};
+
+/* A line of source. */
+struct view_place {
+  const char *file; /* or NULL */
+  uint32_t line;    /* 0: not known */
 };
 
 struct view_node {
   uint32_t parent; /* index, or UINT32_MAX for the root, which is node 0, named "root" */
   uint32_t function;
+  uint32_t place;  /* index: the line in it, of the call in an inner node; 0: not known or asked */
+  bool is_inlined; /* no call: in all that was added here it was compiled into its parent's code */
   uint64_t self_weight, total_weight;
   uint64_t self_count, total_count;
 };
@@ -49,6 +57,8 @@ struct view_tree {
   uint32_t node_count, function_count;
   struct view_node *nodes;
   struct view_function *functions;
+  uint32_t place_count; /* 1 unless lines were asked for: then nodes differ by line, too */
+  const struct view_place *places;
   uint32_t mark_count;
   const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
 };
