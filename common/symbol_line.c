@@ -97,3 +97,30 @@ int symbol_line_next(struct span *text, struct symbol_line *ret) {
 bool symbol_line_is_code(const struct symbol_line *line) {
   return line->type != '\0' && strchr("TtWwi", line->type) != NULL;
 }
+
+unsigned symbol_line_rank(const struct symbol_line *line) {
+  enum { NO_PLACE, DATA, LOCAL, WEAK, GLOBAL };
+  const uint8_t *name = line->name.data;
+  bool is_local_label = name[0] == '.' && line->name.len > 1 && name[1] == 'L';
+  if (strchr("AaN-?", line->type) != NULL || name[0] == '$' || is_local_label) return NO_PLACE;
+  if (!symbol_line_is_code(line)) return DATA;
+  return line->type == 'T' ? GLOBAL : line->type == 't' ? LOCAL : WEAK;
+}
+
+static size_t count_underscores(struct span name) {
+  size_t count = 0;
+  while (count < name.len && name.data[count] == '_') count++;
+  return count;
+}
+
+static int compare_size(size_t a, size_t b) {
+  return a < b ? -1 : a > b;
+}
+
+int symbol_line_compare(const struct symbol_line *a, const struct symbol_line *b) {
+  unsigned rank_a = symbol_line_rank(a), rank_b = symbol_line_rank(b);
+  if (rank_a != rank_b) return rank_a > rank_b ? -1 : 1;
+  int order = compare_size(count_underscores(a->name), count_underscores(b->name));
+  if (order == 0) order = compare_size(a->name.len, b->name.len);
+  return order != 0 ? order : memcmp(a->name.data, b->name.data, a->name.len);
+}

@@ -19,6 +19,15 @@ struct symbol_line {
    a line that is no symbol with an address.  Pure. */
 int symbol_line_next(struct span *text, struct symbol_line *ret);
 
+/* How well LINE names its address: 0, not at all (no place in the program: an absolute value, a
+   debug entry, an assembler's mark); 1, as data, which bounds the function before it; 2, 3, 4, as a
+   local, weak, global function. */
+unsigned symbol_line_rank(const struct symbol_line *line);
+
+/* Negative when A is the better name of two for one address, positive when B is: by rank, then
+   fewer leading underscores, the shorter, the alphabetically first. */
+int symbol_line_compare(const struct symbol_line *a, const struct symbol_line *b);
+
 /* True for the letters of code: T t W w (and i, a function that is chosen at run time). */
 bool symbol_line_is_code(const struct symbol_line *line);
 

@@ -17,6 +17,9 @@ int report_main(int argc, char **argv);
 /* Writes the names of their functions into such files. */
 int name_main(int argc, char **argv);
 
+/* Answers addresses with the functions of a list of symbols. */
+int translate_main(int argc, char **argv);
+
 /* Enrols this board with a collector: key, request, certificate. */
 int enroll_main(int argc, char **argv);
 

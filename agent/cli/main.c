@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"run", run_main, "run a program under a sampler"},
     {"report", report_main, "show the profiles that run --output wrote"},
     {"name", name_main, "write the names of this machine into such a profile, for others"},
+    {"translate", translate_main, "answer addresses with the functions of a list of symbols"},
     {"status", status_main, "what the daemons of this machine are doing"},
     {"ctl", ctl_main, "pause, resume or slow down the targets of this board"},
     {"doctor", doctor_main, "what this machine and kernel allow, and how to mend the rest"},
@@ -31,7 +32,7 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static void print_usage(void) {
   fputs("usage: fleetprof COMMAND [OPTION]...\n\nCommands:\n", stdout);
   for (int i = 0; i < COMMAND_COUNT; i++)
-    printf("  %-8s %s\n", commands[i].name, commands[i].summary);
+    printf("  %-9s %s\n", commands[i].name, commands[i].summary);
   puts("\nfleetprof COMMAND --help tells a command's options.  All of them read\n"
        "/etc/fleetprof/fleetprof.conf unless --config or --state is given.\n"
        "\nEXAMPLES\n  fleetprof run -- redis-server\n  fleetprof status");

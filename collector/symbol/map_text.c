@@ -54,15 +54,14 @@ static void take_id(struct span text, struct elf_image *ret) {
 }
 
 static enum symbol_rank rank_of(const struct symbol_line *line) {
-  if (!symbol_line_is_code(line)) return SYMBOL_LABEL;
-  return line->type == 'T' ? SYMBOL_GLOBAL : line->type == 't' ? SYMBOL_LOCAL : SYMBOL_WEAK;
+  static const enum symbol_rank ranks[] = {
+      [1] = SYMBOL_LABEL, SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL};
+  return ranks[symbol_line_rank(line)];
 }
 
-/* Marks of assemblers, and what is no place in the program: absolute values, debug entries. */
+/* A kernel's loadable modules are modules of their own. */
 static bool is_place(const struct symbol_line *line) {
-  if (strchr("AaN-?", line->type) != NULL || line->module.len > 0) return false;
-  const uint8_t *name = line->name.data;
-  return name[0] != '$' && !(name[0] == '.' && line->name.len > 1 && name[1] == 'L');
+  return line->module.len == 0 && symbol_line_rank(line) > 0;
 }
 
 static int add_line(const struct symbol_line *line, struct symbol_set *set) {
