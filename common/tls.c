@@ -39,6 +39,7 @@
 enum {
   FINGERPRINT_BYTES = 32,
   CHAIN_DEPTH_MAX = 3, /* leaf, at most two intermediates, root */
+  WEB_CHAIN_DEPTH_MAX = 9,
   ALERT_FATAL = 2,
   /* A connection's note: the description plus one, and whether the alert was ours. */
   NOTE_ALERT_MASK = (1 << 9) - 1,
@@ -267,6 +268,23 @@ SSL_CTX *tls_enrol_context(const unsigned char fingerprint[32], char *error, siz
     return context;
   }
   snprintf(error, error_len, "TLS: out of memory");
+  SSL_CTX_free(context);
+  return NULL;
+}
+
+SSL_CTX *tls_web_context(const char *ca, char *error, size_t error_len) {
+  static const unsigned char http[] = "\x08http/1.1";
+  SSL_CTX *context = new_context(TLS_client_method(), error, error_len);
+  if (context == NULL) return NULL;
+  bool has_roots = ca != NULL ? use_ca(context, ca, error, error_len)
+                              : SSL_CTX_set_default_verify_paths(context) == 1;
+  if (has_roots && SSL_CTX_set_purpose(context, X509_PURPOSE_SSL_SERVER) == 1 &&
+      SSL_CTX_set_alpn_protos(context, http, sizeof http - 1) == 0) {
+    SSL_CTX_set_verify_depth(context, WEB_CHAIN_DEPTH_MAX);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    return context;
+  }
+  if (ca == NULL || has_roots) snprintf(error, error_len, "TLS: out of memory");
   SSL_CTX_free(context);
   return NULL;
 }

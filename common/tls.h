@@ -30,6 +30,11 @@ SSL_CTX *tls_client_context(const struct tls_paths *paths, char *error, size_t e
    the SHA-256 FINGERPRINT (32 bytes).  Returns NULL with the reason in ERROR. */
 SSL_CTX *tls_enrol_context(const unsigned char fingerprint[32], char *error, size_t error_len);
 
+/* Makes a client context for HTTPS: the roots in the PEM file CA, or this machine's when that is
+   NULL, and http/1.1; whoever connects says which host the certificate must name.  Returns NULL
+   with the reason in ERROR. */
+SSL_CTX *tls_web_context(const char *ca, char *error, size_t error_len);
+
 /* Copies the board's name (the verified client certificate's subject CN) into NAME.  Returns 0,
    -ENOENT when the peer showed no certificate, -EBADMSG when it carries no usable name. */
 int tls_peer_name(const SSL *ssl, char *name, size_t name_len);

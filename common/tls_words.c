@@ -28,6 +28,8 @@ static const struct tls_word verification_words[] = {
     {X509_V_ERR_CERT_UNTRUSTED, "unknown CA (its issuer is not one of ours)"},
     {X509_V_ERR_CERT_SIGNATURE_FAILURE, "unknown CA (the signature is not that of our CA)"},
     {X509_V_ERR_INVALID_PURPOSE, "certificate is of the wrong kind (extended key usage)"},
+    {X509_V_ERR_HOSTNAME_MISMATCH, "is for another host name"},
+    {X509_V_ERR_IP_ADDRESS_MISMATCH, "is for another address"},
     {X509_V_ERR_APPLICATION_VERIFICATION, "unknown CA (the token names another root certificate)"},
 };
 

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 breaches=0
 breach() { echo "$*"; breaches=$((breaches + 1)); }
 
-sources=$(git ls-files '*.c' '*.h' 2>/dev/null || find agent collector common proto tests -name '*.[ch]')
+sources=$(git ls-files '*.c' '*.h' 2>/dev/null || find agent collector common fetch proto tests -name '*.[ch]')
 for file in $sources; do
   [ -f "$file" ] || continue
   lines=$(wc -l <"$file")
@@ -44,7 +44,7 @@ while IFS='|' read -r headers folders; do
   [ -z "$found" ] || { echo "$found"; breach "$headers is included outside $folders"; }
 done <<'TABLE'
 event2/                  | agent/daemon/|agent/uplink/|collector/ingest/|collector/http/|collector/main.c
-openssl/                 | common/tls|agent/daemon/|agent/uplink/|agent/elf/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/names/
+openssl/                 | common/tls|fetch/|agent/daemon/|agent/uplink/|agent/elf/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/names/
 sqlite3.h                | collector/identity/|collector/store/|collector/names/
 zstd.h                   | proto/compress
 zlib.h                   | agent/tables/|collector/view/|collector/http/

@@ -16,6 +16,7 @@ const char *const commands_option_names[] = {
     "limit",     "diff",          "translator", "module",
     "just-pcs",  "just-counts",   "counts-to", /* report */
     "functions", "addresses",     "base",       "sorted",
-    "index",     "make-index", /* translate */
+    "index",     "make-index",          /* translate */
+    "http",      "token-file",    "ca", /* what asks the collector */
     NULL,
 };

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A token is read from a file or the environment and never from the command line, which every user
+   of the machine can see.  What the collector says of a refusal (problem+json, RFC 9457) is shown
+   as it is: it names the parameter and what would be right.  A refusal for want of a token says how
+   to get one. */
+#include "api_client.h"
+
+#include "complaint.h"
+#include "field.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+  EXIT_USAGE = 2,
+  TOKEN_BYTES_MAX = 4096,
+  OK_END = 300,
+  UNAUTHORIZED = 401,
+  FORBIDDEN = 403,
+};
+
+/* Reads the file at PATH, without the line end that an editor leaves, into TEXT.  Returns 0 or
+   -errno. */
+static int read_token(const char *path, char text[TOKEN_BYTES_MAX]) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  size_t len = 0;
+  ssize_t got = 0;
+  while (
+      len < TOKEN_BYTES_MAX - 1 &&
+      ((got = read(fd, text + len, TOKEN_BYTES_MAX - 1 - len)) > 0 || (got < 0 && errno == EINTR)))
+    if (got > 0) len += (size_t)got;
+  int error = got < 0 ? -errno : len == TOKEN_BYTES_MAX - 1 ? -EOVERFLOW : 0;
+  close(fd);
+  while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == '\r')) len--;
+  text[len] = '\0';
+  return error;
+}
+
+/* Finds the token that OPTIONS mean.  Returns 0, NULL in RET when there is none, or the exit
+   status. */
+static int find_token(const char *command, const struct api_options *options,
+                      char text[TOKEN_BYTES_MAX], const char **ret) {
+  const char *given = getenv("FLEETPROF_TOKEN");
+  *ret = given != NULL && *given != '\0' ? given : NULL;
+  if (options->token_file == NULL) return 0;
+  int error = read_token(options->token_file, text);
+  *ret = text;
+  if (error == 0) return 0;
+  complaint("%s: --token-file: %.500s: %s", command, options->token_file, strerror(-error));
+  return 1;
+}
+
+int api_open(const char *command, const struct api_options *options, struct api *ret) {
+  struct fetch_server server = {.ca = options->ca};
+  char why[FETCH_WHY_BYTES], token[TOKEN_BYTES_MAX];
+  if (url_parse(options->http, &server.url, why, sizeof why) != 0) {
+    complaint("%s: --http: '%.300s' %s", command, options->http, why);
+    return EXIT_USAGE;
+  }
+  int status = find_token(command, options, token, &server.token);
+  if (status != 0) return status;
+  signal(SIGPIPE, SIG_IGN); /* a collector that hangs up is an error to explain */
+  struct api api = {.command = command, .url = options->http};
+  int error = fetch_open(&server, &api.fetch, why, sizeof why);
+  OPENSSL_cleanse(token, sizeof token);
+  if (error != 0) {
+    complaint("%s: %.300s: %s", command, options->http, why);
+    return error == -EPERM ? EXIT_USAGE : 1;
+  }
+  *ret = api;
+  return 0;
+}
+
+void api_close(struct api *api) {
+  fetch_close(api->fetch);
+  api->fetch = NULL;
+}
+
+static const char *hint_of(int status) {
+  if (status == UNAUTHORIZED || status == FORBIDDEN)
+    return " (a token is given by --token-file or FLEETPROF_TOKEN; `fleetprof-collector token "
+           "--data DIR --role ROLE` makes one)";
+  return "";
+}
+
+void api_complain(const struct api *api, const struct fetch_answer *answer) {
+  bool is_problem = strcmp(answer->type, "application/problem+json") == 0;
+  cJSON *problem = is_problem && answer->body.len > 0
+                       ? cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len)
+                       : NULL;
+  const char *detail = field_text(problem, "detail");
+  if (*detail != '\0' && *field_text(problem, "parameter") != '\0')
+    complaint("%s: %.1000s", api->command, detail);
+  else if (*detail != '\0')
+    complaint("%s: %.300s: %.1000s%s", api->command, api->url, detail, hint_of(answer->status));
+  else
+    complaint("%s: %.300s: answers with status %d%s: is this the --http address of a collector?",
+              api->command, api->url, answer->status, hint_of(answer->status));
+  cJSON_Delete(problem);
+}
+
+int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret) {
+  if (fetch_call(api->fetch, call, ret) == 0) return 0;
+  complaint("%s: %.300s: no answer: %s", api->command, api->url, fetch_why(api->fetch));
+  return 1;
+}
+
+int api_call(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret) {
+  if (api_try(api, call, ret) != 0) return 1;
+  if (ret->status < OK_END) return 0;
+  api_complain(api, ret);
+  fetch_answer_fini(ret);
+  return 1;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command line may block, but not for ever: the socket does not block, and each step waits for it
+   with poll until its deadline (the look-up of a name apart, whose time limit is libc's).
+
+   A name with several addresses is tried at each: `localhost` is ::1 first where a collector
+   listens on 127.0.0.1 alone.
+
+   While we send, the peer may already answer (an upload that it refuses) and stop to take any more.
+   So a wait for room ends too when there is something to read. */
+#include "line.h"
+
+#include "common/clock.h"
+#include "common/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int fail(struct line *line, int error) {
+  snprintf(line->why, sizeof line->why, "%s", strerror(-error));
+  return error;
+}
+
+/* Waits until FD is ready for one of EVENTS.  Returns which, -ETIMEDOUT or -errno. */
+static int wait_for(struct line *line, int fd, short events) {
+  uint64_t end_ns = clock_monotonic_ns() + line->patience_ns;
+  if (line->until_ns != 0 && line->until_ns < end_ns) end_ns = line->until_ns;
+  for (;;) {
+    uint64_t now_ns = clock_monotonic_ns();
+    if (now_ns >= end_ns) return fail(line, -ETIMEDOUT);
+    uint64_t left_ms = (end_ns - now_ns) / NS_PER_MS + 1;
+    struct pollfd wish = {.fd = fd, .events = events};
+    int ready = poll(&wish, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+    if (ready > 0) return wish.revents;
+    if (ready < 0 && errno != EINTR) return fail(line, -errno);
+  }
+}
+
+static int connect_to(struct line *line, const struct addrinfo *address) {
+  int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return fail(line, -errno);
+  int error = 0;
+  socklen_t len = sizeof error;
+  int rc = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? -errno : 0;
+  if (rc == -EINPROGRESS) {
+    rc = wait_for(line, fd, POLLOUT);
+    if (rc > 0) rc = getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? -errno : -error;
+  }
+  if (rc < 0) {
+    close(fd);
+    return fail(line, rc);
+  }
+  line->fd = fd;
+  return 0;
+}
+
+static int connect_to_any(struct line *line, const struct endpoint *to) {
+  struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found;
+  hints.ai_flags = AI_NUMERICSERV;
+  int failure = getaddrinfo(to->host, to->port, &hints, &found);
+  if (failure != 0) {
+    snprintf(line->why, sizeof line->why, "the name does not resolve: %s", gai_strerror(failure));
+    return -ENOENT;
+  }
+  int rc = -ENOENT;
+  for (const struct addrinfo *at = found; at != NULL && rc < 0; at = at->ai_next)
+    rc = connect_to(line, at);
+  freeaddrinfo(found);
+  return rc;
+}
+
+static bool is_address(const char *host) {
+  struct in6_addr address;
+  return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
+/* Asks the handshake for a certificate of HOST. */
+static bool expect_host(SSL *ssl, const char *host) {
+  if (is_address(host)) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1;
+  return SSL_set_tlsext_host_name(ssl, host) == 1 && SSL_set1_host(ssl, host) == 1;
+}
+
+/* What to do after an SSL call returned RESULT: the events to wait for before it is called again, 0
+   when the peer has ended, or -errno with the reason written. */
+static int want_of(struct line *line, int result) {
+  int error = errno, want = SSL_get_error(line->ssl, result);
+  if (want == SSL_ERROR_WANT_READ) return POLLIN;
+  if (want == SSL_ERROR_WANT_WRITE) return POLLOUT;
+  if (want == SSL_ERROR_ZERO_RETURN) return 0;
+  errno = error == EAGAIN ? 0 : error;
+  tls_failure(line->ssl, line->why, sizeof line->why);
+  return want == SSL_ERROR_SYSCALL && error != 0 ? -error : -EPROTO;
+}
+
+static int shake_hands(struct line *line) {
+  for (;;) {
+    errno = 0;
+    int result = SSL_connect(line->ssl);
+    if (result == 1) return 0;
+    int want = want_of(line, result);
+    if (want == 0) return fail(line, -ECONNRESET);
+    int ready = want < 0 ? want : wait_for(line, line->fd, (short)want);
+    if (ready < 0) return ready;
+  }
+}
+
+static int start_tls(struct line *line, const struct endpoint *to, SSL_CTX *tls, bool checked) {
+  line->ssl = SSL_new(tls);
+  if (line->ssl == NULL || SSL_set_fd(line->ssl, line->fd) != 1 ||
+      (checked && !expect_host(line->ssl, to->host))) {
+    snprintf(line->why, sizeof line->why, "TLS: out of memory");
+    return -ENOMEM;
+  }
+  SSL_set_mode(line->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  return shake_hands(line);
+}
+
+int line_open(struct line *line, const struct endpoint *to, SSL_CTX *tls, bool checked) {
+  line->fd = -1;
+  line->ssl = NULL;
+  int error = connect_to_any(line, to);
+  if (error == 0 && tls != NULL) error = start_tls(line, to, tls, checked);
+  if (error != 0) line_close(line);
+  return error;
+}
+
+void line_close(struct line *line) {
+  if (line->ssl != NULL && SSL_is_init_finished(line->ssl)) SSL_shutdown(line->ssl);
+  SSL_free(line->ssl);
+  if (line->fd >= 0) close(line->fd);
+  line->ssl = NULL;
+  line->fd = -1;
+}
+
+/* Sends what can be sent now.  Returns the number of bytes, or 0 with the events to wait for in
+   WANT, or -errno. */
+static long put_now(struct line *line, const void *data, size_t len, short *want) {
+  *want = POLLOUT;
+  errno = 0;
+  if (line->ssl == NULL) {
+    ssize_t put = send(line->fd, data, len, MSG_NOSIGNAL);
+    if (put >= 0) return put;
+    return errno == EAGAIN || errno == EINTR ? 0 : fail(line, -errno);
+  }
+  size_t put;
+  int result = SSL_write_ex(line->ssl, data, len, &put);
+  if (result == 1) return (long)put;
+  int events = want_of(line, result);
+  if (events == 0) return fail(line, -EPIPE);
+  if (events > 0) *want = (short)events;
+  return events < 0 ? events : 0;
+}
+
+long line_put(struct line *line, const void *data, size_t len) {
+  short want;
+  for (;;) {
+    long put = put_now(line, data, len, &want);
+    if (put != 0) return put;
+    int ready = wait_for(line, line->fd, (short)(want | POLLIN));
+    if (ready < 0) return ready;
+    if ((ready & (POLLIN | POLLHUP | POLLERR)) != 0) return 0;
+  }
+}
+
+static long get_now(struct line *line, void *data, size_t room, short *want) {
+  *want = POLLIN;
+  errno = 0;
+  if (line->ssl == NULL) {
+    ssize_t got = recv(line->fd, data, room, 0);
+    if (got >= 0) return got;
+    return errno == EAGAIN || errno == EINTR ? -EAGAIN : fail(line, -errno);
+  }
+  size_t got;
+  int result = SSL_read_ex(line->ssl, data, room, &got);
+  if (result == 1) return (long)got;
+  int events = want_of(line, result);
+  if (events > 0) *want = (short)events;
+  return events > 0 ? -EAGAIN : events;
+}
+
+long line_get(struct line *line, void *data, size_t room, bool is_patient) {
+  short want;
+  for (;;) {
+    long got = get_now(line, data, room, &want);
+    if (got != -EAGAIN || !is_patient) return got;
+    int ready = wait_for(line, line->fd, want);
+    if (ready < 0) return ready;
+  }
+}
