@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum {
@@ -22,8 +23,19 @@ enum {
   GZIP_WINDOW_BITS = 15 + 16, /* zlib's way to say: with a gzip frame */
 };
 
+static void drop_file(struct answer *answer) {
+  if (answer->file.is_given) close(answer->file.fd);
+  answer->file = (struct answer_file){0};
+}
+
 void answer_fini(struct answer *answer) {
+  drop_file(answer);
   buf_fini(&answer->body);
+}
+
+void answer_take_file(struct answer *answer, int fd, uint64_t offset, uint64_t bytes) {
+  drop_file(answer);
+  answer->file = (struct answer_file){true, fd, offset, bytes};
 }
 
 /* Returns what a status means in two words. */
@@ -67,6 +79,7 @@ void answer_problem(struct answer *answer, int status, const char *parameter, co
   vsnprintf(detail, sizeof detail, format, args);
   va_end(args);
   buf_clear(&answer->body);
+  drop_file(answer);
   answer->status = status;
   answer->type = "application/problem+json";
   answer->may_be_kept = false;

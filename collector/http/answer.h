@@ -11,17 +11,27 @@ struct json;
    slowly. */
 #define ANSWER_BYTES_MAX ((size_t)64 << 20)
 
+struct answer_file {
+  bool is_given;
+  int fd; /* the answer's to close */
+  uint64_t offset, bytes;
+};
+
 struct answer { /* all-zero is an empty 200 */
   int status;   /* 0 stands for 200 */
   const char *type;
   struct buf body;
-  char fields[256]; /* further head lines, each with its CRLF */
-  bool may_be_kept; /* the peer may cache it (it then carries an ETag) */
+  struct answer_file file; /* the body when there is one: sent from the disk, never held here */
+  char fields[512];        /* further head lines, each with its CRLF */
+  bool may_be_kept;        /* the peer may cache it (it then carries an ETag) */
   bool is_gzip;
   uint64_t length; /* of what a GET would send, for a HEAD whose body was not made */
 };
 
 void answer_fini(struct answer *answer);
+
+/* Makes the BYTES at OFFSET of FD, which the answer takes over, ANSWER's body. */
+void answer_take_file(struct answer *answer, int fd, uint64_t offset, uint64_t bytes);
 
 /* Makes ANSWER an RFC 9457 problem instead of what it was, further head lines included.  PARAMETER
    (or NULL) is the one at fault. */

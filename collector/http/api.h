@@ -13,6 +13,7 @@ void api_profile(struct request *request);
 void api_debug_list(struct request *request);
 void api_debug_head(struct request *request);
 void api_debug_put(struct request *request);
+void api_buildid(struct request *request);
 void api_healthz(struct request *request);
 void api_readyz(struct request *request);
 void api_metrics(struct request *request);

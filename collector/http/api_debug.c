@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "hex_id.h"
 #include "names/debug_store.h"
 #include "names/symbolizer.h"
 #include "proto/limits.h"
@@ -20,29 +21,9 @@
 #include <stdio.h>
 
 struct upload {
-  uint8_t id[LIMIT_MODULE_ID_BYTES];
-  size_t id_len;
+  struct hex_id id;
   uint64_t offset, total;
 };
-
-static int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-static int parse_id(const char *text, struct upload *upload) {
-  size_t digits = strlen(text);
-  if (digits == 0 || digits % 2 != 0 || digits / 2 > sizeof upload->id) return -EINVAL;
-  for (size_t i = 0; i < digits; i += 2) {
-    int high = digit_of(text[i]), low = digit_of(text[i + 1]);
-    if (high < 0 || low < 0) return -EINVAL;
-    upload->id[i / 2] = (uint8_t)(high * 16 + low);
-  }
-  upload->id_len = digits / 2;
-  return 0;
-}
 
 /* Reads what REQUEST wants to upload where.  Returns 0, or -EINVAL with the problem answered. */
 static int parse_upload(struct request *request, struct upload *ret) {
@@ -50,7 +31,7 @@ static int parse_upload(struct request *request, struct upload *ret) {
   const char *offset = parameters_find(&request->parameters, "offset");
   const char *total = parameters_find(&request->parameters, "total");
   const char *fault = NULL;
-  if (parse_id(request->argument, &upload) != 0)
+  if (hex_id_parse(span_of_string(request->argument), &upload.id) != 0)
     fault = "build_id";
   else if (offset && selection_parse_count(offset, LIMIT_DEBUG_FILE_BYTES, &upload.offset) != 0)
     fault = "offset";
@@ -125,7 +106,7 @@ void api_debug_head(struct request *request) {
   char bytes[24];
   if (parse_upload(request, &upload) != 0) return;
   struct debug_store *debug = request->service->parts.debug;
-  struct span id = span_of(upload.id, upload.id_len);
+  struct span id = span_of(upload.id.bytes, upload.id.len);
   uint64_t there = debug_store_uploaded(debug, NULL, id);
   if (there == 0 && debug_store_find(debug, NULL, id, &file) == 0) there = file.bytes;
   if (there == 0) {
@@ -141,7 +122,7 @@ void api_debug_head(struct request *request) {
 /* Has the symbols of a file that is whole read, and says how good they are. */
 static void answer_whole(struct request *request, const struct upload *upload) {
   struct service *service = request->service;
-  struct span id = span_of(upload->id, upload->id_len);
+  struct span id = span_of(upload->id.bytes, upload->id.len);
   struct debug_file file = {0};
   int error = symbolizer_prepare(service->parts.symbolizer, NULL, id);
   if (error == 0) error = debug_store_find(service->parts.debug, NULL, id, &file);
@@ -184,7 +165,7 @@ void api_debug_put(struct request *request) {
   struct upload upload;
   char why[256] = "";
   if (parse_upload(request, &upload) != 0) return;
-  struct debug_piece piece = {.id = span_of(upload.id, upload.id_len),
+  struct debug_piece piece = {.id = span_of(upload.id.bytes, upload.id.len),
                               .offset = upload.offset + request->body_done,
                               .total = upload.total,
                               .bytes = span_of(request->piece, request->piece_len)};

@@ -62,6 +62,7 @@ struct client {
   enum state state;
   uint64_t body_left;
   size_t lingered_bytes;
+  uint64_t file_bytes;   /* of the answer under way, which come from a file */
   bool is_persistent;    /* another request may follow the one under way */
   bool is_peer_done;     /* the peer has ended its direction */
   bool expects_continue; /* and has not been told to */
@@ -263,17 +264,38 @@ void client_free(struct client *client) {
   free(client);
 }
 
+/* Without TLS the kernel copies from file to socket; with it pages are mapped as they are sent. */
+static bool add_file(struct client *client, struct answer_file *file) {
+  struct evbuffer *output = bufferevent_get_output(client->bev);
+  if (evbuffer_add_file(output, file->fd, (ev_off_t)file->offset, (ev_off_t)file->bytes) != 0)
+    return false;
+  client->file_bytes = file->bytes;
+  file->is_given = false; /* the output closes it */
+  return true;
+}
+
+static bool add_body(struct client *client, struct answer *answer) {
+  if (answer->file.is_given && answer->file.bytes > 0) return add_file(client, &answer->file);
+  /* Copied, not lent: 2.1.12's evbuffer_add_reference can leave a dangling pointer. */
+  size_t len = answer->body.failed ? 0 : answer->body.len;
+  return evbuffer_add(bufferevent_get_output(client->bev), answer->body.data, len) == 0;
+}
+
+static uint64_t body_bytes(const struct answer *answer, bool is_head) {
+  if (answer->file.is_given) return answer->file.bytes;
+  size_t len = answer->body.failed ? 0 : answer->body.len;
+  return is_head && len == 0 ? answer->length : len;
+}
+
 void client_answer(struct client *client, struct answer *answer, bool is_head) {
   struct buf head = {0};
-  size_t body_len = answer->body.failed ? 0 : answer->body.len;
   if (client->is_peer_done) client->is_persistent = false;
-  answer_print_head(answer, is_head && body_len == 0 ? answer->length : body_len,
-                    client->is_persistent, &head);
-  struct evbuffer *output = bufferevent_get_output(client->bev);
+  answer_print_head(answer, body_bytes(answer, is_head), client->is_persistent, &head);
   bool is_bodiless = is_head || answer->status == 304;
-  /* Copied, not lent: 2.1.12's evbuffer_add_reference can leave a dangling pointer. */
-  bool is_failed = head.failed || evbuffer_add(output, head.data, head.len) != 0 ||
-                   (!is_bodiless && evbuffer_add(output, answer->body.data, body_len) != 0);
+  client->file_bytes = 0;
+  bool is_failed = head.failed ||
+                   evbuffer_add(bufferevent_get_output(client->bev), head.data, head.len) != 0 ||
+                   (!is_bodiless && !add_body(client, answer));
   buf_fini(&head);
   answer_fini(answer);
   set_state(client, is_failed ? CLOSED : SENDING);
@@ -290,7 +312,9 @@ bool client_is_idle(const struct client *client) {
 }
 
 size_t client_unsent_bytes(const struct client *client) {
-  return evbuffer_get_length(bufferevent_get_output(client->bev));
+  size_t len = evbuffer_get_length(bufferevent_get_output(client->bev));
+  return len > client->file_bytes ? len - (size_t)client->file_bytes
+                                  : 0; /* the file is sent last */
 }
 
 void client_set_request(struct client *client, void *request) {

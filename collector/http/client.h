@@ -49,7 +49,7 @@ void client_read_body(struct client *client);
 /* Returns whether the connection waits for a request and has received nothing of it. */
 bool client_is_idle(const struct client *client);
 
-/* Returns how many bytes of answers the peer has not taken yet. */
+/* Returns how many bytes of answers in memory the peer has not taken yet. */
 size_t client_unsent_bytes(const struct client *client);
 
 /* The owner's own pointer, NULL at first. */

@@ -47,7 +47,8 @@ static void write_parameters(struct json *json, const struct route *route) {
   json_open(json, '[');
   const char *brace = strchr(route->path, '{');
   if (brace) {
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
+    brace += brace[1] == '+' ? 2 : 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(brace, "}"), brace);
     write_parameter(json, name, "path", "string");
   }
   for (const char *at = route->parameters; *at;) {
@@ -97,12 +98,21 @@ static bool is_repeated(const struct route *table, size_t at) {
   return false;
 }
 
+/* What our table writes as {+rest}, as URI templates do, is {rest} in this format. */
+static void write_path(struct json *json, const char *path) {
+  char text[128];
+  const char *plus = strstr(path, "{+");
+  int before = plus ? (int)(plus - path) + 1 : (int)strlen(path);
+  snprintf(text, sizeof text, "%.*s%s", before, path, plus ? plus + 2 : "");
+  json_key(json, text);
+}
+
 static void write_paths(struct json *json, const struct route *table, size_t count) {
   json_key(json, "paths");
   json_open(json, '{');
   for (size_t i = 0; i < count; i++) {
     if (is_repeated(table, i)) continue;
-    json_key(json, table[i].path);
+    write_path(json, table[i].path);
     json_open(json, '{');
     for (size_t j = i; j < count; j++)
       if (strcmp(table[j].path, table[i].path) == 0) write_operation(json, &table[j]);

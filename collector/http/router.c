@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths are compared as they came, byte by byte: no decoding, no folding of "..", no second
-   spelling of anything, because what decides about access must see what the handler sees.  Only the
-   one segment that a brace stands for is decoded later, by whoever uses it. */
+   spelling of anything, because what decides about access must see what the handler sees.  Only
+   what a brace stands for is decoded later, by whoever uses it. */
 #include "router.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static bool is_path(const char *pattern, struct span path, struct span *argument
   size_t after_len = strlen(after);
   if (path.len <= before + after_len || memcmp(path.data, pattern, before) != 0) return false;
   struct span middle = span_of(path.data + before, path.len - before - after_len);
-  if (memchr(middle.data, '/', middle.len)) return false;
+  if (brace[1] != '+' && memchr(middle.data, '/', middle.len)) return false;
   if (memcmp(middle.data + middle.len, after, after_len) != 0) return false;
   *argument = middle;
   return true;

@@ -17,7 +17,8 @@ enum lane {
 
 struct route {
   const char *method; /* "GET" answers HEAD too unless HEAD has a row of its own */
-  const char *path;   /* "/api/v1/labels/{name}": a brace stands for one path segment */
+  const char *path;   /* "/api/v1/labels/{name}": a brace stands for one path segment, "{+name}" for
+                         all of the rest */
   enum role role;     /* ROLE_NONE: open to everybody */
   enum lane lane;
   const char *parameters; /* names, with a space between */

@@ -39,6 +39,9 @@ const struct route routes[] = {
      "bytes of that module's debug file that are there (Upload-Offset)"},
     {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total", api_debug_put,
      "upload a debug file, or the part of it that starts at offset"},
+    {"GET", "/buildid/{+file}", ROLE_READ, LANE_QUERY, "", api_buildid,
+     "debug files for gdb and others, as debuginfod serves them: ID/debuginfo, ID/executable, "
+     "ID/section/NAME; only what an operator or two boards have sent"},
     {"GET", "/metrics", ROLE_READ, LANE_QUERY, "", api_metrics,
      "the collector's own counters, in Prometheus text form"},
     {"GET", "/healthz", ROLE_NONE, LANE_LOOP, "", api_healthz, "200 while the collector runs"},

@@ -123,6 +123,31 @@ int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalo
   return take_file(statement, error, ret);
 }
 
+int catalogue_public(sqlite3 *db, struct span id, struct catalogue_file *ret, unsigned max) {
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE " AND quality >= ?2 AND"
+      " (SELECT count(DISTINCT board) >= 2 OR max(board = '') FROM origin"
+      "  WHERE origin.sha256 = file.sha256)"
+      " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT ?3";
+  sqlite3_stmt *row;
+  int error = debug_db_query(db, &row, sql, "bii", id, (int64_t)DEBUG_BOUNDS, (int64_t)max);
+  if (error != 0) return error;
+  unsigned count = 0;
+  while (count < max && sqlite3_step(row) == SQLITE_ROW) read_file_row(row, &ret[count++]);
+  sqlite3_finalize(row);
+  return (int)count;
+}
+
+void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_len) {
+  sqlite3_stmt *row;
+  path[0] = '\0';
+  if (debug_db_query(db, &row, "SELECT path FROM module WHERE id = ?1 LIMIT 1", "b", id) != 0)
+    return;
+  if (sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0) != NULL)
+    snprintf(path, path_len, "%s", (const char *)sqlite3_column_text(row, 0));
+  sqlite3_finalize(row);
+}
+
 int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
   static const char sql[] = "SELECT " FILE_COLUMNS " FROM origin JOIN file USING(sha256)"
                             " WHERE module = ?1 AND quality = 0 AND (?2 IS NULL OR board = ?2)"

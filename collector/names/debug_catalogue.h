@@ -38,6 +38,11 @@ int catalogue_set_quality(sqlite3 *db, struct span sha256, enum debug_quality qu
 int catalogue_find(sqlite3 *db, struct span sha256, struct catalogue_file *ret);
 /* The best one of module ID that was read and is visible to BOARD. */
 int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
+/* At most MAX of module ID's that were read and are everybody's, the best first, into RET.  Returns
+   their number or -errno. */
+int catalogue_public(sqlite3 *db, struct span id, struct catalogue_file *ret, unsigned max);
+/* Where a board has module ID, into PATH; "" when none uses it. */
+void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_len);
 /* One that BOARD sent for module ID and no worker has read. */
 int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
 /* The newest one that BOARD (never NULL here) sent as module ID's. */

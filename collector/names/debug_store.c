@@ -231,6 +231,18 @@ int debug_store_find(struct debug_store *store, const char *board, struct span i
   return error;
 }
 
+int debug_store_public(struct debug_store *store, struct span id,
+                       struct debug_file ret[DEBUG_PUBLIC_MAX], char path[LIMIT_PATH_BYTES + 1]) {
+  struct catalogue_file files[DEBUG_PUBLIC_MAX];
+  if (!is_usable_name("", id)) return 0;
+  pthread_mutex_lock(&store->lock);
+  int count = catalogue_public(store->db, id, files, DEBUG_PUBLIC_MAX);
+  catalogue_module_path(store->db, id, path, LIMIT_PATH_BYTES + 1);
+  pthread_mutex_unlock(&store->lock);
+  for (int i = 0; i < count; i++) fill_file(store, &files[i], &ret[i]);
+  return count;
+}
+
 int debug_store_find_unread(struct debug_store *store, const char *board, struct span id,
                             struct debug_file *ret) {
   struct catalogue_file file;

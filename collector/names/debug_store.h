@@ -8,24 +8,14 @@
 #define NAMES_DEBUG_STORE_H
 
 #include "common/span.h"
+#include "debug_file.h"
+#include "proto/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct debug_store;
-
-enum debug_quality {
-  DEBUG_NONE = 0,
-  DEBUG_BAD = 1,    /* the worker refused it, or died over it */
-  DEBUG_BOUNDS = 2, /* no function has a name */
-  DEBUG_DYNSYM = 3,
-  DEBUG_MAP = 4, /* a list of symbols: all functions, seldom with sizes */
-  DEBUG_SYMTAB = 5,
-  DEBUG_DWARF = 6,
-};
-
-const char *debug_quality_name(enum debug_quality quality);
 
 int debug_store_open(const char *dir, struct debug_store **ret, char *error, size_t error_len);
 void debug_store_close(struct debug_store *store);
@@ -56,18 +46,16 @@ struct debug_piece {
 int debug_store_write(struct debug_store *store, const struct debug_piece *piece, char *why,
                       size_t why_len);
 
-struct debug_file {
-  char path[512];       /* of the file on disk */
-  char index_path[512]; /* of its symbol index */
-  uint8_t sha256[32];
-  enum debug_quality quality; /* DEBUG_NONE until the worker has read it */
-  uint64_t bytes;
-};
-
 /* Finds the best file for module ID as BOARD may see it (NULL: an operator, sees all).  Returns 0
    or -ENOENT. */
 int debug_store_find(struct debug_store *store, const char *board, struct span id,
                      struct debug_file *ret);
+
+/* Finds the files of module ID that everybody may see: an operator, or two boards, have sent them.
+   The best first, at most DEBUG_PUBLIC_MAX, into RET; where a board has the module into PATH (""
+   when none uses it).  Returns their number or -errno. */
+int debug_store_public(struct debug_store *store, struct span id,
+                       struct debug_file ret[DEBUG_PUBLIC_MAX], char path[LIMIT_PATH_BYTES + 1]);
 
 /* Finds a whole file that BOARD sent for module ID (NULL: anybody) and no worker has read.  Returns
    0 or -ENOENT. */

@@ -362,7 +362,9 @@ static void the_description_lists_every_route(void **state) {
   const char *body = ask(api_openapi, NULL, NULL, NULL, NULL);
   for (size_t i = 0; i < routes_count; i++) {
     char key[128];
-    snprintf(key, sizeof key, "\"%s\":{", routes[i].path);
+    const char *plus = strstr(routes[i].path, "{+"); /* {+rest} is {rest} there */
+    int before = plus ? (int)(plus - routes[i].path) + 1 : (int)strlen(routes[i].path);
+    snprintf(key, sizeof key, "\"%.*s%s\":{", before, routes[i].path, plus ? plus + 2 : "");
     assert_has(body, key);
   }
   assert_has(body, "\"put\":{\"summary\"");

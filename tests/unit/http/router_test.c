@@ -33,6 +33,16 @@ static void a_brace_stands_for_one_segment(void **state) {
   assert_int_equal(find("GET", "/api/v1/labels/a/b", &match), -ENOENT);
 }
 
+static void a_brace_with_a_plus_stands_for_all_of_the_rest(void **state) {
+  (void)state;
+  struct route_match match;
+  assert_int_equal(find("GET", "/buildid/ab/section/.text", &match), 0);
+  assert_int_equal(match.argument.len, 16);
+  assert_memory_equal(match.argument.data, "ab/section/.text", 16);
+  assert_int_equal(find("GET", "/buildid/", &match), -ENOENT);
+  assert_int_equal(find("GET", "/buildid", &match), -ENOENT);
+}
+
 static void head_is_answered_wherever_get_is(void **state) {
   (void)state;
   struct route_match match;
@@ -97,6 +107,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_row_is_found_by_its_own_path),
       cmocka_unit_test(a_brace_stands_for_one_segment),
+      cmocka_unit_test(a_brace_with_a_plus_stands_for_all_of_the_rest),
       cmocka_unit_test(head_is_answered_wherever_get_is),
       cmocka_unit_test(a_wrong_method_learns_the_right_ones),
       cmocka_unit_test(a_path_has_one_spelling),

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The debuginfod protocol, so that gdb and others find what was uploaded for the profiler.
+
+   What a file is good for is said by its bytes: a debug file is one with DWARF, else one with a
+   symbol table; an executable is one that holds code.  A file that was never stripped is both.
+   Only files that everybody may see are served, since a name that a single board made up must not
+   reach a debugger.  Nothing is served from the file system, whatever a path says.
+
+   A section is cut out of a file where its headers say it is.  They were written by a stranger, but
+   all they can do is choose which bytes of the stranger's own file are sent. */
+#include "api.h"
+
+#include "hex_id.h"
+#include "names/debug_store.h"
+#include "request.h"
+#include "symbol/elf_outline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char section_word[] = "section/";
+
+/* One file of the store, open; fd -1: none. */
+struct opened {
+  int fd;
+  uint64_t bytes;
+  struct elf_outline outline;
+};
+
+static bool open_file(const struct debug_file *file, struct opened *ret) {
+  struct opened opened = {.bytes = file->bytes};
+  if (file->quality == DEBUG_MAP) return false;
+  opened.fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (opened.fd < 0) return false; /* given up since the list was made */
+  if (elf_outline_make(elf_outline_read_fd, &opened.fd, &opened.outline) == 0) {
+    *ret = opened;
+    return true;
+  }
+  close(opened.fd);
+  return false;
+}
+
+static unsigned debug_worth(const struct elf_outline *outline) {
+  return outline->has_dwarf ? 2 : outline->has_symtab ? 1 : 0;
+}
+
+static unsigned code_worth(const struct elf_outline *outline) {
+  return outline->has_code ? 1 : 0;
+}
+
+/* Opens the one of FILES, the best first, that is WORTH most.  Returns whether any is worth
+   anything. */
+static bool open_best(const struct debug_file *files, int count,
+                      unsigned (*worth)(const struct elf_outline *outline), struct opened *ret) {
+  struct opened best = {.fd = -1};
+  for (int i = 0; i < count; i++) {
+    struct opened next;
+    if (!open_file(&files[i], &next)) continue;
+    bool is_better = worth(&next.outline) > (best.fd < 0 ? 0 : worth(&best.outline));
+    int other = is_better ? best.fd : next.fd;
+    if (is_better) best = next;
+    if (other >= 0) close(other);
+  }
+  *ret = best;
+  return best.fd >= 0;
+}
+
+/* Finds section NAME in the file that is WORTH most. */
+static bool open_section(const struct debug_file *files, int count,
+                         unsigned (*worth)(const struct elf_outline *outline), const char *name,
+                         struct opened *ret, struct elf_section_place *ret_place) {
+  struct opened opened;
+  if (!open_best(files, count, worth, &opened)) return false;
+  int error = elf_outline_find_section(elf_outline_read_fd, &opened.fd, name, ret_place);
+  bool is_within = error == 0 && ret_place->offset <= opened.bytes &&
+                   ret_place->bytes <= opened.bytes - ret_place->offset;
+  if (!is_within) close(opened.fd);
+  *ret = opened;
+  return is_within;
+}
+
+/* Opens what WHAT, which stands behind the build-id, asks of FILES. */
+static bool open_what(const char *what, const struct debug_file *files, int count,
+                      struct opened *ret, struct elf_section_place *ret_place) {
+  if (strncmp(what, section_word, sizeof section_word - 1) == 0) {
+    const char *name = what + sizeof section_word - 1;
+    return open_section(files, count, debug_worth, name, ret, ret_place) ||
+           open_section(files, count, code_worth, name, ret, ret_place);
+  }
+  bool is_debug = strcmp(what, "debuginfo") == 0;
+  if (!is_debug && strcmp(what, "executable") != 0) return false;
+  if (!open_best(files, count, is_debug ? debug_worth : code_worth, ret)) return false;
+  *ret_place = (struct elf_section_place){0, ret->bytes};
+  return true;
+}
+
+/* A path may hold anything a board's file system does; a field of the head may not. */
+static bool is_plain(const char *text) {
+  for (; *text; text++)
+    if (*text <= ' ' || *text > '~') return false;
+  return true;
+}
+
+static void answer_file(struct request *request, const struct opened *opened,
+                        const struct elf_section_place *place, const char *path) {
+  struct answer *answer = &request->answer;
+  char bytes[24];
+  snprintf(bytes, sizeof bytes, "%" PRIu64, place->bytes);
+  answer->type = "application/octet-stream";
+  answer_add_field(answer, "X-DEBUGINFOD-SIZE", bytes);
+  if (*path && is_plain(path)) answer_add_field(answer, "X-DEBUGINFOD-FILE", path);
+  answer_take_file(answer, opened->fd, place->offset, place->bytes);
+}
+
+void api_buildid(struct request *request) {
+  struct debug_file files[DEBUG_PUBLIC_MAX];
+  char path[LIMIT_PATH_BYTES + 1];
+  struct hex_id id;
+  struct opened opened;
+  struct elf_section_place place;
+  const char *slash = strchr(request->argument, '/');
+  size_t id_len = slash ? (size_t)(slash - request->argument) : 0;
+  if (hex_id_parse(span_of(request->argument, id_len), &id) != 0) {
+    answer_problem(&request->answer, 400, NULL,
+                   "the path is not /buildid/ID/debuginfo, /executable or /section/NAME");
+    return;
+  }
+  struct debug_store *debug = request->service->parts.debug;
+  int count = debug_store_public(debug, span_of(id.bytes, id.len), files, path);
+  if (count < 0)
+    answer_problem(&request->answer, 500, NULL, "the list cannot be read: %s", strerror(-count));
+  else if (open_what(slash + 1, files, count, &opened, &place))
+    answer_file(request, &opened, &place, path);
+  else
+    answer_problem(&request->answer, 404, NULL, "no such file of this build-id is here");
+}
