@@ -19,16 +19,17 @@
 
    At k = 0 the lower end is exactly 0 and at k = n the upper exactly 1, where the formula would
    leave rounding dust.  z = 1.96 covers 95 %.  Records of one thread in a row are not independent
-   and boards differ; intervals that know of that need several boards and come with them. */
+   and boards differ: where there are groups to see that in, ratio.c says how many independent
+   trials tell as much, and by which quantile. */
 #include "interval.h"
 
 #include "view.h"
 
 #include <math.h>
 
-static const double z = 1.959963984540054; /* the normal distribution's 97.5 % point */
+static const double normal = 1.959963984540054; /* the normal distribution's 97.5 % point */
 
-struct view_share interval_wilson(double share, double trials) {
+struct view_share interval_score(double share, double trials, double z) {
   if (!(share > 0)) share = 0;
   if (share > 1) share = 1;
   if (!(trials > 0)) return (struct view_share){share, 0, 1};
@@ -38,4 +39,8 @@ struct view_share interval_wilson(double share, double trials) {
   double low = share > 0 ? centre - spread : 0;
   double high = share < 1 ? centre + spread : 1;
   return (struct view_share){share, low > 0 ? low : 0, high < 1 ? high : 1};
+}
+
+struct view_share interval_wilson(double share, double trials) {
+  return interval_score(share, trials, normal);
 }

@@ -9,4 +9,7 @@ struct view_share;
    No trials: anything may be true, 0 to 1. */
 struct view_share interval_wilson(double share, double trials);
 
+/* The same within QUANTILE standard errors instead of 1.96. */
+struct view_share interval_score(double share, double trials, double quantile);
+
 #endif

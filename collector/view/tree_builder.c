@@ -58,6 +58,7 @@ void tree_builder_fini(struct tree_builder *builder) {
   table_fini(&builder->by_parent);
   free(builder->nodes);
   free(builder->ends);
+  groups_fini(&builder->groups);
 }
 
 /* Without a place the key is the pair itself.  How many lines a function has is a stranger's word:
@@ -97,11 +98,18 @@ int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t f
   return tree_builder_step(builder, parent, &(struct tree_step){.function = function}, ret);
 }
 
+void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t start_ms,
+                       uint64_t end_ms) {
+  groups_turn(&builder->groups, board, start_ms, end_ms);
+}
+
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count,
                       uint64_t weight) {
   builder->nodes[node].self_weight += weight;
   builder->nodes[node].self_count += count;
   evidence_add(&builder->evidence, count, weight);
+  int error = groups_add(&builder->groups, node, weight);
+  if (error != 0) builder->error = error;
 }
 
 /* Time and places that no stack was looked at for stand alone at the root. */
@@ -138,6 +146,7 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   struct view_tree tree = {.node_count = builder->node_count,
                            .function_count = functions->count,
                            .place_count = places->count};
+  if (builder->error != 0) return builder->error;
   tree.nodes = arena_array(arena, tree.node_count, sizeof *tree.nodes);
   tree.functions = arena_array(arena, tree.function_count, sizeof *tree.functions);
   struct view_place *copied = arena_array(arena, tree.place_count, sizeof *copied);
@@ -151,6 +160,7 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   tree.total_count = tree.nodes[0].total_count;
   tree.evidence = builder->evidence;
   memcpy(tree.stacks_weight, builder->stacks_weight, sizeof tree.stacks_weight);
-  *ret = tree;
-  return 0;
+  int error = groups_copy(&builder->groups, arena, &tree.groups);
+  if (error == 0) *ret = tree;
+  return error;
 }

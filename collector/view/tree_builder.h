@@ -25,6 +25,8 @@ struct tree_builder {
   struct table by_parent; /* (parent, function, place) -> node */
   uint64_t stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
+  struct groups groups; /* of self weights, by node */
+  int error;            /* of adding to them: the tree cannot be finished */
 };
 
 /* Names are kept in ARENA.  Returns 0 or -errno; fini in either case. */
@@ -39,6 +41,11 @@ int tree_builder_step(struct tree_builder *builder, uint32_t parent, const struc
 /* The same for FUNCTION, called, at no known line. */
 int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t function,
                        uint32_t *ret);
+
+/* What is added next is from BOARD's window START_MS..END_MS.  Without it a tree knows of no
+   groups, and its intervals are of samples alone. */
+void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t start_ms,
+                       uint64_t end_ms);
 
 /* Adds COUNT samples of WEIGHT together, taken for equal, to the leaf NODE; none: what clocks told.
  */

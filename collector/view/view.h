@@ -5,6 +5,7 @@
 #define VIEW_VIEW_H
 
 #include "evidence.h"
+#include "groups.h"
 
 #include "proto/loss.h"
 #include "proto/stack_end.h"
@@ -15,6 +16,7 @@
 
 struct arena;
 struct buf;
+struct ratio;
 
 /* A function by name and module; frames without a name are "module+0xoffset". */
 struct view_function {
@@ -49,8 +51,9 @@ struct view_mark {
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
   uint64_t total_weight;
-  uint64_t total_count;     /* samples; what clocks told is weight without any */
-  struct evidence evidence; /* of the samples */
+  uint64_t total_count;      /* samples; what clocks told is weight without any */
+  struct evidence evidence;  /* of the samples */
+  struct view_groups groups; /* of what nodes weigh themselves */
   /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
   uint64_t stacks_weight[STACK_END_COUNT];
   uint64_t loss[LOSS_REASON_COUNT];
@@ -64,7 +67,7 @@ struct view_tree {
 };
 
 struct view_share {
-  double share, low, high; /* low..high: Wilson's 95 % interval on the samples' trials */
+  double share, low, high; /* low..high: its 95 % interval (ratio.h) */
 };
 
 struct view_top_row {
@@ -78,6 +81,9 @@ struct view_top_row {
    ARENA.  Returns 0 or -ENOMEM. */
 int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_row **ret,
              uint32_t *ret_count);
+
+/* Sets RET to TREE as a whole: what any part of its weight is a share of. */
+void view_ratio(const struct view_tree *tree, struct ratio *ret);
 
 /* Appends TREE as folded stacks, `outermost;...;leaf weight` lines, to RET.  Returns 0 or
    -ENOMEM. */

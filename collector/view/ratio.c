@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ratio estimator with groups as the sampling unit; docs/statistics.md derives it.
+
+   Of group i the part weighs x_i and the whole W_i, p_i = x_i / W_i.  The share of all,
+
+     R = sum x_i / sum W_i = sum w_i p_i,   w_i = W_i / sum W,
+
+   errs, to first order, by sum w_i (p_i - p): its variance is that of the groups' own shares about
+   the true one, whatever makes them differ: chance, work, hardware, phases of a program.  The
+   distances from R are known, those from p are not, and a heavy group pulls R towards itself: were
+   all groups to differ alike, E (p_i - R)^2 would be sigma^2 c_i with c_i = 1 - 2 w_i + sum w^2. So
+
+     v = sum influence_i (p_i - R)^2,   influence_i = w_i^2 / c_i
+
+   has the right mean (for equal loads it is s^2 / m).  v is a sum of few squares, and t quantiles
+   account for that: its degrees of freedom are twice its squared mean over its variance (R. M.
+   Bell, D. F. McCaffrey, Survey Methodology 28, 2002), m - 1 for equal loads and fewer where a few
+   groups have most of the weight.
+
+   From v follows how many independent samples would tell as much, R (1 - R) / v, and with these and
+   the t quantile Wilson's interval stays within 0 and 1 (interval.c).  It is not let be narrower
+   than that of the samples alone: two boards that agree by accident prove nothing. */
+#include "ratio.h"
+
+#include "interval.h"
+#include "student.h"
+#include "view.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A group with all of the weight leaves no distance to see. */
+static const double least_correction = 1e-6;
+
+/* Sets the influences of the weights W, and the degrees of freedom of their variance.  With
+   C_ij = [i = j] - w_i - w_j + S the covariances of distances in units of sigma^2, and g the
+   influences: df = (sum g_i C_ii)^2 / sum_ij g_i g_j C_ij^2. */
+static void set_influences(struct ratio *ratio) {
+  double s = 0, mean = 0, g0 = 0, g1 = 0, g2 = 0, own = 0;
+  for (unsigned i = 0; i < ratio->count; i++) {
+    double w = ratio->wholes[i] / ratio->whole;
+    s += w * w;
+  }
+  for (unsigned i = 0; i < ratio->count; i++) {
+    double w = ratio->wholes[i] / ratio->whole;
+    double correction = fmax(1 - 2 * w + s, least_correction);
+    double g = w * w / correction;
+    ratio->influence[i] = g;
+    mean += g * (1 - 2 * w + s);
+    own += g * g * (1 + 2 * (s - 2 * w)); /* (1 + u)^2 - u^2 */
+    g0 += g, g1 += g * w, g2 += g * w * w;
+  }
+  double variance = own + s * s * g0 * g0 + 2 * g0 * g2 + 2 * g1 * g1 - 4 * s * g0 * g1;
+  ratio->df = variance > 0 ? fmax(mean * mean / variance, 1) : 1;
+  ratio->quantile = student_quantile(ratio->df);
+}
+
+void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
+                const uint64_t wholes[GROUPS_MAX], double trials) {
+  unsigned present = 0;
+  memset(ratio, 0, sizeof *ratio);
+  ratio->trials = trials;
+  ratio->count = count;
+  for (unsigned i = 0; i < count; i++) {
+    ratio->wholes[i] = (double)wholes[i];
+    ratio->whole += ratio->wholes[i];
+    present += wholes[i] > 0;
+  }
+  if (present < (kind == GROUPS_TIMES ? GROUPS_TIMES_MIN : 2)) return;
+  ratio->is_grouped = true;
+  set_influences(ratio);
+}
+
+struct view_share ratio_interval(const struct ratio *ratio, double share, double variance) {
+  struct view_share samples = interval_wilson(share, ratio->trials);
+  if (!ratio->is_grouped || !(variance > 0)) return samples;
+  double trials = samples.share * (1 - samples.share) / variance;
+  struct view_share groups = interval_score(samples.share, trials, ratio->quantile);
+  return (struct view_share){samples.share, fmin(samples.low, groups.low),
+                             fmax(samples.high, groups.high)};
+}
+
+struct view_share ratio_share(const struct ratio *ratio, const uint64_t parts[GROUPS_MAX]) {
+  double part = 0, variance = 0;
+  for (unsigned i = 0; i < ratio->count; i++) part += (double)parts[i];
+  double share = ratio->whole > 0 ? part / ratio->whole : 0;
+  for (unsigned i = 0; i < ratio->count; i++) {
+    if (!(ratio->wholes[i] > 0)) continue;
+    double distance = (double)parts[i] / ratio->wholes[i] - share;
+    variance += ratio->influence[i] * distance * distance;
+  }
+  return ratio_interval(ratio, share, variance);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A mean of m draws over its own estimated error (Student, "The probable error of a mean",
+   Biometrika 6, 1908).  The two-sided chance is an incomplete beta function,
+
+     p = I_x(df/2, 1/2),   x = df / (df + t^2),
+
+   which is a continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22), summed
+   up by Lentz's method; where that converges slowly its mirror image is taken, I_x(a, b) = 1 -
+   I_(1-x)(b, a).  Degrees of freedom need not be whole: they are estimates themselves. */
+#include "student.h"
+
+#include <math.h>
+
+static const double level = 0.05;
+static const double normal_quantile = 1.959963984540054;
+static const double normal_from = 1e6; /* degrees: the two differ in the seventh digit */
+
+enum { STEPS_MAX = 400 };
+
+/* The term AT (1, 2, ...) of the fraction. */
+static double term(double a, double b, double x, int at) {
+  double m = at / 2;
+  if (at % 2 == 0) return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+  return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+}
+
+/* 1 / (1 + d1 / (1 + d2 / ...)) */
+static double fraction(double a, double b, double x) {
+  static const double tiny = 1e-300, enough = 1e-14;
+  double value = 1, c = 1, d = 0;
+  for (int i = 1; i < STEPS_MAX; i++) {
+    double step = term(a, b, x, i);
+    d = 1 + step * d;
+    c = 1 + step / c;
+    if (fabs(d) < tiny) d = tiny;
+    if (fabs(c) < tiny) c = tiny;
+    d = 1 / d;
+    value *= c * d;
+    if (fabs(c * d - 1) < enough) break;
+  }
+  return 1 / value;
+}
+
+/* I_x(a, b); Y is 1 - x, told apart since the difference would lose a small one's digits. */
+static double beta(double a, double b, double x, double y) {
+  if (!(x > 0)) return 0;
+  if (!(y > 0)) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - beta(b, a, y, x);
+  double front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y);
+  return exp(front) * fraction(a, b, x) / a;
+}
+
+double student_p(double t, double df) {
+  t = fabs(t);
+  if (isnan(t)) return 1;
+  if (df < 1) df = 1;
+  if (!(df < normal_from)) return erfc(t / sqrt(2));
+  if (isinf(t)) return 0;
+  double square = t * t;
+  return beta(df / 2, 0.5, df / (df + square), square / (df + square));
+}
+
+double student_quantile(double df) {
+  double low = 1.9, high = 12.8;
+  if (!(df < normal_from)) return normal_quantile;
+  for (int i = 0; i < 50; i++) {
+    double middle = (low + high) / 2;
+    if (student_p(middle, df) > level)
+      low = middle;
+    else
+      high = middle;
+  }
+  return (low + high) / 2;
+}
