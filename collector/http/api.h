@@ -10,6 +10,8 @@ void api_loss(struct request *request);
 void api_labels(struct request *request);
 void api_label_values(struct request *request);
 void api_profile(struct request *request);
+void api_callers(struct request *request);
+void api_callees(struct request *request);
 void api_debug_list(struct request *request);
 void api_debug_head(struct request *request);
 void api_debug_put(struct request *request);

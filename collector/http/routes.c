@@ -28,6 +28,15 @@ const struct route routes[] = {
      "share of the sampled stacks is complete, truncated, no_table, bad or not_told, and "
      "`ends_in` in which modules the short ones end. A short stack has its end as outermost "
      "frame, [truncated], [no table] or [bad stack], which is no row of format=top"},
+    {"GET", "/api/v1/callers", ROLE_READ, LANE_QUERY, "match from to type limit function module",
+     api_callers,
+     "who calls a function: `kind` stack (exact) or lr (measured from link registers, the rest "
+     "extrapolated by the measured mix, or listed as [unresolved]); each stack counts with the "
+     "last edge into the function, so that the weights add up to its total"},
+    {"GET", "/api/v1/callees", ROLE_READ, LANE_QUERY, "match from to type limit function module",
+     api_callees,
+     "whom a function calls: as callers, each stack with the last edge out of the function; "
+     "[self] is what it spends in no call of its own"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "

@@ -24,6 +24,7 @@
 
 struct builder {
   const struct query_range *range;
+  const struct query_pairs *pairs; /* NULL: they are leaves of the tree */
   struct naming naming;
   struct tree_builder tree;
   struct marks marks;
@@ -128,6 +129,11 @@ static int on_block(void *context, const struct store_series *series,
     error = marks_add(&builder->marks, store_series_label(series, "service"), series->marks);
   for (size_t i = 0; i < count && error == 0; i++) {
     bool is_stack = series->type != SAMPLE_CPU_LR;
+    if (!is_stack && builder->pairs != NULL) {
+      error = builder->pairs->on_row(builder->pairs->context, &builder->naming, series, forest,
+                                     &rows[i]);
+      continue;
+    }
     uint32_t node = is_stack ? builder->translated[rows[i].node] : 0;
     if (!is_stack)
       error = translate_leaf(builder, forest, rows[i].node, &node);
@@ -189,7 +195,13 @@ static void release(struct builder *builder) {
 
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct view_tree *ret) {
-  struct builder builder = {.range = range};
+  return query_tree_and_pairs(source, range, NULL, arena, ret);
+}
+
+int query_tree_and_pairs(const struct query_source *source, const struct query_range *range,
+                         const struct query_pairs *pairs, struct arena *arena,
+                         struct view_tree *ret) {
+  struct builder builder = {.range = range, .pairs = pairs};
   struct view_tree tree = {0};
   const struct store_scan scan = {.from_ms = range->from_ms,
                                   .to_ms = range->to_ms,

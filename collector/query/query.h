@@ -6,8 +6,12 @@
 
 #include "view/view.h"
 
+struct naming;
 struct selector;
 struct store;
+struct store_forest;
+struct store_row;
+struct store_series;
 struct symbolizer;
 
 struct query_source {
@@ -28,5 +32,19 @@ struct query_range {
    -ETIMEDOUT past the deadline, which is looked at between blocks; or -errno from the store. */
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct view_tree *ret);
+
+/* Pairs of PC and link register, one row after the other, for who makes something of them.  NAMING
+   gives functions of the tree that is being built. */
+struct query_pairs {
+  int (*on_row)(void *context, struct naming *naming, const struct store_series *series,
+                const struct store_forest *forest, const struct store_row *row);
+  void *context;
+};
+
+/* The same, but pairs go to PAIRS and are no part of the tree; what on_row returns but 0 ends it.
+ */
+int query_tree_and_pairs(const struct query_source *source, const struct query_range *range,
+                         const struct query_pairs *pairs, struct arena *arena,
+                         struct view_tree *ret);
 
 #endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who calls a function, and whom it calls.  Edges that stacks tell and edges that link registers
+   tell stand in one list, told apart by their kind; what was extrapolated is said of each. */
+#include "api.h"
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "query/edges.h"
+#include "request.h"
+#include "selection.h"
+#include "view/table_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As for a profile. */
+enum { QUERY_SECONDS_MAX = 110, NAME_BYTES_SHOWN = 200 };
+
+static const char *name_of(const struct view_tree *tree, uint32_t function) {
+  switch (function) {
+  case EDGE_UNRESOLVED:
+    return "[unresolved]";
+  case EDGE_NOBODY:
+    return "[root]";
+  case EDGE_ITSELF:
+    return "[self]";
+  default:
+    return tree->functions[function].name;
+  }
+}
+
+static void write_edge(struct json *json, const struct edges_result *result,
+                       const struct edge *edge) {
+  bool is_function = edge->function < result->tree.function_count;
+  const struct view_function *function =
+      is_function ? &result->tree.functions[edge->function] : NULL;
+  json_open(json, '{');
+  json_key_string(json, "function", name_of(&result->tree, edge->function));
+  json_key_string(json, "module", is_function ? function->module : NULL);
+  json_key_string(json, "file", is_function ? function->file : NULL);
+  json_key_string(json, "kind", edge->kind == EDGE_STACK ? "stack" : "lr");
+  json_key_uint(json, "weight", edge->measured + edge->extrapolated);
+  json_key_uint(json, "measured", edge->measured);
+  json_key_uint(json, "extrapolated", edge->extrapolated);
+  json_key_uint(json, "samples", edge->count);
+  json_key(json, "share");
+  json_double(json, edge->share.share);
+  json_key(json, "ci");
+  json_open(json, '[');
+  json_double(json, edge->share.low);
+  json_double(json, edge->share.high);
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
+static void write_part(struct json *json, const char *kind, const struct edge_part *part) {
+  json_key(json, kind);
+  json_open(json, '{');
+  json_key_uint(json, "weight", part->weight);
+  json_key_uint(json, "samples", part->count);
+}
+
+/* What the link registers were worth: how much each rung of the ladder told, and what the simple
+   rule, inside or outside of the function, would have. */
+static void write_pairs(struct json *json, const struct edge_answer *answer) {
+  static const char *const rungs[PAIR_RUNGS] = {
+      [PAIR_UNRESOLVED] = "unresolved",   [PAIR_BY_ROW] = "by_unwind_row",
+      [PAIR_BY_SCAN] = "by_instructions", [PAIR_BY_SIDE] = "by_outside",
+      [PAIR_BY_INLINE] = "by_inlining",
+  };
+  uint64_t all = 0;
+  for (unsigned rung = 0; rung < PAIR_RUNGS; rung++) all += answer->rung_weight[rung];
+  double resolved = (double)(all - answer->rung_weight[PAIR_UNRESOLVED]);
+  write_part(json, "lr", &answer->parts[EDGE_LR]);
+  json_key(json, "resolvable_share");
+  json_double(json, all > 0 ? resolved / (double)all : 0);
+  json_key_uint(json, "not_extrapolated", answer->refused_weight);
+  json_key_uint(json, "resolvable_samples_min", EDGES_RESOLVABLE_MIN);
+  for (unsigned rung = 0; rung < PAIR_RUNGS; rung++)
+    json_key_uint(json, rungs[rung], answer->rung_weight[rung]);
+  json_key_uint(json, "outside", answer->outside_weight);
+  json_close(json, '}');
+}
+
+static void write_answer(struct request *request, const struct selection *selection,
+                         const struct edges_question *question, struct edges_result *result) {
+  struct json json;
+  const struct edge_answer *answer = &result->answer;
+  result->tree.total_weight = answer->total_weight;
+  result->tree.total_count = answer->total_count;
+  result->tree.evidence = answer->evidence;
+  answer_begin_json(&request->answer, &json);
+  json_key_string(&json, "function", question->function);
+  table_json_summary(&json, &result->tree, selection->from_ms * NS_PER_MS,
+                     selection->to_ms * NS_PER_MS);
+  write_part(&json, "stack", &answer->parts[EDGE_STACK]);
+  json_close(&json, '}');
+  write_pairs(&json, answer);
+  json_key(&json, "edges");
+  json_open(&json, '[');
+  for (uint32_t i = 0; i < answer->edge_count && i < selection->limit && !json.is_full; i++)
+    write_edge(&json, result, &answer->edges[i]);
+  json_close(&json, ']');
+  answer_end_json(&request->answer, &json);
+}
+
+static void refuse_unknown(struct request *request, const struct edges_question *question,
+                           const struct edges_result *result) {
+  char near[NEAR_NAMES_MAX * (NAME_BYTES_SHOWN + 8)] = "";
+  size_t len = 0;
+  for (unsigned i = 0; i < result->near_count; i++)
+    len += (size_t)snprintf(near + len, sizeof near - len, "%s\"%.*s\"", i > 0 ? ", " : "",
+                            NAME_BYTES_SHOWN, result->near_names[i]);
+  answer_problem(&request->answer, 404, "function",
+                 "function: nothing sampled here is \"%.*s\"%s%s", NAME_BYTES_SHOWN,
+                 question->function, len > 0 ? "; the nearest: " : "", near);
+}
+
+static void refuse(struct request *request, int error) {
+  if (error == -ENOMEM || error == -EOVERFLOW)
+    answer_problem(&request->answer, 422, NULL,
+                   "the selection holds too many different stacks for one answer: narrow match or "
+                   "the time range");
+  else if (error == -ETIMEDOUT)
+    answer_problem(&request->answer, 504, NULL,
+                   "the query was given up at its time limit of %d seconds, waiting included: "
+                   "narrow match or the time range",
+                   QUERY_SECONDS_MAX);
+  else
+    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+}
+
+static void answer_question(struct request *request, const struct selection *selection,
+                            const struct edges_question *question) {
+  struct query_source source = {request->service->parts.store, request->service->parts.symbolizer};
+  struct query_range range = {
+      .selector = selection->selector,
+      .from_ms = selection->from_ms,
+      .to_ms = selection->to_ms,
+      .types = selection->types,
+      .deadline_ns = request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND,
+  };
+  struct edges_result result;
+  int error = edges_query(&source, &range, question, &request->arena, &result);
+  if (error == 0)
+    write_answer(request, selection, question, &result);
+  else if (error == -ENOENT)
+    refuse_unknown(request, question, &result);
+  else
+    refuse(request, error);
+}
+
+static void answer_side(struct request *request, enum edge_side side) {
+  struct selection selection;
+  struct selection_fault fault;
+  const struct edges_question question = {
+      .function = parameters_find(&request->parameters, "function"),
+      .module = parameters_find(&request->parameters, "module"),
+      .side = side,
+  };
+  if (question.function == NULL || question.function[0] == '\0') {
+    answer_problem(&request->answer, 400, "function", "function: which one? function=NAME");
+    return;
+  }
+  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
+    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
+    return;
+  }
+  answer_question(request, &selection, &question);
+  selection_fini(&selection);
+}
+
+void api_callers(struct request *request) {
+  answer_side(request, EDGE_CALLERS);
+}
+
+void api_callees(struct request *request) {
+  answer_side(request, EDGE_CALLEES);
+}

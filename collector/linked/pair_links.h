@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sum of many judged pairs: each function and caller once. */
+#ifndef LINKED_PAIR_LINKS_H
+#define LINKED_PAIR_LINKS_H
+
+#include "pair_rule.h"
+
+#include "common/table.h"
+#include "view/evidence.h"
+
+enum { PAIR_NO_CALLER = UINT32_MAX, PAIR_LINKS_MAX = 2000000 };
+
+/* One call on the way that a pair tells: who called the function of the PC, and where that has
+   inlined functions at the PC, each of them was called by the one around it. */
+struct pair_call_key {
+  uint32_t callee, caller; /* of one function table; PAIR_NO_CALLER: not known */
+  bool is_inlined;         /* the callee is, into the caller */
+  bool is_leaf;            /* the callee's own code was running */
+  bool is_last;            /* the caller makes no later call on the way */
+};
+
+struct pair_link {
+  struct pair_call_key key;
+  uint64_t count, weight;
+  uint64_t outside_weight; /* of those that point out of the function */
+  uint64_t rung_weight[PAIR_RUNGS];
+  struct evidence evidence;
+};
+
+/* All-zero is empty. */
+struct pair_links {
+  struct pair_link *links;
+  uint32_t count, room;
+  struct table by_pair;
+};
+
+struct pair_sample {
+  struct pair_call_key key; /* caller: PAIR_NO_CALLER where RUNG is PAIR_UNRESOLVED */
+  enum pair_rung rung;
+  bool is_outside;
+  uint64_t count, weight; /* of samples taken for equal */
+};
+
+/* Returns 0, -EOVERFLOW over PAIR_LINKS_MAX, or -ENOMEM. */
+int pair_links_add(struct pair_links *links, const struct pair_sample *sample);
+void pair_links_fini(struct pair_links *links);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of one stored pair of PC and link register, put before the ladder. */
+#ifndef QUERY_PAIR_JUDGE_H
+#define QUERY_PAIR_JUDGE_H
+
+#include "linked/pair_rule.h"
+#include "store/store_read.h"
+
+struct symbolizer;
+
+struct pair_view {
+  struct symbolizer *symbolizer; /* or NULL */
+  const char *board;
+  const char *arch; /* the board's label, or NULL */
+  const struct store_forest *forest;
+};
+
+struct pair_verdict {
+  enum pair_rung rung;
+  bool is_outside;
+};
+
+/* Judges the pair whose leaf is NODE of the forest. */
+struct pair_verdict pair_judge(const struct pair_view *view, uint32_t node);
+
+#endif

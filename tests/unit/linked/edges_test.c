@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edges add up, from stacks, from pairs, and from both. */
+#include "linked/edges.h"
+
+#include "common/arena.h"
+#include "view/interval.h"
+#include "view/tree_builder.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { A = 1, B, C, F, G, FUNCTIONS };
+
+struct world {
+  struct arena arena;
+  struct tree_builder builder;
+  struct pair_links pairs;
+  struct edge_answer answer;
+};
+
+static int set_up(void **state) {
+  static const char *const names[] = {"", "A", "B", "C", "F", "G"};
+  struct world *world = calloc(1, sizeof *world);
+  arena_init(&world->arena, 1 << 20);
+  assert_int_equal(tree_builder_init(&world->builder, &world->arena), 0);
+  for (uint32_t i = A; i < FUNCTIONS; i++) {
+    const struct view_function function = {.name = names[i], .module = "tool"};
+    uint32_t index = 0;
+    assert_int_equal(function_table_intern(&world->builder.functions, &function, true, &index), 0);
+    assert_int_equal(index, i);
+  }
+  *state = world;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct world *world = *state;
+  tree_builder_fini(&world->builder);
+  pair_links_fini(&world->pairs);
+  arena_fini(&world->arena);
+  free(world);
+  return 0;
+}
+
+/* FRAMES: outermost first, 0 at the end. */
+static void add_stack(struct world *world, const uint32_t *frames, uint64_t count) {
+  uint32_t node = 0;
+  for (; *frames != 0; frames++)
+    assert_int_equal(tree_builder_child(&world->builder, node, *frames, &node), 0);
+  tree_builder_add(&world->builder, node, count, count * 10);
+}
+
+static void add_pair(struct world *world, uint32_t callee, uint32_t caller, uint64_t count) {
+  const struct pair_sample sample = {.key = {.callee = callee,
+                                             .caller = caller,
+                                             .is_leaf = true,
+                                             .is_last = caller != PAIR_NO_CALLER},
+                                     .rung =
+                                         caller != PAIR_NO_CALLER ? PAIR_BY_ROW : PAIR_UNRESOLVED,
+                                     .count = count,
+                                     .weight = count * 10};
+  assert_int_equal(pair_links_add(&world->pairs, &sample), 0);
+}
+
+static void ask(struct world *world, uint32_t function, enum edge_side side) {
+  struct view_tree tree;
+  bool is_asked[FUNCTIONS] = {false};
+  is_asked[function] = true;
+  assert_int_equal(tree_builder_finish(&world->builder, &world->arena, &tree), 0);
+  const struct edge_question question = {&tree, &world->pairs, is_asked, side};
+  assert_int_equal(edges_find(&question, &world->arena, &world->answer), 0);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < world->answer.edge_count; i++)
+    sum += world->answer.edges[i].measured + world->answer.edges[i].extrapolated;
+  assert_int_equal(sum, world->answer.total_weight);
+}
+
+static const struct edge *edge_of(const struct world *world, uint32_t function,
+                                  enum edge_kind kind) {
+  for (uint32_t i = 0; i < world->answer.edge_count; i++) {
+    const struct edge *edge = &world->answer.edges[i];
+    if (edge->function == function && edge->kind == kind) return edge;
+  }
+  return NULL;
+}
+
+static void assert_edge(const struct world *world, uint32_t function, enum edge_kind kind,
+                        uint64_t measured, uint64_t extrapolated) {
+  const struct edge *edge = edge_of(world, function, kind);
+  if (edge == NULL) fail_msg("no edge to %u", function);
+  assert_int_equal(edge->measured, measured);
+  assert_int_equal(edge->extrapolated, extrapolated);
+}
+
+static void add_all_stacks(struct world *world) {
+  add_stack(world, (const uint32_t[]){A, F, 0}, 3);
+  add_stack(world, (const uint32_t[]){A, F, F, 0}, 5);
+  add_stack(world, (const uint32_t[]){B, F, G, 0}, 7);
+  add_stack(world, (const uint32_t[]){A, F, G, F, 0}, 11);
+  add_stack(world, (const uint32_t[]){F, 0}, 13);
+  add_stack(world, (const uint32_t[]){A, B, 0}, 17); /* F is not in it */
+}
+
+static void each_stack_counts_with_the_last_edge_into_the_function(void **state) {
+  struct world *world = *state;
+  add_all_stacks(world);
+  ask(world, F, EDGE_CALLERS);
+  assert_int_equal(world->answer.total_weight, 390);
+  assert_int_equal(world->answer.total_count, 39);
+  assert_edge(world, A, EDGE_STACK, 30, 0);
+  assert_edge(world, F, EDGE_STACK, 50, 0);
+  assert_edge(world, B, EDGE_STACK, 70, 0);
+  assert_edge(world, G, EDGE_STACK, 110, 0);
+  assert_edge(world, EDGE_NOBODY, EDGE_STACK, 130, 0);
+  assert_int_equal(world->answer.edges[0].function, EDGE_NOBODY); /* heaviest first */
+}
+
+static void each_stack_counts_with_the_last_edge_out_of_the_function(void **state) {
+  struct world *world = *state;
+  add_all_stacks(world);
+  ask(world, F, EDGE_CALLEES);
+  assert_int_equal(world->answer.total_weight, 390);
+  assert_edge(world, F, EDGE_STACK, 50, 0);
+  assert_edge(world, G, EDGE_STACK, 180, 0);
+  assert_edge(world, EDGE_ITSELF, EDGE_STACK, 160, 0);
+}
+
+static void unresolved_weight_is_spread_as_what_was_measured(void **state) {
+  struct world *world = *state;
+  add_pair(world, F, A, 30);
+  add_pair(world, F, B, 20);
+  add_pair(world, F, F, 11);
+  add_pair(world, F, PAIR_NO_CALLER, 100);
+  add_pair(world, G, A, 1000);
+  ask(world, F, EDGE_CALLERS);
+  assert_int_equal(world->answer.total_weight, 1610);
+  assert_int_equal(world->answer.rung_weight[PAIR_UNRESOLVED], 1000);
+  assert_int_equal(world->answer.refused_weight, 0);
+  assert_edge(world, A, EDGE_LR, 300, 1000 * 30 / 61);
+  const struct edge *edge = edge_of(world, A, EDGE_LR);
+  struct view_share wilson = interval_wilson(30. / 61, 61);
+  assert_true(fabs(edge->share.share - 30. / 61) < .001);
+  assert_true(fabs(edge->share.low - wilson.low) < .001);
+  assert_true(fabs(edge->share.high - wilson.high) < .001);
+}
+
+static void too_few_resolved_samples_are_not_made_more_of(void **state) {
+  struct world *world = *state;
+  add_pair(world, F, A, EDGES_RESOLVABLE_MIN - 1);
+  add_pair(world, F, PAIR_NO_CALLER, 71);
+  ask(world, F, EDGE_CALLERS);
+  assert_int_equal(world->answer.total_weight, 1000);
+  assert_int_equal(world->answer.refused_weight, 710);
+  assert_edge(world, A, EDGE_LR, 290, 0);
+  assert_edge(world, EDGE_UNRESOLVED, EDGE_LR, 710, 0);
+  assert_true(edge_of(world, A, EDGE_LR)->share.high > .999); /* it may be all of it */
+}
+
+static void at_the_least_number_they_are(void **state) {
+  struct world *world = *state;
+  add_pair(world, F, A, EDGES_RESOLVABLE_MIN);
+  add_pair(world, F, PAIR_NO_CALLER, 70);
+  ask(world, F, EDGE_CALLERS);
+  assert_edge(world, A, EDGE_LR, 300, 700);
+  assert_null(edge_of(world, EDGE_UNRESOLVED, EDGE_LR));
+}
+
+static void a_callee_gets_its_own_unresolved_weight_by_its_own_mix(void **state) {
+  struct world *world = *state;
+  add_pair(world, G, F, 40);
+  add_pair(world, G, A, 60);
+  add_pair(world, G, PAIR_NO_CALLER, 50);
+  add_pair(world, F, A, 30);
+  add_pair(world, F, F, 10);
+  add_pair(world, F, PAIR_NO_CALLER, 20);
+  ask(world, F, EDGE_CALLEES);
+  assert_edge(world, G, EDGE_LR, 400, 200);
+  assert_edge(world, F, EDGE_LR, 100, 50);
+  assert_edge(world, EDGE_ITSELF, EDGE_LR, 450, 0);
+  assert_int_equal(world->answer.total_weight, 600 + 600); /* G's share, and all of F's own */
+}
+
+static void what_is_inlined_has_one_caller_and_says_nothing_of_the_rest(void **state) {
+  struct world *world = *state;
+  const struct pair_sample inlined = {
+      .key = {.callee = F, .caller = C, .is_inlined = true, .is_leaf = true, .is_last = true},
+      .rung = PAIR_BY_INLINE,
+      .count = 500,
+      .weight = 5000};
+  assert_int_equal(pair_links_add(&world->pairs, &inlined), 0);
+  add_pair(world, F, A, 40);
+  add_pair(world, F, PAIR_NO_CALLER, 60);
+  ask(world, F, EDGE_CALLERS);
+  assert_edge(world, C, EDGE_LR, 5000, 0);
+  assert_edge(world, A, EDGE_LR, 400, 600);
+}
+
+static void both_kinds_stand_side_by_side(void **state) {
+  struct world *world = *state;
+  add_stack(world, (const uint32_t[]){A, F, 0}, 100);
+  add_pair(world, F, A, 60);
+  add_pair(world, F, B, 40);
+  ask(world, F, EDGE_CALLERS);
+  assert_int_equal(world->answer.edge_count, 3);
+  assert_edge(world, A, EDGE_STACK, 1000, 0);
+  assert_edge(world, A, EDGE_LR, 600, 0);
+  assert_edge(world, B, EDGE_LR, 400, 0);
+  assert_int_equal(world->answer.parts[EDGE_STACK].weight, 1000);
+  assert_int_equal(world->answer.parts[EDGE_LR].count, 100);
+}
+
+#define CLAIM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CLAIM(each_stack_counts_with_the_last_edge_into_the_function),
+      CLAIM(each_stack_counts_with_the_last_edge_out_of_the_function),
+      CLAIM(unresolved_weight_is_spread_as_what_was_measured),
+      CLAIM(too_few_resolved_samples_are_not_made_more_of),
+      CLAIM(at_the_least_number_they_are),
+      CLAIM(a_callee_gets_its_own_unresolved_weight_by_its_own_mix),
+      CLAIM(what_is_inlined_has_one_caller_and_says_nothing_of_the_rest),
+      CLAIM(both_kinds_stand_side_by_side),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
