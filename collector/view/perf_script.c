@@ -6,9 +6,11 @@
      <TAB>          address symbol (module)              leaf first
      <empty line>
 
-   A sum has no single samples any more: each different stack is one event, whose period is all of
-   its weight.  Readers that weigh by time get the same: events follow each other at the distance of
-   their weights, from the start of the profile on.
+   A sum has no single samples any more, so some are made again: of each different stack as many
+   events as its weight is worth, and their periods together are exactly its weight.  Readers weigh
+   by period, by the number of events, or by the time between them (in the middle between two
+   events one stack ends and the next begins): all three find the shares.  A profile with more
+   samples than EVENTS_MAX has fewer and heavier events.
 
    A tree knows functions and no addresses.  What has no name is `[unknown]` at its offset, as perf
    has it; of all else the address is 0.  There is no process either: all is process 1. */
@@ -21,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMM_BYTES_MAX = 15, NS_PER_US = 1000, US_PER_S = 1000000 };
+enum { COMM_BYTES_MAX = 15, NS_PER_US = 1000, US_PER_S = 1000000, EVENTS_MAX = 20000 };
 
 /* TEXT up to LIMIT bytes; what is no letter of one word becomes '_' where IS_WORD. */
 static void put_text(struct buf *out, const char *text, size_t limit, bool is_word) {
@@ -67,19 +69,43 @@ static void put_frame(struct buf *out, const struct view_function *function) {
   buf_append_string(out, ")\n");
 }
 
+/* What one event is to weigh. */
+static uint64_t event_weight(const struct view_tree *tree) {
+  uint64_t events = tree->total_count < EVENTS_MAX ? tree->total_count : EVENTS_MAX;
+  uint64_t weight = events > 0 ? tree->total_weight / events : tree->total_weight;
+  return weight > 0 ? weight : 1;
+}
+
+/* Puts WEIGHT of the stack FRAMES from AT_NS on, in events of about EACH. */
+static void put_events(struct buf *out, const struct view_origin *origin, struct span frames,
+                       uint64_t at_ns, const uint64_t weight_and_each[2]) {
+  uint64_t weight = weight_and_each[0], each = weight_and_each[1];
+  uint64_t events = weight / each + (weight % each >= each - each / 2);
+  if (events == 0) events = 1;
+  uint64_t period = weight / events;
+  for (uint64_t i = 0; i < events; i++) {
+    uint64_t mine = i + 1 < events ? period : weight - i * period;
+    put_header(out, origin, at_ns + i * period + period / 2, mine);
+    buf_append(out, frames.data, frames.len);
+    buf_append_byte(out, '\n');
+  }
+}
+
 int view_perf_script(const struct view_tree *tree, const struct view_origin *origin,
                      struct arena *arena, struct buf *ret) {
-  uint64_t at_ns = origin->start_ns;
+  uint64_t at_ns = origin->start_ns, each = event_weight(tree);
+  struct buf frames = {0};
   (void)arena;
-  for (uint32_t i = 1; i < tree->node_count; i++) {
+  for (uint32_t i = 1; i < tree->node_count && !ret->failed && !frames.failed; i++) {
     uint64_t weight = tree->nodes[i].self_weight;
     if (weight == 0) continue;
-    put_header(ret, origin, at_ns, weight);
+    buf_clear(&frames);
     for (uint32_t at = i; at != 0; at = tree->nodes[at].parent)
-      put_frame(ret, &tree->functions[tree->nodes[at].function]);
-    buf_append_byte(ret, '\n');
-    if (ret->failed) return -ENOMEM;
+      put_frame(&frames, &tree->functions[tree->nodes[at].function]);
+    put_events(ret, origin, buf_span(&frames), at_ns, (uint64_t[2]){weight, each});
     at_ns += weight;
   }
-  return 0;
+  bool is_whole = !ret->failed && !frames.failed;
+  buf_fini(&frames);
+  return is_whole ? 0 : -ENOMEM;
 }

@@ -6,6 +6,7 @@
 
      Profile   1 sample_type  2 sample  3 mapping  4 location  5 function  6 string_table
                9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment
+               14 default_sample_type
      Sample    1 location_id, leaf first  2 value        ValueType 1 type  2 unit
      Mapping   1 id  5 filename  7 has_functions         Location  1 id  2 mapping_id  4 line
      Line      1 function_id  2 line                     Function  1 id  2 name  3 system_name
@@ -138,6 +139,7 @@ static void put_times(struct pprof *pprof) {
     put_number(&pprof->out, 10, origin->end_ns - origin->start_ns);
   put_type(pprof, 11, cpu);
   put_number(&pprof->out, 12, origin->period_ns);
+  put_number(&pprof->out, 14, string_of(pprof, cpu[0]));
 }
 
 static void put_all(struct pprof *pprof) {

@@ -3,6 +3,7 @@
 #include "common/arena.h"
 #include "common/buf.h"
 #include "proto/varint.h"
+#include "view/call_path.h"
 #include "view/export.h"
 #include "view/tree_builder.h"
 
@@ -72,51 +73,122 @@ static const struct view_origin origin = {"a title", "tool", 1000, 3000, 500};
 
 /* ---- callgrind ---- */
 
+enum { ENTRIES_MAX = 64 };
+
+/* CPU_ns of what has one number in the text. */
 struct costs {
-  uint64_t self, calls; /* CPU_ns of the function NAME */
+  char name[64];
+  uint64_t self, calls, called; /* its own; what it called; what it was called with */
 };
 
-/* Adds up as callgrind_annotate does: own lines, and the line behind each calls=. */
-static struct costs costs_of(const char *text, const char *name) {
-  struct costs costs = {0, 0};
-  char id[16] = "", pattern[64];
-  bool is_in = false, is_call = false;
-  snprintf(pattern, sizeof pattern, ") %s\n", name);
-  const char *found = strstr(text, pattern);
-  assert_non_null(found);
-  while (found[-1] != '(') found--;
-  snprintf(id, sizeof id, "fn=(%.*s)", (int)strcspn(found, ")"), found);
+/* The number in LINE, `fn=(NUMBER) NAME`, whose name is given the first time only. */
+static unsigned number_of(const char *line, struct costs *costs) {
+  unsigned number = 0;
+  const char *name = strchr(line, ')') + 1;
+  assert_int_equal(sscanf(strchr(line, '('), "(%u", &number), 1);
+  assert_in_range(number, 1, ENTRIES_MAX - 1);
+  if (*name == ' ')
+    snprintf(costs[number].name, sizeof costs->name, "%.*s", (int)strcspn(name, "\n") - 1,
+             name + 1);
+  return number;
+}
+
+/* Adds up as readers do: own lines, and the line behind each calls=. */
+static void read_callgrind(const char *text, struct costs costs[ENTRIES_MAX]) {
+  unsigned in = 0, callee = 0;
+  bool is_call = false;
   for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
     uint64_t count, weight;
-    if (strncmp(line, "fn=", 3) == 0) is_in = strncmp(line, id, strlen(id)) == 0;
+    if (strncmp(line, "fn=", 3) == 0) in = number_of(line, costs);
+    if (strncmp(line, "cfn=", 4) == 0) callee = number_of(line, costs);
     if (strncmp(line, "totals:", 7) == 0) break;
     if (strncmp(line, "calls=", 6) == 0) is_call = true;
     if (*line < '0' || *line > '9') continue;
     assert_int_equal(sscanf(line, "%*u %lu %lu", &count, &weight), 2);
-    if (is_in) *(is_call ? &costs.calls : &costs.self) += weight;
+    *(is_call ? &costs[in].calls : &costs[in].self) += weight;
+    if (is_call) costs[callee].called += weight;
     is_call = false;
   }
-  return costs;
 }
 
+/* The own cost of NAME and of NAME'2, NAME'3, ...; the other costs of NAME alone. */
+static struct costs costs_of(const struct costs *costs, const char *name) {
+  struct costs sum = {.self = 0};
+  size_t len = strlen(name);
+  for (unsigned i = 1; i < ENTRIES_MAX; i++) {
+    if (strncmp(costs[i].name, name, len) != 0) continue;
+    bool is_again = costs[i].name[len] == '\'';
+    assert_true(is_again || costs[i].name[len] == '\0');
+    if (!is_again) sum.calls = costs[i].calls + costs[i].self, sum.called = costs[i].called;
+    sum.self += costs[i].self;
+  }
+  return sum;
+}
+
+/* What no stack of WORLD begins with has been called by somebody, each stack once. */
 static void callgrind_costs_are_those_of_the_table(void **state) {
   struct world *world = *state;
   struct buf out = {0};
+  struct costs costs[ENTRIES_MAX] = {{.self = 0}};
   struct view_top_row *rows;
   uint32_t count;
+  static const struct {
+    const char *name;
+    uint64_t outermost; /* weight of the stacks that begin with it */
+  } roots[] = {{"main", 220}, {"walk", 0}, {"re ad;", 60}};
   assert_int_equal(view_callgrind(&world->tree, &origin, &world->arena, &out), 0);
   const char *text = buf_text(&out);
   assert_non_null(strstr(text, "\nsummary: 28 280\n"));
+  assert_non_null(strstr(text, "\ntotals: 28 280\n"));
   assert_non_null(strstr(text, "\ncmd: a title\n"));
+  read_callgrind(text, costs);
   assert_int_equal(view_top(&world->tree, &world->arena, &rows, &count), 0);
   assert_int_equal(count, 3);
   for (uint32_t i = 0; i < count; i++) {
-    const char *name = world->tree.functions[rows[i].function].name;
-    struct costs costs = costs_of(text, strcmp(name, "re\nad;") == 0 ? "re ad;" : name);
-    assert_int_equal(costs.self, rows[i].self_weight);
-    assert_int_equal(costs.self + costs.calls, rows[i].total_weight);
+    uint32_t at = rows[i].function - 1;
+    struct costs got = costs_of(costs, roots[at].name);
+    assert_int_equal(got.self, rows[i].self_weight);
+    assert_int_equal(got.calls, rows[i].total_weight);
+    assert_int_equal(got.called + roots[at].outermost, rows[i].total_weight);
   }
   buf_fini(&out);
+}
+
+static void expect_path(const char *stack, const char *want) {
+  struct world world = {.tree = {.total_weight = 0}};
+  struct call_path path;
+  char got[64] = "";
+  uint32_t node = 0;
+  arena_init(&world.arena, 1 << 20);
+  assert_int_equal(tree_builder_init(&world.builder, &world.arena), 0);
+  for (const char *at = stack; *at != '\0'; at++)
+    assert_int_equal(tree_builder_child(&world.builder, node, function_of(&world, *at), &node), 0);
+  assert_int_equal(tree_builder_finish(&world.builder, &world.arena, &world.tree), 0);
+  assert_int_equal(call_path_init(&path, &world.tree, &world.arena), 0);
+  for (int again = 0; again < 2; again++) {
+    got[0] = '\0';
+    call_path_set(&path, &world.tree, node);
+    for (uint32_t i = 0; i < path.count; i++) {
+      const char *name = world.tree.functions[path.places[i].function].name;
+      size_t len = strlen(got);
+      snprintf(got + len, sizeof got - len, path.places[i].level > 1 ? "%c%u" : "%c", name[0],
+               path.places[i].level);
+    }
+    assert_string_equal(got, want);
+  }
+  tree_builder_fini(&world.builder);
+  arena_fini(&world.arena);
+}
+
+static void a_loop_is_cut_out_unless_a_function_were_lost(void **state) {
+  (void)state;
+  expect_path("m", "m");
+  expect_path("mwwwr", "mwr");
+  expect_path("mwmr", "mwm2r");
+  expect_path("mwmwr", "mwr"); /* the loop has lost main, which is above, too */
+  expect_path("mwmwmwm", "mwm2");
+  expect_path("mwmrmr", "mwm2r");
+  expect_path("mwmrmw", "mwm2rm3w2"); /* read is nowhere else */
 }
 
 /* ---- speedscope ---- */
@@ -241,18 +313,58 @@ static void perf_script_has_every_stack_leaf_first(void **state) {
     unsigned long long seconds, us, period;
     if (sscanf(line, "my_tool 1 [000] %llu.%6llu: %llu cpu-clock: ", &seconds, &us, &period) != 3)
       continue;
-    assert_int_equal(seconds * 1000000000 + us * 1000, (5000000000 + weight) / 1000 * 1000);
+    assert_int_equal(seconds * 1000000000 + us * 1000,
+                     (5000000000 + weight + period / 2) / 1000 * 1000);
     weight += period;
     events++;
   }
-  assert_int_equal(events, sizeof samples / sizeof *samples);
+  assert_int_equal(events, COUNT);
   assert_int_equal(weight, WEIGHT);
-  assert_non_null(strstr(text, "         40 cpu-clock: \n"
+  assert_non_null(strstr(text, "         10 cpu-clock: \n"
                                "\t               0 re_ad; (libc.so.6)\n"
                                "\t               0 walk (tool)\n"
                                "\t               0 walk (tool)\n"
                                "\t               0 main (tool)\n\n"));
   buf_fini(&out);
+}
+
+/* One stack of SAMPLES samples, one of a tenth of their weight, one that a clock told. */
+static void perf_script_has_as_many_events_as_samples_within_a_limit(void **state) {
+  static const struct {
+    uint64_t samples, heavy, light, clock; /* events of each */
+  } cases[] = {{1000, 1000, 100, 10}, {4000000, 18020, 1804, 182}};
+  static const uint64_t sample_ns = 1ULL << 30;
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct world world = {.tree = {.total_weight = 0}};
+    struct buf out = {0};
+    uint32_t nodes[3];
+    uint64_t weight = cases[i].samples * sample_ns;
+    arena_init(&world.arena, 1 << 20);
+    assert_int_equal(tree_builder_init(&world.builder, &world.arena), 0);
+    for (size_t n = 0; n < 3; n++)
+      assert_int_equal(
+          tree_builder_child(&world.builder, 0, function_of(&world, "mwr"[n]), &nodes[n]), 0);
+    tree_builder_add(&world.builder, nodes[0], cases[i].samples, weight);
+    tree_builder_add(&world.builder, nodes[1], cases[i].samples / 10, weight / 10);
+    tree_builder_add(&world.builder, nodes[2], 0, weight / 100);
+    assert_int_equal(tree_builder_finish(&world.builder, &world.arena, &world.tree), 0);
+    assert_int_equal(view_perf_script(&world.tree, &origin, &world.arena, &out), 0);
+    uint64_t total = 0;
+    const char *text = buf_text(&out);
+    for (const char *line = text; (line = strstr(line, " cpu-clock: ")) != NULL; line++) {
+      const char *number = line;
+      while (number[-1] != ' ') number--;
+      total += strtoull(number, NULL, 10);
+    }
+    assert_int_equal(total, world.tree.total_weight);
+    assert_in_range(count_of(text, " main ("), cases[i].heavy * 99 / 100, cases[i].heavy);
+    assert_in_range(count_of(text, " walk ("), cases[i].light * 99 / 100, cases[i].light);
+    assert_in_range(count_of(text, " re_ad; ("), cases[i].clock * 98 / 100, cases[i].clock);
+    tree_builder_fini(&world.builder);
+    arena_fini(&world.arena);
+    buf_fini(&out);
+  }
 }
 
 static void an_empty_tree_makes_valid_files(void **state) {
@@ -282,9 +394,11 @@ static void an_empty_tree_makes_valid_files(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(callgrind_costs_are_those_of_the_table, set_up, tear_down),
+      cmocka_unit_test(a_loop_is_cut_out_unless_a_function_were_lost),
       cmocka_unit_test_setup_teardown(speedscope_has_every_stack_root_first, set_up, tear_down),
       cmocka_unit_test_setup_teardown(pprof_holds_every_sample, set_up, tear_down),
       cmocka_unit_test_setup_teardown(perf_script_has_every_stack_leaf_first, set_up, tear_down),
+      cmocka_unit_test(perf_script_has_as_many_events_as_samples_within_a_limit),
       cmocka_unit_test(an_empty_tree_makes_valid_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

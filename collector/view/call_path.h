@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stack without its recursion: a path of real calls on which no place is twice. */
+#ifndef VIEW_CALL_PATH_H
+#define VIEW_CALL_PATH_H
+
+#include "view.h"
+
+/* A function on the path; LEVEL 1 is its outermost call in the stack, and there is always one. */
+struct call_place {
+  uint32_t function, level;
+  uint32_t before; /* 1 + index of the same function's place with the level below; 0: none */
+  uint32_t firsts; /* places of level 1 up to here */
+};
+
+/* Reused from stack to stack. */
+struct call_path {
+  struct call_place *places; /* outermost first */
+  uint32_t count;
+  uint32_t *latest; /* per function: 1 + index of its last place; 0: none */
+  uint32_t *nodes;  /* of the stack, leaf first */
+};
+
+/* Room for any stack of TREE, in ARENA.  Returns 0 or -ENOMEM. */
+int call_path_init(struct call_path *path, const struct view_tree *tree, struct arena *arena);
+
+/* Makes PATH that of the stack of TREE which ends in LEAF; its last place is the leaf's function.
+ */
+void call_path_set(struct call_path *path, const struct view_tree *tree, uint32_t leaf);
+
+#endif
