@@ -186,6 +186,7 @@ static int start(struct collector *collector) {
   if (!failed) failed = open_parts(collector);
   if (!failed) failed = open_loop(collector);
   if (!failed) failed = start_doors(collector);
+  if (!failed) symbolizer_start(collector->symbolizer);
   if (!failed) {
     snprintf(collector->error, ERROR_BYTES, "retention: its thread cannot be started");
     failed = retention_start(collector->store, collector->settings.retention_ns,

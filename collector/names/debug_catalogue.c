@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "debug_db.h"
+#include "dwarf_list.h"
 #include "symbol/index_format.h"
 
 #include <errno.h>
@@ -112,12 +113,15 @@ int catalogue_find(sqlite3 *db, struct span sha256, struct catalogue_file *ret) 
   return take_file(statement, error, ret);
 }
 
+/* Files of module ?1 that were read and are visible to board ?2. */
+#define VISIBLE                                                                           \
+  " FROM file WHERE " IS_MODULE " AND quality >= ?3 AND (?2 IS NULL OR"                   \
+  " (SELECT count(DISTINCT board) >= 2 OR max(board = ?2) OR max(board = '') FROM origin" \
+  "  WHERE origin.sha256 = file.sha256))"
+
 int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
   static const char sql[] =
-      "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE " AND quality >= ?3 AND (?2 IS NULL OR"
-      " (SELECT count(DISTINCT board) >= 2 OR max(board = ?2) OR max(board = '') FROM origin"
-      "  WHERE origin.sha256 = file.sha256))"
-      " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT 1";
+      "SELECT " FILE_COLUMNS VISIBLE " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT 1";
   sqlite3_stmt *statement;
   int error = debug_db_query(db, &statement, sql, "bsi", id, board, (int64_t)DEBUG_BOUNDS);
   return take_file(statement, error, ret);
@@ -146,6 +150,29 @@ void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_
   if (sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0) != NULL)
     snprintf(path, path_len, "%s", (const char *)sqlite3_column_text(row, 0));
   sqlite3_finalize(row);
+}
+
+int catalogue_sources(sqlite3 *db, const char *board, struct span id,
+                      struct catalogue_file *files) {
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS VISIBLE " ORDER BY quality DESC, bytes DESC, file.sha256";
+  sqlite3_stmt *row;
+  int count = 0, code = SQLITE_ROW;
+  int error = debug_db_query(db, &row, sql, "bsi", id, board, (int64_t)DEBUG_BOUNDS);
+  if (error != 0) return error;
+  while (count < DEBUG_SOURCES_MAX && (code = sqlite3_step(row)) == SQLITE_ROW) {
+    enum debug_quality quality = (enum debug_quality)sqlite3_column_int(row, 2);
+    if (count == 0 || quality < files[count - 1].quality) read_file_row(row, &files[count++]);
+  }
+  sqlite3_finalize(row);
+  return code == SQLITE_ROW || code == SQLITE_DONE ? count : -EIO;
+}
+
+bool catalogue_has_whole(sqlite3 *db, const char *board, struct span id) {
+  static const char sql[] =
+      "SELECT count(*)" VISIBLE " AND (quality >= ?4 OR quality = ?5) LIMIT 1";
+  return debug_db_number(db, 0, sql, "bsiii", id, board, (int64_t)DEBUG_BOUNDS,
+                         (int64_t)DEBUG_SYMTAB, (int64_t)DEBUG_MAP) > 0;
 }
 
 int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
@@ -239,26 +266,61 @@ int64_t catalogue_refused_until(sqlite3 *db, const char *board, struct span id) 
                          board);
 }
 
+/* Why module of ROW has no better names, and what to do about it. */
+static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char *text,
+                             size_t text_len) {
+  const char *told = (const char *)sqlite3_column_text(row, 2);
+  const char *of_file = (const char *)sqlite3_column_text(row, 4);
+  const char *of_dwarf = (const char *)sqlite3_column_text(row, 6);
+  bool is_unread = sqlite3_column_int(row, 7) != 0;
+  bool has_reason = of_file != NULL && of_file[0] != '\0';
+  if (sqlite3_column_int(row, 5) == DWARF_WAITS)
+    return "named by its symbol table; its debug information is being read";
+  if (sqlite3_column_int(row, 5) == DWARF_REFUSED)
+    snprintf(text, text_len, "named by its symbol table; its debug information is of no use: %s",
+             of_dwarf);
+  else if (is_unread)
+    snprintf(text, text_len, "its file is here and about to be read");
+  else if (quality == DEBUG_BAD)
+    snprintf(text, text_len, "its file was refused: %s; upload another one", of_file);
+  else if (quality >= DEBUG_BOUNDS && has_reason)
+    snprintf(text, text_len, "%s; upload the debug file of this build", of_file);
+  else if (quality >= DEBUG_BOUNDS)
+    text[0] = '\0';
+  else if (told != NULL && told[0] != '\0')
+    snprintf(text, text_len, "%s", told);
+  else
+    snprintf(text, text_len,
+             "no file of it yet: the boards that use it are asked for it; uploading "
+             "its debug file helps at once");
+  return text;
+}
+
 int catalogue_each_module(sqlite3 *db,
                           int (*on_module)(void *context, const struct debug_module *module),
                           void *context) {
   static const char sql[] =
-      "SELECT id, max(path), max(reason),"
-      " (SELECT coalesce(max(quality), 0) FROM file WHERE build_id = id OR sha256 = id) AS best"
-      " FROM module GROUP BY id ORDER BY id";
+      "SELECT id, path, told, coalesce(best.quality, 0), best.reason, dwarf.state, dwarf.why, "
+      "unread"
+      " FROM (SELECT id, max(path) AS path, max(module.reason) AS told,"
+      "  (SELECT sha256 FROM file WHERE (build_id = id OR sha256 = id) AND quality > 0"
+      "   ORDER BY quality DESC, bytes DESC LIMIT 1) AS best_sha256,"
+      "  (SELECT count(*) FROM origin JOIN file USING(sha256)"
+      "   WHERE origin.module = id AND quality = 0) AS unread FROM module GROUP BY id)"
+      " LEFT JOIN file AS best ON best.sha256 = best_sha256"
+      " LEFT JOIN dwarf ON dwarf.sha256 = best_sha256 ORDER BY id";
   sqlite3_stmt *row;
+  char text[2 * LIMIT_VALUE_BYTES];
   int error = debug_db_query(db, &row, sql, "");
   if (error != 0) return error;
   int code;
   while (error == 0 && (code = sqlite3_step(row)) == SQLITE_ROW) {
     enum debug_quality quality = (enum debug_quality)sqlite3_column_int(row, 3);
-    bool is_wanted = quality < DEBUG_MAP;
     struct debug_module module = {.id = debug_db_bytes(row, 0),
                                   .path = (const char *)sqlite3_column_text(row, 1),
                                   .quality = quality,
-                                  .is_wanted = is_wanted,
-                                  .reason =
-                                      is_wanted ? (const char *)sqlite3_column_text(row, 2) : ""};
+                                  .is_wanted = !debug_quality_is_whole(quality),
+                                  .reason = reason_of(row, quality, text, sizeof text)};
     error = on_module(context, &module);
   }
   if (error == 0 && code != SQLITE_DONE) error = -EIO;

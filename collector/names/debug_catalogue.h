@@ -43,6 +43,9 @@ int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalo
 int catalogue_public(sqlite3 *db, struct span id, struct catalogue_file *ret, unsigned max);
 /* Where a board has module ID, into PATH; "" when none uses it. */
 void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_len);
+/* The best one of each quality, best first, into FILES of DEBUG_SOURCES_MAX.  Returns their number
+   or -errno. */
+int catalogue_sources(sqlite3 *db, const char *board, struct span id, struct catalogue_file *files);
 /* One that BOARD sent for module ID and no worker has read. */
 int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
 /* The newest one that BOARD (never NULL here) sent as module ID's. */
@@ -52,6 +55,9 @@ int catalogue_idle(sqlite3 *db, int64_t before_s, struct catalogue_file *ret);
 
 /* Whether FILE, which a worker has read, is module ID's. */
 bool catalogue_is_file_of(const struct catalogue_file *file, struct span id);
+
+/* Whether BOARD sees a file that knows every function of module ID. */
+bool catalogue_has_whole(sqlite3 *db, const char *board, struct span id);
 
 uint64_t catalogue_bytes(sqlite3 *db);
 /* Bytes, with its uploads under way, and number of the files that BOARD alone has sent. */

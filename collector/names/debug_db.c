@@ -5,6 +5,7 @@
      origin   which board (or operator: '') sent it, and for which module it said it was
      module   which modules boards use, and until when there is no use asking for their files
      partial  uploads that are not whole yet
+     dwarf    files whose debug information is not in an index: it waits to be read, or cannot be
 
    What is lost here can be asked for again, so the log is not synced at each commit.  Statements
    are prepared anew each time: all frequent questions are answered before they get here. */
@@ -33,6 +34,12 @@ static const char schema[] =
     "UPDATE file SET quality = quality + 1, reader = 2 WHERE reader = 1 AND quality >= 3;"
     /* version 2 no bounds without names */
     "UPDATE file SET quality = quality + 1, reader = 3 WHERE reader = 2 AND quality >= 2;"
+    /* schema 0 took lists of symbols for better than exported functions */
+    "UPDATE file SET quality = 7 - quality WHERE quality IN (3, 4)"
+    " AND (SELECT user_version FROM pragma_user_version) = 0;"
+    "PRAGMA user_version = 1;"
+    "CREATE TABLE IF NOT EXISTS dwarf(sha256 BLOB PRIMARY KEY, state INTEGER NOT NULL,"
+    " why TEXT NOT NULL, reader INTEGER NOT NULL);" /* with rowids: they tell who waits longest */
     "CREATE TABLE IF NOT EXISTS partial(key TEXT PRIMARY KEY, board TEXT NOT NULL,"
     " bytes INTEGER NOT NULL, sha256 BLOB, touched_s INTEGER NOT NULL) WITHOUT ROWID;";
 

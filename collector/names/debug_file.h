@@ -3,28 +3,37 @@
 #ifndef NAMES_DEBUG_FILE_H
 #define NAMES_DEBUG_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* How good names are, each better than the one before. */
 enum debug_quality {
   DEBUG_NONE = 0,
   DEBUG_BAD = 1,    /* the worker refused it, or died over it */
   DEBUG_BOUNDS = 2, /* no function has a name */
-  DEBUG_DYNSYM = 3,
-  DEBUG_MAP = 4, /* a list of symbols: all functions, seldom with sizes */
+  DEBUG_MAP = 3,    /* a list of symbols: all functions, seldom with sizes, by its sender's word */
+  DEBUG_DYNSYM = 4, /* exported functions */
   DEBUG_SYMTAB = 5,
-  DEBUG_DWARF = 6,
+  DEBUG_DWARF = 6, /* inlined functions, files and lines, too */
 };
 
 const char *debug_quality_name(enum debug_quality quality);
 
+/* Whether a file of QUALITY knows every function of its module. */
+bool debug_quality_is_whole(enum debug_quality quality);
+
 struct debug_file {
   char path[512];       /* of the file on disk */
-  char index_path[512]; /* of its symbol index */
+  char index_path[512]; /* of the index of its symbols */
+  char dwarf_path[512]; /* of the index of its debug information too; counts from DEBUG_DWARF on */
   uint8_t sha256[32];
   enum debug_quality quality; /* DEBUG_NONE until the worker has read it */
   uint64_t bytes;
 };
 
-enum { DEBUG_PUBLIC_MAX = 8 }; /* files of one module that are looked at for everybody */
+enum {
+  DEBUG_PUBLIC_MAX = 8,  /* files of one module that are looked at for everybody */
+  DEBUG_SOURCES_MAX = 5, /* that name one module: one of each quality */
+};
 
 #endif

@@ -3,6 +3,7 @@
 
      DIR/debug/<sha256>            a whole file, exactly as sent
      DIR/debug/<sha256>.index      its symbol index
+     DIR/debug/<sha256>.dwarf      the one with its debug information
      DIR/debug/<sha256>.index.new  one being made
      DIR/debug/partial/<key>       an upload under way; the key hides names chosen by boards
 
@@ -20,7 +21,7 @@
 
 enum { HEX_LEN = 64, HASH_STEP_BYTES = 256 << 10, KEY_HASH_BYTES = 16 };
 
-static const char index_suffix[] = ".index";
+static const char index_suffix[] = ".index", dwarf_suffix[] = ".dwarf";
 
 static void print_hex(const uint8_t *bytes, size_t len, char *text) {
   static const char digits[] = "0123456789abcdef";
@@ -52,11 +53,12 @@ void debug_folder_file(const struct debug_folder *folder, const uint8_t sha256[3
   snprintf(path, DEBUG_PATH_BYTES, "%s/%s", folder->root, hex);
 }
 
-void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[32],
+void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[32], bool has_dwarf,
                         char path[DEBUG_PATH_BYTES]) {
   char hex[HEX_LEN + 1];
   print_hex(sha256, 32, hex);
-  snprintf(path, DEBUG_PATH_BYTES, "%s/%s%s", folder->root, hex, index_suffix);
+  snprintf(path, DEBUG_PATH_BYTES, "%s/%s%s", folder->root, hex,
+           has_dwarf ? dwarf_suffix : index_suffix);
 }
 
 void debug_folder_partial(const struct debug_folder *folder, const char *key,
@@ -81,8 +83,10 @@ void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256
   char path[DEBUG_PATH_BYTES];
   debug_folder_file(folder, sha256, path);
   unlink(path);
-  debug_folder_index(folder, sha256, path);
-  unlink(path);
+  for (int has_dwarf = 0; has_dwarf < 2; has_dwarf++) {
+    debug_folder_index(folder, sha256, has_dwarf != 0, path);
+    unlink(path);
+  }
 }
 
 static int hex_digit(char digit) {
@@ -90,14 +94,15 @@ static int hex_digit(char digit) {
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Whether NAME is that of a whole file or of its index. */
+/* Whether NAME is that of a whole file or of one of its indexes. */
 static bool parse_name(const char *name, uint8_t sha256[32]) {
   for (int i = 0; i < HEX_LEN; i++) {
     int digit = hex_digit(name[i]);
     if (digit < 0) return false;
     sha256[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : sha256[i / 2] | digit);
   }
-  return name[HEX_LEN] == '\0' || strcmp(name + HEX_LEN, index_suffix) == 0;
+  const char *suffix = name + HEX_LEN;
+  return *suffix == '\0' || strcmp(suffix, index_suffix) == 0 || strcmp(suffix, dwarf_suffix) == 0;
 }
 
 int debug_folder_sweep(const struct debug_folder *folder,

@@ -19,7 +19,8 @@ int debug_folder_init(struct debug_folder *folder, const char *dir);
 
 void debug_folder_file(const struct debug_folder *folder, const uint8_t sha256[32],
                        char path[DEBUG_PATH_BYTES]);
-void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[32],
+/* Of its symbols, or HAS_DWARF: of its debug information too. */
+void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[32], bool has_dwarf,
                         char path[DEBUG_PATH_BYTES]);
 void debug_folder_partial(const struct debug_folder *folder, const char *key,
                           char path[DEBUG_PATH_BYTES]);
@@ -27,7 +28,7 @@ void debug_folder_partial(const struct debug_folder *folder, const char *key,
 /* The name of BOARD's upload for module ID. */
 void debug_folder_key(const char *board, struct span id, char key[DEBUG_KEY_BYTES]);
 
-/* Removes file and index of SHA256 if they are there. */
+/* Removes file and indexes of SHA256 if they are there. */
 void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256[32]);
 
 /* Calls IS_KNOWN for each whole file and removes those, with their indexes, for which it says no;

@@ -18,6 +18,8 @@
 #include "debug_catalogue.h"
 #include "debug_db.h"
 #include "debug_partial.h"
+#include "debug_store_dwarf.h"
+#include "dwarf_list.h"
 #include "module_cache.h"
 #include "symbol/index_format.h"
 
@@ -47,7 +49,12 @@ struct debug_store {
   struct module_cache *known; /* modules whose file need not be asked for */
   uint64_t staged_count;      /* makes names of files that are being hashed */
   _Atomic uint64_t generation;
+  uint8_t hurried[32]; /* file whose debug information is needed first; zeros: none */
 };
+
+bool debug_quality_is_whole(enum debug_quality quality) {
+  return quality >= DEBUG_SYMTAB || quality == DEBUG_MAP;
+}
 
 const char *debug_quality_name(enum debug_quality quality) {
   switch (quality) {
@@ -98,6 +105,7 @@ static int tidy(struct debug_store *store) {
                "ii", (int64_t)INDEX_VERSION, catalogue_now_s() - FORGET_S);
   debug_db_run(store->db, "DELETE FROM origin WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   forget_lost_files(store);
+  dwarf_list_tidy(store->db);
   debug_partial_sweep(store->db, &store->folder, catalogue_now_s() - PARTIAL_S);
   return debug_folder_sweep(&store->folder, is_known, store);
 }
@@ -158,8 +166,7 @@ static void on_change(struct debug_store *store) {
 static int64_t rest_until(struct debug_store *store, const char *board, struct span id) {
   struct catalogue_file file;
   int64_t now_s = catalogue_now_s();
-  if (catalogue_best(store->db, board, id, &file) == 0 && file.quality >= DEBUG_MAP)
-    return now_s + NOTED_S;
+  if (catalogue_has_whole(store->db, board, id)) return now_s + NOTED_S;
   if (catalogue_unread(store->db, board, id, &file) == 0) return now_s + PIECE_PAUSE_S;
   int64_t until_s = catalogue_refused_until(store->db, board, id);
   /* A time further off was written when the clock was wrong. */
@@ -214,7 +221,8 @@ void debug_store_unavailable(struct debug_store *store, const char *board, struc
 static void fill_file(struct debug_store *store, const struct catalogue_file *file,
                       struct debug_file *ret) {
   debug_folder_file(&store->folder, file->sha256, ret->path);
-  debug_folder_index(&store->folder, file->sha256, ret->index_path);
+  debug_folder_index(&store->folder, file->sha256, false, ret->index_path);
+  debug_folder_index(&store->folder, file->sha256, true, ret->dwarf_path);
   memcpy(ret->sha256, file->sha256, sizeof ret->sha256);
   ret->quality = file->quality;
   ret->bytes = file->bytes;
@@ -240,6 +248,16 @@ int debug_store_public(struct debug_store *store, struct span id,
   catalogue_module_path(store->db, id, path, LIMIT_PATH_BYTES + 1);
   pthread_mutex_unlock(&store->lock);
   for (int i = 0; i < count; i++) fill_file(store, &files[i], &ret[i]);
+  return count;
+}
+
+int debug_store_sources(struct debug_store *store, const char *board, struct span id,
+                        struct debug_file *files) {
+  struct catalogue_file found[DEBUG_SOURCES_MAX];
+  pthread_mutex_lock(&store->lock);
+  int count = catalogue_sources(store->db, board, id, found);
+  pthread_mutex_unlock(&store->lock);
+  for (int i = 0; i < count; i++) fill_file(store, &found[i], &files[i]);
   return count;
 }
 
@@ -334,10 +352,55 @@ int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
   struct span key = span_of(sha256, 32);
   pthread_mutex_lock(&store->lock);
   int error = catalogue_set_quality(store->db, key, quality, reason);
-  if (error == 0 && quality < DEBUG_MAP)
+  if (error == 0 && !debug_quality_is_whole(quality))
     error = catalogue_refuse_senders(store->db, key, span_of(NULL, 0), reason,
                                      catalogue_now_s() + NO_BETTER_S);
   if (quality == DEBUG_BAD) debug_folder_remove(&store->folder, sha256);
+  on_change(store);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+/* ---- debug information ---- */
+
+int debug_store_await_dwarf(struct debug_store *store, const uint8_t sha256[32]) {
+  pthread_mutex_lock(&store->lock);
+  int error = dwarf_list_add(store->db, span_of(sha256, 32));
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+int debug_store_next_dwarf(struct debug_store *store, struct debug_file *ret) {
+  struct catalogue_file file;
+  uint8_t sha256[32];
+  pthread_mutex_lock(&store->lock);
+  int error = dwarf_list_next(store->db, span_of(store->hurried, 32), sha256);
+  if (error == 0) error = catalogue_find(store->db, span_of(sha256, 32), &file);
+  pthread_mutex_unlock(&store->lock);
+  if (error != 0) return error;
+  fill_file(store, &file, ret);
+  return 0;
+}
+
+void debug_store_hurry(struct debug_store *store, const uint8_t sha256[32]) {
+  pthread_mutex_lock(&store->lock);
+  memcpy(store->hurried, sha256, sizeof store->hurried);
+  pthread_mutex_unlock(&store->lock);
+}
+
+void debug_store_postpone(struct debug_store *store, const uint8_t sha256[32]) {
+  pthread_mutex_lock(&store->lock);
+  memset(store->hurried, 0, sizeof store->hurried);
+  dwarf_list_postpone(store->db, span_of(sha256, 32));
+  pthread_mutex_unlock(&store->lock);
+}
+
+int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
+  struct span key = span_of(sha256, 32);
+  pthread_mutex_lock(&store->lock);
+  int error = why != NULL ? dwarf_list_refuse(store->db, key, why)
+                          : catalogue_set_quality(store->db, key, DEBUG_DWARF, "");
+  if (error == 0 && why == NULL) error = dwarf_list_remove(store->db, key);
   on_change(store);
   pthread_mutex_unlock(&store->lock);
   return error;

@@ -57,6 +57,11 @@ int debug_store_find(struct debug_store *store, const char *board, struct span i
 int debug_store_public(struct debug_store *store, struct span id,
                        struct debug_file ret[DEBUG_PUBLIC_MAX], char path[LIMIT_PATH_BYTES + 1]);
 
+/* Finds the best file of each quality that names module ID, as BOARD may see it, best first, into
+   FILES of DEBUG_SOURCES_MAX.  Returns their number, or -errno. */
+int debug_store_sources(struct debug_store *store, const char *board, struct span id,
+                        struct debug_file *files);
+
 /* Finds a whole file that BOARD sent for module ID (NULL: anybody) and no worker has read.  Returns
    0 or -ENOENT. */
 int debug_store_find_unread(struct debug_store *store, const char *board, struct span id,

@@ -7,10 +7,16 @@
    question tries again.  A kill from outside may also be the kernel's, short of memory because of
    this very file: the second one in a row is put down to the file.
 
+   The symbol table is read first and alone: that takes milliseconds, and whoever asks waits for it.
+   The debug information is read later, by whoever has the time (deep_reader.h); what comes to grief
+   over it leaves the names of the symbol table as they are.  A file with debug information and no
+   symbol table is read whole at once.
+
    What the worker wrote is checked in full before it gets its name, since the worker may have been
    taken over by the file. */
 #include "index_maker.h"
 
+#include "debug_store_dwarf.h"
 #include "symbol/index_file.h"
 #include "symbol/nursery.h"
 
@@ -23,13 +29,13 @@
 enum { TRIES_MAX = 2 };
 
 struct draft {
-  char path[600]; /* debug_file.index_path and a suffix */
+  char path[600]; /* where the index belongs, and a suffix */
   int elf, index; /* descriptors */
 };
 
-static int open_draft(const struct debug_file *file, struct draft *draft) {
+static int open_draft(const struct debug_file *file, const char *index_path, struct draft *draft) {
   static _Atomic unsigned count; /* two threads may make the same index */
-  snprintf(draft->path, sizeof draft->path, "%s.new%u", file->index_path,
+  snprintf(draft->path, sizeof draft->path, "%s.new%u", index_path,
            atomic_fetch_add_explicit(&count, 1, memory_order_relaxed));
   draft->elf = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (draft->elf < 0) return -errno;
@@ -46,24 +52,25 @@ static void close_draft(struct draft *draft) {
   close(draft->elf);
 }
 
-static int run_worker(struct nursery *nursery, struct draft *draft, struct nursery_result *ret) {
+static int run_worker(struct nursery *nursery, struct draft *draft, enum index_depth depth,
+                      struct nursery_result *ret) {
   for (int i = 0; i < TRIES_MAX; i++) {
     if (ftruncate(draft->index, 0) != 0 || lseek(draft->index, 0, SEEK_SET) != 0) return -errno;
-    int error = nursery_run(nursery, draft->elf, draft->index, INDEX_ALL, ret);
+    int error = nursery_run(nursery, draft->elf, draft->index, depth, ret);
     if (error != 0 || ret->outcome != NURSERY_KILLED) return error;
   }
   return 0;
 }
 
 /* Gives the draft its name when it is sound. */
-static int accept_draft(const struct debug_file *file, struct draft *draft) {
+static int accept_draft(const char *index_path, struct draft *draft) {
   struct index_file index;
   if (fdatasync(draft->index) != 0) return -errno;
   int error = index_file_open(draft->path, &index);
   if (error != 0) return error;
   error = symbol_index_verify(&index.index);
   index_file_close(&index);
-  if (error == 0 && rename(draft->path, file->index_path) != 0) error = -errno;
+  if (error == 0 && rename(draft->path, index_path) != 0) error = -errno;
   return error;
 }
 
@@ -71,65 +78,96 @@ static bool is_files_fault(int status) {
   return status == -EBADMSG || status == -EOVERFLOW || status == -ENOMEM || status == -EPROTO;
 }
 
-static int record_bad(struct debug_store *store, const struct debug_file *file,
-                      const char *reason) {
-  return debug_store_set_quality(store, file->sha256, DEBUG_BAD, reason);
+/* What the file is, when its symbols were read. */
+struct verdict {
+  enum debug_quality quality;
+  const char *reason;
+};
+
+static struct verdict judge_symbols(const struct worker_reply *reply) {
+  if (reply->is_map) return (struct verdict){DEBUG_MAP, ""};
+  if (reply->has_symtab) return (struct verdict){DEBUG_SYMTAB, ""};
+  if (reply->has_names)
+    return (struct verdict){DEBUG_DYNSYM, "stripped: only exported functions have names"};
+  return (struct verdict){DEBUG_BOUNDS,
+                          "stripped: where functions begin is known, not their names"};
 }
 
-static int record_reply(struct debug_store *store, const struct debug_file *file,
-                        const struct worker_reply *reply) {
+static int record_identity(struct debug_store *store, const struct debug_file *file,
+                           const struct worker_reply *reply) {
   struct span build_id = span_of(reply->build_id, reply->build_id_len);
-  int error = 0;
   if (reply->status == 0 && reply->is_map && build_id.len == 0)
-    error = debug_store_adopt_identity(store, file->sha256);
-  else if (reply->status == 0 || build_id.len > 0)
-    error = debug_store_set_identity(store, file->sha256, build_id);
+    return debug_store_adopt_identity(store, file->sha256);
+  if (reply->status == 0 || build_id.len > 0)
+    return debug_store_set_identity(store, file->sha256, build_id);
+  return 0;
+}
+
+/* Why RESULT, of a worker that got no further or whose reply is a refusal, is the file's fault; ""
+   when there is nothing against it. */
+static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BYTES]) {
+  why[0] = '\0';
+  if (result->outcome == NURSERY_TIMED_OUT)
+    snprintf(why, LIMIT_VALUE_BYTES, "the worker took too long over it");
+  else if (result->outcome == NURSERY_KILLED)
+    snprintf(why, LIMIT_VALUE_BYTES, "the worker was killed over it twice");
+  else if (result->outcome != NURSERY_REPLIED)
+    snprintf(why, LIMIT_VALUE_BYTES, "the worker died over it (signal %d)", result->signal);
+  else if (result->reply.status != 0)
+    snprintf(why, LIMIT_VALUE_BYTES, "%s", result->reply.reason);
+}
+
+/* Makes the index of FILE as deep as DEPTH.  Returns 0, with WHY "" or saying what is wrong with
+   the file; or -errno. */
+static int make(struct nursery *nursery, const struct debug_file *file, enum index_depth depth,
+                struct nursery_result *result, char why[LIMIT_VALUE_BYTES]) {
+  struct draft draft;
+  const char *index_path = depth == INDEX_ALL ? file->dwarf_path : file->index_path;
+  int error = open_draft(file, index_path, &draft);
   if (error != 0) return error;
-  if (reply->status != 0) return record_bad(store, file, reply->reason);
-  if (reply->is_map) return debug_store_set_quality(store, file->sha256, DEBUG_MAP, "");
-  if (reply->has_symtab) return debug_store_set_quality(store, file->sha256, DEBUG_SYMTAB, "");
-  if (!reply->has_names)
-    return debug_store_set_quality(store, file->sha256, DEBUG_BOUNDS,
-                                   "stripped: where functions begin is known, not their names");
-  return debug_store_set_quality(store, file->sha256, DEBUG_DYNSYM,
-                                 "stripped: only exported functions have names");
+  error = run_worker(nursery, &draft, depth, result);
+  bool has_reply = error == 0 && result->outcome == NURSERY_REPLIED;
+  if (has_reply && result->reply.status != 0 && !is_files_fault(result->reply.status))
+    error = result->reply.status;
+  if (error == 0) explain(result, why);
+  if (error == 0 && why[0] == '\0') error = accept_draft(index_path, &draft);
+  if (has_reply && is_files_fault(error)) {
+    snprintf(why, LIMIT_VALUE_BYTES, "the worker made a broken index of it");
+    error = 0;
+  }
+  close_draft(&draft);
+  return error;
 }
 
-static int judge_reply(struct debug_store *store, const struct debug_file *file,
-                       struct draft *draft, const struct worker_reply *reply) {
-  if (reply->status != 0 && !is_files_fault(reply->status)) return reply->status;
-  if (reply->status == 0) {
-    int error = accept_draft(file, draft);
-    if (error != 0 && !is_files_fault(error)) return error;
-    if (error != 0) return record_bad(store, file, "the worker made a broken index of it");
-  }
-  return record_reply(store, file, reply);
-}
-
-static int judge(struct debug_store *store, const struct debug_file *file, struct draft *draft,
-                 const struct nursery_result *result) {
-  char reason[LIMIT_VALUE_BYTES];
-  switch (result->outcome) {
-  case NURSERY_REPLIED:
-    return judge_reply(store, file, draft, &result->reply);
-  case NURSERY_TIMED_OUT:
-    return record_bad(store, file, "the worker took too long over it");
-  case NURSERY_KILLED:
-    return record_bad(store, file, "the worker was killed over it twice");
-  default:
-    snprintf(reason, sizeof reason, "the worker died over it (signal %d)", result->signal);
-    return record_bad(store, file, reason);
-  }
+/* There is nothing but debug information. */
+static bool is_dwarf_alone(const struct nursery_result *result) {
+  return result->outcome == NURSERY_REPLIED && result->reply.status == -EBADMSG &&
+         result->reply.has_dwarf != 0;
 }
 
 int index_maker_make(struct debug_store *store, struct nursery *nursery,
                      const struct debug_file *file) {
-  struct draft draft;
   struct nursery_result result;
-  int error = open_draft(file, &draft);
+  char why[LIMIT_VALUE_BYTES];
+  struct verdict verdict = {DEBUG_BAD, why};
+  int error = make(nursery, file, INDEX_SYMBOLS_ONLY, &result, why);
+  bool is_alone = error == 0 && is_dwarf_alone(&result);
+  if (is_alone) error = make(nursery, file, INDEX_ALL, &result, why);
+  if (error == 0 && result.outcome == NURSERY_REPLIED)
+    error = record_identity(store, file, &result.reply);
   if (error != 0) return error;
-  error = run_worker(nursery, &draft, &result);
-  if (error == 0) error = judge(store, file, &draft, &result);
-  close_draft(&draft);
-  return error;
+  if (why[0] == '\0')
+    verdict = is_alone ? (struct verdict){DEBUG_DWARF, ""} : judge_symbols(&result.reply);
+  error = debug_store_set_quality(store, file->sha256, verdict.quality, verdict.reason);
+  bool waits = error == 0 && why[0] == '\0' && !is_alone && result.reply.has_dwarf;
+  return waits ? debug_store_await_dwarf(store, file->sha256) : error;
+}
+
+int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
+                       const struct debug_file *file) {
+  struct nursery_result result;
+  char why[LIMIT_VALUE_BYTES];
+  int error = make(nursery, file, INDEX_ALL, &result, why);
+  if (error != 0) return error;
+  return debug_store_set_dwarf(store, file->sha256, why[0] != '\0' ? why : NULL);
 }

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* (board, module, address) -> name.
+/* (board, module, address) -> names.
 
-   Two steps, remembered apart.  Which index a board's module has depends on what the board may see
-   and changes when files arrive: it is noted with the store's generation, so that one comparison
-   tells whether the note still holds, be it "none".  The index itself depends only on the file's
-   bytes, so boards with the same program share it.
+   Two steps, remembered apart.  Which files name a board's module depends on what the board may see
+   and changes when files arrive: they are noted with the store's generation, so that one comparison
+   tells whether the note still holds, be it "none".  An index depends only on the file's bytes, so
+   boards with the same program share it.
 
-   An index that was opened once stays open.  Names are handed out as pointers into it and may be
-   in use anywhere; its pages are the kernel's to drop.  There is a limit, far above what a store
-   of debug files holds; beyond it newcomers have no names, and the log says so. */
+   A file that nobody has read yet is read at the first question, its symbol table alone; its debug
+   information follows in the background, and raises the generation. */
 #include "symbolizer.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/table.h"
+#include "debug_store_dwarf.h"
+#include "deep_reader.h"
 #include "index_maker.h"
+#include "index_shelf.h"
 #include "module_cache.h"
-#include "symbol/index_file.h"
+#include "name_sources.h"
 #include "symbol/nursery.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-  WORKER_MS_MAX = 30000, /* for one file; a big one takes under a second */
-  INDEXES_MAX = 16384,
+  WORKER_MS_MAX = 30000, /* for the symbols of one file; a big one takes under a second */
   UNREAD_FILES_MAX = 16, /* of one module, read in one go */
   RETRY_S = 30,          /* after no worker could be had */
-};
-
-struct loaded_index {
-  uint8_t sha256[32];
-  struct index_file file;
+  SOURCES_MAX = 65536,   /* different sets of files since the start */
 };
 
 struct symbolizer {
   struct debug_store *debug;
   struct nursery *nursery;
+  struct deep_reader *deep;
+  struct index_shelf *shelf;
   pthread_mutex_t lock;
-  struct module_cache *modules; /* notes with a struct loaded_index, or NULL: no names */
-  struct loaded_index *loaded[INDEXES_MAX];
-  uint32_t loaded_count;
-  struct table by_sha256; /* its first 8 bytes -> place in loaded */
+  struct module_cache *modules;  /* notes with a struct name_sources, or NULL: no names */
+  struct name_sources **sources; /* each set of files once, for ever: a note may point to it */
+  uint32_t source_count, source_room;
+  struct table by_content;
 };
 
 int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *error,
@@ -54,7 +54,10 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
     symbolizer->debug = debug;
     pthread_mutex_init(&symbolizer->lock, NULL);
     symbolizer->modules = module_cache_new();
-    if (symbolizer->modules != NULL) failure = nursery_open(WORKER_MS_MAX, &symbolizer->nursery);
+    symbolizer->shelf = index_shelf_new();
+    bool is_whole = symbolizer->modules != NULL && symbolizer->shelf != NULL;
+    if (is_whole) failure = nursery_open(WORKER_MS_MAX, &symbolizer->nursery);
+    if (failure == 0) failure = deep_reader_open(debug, &symbolizer->deep);
   }
   if (failure == 0) {
     *ret = symbolizer;
@@ -67,25 +70,39 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
 
 void symbolizer_close(struct symbolizer *symbolizer) {
   if (symbolizer == NULL) return;
+  deep_reader_close(symbolizer->deep);
   nursery_close(symbolizer->nursery);
-  for (uint32_t i = 0; i < symbolizer->loaded_count; i++) {
-    index_file_close(&symbolizer->loaded[i]->file);
-    free(symbolizer->loaded[i]);
-  }
-  table_fini(&symbolizer->by_sha256);
+  index_shelf_free(symbolizer->shelf);
+  for (uint32_t i = 0; i < symbolizer->source_count; i++) free(symbolizer->sources[i]);
+  free(symbolizer->sources);
+  table_fini(&symbolizer->by_content);
   module_cache_free(symbolizer->modules);
   pthread_mutex_destroy(&symbolizer->lock);
   free(symbolizer);
 }
 
+void symbolizer_start(struct symbolizer *symbolizer) {
+  deep_reader_wake(symbolizer->deep);
+}
+
+bool symbolizer_settle(struct symbolizer *symbolizer, unsigned ms) {
+  return deep_reader_settle(symbolizer->deep, ms);
+}
+
 /* ---- preparing ---- */
+
+static int read_symbols(struct symbolizer *symbolizer, const struct debug_file *file) {
+  int error = index_maker_make(symbolizer->debug, symbolizer->nursery, file);
+  if (error == 0) deep_reader_wake(symbolizer->deep);
+  return error;
+}
 
 /* Has every file that BOARD sent for module ID, and nobody read, read. */
 static int read_unread(struct symbolizer *symbolizer, const char *board, struct span id) {
   struct debug_file file;
   for (int i = 0; i < UNREAD_FILES_MAX; i++) {
     if (debug_store_find_unread(symbolizer->debug, board, id, &file) != 0) return i;
-    int error = index_maker_make(symbolizer->debug, symbolizer->nursery, &file);
+    int error = read_symbols(symbolizer, &file);
     if (error != 0) return error;
   }
   return UNREAD_FILES_MAX;
@@ -100,104 +117,104 @@ int symbolizer_prepare(struct symbolizer *symbolizer, const char *board, struct 
   return error == -EBADMSG ? error : debug_store_find(symbolizer->debug, board, id, &file);
 }
 
-/* ---- indexes ---- */
+/* ---- files of a module ---- */
 
-static uint64_t sha256_key(const uint8_t sha256[32]) {
-  uint64_t key;
-  memcpy(&key, sha256, sizeof key);
-  return key;
+/* Opens FILE's index.  One that is lost, torn or of an older version is made anew, of its symbols:
+   1 says that FILE is another one now. */
+static int open_index(struct symbolizer *symbolizer, const struct debug_file *file,
+                      const struct shelved_index **ret) {
+  *ret = index_shelf_find(symbolizer->shelf, file);
+  if (*ret != NULL) return 0;
+  int error = index_shelf_open(symbolizer->shelf, file, ret);
+  if (error != -ENOENT && error != -EPROTO && error != -EBADMSG) return error;
+  error = read_symbols(symbolizer, file);
+  return error != 0 ? error : 1;
 }
 
-/* With the lock held. */
-static struct loaded_index *find_loaded(struct symbolizer *symbolizer, const uint8_t sha256[32]) {
-  uint32_t cursor;
-  uint64_t key = sha256_key(sha256);
-  uint32_t at = table_find(&symbolizer->by_sha256, key, &cursor);
-  while (at != TABLE_NONE && memcmp(symbolizer->loaded[at]->sha256, sha256, 32) != 0)
-    at = table_next(&symbolizer->by_sha256, key, &cursor);
-  return at == TABLE_NONE ? NULL : symbolizer->loaded[at];
-}
-
-/* Adds FRESH, which somebody else may have added meanwhile.  Returns which one counts, or NULL. */
-static struct loaded_index *keep_loaded(struct symbolizer *symbolizer, struct loaded_index *fresh) {
-  pthread_mutex_lock(&symbolizer->lock);
-  struct loaded_index *kept = find_loaded(symbolizer, fresh->sha256);
-  uint32_t count = symbolizer->loaded_count;
-  if (kept == NULL && count < INDEXES_MAX &&
-      table_add(&symbolizer->by_sha256, sha256_key(fresh->sha256), count) == 0) {
-    symbolizer->loaded[symbolizer->loaded_count++] = fresh;
-    kept = fresh;
-    if (symbolizer->loaded_count == INDEXES_MAX)
-      log_warn("symbols-full %u indexes are open: further files stay without names until restart",
-               (unsigned)INDEXES_MAX);
+/* The files that name BOARD's module ID, with indexes that are open, into RET.  Returns 0, 1 when
+   one had to be read again, which may have changed the order, or -errno. */
+static int collect(struct symbolizer *symbolizer, const char *board, struct span id,
+                   struct name_sources *ret) {
+  struct debug_file files[DEBUG_SOURCES_MAX];
+  const struct shelved_index *index;
+  int count = debug_store_sources(symbolizer->debug, board, id, files);
+  if (count < 0) return count;
+  memset(ret, 0, sizeof *ret); /* padding too: it is compared as bytes */
+  for (int i = 0; i < count; i++) {
+    int error = open_index(symbolizer, &files[i], &index);
+    if (error != 0) return error;
+    ret->sources[ret->count].quality = files[i].quality;
+    ret->sources[ret->count++].index = &index->file.index;
   }
-  pthread_mutex_unlock(&symbolizer->lock);
+  if (count > 0 && files[0].quality != DEBUG_DWARF)
+    debug_store_hurry(symbolizer->debug, files[0].sha256);
+  return 0;
+}
+
+/* With the lock held.  Returns the set that is equal to WANTED, or NULL when there are too many. */
+static struct name_sources *keep_sources(struct symbolizer *symbolizer,
+                                         const struct name_sources *wanted) {
+  uint64_t key = table_hash(wanted, sizeof *wanted, 0); /* of addresses: nobody chooses them */
+  uint32_t cursor;
+  uint32_t at = table_find(&symbolizer->by_content, key, &cursor);
+  while (at != TABLE_NONE && memcmp(symbolizer->sources[at], wanted, sizeof *wanted) != 0)
+    at = table_next(&symbolizer->by_content, key, &cursor);
+  if (at != TABLE_NONE) return symbolizer->sources[at];
+  if (symbolizer->source_count == symbolizer->source_room) {
+    uint32_t room = symbolizer->source_room > 0 ? symbolizer->source_room * 2 : 64;
+    void *more = NULL;
+    if (room <= SOURCES_MAX) more = reallocarray(symbolizer->sources, room, sizeof wanted);
+    if (more == NULL) return NULL;
+    symbolizer->sources = more;
+    symbolizer->source_room = room;
+  }
+  struct name_sources *kept = malloc(sizeof *kept);
+  if (kept == NULL || table_add(&symbolizer->by_content, key, symbolizer->source_count) != 0) {
+    free(kept);
+    return NULL;
+  }
+  memcpy(kept, wanted, sizeof *kept);
+  symbolizer->sources[symbolizer->source_count++] = kept;
   return kept;
 }
 
-/* Opens FILE's index, making it anew when it is lost, torn or of an older version. */
-static int open_index(struct symbolizer *symbolizer, const struct debug_file *file,
-                      struct index_file *ret) {
-  int error = index_file_open(file->index_path, ret);
-  if (error == 0 && symbol_index_verify(&ret->index) == 0) return 0;
-  if (error == 0) index_file_close(ret);
-  error = index_maker_make(symbolizer->debug, symbolizer->nursery, file);
-  return error != 0 ? error : index_file_open(file->index_path, ret);
-}
-
-static int load(struct symbolizer *symbolizer, const struct debug_file *file,
-                struct loaded_index **ret) {
-  pthread_mutex_lock(&symbolizer->lock);
-  *ret = find_loaded(symbolizer, file->sha256);
-  pthread_mutex_unlock(&symbolizer->lock);
-  if (*ret != NULL) return 0;
-  struct loaded_index *fresh = calloc(1, sizeof *fresh);
-  if (fresh == NULL) return -ENOMEM;
-  memcpy(fresh->sha256, file->sha256, sizeof fresh->sha256);
-  int error = open_index(symbolizer, file, &fresh->file);
-  if (error == 0) {
-    *ret = keep_loaded(symbolizer, fresh);
-    if (*ret == fresh) return 0;
-    index_file_close(&fresh->file);
+/* The files that name BOARD's module ID into RET.  Returns 0, or -errno when that is not known for
+   now. */
+static int look_up(struct symbolizer *symbolizer, const char *board, struct span id,
+                   struct name_sources *ret) {
+  int error = read_unread(symbolizer, board, id);
+  for (int i = 0; error >= 0 && i <= DEBUG_SOURCES_MAX; i++) {
+    error = collect(symbolizer, board, id, ret);
+    if (error == 0) return 0;
   }
-  free(fresh);
-  return error;
+  return error < 0 ? error : -EBADMSG;
 }
 
 /* ---- finding ---- */
 
-/* The index of BOARD's module ID into RET, NULL when it has none.  Returns 0, or -errno when that
-   is not known for now. */
-static int look_up(struct symbolizer *symbolizer, const char *board, struct span id,
-                   struct loaded_index **ret) {
-  struct debug_file file;
-  int count = read_unread(symbolizer, board, id);
-  if (count < 0) return count;
-  int error = debug_store_find(symbolizer->debug, board, id, &file);
-  if (error == -ENOENT) return 0;
-  return error != 0 ? error : load(symbolizer, &file, ret);
-}
-
-static struct loaded_index *resolve(struct symbolizer *symbolizer, const char *board,
-                                    struct span id) {
-  struct loaded_index *found = NULL;
+static const struct name_sources *resolve(struct symbolizer *symbolizer, const char *board,
+                                          struct span id) {
+  struct name_sources found;
+  struct name_sources *kept = NULL;
   uint64_t generation = debug_store_generation(symbolizer->debug); /* before the look */
   int error = look_up(symbolizer, board, id, &found);
   if (error != 0)
     log_warn("symbols-unread %s: a module's file cannot be read now: %s",
              board != NULL ? board : "operator", strerror(-error));
-  struct module_note note = {.generation = generation, .value = found, .until_ns = UINT64_MAX};
+  struct module_note note = {.generation = generation, .until_ns = UINT64_MAX};
   if (error != 0) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
   pthread_mutex_lock(&symbolizer->lock);
+  if (error == 0 && found.count > 0) kept = keep_sources(symbolizer, &found);
+  note.value = kept;
   module_cache_add(symbolizer->modules, board != NULL ? board : "", id, &note);
   pthread_mutex_unlock(&symbolizer->lock);
-  return found;
+  return kept;
 }
 
-static struct loaded_index *find_index(struct symbolizer *symbolizer, const char *board,
-                                       struct span id) {
+static const struct name_sources *find_sources(struct symbolizer *symbolizer, const char *board,
+                                               struct span id) {
   uint64_t generation = debug_store_generation(symbolizer->debug);
-  struct loaded_index *found = NULL;
+  const struct name_sources *found = NULL;
   pthread_mutex_lock(&symbolizer->lock);
   const struct module_note *note =
       module_cache_find(symbolizer->modules, board != NULL ? board : "", id);
@@ -208,19 +225,30 @@ static struct loaded_index *find_index(struct symbolizer *symbolizer, const char
   return is_valid ? found : resolve(symbolizer, board, id);
 }
 
-int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct span id,
-                    uint64_t address, struct symbol *ret) {
-  struct symbol_match match;
-  struct loaded_index *loaded = find_index(symbolizer, board, id);
-  if (loaded == NULL || symbol_index_find(&loaded->file.index, address, &match) != 0)
-    return -ENOENT;
-  *ret = (struct symbol){.name = match.name, .start = match.start, .size = match.size};
-  return 0;
+int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
+                    uint64_t address, struct symbol_frame *frames,
+                    enum debug_quality *ret_quality) {
+  const struct name_sources *sources = find_sources(symbolizer, board, id);
+  *ret_quality = DEBUG_NONE;
+  return sources == NULL ? -ENOENT : name_sources_chain(sources, address, frames, ret_quality);
 }
 
 int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct span id,
                      uint64_t address, struct symbol_frame *frames) {
-  struct loaded_index *loaded = find_index(symbolizer, board, id);
-  if (loaded == NULL) return -ENOENT;
-  return symbol_index_chain(&loaded->file.index, address, frames);
+  enum debug_quality quality;
+  return symbolizer_name(symbolizer, board, id, address, frames, &quality);
+}
+
+int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct span id,
+                    uint64_t address, struct symbol *ret) {
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  int count = symbolizer_chain(symbolizer, board, id, address, frames);
+  if (count <= 0) return -ENOENT;
+  const struct symbol_frame *outermost = &frames[count - 1];
+  *ret = (struct symbol){.name = outermost->name,
+                         .start = outermost->start,
+                         .size = outermost->size,
+                         .file = outermost->decl_file,
+                         .line = outermost->decl_line};
+  return 0;
 }

@@ -14,7 +14,16 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
                     size_t error_len);
 void symbolizer_close(struct symbolizer *symbolizer);
 
-/* Has the indexes of the files that BOARD sent for module ID, and no worker has read, made now.
+/* Goes on with reading debug information that the last collector left unread; files that come from
+   now on are read in any case. */
+void symbolizer_start(struct symbolizer *symbolizer);
+
+/* Waits, MS at most, until no debug information waits to be read.  Returns whether that is so.  Any
+   thread. */
+bool symbolizer_settle(struct symbolizer *symbolizer, unsigned ms);
+
+/* Has the symbols of the files that BOARD sent for module ID, and no worker has read, indexed now;
+   their debug information follows in the background.
    Blocks until they are there or the worker gave up (bounded); several threads may call.  Returns
    0; -EBADMSG when the one that BOARD sent last was refused or is another module's
    (debug_store_judge says why); -ENOENT when BOARD sees none; or -errno when no worker could be
@@ -25,12 +34,13 @@ struct symbol {
   const char *name; /* UTF-8 without control characters, or "": only its bounds are known; valid
                        until symbolizer_close */
   uint64_t start, size;
-  const char *file; /* NULL until DWARF is read */
+  const char *file; /* that declares it, NULL where no debug information tells */
   uint32_t line;
 };
 
-/* Finds the function that holds ADDRESS (the module's own address space; pass return addresses
-   minus 1).  Returns 0, or -ENOENT when there is no file or no symbol there.  Any thread. */
+/* Finds the function that holds ADDRESS, not one that was inlined there (the module's own address
+   space; pass return addresses minus 1).  Returns 0, or -ENOENT when there is no file or no symbol
+   there.  Any thread. */
 int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol *ret);
 
@@ -39,5 +49,9 @@ int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct spa
    Any thread. */
 int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct span id,
                      uint64_t address, struct symbol_frame *frames);
+
+/* The same; RET_QUALITY is that of the file that named them, DEBUG_NONE: none. */
+int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
+                    uint64_t address, struct symbol_frame *frames, enum debug_quality *ret_quality);
 
 #endif

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,12 +40,15 @@ enum {
   TURN_MS_MAX = 60000,  /* how long each waits */
   ANSWER_MS_MAX = 5000, /* how long the nursery may take beyond the worker's deadline */
   OPEN_FILES_MAX = 65536,
+  LOW_PRIORITY = 10, /* a tenth of the CPU time of who is as busy */
 };
 
 struct nursery {
   pthread_mutex_t lock;
   pthread_cond_t turn;
   bool is_busy;
+  bool is_cancelled;
+  bool is_low; /* its workers give way to everybody else */
   unsigned waiters;
   unsigned deadline_ms;
   int socket; /* -1: none runs */
@@ -190,29 +194,37 @@ static int start(struct nursery *nursery) {
   pid_t pid = fork();
   if (pid == 0) {
     prctl(PR_SET_NAME, "fleetprof-fork");
+    if (nursery->is_low) setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
     detach(ends[1]);
     serve(nursery->deadline_ms);
   }
   int error = pid < 0 ? -errno : 0;
   close(ends[1]);
+  pthread_mutex_lock(&nursery->lock);
+  if (error == 0 && nursery->is_cancelled) error = -ECANCELED;
+  if (error == 0) nursery->socket = ends[0];
+  pthread_mutex_unlock(&nursery->lock);
   if (error != 0) {
-    close(ends[0]);
+    close(ends[0]); /* which ends it */
+    if (pid > 0)
+      while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
     return error;
   }
-  nursery->socket = ends[0];
   nursery->pid = pid;
   return 0;
 }
 
 static void stop(struct nursery *nursery) {
   if (nursery->socket < 0) return;
+  pthread_mutex_lock(&nursery->lock);
   close(nursery->socket);
   nursery->socket = -1;
+  pthread_mutex_unlock(&nursery->lock);
   kill(nursery->pid, SIGKILL);
   while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-int nursery_open(unsigned deadline_ms, struct nursery **ret) {
+static int open_nursery(unsigned deadline_ms, bool is_low, struct nursery **ret) {
   struct nursery *nursery = calloc(1, sizeof *nursery);
   if (nursery == NULL) return -ENOMEM;
   pthread_condattr_t monotonic;
@@ -222,6 +234,7 @@ int nursery_open(unsigned deadline_ms, struct nursery **ret) {
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&nursery->lock, NULL);
   nursery->deadline_ms = deadline_ms;
+  nursery->is_low = is_low;
   nursery->socket = -1;
   int error = start(nursery);
   if (error != 0) {
@@ -230,6 +243,21 @@ int nursery_open(unsigned deadline_ms, struct nursery **ret) {
   }
   *ret = nursery;
   return 0;
+}
+
+int nursery_open(unsigned deadline_ms, struct nursery **ret) {
+  return open_nursery(deadline_ms, false, ret);
+}
+
+int nursery_open_low(unsigned deadline_ms, struct nursery **ret) {
+  return open_nursery(deadline_ms, true, ret);
+}
+
+void nursery_cancel(struct nursery *nursery) {
+  pthread_mutex_lock(&nursery->lock);
+  nursery->is_cancelled = true;
+  if (nursery->socket >= 0) shutdown(nursery->socket, SHUT_RDWR);
+  pthread_mutex_unlock(&nursery->lock);
 }
 
 void nursery_close(struct nursery *nursery) {
@@ -260,11 +288,14 @@ static int take_turn(struct nursery *nursery) {
   return error;
 }
 
-static void give_turn(struct nursery *nursery) {
+/* Returns 0, or -ECANCELED. */
+static int give_turn(struct nursery *nursery) {
   pthread_mutex_lock(&nursery->lock);
+  int error = nursery->is_cancelled ? -ECANCELED : 0;
   nursery->is_busy = false;
   pthread_cond_signal(&nursery->turn);
   pthread_mutex_unlock(&nursery->lock);
+  return error;
 }
 
 static int send_job(int socket, const struct job *job) {
@@ -332,7 +363,8 @@ int nursery_run(struct nursery *nursery, int elf_fd, int index_fd, enum index_de
   int error = take_turn(nursery);
   if (error != 0) return error;
   error = run_in_turn(nursery, &job, &answer);
-  give_turn(nursery);
+  int cancelled = give_turn(nursery);
+  if (cancelled != 0) error = cancelled;
   if (error == 0) error = answer.error;
   if (error != 0) return error;
   check_reply(&answer.result);

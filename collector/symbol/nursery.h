@@ -23,7 +23,12 @@ struct nursery_result {
 /* Forks the nursery; call before threads exist.  A worker gets DEADLINE_MS.  Returns 0 or -errno.
  */
 int nursery_open(unsigned deadline_ms, struct nursery **ret);
+/* The same for work that nobody waits for: its workers give way to all else on the machine. */
+int nursery_open_low(unsigned deadline_ms, struct nursery **ret);
 void nursery_close(struct nursery *nursery);
+
+/* Ends what runs: nursery_run returns -ECANCELED, now and from now on.  Any thread. */
+void nursery_cancel(struct nursery *nursery);
 
 /* Has a new worker make the index of ELF_FD, as deep as DEPTH, in INDEX_FD, both borrowed.  One at
    a time: waits for its turn, bounded.  Returns 0 with RET set; -EBUSY when too many wait,

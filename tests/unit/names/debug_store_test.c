@@ -2,6 +2,8 @@
 /* Which debug file names whose samples, and which is asked for. */
 #include "debug_store_fixture.h"
 
+#include "names/debug_store_dwarf.h"
+
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -119,7 +121,7 @@ static void a_board_whose_best_is_poor_is_not_asked_again(void **state) {
   assert_false(is_wanted("one", id_a, &offset));
   reopen();
   assert_false(is_wanted("one", id_a, &offset));
-  assert_string_equal(reason_of(id_a), "because");
+  assert_string_equal(reason_of(id_a), "because; upload the debug file of this build");
   pass(1.1);
   reopen();
   assert_true(is_wanted("one", id_a, &offset));
@@ -207,6 +209,75 @@ static void modules_are_listed_with_what_they_lack(void **state) {
   assert_int_equal(module.quality, DEBUG_SYMTAB);
 }
 
+static void debug_information_waits_until_it_is_read_or_refused(void **state) {
+  (void)state;
+  struct sample_file first = sample(40), second = sample(41);
+  struct debug_file file;
+  uint64_t offset;
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_true(is_wanted("one", id_b, &offset));
+  assert_int_equal(write_whole("one", id_a, &first), 1);
+  assert_int_equal(write_whole("one", id_b, &second), 1);
+  read_as(&first, id_a, DEBUG_SYMTAB);
+  read_as(&second, id_b, DEBUG_SYMTAB);
+  assert_int_equal(debug_store_next_dwarf(store, &file), -ENOENT);
+  assert_int_equal(debug_store_await_dwarf(store, first.sha256), 0);
+  assert_int_equal(debug_store_await_dwarf(store, second.sha256), 0);
+  assert_non_null(strstr(reason_of(id_a), "is being read"));
+  reopen();
+  assert_int_equal(debug_store_next_dwarf(store, &file), 0);
+  assert_memory_equal(file.sha256, first.sha256, 32);
+  debug_store_hurry(store, second.sha256);
+  assert_int_equal(debug_store_next_dwarf(store, &file), 0);
+  assert_memory_equal(file.sha256, second.sha256, 32);
+  debug_store_postpone(store, second.sha256);
+  assert_int_equal(debug_store_next_dwarf(store, &file), 0);
+  assert_memory_equal(file.sha256, first.sha256, 32);
+  uint64_t generation = debug_store_generation(store);
+  assert_int_equal(debug_store_set_dwarf(store, first.sha256, NULL), 0);
+  assert_true(debug_store_generation(store) > generation);
+  assert_string_equal(reason_of(id_a), "");
+  assert_int_equal(debug_store_find(store, "one", id_a, &file), 0);
+  assert_int_equal(file.quality, DEBUG_DWARF);
+  assert_int_equal(debug_store_set_dwarf(store, second.sha256, "it loops"), 0);
+  reopen();
+  assert_non_null(strstr(reason_of(id_b), "it loops"));
+  assert_int_equal(debug_store_await_dwarf(store, second.sha256), 0); /* known as refused */
+  assert_int_equal(debug_store_next_dwarf(store, &file), -ENOENT);
+  assert_int_equal(debug_store_find(store, "one", id_b, &file), 0);
+  assert_int_equal(file.quality, DEBUG_SYMTAB);
+}
+
+static void each_quality_gives_one_file_best_first(void **state) {
+  (void)state;
+  static const enum debug_quality qualities[] = {DEBUG_DYNSYM, DEBUG_MAP, DEBUG_DYNSYM, DEBUG_DWARF,
+                                                 DEBUG_BAD};
+  struct debug_file files[DEBUG_SOURCES_MAX];
+  for (uint8_t i = 0; i < 5; i++) {
+    struct sample_file file = sample((uint8_t)(50 + i));
+    assert_int_equal(write_whole("one", id_a, &file), 1);
+    read_as(&file, id_a, qualities[i]);
+  }
+  assert_int_equal(debug_store_sources(store, "one", id_a, files), 3);
+  assert_int_equal(files[0].quality, DEBUG_DWARF);
+  assert_int_equal(files[1].quality, DEBUG_DYNSYM);
+  assert_int_equal(files[2].quality, DEBUG_MAP);
+  assert_int_equal(debug_store_sources(store, "two", id_a, files), 0);
+}
+
+static void a_list_beside_exported_symbols_is_enough(void **state) {
+  (void)state;
+  struct sample_file stripped = sample(42), list = sample(43);
+  uint64_t offset;
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_int_equal(write_whole(NULL, id_a, &stripped), 1);
+  read_as(&stripped, id_a, DEBUG_DYNSYM);
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_int_equal(write_whole(NULL, id_a, &list), 1);
+  read_as(&list, id_a, DEBUG_MAP);
+  assert_false(is_wanted("one", id_a, &offset));
+}
+
 static void *use_store(void *context) {
   const char *board = context;
   for (uint8_t i = 0; i < 20; i++) {
@@ -274,6 +345,9 @@ int main(void) {
       FRESH(a_bad_file_is_not_kept_and_its_bytes_are_refused_at_the_first_piece),
       FRESH(a_crash_leaves_nothing_behind),
       FRESH(modules_are_listed_with_what_they_lack),
+      FRESH(debug_information_waits_until_it_is_read_or_refused),
+      FRESH(each_quality_gives_one_file_best_first),
+      FRESH(a_list_beside_exported_symbols_is_enough),
       FRESH(threads_may_use_it_at_once),
       FRESH(folders_are_for_the_owner_only),
       FRESH(a_folder_that_cannot_be_made_is_named),

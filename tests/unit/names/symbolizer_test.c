@@ -2,8 +2,10 @@
 #include "../symbol/elf_fixture.h"
 
 #include "common/clock.h"
+#include "names/debug_store_dwarf.h"
 #include "names/symbolizer.h"
 #include "symbol/index_file.h"
+#include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <openssl/sha.h>
@@ -13,6 +15,8 @@ static struct debug_store *store;
 static struct symbolizer *symbolizer;
 static uint8_t library_id[64];
 static struct span id; /* of lib.so and what is made of it */
+
+enum { SETTLE_MS = 20000 };
 
 static void open_all(void) {
   char error[256] = "", dir[128];
@@ -82,9 +86,8 @@ static void a_file_that_was_sent_gives_names(void **state) {
   assert_string_equal(symbol.name, "outer");
   assert_int_equal(symbol.start, address_of("outer"));
   assert_true(symbol.size > 1);
-  assert_null(symbol.file);
   assert_int_equal(debug_store_find(store, "one", id, &file), 0);
-  assert_int_equal(file.quality, DEBUG_SYMTAB);
+  assert_true(file.quality >= DEBUG_SYMTAB);
   assert_int_equal(symbolizer_find(symbolizer, "one", id, 1, &symbol), -ENOENT);
 }
 
@@ -169,8 +172,95 @@ static void a_malformed_file_is_refused_and_names_stay(void **state) {
   assert_int_equal(symbolizer_prepare(symbolizer, "two", id), -EBADMSG);
   assert_int_equal(symbolizer_prepare(symbolizer, "three", id), -ENOENT);
   assert_int_equal(debug_store_find(store, "one", id, &file), 0);
-  assert_int_equal(file.quality, DEBUG_SYMTAB);
+  assert_true(file.quality >= DEBUG_SYMTAB);
   assert_string_equal(name_at("one", "outer"), "outer");
+}
+
+static enum debug_quality quality_at(const char *function) {
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  enum debug_quality quality;
+  symbolizer_name(symbolizer, "one", id, address_of(function), frames, &quality);
+  return quality;
+}
+
+static void debug_information_follows_the_symbol_table(void **state) {
+  (void)state;
+  struct debug_file file;
+  uint64_t generation = debug_store_generation(store);
+  send_file("one", id, "lib.so");
+  const char *first = name_at("one", "outer");
+  assert_string_equal(first, "outer");
+  assert_true(quality_at("outer") >= DEBUG_SYMTAB);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_true(debug_store_generation(store) > generation);
+  assert_int_equal(quality_at("outer"), DEBUG_DWARF);
+  assert_string_equal(name_at("one", "outer"), "outer");
+  assert_string_equal(first, "outer"); /* of the index that counts no more */
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  assert_int_equal(access(file.index_path, F_OK), 0);
+  assert_int_equal(access(file.dwarf_path, F_OK), 0);
+}
+
+static void what_a_collector_left_unread_the_next_one_reads(void **state) {
+  (void)state;
+  struct debug_file file;
+  send_file("one", id, "lib.so");
+  assert_string_equal(name_at("one", "outer"), "outer");
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  assert_int_equal(debug_store_set_quality(store, file.sha256, DEBUG_SYMTAB, ""), 0);
+  assert_int_equal(debug_store_await_dwarf(store, file.sha256), 0);
+  close_all();
+  open_all();
+  assert_int_equal(quality_at("outer"), DEBUG_SYMTAB);
+  symbolizer_start(symbolizer);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(quality_at("outer"), DEBUG_DWARF);
+}
+
+static void a_lost_index_with_debug_information_is_made_in_two_steps(void **state) {
+  (void)state;
+  struct debug_file file;
+  send_file("one", id, "lib.so");
+  assert_string_equal(name_at("one", "outer"), "outer");
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  close_all();
+  assert_int_equal(unlink(file.dwarf_path), 0);
+  open_all();
+  assert_string_equal(name_at("one", "outer"), "outer");
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(quality_at("outer"), DEBUG_DWARF);
+  assert_int_equal(access(file.dwarf_path, F_OK), 0);
+}
+
+static void the_order_of_files_makes_no_difference(void **state) {
+  (void)state;
+  send_file("one", id, "lib.debug");
+  assert_string_equal(name_at("one", "inner"), "inner");
+  send_file("one", id, "stripped.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_string_equal(name_at("one", "inner"), "inner");
+  assert_int_equal(quality_at("inner"), DEBUG_DWARF);
+}
+
+static void a_list_names_what_the_stripped_file_does_not(void **state) {
+  (void)state;
+  char line[64];
+  int len =
+      snprintf(line, sizeof line, "%016llx t inner\n%016llx T from_list\n",
+               (unsigned long long)address_of("inner"), (unsigned long long)address_of("outer"));
+  fixture_write("list", line, (size_t)len);
+  send_file("one", id, "stripped.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_string_equal(name_at("one", "inner"), "");
+  send_file("one", id, "list");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_string_equal(name_at("one", "inner"), "inner");
+  assert_int_equal(quality_at("inner"), DEBUG_MAP);
+  assert_string_equal(name_at("one", "outer"), "outer"); /* its own word, not the list's */
+  assert_int_equal(quality_at("outer"), DEBUG_DYNSYM);
 }
 
 static void indexes_outlive_a_restart_and_lost_ones_are_made_again(void **state) {
@@ -286,6 +376,11 @@ int main(void) {
       FRESH(a_file_of_another_module_is_refused),
       FRESH(a_malformed_file_is_refused_and_names_stay),
       FRESH(indexes_outlive_a_restart_and_lost_ones_are_made_again),
+      FRESH(debug_information_follows_the_symbol_table),
+      FRESH(what_a_collector_left_unread_the_next_one_reads),
+      FRESH(a_lost_index_with_debug_information_is_made_in_two_steps),
+      FRESH(the_order_of_files_makes_no_difference),
+      FRESH(a_list_names_what_the_stripped_file_does_not),
       FRESH(threads_may_ask_at_once),
       FRESH(big_debug_files_are_read_well_within_the_deadline),
   };

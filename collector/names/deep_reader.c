@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The debug information of a kernel takes half a minute to read, and its symbol table a second.  So
+   nobody waits for the former: answers have the names of the symbol table until one of them finds
+   the better index there.
+
+   One thread, one file at a time, with a nursery of its own, so that the next file's symbol table
+   has not to wait behind it; its workers have low priority.  What waits is in the store, which
+   survives us; a file that answers were just asked about goes first. */
+#include "deep_reader.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "debug_store_dwarf.h"
+#include "index_maker.h"
+#include "symbol/nursery.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+  FILE_MS_MAX = 120000, /* for one file: a kernel's takes under 30 s on a machine of its own */
+  RETRY_S = 30,         /* after no worker could be had */
+};
+
+struct deep_reader {
+  struct debug_store *store;
+  struct nursery *nursery;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  pthread_t thread;
+  bool is_started, is_stopping;
+  bool is_awake; /* something may wait */
+  bool is_busy;  /* something may wait, or is being read */
+};
+
+static struct timespec time_from_now(unsigned ms) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  uint64_t ns = (uint64_t)end.tv_nsec + ms % 1000 * NS_PER_MS;
+  end.tv_sec += (time_t)(ms / 1000 + ns / NS_PER_SECOND);
+  end.tv_nsec = (long)(ns % NS_PER_SECOND);
+  return end;
+}
+
+/* Waits until something may wait to be read.  Returns false when it is time to stop. */
+static bool await_work(struct deep_reader *reader) {
+  pthread_mutex_lock(&reader->lock);
+  while (!reader->is_stopping && !reader->is_awake)
+    pthread_cond_wait(&reader->changed, &reader->lock);
+  bool goes_on = !reader->is_stopping;
+  pthread_mutex_unlock(&reader->lock);
+  return goes_on;
+}
+
+static void rest(struct deep_reader *reader) {
+  struct timespec end = time_from_now(RETRY_S * 1000);
+  int error = 0;
+  pthread_mutex_lock(&reader->lock);
+  while (!reader->is_stopping && error == 0)
+    error = pthread_cond_timedwait(&reader->changed, &reader->lock, &end);
+  pthread_mutex_unlock(&reader->lock);
+}
+
+/* Reads what is next.  Returns -ENOENT when nothing is. */
+static int read_next(struct deep_reader *reader) {
+  struct debug_file file;
+  int error = debug_store_next_dwarf(reader->store, &file);
+  if (error != 0) return error;
+  error = index_maker_deepen(reader->store, reader->nursery, &file);
+  if (error == -ENOENT) return debug_store_set_dwarf(reader->store, file.sha256, "it is gone");
+  if (error == 0 || error == -ECANCELED) return 0;
+  log_warn("symbols-unread debug information cannot be read now: %s", strerror(-error));
+  debug_store_postpone(reader->store, file.sha256);
+  rest(reader);
+  return 0;
+}
+
+static void *work(void *context) {
+  struct deep_reader *reader = context;
+  pthread_setname_np(pthread_self(), "deep-reader");
+  while (await_work(reader)) {
+    pthread_mutex_lock(&reader->lock);
+    reader->is_awake = false; /* before the look: who comes later wakes us again */
+    pthread_mutex_unlock(&reader->lock);
+    bool is_more = read_next(reader) != -ENOENT;
+    pthread_mutex_lock(&reader->lock);
+    reader->is_awake |= is_more;
+    reader->is_busy = reader->is_awake;
+    pthread_cond_broadcast(&reader->changed);
+    pthread_mutex_unlock(&reader->lock);
+  }
+  return NULL;
+}
+
+int deep_reader_open(struct debug_store *store, struct deep_reader **ret) {
+  struct deep_reader *reader = calloc(1, sizeof *reader);
+  if (reader == NULL) return -ENOMEM;
+  reader->store = store;
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&reader->changed, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  pthread_mutex_init(&reader->lock, NULL);
+  int error = nursery_open_low(FILE_MS_MAX, &reader->nursery);
+  if (error != 0) {
+    deep_reader_close(reader);
+    return error;
+  }
+  *ret = reader;
+  return 0;
+}
+
+void deep_reader_close(struct deep_reader *reader) {
+  if (reader == NULL) return;
+  pthread_mutex_lock(&reader->lock);
+  reader->is_stopping = true;
+  pthread_cond_broadcast(&reader->changed);
+  pthread_mutex_unlock(&reader->lock);
+  if (reader->is_started) {
+    nursery_cancel(reader->nursery);
+    pthread_join(reader->thread, NULL);
+  }
+  nursery_close(reader->nursery);
+  pthread_cond_destroy(&reader->changed);
+  pthread_mutex_destroy(&reader->lock);
+  free(reader);
+}
+
+void deep_reader_wake(struct deep_reader *reader) {
+  pthread_mutex_lock(&reader->lock);
+  reader->is_awake = reader->is_busy = true;
+  if (!reader->is_started && !reader->is_stopping)
+    reader->is_started = pthread_create(&reader->thread, NULL, work, reader) == 0;
+  pthread_cond_broadcast(&reader->changed);
+  pthread_mutex_unlock(&reader->lock);
+}
+
+bool deep_reader_settle(struct deep_reader *reader, unsigned ms) {
+  struct timespec end = time_from_now(ms);
+  int error = 0;
+  pthread_mutex_lock(&reader->lock);
+  while (error == 0 && reader->is_busy)
+    error = pthread_cond_timedwait(&reader->changed, &reader->lock, &end);
+  bool is_settled = !reader->is_busy;
+  pthread_mutex_unlock(&reader->lock);
+  return is_settled;
+}

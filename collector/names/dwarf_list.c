@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is left to do of a file when its symbol table has been read.  In the database, so that a
+   collector that is started anew goes on where the last one stopped, and does not try again what
+   ended a worker. */
+#include "dwarf_list.h"
+
+#include "debug_db.h"
+#include "symbol/index_format.h"
+
+#include <errno.h>
+
+static int outcome(int changes) {
+  return changes < 0 ? changes : 0;
+}
+
+int dwarf_list_add(sqlite3 *db, struct span sha256) {
+  return outcome(debug_db_run(db, "INSERT OR IGNORE INTO dwarf VALUES(?1, ?2, '', ?3)", "bii",
+                              sha256, (int64_t)DWARF_WAITS, (int64_t)INDEX_VERSION));
+}
+
+int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why) {
+  return outcome(debug_db_run(db, "REPLACE INTO dwarf VALUES(?1, ?2, ?3, ?4)", "bisi", sha256,
+                              (int64_t)DWARF_REFUSED, why, (int64_t)INDEX_VERSION));
+}
+
+int dwarf_list_postpone(sqlite3 *db, struct span sha256) {
+  return outcome(debug_db_run(db,
+                              "UPDATE dwarf SET rowid = (SELECT max(rowid) + 1 FROM dwarf)"
+                              " WHERE sha256 = ?1",
+                              "b", sha256));
+}
+
+int dwarf_list_remove(sqlite3 *db, struct span sha256) {
+  return outcome(debug_db_run(db, "DELETE FROM dwarf WHERE sha256 = ?1", "b", sha256));
+}
+
+int dwarf_list_next(sqlite3 *db, struct span first, uint8_t ret_sha256[32]) {
+  sqlite3_stmt *row;
+  int error = debug_db_query(db, &row,
+                             "SELECT sha256 FROM dwarf WHERE state = ?2"
+                             " ORDER BY sha256 = ?1 DESC, rowid LIMIT 1",
+                             "bi", first, (int64_t)DWARF_WAITS);
+  if (error != 0) return error;
+  int code = sqlite3_step(row);
+  struct span sha256 = code == SQLITE_ROW ? debug_db_bytes(row, 0) : span_of(NULL, 0);
+  if (sha256.len == 32) memcpy(ret_sha256, sha256.data, 32);
+  bool is_found = sha256.len == 32;
+  sqlite3_finalize(row);
+  if (is_found) return 0;
+  return code == SQLITE_ROW || code == SQLITE_DONE ? -ENOENT : -EIO;
+}
+
+void dwarf_list_tidy(sqlite3 *db) {
+  debug_db_run(db, "DELETE FROM dwarf WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
+  debug_db_run(db, "UPDATE dwarf SET state = ?1, why = '', reader = ?2 WHERE reader <> ?2", "ii",
+               (int64_t)DWARF_WAITS, (int64_t)INDEX_VERSION);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module may have been sent as it runs, stripped, as its debug file, and as a list of symbols.
+   Each knows something that the others do not: the debug file inlined functions and lines, the
+   stripped one its procedure linkage table, the list the local functions of a program whose debug
+   file nobody kept.  So the ladder is climbed down for each address and not for each module: the
+   first file that has a name for it is believed.
+
+     debug information  >  symbol table  >  exported symbols  >  list  >  bounds without a name
+
+   A list comes after exported symbols because those are the module's own bytes, proven by its
+   build-id, while a list is anybody's word, and its functions reach as far as the next one.  For
+   the same reason it is not asked about what a symbol table has left open: that is no function. */
+#include "name_sources.h"
+
+#include <errno.h>
+
+int name_sources_chain(const struct name_sources *sources, uint64_t address,
+                       struct symbol_frame frames[SYMBOL_CHAIN_MAX],
+                       enum debug_quality *ret_quality) {
+  struct symbol_frame bounds = {.name = NULL};
+  bool is_whole = false;
+  for (uint32_t i = 0; i < sources->count; i++) {
+    const struct name_source *source = &sources->sources[i];
+    if (source->quality == DEBUG_MAP && is_whole) continue;
+    is_whole |= source->quality >= DEBUG_SYMTAB;
+    int count = symbol_index_chain(source->index, address, frames);
+    if (count <= 0) continue;
+    if (frames[count - 1].name[0] != '\0') {
+      *ret_quality = source->quality;
+      return count;
+    }
+    if (bounds.name == NULL) bounds = frames[count - 1];
+  }
+  if (bounds.name == NULL) return -ENOENT;
+  frames[0] = bounds;
+  *ret_quality = DEBUG_BOUNDS;
+  return 1;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that name one module, best first, and which of them says what an address is called. */
+#ifndef NAMES_NAME_SOURCES_H
+#define NAMES_NAME_SOURCES_H
+
+#include "debug_store.h"
+#include "symbol/symbol_index.h"
+
+struct name_source {
+  enum debug_quality quality;
+  const struct symbol_index *index;
+};
+
+struct name_sources {
+  struct name_source sources[DEBUG_SOURCES_MAX]; /* each better than the next */
+  uint32_t count;
+};
+
+/* Finds the functions at ADDRESS as symbol_index_chain does, and the QUALITY of the file that named
+   them; BOUNDS: the one function's name is "".  Returns their number or -ENOENT.  Pure. */
+int name_sources_chain(const struct name_sources *sources, uint64_t address,
+                       struct symbol_frame frames[SYMBOL_CHAIN_MAX],
+                       enum debug_quality *ret_quality);
+
+#endif
