@@ -12,6 +12,8 @@ void api_label_values(struct request *request);
 void api_profile(struct request *request);
 void api_callers(struct request *request);
 void api_callees(struct request *request);
+void api_load(struct request *request);
+void api_series(struct request *request);
 void api_debug_list(struct request *request);
 void api_debug_head(struct request *request);
 void api_debug_put(struct request *request);

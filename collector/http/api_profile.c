@@ -11,19 +11,13 @@
 
 #include "common/clock.h"
 #include "common/json.h"
-#include "query/query.h"
-#include "request.h"
-#include "selection.h"
+#include "query_answer.h"
 #include "view/export.h"
 #include "view/table_json.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Less than a connection waits for an answer (2 minutes): the query hears of it, not only whoever
-   asked, and the next one gets the thread. */
-enum { QUERY_SECONDS_MAX = 110 };
 
 static int write_summary(struct json *json, const struct view_tree *tree,
                          const struct selection *selection, struct arena *arena) {
@@ -200,27 +194,13 @@ static const struct {
 
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
-  struct query_source source = {request->service->parts.store, request->service->parts.symbolizer};
-  struct query_range range = {selection->selector,
-                              selection->from_ms,
-                              selection->to_ms,
-                              selection->types,
-                              request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND,
-                              formats[format].with_lines};
+  struct query_source source = query_answer_source(request);
+  struct query_range range = query_answer_range(request, selection);
   struct view_tree tree = {0};
+  range.with_lines = formats[format].with_lines;
   int error = query_tree(&source, &range, &request->arena, &tree);
   if (error == 0) error = formats[format].write(request, &tree, selection);
-  if (error == -ENOMEM || error == -EOVERFLOW)
-    answer_problem(&request->answer, 422, NULL,
-                   "the selection holds too many different stacks for one answer: narrow match or "
-                   "the time range");
-  else if (error == -ETIMEDOUT)
-    answer_problem(&request->answer, 504, NULL,
-                   "the query was given up at its time limit of %d seconds, waiting included: "
-                   "narrow match or the time range",
-                   QUERY_SECONDS_MAX);
-  else if (error)
-    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+  query_answer_end(request, error);
 }
 
 void api_profile(struct request *request) {
@@ -236,11 +216,7 @@ void api_profile(struct request *request) {
     return;
   }
   struct selection selection;
-  struct selection_fault fault;
-  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
-    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
-    return;
-  }
+  if (query_answer_select(request, &selection) != 0) return;
   answer_selection(request, &selection, format);
   selection_fini(&selection);
 }

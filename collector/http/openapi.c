@@ -19,6 +19,8 @@ static const struct {
     {"limit", "integer", "rows in the answer, 100000 at most"},
     {"format", "string",
      "top (default, also json), tree, folded, pprof, speedscope, callgrind, perf-script"},
+    {"by", "string", "function, module, or a label: thread, service, board, build_id, ..."},
+    {"step", "integer", "seconds; 60 by default, or what keeps it to 11000 steps"},
     {"offset", "integer", "where in the file the body belongs; 0 by default"},
     {"total", "integer", "bytes of the whole file; offset + Content-Length by default"},
 };

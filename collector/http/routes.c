@@ -37,6 +37,15 @@ const struct route routes[] = {
      api_callees,
      "whom a function calls: as callers, each stack with the last edge out of the function; "
      "[self] is what it spends in no call of its own"},
+    {"GET", "/api/v1/load", ROLE_READ, LANE_QUERY, "match from to type limit by", api_load,
+     "the same samples by function, module (both of where the time was spent), thread, service, "
+     "board or any other label: rows, heaviest first, and `rest`, what a limit left out, add up to "
+     "`total`"},
+    {"GET", "/api/v1/series", ROLE_READ, LANE_QUERY, "match from to type limit by step", api_series,
+     "the same samples over time, by what load takes or, without by, in one series. A point is the "
+     "beginning of its step (Unix seconds, a multiple of step) and the weight in it; steps without "
+     "any have none. The points of all series and of `rest`, what a limit left out, add up to "
+     "`total`"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "

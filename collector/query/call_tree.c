@@ -11,9 +11,8 @@
    names, so become one.  view/tree_builder makes the tree; here is where its samples come from. */
 #include "query.h"
 
-#include "common/clock.h"
 #include "naming.h"
-#include "selector.h"
+#include "range.h"
 #include "store/store_read.h"
 #include "view/marks.h"
 #include "view/tree_builder.h"
@@ -106,14 +105,9 @@ static int translate_leaf(struct builder *builder, const struct store_forest *fo
   return descend(builder, forest, &forest->nodes[node], 0, ret);
 }
 
-static bool is_late(const struct query_range *range) {
-  return range->deadline_ns != 0 && clock_monotonic_ns() >= range->deadline_ns;
-}
-
 static int wants(void *context, const struct store_series *series) {
   const struct builder *builder = context;
-  const struct selector *selector = builder->range->selector;
-  return selector == NULL || selector_matches(selector, series);
+  return range_wants(builder->range, series);
 }
 
 static int on_block(void *context, const struct store_series *series,
@@ -122,7 +116,7 @@ static int on_block(void *context, const struct store_series *series,
   struct builder *builder = context;
   const char *board = store_series_label(series, "board");
   bool are_told = (series->marks & MARK_ENDS_TOLD) != 0;
-  if (is_late(builder->range)) return -ETIMEDOUT;
+  if (range_is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
   tree_builder_turn(&builder->tree, board != NULL ? board : "", start_ms, end_ms);
   if (error == 0 && series->marks != 0)
@@ -144,43 +138,6 @@ static int on_block(void *context, const struct store_series *series,
     if (is_stack && rows[i].count > 0)
       tree_builder_note_end(&builder->tree, node, are_told, rows[i].weight);
   }
-  return error;
-}
-
-struct board_count {
-  const struct selector *selector;
-  uint32_t all, matching;
-  char **names; /* of those that match */
-};
-
-static int count_board(void *context, const struct store_board *board) {
-  struct board_count *count = context;
-  count->all++;
-  if (!selector_may_match_board(count->selector, board->name)) return 0;
-  char **more = reallocarray(count->names, count->matching + 1, sizeof *more);
-  if (more == NULL) return -ENOMEM;
-  count->names = more;
-  count->names[count->matching] = strdup(board->name);
-  if (count->names[count->matching] == NULL) return -ENOMEM;
-  count->matching++;
-  return 0;
-}
-
-/* Adds up what the boards that the selector can mean lost in the range. */
-static int sum_loss(struct store *store, const struct query_range *range, uint64_t *loss) {
-  struct board_count count = {.selector = range->selector};
-  if (range->selector == NULL)
-    return store_loss_in_range(store, NULL, range->from_ms, range->to_ms, loss);
-  int error = store_boards(store, count_board, &count);
-  if (error == 0 && count.matching == count.all)
-    error = store_loss_in_range(store, NULL, range->from_ms, range->to_ms, loss);
-  else
-    for (uint32_t i = 0; i < count.matching && error == 0; i++)
-      error = is_late(range)
-                  ? -ETIMEDOUT
-                  : store_loss_in_range(store, count.names[i], range->from_ms, range->to_ms, loss);
-  for (uint32_t i = 0; i < count.matching; i++) free(count.names[i]);
-  free(count.names);
   return error;
 }
 
@@ -214,7 +171,7 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
               range->with_lines ? &builder.tree.places : NULL);
   if (error == 0) error = store_scan(source->store, &scan);
-  if (error == 0) error = sum_loss(source->store, range, loss);
+  if (error == 0) error = range_loss(source->store, range, loss);
   if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);
   if (error == 0) error = marks_copy(&builder.marks, arena, &tree.marks, &tree.mark_count);
   memcpy(tree.loss, loss, sizeof tree.loss);

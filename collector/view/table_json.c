@@ -97,9 +97,8 @@ void table_json_function(struct json *json, const struct view_function *function
   json_key_string(json, "file", function->file);
 }
 
-/* Writes SHARE as a share under KEY, or nothing when KEY is NULL, and its interval under KEY_CI. */
-static void write_share(struct json *json, const char *key, const char *key_ci,
-                        const struct view_share *share) {
+void table_json_share(struct json *json, const char *key, const char *key_ci,
+                      const struct view_share *share) {
   if (key != NULL) {
     json_key(json, key);
     json_double(json, share->share);
@@ -124,8 +123,8 @@ int table_json_functions(struct json *json, const struct view_tree *tree, uint32
     table_json_function(json, &tree->functions[rows[i].function]);
     json_key_uint(json, "self", rows[i].self_weight);
     json_key_uint(json, "total", rows[i].total_weight);
-    write_share(json, "self_share", "self_ci", &rows[i].self);
-    write_share(json, "total_share", "total_ci", &rows[i].total);
+    table_json_share(json, "self_share", "self_ci", &rows[i].self);
+    table_json_share(json, "total_share", "total_ci", &rows[i].total);
     json_close(json, '}');
   }
   json_close(json, ']');

@@ -19,6 +19,11 @@ int table_json_stacks(struct json *json, const struct view_tree *tree, struct ar
 /* Writes FUNCTION's name, module and file into an open object. */
 void table_json_function(struct json *json, const struct view_function *function);
 
+/* Writes SHARE as a share under KEY, or nothing when KEY is NULL, and its interval under KEY_CI,
+   into an open object. */
+void table_json_share(struct json *json, const char *key, const char *key_ci,
+                      const struct view_share *share);
+
 /* Writes the first LIMIT functions of TREE's table into an open object.  Returns 0 or -ENOMEM. */
 int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
                          struct arena *arena);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One question to the store may fail in the same ways whatever is asked, and then says the same. */
+#include "query_answer.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct query_source query_answer_source(const struct request *request) {
+  const struct http_parts *parts = &request->service->parts;
+  return (struct query_source){parts->store, parts->symbolizer};
+}
+
+struct query_range query_answer_range(const struct request *request,
+                                      const struct selection *selection) {
+  return (struct query_range){.selector = selection->selector,
+                              .from_ms = selection->from_ms,
+                              .to_ms = selection->to_ms,
+                              .types = selection->types,
+                              .deadline_ns =
+                                  request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
+}
+
+int query_answer_select(struct request *request, struct selection *ret) {
+  struct selection_fault fault;
+  int error = selection_parse(&request->parameters, clock_walltime_ns(), ret, &fault);
+  if (error != 0) answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
+  return error;
+}
+
+void query_answer_end(struct request *request, int error) {
+  if (error == 0) return;
+  if (error == -ENOMEM || error == -EOVERFLOW)
+    answer_problem(&request->answer, 422, NULL,
+                   "the selection holds too many different stacks for one answer: narrow match or "
+                   "the time range");
+  else if (error == -ETIMEDOUT)
+    answer_problem(&request->answer, 504, NULL,
+                   "the query was given up at its time limit of %d seconds, waiting included: "
+                   "narrow match or the time range",
+                   QUERY_SECONDS_MAX);
+  else
+    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
+}
+
+void query_answer_no_label(struct request *request, const char *by) {
+  answer_problem(&request->answer, 400, "by",
+                 "by: no sample of this selection has a label \"%.64s\": /api/v1/labels lists "
+                 "those there are, and there are function and module",
+                 by);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What routes that ask the store for samples have in common. */
+#ifndef HTTP_QUERY_ANSWER_H
+#define HTTP_QUERY_ANSWER_H
+
+#include "query/query.h"
+#include "request.h"
+#include "selection.h"
+
+/* Less than a connection waits for an answer (2 minutes): the query hears of it, not only whoever
+   asked, and the next one gets the thread. */
+enum { QUERY_SECONDS_MAX = 110 };
+
+struct query_source query_answer_source(const struct request *request);
+
+/* What SELECTION means as a range, until REQUEST's time is over. */
+struct query_range query_answer_range(const struct request *request,
+                                      const struct selection *selection);
+
+/* Reads the selection of REQUEST.  Returns 0 with it in RET, to be ended by selection_fini; or
+   -EINVAL, with the problem as REQUEST's answer. */
+int query_answer_select(struct request *request, struct selection *ret);
+
+/* Makes ERROR, which a query returned, a problem: REQUEST's answer; nothing when it is 0. */
+void query_answer_end(struct request *request, int error);
+
+/* Answers that no sample of the selection has a label BY. */
+void query_answer_no_label(struct request *request, const char *by);
+
+#endif

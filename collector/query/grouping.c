@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A function is named as in the function table, by the innermost one at the leaf, and a module as
+   that table names it; so the rows of a load by module are the sums of that table's rows.
+
+   A label belongs to the series and so to all rows of a block: it is looked up once a block.  A
+   label that a series has not is an empty one, as in selectors. */
+#include "grouping.h"
+
+#include "common/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool grouping_is_known(const char *by) {
+  static const char *const known[] = {"function", "module",   "board", "service", "exe",
+                                      "thread",   "build_id", "arch",  "kernel"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(by, known[i]) == 0) return true;
+  return false;
+}
+
+static bool is_by(const struct grouping *grouping, const char *what) {
+  return grouping->by != NULL && strcmp(grouping->by, what) == 0;
+}
+
+int grouping_init(struct grouping *grouping, const char *by, struct symbolizer *symbolizer,
+                  struct arena *arena) {
+  *grouping = (struct grouping){.by = by};
+  naming_init(&grouping->naming, symbolizer, &grouping->groups, NULL);
+  return function_table_init(&grouping->groups, arena);
+}
+
+void grouping_fini(struct grouping *grouping) {
+  naming_fini(&grouping->naming);
+  function_table_fini(&grouping->groups);
+  free(grouping->of_module);
+}
+
+static int intern(struct grouping *grouping, const char *name, uint32_t *ret) {
+  const struct view_function group = {.name = name, .module = ""};
+  return function_table_intern(&grouping->groups, &group, false, ret);
+}
+
+/* No module of the forest has a group yet. */
+static int forget_modules(struct grouping *grouping, const struct store_forest *forest) {
+  if (forest->module_count > grouping->module_room) {
+    uint32_t *more = reallocarray(grouping->of_module, forest->module_count, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    grouping->of_module = more;
+    grouping->module_room = forest->module_count;
+  }
+  if (forest->module_count > 0)
+    memset(grouping->of_module, 0, forest->module_count * sizeof *grouping->of_module);
+  return 0;
+}
+
+int grouping_turn(struct grouping *grouping, const struct walk_block *block) {
+  if (is_by(grouping, "function")) {
+    if (block->is_elsewhere) naming_turn(&grouping->naming);
+    return 0;
+  }
+  if (is_by(grouping, "module"))
+    return block->is_elsewhere ? forget_modules(grouping, block->forest) : 0;
+  const char *value = "";
+  if (grouping->by != NULL) value = store_series_label(block->series, grouping->by);
+  if (value != NULL) grouping->has_label = true;
+  return intern(grouping, value != NULL ? value : "", &grouping->of_block);
+}
+
+static int find_module(struct grouping *grouping, const struct store_forest *forest,
+                       uint32_t module, uint32_t *ret) {
+  const struct store_module *of = &forest->modules[module];
+  uint32_t *known = &grouping->of_module[module];
+  int error = 0;
+  if (*known == 0)
+    error = intern(grouping, of->kind == MODULE_ELF ? path_name(of->path) : of->path, known);
+  *ret = *known;
+  return error;
+}
+
+int grouping_find(struct grouping *grouping, const struct walk_block *block,
+                  const struct store_row *row, uint32_t *ret) {
+  const struct store_node *leaf = &block->forest->nodes[row->node];
+  if (is_by(grouping, "function"))
+    return naming_find(&grouping->naming, block->board, block->forest, leaf, ret);
+  if (is_by(grouping, "module")) return find_module(grouping, block->forest, leaf->module, ret);
+  *ret = grouping->of_block;
+  return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sums are made here, of the same rows that are shown, so whatever an answer groups them by it
+   cannot disagree with the others about how much there is. */
+#include "walk.h"
+
+#include "range.h"
+#include "view/marks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct round {
+  const struct query_range *range;
+  const struct walk *walk;
+  struct view_tree *summary;
+  struct marks marks;
+  char *board; /* of the last block, and its forest */
+  uint64_t forest_id;
+};
+
+static int wants(void *context, const struct store_series *series) {
+  const struct round *round = context;
+  return range_wants(round->range, series);
+}
+
+/* Tells whether names may mean something else than in the block before. */
+static int turn_to(struct round *round, const char *board, uint64_t forest_id, bool *is_elsewhere) {
+  bool is_same = round->board != NULL && strcmp(round->board, board) == 0;
+  *is_elsewhere = !is_same || round->forest_id != forest_id;
+  round->forest_id = forest_id;
+  if (is_same) return 0;
+  char *copy = strdup(board);
+  if (copy == NULL) return -ENOMEM;
+  free(round->board);
+  round->board = copy;
+  return 0;
+}
+
+static void add_up(struct view_tree *summary, const struct store_row *rows, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    summary->total_weight += rows[i].weight;
+    summary->total_count += rows[i].count;
+    evidence_add(&summary->evidence, rows[i].count, rows[i].weight);
+  }
+}
+
+static int on_block(void *context, const struct store_series *series,
+                    const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
+                    const struct store_row *rows, size_t count) {
+  struct round *round = context;
+  const char *board = store_series_label(series, "board");
+  struct walk_block block = {.series = series,
+                             .forest = forest,
+                             .board = board != NULL ? board : "",
+                             .start_ms = start_ms,
+                             .end_ms = end_ms,
+                             .rows = rows,
+                             .count = count};
+  if (range_is_late(round->range)) return -ETIMEDOUT;
+  int error = turn_to(round, block.board, forest->id, &block.is_elsewhere);
+  if (error == 0 && series->marks != 0)
+    error = marks_add(&round->marks, store_series_label(series, "service"), series->marks);
+  if (error != 0) return error;
+  add_up(round->summary, rows, count);
+  return round->walk->on_block(round->walk->context, &block);
+}
+
+int walk_run(const struct query_source *source, const struct query_range *range,
+             const struct walk *walk, struct arena *arena, struct view_tree *summary) {
+  *summary = (struct view_tree){0};
+  struct round round = {.range = range, .walk = walk, .summary = summary};
+  const struct store_scan scan = {.from_ms = range->from_ms,
+                                  .to_ms = range->to_ms,
+                                  .types = range->types,
+                                  .matches = wants,
+                                  .on_block = on_block,
+                                  .context = &round};
+  int error = store_scan(source->store, &scan);
+  if (error == 0) error = range_loss(source->store, range, summary->loss);
+  if (error == 0) error = marks_copy(&round.marks, arena, &summary->marks, &summary->mark_count);
+  marks_fini(&round.marks);
+  free(round.board);
+  return error;
+}

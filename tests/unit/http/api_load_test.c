@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Load and series, field by field. */
+#include "api_world.h"
+
+static int set_up_two(void **state) {
+  int failed = set_up(state);
+  if (failed) return failed;
+  append_hundred("press-7", 77);
+  append_hundred("press-8", 78);
+  return 0;
+}
+
+static void load_has_every_promised_field(void **state) {
+  (void)state;
+  const char *body = ask(api_load, "by", "board", NULL, NULL);
+  assert_int_equal(request.answer.status, 0);
+  assert_has(body, "{\"total\":2000,\"unit\":\"nanoseconds\",\"samples\":200,");
+  assert_has(body, "\"loss\":{");
+  assert_has(body, "\"by\":\"board\",\"rows\":[{\"name\":\"press-7\",\"weight\":1000,"
+                   "\"samples\":100,\"share\":0.5,\"ci\":[0.4");
+  assert_has(body, "{\"name\":\"press-8\",\"weight\":1000,");
+  assert_has(body, "\"rest\":{\"rows\":0,\"weight\":0}");
+}
+
+static void load_by_function_says_of_which_module(void **state) {
+  (void)state;
+  assert_has(
+      ask(api_load, "by", "function", NULL, NULL),
+      "\"rows\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"weight\":1200,");
+}
+
+static void a_limit_leaves_the_rest_in_one_sum(void **state) {
+  (void)state;
+  const char *body = ask(api_load, "by", "module", "limit", "1");
+  assert_has(body, "\"rows\":[{\"name\":\"tool\",\"weight\":1800,");
+  assert_has(body, "}],\"rest\":{\"rows\":1,\"weight\":200}");
+}
+
+static void by_what_must_be_said_and_be_there(void **state) {
+  (void)state;
+  assert_has(ask(api_load, NULL, NULL, NULL, NULL), "\"parameter\":\"by\"");
+  assert_int_equal(request.answer.status, 400);
+  assert_has(ask(api_load, "by", "bord", NULL, NULL), "no sample of this selection has a label");
+  assert_int_equal(request.answer.status, 400);
+  assert_has(ask(api_series, "by", "bord", NULL, NULL), "\"parameter\":\"by\"");
+  ask(api_load, "by", "bord", "match", "{service=\"none\"}");
+  assert_int_equal(request.answer.status, 0); /* where nothing is, nothing is a mistake */
+}
+
+static void series_have_every_promised_field(void **state) {
+  (void)state;
+  const char *body = ask(api_series, "by", "board", NULL, NULL);
+  assert_int_equal(request.answer.status, 0);
+  assert_has(body, "{\"total\":2000,");
+  assert_has(body, "\"step\":60,\"by\":\"board\",\"series\":["
+                   "{\"labels\":{\"board\":\"press-7\"},\"weight\":1000,\"points\":[[");
+  assert_has(body, "{\"labels\":{\"board\":\"press-8\"},");
+  assert_has(body, "\"rest\":{\"series\":0,\"weight\":0,\"points\":[]}");
+  assert_has(ask(api_series, NULL, NULL, NULL, NULL),
+             "\"by\":null,\"series\":[{\"labels\":{},\"weight\":2000,");
+}
+
+static void a_step_is_checked_and_found(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"0", "-1", "1m", "99999999999", ""};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_has(ask(api_series, "step", wrong[i], NULL, NULL), "\"parameter\":\"step\"");
+    assert_int_equal(request.answer.status, 400);
+  }
+  assert_has(ask(api_series, "step", "1", "from", "-1d"), "more than 11000 steps: 60 seconds do");
+  assert_has(ask(api_series, "from", "-30d", NULL, NULL), "\"step\":240,");
+  assert_has(ask(api_series, "from", "0", NULL, NULL), "{\"total\":2000,");
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end_request)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(load_has_every_promised_field),      TEST(load_by_function_says_of_which_module),
+      TEST(a_limit_leaves_the_rest_in_one_sum), TEST(by_what_must_be_said_and_be_there),
+      TEST(series_have_every_promised_field),   TEST(a_step_is_checked_and_found),
+  };
+  return cmocka_run_group_tests(tests, set_up_two, tear_down);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same samples by anything: every way of telling them apart adds up to the same total. */
+#include "world.h"
+
+#include "query/load.h"
+
+#include <errno.h>
+
+static const uint64_t hot[][2] = {{0, 0x10}};
+static const uint64_t library[][2] = {{0, 0x10}, {2, 0x30}};
+static const uint64_t kernel[][2] = {{0, 0x10}, {1, 0}};
+
+static void append(struct world *world, const char *board, const char *service, const char *thread,
+                   uint64_t weight) {
+  static uint64_t run = 1;
+  struct window window;
+  window_init(&window, service, run);
+  window.thread.name = thread;
+  window_add(&window, hot, 1, 3, weight);
+  window_add(&window, library, 2, 2, 2 * weight);
+  window_add(&window, kernel, 2, 0, 5);
+  window_append(&window, world->store, board, 1, NOON_MS + 10000 * run++);
+}
+
+static void fill(struct world *world) {
+  append(world, "b1", "shop", "main", 100);
+  append(world, "b1", "shop", "worker", 70);
+  append(world, "b2", "shop", "worker", 30);
+  append(world, "b2", "till", "main", 11);
+}
+
+static struct query_load load_of(struct world *world, const char *match, const char *by) {
+  const struct query_source source = {.store = world->store};
+  struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct selector *selector = NULL;
+  struct query_load load;
+  char why[256];
+  if (match != NULL) assert_int_equal(selector_parse(match, &selector, why, sizeof why), 0);
+  range.selector = selector;
+  assert_int_equal(query_load(&source, &range, by, &world->arena, &load), 0);
+  selector_free(selector);
+  return load;
+}
+
+static uint64_t weight_of(const struct query_load *load, const char *name) {
+  for (uint32_t i = 0; i < load->count; i++)
+    if (strcmp(load->rows[i].name, name) == 0) return load->rows[i].weight;
+  fail_msg("no row %s", name);
+  return 0;
+}
+
+static void rows_by_anything_add_up_to_the_total(void **state) {
+  struct world *world = *state;
+  static const char *const ways[] = {"function", "module", "thread",   "service", "board",
+                                     "exe",      "arch",   "build_id", "site"};
+  fill(world);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    struct query_load load = load_of(world, NULL, ways[i]);
+    uint64_t weight = 0, count = 0;
+    for (uint32_t j = 0; j < load.count; j++) {
+      weight += load.rows[j].weight;
+      count += load.rows[j].count;
+      assert_true(j == 0 || load.rows[j - 1].weight >= load.rows[j].weight);
+      assert_true(load.rows[j].share.low <= load.rows[j].share.share);
+      assert_true(load.rows[j].share.high >= load.rows[j].share.share);
+    }
+    assert_int_equal(weight, 3 * (100 + 70 + 30 + 11) + 4 * 5);
+    assert_int_equal(weight, load.whole.total_weight);
+    assert_int_equal(count, 4 * 5);
+    assert_int_equal(count, load.whole.total_count);
+    assert_int_equal(load.is_unknown, strcmp(ways[i], "site") == 0);
+  }
+}
+
+static void each_row_has_its_own(void **state) {
+  struct world *world = *state;
+  fill(world);
+  struct query_load load = load_of(world, NULL, "thread");
+  assert_int_equal(load.count, 2);
+  assert_int_equal(weight_of(&load, "main"), 3 * 111 + 10);
+  assert_int_equal(weight_of(&load, "worker"), 3 * 100 + 10);
+  load = load_of(world, NULL, "board");
+  assert_int_equal(weight_of(&load, "b1"), 3 * 170 + 10);
+  load = load_of(world, NULL, "module");
+  assert_int_equal(load.count, 3);
+  assert_int_equal(weight_of(&load, "tool"), 211);
+  assert_int_equal(weight_of(&load, "lib.so"), 422);
+  assert_int_equal(weight_of(&load, "[kernel]"), 20);
+  load = load_of(world, "{board=\"b2\"}", "service");
+  assert_int_equal(weight_of(&load, "shop"), 95);
+  assert_int_equal(weight_of(&load, "till"), 38);
+}
+
+static void functions_are_those_of_the_table(void **state) {
+  struct world *world = *state;
+  fill(world);
+  const struct query_source source = {.store = world->store};
+  const struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct query_load load = load_of(world, NULL, "function");
+  struct view_tree tree;
+  struct view_top_row *rows;
+  uint32_t count, with_self = 0;
+  assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
+  assert_int_equal(view_top(&tree, &world->arena, &rows, &count), 0);
+  for (uint32_t i = 0; i < count && rows[i].self_weight > 0; i++, with_self++) {
+    const struct view_function *function = &tree.functions[rows[i].function];
+    assert_int_equal(weight_of(&load, function->name), rows[i].self_weight);
+  }
+  assert_int_equal(load.count, with_self);
+  assert_string_equal(load.rows[0].module, "lib.so");
+}
+
+static void an_empty_range_has_no_rows(void **state) {
+  struct query_load load = load_of(*state, NULL, "site");
+  assert_int_equal(load.count, 0);
+  assert_int_equal(load.whole.total_weight, 0);
+  assert_false(load.is_unknown);
+}
+
+static void a_query_past_its_deadline_ends(void **state) {
+  struct world *world = *state;
+  const struct query_source source = {.store = world->store};
+  const struct query_range range = {
+      .from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU, .deadline_ns = 1};
+  struct query_load load;
+  fill(world);
+  assert_int_equal(query_load(&source, &range, "board", &world->arena, &load), -ETIMEDOUT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(rows_by_anything_add_up_to_the_total), TEST(each_row_has_its_own),
+      TEST(functions_are_those_of_the_table),     TEST(an_empty_range_has_no_rows),
+      TEST(a_query_past_its_deadline_ends),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
