@@ -12,7 +12,7 @@
 #include "common/buf.h"
 #include "common/json.h"
 #include "common/path.h"
-#include "view/diff.h"
+#include "view/diff_json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -113,27 +113,6 @@ int diff_text_print(const struct diff_sides *sides, const struct top_text *style
   return ret->failed ? -ENOMEM : 0;
 }
 
-static void write_row(struct json *json, const struct view_diff_row *row) {
-  json_open(json, '{');
-  json_key_string(json, "name", row->name);
-  json_key_string(json, "module", row->module);
-  json_key(json, "a");
-  json_double(json, row->a);
-  json_key(json, "b");
-  json_double(json, row->b);
-  json_key(json, "difference");
-  json_double(json, row->difference);
-  json_key(json, "ci");
-  json_open(json, '[');
-  json_double(json, row->low);
-  json_double(json, row->high);
-  json_close(json, ']');
-  json_key(json, "p");
-  json_double(json, row->p);
-  json_key_string(json, "verdict", view_verdict_name(row->verdict));
-  json_close(json, '}');
-}
-
 int diff_text_print_json(const struct diff_sides *sides, uint32_t limit, struct arena *arena,
                          struct buf *ret) {
   struct view_diff_row *rows;
@@ -151,10 +130,7 @@ int diff_text_print_json(const struct diff_sides *sides, uint32_t limit, struct 
   json_double(&json, evidence_trials(&sides->a->evidence));
   json_key(&json, "b_effective_samples");
   json_double(&json, evidence_trials(&sides->b->evidence));
-  json_key(&json, "functions");
-  json_open(&json, '[');
-  for (uint32_t i = 0; i < count && i < limit; i++) write_row(&json, &rows[i]);
-  json_close(&json, ']');
+  diff_json_write(&json, sides->a, sides->b, rows, count, limit);
   json_close(&json, '}');
   buf_append_byte(ret, '\n');
   return ret->failed ? -ENOMEM : 0;

@@ -10,6 +10,7 @@ void api_loss(struct request *request);
 void api_labels(struct request *request);
 void api_label_values(struct request *request);
 void api_profile(struct request *request);
+void api_diff(struct request *request);
 void api_callers(struct request *request);
 void api_callees(struct request *request);
 void api_load(struct request *request);

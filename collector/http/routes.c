@@ -46,6 +46,14 @@ const struct route routes[] = {
      "beginning of its step (Unix seconds, a multiple of step) and the weight in it; steps without "
      "any have none. The points of all series and of `rest`, what a limit left out, add up to "
      "`total`"},
+    {"GET", "/api/v1/diff", ROLE_READ, LANE_QUERY,
+     "a b a_from a_to b_from b_to match from to type limit", api_diff,
+     "what changed from a to b: each function's self shares, their difference with its 95 % "
+     "interval, p (adjusted by Benjamini and Hochberg) and verdict: changed (p at most 0.05), same "
+     "(surely less than a percent point), unclear; the largest difference first. What a side does "
+     "not say match, from and to say for both; of one selector, a is what was before b where only "
+     "b_from is given. `basis` says what is compared: the same boards are pairs, others two "
+     "samples of boards; a gate looks at changed rows whose difference is beyond its threshold"},
     {"GET", "/api/v1/loss", ROLE_READ, LANE_QUERY, "match from to type limit", api_loss,
      "samples produced, stored and dropped since each board's first, by reason: the books close "
      "over all time, so from and to are checked and choose nothing; limit cuts the boards listed "

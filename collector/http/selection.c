@@ -36,6 +36,11 @@ fail(struct selection_fault *fault, const char *parameter, const char *format, .
   return -EINVAL;
 }
 
+/* The names of the parameters that say which samples. */
+struct naming {
+  const char *match, *from, *to;
+};
+
 static int parse_time(const struct parameters *parameters, const char *name, const char *fallback,
                       uint64_t now_ns, uint64_t *ret_ms, struct selection_fault *fault) {
   const char *text = parameters_find(parameters, name);
@@ -68,30 +73,59 @@ static int parse_type(const struct parameters *parameters, struct selection *sel
   return 0;
 }
 
-static int parse_match(const struct parameters *parameters, struct selection *selection,
-                       struct selection_fault *fault) {
-  const char *text = parameters_find(parameters, "match");
+static int parse_match(const struct parameters *parameters, const char *name,
+                       struct selection *selection, struct selection_fault *fault) {
+  const char *text = parameters_find(parameters, name);
   char why[192] = "";
   if (text == NULL) return 0;
   if (selector_parse(text, &selection->selector, why, sizeof why) != 0)
-    return fail(fault, "match", "match: %s", why);
+    return fail(fault, name, "%s: %s", name, why);
+  return 0;
+}
+
+static int parse(const struct parameters *parameters, const struct naming *names, uint64_t now_ns,
+                 struct selection *ret, struct selection_fault *fault) {
+  struct selection selection = {0};
+  int error = parse_time(parameters, names->from, from_default, now_ns, &selection.from_ms, fault);
+  if (!error) error = parse_time(parameters, names->to, "now", now_ns, &selection.to_ms, fault);
+  if (!error && selection.from_ms > selection.to_ms)
+    error = fail(fault, names->from, "%s: is later than %s", names->from, names->to);
+  if (!error) error = parse_limit(parameters, &selection, fault);
+  if (!error) error = parse_type(parameters, &selection, fault);
+  if (!error) error = parse_match(parameters, names->match, &selection, fault);
+  if (error) return error;
+  selection.has_range =
+      parameters_find(parameters, names->from) || parameters_find(parameters, names->to);
+  *ret = selection;
   return 0;
 }
 
 int selection_parse(const struct parameters *parameters, uint64_t now_ns, struct selection *ret,
                     struct selection_fault *fault) {
-  struct selection selection = {0};
-  int error = parse_time(parameters, "from", from_default, now_ns, &selection.from_ms, fault);
-  if (!error) error = parse_time(parameters, "to", "now", now_ns, &selection.to_ms, fault);
-  if (!error && selection.from_ms > selection.to_ms)
-    error = fail(fault, "from", "from: is later than to");
-  if (!error) error = parse_limit(parameters, &selection, fault);
-  if (!error) error = parse_type(parameters, &selection, fault);
-  if (!error) error = parse_match(parameters, &selection, fault);
-  if (error) return error;
-  selection.has_range = parameters_find(parameters, "from") || parameters_find(parameters, "to");
-  *ret = selection;
-  return 0;
+  static const struct naming names = {"match", "from", "to"};
+  return parse(parameters, &names, now_ns, ret, fault);
+}
+
+/* The names live as long as PARAMETERS do: a fault may name one of them. */
+static const char *given(const struct parameters *parameters, const char *side, const char *end,
+                         const char *otherwise) {
+  size_t len = strlen(side);
+  for (unsigned i = 0; i < parameters->count; i++) {
+    const char *name = parameters->rows[i].name;
+    if (strncmp(name, side, len) == 0 && strcmp(name + len, end) == 0) return name;
+  }
+  return otherwise;
+}
+
+int selection_parse_side(const struct parameters *parameters, const char *side, uint64_t now_ns,
+                         struct selection *ret, struct selection_fault *fault) {
+  const struct naming names = {given(parameters, side, "", "match"),
+                               given(parameters, side, "_from", "from"),
+                               given(parameters, side, "_to", "to")};
+  int error = parse(parameters, &names, now_ns, ret, fault);
+  if (error == 0)
+    ret->has_range = given(parameters, side, "_from", NULL) || given(parameters, side, "_to", NULL);
+  return error;
 }
 
 void selection_fini(struct selection *selection) {

@@ -28,6 +28,12 @@ struct selection_fault {
    with FAULT.  Any thread. */
 int selection_parse(const struct parameters *parameters, uint64_t now_ns, struct selection *ret,
                     struct selection_fault *fault);
+
+/* The same for one side of a comparison: SIDE ("a") stands for match, and SIDE_from and SIDE_to for
+   from and to, each of which is taken where it is not given itself.  has_range: SIDE_from or
+   SIDE_to are given. */
+int selection_parse_side(const struct parameters *parameters, const char *side, uint64_t now_ns,
+                         struct selection *ret, struct selection_fault *fault);
 void selection_fini(struct selection *selection);
 
 /* Reads TEXT as a whole number of at most MAX.  Returns 0 or -EINVAL.  Any thread. */

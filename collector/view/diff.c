@@ -10,13 +10,18 @@
    The p-value is that of the two-proportion test with a pooled share.  The samples of either side
    count as what they tell (evidence.c): few when the rate was changed.
 
+   Boards, and stretches of one board's time, differ by more than samples do: where there are
+   several the difference has an error that is seen in them (contrast.c), a t interval and a t test.
+   The wider interval counts and the larger p: something changed when neither the luck of sampling
+   nor what boards are like explains it.
+
    A profile has hundreds of functions, and at one in twenty some would always seem to have changed.
    So "changed" is decided for all together (Y. Benjamini, Y. Hochberg, "Controlling the false
    discovery rate", Journal of the Royal Statistical Society B 57, 1995): the i-th smallest of m
    p-values counts when it, or a later one, is at most i/m of 5 %.
 
    Time that clocks told, [kernel] and [unsampled], is no share of samples: how much it varies from
-   run to run nothing here says, so it is never called changed.
+   run to run only several boards show, and without them it is never called changed.
 
    A function that has no name is known by its address, and in another build that is another one's.
    Where there is more than one build of a module, such a function may be any of those that the
@@ -25,10 +30,15 @@
    that side, and the p-value is that of the least difference that there can be.
 
    "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
-   point of zero.  Everything else is "unclear".  Samples are taken for independent; runs of one
-   program on one machine differ by more than that, so a verdict is about these files. */
+   point of zero.  Everything else is "unclear".  Where there are no groups samples are taken for
+   independent; runs of one program on one machine differ by more than that, so a verdict is about
+   these files. */
 #include "diff.h"
+
+#include "contrast.h"
+#include "diff_rows.h"
 #include "interval.h"
+#include "student.h"
 
 #include "common/arena.h"
 #include "common/table.h"
@@ -49,38 +59,12 @@ struct nameless {
 };
 
 struct diff {
-  struct view_diff_row *rows;
+  struct diff_rows rows;
   struct nameless *nameless; /* of each module that has any */
-  uint32_t count, nameless_count;
-  struct table by_name, by_module;
+  uint32_t nameless_count;
+  struct table by_module;
+  struct contrast contrast;
 };
-
-static struct view_diff_row *row_of(struct diff *diff, const struct view_function *function) {
-  uint64_t hash = table_hash(function->name, strlen(function->name), 0);
-  hash = table_hash(function->module, strlen(function->module), hash);
-  uint32_t cursor, at = table_find(&diff->by_name, hash, &cursor);
-  for (; at != TABLE_NONE; at = table_next(&diff->by_name, hash, &cursor))
-    if (strcmp(diff->rows[at].name, function->name) == 0 &&
-        strcmp(diff->rows[at].module, function->module) == 0)
-      return &diff->rows[at];
-  if (table_add(&diff->by_name, hash, diff->count) != 0) return NULL;
-  diff->rows[diff->count] =
-      (struct view_diff_row){.name = function->name, .module = function->module};
-  diff->rows[diff->count].is_apart = function->is_apart;
-  return &diff->rows[diff->count++];
-}
-
-/* Adds what the functions of TREE hold themselves; B: to the second side. */
-static int add_tree(struct diff *diff, const struct view_tree *tree, bool is_b) {
-  for (uint32_t i = 1; i < tree->node_count; i++) {
-    uint64_t weight = tree->nodes[i].self_weight;
-    if (weight == 0) continue;
-    struct view_diff_row *row = row_of(diff, &tree->functions[tree->nodes[i].function]);
-    if (row == NULL) return -ENOMEM;
-    *(is_b ? &row->b_weight : &row->a_weight) += weight;
-  }
-  return 0;
-}
 
 static struct nameless *nameless_of(const struct diff *diff, const char *module) {
   uint64_t hash = table_hash(module, strlen(module), 0);
@@ -92,8 +76,9 @@ static struct nameless *nameless_of(const struct diff *diff, const char *module)
 
 /* Sums up what is apart by module. */
 static int sum_nameless(struct diff *diff) {
-  for (uint32_t i = 0; i < diff->count; i++) {
-    const struct view_diff_row *row = &diff->rows[i];
+  const struct diff_rows *rows = &diff->rows;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const struct view_diff_row *row = &rows->rows[i];
     if (!row->is_apart) continue;
     struct nameless *nameless = nameless_of(diff, row->module);
     if (nameless == NULL) {
@@ -105,11 +90,11 @@ static int sum_nameless(struct diff *diff) {
     nameless->a_weight += row->a_weight;
     nameless->b_weight += row->b_weight;
   }
-  for (uint32_t i = 0; i < diff->count && diff->nameless_count > 0; i++) {
-    struct nameless *nameless = nameless_of(diff, diff->rows[i].module);
+  for (uint32_t i = 0; i < rows->count && diff->nameless_count > 0; i++) {
+    struct nameless *nameless = nameless_of(diff, rows->rows[i].module);
     if (nameless == NULL) continue;
-    nameless->a_all += diff->rows[i].a_weight;
-    nameless->b_all += diff->rows[i].b_weight;
+    nameless->a_all += rows->rows[i].a_weight;
+    nameless->b_all += rows->rows[i].b_weight;
   }
   return 0;
 }
@@ -131,8 +116,9 @@ static double p_of(double a, double n, double b, double m) {
   return error > 0 ? erfc(fabs(b - a) / error / sqrt(2)) : 1;
 }
 
-static bool is_tested(const struct view_diff_row *row) {
-  return !row->is_apart && !is_of_clocks(row);
+/* Clocks that several boards read are compared as anything else is. */
+static bool can_be_tested(const struct diff *diff, const struct view_diff_row *row) {
+  return !row->is_apart && (!is_of_clocks(row) || contrast_is_of_boards(&diff->contrast));
 }
 
 /* What ROW may have had more than it shows, on either side. */
@@ -140,8 +126,8 @@ struct more {
   double a, b;
 };
 
-static struct more more_of(const struct diff *diff, const struct view_diff_row *row,
-                           const struct view_tree *a, const struct view_tree *b) {
+static struct more more_of(const struct diff *diff, const struct view_diff_row *row) {
+  const struct view_tree *a = diff->contrast.a.tree, *b = diff->contrast.b.tree;
   const struct nameless *nameless = nameless_of(diff, row->module);
   if (nameless == NULL) return (struct more){0, 0};
   if (!row->is_apart)
@@ -150,35 +136,67 @@ static struct more more_of(const struct diff *diff, const struct view_diff_row *
                        row->b_weight > 0 ? 0 : share_of(nameless->b_all, b)};
 }
 
-static void compare(const struct diff *diff, struct view_diff_row *row, const struct view_tree *a,
-                    const struct view_tree *b) {
-  double n = evidence_trials(&a->evidence), m = evidence_trials(&b->evidence);
-  const struct more more = more_of(diff, row, a, b);
-  row->a = share_of(row->a_weight, a);
-  row->b = share_of(row->b_weight, b);
-  struct view_share wilson_a = interval_wilson(row->a, n);
-  struct view_share wilson_b = interval_wilson(row->b, m);
+/* Sets the interval of ROW's difference: what samples and what groups allow, both. */
+static void set_interval(const struct diff *diff, struct view_diff_row *row,
+                         const struct contrast_error *error) {
+  const struct ratio *of_a = &diff->contrast.a.ratio, *of_b = &diff->contrast.b.ratio;
+  struct view_share wilson_a = interval_wilson(row->a, of_a->trials);
+  struct view_share wilson_b = interval_wilson(row->b, of_b->trials);
+  double groups = error->variance > 0 ? student_quantile(error->df) * sqrt(error->variance) : 0;
+  row->low = row->difference - fmax(hypot(row->b - wilson_b.low, wilson_a.high - row->a), groups);
+  row->high = row->difference + fmax(hypot(wilson_b.high - row->b, row->a - wilson_a.low), groups);
+}
+
+/* The chance of what lies between the shares A and B: by samples and by groups, the larger one. */
+static double p_of_both(const struct diff *diff, double a, double b,
+                        const struct contrast_error *error) {
+  double p = p_of(a, diff->contrast.a.ratio.trials, b, diff->contrast.b.ratio.trials);
+  if (!(error->variance > 0)) return p;
+  return fmax(p, student_p((b - a) / sqrt(error->variance), error->df));
+}
+
+static void compare(const struct diff *diff, struct view_diff_row *row,
+                    const struct contrast_spread *spread) {
+  const struct more more = more_of(diff, row);
+  struct contrast_error error = contrast_error(&diff->contrast, row->a, row->b, spread);
   row->difference = row->b - row->a;
-  row->low = row->difference - hypot(row->b - wilson_b.low, wilson_a.high - row->a);
-  row->high = row->difference + hypot(wilson_b.high - row->b, row->a - wilson_a.low);
+  set_interval(diff, row, &error);
   row->low = fmax(row->low - more.a, -1);
   row->high = fmin(row->high + more.b, 1);
   double least_a = row->a < row->b ? fmin(row->a + more.a, row->b) : row->a;
   double least_b = row->b < row->a ? fmin(row->b + more.b, row->a) : row->b;
-  row->p = is_tested(row) ? p_of(least_a, n, least_b, m) : 1;
+  row->is_tested = can_be_tested(diff, row);
+  row->p_alone = row->is_tested ? p_of_both(diff, least_a, least_b, &error) : 1;
+  row->p = 1;
   bool is_same = row->low > -same_within && row->high < same_within;
   row->verdict = is_same && !row->is_apart ? VIEW_SAME : VIEW_UNCLEAR;
+}
+
+static int compare_all(struct diff *diff, struct arena *arena) {
+  struct diff_rows *rows = &diff->rows;
+  struct contrast_spread *spread = arena_array(arena, rows->count, sizeof *spread);
+  if (spread == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    rows->rows[i].a = share_of(rows->rows[i].a_weight, diff->contrast.a.tree);
+    rows->rows[i].b = share_of(rows->rows[i].b_weight, diff->contrast.b.tree);
+  }
+  int error = diff_rows_spread(rows, &diff->contrast, arena, spread);
+  for (uint32_t i = 0; i < rows->count && error == 0; i++)
+    compare(diff, &rows->rows[i], &spread[i]);
+  return error;
 }
 
 static enum view_doubt doubt_of(const struct view_diff_row *row) {
   if (row->is_apart) return VIEW_APART;
   if (row->verdict != VIEW_UNCLEAR || (row->low <= 0 && row->high >= 0)) return VIEW_NO_DOUBT;
-  return is_of_clocks(row) ? VIEW_CLOCKS : VIEW_MANY;
+  return row->is_tested ? VIEW_MANY : VIEW_CLOCKS;
 }
 
+/* Those that are not tested come last. */
 static int surest_first(const void *left, const void *right) {
   const struct view_diff_row *a = left, *b = right;
-  return a->p < b->p ? -1 : a->p > b->p;
+  if (a->is_tested != b->is_tested) return a->is_tested ? -1 : 1;
+  return a->p_alone < b->p_alone ? -1 : a->p_alone > b->p_alone;
 }
 
 static int largest_first(const void *left, const void *right) {
@@ -191,38 +209,52 @@ static int largest_first(const void *left, const void *right) {
 
 uint32_t view_diff_tested(const struct view_diff_row *rows, uint32_t count) {
   uint32_t tested = 0;
-  for (uint32_t i = 0; i < count; i++) tested += is_tested(&rows[i]);
+  for (uint32_t i = 0; i < count; i++) tested += rows[i].is_tested;
   return tested;
 }
 
-/* Benjamini and Hochberg's step. */
-static void judge(struct diff *diff) {
-  uint32_t changed = 0, tested = view_diff_tested(diff->rows, diff->count);
+/* Benjamini and Hochberg's step, told as p-values: the i-th smallest of m stands for as much as
+   m / i of it, and for no more than those after it do. */
+static void judge(struct diff_rows *diff) {
+  uint32_t tested = view_diff_tested(diff->rows, diff->count);
+  double least = 1;
   qsort(diff->rows, diff->count, sizeof *diff->rows, surest_first);
-  for (uint32_t i = 0; i < tested; i++)
-    if (diff->rows[i].p <= false_share * (i + 1) / tested) changed = i + 1;
-  for (uint32_t i = 0; i < changed; i++) diff->rows[i].verdict = VIEW_CHANGED;
+  for (uint32_t i = tested; i-- > 0;) {
+    struct view_diff_row *row = &diff->rows[i];
+    least = fmin(least, row->p_alone * tested / (i + 1));
+    row->p = least;
+    if (row->p <= false_share) row->verdict = VIEW_CHANGED;
+  }
   for (uint32_t i = 0; i < diff->count; i++) diff->rows[i].doubt = doubt_of(&diff->rows[i]);
+}
+
+void view_diff_basis(const struct view_tree *a, const struct view_tree *b,
+                     struct view_diff_basis *ret) {
+  struct contrast contrast;
+  contrast_init(&contrast, a, b);
+  *ret = (struct view_diff_basis){.a_unit = ratio_unit(&contrast.a.ratio),
+                                  .b_unit = ratio_unit(&contrast.b.ratio),
+                                  .a_units = ratio_units(&contrast.a.ratio),
+                                  .b_units = ratio_units(&contrast.b.ratio),
+                                  .pairs = contrast.pairs};
 }
 
 int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena *arena,
               struct view_diff_row **ret, uint32_t *ret_count) {
-  struct diff diff = {.count = 0};
-  size_t room = (size_t)a->function_count + b->function_count;
-  diff.rows = arena_array(arena, room, sizeof *diff.rows);
-  diff.nameless = arena_array(arena, room, sizeof *diff.nameless);
-  int error = diff.rows == NULL || diff.nameless == NULL ? -ENOMEM : 0;
-  if (error == 0) error = add_tree(&diff, a, false);
-  if (error == 0) error = add_tree(&diff, b, true);
+  struct diff diff = {.nameless_count = 0};
+  int error = diff_rows_init(&diff.rows, a, b, arena);
+  diff.nameless = arena_array(arena, diff.rows.count, sizeof *diff.nameless);
+  if (diff.nameless == NULL) error = -ENOMEM;
+  contrast_init(&diff.contrast, a, b);
   if (error == 0) error = sum_nameless(&diff);
-  for (uint32_t i = 0; i < diff.count && error == 0; i++) compare(&diff, &diff.rows[i], a, b);
-  table_fini(&diff.by_name);
+  if (error == 0) error = compare_all(&diff, arena);
+  diff_rows_fini(&diff.rows);
   table_fini(&diff.by_module);
   if (error != 0) return error;
-  judge(&diff);
-  qsort(diff.rows, diff.count, sizeof *diff.rows, largest_first);
-  *ret = diff.rows;
-  *ret_count = diff.count;
+  judge(&diff.rows);
+  qsort(diff.rows.rows, diff.rows.count, sizeof *diff.rows.rows, largest_first);
+  *ret = diff.rows.rows;
+  *ret_count = diff.rows.count;
   return 0;
 }
 

@@ -24,14 +24,25 @@ struct view_diff_row {
   uint64_t a_weight, b_weight;  /* self */
   double a, b;                  /* self shares */
   double difference, low, high; /* b - a and its 95 % interval */
-  double p;
+  double p_alone;               /* the chance of such a difference where there is none */
+  double p;                     /* the same, for all that were compared together */
   enum view_verdict verdict;
   enum view_doubt doubt;
-  bool is_apart;
+  bool is_apart, is_tested;
 };
 
-/* How many of the COUNT ROWS were compared: not those of clocks, nor those apart. */
+/* How many of the COUNT ROWS were compared: not those of clocks
+   without boards, nor those apart. */
 uint32_t view_diff_tested(const struct view_diff_row *rows, uint32_t count);
+
+/* What the intervals and chances of a difference come from. */
+struct view_diff_basis {
+  const char *a_unit, *b_unit; /* ratio_unit */
+  unsigned a_units, b_units, pairs;
+};
+
+void view_diff_basis(const struct view_tree *a, const struct view_tree *b,
+                     struct view_diff_basis *ret);
 
 /* Compares the self shares of all functions of A and B, the largest difference first.  RET points
    into ARENA, texts into the trees.  Returns 0 or -ENOMEM. */

@@ -32,27 +32,31 @@
 /* A group with all of the weight leaves no distance to see. */
 static const double least_correction = 1e-6;
 
-/* Sets the influences of the weights W, and the degrees of freedom of their variance.  With
-   C_ij = [i = j] - w_i - w_j + S the covariances of distances in units of sigma^2, and g the
-   influences: df = (sum g_i C_ii)^2 / sum_ij g_i g_j C_ij^2. */
 static void set_influences(struct ratio *ratio) {
-  double s = 0, mean = 0, g0 = 0, g1 = 0, g2 = 0, own = 0;
   for (unsigned i = 0; i < ratio->count; i++) {
     double w = ratio->wholes[i] / ratio->whole;
-    s += w * w;
+    ratio->squares += w * w;
   }
   for (unsigned i = 0; i < ratio->count; i++) {
     double w = ratio->wholes[i] / ratio->whole;
-    double correction = fmax(1 - 2 * w + s, least_correction);
-    double g = w * w / correction;
-    ratio->influence[i] = g;
+    ratio->influence[i] = w * w / fmax(1 - 2 * w + ratio->squares, least_correction);
+  }
+}
+
+/* With C_ij = [i = j] - w_i - w_j + sum w^2 the covariances of distances in units of sigma^2, and g
+   the influences: (sum g_i C_ii)^2 / sum_ij g_i g_j C_ij^2, whose double sum falls apart into
+   sums of powers. */
+double ratio_df(const struct ratio *ratio, uint64_t mask) {
+  double s = ratio->squares, mean = 0, g0 = 0, g1 = 0, g2 = 0, own = 0;
+  for (unsigned i = 0; i < ratio->count; i++) {
+    if ((mask >> i & 1) == 0) continue;
+    double w = ratio->wholes[i] / ratio->whole, g = ratio->influence[i];
     mean += g * (1 - 2 * w + s);
-    own += g * g * (1 + 2 * (s - 2 * w)); /* (1 + u)^2 - u^2 */
+    own += g * g * (1 + 2 * (s - 2 * w)); /* (1 + u)^2 - u^2 for u = s - 2 w */
     g0 += g, g1 += g * w, g2 += g * w * w;
   }
   double variance = own + s * s * g0 * g0 + 2 * g0 * g2 + 2 * g1 * g1 - 4 * s * g0 * g1;
-  ratio->df = variance > 0 ? fmax(mean * mean / variance, 1) : 1;
-  ratio->quantile = student_quantile(ratio->df);
+  return variance > 0 ? fmax(mean * mean / variance, 1) : 1;
 }
 
 void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
@@ -60,6 +64,7 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
   unsigned present = 0;
   memset(ratio, 0, sizeof *ratio);
   ratio->trials = trials;
+  ratio->kind = kind;
   ratio->count = count;
   for (unsigned i = 0; i < count; i++) {
     ratio->wholes[i] = (double)wholes[i];
@@ -69,6 +74,20 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
   if (present < (kind == GROUPS_TIMES ? GROUPS_TIMES_MIN : 2)) return;
   ratio->is_grouped = true;
   set_influences(ratio);
+  ratio->df = ratio_df(ratio, UINT64_MAX);
+  ratio->quantile = student_quantile(ratio->df);
+}
+
+const char *ratio_unit(const struct ratio *ratio) {
+  if (!ratio->is_grouped) return "samples";
+  if (ratio->kind == GROUPS_TIMES) return "stretches of time";
+  return ratio->kind == GROUPS_BOARDS ? "boards" : "board groups";
+}
+
+unsigned ratio_units(const struct ratio *ratio) {
+  unsigned present = 0;
+  for (unsigned i = 0; i < ratio->count && ratio->is_grouped; i++) present += ratio->wholes[i] > 0;
+  return present;
 }
 
 struct view_share ratio_interval(const struct ratio *ratio, double share, double variance) {

@@ -15,9 +15,11 @@ struct view_share;
 struct ratio {
   double whole, trials;
   unsigned count;
+  enum groups_kind kind;
   bool is_grouped;              /* else there are samples alone to go by */
   double wholes[GROUPS_MAX];    /* of each group; 0: it has no say */
   double influence[GROUPS_MAX]; /* of its squared distance from the share on the variance */
+  double squares;               /* of the groups' parts of the whole */
   double df, quantile;          /* of the variance */
 };
 
@@ -26,6 +28,16 @@ struct ratio {
    GROUPS_TIMES_MIN stretches of time. */
 void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
                 const uint64_t wholes[GROUPS_MAX], double trials);
+
+/* Returns the degrees of freedom of the variance of the groups in MASK (bit i: group i) alone. */
+double ratio_df(const struct ratio *ratio, uint64_t mask);
+
+/* Returns what the intervals come from: "boards", "board groups", "stretches of time" or
+   "samples". */
+const char *ratio_unit(const struct ratio *ratio);
+
+/* Returns how many of these there are; of samples: 0. */
+unsigned ratio_units(const struct ratio *ratio);
 
 /* The share that PARTS, by group, are together. */
 struct view_share ratio_share(const struct ratio *ratio, const uint64_t parts[GROUPS_MAX]);

@@ -60,15 +60,18 @@ double student_p(double t, double df) {
   return beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
+/* Newton's steps from below on a convex curve: they never go past the root. */
 double student_quantile(double df) {
-  double low = 1.9, high = 12.8;
+  static const double near_enough = 1e-12;
   if (!(df < normal_from)) return normal_quantile;
-  for (int i = 0; i < 50; i++) {
-    double middle = (low + high) / 2;
-    if (student_p(middle, df) > level)
-      low = middle;
-    else
-      high = middle;
+  if (df < 1) df = 1;
+  double height = exp(lgamma((df + 1) / 2) - lgamma(df / 2)) / sqrt(df * M_PI);
+  double t = normal_quantile;
+  for (int i = 0; i < STEPS_MAX; i++) {
+    double density = height * pow(1 + t * t / df, -(df + 1) / 2);
+    double step = (student_p(t, df) - level) / (2 * density);
+    t += step;
+    if (fabs(step) < near_enough * t) break;
   }
-  return (low + high) / 2;
+  return t;
 }

@@ -168,7 +168,7 @@ static void a_row_that_chance_makes_among_many_says_so(void **state) {
   end(&a), end(&b);
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   const struct view_diff_row *one = find(rows, count, "one");
-  assert_true(one->low > 0 && one->p < 0.05);
+  assert_true(one->low > 0 && one->p_alone < 0.05);
   assert_int_equal(one->verdict, VIEW_UNCLEAR);
   assert_int_equal(one->doubt, VIEW_MANY);
   for (uint32_t i = 0; i < count; i++) doubted += rows[i].doubt != VIEW_NO_DOUBT;

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET /api/v1/diff on a real store: which samples each side means, and what is said of them. */
+#include "../query/fixture.h"
+
+#include "common/clock.h"
+#include "http/api.h"
+#include "http/metrics.h"
+#include "http/request.h"
+#include "names/debug_store.h"
+#include "names/symbolizer.h"
+
+enum { BOARDS = 6 };
+
+static char dir[64];
+static struct service service;
+static struct request request;
+
+static int set_up(void **state) {
+  (void)state;
+  char error[256] = "";
+  struct http_parts *parts = &service.parts;
+  snprintf(dir, sizeof dir, "/tmp/api-diff-XXXXXX");
+  if (mkdtemp(dir) == NULL) return -1;
+  int failed = debug_store_open(dir, &parts->debug, error, sizeof error) ||
+               symbolizer_open(parts->debug, &parts->symbolizer, error, sizeof error) ||
+               store_open(dir, &parts->store, error, sizeof error);
+  if (failed) print_error("%s\n", error);
+  service.metrics = metrics_new();
+  return failed;
+}
+
+static int end_request(void **state) {
+  (void)state;
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){0};
+  return 0;
+}
+
+static int tear_down(void **state) {
+  end_request(state);
+  symbolizer_close(service.parts.symbolizer);
+  debug_store_close(service.parts.debug);
+  store_close(service.parts.store);
+  metrics_free(service.metrics);
+  service.metrics = NULL;
+  remove_dir(dir);
+  return 0;
+}
+
+/* Asks with PARAMETERS, name and value in turn, up to NULL. */
+static const char *ask(const char *const *parameters) {
+  end_request(NULL);
+  request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
+  arena_init(&request.arena, REQUEST_ARENA_BYTES);
+  for (; *parameters != NULL; parameters += 2)
+    request.parameters.rows[request.parameters.count++] =
+        (struct parameter){parameters[0], parameters[1]};
+  api_diff(&request);
+  return buf_text(&request.answer.body);
+}
+
+static void assert_has(const char *text, const char *part) {
+  if (strstr(text, part) == NULL) fail_msg("no %s in\n%s", part, text);
+}
+
+/* Of 100000 samples HOT are in tool+0x10. */
+static void append(const char *service_name, unsigned board, uint64_t hot, uint64_t ago_ms) {
+  static const uint64_t frames[2][1][2] = {{{0, 0x10}}, {{0, 0x20}}};
+  static struct window window;
+  static uint64_t run;
+  char name[32];
+  snprintf(name, sizeof name, "board-%u", board);
+  window_init(&window, service_name, ++run);
+  window_add(&window, frames[0], 1, hot, hot);
+  window_add(&window, frames[1], 1, 100000 - hot, 100000 - hot);
+  window_append(&window, service.parts.store, name, 1, clock_walltime_ns() / NS_PER_MS - ago_ms);
+}
+
+/* Boards are 10, 14, 18, ... % by nature; the update makes each 3 points worse. */
+static void append_update(void) {
+  for (unsigned board = 0; board < BOARDS; board++) {
+    append("old", board, 10000 + 4000 * board, 90 * 60000);
+    append("new", board, 13000 + 4000 * board + 100 * (board % 2), 60000);
+  }
+}
+
+static void an_update_of_the_same_boards_is_seen_by_pairs(void **state) {
+  static const char *const asked[] = {
+      "a", "{service=\"old\"}", "b", "{service=\"new\"}", "from", "-3h", NULL};
+  (void)state;
+  append_update();
+  const char *text = ask(asked);
+  assert_has(text, "\"a\":{\"total\":600000,");
+  assert_has(text, "\"samples\":600000,");
+  assert_has(text, "\"loss\":{}");
+  assert_has(text, "\"a_unit\":\"boards\",\"a_units\":6,\"b_unit\":\"boards\",\"b_units\":6,"
+                   "\"pairs\":6");
+  assert_has(text, "\"tested\":2,\"changed\":2,");
+  assert_has(text, "\"difference\":0.0305,");
+  assert_has(text, "\"verdict\":\"changed\"");
+}
+
+/* The same figures of boards that are others: their own differences are larger. */
+static void other_boards_are_no_pairs(void **state) {
+  static const char *const asked[] = {
+      "a", "{service=\"old\"}", "b", "{service=\"new\"}", "from", "-3h", NULL};
+  (void)state;
+  for (unsigned board = 0; board < BOARDS; board++) {
+    append("old", board, 10000 + 4000 * board, 90 * 60000);
+    append("new", board + BOARDS, 13000 + 4000 * board, 60000);
+  }
+  const char *text = ask(asked);
+  assert_has(text, "\"pairs\":0");
+  assert_has(text, "\"changed\":0,");
+  assert_has(text, "\"verdict\":\"unclear\"");
+}
+
+static void without_times_of_its_own_a_is_what_was_before_b(void **state) {
+  static const char *const length[] = {"match", "{board=~\"board-.*\"}", "b_from", "-1h", NULL};
+  static const char *const start[] = {"b_from", "-1h", "a_from", "-2h", NULL};
+  static const char *const others[] = {
+      "a", "{service=\"old\"}", "b", "{service=\"new\"}", "b_from", "-1h", NULL};
+  (void)state;
+  append_update();
+  assert_has(ask(length), "\"changed\":2,");
+  assert_has(ask(length), "\"a\":{\"total\":600000,");
+  assert_has(ask(start), "\"a\":{\"total\":600000,");
+  assert_has(ask(others), "\"a\":{\"total\":0,"); /* the last hour of another service */
+}
+
+static void one_selection_twice_has_not_changed(void **state) {
+  static const char *const asked[] = {"from", "-3h", "limit", "1", NULL};
+  (void)state;
+  append_update();
+  const char *text = ask(asked);
+  assert_has(text, "\"changed\":0,");
+  assert_has(text, "\"tested\":2,");
+  assert_has(text, "\"difference\":0,");
+  assert_null(strstr(strstr(text, "\"verdict\"") + 1, "\"verdict\"")); /* the limit */
+}
+
+static void mistakes_name_their_parameter(void **state) {
+  static const char *const cases[][3] = {{"a", "{x", "a"},         {"b", "{x", "b"},
+                                         {"match", "{x", "match"}, {"a_from", "soon", "a_from"},
+                                         {"b_to", "-9h", "from"},  {"limit", "0", "limit"}};
+  char wanted[64];
+  (void)state;
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *const asked[] = {cases[i][0], cases[i][1], NULL};
+    const char *text = ask(asked);
+    assert_int_equal(request.answer.status, 400);
+    snprintf(wanted, sizeof wanted, "\"detail\":\"%s:", cases[i][2]);
+    assert_has(text, wanted);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(an_update_of_the_same_boards_is_seen_by_pairs, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(other_boards_are_no_pairs, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(without_times_of_its_own_a_is_what_was_before_b, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(one_selection_twice_has_not_changed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(mistakes_name_their_parameter, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
