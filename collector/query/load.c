@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of every block is added to exactly one group, so the groups add up to the whole, which
-   the walk sums by itself. */
+/* Every row of every block is added to exactly one of our groups, so they add up to the whole,
+   which the walk sums by itself.
+
+   Intervals come from how boards, or stretches of time, differ (view/groups), as those of the
+   function table do.  Not those of a load by board: there the boards are what is asked for and no
+   sample of others, and what is uncertain is what the samples of each say. */
 #include "load.h"
 
 #include "common/arena.h"
 #include "grouping.h"
 #include "view/interval.h"
+#include "view/ratio.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +24,7 @@ struct adder {
   struct grouping grouping;
   struct sum *sums; /* one a group */
   uint32_t room;
+  struct groups units; /* sums by sampling unit, for intervals */
 };
 
 static int make_room(struct adder *adder, uint32_t group) {
@@ -37,9 +43,11 @@ static int on_block(void *context, const struct walk_block *block) {
   struct adder *adder = context;
   uint32_t group;
   int error = grouping_turn(&adder->grouping, block);
+  groups_turn(&adder->units, block->board, block->start_ms, block->end_ms);
   for (size_t i = 0; i < block->count && error == 0; i++) {
     error = grouping_find(&adder->grouping, block, &block->rows[i], &group);
     if (error == 0) error = make_room(adder, group);
+    if (error == 0) error = groups_add(&adder->units, group, block->rows[i].weight);
     if (error != 0) break;
     adder->sums[group].weight += block->rows[i].weight;
     adder->sums[group].count += block->rows[i].count;
@@ -54,22 +62,50 @@ static int heaviest_first(const void *left, const void *right) {
   return order != 0 ? order : strcmp(a->module, b->module);
 }
 
+/* What intervals are made of. */
+struct intervals {
+  const struct groups *units; /* NULL: samples alone */
+  struct ratio ratio;
+  double total, trials;
+};
+
+static void prepare(const struct adder *adder, const struct view_tree *whole,
+                    struct intervals *ret) {
+  uint64_t totals[GROUPS_MAX];
+  bool is_by_board = strcmp(adder->grouping.by, "board") == 0;
+  ret->units = is_by_board ? NULL : &adder->units;
+  ret->total = (double)whole->total_weight;
+  ret->trials = evidence_trials(&whole->evidence);
+  groups_totals(&adder->units, totals);
+  ratio_init(&ret->ratio, adder->units.kind, adder->units.count, totals, ret->trials);
+}
+
+static struct view_share share_of(const struct intervals *intervals, uint32_t group,
+                                  uint64_t weight) {
+  uint64_t parts[GROUPS_MAX];
+  if (intervals->units == NULL)
+    return interval_wilson(intervals->total > 0 ? (double)weight / intervals->total : 0,
+                           intervals->trials);
+  groups_weights(intervals->units, group, parts);
+  return ratio_share(&intervals->ratio, parts);
+}
+
 static int list(const struct adder *adder, struct arena *arena, struct query_load *load) {
   const struct function_table *groups = &adder->grouping.groups;
-  double total = (double)load->whole.total_weight;
-  double trials = evidence_trials(&load->whole.evidence);
+  struct intervals intervals;
+  prepare(adder, &load->whole, &intervals);
   load->rows = arena_array(arena, groups->count, sizeof *load->rows);
   if (load->rows == NULL) return -ENOMEM;
   for (uint32_t i = 1; i < groups->count; i++) {
-    const struct sum *sum = &adder->sums[i];
     const struct view_function *group = &groups->functions[i];
-    double share = total > 0 ? (double)sum->weight / total : 0;
-    load->rows[load->count++] = (struct query_load_row){.name = group->name,
-                                                        .module = group->module,
-                                                        .file = group->file,
-                                                        .weight = sum->weight,
-                                                        .count = sum->count,
-                                                        .share = interval_wilson(share, trials)};
+    const struct sum *sum = &adder->sums[i];
+    load->rows[load->count++] =
+        (struct query_load_row){.name = group->name,
+                                .module = group->module,
+                                .file = group->file,
+                                .weight = sum->weight,
+                                .count = sum->count,
+                                .share = share_of(&intervals, i, sum->weight)};
   }
   qsort(load->rows, load->count, sizeof *load->rows, heaviest_first);
   return 0;
@@ -86,6 +122,7 @@ int query_load(const struct query_source *source, const struct query_range *rang
   if (error == 0) error = list(&adder, arena, &load);
   load.is_unknown = load.count > 0 && !grouping_is_known(by) && !adder.grouping.has_label;
   grouping_fini(&adder.grouping);
+  groups_fini(&adder.units);
   free(adder.sums);
   if (error == 0) *ret = load;
   return error;

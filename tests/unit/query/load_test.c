@@ -5,6 +5,7 @@
 #include "query/load.h"
 
 #include <errno.h>
+#include <math.h>
 
 static const uint64_t hot[][2] = {{0, 0x10}};
 static const uint64_t library[][2] = {{0, 0x10}, {2, 0x30}};
@@ -42,11 +43,15 @@ static struct query_load load_of(struct world *world, const char *match, const c
   return load;
 }
 
-static uint64_t weight_of(const struct query_load *load, const char *name) {
+static const struct query_load_row *row_of(const struct query_load *load, const char *name) {
   for (uint32_t i = 0; i < load->count; i++)
-    if (strcmp(load->rows[i].name, name) == 0) return load->rows[i].weight;
+    if (strcmp(load->rows[i].name, name) == 0) return &load->rows[i];
   fail_msg("no row %s", name);
-  return 0;
+  return NULL;
+}
+
+static uint64_t weight_of(const struct query_load *load, const char *name) {
+  return row_of(load, name)->weight;
 }
 
 static void rows_by_anything_add_up_to_the_total(void **state) {
@@ -91,7 +96,7 @@ static void each_row_has_its_own(void **state) {
   assert_int_equal(weight_of(&load, "till"), 38);
 }
 
-static void functions_are_those_of_the_table(void **state) {
+static void functions_are_those_of_the_table_intervals_too(void **state) {
   struct world *world = *state;
   fill(world);
   const struct query_source source = {.store = world->store};
@@ -104,7 +109,10 @@ static void functions_are_those_of_the_table(void **state) {
   assert_int_equal(view_top(&tree, &world->arena, &rows, &count), 0);
   for (uint32_t i = 0; i < count && rows[i].self_weight > 0; i++, with_self++) {
     const struct view_function *function = &tree.functions[rows[i].function];
-    assert_int_equal(weight_of(&load, function->name), rows[i].self_weight);
+    const struct query_load_row *row = row_of(&load, function->name);
+    assert_int_equal(row->weight, rows[i].self_weight);
+    assert_true(fabs(row->share.low - rows[i].self.low) < 1e-12);
+    assert_true(fabs(row->share.high - rows[i].self.high) < 1e-12);
   }
   assert_int_equal(load.count, with_self);
   assert_string_equal(load.rows[0].module, "lib.so");
@@ -131,8 +139,10 @@ static void a_query_past_its_deadline_ends(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(rows_by_anything_add_up_to_the_total), TEST(each_row_has_its_own),
-      TEST(functions_are_those_of_the_table),     TEST(an_empty_range_has_no_rows),
+      TEST(rows_by_anything_add_up_to_the_total),
+      TEST(each_row_has_its_own),
+      TEST(functions_are_those_of_the_table_intervals_too),
+      TEST(an_empty_range_has_no_rows),
       TEST(a_query_past_its_deadline_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
