@@ -13,6 +13,7 @@ void api_profile(struct request *request);
 void api_diff(struct request *request);
 void api_callers(struct request *request);
 void api_callees(struct request *request);
+void api_function(struct request *request);
 void api_load(struct request *request);
 void api_series(struct request *request);
 void api_debug_list(struct request *request);

@@ -27,6 +27,8 @@ static const struct {
      "top (default, also json), tree, folded, pprof, speedscope, callgrind, perf-script"},
     {"by", "string", "function, module, or a label: thread, service, board, build_id, ..."},
     {"step", "integer", "seconds; 60 by default, or what keeps it to 11000 steps"},
+    {"function", "string", "its name, as the function table has it"},
+    {"module", "string", "file name of the function's module; any by default"},
     {"offset", "integer", "where in the file the body belongs; 0 by default"},
     {"total", "integer", "bytes of the whole file; offset + Content-Length by default"},
 };

@@ -3,9 +3,13 @@
 #include "query_answer.h"
 
 #include "common/clock.h"
+#include "query/near_names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { NAME_BYTES_SHOWN = 200 };
 
 struct query_source query_answer_source(const struct request *request) {
   const struct http_parts *parts = &request->service->parts;
@@ -49,4 +53,16 @@ void query_answer_no_label(struct request *request, const char *by) {
                  "by: no sample of this selection has a label \"%.64s\": /api/v1/labels lists "
                  "those there are, and there are function and module",
                  by);
+}
+
+void query_answer_no_function(struct request *request, const char *function,
+                              const char *const *near, unsigned count) {
+  char list[NEAR_NAMES_MAX * (NAME_BYTES_SHOWN + 8)] = "";
+  size_t len = 0;
+  for (unsigned i = 0; i < count && i < NEAR_NAMES_MAX; i++)
+    len += (size_t)snprintf(list + len, sizeof list - len, "%s\"%.*s\"", i > 0 ? ", " : "",
+                            NAME_BYTES_SHOWN, near[i]);
+  answer_problem(&request->answer, 404, "function",
+                 "function: nothing sampled here is \"%.*s\"%s%s", NAME_BYTES_SHOWN, function,
+                 len > 0 ? "; the nearest: " : "", list);
 }

@@ -27,4 +27,8 @@ void query_answer_end(struct request *request, int error);
 /* Answers that no sample of the selection has a label BY. */
 void query_answer_no_label(struct request *request, const char *by);
 
+/* Answers that there is no FUNCTION in the selection, but COUNT ones with names NEAR it. */
+void query_answer_no_function(struct request *request, const char *function,
+                              const char *const *near, unsigned count);
+
 #endif

@@ -37,6 +37,13 @@ const struct route routes[] = {
      api_callees,
      "whom a function calls: as callers, each stack with the last edge out of the function; "
      "[self] is what it spends in no call of its own"},
+    {"GET", "/api/v1/function", ROLE_READ, LANE_QUERY, "match from to type limit function module",
+     api_function,
+     "one function from inside. `function` is its row of the function table; its own time (self) "
+     "by "
+     "offset in the machine code of each build, from the start of the function `code`, which is "
+     "another one where it was inlined; self and total by line of its own source, that of the call "
+     "where it called, by build, board and thread. A total counts a stack once a row"},
     {"GET", "/api/v1/load", ROLE_READ, LANE_QUERY, "match from to type limit by", api_load,
      "the same samples by function, module (both of where the time was spent), thread, service, "
      "board or any other label: rows, heaviest first, and `rest`, what a limit left out, add up to "

@@ -6,8 +6,6 @@
    label that a series has not is an empty one, as in selectors. */
 #include "grouping.h"
 
-#include "common/path.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,11 +68,9 @@ int grouping_turn(struct grouping *grouping, const struct walk_block *block) {
 
 static int find_module(struct grouping *grouping, const struct store_forest *forest,
                        uint32_t module, uint32_t *ret) {
-  const struct store_module *of = &forest->modules[module];
   uint32_t *known = &grouping->of_module[module];
   int error = 0;
-  if (*known == 0)
-    error = intern(grouping, of->kind == MODULE_ELF ? path_name(of->path) : of->path, known);
+  if (*known == 0) error = intern(grouping, walk_module_name(&forest->modules[module]), known);
   *ret = *known;
   return error;
 }

@@ -3,6 +3,7 @@
    cannot disagree with the others about how much there is. */
 #include "walk.h"
 
+#include "common/path.h"
 #include "range.h"
 #include "view/marks.h"
 
@@ -82,4 +83,8 @@ int walk_run(const struct query_source *source, const struct query_range *range,
   marks_fini(&round.marks);
   free(round.board);
   return error;
+}
+
+const char *walk_module_name(const struct store_module *module) {
+  return module->kind == MODULE_ELF ? path_name(module->path) : module->path;
 }

@@ -29,4 +29,7 @@ struct walk {
 int walk_run(const struct query_source *source, const struct query_range *range,
              const struct walk *walk, struct arena *arena, struct view_tree *summary);
 
+/* What MODULE is called in answers: a file's name without its folder.  Points into MODULE. */
+const char *walk_module_name(const struct store_module *module);
+
 #endif

@@ -72,13 +72,42 @@ static void a_step_is_checked_and_found(void **state) {
   assert_has(ask(api_series, "from", "0", NULL, NULL), "{\"total\":2000,");
 }
 
+static void a_function_has_every_promised_field(void **state) {
+  (void)state;
+  const char *body = ask(api_function, "function", "tool+0x10", NULL, NULL);
+  assert_int_equal(request.answer.status, 0);
+  assert_has(body, "{\"total\":2000,");
+  assert_has(body, "\"function\":{\"name\":\"tool+0x10\",\"self\":1200,\"total\":2000,"
+                   "\"self_samples\":120,\"total_samples\":200,\"self_share\":0.6,\"self_ci\":[0.");
+  assert_has(body, "\"by_offset\":[{\"offset\":0,\"code\":\"tool+0x10\",\"module\":\"tool\","
+                   "\"build_id\":\"01020304\",\"self\":1200,\"samples\":120}]");
+  assert_has(body, "\"by_line\":[{\"file\":null,\"line\":null,\"self\":1200,\"total\":2000}]");
+  assert_has(body, "\"by_build\":[{\"build_id\":\"01020304\",\"module\":\"tool\",\"self\":1200,");
+  assert_has(body, "\"by_board\":[{\"name\":\"press-7\",\"self\":600,\"total\":1000},");
+  assert_has(body, "\"by_thread\":[{\"name\":\"main\",\"self\":1200,\"total\":2000}]");
+}
+
+static void a_function_that_is_not_there_is_told_with_its_neighbours(void **state) {
+  (void)state;
+  assert_has(ask(api_function, "function", "tool+0x11", NULL, NULL),
+             "the nearest: \\\"tool+0x10\\\"");
+  assert_int_equal(request.answer.status, 404);
+  assert_has(ask(api_function, NULL, NULL, NULL, NULL), "\"parameter\":\"function\"");
+  assert_int_equal(request.answer.status, 400);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, end_request)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(load_has_every_promised_field),      TEST(load_by_function_says_of_which_module),
-      TEST(a_limit_leaves_the_rest_in_one_sum), TEST(by_what_must_be_said_and_be_there),
-      TEST(series_have_every_promised_field),   TEST(a_step_is_checked_and_found),
+      TEST(load_has_every_promised_field),
+      TEST(load_by_function_says_of_which_module),
+      TEST(a_limit_leaves_the_rest_in_one_sum),
+      TEST(by_what_must_be_said_and_be_there),
+      TEST(series_have_every_promised_field),
+      TEST(a_step_is_checked_and_found),
+      TEST(a_function_has_every_promised_field),
+      TEST(a_function_that_is_not_there_is_told_with_its_neighbours),
   };
   return cmocka_run_group_tests(tests, set_up_two, tear_down);
 }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function from inside.  `function` has what its row of the function table has; the lists are
+   whole unless a limit is given, and then each keeps its heaviest rows. */
+#include "api.h"
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "query/detail.h"
+#include "query_answer.h"
+#include "view/table_json.h"
+
+#include <errno.h>
+
+static void write_sums(struct json *json, const struct detail_question *question,
+                       const struct query_detail *detail) {
+  json_key(json, "function");
+  json_open(json, '{');
+  json_key_string(json, "name", question->function);
+  json_key_uint(json, "self", detail->self);
+  json_key_uint(json, "total", detail->total);
+  json_key_uint(json, "self_samples", detail->self_count);
+  json_key_uint(json, "total_samples", detail->total_count);
+  table_json_share(json, "self_share", "self_ci", &detail->self_share);
+  table_json_share(json, "total_share", "total_ci", &detail->total_share);
+  json_close(json, '}');
+}
+
+static void write_offsets(struct json *json, const struct query_detail *detail, uint32_t limit) {
+  json_key(json, "by_offset");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < detail->offset_count && i < limit && !json->is_full; i++) {
+    const struct detail_offset *offset = &detail->offsets[i];
+    json_open(json, '{');
+    json_key_uint(json, "offset", offset->offset);
+    json_key_string(json, "code", offset->function);
+    json_key_string(json, "module", offset->module);
+    json_key_string(json, "build_id", offset->build_id);
+    json_key_uint(json, "self", offset->weight);
+    json_key_uint(json, "samples", offset->count);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+/* What a row of one of the lists is called. */
+struct list_form {
+  const char *key, *name;
+  bool has_module, has_line;
+};
+
+static void write_line(struct json *json, uint32_t line) {
+  json_key(json, "line");
+  if (line > 0)
+    json_uint(json, line);
+  else
+    json_string(json, NULL);
+}
+
+static void write_rows(struct json *json, const struct list_form *form,
+                       const struct detail_rows *rows, uint32_t limit) {
+  json_key(json, form->key);
+  json_open(json, '[');
+  for (uint32_t i = 0; i < rows->count && i < limit && !json->is_full; i++) {
+    const struct detail_row *row = &rows->rows[i];
+    json_open(json, '{');
+    json_key_string(json, form->name, row->name);
+    if (form->has_module) json_key_string(json, "module", row->module);
+    if (form->has_line) write_line(json, row->line);
+    json_key_uint(json, "self", row->self);
+    json_key_uint(json, "total", row->total);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+static void write_detail(struct request *request, const struct selection *selection,
+                         const struct detail_question *question,
+                         const struct query_detail *detail) {
+  static const struct list_form definitions = {"definitions", "file", true, true},
+                                lines = {"by_line", "file", false, true},
+                                builds = {"by_build", "build_id", true, false},
+                                boards = {"by_board", "name", false, false},
+                                threads = {"by_thread", "name", false, false};
+  struct json json;
+  uint32_t limit = selection->has_limit ? selection->limit : SELECTION_LIMIT_MAX;
+  answer_begin_json(&request->answer, &json);
+  table_json_summary(&json, &detail->whole, selection->from_ms * NS_PER_MS,
+                     selection->to_ms * NS_PER_MS);
+  write_sums(&json, question, detail);
+  write_rows(&json, &definitions, &detail->definitions, limit);
+  write_offsets(&json, detail, limit);
+  write_rows(&json, &lines, &detail->lines, limit);
+  write_rows(&json, &builds, &detail->builds, limit);
+  write_rows(&json, &boards, &detail->boards, limit);
+  write_rows(&json, &threads, &detail->threads, limit);
+  answer_end_json(&request->answer, &json);
+}
+
+static void answer_question(struct request *request, const struct selection *selection,
+                            const struct detail_question *question) {
+  struct query_source source = query_answer_source(request);
+  struct query_range range = query_answer_range(request, selection);
+  struct query_detail detail;
+  int error = query_detail(&source, &range, question, &request->arena, &detail);
+  if (error == 0)
+    write_detail(request, selection, question, &detail);
+  else if (error == -ENOENT)
+    query_answer_no_function(request, question->function, detail.near_names, detail.near_count);
+  else
+    query_answer_end(request, error);
+}
+
+void api_function(struct request *request) {
+  struct selection selection;
+  const struct detail_question question = {parameters_find(&request->parameters, "function"),
+                                           parameters_find(&request->parameters, "module")};
+  if (question.function == NULL || *question.function == '\0') {
+    answer_problem(&request->answer, 400, "function", "function: which one? function=NAME");
+    return;
+  }
+  if (query_answer_select(request, &selection) != 0) return;
+  answer_question(request, &selection, &question);
+  selection_fini(&selection);
+}

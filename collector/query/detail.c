@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stack counts in what a function has itself when the innermost function at its leaf is the one
+   asked for, and in its total when any at any of its frames is: as in the function table, so that
+   the sums here are that table's row.
+
+   Lines are of the function's own source: where it stood at the time, the place of the next
+   instruction, or of the call, be that into a function that the compiler has put there.  Offsets
+   are of machine code and count from the start of the function that the linker knows: for one that
+   was inlined that is the function it was inlined into.
+
+   Most stacks do not pass through the function.  Whether those above a stored node do is found out
+   once a node, board and day, upwards until it is known. */
+#include "detail.h"
+
+#include "common/arena.h"
+#include "detail_spot.h"
+#include "naming.h"
+#include "tally.h"
+#include "view/ratio.h"
+#include "walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum has { UNKNOWN, HAS_NOT, HAS };
+enum { KEY_ELSEWHERE, KEY_BELOW, KEY_SELF }; /* of the sampling units */
+
+struct looker {
+  const struct detail_question *question;
+  struct symbolizer *symbolizer;
+  struct naming naming;
+  struct function_table functions, texts; /* texts: of boards, threads, builds */
+  struct place_table places;
+  bool *is_asked; /* by function: that it is one asked for; JUDGED of them are judged */
+  uint32_t judged, asked_room;
+  uint8_t *has; /* by stored node: enum has, of it and all above */
+  uint32_t has_room;
+  uint32_t *path;
+  uint32_t path_room;
+  struct groups units;
+  struct detail_spots spots;
+  struct tally of_function, of_line, of_build, of_board, of_thread;
+  uint64_t stack;         /* number of the one being looked at */
+  uint32_t board, thread; /* of the block, in texts */
+  uint64_t self, total, self_count, total_count;
+};
+
+static int grow(void **array, uint32_t *room, uint32_t needed, size_t entry_bytes) {
+  if (needed <= *room) return 0;
+  uint32_t wanted = *room > 0 ? *room : 256;
+  while (wanted < needed) wanted = wanted < UINT32_MAX / 2 ? wanted * 2 : needed;
+  void *more = reallocarray(*array, wanted, entry_bytes);
+  if (more == NULL) return -ENOMEM;
+  *array = more;
+  *room = wanted;
+  return 0;
+}
+
+/* ---- which functions and nodes ---- */
+
+/* Judges the functions that were named since the last time. */
+static int judge(struct looker *looker) {
+  const struct detail_question *question = looker->question;
+  void *asked = looker->is_asked;
+  int error = grow(&asked, &looker->asked_room, looker->functions.count, sizeof *looker->is_asked);
+  looker->is_asked = asked;
+  for (; error == 0 && looker->judged < looker->functions.count; looker->judged++) {
+    const struct view_function *function = &looker->functions.functions[looker->judged];
+    looker->is_asked[looker->judged] =
+        looker->judged > 0 && strcmp(function->name, question->function) == 0 &&
+        (question->module == NULL || strcmp(function->module, question->module) == 0);
+  }
+  return error;
+}
+
+static int find_chain(struct looker *looker, const struct walk_block *block, uint32_t node,
+                      struct naming_chain *ret) {
+  int error =
+      naming_chain(&looker->naming, block->board, block->forest, &block->forest->nodes[node], ret);
+  return error != 0 ? error : judge(looker);
+}
+
+/* Whether the function is at NODE itself: 1 or 0, or -errno. */
+static int is_at(struct looker *looker, const struct walk_block *block, uint32_t node) {
+  struct naming_chain chain;
+  int error = find_chain(looker, block, node, &chain);
+  for (uint32_t i = 0; error == 0 && i < chain.count; i++)
+    if (looker->is_asked[chain.steps[i].function]) return 1;
+  return error;
+}
+
+/* Whether the function is at NODE or above: 1 or 0, or -errno. */
+static int is_on_stack(struct looker *looker, const struct walk_block *block, uint32_t node) {
+  uint32_t depth = 0, at = node;
+  for (; at != BATCH_NONE && looker->has[at] == UNKNOWN; at = block->forest->nodes[at].parent) {
+    void *path = looker->path;
+    int error = grow(&path, &looker->path_room, depth + 1, sizeof *looker->path);
+    looker->path = path;
+    if (error != 0) return error;
+    looker->path[depth++] = at;
+  }
+  uint8_t above = at != BATCH_NONE ? looker->has[at] : HAS_NOT;
+  while (depth > 0) {
+    at = looker->path[--depth];
+    int is_here = is_at(looker, block, at);
+    if (is_here < 0) return is_here;
+    if (is_here == 1) above = HAS;
+    looker->has[at] = above;
+  }
+  return above == HAS;
+}
+
+/* ---- what a stack counts for ---- */
+
+static int find_build(struct looker *looker, const struct store_module *module, uint32_t *ret) {
+  char id[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
+  for (size_t i = 0; i < module->id.len && i < LIMIT_MODULE_ID_BYTES; i++)
+    snprintf(id + 2 * i, 3, "%02x", module->id.data[i]);
+  const struct view_function build = {.name = id, .module = walk_module_name(module)};
+  return function_table_intern(&looker->texts, &build, false, ret);
+}
+
+/* All of the chain at NODE that is asked for, in total. */
+static int count_frame(struct looker *looker, const struct walk_block *block, uint32_t node,
+                       uint64_t weight) {
+  struct naming_chain chain;
+  uint32_t build;
+  const struct store_module *module = &block->forest->modules[block->forest->nodes[node].module];
+  int error = find_chain(looker, block, node, &chain);
+  for (uint32_t i = 0; error == 0 && i < chain.count; i++) {
+    const struct tree_step *step = &chain.steps[i];
+    if (!looker->is_asked[step->function]) continue;
+    error = tally_total(&looker->of_function, step->function, looker->stack, weight);
+    if (error == 0) error = tally_total(&looker->of_line, step->place, looker->stack, weight);
+    if (error == 0) error = find_build(looker, module, &build);
+    if (error == 0) error = tally_total(&looker->of_build, build, looker->stack, weight);
+  }
+  return error;
+}
+
+static int count_total(struct looker *looker, const struct walk_block *block,
+                       const struct store_row *row) {
+  bool is_stack = block->series->type != SAMPLE_CPU_LR;
+  int error = 0;
+  looker->stack++;
+  looker->total += row->weight;
+  looker->total_count += row->count;
+  for (uint32_t at = row->node; error == 0 && at != BATCH_NONE;
+       at = block->forest->nodes[at].parent) {
+    if (is_stack && looker->has[at] == HAS_NOT) break;
+    error = count_frame(looker, block, at, row->weight);
+    if (!is_stack) break;
+  }
+  if (error == 0) error = tally_total(&looker->of_board, looker->board, looker->stack, row->weight);
+  if (error == 0)
+    error = tally_total(&looker->of_thread, looker->thread, looker->stack, row->weight);
+  return error;
+}
+
+static int count_self(struct looker *looker, const struct walk_block *block,
+                      const struct store_row *row, const struct naming_chain *chain) {
+  const struct tree_step *step = &chain->steps[chain->count - 1];
+  const struct store_node *leaf = &block->forest->nodes[row->node];
+  const struct store_module *module = &block->forest->modules[leaf->module];
+  struct detail_spot spot = {
+      .code = chain->steps[0].function, .weight = row->weight, .count = row->count};
+  int error = find_build(looker, module, &spot.build);
+  looker->self += row->weight;
+  looker->self_count += row->count;
+  if (error == 0) error = tally_self(&looker->of_function, step->function, row->weight);
+  if (error == 0) error = tally_self(&looker->of_line, step->place, row->weight);
+  if (error == 0) error = tally_self(&looker->of_build, spot.build, row->weight);
+  if (error == 0) error = tally_self(&looker->of_board, looker->board, row->weight);
+  if (error == 0) error = tally_self(&looker->of_thread, looker->thread, row->weight);
+  if (error != 0) return error;
+  spot.offset = detail_offset_of(looker->symbolizer, block->board, module, leaf->address);
+  return detail_spots_add(&looker->spots, &spot);
+}
+
+static int look_at(struct looker *looker, const struct walk_block *block,
+                   const struct store_row *row) {
+  struct naming_chain leaf;
+  bool is_stack = block->series->type != SAMPLE_CPU_LR; /* else nothing but the leaf is known */
+  int is_on = is_stack ? is_on_stack(looker, block, row->node) : is_at(looker, block, row->node);
+  if (is_on <= 0) return is_on < 0 ? is_on : groups_add(&looker->units, KEY_ELSEWHERE, row->weight);
+  int error = count_total(looker, block, row);
+  if (error == 0) error = find_chain(looker, block, row->node, &leaf);
+  if (error != 0) return error;
+  bool is_self = looker->is_asked[leaf.steps[leaf.count - 1].function];
+  error = groups_add(&looker->units, is_self ? KEY_SELF : KEY_BELOW, row->weight);
+  return error == 0 && is_self ? count_self(looker, block, row, &leaf) : error;
+}
+
+static int intern(struct looker *looker, const char *text, uint32_t *ret) {
+  const struct view_function named = {.name = text != NULL ? text : "", .module = ""};
+  return function_table_intern(&looker->texts, &named, false, ret);
+}
+
+static int turn_to(struct looker *looker, const struct walk_block *block) {
+  void *has = looker->has;
+  int error = intern(looker, block->board, &looker->board);
+  if (error == 0)
+    error = intern(looker, store_series_label(block->series, "thread"), &looker->thread);
+  groups_turn(&looker->units, block->board, block->start_ms, block->end_ms);
+  if (error != 0 || !block->is_elsewhere) return error;
+  naming_turn(&looker->naming);
+  error = grow(&has, &looker->has_room, block->forest->node_count, sizeof *looker->has);
+  looker->has = has;
+  if (error == 0 && has != NULL) memset(looker->has, UNKNOWN, looker->has_room);
+  return error;
+}
+
+static int on_block(void *context, const struct walk_block *block) {
+  struct looker *looker = context;
+  int error = turn_to(looker, block);
+  for (size_t i = 0; i < block->count && error == 0; i++)
+    error = look_at(looker, block, &block->rows[i]);
+  return error;
+}
+
+/* ---- the answer ---- */
+
+static int heaviest_spot_first(const void *left, const void *right) {
+  const struct detail_spot *a = left, *b = right;
+  if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
+  if (a->build != b->build) return a->build < b->build ? -1 : 1;
+  if (a->code != b->code) return a->code < b->code ? -1 : 1;
+  return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int list_offsets(struct looker *looker, struct arena *arena, struct query_detail *ret) {
+  struct detail_spots *spots = &looker->spots;
+  struct detail_offset *offsets = arena_array(arena, spots->count, sizeof *offsets);
+  if (offsets == NULL) return -ENOMEM;
+  if (spots->count > 0)
+    qsort(spots->spots, spots->count, sizeof *spots->spots, heaviest_spot_first);
+  for (uint32_t i = 0; i < spots->count; i++) {
+    const struct detail_spot *spot = &spots->spots[i];
+    const struct view_function *build = &looker->texts.functions[spot->build];
+    offsets[i] = (struct detail_offset){.build_id = build->name,
+                                        .module = build->module,
+                                        .function = looker->functions.functions[spot->code].name,
+                                        .offset = spot->offset,
+                                        .weight = spot->weight,
+                                        .count = spot->count};
+  }
+  ret->offsets = offsets;
+  ret->offset_count = spots->count;
+  return 0;
+}
+
+static int heaviest_row_first(const void *left, const void *right) {
+  const struct detail_row *a = left, *b = right;
+  if (a->self != b->self) return a->self > b->self ? -1 : 1;
+  if (a->total != b->total) return a->total > b->total ? -1 : 1;
+  int order = strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "");
+  return order != 0 ? order : a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* The row of number AT. */
+typedef struct detail_row row_of(const struct looker *looker, uint32_t at);
+
+static struct detail_row text_row(const struct looker *looker, uint32_t at) {
+  const struct view_function *text = &looker->texts.functions[at];
+  return (struct detail_row){.name = text->name, .module = text->module};
+}
+
+static struct detail_row line_row(const struct looker *looker, uint32_t at) {
+  const struct view_place *place = &looker->places.places[at];
+  return (struct detail_row){.name = place->file, .module = "", .line = place->line};
+}
+
+static struct detail_row definition_row(const struct looker *looker, uint32_t at) {
+  const struct view_function *function = &looker->functions.functions[at];
+  return (struct detail_row){
+      .name = function->file, .module = function->module, .line = function->line};
+}
+
+static int list_rows(const struct looker *looker, const struct tally *tally, row_of *make,
+                     struct arena *arena, struct detail_rows *ret) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < tally->room; i++) count += tally->sums[i].stack > 0;
+  ret->rows = arena_array(arena, count, sizeof *ret->rows);
+  if (ret->rows == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < tally->room; i++) {
+    const struct tally_sum *sum = &tally->sums[i];
+    if (sum->stack == 0) continue;
+    struct detail_row row = make(looker, i);
+    row.self = sum->self;
+    row.total = sum->total;
+    ret->rows[ret->count++] = row;
+  }
+  qsort(ret->rows, ret->count, sizeof *ret->rows, heaviest_row_first);
+  return 0;
+}
+
+static void find_shares(const struct looker *looker, struct query_detail *ret) {
+  const struct groups *units = &looker->units;
+  uint64_t wholes[GROUPS_MAX], self[GROUPS_MAX], through[GROUPS_MAX];
+  struct ratio ratio;
+  groups_totals(units, wholes);
+  groups_weights(units, KEY_SELF, self);
+  groups_weights(units, KEY_BELOW, through);
+  for (unsigned i = 0; i < units->count; i++) through[i] += self[i];
+  ratio_init(&ratio, units->kind, units->count, wholes, evidence_trials(&ret->whole.evidence));
+  ret->self_share = ratio_share(&ratio, self);
+  ret->total_share = ratio_share(&ratio, through);
+}
+
+static int list(struct looker *looker, struct arena *arena, struct query_detail *ret) {
+  ret->self = looker->self;
+  ret->total = looker->total;
+  ret->self_count = looker->self_count;
+  ret->total_count = looker->total_count;
+  find_shares(looker, ret);
+  int error = list_offsets(looker, arena, ret);
+  if (error == 0)
+    error = list_rows(looker, &looker->of_function, definition_row, arena, &ret->definitions);
+  if (error == 0) error = list_rows(looker, &looker->of_line, line_row, arena, &ret->lines);
+  if (error == 0) error = list_rows(looker, &looker->of_build, text_row, arena, &ret->builds);
+  if (error == 0) error = list_rows(looker, &looker->of_board, text_row, arena, &ret->boards);
+  if (error == 0) error = list_rows(looker, &looker->of_thread, text_row, arena, &ret->threads);
+  return error;
+}
+
+static int init(struct looker *looker, const struct query_source *source, struct arena *arena) {
+  int error = function_table_init(&looker->functions, arena);
+  if (error == 0) error = function_table_init(&looker->texts, arena);
+  if (error == 0) error = place_table_init(&looker->places);
+  looker->symbolizer = source->symbolizer;
+  looker->spots.seed = looker->functions.seed;
+  naming_init(&looker->naming, source->symbolizer, &looker->functions, &looker->places);
+  return error;
+}
+
+static void fini(struct looker *looker) {
+  naming_fini(&looker->naming);
+  function_table_fini(&looker->functions);
+  function_table_fini(&looker->texts);
+  place_table_fini(&looker->places);
+  groups_fini(&looker->units);
+  detail_spots_fini(&looker->spots);
+  tally_fini(&looker->of_function);
+  tally_fini(&looker->of_line);
+  tally_fini(&looker->of_build);
+  tally_fini(&looker->of_board);
+  tally_fini(&looker->of_thread);
+  free(looker->is_asked);
+  free(looker->has);
+  free(looker->path);
+}
+
+int query_detail(const struct query_source *source, const struct query_range *range,
+                 const struct detail_question *question, struct arena *arena,
+                 struct query_detail *ret) {
+  struct looker looker = {.question = question};
+  struct query_detail detail = {.self = 0};
+  const struct walk walk = {on_block, &looker};
+  int error = init(&looker, source, arena);
+  if (error == 0) error = walk_run(source, range, &walk, arena, &detail.whole);
+  if (error == 0) error = list(&looker, arena, &detail);
+  if (error == 0 && looker.stack == 0) {
+    detail.near_count = near_names_find(looker.functions.functions, looker.functions.count,
+                                        question->function, detail.near_names);
+    error = -ENOENT;
+  }
+  fini(&looker);
+  if (error == 0 || error == -ENOENT) *ret = detail;
+  return error;
+}

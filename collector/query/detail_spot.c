@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same function has other offsets in another build, and an inlined one lies in several others:
+   so a place is (build, function of the machine code, offset). */
+#include "detail_spot.h"
+
+#include "names/symbolizer.h"
+#include "store/store_read.h"
+#include "symbol/symbol_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int add(struct detail_spots *spots, const struct detail_spot *spot, uint64_t key) {
+  if (spots->count == DETAIL_SPOTS_MAX) return -EOVERFLOW;
+  if (spots->count == spots->room) {
+    uint32_t room = spots->room > 0 ? spots->room * 2 : 256;
+    struct detail_spot *more = reallocarray(spots->spots, room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    spots->spots = more;
+    spots->room = room;
+  }
+  spots->spots[spots->count] = *spot;
+  return table_add(&spots->by_place, key, spots->count++);
+}
+
+int detail_spots_add(struct detail_spots *spots, const struct detail_spot *spot) {
+  const uint64_t place[3] = {spot->build, spot->code, spot->offset};
+  uint64_t key = table_hash(place, sizeof place, spots->seed);
+  uint32_t cursor;
+  for (uint32_t at = table_find(&spots->by_place, key, &cursor); at != TABLE_NONE;
+       at = table_next(&spots->by_place, key, &cursor)) {
+    struct detail_spot *known = &spots->spots[at];
+    if (known->build != spot->build || known->code != spot->code || known->offset != spot->offset)
+      continue;
+    known->weight += spot->weight;
+    known->count += spot->count;
+    return 0;
+  }
+  return add(spots, spot, key);
+}
+
+void detail_spots_fini(struct detail_spots *spots) {
+  table_fini(&spots->by_place);
+  free(spots->spots);
+}
+
+uint64_t detail_offset_of(struct symbolizer *symbolizer, const char *board,
+                          const struct store_module *module, uint64_t address) {
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  int count = -ENOENT;
+  if (module->kind == MODULE_ELF && symbolizer != NULL)
+    count = symbolizer_chain(symbolizer, board, module->id, address, frames);
+  return count > 0 && frames[0].start <= address ? address - frames[0].start : 0;
+}

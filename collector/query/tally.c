@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stack that meets the same number twice, in recursion, is known by its own: nothing is cleared
+   between stacks. */
+#include "tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 64 };
+
+static int make_room(struct tally *tally, uint32_t number) {
+  if (number < tally->room) return 0;
+  uint32_t room = tally->room > 0 ? tally->room : FIRST_ROOM;
+  while (room <= number) room *= 2;
+  struct tally_sum *more = reallocarray(tally->sums, room, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  memset(more + tally->room, 0, (room - tally->room) * sizeof *more);
+  tally->sums = more;
+  tally->room = room;
+  return 0;
+}
+
+int tally_self(struct tally *tally, uint32_t number, uint64_t weight) {
+  int error = make_room(tally, number);
+  if (error == 0) tally->sums[number].self += weight;
+  return error;
+}
+
+int tally_total(struct tally *tally, uint32_t number, uint64_t stack, uint64_t weight) {
+  int error = make_room(tally, number);
+  if (error != 0 || tally->sums[number].stack == stack) return error;
+  tally->sums[number].stack = stack;
+  tally->sums[number].total += weight;
+  return 0;
+}
+
+void tally_fini(struct tally *tally) {
+  free(tally->sums);
+  *tally = (struct tally){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights by what has a small number: names of a function table, lines of a place table. */
+#ifndef QUERY_TALLY_H
+#define QUERY_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tally_sum {
+  uint64_t self, total;
+  uint64_t stack; /* the last one that was counted in total */
+};
+
+/* All-zero is empty. */
+struct tally {
+  struct tally_sum *sums; /* by number; those from ROOM on have none */
+  uint32_t room;
+};
+
+/* Adds WEIGHT to what NUMBER has itself.  Returns 0 or -ENOMEM. */
+int tally_self(struct tally *tally, uint32_t number, uint64_t weight);
+
+/* Adds WEIGHT to what passes through NUMBER, once for each STACK (not 0), whose calls come in a
+   row. Returns 0 or -ENOMEM. */
+int tally_total(struct tally *tally, uint32_t number, uint64_t stack, uint64_t weight);
+void tally_fini(struct tally *tally);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One function from inside: whatever it is cut by, its own time is that of the function table. */
+#include "world.h"
+
+#include "names/symbolizer.h"
+#include "query/detail.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+/* A list of symbols, as `nm -n` prints it: the worker names tool's addresses by it. */
+static const char symbols[] = "0000000000001000 T start\n"
+                              "000000005032011c T walk\n"
+                              "000000005032016c T leave\n"
+                              "0000000050320200 T other\n";
+
+static const uint64_t walking[][2] = {{0, 0x1010}, {0, 0x5032014e}};
+static const uint64_t recursing[][2] = {
+    {0, 0x1010}, {0, 0x50320120}, {0, 0x50320121}, {0, 0x5032016b}};
+static const uint64_t called[][2] = {{0, 0x1010}, {0, 0x50320130}, {2, 0x77}};
+static const uint64_t leaving[][2] = {{0, 0x1010}, {0, 0x5032016c}};
+
+struct named_world {
+  struct world *world;
+  struct debug_store *debug;
+  struct query_source source;
+};
+
+static int set_up(void **state) {
+  struct named_world *named = calloc(1, sizeof *named);
+  void *world = NULL;
+  char error[256] = "", dir[128];
+  assert_int_equal(world_set_up(&world), 0);
+  named->world = world;
+  snprintf(dir, sizeof dir, "%s/debug", named->world->dir);
+  assert_int_equal(mkdir(dir, 0700), 0);
+  assert_int_equal(debug_store_open(dir, &named->debug, error, sizeof error), 0);
+  assert_int_equal(symbolizer_open(named->debug, &named->source.symbolizer, error, sizeof error),
+                   0);
+  named->source.store = named->world->store;
+  const struct debug_piece piece = {.id = span_of("\x01\x02\x03\x04", 4),
+                                    .total = sizeof symbols - 1,
+                                    .bytes = span_of(symbols, sizeof symbols - 1)};
+  if (debug_store_write(named->debug, &piece, error, sizeof error) < 0) fail_msg("%s", error);
+  assert_int_equal(symbolizer_prepare(named->source.symbolizer, NULL, piece.id), 0);
+  *state = named;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct named_world *named = *state;
+  void *world = named->world;
+  symbolizer_close(named->source.symbolizer);
+  debug_store_close(named->debug);
+  free(named);
+  return world_tear_down(&world);
+}
+
+static void append(struct named_world *named, const char *board, const char *thread) {
+  static uint64_t run = 1;
+  struct window window;
+  window_init(&window, "tool", run);
+  window.thread.name = thread;
+  window_add(&window, walking, 2, 4, 400);
+  window_add(&window, recursing, 4, 3, 300);
+  window_add(&window, called, 3, 2, 200);
+  window_add(&window, leaving, 2, 1, 100);
+  window_add(&window, walking, 2, 1, 50);
+  window_make_lr(&window);
+  window_append(&window, named->world->store, board, 1, NOON_MS + 10000 * run++);
+}
+
+static int ask(struct named_world *named, const char *function, const char *module,
+               struct query_detail *ret) {
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  const struct detail_question question = {function, module};
+  return query_detail(&named->source, &range, &question, &named->world->arena, ret);
+}
+
+static uint64_t sum_self(const struct detail_rows *rows) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < rows->count; i++) sum += rows->rows[i].self;
+  return sum;
+}
+
+static void assert_sound(const struct query_detail *detail) {
+  uint64_t offsets = 0, samples = 0;
+  for (uint32_t i = 0; i < detail->offset_count; i++) {
+    offsets += detail->offsets[i].weight;
+    samples += detail->offsets[i].count;
+  }
+  assert_int_equal(offsets, detail->self);
+  assert_int_equal(samples, detail->self_count);
+  assert_int_equal(sum_self(&detail->definitions), detail->self);
+  assert_int_equal(sum_self(&detail->lines), detail->self);
+  assert_int_equal(sum_self(&detail->builds), detail->self);
+  assert_int_equal(sum_self(&detail->boards), detail->self);
+  assert_int_equal(sum_self(&detail->threads), detail->self);
+}
+
+static void offsets_count_from_the_functions_start(void **state) {
+  struct named_world *named = *state;
+  struct query_detail detail;
+  append(named, "b1", "main");
+  assert_int_equal(ask(named, "walk", NULL, &detail), 0);
+  assert_sound(&detail);
+  assert_int_equal(detail.offset_count, 2);
+  assert_int_equal(detail.offsets[0].offset, 0x32); /* 0x5032014e in 0x5032011c + 0x50 */
+  assert_int_equal(detail.offsets[0].weight, 450);
+  assert_string_equal(detail.offsets[0].function, "walk");
+  assert_string_equal(detail.offsets[0].build_id, "01020304");
+  assert_string_equal(detail.offsets[0].module, "tool");
+  assert_int_equal(detail.offsets[1].offset, 0x4f); /* its last byte; the next one is leave's */
+  assert_int_equal(ask(named, "leave", NULL, &detail), 0);
+  assert_int_equal(detail.offsets[0].offset, 0);
+  assert_int_equal(detail.self, 100);
+}
+
+static void sums_are_those_of_the_function_table(void **state) {
+  struct named_world *named = *state;
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct view_tree tree;
+  struct view_top_row *rows;
+  uint32_t count;
+  append(named, "b1", "main");
+  append(named, "b2", "worker");
+  append(named, "b2", "main");
+  assert_int_equal(query_tree(&named->source, &range, &named->world->arena, &tree), 0);
+  assert_int_equal(view_top(&tree, &named->world->arena, &rows, &count), 0);
+  assert_int_equal(count, 4);
+  for (uint32_t i = 0; i < count; i++) {
+    struct query_detail detail;
+    assert_int_equal(ask(named, tree.functions[rows[i].function].name, NULL, &detail), 0);
+    assert_sound(&detail);
+    assert_int_equal(detail.self, rows[i].self_weight);
+    assert_int_equal(detail.total, rows[i].total_weight);
+    assert_int_equal(detail.self_count, rows[i].self_count);
+    assert_int_equal(detail.total_count, rows[i].total_count);
+    assert_int_equal(detail.whole.total_weight, tree.total_weight);
+    assert_int_equal((int)(1e6 * detail.self_share.low), (int)(1e6 * rows[i].self.low));
+    assert_int_equal((int)(1e6 * detail.total_share.high), (int)(1e6 * rows[i].total.high));
+  }
+}
+
+static void boards_threads_and_builds_have_theirs(void **state) {
+  struct named_world *named = *state;
+  struct query_detail detail;
+  append(named, "b1", "main");
+  append(named, "b2", "worker");
+  append(named, "b2", "main");
+  assert_int_equal(ask(named, "walk", NULL, &detail), 0);
+  assert_int_equal(detail.boards.count, 2);
+  assert_string_equal(detail.boards.rows[0].name, "b2");
+  assert_int_equal(detail.boards.rows[0].self, 1500);
+  assert_int_equal(detail.boards.rows[0].total, 1900);
+  assert_string_equal(detail.threads.rows[0].name, "main");
+  assert_int_equal(detail.threads.rows[0].total, 1900);
+  assert_int_equal(detail.builds.count, 1);
+  assert_int_equal(detail.builds.rows[0].total, 3 * 950);
+  assert_int_equal(detail.definitions.count, 1);
+  assert_string_equal(detail.definitions.rows[0].module, "tool");
+}
+
+static void what_has_no_symbol_is_a_function_of_its_own(void **state) {
+  struct named_world *named = *state;
+  struct query_detail detail;
+  append(named, "b1", "main");
+  assert_int_equal(ask(named, "lib.so+0x77", "lib.so", &detail), 0);
+  assert_sound(&detail);
+  assert_int_equal(detail.self, 200);
+  assert_int_equal(detail.offsets[0].offset, 0);
+  assert_int_equal(ask(named, "lib.so+0x77", "tool", &detail), -ENOENT);
+}
+
+static void who_is_not_there_has_neighbours(void **state) {
+  struct named_world *named = *state;
+  struct query_detail detail;
+  append(named, "b1", "main");
+  assert_int_equal(ask(named, "wakl", NULL, &detail), -ENOENT);
+  assert_true(detail.near_count > 0);
+  assert_string_equal(detail.near_names[0], "walk");
+  assert_int_equal(ask(named, "root", NULL, &detail), -ENOENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(offsets_count_from_the_functions_start),
+      TEST(sums_are_those_of_the_function_table),
+      TEST(boards_threads_and_builds_have_theirs),
+      TEST(what_has_no_symbol_is_a_function_of_its_own),
+      TEST(who_is_not_there_has_neighbours),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
