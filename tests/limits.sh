@@ -52,6 +52,8 @@ protobuf-c/              | proto/
 seccomp.h                | collector/symbol/
 libelf.h                 | collector/symbol/
 gelf.h                   | collector/symbol/
+elfutils/                | collector/symbol/
+dwarf.h                  | collector/symbol/
 ini.h                    | common/options
 cjson/                   | agent/cli/
 TABLE

@@ -169,5 +169,7 @@ int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
   char why[LIMIT_VALUE_BYTES];
   int error = make(nursery, file, INDEX_ALL, &result, why);
   if (error != 0) return error;
+  if (why[0] == '\0' && !result.reply.is_from_dwarf)
+    snprintf(why, sizeof why, "%s", result.reply.reason);
   return debug_store_set_dwarf(store, file->sha256, why[0] != '\0' ? why : NULL);
 }

@@ -1,45 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lays out the symbol index of one file: names demangled and cleaned, then three tables behind a
-   header.  Which symbols there are is elf_image's business, which of them wins symbol_set's.
+/* Makes the symbol index of one file: its symbols, its debug information, both laid over each other
+   (index_layout), and tables behind a header.  Which symbols there are is elf_image's business,
+   which of them wins symbol_set's, what debug information says dwarf_reader's.
+
+   Debug information that is malformed or over a limit costs itself only: the index is then made of
+   the symbols, and the reason is told.
 
    The index is made in memory and handed out whole: the worker has no file to seek in, and a
    reader never sees half of one. */
 #include "index_builder.h"
 
 #include "common/buf.h"
-#include "demangle.h"
+#include "dwarf_reader.h"
+#include "index_layout.h"
+#include "index_rows.h"
 #include "kernel_base.h"
 #include "map_text.h"
-#include "name_text.h"
 #include "symbol_set.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-struct layout {
-  struct buf symbols, names;
-  struct buf scratch; /* one demangled name */
+struct making {
+  struct span file;
+  struct symbol_set set;
+  struct source_map source;
+  struct index_names names;
+  struct index_tables tables;
+  struct dwarf_file *dwarf;
+  struct index_summary summary;
 };
 
-static int add_name(struct layout *layout, struct span raw, uint32_t *ret_offset) {
-  if (layout->names.len + INDEX_NAME_BYTES_MAX + 1 > INDEX_STRINGS_BYTES_MAX) return -EOVERFLOW;
-  *ret_offset = (uint32_t)layout->names.len;
-  buf_clear(&layout->scratch);
-  struct span name = demangle(raw, &layout->scratch) ? buf_span(&layout->scratch) : raw;
-  name_text_append(name, INDEX_NAME_BYTES_MAX, &layout->names);
-  return 0;
-}
-
-static int lay_symbols(struct layout *layout, const struct symbol_set *set) {
-  for (uint32_t i = 0; i < set->count; i++) {
-    const struct candidate *candidate = &set->candidates[i];
-    struct index_symbol symbol = {.start = candidate->start, .size = candidate->size};
-    int error = add_name(layout, candidate->name, &symbol.name);
-    if (error != 0) return error;
-    buf_append(&layout->symbols, &symbol, sizeof symbol);
-  }
-  if (layout->names.len == 0) buf_append_byte(&layout->names, '\0');
-  return layout->symbols.failed || layout->names.failed ? -ENOMEM : 0;
+static void making_fini(struct making *making) {
+  symbol_set_fini(&making->set);
+  source_map_fini(&making->source);
+  index_names_fini(&making->names);
+  index_tables_fini(&making->tables);
+  dwarf_file_close(making->dwarf);
 }
 
 static void put_table(struct buf *out, struct span table) {
@@ -48,74 +45,101 @@ static void put_table(struct buf *out, struct span table) {
   buf_append(out, zeros, (8 - table.len % 8) % 8);
 }
 
-static uint64_t padded(size_t len) {
+static uint64_t padded(uint64_t len) {
   return (len + 7) / 8 * 8;
 }
 
-static int write_index(const struct layout *layout, const struct symbol_set *set, uint32_t flags,
-                       struct buf *ret) {
-  struct span pieces = span_of(set->pieces, set->piece_count * sizeof *set->pieces);
-  struct index_section sections[] = {
-      {INDEX_SYMBOLS, sizeof(struct index_symbol), 0, layout->symbols.len},
-      {INDEX_PIECES, sizeof(struct index_piece), 0, pieces.len},
-      {INDEX_STRINGS, 1, 0, layout->names.len},
+static uint32_t flags_of(const struct index_summary *summary) {
+  return (summary->image.has_symtab ? 0 : INDEX_FROM_DYNSYM) |
+         (summary->image.has_dwarf ? INDEX_HAS_DWARF : 0) |
+         (summary->is_from_dwarf ? INDEX_FROM_DWARF : 0);
+}
+
+static int write_index(const struct making *making, struct buf *ret) {
+  const struct {
+    uint32_t kind, entry_bytes;
+    const struct buf *bytes;
+  } tables[] = {
+      {INDEX_BLOCKS, sizeof(struct index_block), &making->tables.blocks},
+      {INDEX_FUNCTIONS, sizeof(struct index_function), &making->source.functions.bytes},
+      {INDEX_FILES, sizeof(uint32_t), &making->source.files.bytes},
+      {INDEX_ROWS, 1, &making->tables.rows},
+      {INDEX_NODES, 1, &making->tables.nodes},
+      {INDEX_STRINGS, 1, &making->names.strings.bytes},
   };
-  enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
+  enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
+  struct index_section sections[TABLE_COUNT];
   uint64_t at = sizeof(struct index_header) + sizeof sections;
-  for (size_t i = 0; i < SECTION_COUNT; i++) {
-    sections[i].offset = at;
-    at += padded((size_t)sections[i].bytes);
+  for (size_t i = 0; i < TABLE_COUNT; i++) {
+    sections[i] =
+        (struct index_section){tables[i].kind, tables[i].entry_bytes, at, tables[i].bytes->len};
+    at += padded(tables[i].bytes->len);
   }
   struct index_header header = {.magic = INDEX_MAGIC,
                                 .version = INDEX_VERSION,
                                 .order = INDEX_ORDER,
                                 .file_bytes = at,
-                                .section_count = SECTION_COUNT,
-                                .flags = flags};
+                                .section_count = TABLE_COUNT,
+                                .flags = flags_of(&making->summary)};
   buf_append(ret, &header, sizeof header);
   buf_append(ret, sections, sizeof sections);
-  put_table(ret, buf_span(&layout->symbols));
-  put_table(ret, pieces);
-  put_table(ret, buf_span(&layout->names));
+  for (size_t i = 0; i < TABLE_COUNT; i++) put_table(ret, buf_span(tables[i].bytes));
   return ret->failed ? -ENOMEM : 0;
 }
 
-static int lay_out(const struct symbol_set *set, const struct elf_image *image, struct buf *ret) {
-  struct layout layout = {0};
-  uint32_t flags =
-      (image->has_symtab ? 0 : INDEX_FROM_DYNSYM) | (image->has_dwarf ? INDEX_HAS_DWARF : 0);
-  int error = lay_symbols(&layout, set);
-  if (error == 0) error = write_index(&layout, set, flags, ret);
-  buf_fini(&layout.symbols);
-  buf_fini(&layout.names);
-  buf_fini(&layout.scratch);
-  return error;
+static int read_symbols(struct making *making, char *why, size_t why_len) {
+  struct span file = making->file;
+  struct elf_image *image = &making->summary.image;
+  return map_text_is(file) ? map_text_read(file, &making->set, image, why, why_len)
+                           : elf_image_read(file, &making->set, image, why, why_len);
 }
 
-static int read_file(struct span file, struct symbol_set *set, struct elf_image *ret, char *why,
-                     size_t why_len) {
-  int error = map_text_is(file) ? map_text_read(file, set, ret, why, why_len)
-                                : elf_image_read(file, set, ret, why, why_len);
-  if (error == 0) kernel_base_apply(set);
+/* Adds the debug information, or leaves everything as it was with WHY saying why. */
+static void read_dwarf(struct making *making, char *why, size_t why_len) {
+  uint32_t symbol_count = making->set.count;
+  int error = dwarf_file_read(making->file, &making->names, &making->source, &making->set,
+                              &making->dwarf, why, why_len);
+  making->summary.is_from_dwarf = error == 0 && making->source.run_count > 0;
+  if (error == 0) return;
+  making->set.count = symbol_count;
+  source_map_fini(&making->source);
+  index_names_fini(&making->names);
+}
+
+static int lay_out(struct making *making) {
+  source_map_move(&making->source, kernel_base_apply(&making->set));
+  int error = symbol_set_settle(&making->set);
+  making->summary.symbol_count = making->set.count;
+  uint32_t offset;
+  if (error == 0) error = index_names_add_text(&making->names, span_of("", 0), &offset);
+  if (error != 0) return error;
+  return index_layout_make(&making->set, &making->source, &making->names, &making->tables);
+}
+
+static int make(struct making *making, enum index_depth depth, struct buf *ret, char *why,
+                size_t why_len) {
+  int error = read_symbols(making, why, why_len);
+  if (error != 0) return error;
+  const struct elf_image *image = &making->summary.image;
+  if (depth == INDEX_ALL && image->has_dwarf) read_dwarf(making, why, why_len);
+  if (making->set.count == 0 ||
+      (image->function_count == 0 && image->bounds_count == 0 && !making->summary.is_from_dwarf)) {
+    snprintf(why, why_len, "it has no function symbols%s", image->is_map ? "" : ": stripped");
+    return -EBADMSG;
+  }
+  error = lay_out(making);
+  if (error == 0) error = write_index(making, ret);
+  if (error == -ENOMEM) snprintf(why, why_len, "its index takes more memory than is allowed");
+  if (error == -EOVERFLOW) snprintf(why, why_len, "its index would be over a limit of the format");
   return error;
 }
 
 int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
                         struct index_summary *ret_summary, char *why, size_t why_len) {
-  (void)depth;
-  struct symbol_set set = {0};
-  struct index_summary summary = {0};
-  int error = read_file(file, &set, &summary.image, why, why_len);
-  if (error == 0 && summary.image.function_count == 0 && summary.image.bounds_count == 0) {
-    snprintf(why, why_len, "it has no function symbols%s",
-             summary.image.is_map ? "" : ": stripped");
-    error = -EBADMSG;
-  }
-  if (error == 0) error = symbol_set_settle(&set);
-  if (error == 0) error = lay_out(&set, &summary.image, ret);
-  summary.symbol_count = set.count;
-  symbol_set_fini(&set);
-  if (error == -ENOMEM) snprintf(why, why_len, "its index takes more memory than is allowed");
-  *ret_summary = summary;
+  struct making making = {.file = file};
+  why[0] = '\0';
+  int error = make(&making, depth, ret, why, why_len);
+  *ret_summary = making.summary;
+  making_fini(&making);
   return error;
 }

@@ -11,13 +11,15 @@ struct buf;
 struct index_summary {
   struct elf_image image;
   uint32_t symbol_count;
+  bool is_from_dwarf; /* functions, files and lines come from its debug information */
 };
 
 /* Appends the index of the file FILE (8-aligned), made from as much of it as DEPTH says, to RET,
-   which is empty.  RET_SUMMARY is set in
-   every case, so that a stripped file is known by its identity; its image is all zero when the file
-   could not be read.  Returns 0; -EBADMSG, -EOVERFLOW or -ENOMEM with WHY saying what is wrong with
-   the file.  Not from two threads at once. */
+   which is empty.  For INDEX_ALL the bytes are writable: libelf marks there what it has unpacked.
+   RET_SUMMARY is set in every case, so that a stripped file is known by its identity; its image is
+   all zero when the file could not be read.  Returns 0, with WHY not empty when its debug
+   information could not be used or lacks something; -EBADMSG, -EOVERFLOW or -ENOMEM with WHY saying
+   what is wrong with the file.  Not from two threads at once. */
 int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
                         struct index_summary *ret_summary, char *why, size_t why_len);
 

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbol index on disk, version 3: what a sandboxed worker makes of one ELF file.
+/* The symbol index on disk, version 4: what a sandboxed worker makes of one file.
 
    A local cache, never sent anywhere, so it is in this machine's byte order; ORDER tells.
 
      header | section table | tables, each 8-aligned
 
-   Pieces cut the address space so that each belongs to one symbol or to none; they are sorted, and
-   overlapping symbols were resolved when they were made, so that one binary search answers.  A
-   reader ignores sections of kinds that it does not know: inline chains, files and lines will be
-   added as further kinds under the same version. */
+   ROWS cut the address space: from its address to that of the next row, a row says which code is
+   there (a node, or 0: a gap), and which line of which file it was made of (0: not known).  They
+   are varints in blocks of INDEX_BLOCK_ROWS; BLOCKS is the directory of them, for a binary search.
+
+   A row is: distance in bytes from the row before (not of a block's first one, whose address the
+   directory has); control; then, as control says, a node and a file.
+
+     control = zigzag(line - base line) << 3 | has file << 2 | context
+
+   The last three places of a block that had different nodes are contexts, the latest first: a row
+   of context 0, 1 or 2 goes on where that one was, so base line and file are its.  Context 3 is a
+   new one: base line and file are those of the row before (0 and 0 at the head of a block), and a
+   node follows: 0 for a gap, else 1 + zigzag(node - the new node before it, at the head of a block
+   that of the directory).
+
+   NODES are functions as they stand in the code, inlined ones too.  A node is named by its offset;
+   the byte at 0 is no node.  Its varints:
+
+     of a function:  (function + 1) << 1 | 1, name of its symbol, its start - that of the first
+                     block, its size
+     inlined:        function << 1, distance back to the node that calls it,
+                     zigzag(line of the call - line where the calling function is declared) << 1 |
+                     has file, and the file of the call when that is not the caller's
+
+   FUNCTIONS are those of the source, FILES their paths.  Files are counted from 1.  An index of
+   symbols alone has no functions: its nodes have symbols only. */
 #ifndef SYMBOL_INDEX_FORMAT_H
 #define SYMBOL_INDEX_FORMAT_H
 
@@ -18,25 +40,34 @@
 #define INDEX_MAGIC "fpsymidx"
 
 enum {
-  INDEX_VERSION = 3, /* raise it when better names are made too: older files are read again */
+  INDEX_VERSION = 4, /* raise it when better names are made too: older files are read again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
   INDEX_NAME_BYTES_MAX = 64 << 10, /* of one name, without the NUL */
   INDEX_SYMBOLS_MAX = 4 << 20,
+  INDEX_BLOCK_ROWS = 64,
+  INDEX_CONTEXTS = 3,
+  INDEX_NO_NODE = 0,
+  INDEX_DEPTH_MAX = 256, /* functions inlined into each other */
 };
 
 #define INDEX_STRINGS_BYTES_MAX (1ULL << 30)
+#define INDEX_BLOB_BYTES_MAX (1ULL << 30) /* of rows, and of nodes */
 #define INDEX_NO_SYMBOL UINT32_MAX
 
 enum index_kind {
-  INDEX_SYMBOLS = 1, /* struct index_symbol, by start */
-  INDEX_PIECES = 2,  /* struct index_piece, by start, strictly ascending */
-  INDEX_STRINGS = 3, /* NUL-terminated UTF-8 without control characters; the last byte is NUL */
+  INDEX_STRINGS = 3,   /* NUL-terminated UTF-8 without control characters; the last byte is NUL */
+  INDEX_FUNCTIONS = 4, /* struct index_function */
+  INDEX_FILES = 5,     /* uint32_t: offset in the strings */
+  INDEX_NODES = 6,
+  INDEX_ROWS = 7,
+  INDEX_BLOCKS = 8, /* struct index_block, by address, strictly ascending */
 };
 
 enum index_flag {
   INDEX_FROM_DYNSYM = 1, /* there was no .symtab: exported functions only */
-  INDEX_HAS_DWARF = 2,   /* the file has .debug_info, not read yet */
+  INDEX_HAS_DWARF = 2,   /* the file has .debug_info */
+  INDEX_FROM_DWARF = 4,  /* which was read */
 };
 
 struct index_header {
@@ -55,21 +86,21 @@ struct index_section {
   uint64_t bytes;
 };
 
-struct index_symbol {
-  uint64_t start, size;
-  uint32_t name; /* offset in the strings; of "": only its bounds are known */
-  uint32_t reserved;
+struct index_function {
+  uint32_t name; /* offset in the strings */
+  uint32_t decl_file;
+  uint32_t decl_line; /* 0: not known */
 };
 
-struct index_piece {
-  uint64_t start;  /* up to the next piece's */
-  uint32_t symbol; /* INDEX_NO_SYMBOL: a gap; the last piece always is one */
-  uint32_t reserved;
+struct index_block {
+  uint64_t address; /* of its first row */
+  uint32_t offset;  /* in the rows */
+  uint32_t node;    /* what the first new node of the block is told from */
 };
 
 _Static_assert(sizeof(struct index_header) == 32, "on disk");
 _Static_assert(sizeof(struct index_section) == 24, "on disk");
-_Static_assert(sizeof(struct index_symbol) == 24, "on disk");
-_Static_assert(sizeof(struct index_piece) == 16, "on disk");
+_Static_assert(sizeof(struct index_function) == 12, "on disk");
+_Static_assert(sizeof(struct index_block) == 16, "on disk");
 
 #endif

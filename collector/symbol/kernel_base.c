@@ -15,10 +15,10 @@ static const struct candidate *find(const struct symbol_set *set, const char *na
   return NULL;
 }
 
-void kernel_base_apply(struct symbol_set *set) {
+uint64_t kernel_base_apply(struct symbol_set *set) {
   const struct candidate *text = find(set, "_text");
   if (text == NULL) text = find(set, "_stext");
-  if (text == NULL || find(set, "start_kernel") == NULL) return;
+  if (text == NULL || find(set, "start_kernel") == NULL) return 0;
   uint64_t base = text->start;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < set->count; i++) {
@@ -29,4 +29,5 @@ void kernel_base_apply(struct symbol_set *set) {
     set->candidates[kept++] = moved;
   }
   set->count = kept;
+  return base;
 }

@@ -3,10 +3,12 @@
 #ifndef SYMBOL_KERNEL_BASE_H
 #define SYMBOL_KERNEL_BASE_H
 
+#include <stdint.h>
+
 struct symbol_set;
 
 /* Makes the symbols of SET relative to _text (_stext where there is none) when they are a Linux
-   kernel's; else leaves them alone. */
-void kernel_base_apply(struct symbol_set *set);
+   kernel's; else leaves them alone.  Returns what was taken off the addresses. */
+uint64_t kernel_base_apply(struct symbol_set *set);
 
 #endif

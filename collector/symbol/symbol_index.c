@@ -1,151 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of the mapped symbol index.
+/* Lookups in the mapped symbol index.
 
-   Two depths of distrust.  symbol_index_parse looks at a few dozen bytes, so that opening a cached
-   index costs nothing; after it no lookup can leave the tables, because the one reference that a
-   lookup follows (piece -> symbol -> name) is checked when it is followed and the strings end in
-   NUL.  A wrong index then gives wrong names, never a crash.  symbol_index_verify reads everything
-   once, right after the worker made it, so that names which reach pages and terminals are clean.
+   No lookup can leave the tables, whatever they hold: every reference is checked where it is
+   followed, a node's caller stands before it, and a name is only given where a string begins.  A
+   wrong index then gives wrong names, never a crash, and clean ones when its strings were verified
+   (index_check.c).
 
    It does no I/O and allocates nothing: whoever maps the file owns it. */
 #include "symbol_index.h"
 
-#include "name_text.h"
-
 #include <errno.h>
 
-static int find_section(struct span bytes, uint32_t kind, struct index_section *ret) {
-  const struct index_header *header = (const struct index_header *)(const void *)bytes.data;
-  const struct index_section *table = (const struct index_section *)(const void *)(header + 1);
-  for (uint32_t i = 0; i < header->section_count; i++) {
-    if (table[i].kind != kind) continue;
-    *ret = table[i];
-    return 0;
+static const char *string_at(const struct symbol_index *index, uint32_t offset) {
+  if (offset >= index->strings.len) return NULL;
+  if (offset > 0 && index->strings.data[offset - 1] != '\0') return NULL;
+  return (const char *)index->strings.data + offset;
+}
+
+static const char *file_at(const struct symbol_index *index, uint32_t file) {
+  if (file == 0 || file > index->file_count) return NULL;
+  return string_at(index, index->files[file - 1]);
+}
+
+static const struct index_function *function_at(const struct symbol_index *index,
+                                                uint32_t function) {
+  return function < index->function_count ? &index->functions[function] : NULL;
+}
+
+/* The number of the last block that starts at or before ADDRESS; the count of blocks: none. */
+static uint32_t find_block(const struct symbol_index *index, uint64_t address) {
+  const struct index_block *base = index->blocks;
+  uint32_t count = index->block_count;
+  if (count == 0 || base[0].address > address) return index->block_count;
+  while (count > 1) { /* base[0] starts at or before ADDRESS */
+    uint32_t half = count / 2;
+    if (base[half].address <= address) base += half;
+    count -= half;
   }
-  return -EBADMSG;
+  return (uint32_t)(base - index->blocks);
 }
 
-/* Cuts the table of KIND, of ENTRY_BYTES an entry, out of BYTES. */
-static int cut_table(struct span bytes, uint32_t kind, size_t entry_bytes, struct span *ret) {
-  struct index_section section;
-  int error = find_section(bytes, kind, &section);
-  if (error != 0) return error;
-  if (section.offset % 8 != 0 || section.offset > bytes.len) return -EBADMSG;
-  if (section.bytes > bytes.len - section.offset) return -EBADMSG;
-  if (section.entry_bytes != entry_bytes || section.bytes % entry_bytes != 0) return -EBADMSG;
-  if (section.bytes / entry_bytes > INDEX_STRINGS_BYTES_MAX) return -EBADMSG;
-  *ret = span_of(bytes.data + section.offset, (size_t)section.bytes);
+static int find_row(const struct symbol_index *index, uint64_t address, struct index_row *ret) {
+  uint32_t block = find_block(index, address);
+  if (block == index->block_count) return -ENOENT;
+  struct row_reader reader;
+  struct index_row row = {0};
+  row_reader_init(&reader, index->rows, &index->blocks[block]);
+  while (row_reader_next(&reader) && reader.row.address <= address) row = reader.row;
+  if (row.node == INDEX_NO_NODE) return -ENOENT;
+  *ret = row;
   return 0;
 }
 
-static int check_header(struct span bytes) {
-  if (bytes.len < sizeof(struct index_header)) return -EBADMSG;
-  if ((uintptr_t)bytes.data % _Alignof(struct index_header) != 0) return -EBADMSG;
-  const struct index_header *header = (const struct index_header *)(const void *)bytes.data;
-  if (memcmp(header->magic, INDEX_MAGIC, sizeof header->magic) != 0) return -EBADMSG;
-  if (header->version != INDEX_VERSION || header->order != INDEX_ORDER) return -EPROTO;
-  if (header->file_bytes != bytes.len) return -EBADMSG;
-  if (header->section_count > INDEX_SECTIONS_MAX) return -EBADMSG;
-  size_t table_bytes = header->section_count * sizeof(struct index_section);
-  return bytes.len - sizeof *header < table_bytes ? -EBADMSG : 0;
-}
-
-int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
-  int error = check_header(bytes);
-  if (error != 0) return error;
-  struct span symbols, pieces, strings;
-  error = cut_table(bytes, INDEX_SYMBOLS, sizeof(struct index_symbol), &symbols);
-  if (error == 0) error = cut_table(bytes, INDEX_PIECES, sizeof(struct index_piece), &pieces);
-  if (error == 0) error = cut_table(bytes, INDEX_STRINGS, 1, &strings);
-  if (error != 0) return error;
-  if (strings.len == 0 || strings.data[strings.len - 1] != '\0') return -EBADMSG;
-  const struct index_header *header = (const struct index_header *)(const void *)bytes.data;
-  *ret = (struct symbol_index){
-      .symbols = (const struct index_symbol *)(const void *)symbols.data,
-      .pieces = (const struct index_piece *)(const void *)pieces.data,
-      .strings = strings,
-      .symbol_count = (uint32_t)(symbols.len / sizeof(struct index_symbol)),
-      .piece_count = (uint32_t)(pieces.len / sizeof(struct index_piece)),
-      .flags = header->flags,
-  };
-  return 0;
-}
-
-static int verify_symbols(const struct symbol_index *index) {
-  uint64_t last = 0;
-  for (uint32_t i = 0; i < index->symbol_count; i++) {
-    const struct index_symbol *symbol = &index->symbols[i];
-    if (symbol->start < last || symbol->size == 0) return -EBADMSG;
-    if (symbol->size > UINT64_MAX - symbol->start) return -EBADMSG;
-    if (symbol->name >= index->strings.len) return -EBADMSG;
-    last = symbol->start;
+/* Sets what the whole chain has from the function ROOT, and that frame's name.  Returns false when
+   ADDRESS is not its. */
+static bool fill_root(const struct symbol_index *index, const struct index_node *root,
+                      uint64_t address, struct symbol_frame *frames, int count) {
+  uint64_t start = index->blocks[0].address + root->start;
+  struct symbol_frame *last = &frames[count - 1];
+  if (address < start || address - start >= root->size) return false;
+  if (last->name == NULL || last->name[0] == '\0') last->name = string_at(index, root->symbol_name);
+  if (last->name == NULL) return false;
+  for (int i = 0; i < count; i++) {
+    frames[i].start = start;
+    frames[i].size = root->size;
   }
-  return 0;
+  return true;
 }
 
-static int verify_pieces(const struct symbol_index *index) {
-  for (uint32_t i = 0; i < index->piece_count; i++) {
-    const struct index_piece *piece = &index->pieces[i];
-    if (i > 0 && piece->start <= piece[-1].start) return -EBADMSG;
-    if (piece->symbol == INDEX_NO_SYMBOL) continue;
-    if (piece->symbol >= index->symbol_count || i + 1 == index->piece_count) return -EBADMSG;
-    const struct index_symbol *symbol = &index->symbols[piece->symbol];
-    if (piece->start < symbol->start) return -EBADMSG;
-    if (piece[1].start - symbol->start > symbol->size) return -EBADMSG;
+/* FUNCTION at a place of which FRAME has file and line already. */
+static void fill_function(const struct symbol_index *index, const struct index_function *function,
+                          struct symbol_frame *frame) {
+  frame->name = function == NULL ? NULL : string_at(index, function->name);
+  frame->decl_file = function == NULL ? NULL : file_at(index, function->decl_file);
+  frame->decl_line = function == NULL ? 0 : function->decl_line;
+}
+
+static int chain_of_row(const struct symbol_index *index, const struct index_row *row,
+                        uint64_t address, struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
+  struct index_node node;
+  int count = 0;
+  uint32_t file = row->file, line = row->line;
+  if (!index_node_read(index->nodes, row->node, &node)) return -ENOENT;
+  for (int depth = 0; depth < INDEX_DEPTH_MAX; depth++) {
+    const struct index_function *function = function_at(index, node.function);
+    struct symbol_frame *frame = &frames[count < SYMBOL_CHAIN_MAX ? count++ : count - 1];
+    frame->file = file_at(index, file);
+    frame->line = frame->file == NULL ? 0 : line;
+    fill_function(index, function, frame);
+    if (!node.is_inlined) return fill_root(index, &node, address, frames, count) ? count : -ENOENT;
+    if (frame->name == NULL) return -ENOENT;
+    struct index_node caller;
+    if (!index_node_read(index->nodes, node.caller, &caller)) return -ENOENT;
+    function = function_at(index, caller.function);
+    file = node.has_call_file ? node.call_file : function == NULL ? 0 : function->decl_file;
+    line = (uint32_t)(node.call_line + (function == NULL ? 0 : function->decl_line));
+    node = caller;
   }
-  return 0;
-}
-
-static int verify_strings(struct span strings) {
-  while (strings.len > 0) {
-    const uint8_t *end = memchr(strings.data, '\0', strings.len);
-    struct span name;
-    if (end == NULL || !span_take(&strings, (size_t)(end - strings.data), &name)) return -EBADMSG;
-    if (name.len > INDEX_NAME_BYTES_MAX || !name_text_is_clean(name)) return -EBADMSG;
-    span_take(&strings, 1, &name);
-  }
-  return 0;
-}
-
-int symbol_index_verify(const struct symbol_index *index) {
-  int error = verify_symbols(index);
-  if (error == 0) error = verify_pieces(index);
-  return error != 0 ? error : verify_strings(index->strings);
-}
-
-/* The last piece that starts at or before ADDRESS, or NULL. */
-static const struct index_piece *find_piece(const struct symbol_index *index, uint64_t address) {
-  uint32_t low = 0, high = index->piece_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (index->pieces[middle].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == 0 ? NULL : &index->pieces[low - 1];
-}
-
-int symbol_index_find(const struct symbol_index *index, uint64_t address,
-                      struct symbol_match *ret) {
-  const struct index_piece *piece = find_piece(index, address);
-  if (piece == NULL || piece->symbol >= index->symbol_count) return -ENOENT;
-  const struct index_symbol *symbol = &index->symbols[piece->symbol];
-  if (address < symbol->start || address - symbol->start >= symbol->size) return -ENOENT;
-  if (symbol->name >= index->strings.len) return -ENOENT;
-  *ret = (struct symbol_match){
-      .name = (const char *)index->strings.data + symbol->name,
-      .start = symbol->start,
-      .size = symbol->size,
-  };
-  return 0;
+  return -ENOENT;
 }
 
 int symbol_index_chain(const struct symbol_index *index, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
-  struct symbol_match match;
-  int error = symbol_index_find(index, address, &match);
+  struct index_row row;
+  int error = find_row(index, address, &row);
+  return error != 0 ? error : chain_of_row(index, &row, address, frames);
+}
+
+int symbol_index_find(const struct symbol_index *index, uint64_t address,
+                      struct symbol_match *ret) {
+  struct index_row row;
+  struct index_node node;
+  int error = find_row(index, address, &row);
   if (error != 0) return error;
-  frames[0] = (struct symbol_frame){.name = match.name, .start = match.start, .size = match.size};
-  return 1;
+  if (!index_node_read(index->nodes, row.node, &node)) return -ENOENT;
+  for (int depth = 1; node.is_inlined; depth++)
+    if (depth == INDEX_DEPTH_MAX || !index_node_read(index->nodes, node.caller, &node))
+      return -ENOENT;
+  uint64_t start = index->blocks[0].address + node.start;
+  const char *name = string_at(index, node.symbol_name);
+  if (name == NULL || address < start || address - start >= node.size) return -ENOENT;
+  *ret = (struct symbol_match){.name = name, .start = start, .size = node.size};
+  return 0;
+}
+
+void symbol_cursor_init(struct symbol_cursor *cursor, const struct symbol_index *index) {
+  cursor->index = index;
+  cursor->row_count = 0;
+  cursor->block = 0;
+  cursor->end = 0;
+}
+
+static int enter_block(struct symbol_cursor *cursor, uint64_t address) {
+  const struct symbol_index *index = cursor->index;
+  cursor->row_count = 0;
+  uint32_t next = cursor->block + 1;
+  bool is_next = next < index->block_count && index->blocks[next].address == cursor->end &&
+                 address >= cursor->end &&
+                 (next + 1 == index->block_count || address < index->blocks[next + 1].address);
+  uint32_t block = is_next ? next : find_block(index, address);
+  if (block == index->block_count) return -ENOENT;
+  struct row_reader reader;
+  row_reader_init(&reader, index->rows, &index->blocks[block]);
+  while (row_reader_next(&reader)) cursor->rows[cursor->row_count++] = reader.row;
+  cursor->block = block;
+  cursor->end = block + 1 < index->block_count ? index->blocks[block + 1].address : UINT64_MAX;
+  return 0;
+}
+
+static const struct index_row *row_in_block(const struct symbol_cursor *cursor, uint64_t address) {
+  const struct index_row *base = cursor->rows;
+  uint32_t count = cursor->row_count;
+  if (count == 0 || base[0].address > address) return NULL;
+  while (count > 1) {
+    uint32_t half = count / 2;
+    if (base[half].address <= address) base += half;
+    count -= half;
+  }
+  return base;
+}
+
+int symbol_cursor_chain(struct symbol_cursor *cursor, uint64_t address,
+                        struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
+  bool is_inside =
+      cursor->row_count > 0 && address >= cursor->rows[0].address && address < cursor->end;
+  int error = is_inside ? 0 : enter_block(cursor, address);
+  if (error != 0) return error;
+  const struct index_row *row = row_in_block(cursor, address);
+  if (row == NULL || row->node == INDEX_NO_NODE) return -ENOENT;
+  return chain_of_row(cursor->index, row, address, frames);
 }

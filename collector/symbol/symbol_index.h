@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A symbol index as a view of bytes: address -> symbol. */
+/* A symbol index as a view of bytes: address -> functions, files, lines. */
 #ifndef SYMBOL_SYMBOL_INDEX_H
 #define SYMBOL_SYMBOL_INDEX_H
 
 #include "common/span.h"
-#include "index_format.h"
+#include "index_rows.h"
 
 /* Borrows the bytes that it was parsed from. */
 struct symbol_index {
-  const struct index_symbol *symbols;
-  const struct index_piece *pieces;
-  struct span strings;
-  uint32_t symbol_count, piece_count;
+  const struct index_block *blocks;
+  const struct index_function *functions;
+  const uint32_t *files;
+  struct span rows, nodes, strings;
+  uint32_t block_count, function_count, file_count;
   uint32_t flags; /* enum index_flag */
 };
 
@@ -28,8 +29,8 @@ int symbol_index_parse(struct span bytes, struct symbol_index *ret);
    a process that may have been taken over.  Returns 0 or -EBADMSG.  Any thread. */
 int symbol_index_verify(const struct symbol_index *index);
 
-/* Finds the symbol that ADDRESS belongs to.  Safe on an index that was only parsed, whatever it
-   holds.  Returns 0 or -ENOENT.  Any thread. */
+/* Finds the symbol that ADDRESS belongs to, as the symbol table has it.  Safe on an index that was
+   only parsed, whatever it holds.  Returns 0 or -ENOENT.  Any thread. */
 int symbol_index_find(const struct symbol_index *index, uint64_t address, struct symbol_match *ret);
 
 enum { SYMBOL_CHAIN_MAX = 64 }; /* functions at one address; deeper ones lose their middle */
@@ -41,7 +42,7 @@ struct symbol_frame {
   uint32_t line;    /* there; 0: not known */
   const char *decl_file; /* where the function itself is declared, or NULL */
   uint32_t decl_line;    /* 0: not known */
-  uint64_t start, size;  /* of the function that is no inlined one, the same in the whole chain */
+  uint64_t start, size;  /* of the symbol at the address, the same in the whole chain */
 };
 
 /* Finds all functions at ADDRESS: FRAMES gets the innermost inlined one first, the function itself
@@ -49,5 +50,20 @@ struct symbol_frame {
    least, or -ENOENT.  Any thread. */
 int symbol_index_chain(const struct symbol_index *index, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX]);
+
+/* For many lookups of addresses near each other: keeps the block that it read last.  One thread. */
+struct symbol_cursor {
+  const struct symbol_index *index; /* borrowed */
+  uint32_t block;
+  uint32_t row_count;
+  struct index_row rows[INDEX_BLOCK_ROWS];
+  uint64_t end; /* first address beyond the block */
+};
+
+void symbol_cursor_init(struct symbol_cursor *cursor, const struct symbol_index *index);
+
+/* As symbol_index_chain; fastest when ADDRESS ascends. */
+int symbol_cursor_chain(struct symbol_cursor *cursor, uint64_t address,
+                        struct symbol_frame frames[SYMBOL_CHAIN_MAX]);
 
 #endif

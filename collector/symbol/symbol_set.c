@@ -9,7 +9,8 @@
    - A symbol of size 0 beside a sized one at the same start is only an alias of it.  Otherwise it
      reaches to the next symbol, at most to the end of the function around it.
    - A name without type inside a sized function is a label, not a function: dropped.
-   - Bounds without a name count where no sized symbol covers their start.  A symbol of size 0
+   - Bounds without a symbol (of .eh_frame; of debug information, which is the better one) count
+     where no sized symbol covers their start.  A symbol of size 0
      that starts there does not reach beyond them.
    - Where symbols overlap, the smallest one that covers the address wins; of two equally small
      ones the one that starts later.
@@ -67,7 +68,7 @@ static int compare_name(const struct candidate *a, const struct candidate *b) {
 }
 
 static bool is_bounds(const struct candidate *candidate) {
-  return candidate->rank == SYMBOL_BOUNDS;
+  return candidate->rank <= SYMBOL_TOLD;
 }
 
 /* By start; then bounds last; then the largest first, size 0 last; then the best name first. */
@@ -181,7 +182,7 @@ static void heap_pop(struct open_heap *heap) {
 /* From START on, addresses belong to SYMBOL. */
 static int add_piece(struct symbol_set *set, uint64_t start, uint32_t symbol) {
   if (set->piece_count > 0) {
-    struct index_piece *last = &set->pieces[set->piece_count - 1];
+    struct symbol_piece *last = &set->pieces[set->piece_count - 1];
     if (last->symbol == symbol) return 0;
     if (last->start == start) { /* a gap that closes where it opened */
       last->symbol = symbol;
@@ -192,7 +193,7 @@ static int add_piece(struct symbol_set *set, uint64_t start, uint32_t symbol) {
   int error = grow(&pieces, set->piece_count, &set->piece_cap, sizeof *set->pieces);
   if (error != 0) return error;
   set->pieces = pieces;
-  set->pieces[set->piece_count++] = (struct index_piece){.start = start, .symbol = symbol};
+  set->pieces[set->piece_count++] = (struct symbol_piece){.start = start, .symbol = symbol};
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 enum symbol_rank {                 /* of two names for the same bytes the higher one wins */
                    SYMBOL_BOUNDS,  /* a function whose name nobody knows: name is empty */
+                   SYMBOL_TOLD,    /* a function that only debug information tells of */
                    SYMBOL_SECTION, /* made up for a section, such as [plt] */
                    SYMBOL_LABEL,   /* no type: an assembler function, or a label inside one */
                    SYMBOL_LOCAL,
@@ -23,11 +24,16 @@ struct candidate {
   enum symbol_rank rank;
 };
 
+struct symbol_piece {
+  uint64_t start;  /* up to the next piece's */
+  uint32_t symbol; /* INDEX_NO_SYMBOL: a gap; the last piece always is one */
+};
+
 /* All-zero is a valid empty set. */
 struct symbol_set {
   struct candidate *candidates; /* after symbol_set_settle: what stays, by start */
   uint32_t count, cap;
-  struct index_piece *pieces;
+  struct symbol_piece *pieces;
   uint32_t piece_count, piece_cap;
 };
 

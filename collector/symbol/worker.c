@@ -24,7 +24,8 @@ static int map_file(int fd, struct span *ret) {
   if (fstat(fd, &status) != 0) return -errno;
   if (status.st_size <= 0 || (uint64_t)status.st_size > LIMIT_DEBUG_FILE_BYTES) return -EOVERFLOW;
   size_t len = (size_t)status.st_size;
-  void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+  /* Writable, and private: libelf marks there which sections it has unpacked. */
+  void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   if (map == MAP_FAILED) return -errno;
   *ret = span_of(map, len);
   return 0;
@@ -50,6 +51,7 @@ static int index_file(struct span elf, const struct worker_files *files,
   reply->has_symtab = summary.image.has_symtab;
   reply->has_names = summary.image.function_count > 0;
   reply->is_map = summary.image.is_map;
+  reply->is_from_dwarf = summary.is_from_dwarf;
   reply->has_dwarf = summary.image.has_dwarf;
   reply->build_id_len = summary.image.build_id_len;
   memcpy(reply->build_id, summary.image.build_id, sizeof reply->build_id);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { WORKER_MAGIC = 0x66706b33 };
+enum { WORKER_MAGIC = 0x66706b34 };
 
 /* What it writes to its reply pipe, once.  Its reader trusts none of it. */
 struct worker_reply {
@@ -16,11 +16,12 @@ struct worker_reply {
   int32_t
       status; /* 0; -EBADMSG, -EOVERFLOW, -ENOMEM: the file is refused; else it could not work */
   uint32_t has_symtab, has_dwarf, is_map;
-  uint32_t has_names; /* else bounds only */
+  uint32_t is_from_dwarf; /* functions, files and lines come from its debug information */
+  uint32_t has_names;     /* else bounds only */
   uint32_t symbol_count;
   uint32_t build_id_len; /* 0: none */
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
-  char reason[LIMIT_VALUE_BYTES];
+  char reason[LIMIT_VALUE_BYTES]; /* with status 0: what of its debug information is missing */
 };
 
 struct worker_files {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* List of symbols -> symbol index.  Whatever the text, the answer is a reason or an index that
    passes its own reader's full check. */
+#include "whole_index.h"
+
 #include "common/buf.h"
 #include "common/symbol_line.h"
 #include "symbol/index_builder.h"
@@ -21,15 +23,6 @@ static void check_lines(struct span text) {
   }
 }
 
-static void check_index(const struct buf *bytes) {
-  struct symbol_index index;
-  struct symbol_match match;
-  if (symbol_index_parse(buf_span(bytes), &index) != 0) abort();
-  if (symbol_index_verify(&index) != 0) abort();
-  for (uint32_t i = 0; i < index.symbol_count; i++)
-    if (symbol_index_find(&index, index.symbols[i].start, &match) != 0) abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct buf bytes = {0};
   struct index_summary summary;
@@ -38,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   if (!map_text_is(span_of(data, len))) return 0;
   int error = index_builder_build(span_of(data, len), INDEX_ALL, &bytes, &summary, why, sizeof why);
   if (error == 0)
-    check_index(&bytes);
+    whole_index_check(&bytes);
   else if (why[0] == '\0')
     abort();
   buf_fini(&bytes);

@@ -8,23 +8,42 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void look_up(const struct symbol_index *index, uint64_t address, bool is_checked) {
+static void check_clean(const char *text, bool is_checked) {
+  if (text == NULL || !is_checked) return;
+  if (!name_text_is_clean(span_of_string(text))) abort();
+}
+
+static void look_up(const struct symbol_index *index, struct symbol_cursor *cursor,
+                    uint64_t address, bool is_checked) {
   struct symbol_match match;
-  if (symbol_index_find(index, address, &match) != 0) return;
-  if (address < match.start || address - match.start >= match.size) abort();
-  struct span name = span_of_string(match.name);
-  if (is_checked && !name_text_is_clean(name)) abort();
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX], same[SYMBOL_CHAIN_MAX];
+  if (symbol_index_find(index, address, &match) == 0) {
+    if (address < match.start || address - match.start >= match.size) abort();
+    check_clean(match.name, is_checked);
+  }
+  int count = symbol_index_chain(index, address, frames);
+  if (is_checked && symbol_cursor_chain(cursor, address, same) != count) abort();
+  for (int i = 0; i < count; i++) {
+    check_clean(frames[i].name, is_checked);
+    check_clean(frames[i].file, is_checked);
+    check_clean(frames[i].decl_file, is_checked);
+    if (is_checked && (frames[i].name != same[i].name || frames[i].line != same[i].line)) abort();
+  }
+  if (!is_checked) symbol_cursor_chain(cursor, address, same);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct symbol_index index;
+  struct symbol_cursor cursor;
   if (symbol_index_parse(span_of(data, len), &index) != 0) return 0;
   bool is_checked = symbol_index_verify(&index) == 0;
+  symbol_cursor_init(&cursor, &index);
   for (uint64_t step = 0; step < 64; step++) {
-    look_up(&index, step * 0x40, is_checked);
-    look_up(&index, UINT64_MAX >> step, is_checked);
+    look_up(&index, &cursor, step * 0x40, is_checked);
+    look_up(&index, &cursor, UINT64_MAX >> step, is_checked);
   }
-  for (uint32_t i = 0; i < index.piece_count; i++)
-    look_up(&index, index.pieces[i].start, is_checked);
+  for (uint32_t i = 0; i < index.block_count && i < 4096; i++)
+    for (uint64_t step = 0; step < 64; step++)
+      look_up(&index, &cursor, index.blocks[i].address + step * 7, is_checked);
   return 0;
 }

@@ -331,13 +331,12 @@ static void measure(const char *path) {
   start_ns = clock_monotonic_ns();
   for (unsigned i = 0; i < count; i++) {
     random = random * 1664525 + 1013904223;
-    const struct index_symbol *at = &index.index.symbols[(random >> 8) % index.index.symbol_count];
-    uint64_t address = at->start + at->size / 2;
+    uint64_t address = index.index.blocks[(random >> 8) % index.index.block_count].address;
     named += symbolizer_find(symbolizer, "big", module, address, &symbol) == 0;
   }
   double find_s = seconds_since(start_ns);
   index_file_close(&index);
-  assert_int_equal(named, count);
+  assert_true(named > count / 4); /* many blocks begin with a gap */
   print_message("%s: %.1f MB -> index %.2f MB in %.0f ms; %.1f M lookups/s\n", path,
                 (double)file.bytes / 1e6, (double)status.st_size / 1e6, took_s * 1e3,
                 (double)count / find_s / 1e6);

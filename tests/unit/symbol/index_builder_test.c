@@ -460,8 +460,9 @@ static void evil_names_leave_clean(void **state) {
   build_file("evil.so", &built);
   assert_int_equal(built.error, 0);
   bool has_mangled = false, has_evil = false;
-  for (uint32_t i = 0; i < built.index.symbol_count; i++) {
-    const char *name = (const char *)built.index.strings.data + built.index.symbols[i].name;
+  for (const char *name = (const char *)built.index.strings.data,
+                  *end = name + built.index.strings.len;
+       name < end; name += strlen(name) + 1) {
     has_mangled |= strcmp(name, "abc::def(int)") == 0;
     has_evil |= strcmp(name, "<b>?[31m") == 0;
   }

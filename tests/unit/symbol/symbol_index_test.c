@@ -5,36 +5,61 @@
 
 #include <errno.h>
 
-/* A small index laid out by hand: a [0x100,0x140), b [0x110,0x120) inside it, c [0x200,0x210). */
+/* A small index laid out by hand: a [0x100,0x140) with b inlined at [0x110,0x120), and the symbol
+   c [0x200,0x210). */
 struct small {
   struct index_header header;
-  struct index_section sections[4];
-  struct index_symbol symbols[3];
-  struct index_piece pieces[6];
-  char strings[8];
+  struct index_section sections[7];
+  struct index_block blocks[1];
+  struct index_function functions[2];
+  uint32_t files[2];
+  uint8_t nodes[16];
+  uint8_t rows[32];
+  char strings[16];
 };
 
-static struct small make_small(void) {
+static struct small make_sound(void) {
   return (struct small){
       .header = {.magic = INDEX_MAGIC,
                  .version = INDEX_VERSION,
                  .order = INDEX_ORDER,
                  .file_bytes = sizeof(struct small),
-                 .section_count = 4},
+                 .section_count = 7},
       .sections = {{99, 1, 0, 1},
-                   {INDEX_SYMBOLS, sizeof(struct index_symbol), offsetof(struct small, symbols),
-                    sizeof(struct index_symbol[3])},
-                   {INDEX_PIECES, sizeof(struct index_piece), offsetof(struct small, pieces),
-                    sizeof(struct index_piece[6])},
-                   {INDEX_STRINGS, 1, offsetof(struct small, strings), 8}},
-      .symbols = {{0x100, 0x40, 0, 0}, {0x110, 0x10, 2, 0}, {0x200, 0x10, 4, 0}},
-      .pieces = {{0x100, 0, 0},
-                 {0x110, 1, 0},
-                 {0x120, 0, 0},
-                 {0x140, INDEX_NO_SYMBOL, 0},
-                 {0x200, 2, 0},
-                 {0x210, INDEX_NO_SYMBOL, 0}},
-      .strings = "a\0b\0long",
+                   {INDEX_BLOCKS, 16, offsetof(struct small, blocks), 16},
+                   {INDEX_FUNCTIONS, 12, offsetof(struct small, functions), 24},
+                   {INDEX_FILES, 4, offsetof(struct small, files), 8},
+                   {INDEX_NODES, 1, offsetof(struct small, nodes), 13},
+                   {INDEX_ROWS, 1, offsetof(struct small, rows), 22},
+                   {INDEX_STRINGS, 1, offsetof(struct small, strings), 16}},
+      .blocks = {{0x100, 0, 0}},
+      .functions = {{1, 1, 10}, {3, 2, 20}},
+      .files = {7, 11},
+      .nodes = {0, /* at 1, a: */ 3, 1, 0, 0x40, /* at 5, b in it, called in line 15: */ 2, 4, 20,
+                /* at 8, c: */ 1, 5, 0x80, 2, 0x10},
+      .rows = {/* 0x100, line 11 of x.c in a */ 0xb7,
+               1,
+               3,
+               1,
+               /* 0x110, line 21 of y.h in b */ 0x10,
+               0xa7,
+               1,
+               9,
+               2,
+               /* 0x120, line 12 in a */ 0x10,
+               17,
+               /* 0x140, a gap */ 0x20,
+               0xbf,
+               1,
+               0,
+               0,
+               /* 0x200, c */ 0xc0,
+               1,
+               3,
+               7,
+               /* 0x210, a gap */ 0x10,
+               1},
+      .strings = "\0a\0b\0c\0x.c\0y.h",
   };
 }
 
@@ -44,17 +69,16 @@ static int parse(const struct small *small, struct symbol_index *ret) {
 
 static void each_address_gets_its_symbol(void **state) {
   (void)state;
-  struct small small = make_small();
-  small.strings[7] = '\0';
+  struct small small = make_sound();
   struct symbol_index index;
   assert_int_equal(parse(&small, &index), 0);
   assert_int_equal(symbol_index_verify(&index), 0);
   const struct {
     uint64_t address;
     const char *name;
-  } truth[] = {{0, NULL},      {0xff, NULL},   {0x100, "a"},  {0x10f, "a"},      {0x110, "b"},
-               {0x11f, "b"},   {0x120, "a"},   {0x13f, "a"},  {0x140, NULL},     {0x1ff, NULL},
-               {0x200, "lon"}, {0x20f, "lon"}, {0x210, NULL}, {UINT64_MAX, NULL}};
+  } truth[] = {{0, NULL},    {0xff, NULL}, {0x100, "a"},  {0x10f, "a"},      {0x110, "a"},
+               {0x11f, "a"}, {0x120, "a"}, {0x13f, "a"},  {0x140, NULL},     {0x1ff, NULL},
+               {0x200, "c"}, {0x20f, "c"}, {0x210, NULL}, {UINT64_MAX, NULL}};
   for (size_t i = 0; i < sizeof truth / sizeof truth[0]; i++) {
     struct symbol_match match;
     int error = symbol_index_find(&index, truth[i].address, &match);
@@ -63,14 +87,51 @@ static void each_address_gets_its_symbol(void **state) {
   }
 }
 
+static void check_frame(const struct symbol_frame *frame, const char *text) {
+  char told[128];
+  snprintf(told, sizeof told, "%s %s:%u %s:%u 0x%llx+0x%llx", frame->name,
+           frame->file == NULL ? "-" : frame->file, frame->line,
+           frame->decl_file == NULL ? "-" : frame->decl_file, frame->decl_line,
+           (unsigned long long)frame->start, (unsigned long long)frame->size);
+  assert_string_equal(told, text);
+}
+
+static void a_chain_has_each_function_with_its_place(void **state) {
+  (void)state;
+  struct small small = make_sound();
+  struct symbol_index index;
+  struct symbol_cursor cursor;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  assert_int_equal(parse(&small, &index), 0);
+  symbol_cursor_init(&cursor, &index);
+  for (int by_cursor = 0; by_cursor < 2; by_cursor++) {
+#define CHAIN(address)                                       \
+  (by_cursor ? symbol_cursor_chain(&cursor, address, frames) \
+             : symbol_index_chain(&index, address, frames))
+    assert_int_equal(CHAIN(0x10f), 1);
+    check_frame(&frames[0], "a x.c:11 x.c:10 0x100+0x40");
+    assert_int_equal(CHAIN(0x110), 2);
+    check_frame(&frames[0], "b y.h:21 y.h:20 0x100+0x40");
+    check_frame(&frames[1], "a x.c:15 x.c:10 0x100+0x40");
+    assert_int_equal(CHAIN(0x13f), 1);
+    check_frame(&frames[0], "a x.c:12 x.c:10 0x100+0x40");
+    assert_int_equal(CHAIN(0x20f), 1);
+    check_frame(&frames[0], "c -:0 -:0 0x200+0x10");
+    assert_int_equal(CHAIN(0xff), -ENOENT);
+    assert_int_equal(CHAIN(0x140), -ENOENT);
+    assert_int_equal(CHAIN(0x210), -ENOENT);
+    assert_int_equal(CHAIN(UINT64_MAX), -ENOENT);
+#undef CHAIN
+  }
+}
+
 static void another_version_or_byte_order_is_told_apart_from_damage(void **state) {
   (void)state;
   struct symbol_index index;
-  struct small small = make_small();
-  small.strings[7] = '\0';
+  struct small small = make_sound();
   small.header.version++;
   assert_int_equal(parse(&small, &index), -EPROTO);
-  small = make_small();
+  small = make_sound();
   small.header.order = 0x04030201;
   assert_int_equal(parse(&small, &index), -EPROTO);
   small.header.magic[0] = 'x';
@@ -80,8 +141,7 @@ static void another_version_or_byte_order_is_told_apart_from_damage(void **state
 static void a_truncated_index_is_refused(void **state) {
   (void)state;
   struct symbol_index index;
-  struct small small = make_small();
-  small.strings[7] = '\0';
+  struct small small = make_sound();
   for (size_t len = 0; len < sizeof small; len++)
     assert_int_equal(symbol_index_parse(span_of(&small, len), &index), -EBADMSG);
 }
@@ -89,10 +149,9 @@ static void a_truncated_index_is_refused(void **state) {
 static void tables_out_of_bounds_are_refused(void **state) {
   (void)state;
   struct symbol_index index;
-  for (int section = 1; section < 4; section++) {
+  for (int section = 1; section < 7; section++) {
     for (int lie = 0; lie < 6; lie++) {
-      struct small small = make_small();
-      small.strings[7] = '\0';
+      struct small small = make_sound();
       struct index_section *at = &small.sections[section];
       if (lie == 0) at->offset = UINT64_MAX - 7;
       if (lie == 1) at->bytes = UINT64_MAX;
@@ -103,37 +162,55 @@ static void tables_out_of_bounds_are_refused(void **state) {
       assert_int_equal(parse(&small, &index), -EBADMSG);
     }
   }
-  struct small small = make_small(); /* whose strings do not end */
+  struct small small = make_sound();
+  small.strings[15] = 'x'; /* they do not end */
   assert_int_equal(parse(&small, &index), -EBADMSG);
 }
 
 static void references_out_of_bounds_find_nothing_and_fail_the_check(void **state) {
   (void)state;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  for (int lie = 0; lie < 6; lie++) {
+    struct symbol_index index;
+    struct small small = make_sound();
+    if (lie == 0) small.nodes[2] = 100; /* no such name */
+    if (lie == 1) small.nodes[2] = 8;   /* not where a name begins */
+    if (lie == 2) small.nodes[1] = 1;   /* no function: then it has its symbol's name, 8 */
+    if (lie == 2) small.nodes[2] = 8;
+    if (lie == 3) small.rows[2] = 101; /* no such node */
+    if (lie == 4) small.nodes[4] = 0;  /* nothing belongs to it */
+    if (lie == 5) small.nodes[1] = 0x80, small.nodes[2] = 0x80, small.nodes[3] = 0x80;
+    assert_int_equal(parse(&small, &index), 0);
+    if (lie > 1) assert_int_equal(symbol_index_chain(&index, 0x100, frames), -ENOENT);
+    assert_int_equal(symbol_index_verify(&index), -EBADMSG);
+  }
+}
+
+static void a_node_cannot_be_inlined_into_itself_or_a_later_one(void **state) {
+  (void)state;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   struct symbol_index index;
-  struct symbol_match match;
-  struct small small = make_small();
-  small.strings[7] = '\0';
-  small.pieces[1].symbol = 3;
-  small.symbols[2].name = 8;
-  assert_int_equal(parse(&small, &index), 0);
-  assert_int_equal(symbol_index_find(&index, 0x110, &match), -ENOENT);
-  assert_int_equal(symbol_index_find(&index, 0x200, &match), -ENOENT);
-  assert_int_equal(symbol_index_verify(&index), -EBADMSG);
+  struct small small = make_sound();
+  for (uint8_t back = 0; back < 255; back++) {
+    small.nodes[6] = back;
+    assert_int_equal(parse(&small, &index), 0);
+    int count = symbol_index_chain(&index, 0x110, frames);
+    assert_true(count == -ENOENT || (back > 0 && back < 5));
+    assert_true(back != 4 || count == 2);
+  }
 }
 
 static void the_check_finds_disorder_and_dirty_names(void **state) {
   (void)state;
-  for (int lie = 0; lie < 7; lie++) {
+  for (int lie = 0; lie < 6; lie++) {
     struct symbol_index index;
-    struct small small = make_small();
-    small.strings[7] = '\0';
-    if (lie == 0) small.pieces[2].start = 0x110;
-    if (lie == 1) small.symbols[2].start = 0;
-    if (lie == 2) small.symbols[0].size = 0;
-    if (lie == 3) small.symbols[0].size = UINT64_MAX;
-    if (lie == 4) small.pieces[5].symbol = 2;
-    if (lie == 5) small.strings[0] = '\n';
-    if (lie == 6) small.pieces[3].symbol = 0; /* beyond the end of a */
+    struct small small = make_sound();
+    if (lie == 0) small.rows[4] = 0; /* two rows at one address */
+    if (lie == 1) small.files[0] = 8;
+    if (lie == 2) small.functions[0].decl_file = 3;
+    if (lie == 3) small.functions[1].name = 2;
+    if (lie == 4) small.strings[1] = '\n';
+    if (lie == 5) small.sections[5].bytes = 20; /* no gap at the end */
     assert_int_equal(parse(&small, &index), 0);
     assert_int_equal(symbol_index_verify(&index), -EBADMSG);
   }
@@ -143,7 +220,7 @@ static void bytes_that_are_not_aligned_are_refused(void **state) {
   (void)state;
   struct symbol_index index;
   static _Alignas(8) uint8_t shifted[sizeof(struct small) + 1];
-  struct small small = make_small();
+  struct small small = make_sound();
   memcpy(shifted + 1, &small, sizeof small);
   assert_int_equal(symbol_index_parse(span_of(shifted + 1, sizeof small), &index), -EBADMSG);
 }
@@ -151,6 +228,8 @@ static void bytes_that_are_not_aligned_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_address_gets_its_symbol),
+      cmocka_unit_test(a_chain_has_each_function_with_its_place),
+      cmocka_unit_test(a_node_cannot_be_inlined_into_itself_or_a_later_one),
       cmocka_unit_test(another_version_or_byte_order_is_told_apart_from_damage),
       cmocka_unit_test(a_truncated_index_is_refused),
       cmocka_unit_test(tables_out_of_bounds_are_refused),

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One unit of debug information at a time: its functions, and its lines. */
+#ifndef SYMBOL_DWARF_UNIT_H
+#define SYMBOL_DWARF_UNIT_H
+
+#include "source_map.h"
+#include "unit_rows.h"
+
+#include <elfutils/libdw.h>
+
+struct symbol_set;
+
+struct code_range {
+  uint64_t start, end;
+};
+
+/* What all units share. */
+struct dwarf_context {
+  struct index_names *names;
+  struct source_map *map;
+  struct symbol_set *set;
+  struct unit_rows rows;         /* of the unit that is read */
+  const struct code_range *code; /* executable sections, by start */
+  size_t code_count;
+  struct table functions; /* place of a function's description -> number in the map */
+  struct table files;     /* place of a path in libdw's memory -> number in the map */
+  uint32_t nameless;      /* functions whose names are in another file */
+  uint32_t malformed;     /* units that were left half-way */
+  uint32_t split;         /* units whose functions are in .dwo files */
+};
+
+/* The executable section that holds ADDRESS, or NULL. */
+const struct code_range *dwarf_context_find_code(const struct dwarf_context *context,
+                                                 uint64_t address);
+
+/* Number of the source file PATH, which is in libdw's memory; 0 for NULL. */
+int dwarf_context_add_file(struct dwarf_context *context, const char *path, uint32_t *ret);
+
+/* Adds functions of the unit of UNIT, which has at most DIES_MAX entries, to the map and where they
+   are to CONTEXT->rows.  Returns 0, -EOVERFLOW or -ENOMEM; what is malformed is counted. */
+int dwarf_functions_read(struct dwarf_context *context, Dwarf_Die *unit, uint64_t dies_max);
+
+/* Adds lines of the unit of UNIT to CONTEXT->rows.  Returns as dwarf_functions_read. */
+int dwarf_lines_read(struct dwarf_context *context, Dwarf_Die *unit);
+
+#endif

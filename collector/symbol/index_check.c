@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two depths of distrust of an index.  symbol_index_parse looks at a few dozen bytes, so that
+   opening a cached index costs nothing; what it lets pass can be looked up without danger.
+   symbol_index_verify reads everything once, right after the worker made it, so that names which
+   reach pages and terminals are clean. */
+#include "name_text.h"
+#include "symbol_index.h"
+
+#include <errno.h>
+
+static int find_section(struct span bytes, uint32_t kind, struct index_section *ret) {
+  const struct index_header *header = (const struct index_header *)(const void *)bytes.data;
+  const struct index_section *table = (const struct index_section *)(const void *)(header + 1);
+  for (uint32_t i = 0; i < header->section_count; i++) {
+    if (table[i].kind != kind) continue;
+    *ret = table[i];
+    return 0;
+  }
+  return -EBADMSG;
+}
+
+/* Cuts the table of KIND, of ENTRY_BYTES an entry, out of BYTES. */
+static int cut_table(struct span bytes, uint32_t kind, size_t entry_bytes, struct span *ret) {
+  struct index_section section;
+  int error = find_section(bytes, kind, &section);
+  if (error != 0) return error;
+  if (section.offset % 8 != 0 || section.offset > bytes.len) return -EBADMSG;
+  if (section.bytes > bytes.len - section.offset) return -EBADMSG;
+  if (section.entry_bytes != entry_bytes || section.bytes % entry_bytes != 0) return -EBADMSG;
+  if (section.bytes > INDEX_BLOB_BYTES_MAX) return -EBADMSG;
+  *ret = span_of(bytes.data + section.offset, (size_t)section.bytes);
+  return 0;
+}
+
+static int check_header(struct span bytes) {
+  if (bytes.len < sizeof(struct index_header)) return -EBADMSG;
+  if ((uintptr_t)bytes.data % _Alignof(struct index_header) != 0) return -EBADMSG;
+  const struct index_header *header = (const struct index_header *)(const void *)bytes.data;
+  if (memcmp(header->magic, INDEX_MAGIC, sizeof header->magic) != 0) return -EBADMSG;
+  if (header->version != INDEX_VERSION || header->order != INDEX_ORDER) return -EPROTO;
+  if (header->file_bytes != bytes.len) return -EBADMSG;
+  if (header->section_count > INDEX_SECTIONS_MAX) return -EBADMSG;
+  size_t table_bytes = header->section_count * sizeof(struct index_section);
+  return bytes.len - sizeof *header < table_bytes ? -EBADMSG : 0;
+}
+
+int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
+  int error = check_header(bytes);
+  if (error != 0) return error;
+  struct span blocks, functions, files;
+  struct symbol_index index = {0};
+  error = cut_table(bytes, INDEX_BLOCKS, sizeof(struct index_block), &blocks);
+  if (error == 0)
+    error = cut_table(bytes, INDEX_FUNCTIONS, sizeof(struct index_function), &functions);
+  if (error == 0) error = cut_table(bytes, INDEX_FILES, sizeof(uint32_t), &files);
+  if (error == 0) error = cut_table(bytes, INDEX_ROWS, 1, &index.rows);
+  if (error == 0) error = cut_table(bytes, INDEX_NODES, 1, &index.nodes);
+  if (error == 0) error = cut_table(bytes, INDEX_STRINGS, 1, &index.strings);
+  if (error != 0) return error;
+  if (index.strings.len == 0 || index.strings.data[index.strings.len - 1] != '\0') return -EBADMSG;
+  index.blocks = (const struct index_block *)(const void *)blocks.data;
+  index.block_count = (uint32_t)(blocks.len / sizeof *index.blocks);
+  index.functions = (const struct index_function *)(const void *)functions.data;
+  index.function_count = (uint32_t)(functions.len / sizeof *index.functions);
+  index.files = (const uint32_t *)(const void *)files.data;
+  index.file_count = (uint32_t)(files.len / sizeof *index.files);
+  index.flags = ((const struct index_header *)(const void *)bytes.data)->flags;
+  *ret = index;
+  return 0;
+}
+
+static bool is_string_start(const struct symbol_index *index, uint32_t offset) {
+  if (offset >= index->strings.len) return false;
+  return offset == 0 || index->strings.data[offset - 1] == '\0';
+}
+
+static int verify_functions(const struct symbol_index *index) {
+  for (uint32_t i = 0; i < index->file_count; i++)
+    if (!is_string_start(index, index->files[i])) return -EBADMSG;
+  for (uint32_t i = 0; i < index->function_count; i++) {
+    const struct index_function *function = &index->functions[i];
+    if (!is_string_start(index, function->name)) return -EBADMSG;
+    if (function->decl_file > index->file_count) return -EBADMSG;
+  }
+  return 0;
+}
+
+/* NODE can be read, and what it refers to is there; its caller is looked at as a node of its own.
+ */
+static bool is_sound(const struct symbol_index *index, uint32_t at) {
+  struct index_node node;
+  if (!index_node_read(index->nodes, at, &node)) return false;
+  if (node.function != UINT32_MAX && node.function >= index->function_count) return false;
+  if (node.is_inlined) {
+    struct index_node caller;
+    if (node.has_call_file && node.call_file > index->file_count) return false;
+    return node.function != UINT32_MAX && index_node_read(index->nodes, node.caller, &caller);
+  }
+  if (!is_string_start(index, node.symbol_name) || node.size == 0) return false;
+  uint64_t start = index->blocks[0].address + node.start;
+  return node.size <= UINT64_MAX - start;
+}
+
+/* Whether the block NUMBER has rows in order up to the next one's first address. */
+static bool is_block_sound(const struct symbol_index *index, uint32_t number, bool is_last) {
+  struct row_reader reader;
+  uint64_t last = 0;
+  uint32_t node = INDEX_NO_NODE;
+  row_reader_init(&reader, index->rows, &index->blocks[number]);
+  while (row_reader_next(&reader)) {
+    if (reader.count > 1 && reader.row.address <= last) return false;
+    last = reader.row.address;
+    if (reader.row.file > index->file_count) return false;
+    if (reader.row.node != INDEX_NO_NODE && reader.row.node != node &&
+        !is_sound(index, reader.row.node))
+      return false;
+    node = reader.row.node;
+  }
+  if (reader.count == 0) return false;
+  if (is_last) return node == INDEX_NO_NODE;
+  return reader.count == INDEX_BLOCK_ROWS && last < index->blocks[number + 1].address;
+}
+
+static int verify_blocks(const struct symbol_index *index) {
+  for (uint32_t i = 0; i < index->block_count; i++)
+    if (!is_block_sound(index, i, i + 1 == index->block_count)) return -EBADMSG;
+  return 0;
+}
+
+static int verify_strings(struct span strings) {
+  while (strings.len > 0) {
+    const uint8_t *end = memchr(strings.data, '\0', strings.len);
+    struct span name;
+    if (end == NULL || !span_take(&strings, (size_t)(end - strings.data), &name)) return -EBADMSG;
+    if (name.len > INDEX_NAME_BYTES_MAX || !name_text_is_clean(name)) return -EBADMSG;
+    span_take(&strings, 1, &name);
+  }
+  return 0;
+}
+
+int symbol_index_verify(const struct symbol_index *index) {
+  int error = verify_functions(index);
+  if (error == 0) error = verify_blocks(index);
+  return error != 0 ? error : verify_strings(index->strings);
+}

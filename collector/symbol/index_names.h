@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The strings of an index in the making: names demangled, everything clean, each text once. */
+#ifndef SYMBOL_INDEX_NAMES_H
+#define SYMBOL_INDEX_NAMES_H
+
+#include "interner.h"
+
+/* All-zero is a valid empty one. */
+struct index_names {
+  struct interner strings;
+  struct table by_place; /* of raw names in the file, since many share one */
+  struct buf readable, clean;
+};
+
+void index_names_fini(struct index_names *names);
+
+/* Adds the symbol name RAW, which stays where it is in memory until the end and has the same bytes
+   whenever it begins at the same place.  Returns 0 with RET its offset in the strings; -EOVERFLOW
+   over INDEX_STRINGS_BYTES_MAX; -ENOMEM. */
+int index_names_add(struct index_names *names, struct span raw, uint32_t *ret);
+
+/* Adds a text that is no symbol: a path.  Returns as index_names_add. */
+int index_names_add_text(struct index_names *names, struct span raw, uint32_t *ret);
+
+#endif

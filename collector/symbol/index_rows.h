@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows and nodes of an index: their bytes (index_format.h) told one by one.  Any bytes may be
+   read; what is no sound row ends the block. */
+#ifndef SYMBOL_INDEX_ROWS_H
+#define SYMBOL_INDEX_ROWS_H
+
+#include "common/span.h"
+#include "index_format.h"
+
+struct index_row {
+  uint64_t address;
+  uint32_t node; /* INDEX_NO_NODE: a gap */
+  uint32_t file; /* 0: not known */
+  uint32_t line; /* 0: not known */
+};
+
+/* Reads the rows of one block. */
+struct row_reader {
+  const uint8_t *at, *end;
+  struct index_row contexts[INDEX_CONTEXTS]; /* the latest first */
+  struct index_row row;                      /* the one before */
+  uint32_t told_node;
+  uint32_t count; /* of the rows that were read */
+};
+
+/* Begins the block that BLOCK tells of, in ROWS. */
+void row_reader_init(struct row_reader *reader, struct span rows, const struct index_block *block);
+
+/* Reads the next row into READER->row.  Returns false at the block's end, or where the bytes are no
+   row. */
+bool row_reader_next(struct row_reader *reader);
+
+struct index_node {
+  bool is_inlined;
+  uint32_t function; /* UINT32_MAX: there is a symbol only */
+  /* inlined: */
+  uint32_t caller;   /* its node; less than this one */
+  int64_t call_line; /* less the line where the calling function is declared */
+  bool has_call_file;
+  uint32_t call_file;
+  /* else: */
+  uint32_t symbol_name; /* in the strings */
+  uint64_t start;       /* less the address of the first block */
+  uint64_t size;
+};
+
+/* Reads the node at offset NODE of NODES.  Returns false when there is no sound one. */
+bool index_node_read(struct span nodes, uint32_t node, struct index_node *ret);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Units of debug information come in any order; each tells of its own stretches of code.  They are
+   kept as runs of rows and sorted as such, which is some thousand runs, not millions of rows. */
+#include "source_map.h"
+
+#include "index_format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void source_map_fini(struct source_map *map) {
+  interner_fini(&map->functions);
+  interner_fini(&map->files);
+  free(map->calls);
+  free(map->rows);
+  free(map->runs);
+  *map = (struct source_map){0};
+}
+
+/* Makes room for one more entry of ENTRY_BYTES in the array at *ARRAY. */
+static void *grow(void *array, uint32_t count, uint32_t *cap, size_t entry_bytes) {
+  if (count < *cap) return array;
+  uint32_t wanted = *cap == 0 ? 1024 : *cap * 2;
+  void *grown = realloc(array, wanted * entry_bytes);
+  if (grown != NULL) *cap = wanted;
+  return grown;
+}
+
+int source_map_add_function(struct source_map *map, const struct index_function *function,
+                            uint32_t *ret) {
+  return interner_record(&map->functions, span_of(function, sizeof *function),
+                         SOURCE_FUNCTIONS_BYTES_MAX, ret);
+}
+
+int source_map_add_file(struct source_map *map, uint32_t path, uint32_t *ret) {
+  uint32_t number;
+  int error =
+      interner_record(&map->files, span_of(&path, sizeof path), SOURCE_FILES_BYTES_MAX, &number);
+  if (error == 0) *ret = number + 1;
+  return error;
+}
+
+int source_map_add_call(struct source_map *map, const struct source_call *call, uint32_t *ret) {
+  if (map->call_count >= SOURCE_CALLS_MAX) return -EOVERFLOW;
+  struct source_call *calls = grow(map->calls, map->call_count, &map->call_cap, sizeof *calls);
+  if (calls == NULL) return -ENOMEM;
+  map->calls = calls;
+  *ret = map->call_count;
+  calls[map->call_count++] = *call;
+  return 0;
+}
+
+static uint32_t open_rows(const struct source_map *map) {
+  if (map->run_count == 0) return map->row_count;
+  const struct source_run *last = &map->runs[map->run_count - 1];
+  return map->row_count - last->first - last->count;
+}
+
+int source_map_add_row(struct source_map *map, const struct source_row *row) {
+  if (map->row_count >= SOURCE_ROWS_MAX) return -EOVERFLOW;
+  struct source_row *rows = grow(map->rows, map->row_count, &map->row_cap, sizeof *rows);
+  if (rows == NULL) return -ENOMEM;
+  map->rows = rows;
+  rows[map->row_count++] = *row;
+  return 0;
+}
+
+int source_map_end_run(struct source_map *map, uint64_t end) {
+  uint32_t count = open_rows(map);
+  if (count == 0) return 0;
+  struct source_run *runs = grow(map->runs, map->run_count, &map->run_cap, sizeof *runs);
+  if (runs == NULL) return -ENOMEM;
+  map->runs = runs;
+  uint32_t first = map->row_count - count;
+  runs[map->run_count++] = (struct source_run){map->rows[first].address, end, first, count};
+  return 0;
+}
+
+void source_map_move(struct source_map *map, uint64_t base) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < map->run_count; i++) {
+    struct source_run run = map->runs[i];
+    if (run.start < base) continue;
+    run.start -= base;
+    run.end -= base;
+    for (uint32_t row = run.first; row < run.first + run.count; row++)
+      map->rows[row].address -= base;
+    map->runs[kept++] = run;
+  }
+  map->run_count = kept;
+}
+
+static int compare_runs(const void *left, const void *right) {
+  const struct source_run *a = left, *b = right;
+  if (a->start != b->start) return a->start < b->start ? -1 : 1;
+  return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void source_map_settle(struct source_map *map) {
+  if (map->run_count == 0) return;
+  qsort(map->runs, map->run_count, sizeof *map->runs, compare_runs);
+  uint32_t kept = 0;
+  uint64_t told_end = 0;
+  for (uint32_t i = 0; i < map->run_count; i++) {
+    struct source_run run = map->runs[i];
+    if (run.end <= told_end) continue;
+    while (run.count > 1 && map->rows[run.first + 1].address <= told_end) {
+      run.first++;
+      run.count--;
+    }
+    if (run.start < told_end) run.start = told_end;
+    told_end = run.end;
+    map->runs[kept++] = run;
+  }
+  map->run_count = kept;
+}
