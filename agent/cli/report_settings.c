@@ -61,13 +61,17 @@ static const struct option_table table = {
 static const char *const formats[] = {"top",        "json",      "folded",      "pprof",
                                       "speedscope", "callgrind", "perf-script", "counts"};
 
+/* Whether columns of --format counts are asked for, which need not be named then. */
+static bool is_column(const struct report_options *options) {
+  return options->is_just_pcs || options->is_just_counts || options->counts_to != NULL;
+}
+
 /* What the other options ask of the format, or NULL. */
 static const char *find_format_fault(const struct report_settings *settings) {
   const struct report_options *options = &settings->options;
-  bool is_column = options->is_just_pcs || options->is_just_counts || options->counts_to != NULL;
   if (options->is_just_pcs + options->is_just_counts + (options->counts_to != NULL) > 1)
     return "--just-pcs, --just-counts and --counts-to: give one of them";
-  if (is_column && settings->format != REPORT_COUNTS)
+  if (is_column(options) && settings->format != REPORT_COUNTS)
     return "--just-pcs, --just-counts and --counts-to belong to --format counts";
   if (options->diff != NULL && settings->format != REPORT_TOP && settings->format != REPORT_JSON)
     return "--diff: is shown as top or json";
@@ -145,6 +149,9 @@ int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   if (strcmp(ret->options.format, "table") == 0 &&
       !options_is_on_line(argc, argv, ret->options.format))
     ret->options.format = formats[REPORT_TOP];
+  bool is_default = strcmp(ret->options.format, formats[REPORT_TOP]) == 0 &&
+                    !options_is_on_line(argc, argv, ret->options.format);
+  if (is_default && is_column(&ret->options)) ret->options.format = formats[REPORT_COUNTS];
   if (find_format(ret) != 0) return -EINVAL;
   const char *fault = find_format_fault(ret);
   if (ret->file_count == 0)

@@ -26,10 +26,4 @@ int translator_name(const struct translator *translator, const struct profile *p
                     uint32_t module, struct arena *arena, struct frame_name *names,
                     char why[TRANSLATOR_WHY_BYTES]);
 
-/* Reads LINES, the answer to COUNT addresses, the same number of lines for each: a name; or a name
-   and file:line; before either, the address itself.  Sets the names that are known.  Returns 0,
-   -EBADMSG when the lines do not come out even, or -ENOMEM.  Pure. */
-int translator_parse(const char *lines, uint32_t count, struct arena *arena,
-                     struct frame_name *ret);
-
 #endif

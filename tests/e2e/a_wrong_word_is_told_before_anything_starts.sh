@@ -111,7 +111,7 @@ no file; usage:                           | fleetprof report
 --limit: .abc. is not a whole number      | fleetprof report --limit abc "$W/text"
 --diff: needs a value: FILE               | fleetprof report "$W/text" --diff
 --diff: is shown as top or json           | fleetprof report "$W/text" --diff "$W/text" --format folded
-belong to --format counts                 | fleetprof report --just-pcs "$W/text"
+belong to --format counts                 | fleetprof report --format folded --just-pcs "$W/text"
 --counts-to: .. is not the name of a file | fleetprof report --format counts --counts-to "" "$W/text"
 x: takes no arguments                     | fleetprof status x
 --format: .magic. is neither table nor    | fleetprof status --format magic

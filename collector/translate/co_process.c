@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A translator may answer at once or keep everything until its input ends, so nobody can wait for
+   the answer to one address before asking for the next, and nobody can write all before reading:
+   both pipes are finite.  We write as it reads and read as it writes.
+
+   Between fork and exec only calls that are safe in a process of many threads: what the child needs
+   is made before.  Its command is the user's own and may do what the user may, but it gets nothing
+   that is ours: no descriptor and, confined, no capability. */
+#include "co_process.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  READ_BYTES = 64 << 10,
+  FIRST_OTHER_FD = 3,
+  OLD_KERNEL_FDS = 4096, /* closed one by one where the kernel knows no close_range */
+  CANNOT_EXEC = 127,
+  END_MS = 300, /* between closing its stdout and its end */
+  NAP_MS = 2,
+};
+
+/* ---- starting ---- */
+
+static size_t count_words(const char *const *words) {
+  size_t count = 0;
+  while (words != NULL && words[count] != NULL) count++;
+  return count;
+}
+
+/* Our environment with VARIABLES before it: the first of a name counts. */
+static const char **make_environment(const char *const *variables) {
+  const char *const *ours = (const char *const *)environ;
+  size_t added = count_words(variables), count = count_words(ours);
+  const char **all = calloc(added + count + 1, sizeof *all);
+  if (all == NULL) return NULL;
+  for (size_t i = 0; i < added; i++) all[i] = variables[i];
+  size_t kept = added;
+  for (size_t i = 0; i < count; i++) {
+    size_t name = strcspn(ours[i], "=") + 1, j = 0;
+    while (j < added && strncmp(variables[j], ours[i], name) != 0) j++;
+    if (j == added) all[kept++] = ours[i];
+  }
+  return all;
+}
+
+/* Root without capabilities is nobody in particular who owns root's files. */
+static void give_up_rights(void) {
+  struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+  prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0,
+        0); /* exec gives none back */
+  syscall(SYS_capset, &head, none);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static void close_others(void) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, FIRST_OTHER_FD, ~0U, 0) == 0) return;
+#endif
+  for (int fd = FIRST_OTHER_FD; fd < OLD_KERNEL_FDS; fd++) close(fd);
+}
+
+_Noreturn static void be_translator(const struct co_start *start, const char **environment,
+                                    const int ends[2]) {
+  const char *const words[] = {"sh", "-c", start->command, NULL};
+  struct sigaction usual = {.sa_handler = SIG_DFL};
+  struct rlimit no_core = {0, 0};
+  sigset_t none;
+  setpgid(0, 0); /* so that all of a pipeline can be ended */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(ends[0], STDIN_FILENO);
+  dup2(ends[1], STDOUT_FILENO);
+  if (start->is_confined) {
+    int nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0) dup2(nothing, STDERR_FILENO);
+    setrlimit(RLIMIT_CORE, &no_core);
+    give_up_rights();
+  }
+  close_others();
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  sigaction(SIGPIPE, &usual, NULL);
+  execve("/bin/sh", (char *const *)(uintptr_t)words, (char *const *)(uintptr_t)environment);
+  _exit(CANNOT_EXEC);
+}
+
+static void close_pair(const int pair[2]) {
+  close(pair[0]);
+  close(pair[1]);
+}
+
+/* Above the standard ones, which the child replaces. */
+static int make_pipe(int ret[2]) {
+  int low[2];
+  if (pipe2(low, O_CLOEXEC) != 0) return -errno;
+  ret[0] = fcntl(low[0], F_DUPFD_CLOEXEC, FIRST_OTHER_FD);
+  ret[1] = fcntl(low[1], F_DUPFD_CLOEXEC, FIRST_OTHER_FD);
+  int error = ret[0] < 0 || ret[1] < 0 ? -errno : 0;
+  close_pair(low);
+  for (int i = 0; i < 2 && error != 0; i++)
+    if (ret[i] >= 0) close(ret[i]);
+  return error;
+}
+
+/* Forks the translator between IN and OUT.  Returns its id or -errno. */
+static pid_t fork_between(const struct co_start *start, const int in[2], const int out[2]) {
+  const char **environment = make_environment(start->variables);
+  if (environment == NULL) return -ENOMEM;
+  pid_t pid = fork();
+  if (pid == 0) be_translator(start, environment, (int[]){in[0], out[1]});
+  if (pid < 0) pid = -errno;
+  free(environment);
+  return pid;
+}
+
+int co_process_start(const struct co_start *start, struct co_process *ret) {
+  int in[2], out[2];
+  int error = make_pipe(in);
+  if (error != 0) return error;
+  error = make_pipe(out);
+  if (error != 0) {
+    close_pair(in);
+    return error;
+  }
+  pid_t pid = fork_between(start, in, out);
+  close(in[0]);
+  close(out[1]);
+  if (pid < 0) {
+    close(in[1]);
+    close(out[0]);
+    return pid;
+  }
+  setpgid(pid, pid);
+  fcntl(in[1], F_SETFL, O_NONBLOCK);
+  fcntl(out[0], F_SETFL, O_NONBLOCK);
+  *ret = (struct co_process){.pid = pid, .in = in[1], .out = out[0]};
+  return 0;
+}
+
+/* ---- talking ---- */
+
+struct progress {
+  struct span questions; /* still to be written */
+  size_t seen, stops;    /* bytes of the answers that were looked at, and what was found in them */
+  bool is_ended;         /* it has closed its stdout */
+};
+
+static void close_input(struct co_process *process) {
+  if (process->in >= 0) close(process->in);
+  process->in = -1;
+}
+
+static void write_some(struct co_process *process, const struct co_talk *talk,
+                       struct progress *progress) {
+  struct span *rest = &progress->questions;
+  while (rest->len > 0) {
+    ssize_t put = write(process->in, rest->data, rest->len);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (put < 0) break; /* it has heard enough; what it says is counted all the same */
+    *rest = span_of(rest->data + put, rest->len - (size_t)put);
+  }
+  if (talk->stop == CO_AT_END || rest->len > 0) close_input(process);
+  rest->len = 0;
+}
+
+/* Counts the ends of lines, or of empty lines, in what came last. */
+static void count_stops(const struct co_talk *talk, const struct buf *answers, size_t first,
+                        struct progress *progress) {
+  for (size_t at = progress->seen; at < answers->len; at++) {
+    if (answers->data[at] != '\n') continue;
+    size_t before = at;
+    while (before > first && answers->data[before - 1] == '\r') before--;
+    bool is_empty = before == first || answers->data[before - 1] == '\n';
+    progress->stops += talk->stop == CO_AT_LINES || is_empty;
+  }
+  progress->seen = answers->len;
+}
+
+static int read_some(const struct co_process *process, const struct co_talk *talk,
+                     struct buf *answers, struct progress *progress) {
+  uint8_t *at = buf_reserve(answers, READ_BYTES);
+  if (at == NULL) return -ENOMEM;
+  ssize_t got = read(process->out, at, READ_BYTES);
+  if (got < 0) return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+  answers->len += (size_t)got;
+  progress->is_ended = got == 0;
+  return answers->len > talk->answer_bytes_max ? -EOVERFLOW : 0;
+}
+
+/* How long to wait at most, in ms; 0: the time is over. */
+static int patience_of(const struct co_talk *talk) {
+  if (talk->deadline_ns == 0) return (int)talk->quiet_ms;
+  uint64_t now = clock_monotonic_ns();
+  uint64_t left_ms = now < talk->deadline_ns ? (talk->deadline_ns - now) / NS_PER_MS + 1 : 0;
+  return left_ms < talk->quiet_ms ? (int)left_ms : (int)talk->quiet_ms;
+}
+
+/* Returns 1 when it has answered, 0 when not yet, or -EBADMSG. */
+static int look_whether_done(const struct co_talk *talk, const struct progress *progress) {
+  if (talk->stop == CO_AT_END) return progress->is_ended;
+  if (progress->stops > talk->stop_count) return -EBADMSG;
+  if (progress->stops == talk->stop_count) return progress->questions.len == 0 ? 1 : -EBADMSG;
+  return progress->is_ended ? -EBADMSG : 0;
+}
+
+int co_process_talk(struct co_process *process, const struct co_talk *talk, struct buf *answers) {
+  struct progress progress = {.questions = talk->questions, .seen = answers->len};
+  size_t first = answers->len;
+  for (;;) {
+    bool writes = process->in >= 0 && (progress.questions.len > 0 || talk->stop == CO_AT_END);
+    struct pollfd ready[2] = {{.fd = process->out, .events = POLLIN},
+                              {.fd = writes ? process->in : -1, .events = POLLOUT}};
+    int patience = patience_of(talk);
+    int count = patience > 0 ? poll(ready, 2, patience) : 0;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -errno;
+    if (count == 0) return -ETIMEDOUT;
+    if (ready[1].revents != 0) write_some(process, talk, &progress);
+    if (ready[0].revents == 0) continue;
+    int error = read_some(process, talk, answers, &progress);
+    if (error != 0) return error;
+    count_stops(talk, answers, first, &progress);
+    int done = look_whether_done(talk, &progress);
+    if (done != 0) return done > 0 ? 0 : done;
+  }
+}
+
+bool co_process_is_astray(const struct co_process *process) {
+  struct pollfd ready = {.fd = process->out, .events = POLLIN};
+  return process->in < 0 || poll(&ready, 1, 0) != 0;
+}
+
+/* Waits until its first process has ended, END_MS at most.  Not yet reaped, its number stays its
+   group's. */
+static void wait_for_end(const struct co_process *process) {
+  const struct timespec nap = {0, NAP_MS * (long)NS_PER_MS};
+  for (int i = 0; i < END_MS / NAP_MS; i++) {
+    siginfo_t ended = {.si_pid = 0};
+    int rc = waitid(P_PID, (id_t)process->pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    if (rc != 0 || ended.si_pid != 0) return;
+    nanosleep(&nap, NULL);
+  }
+}
+
+int co_process_end(struct co_process *process, bool is_done) {
+  int status = 0;
+  close_input(process);
+  if (process->out >= 0) close(process->out);
+  if (is_done) wait_for_end(process);
+  kill(-process->pid, SIGKILL); /* and what it has left behind */
+  while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) continue;
+  *process = (struct co_process){.pid = 0, .in = -1, .out = -1};
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
