@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursion to itself and through another, and leaves that several call: what a form for other tools can
-   get wrong in its sums.  A script gives the functions the names that such a form can get wrong.
+/* Recursion to itself and through another, and leaves that several call: what a form for other
+   tools can get wrong in its sums.  A script gives the functions the names that such a form can get
+   wrong.
 
      odd_names [SECONDS]
 

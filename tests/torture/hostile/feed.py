@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks a collector while strangers' files are sent to it, and while none are, in turn.
+
+  feed.py PORT TOKEN ROUNDS SECONDS RATIO FILE...
+
+ROUNDS times: SECONDS without, SECONDS with uploads, one after another, from a process of its own.  Meanwhile
+format=top is asked every 5 ms on one connection, and what it takes is measured.  Prints both percentiles of each
+round; ends with 1 when an answer was no 200, no upload was answered, or the median of the rounds' ratios of p99, with uploads to
+without, is not under RATIO (0: not judged).
+"""
+import collections
+import hashlib
+import http.client
+import multiprocessing
+import sys
+import time
+
+port, token, rounds, seconds, ratio = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5])
+files = sys.argv[6:]
+PAUSE_S = .005
+NOTE = b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0"
+
+
+def as_another(data, number):
+    """DATA under a build-id of its own where it has one, and that."""
+    identity = hashlib.sha1(b"%d" % number + data).digest()
+    at = data.find(NOTE)
+    if at < 0:
+        return data + identity, identity.hex()
+    at += len(NOTE)
+    return data[:at] + identity + data[at + 20:], identity.hex()
+
+
+def upload(go, done, answers):
+    """Sends the files round and round; no file is known by its bytes or its build-id already."""
+    sent = 0
+    while not done.is_set():
+        if not go.wait(.05):
+            continue
+        with open(files[sent % len(files)], "rb") as file:
+            data, name = as_another(file.read(), sent)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        try:
+            connection.request("PUT", f"/api/v1/debug/{name}", data, {"Authorization": f"Bearer {token}"})
+            answer = connection.getresponse()
+            answer.read()
+            answers.put(answer.status)
+        except OSError as error:
+            answers.put(type(error).__name__)
+        connection.close()
+        sent += 1
+    answers.put(None)
+
+
+def ask(until):
+    """Returns how long each question took, in ms."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    took = []
+    while time.monotonic() < until:
+        began = time.monotonic()
+        connection.request("GET", "/api/v1/profile?from=-10m")
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != 200:
+            sys.exit(f"  wrong: a question was answered with {answer.status}")
+        took.append((time.monotonic() - began) * 1000)
+        time.sleep(PAUSE_S)
+    return sorted(took)
+
+
+def share(sorted_values, part):
+    return sorted_values[min(len(sorted_values) - 1, int(part * len(sorted_values)))]
+
+
+go, done, answers = multiprocessing.Event(), multiprocessing.Event(), multiprocessing.Queue()
+sender = multiprocessing.Process(target=upload, args=(go, done, answers), daemon=True)
+sender.start()
+ask(time.monotonic() + .3)
+ratios, everything = [], {False: [], True: []}
+for _ in range(rounds):
+    told = {}
+    for with_uploads in (False, True):
+        (go.set if with_uploads else go.clear)()
+        told[with_uploads] = ask(time.monotonic() + seconds)
+        everything[with_uploads] += told[with_uploads]
+    ratios.append(share(told[True], .99) / share(told[False], .99))
+done.set()
+go.set()
+counts = collections.Counter(iter(answers.get, None))
+sender.join()
+for with_uploads, took in everything.items():
+    took.sort()
+    print(f"  {'with' if with_uploads else 'without'} uploads: p50 {share(took, .5):.2f} ms, p99 {share(took, .99):.2f} ms of {len(took)} answers")
+middle = sorted(ratios)[len(ratios) // 2]
+print(f"  p99 with to without: {middle:.2f}, rounds {' '.join(f'{r:.2f}' for r in ratios)}; uploads by answer: {dict(counts)}")
+wrong = not counts or not all(isinstance(status, int) and 200 <= status < 508 for status in counts)
+sys.exit(bool(wrong or (ratio and middle >= ratio)))
