@@ -44,7 +44,7 @@ while IFS='|' read -r headers folders; do
   [ -z "$found" ] || { echo "$found"; breach "$headers is included outside $folders"; }
 done <<'TABLE'
 event2/                  | agent/daemon/|agent/uplink/|collector/ingest/|collector/http/|collector/main.c
-openssl/                 | common/tls|fetch/|agent/daemon/|agent/uplink/|agent/elf/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/names/
+openssl/                 | common/tls|fetch/|agent/upload/|agent/daemon/|agent/uplink/|agent/elf/|agent/cli/|collector/identity/|collector/ingest/|collector/http/|collector/store/|collector/names/
 sqlite3.h                | collector/identity/|collector/store/|collector/names/
 zstd.h                   | proto/compress
 zlib.h                   | agent/tables/|collector/view/|collector/http/
@@ -55,7 +55,8 @@ gelf.h                   | collector/symbol/
 elfutils/                | collector/symbol/
 dwarf.h                  | collector/symbol/
 ini.h                    | common/options
-cjson/                   | agent/cli/
+cjson/                   | agent/cli/|agent/upload/
+archive                  | agent/upload/
 TABLE
 found=$(grep -nE '#include "(.*/)?profile\.pb-c\.h"' $sources | grep -vE '^(tests/unit/)?proto/' || true)
 [ -z "$found" ] || { echo "$found"; breach "generated code is seen outside proto/"; }

@@ -20,6 +20,9 @@ int name_main(int argc, char **argv);
 /* Answers addresses with the functions of a list of symbols. */
 int translate_main(int argc, char **argv);
 
+/* Sends debug files to the collector. */
+int upload_main(int argc, char **argv);
+
 /* Enrols this board with a collector: key, request, certificate. */
 int enroll_main(int argc, char **argv);
 

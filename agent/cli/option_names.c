@@ -8,15 +8,16 @@
 #include <stddef.h>
 
 const char *const commands_option_names[] = {
-    "service",   "label",         "hz",         "sampler",
-    "unwind",    "collect",       "state",      "collector",
-    "output",    "flush-timeout", "verbose",             /* run */
-    "bin-bytes", "counter-bytes", "last",       "token", /* enroll */
-    "format",                                            /* status */
-    "limit",     "diff",          "translator", "module",
-    "just-pcs",  "just-counts",   "counts-to", /* report */
-    "functions", "addresses",     "base",       "sorted",
-    "index",     "make-index",          /* translate */
-    "http",      "token-file",    "ca", /* what asks the collector */
+    "service",     "label",         "hz",         "sampler",
+    "unwind",      "collect",       "state",      "collector",
+    "output",      "flush-timeout", "verbose",             /* run */
+    "bin-bytes",   "counter-bytes", "last",       "token", /* enroll */
+    "format",                                              /* status */
+    "limit",       "diff",          "translator", "module",
+    "just-pcs",    "just-counts",   "counts-to", /* report */
+    "functions",   "addresses",     "base",       "sorted",
+    "index",       "make-index",                /* translate */
+    "http",        "token-file",    "ca",       /* what asks the collector */
+    "require-all", "dry-run",       "build-id", /* upload */
     NULL,
 };

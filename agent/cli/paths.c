@@ -112,3 +112,10 @@ int paths_agent(struct path *ret) {
   /* Without "..": the path goes into the environment of programs. */
   return realpath(found.text, ret->text) != NULL ? 0 : -ENOENT;
 }
+
+int paths_library(const char *name, const char *built, struct path *ret) {
+  struct path installed;
+  if (paths_join("../lib/fleetprof", name, &installed) != 0) return -ENOENT;
+  const char *const near[] = {installed.text, built, NULL};
+  return find_near(near, X_OK, ret);
+}

@@ -28,6 +28,10 @@ int paths_program(const char *name, struct path *ret);
 /* libfleetprof.so of this installation.  Returns 0 or -ENOENT. */
 int paths_agent(struct path *ret);
 
+/* The program NAME that is installed beside libfleetprof.so, or lies at BUILT, relative to our own
+   executable, in a build tree.  Returns 0 or -ENOENT. */
+int paths_library(const char *name, const char *built, struct path *ret);
+
 /* Writes DIRECTORY/NAME.  Returns 0 or -ENAMETOOLONG. */
 int paths_join(const char *directory, const char *name, struct path *ret);
 

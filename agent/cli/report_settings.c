@@ -5,11 +5,11 @@
 #include "report_settings.h"
 #include "commands.h"
 #include "common/options.h"
+#include "word_order.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,50 +93,10 @@ static int find_format(struct report_settings *settings) {
   return -EINVAL;
 }
 
-/* Whether the word behind the option WORD is its argument. */
-static bool takes_next(const char *word) {
-  if (strchr(word, '=') != NULL) return false;
-  if (strcmp(word, "--config") == 0) return true;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    const struct option *row = &rows[i];
-    bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, row->name) == 0;
-    bool is_letter = row->letter != 0 && word[0] == '-' && word[1] == row->letter && !word[2];
-    if (is_long || is_letter) return row->argument != NULL;
-  }
-  return false;
-}
-
-/* Puts the words that are no options last, both kinds in their order.  Returns how many words there
-   are now, or -ENOMEM.  Behind an option that misses its value no file is left: the table would
-   take it for that value. */
-static int sort_words(int argc, char **argv) {
-  char **files = calloc((size_t)argc + 1, sizeof *files);
-  int option_count = 1, file_count = 0;
-  if (files == NULL) return -ENOMEM;
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--") == 0) {
-      while (++i < argc) files[file_count++] = argv[i];
-    } else if (argv[i][0] != '-' || argv[i][1] == '\0') {
-      files[file_count++] = argv[i];
-    } else {
-      bool takes = takes_next(argv[i]);
-      argv[option_count++] = argv[i];
-      if (takes && i + 1 == argc) argc = option_count, file_count = 0;
-      if (takes && i + 1 < argc) argv[option_count++] = argv[++i];
-    }
-  }
-  /* A "--" that was there has left a place free; one that was not needs none. */
-  bool has_mark = option_count + file_count < argc;
-  if (has_mark) argv[option_count++] = (char *)(uintptr_t) "--";
-  memcpy(argv + option_count, files, (size_t)file_count * sizeof *files);
-  free(files);
-  return argc;
-}
-
 int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   struct options_result result;
   memset(ret, 0, sizeof *ret);
-  argc = sort_words(argc, argv);
+  argc = word_order_sort(&table, argc, argv);
   if (argc < 0) snprintf(ret->error, sizeof ret->error, "%s", strerror(-argc));
   if (argc < 0) return -EINVAL;
   if (options_parse(&table, argc, argv, &ret->options, &result, ret->error, sizeof ret->error) != 0)

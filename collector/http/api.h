@@ -17,6 +17,7 @@ void api_function(struct request *request);
 void api_load(struct request *request);
 void api_series(struct request *request);
 void api_debug_list(struct request *request);
+void api_debug_files(struct request *request);
 void api_debug_head(struct request *request);
 void api_debug_put(struct request *request);
 void api_buildid(struct request *request);

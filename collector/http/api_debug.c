@@ -4,7 +4,8 @@
    An upload is never in memory whole: the connection hands over a piece at a time, each is written
    and the next one asked for.  One request carries at most 64 MiB; a longer file comes in several,
    each with `offset`, and `total` on all but the last (without it a request is taken to hold the
-   file's end).  HEAD tells how much is there, so that a broken upload goes on where it stopped. */
+   file's end).  HEAD tells how much is there, so that a broken upload goes on where it stopped;
+   with `sha256`, the hash of the whole file, a piece is never put behind another file's. */
 #include "api.h"
 
 #include "common/clock.h"
@@ -20,8 +21,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { SHA256_BYTES = 32 };
+
 struct upload {
-  struct hex_id id;
+  struct hex_id id, sha256; /* the hash is empty when it was not told */
   uint64_t offset, total;
 };
 
@@ -30,11 +33,15 @@ static int parse_upload(struct request *request, struct upload *ret) {
   struct upload upload = {0};
   const char *offset = parameters_find(&request->parameters, "offset");
   const char *total = parameters_find(&request->parameters, "total");
+  const char *sha256 = parameters_find(&request->parameters, "sha256");
   const char *fault = NULL;
   if (hex_id_parse(span_of_string(request->argument), &upload.id) != 0)
     fault = "build_id";
   else if (offset && selection_parse_count(offset, LIMIT_DEBUG_FILE_BYTES, &upload.offset) != 0)
     fault = "offset";
+  else if (sha256 && (hex_id_parse(span_of_string(sha256), &upload.sha256) != 0 ||
+                      upload.sha256.len != SHA256_BYTES))
+    fault = "sha256";
   upload.total = upload.offset + request->body_len;
   if (fault == NULL && total &&
       (selection_parse_count(total, LIMIT_DEBUG_FILE_BYTES, &upload.total) != 0 ||
@@ -45,8 +52,9 @@ static int parse_upload(struct request *request, struct upload *ret) {
     return 0;
   }
   answer_problem(&request->answer, 400, fault,
-                 strcmp(fault, "build_id") == 0
-                     ? "%s: is not an even number of hexadecimal digits"
+                 strcmp(fault, "build_id") == 0 ? "%s: is not an even number of hexadecimal digits"
+                 : strcmp(fault, "sha256") == 0
+                     ? "%s: is not 64 hexadecimal digits"
                      : "%s: is not a number of bytes within the file, which may have 1 GiB",
                  fault);
   return -EINVAL;
@@ -98,6 +106,34 @@ void api_debug_list(struct request *request) {
     answer_problem(&request->answer, 500, NULL, "the list cannot be read: %s", strerror(-error));
   else
     answer_end_json(&request->answer, &walk.json);
+}
+
+static int on_known_file(void *context, const struct debug_known *file) {
+  struct json *json = context;
+  char id[2 * LIMIT_MODULE_ID_BYTES + 1], sha256[2 * SHA256_BYTES + 1];
+  if (json->is_full) return 0;
+  print_id(file->id, id, sizeof id);
+  print_id(span_of(file->sha256, SHA256_BYTES), sha256, sizeof sha256);
+  json_open(json, '{');
+  json_key_string(json, "build_id", id);
+  json_key_string(json, "sha256", sha256);
+  json_key_uint(json, "bytes", file->bytes);
+  json_key_string(json, "quality", debug_quality_name(file->quality));
+  json_close(json, '}');
+  return 0;
+}
+
+void api_debug_files(struct request *request) {
+  struct json json;
+  answer_begin_json(&request->answer, &json);
+  json_key(&json, "files");
+  json_open(&json, '[');
+  int error = debug_store_list_files(request->service->parts.debug, on_known_file, &json);
+  json_close(&json, ']');
+  if (error)
+    answer_problem(&request->answer, 500, NULL, "the list cannot be read: %s", strerror(-error));
+  else
+    answer_end_json(&request->answer, &json);
 }
 
 void api_debug_head(struct request *request) {
@@ -168,6 +204,7 @@ void api_debug_put(struct request *request) {
   struct debug_piece piece = {.id = span_of(upload.id.bytes, upload.id.len),
                               .offset = upload.offset + request->body_done,
                               .total = upload.total,
+                              .sha256 = span_of(upload.sha256.bytes, upload.sha256.len),
                               .bytes = span_of(request->piece, request->piece_len)};
   int written = debug_store_write(request->service->parts.debug, &piece, why, sizeof why);
   bool is_last = request->body_done + request->piece_len == request->body_len;

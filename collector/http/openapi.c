@@ -30,6 +30,7 @@ static const struct {
     {"function", "string", "its name, as the function table has it"},
     {"module", "string", "file name of the function's module; any by default"},
     {"offset", "integer", "where in the file the body belongs; 0 by default"},
+    {"sha256", "string", "of the whole file, 64 hexadecimal digits; checked when it is given"},
     {"total", "integer", "bytes of the whole file; offset + Content-Length by default"},
 };
 

@@ -68,10 +68,13 @@ const struct route routes[] = {
     {"GET", "/api/v1/debug", ROLE_READ, LANE_QUERY, "match from to type limit", api_debug_list,
      "modules seen, and how good the debug file of each is; always of all boards and times: match, "
      "from, to and type are checked and choose nothing"},
-    {"HEAD", "/api/v1/debug/{build_id}", ROLE_READ, LANE_UPLOAD, "", api_debug_head,
+    {"GET", "/api/v1/debug/files", ROLE_SYMBOLS, LANE_QUERY, "", api_debug_files,
+     "every debug file that an operator has sent, with the SHA-256 of its bytes: who has thousands "
+     "to send asks once"},
+    {"HEAD", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "", api_debug_head,
      "bytes of that module's debug file that are there (Upload-Offset)"},
-    {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total", api_debug_put,
-     "upload a debug file, or the part of it that starts at offset"},
+    {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total sha256",
+     api_debug_put, "upload a debug file, or the part of it that starts at offset"},
     {"GET", "/buildid/{+file}", ROLE_READ, LANE_QUERY, "", api_buildid,
      "debug files for gdb and others, as debuginfod serves them: ID/debuginfo, ID/executable, "
      "ID/section/NAME; only what an operator or two boards have sent"},

@@ -296,6 +296,26 @@ static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char
   return text;
 }
 
+int catalogue_each_operator_file(sqlite3 *db,
+                                 int (*on_file)(void *context, const struct catalogue_file *file),
+                                 void *context) {
+  static const char sql[] = "SELECT " FILE_COLUMNS " FROM file WHERE quality >= ?1 AND EXISTS"
+                            " (SELECT 1 FROM origin WHERE origin.sha256 = file.sha256"
+                            "  AND board = '') ORDER BY build_id, file.sha256";
+  sqlite3_stmt *row;
+  int error = debug_db_query(db, &row, sql, "i", (int64_t)DEBUG_BOUNDS);
+  if (error != 0) return error;
+  int code;
+  while (error == 0 && (code = sqlite3_step(row)) == SQLITE_ROW) {
+    struct catalogue_file file;
+    read_file_row(row, &file);
+    error = on_file(context, &file);
+  }
+  if (error == 0 && code != SQLITE_DONE) error = -EIO;
+  sqlite3_finalize(row);
+  return error;
+}
+
 int catalogue_each_module(sqlite3 *db,
                           int (*on_module)(void *context, const struct debug_module *module),
                           void *context) {

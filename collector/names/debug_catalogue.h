@@ -75,6 +75,11 @@ int catalogue_refuse_senders(sqlite3 *db, struct span sha256, struct span but, c
                              int64_t until_s);
 int64_t catalogue_refused_until(sqlite3 *db, const char *board, struct span id);
 
+/* Calls ON_FILE for each file that an operator has sent and that was not refused. */
+int catalogue_each_operator_file(sqlite3 *db,
+                                 int (*on_file)(void *context, const struct catalogue_file *file),
+                                 void *context);
+
 int catalogue_each_module(sqlite3 *db,
                           int (*on_module)(void *context, const struct debug_module *module),
                           void *context);

@@ -3,7 +3,9 @@
 #ifndef NAMES_DEBUG_FILE_H
 #define NAMES_DEBUG_FILE_H
 
+#include "common/span.h"
 #include <stdbool.h>
+
 #include <stdint.h>
 
 /* How good names are, each better than the one before. */
@@ -34,6 +36,14 @@ struct debug_file {
 enum {
   DEBUG_PUBLIC_MAX = 8,  /* files of one module that are looked at for everybody */
   DEBUG_SOURCES_MAX = 5, /* that name one module: one of each quality */
+};
+
+/* One that somebody has sent. */
+struct debug_known {
+  struct span id;
+  uint8_t sha256[32];
+  uint64_t bytes;
+  enum debug_quality quality;
 };
 
 #endif

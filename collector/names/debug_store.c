@@ -289,6 +289,30 @@ int debug_store_list(struct debug_store *store,
   return error;
 }
 
+struct file_listing {
+  int (*on_file)(void *context, const struct debug_known *file);
+  void *context;
+};
+
+static int on_listed(void *context, const struct catalogue_file *file) {
+  const struct file_listing *listing = context;
+  struct debug_known known = {.id = span_of(file->build_id, file->build_id_len),
+                              .bytes = file->bytes,
+                              .quality = file->quality};
+  memcpy(known.sha256, file->sha256, sizeof known.sha256);
+  return listing->on_file(listing->context, &known);
+}
+
+int debug_store_list_files(struct debug_store *store,
+                           int (*on_file)(void *context, const struct debug_known *file),
+                           void *context) {
+  struct file_listing listing = {on_file, context};
+  pthread_mutex_lock(&store->lock);
+  int error = catalogue_each_operator_file(store->db, on_listed, &listing);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
 /* ---- what the worker says ---- */
 
 static void print_id(struct span id, char text[2 * LIMIT_MODULE_ID_BYTES + 1]) {

@@ -93,6 +93,12 @@ uint64_t debug_store_generation(const struct debug_store *store);
    where it goes on; 0 when there is none. */
 uint64_t debug_store_uploaded(struct debug_store *store, const char *board, struct span id);
 
+/* Calls ON_FILE, which must not call the store, for each file that an operator has sent and that
+   was not refused.  Returns 0, -errno, or what ON_FILE returned. */
+int debug_store_list_files(struct debug_store *store,
+                           int (*on_file)(void *context, const struct debug_known *file),
+                           void *context);
+
 struct debug_module {
   struct span id;
   const char *path;

@@ -126,8 +126,16 @@ static void writing_always_needs_a_token(void **state) {
   visitor.is_read = false;
   assert_int_equal(check(&visitor, ROLE_SYMBOLS), 401);
   assert_int_equal(check(&visitor, ROLE_READ), 401);
-  visitor.is_read = true;
-  assert_int_equal(check(&visitor, ROLE_SYMBOLS), 401);
+}
+
+static void who_may_write_debug_files_or_read_may_see_which_are_there(void **state) {
+  (void)state;
+  struct gate_visitor visitor = at_home(), stranger = {.is_read = true};
+  assert_int_equal(check(&visitor, ROLE_SYMBOLS), 0);
+  assert_int_equal(check(&stranger, ROLE_SYMBOLS), 401);
+  assert_int_equal(check_token(stranger, ROLE_READ, ROLE_SYMBOLS), 0);
+  assert_int_equal(check_token(stranger, ROLE_SYMBOLS, ROLE_SYMBOLS), 0);
+  assert_int_equal(check_token(stranger, ROLE_INGEST, ROLE_SYMBOLS), 403);
 }
 
 static void open_rows_are_open_to_strangers(void **state) {
@@ -140,7 +148,9 @@ static void a_token_is_good_for_its_role_and_admin_for_all(void **state) {
   (void)state;
   struct gate_visitor stranger = {.is_read = true};
   assert_int_equal(check_token(stranger, ROLE_READ, ROLE_READ), 0);
+  stranger.is_read = false;
   assert_int_equal(check_token(stranger, ROLE_READ, ROLE_SYMBOLS), 403);
+  stranger.is_read = true;
   assert_int_equal(check_token(stranger, ROLE_SYMBOLS, ROLE_READ), 403);
   assert_int_equal(check_token(stranger, ROLE_SYMBOLS, ROLE_SYMBOLS), 0);
   assert_int_equal(check_token(stranger, ROLE_INGEST, ROLE_READ), 403);
@@ -175,6 +185,7 @@ int main(void) {
       cmocka_unit_test(reading_at_home_needs_no_token),
       cmocka_unit_test(each_sign_of_a_stranger_asks_for_a_token),
       cmocka_unit_test(writing_always_needs_a_token),
+      cmocka_unit_test(who_may_write_debug_files_or_read_may_see_which_are_there),
       cmocka_unit_test(open_rows_are_open_to_strangers),
       cmocka_unit_test(a_token_is_good_for_its_role_and_admin_for_all),
       cmocka_unit_test(a_bad_token_is_refused_even_at_home),

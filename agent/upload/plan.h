@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what was found to what is sent.  Pure. */
+#ifndef UPLOAD_PLAN_H
+#define UPLOAD_PLAN_H
+
+#include "found.h"
+
+/* One file that the collector has. */
+struct known_file {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint32_t id_len;
+  uint8_t sha256[32];
+  bool has_symbols;
+};
+
+enum verdict {
+  VERDICT_SEND,
+  VERDICT_KNOWN,   /* the collector has it, byte for byte */
+  VERDICT_COVERED, /* another file of the same module has all that it has */
+  VERDICT_USELESS, /* a debug file without build-id: nobody can say whose it is */
+};
+
+struct plan {
+  enum verdict *verdicts; /* of each file that was found */
+  uint32_t counts[VERDICT_USELESS + 1];
+  uint64_t send_bytes;
+  uint32_t
+      *nameless; /* files that boards run and that nothing names, in the order they were found */
+  uint32_t nameless_count;
+};
+
+/* Plans for FOUND, where the collector has the COUNT files KNOWN, which are put in another order.
+   Returns 0, with RET to be ended by plan_fini, or -ENOMEM. */
+int plan_make(const struct found *found, struct known_file *known, size_t count, struct plan *ret);
+void plan_fini(struct plan *plan);
+
+#endif

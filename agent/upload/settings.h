@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `fleetprof upload` was told, checked. */
+#ifndef UPLOAD_SETTINGS_H
+#define UPLOAD_SETTINGS_H
+
+#include "cli/api_client.h"
+#include "common/span.h"
+#include "proto/limits.h"
+
+#include <stdbool.h>
+
+struct settings {
+  struct api_options api;
+  const char *collector, *build_id_text;
+  uint8_t build_id[LIMIT_MODULE_ID_BYTES];
+  size_t build_id_len; /* 0: not told */
+  bool must_name_all, is_dry_run, is_verbose;
+  char **paths; /* NULL at the end */
+  int path_count;
+};
+
+/* Fills RET.  Returns 0; 1 when --help or --version was printed; or -EINVAL after a complaint. */
+int settings_read(int argc, char **argv, struct settings *ret);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An archive is read once from its beginning to its end, and one in it as its bytes come, so that
+   nothing is unpacked to disk but one ELF file at a time, into a file without a name.
+
+   What an archive says of itself is a stranger's word: how many files it has, how long each is,
+   what they unpack to and how deep they are nested have limits; links, devices and names are never
+   followed or made.  Only formats that firmware comes in are tried, and no outside program. */
+#include "unpack.h"
+
+#include "common/path.h"
+#include "file_name.h"
+#include "proto/limits.h"
+#include "symbol/map_text.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PIECE_BYTES = 64 << 10, HEAD_BYTES = 4096 };
+
+struct unpack {
+  const struct source_visitor *visitor;
+  const char *path;
+  uint32_t members, ordinal;
+  uint64_t unpacked_bytes;
+  int fd; /* the file without a name; -1: none yet */
+};
+
+/* One archive that is being read, and the bytes that were read ahead of the member in hand. */
+struct reading {
+  struct unpack *unpack;
+  struct archive *archive;
+  const char *name;
+  int depth;
+  uint8_t head[HEAD_BYTES], piece[PIECE_BYTES];
+  size_t head_len;
+  bool is_head_given;
+};
+
+static void complain(struct unpack *unpack, const char *name, const char *why) {
+  unpack->visitor->on_trouble(unpack->visitor->context, name, why);
+}
+
+static const char *why_of(struct archive *archive) {
+  const char *why = archive_error_string(archive);
+  return why != NULL ? why : "cannot be unpacked";
+}
+
+/* Unpacks up to ROOM bytes more of the member in hand.  Returns how many, 0 at its end, -EOVERFLOW
+   at the limit, or -EBADMSG. */
+static long take(struct reading *reading, void *to, size_t room) {
+  la_ssize_t got = archive_read_data(reading->archive, to, room);
+  if (got < 0) return -EBADMSG;
+  reading->unpack->unpacked_bytes += (uint64_t)got;
+  return reading->unpack->unpacked_bytes > SOURCE_UNPACKED_BYTES_MAX ? -EOVERFLOW : (long)got;
+}
+
+/* Fills the head.  Returns 0 or -errno. */
+static int take_head(struct reading *reading) {
+  reading->head_len = 0;
+  reading->is_head_given = false;
+  while (reading->head_len < sizeof reading->head) {
+    long got =
+        take(reading, reading->head + reading->head_len, sizeof reading->head - reading->head_len);
+    if (got < 0) return (int)got;
+    if (got == 0) return 0;
+    reading->head_len += (size_t)got;
+  }
+  return 0;
+}
+
+static int pass_over(struct reading *reading) {
+  long got;
+  while ((got = take(reading, reading->piece, sizeof reading->piece)) > 0) continue;
+  return (int)got;
+}
+
+/* ---- one member, on disk ---- */
+
+static int open_nameless(struct unpack *unpack) {
+  const char *folder = getenv("TMPDIR");
+  if (folder == NULL || *folder == '\0') folder = "/tmp";
+  if (unpack->fd >= 0) return ftruncate(unpack->fd, 0) == 0 ? 0 : -errno;
+  unpack->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (unpack->fd >= 0) return 0;
+  char path[SOURCE_NAME_BYTES]; /* a file system that cannot */
+  if (snprintf(path, sizeof path, "%s/fleetprof-upload-XXXXXX", folder) >= (int)sizeof path)
+    return -ENAMETOOLONG;
+  unpack->fd = mkostemp(path, O_CLOEXEC);
+  if (unpack->fd < 0) return -errno;
+  unlink(path);
+  return 0;
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t len, uint64_t offset) {
+  while (len > 0) {
+    ssize_t put = pwrite(fd, bytes, len, (off_t)offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return -errno;
+    bytes += put;
+    offset += (uint64_t)put;
+    len -= (size_t)put;
+  }
+  return 0;
+}
+
+/* Writes the member in hand out.  Returns 0, 1 when it is too large, or -errno. */
+static int write_member(struct reading *reading, uint64_t *ret_bytes) {
+  struct unpack *unpack = reading->unpack;
+  int error = open_nameless(unpack);
+  if (error == 0) error = write_all(unpack->fd, reading->head, reading->head_len, 0);
+  uint64_t bytes = reading->head_len;
+  while (error == 0) {
+    long got = take(reading, reading->piece, sizeof reading->piece);
+    if (got <= 0) {
+      *ret_bytes = bytes;
+      return (int)got;
+    }
+    if (bytes + (uint64_t)got > LIMIT_DEBUG_FILE_BYTES) return 1;
+    error = write_all(unpack->fd, reading->piece, (size_t)got, bytes);
+    bytes += (uint64_t)got;
+  }
+  return error;
+}
+
+static int offer_member(struct reading *reading, const char *name, bool is_list) {
+  struct unpack *unpack = reading->unpack;
+  struct source_file file = {.source = unpack->path, .name = name, .is_list = is_list};
+  file.ordinal = unpack->ordinal++;
+  int error = write_member(reading, &file.bytes);
+  if (error == 1) {
+    complain(unpack, name, "larger than 1 GiB (LIMIT_DEBUG_FILE_BYTES)");
+    return pass_over(reading);
+  }
+  file.fd = unpack->fd;
+  return error != 0 ? error : unpack->visitor->on_file(unpack->visitor->context, &file);
+}
+
+/* ---- archives ---- */
+
+static int read_members(struct reading *reading, bool is_packed);
+
+/* libarchive's question for more of an archive that is the member in hand of another. */
+static la_ssize_t on_nested_read(struct archive *archive, void *context, const void **ret) {
+  struct reading *outer = context;
+  bool is_first = !outer->is_head_given;
+  outer->is_head_given = true;
+  *ret = is_first ? outer->head : outer->piece;
+  if (is_first) return (la_ssize_t)outer->head_len;
+  long got = take(outer, outer->piece, sizeof outer->piece);
+  if (got < 0) archive_set_error(archive, EIO, "the archive around it cannot be unpacked further");
+  return got < 0 ? ARCHIVE_FATAL : (la_ssize_t)got;
+}
+
+static struct archive *new_archive(enum file_form form) {
+  struct archive *archive = archive_read_new();
+  if (archive == NULL) return NULL;
+  archive_read_support_filter_gzip(archive);
+  archive_read_support_filter_xz(archive);
+  archive_read_support_filter_lzma(archive);
+  archive_read_support_filter_zstd(archive);
+  archive_read_support_filter_bzip2(archive);
+  if (form == FORM_PACKED) {
+    archive_read_support_format_raw(archive);
+    return archive;
+  }
+  archive_read_support_filter_rpm(archive);
+  archive_read_support_format_tar(archive);
+  archive_read_support_format_cpio(archive);
+  archive_read_support_format_ar(archive);
+  return archive;
+}
+
+/* Reads the archive NAME: the file FD, or the member in hand of OUTER. */
+static int read_archive(struct unpack *unpack, const char *name, int fd, struct reading *outer) {
+  enum file_form form = file_name_form(name);
+  struct reading *reading = calloc(1, sizeof *reading);
+  if (reading != NULL) reading->archive = new_archive(form);
+  int error = -ENOMEM;
+  if (reading != NULL && reading->archive != NULL) {
+    reading->unpack = unpack;
+    reading->name = name;
+    reading->depth = outer != NULL ? outer->depth + 1 : 1;
+    int opened = outer != NULL
+                     ? archive_read_open(reading->archive, outer, NULL, on_nested_read, NULL)
+                     : archive_read_open_fd(reading->archive, fd, PIECE_BYTES);
+    error = opened == ARCHIVE_OK ? read_members(reading, form == FORM_PACKED) : -EBADMSG;
+    if (error == -EBADMSG) complain(unpack, name, why_of(reading->archive));
+    if (error == -EBADMSG) error = 0; /* what stands before and beside it is as good as ever */
+    if (error == -EOVERFLOW && outer == NULL) {
+      complain(unpack, name, "unpacks to more than is read of one archive (SOURCE_*_MAX)");
+      error = 0;
+    }
+  }
+  if (reading != NULL) archive_read_free(reading->archive);
+  free(reading);
+  return error;
+}
+
+/* Decides by its first bytes what the member called NAME is. */
+static int read_member(struct reading *reading, const char *name) {
+  struct unpack *unpack = reading->unpack;
+  int error = take_head(reading);
+  if (error != 0) return error;
+  struct span head = span_of(reading->head, reading->head_len);
+  if (head.len >= SELFMAG && memcmp(head.data, ELFMAG, SELFMAG) == 0)
+    return offer_member(reading, name, false);
+  if (file_name_is_list(name) && map_text_is(head)) return offer_member(reading, name, true);
+  if (file_name_form(name) == FORM_PLAIN || head.len == 0) return pass_over(reading);
+  if (reading->depth == SOURCE_DEPTH_MAX) {
+    complain(unpack, name, "archives are nested too deep (SOURCE_DEPTH_MAX)");
+    return pass_over(reading);
+  }
+  error = read_archive(unpack, name, -1, reading);
+  return error != 0 ? error : pass_over(reading);
+}
+
+/* The name of a packed file is that of the file in it, with the suffix. */
+static void name_member(const struct reading *reading, struct archive_entry *entry, bool is_packed,
+                        char name[SOURCE_NAME_BYTES]) {
+  const char *member = archive_entry_pathname(entry);
+  if (is_packed)
+    snprintf(name, SOURCE_NAME_BYTES, "%.*s", (int)strcspn(reading->name, "\n"), reading->name);
+  else
+    snprintf(name, SOURCE_NAME_BYTES, "%s!%s", reading->name, member != NULL ? member : "?");
+  char *dot = is_packed ? strrchr(name, '.') : NULL;
+  if (dot != NULL) *dot = '\0';
+}
+
+/* Of files that are linked to each other tar has the bytes with the first and cpio with the last;
+   ar need not say that what it has are files. */
+static bool has_bytes(struct archive_entry *entry) {
+  mode_t type = archive_entry_filetype(entry);
+  return (type == AE_IFREG || type == 0) &&
+         (!archive_entry_size_is_set(entry) || archive_entry_size(entry) > 0);
+}
+
+static int read_members(struct reading *reading, bool is_packed) {
+  struct unpack *unpack = reading->unpack;
+  char *name = malloc(SOURCE_NAME_BYTES);
+  if (name == NULL) return -ENOMEM;
+  int error = 0;
+  while (error == 0) {
+    struct archive_entry *entry;
+    int code = archive_read_next_header(reading->archive, &entry);
+    if (code == ARCHIVE_EOF) break;
+    if (code == ARCHIVE_RETRY) continue;
+    if (code < ARCHIVE_WARN) error = -EBADMSG;
+    if (error == 0 && ++unpack->members > SOURCE_MEMBERS_MAX) error = -EOVERFLOW;
+    if (error != 0) break;
+    bool is_file = is_packed || has_bytes(entry);
+    name_member(reading, entry, is_packed, name);
+    error = is_file ? read_member(reading, name) : 0;
+  }
+  free(name);
+  return error;
+}
+
+int unpack_read(const char *path, int fd, const struct source_visitor *visitor) {
+  struct unpack unpack = {.visitor = visitor, .path = path, .fd = -1};
+  int error = read_archive(&unpack, path, fd, NULL);
+  if (unpack.fd >= 0) close(unpack.fd);
+  return error;
+}
