@@ -125,12 +125,18 @@ void json_string(struct json *json, const char *text) {
 
 void json_uint(struct json *json, uint64_t value) {
   char text[24];
-  snprintf(text, sizeof text, "%" PRIu64, value);
+  size_t at = sizeof text; /* an answer may hold a million numbers: no printf */
+  do text[--at] = (char)('0' + value % 10);
+  while ((value /= 10) > 0);
   begin_value(json);
-  put_text(json, text);
+  put(json, text + at, sizeof text - at);
 }
 
 void json_int(struct json *json, int64_t value) {
+  if (value >= 0) {
+    json_uint(json, (uint64_t)value);
+    return;
+  }
   char text[24];
   snprintf(text, sizeof text, "%" PRId64, value);
   begin_value(json);
@@ -151,6 +157,11 @@ void json_double(struct json *json, double value) {
 void json_bool(struct json *json, bool value) {
   begin_value(json);
   put_text(json, value ? "true" : "false");
+}
+
+void json_raw(struct json *json, struct span value) {
+  begin_value(json);
+  put(json, value.data, value.len);
 }
 
 void json_key_string(struct json *json, const char *key, const char *text) {

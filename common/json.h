@@ -32,6 +32,9 @@ void json_int(struct json *json, int64_t value);
 void json_double(struct json *json, double value); /* what is no number is written as null */
 void json_bool(struct json *json, bool value);
 
+/* A value that is JSON already, of json_init's own making. */
+void json_raw(struct json *json, struct span value);
+
 /* Key and value at once. */
 void json_key_string(struct json *json, const char *key, const char *text);
 void json_key_uint(struct json *json, const char *key, uint64_t value);

@@ -14,6 +14,7 @@
 #include "query_answer.h"
 #include "view/export.h"
 #include "view/table_json.h"
+#include "view/tree_json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,28 +71,6 @@ static uint32_t *choose_nodes(struct request *request, const struct view_tree *t
   return index;
 }
 
-static void write_node(struct json *json, const struct view_tree *tree, uint32_t at,
-                       const uint32_t *index) {
-  const struct view_node *node = &tree->nodes[at];
-  const struct view_function *function = &tree->functions[node->function];
-  json_open(json, '{');
-  table_json_function(json, function);
-  json_key(json, "line");
-  if (function->line)
-    json_uint(json, function->line);
-  else
-    json_string(json, NULL);
-  json_key(json, "parent");
-  json_int(json, node->parent == UINT32_MAX ? -1 : (int64_t)index[node->parent]);
-  json_key_uint(json, "self", node->self_weight);
-  json_key_uint(json, "total", node->total_weight);
-  if (node->is_inlined) {
-    json_key(json, "inlined");
-    json_bool(json, true);
-  }
-  json_close(json, '}');
-}
-
 static int write_tree(struct request *request, const struct view_tree *tree,
                       const struct selection *selection) {
   uint32_t *index = choose_nodes(request, tree, selection, false);
@@ -99,11 +78,7 @@ static int write_tree(struct request *request, const struct view_tree *tree,
   struct json json;
   answer_begin_json(&request->answer, &json);
   int error = write_summary(&json, tree, selection, &request->arena);
-  json_key(&json, "nodes");
-  json_open(&json, '[');
-  for (uint32_t i = 0; i < tree->node_count && !json.is_full; i++)
-    if (index[i] != UINT32_MAX) write_node(&json, tree, i, index);
-  json_close(&json, ']');
+  if (error == 0) error = tree_json_nodes(&json, tree, index, &request->arena);
   answer_end_json(&request->answer, &json);
   return error;
 }
@@ -183,14 +158,15 @@ static const struct {
   const char *name;
   int (*write)(struct request *request, const struct view_tree *tree,
                const struct selection *selection);
+  bool with_intervals;
   bool with_lines; /* it tells which lines of a function took how much */
-} formats[] = {{"top", write_top, false},
-               {"tree", write_tree, false},
-               {"folded", write_folded, false},
-               {"pprof", write_pprof, false},
-               {"speedscope", write_speedscope, false},
-               {"callgrind", write_callgrind, false},
-               {"perf-script", write_perf_script, false}};
+} formats[] = {{"top", write_top, true, false},
+               {"tree", write_tree, false, false},
+               {"folded", write_folded, false, false},
+               {"pprof", write_pprof, false, false},
+               {"speedscope", write_speedscope, false, false},
+               {"callgrind", write_callgrind, false, false},
+               {"perf-script", write_perf_script, false, false}};
 
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
@@ -198,6 +174,7 @@ static void answer_selection(struct request *request, const struct selection *se
   struct query_range range = query_answer_range(request, selection);
   struct view_tree tree = {0};
   range.with_lines = formats[format].with_lines;
+  range.without_intervals = !formats[format].with_intervals;
   int error = query_tree(&source, &range, &request->arena, &tree);
   if (error == 0) error = formats[format].write(request, &tree, selection);
   query_answer_end(request, error);

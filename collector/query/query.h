@@ -22,9 +22,10 @@ struct query_source {
 struct query_range {
   const struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
-  uint32_t types;       /* of samples: one bit each, as SAMPLE_SET_CPU */
-  uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
-  bool with_lines;      /* nodes differ by line of source, too: view_node.place */
+  uint32_t types;         /* of samples: one bit each, as SAMPLE_SET_CPU */
+  uint64_t deadline_ns;   /* on clock_monotonic_ns; 0: none */
+  bool with_lines;        /* nodes differ by line of source, too: view_node.place */
+  bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
 };
 
 /* Builds the merged, named call tree of everything that RANGE selects.  Returns 0; -ENOMEM when

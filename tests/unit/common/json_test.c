@@ -73,6 +73,23 @@ static void bytes_that_are_not_utf8_are_replaced_one_by_one(void **state) {
   assert_string_is(span_of_string("\xe2\x82"), "\"" BAD BAD "\""); /* cut short */
 }
 
+static void whole_numbers_are_written_whole(void **state) {
+  (void)state;
+  struct buf out = {0};
+  struct json json;
+  json_init(&json, &out, 1 << 20);
+  json_open(&json, '[');
+  json_uint(&json, 0);
+  json_uint(&json, 1234567890);
+  json_uint(&json, UINT64_MAX);
+  json_int(&json, INT64_MIN);
+  json_int(&json, 70);
+  json_raw(&json, span_of_string("{\"a\":1}"));
+  json_raw(&json, span_of_string("2"));
+  json_close(&json, ']');
+  assert_written(&out, "[0,1234567890,18446744073709551615,-9223372036854775808,70,{\"a\":1},2]");
+}
+
 static void doubles_are_short_and_read_back_the_same(void **state) {
   (void)state;
   assert_double_is(0.1, "0.1");
@@ -108,6 +125,7 @@ int main(void) {
       cmocka_unit_test(commas_stand_between_items_and_nowhere_else),
       cmocka_unit_test(strings_that_could_end_a_string_or_a_script_are_escaped),
       cmocka_unit_test(bytes_that_are_not_utf8_are_replaced_one_by_one),
+      cmocka_unit_test(whole_numbers_are_written_whole),
       cmocka_unit_test(doubles_are_short_and_read_back_the_same),
       cmocka_unit_test(what_is_no_number_is_null),
       cmocka_unit_test(nothing_is_written_beyond_the_limit),

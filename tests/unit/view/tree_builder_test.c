@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree by functions and one by lines of the same stacks say the same of functions. */
 #include "common/arena.h"
+#include "common/buf.h"
+#include "common/json.h"
 #include "view/tree_builder.h"
+#include "view/tree_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,6 +109,36 @@ static void a_node_is_inlined_when_it_always_is(void **state) {
   assert_true(world->tree.nodes[only_node].is_inlined);
 }
 
+static void a_tree_is_written_with_its_functions(void **state) {
+  struct world *world = *state;
+  struct buf out = {0};
+  struct json json;
+  struct tree_step main_0 = step_of(world, "ma\"in", NULL, 0);
+  struct tree_step inner = step_of(world, "inner", NULL, 0);
+  uint32_t root = add(world, 0, &main_0, 3);
+  inner.is_inlined = true;
+  uint32_t left_out = add(world, root, &main_0, 4);
+  add(world, root, &inner, 5);
+  finish(world);
+  uint32_t index[4] = {0, 1, 2, 3};
+  index[left_out] = UINT32_MAX;
+  index[3] = 2;
+  json_init(&json, &out, 1 << 20);
+  json_open(&json, '{');
+  assert_int_equal(tree_json_nodes(&json, &world->tree, index, &world->arena), 0);
+  json_close(&json, '}');
+  assert_string_equal(
+      buf_text(&out),
+      "{\"nodes\":["
+      "{\"name\":\"root\",\"module\":\"\",\"file\":null,\"line\":null,\"parent\":-1,\"self\":0,"
+      "\"total\":12},"
+      "{\"name\":\"ma\\\"in\",\"module\":\"tool\",\"file\":null,\"line\":null,\"parent\":0,"
+      "\"self\":3,\"total\":12},"
+      "{\"name\":\"inner\",\"module\":\"tool\",\"file\":null,\"line\":null,\"parent\":1,\"self\":5,"
+      "\"total\":5,\"inlined\":true}]}");
+  buf_fini(&out);
+}
+
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -113,6 +146,7 @@ int main(void) {
       FRESH(nodes_differ_by_line_and_functions_do_not),
       FRESH(without_lines_a_pair_is_one_node),
       FRESH(a_node_is_inlined_when_it_always_is),
+      FRESH(a_tree_is_written_with_its_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# query_speed.sh [FILE [NODES]]: how long a collector takes to answer, over HTTP, about a call tree of NODES stored frames
+# (50 000) in the module of the debug file FILE (without one: python3.11's, or a list of 20 000 symbols), whose names are
+# warm.  Prints for each format the median and the slowest of REPEATS requests (21), the answer's bytes and, of `tree`, its
+# nodes.  The aim: `top` in < 50 ms and `tree` in < 150 ms.  BUILD: a build directory (build), of type Release or
+# RelWithDebInfo, or figures mean nothing.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build} repeats=${REPEATS:-21} file=${1:-} nodes=${2:-50000}
+W=$(mktemp -d)
+collector=
+trap '[ -z "$collector" ] || { kill "$collector"; wait "$collector" || true; }; rm -rf "$W"' EXIT
+
+if [ -z "$file" ]; then
+  id=$(readelf -n /usr/bin/python3.11 2>/dev/null | sed -n 's/.*Build ID: //p')
+  file=/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
+fi
+if [ -f "$file" ]; then
+  id=$(readelf -n "$file" 2>/dev/null | sed -n 's/.*Build ID: //p')
+  read -r low size < <(readelf -SW "$file" 2>/dev/null | sed -n 's/.* \.text *[A-Z]* *\([0-9a-f]*\) [0-9a-f]* \([0-9a-f]*\) .*/\1 \2/p')
+else
+  id=0123456789abcdef0123456789abcdef01234567 low=100000 size=1388000 file=$W/list
+  for ((i = 0; i < 20000; i++)); do printf '%016x T a_function_with_a_name_of_usual_length_%d\n' $((0x100000 + i * 1000)) "$i"; done >"$file"
+fi
+high=$(printf '%x' $((0x$low + 0x$size)))
+
+mkdir -p "$W/data"
+"$build/tests/bench/query_store" "$W/data" "$id" "$low" "$high" "$nodes"
+"$build/collector/fleetprof-collector" --data "$W/data" --agents 127.0.0.1:0 --http 127.0.0.1:0 >"$W/log" 2>&1 &
+collector=$!
+for ((i = 0; i < 600; i++)); do
+  sleep 0.1
+  url=$(sed -n 's/.*ready collector: \(http[^,]*\),.*/\1/p' "$W/log")
+  [ -z "$url" ] || break
+done
+url=${url%/}
+token=$("$build/collector/fleetprof-collector" token --data "$W/data" --role symbols)
+total=$(stat -c %s "$file")
+for ((at = 0; at < total; at += 60000000)); do
+  tail -c +$((at + 1)) "$file" | head -c 60000000 \
+    | curl -fsS -X PUT -H "Authorization: Bearer $token" --data-binary @- \
+      "$url/api/v1/debug/$id?offset=$at&total=$total" >"$W/put"
+done
+for ((i = 0; i < 600; i++)); do # its debug information is read in the background
+  quality=$(curl -fsS -I "$url/api/v1/debug/$id" | tr -d '\r' | sed -n 's/^Fleetprof-Quality: //p')
+  [ "$quality" != symtab ] || [ "$i" -gt 100 ] || { sleep 0.1; continue; }
+  break
+done
+echo "$file: quality $quality, $nodes stored frames, load $(cut -d' ' -f1 /proc/loadavg)"
+
+for format in ${FORMATS:-top tree folded}; do
+  curl -fsS -o "$W/answer" "$url/api/v1/profile?format=$format"
+  for ((i = 0; i < repeats; i++)); do
+    curl -fsS -o /dev/null -w '%{time_total}\n' "$url/api/v1/profile?format=$format"
+  done | sort -n >"$W/times"
+  extra=
+  [ "$format" != tree ] || extra=", $(grep -o '"parent":' "$W/answer" | wc -l) nodes"
+  awk -v f="$format" -v b="$(stat -c %s "$W/answer")" -v e="$extra" '{ t[NR] = $1 * 1000 }
+    END { printf "%-10s median %6.1f ms, slowest %6.1f ms, %d bytes%s\n", f, t[int((NR + 1) / 2)], t[NR], b, e }' "$W/times"
+done
+[ -z "${HOLD:-}" ] || { echo "$url pid $collector: enter ends it"; read -r; }
