@@ -117,20 +117,6 @@ struct span elf_image_at(const struct elf_image *image, uint64_t address) {
   return (struct span){0};
 }
 
-bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high) {
-  struct elf_part load;
-  uint64_t low = UINT64_MAX, high = 0;
-  for (uint32_t cursor = 0; elf_image_segment(image, PT_LOAD, &cursor, &load);) {
-    if ((load.flags & PF_X) == 0 || load.address > UINT64_MAX - load.bytes.len) continue;
-    if (load.bytes.len == 0) continue;
-    if (load.address < low) low = load.address;
-    if (load.address + load.bytes.len > high) high = load.address + load.bytes.len;
-  }
-  *ret_low = low;
-  *ret_high = high;
-  return low < high;
-}
-
 /* ---- sections ---- */
 
 static bool read_section(const struct elf_image *image, uint32_t index, Elf64_Shdr *ret) {
@@ -146,6 +132,32 @@ static bool read_section(const struct elf_image *image, uint32_t index, Elf64_Sh
                       .sh_offset = narrow.sh_offset,
                       .sh_size = narrow.sh_size};
   return true;
+}
+
+/* A separate debug file has the addresses of the code and not its bytes. */
+static void widen_by_sections(const struct elf_image *image, uint64_t *low, uint64_t *high) {
+  Elf64_Shdr head;
+  for (uint32_t i = 0; i < image->section_count && read_section(image, i, &head); i++) {
+    if ((head.sh_flags & SHF_EXECINSTR) == 0 || head.sh_size == 0) continue;
+    if (head.sh_addr == 0 || head.sh_addr > UINT64_MAX - head.sh_size) continue;
+    if (head.sh_addr < *low) *low = head.sh_addr;
+    if (head.sh_addr + head.sh_size > *high) *high = head.sh_addr + head.sh_size;
+  }
+}
+
+bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high) {
+  struct elf_part load;
+  uint64_t low = UINT64_MAX, high = 0;
+  for (uint32_t cursor = 0; elf_image_segment(image, PT_LOAD, &cursor, &load);) {
+    if ((load.flags & PF_X) == 0 || load.address > UINT64_MAX - load.bytes.len) continue;
+    if (load.bytes.len == 0) continue;
+    if (load.address < low) low = load.address;
+    if (load.address + load.bytes.len > high) high = load.address + load.bytes.len;
+  }
+  if (low >= high) widen_by_sections(image, &low, &high);
+  *ret_low = low;
+  *ret_high = high;
+  return low < high;
 }
 
 static bool code_segment(const struct elf_image *image, uint32_t *cursor, struct elf_part *ret) {

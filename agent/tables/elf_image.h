@@ -49,7 +49,8 @@ bool elf_image_code_section(const struct elf_image *image, uint32_t *cursor, str
 /* What the file has from ADDRESS to the end of the loaded segment that it is in, or nothing. */
 struct span elf_image_at(const struct elf_image *image, uint64_t address);
 
-/* The range of all executable code.  Returns false when there is none. */
+/* The range of all executable code, also of a separate debug file, which has none of its bytes.
+   Returns false when there is none. */
 bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high);
 
 /* The content of SECTION, which is inflated into ROOM, the caller's, when it is compressed.

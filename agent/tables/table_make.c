@@ -155,7 +155,8 @@ static int read_code(struct making *making, struct span debug) {
 static int read_all(struct making *making, const struct table_input *input) {
   int rc = read_eh_frame(making);
   if (rc == 0) rc = read_debug_frame(making, input->debug);
-  if (rc == 0) rc = tell_entry(making);
+  if (rc < 0 || input->is_told_only) return rc;
+  rc = tell_entry(making);
   if (rc == 0) rc = read_code(making, input->debug);
   return rc;
 }

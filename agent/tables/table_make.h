@@ -10,10 +10,13 @@
 #include "common/buf.h"
 #include "common/span.h"
 
+#include <stdbool.h>
+
 struct table_input {
   struct span file;               /* the whole ELF file */
   struct span debug;              /* its separate debug file; empty: none */
   const struct unwind_arch *arch; /* the CPU that the table is for */
+  bool is_told_only;              /* call frame information alone, nothing that is a guess */
 };
 
 /* Puts the table of INPUT into RET, which is empty: from the file's .eh_frame, its .debug_frame or

@@ -125,8 +125,12 @@ static bool is_refused(const struct mix *mix) {
   return mix->resolved == 0 || evidence_trials(&mix->evidence) < EDGES_RESOLVABLE_MIN;
 }
 
+/* WHOLE * PART / PARTS, rising with PART, and all of it in the end; products of two weights have no
+   room in 64 bits. */
 static uint64_t part_of(uint64_t whole, uint64_t part, uint64_t parts) {
-  return (uint64_t)((unsigned __int128)whole * part / parts);
+  if (part >= parts) return whole;
+  double share = (double)whole * ((double)part / (double)parts);
+  return share < (double)whole ? (uint64_t)share : whole;
 }
 
 /* What LINK, of a known caller, gets of its function's unresolved weight. */

@@ -211,8 +211,8 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
   return kept;
 }
 
-static const struct name_sources *find_sources(struct symbolizer *symbolizer, const char *board,
-                                               struct span id) {
+const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, const char *board,
+                                              struct span id) {
   uint64_t generation = debug_store_generation(symbolizer->debug);
   const struct name_sources *found = NULL;
   pthread_mutex_lock(&symbolizer->lock);
@@ -228,7 +228,7 @@ static const struct name_sources *find_sources(struct symbolizer *symbolizer, co
 int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol_frame *frames,
                     enum debug_quality *ret_quality) {
-  const struct name_sources *sources = find_sources(symbolizer, board, id);
+  const struct name_sources *sources = symbolizer_sources(symbolizer, board, id);
   *ret_quality = DEBUG_NONE;
   return sources == NULL ? -ENOENT : name_sources_chain(sources, address, frames, ret_quality);
 }

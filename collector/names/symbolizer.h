@@ -6,6 +6,7 @@
 
 #include "debug_store.h"
 
+struct name_sources;
 struct symbolizer;
 struct symbol_frame;
 
@@ -53,5 +54,10 @@ int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct sp
 /* The same; RET_QUALITY is that of the file that named them, DEBUG_NONE: none. */
 int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol_frame *frames, enum debug_quality *ret_quality);
+
+/* The files that BOARD's module ID is named by; NULL: there is none.  Valid until symbolizer_close.
+   Any thread. */
+const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, const char *board,
+                                              struct span id);
 
 #endif

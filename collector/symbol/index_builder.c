@@ -15,6 +15,8 @@
 #include "index_layout.h"
 #include "index_rows.h"
 #include "kernel_base.h"
+#include "lr_build.h"
+#include "lr_format.h"
 #include "map_text.h"
 #include "symbol_set.h"
 
@@ -27,6 +29,7 @@ struct making {
   struct source_map source;
   struct index_names names;
   struct index_tables tables;
+  struct buf lr_places, lr_calls;
   struct dwarf_file *dwarf;
   struct index_summary summary;
 };
@@ -36,6 +39,8 @@ static void making_fini(struct making *making) {
   source_map_fini(&making->source);
   index_names_fini(&making->names);
   index_tables_fini(&making->tables);
+  buf_fini(&making->lr_places);
+  buf_fini(&making->lr_calls);
   dwarf_file_close(making->dwarf);
 }
 
@@ -66,6 +71,8 @@ static int write_index(const struct making *making, struct buf *ret) {
       {INDEX_ROWS, 1, &making->tables.rows},
       {INDEX_NODES, 1, &making->tables.nodes},
       {INDEX_STRINGS, 1, &making->names.strings.bytes},
+      {INDEX_LR_PLACES, 1, &making->lr_places},
+      {INDEX_LR_CALLS, 1, &making->lr_calls},
   };
   enum { TABLE_COUNT = sizeof tables / sizeof tables[0] };
   struct index_section sections[TABLE_COUNT];
@@ -106,11 +113,21 @@ static void read_dwarf(struct making *making, char *why, size_t why_len) {
   index_names_fini(&making->names);
 }
 
-static int lay_out(struct making *making) {
-  source_map_move(&making->source, kernel_base_apply(&making->set));
+/* Where debug information is still to be read the code can wait, too: names come first.  A kernel's
+   addresses are moved, and pairs are not asked of it. */
+static int read_code(struct making *making, enum index_depth depth, bool is_moved) {
+  bool is_later = depth != INDEX_ALL && making->summary.image.has_dwarf;
+  if (is_later || is_moved) return 0;
+  return lr_build(making->file, &making->lr_places, &making->lr_calls);
+}
+
+static int lay_out(struct making *making, enum index_depth depth) {
+  uint64_t moved = kernel_base_apply(&making->set);
+  source_map_move(&making->source, moved);
   int error = symbol_set_settle(&making->set);
   making->summary.symbol_count = making->set.count;
   uint32_t offset;
+  if (error == 0) error = read_code(making, depth, moved != 0);
   if (error == 0) error = index_names_add_text(&making->names, span_of("", 0), &offset);
   if (error != 0) return error;
   return index_layout_make(&making->set, &making->source, &making->names, &making->tables);
@@ -127,7 +144,7 @@ static int make(struct making *making, enum index_depth depth, struct buf *ret, 
     snprintf(why, why_len, "it has no function symbols%s", image->is_map ? "" : ": stripped");
     return -EBADMSG;
   }
-  error = lay_out(making);
+  error = lay_out(making, depth);
   if (error == 0) error = write_index(making, ret);
   if (error == -ENOMEM) snprintf(why, why_len, "its index takes more memory than is allowed");
   if (error == -EOVERFLOW) snprintf(why, why_len, "its index would be over a limit of the format");

@@ -65,6 +65,7 @@ int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
   index.files = (const uint32_t *)(const void *)files.data;
   index.file_count = (uint32_t)(files.len / sizeof *index.files);
   index.flags = ((const struct index_header *)(const void *)bytes.data)->flags;
+  lr_tables_parse(bytes, &index.lr);
   *ret = index;
   return 0;
 }

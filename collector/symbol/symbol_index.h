@@ -5,6 +5,7 @@
 
 #include "common/span.h"
 #include "index_rows.h"
+#include "lr_tables.h"
 
 /* Borrows the bytes that it was parsed from. */
 struct symbol_index {
@@ -13,7 +14,8 @@ struct symbol_index {
   const uint32_t *files;
   struct span rows, nodes, strings;
   uint32_t block_count, function_count, file_count;
-  uint32_t flags; /* enum index_flag */
+  uint32_t flags;      /* enum index_flag */
+  struct lr_tables lr; /* about return addresses */
 };
 
 struct symbol_match {

@@ -239,6 +239,19 @@ static void a_file_without_build_id_says_so(void **state) {
   buf_fini(&built.bytes);
 }
 
+/* All sections but those about return addresses, which take code. */
+static void assert_same_names(const struct built *one, const struct built *other) {
+  const struct index_header *header = (const void *)one->bytes.data;
+  const struct index_section *a = (const void *)(header + 1);
+  const struct index_section *b = (const void *)(other->bytes.data + sizeof *header);
+  for (uint32_t i = 0; i < header->section_count; i++) {
+    assert_int_equal(a[i].kind, b[i].kind);
+    if (a[i].kind >= INDEX_LR_PLACES) continue;
+    assert_int_equal(a[i].bytes, b[i].bytes);
+    assert_memory_equal(one->bytes.data + a[i].offset, other->bytes.data + b[i].offset, a[i].bytes);
+  }
+}
+
 static void a_separate_debug_file_gives_the_same_names_and_identity(void **state) {
   (void)state;
   struct built whole, separate;
@@ -248,8 +261,7 @@ static void a_separate_debug_file_gives_the_same_names_and_identity(void **state
   assert_int_equal(separate.error, 0);
   assert_int_equal(separate.summary.image.build_id_len, 20);
   assert_memory_equal(separate.summary.image.build_id, whole.summary.image.build_id, 20);
-  assert_int_equal(separate.bytes.len, whole.bytes.len);
-  assert_memory_equal(separate.bytes.data, whole.bytes.data, whole.bytes.len);
+  assert_same_names(&whole, &separate);
   buf_fini(&whole.bytes);
   buf_fini(&separate.bytes);
 }

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ladder's lower rungs, for all code at once.
+
+   Two unwind tables are made as a board makes them (agent/tables): one of call frame information
+   alone, one with all that the instructions tell besides.  Where the first has a rule for the
+   return address that says "in the link register", that is believed, unless every way there has
+   overwritten it, which compilers do not tell of functions that never return.  Then the
+   instructions are asked: is it untouched on all ways (lr_flow), or says the second table so where
+   the first is silent?  On a CPU without the register the rule must say that the word at the
+   stack pointer is the return address: the stack is as the call has left it.
+
+   Calls are found by decoding the code from end to end, anew at each function, so that data in
+   between costs no more than a few false calls, which only let a pair through that the other rungs
+   have to judge.
+
+   All that is told here is a hint for answers, so a file that is odd has less of it, never an
+   error. */
+#include "lr_build.h"
+
+#include "lr_arch.h"
+#include "lr_flow.h"
+#include "lr_functions.h"
+#include "lr_pages.h"
+#include "tables/function_starts.h"
+#include "tables/table_make.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* Code beyond this is not looked at: a kernel with all its drivers built in has half of it. */
+#define CODE_BYTES_MAX (UINT64_C(256) << 20)
+
+struct building {
+  struct elf_image image;
+  const struct unwind_arch *arch;
+  struct span file;
+  struct buf row_bytes, all_bytes;       /* unwind tables, or empty */
+  const struct unwind_table *rows, *all; /* NULL: none */
+  struct lr_functions functions;
+  struct lr_pages pages;
+  uint8_t *units; /* of lr_flow */
+  bool has_code;
+};
+
+static void building_fini(struct building *building) {
+  buf_fini(&building->row_bytes);
+  buf_fini(&building->all_bytes);
+  lr_functions_fini(&building->functions);
+  lr_pages_fini(&building->pages);
+  free(building->units);
+}
+
+/* ---- rules ---- */
+
+static int make_table(struct building *building, bool is_told_only, struct buf *room,
+                      const struct unwind_table **ret) {
+  struct table_report report;
+  const struct table_input input = {
+      .file = building->file, .arch = building->arch, .is_told_only = is_told_only};
+  int rc = table_make(&input, room, &report);
+  if (rc == 0) *ret = (const struct unwind_table *)(const void *)room->data;
+  return rc == -ENOMEM ? rc : 0;
+}
+
+enum word { SILENT, HELD, ELSEWHERE };
+
+/* What RULE says of the return address. */
+static enum word say(const struct building *building, const struct unwind_rule *rule) {
+  if (rule == NULL || rule->cfa == UNWIND_CFA_NONE) return SILENT;
+  if (rule->cfa <= UNWIND_CFA_SIGNAL) return ELSEWHERE;
+  if (building->arch->has_lr) return rule->return_address == UNWIND_SAME ? HELD : ELSEWHERE;
+  bool is_as_called = rule->cfa == UNWIND_CFA_SP && rule->offset == sizeof(uint64_t) &&
+                      rule->return_address == -(int16_t)sizeof(uint64_t) && rule->flags == 0;
+  return is_as_called ? HELD : ELSEWHERE;
+}
+
+static enum word look(const struct building *building, const struct unwind_table *table,
+                      uint64_t address) {
+  return table == NULL ? SILENT : say(building, unwind_table_find(table, address));
+}
+
+/* The place at ADDRESS, HISTORY being what may have happened to the register; 0: not known. */
+static enum lr_place judge(const struct building *building, uint64_t address, uint8_t history) {
+  enum word row = look(building, building->rows, address);
+  if (row == HELD && history != LR_CHANGED) return LR_HELD_BY_ROW;
+  if (history == LR_UNTOUCHED) return LR_HELD_BY_SCAN;
+  enum word all = row == SILENT ? look(building, building->all, address) : row;
+  if (row == SILENT && all == HELD && history != LR_CHANGED) return LR_HELD_BY_SCAN;
+  return all == SILENT && history == 0 ? LR_UNKNOWN : LR_LOST;
+}
+
+/* ---- places ---- */
+
+static const struct instruction_cpu *cpu_of(const struct building *building, bool is_thumb) {
+  return function_starts_cpu(&building->image, is_thumb);
+}
+
+/* Follows the code of FUNCTION.  Returns how many units are filled: none where nothing is told. */
+static size_t follow(struct building *building, const struct lr_function *function,
+                     struct lr_flow *flow) {
+  struct span code = elf_image_at(&building->image, function->start);
+  uint64_t bytes = function->end - function->start;
+  *flow = (struct lr_flow){.cpu = cpu_of(building, function->is_thumb),
+                           .start = function->start,
+                           .units = building->units};
+  if (flow->cpu == NULL || flow->cpu->lr == INSTRUCTION_NO_REGISTER || !building->has_code)
+    return 0;
+  if (bytes > code.len || function->start % flow->cpu->step != 0) return 0;
+  flow->code = span_of(code.data, (size_t)bytes);
+  flow->unit_count = (size_t)(bytes / flow->cpu->step);
+  if (flow->unit_count > LR_FLOW_UNITS_MAX) return 0;
+  memset(flow->units, 0, flow->unit_count);
+  return lr_flow_run(flow) ? flow->unit_count : 0;
+}
+
+/* Instructions that are longer than a step: what holds at their start holds within. */
+static void tell_function(struct building *building, const struct lr_function *function) {
+  struct lr_flow flow;
+  size_t units = follow(building, function, &flow);
+  unsigned step = flow.cpu != NULL ? flow.cpu->step : 1;
+  uint8_t history = 0;
+  for (uint64_t at = function->start; at < function->end; at += step) {
+    size_t unit = (size_t)((at - function->start) / step);
+    if (unit < units && flow.units[unit] != 0) history = flow.units[unit];
+    lr_pages_add_place(&building->pages, at, judge(building, at, history));
+  }
+}
+
+/* Code that is in no function: what rows say of it. */
+static void tell_gap(struct building *building, uint64_t low, uint64_t high) {
+  const struct instruction_cpu *cpu = cpu_of(building, true);
+  unsigned step = cpu != NULL ? cpu->step : 1;
+  for (uint64_t at = low; at < high; at += step)
+    lr_pages_add_place(&building->pages, at, judge(building, at, 0));
+}
+
+static void tell_by_functions(struct building *building, uint64_t low, uint64_t high) {
+  const struct lr_function *function = lr_functions_from(&building->functions, low);
+  const struct lr_function *end = building->functions.functions + building->functions.count;
+  uint64_t at = low;
+  for (; function != NULL && function < end && function->start < high; function++) {
+    if (function->start < at || function->end > high) continue;
+    tell_gap(building, at, function->start);
+    tell_function(building, function);
+    at = function->end;
+  }
+  tell_gap(building, at, high);
+}
+
+/* Both tables have the same pages.  Where one of them says something new the other may not. */
+static const struct unwind_row *rows_of(const struct unwind_table *table, uint32_t page,
+                                        uint32_t *ret_count) {
+  *ret_count = 0;
+  if (table == NULL || page >= table->page_count) return NULL;
+  const uint32_t *firsts = (const uint32_t *)(const void *)(table + 1);
+  const struct unwind_row *rows =
+      (const struct unwind_row *)(const void *)(firsts + table->page_count + 1);
+  *ret_count = firsts[page + 1] - firsts[page];
+  return rows + firsts[page];
+}
+
+static void tell_page(struct building *building, uint64_t start, uint32_t page) {
+  uint32_t counts[2], at[2] = {0, 0};
+  const struct unwind_row *rows[2] = {rows_of(building->rows, page, &counts[0]),
+                                      rows_of(building->all, page, &counts[1])};
+  lr_pages_add_place(&building->pages, start, judge(building, start, 0));
+  while (at[0] < counts[0] || at[1] < counts[1]) {
+    bool is_first =
+        at[1] == counts[1] || (at[0] < counts[0] && rows[0][at[0]].low <= rows[1][at[1]].low);
+    uint64_t address = start + (is_first ? rows[0][at[0]++].low : rows[1][at[1]++].low);
+    lr_pages_add_place(&building->pages, address, judge(building, address, 0));
+  }
+}
+
+/* Without a link register there are no ways to follow, and rows are all there is. */
+static void tell_by_rows(struct building *building) {
+  const struct unwind_table *table = building->all != NULL ? building->all : building->rows;
+  for (uint32_t page = 0; table != NULL && page < table->page_count; page++)
+    tell_page(building, table->base + ((uint64_t)page << UNWIND_PAGE_BITS), page);
+}
+
+static int tell_places(struct building *building, uint64_t low, uint64_t high, struct buf *ret) {
+  int rc = lr_pages_begin(&building->pages, low, high, building->image.machine);
+  if (rc < 0) return rc == -EINVAL ? 0 : rc;
+  if (building->arch->has_lr) {
+    building->units = malloc(LR_FLOW_UNITS_MAX);
+    if (building->units == NULL) return -ENOMEM;
+    tell_by_functions(building, low, high);
+  } else {
+    tell_by_rows(building);
+  }
+  rc = lr_pages_finish(&building->pages, ret);
+  lr_pages_fini(&building->pages);
+  return rc;
+}
+
+/* ---- calls ---- */
+
+struct stubs {
+  uint64_t low, high;
+};
+
+static struct stubs find_stubs(const struct elf_image *image, const char *name) {
+  struct elf_part part;
+  if (!elf_image_section(image, name, &part)) return (struct stubs){0};
+  return (struct stubs){part.address, part.address + part.bytes.len};
+}
+
+enum { STUBS = 4 };
+
+static uint32_t target_of(const struct building *building, const struct stubs stubs[STUBS],
+                          uint64_t target) {
+  if (building->image.machine == EM_ARM) target &= ~UINT64_C(1);
+  if (target == 0) return 0;
+  for (unsigned i = 0; i < STUBS; i++)
+    if (target >= stubs[i].low && target < stubs[i].high) return 0;
+  return lr_target(target);
+}
+
+/* The calls in PART, up to where the next function begins, and from there again. */
+static void tell_part(struct building *building, const struct elf_part *part,
+                      const struct stubs stubs[STUBS]) {
+  uint64_t at = 0, end = part->bytes.len;
+  const struct lr_function *function = lr_functions_from(&building->functions, part->address);
+  const struct lr_function *last = building->functions.functions + building->functions.count;
+  bool is_thumb = building->functions.is_thumb;
+  while (at < end) {
+    while (function != NULL && function < last && function->start <= part->address + at)
+      is_thumb = (function++)->is_thumb;
+    uint64_t room = end - at;
+    bool has_next = function != NULL && function < last;
+    if (has_next && function->start - part->address - at < room)
+      room = function->start - part->address - at;
+    const struct instruction_cpu *cpu = cpu_of(building, is_thumb);
+    struct instruction in = {.bytes = 0};
+    cpu->decode(span_of(part->bytes.data + at, (size_t)(end - at)), part->address + at, &in);
+    uint64_t bytes = in.bytes < room ? in.bytes : room;
+    uint64_t after = part->address + at + in.bytes + (in.is_delayed ? cpu->step : 0);
+    if (in.flow == FLOW_CALL && in.bytes <= room)
+      lr_pages_add_call(&building->pages, after - 1, target_of(building, stubs, in.target));
+    at += bytes;
+  }
+}
+
+static int tell_calls(struct building *building, uint64_t low, uint64_t high, struct buf *ret) {
+  struct elf_part part;
+  const struct elf_image *image = &building->image;
+  const struct stubs stubs[STUBS] = {find_stubs(image, ".plt"), find_stubs(image, ".plt.sec"),
+                                     find_stubs(image, ".plt.got"),
+                                     find_stubs(image, ".MIPS.stubs")};
+  int rc = lr_pages_begin(&building->pages, low, high, image->machine);
+  if (rc < 0 || cpu_of(building, false) == NULL) return rc == -ENOMEM ? rc : 0;
+  for (uint32_t cursor = 0; elf_image_code_section(image, &cursor, &part);)
+    tell_part(building, &part, stubs);
+  return lr_pages_finish(&building->pages, ret);
+}
+
+/* ---- the file ---- */
+
+/* The range of code, in sections that are in the file, and whether there is any. */
+static bool find_code(struct building *building, uint64_t *low, uint64_t *high) {
+  struct elf_part part;
+  uint64_t bytes = 0;
+  for (uint32_t cursor = 0; elf_image_code_section(&building->image, &cursor, &part);) {
+    if (part.address > UINT64_MAX - part.bytes.len) return false;
+    bytes += part.bytes.len;
+    building->has_code = true;
+  }
+  return elf_image_code(&building->image, low, high) && bytes <= CODE_BYTES_MAX;
+}
+
+static int build(struct building *building, struct buf *places, struct buf *calls) {
+  uint64_t low, high;
+  if (!find_code(building, &low, &high)) return 0;
+  int rc = make_table(building, true, &building->row_bytes, &building->rows);
+  if (rc == 0 && building->has_code) {
+    rc = make_table(building, false, &building->all_bytes, &building->all);
+    if (rc == 0) rc = lr_functions_find(&building->image, &building->functions);
+  }
+  if (rc == 0) rc = tell_places(building, low, high, places);
+  if (rc == 0 && building->has_code) rc = tell_calls(building, low, high, calls);
+  return rc;
+}
+
+int lr_build(struct span file, struct buf *places, struct buf *calls) {
+  struct building building = {.file = file};
+  if (elf_image_open(file, &building.image) != 0) return 0;
+  building.arch = lr_arch_find(building.image.machine);
+  if (building.arch == NULL) return 0;
+  int rc = build(&building, places, calls);
+  building_fini(&building);
+  return rc;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where functions are in the code of a file: by its symbols, else by its tables for exceptions. */
+#ifndef SYMBOL_LR_FUNCTIONS_H
+#define SYMBOL_LR_FUNCTIONS_H
+
+#include "tables/elf_image.h"
+#include "tables/instruction.h"
+
+struct lr_function {
+  uint64_t start, end;
+  bool is_thumb;
+};
+
+struct lr_functions {
+  struct lr_function *functions; /* by start, disjoint */
+  uint32_t count, room;
+  bool is_thumb; /* most are */
+};
+
+/* Returns 0 or -ENOMEM. */
+int lr_functions_find(const struct elf_image *image, struct lr_functions *ret);
+void lr_functions_fini(struct lr_functions *functions);
+
+/* The first one that ends behind ADDRESS, or NULL. */
+const struct lr_function *lr_functions_from(const struct lr_functions *functions, uint64_t address);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that knows who calls whom.  Two functions, `often` and `seldom`, call each of some
+   forty others, in proportions of its own for each, and every call of one of these costs the same
+   whoever called.  So a caller's part of the calls is its part of the time.
+
+     leaf_N   calls nobody
+     half_N   works, calls a function that calls another, and works again
+     deep_N   calls itself, by `often` four levels deep and by `seldom` one
+     goal_N   is only reached through hop_N, which jumps there: its callers are hop_N's
+
+     mixed_callers SECONDS     prints a line for each edge: callee caller calls */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { ROUNDS = 150, OFTEN_LEVELS = 4, SELDOM_LEVELS = 1 };
+
+#define APART __attribute__((noipa)) static
+
+static inline uint32_t work(uint32_t x, int rounds) {
+  for (int i = 0; i < rounds; i++) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+  }
+  return x;
+}
+
+APART uint32_t bottom(uint32_t x) {
+  return work(x, 5);
+}
+
+/* Calls, so that a return by loading the PC leaves its own place in the link register. */
+APART uint32_t helper(uint32_t x) {
+  x = bottom(x + 1);
+  return x ^ 1;
+}
+
+#define LEAF(n)                         \
+  APART uint32_t leaf_##n(uint32_t x) { \
+    return work(x, ROUNDS + n);         \
+  }
+#define HALF(n)                         \
+  APART uint32_t half_##n(uint32_t x) { \
+    x = work(x, ROUNDS / 2 + n);        \
+    x = helper(x);                      \
+    return work(x, ROUNDS / 2);         \
+  }
+#define DEEP(n)                                      \
+  APART uint32_t deep_##n(uint32_t x, int levels) {  \
+    x = work(x, ROUNDS / 4 + n);                     \
+    if (levels > 0) x = deep_##n(x, levels - 1) + 1; \
+    return work(x, ROUNDS / 4);                      \
+  }
+#define GOAL(n)                         \
+  APART uint32_t goal_##n(uint32_t x) { \
+    return work(x, ROUNDS + n);         \
+  }                                     \
+  APART uint32_t hop_##n(uint32_t x) {  \
+    return goal_##n(x + 3);             \
+  }
+
+#define EACH(kind) kind(0) kind(1) kind(2) kind(3) kind(4) kind(5) kind(6) kind(7) kind(8) kind(9)
+
+EACH(LEAF)
+EACH(HALF) EACH(DEEP) EACH(GOAL)
+
+/* How often each of the two calls number N, in each turn. */
+#define OFTEN(n) (1 + (n) % 5)
+#define SELDOM(n) (1 + (n) % 3 * ((n) / 5))
+
+#define CALL_LEAF(n) \
+  for (int i = 0; i < TIMES(n); i++) x = leaf_##n(x);
+#define CALL_HALF(n) \
+  for (int i = 0; i < TIMES(n); i++) x = half_##n(x);
+#define CALL_DEEP(n) \
+  for (int i = 0; i < TIMES(n); i++) x = deep_##n(x, LEVELS);
+#define CALL_GOAL(n) \
+  for (int i = 0; i < TIMES(n); i++) x = hop_##n(x);
+
+#define TIMES OFTEN
+#define LEVELS OFTEN_LEVELS
+    APART uint32_t often(uint32_t x) {
+  EACH(CALL_LEAF) EACH(CALL_HALF) EACH(CALL_DEEP) EACH(CALL_GOAL) return x + 1;
+}
+#undef TIMES
+#undef LEVELS
+#define TIMES SELDOM
+#define LEVELS SELDOM_LEVELS
+APART uint32_t seldom(uint32_t x) {
+  EACH(CALL_LEAF) EACH(CALL_HALF) EACH(CALL_DEEP) EACH(CALL_GOAL) return x + 2;
+}
+
+static void tell(const char *kind, int n, long turns) {
+  printf("%s_%d often %ld\n", kind, n, turns * OFTEN(n));
+  printf("%s_%d seldom %ld\n", kind, n, turns * SELDOM(n));
+}
+
+int main(int argc, char **argv) {
+  double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
+  long turns = 0;
+  volatile uint32_t x = 1;
+  for (; (double)clock() / CLOCKS_PER_SEC < seconds; turns++) x = seldom(often(x | 1) | 1);
+  for (int n = 0; n < 10; n++) {
+    tell("leaf", n, turns);
+    tell("half", n, turns);
+    tell("goal", n, turns);
+    tell("deep", n, turns);
+    printf("deep_%d deep_%d %ld\n", n, n,
+           turns * (OFTEN(n) * OFTEN_LEVELS + SELDOM(n) * SELDOM_LEVELS));
+  }
+  return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is written of return addresses is read back, and true of what a compiler made. */
+#include "symbol/index_builder.h"
+#include "symbol/lr_build.h"
+#include "symbol/lr_pages.h"
+#include "symbol/lr_tables.h"
+#include "symbol/symbol_index.h"
+
+#include "elf_fixture.h"
+
+#include "common/buf.h"
+
+/* An index with these two tables and nothing else. */
+static struct lr_tables tables_of(struct buf *index, const struct buf *places,
+                                  const struct buf *calls) {
+  struct index_section sections[2] = {
+      {INDEX_LR_PLACES, 1, 80, places->len},
+      {INDEX_LR_CALLS, 1, (80 + places->len + 7) / 8 * 8, calls->len}};
+  struct index_header header = {.section_count = 2};
+  struct lr_tables tables;
+  _Static_assert(sizeof header + sizeof sections == 80, "offsets");
+  buf_append(index, &header, sizeof header);
+  buf_append(index, sections, sizeof sections);
+  buf_append(index, places->data, places->len);
+  while (index->len < sections[1].offset) buf_append_byte(index, 0);
+  buf_append(index, calls->data, calls->len);
+  lr_tables_parse(buf_span(index), &tables);
+  return tables;
+}
+
+static void places_reach_over_pages_and_calls_are_found_exactly(void **state) {
+  struct lr_pages pages;
+  struct buf places = {0}, calls = {0}, index = {0};
+  (void)state;
+  assert_int_equal(lr_pages_begin(&pages, 0x1100, 0x6000, 183), 0);
+  lr_pages_add_place(&pages, 0x1100, LR_HELD_BY_ROW);
+  lr_pages_add_place(&pages, 0x1180, LR_LOST);
+  lr_pages_add_place(&pages, 0x4000, LR_HELD_BY_SCAN);
+  lr_pages_add_place(&pages, 0x4010, LR_UNKNOWN);
+  lr_pages_add_place(&pages, 0x9000, LR_LOST); /* outside */
+  assert_int_equal(lr_pages_finish(&pages, &places), 0);
+  lr_pages_fini(&pages);
+  assert_int_equal(lr_pages_begin(&pages, 0x1100, 0x6000, 183), 0);
+  lr_pages_add_call(&pages, 0x1123, 0);
+  lr_pages_add_call(&pages, 0x5fff, lr_target(0x1100));
+  assert_int_equal(lr_pages_finish(&pages, &calls), 0);
+  lr_pages_fini(&pages);
+  struct lr_tables tables = tables_of(&index, &places, &calls);
+  assert_int_equal(lr_tables_machine(&tables), 183);
+  assert_int_equal(lr_tables_place(&tables, 0x10ff), LR_UNKNOWN);
+  assert_int_equal(lr_tables_place(&tables, 0x117f), LR_HELD_BY_ROW);
+  assert_int_equal(lr_tables_place(&tables, 0x1180), LR_LOST);
+  assert_int_equal(lr_tables_place(&tables, 0x2fff), LR_LOST);
+  assert_int_equal(lr_tables_place(&tables, 0x3fff), LR_LOST);
+  assert_int_equal(lr_tables_place(&tables, 0x4000), LR_HELD_BY_SCAN);
+  assert_int_equal(lr_tables_place(&tables, 0x4010), LR_UNKNOWN);
+  assert_int_equal(lr_tables_place(&tables, 0x5000), LR_UNKNOWN);
+  assert_int_equal(lr_tables_place(&tables, UINT64_MAX), LR_UNKNOWN);
+  assert_int_equal(lr_tables_call(&tables, 0x1123, 0x1100), LR_CALL_ANYWHERE);
+  assert_int_equal(lr_tables_call(&tables, 0x1122, 0x1100), LR_CALL_NONE);
+  assert_int_equal(lr_tables_call(&tables, 0x5fff, 0x1100), LR_CALL_HERE);
+  assert_int_equal(lr_tables_call(&tables, 0x5fff, 0x1140), LR_CALL_ELSEWHERE);
+  assert_int_equal(lr_tables_call(&tables, 0x7fff, 0x1100), LR_CALL_NONE);
+  buf_fini(&places);
+  buf_fini(&calls);
+  buf_fini(&index);
+}
+
+static const char source[] =
+    "__attribute__((noipa)) int leaf(int x) { return x * 3 + 1; }\n"
+    "__attribute__((noipa)) int inner(int x) { volatile int y = leaf(x); return y + leaf(y); }\n"
+    "int main(int c, char **v) { (void)v; return inner(c); }\n";
+
+static uint64_t address_of(const char *file, const char *symbol) {
+  char line[64];
+  fixture_run("nm %s | awk '$3 == \"%s\" { print $1 }' > address", file, symbol);
+  struct span text = fixture_read("address");
+  assert_in_range(text.len, 1, sizeof line - 1);
+  memcpy(line, text.data, text.len);
+  line[text.len] = '\0';
+  fixture_free(text);
+  return strtoull(line, NULL, 16);
+}
+
+static void read_tables(const char *file, struct buf *index, struct lr_tables *ret) {
+  struct buf places = {0}, calls = {0};
+  struct span bytes = fixture_read(file);
+  assert_int_equal(lr_build(bytes, &places, &calls), 0);
+  *ret = tables_of(index, &places, &calls);
+  buf_fini(&places);
+  buf_fini(&calls);
+  fixture_free(bytes);
+}
+
+static void a_compilers_program_is_told_with_and_without_symbols(void **state) {
+  static const char *const files[] = {"whole", "stripped"};
+  (void)state;
+  fixture_write("source.c", source, sizeof source - 1);
+  fixture_run("gcc -g -O2 -o whole source.c && strip -o stripped whole");
+  uint64_t leaf = address_of("whole", "leaf"), inner = address_of("whole", "inner");
+  for (int i = 0; i < 2; i++) {
+    struct lr_tables tables;
+    struct buf index = {0};
+    unsigned here = 0;
+    read_tables(files[i], &index, &tables);
+    assert_int_equal(lr_tables_place(&tables, leaf), LR_HELD_BY_ROW);
+    assert_int_equal(lr_tables_place(&tables, leaf + 1), LR_HELD_BY_ROW);
+    assert_int_equal(lr_tables_place(&tables, inner), LR_HELD_BY_ROW);
+    for (uint64_t at = inner; at < inner + 64; at++)
+      here += lr_tables_call(&tables, at, leaf) == LR_CALL_HERE;
+    assert_int_equal(here, 2);
+    buf_fini(&index);
+  }
+}
+
+static void a_debug_file_has_rows_if_any_and_no_calls(void **state) {
+  struct lr_tables tables;
+  struct buf index = {0};
+  (void)state;
+  fixture_write("source.c", source, sizeof source - 1);
+  fixture_run("gcc -g -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -o framed source.c && "
+              "objcopy --only-keep-debug framed framed.debug");
+  read_tables("framed.debug", &index, &tables);
+  assert_int_equal(lr_tables_place(&tables, address_of("framed", "leaf")), LR_HELD_BY_ROW);
+  assert_int_equal(lr_tables_call(&tables, address_of("framed", "inner"), 0), LR_CALL_UNKNOWN);
+  buf_fini(&index);
+}
+
+static void what_is_no_program_has_no_tables(void **state) {
+  struct buf places = {0}, calls = {0};
+  (void)state;
+  assert_int_equal(lr_build(span_of("\177ELF nonsense", 13), &places, &calls), 0);
+  assert_int_equal(places.len + calls.len, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_reach_over_pages_and_calls_are_found_exactly),
+      cmocka_unit_test(a_compilers_program_is_told_with_and_without_symbols),
+      cmocka_unit_test(a_debug_file_has_rows_if_any_and_no_calls),
+      cmocka_unit_test(what_is_no_program_has_no_tables),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
