@@ -26,6 +26,12 @@ int upload_main(int argc, char **argv);
 /* Enrols this board with a collector: key, request, certificate. */
 int enroll_main(int argc, char **argv);
 
+/* Asks the collector where the time went. */
+int query_main(int argc, char **argv);
+
+/* Compares two selections of the collector's samples. */
+int diff_main(int argc, char **argv);
+
 /* Prints what the daemons of this machine say of themselves. */
 int status_main(int argc, char **argv);
 

@@ -22,6 +22,8 @@ static const struct command commands[] = {
     {"name", name_main, "write the names of this machine into such a profile, for others"},
     {"translate", translate_main, "answer addresses with the functions of a list of symbols"},
     {"upload", upload_main, "send debug files and firmware images to the collector, for names"},
+    {"query", query_main, "ask the collector where the time went"},
+    {"diff", diff_main, "compare two selections of the collector's samples"},
     {"status", status_main, "what the daemons of this machine are doing"},
     {"ctl", ctl_main, "pause, resume or slow down the targets of this board"},
     {"doctor", doctor_main, "what this machine and kernel allow, and how to mend the rest"},

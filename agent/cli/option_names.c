@@ -8,16 +8,32 @@
 #include <stddef.h>
 
 const char *const commands_option_names[] = {
-    "service",     "label",         "hz",         "sampler",
-    "unwind",      "collect",       "state",      "collector",
-    "output",      "flush-timeout", "verbose",             /* run */
-    "bin-bytes",   "counter-bytes", "last",       "token", /* enroll */
-    "format",                                              /* status */
-    "limit",       "diff",          "translator", "module",
-    "just-pcs",    "just-counts",   "counts-to", /* report */
-    "functions",   "addresses",     "base",       "sorted",
-    "index",       "make-index",                /* translate */
-    "http",        "token-file",    "ca",       /* what asks the collector */
-    "require-all", "dry-run",       "build-id", /* upload */
+    "service",     "label",
+    "hz",          "sampler",
+    "unwind",      "collect",
+    "state",       "collector",
+    "output",      "flush-timeout",
+    "verbose", /* run */
+    "bin-bytes",   "counter-bytes",
+    "last",        "token", /* enroll */
+    "format",               /* status */
+    "limit",       "diff",
+    "translator",  "module",
+    "just-pcs",    "just-counts",
+    "counts-to", /* report */
+    "functions",   "addresses",
+    "base",        "sorted",
+    "index",       "make-index", /* translate */
+    "http",        "token-file",
+    "ca", /* what asks the collector */
+    "require-all", "dry-run",
+    "build-id", /* upload */
+    "from",        "to",
+    "type",        "by",
+    "step",        "callers",
+    "callees",     "function", /* query */
+    "a-from",      "a-to",
+    "b-from",      "b-to",
+    "fail-over", /* diff */
     NULL,
 };

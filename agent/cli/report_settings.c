@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `report FILE --format top` is as good as `report --format top FILE`: people add options at the
-   end of the line that they typed last.  The table stops at the first word that is no option, so
-   the files are moved behind the options before it reads them; after "--" every word is a file. */
+/* What `report` was asked for. */
 #include "report_settings.h"
 #include "commands.h"
 #include "common/options.h"

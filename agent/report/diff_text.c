@@ -91,26 +91,40 @@ static void print_doubts(const struct view_diff_row *rows, uint32_t count, uint3
                       "the other build is not known (fleetprof report -v)\n");
 }
 
-int diff_text_print(const struct diff_sides *sides, const struct top_text *style,
-                    struct arena *arena, struct buf *ret) {
-  struct view_diff_row *rows;
-  const struct headings headings = headings_of(sides);
-  uint32_t count;
-  int error = view_diff(sides->a, sides->b, arena, &rows, &count);
-  if (error != 0) return error;
-  print_total(headings.a, sides->a_name, sides->a, ret);
-  print_total(headings.b, sides->b_name, sides->b, ret);
+static int print_table(const struct diff_table *table, const struct headings *headings,
+                       const struct top_text *style, struct buf *ret) {
+  const struct diff_sides *sides = &table->sides;
+  print_total(headings->a, sides->a_name, sides->a, ret);
+  print_total(headings->b, sides->b_name, sides->b, ret);
   if (sides->pair != NULL)
     buf_printf(ret, "%s: the program itself, its functions compared by their names\n", sides->pair);
   buf_printf(ret, "%*s  %*s    difference      95 %% interval        verdict  function\n",
-             width_of(headings.a), headings.a, width_of(headings.b), headings.b);
-  uint32_t shown = count < style->limit ? count : style->limit;
-  for (uint32_t i = 0; i < shown; i++) print_row(&rows[i], &headings, style->has_colour, ret);
-  print_doubts(rows, shown, view_diff_tested(rows, count), ret);
+             width_of(headings->a), headings->a, width_of(headings->b), headings->b);
+  uint32_t count = table->count, shown = count < style->limit ? count : style->limit;
+  for (uint32_t i = 0; i < shown; i++) print_row(&table->rows[i], headings, style->has_colour, ret);
+  print_doubts(table->rows, shown, table->tested, ret);
   if (count > style->limit)
     buf_printf(ret, "%u more function%s by less (--limit)\n", count - style->limit,
                count - style->limit == 1 ? " differs" : "s differ");
   return ret->failed ? -ENOMEM : 0;
+}
+
+int diff_text_print_table(const struct diff_table *table, const struct top_text *style,
+                          struct buf *ret) {
+  static const struct headings headings = {"a", "b"};
+  return print_table(table, &headings, style, ret);
+}
+
+int diff_text_print(const struct diff_sides *sides, const struct top_text *style,
+                    struct arena *arena, struct buf *ret) {
+  struct view_diff_row *rows;
+  const struct headings headings = headings_of(sides);
+  struct diff_table table = {.sides = *sides};
+  int error = view_diff(sides->a, sides->b, arena, &rows, &table.count);
+  if (error != 0) return error;
+  table.rows = rows;
+  table.tested = view_diff_tested(rows, table.count);
+  return print_table(&table, &headings, style, ret);
 }
 
 int diff_text_print_json(const struct diff_sides *sides, uint32_t limit, struct arena *arena,

@@ -156,19 +156,25 @@ bool top_text_tells_module(const char *name, const char *module) {
   return strncmp(name, module, len) == 0 && (name[len] == '\0' || name[len] == '+');
 }
 
-static void print_row(const struct view_tree *tree, const struct view_top_row *row,
-                      const struct top_text *style, struct buf *ret) {
-  const struct view_function *function = &tree->functions[row->function];
+void top_text_print_row(const struct top_text_row *row, const struct top_text *style,
+                        struct buf *ret) {
   const char *strong = style->has_colour && row->self.share >= worth_a_look ? BOLD : "";
   const char *weak = style->has_colour ? DIM : "", *plain = style->has_colour ? PLAIN : "";
   const char *strong_end = *strong != '\0' ? PLAIN : "";
-  buf_printf(ret, "%s%5.1f %%%s  %s%5.1f .. %5.1f %%%s  %5.1f %%  ", strong, 100 * row->self.share,
-             strong_end, weak, 100 * row->self.low, 100 * row->self.high, plain,
-             100 * row->total.share);
-  buf_printf(ret, "%s%s%s", strong, function->name, strong_end);
-  if (!top_text_tells_module(function->name, function->module))
-    buf_printf(ret, "  %s(%s)%s", weak, function->module, plain);
+  buf_printf(ret, "%s%5.1f %%%s  %s%5.1f .. %5.1f %%%s  ", strong, 100 * row->self.share,
+             strong_end, weak, 100 * row->self.low, 100 * row->self.high, plain);
+  if (row->total >= 0) buf_printf(ret, "%5.1f %%  ", 100 * row->total);
+  buf_printf(ret, "%s%s%s", strong, row->name, strong_end);
+  if (*row->module != '\0' && !top_text_tells_module(row->name, row->module))
+    buf_printf(ret, "  %s(%s)%s", weak, row->module, plain);
   buf_append_byte(ret, '\n');
+}
+
+static void print_row(const struct view_tree *tree, const struct view_top_row *row,
+                      const struct top_text *style, struct buf *ret) {
+  const struct view_function *function = &tree->functions[row->function];
+  const struct top_text_row text = {function->name, function->module, row->self, row->total.share};
+  top_text_print_row(&text, style, ret);
 }
 
 /* Where much of the time is the kernel's: how to see whose there. */
@@ -192,7 +198,7 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   error = print_stacks(tree, arena, ret);
   if (error != 0) return error;
   if (tree->total_count == 0) print_why_nothing(profile, tree, ret);
-  if (count > 0) buf_append_string(ret, "   self     95 % interval    total  function\n");
+  if (count > 0) buf_append_string(ret, TOP_TEXT_HEADING);
   for (shown = 0; shown < count && shown < style->limit; shown++)
     print_row(tree, &rows[shown], style, ret);
   uint64_t rest = 0;

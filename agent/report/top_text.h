@@ -15,6 +15,18 @@ struct top_text {
   bool has_colour;
 };
 
+#define TOP_TEXT_HEADING "   self     95 % interval    total  function\n"
+
+struct top_text_row {
+  const char *name, *module; /* module: "" for none */
+  struct view_share self;
+  double total; /* a share; less than 0: left out */
+};
+
+/* Appends one line of such a table to RET. */
+void top_text_print_row(const struct top_text_row *row, const struct top_text *style,
+                        struct buf *ret);
+
 /* Appends the table of TREE, made from PROFILE, to RET.  Returns 0 or -ENOMEM. */
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
                    const struct top_text *style, struct arena *arena, struct buf *ret);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each begins with how much there is and what was lost of it, as `fleetprof report` does, and has a
+   row a line, each share with its interval.  Collector and command line may be of different
+   versions: a field that is not there reads as nothing (field.c). */
+#include "answer_text.h"
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "field.h"
+#include "proto/text.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <string.h>
+
+#define WHOLE_MAX 0x1p63
+#define SECONDS_MAX 18e9 /* nanoseconds of more do not fit */
+
+enum { TIME_BYTES = 20 /* of RFC 3339, in whole seconds */ };
+
+static void clean(cJSON *item) {
+  for (; item != NULL; item = item->next) {
+    if (cJSON_IsString(item) && item->valuestring != NULL) text_clean(item->valuestring);
+    if (item->string != NULL) text_clean(item->string);
+    clean(item->child); /* cJSON parses a thousand levels at most */
+  }
+}
+
+cJSON *answer_text_parse(const void *text, size_t len) {
+  cJSON *answer = len > 0 ? cJSON_ParseWithLength(text, len) : NULL;
+  clean(answer);
+  return answer;
+}
+
+uint64_t answer_text_whole(double number) {
+  if (!(number >= 1)) return 0;
+  return number < WHOLE_MAX ? (uint64_t)number : (uint64_t)WHOLE_MAX;
+}
+
+void answer_text_sums(const cJSON *answer, struct view_tree *ret) {
+  double effective = field_number(answer, "effective_samples");
+  *ret = (struct view_tree){.total_weight = answer_text_whole(field_number(answer, "total")),
+                            .total_count = answer_text_whole(field_number(answer, "samples")),
+                            .evidence = {effective, effective}};
+}
+
+static struct view_share share_in(const cJSON *row, const char *key, const char *key_ci) {
+  const cJSON *ci = field_find(row, key_ci);
+  const cJSON *low = cJSON_GetArrayItem(ci, 0), *high = cJSON_GetArrayItem(ci, 1);
+  return (struct view_share){field_number(row, key), cJSON_IsNumber(low) ? low->valuedouble : 0,
+                             cJSON_IsNumber(high) ? high->valuedouble : 1};
+}
+
+static void print_loss(const cJSON *answer, struct buf *ret) {
+  const cJSON *row;
+  cJSON_ArrayForEach(row, field_find(answer, "loss")) if (cJSON_IsNumber(row))
+      buf_printf(ret, "%.0f samples lost: %s\n", row->valuedouble, row->string);
+  cJSON_ArrayForEach(row, field_find(answer, "marks"))
+      buf_printf(ret, "%s: %s %s: %s\n", field_text(row, "service"), field_text(row, "mark"),
+                 field_text(row, "certainty"), field_text(row, "meaning"));
+}
+
+static void print_head(const cJSON *answer, struct buf *ret) {
+  struct view_tree sums;
+  answer_text_sums(answer, &sums);
+  top_text_print_total(&sums, ret);
+  buf_printf(ret, ", %s to %s\n", field_text(answer, "from"), field_text(answer, "to"));
+  print_loss(answer, ret);
+  if (sums.total_weight == 0)
+    buf_append_string(ret, "nothing was sampled there: a selector that matches nothing, or another "
+                           "time (--from)?\n");
+}
+
+/* How stacks ended; what it means, of those that are short. */
+static void print_stacks(const cJSON *answer, struct buf *ret) {
+  const cJSON *stacks = field_find(answer, "stacks"), *row;
+  const char *before = "stacks: ";
+  if (field_number(stacks, "weight") <= 0) return;
+  cJSON_ArrayForEach(row, stacks) {
+    if (!cJSON_IsNumber(row) || strcmp(row->string, "weight") == 0 || row->valuedouble <= 0)
+      continue;
+    buf_printf(ret, "%s%.1f %% %s", before, 100 * row->valuedouble, row->string);
+    before = ", ";
+  }
+  buf_append_byte(ret, '\n');
+  cJSON_ArrayForEach(row, field_find(stacks, "meanings")) if (cJSON_IsString(row))
+      buf_printf(ret, "  %s: %s\n", row->string, row->valuestring);
+}
+
+void answer_text_top(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  const cJSON *functions = field_find(answer, "functions"), *row;
+  double shown = 0, total = field_number(answer, "total");
+  print_head(answer, ret);
+  print_stacks(answer, ret);
+  if (cJSON_GetArraySize(functions) > 0) buf_append_string(ret, TOP_TEXT_HEADING);
+  cJSON_ArrayForEach(row, functions) {
+    const struct top_text_row text = {field_text(row, "name"), field_text(row, "module"),
+                                      share_in(row, "self_share", "self_ci"),
+                                      field_number(row, "total_share")};
+    top_text_print_row(&text, style, ret);
+    shown += field_number(row, "self");
+  }
+  if (total > 0 && shown < total)
+    buf_printf(ret, "%5.1f %%  in functions below these (--limit)\n",
+               100 * (total - shown) / total);
+}
+
+void answer_text_load(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  const cJSON *row, *rest = field_find(answer, "rest");
+  double total = field_number(answer, "total");
+  print_head(answer, ret);
+  buf_printf(ret, "  share     95 %% interval  %s\n", field_text(answer, "by"));
+  cJSON_ArrayForEach(row, field_find(answer, "rows")) {
+    const char *name = field_text(row, "name");
+    const struct top_text_row text = {*name != '\0' ? name : "(none)", field_text(row, "module"),
+                                      share_in(row, "share", "ci"), -1};
+    top_text_print_row(&text, style, ret);
+  }
+  if (field_number(rest, "rows") > 0 && total > 0)
+    buf_printf(ret, "%5.1f %%  in %.0f more (--limit)\n",
+               100 * field_number(rest, "weight") / total, field_number(rest, "rows"));
+}
+
+void answer_text_edges(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  const cJSON *row, *pairs = field_find(answer, "lr");
+  print_head(answer, ret);
+  buf_append_string(ret, "  share     95 % interval  function\n");
+  cJSON_ArrayForEach(row, field_find(answer, "edges")) {
+    const struct top_text_row text = {field_text(row, "function"), field_text(row, "module"),
+                                      share_in(row, "share", "ci"), -1};
+    top_text_print_row(&text, style, ret);
+    if (field_number(row, "extrapolated") > 0)
+      buf_printf(ret, "%30s%.1f %% of it extrapolated\n", "",
+                 100 * field_number(row, "extrapolated") / field_number(row, "weight"));
+  }
+  if (field_number(pairs, "weight") > 0)
+    buf_printf(ret, "link registers tell the caller of %.1f %% of the samples without a stack\n",
+               100 * field_number(pairs, "resolvable_share"));
+}
+
+/* ---- one function ---- */
+
+static double percent_of(double part, double whole) {
+  return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void print_place(const cJSON *row, struct buf *ret) {
+  const char *file = field_text(row, "file");
+  if (*file == '\0')
+    buf_append_string(ret, "(line not known)");
+  else if (field_number(row, "line") > 0)
+    buf_printf(ret, "%s:%.0f", file, field_number(row, "line"));
+  else
+    buf_append_string(ret, file);
+}
+
+/* One of the lists of rows with self and total, as shares of the function's own. */
+static void print_rows(const cJSON *answer, const char *list, const char *heading, uint32_t limit,
+                       struct buf *ret) {
+  const cJSON *rows = field_find(answer, list), *function = field_find(answer, "function"), *row;
+  double self = field_number(function, "self"), total = field_number(function, "total");
+  uint32_t shown = 0;
+  if (cJSON_GetArraySize(rows) == 0) return;
+  buf_printf(ret, "\n   self    total  %s\n", heading);
+  cJSON_ArrayForEach(row, rows) {
+    if (shown++ == limit) break;
+    buf_printf(ret, "%5.1f %%  %5.1f %%  ", percent_of(field_number(row, "self"), self),
+               percent_of(field_number(row, "total"), total));
+    if (strcmp(list, "by_line") == 0 || strcmp(list, "definitions") == 0)
+      print_place(row, ret);
+    else
+      buf_append_string(ret, strcmp(list, "by_build") == 0 ? field_text(row, "build_id")
+                                                           : field_text(row, "name"));
+    if (*field_text(row, "module") != '\0') buf_printf(ret, "  (%s)", field_text(row, "module"));
+    buf_append_byte(ret, '\n');
+  }
+}
+
+static void print_offsets(const cJSON *answer, uint32_t limit, struct buf *ret) {
+  const cJSON *rows = field_find(answer, "by_offset"), *row;
+  double self = field_number(field_find(answer, "function"), "self");
+  uint32_t shown = 0;
+  if (cJSON_GetArraySize(rows) == 0) return;
+  buf_append_string(ret, "\n   self  offset\n");
+  cJSON_ArrayForEach(row, rows) {
+    if (shown++ == limit) break;
+    buf_printf(ret, "%5.1f %%  %s+0x%llx  (%s)\n", percent_of(field_number(row, "self"), self),
+               field_text(row, "code"),
+               (unsigned long long)answer_text_whole(field_number(row, "offset")),
+               field_text(row, "module"));
+  }
+}
+
+void answer_text_function(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  const cJSON *function = field_find(answer, "function");
+  const struct top_text_row text = {field_text(function, "name"), "",
+                                    share_in(function, "self_share", "self_ci"),
+                                    field_number(function, "total_share")};
+  print_head(answer, ret);
+  buf_append_string(ret, TOP_TEXT_HEADING);
+  top_text_print_row(&text, style, ret);
+  print_rows(answer, "definitions", "declared at", style->limit, ret);
+  print_rows(answer, "by_line", "line", style->limit, ret);
+  print_offsets(answer, style->limit, ret);
+  print_rows(answer, "by_build", "build-id", style->limit, ret);
+  print_rows(answer, "by_board", "board", style->limit, ret);
+  print_rows(answer, "by_thread", "thread", style->limit, ret);
+}
+
+/* ---- over time ---- */
+
+static void print_points(const cJSON *series, const char *name, double step, struct buf *ret) {
+  const cJSON *point;
+  cJSON_ArrayForEach(point, field_find(series, "points")) {
+    const cJSON *time = cJSON_GetArrayItem(point, 0), *weight = cJSON_GetArrayItem(point, 1);
+    char text[32];
+    if (!cJSON_IsNumber(time) || !cJSON_IsNumber(weight)) continue;
+    clock_print_time(answer_text_whole(fmin(time->valuedouble, SECONDS_MAX)) * NS_PER_SECOND, text);
+    buf_printf(ret, "%.*sZ  %9.3f s  %8.3f CPUs  %s\n", TIME_BYTES - 1, text,
+               weight->valuedouble / (double)NS_PER_SECOND,
+               weight->valuedouble / (double)NS_PER_SECOND / step, name);
+  }
+}
+
+void answer_text_series(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  const cJSON *series, *rest = field_find(answer, "rest");
+  const char *by = field_text(answer, "by");
+  double step = field_number(answer, "step");
+  (void)style;
+  print_head(answer, ret);
+  buf_printf(ret, "%-20s  %11s  %13s  %s\n", "time", "CPU time", "on average", by);
+  cJSON_ArrayForEach(series, field_find(answer, "series"))
+      print_points(series, field_text(field_find(series, "labels"), by), step > 0 ? step : 1, ret);
+  if (field_number(rest, "series") > 0)
+    print_points(rest, "(all others)", step > 0 ? step : 1, ret);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `fleetprof diff`: what changed between two selections, and whether that is too much.
+
+   A gate asks two things of a function: that its difference is no chance (the collector's verdict,
+   for all functions together), and that it is more than the threshold, in either direction: shares
+   are of one whole, so what falls somewhere rises elsewhere.  All functions are asked for, whatever
+   the table shows of them. */
+#include "answer_text.h"
+#include "api_client.h"
+#include "commands.h"
+#include "common/options.h"
+#include "complaint.h"
+#include "field.h"
+#include "output_text.h"
+#include "report/diff_text.h"
+#include "selector_word.h"
+#include "word_order.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_CHANGED = 3, ROWS_MAX = 100000, WHY_BYTES = 512 };
+
+struct diff_options {
+  struct api_options api;
+  const char *from, *to, *a_from, *a_to, *b_from, *b_to, *type, *format, *output;
+  uint64_t limit;
+  double fail_over; /* percent points; less than 0: not given */
+};
+
+#define OFFSET(field) offsetof(struct diff_options, field)
+#define SIDES "Of which samples"
+#define SHOWN "How it is shown"
+
+static const struct option rows[] = {
+    {"from", 0, "TIME", "-1h", SIDES, "of both: RFC 3339, Unix seconds, now, or a time ago: -7d",
+     OPTION_STRING, OFFSET(from)},
+    {"to", 0, "TIME", "now", SIDES, "of both", OPTION_STRING, OFFSET(to)},
+    {"a-from", 0, "TIME", NULL, SIDES, "of the first alone", OPTION_STRING, OFFSET(a_from)},
+    {"a-to", 0, "TIME", NULL, SIDES, "of the first alone", OPTION_STRING, OFFSET(a_to)},
+    {"b-from", 0, "TIME", NULL, SIDES,
+     "of the second alone; a first of the same selector is then what was before, as long",
+     OPTION_STRING, OFFSET(b_from)},
+    {"b-to", 0, "TIME", NULL, SIDES, "of the second alone", OPTION_STRING, OFFSET(b_to)},
+    {"type", 0, "TYPE", "cpu", SIDES, "what was sampled", OPTION_STRING, OFFSET(type)},
+    {"fail-over", 0, "PERCENT", NULL, "Gate",
+     "exit 3 when the share of a function has changed by more points than this (2%), surely",
+     OPTION_PERCENT, OFFSET(fail_over)},
+    {"format", 'f', "NAME", "top", SHOWN, "top (a table) or json (what the collector answers)",
+     OPTION_STRING, OFFSET(format)},
+    {"limit", 'n', "N", "30", SHOWN, "rows of the table", OPTION_COUNT, OFFSET(limit)},
+    {"output", 'o', "FILE", NULL, SHOWN, "write it there and not to stdout", OPTION_PATH,
+     OFFSET(output)},
+    API_OPTION_ROWS(struct diff_options, api),
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof diff [OPTION]... SELECTOR [SELECTOR]",
+    .summary = "Compares two selections of the collector's samples, function by function; one\n"
+               "selector alone with itself at another time.",
+    .epilogue =
+        "EXAMPLES\n"
+        "  fleetprof diff version=1.4,service=shop version=1.5,service=shop --fail-over 2%\n"
+        "  fleetprof diff shop --b-from -1h\n"
+        "  fleetprof diff shop --a-from -8d --a-to -7d --b-from -1d\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
+};
+
+struct diff_command {
+  struct diff_options options;
+  const char *a, *b;
+  bool is_json, is_done;
+};
+
+/* ---- the table ---- */
+
+static enum view_verdict verdict_of(const cJSON *row) {
+  const char *text = field_text(row, "verdict");
+  for (int i = VIEW_CHANGED; i <= VIEW_UNCLEAR; i++)
+    if (strcmp(text, view_verdict_name((enum view_verdict)i)) == 0) return (enum view_verdict)i;
+  return VIEW_UNCLEAR;
+}
+
+static struct view_diff_row row_of(const cJSON *row) {
+  const cJSON *ci = field_find(row, "ci");
+  const cJSON *low = cJSON_GetArrayItem(ci, 0), *high = cJSON_GetArrayItem(ci, 1);
+  return (struct view_diff_row){.name = field_text(row, "name"),
+                                .module = field_text(row, "module"),
+                                .a = field_number(row, "a"),
+                                .b = field_number(row, "b"),
+                                .difference = field_number(row, "difference"),
+                                .low = cJSON_IsNumber(low) ? low->valuedouble : -1,
+                                .high = cJSON_IsNumber(high) ? high->valuedouble : 1,
+                                .p = field_number(row, "p"),
+                                .verdict = verdict_of(row)};
+}
+
+static int print_table(const struct diff_command *command, const cJSON *answer, struct buf *ret) {
+  const cJSON *functions = field_find(answer, "functions"), *at;
+  const struct diff_options *options = &command->options;
+  bool is_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1;
+  const struct top_text style = {.limit = (uint32_t)options->limit,
+                                 .has_colour = is_terminal && getenv("NO_COLOR") == NULL};
+  struct view_tree a, b;
+  struct view_diff_row *list = calloc((size_t)cJSON_GetArraySize(functions) + 1, sizeof *list);
+  struct diff_table sums = {
+      .sides = {.a = &a, .b = &b, .a_name = command->a, .b_name = command->b},
+      .rows = list,
+      .tested = (uint32_t)answer_text_whole(fmin(field_number(answer, "tested"), ROWS_MAX))};
+  if (list == NULL) return -1;
+  answer_text_sums(field_find(answer, "a"), &a);
+  answer_text_sums(field_find(answer, "b"), &b);
+  cJSON_ArrayForEach(at, functions) list[sums.count++] = row_of(at);
+  int error = diff_text_print_table(&sums, &style, ret);
+  free(list);
+  return error;
+}
+
+/* Says on stderr what exceeds the threshold.  Returns the exit status. */
+static int judge(const struct diff_command *command, const cJSON *answer) {
+  const cJSON *at;
+  unsigned count = 0;
+  double threshold = command->options.fail_over;
+  if (!(threshold >= 0)) return 0;
+  cJSON_ArrayForEach(at, field_find(answer, "functions")) {
+    double points = 100 * field_number(at, "difference");
+    if (verdict_of(at) != VIEW_CHANGED || !(fabs(points) > threshold)) continue;
+    if (count++ == 0)
+      complaint("diff: %.200s has changed by %+.1f points, more than --fail-over %g%%",
+                field_text(at, "name"), points, threshold);
+  }
+  if (count > 1) complaint("diff: and %u more have", count - 1);
+  return count > 0 ? EXIT_CHANGED : 0;
+}
+
+static int show(const struct diff_command *command, const struct fetch_answer *answer) {
+  const struct diff_options *options = &command->options;
+  struct buf text = {0};
+  int status = EXIT_FAILED;
+  cJSON *json = answer_text_parse(answer->body.data, answer->body.len);
+  if (json == NULL)
+    complaint("diff: %.300s: the answer is not JSON: is this a collector's --http address?",
+              options->api.http);
+  else if (command->is_json)
+    status = output_text_write("diff", options->output, &answer->body);
+  else if (print_table(command, json, &text) == 0)
+    status = output_text_write("diff", options->output, &text);
+  else
+    complaint("diff: out of memory");
+  if (status == 0) status = judge(command, json);
+  cJSON_Delete(json);
+  buf_fini(&text);
+  return status;
+}
+
+/* ---- the question ---- */
+
+static void add_selector(struct buf *target, const char *name, const char *word) {
+  struct buf selector = {0};
+  selector_word_print(word, &selector);
+  url_add_parameter(target, name, buf_text(&selector));
+  buf_fini(&selector);
+}
+
+static void print_target(const struct diff_command *command, struct buf *ret) {
+  const struct diff_options *options = &command->options;
+  char limit[16];
+  snprintf(limit, sizeof limit, "%d", ROWS_MAX);
+  buf_append_string(ret, "/api/v1/diff");
+  add_selector(ret, "a", command->a);
+  add_selector(ret, "b", command->b);
+  url_add_parameter(ret, "from", options->from);
+  url_add_parameter(ret, "to", options->to);
+  url_add_parameter(ret, "a_from", options->a_from);
+  url_add_parameter(ret, "a_to", options->a_to);
+  url_add_parameter(ret, "b_from", options->b_from);
+  url_add_parameter(ret, "b_to", options->b_to);
+  url_add_parameter(ret, "type", options->type);
+  url_add_parameter(ret, "limit", limit);
+}
+
+static bool has_two_times(const struct diff_options *options) {
+  return options->a_from != NULL || options->a_to != NULL || options->b_from != NULL ||
+         options->b_to != NULL;
+}
+
+/* Returns what is wrong with the words of the line, or NULL. */
+static const char *find_fault(struct diff_command *command, int count, char **words) {
+  const struct diff_options *options = &command->options;
+  if (count == 0) return "which selections?  fleetprof diff SELECTOR SELECTOR; see --help";
+  if (count > 2) return "more than two selectors; labels stand together: service=a,board=b";
+  command->a = words[0];
+  command->b = words[count - 1];
+  if (strcmp(command->a, command->b) == 0 && !has_two_times(options))
+    return "one selection twice: two selectors, or two times (--b-from)";
+  if (options->limit == 0 || options->limit > ROWS_MAX)
+    return "--limit: not a number between 1 and 100000";
+  return NULL;
+}
+
+/* Returns 0, or EXIT_USAGE after a complaint. */
+static int read_line(struct diff_command *command, int argc, char **argv) {
+  struct options_result result;
+  struct diff_options *options = &command->options;
+  char error[WHY_BYTES] = "out of memory";
+  options->fail_over = -1;
+  argc = word_order_sort(&table, argc, argv);
+  const char *fault = error;
+  if (argc >= 0 && options_parse(&table, argc, argv, options, &result, error, sizeof error) == 0) {
+    command->is_done = result.is_done;
+    if (result.is_done) return 0;
+    fault = find_fault(command, argc - result.first_positional, argv + result.first_positional);
+    command->is_json = strcmp(options->format, "json") == 0;
+    if (fault == NULL && !command->is_json && strcmp(options->format, "top") != 0 &&
+        options_is_on_line(argc, argv, options->format))
+      fault = "--format: top or json";
+  }
+  if (fault != NULL) complaint("diff: %s", fault);
+  return fault != NULL ? EXIT_USAGE : 0;
+}
+
+int diff_main(int argc, char **argv) {
+  struct diff_command command = {.is_done = false};
+  struct buf target = {0};
+  struct api api;
+  int status = read_line(&command, argc, argv);
+  if (status != 0 || command.is_done) return status;
+  status = api_open("diff", &command.options.api, &api);
+  if (status != 0) return status;
+  print_target(&command, &target);
+  struct fetch_answer answer;
+  const struct fetch_call call = {.method = "GET", .target = buf_text(&target)};
+  status = api_call(&api, &call, &answer);
+  if (status == 0) {
+    status = show(&command, &answer);
+    fetch_answer_fini(&answer);
+  }
+  api_close(&api);
+  buf_fini(&target);
+  return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `fleetprof query`: one question to the collector, and its answer as a table or as it came.  A
+   file is written when the answer is whole, so that a failure leaves what was there. */
+#include "answer_text.h"
+#include "commands.h"
+#include "complaint.h"
+#include "output_text.h"
+#include "query_settings.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static void print_table(const struct query_settings *settings, const cJSON *answer,
+                        struct buf *ret) {
+  static void (*const printers[])(const cJSON *answer, const struct top_text *style,
+                                  struct buf *out) = {
+      [QUERY_PROFILE] = answer_text_top,       [QUERY_LOAD] = answer_text_load,
+      [QUERY_CALLERS] = answer_text_edges,     [QUERY_CALLEES] = answer_text_edges,
+      [QUERY_FUNCTION] = answer_text_function, [QUERY_SERIES] = answer_text_series,
+  };
+  bool is_terminal = settings->options.output == NULL && isatty(STDOUT_FILENO) == 1;
+  const struct top_text style = {.limit = (uint32_t)settings->options.limit,
+                                 .has_colour = is_terminal && getenv("NO_COLOR") == NULL};
+  printers[settings->view](answer, &style, ret);
+}
+
+static int show(const struct query_settings *settings, const struct fetch_answer *answer) {
+  struct buf text = {0};
+  int status = EXIT_FAILED;
+  if (!settings->is_table)
+    return output_text_write("query", settings->options.output, &answer->body);
+  cJSON *json = answer_text_parse(answer->body.data, answer->body.len);
+  if (json == NULL)
+    complaint("query: %.300s: the answer is not JSON: is this a collector's --http address?",
+              settings->options.api.http);
+  else
+    print_table(settings, json, &text);
+  if (json != NULL) status = output_text_write("query", settings->options.output, &text);
+  cJSON_Delete(json);
+  buf_fini(&text);
+  return status;
+}
+
+int query_main(int argc, char **argv) {
+  struct query_settings settings;
+  struct buf target = {0};
+  struct api api;
+  if (query_settings_parse(argc, argv, &settings) != 0) {
+    complaint("query: %s", settings.error);
+    return EXIT_USAGE;
+  }
+  if (settings.is_done) return 0;
+  int status = api_open("query", &settings.options.api, &api);
+  if (status != 0) return status;
+  query_settings_print_target(&settings, &target);
+  struct fetch_answer answer;
+  const struct fetch_call call = {.method = "GET", .target = buf_text(&target)};
+  status = api_call(&api, &call, &answer);
+  if (status == 0) {
+    status = show(&settings, &answer);
+    fetch_answer_fini(&answer);
+  }
+  api_close(&api);
+  buf_fini(&target);
+  return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one question is follows from the options that belong to one alone; two of them together are
+   refused rather than one forgotten.  A format of the function table stands for itself where
+   people would call it so: a load or the callers are a table, too. */
+#include "query_settings.h"
+
+#include "commands.h"
+#include "common/options.h"
+#include "selector_word.h"
+#include "word_order.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIMIT_MAX = 100000 };
+
+#define OFFSET(field) offsetof(struct query_options, field)
+#define WHAT "What is asked"
+#define WHICH "Of which samples"
+#define SHOWN "How it is shown"
+
+static const struct option rows[] = {
+    {"from", 0, "TIME", "-1h", WHICH, "RFC 3339, Unix seconds, now, or a time ago: -90s, -1h, -7d",
+     OPTION_STRING, OFFSET(from)},
+    {"to", 0, "TIME", "now", WHICH, "the same", OPTION_STRING, OFFSET(to)},
+    {"type", 0, "TYPE", "cpu", WHICH, "what was sampled", OPTION_STRING, OFFSET(type)},
+    {"by", 0, "LABEL", NULL, WHAT,
+     "load by function, module, thread, service, board, or any other label", OPTION_STRING,
+     OFFSET(by)},
+    {"step", 0, "SECONDS", NULL, WHAT, "load over time, in steps of so many (with --by or without)",
+     OPTION_STRING, OFFSET(step)},
+    {"callers", 0, "FUNCTION", NULL, WHAT, "who calls it", OPTION_STRING, OFFSET(callers)},
+    {"callees", 0, "FUNCTION", NULL, WHAT, "whom it calls", OPTION_STRING, OFFSET(callees)},
+    {"function", 0, "FUNCTION", NULL, WHAT,
+     "it from inside: by line, offset, build, board and thread", OPTION_STRING, OFFSET(function)},
+    {"module", 0, "NAME", NULL, WHAT, "the module of that function, where several have one",
+     OPTION_STRING, OFFSET(module)},
+    {"format", 'f', "NAME", "top", SHOWN,
+     "top (a table), json (what the collector answers), tree (call tree, JSON), folded (for flame "
+     "graphs), pprof, speedscope, callgrind or perf-script (files for those tools)",
+     OPTION_STRING, OFFSET(format)},
+    {"limit", 'n', "N", "100", SHOWN, "rows at most; top and json alone", OPTION_COUNT,
+     OFFSET(limit)},
+    {"output", 'o', "FILE", NULL, SHOWN, "write it there and not to stdout", OPTION_PATH,
+     OFFSET(output)},
+    API_OPTION_ROWS(struct query_options, api),
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof query [OPTION]... [SELECTOR]",
+    .summary = "Asks the collector where the time went: the HTTP API from a shell.\n"
+               "SELECTOR is {service=\"redis-server\",board=~\"edge-.*\"}; shorter:\n"
+               "service=redis-server,board=~edge-.* or, for a service, redis-server; none: all.",
+    .epilogue = "EXAMPLES\n"
+                "  fleetprof query redis-server\n"
+                "  fleetprof query redis-server --from -1d --by board\n"
+                "  fleetprof query redis-server --function dictFind\n"
+                "  fleetprof query --step 60 --by service --from -3h\n"
+                "  fleetprof query board=edge-7 --format speedscope -o edge-7.json\n"
+                "  fleetprof query --http https://collector.example:7480 --ca root.pem\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .other_names = commands_option_names,
+};
+
+static const char *const formats[] = {"top",   "json",       "tree",      "folded",
+                                      "pprof", "speedscope", "callgrind", "perf-script"};
+
+static int fail(struct query_settings *settings, const char *why) {
+  snprintf(settings->error, sizeof settings->error, "%s", why);
+  return -EINVAL;
+}
+
+static int find_view(struct query_settings *settings) {
+  const struct query_options *options = &settings->options;
+  const struct {
+    const char *given;
+    enum query_view view;
+  } ways[] = {{options->callers, QUERY_CALLERS},
+              {options->callees, QUERY_CALLEES},
+              {options->function, QUERY_FUNCTION},
+              {options->step, QUERY_SERIES}};
+  unsigned count = 0;
+  settings->view = options->by != NULL ? QUERY_LOAD : QUERY_PROFILE;
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    if (ways[i].given == NULL) continue;
+    settings->view = ways[i].view;
+    count++;
+  }
+  if (count > 1 ||
+      (options->by != NULL && settings->view != QUERY_LOAD && settings->view != QUERY_SERIES))
+    return fail(settings, "--by, --step, --callers, --callees and --function: give one of them "
+                          "(--by and --step go together)");
+  return 0;
+}
+
+static int find_format(struct query_settings *settings, bool is_on_line) {
+  size_t at = 0, count = sizeof formats / sizeof *formats;
+  struct query_options *options = &settings->options;
+  while (at < count && strcmp(options->format, formats[at]) != 0) at++;
+  if (at == count && !is_on_line) at = 0; /* kept for all commands: it is one of another's */
+  if (at == count) {
+    int len = snprintf(settings->error, sizeof settings->error,
+                       "--format: there is no '%.100s'; one of:", options->format);
+    for (size_t i = 0; i < count; i++)
+      len +=
+          snprintf(settings->error + len, sizeof settings->error - (size_t)len, " %s", formats[i]);
+    return -EINVAL;
+  }
+  options->format = formats[at];
+  settings->is_table = at == 0;
+  if (at > 1 && settings->view != QUERY_PROFILE)
+    return fail(settings, "--format: this is shown as top or json");
+  if (strcmp(options->format, "pprof") == 0 && options->output == NULL &&
+      isatty(STDOUT_FILENO) == 1)
+    return fail(settings, "--format pprof: is binary; send it to a file (--output FILE.pb.gz)");
+  return 0;
+}
+
+int query_settings_parse(int argc, char **argv, struct query_settings *ret) {
+  struct options_result result;
+  *ret = (struct query_settings){.is_done = false};
+  argc = word_order_sort(&table, argc, argv);
+  if (argc < 0) return fail(ret, strerror(-argc));
+  if (options_parse(&table, argc, argv, &ret->options, &result, ret->error, sizeof ret->error) != 0)
+    return -EINVAL;
+  ret->is_done = result.is_done;
+  if (ret->is_done) return 0;
+  if (result.first_positional + 1 < argc)
+    return fail(ret, "more than one selector; labels stand together: service=a,board=b");
+  if (result.first_positional < argc) ret->selector = argv[result.first_positional];
+  if (ret->options.limit == 0 || ret->options.limit > LIMIT_MAX)
+    return fail(ret, "--limit: not a number between 1 and 100000");
+  int error = find_view(ret);
+  return error != 0 ? error : find_format(ret, options_is_on_line(argc, argv, ret->options.format));
+}
+
+void query_settings_print_target(const struct query_settings *settings, struct buf *ret) {
+  static const char *const routes[] = {
+      [QUERY_PROFILE] = "/api/v1/profile",   [QUERY_LOAD] = "/api/v1/load",
+      [QUERY_CALLERS] = "/api/v1/callers",   [QUERY_CALLEES] = "/api/v1/callees",
+      [QUERY_FUNCTION] = "/api/v1/function", [QUERY_SERIES] = "/api/v1/series",
+  };
+  const struct query_options *options = &settings->options;
+  struct buf match = {0};
+  char limit[24];
+  bool is_whole = settings->view == QUERY_PROFILE && !settings->is_table &&
+                  strcmp(options->format, "json") != 0; /* files for tools are whole */
+  snprintf(limit, sizeof limit, "%" PRIu64, options->limit);
+  if (settings->selector != NULL) selector_word_print(settings->selector, &match);
+  buf_append_string(ret, routes[settings->view]);
+  url_add_parameter(ret, "match", settings->selector != NULL ? buf_text(&match) : NULL);
+  url_add_parameter(ret, "from", options->from);
+  url_add_parameter(ret, "to", options->to);
+  url_add_parameter(ret, "type", options->type);
+  url_add_parameter(ret, "limit", is_whole ? NULL : limit);
+  url_add_parameter(ret, "by", options->by);
+  url_add_parameter(ret, "step", options->step);
+  url_add_parameter(ret, "function", options->callers);
+  url_add_parameter(ret, "function", options->callees);
+  url_add_parameter(ret, "function", options->function);
+  if (settings->view == QUERY_PROFILE)
+    url_add_parameter(ret, "format", options->format);
+  else if (settings->view != QUERY_LOAD && settings->view != QUERY_SERIES)
+    url_add_parameter(ret, "module", options->module);
+  buf_fini(&match);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* '{service="redis-server",board=~"edge-.*"}' is much to type in a shell, and easily quoted wrong.
+   redis-server and service=redis-server,board=~edge-.* mean the same.  Values with commas need the
+   long form. */
+#include "selector_word.h"
+
+#include "common/buf.h"
+
+static void append_quoted(const char *text, size_t len, struct buf *ret) {
+  buf_append_byte(ret, '"');
+  for (size_t i = 0; i < len; i++) {
+    if (text[i] == '"' || text[i] == '\\') buf_append_byte(ret, '\\');
+    buf_append_byte(ret, (uint8_t)text[i]);
+  }
+  buf_append_byte(ret, '"');
+}
+
+/* One matcher of LEN bytes; without an operator it is left to the collector to refuse. */
+static void append_matcher(const char *text, size_t len, struct buf *ret) {
+  size_t name = strcspn(text, "=!,"), after = name;
+  while (after < len && after - name < 2 && strchr("=!~", text[after]) != NULL) after++;
+  buf_append(ret, text, after < len ? after : len);
+  if (after > name && after < len && text[after] == '"')
+    buf_append(ret, text + after, len - after);
+  else if (after > name)
+    append_quoted(text + after, len - after, ret);
+}
+
+void selector_word_print(const char *word, struct buf *ret) {
+  if (*word == '{' || *word == '\0') {
+    buf_append_string(ret, word);
+    return;
+  }
+  buf_append_byte(ret, '{');
+  if (strchr(word, '=') == NULL) {
+    buf_append_string(ret, "service=");
+    append_quoted(word, strlen(word), ret);
+    word += strlen(word);
+  }
+  for (size_t len; *word != '\0'; word += len + (word[len] == ',')) {
+    len = strcspn(word, ",");
+    append_matcher(word, len, ret);
+    if (word[len] == ',') buf_append_byte(ret, ',');
+  }
+  buf_append_byte(ret, '}');
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `fleetprof query` and `fleetprof diff` tell what the HTTP API tells, as a table or as a file; a gate exits 3; what is
+# wrong is one line on stderr and 1 or 2; a token goes by file or environment, over TLS that is checked, and nowhere else.
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll here
+run --service truth --hz 499 -- "$targets/truth" 2 >"$W/truth.log" || fail "truth ended with $?"
+run --service other --hz 499 -- awk 'BEGIN { for (i = 0; i < 6000000; i++) s += i * i }' || fail "awk ended with $?"
+ask() { fleetprof query --http "http://127.0.0.1:$H" "$@"; }
+# expect STATUS TEXT COMMAND...: it exits so, and its one line on stderr has TEXT.
+expect() {
+  local status=$1 text=$2 got
+  shift 2
+  "$@" >"$W/out" 2>"$W/err" && got=0 || got=$?
+  [ "$got" = "$status" ] || fail "$* exits $got and not $status: $(cat "$W/err")"
+  [ -z "$text" ] || grep -q "^fleetprof: .*$text" "$W/err" || fail "$* does not say '$text': $(cat "$W/err")"
+  [ "$(wc -l <"$W/err")" -le 2 ] || fail "$*: more than two lines: $(cat "$W/err")"
+}
+
+# Tables: the heaviest function, by load, over time, from inside, and what calls it.
+heaviest=$(profile '{service="truth"}' | json "d['functions'][0]['name']") || fail "no profile"
+for words in "truth" "service=truth" "board=here,service=~tr.*" '{service="truth"}'; do
+  ask "$words" | sed -n '/95 % interval/{n;p}' | grep -qF "$heaviest" || fail "query $words: $(ask "$words" | head -n 5)"
+done
+ask --by service | grep -q ' truth$' || fail "no load by service"
+ask truth --step 60 | grep -q 'Z .* CPUs' || fail "no load over time"
+ask truth --function "$heaviest" | grep -qF "$heaviest+0x" || fail "no offsets: $(ask truth --function "$heaviest")"
+ask truth --callers "$heaviest" | grep -q ' % ' || fail "no callers"
+ask nobody | grep -q 'nothing was sampled there' || fail "an empty table is not explained"
+
+# Files: as the API sends them, in place of what was there only when they are whole.
+from=$(($(date +%s) - 600)) to=$(date +%s) match='{service="truth"}'
+for format in tree folded speedscope callgrind perf-script; do
+  ask truth --from $from --to $to --format $format -o "$W/file" || fail "no $format"
+  api profile --data-urlencode "match=$match" -d from=$from -d to=$to -d format=$format | cmp -s - "$W/file" || fail "$format differs"
+done
+ask truth --format pprof >"$W/pprof.gz" && gzip -t "$W/pprof.gz" || fail "no pprof"
+expect 1 'no answer' fleetprof query --http http://127.0.0.1:1 truth -o "$W/file"
+[ -s "$W/file" ] || fail "a failure has emptied the file"
+
+# What is wrong, and whose fault it is.
+expect 1 'match: ' ask '{service='
+expect 1 'the nearest: ' ask truth --function "${heaviest}x"
+expect 1 'no sample of this selection has a label' ask truth --by servce
+expect 2 'one of:' ask truth --format toop
+expect 2 'give one of them' ask truth --by board --callers main
+expect 2 'neither http' fleetprof query --http ftp://x truth
+expect 2 'more than one selector' ask truth other
+
+# A gate: two programs are not the same, one and the same is.
+gate() { fleetprof diff --http "http://127.0.0.1:$H" "$@"; }
+expect 3 'has changed by' gate truth other --fail-over 2%
+grep -q 'changed' "$W/out" || fail "no table beside the verdict"
+expect 0 '' gate truth other
+expect 0 '' gate truth service=truth,board=here --fail-over 0%
+expect 2 'one selection twice' gate truth truth
+gate truth other --format json | json "len(d['functions']) > 0" | grep -q yes || fail "no JSON"
+
+# From elsewhere: TLS by the fleet's own CA and a token, which is never sent in the clear.
+fleetprof-collector token --data "$W/data" --role read >"$W/token" || fail "no token"
+expect 2 'not sent over http to another machine' fleetprof query --http http://10.0.0.1:80 --token-file "$W/token"
+stop_collector
+H=$(port)
+fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "0.0.0.0:$H" >>"$W/collector.log" 2>&1 &
+COLLECTOR=$!
+far() { fleetprof query --http "https://localhost:$H" "$@" truth; }
+listens() { curl -ks "https://localhost:$H/healthz" >/dev/null; }
+until_true 10 listens || fail "the collector does not listen"
+expect 1 'unknown CA' far --token-file "$W/token"
+expect 1 '--token-file or FLEETPROF_TOKEN' far --ca "$W/data/ca/root.pem"
+expect 0 '' far --ca "$W/data/ca/root.pem" --token-file "$W/token"
+grep -qF "$heaviest" "$W/out" || fail "no table over TLS"
+FLEETPROF_TOKEN=$(cat "$W/token") expect 0 '' far --ca "$W/data/ca/root.pem"
+expect 1 'another address' fleetprof query --http "https://127.0.0.2:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token"

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as what a collector answers: whatever it is, the tables made of it are clean text, a
+   terminal is sent nothing that it would obey. */
+#include "cli/answer_text.h"
+#include "common/buf.h"
+#include "proto/text.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void require_clean(struct buf *text) {
+  for (size_t i = 0; i < text->len; i++)
+    if (text->data[i] == '\n') text->data[i] = ' ';
+  if (!text_is_clean(buf_span(text))) abort();
+  buf_clear(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
+  static const struct top_text style = {.limit = 10};
+  static void (*const printers[])(const cJSON *answer, const struct top_text *style,
+                                  struct buf *out) = {
+      answer_text_top,      answer_text_load,   answer_text_edges,
+      answer_text_function, answer_text_series,
+  };
+  cJSON *answer = answer_text_parse(data, len);
+  struct buf text = {0};
+  for (size_t i = 0; answer != NULL && i < sizeof printers / sizeof *printers; i++) {
+    printers[i](answer, &style, &text);
+    require_clean(&text);
+  }
+  buf_fini(&text);
+  cJSON_Delete(answer);
+  return 0;
+}

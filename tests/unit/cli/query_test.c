@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is typed becomes the question that was meant. */
+#include "cli/query_settings.h"
+#include "cli/selector_word.h"
+
+#include "common/buf.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WORDS_MAX = 12 };
+
+static struct query_settings settings;
+static struct buf text;
+
+static int parse(const char *const *words) {
+  static char *argv[WORDS_MAX + 1];
+  int argc = 0;
+  argv[argc++] = (char *)(uintptr_t) "query";
+  for (; words[argc - 1] != NULL; argc++) argv[argc] = (char *)(uintptr_t)words[argc - 1];
+  argv[argc] = NULL;
+  return query_settings_parse(argc, argv, &settings);
+}
+
+static const char *target_of(const char *const *words) {
+  buf_clear(&text);
+  if (parse(words) != 0) return settings.error;
+  query_settings_print_target(&settings, &text);
+  return buf_text(&text);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  setenv("FLEETPROF_CONFIG", "", 1);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  buf_fini(&text);
+  return 0;
+}
+
+static void a_short_selector_is_the_long_one(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"{service=\"a\"}", "{service=\"a\"}"},
+      {"redis-server", "{service=\"redis-server\"}"},
+      {"service=a,board=~edge-.*", "{service=\"a\",board=~\"edge-.*\"}"},
+      {"a!=b,c!~d", "{a!=\"b\",c!~\"d\"}"},
+      {"a=\"b\"", "{a=\"b\"}"},
+      {"site=x\"y\\z", "{site=\"x\\\"y\\\\z\"}"},
+      {"board=", "{board=\"\"}"},
+      {"a=b=c", "{a=\"b=c\"}"},
+      {"a=b,oops", "{a=\"b\",oops}"}, /* the collector says what is wrong with it */
+      {"", ""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    buf_clear(&text);
+    selector_word_print(rows[i][0], &text);
+    assert_string_equal(buf_text(&text), rows[i][1]);
+  }
+}
+
+static void each_question_has_its_route(void **state) {
+  (void)state;
+  static const struct {
+    const char *words[6], *target;
+  } rows[] = {
+      {{NULL}, "/api/v1/profile?from=-1h&to=now&type=cpu&limit=100&format=top"},
+      {{"-f", "folded", NULL}, "/api/v1/profile?from=-1h&to=now&type=cpu&format=folded"},
+      {{"--by", "thread", "-n", "7", NULL},
+       "/api/v1/load?from=-1h&to=now&type=cpu&limit=7&by=thread"},
+      {{"--step", "60", "--from", "-3h", NULL},
+       "/api/v1/series?from=-3h&to=now&type=cpu&limit=100&step=60"},
+      {{"--callers", "f<a&b>", NULL},
+       "/api/v1/callers?from=-1h&to=now&type=cpu&limit=100&function=f%3Ca%26b%3E"},
+      {{"--function", "f", "--module", "m", NULL},
+       "/api/v1/function?from=-1h&to=now&type=cpu&limit=100&function=f&module=m"},
+      {{"x", "--format=json", NULL},
+       "/api/v1/"
+       "profile?match=%7Bservice%3D%22x%22%7D&from=-1h&to=now&type=cpu&limit=100&format=json"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_string_equal(target_of(rows[i].words), rows[i].target);
+}
+
+static void two_questions_at_once_are_refused(void **state) {
+  (void)state;
+  static const char *const rows[][6] = {
+      {"--by", "board", "--callers", "f", NULL},
+      {"--function", "f", "--callees", "g", NULL},
+      {"--by", "board", "--format", "folded", NULL},
+      {"--limit", "0", NULL},
+      {"a", "b", NULL},
+      {"--format", "counts", NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(parse(rows[i]), -EINVAL);
+    assert_true(settings.error[0] != '\0');
+  }
+}
+
+/* One environment and one file are for all commands: `table` is what status calls its form. */
+static void a_format_of_another_command_is_not_ours(void **state) {
+  (void)state;
+  static const char *const none[] = {NULL};
+  setenv("FLEETPROF_FORMAT", "table", 1);
+  int error = parse(none);
+  unsetenv("FLEETPROF_FORMAT");
+  assert_int_equal(error, 0);
+  assert_true(settings.is_table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_short_selector_is_the_long_one),
+      cmocka_unit_test(each_question_has_its_route),
+      cmocka_unit_test(two_questions_at_once_are_refused),
+      cmocka_unit_test(a_format_of_another_command_is_not_ours),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
