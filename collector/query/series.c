@@ -118,13 +118,15 @@ static int on_block(void *context, const struct walk_block *block) {
 
 struct ranked {
   uint64_t weight;
-  uint32_t group, rank;
+  const struct view_function *name;
+  uint32_t group;
 };
 
 static int heaviest_first(const void *left, const void *right) {
   const struct ranked *a = left, *b = right;
   if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
-  return a->group < b->group ? -1 : a->group > b->group;
+  int order = strcmp(a->name->name, b->name->name);
+  return order != 0 ? order : strcmp(a->name->module, b->name->module);
 }
 
 /* By rank (in GROUP by then), then time. */
@@ -142,7 +144,8 @@ static int rank(struct plotter *plotter, uint32_t limit, struct arena *arena, st
   struct ranked *ranked = arena_array(arena, count, sizeof *ranked);
   uint32_t *ranks = arena_array(arena, count, sizeof *ranks);
   if (ranked == NULL || ranks == NULL) return -ENOMEM;
-  for (uint32_t i = 0; i < count; i++) ranked[i].group = i;
+  for (uint32_t i = 0; i < count; i++)
+    ranked[i] = (struct ranked){0, &plotter->grouping.groups.functions[i], i};
   for (uint32_t i = 0; i < plotter->count; i++)
     ranked[plotter->points[i].group].weight += plotter->points[i].weight;
   qsort(ranked, count, sizeof *ranked, heaviest_first);
@@ -186,8 +189,8 @@ static int list(struct plotter *plotter, uint32_t limit, struct arena *arena,
   struct query_point *points = arena_array(arena, plotter->count, sizeof *points);
   if (series->rows == NULL || points == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < series->count; i++) {
-    const struct view_function *group = &plotter->grouping.groups.functions[ranked[i].group];
-    series->rows[i] = (struct query_series_row){.name = group->name, .module = group->module};
+    const struct view_function *name = ranked[i].name;
+    series->rows[i] = (struct query_series_row){.name = name->name, .module = name->module};
     take_points(plotter, i, &at, &points[at], &series->rows[i]);
   }
   series->rest.name = series->rest.module = "";
