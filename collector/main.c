@@ -14,6 +14,7 @@
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
 #include "names/debug_store.h"
+#include "names/debuginfod.h"
 #include "names/symbolizer.h"
 #include "retention.h"
 #include "settings.h"
@@ -54,6 +55,7 @@ struct collector {
   struct event_base *loop;
   struct event *stop_events[2];
   struct retention *retention;
+  struct debuginfod *debuginfod;
   struct ingest *ingest;
   struct http *http;
   char error[ERROR_BYTES];
@@ -192,13 +194,21 @@ static int start(struct collector *collector) {
     failed = retention_start(collector->store, collector->settings.retention_ns,
                              collector->settings.max_bytes, &collector->retention);
   }
+  const char *urls = collector->settings.debuginfod;
+  if (!failed && urls != NULL && *urls != '\0') {
+    snprintf(collector->error, ERROR_BYTES, "debuginfod: its thread cannot be started");
+    failed =
+        debuginfod_start(urls, collector->debug, collector->symbolizer, &collector->debuginfod);
+  }
   return failed;
 }
 
-/* Ends all there is.  Returns false when a query still runs: then the process may only exit. */
+/* Ends all there is.  Returns false when a query or a download still runs: then the process may
+   only exit. */
 static bool stop(struct collector *collector) {
   if (collector->ingest) ingest_stop(collector->ingest);
-  if (http_stop(collector->http) != 0) return false;
+  bool is_asking = debuginfod_stop(collector->debuginfod) != 0;
+  if (http_stop(collector->http) != 0 || is_asking) return false;
   retention_stop(collector->retention);
   for (size_t i = 0; i < sizeof collector->stop_events / sizeof *collector->stop_events; i++)
     if (collector->stop_events[i]) event_free(collector->stop_events[i]);
@@ -224,7 +234,7 @@ static int serve(struct collector *collector) {
     event_base_dispatch(collector->loop);
   }
   if (!stop(collector)) {
-    log_warn("stop collector: a query still ran: given up");
+    log_warn("stop collector: a query or a download still ran: given up");
     _exit(failed ? EXIT_FAILED : EXIT_DONE);
   }
   return failed ? EXIT_FAILED : EXIT_DONE;

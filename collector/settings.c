@@ -6,6 +6,7 @@
 
 #include "common/options.h"
 #include "http/address.h"
+#include "names/debuginfod.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +24,10 @@ static const struct option rows[] = {
         "where boards connect (mutual TLS)"),
     ROW("http", "ADDRESS:PORT", "127.0.0.1:7480", "Where", OPTION_STRING, http,
         "page and API; any address but loopback serves TLS and wants a token"),
+    ROW("debuginfod", "URLS", NULL, "Where", OPTION_STRING, debuginfod,
+        "servers to ask for the debug files that no board has, with blanks between; nobody is "
+        "asked "
+        "unless named here: they learn which programs the boards run"),
     ROW("retention", "TIME", "30d", "How much", OPTION_DURATION, retention_ns,
         "days older than this are deleted; 0 keeps all"),
     ROW("max-bytes", "SIZE", "20G", "How much", OPTION_BYTES, max_bytes,
@@ -65,6 +70,13 @@ static int check_agents(const char *text, char *error, size_t error_len) {
   return -EINVAL;
 }
 
+static int check_debuginfod(const char *urls, char *error, size_t error_len) {
+  char why[256];
+  if (urls == NULL || debuginfod_check(urls, why, sizeof why) == 0) return 0;
+  snprintf(error, error_len, "--debuginfod: %s", why);
+  return -EINVAL;
+}
+
 int settings_read(int argc, char **argv, struct settings *ret, char *error, size_t error_len) {
   struct settings settings = {0};
   struct options_result result;
@@ -82,6 +94,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   }
   failed = check_agents(settings.agents, error, error_len);
   if (!failed) failed = check_http(settings.http, error, error_len);
+  if (!failed) failed = check_debuginfod(settings.debuginfod, error, error_len);
   if (!failed) *ret = settings;
   return failed;
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct settings {
-  const char *data, *agents, *http;
+  const char *data, *agents, *http, *debuginfod;
   uint64_t retention_ns, max_bytes;
   bool verbose;
 };

@@ -4,6 +4,7 @@
      file     what is in DIR/debug, by the SHA-256 of its bytes, and what the worker found in it
      origin   which board (or operator: '') sent it, and for which module it said it was
      module   which modules boards use, and until when there is no use asking for their files
+     upstream modules that other servers were asked for, and until when they are not again
      partial  uploads that are not whole yet
      dwarf    files whose debug information is not in an index: it waits to be read, or cannot be
 
@@ -40,6 +41,8 @@ static const char schema[] =
     "PRAGMA user_version = 1;"
     "CREATE TABLE IF NOT EXISTS dwarf(sha256 BLOB PRIMARY KEY, state INTEGER NOT NULL,"
     " why TEXT NOT NULL, reader INTEGER NOT NULL);" /* with rowids: they tell who waits longest */
+    "CREATE TABLE IF NOT EXISTS upstream(id BLOB PRIMARY KEY, until_s INTEGER NOT NULL)"
+    " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS partial(key TEXT PRIMARY KEY, board TEXT NOT NULL,"
     " bytes INTEGER NOT NULL, sha256 BLOB, touched_s INTEGER NOT NULL) WITHOUT ROWID;";
 

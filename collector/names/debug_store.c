@@ -18,6 +18,7 @@
 #include "debug_catalogue.h"
 #include "debug_db.h"
 #include "debug_partial.h"
+#include "debug_store_parts.h"
 #include "debug_store_dwarf.h"
 #include "dwarf_list.h"
 #include "module_cache.h"
@@ -51,6 +52,15 @@ struct debug_store {
   _Atomic uint64_t generation;
   uint8_t hurried[32]; /* file whose debug information is needed first; zeros: none */
 };
+
+sqlite3 *debug_store_lock(struct debug_store *store) {
+  pthread_mutex_lock(&store->lock);
+  return store->db;
+}
+
+void debug_store_unlock(struct debug_store *store) {
+  pthread_mutex_unlock(&store->lock);
+}
 
 bool debug_quality_is_whole(enum debug_quality quality) {
   return quality >= DEBUG_SYMTAB || quality == DEBUG_MAP;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The debug store's database, for the files of this folder that keep books of their own in it. */
+#ifndef NAMES_DEBUG_STORE_PARTS_H
+#define NAMES_DEBUG_STORE_PARTS_H
+
+#include "debug_store.h"
+
+#include <sqlite3.h>
+
+/* Waits for the store's turn and returns its database, to be given back by debug_store_unlock.  Any
+   thread. */
+sqlite3 *debug_store_lock(struct debug_store *store);
+void debug_store_unlock(struct debug_store *store);
+
+#endif

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A collector asks other servers for debug files only when it was told which, only for what no board
+# can name, and not twice; it takes them from debuginfod itself and from another collector.
+. "$(dirname "$0")/lib.sh"
+mkdir -p "$W/debug" "$W/other"
+program() {
+  printf 'static __attribute__((noinline)) int work_of_%s(volatile int *n) { for (int i = 0; i < 60000000; i++) *n ^= i; return *n; }\nint main(void) { volatile int n = 0; return work_of_%s(&n) == 1; }\n' "$1" "$1" >"$W/$1.c"
+  gcc -g -O1 -Wl,--build-id -o "$W/$1" "$W/$1.c" || fail "gcc"
+  objcopy --only-keep-debug "$W/$1" "$2/$1.debug"
+  objcopy --strip-all "$W/$1"
+}
+program first "$W/debug"
+program second "$W/other"
+program third "$W" # nobody has its debug file
+
+# Somebody who writes down what he is asked, and has nothing.
+spy=$(port)
+cat >"$W/spy.py" <<'END'
+import http.server, sys
+class Spy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(404); self.send_header("Content-Length", "0"); self.end_headers()
+    def log_message(self, form, *words):
+        with open(sys.argv[2], "a") as f: f.write(self.path + "\n")
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Spy).serve_forever()
+END
+touch "$W/asked"
+/usr/bin/python3 "$W/spy.py" "$spy" "$W/asked" &
+started+=($!)
+
+# Not told: nobody is asked, whatever the environment says to debuginfod's own clients.
+export DEBUGINFOD_URLS=http://127.0.0.1:$spy
+start_collector
+enroll board1
+run --service first --hz 999 -- "$W/first" >/dev/null || fail "first ended with $?"
+run --service second --hz 999 -- "$W/second" >/dev/null || fail "second ended with $?"
+run --service third --hz 999 -- "$W/third" >/dev/null || fail "third ended with $?"
+refused() { [ "$(api debug | json "sum(1 for m in d['modules'] if m['path'] in ('$W/first', '$W/second', '$W/third') and m['wanted'] and m['quality'] != 'none')")" = 3 ]; }
+until_true 10 refused || fail "the boards' files are not here: $(api debug)"
+sleep 2.5
+[ ! -s "$W/asked" ] || fail "asked without being told to: $(cat "$W/asked")"
+stop_collector
+
+# Another collector has the second program's file, debuginfod the first one's.
+other=$(port)
+fleetprof-collector --data "$W/other-data" --agents "127.0.0.1:$(port)" --http "127.0.0.1:$other" >>"$W/collector.log" 2>&1 &
+started+=($!)
+until_true 10 curl -fs -o "$W/ready" "http://127.0.0.1:$other/readyz" || fail "the other collector is not ready"
+fleetprof-collector token --data "$W/other-data" --role symbols >"$W/token"
+fleetprof upload "$W/other" --http "http://127.0.0.1:$other" --token-file "$W/token" >"$W/out" 2>&1 || fail "upload: $(cat "$W/out")"
+urls="http://127.0.0.1:$spy http://127.0.0.1:$other"
+names="second"
+if command -v debuginfod >/dev/null; then
+  server=$(port)
+  env -u DEBUGINFOD_URLS debuginfod -p "$server" -d "$W/debuginfod.sqlite" -F "$W/debug" >"$W/debuginfod.log" 2>&1 &
+  started+=($!)
+  id=$(readelf -n "$W/first" 2>/dev/null | awk '/Build ID/ { print $3 }')
+  until_true 20 curl -fs -o "$W/ready" "http://127.0.0.1:$server/buildid/$id/debuginfo" || fail "debuginfod does not serve: $(tail -n 3 "$W/debuginfod.log")"
+  urls="$urls http://127.0.0.1:$server"
+  names="first second"
+else
+  without debuginfod "package debuginfod"
+fi
+collector_up --debuginfod "$urls"
+named() { profile "{service=\"$1\"}" | json "any(f['name'] == 'work_of_$1' and f['self'] > 0 for f in d['functions'])" | grep -q yes; }
+for name in $names; do
+  until_true 15 named $name || fail "$name is not named: $(profile "{service=\"$name\"}")"
+done
+asked_for_third() { grep -q "$(readelf -n "$W/third" 2>/dev/null | awk '/Build ID/ { print $3 }')" "$W/asked"; }
+until_true 10 asked_for_third || fail "nobody was asked for the third"
+for name in first second third; do
+  id=$(readelf -n "$W/$name" 2>/dev/null | awk '/Build ID/ { print $3 }')
+  [ "$(grep -c "$id/debuginfo" "$W/asked")" = 1 ] || fail "$name was asked for $(grep -c "$id" "$W/asked") times"
+done
+# What was found is kept; what was not is not asked for again by the next start.
+lines=$(wc -l <"$W/asked")
+stop_collector
+collector_up --debuginfod "$urls"
+sleep 2.5
+[ "$(wc -l <"$W/asked")" = "$lines" ] || fail "asked again: $(tail -n 2 "$W/asked")"
+say "$lines questions: $(sort "$W/asked" | uniq | wc -l) of them different"
+fleetprof-collector --data "$W/x" --debuginfod 'ftp://x/' 2>"$W/err"
+[ $? = 2 ] || fail "a bad URL is no wrong usage: $(cat "$W/err")"
