@@ -15,8 +15,8 @@ struct arena;
 
 enum {
   GROUPS_MAX = 64,       /* boards, or groups of them */
-  GROUPS_TIMES_MAX = 32, /* stretches of time */
-  GROUPS_TIMES_MIN = 8,  /* fewer tell nothing of how they differ */
+  GROUPS_TIMES_MAX = 16, /* stretches of time */
+  GROUPS_TIMES_MIN = 5,  /* fewer tell too little of how they differ */
   GROUPS_KEPT_MIN = 8,   /* when memory is short there are not made fewer than this */
   GROUPS_BYTES_MAX = 160 << 20,
   GROUPS_CELLS_MAX = 4 << 20, /* (key, group) pairs in a copy */

@@ -43,11 +43,13 @@ static void a_board_with_most_of_the_load_leaves_few_degrees_of_freedom(void **s
 }
 
 static void no_interval_is_narrower_than_that_of_the_samples(void **state) {
-  static const uint64_t wholes[GROUPS_MAX] = {1000, 1000}, parts[GROUPS_MAX] = {100, 100};
+  static const uint64_t wholes[GROUPS_MAX] = {1000000, 1000000};
+  static const uint64_t parts[GROUPS_MAX] = {100000, 100001};
   struct ratio ratio;
   (void)state;
   ratio_init(&ratio, GROUPS_BOARDS, 2, wholes, 2000);
-  struct view_share share = ratio_share(&ratio, parts), samples = interval_wilson(0.1, 2000);
+  struct view_share share = ratio_share(&ratio, parts);
+  struct view_share samples = interval_wilson(0.1000005, 2000);
   assert_near(share.low, samples.low, 1e-12);
   assert_near(share.high, samples.high, 1e-12);
 }
