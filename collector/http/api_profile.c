@@ -163,9 +163,9 @@ static const struct {
 } formats[] = {{"top", write_top, true, false},
                {"tree", write_tree, false, false},
                {"folded", write_folded, false, false},
-               {"pprof", write_pprof, false, false},
+               {"pprof", write_pprof, false, true},
                {"speedscope", write_speedscope, false, false},
-               {"callgrind", write_callgrind, false, false},
+               {"callgrind", write_callgrind, false, true},
                {"perf-script", write_perf_script, false, false}};
 
 static void answer_selection(struct request *request, const struct selection *selection,

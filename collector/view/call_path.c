@@ -33,19 +33,21 @@ static void cut_to(struct call_path *path, uint32_t count) {
   }
 }
 
-static void enter(struct call_path *path, uint32_t function) {
+static void enter(struct call_path *path, uint32_t function, uint32_t node) {
   uint32_t before = path->latest[function];
   const struct call_place *places = path->places;
   uint32_t firsts = path->count > 0 ? places[path->count - 1].firsts : 0;
   if (before > 0 && places[before - 1].firsts == firsts) {
     cut_to(path, before);
+    path->places[before - 1].node = node;
     return;
   }
   path->places[path->count++] =
       (struct call_place){.function = function,
                           .level = before > 0 ? places[before - 1].level + 1 : 1,
                           .before = before,
-                          .firsts = firsts + (before == 0)};
+                          .firsts = firsts + (before == 0),
+                          .node = node};
   path->latest[function] = path->count;
 }
 
@@ -53,5 +55,5 @@ void call_path_set(struct call_path *path, const struct view_tree *tree, uint32_
   uint32_t depth = 0;
   cut_to(path, 0);
   for (uint32_t at = leaf; at != 0; at = tree->nodes[at].parent) path->nodes[depth++] = at;
-  while (depth > 0) enter(path, tree->nodes[path->nodes[--depth]].function);
+  while (depth-- > 0) enter(path, tree->nodes[path->nodes[depth]].function, path->nodes[depth]);
 }

@@ -10,6 +10,7 @@ struct call_place {
   uint32_t function, level;
   uint32_t before; /* 1 + index of the same function's place with the level below; 0: none */
   uint32_t firsts; /* places of level 1 up to here */
+  uint32_t node;   /* of the tree: where the path goes on from, or ends */
 };
 
 /* Reused from stack to stack. */

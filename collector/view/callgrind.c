@@ -3,6 +3,9 @@
    everything below included.  Stacks are freed of their recursion first (call_path.c), so that own
    costs and calls add up: no inclusive cost exceeds the total, whichever way a reader makes it.
 
+   Where the tree tells lines apart each line has its cost, and each call the line that it is made
+   from.  A function that was inlined is one of its own, as in every other answer.
+
    The format wants a number of calls.  A sampler does not know any: the number is of samples. */
 #include "call_path.h"
 #include "export.h"
@@ -15,15 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NO_CALLEE = 0 }; /* the root: nobody calls it */
+
 /* A function as it is written: by its name, or entered again, NAME'LEVEL. */
 struct entry {
   uint32_t function, level;
   bool is_written;
-  uint64_t count, weight; /* its own */
 };
 
-struct edge {
-  uint32_t caller, callee; /* entries */
+/* What a line of an entry cost, by itself or in calls of another entry. */
+struct cost {
+  uint32_t entry, callee; /* NO_CALLEE: by itself */
+  uint32_t place;
   uint64_t count, weight;
 };
 
@@ -33,10 +39,11 @@ struct callgrind {
   struct table by_level; /* (function, level) -> entry, from level 2 on */
   struct entry *entries; /* the functions, then those of the table */
   uint32_t entry_count, entry_room;
-  struct table by_pair; /* (caller, callee) -> edge */
-  struct edge *edges;
-  uint32_t edge_count, edge_room;
+  struct table by_line; /* (entry, callee, place) -> cost */
+  struct cost *costs;
+  uint32_t cost_count, cost_room;
   struct text_ids modules, files;
+  const char *file; /* that lines are now of */
   struct buf *out;
 };
 
@@ -70,35 +77,39 @@ static int find_entry(struct callgrind *callgrind, const struct call_place *plac
   return 0;
 }
 
-static int add_edge(struct callgrind *callgrind, const struct edge *more) {
-  uint64_t key = (uint64_t)more->caller << 32 | more->callee;
-  uint32_t cursor, at = table_find(&callgrind->by_pair, key, &cursor);
-  if (at != TABLE_NONE) {
-    callgrind->edges[at].count += more->count;
-    callgrind->edges[at].weight += more->weight;
+static int add_cost(struct callgrind *callgrind, const struct cost *more) {
+  const uint32_t words[] = {more->entry, more->callee, more->place};
+  uint64_t key = table_hash(words, sizeof words, 0);
+  uint32_t cursor, at = table_find(&callgrind->by_line, key, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&callgrind->by_line, key, &cursor)) {
+    struct cost *known = &callgrind->costs[at];
+    if (known->entry != more->entry || known->callee != more->callee || known->place != more->place)
+      continue;
+    known->count += more->count;
+    known->weight += more->weight;
     return 0;
   }
-  int error = grow(&callgrind->edges, callgrind->edge_count, &callgrind->edge_room,
-                   sizeof *callgrind->edges);
+  int error = grow(&callgrind->costs, callgrind->cost_count, &callgrind->cost_room,
+                   sizeof *callgrind->costs);
   if (error != 0) return error;
-  callgrind->edges[callgrind->edge_count] = *more;
-  return table_add(&callgrind->by_pair, key, callgrind->edge_count++);
+  callgrind->costs[callgrind->cost_count] = *more;
+  return table_add(&callgrind->by_line, key, callgrind->cost_count++);
 }
 
 static int add_stack(struct callgrind *callgrind, uint32_t leaf) {
-  const struct view_node *own = &callgrind->tree->nodes[leaf];
-  struct edge edge = {.count = own->self_count, .weight = own->self_weight};
+  const struct view_node *nodes = callgrind->tree->nodes;
+  const struct call_path *path = &callgrind->path;
+  struct cost cost = {.count = nodes[leaf].self_count, .weight = nodes[leaf].self_weight};
   call_path_set(&callgrind->path, callgrind->tree, leaf);
-  int error = 0;
-  for (uint32_t i = 0; i < callgrind->path.count && error == 0; i++) {
-    edge.caller = edge.callee;
-    error = find_entry(callgrind, &callgrind->path.places[i], &edge.callee);
-    if (error == 0 && i > 0) error = add_edge(callgrind, &edge);
+  int error = find_entry(callgrind, &path->places[0], &cost.entry);
+  for (uint32_t i = 0; i < path->count && error == 0; i++) {
+    cost.callee = NO_CALLEE;
+    cost.place = nodes[path->places[i].node].place;
+    if (i + 1 < path->count) error = find_entry(callgrind, &path->places[i + 1], &cost.callee);
+    if (error == 0) error = add_cost(callgrind, &cost);
+    cost.entry = cost.callee;
   }
-  if (error != 0) return error;
-  callgrind->entries[edge.callee].count += own->self_count;
-  callgrind->entries[edge.callee].weight += own->self_weight;
-  return 0;
+  return error;
 }
 
 static int add_stacks(struct callgrind *callgrind, struct arena *arena) {
@@ -115,10 +126,11 @@ static int add_stacks(struct callgrind *callgrind, struct arena *arena) {
   return error;
 }
 
-static int by_caller(const void *left, const void *right) {
-  const struct edge *a = left, *b = right;
-  if (a->caller != b->caller) return a->caller < b->caller ? -1 : 1;
-  return a->callee < b->callee ? -1 : a->callee > b->callee;
+static int by_entry(const void *left, const void *right) {
+  const struct cost *a = left, *b = right;
+  if (a->entry != b->entry) return a->entry < b->entry ? -1 : 1;
+  if (a->callee != b->callee) return a->callee < b->callee ? -1 : 1;
+  return a->place < b->place ? -1 : a->place > b->place;
 }
 
 /* Within one line, whatever is in it. */
@@ -154,47 +166,54 @@ static const char *file_of(const struct view_function *function) {
   return function->file != NULL ? function->file : "???";
 }
 
-static void put_costs(struct callgrind *callgrind, uint32_t line, const uint64_t costs[2]) {
-  buf_printf(callgrind->out, "%u %llu %llu\n", line, (unsigned long long)costs[0],
-             (unsigned long long)costs[1]);
-}
-
 static const struct view_function *function_of(const struct callgrind *callgrind, uint32_t entry) {
   return &callgrind->tree->functions[callgrind->entries[entry].function];
 }
 
-static void put_edge(struct callgrind *callgrind, const struct edge *edge) {
-  const struct view_function *callee = function_of(callgrind, edge->callee);
-  put_name(callgrind, "cob", &callgrind->modules, callee->module);
-  put_name(callgrind, "cfi", &callgrind->files, file_of(callee));
-  put_function(callgrind, "cfn", edge->callee);
-  buf_printf(callgrind->out, "calls=%llu %u\n", (unsigned long long)edge->count, callee->line);
-  put_costs(callgrind, function_of(callgrind, edge->caller)->line,
-            (uint64_t[2]){edge->count, edge->weight});
+/* A line of COST: its function's declaration where the tree has no lines.  Lines of another file
+   than the function's stand behind its name. */
+static void put_place(struct callgrind *callgrind, const struct cost *cost) {
+  const struct view_function *function = function_of(callgrind, cost->entry);
+  const struct view_place *place = &callgrind->tree->places[cost->place];
+  const char *own = file_of(function), *file = place->file != NULL ? place->file : own;
+  uint32_t line = place->line > 0 || place->file != NULL ? place->line : function->line;
+  if (strcmp(file, callgrind->file) != 0)
+    put_name(callgrind, strcmp(file, own) == 0 ? "fe" : "fi", &callgrind->files, file);
+  callgrind->file = file;
+  if (cost->callee != NO_CALLEE) {
+    const struct view_function *callee = function_of(callgrind, cost->callee);
+    put_name(callgrind, "cob", &callgrind->modules, callee->module);
+    put_name(callgrind, "cfi", &callgrind->files, file_of(callee));
+    put_function(callgrind, "cfn", cost->callee);
+    buf_printf(callgrind->out, "calls=%llu %u\n", (unsigned long long)cost->count, callee->line);
+  }
+  buf_printf(callgrind->out, "%u %llu %llu\n", line, (unsigned long long)cost->count,
+             (unsigned long long)cost->weight);
 }
 
 static void put_functions(struct callgrind *callgrind) {
-  const struct edge *edge = callgrind->edges, *end = edge + callgrind->edge_count;
-  for (uint32_t i = 0; i < callgrind->entry_count; i++) {
-    const struct entry *entry = &callgrind->entries[i];
-    const struct view_function *function = function_of(callgrind, i);
-    bool is_caller = edge < end && edge->caller == i;
-    if (entry->weight == 0 && !is_caller) continue;
-    buf_append_byte(callgrind->out, '\n');
-    put_name(callgrind, "ob", &callgrind->modules, function->module);
-    put_name(callgrind, "fl", &callgrind->files, file_of(function));
-    put_function(callgrind, "fn", i);
-    if (entry->weight > 0)
-      put_costs(callgrind, function->line, (uint64_t[2]){entry->count, entry->weight});
-    for (; edge < end && edge->caller == i; edge++) put_edge(callgrind, edge);
+  uint32_t entry = NO_CALLEE;
+  for (uint32_t i = 0; i < callgrind->cost_count; i++) {
+    const struct cost *cost = &callgrind->costs[i];
+    const struct view_function *function = function_of(callgrind, cost->entry);
+    if (cost->entry != entry) {
+      entry = cost->entry;
+      callgrind->file = file_of(function);
+      buf_append_byte(callgrind->out, '\n');
+      put_name(callgrind, "ob", &callgrind->modules, function->module);
+      put_name(callgrind, "fl", &callgrind->files, callgrind->file);
+      put_function(callgrind, "fn", entry);
+    }
+    put_place(callgrind, cost);
   }
 }
 
 static void put_all(struct callgrind *callgrind, const struct view_origin *origin) {
   uint64_t count = 0, weight = 0;
-  for (uint32_t i = 0; i < callgrind->entry_count; i++) {
-    count += callgrind->entries[i].count;
-    weight += callgrind->entries[i].weight;
+  for (uint32_t i = 0; i < callgrind->cost_count; i++) {
+    if (callgrind->costs[i].callee != NO_CALLEE) continue;
+    count += callgrind->costs[i].count;
+    weight += callgrind->costs[i].weight;
   }
   buf_append_string(callgrind->out, "# callgrind format\nversion: 1\n"
                                     "creator: fleetprof " FLEETPROF_VERSION "\ncmd: ");
@@ -211,16 +230,16 @@ int view_callgrind(const struct view_tree *tree, const struct view_origin *origi
   struct callgrind callgrind = {.tree = tree, .out = ret};
   int error = add_stacks(&callgrind, arena);
   if (error == 0) {
-    if (callgrind.edge_count > 0)
-      qsort(callgrind.edges, callgrind.edge_count, sizeof *callgrind.edges, by_caller);
+    if (callgrind.cost_count > 0)
+      qsort(callgrind.costs, callgrind.cost_count, sizeof *callgrind.costs, by_entry);
     put_all(&callgrind, origin);
     if (ret->failed || callgrind.modules.failed || callgrind.files.failed) error = -ENOMEM;
   }
   table_fini(&callgrind.by_level);
-  table_fini(&callgrind.by_pair);
+  table_fini(&callgrind.by_line);
   text_ids_fini(&callgrind.modules);
   text_ids_fini(&callgrind.files);
   free(callgrind.entries);
-  free(callgrind.edges);
+  free(callgrind.costs);
   return error;
 }

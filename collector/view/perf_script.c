@@ -13,7 +13,8 @@
    samples than EVENTS_MAX has fewer and heavier events.
 
    A tree knows functions and no addresses.  What has no name is `[unknown]` at its offset, as perf
-   has it; of all else the address is 0.  There is no process either: all is process 1. */
+   has it; of all else the address is 0.  The module of an inlined function is `inlined`, as perf
+   has it, too.  There is no process either: all is process 1. */
 #include "export.h"
 
 #include "common/buf.h"
@@ -59,13 +60,14 @@ static bool find_offset(const struct view_function *function, uint64_t *ret) {
   return true;
 }
 
-static void put_frame(struct buf *out, const struct view_function *function) {
+static void put_frame(struct buf *out, const struct view_tree *tree, const struct view_node *node) {
+  const struct view_function *function = &tree->functions[node->function];
   uint64_t address = 0;
   bool is_unknown = find_offset(function, &address);
   buf_printf(out, "\t%16llx ", (unsigned long long)address);
   put_text(out, is_unknown ? "[unknown]" : function->name, SIZE_MAX, false);
   buf_append_string(out, " (");
-  put_text(out, function->module, SIZE_MAX, false);
+  put_text(out, node->is_inlined ? "inlined" : function->module, SIZE_MAX, false);
   buf_append_string(out, ")\n");
 }
 
@@ -101,7 +103,7 @@ int view_perf_script(const struct view_tree *tree, const struct view_origin *ori
     if (weight == 0) continue;
     buf_clear(&frames);
     for (uint32_t at = i; at != 0; at = tree->nodes[at].parent)
-      put_frame(&frames, &tree->functions[tree->nodes[at].function]);
+      put_frame(&frames, tree, &tree->nodes[at]);
     put_events(ret, origin, buf_span(&frames), at_ns, (uint64_t[2]){weight, each});
     at_ns += weight;
   }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what readers of other makers tell of exported files to the function table of the same tree.
 
-  agree.py FOLDER [ODD]
+  agree.py FOLDER [odd|lines]
 
 FOLDER has top.json and pprof.pb.gz, speedscope.json, folded.txt, perf.txt, callgrind.out, and what their readers
 made of them: annotated (callgrind_annotate), inclusive (with --inclusive=yes), decoded (protoc --decode),
 flame.svg (flamegraph.pl), and readers.json (read.js) where that could be run.  For each reader: all weight is
-format=top's exactly, and so is the own weight of each of its 20 heaviest functions; with ODD, they have at least five
-functions, among them those with names that a form can get wrong.  Prints a line a reader; 1 with each thing that is
+format=top's exactly, and so is the own weight of each of its 20 heaviest functions.  With `odd` there are functions
+with names that a form can get wrong; with `lines` pprof and callgrind tell lines and inlined functions.  Prints a line a reader; 1 with each thing that is
 wrong.
 """
 import collections
@@ -19,8 +19,8 @@ folder = sys.argv[1]
 wrong = []
 
 
-def read(name):
-    with open(f"{folder}/{name}", encoding="utf-8") as file:
+def read(name, errors="strict"):
+    with open(f"{folder}/{name}", encoding="utf-8", errors=errors) as file:
         return file.read()
 
 
@@ -41,10 +41,10 @@ def folded_name(function):
     return re.sub("[\r\n]", " ", function["name"].replace(";", ":"))
 
 
-def compare(reader, total, own, name_of=lambda f: f["name"], whole=None):
-    if total != (top["total"] if whole is None else whole):
+def compare(reader, total, own, name_of=lambda f: f["name"], want=None):
+    if total != top["total"]:
         wrong.append(f"{reader}: {total} in all, not {top['total']}")
-    want = table(name_of)
+    want = want or table(name_of)
     heaviest = sorted(want, key=want.get, reverse=True)[:20]
     for name in heaviest:
         if own.get(name, 0) != want[name]:
@@ -85,14 +85,18 @@ def annotated(name):
     return rows, total
 
 
+outermost = collections.Counter()  # pprof's weights by the function that the leaf is inlined into
+
+
 def annotate():
     """A function that is entered again below itself has a row for that, NAME'2."""
     rows, total = annotated("annotated")
     own = collections.Counter()
+    bare = lambda name: re.sub(r"^.*?:(?=.)", "", re.sub(r"('\d+)?( \[[^\[]*\]+)?$", "", name))  # lines may be of other files
     for name, weight in rows.items():
-        own[re.sub(r"'\d+ \[", " [", name)] += weight
+        own[bare(name)] += weight
     name_of = lambda f: f"{f['file'] or '???'}:{f['name']} [{f['module']}]"
-    compare("callgrind_annotate", total, own, name_of)
+    compare("callgrind_annotate", total, own, lambda f: bare(name_of(f)))
     rows, _ = annotated("inclusive")
     for name, weight in rows.items():
         if weight > total:
@@ -144,6 +148,7 @@ def decode():
     if types != [("samples", "count"), ("cpu", "nanoseconds")] or text(profile, "default_sample_type") != "cpu":
         wrong.append(f"protoc: the types are {types}, by default {text(profile, 'default_sample_type')}")
     own, total, count = collections.Counter(), 0, 0
+    outermost.clear()
     for sample in profile["sample"]:
         for location in sample["location_id"]:
             for line in locations[location]["line"]:
@@ -152,11 +157,29 @@ def decode():
             address = one(locations[location], "address")
             if address and not one(mapping, "memory_start") <= address < one(mapping, "memory_limit"):
                 wrong.append(f"protoc: {address:#x} is outside of its mapping {text(mapping, 'filename')}")
-        leaf = locations[sample["location_id"][0]]["line"][0]
+        leaf, last = (locations[sample["location_id"][0]]["line"][at] for at in (0, -1))
+        outermost[text(named[one(last, "function_id")], "name")] += sample["value"][1]
         own[text(named[one(leaf, "function_id")], "name")] += sample["value"][1]
         total += sample["value"][1]
         count += sample["value"][0]
     compare("protoc", total, own)
+    if "lines" in sys.argv:
+        told = set()
+        for location in profile["location"]:
+            chain = [named[one(line, "function_id")] for line in location["line"]]
+            inner, outer = chain[0], chain[-1]
+            if text(inner, "name") == "burn" and text(outer, "name") == "alpha_sixty" and len(chain) == 2:
+                told.add("inlined")
+                mapping = mappings[one(location, "mapping_id")]
+                told |= {key for key in mapping if key.startswith("has_")}
+                if one(location["line"][0], "line") > one(inner, "start_line") > 0 and text(inner, "filename").endswith("truth.c"):
+                    told.add("lines")
+        missing = {"inlined", "lines", "has_functions", "has_filenames", "has_line_numbers", "has_inline_frames"} - told
+        if missing:
+            wrong.append(f"protoc: no {' '.join(sorted(missing))} in what burn is told of")
+        burn = re.search(r"fn=\((\d+)\) burn$", read("callgrind.out"), re.M)
+        if not burn or not re.search(rf"^fn=\({burn[1]}\).*\n(\d+ \d+ \d+\n){{2}}", read("callgrind.out"), re.M):
+            wrong.append("callgrind: burn has not several lines")
     if count != top["samples"]:
         wrong.append(f"protoc: {count} samples, not {top['samples']}")
 
@@ -172,8 +195,8 @@ def folded_and_flame():
             frames[tuple(names[:depth + 1])] += int(weight)
     compare("folded", total, own, folded_name)
     import html
-    drawn = collections.Counter()
-    for title in re.findall(r"<title>(.*?)</title>", read("flame.svg"), re.S):
+    drawn = collections.Counter()  # what is written into narrow frames is cut within a letter; titles are whole
+    for title in re.findall(r"<title>(.*?)</title>", read("flame.svg", "replace"), re.S):
         name, weight = re.match(r"(.*) \(([\d,]+) samples, [\d.]+%\)$", html.unescape(title), re.S).groups()
         drawn[name, numbers(weight)] += 1
     shown = str.maketrans("<>", "()")  # as flamegraph.pl shows them
@@ -212,7 +235,9 @@ def others():
             compare_shares(reader, told)
         else:
             named = folded_name if reader.endswith("folded.txt") else lambda f: f["name"]
-            compare(reader, told["total"], {k: int(v) for k, v in told["self"].items()}, named)
+            # Of what is inlined speedscope takes the line of the caller alone.
+            want = outermost if reader == "speedscope, pprof.pb.gz" else None
+            compare(reader, told["total"], {k: int(v) for k, v in told["self"].items()}, named, want)
 
 
 annotate()
@@ -220,7 +245,7 @@ decode()
 folded_and_flame()
 perf_script()
 others()
-if len(sys.argv) > 2:
+if "odd" in sys.argv:
     names = "\n".join(f["name"] for f in functions)
     for part in (";", '"', "é", "<T as U>::f", "operator new(unsigned long)"):
         if part not in names:
