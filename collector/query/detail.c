@@ -69,7 +69,7 @@ static int judge(struct looker *looker) {
   for (; error == 0 && looker->judged < looker->functions.count; looker->judged++) {
     const struct view_function *function = &looker->functions.functions[looker->judged];
     looker->is_asked[looker->judged] =
-        looker->judged > 0 && strcmp(function->name, question->function) == 0 &&
+        strcmp(function->name, question->function) == 0 &&
         (question->module == NULL || strcmp(function->module, question->module) == 0);
   }
   return error;

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -258,6 +259,18 @@ static void a_token_is_not_sent_where_others_read_it(void **state) {
   assert_int_equal(url_parse("http://127.0.0.1:7480", &to.url, why, sizeof why), 0);
   to.token = "secret\r\nX: y";
   assert_int_equal(fetch_open(&to, &fetch, why, sizeof why), -EINVAL);
+}
+
+/* localhost is ::1 first, as on most machines. */
+int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **ret);
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **ret);
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **ret) {
+  if (strcmp(host, "localhost") != 0) return __real_getaddrinfo(host, port, hints, ret);
+  int failure = __real_getaddrinfo("::1", port, hints, ret);
+  return failure != 0 ? failure : __real_getaddrinfo("127.0.0.1", port, hints, &(*ret)->ai_next);
 }
 
 static void localhost_is_found_where_the_server_listens(void **state) {
