@@ -78,14 +78,16 @@ static uint32_t as_line(uint64_t line) {
   return line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* The path of file number INDEX in the table of the unit CU; NULL when it has none. */
-static const char *path_of(Dwarf_CU *cu, uint64_t index) {
+/* Number of the file that is INDEX in the table of the unit CU; 0 when it has none. */
+static int add_file(struct dwarf_context *context, Dwarf_CU *cu, uint64_t index, uint32_t *ret) {
   Dwarf_Die unit;
   Dwarf_Files *files;
   size_t count;
-  if (dwarf_cu_die(cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL) return NULL;
-  if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) return NULL;
-  return dwarf_filesrc(files, (size_t)index, NULL, NULL);
+  *ret = 0;
+  if (dwarf_cu_die(cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL) return 0;
+  if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) return 0;
+  const char *path = dwarf_filesrc(files, (size_t)index, NULL, NULL);
+  return dwarf_context_add_file(context, cu, path, ret);
 }
 
 /* Follows the references of the entry of FACTS for what it does not say itself. */
@@ -114,8 +116,7 @@ static int add_function(struct dwarf_context *context, struct facts *facts, uint
   uint64_t index;
   int error = index_names_add(context->names, span_of_string(best_name(facts)), &function.name);
   if (error == 0 && facts->has_decl_file && dwarf_formudata(&facts->decl_file, &index) == 0)
-    error =
-        dwarf_context_add_file(context, path_of(facts->decl_file.cu, index), &function.decl_file);
+    error = add_file(context, facts->decl_file.cu, index, &function.decl_file);
   if (function.decl_file == 0) function.decl_line = 0;
   return error != 0 ? error : source_map_add_function(context->map, &function, ret);
 }
@@ -204,7 +205,7 @@ static int read_inlined(struct dwarf_context *context, struct level *level,
   if (!read_facts(&origin, &origin_facts)) return 0;
   int error = find_function(context, &origin, &origin_facts, &call.function, NULL);
   if (error != 0 || call.function == SOURCE_NONE) return error;
-  error = dwarf_context_add_file(context, path_of(level->entry.cu, facts.call_file), &call.file);
+  error = add_file(context, level->entry.cu, facts.call_file, &call.file);
   if (error == 0) {
     call.line = call.file == 0 ? 0 : as_line(facts.call_line);
     error = source_map_add_call(context->map, &call, &ret_inside->call);

@@ -4,16 +4,17 @@
 
 #include <dwarf.h>
 
-static int read_line(struct dwarf_context *context, Dwarf_Line *from) {
+static int read_line(struct dwarf_context *context, Dwarf_CU *cu, Dwarf_Line *from) {
   Dwarf_Addr address;
   int line;
   bool is_end;
   if (dwarf_lineaddr(from, &address) != 0 || dwarf_lineno(from, &line) != 0) return 0;
   if (dwarf_lineendsequence(from, &is_end) != 0) return 0;
+  if (!is_end && dwarf_context_find_code(context, address) == NULL) return 0;
   struct unit_line told = {
       .address = address, .line = line > 0 ? (uint32_t)line : 0, .is_end = is_end};
   int error =
-      is_end ? 0 : dwarf_context_add_file(context, dwarf_linesrc(from, NULL, NULL), &told.file);
+      is_end ? 0 : dwarf_context_add_file(context, cu, dwarf_linesrc(from, NULL, NULL), &told.file);
   return error != 0 ? error : unit_rows_add_line(&context->rows, &told);
 }
 
@@ -27,6 +28,6 @@ int dwarf_lines_read(struct dwarf_context *context, Dwarf_Die *unit) {
   }
   int error = 0;
   for (size_t i = 0; error == 0 && i < count; i++)
-    error = read_line(context, dwarf_onesrcline(lines, i));
+    error = read_line(context, unit->cu, dwarf_onesrcline(lines, i));
   return error;
 }

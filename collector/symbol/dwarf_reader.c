@@ -11,6 +11,8 @@
 #include "dwarf_reader.h"
 
 #include "dwarf_unit.h"
+#include "source_files.h"
+#include "source_path.h"
 #include "symbol_set.h"
 
 #include <dwarf.h>
@@ -70,9 +72,19 @@ const struct code_range *dwarf_context_find_code(const struct dwarf_context *con
   return &context->code[low - 1];
 }
 
-int dwarf_context_add_file(struct dwarf_context *context, const char *path, uint32_t *ret) {
+/* The folder that the unit CU was compiled in; "" when it is not known. */
+static const char *folder_of(Dwarf_CU *cu) {
+  Dwarf_Die unit;
+  Dwarf_Attribute attribute;
+  if (dwarf_cu_die(cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) == NULL) return "";
+  const char *folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+  return folder == NULL ? "" : folder;
+}
+
+int dwarf_context_add_file(struct dwarf_context *context, Dwarf_CU *cu, const char *path,
+                           uint32_t *ret) {
   uint64_t place = (uintptr_t)path;
-  uint32_t cursor, text;
+  uint32_t cursor;
   *ret = 0;
   if (path == NULL) return 0;
   uint32_t known = table_find(&context->files, place, &cursor);
@@ -80,8 +92,9 @@ int dwarf_context_add_file(struct dwarf_context *context, const char *path, uint
     *ret = known;
     return 0;
   }
-  int error = index_names_add_text(context->names, span_of_string(path), &text);
-  if (error == 0) error = source_map_add_file(context->map, text, ret);
+  source_path_join(path[0] == '/' ? "" : folder_of(cu), path, &context->path);
+  int error = context->path.failed ? -ENOMEM : 0;
+  if (error == 0) error = source_map_add_file(context->map, buf_span(&context->path), ret);
   return error != 0 ? error : table_add(&context->files, place, *ret);
 }
 
@@ -195,6 +208,7 @@ static int read_file(struct reader *reader, struct span image) {
   if (reader->file->elf == NULL) return -EBADMSG;
   int error = read_sections(reader);
   if (error == 0) error = read_units(reader);
+  if (error == 0) error = source_files_settle(reader->context.map, reader->context.names);
   if (error == 0) source_map_settle(reader->context.map);
   return error;
 }
@@ -215,6 +229,7 @@ int dwarf_file_read(struct span image, struct index_names *names, struct source_
   if (reader.file == NULL) return -ENOMEM;
   int error = read_within_memory(&reader, image);
   unit_rows_fini(&reader.context.rows);
+  buf_fini(&reader.context.path);
   table_fini(&reader.context.functions);
   table_fini(&reader.context.files);
   if (error != 0) {

@@ -23,18 +23,20 @@ struct dwarf_context {
   const struct code_range *code; /* executable sections, by start */
   size_t code_count;
   struct table functions; /* place of a function's description -> number in the map */
-  struct table files;     /* place of a path in libdw's memory -> number in the map */
-  uint32_t nameless;      /* functions whose names are in another file */
-  uint32_t malformed;     /* units that were left half-way */
-  uint32_t split;         /* units whose functions are in .dwo files */
+  struct buf path;
+  struct table files; /* place of a path in libdw's memory -> number in the map */
+  uint32_t nameless;  /* functions whose names are in another file */
+  uint32_t malformed; /* units that were left half-way */
+  uint32_t split;     /* units whose functions are in .dwo files */
 };
 
 /* The executable section that holds ADDRESS, or NULL. */
 const struct code_range *dwarf_context_find_code(const struct dwarf_context *context,
                                                  uint64_t address);
 
-/* Number of the source file PATH, which is in libdw's memory; 0 for NULL. */
-int dwarf_context_add_file(struct dwarf_context *context, const char *path, uint32_t *ret);
+/* Number of the source file PATH, in libdw's memory, of the unit CU; 0 for NULL. */
+int dwarf_context_add_file(struct dwarf_context *context, Dwarf_CU *cu, const char *path,
+                           uint32_t *ret);
 
 /* Adds functions of the unit of UNIT, which has at most DIES_MAX entries, to the map and where they
    are to CONTEXT->rows.  Returns 0, -EOVERFLOW or -ENOMEM; what is malformed is counted. */

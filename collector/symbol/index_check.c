@@ -97,7 +97,8 @@ static bool is_sound(const struct symbol_index *index, uint32_t at) {
     if (node.has_call_file && node.call_file > index->file_count) return false;
     return node.function != UINT32_MAX && index_node_read(index->nodes, node.caller, &caller);
   }
-  if (!is_string_start(index, node.symbol_name) || node.size == 0) return false;
+  if (node.has_symbol_name && !is_string_start(index, node.symbol_name)) return false;
+  if ((!node.has_symbol_name && node.function == UINT32_MAX) || node.size == 0) return false;
   uint64_t start = index->blocks[0].address + node.start;
   return node.size <= UINT64_MAX - start;
 }
@@ -109,13 +110,12 @@ static bool is_block_sound(const struct symbol_index *index, uint32_t number, bo
   uint32_t node = INDEX_NO_NODE;
   row_reader_init(&reader, index->rows, &index->blocks[number]);
   while (row_reader_next(&reader)) {
-    if (reader.count > 1 && reader.row.address <= last) return false;
-    last = reader.row.address;
-    if (reader.row.file > index->file_count) return false;
-    if (reader.row.node != INDEX_NO_NODE && reader.row.node != node &&
-        !is_sound(index, reader.row.node))
-      return false;
-    node = reader.row.node;
+    struct index_row row = row_reader_row(&reader);
+    if (reader.count > 1 && row.address <= last) return false;
+    last = row.address;
+    if (row.file > index->file_count) return false;
+    if (row.node != INDEX_NO_NODE && row.node != node && !is_sound(index, row.node)) return false;
+    node = row.node;
   }
   if (reader.count == 0) return false;
   if (is_last) return node == INDEX_NO_NODE;

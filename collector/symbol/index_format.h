@@ -6,25 +6,33 @@
      header | section table | tables, each 8-aligned
 
    ROWS cut the address space: from its address to that of the next row, a row says which code is
-   there (a node, or 0: a gap), and which line of which file it was made of (0: not known).  They
-   are varints in blocks of INDEX_BLOCK_ROWS; BLOCKS is the directory of them, for a binary search.
+   there (a node, or 0: a gap), and which line of which file it was made of (line 0: not known; file
+   0: that where the function is declared).  They are in blocks of INDEX_BLOCK_ROWS; BLOCKS is the
+   directory of them, for a binary search.  Most rows are one byte, below INDEX_SHORT_ROWS:
 
-   A row is: distance in bytes from the row before (not of a block's first one, whose address the
-   directory has); control; then, as control says, a node and a file.
+     (distance in bytes from the row before - 1) * INDEX_SHORT_LINES + line - line before -
+     INDEX_SHORT_FIRST_LINE
+
+   Others are: control; distance as a varint (not of a block's first row, whose address the
+   directory has); then, as control says, a node and a file as varints.
 
      control = zigzag(line - base line) << 3 | has file << 2 | context
 
+   of which the first byte is INDEX_SHORT_ROWS + control where that is below INDEX_CONTROLS; else
+   INDEX_SHORT_ROWS + INDEX_CONTROLS + control % INDEX_CONTROLS, and control / INDEX_CONTROLS - 1
+   follows as a varint.
+
    The last three places of a block that had different nodes are contexts, the latest first: a row
-   of context 0, 1 or 2 goes on where that one was, so base line and file are its.  Context 3 is a
-   new one: base line and file are those of the row before (0 and 0 at the head of a block), and a
-   node follows: 0 for a gap, else 1 + zigzag(node - the new node before it, at the head of a block
-   that of the directory).
+   of context 0 (short ones are), 1 or 2 goes on where that one was, so base line and file are its.
+   Context 3 is a new one: base line is that of the row before (0 at the head of a block), the file
+   is 0, and a node follows: 0 for a gap, else 1 + zigzag(node - the new node before it, at the head
+   of a block that of the directory).
 
    NODES are functions as they stand in the code, inlined ones too.  A node is named by its offset;
    the byte at 0 is no node.  Its varints:
 
-     of a function:  (function + 1) << 1 | 1, name of its symbol, its start - that of the first
-                     block, its size
+     of a function:  (function + 1) << 2 | has name << 1 | 1, name of its symbol when it is not that
+                     of the function, its start - that of the first block, its size
      inlined:        function << 1, distance back to the node that calls it,
                      zigzag(line of the call - line where the calling function is declared) << 1 |
                      has file, and the file of the call when that is not the caller's
@@ -45,8 +53,12 @@ enum {
   INDEX_SECTIONS_MAX = 16,
   INDEX_NAME_BYTES_MAX = 64 << 10, /* of one name, without the NUL */
   INDEX_SYMBOLS_MAX = 4 << 20,
-  INDEX_BLOCK_ROWS = 64,
+  INDEX_BLOCK_ROWS = 96,
   INDEX_CONTEXTS = 3,
+  INDEX_SHORT_ROWS = 160,
+  INDEX_SHORT_LINES = 10,
+  INDEX_SHORT_FIRST_LINE = -3,
+  INDEX_CONTROLS = 48,
   INDEX_NO_NODE = 0,
   INDEX_DEPTH_MAX = 256, /* functions inlined into each other */
 };
@@ -98,6 +110,7 @@ struct index_block {
   uint32_t node;    /* what the first new node of the block is told from */
 };
 
+_Static_assert(INDEX_SHORT_ROWS + 2 * INDEX_CONTROLS == 256, "first bytes");
 _Static_assert(sizeof(struct index_header) == 32, "on disk");
 _Static_assert(sizeof(struct index_section) == 24, "on disk");
 _Static_assert(sizeof(struct index_function) == 12, "on disk");

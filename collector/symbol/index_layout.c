@@ -60,8 +60,9 @@ static int write_function(struct layout *layout, uint32_t symbol, uint32_t funct
   int error = index_names_add(layout->names, candidate->name, &name);
   if (error == 0) error = begin_node(layout, ret);
   if (error != 0) return error;
-  varint_encode(nodes, (uint64_t)(uint32_t)(function + 1) << 1 | 1);
-  varint_encode(nodes, name);
+  bool has_name = function == SOURCE_NONE || layout->functions[function].name != name;
+  varint_encode(nodes, (uint64_t)(uint32_t)(function + 1) << 2 | (uint64_t)has_name << 1 | 1);
+  if (has_name) varint_encode(nodes, name);
   varint_encode(nodes, candidate->start - layout->base);
   varint_encode(nodes, candidate->size);
   return 0;
@@ -128,28 +129,58 @@ static int begin_block(struct layout *layout, const struct index_row *row) {
   return tables->blocks.failed ? -ENOMEM : 0;
 }
 
+static bool is_short(uint64_t distance, int32_t lines) {
+  if (distance == 0 || distance > INDEX_SHORT_ROWS / INDEX_SHORT_LINES) return false;
+  return lines >= INDEX_SHORT_FIRST_LINE && lines < INDEX_SHORT_FIRST_LINE + INDEX_SHORT_LINES;
+}
+
+static void write_control(struct buf *rows, uint64_t control) {
+  uint64_t more = control / INDEX_CONTROLS;
+  uint64_t first = INDEX_SHORT_ROWS + control % INDEX_CONTROLS + (more > 0 ? INDEX_CONTROLS : 0);
+  buf_append_byte(rows, (uint8_t)first);
+  if (more > 0) varint_encode(rows, more - 1);
+}
+
+static void write_node(struct layout *layout, uint32_t node) {
+  struct buf *rows = &layout->tables->rows;
+  if (node == INDEX_NO_NODE) {
+    varint_encode(rows, 0);
+    return;
+  }
+  varint_encode(rows, 1 + zigzag_encode((int32_t)(node - layout->told_node)));
+  layout->told_node = node;
+}
+
 static void write_row(struct layout *layout, const struct index_row *row) {
   struct buf *rows = &layout->tables->rows;
   unsigned context = 0;
   while (context < INDEX_CONTEXTS &&
          (context >= layout->count || layout->contexts[context].node != row->node))
     context++;
-  const struct index_row *base =
-      context < INDEX_CONTEXTS ? &layout->contexts[context] : &layout->last;
-  bool has_file = base->file != row->file;
-  if (layout->count > 0) varint_encode(rows, row->address - layout->last.address);
-  varint_encode(rows, zigzag_encode((int32_t)(row->line - base->line)) << 3 |
-                          (uint64_t)has_file << 2 | context);
-  if (context == INDEX_CONTEXTS && row->node == INDEX_NO_NODE) varint_encode(rows, 0);
-  if (context == INDEX_CONTEXTS && row->node != INDEX_NO_NODE) {
-    varint_encode(rows, 1 + zigzag_encode((int32_t)(row->node - layout->told_node)));
-    layout->told_node = row->node;
+  struct index_row base = {.line = layout->last.line};
+  if (context < INDEX_CONTEXTS) base = layout->contexts[context];
+  bool has_file = base.file != row->file;
+  int32_t lines = (int32_t)(row->line - base.line);
+  uint64_t distance = row->address - layout->last.address;
+  if (layout->count > 0 && context == 0 && !has_file && is_short(distance, lines)) {
+    uint64_t first = (distance - 1) * INDEX_SHORT_LINES;
+    buf_append_byte(rows, (uint8_t)(first + (uint64_t)(lines - INDEX_SHORT_FIRST_LINE)));
+  } else {
+    write_control(rows, zigzag_encode(lines) << 3 | (uint64_t)has_file << 2 | context);
+    if (layout->count > 0) varint_encode(rows, distance);
+    if (context == INDEX_CONTEXTS) write_node(layout, row->node);
+    if (has_file) varint_encode(rows, row->file);
   }
-  if (has_file) varint_encode(rows, row->file);
   unsigned last = context < INDEX_CONTEXTS ? context : INDEX_CONTEXTS - 1;
   for (unsigned i = last; i > 0; i--) layout->contexts[i] = layout->contexts[i - 1];
   layout->contexts[0] = layout->last = *row;
   layout->count++;
+}
+
+/* Where the function of CALL is declared. */
+static uint32_t own_file(const struct layout *layout, uint32_t call) {
+  if (call == SOURCE_NONE) return 0;
+  return layout->functions[layout->source->calls[call].function].decl_file;
 }
 
 /* From ADDRESS on: SYMBOL, and what ROW says of it when it is not NULL. */
@@ -160,7 +191,7 @@ static int add_place(struct layout *layout, uint64_t address, uint32_t symbol,
   int error = node_of(layout, symbol, row == NULL ? SOURCE_NONE : row->call, &next.node);
   if (error != 0) return error;
   if (!is_gap && row != NULL && row->file != 0) {
-    next.file = row->file;
+    next.file = row->file == own_file(layout, row->call) ? 0 : row->file;
     next.line = row->line;
   }
   bool is_first = layout->tables->blocks.len == 0;

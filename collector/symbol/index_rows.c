@@ -30,40 +30,93 @@ void row_reader_init(struct row_reader *reader, struct span rows, const struct i
   size_t offset = block->offset < rows.len ? block->offset : rows.len;
   *reader = (struct row_reader){.at = rows.data + offset,
                                 .end = rows.data + rows.len,
-                                .row.address = block->address,
+                                .address = block->address,
                                 .told_node = block->node};
 }
 
-static bool read_new_context(struct row_reader *reader, struct index_row *row) {
-  uint64_t told;
-  if (!take(&reader->at, reader->end, &told)) return false;
-  row->node = INDEX_NO_NODE;
-  if (told == 0) return true;
-  reader->told_node += (uint32_t)zigzag_decode(told - 1);
-  row->node = reader->told_node;
+/* What a row begins with. */
+struct row_head {
+  uint64_t control, distance;
+  const uint8_t *next;
+};
+
+/* Reads the head of a row that is not a short one; FIRST is its first byte, AT is behind it. */
+static bool read_head(const struct row_reader *reader, const uint8_t *at, unsigned first,
+                      struct row_head *ret) {
+  uint64_t more;
+  ret->control = first - INDEX_SHORT_ROWS;
+  ret->distance = 0;
+  if (ret->control >= INDEX_CONTROLS) {
+    if (!take(&at, reader->end, &more)) return false;
+    ret->control += more * INDEX_CONTROLS;
+  }
+  if (reader->count > 0 && !take(&at, reader->end, &ret->distance)) return false;
+  ret->next = at;
   return true;
 }
 
-bool row_reader_next(struct row_reader *reader) {
-  uint64_t distance = 0, control, file;
-  if (reader->count == INDEX_BLOCK_ROWS) return false;
-  if (reader->count > 0 && !take(&reader->at, reader->end, &distance)) return false;
-  if (!take(&reader->at, reader->end, &control)) return false;
-  unsigned context = control & 3;
-  struct index_row row = context < INDEX_CONTEXTS ? reader->contexts[context] : reader->row;
-  if (context == INDEX_CONTEXTS && !read_new_context(reader, &row)) return false;
-  row.address = reader->row.address + distance;
-  row.line += (uint32_t)zigzag_decode(control >> 3);
-  if ((control & 4) != 0) {
+static bool read_new_place(struct row_reader *reader, struct row_place *ret) {
+  uint64_t told;
+  if (!take(&reader->at, reader->end, &told)) return false;
+  *ret = (struct row_place){INDEX_NO_NODE, 0, reader->contexts[0].line};
+  if (told == 0) return true;
+  reader->told_node += (uint32_t)zigzag_decode(told - 1);
+  ret->node = reader->told_node;
+  return true;
+}
+
+/* Goes on behind HEAD. */
+static bool read_place(struct row_reader *reader, const struct row_head *head) {
+  uint64_t file;
+  struct row_place place;
+  unsigned context = head->control & 3;
+  reader->at = head->next;
+  if (context < INDEX_CONTEXTS)
+    place = reader->contexts[context];
+  else if (!read_new_place(reader, &place))
+    return false;
+  place.line += (uint32_t)zigzag_decode(head->control >> 3);
+  if ((head->control & 4) != 0) {
     if (!take(&reader->at, reader->end, &file)) return false;
-    row.file = (uint32_t)file;
+    place.file = (uint32_t)file;
   }
-  unsigned last = context < INDEX_CONTEXTS ? context : INDEX_CONTEXTS - 1;
-  for (unsigned i = last; i > 0; i--) reader->contexts[i] = reader->contexts[i - 1];
-  reader->contexts[0] = row;
-  reader->row = row;
+  if (context >= 2) reader->contexts[2] = reader->contexts[1];
+  if (context >= 1) reader->contexts[1] = reader->contexts[0];
+  reader->contexts[0] = place;
+  reader->address += head->distance;
   reader->count++;
   return true;
+}
+
+/* Reads rows while they are at LIMIT or before it, COUNT at most. */
+static inline void read_rows(struct row_reader *reader, uint64_t limit, uint32_t count) {
+  while (reader->count < count && reader->at < reader->end) {
+    unsigned first = *reader->at;
+    struct row_head head;
+    if (first < INDEX_SHORT_ROWS) {
+      uint64_t address = reader->address + 1 + first / INDEX_SHORT_LINES;
+      if (address > limit || reader->count == 0) return;
+      reader->address = address;
+      reader->contexts[0].line += first % INDEX_SHORT_LINES + (unsigned)INDEX_SHORT_FIRST_LINE;
+      reader->count++;
+      reader->at++;
+      continue;
+    }
+    if (!read_head(reader, reader->at + 1, first, &head)) return;
+    if (reader->address + head.distance > limit || !read_place(reader, &head)) return;
+  }
+}
+
+bool row_reader_next(struct row_reader *reader) {
+  uint32_t before = reader->count;
+  if (before == INDEX_BLOCK_ROWS) return false;
+  read_rows(reader, UINT64_MAX, before + 1);
+  return reader->count > before;
+}
+
+bool row_reader_seek(struct row_reader *reader, uint64_t address) {
+  read_rows(reader, address, INDEX_BLOCK_ROWS);
+  return reader->count > 0;
 }
 
 static bool read_inlined(const uint8_t *at, const uint8_t *end, uint32_t node,
@@ -80,15 +133,16 @@ static bool read_inlined(const uint8_t *at, const uint8_t *end, uint32_t node,
 }
 
 bool index_node_read(struct span nodes, uint32_t node, struct index_node *ret) {
-  uint64_t tag, name;
+  uint64_t tag, name = 0;
   if (node == INDEX_NO_NODE || node >= nodes.len) return false;
   const uint8_t *at = nodes.data + node, *end = nodes.data + nodes.len;
   if (!take(&at, end, &tag)) return false;
   ret->is_inlined = (tag & 1) == 0;
   ret->function = (uint32_t)(tag >> 1);
   if (ret->is_inlined) return read_inlined(at, end, node, ret);
-  ret->function--;
-  if (!take(&at, end, &name)) return false;
+  ret->has_symbol_name = (tag & 2) != 0;
+  ret->function = (uint32_t)(tag >> 2) - 1;
+  if (ret->has_symbol_name && !take(&at, end, &name)) return false;
   ret->symbol_name = (uint32_t)name;
   return take(&at, end, &ret->start) && take(&at, end, &ret->size);
 }

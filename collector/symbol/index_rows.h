@@ -10,15 +10,20 @@
 struct index_row {
   uint64_t address;
   uint32_t node; /* INDEX_NO_NODE: a gap */
-  uint32_t file; /* 0: not known */
+  uint32_t file; /* 0: that where the function is declared */
   uint32_t line; /* 0: not known */
+};
+
+/* A row but for its address. */
+struct row_place {
+  uint32_t node, file, line;
 };
 
 /* Reads the rows of one block. */
 struct row_reader {
   const uint8_t *at, *end;
-  struct index_row contexts[INDEX_CONTEXTS]; /* the latest first */
-  struct index_row row;                      /* the one before */
+  uint64_t address;                          /* of the row that was read last */
+  struct row_place contexts[INDEX_CONTEXTS]; /* that row, and those before it that count */
   uint32_t told_node;
   uint32_t count; /* of the rows that were read */
 };
@@ -26,13 +31,22 @@ struct row_reader {
 /* Begins the block that BLOCK tells of, in ROWS. */
 void row_reader_init(struct row_reader *reader, struct span rows, const struct index_block *block);
 
-/* Reads the next row into READER->row.  Returns false at the block's end, or where the bytes are no
-   row. */
+/* Reads the next row.  Returns false at the block's end, or where the bytes are no row. */
 bool row_reader_next(struct row_reader *reader);
+
+/* Reads up to the last row that is at ADDRESS or before it.  Returns false when there is none. */
+bool row_reader_seek(struct row_reader *reader, uint64_t address);
+
+/* The row that was read last. */
+static inline struct index_row row_reader_row(const struct row_reader *reader) {
+  const struct row_place *place = &reader->contexts[0];
+  return (struct index_row){reader->address, place->node, place->file, place->line};
+}
 
 struct index_node {
   bool is_inlined;
-  uint32_t function; /* UINT32_MAX: there is a symbol only */
+  uint32_t function;    /* UINT32_MAX: there is a symbol only */
+  bool has_symbol_name; /* else it is that of the function */
   /* inlined: */
   uint32_t caller;   /* its node; less than this one */
   int64_t call_line; /* less the line where the calling function is declared */

@@ -10,6 +10,7 @@
 
 void source_map_fini(struct source_map *map) {
   interner_fini(&map->functions);
+  interner_fini(&map->paths);
   interner_fini(&map->files);
   free(map->calls);
   free(map->rows);
@@ -32,10 +33,12 @@ int source_map_add_function(struct source_map *map, const struct index_function 
                          SOURCE_FUNCTIONS_BYTES_MAX, ret);
 }
 
-int source_map_add_file(struct source_map *map, uint32_t path, uint32_t *ret) {
-  uint32_t number;
-  int error =
-      interner_record(&map->files, span_of(&path, sizeof path), SOURCE_FILES_BYTES_MAX, &number);
+int source_map_add_file(struct source_map *map, struct span path, uint32_t *ret) {
+  uint32_t offset, number;
+  int error = interner_string(&map->paths, path, SOURCE_PATHS_BYTES_MAX, &offset);
+  if (error == 0)
+    error = interner_record(&map->files, span_of(&offset, sizeof offset), SOURCE_PATHS_BYTES_MAX,
+                            &number);
   if (error == 0) *ret = number + 1;
   return error;
 }
@@ -72,7 +75,9 @@ int source_map_end_run(struct source_map *map, uint64_t end) {
   if (runs == NULL) return -ENOMEM;
   map->runs = runs;
   uint32_t first = map->row_count - count;
-  runs[map->run_count++] = (struct source_run){map->rows[first].address, end, first, count};
+  bool has_functions = map->rows[first].call != SOURCE_NONE;
+  runs[map->run_count++] =
+      (struct source_run){map->rows[first].address, end, first, count, has_functions};
   return 0;
 }
 
@@ -96,6 +101,13 @@ static int compare_runs(const void *left, const void *right) {
   return a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* Ends RUN at END, before its end. */
+static uint64_t cut_run(const struct source_map *map, struct source_run *run, uint64_t end) {
+  while (run->count > 0 && map->rows[run->first + run->count - 1].address >= end) run->count--;
+  run->end = end;
+  return end;
+}
+
 void source_map_settle(struct source_map *map) {
   if (map->run_count == 0) return;
   qsort(map->runs, map->run_count, sizeof *map->runs, compare_runs);
@@ -103,6 +115,10 @@ void source_map_settle(struct source_map *map) {
   uint64_t told_end = 0;
   for (uint32_t i = 0; i < map->run_count; i++) {
     struct source_run run = map->runs[i];
+    struct source_run *last = kept > 0 ? &map->runs[kept - 1] : NULL;
+    if (last != NULL && run.has_functions && !last->has_functions && run.start < told_end)
+      told_end = cut_run(map, last, run.start);
+    if (last != NULL && last->count == 0) kept--;
     if (run.end <= told_end) continue;
     while (run.count > 1 && map->rows[run.first + 1].address <= told_end) {
       run.first++;

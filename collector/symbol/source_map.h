@@ -14,7 +14,7 @@ enum {
 };
 
 #define SOURCE_FUNCTIONS_BYTES_MAX (256ULL << 20)
-#define SOURCE_FILES_BYTES_MAX (16ULL << 20)
+#define SOURCE_PATHS_BYTES_MAX (256ULL << 20)
 
 /* A function that stands in the code: inlined, with its caller, or on its own. */
 struct source_call {
@@ -36,12 +36,14 @@ struct source_row {
 struct source_run {
   uint64_t start, end;
   uint32_t first, count; /* in the rows */
+  bool has_functions;    /* else lines alone */
 };
 
 /* All-zero is a valid empty one. */
 struct source_map {
   struct interner functions; /* struct index_function */
-  struct interner files;     /* uint32_t: offset in the strings */
+  struct interner paths;     /* strings */
+  struct interner files;     /* uint32_t: offset in the paths; at the end, in the index's strings */
   struct source_call *calls;
   struct source_row *rows;
   struct source_run *runs;
@@ -53,21 +55,22 @@ void source_map_fini(struct source_map *map);
 /* Each returns 0, -EOVERFLOW over a limit above, or -ENOMEM. */
 int source_map_add_function(struct source_map *map, const struct index_function *function,
                             uint32_t *ret);
-int source_map_add_file(struct source_map *map, uint32_t path, uint32_t *ret); /* from 1 on */
+int source_map_add_file(struct source_map *map, struct span path, uint32_t *ret); /* from 1 on */
 int source_map_add_call(struct source_map *map, const struct source_call *call, uint32_t *ret);
 
 /* Adds ROW, whose address is over that of the row before in the run of rows since the last
    source_map_end_run. */
 int source_map_add_row(struct source_map *map, const struct source_row *row);
 
-/* Ends the run at END, over the last row's address; nothing when there is none. */
+/* Ends the run at END, over the last row's address; nothing when there is none.  A run's rows have
+   functions all, or none. */
 int source_map_end_run(struct source_map *map, uint64_t end);
 
 /* Takes BASE off all addresses; what lies before it is dropped. */
 void source_map_move(struct source_map *map, uint64_t base);
 
-/* Sorts the runs; of overlapping ones the one that starts first, or was added first, keeps its
-   place. */
+/* Sorts the runs.  Of overlapping ones that with functions keeps its place; else that which starts
+   first, or was added first. */
 void source_map_settle(struct source_map *map);
 
 #endif

@@ -44,12 +44,17 @@ static int find_row(const struct symbol_index *index, uint64_t address, struct i
   uint32_t block = find_block(index, address);
   if (block == index->block_count) return -ENOENT;
   struct row_reader reader;
-  struct index_row row = {0};
   row_reader_init(&reader, index->rows, &index->blocks[block]);
-  while (row_reader_next(&reader) && reader.row.address <= address) row = reader.row;
-  if (row.node == INDEX_NO_NODE) return -ENOENT;
-  *ret = row;
+  if (!row_reader_seek(&reader, address)) return -ENOENT;
+  *ret = row_reader_row(&reader);
+  if (ret->node == INDEX_NO_NODE) return -ENOENT;
   return 0;
+}
+
+static const char *symbol_name(const struct symbol_index *index, const struct index_node *root) {
+  const struct index_function *function = function_at(index, root->function);
+  if (root->has_symbol_name) return string_at(index, root->symbol_name);
+  return function == NULL ? NULL : string_at(index, function->name);
 }
 
 /* Sets what the whole chain has from the function ROOT, and that frame's name.  Returns false when
@@ -59,7 +64,7 @@ static bool fill_root(const struct symbol_index *index, const struct index_node 
   uint64_t start = index->blocks[0].address + root->start;
   struct symbol_frame *last = &frames[count - 1];
   if (address < start || address - start >= root->size) return false;
-  if (last->name == NULL || last->name[0] == '\0') last->name = string_at(index, root->symbol_name);
+  if (last->name == NULL || last->name[0] == '\0') last->name = symbol_name(index, root);
   if (last->name == NULL) return false;
   for (int i = 0; i < count; i++) {
     frames[i].start = start;
@@ -85,6 +90,7 @@ static int chain_of_row(const struct symbol_index *index, const struct index_row
   for (int depth = 0; depth < INDEX_DEPTH_MAX; depth++) {
     const struct index_function *function = function_at(index, node.function);
     struct symbol_frame *frame = &frames[count < SYMBOL_CHAIN_MAX ? count++ : count - 1];
+    if (file == 0 && count == 1 && function != NULL) file = function->decl_file;
     frame->file = file_at(index, file);
     frame->line = frame->file == NULL ? 0 : line;
     fill_function(index, function, frame);
@@ -118,7 +124,7 @@ int symbol_index_find(const struct symbol_index *index, uint64_t address,
     if (depth == INDEX_DEPTH_MAX || !index_node_read(index->nodes, node.caller, &node))
       return -ENOENT;
   uint64_t start = index->blocks[0].address + node.start;
-  const char *name = string_at(index, node.symbol_name);
+  const char *name = symbol_name(index, &node);
   if (name == NULL || address < start || address - start >= node.size) return -ENOENT;
   *ret = (struct symbol_match){.name = name, .start = start, .size = node.size};
   return 0;
@@ -142,7 +148,7 @@ static int enter_block(struct symbol_cursor *cursor, uint64_t address) {
   if (block == index->block_count) return -ENOENT;
   struct row_reader reader;
   row_reader_init(&reader, index->rows, &index->blocks[block]);
-  while (row_reader_next(&reader)) cursor->rows[cursor->row_count++] = reader.row;
+  while (row_reader_next(&reader)) cursor->rows[cursor->row_count++] = row_reader_row(&reader);
   cursor->block = block;
   cursor->end = block + 1 < index->block_count ? index->blocks[block + 1].address : UINT64_MAX;
   return 0;

@@ -3,8 +3,9 @@
    the deepest first, since nothing keeps a stranger's ranges from overlapping; the line is the last
    one at or before the place.
 
-   Where a unit tells of functions, a line outside of them is not believed: linkers that drop a
-   function leave its lines, now at some low address. */
+   Stretches that have functions and stretches that have lines alone are different runs, since the
+   latter are believed less: linkers that drop a function leave its lines, now at some low address.
+ */
 #include "unit_rows.h"
 
 #include <errno.h>
@@ -122,7 +123,7 @@ static bool row_here(const struct sweep *sweep, struct source_row *ret) {
   *ret = (struct source_row){.address = sweep->at, .call = SOURCE_NONE};
   if (sweep->open > 0)
     ret->call = sweep->heap[0]->call;
-  else if (unit->cover_count > 0 || line == NULL)
+  else if (line == NULL)
     return false;
   if (line != NULL) {
     ret->file = line->file;
@@ -137,15 +138,16 @@ static bool is_same(const struct source_row *a, const struct source_row *b) {
 
 static int merge(struct sweep *sweep, struct source_map *map) {
   struct source_row last, row;
-  bool is_in_run = false;
+  bool is_in_run = false, has_function = false;
   int error = 0;
   for (;;) {
     uint64_t at = next_place(sweep);
     if (error != 0 || at == UINT64_MAX) break;
     go_to(sweep, at);
     bool is_row = row_here(sweep, &row);
-    if (!is_row) error = source_map_end_run(map, at);
-    if (is_row && (!is_in_run || !is_same(&row, &last))) {
+    if (!is_row || (row.call != SOURCE_NONE) != has_function) error = source_map_end_run(map, at);
+    has_function = row.call != SOURCE_NONE;
+    if (error == 0 && is_row && (!is_in_run || !is_same(&row, &last))) {
       error = source_map_add_row(map, &row);
       last = row;
     }

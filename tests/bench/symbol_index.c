@@ -5,12 +5,15 @@
      symbol_index chains INDEX [BASE] <ADDRESSES   the functions at each: name, file:line, declared
      symbol_index speed INDEX <ADDRESSES      lookups of whole chains a second, as given and sorted
      symbol_index sizes INDEX                 bytes of each table
+     symbol_index demangle - <NAMES           names as an index has them
 
    Addresses are hexadecimal, one a line; a kernel's are less BASE. */
 #include "common/buf.h"
 #include "common/clock.h"
+#include "symbol/demangle.h"
 #include "symbol/index_builder.h"
 #include "symbol/index_file.h"
+#include "symbol/name_text.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static _Noreturn void fail(const char *what) {
@@ -56,6 +60,13 @@ static int make(const char *path, const char *index_path, enum index_depth depth
   return 0;
 }
 
+/* What this process had of a CPU: the machine does other things too. */
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 static uint64_t *read_addresses(size_t *ret_count) {
   uint64_t *addresses = NULL, address;
   size_t count = 0, cap = 0;
@@ -91,21 +102,22 @@ static int compare_addresses(const void *left, const void *right) {
 
 enum { ROUNDS = 5 };
 
-/* The best of some rounds: the machine does other things too. */
+/* Lookups a second of CPU time, the best of some rounds. */
 static double rate(const struct symbol_index *index, const uint64_t *addresses, size_t count,
                    bool by_cursor, double *ret_depth) {
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   double best = 0;
   for (int round = 0; round < ROUNDS; round++) {
     struct symbol_cursor cursor;
-    uint64_t found = 0, start_ns = clock_monotonic_ns();
+    uint64_t found = 0;
+    double start = cpu_seconds();
     symbol_cursor_init(&cursor, index);
     for (size_t i = 0; i < count; i++) {
       int depth = by_cursor ? symbol_cursor_chain(&cursor, addresses[i], frames)
                             : symbol_index_chain(index, addresses[i], frames);
       if (depth > 0) found += (uint64_t)depth;
     }
-    double now = (double)count / seconds_since(start_ns);
+    double now = (double)count / (cpu_seconds() - start);
     if (now > best) best = now;
     *ret_depth = (double)found / (double)count;
   }
@@ -131,11 +143,28 @@ static void print_sizes(const struct symbol_index *index) {
          index->function_count * sizeof *index->functions / 1e3, (double)index->strings.len / 1e3);
 }
 
+static int print_readable(void) {
+  char *line = NULL;
+  size_t cap = 0;
+  for (ssize_t len; (len = getline(&line, &cap, stdin)) > 0;) {
+    struct buf readable = {0}, clean = {0};
+    struct span raw = span_of(line, (size_t)len - 1);
+    struct span name = demangle(raw, &readable) ? buf_span(&readable) : raw;
+    name_text_append(name, INDEX_NAME_BYTES_MAX, &clean);
+    puts((const char *)clean.data);
+    buf_fini(&readable);
+    buf_fini(&clean);
+  }
+  free(line);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   struct index_file file;
   if (argc < 3) fail("make FILE INDEX [symbols] | chains INDEX [BASE] | speed INDEX | sizes INDEX");
   if (strcmp(argv[1], "make") == 0 && argc > 3)
     return make(argv[2], argv[3], argc > 4 ? INDEX_SYMBOLS_ONLY : INDEX_ALL);
+  if (strcmp(argv[1], "demangle") == 0) return print_readable();
   if (index_file_open(argv[2], &file) != 0) fail("the index cannot be opened");
   if (symbol_index_verify(&file.index) != 0) fail("the index is not sound");
   if (strcmp(argv[1], "chains") == 0)

@@ -18,8 +18,8 @@ static inline void whole_index_check(const struct buf *bytes) {
     struct row_reader reader;
     row_reader_init(&reader, index.rows, &index.blocks[i]);
     while (row_reader_next(&reader)) {
-      int count = symbol_index_chain(&index, reader.row.address, frames);
-      if ((count > 0) != (reader.row.node != INDEX_NO_NODE)) abort();
+      int count = symbol_index_chain(&index, reader.address, frames);
+      if ((count > 0) != (reader.contexts[0].node != INDEX_NO_NODE)) abort();
     }
   }
 }

@@ -49,7 +49,7 @@ static uint64_t start_of(const struct built *built, const char *name, uint64_t *
     struct symbol_match match;
     row_reader_init(&reader, built->index.rows, &built->index.blocks[i]);
     while (row_reader_next(&reader)) {
-      if (symbol_index_find(&built->index, reader.row.address, &match) != 0) continue;
+      if (symbol_index_find(&built->index, reader.address, &match) != 0) continue;
       if (strcmp(match.name, name) != 0) continue;
       *ret_size = match.size;
       return match.start;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Optimizing at link time leaves two descriptions of one file: that of its own compilation, often
+   with a folder made relative for reproducible builds, and that of the link, with an absolute one.
+   Functions are declared in the first and have their lines in the second.  They are one file to
+   whoever reads, and lines in the file where the function is declared take less room. */
+#include "source_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct unite {
+  const struct buf *strings;
+  const uint32_t *files; /* offsets in the strings */
+  uint32_t count;
+  struct table endings; /* hash of what follows a slash of an absolute path -> file */
+  uint32_t *same;       /* by file, from 0 on: the file that it is */
+  uint32_t *number;     /* by file: its new number; 0: nothing names it */
+  struct interner kept; /* the new files */
+};
+
+static const char *path_of(const struct unite *unite, uint32_t file) {
+  return (const char *)unite->strings->data + unite->files[file];
+}
+
+static int add_endings(struct unite *unite, uint32_t file) {
+  int error = 0;
+  const char *at = path_of(unite, file);
+  if (at[0] != '/') return 0;
+  while (error == 0 && (at = strchr(at, '/')) != NULL) {
+    at++;
+    error = table_add(&unite->endings, table_hash(at, strlen(at), 0), file);
+  }
+  return error;
+}
+
+static bool ends_with(const char *path, const char *ending) {
+  size_t len = strlen(path), ending_len = strlen(ending);
+  if (len <= ending_len || path[len - ending_len - 1] != '/') return false;
+  return memcmp(path + len - ending_len, ending, ending_len) == 0;
+}
+
+/* The one absolute path that ends with that of FILE; FILE when there is none, or several. */
+static uint32_t find_whole(const struct unite *unite, uint32_t file) {
+  uint32_t cursor, found = file;
+  const char *path = path_of(unite, file);
+  if (path[0] == '/' || path[0] == '.' || strchr(path, '/') == NULL) return file;
+  uint64_t key = table_hash(path, strlen(path), 0);
+  for (uint32_t at = table_find(&unite->endings, key, &cursor); at != TABLE_NONE;
+       at = table_next(&unite->endings, key, &cursor)) {
+    if (!ends_with(path_of(unite, at), path)) continue;
+    if (found != file) return file;
+    found = at;
+  }
+  return found;
+}
+
+/* Calls VISIT for each place in MAP where a file is named. */
+static int visit_all(struct unite *unite, struct source_map *map, struct index_names *names,
+                     int (*visit)(struct unite *, struct index_names *, uint32_t *)) {
+  struct index_function *functions = (struct index_function *)(void *)map->functions.bytes.data;
+  size_t function_count = map->functions.bytes.len / sizeof *functions;
+  int error = 0;
+  for (size_t i = 0; error == 0 && i < function_count; i++)
+    error = visit(unite, names, &functions[i].decl_file);
+  for (uint32_t i = 0; error == 0 && i < map->call_count; i++)
+    error = visit(unite, names, &map->calls[i].file);
+  for (uint32_t i = 0; error == 0 && i < map->row_count; i++)
+    error = visit(unite, names, &map->rows[i].file);
+  return error;
+}
+
+static int renumber(struct unite *unite, struct index_names *names, uint32_t *file) {
+  if (*file == 0) return 0;
+  uint32_t same = unite->same[*file - 1], text, number;
+  if (unite->number[same] == 0) {
+    int error = index_names_add_text(names, span_of_string(path_of(unite, same)), &text);
+    if (error == 0)
+      error = interner_record(&unite->kept, span_of(&text, sizeof text), SOURCE_PATHS_BYTES_MAX,
+                              &number);
+    if (error != 0) return error;
+    unite->number[same] = number + 1;
+  }
+  *file = unite->number[same];
+  return 0;
+}
+
+int source_files_settle(struct source_map *map, struct index_names *names) {
+  struct unite unite = {.strings = &map->paths.bytes,
+                        .files = (const uint32_t *)(const void *)map->files.bytes.data,
+                        .count = (uint32_t)(map->files.bytes.len / sizeof(uint32_t))};
+  if (unite.count == 0) return 0;
+  int error = 0;
+  for (uint32_t file = 0; error == 0 && file < unite.count; file++)
+    error = add_endings(&unite, file);
+  unite.same = calloc(unite.count, sizeof *unite.same);
+  unite.number = calloc(unite.count, sizeof *unite.number);
+  if (unite.same == NULL || unite.number == NULL) error = -ENOMEM;
+  for (uint32_t file = 0; error == 0 && file < unite.count; file++)
+    unite.same[file] = find_whole(&unite, file);
+  if (error == 0) error = visit_all(&unite, map, names, renumber);
+  free(unite.same);
+  free(unite.number);
+  table_fini(&unite.endings);
+  interner_fini(&map->files);
+  map->files = unite.kept;
+  return error;
+}
