@@ -3,7 +3,16 @@
 
    A tree may hold millions of frames and has some thousand functions, so a name is stored once and
    compared once for each new address.  Hashes carry a random seed: a board chooses the names that
-   are hashed here, and must not be able to make them all collide. */
+   are hashed here, and must not be able to make them all collide.
+
+   A program may have several functions of one name, in different source files: they are different
+   rows.  Two paths are of the same file when their last part is, and the folder that it is in, less
+   a version at its end: /build/redis-7.0.1/src/dict.c is /usr/src/redis/src/dict.c, so another
+   build elsewhere splits no row, and drivers/usb/core.c is not drivers/mmc/core.c.
+
+   Where the file is not known (a symbol table alone, another board or build) the function is the
+   one of its name that there is; only when there are several already is it a row of its own.  A
+   file that becomes known later is given to the row that had none. */
 #include "function_table.h"
 
 #include "common/arena.h"
@@ -27,7 +36,9 @@ int function_table_init(struct function_table *functions, struct arena *arena) {
 
 void function_table_fini(struct function_table *functions) {
   table_fini(&functions->by_name);
+  table_fini(&functions->by_family);
   free(functions->functions);
+  free(functions->families);
 }
 
 uint64_t function_table_hash(const struct function_table *functions, const void *words,
@@ -35,57 +46,162 @@ uint64_t function_table_hash(const struct function_table *functions, const void 
   return table_hash(words, len, functions->seed);
 }
 
-static bool is_same_text(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+/* Functions of one name and module. */
+struct function_family {
+  uint32_t first;        /* function */
+  uint32_t without_file; /* function, or 0: there is none */
+  uint32_t file_count;   /* different ones */
+};
+
+/* What counts of the path of a source file. */
+struct source {
+  struct span folder, name;
+};
+
+static bool is_digit(uint8_t c) {
+  return c >= '0' && c <= '9';
 }
 
-static bool is_same(const struct view_function *a, const struct view_function *b) {
-  return is_same_text(a->name, b->name) && is_same_text(a->module, b->module) &&
-         is_same_text(a->file, b->file) && a->end == b->end;
+/* FOLDER less a version: from its first digit on, when that begins it or follows '-', '_' or 'v'.
+ */
+static struct span without_version(struct span folder) {
+  for (size_t i = 0; i < folder.len; i++) {
+    if (!is_digit(folder.data[i])) continue;
+    if (i == 0 || strchr("-_v", folder.data[i - 1]) != NULL) return span_of(folder.data, i);
+  }
+  return folder;
 }
 
-static uint64_t hash_of(const struct function_table *functions,
-                        const struct view_function *wanted) {
+static struct source source_of(const char *file) {
+  const char *slash = strrchr(file, '/');
+  if (slash == NULL) return (struct source){span_of(NULL, 0), span_of_string(file)};
+  const char *start = slash;
+  while (start > file && start[-1] != '/') start--;
+  return (struct source){without_version(span_of((const uint8_t *)start, (size_t)(slash - start))),
+                         span_of_string(slash + 1)};
+}
+
+static bool is_same_file(const char *a, const char *b) {
+  if (a == b) return true;
+  if (a == NULL || b == NULL) return false;
+  struct source one = source_of(a), other = source_of(b);
+  return span_is_equal(one.name, other.name) && span_is_equal(one.folder, other.folder);
+}
+
+static bool is_relative(const struct view_function *a, const struct view_function *b) {
+  return a->end == b->end && strcmp(a->name, b->name) == 0 && strcmp(a->module, b->module) == 0;
+}
+
+static uint64_t family_hash(const struct function_table *functions,
+                            const struct view_function *wanted) {
   uint64_t hash = table_hash(wanted->name, strlen(wanted->name), functions->seed);
-  hash = table_hash(wanted->module, strlen(wanted->module), hash);
-  return wanted->file != NULL ? table_hash(wanted->file, strlen(wanted->file), hash) : hash;
+  return table_hash(wanted->module, strlen(wanted->module), hash);
 }
 
-static int grow(struct function_table *functions) {
-  if (functions->count == VIEW_FUNCTIONS_MAX) return -EOVERFLOW;
-  if (functions->count < functions->room) return 0;
-  uint32_t room = functions->room * 2;
-  struct view_function *more = reallocarray(functions->functions, room, sizeof *more);
+static uint64_t hash_with_file(uint64_t hash, const char *file) {
+  struct source source = source_of(file);
+  hash = table_hash(source.name.data, source.name.len, hash);
+  return source.folder.len > 0 ? table_hash(source.folder.data, source.folder.len, hash) : hash;
+}
+
+/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
+static int grow(void **array, uint32_t count, uint32_t *room, size_t entry_bytes) {
+  if (count < *room) return 0;
+  uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
+  void *more = reallocarray(*array, wanted, entry_bytes);
   if (more == NULL) return -ENOMEM;
-  functions->functions = more;
-  functions->room = room;
+  *array = more;
+  *room = wanted;
   return 0;
 }
 
-static int add(struct function_table *functions, const struct view_function *wanted,
-               bool is_lasting, uint64_t hash) {
-  int error = grow(functions);
+static int add_function(struct function_table *functions, const struct view_function *wanted,
+                        bool is_lasting, uint32_t *ret) {
+  void *array = functions->functions;
+  if (functions->count == VIEW_FUNCTIONS_MAX) return -EOVERFLOW;
+  int error = grow(&array, functions->count, &functions->room, sizeof *wanted);
   if (error != 0) return error;
+  functions->functions = array;
   struct view_function copy = *wanted;
   copy.module = arena_string(functions->arena, wanted->module, strlen(wanted->module));
   if (!is_lasting) copy.name = arena_string(functions->arena, wanted->name, strlen(wanted->name));
   if (copy.module == NULL || copy.name == NULL) return -ENOMEM;
   functions->functions[functions->count] = copy;
-  return table_add(&functions->by_name, hash, functions->count++);
+  *ret = functions->count++;
+  return 0;
+}
+
+/* The family of WANTED, or NULL. */
+static struct function_family *find_family(const struct function_table *functions,
+                                           const struct view_function *wanted, uint64_t hash) {
+  uint32_t cursor;
+  uint32_t at = table_find(&functions->by_family, hash, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&functions->by_family, hash, &cursor)) {
+    struct function_family *family = &functions->families[at];
+    if (is_relative(&functions->functions[family->first], wanted)) return family;
+  }
+  return NULL;
+}
+
+static int add_family(struct function_table *functions, uint32_t first, uint64_t hash) {
+  bool has_file = functions->functions[first].file != NULL;
+  void *array = functions->families;
+  int error =
+      grow(&array, functions->family_count, &functions->family_room, sizeof *functions->families);
+  if (error != 0) return error;
+  functions->families = array;
+  functions->families[functions->family_count] =
+      (struct function_family){first, has_file ? 0 : first, has_file};
+  return table_add(&functions->by_family, hash, functions->family_count++);
+}
+
+/* A function whose file is not known. */
+static int intern_without_file(struct function_table *functions, const struct view_function *wanted,
+                               bool is_lasting, uint32_t *ret) {
+  uint64_t hash = family_hash(functions, wanted);
+  struct function_family *family = find_family(functions, wanted, hash);
+  if (family != NULL && (family->without_file != 0 || family->file_count == 1)) {
+    *ret = family->without_file != 0 ? family->without_file : family->first;
+    return 0;
+  }
+  int error = add_function(functions, wanted, is_lasting, ret);
+  if (error != 0) return error;
+  if (family == NULL) return add_family(functions, *ret, hash);
+  family->without_file = *ret;
+  return 0;
+}
+
+/* A function of a file that was not met yet: of FAMILY, or the first one of its name. */
+static int add_with_file(struct function_table *functions, const struct view_function *wanted,
+                         bool is_lasting, uint32_t *ret) {
+  uint64_t hash = family_hash(functions, wanted);
+  struct function_family *family = find_family(functions, wanted, hash);
+  if (family != NULL && family->file_count == 0) {
+    *ret = family->without_file;
+    functions->functions[*ret].file = wanted->file;
+    functions->functions[*ret].line = wanted->line;
+    *family = (struct function_family){*ret, 0, 1};
+    return 0;
+  }
+  int error = add_function(functions, wanted, is_lasting, ret);
+  if (error != 0) return error;
+  if (family == NULL) return add_family(functions, *ret, hash);
+  family->file_count++;
+  return 0;
 }
 
 int function_table_intern(struct function_table *functions, const struct view_function *wanted,
                           bool is_lasting, uint32_t *ret) {
-  uint64_t hash = hash_of(functions, wanted);
+  if (wanted->file == NULL) return intern_without_file(functions, wanted, is_lasting, ret);
+  uint64_t hash = hash_with_file(family_hash(functions, wanted), wanted->file);
   uint32_t cursor;
   uint32_t at = table_find(&functions->by_name, hash, &cursor);
-  while (at != TABLE_NONE && !is_same(&functions->functions[at], wanted))
-    at = table_next(&functions->by_name, hash, &cursor);
-  if (at == TABLE_NONE) {
-    int error = add(functions, wanted, is_lasting, hash);
-    if (error != 0) return error;
-    at = functions->count - 1;
+  for (; at != TABLE_NONE; at = table_next(&functions->by_name, hash, &cursor)) {
+    const struct view_function *known = &functions->functions[at];
+    if (!is_relative(known, wanted) || !is_same_file(known->file, wanted->file)) continue;
+    *ret = at;
+    return 0;
   }
-  *ret = at;
-  return 0;
+  int error = add_with_file(functions, wanted, is_lasting, ret);
+  return error != 0 ? error : table_add(&functions->by_name, hash, *ret);
 }
