@@ -121,7 +121,7 @@ function functionRow(entry) {
   bar.setAttribute("aria-hidden", "true");
   self.append(bar);
   const name = element("td", "name", entry.name);
-  if (entry.file) name.title = shown(entry.file);
+  if (entry.file) name.title = shown(entry.line ? `${entry.file}:${entry.line}` : entry.file);
   row.append(self, element("td", "number quiet optional", interval(entry.self_ci)),
              element("td", "number", percent(entry.total_share)), name,
              element("td", "name quiet optional", entry.module));

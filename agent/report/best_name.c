@@ -18,7 +18,8 @@
 #include <errno.h>
 
 struct best {
-  int rank; /* 0: nothing */
+  int rank;     /* 0: nothing */
+  bool is_here; /* of a file of this machine */
   struct symbol_match match;
 };
 
@@ -34,23 +35,41 @@ static void ask(const struct kept_names *kept, struct span id, uint64_t address,
   enum names_quality quality;
   if (kept == NULL || kept_names_find(kept, id, address, &match, &quality) != 0) return;
   int rank = rank_of(&match, quality == NAMES_EXPORTED);
-  if (rank > ret->rank) *ret = (struct best){rank, match};
+  if (rank > ret->rank) *ret = (struct best){rank, false, match};
+}
+
+static struct best find(const struct profile *profile, struct namer *namer,
+                        const struct profile_frame *frame) {
+  const struct profile_module *module = &profile->modules[frame->module];
+  struct best best = {.rank = 0};
+  const char *why;
+  if (module->kind != MODULE_ELF) return best;
+  if (namer != NULL && namer_load(namer, frame->module, module, &why) == 0 &&
+      namer_find(namer, frame->module, frame->address, &best.match) == 0)
+    best.rank = rank_of(&best.match, namer_is_exported_only(namer, frame->module));
+  best.is_here = best.rank > 0;
+  ask(&profile->kept_names, module->id, frame->address, &best);
+  ask(profile->other_names, module->id, frame->address, &best);
+  return best;
 }
 
 int best_name_find(const struct profile *profile, struct namer *namer,
                    const struct profile_frame *frame, struct symbol_match *ret) {
-  const struct profile_module *module = &profile->modules[frame->module];
-  struct best best = {.rank = 0};
-  const char *why;
-  if (module->kind != MODULE_ELF) return -ENOENT;
-  if (namer != NULL && namer_load(namer, frame->module, module, &why) == 0 &&
-      namer_find(namer, frame->module, frame->address, &best.match) == 0)
-    best.rank = rank_of(&best.match, namer_is_exported_only(namer, frame->module));
-  ask(&profile->kept_names, module->id, frame->address, &best);
-  ask(profile->other_names, module->id, frame->address, &best);
+  struct best best = find(profile, namer, frame);
   if (best.rank == 0) return -ENOENT;
   *ret = best.match;
   return 0;
+}
+
+int best_name_chain(const struct profile *profile, struct namer *namer,
+                    const struct profile_frame *frame, struct symbol_frame *frames) {
+  struct best best = find(profile, namer, frame);
+  if (best.rank == 0) return -ENOENT;
+  int count = best.is_here ? namer_chain(namer, frame->module, frame->address, frames) : 0;
+  if (count > 0) return count;
+  frames[0] = (struct symbol_frame){
+      .name = best.match.name, .start = best.match.start, .size = best.match.size};
+  return 1;
 }
 
 bool best_name_is_there(const struct profile *profile, struct namer *namer,

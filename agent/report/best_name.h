@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct namer;
+struct symbol_frame;
 struct symbol_match;
 
 /* Finds the function of FRAME, one of PROFILE's.  NAMER may be NULL: only what the profile keeps is
@@ -16,6 +17,11 @@ struct symbol_match;
    or -ENOENT. */
 int best_name_find(const struct profile *profile, struct namer *namer,
                    const struct profile_frame *frame, struct symbol_match *ret);
+
+/* The same with the functions that were inlined at FRAME, which only this machine's files tell,
+   into FRAMES of SYMBOL_CHAIN_MAX, innermost first.  Returns their number or -ENOENT. */
+int best_name_chain(const struct profile *profile, struct namer *namer,
+                    const struct profile_frame *frame, struct symbol_frame *frames);
 
 /* Whether FRAME's function has a name there, not only bounds. */
 bool best_name_is_there(const struct profile *profile, struct namer *namer,

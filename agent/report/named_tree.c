@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames become functions, paths become tree nodes; paths that differ in addresses only meet.
+/* Frames become functions, several where some were inlined; paths become tree nodes; paths that
+   differ in addresses only meet.
 
    A path that ends in a link register needs the functions to be understood: an LR outside the
    function of the PC is its caller; inside it, a later call has overwritten it and the caller is
@@ -22,11 +23,19 @@
 
 enum { NAME_BYTES_MAX = 4096 };
 
+/* The functions at a frame: a run of the steps, outermost first. */
+struct frame_chain {
+  uint32_t first, count;
+};
+
 struct naming {
   struct profile *profile;
   struct namer *namer;
   const struct frame_name *names;
   struct tree_builder *tree;
+  struct frame_chain *chains; /* one a frame */
+  struct tree_step *steps;
+  uint32_t step_count, step_room;
   struct buf module, own, name; /* clean texts of the frame in hand */
 };
 
@@ -46,45 +55,77 @@ static const char *unknown_name(struct naming *naming, const struct profile_modu
   return buf_text(&naming->name);
 }
 
-/* Sets FUNCTION's name.  Returns whether it outlives the tree. */
-static bool find_name(struct naming *naming, uint32_t at, struct view_function *function) {
-  const struct profile_frame *frame = &naming->profile->frames[at];
+/* Adds FUNCTION to the frame in hand; its texts outlive the tree when IS_LASTING. */
+static int add_step(struct naming *naming, const struct view_function *function, bool is_lasting,
+                    bool is_inlined) {
+  struct tree_step step = {.is_inlined = is_inlined};
+  if (function->name == NULL) return -ENOMEM;
+  if (naming->step_count == naming->step_room) {
+    uint32_t room = naming->step_room > 0 ? naming->step_room * 2 : 1024;
+    struct tree_step *more = reallocarray(naming->steps, room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    naming->steps = more;
+    naming->step_room = room;
+  }
+  int error = function_table_intern(&naming->tree->functions, function, is_lasting, &step.function);
+  if (error == 0) naming->steps[naming->step_count++] = step;
+  return error;
+}
+
+/* START: of its function, where that is known, else the address itself. */
+static int add_nameless(struct naming *naming, const struct profile_frame *frame, uint64_t start,
+                        struct view_function *function) {
   const struct profile_module *module = &naming->profile->modules[frame->module];
-  const struct frame_name *told = naming->names != NULL ? &naming->names[at] : NULL;
-  struct symbol_match match;
-  uint64_t start = frame->address; /* of its function, where that is known */
-  if (told != NULL && told->name != NULL) {
-    function->name = clean(&naming->name, told->name);
-    function->file = told->file;
-    function->line = told->line;
-    return false;
-  }
-  if (best_name_find(naming->profile, naming->namer, frame, &match) == 0) {
-    function->name = match.name;
-    if (match.name[0] != '\0') return true;
-    start = match.start;
-  }
   bool is_nameless = module->kind == MODULE_ELF || frame->address != 0;
   function->name = function->module;
   if (is_nameless) function->name = unknown_name(naming, module, function->module, start);
   function->is_apart = is_nameless && module->build != NULL;
-  return false;
+  return add_step(naming, function, false, false);
+}
+
+/* FUNCTION has all that is said of each of them: the module. */
+static int add_functions(struct naming *naming, uint32_t at, struct view_function *function) {
+  const struct profile_frame *frame = &naming->profile->frames[at];
+  const struct frame_name *told = naming->names != NULL ? &naming->names[at] : NULL;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  if (told != NULL && told->name != NULL) {
+    function->name = clean(&naming->name, told->name);
+    function->file = told->file;
+    function->line = told->line;
+    return add_step(naming, function, false, false);
+  }
+  int count = best_name_chain(naming->profile, naming->namer, frame, frames), error = 0;
+  if (count <= 0) return add_nameless(naming, frame, frame->address, function);
+  if (frames[count - 1].name[0] == '\0')
+    return add_nameless(naming, frame, frames[count - 1].start, function);
+  for (int i = count; i-- > 0 && error == 0;) {
+    function->name = frames[i].name;
+    function->file = frames[i].decl_file;
+    function->line = frames[i].decl_line;
+    error = add_step(naming, function, true, i + 1 < count);
+  }
+  return error;
 }
 
 static int name_frame(struct naming *naming, uint32_t at) {
   struct profile_frame *frame = &naming->profile->frames[at];
+  struct frame_chain *chain = &naming->chains[at];
   struct view_function function = {.name = NULL};
   const struct profile_module *module = &naming->profile->modules[frame->module];
   const char *shown = module->shown != NULL ? module->shown : profile_module_name(module);
   function.module = clean(&naming->module, shown);
   if (module->kind == MODULE_PSEUDO) function.end = stack_end_of(module->path);
-  bool is_lasting = find_name(naming, at, &function);
-  if (function.name == NULL) return -ENOMEM;
-  return function_table_intern(&naming->tree->functions, &function, is_lasting, &frame->function);
+  chain->first = naming->step_count;
+  int error = add_functions(naming, at, &function);
+  chain->count = naming->step_count - chain->first;
+  if (error == 0) frame->function = naming->steps[chain->first].function;
+  return error;
 }
 
 static int name_frames(struct naming *naming) {
   int error = 0;
+  naming->chains = calloc((size_t)naming->profile->frame_count + 1, sizeof *naming->chains);
+  if (naming->chains == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < naming->profile->frame_count && error == 0; i++)
     error = name_frame(naming, i);
   return error;
@@ -99,13 +140,24 @@ static uint32_t parent_of(const struct profile *profile, const struct profile_no
   return ours[node->parent];
 }
 
-static int add_nodes(const struct profile *profile, struct tree_builder *tree) {
+/* Adds what stands at FRAME below PARENT.  RET: the innermost. */
+static int descend(const struct naming *naming, uint32_t frame, uint32_t parent, uint32_t *ret) {
+  const struct frame_chain *chain = &naming->chains[frame];
+  int error = 0;
+  for (uint32_t i = 0; i < chain->count && error == 0; i++)
+    error = tree_builder_step(naming->tree, parent, &naming->steps[chain->first + i], &parent);
+  if (error == 0) *ret = parent;
+  return error;
+}
+
+static int add_nodes(const struct naming *naming) {
+  const struct profile *profile = naming->profile;
+  struct tree_builder *tree = naming->tree;
   uint32_t *ours = calloc(profile->node_count + 1, sizeof *ours);
   int error = ours == NULL ? -ENOMEM : 0;
   for (uint32_t i = 0; i < profile->node_count && error == 0; i++) {
     const struct profile_node *node = &profile->nodes[i];
-    error = tree_builder_child(tree, parent_of(profile, node, ours),
-                               profile->frames[node->frame].function, &ours[i]);
+    error = descend(naming, node->frame, parent_of(profile, node, ours), &ours[i]);
     if (error != 0) break;
     tree_builder_add(tree, ours[i], node->count, node->weight);
     tree_builder_note_end(tree, ours[i], true, node->told_weight);
@@ -127,10 +179,10 @@ static int add_marks(const struct profile *profile, struct arena *arena, struct 
 int named_tree_build(struct profile *profile, struct namer *namer, const struct frame_name *names,
                      struct arena *arena, struct view_tree *ret) {
   struct tree_builder tree;
-  struct naming naming = {profile, namer, names, &tree, {0}, {0}, {0}};
+  struct naming naming = {.profile = profile, .namer = namer, .names = names, .tree = &tree};
   int error = tree_builder_init(&tree, arena);
   if (error == 0) error = name_frames(&naming);
-  if (error == 0) error = add_nodes(profile, &tree);
+  if (error == 0) error = add_nodes(&naming);
   if (error == 0) error = tree_builder_finish(&tree, arena, ret);
   if (error == 0) {
     profile_loss(profile, ret->loss);
@@ -138,6 +190,8 @@ int named_tree_build(struct profile *profile, struct namer *namer, const struct 
   }
   if (error == 0) error = add_marks(profile, arena, ret);
   tree_builder_fini(&tree);
+  free(naming.chains);
+  free(naming.steps);
   buf_fini(&naming.module);
   buf_fini(&naming.own);
   buf_fini(&naming.name);

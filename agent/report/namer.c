@@ -186,6 +186,12 @@ int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
   return symbol_index_find(&namer->modules[index].index, address, ret);
 }
 
+int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
+                struct symbol_frame *frames) {
+  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return -ENOENT;
+  return symbol_index_chain(&namer->modules[index].index, address, frames);
+}
+
 bool namer_is_exported_only(const struct namer *namer, uint32_t index) {
   if (index >= namer->room || namer->modules[index].bytes.data == NULL) return false;
   return (namer->modules[index].index.flags & INDEX_FROM_DYNSYM) != 0;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct namer;
+struct symbol_frame;
 struct symbol_match;
 
 enum { NAMER_FILE_MS = 30000 }; /* for one file; a big one takes under a second */
@@ -27,6 +28,11 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
    known) is valid until namer_close.  Returns 0 or -ENOENT. */
 int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
                struct symbol_match *ret);
+
+/* Finds all functions at ADDRESS of module INDEX, loaded before, as symbol_index_chain does.
+   Returns their number or -ENOENT. */
+int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
+                struct symbol_frame *frames);
 
 /* Whether module INDEX, loaded before, has only the names of exported functions. */
 bool namer_is_exported_only(const struct namer *namer, uint32_t index);

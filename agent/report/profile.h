@@ -34,7 +34,7 @@ struct profile_module {
 struct profile_frame {
   uint64_t address;
   uint32_t module;
-  uint32_t function;      /* free for whoever names the frames */
+  uint32_t function;      /* free for whoever names the frames: the outermost one */
   uint64_t count, weight; /* of samples taken right here; none: what clocks told */
 };
 

@@ -108,6 +108,11 @@ void table_json_function(struct json *json, const struct view_function *function
   json_key_string(json, "name", function->name);
   json_key_string(json, "module", function->module);
   json_key_string(json, "file", function->file);
+  json_key(json, "line");
+  if (function->line > 0)
+    json_uint(json, function->line);
+  else
+    json_string(json, NULL);
 }
 
 void table_json_share(struct json *json, const char *key, const char *key_ci,

@@ -28,11 +28,6 @@ static struct part write_function(struct nodes *nodes, const struct view_functio
   json_init(&json, &nodes->texts, SIZE_MAX);
   json_open(&json, '{');
   table_json_function(&json, function);
-  json_key(&json, "line");
-  if (function->line > 0)
-    json_uint(&json, function->line);
-  else
-    json_string(&json, NULL);
   part.len = nodes->texts.len - part.start;
   return part;
 }

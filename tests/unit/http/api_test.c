@@ -20,10 +20,14 @@ static void the_table_has_every_promised_field(void **state) {
   assert_int_equal(request.answer.status, 0);
   assert_has(body, "{\"total\":1000,\"unit\":\"nanoseconds\",\"samples\":100,");
   assert_has(body, "\"loss\":{");
-  assert_has(body, "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,"
-                   "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
+  assert_has(
+      body,
+      "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"line\":null,"
+      "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
-  assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"self\":100,");
+  assert_has(
+      body,
+      "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"line\":null,\"self\":100,");
 }
 
 static void every_form_of_json_says_how_stacks_ended(void **state) {
