@@ -31,7 +31,7 @@ bool contrast_is_of_boards(const struct contrast *contrast) {
 
 /* Groups whose ids are the same modulo MODULUS (0: the same) are one unit. */
 static void find_units(struct contrast_side *side, const struct view_tree *tree, uint64_t modulus) {
-  const struct view_groups *groups = &tree->groups;
+  const struct groups *groups = &tree->groups;
   uint64_t wholes[GROUPS_MAX] = {0};
   unsigned count = 0;
   side->tree = tree;
@@ -47,7 +47,7 @@ static void find_units(struct contrast_side *side, const struct view_tree *tree,
 }
 
 /* What ids of both trees are comparable by, where boards are HASHED on one side at least. */
-static uint64_t modulus_of(const struct view_groups *a, const struct view_groups *b) {
+static uint64_t modulus_of(const struct groups *a, const struct groups *b) {
   uint64_t of_a = a->kind == GROUPS_HASHED ? a->modulus : 0;
   uint64_t of_b = b->kind == GROUPS_HASHED ? b->modulus : 0;
   if (a->kind == GROUPS_TIMES || b->kind == GROUPS_TIMES) return 0;

@@ -58,18 +58,25 @@ void diff_rows_fini(struct diff_rows *rows) {
   table_fini(&rows->by_name);
 }
 
+static void add_group(const struct view_tree *tree, const struct group *group,
+                      const uint32_t *row_of, uint64_t *parts) {
+  for (uint32_t at = 0; at < group->room; at++) {
+    const uint64_t *chunk = group->chunks[at];
+    const struct view_node *nodes = &tree->nodes[at * GROUPS_CHUNK_KEYS];
+    for (uint32_t i = 0; chunk != NULL && i < GROUPS_CHUNK_KEYS; i++) {
+      uint32_t row = chunk[i] > 0 ? row_of[nodes[i].function] : DIFF_ROW_NONE;
+      if (row != DIFF_ROW_NONE) parts[row] += chunk[i];
+    }
+  }
+}
+
 /* Sets PARTS to what the rows hold in UNIT of SIDE. */
 static void fill(const struct diff_rows *rows, const struct contrast_side *side,
                  const uint32_t *row_of, unsigned unit, uint64_t *parts) {
   const struct view_tree *tree = side->tree;
   memset(parts, 0, rows->count * sizeof *parts);
   for (unsigned i = 0; i < tree->groups.count; i++) {
-    const struct view_group *group = &tree->groups.group[i];
-    if (side->unit[i] != unit) continue;
-    for (uint32_t cell = 0; cell < group->cell_count; cell++) {
-      uint32_t row = row_of[tree->nodes[group->keys[cell]].function];
-      if (row != DIFF_ROW_NONE) parts[row] += group->weights[cell];
-    }
+    if (side->unit[i] == unit) add_group(tree, &tree->groups.group[i], row_of, parts);
   }
 }
 

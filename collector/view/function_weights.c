@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Self weights are those of the group's cells.  For totals they are summed up towards the root,
+/* Self weights are those of the group's nodes.  For totals they are summed up towards the root,
    which is one pass backwards, as parents come first; a node that has one of its own function above
    it lies in what that one has counted. */
 #include "function_weights.h"
@@ -26,13 +26,23 @@ void function_weights_clear(struct function_weights *weights) {
   if (weights->total != NULL) memset(weights->total, 0, len);
 }
 
-void function_weights_add(struct function_weights *weights, const struct view_group *group) {
+/* Adds CHUNK, the weights of the nodes from FIRST on. */
+static void add_chunk(struct function_weights *weights, const uint64_t *chunk, uint32_t first) {
+  const struct view_node *nodes = &weights->tree->nodes[first];
+  for (uint32_t i = 0; i < GROUPS_CHUNK_KEYS; i++)
+    if (chunk[i] > 0) weights->self[nodes[i].function] += chunk[i];
+  if (weights->counts == NULL) return;
+  uint32_t left = weights->tree->node_count - first;
+  uint32_t count = left < GROUPS_CHUNK_KEYS ? left : GROUPS_CHUNK_KEYS;
+  memcpy(weights->nodes + first, chunk, count * sizeof *chunk);
+}
+
+void function_weights_add(struct function_weights *weights, const struct group *group) {
   const struct view_node *nodes = weights->tree->nodes;
   uint64_t *through = weights->nodes;
-  for (uint32_t i = 0; i < group->cell_count; i++)
-    weights->self[nodes[group->keys[i]].function] += group->weights[i];
+  for (uint32_t i = 0; i < group->room; i++)
+    if (group->chunks[i] != NULL) add_chunk(weights, group->chunks[i], i * GROUPS_CHUNK_KEYS);
   if (weights->counts == NULL) return;
-  for (uint32_t i = 0; i < group->cell_count; i++) through[group->keys[i]] = group->weights[i];
   for (uint32_t i = weights->tree->node_count; i-- > 0;) {
     uint64_t weight = through[i];
     if (weight == 0) continue;

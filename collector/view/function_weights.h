@@ -18,6 +18,6 @@ int function_weights_init(struct function_weights *weights, const struct view_tr
 
 /* Clears both, and adds what GROUP of the tree holds. */
 void function_weights_clear(struct function_weights *weights);
-void function_weights_add(struct function_weights *weights, const struct view_group *group);
+void function_weights_add(struct function_weights *weights, const struct group *group);
 
 #endif

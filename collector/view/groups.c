@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row of weights for each group, a column for each key.
+/* A row of weights for each group, a column for each key, in chunks, since boards and stretches of
+   time touch a part of the keys each.
 
    How many boards there will be nobody knows at the first one, so groups begin fine and are merged
    when there get too many of them, always into such as would have been there from the start:
@@ -20,32 +21,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 1024, FIRST_LENGTH_MS = 10000 };
+enum { FIRST_ROOM = 8, FIRST_LENGTH_MS = 10000 };
 
-static int make_room(struct groups *groups, struct group *group, uint32_t needed) {
+static const size_t chunk_bytes = GROUPS_CHUNK_KEYS * sizeof(uint64_t);
+
+static bool is_full(const struct groups *groups) {
+  return groups->spare == NULL && groups->chunk_count >= GROUPS_CHUNKS_MAX;
+}
+
+static void *zeroed(struct groups *groups, size_t len) {
+  return groups->arena != NULL ? arena_alloc(groups->arena, len) : calloc(1, len);
+}
+
+static uint64_t *new_chunk(struct groups *groups) {
+  void *chunk = groups->spare;
+  if (chunk == NULL) {
+    groups->chunk_count++;
+    return zeroed(groups, chunk_bytes);
+  }
+  memcpy(&groups->spare, chunk, sizeof groups->spare); /* the next one */
+  memset(chunk, 0, chunk_bytes);
+  return chunk;
+}
+
+static void free_chunk(struct groups *groups, uint64_t *chunk) {
+  memcpy(chunk, &groups->spare, sizeof groups->spare);
+  groups->spare = chunk;
+}
+
+/* Tables are small; those of an arena that were outgrown stay in it. */
+static int make_table(struct groups *groups, struct group *group, uint32_t needed) {
   uint32_t room = group->room > 0 ? group->room : FIRST_ROOM;
-  while (room < needed && room < UINT32_MAX / 2) room *= 2;
-  uint64_t *more = reallocarray(group->weights, room, sizeof *more);
+  while (room < needed) room *= 2;
+  uint64_t **more = zeroed(groups, room * sizeof *more);
   if (more == NULL) return -ENOMEM;
-  memset(more + group->room, 0, (room - group->room) * sizeof *more);
-  groups->bytes += (room - group->room) * sizeof *more;
-  group->weights = more;
+  if (group->room > 0) memcpy(more, group->chunks, group->room * sizeof *more);
+  if (groups->arena == NULL) free(group->chunks);
+  group->chunks = more;
   group->room = room;
   return 0;
 }
 
+static void merge_chunk(struct groups *groups, uint64_t **into, uint64_t *from) {
+  if (*into == NULL) {
+    *into = from;
+    return;
+  }
+  for (uint32_t i = 0; i < GROUPS_CHUNK_KEYS; i++) (*into)[i] += from[i];
+  free_chunk(groups, from);
+}
+
 /* FROM becomes part of INTO. */
 static void merge(struct groups *groups, struct group *into, struct group *from) {
-  if (from->room > into->room) { /* the larger row stays */
-    uint64_t *weights = into->weights;
+  if (from->room > into->room) { /* the larger table stays */
+    uint64_t **chunks = into->chunks;
     uint32_t room = into->room;
-    into->weights = from->weights, into->room = from->room;
-    from->weights = weights, from->room = room;
+    into->chunks = from->chunks, into->room = from->room;
+    from->chunks = chunks, from->room = room;
   }
-  for (uint32_t i = 0; i < from->room; i++) into->weights[i] += from->weights[i];
+  for (uint32_t i = 0; i < from->room; i++)
+    if (from->chunks[i] != NULL) merge_chunk(groups, &into->chunks[i], from->chunks[i]);
   into->weight += from->weight;
-  groups->bytes -= from->room * sizeof *from->weights;
-  free(from->weights);
+  if (groups->arena == NULL) free(from->chunks);
 }
 
 /* Merges groups whose ids have become the same. */
@@ -105,6 +142,7 @@ static void turn_to_boards(struct groups *groups) {
 void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, uint64_t end_ms) {
   uint64_t hash = table_hash(board, strlen(board), 0);
   uint64_t middle_ms = start_ms + (end_ms > start_ms ? (end_ms - start_ms) / 2 : 0);
+  if (groups->is_off) return;
   if (groups->kind == GROUPS_NONE) {
     groups->kind = GROUPS_TIMES;
     groups->board = hash;
@@ -120,66 +158,60 @@ void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, ui
   select_group(groups, hash % groups->modulus);
 }
 
+static int add_chunk(struct groups *groups, uint32_t at) {
+  while (is_full(groups) && coarsen(groups)) continue;
+  if (is_full(groups)) {
+    groups->is_off = true;
+    groups->kind = GROUPS_NONE;
+    return 0;
+  }
+  struct group *group = &groups->group[groups->current];
+  int error = at < group->room ? 0 : make_table(groups, group, at + 1);
+  if (error != 0 || group->chunks[at] != NULL) return error;
+  group->chunks[at] = new_chunk(groups);
+  return group->chunks[at] != NULL ? 0 : -ENOMEM;
+}
+
 int groups_add(struct groups *groups, uint32_t key, uint64_t weight) {
+  uint32_t at = key / GROUPS_CHUNK_KEYS;
   if (groups->kind == GROUPS_NONE) return 0;
   struct group *group = &groups->group[groups->current];
-  if (key >= group->room) {
-    int error = make_room(groups, group, key + 1);
-    if (error != 0) return error;
-    while (groups->bytes > GROUPS_BYTES_MAX && coarsen(groups)) continue;
+  if (at >= group->room || group->chunks[at] == NULL) {
+    int error = key < GROUPS_KEYS_MAX ? add_chunk(groups, at) : -EOVERFLOW;
+    if (error != 0 || groups->kind == GROUPS_NONE) return error;
     group = &groups->group[groups->current];
   }
-  group->weights[key] += weight;
+  group->chunks[at][key % GROUPS_CHUNK_KEYS] += weight;
   group->weight += weight;
   return 0;
 }
 
+static void free_group(struct group *group) {
+  for (uint32_t i = 0; i < group->room; i++) free(group->chunks[i]);
+  free(group->chunks);
+}
+
 void groups_fini(struct groups *groups) {
-  for (unsigned i = 0; i < groups->count; i++) free(groups->group[i].weights);
+  for (unsigned i = 0; i < groups->count && groups->arena == NULL; i++)
+    free_group(&groups->group[i]);
+  for (void *chunk = groups->spare; chunk != NULL && groups->arena == NULL;) {
+    void *next;
+    memcpy(&next, chunk, sizeof next);
+    free(chunk);
+    chunk = next;
+  }
   *groups = (struct groups){.count = 0};
 }
 
 void groups_weights(const struct groups *groups, uint32_t key, uint64_t ret[GROUPS_MAX]) {
+  uint32_t at = key / GROUPS_CHUNK_KEYS;
   for (unsigned i = 0; i < groups->count; i++) {
     const struct group *group = &groups->group[i];
-    ret[i] = key < group->room ? group->weights[key] : 0;
+    bool has_any = at < group->room && group->chunks[at] != NULL;
+    ret[i] = has_any ? group->chunks[at][key % GROUPS_CHUNK_KEYS] : 0;
   }
 }
 
 void groups_totals(const struct groups *groups, uint64_t ret[GROUPS_MAX]) {
   for (unsigned i = 0; i < groups->count; i++) ret[i] = groups->group[i].weight;
-}
-
-static uint32_t count_cells(const struct group *group) {
-  uint32_t cells = 0;
-  for (uint32_t i = 0; i < group->room; i++) cells += group->weights[i] > 0;
-  return cells;
-}
-
-static int copy_group(const struct group *group, struct arena *arena, struct view_group *ret) {
-  uint32_t cells = count_cells(group), at = 0;
-  uint32_t *keys = arena_array(arena, cells, sizeof *keys);
-  uint64_t *weights = arena_array(arena, cells, sizeof *weights);
-  if (keys == NULL || weights == NULL) return -ENOMEM;
-  for (uint32_t i = 0; i < group->room; i++) {
-    if (group->weights[i] == 0) continue;
-    keys[at] = i;
-    weights[at++] = group->weights[i];
-  }
-  *ret = (struct view_group){group->id, group->weight, cells, keys, weights};
-  return 0;
-}
-
-int groups_copy(struct groups *groups, struct arena *arena, struct view_groups *ret) {
-  uint64_t cells;
-  do {
-    cells = 0;
-    for (unsigned i = 0; i < groups->count; i++) cells += count_cells(&groups->group[i]);
-  } while (cells > GROUPS_CELLS_MAX && coarsen(groups));
-  *ret = (struct view_groups){groups->kind, groups->count, groups->modulus, {{0}}};
-  for (unsigned i = 0; i < groups->count; i++) {
-    int error = copy_group(&groups->group[i], arena, &ret->group[i]);
-    if (error != 0) return error;
-  }
-  return 0;
 }

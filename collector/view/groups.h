@@ -8,6 +8,7 @@
 #ifndef VIEW_GROUPS_H
 #define VIEW_GROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,9 +18,10 @@ enum {
   GROUPS_MAX = 64,       /* boards, or groups of them */
   GROUPS_TIMES_MAX = 16, /* stretches of time */
   GROUPS_TIMES_MIN = 5,  /* fewer tell too little of how they differ */
-  GROUPS_KEPT_MIN = 8,   /* when memory is short there are not made fewer than this */
-  GROUPS_BYTES_MAX = 160 << 20,
-  GROUPS_CELLS_MAX = 4 << 20, /* (key, group) pairs in a copy */
+  GROUPS_KEPT_MIN = 4,   /* when memory is short there are not made fewer than this */
+  GROUPS_KEYS_MAX = 2 << 20,
+  GROUPS_CHUNK_KEYS = 2048,
+  GROUPS_CHUNKS_MAX = 4096, /* 64 MiB; where that is too little groups are made fewer */
 };
 
 enum groups_kind { GROUPS_NONE, GROUPS_TIMES, GROUPS_BOARDS, GROUPS_HASHED };
@@ -27,49 +29,36 @@ enum groups_kind { GROUPS_NONE, GROUPS_TIMES, GROUPS_BOARDS, GROUPS_HASHED };
 struct group {
   uint64_t id;       /* the number of the stretch; the hash of the board; that modulo MODULUS */
   uint64_t weight;   /* of all keys */
-  uint64_t *weights; /* by key; those from ROOM on have none */
-  uint32_t room;
+  uint64_t **chunks; /* of GROUPS_CHUNK_KEYS weights each, by key; NULL: none has any */
+  uint32_t room;     /* chunks */
 };
 
-/* All-zero is empty. */
+/* All-zero is empty, and takes memory of its own. */
 struct groups {
+  struct arena *arena; /* where memory comes from, or NULL */
   enum groups_kind kind;
+  bool is_off; /* there was no memory for the fewest of them */
   unsigned count, current;
   struct group group[GROUPS_MAX];
   uint64_t modulus;          /* HASHED */
   uint64_t board, length_ms; /* TIMES: whose, and of a stretch */
-  size_t bytes;
+  void *spare;               /* chunks that merging has left over */
+  uint32_t chunk_count;
 };
 
 /* What is added next is from BOARD's window START_MS..END_MS.  The numbers of groups change with
    it: until the last turn they mean nothing. */
 void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, uint64_t end_ms);
 
-/* Adds WEIGHT to KEY; nothing before the first turn.  Returns 0 or -ENOMEM. */
+/* Adds WEIGHT to KEY; nothing before the first turn.  Returns 0; -EOVERFLOW for a key that is not
+   below GROUPS_KEYS_MAX; or -ENOMEM. */
 int groups_add(struct groups *groups, uint32_t key, uint64_t weight);
+
+/* Frees all, unless it is in an arena. */
 void groups_fini(struct groups *groups);
 
 /* Sets RET to the weights of KEY, and of all keys together, in each of the COUNT groups. */
 void groups_weights(const struct groups *groups, uint32_t key, uint64_t ret[GROUPS_MAX]);
 void groups_totals(const struct groups *groups, uint64_t ret[GROUPS_MAX]);
-
-/* Groups that do not grow any more: the keys with weight alone, in order. */
-struct view_group {
-  uint64_t id, weight;
-  uint32_t cell_count;
-  const uint32_t *keys;
-  const uint64_t *weights;
-};
-
-struct view_groups {
-  enum groups_kind kind;
-  unsigned count;
-  uint64_t modulus;
-  struct view_group group[GROUPS_MAX];
-};
-
-/* Copies GROUPS into ARENA, made fewer where they have more than GROUPS_CELLS_MAX.  Returns 0 or
-   -ENOMEM. */
-int groups_copy(struct groups *groups, struct arena *arena, struct view_groups *ret);
 
 #endif

@@ -68,7 +68,7 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
     ratio->whole += ratio->wholes[i];
     present += wholes[i] > 0;
   }
-  if (present < (kind == GROUPS_TIMES ? GROUPS_TIMES_MIN : 2)) return;
+  if (kind == GROUPS_NONE || present < (kind == GROUPS_TIMES ? GROUPS_TIMES_MIN : 2)) return;
   ratio->is_grouped = true;
   set_influences(ratio);
   ratio->df = ratio_df(ratio, UINT64_MAX);

@@ -120,7 +120,7 @@ static int find_variances(const struct walk *walk, const struct ratio *ratio, st
 }
 
 void view_ratio(const struct view_tree *tree, struct ratio *ret) {
-  const struct view_groups *groups = &tree->groups;
+  const struct groups *groups = &tree->groups;
   uint64_t wholes[GROUPS_MAX];
   for (unsigned i = 0; i < groups->count; i++) wholes[i] = groups->group[i].weight;
   ratio_init(ret, groups->kind, groups->count, wholes, evidence_trials(&tree->evidence));

@@ -46,7 +46,7 @@ static int add_node(struct tree_builder *builder, uint32_t parent, const struct 
 }
 
 int tree_builder_init(struct tree_builder *builder, struct arena *arena) {
-  *builder = (struct tree_builder){.node_count = 0};
+  *builder = (struct tree_builder){.groups = {.arena = arena}};
   int error = function_table_init(&builder->functions, arena);
   if (error == 0) error = place_table_init(&builder->places);
   return error != 0 ? error : add_node(builder, UINT32_MAX, &(struct tree_step){.function = 0});
@@ -160,7 +160,7 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   tree.total_count = tree.nodes[0].total_count;
   tree.evidence = builder->evidence;
   memcpy(tree.stacks_weight, builder->stacks_weight, sizeof tree.stacks_weight);
-  int error = groups_copy(&builder->groups, arena, &tree.groups);
-  if (error == 0) *ret = tree;
-  return error;
+  tree.groups = builder->groups;
+  *ret = tree;
+  return 0;
 }

@@ -25,7 +25,7 @@ struct tree_builder {
   struct table by_parent; /* (parent, function, place) -> node */
   uint64_t stacks_weight[STACK_END_COUNT];
   struct evidence evidence;
-  struct groups groups; /* of self weights, by node */
+  struct groups groups; /* of self weights, by node; in the arena */
   int error;            /* of adding to them: the tree cannot be finished */
 };
 

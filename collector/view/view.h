@@ -53,7 +53,7 @@ struct view_tree {
   uint64_t total_weight;
   uint64_t total_count;      /* samples; what clocks told is weight without any */
   struct evidence evidence;  /* of the samples */
-  struct view_groups groups; /* of what nodes weigh themselves */
+  struct groups groups; /* of what nodes weigh themselves */
   /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
   uint64_t stacks_weight[STACK_END_COUNT];
   uint64_t loss[LOSS_REASON_COUNT];

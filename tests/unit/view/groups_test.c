@@ -3,6 +3,7 @@
 #include "common/arena.h"
 #include "view/groups.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,44 +81,58 @@ static void one_boards_groups_are_stretches_of_time(void **state) {
   groups_fini(&groups);
 }
 
+static unsigned count_chunks(const struct groups *groups) {
+  unsigned chunks = 0;
+  for (unsigned i = 0; i < groups->count; i++)
+    for (uint32_t j = 0; j < groups->group[i].room; j++)
+      chunks += groups->group[i].chunks[j] != NULL;
+  return chunks;
+}
+
+/* Of a million keys each, 64 boards would take eight times what there may be. */
 static void memory_is_bounded_and_nothing_is_lost(void **state) {
   struct groups groups = {.count = 0};
   uint64_t sum = 0;
   (void)state;
-  for (unsigned board = 0; board < 100; board++) {
-    add_board(&groups, board, 1000000 - board, 3);
-    add_board(&groups, board, board, 2);
-    sum += 5;
-    assert_true(groups.bytes <= GROUPS_BYTES_MAX);
-  }
-  assert_in_range(groups.count, GROUPS_KEPT_MIN, 32);
+  for (unsigned board = 0; board < 100; board++)
+    for (uint32_t key = board; key < 1000000; key += GROUPS_CHUNK_KEYS) {
+      add_board(&groups, board, key, 3);
+      sum += 3;
+    }
+  assert_in_range(groups.count, GROUPS_KEPT_MIN, 16);
+  assert_true(count_chunks(&groups) <= GROUPS_CHUNKS_MAX);
+  assert_true(groups.chunk_count <= GROUPS_CHUNKS_MAX);
   assert_int_equal(total_of(&groups), sum);
-  assert_int_equal(sum_of(&groups, 1000000 - 50), 3);
+  assert_int_equal(sum_of(&groups, 50), 3);
   groups_fini(&groups);
 }
 
-static void a_copy_has_each_weight_once(void **state) {
+static void the_fewest_groups_have_room_for_all_keys(void **state) {
   struct groups groups = {.count = 0};
-  struct view_groups copy;
-  struct arena arena;
-  uint64_t sum = 0;
   (void)state;
-  arena_init(&arena, 1 << 20);
-  for (unsigned board = 0; board < 5; board++)
-    for (uint32_t key = board; key < 3000; key += 7) add_board(&groups, board, key, key + 1);
-  assert_int_equal(groups_copy(&groups, &arena, &copy), 0);
-  assert_int_equal(copy.count, 5);
-  for (unsigned i = 0; i < copy.count; i++) {
-    uint64_t own = 0;
-    for (uint32_t j = 0; j < copy.group[i].cell_count; j++) {
-      own += copy.group[i].weights[j];
-      assert_int_equal(copy.group[i].weights[j], copy.group[i].keys[j] + 1);
-    }
-    assert_int_equal(own, copy.group[i].weight);
-    sum += own;
-  }
-  assert_int_equal(sum, total_of(&groups));
+  for (unsigned board = 0; board < 100; board++)
+    for (uint32_t key = 0; key < GROUPS_KEYS_MAX; key += GROUPS_CHUNK_KEYS)
+      add_board(&groups, board, key, 1);
+  assert_int_equal(groups.count, GROUPS_KEPT_MIN); /* just enough for all keys there can be */
+  assert_int_equal(groups.kind, GROUPS_HASHED);
+  groups_turn(&groups, "x", 0, 1);
+  assert_int_equal(groups_add(&groups, GROUPS_KEYS_MAX, 1), -EOVERFLOW);
   groups_fini(&groups);
+}
+
+/* In an arena, which has all of it. */
+static void an_arena_holds_groups_as_well(void **state) {
+  struct arena arena;
+  (void)state;
+  arena_init(&arena, 64 << 20);
+  struct groups groups = {.arena = &arena};
+  for (unsigned board = 0; board < 200; board++)
+    for (uint32_t key = board; key < 30000; key += 777) add_board(&groups, board, key, key);
+  struct groups copy = groups;
+  uint64_t total = total_of(&groups);
+  groups_fini(&groups);
+  assert_int_equal(total_of(&copy), total);
+  assert_int_equal(copy.kind, GROUPS_HASHED);
   arena_fini(&arena);
 }
 
@@ -127,7 +142,8 @@ int main(void) {
       cmocka_unit_test(more_boards_fall_into_64_fixed_groups),
       cmocka_unit_test(one_boards_groups_are_stretches_of_time),
       cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
-      cmocka_unit_test(a_copy_has_each_weight_once),
+      cmocka_unit_test(the_fewest_groups_have_room_for_all_keys),
+      cmocka_unit_test(an_arena_holds_groups_as_well),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
