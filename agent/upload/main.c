@@ -38,6 +38,7 @@ struct upload {
   struct api api;
   struct progress progress;
   uint32_t at; /* the next file of the plan; files come in the order they were found in */
+  uint64_t resumed_bytes;
   uint32_t sent, failed, passed_over, unowned_lists;
 };
 
@@ -115,7 +116,7 @@ static void note_failure(struct upload *upload, const struct found_file *file, c
 
 static int send_one(struct upload *upload, const struct found_file *file, int fd) {
   char why[SEND_WHY_BYTES] = "";
-  const struct send send = {upload->api.fetch, on_sent_bytes, upload};
+  const struct send send = {upload->api.fetch, on_sent_bytes, upload, &upload->resumed_bytes};
   progress_show(&upload->progress, file->name, 0);
   int error = send_file(&send, file, fd, why);
   if (error != 0) note_failure(upload, file, *why ? why : strerror(-error));
@@ -221,6 +222,9 @@ static int conclude(const struct upload *upload, int error) {
   else
     printf("Sent %u of %u files, %u failed.\n", upload->sent, plan->counts[VERDICT_SEND],
            upload->failed);
+  if (upload->resumed_bytes > 0)
+    printf("Of an upload that was broken off %.1f MiB were there.\n",
+           (double)upload->resumed_bytes / (1 << 20));
   if (upload->passed_over > 0) printf("Passed over: %u files.\n", upload->passed_over);
   if (upload->settings.must_name_all) print_nameless(upload);
   if (error != 0 || upload->failed > 0) return EXIT_FAILED;

@@ -135,13 +135,15 @@ int send_file(const struct send *send, const struct found_file *file, int fd,
               char why[SEND_WHY_BYTES]) {
   struct part part = {.send = send, .fd = fd};
   if (file->bytes >= RESUME_BYTES_MIN) part.offset = find_offset(send, file);
-  bool is_resumed = part.offset > 0;
+  const uint64_t offset = part.offset;
+  bool is_resumed = offset > 0;
   while (part.offset < file->bytes) {
     int status = 0;
     int error = send_part(send, file, &part, &status, why);
     if (error != 0) return error;
     if (status == 401 || status == 403) return -EACCES;
     if (status >= 300 && !is_resumed) return -EBADMSG;
+    if (is_resumed && status < 300) *send->resumed_bytes += offset;
     if (status >= 300) part.offset = 0; /* what was there was another file's, or is gone */
     is_resumed = false;
   }

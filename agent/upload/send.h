@@ -13,6 +13,7 @@ struct send {
   /* Hears how many bytes of the file in hand are sent.  May be NULL. */
   void (*on_progress)(void *context, uint64_t sent);
   void *context;
+  uint64_t *resumed_bytes; /* grows by what an upload that was broken off has left */
 };
 
 /* Sends FILE, which is open as FD, going on where an earlier upload of the same bytes stopped.

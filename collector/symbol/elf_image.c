@@ -13,6 +13,10 @@
    taken from .eh_frame, as bounds without a name; where that is nonsense it ends there, which is no
    reason to refuse the rest.
 
+   A kernel module is an object file: its sections get addresses when it is loaded.  Boards tell
+   addresses in it as distances from its .text, so that section alone is read, by its symbol table;
+   its debug information would have to be relocated first.
+
    Compressed sections are never unpacked here: symbol tables are not compressed by any linker, and
    a bomb needs somebody who unpacks it.  .gnu_debugdata and DWARF are not read. */
 #include "elf_image.h"
@@ -37,6 +41,7 @@ struct reader {
   size_t section_count;
   struct code_section *code; /* by section number */
   Elf_Scn *symtab, *dynsym, *eh_frame;
+  bool is_object, is_kernel_module;
   struct symbol_set *set;
   struct elf_image *result;
   char *why;
@@ -121,12 +126,17 @@ static int read_section(struct reader *reader, Elf_Scn *scn, size_t name_table) 
   bool has_bytes = section.sh_type != SHT_NOBITS && section.sh_size > 0;
   if (section.sh_type == SHT_SYMTAB && has_bytes) reader->symtab = scn;
   if (section.sh_type == SHT_DYNSYM && has_bytes) reader->dynsym = scn;
-  if (has_bytes && strcmp(name, ".eh_frame") == 0) reader->eh_frame = scn;
+  if (strcmp(name, ".modinfo") == 0) reader->is_kernel_module = true;
   if (section.sh_type == SHT_NOTE) read_note_section(reader, scn);
+  const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
+  bool is_code = (section.sh_flags & code) == code;
+  if (reader->is_object) /* other sections have no addresses before they are loaded */
+    return is_code && strcmp(name, ".text") == 0 ? read_code_section(reader, &section, number, name)
+                                                 : 0;
+  if (has_bytes && strcmp(name, ".eh_frame") == 0) reader->eh_frame = scn;
   if (has_bytes && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
     reader->result->has_dwarf = true;
-  const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
-  if ((section.sh_flags & code) != code) return 0;
+  if (!is_code) return 0;
   return read_code_section(reader, &section, number, name);
 }
 
@@ -345,7 +355,8 @@ static int check_header(struct reader *reader) {
   if (elf_kind(reader->elf) != ELF_K_ELF) return refuse(reader, "not an ELF file");
   if (gelf_getehdr(reader->elf, &reader->header) == NULL)
     return refuse_by_libelf(reader, "ELF header");
-  if (reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
+  reader->is_object = reader->header.e_type == ET_REL;
+  if (!reader->is_object && reader->header.e_type != ET_EXEC && reader->header.e_type != ET_DYN)
     return refuse(reader, "ELF type %u is neither a program nor a shared library",
                   reader->header.e_type);
   return 0;
@@ -355,6 +366,8 @@ static int read_all(struct reader *reader) {
   int error = check_header(reader);
   if (error == 0) error = read_sections(reader);
   if (error != 0) return error;
+  if (reader->is_object && !reader->is_kernel_module)
+    return refuse(reader, "an object file, and no kernel module");
   if (reader->result->build_id_len == 0) read_note_segments(reader);
   error = read_functions(reader);
   return error == 0 && reader->eh_frame != NULL ? read_bounds(reader) : error;

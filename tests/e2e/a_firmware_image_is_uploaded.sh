@@ -70,6 +70,19 @@ tar czf "$W/bin/packages/openwrt_1_mips.ipk" -C "$W" ./debian-binary ./data.tar.
 expect 0 "openwrt" --require-all "$W/bin" "$W/staging_dir"
 told 'Sent 1 of 1 files'
 
+# A kernel module as packages have it, and its debug file.
+mkdir "$W/modules"
+printf 'int first(int a) { return a * 3; }\n' | gcc -g -c -x c - -o "$W/first.o" && ld -r --build-id "$W/first.o" -o "$W/plain.ko" || fail "no module"
+printf 'license=GPL' >"$W/modinfo"
+objcopy --add-section .modinfo="$W/modinfo" --add-section .gnu.linkonce.this_module="$W/modinfo" "$W/plain.ko" "$W/first.ko"
+objcopy --only-keep-debug "$W/first.ko" "$W/modules/first.ko.debug"
+objcopy --strip-debug "$W/first.ko" "$W/modules/first.ko"
+xz "$W/modules/first.ko"
+expect 0 "a kernel module" --require-all "$W/modules"
+told 'Sent 2 of 2 files'
+expect 0 "a kernel module that is there" --require-all "$W/modules"
+told 'Nothing to upload'
+
 # A list of symbols, and whose it is.
 mkdir "$W/lists"
 nm -n "$W/whole/lonely" >"$W/lists/System.map"
@@ -103,4 +116,5 @@ size=$(stat -c %s "$W/whole/big")
 sha=$(sha256sum <"$W/whole/big" | cut -d ' ' -f 1)
 head -c 6000000 "$W/whole/big" | curl -fs -T - -X PUT -H "Content-Length: 6000000" -H "Transfer-Encoding:" -H "Authorization: Bearer $(cat "$W/token")" "http://127.0.0.1:$H/api/v1/debug/$(id_of "$W/whole/big")?total=$size&sha256=$sha" >/dev/null || fail "a part is refused"
 expect 0 "the rest" "$W/whole/big" --verbose
+told '5.7 MiB were there'
 served "$(id_of "$W/whole/big")" debuginfo | cmp - "$W/whole/big" || fail "what went on differs"
