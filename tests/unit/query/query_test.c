@@ -49,6 +49,8 @@ static void assert_sound(const struct view_tree *tree) {
   free(below);
   assert_int_equal(weight, tree->total_weight);
   assert_int_equal(count, tree->total_count);
+  for (unsigned i = 0; i < tree->groups.count; i++) weight -= tree->groups.group[i].weight;
+  assert_int_equal(weight, 0); /* each is in one group */
 }
 
 static const uint64_t kernel_stack[][2] = {{0, 0x100}, {0, 0x200}, {1, 0}};
@@ -100,6 +102,37 @@ static void samples_of_unlike_weight_are_worth_what_the_heavy_ones_tell(void **s
   const struct view_top_row *row = row_of(world, &tree, "tool+0x300");
   assert_int_equal(row->self_weight, 11000);
   assert_int_equal((int)(1000 * row->self.low), (int)(1000 * interval_wilson(11. / 15, 12.1).low));
+}
+
+/* The same samples of one board, and of four that differ. */
+static void what_boards_differ_by_is_in_the_interval(void **state) {
+  struct world *world = *state;
+  static const char *const match[] = {"{service=\"one\"}", "{service=\"four\"}"};
+  struct view_share self[2], total[2];
+  for (uint64_t board = 0; board < 4; board++) {
+    struct window window;
+    char name[] = "b0";
+    window_init(&window, "one", 10);
+    window_add(&window, recursion, 1, 10000, 10000);
+    window_add(&window, recursion, 2, 500 + 1000 * board, 500 + 1000 * board);
+    window_append(&window, world->store, "b0", board + 1, NOON_MS);
+    window.target.service = "four";
+    window.batch.counters.run = 20 + board;
+    name[1] = (char)('1' + board);
+    window_append(&window, world->store, name, 1, NOON_MS);
+  }
+  for (unsigned i = 0; i < 2; i++) {
+    struct view_tree tree = tree_of(world, match[i]);
+    assert_sound(&tree);
+    assert_int_equal(tree.total_weight, 48000);
+    self[i] = row_of(world, &tree, "tool+0x300")->self;
+    total[i] = row_of(world, &tree, "tool+0x100")->total;
+  }
+  assert_true(self[0].share == self[1].share);
+  assert_true(self[0].high - self[0].low < 0.01);
+  assert_true(self[1].high - self[1].low > 0.1);
+  assert_true(total[0].share == 1 && total[1].share == 1); /* on every board */
+  assert_true(total[1].low > 0.999 && total[1].high == 1);
 }
 
 static void recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree(void **state) {
@@ -346,6 +379,7 @@ int main(void) {
       TEST(an_empty_store_answers_with_a_bare_root),
       TEST(frames_without_a_symbol_are_named_after_their_module),
       TEST(samples_of_unlike_weight_are_worth_what_the_heavy_ones_tell),
+      TEST(what_boards_differ_by_is_in_the_interval),
       TEST(recursion_counts_once_in_a_total_and_stays_a_chain_in_the_tree),
       TEST(a_link_register_is_no_caller_but_its_sample_counts),
       TEST(a_function_on_both_sides_of_another_counts_each_stack_once),
