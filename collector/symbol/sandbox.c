@@ -30,7 +30,11 @@
 #define ADDRESS_BYTES_MAX (LIMIT_DEBUG_FILE_BYTES + (1ULL << 30))
 
 enum {
-  CPU_SECONDS_MAX = 30,
+  /* A file has CPU time by its length: dozens of times what reading it takes, for machines that are
+     slow.  A small one that wants much more is built to want it, and others wait behind it. */
+  CPU_SECONDS_MIN = 5,
+  CPU_SECONDS_MAX = 60,
+  BYTES_A_CPU_SECOND = 4 << 20,
   FILES_MAX = 8, /* nothing new can be opened anyway */
 };
 
@@ -68,10 +72,12 @@ static int limit_memory(void) {
   return error;
 }
 
-static int set_limits(void) {
+static int set_limits(uint64_t file_bytes) {
+  uint64_t seconds = CPU_SECONDS_MIN + file_bytes / BYTES_A_CPU_SECOND;
+  if (seconds > CPU_SECONDS_MAX) seconds = CPU_SECONDS_MAX;
   int error = SANDBOX_IS_MEMORY_LIMITED ? limit_memory() : 0;
   if (error == 0) error = limit(RLIMIT_CORE, 0); /* a dump would hold what the worker inherited */
-  if (error == 0) error = limit(RLIMIT_CPU, CPU_SECONDS_MAX);
+  if (error == 0) error = limit(RLIMIT_CPU, seconds);
   if (error == 0) error = limit(RLIMIT_NOFILE, FILES_MAX);
   if (error == 0) error = limit(RLIMIT_FSIZE, LIMIT_DEBUG_FILE_BYTES);
   return error;
@@ -100,8 +106,8 @@ static int add_rules(scmp_filter_ctx filter) {
   return error;
 }
 
-int sandbox_enter(void) {
-  int error = set_limits();
+int sandbox_enter(uint64_t file_bytes) {
+  int error = set_limits(file_bytes);
   if (error != 0) return error;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));

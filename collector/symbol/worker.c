@@ -69,7 +69,7 @@ void worker_run(const struct worker_files *files) {
   reply.status = map_file(files->elf, &elf);
   if (reply.status != 0) {
     snprintf(reply.reason, sizeof reply.reason, "it cannot be mapped");
-  } else if ((reply.status = sandbox_enter()) != 0) {
+  } else if ((reply.status = sandbox_enter(elf.len)) != 0) {
     snprintf(reply.reason, sizeof reply.reason, "the sandbox cannot be entered");
   } else {
     reply.status = index_file(elf, files, &reply);

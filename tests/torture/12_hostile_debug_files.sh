@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # 12: debug files from strangers: spoiled ones, by the thousand, of every DWARF version, compressed, of both word sizes and
 # byte orders; bombs.  The reader may die of one in its sandbox, but makes no broken index, refuses nothing without a
-# word, and takes no longer than its limit; the collector answers others meanwhile and takes the next file within 5 s.
+# word, and takes no longer than its limit (bombs may reach it); the collector answers others meanwhile and takes the next file within 5 s.
 . "$(dirname "$0")/lib.sh"
 hostile=$(cd "$(dirname "$0")" && pwd)/hostile
 [ -x "$torture/hostile_elf" ] || not_run "there is no collector in this build"
