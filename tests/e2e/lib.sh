@@ -101,6 +101,16 @@ profile() {
   api profile --data-urlencode "match=$match" -d "from=-${SINCE:-10m}" "$@"
 }
 
+# Debug files arrive and are read while nobody waits: true once neither what the collector has of them nor the names in
+# its answers have changed for a second.
+names_are_settled() {
+  local names
+  names=$(api debug && profile '{}' -d limit=100000 | json "sorted((f['name'], f['module'], f['file']) for f in d['functions'])")
+  [ "$names" = "${NAMES_BEFORE:-}" ] && NAMES_UNCHANGED=$((NAMES_UNCHANGED + 1)) || NAMES_UNCHANGED=0
+  NAMES_BEFORE=$names
+  [ $NAMES_UNCHANGED -ge 7 ]
+}
+
 truth_told() { /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/truth_told.py" "$@"; }
 
 # json EXPRESSION: evaluates a Python expression with the JSON on stdin as d.

@@ -10,6 +10,7 @@ run --service truth --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "trut
 enroll there
 run --service threads --hz 499 -- "$targets/threads" >"$W/threads.log" || fail "threads ended with $?"
 run --service awk --hz 499 -- awk 'BEGIN { for (i = 0; i < 4000000; i++) s += i * i }' || fail "awk ended with $?"
+until_true 20 names_are_settled || fail "names go on changing"
 
 from=$(($(date +%s) - 600)) to=$(($(date +%s) + 60))
 FROM=$from TO=$to HTTP=http://127.0.0.1:$H /usr/bin/python3 - <<'PYTHON' || fail "the sums differ"
