@@ -67,11 +67,13 @@ static int add_step(struct naming *naming, const struct tree_step *step) {
   return 0;
 }
 
-/* One of the functions at an address; its texts outlive the query. */
-static int add_named(struct naming *naming, const char *module, const struct symbol_frame *frame,
-                     bool is_inlined) {
-  const struct view_function function = {
-      .name = frame->name, .module = module, .file = frame->decl_file, .line = frame->decl_line};
+/* One of the functions at an address; its texts outlive the query.  FUNCTION has what is said of
+   all of them: module and quality. */
+static int add_named(struct naming *naming, struct view_function function,
+                     const struct symbol_frame *frame, bool is_inlined) {
+  function.name = frame->name;
+  function.file = frame->decl_file;
+  function.line = frame->decl_line;
   const struct view_place place = {frame->file, frame->line};
   struct tree_step step = {.is_inlined = is_inlined};
   int error = function_table_intern(naming->functions, &function, true, &step.function);
@@ -80,14 +82,16 @@ static int add_named(struct naming *naming, const char *module, const struct sym
   return error != 0 ? error : add_step(naming, &step);
 }
 
-/* START: of its function, where that is known, else the address itself. */
-static int add_nameless(struct naming *naming, const struct store_module *module, uint64_t start) {
+/* START: of its function, where that is known (QUALITY: bounds), else the address itself. */
+static int add_nameless(struct naming *naming, const struct store_module *module, uint64_t start,
+                        enum debug_quality quality) {
   char unknown[UNKNOWN_NAME_BYTES];
   struct tree_step step = {.function = 0};
   bool is_elf = module->kind == MODULE_ELF;
   struct view_function function = {.name = module->path,
                                    .module = is_elf ? path_name(module->path) : module->path};
   if (!is_elf) function.end = stack_end_of(module->path);
+  if (is_elf) function.quality = debug_quality_name(quality);
   bool is_kernel = is_elf && module->path[0] == '['; /* nameless frames of it are one */
   if ((is_elf || start != 0) && !is_kernel) {
     snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module, (unsigned long long)start);
@@ -100,14 +104,17 @@ static int add_nameless(struct naming *naming, const struct store_module *module
 static int name_frame(struct naming *naming, const char *board, const struct store_module *module,
                       uint64_t address) {
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  enum debug_quality quality = DEBUG_NONE;
   int count = -ENOENT, error = 0;
   if (module->kind == MODULE_ELF && naming->symbolizer != NULL)
-    count = symbolizer_chain(naming->symbolizer, board, module->id, address, frames);
-  if (count <= 0) return add_nameless(naming, module, address);
+    count = symbolizer_name(naming->symbolizer, board, module->id, address, frames, &quality);
+  if (count <= 0) return add_nameless(naming, module, address, DEBUG_NONE);
   if (frames[count - 1].name[0] == '\0')
-    return add_nameless(naming, module, frames[count - 1].start);
+    return add_nameless(naming, module, frames[count - 1].start, quality);
+  const struct view_function function = {.module = path_name(module->path),
+                                         .quality = debug_quality_name(quality)};
   for (int i = count; i-- > 0 && error == 0;)
-    error = add_named(naming, path_name(module->path), &frames[i], i + 1 < count);
+    error = add_named(naming, function, &frames[i], i + 1 < count);
   return error;
 }
 

@@ -113,6 +113,7 @@ void table_json_function(struct json *json, const struct view_function *function
     json_uint(json, function->line);
   else
     json_string(json, NULL);
+  json_key_string(json, "quality", function->quality);
 }
 
 void table_json_share(struct json *json, const char *key, const char *key_ci,

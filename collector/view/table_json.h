@@ -16,7 +16,8 @@ void table_json_summary(struct json *json, const struct view_tree *tree, uint64_
    or -ENOMEM. */
 int table_json_stacks(struct json *json, const struct view_tree *tree, struct arena *arena);
 
-/* Writes FUNCTION's name, module, and the file and line of its declaration into an open object. */
+/* Writes FUNCTION's name, module, the file and line of its declaration, and how good what named it
+   is, into an open object. */
 void table_json_function(struct json *json, const struct view_function *function);
 
 /* Writes SHARE as a share under KEY, or nothing when KEY is NULL, and its interval under KEY_CI,

@@ -23,6 +23,7 @@ struct view_function {
   const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
   const char *file;          /* source file that declares it, or NULL */
   uint32_t line;             /* of the declaration; 0: not known */
+  const char *quality;       /* of what named it, a word that outlives all; NULL: not told */
   enum stack_end end; /* what it says of the stacks that it is the root of; UNTOLD: a function */
   bool is_apart;      /* without a name, of one build of several: nobody knows it in the others */
 };

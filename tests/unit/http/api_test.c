@@ -23,11 +23,10 @@ static void the_table_has_every_promised_field(void **state) {
   assert_has(
       body,
       "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"line\":null,"
-      "\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
+      "\"quality\":\"none\",\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
-  assert_has(
-      body,
-      "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"line\":null,\"self\":100,");
+  assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"line\":null,"
+                   "\"quality\":null,\"self\":100,");
 }
 
 static void every_form_of_json_says_how_stacks_ended(void **state) {
@@ -58,9 +57,9 @@ static void the_tree_hangs_together(void **state) {
   (void)state;
   const char *body = ask(api_profile, "format", "tree", NULL, NULL);
   assert_has(body, "\"nodes\":[{\"name\":\"root\",\"module\":\"\",\"file\":null,\"line\":null,"
-                   "\"parent\":-1,\"self\":0,\"total\":1000}");
+                   "\"quality\":null,\"parent\":-1,\"self\":0,\"total\":1000}");
   assert_has(body, "\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"line\":null,"
-                   "\"parent\":0,\"self\":600,\"total\":1000}");
+                   "\"quality\":\"none\",\"parent\":0,\"self\":600,\"total\":1000}");
   assert_has(body, "\"parent\":1,\"self\":300,\"total\":300}");
 }
 

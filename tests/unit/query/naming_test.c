@@ -98,6 +98,17 @@ static uint64_t weight_of(const struct query_source *source, struct arena *arena
   return 0;
 }
 
+/* How good what named NAME is. */
+static const char *quality_of(const struct query_source *source, struct arena *arena,
+                              const char *name) {
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct view_tree tree;
+  assert_int_equal(query_tree(source, &range, arena, &tree), 0);
+  for (uint32_t i = 1; i < tree.function_count; i++)
+    if (strcmp(tree.functions[i].name, name) == 0) return tree.functions[i].quality;
+  return "";
+}
+
 static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   (void)state;
   char dir[] = "/tmp/naming_test.XXXXXX", error[256] = "";
@@ -120,6 +131,9 @@ static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   struct span id = span_of(own.build_id, own.build_id_len);
   assert_int_equal(symbolizer_prepare(source.symbolizer, "b1", id), 0);
   assert_int_equal(weight_of(&source, &arena, "{board=\"b1\"}", name), 10);
+  assert_true(symbolizer_settle(source.symbolizer, 20000));
+  assert_string_equal(quality_of(&source, &arena, name), "dwarf");
+  assert_string_equal(quality_of(&source, &arena, "tool+0xffffffffffff"), "none");
   assert_int_equal(weight_of(&source, &arena, "{board=\"b1\"}", "tool+0xffffffffffff"), 10);
   assert_int_equal(weight_of(&source, &arena, "{board=\"b2\"}", name), 0);
   assert_int_equal(weight_of(&source, &arena, "", name), 10);

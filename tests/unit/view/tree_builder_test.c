@@ -127,15 +127,16 @@ static void a_tree_is_written_with_its_functions(void **state) {
   json_open(&json, '{');
   assert_int_equal(tree_json_nodes(&json, &world->tree, index, &world->arena), 0);
   json_close(&json, '}');
-  assert_string_equal(
-      buf_text(&out),
-      "{\"nodes\":["
-      "{\"name\":\"root\",\"module\":\"\",\"file\":null,\"line\":null,\"parent\":-1,\"self\":0,"
-      "\"total\":12},"
-      "{\"name\":\"ma\\\"in\",\"module\":\"tool\",\"file\":null,\"line\":null,\"parent\":0,"
-      "\"self\":3,\"total\":12},"
-      "{\"name\":\"inner\",\"module\":\"tool\",\"file\":null,\"line\":null,\"parent\":1,\"self\":5,"
-      "\"total\":5,\"inlined\":true}]}");
+  assert_string_equal(buf_text(&out), "{\"nodes\":["
+                                      "{\"name\":\"root\",\"module\":\"\",\"file\":null,\"line\":"
+                                      "null,\"quality\":null,\"parent\":-1,\"self\":0,"
+                                      "\"total\":12},"
+                                      "{\"name\":\"ma\\\"in\",\"module\":\"tool\",\"file\":null,"
+                                      "\"line\":null,\"quality\":null,\"parent\":0,"
+                                      "\"self\":3,\"total\":12},"
+                                      "{\"name\":\"inner\",\"module\":\"tool\",\"file\":null,"
+                                      "\"line\":null,\"quality\":null,\"parent\":1,\"self\":5,"
+                                      "\"total\":5,\"inlined\":true}]}");
   buf_fini(&out);
 }
 
