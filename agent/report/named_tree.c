@@ -2,14 +2,14 @@
 /* Frames become functions, several where some were inlined; paths become tree nodes; paths that
    differ in addresses only meet.
 
-   A path that ends in a link register needs the functions to be understood: an LR outside the
-   function of the PC is its caller; inside it, a later call has overwritten it and the caller is
-   not known.  Then the sample stands without one.
+   A path that ends in a link register needs the functions to be understood (pair_caller).  Where it
+   tells no caller the sample stands without one.
 
    Module paths come from the file and translators' words from a stranger's program; what is printed
    is clean text. */
 #include "named_tree.h"
 #include "best_name.h"
+#include "pair_caller.h"
 
 #include "common/buf.h"
 #include "symbol/name_text.h"
@@ -132,12 +132,10 @@ static int name_frames(struct naming *naming) {
 }
 
 /* The tree node that NODE's path becomes a child of. */
-static uint32_t parent_of(const struct profile *profile, const struct profile_node *node,
-                          const uint32_t *ours) {
+static uint32_t parent_of(const struct profile *profile, const struct namer *namer,
+                          const struct profile_node *node, const uint32_t *ours) {
   if (node->parent == BATCH_NONE) return 0;
-  uint32_t caller = profile->frames[profile->nodes[node->parent].frame].function;
-  if (node->is_lr && caller == profile->frames[node->frame].function) return 0;
-  return ours[node->parent];
+  return node->is_lr && !pair_caller_is_told(profile, namer, node) ? 0 : ours[node->parent];
 }
 
 /* Adds what stands at FRAME below PARENT.  RET: the innermost. */
@@ -157,7 +155,7 @@ static int add_nodes(const struct naming *naming) {
   int error = ours == NULL ? -ENOMEM : 0;
   for (uint32_t i = 0; i < profile->node_count && error == 0; i++) {
     const struct profile_node *node = &profile->nodes[i];
-    error = descend(naming, node->frame, parent_of(profile, node, ours), &ours[i]);
+    error = descend(naming, node->frame, parent_of(profile, naming->namer, node, ours), &ours[i]);
     if (error != 0) break;
     tree_builder_add(tree, ours[i], node->count, node->weight);
     tree_builder_note_end(tree, ours[i], true, node->told_weight);

@@ -192,6 +192,12 @@ int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
   return symbol_index_chain(&namer->modules[index].index, address, frames);
 }
 
+const struct lr_tables *namer_lr(const struct namer *namer, uint32_t index) {
+  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return NULL;
+  const struct lr_tables *tables = &namer->modules[index].index.lr;
+  return lr_tables_machine(tables) != 0 ? tables : NULL;
+}
+
 bool namer_is_exported_only(const struct namer *namer, uint32_t index) {
   if (index >= namer->room || namer->modules[index].bytes.data == NULL) return false;
   return (namer->modules[index].index.flags & INDEX_FROM_DYNSYM) != 0;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+struct lr_tables;
 struct namer;
 struct symbol_frame;
 struct symbol_match;
@@ -33,6 +34,9 @@ int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
    Returns their number or -ENOENT. */
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
                 struct symbol_frame *frames);
+
+/* What the code of module INDEX tells of return addresses, or NULL. */
+const struct lr_tables *namer_lr(const struct namer *namer, uint32_t index);
 
 /* Whether module INDEX, loaded before, has only the names of exported functions. */
 bool namer_is_exported_only(const struct namer *namer, uint32_t index);

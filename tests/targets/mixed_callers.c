@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that knows who calls whom.  Two functions, `often` and `seldom`, call each of some
    forty others, in proportions of its own for each, and every call of one of these costs the same
-   whoever called.  So a caller's part of the calls is its part of the time.
+   whoever called.  So a caller's part of the calls is its part of the time.  Turns are at random
+   distances, so that no sampler keeps step with them.
 
      leaf_N   calls nobody
      half_N   works, calls a function that calls another, and works again
-     deep_N   calls itself, by `often` four levels deep and by `seldom` one
+     deep_N   calls itself, by `often` four levels deep and by `seldom` one, and `helper` in the end
      goal_N   is only reached through hop_N, which jumps there: its callers are hop_N's
 
      mixed_callers SECONDS     prints a line for each edge: callee caller calls */
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ROUNDS = 150, OFTEN_LEVELS = 4, SELDOM_LEVELS = 1 };
+enum { ROUNDS = 150, TURN_ROUNDS = 34000, OFTEN_LEVELS = 4, SELDOM_LEVELS = 1 };
 
 #define APART __attribute__((noipa)) static
 
@@ -47,11 +48,11 @@ APART uint32_t helper(uint32_t x) {
     x = helper(x);                      \
     return work(x, ROUNDS / 2);         \
   }
-#define DEEP(n)                                      \
-  APART uint32_t deep_##n(uint32_t x, int levels) {  \
-    x = work(x, ROUNDS / 4 + n);                     \
-    if (levels > 0) x = deep_##n(x, levels - 1) + 1; \
-    return work(x, ROUNDS / 4);                      \
+#define DEEP(n)                                                   \
+  APART uint32_t deep_##n(uint32_t x, int levels) {               \
+    x = work(x, ROUNDS / 4 + n);                                  \
+    x = levels > 0 ? deep_##n(x, levels - 1) + 1 : helper(x) + 2; \
+    return work(x, ROUNDS / 4);                                   \
   }
 #define GOAL(n)                         \
   APART uint32_t goal_##n(uint32_t x) { \
@@ -64,7 +65,9 @@ APART uint32_t helper(uint32_t x) {
 #define EACH(kind) kind(0) kind(1) kind(2) kind(3) kind(4) kind(5) kind(6) kind(7) kind(8) kind(9)
 
 EACH(LEAF)
-EACH(HALF) EACH(DEEP) EACH(GOAL)
+EACH(HALF)
+EACH(DEEP)
+EACH(GOAL)
 
 /* How often each of the two calls number N, in each turn. */
 #define OFTEN(n) (1 + (n) % 5)
@@ -92,6 +95,11 @@ APART uint32_t seldom(uint32_t x) {
   EACH(CALL_LEAF) EACH(CALL_HALF) EACH(CALL_DEEP) EACH(CALL_GOAL) return x + 2;
 }
 
+APART uint32_t wait_a_little(uint32_t x, uint64_t *random) {
+  *random = *random * 6364136223846793005U + 1442695040888963407U;
+  return work(x, (int)((*random >> 33) % TURN_ROUNDS));
+}
+
 static void tell(const char *kind, int n, long turns) {
   printf("%s_%d often %ld\n", kind, n, turns * OFTEN(n));
   printf("%s_%d seldom %ld\n", kind, n, turns * SELDOM(n));
@@ -100,8 +108,12 @@ static void tell(const char *kind, int n, long turns) {
 int main(int argc, char **argv) {
   double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
   long turns = 0;
-  volatile uint32_t x = 1;
-  for (; (double)clock() / CLOCKS_PER_SEC < seconds; turns++) x = seldom(often(x | 1) | 1);
+  uint32_t x = 1;
+  uint64_t random = (uint64_t)time(NULL);
+  for (; (double)clock() / CLOCKS_PER_SEC < seconds; turns++) {
+    x = wait_a_little(x | 1, &random);
+    x = seldom(often(x | 1) | 1);
+  }
   for (int n = 0; n < 10; n++) {
     tell("leaf", n, turns);
     tell("half", n, turns);
@@ -110,5 +122,5 @@ int main(int argc, char **argv) {
     printf("deep_%d deep_%d %ld\n", n, n,
            turns * (OFTEN(n) * OFTEN_LEVELS + SELDOM(n) * SELDOM_LEVELS));
   }
-  return 0;
+  return x == 0;
 }
