@@ -112,13 +112,19 @@ static const char *best_name(const struct facts *facts) {
 }
 
 static int add_function(struct dwarf_context *context, struct facts *facts, uint32_t *ret) {
-  struct index_function function = {.decl_line = as_line(facts->decl_line)};
+  struct index_function function = {0};
   uint64_t index;
-  int error = index_names_add(context->names, span_of_string(best_name(facts)), &function.name);
+  uint32_t name, file = 0, line = as_line(facts->decl_line);
+  int error = index_names_add(context->names, span_of_string(best_name(facts)), &name);
   if (error == 0 && facts->has_decl_file && dwarf_formudata(&facts->decl_file, &index) == 0)
-    error = add_file(context, facts->decl_file.cu, index, &function.decl_file);
-  if (function.decl_file == 0) function.decl_line = 0;
-  return error != 0 ? error : source_map_add_function(context->map, &function, ret);
+    error = add_file(context, facts->decl_file.cu, index, &file);
+  if (error != 0) return error;
+  function.name = name;
+  if (file != 0 && file <= INDEX_DECL_MAX && line <= INDEX_DECL_MAX) {
+    function.decl_file = file & INDEX_DECL_MAX;
+    function.decl_line = line & INDEX_DECL_MAX;
+  }
+  return source_map_add_function(context->map, &function, ret);
 }
 
 /* The source function that ENTRY, with FACTS of its own, is or refers to.  Sets *RET_NAME, when it

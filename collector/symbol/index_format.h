@@ -53,12 +53,13 @@ enum {
   INDEX_SECTIONS_MAX = 16,
   INDEX_NAME_BYTES_MAX = 64 << 10, /* of one name, without the NUL */
   INDEX_SYMBOLS_MAX = 4 << 20,
-  INDEX_BLOCK_ROWS = 96,
+  INDEX_BLOCK_ROWS = 64,
   INDEX_CONTEXTS = 3,
   INDEX_SHORT_ROWS = 160,
   INDEX_SHORT_LINES = 10,
   INDEX_SHORT_FIRST_LINE = -3,
   INDEX_CONTROLS = 48,
+  INDEX_DECL_MAX = (1 << 24) - 1, /* of a declaration's file and line */
   INDEX_NO_NODE = 0,
   INDEX_DEPTH_MAX = 256, /* functions inlined into each other */
 };
@@ -98,10 +99,10 @@ struct index_section {
   uint64_t bytes;
 };
 
-struct index_function {
-  uint32_t name; /* offset in the strings */
-  uint32_t decl_file;
-  uint32_t decl_line; /* 0: not known */
+struct __attribute__((packed, aligned(2))) index_function {
+  uint32_t name;           /* offset in the strings */
+  uint64_t decl_file : 24; /* 0: not known */
+  uint64_t decl_line : 24; /* 0: not known */
 };
 
 struct index_block {
@@ -113,7 +114,7 @@ struct index_block {
 _Static_assert(INDEX_SHORT_ROWS + 2 * INDEX_CONTROLS == 256, "first bytes");
 _Static_assert(sizeof(struct index_header) == 32, "on disk");
 _Static_assert(sizeof(struct index_section) == 24, "on disk");
-_Static_assert(sizeof(struct index_function) == 12, "on disk");
+_Static_assert(sizeof(struct index_function) == 10, "on disk");
 _Static_assert(sizeof(struct index_block) == 16, "on disk");
 
 #endif

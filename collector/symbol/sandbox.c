@@ -26,8 +26,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define ALLOCATED_BYTES_MAX (768ULL << 20)
-#define ADDRESS_BYTES_MAX (LIMIT_DEBUG_FILE_BYTES + (1ULL << 30))
+#define ALLOCATED_BYTES_MAX (1ULL << 30)
+#define ADDRESS_BYTES_MAX (LIMIT_DEBUG_FILE_BYTES + (3ULL << 29))
 
 enum {
   /* A file has CPU time by its length: dozens of times what reading it takes, for machines that are

@@ -54,21 +54,6 @@ static uint32_t find_whole(const struct unite *unite, uint32_t file) {
   return found;
 }
 
-/* Calls VISIT for each place in MAP where a file is named. */
-static int visit_all(struct unite *unite, struct source_map *map, struct index_names *names,
-                     int (*visit)(struct unite *, struct index_names *, uint32_t *)) {
-  struct index_function *functions = (struct index_function *)(void *)map->functions.bytes.data;
-  size_t function_count = map->functions.bytes.len / sizeof *functions;
-  int error = 0;
-  for (size_t i = 0; error == 0 && i < function_count; i++)
-    error = visit(unite, names, &functions[i].decl_file);
-  for (uint32_t i = 0; error == 0 && i < map->call_count; i++)
-    error = visit(unite, names, &map->calls[i].file);
-  for (uint32_t i = 0; error == 0 && i < map->row_count; i++)
-    error = visit(unite, names, &map->rows[i].file);
-  return error;
-}
-
 static int renumber(struct unite *unite, struct index_names *names, uint32_t *file) {
   if (*file == 0) return 0;
   uint32_t same = unite->same[*file - 1], text, number;
@@ -84,6 +69,22 @@ static int renumber(struct unite *unite, struct index_names *names, uint32_t *fi
   return 0;
 }
 
+static int renumber_all(struct unite *unite, struct source_map *map, struct index_names *names) {
+  struct index_function *functions = (struct index_function *)(void *)map->functions.bytes.data;
+  size_t function_count = map->functions.bytes.len / sizeof *functions;
+  int error = 0;
+  for (size_t i = 0; error == 0 && i < function_count; i++) {
+    uint32_t file = functions[i].decl_file;
+    error = renumber(unite, names, &file);
+    functions[i].decl_file = file & INDEX_DECL_MAX;
+  }
+  for (uint32_t i = 0; error == 0 && i < map->call_count; i++)
+    error = renumber(unite, names, &map->calls[i].file);
+  for (uint32_t i = 0; error == 0 && i < map->row_count; i++)
+    error = renumber(unite, names, &map->rows[i].file);
+  return error;
+}
+
 int source_files_settle(struct source_map *map, struct index_names *names) {
   struct unite unite = {.strings = &map->paths.bytes,
                         .files = (const uint32_t *)(const void *)map->files.bytes.data,
@@ -97,7 +98,7 @@ int source_files_settle(struct source_map *map, struct index_names *names) {
   if (unite.same == NULL || unite.number == NULL) error = -ENOMEM;
   for (uint32_t file = 0; error == 0 && file < unite.count; file++)
     unite.same[file] = find_whole(&unite, file);
-  if (error == 0) error = visit_all(&unite, map, names, renumber);
+  if (error == 0) error = renumber_all(&unite, map, names);
   free(unite.same);
   free(unite.number);
   table_fini(&unite.endings);

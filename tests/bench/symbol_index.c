@@ -3,9 +3,10 @@
 
      symbol_index make FILE INDEX [symbols]   seconds, peak memory, what went into it
      symbol_index chains INDEX [BASE] <ADDRESSES   the functions at each: name, file:line, declared
-     symbol_index speed INDEX <ADDRESSES      lookups of whole chains a second, as given and sorted
-     symbol_index sizes INDEX                 bytes of each table
-     symbol_index demangle - <NAMES           names as an index has them
+     symbol_index first FILE INDEX [BASE] <ADDRESSES   names from the symbol table of a new file
+     symbol_index speed INDEX [BASE] <ADDRESSES   lookups of whole chains a second, as given and
+   sorted symbol_index sizes INDEX                 bytes of each table symbol_index demangle -
+   <NAMES           names as an index has them
 
    Addresses are hexadecimal, one a line; a kernel's are less BASE. */
 #include "common/buf.h"
@@ -124,10 +125,11 @@ static double rate(const struct symbol_index *index, const uint64_t *addresses, 
   return best;
 }
 
-static void measure(const struct symbol_index *index) {
+static void measure(const struct symbol_index *index, uint64_t base) {
   size_t count;
   double depth;
   uint64_t *addresses = read_addresses(&count);
+  for (size_t i = 0; i < count; i++) addresses[i] -= base;
   double random = rate(index, addresses, count, false, &depth);
   qsort(addresses, count, sizeof *addresses, compare_addresses);
   double sorted = rate(index, addresses, count, true, &depth);
@@ -164,12 +166,15 @@ int main(int argc, char **argv) {
   if (argc < 3) fail("make FILE INDEX [symbols] | chains INDEX [BASE] | speed INDEX | sizes INDEX");
   if (strcmp(argv[1], "make") == 0 && argc > 3)
     return make(argv[2], argv[3], argc > 4 ? INDEX_SYMBOLS_ONLY : INDEX_ALL);
+  bool is_first = strcmp(argv[1], "first") == 0 && argc > 3;
   if (strcmp(argv[1], "demangle") == 0) return print_readable();
+  if (is_first) make(argv[2], argv[3], INDEX_SYMBOLS_ONLY);
+  if (is_first) argv++, argc--;
   if (index_file_open(argv[2], &file) != 0) fail("the index cannot be opened");
   if (symbol_index_verify(&file.index) != 0) fail("the index is not sound");
-  if (strcmp(argv[1], "chains") == 0)
-    print_chains(&file.index, argc > 3 ? strtoull(argv[3], NULL, 16) : 0);
-  if (strcmp(argv[1], "speed") == 0) measure(&file.index);
+  uint64_t base = argc > 3 ? strtoull(argv[3], NULL, 16) : 0;
+  if (is_first || strcmp(argv[1], "chains") == 0) print_chains(&file.index, base);
+  if (strcmp(argv[1], "speed") == 0) measure(&file.index, base);
   if (strcmp(argv[1], "sizes") == 0) print_sizes(&file.index);
   index_file_close(&file);
   return 0;

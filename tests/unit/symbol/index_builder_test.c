@@ -460,6 +460,25 @@ static void lies_about_other_sections_do_no_harm(void **state) {
     }
 }
 
+/* 0x50 bytes from 0x5032011c on. */
+static void a_symbol_holds_its_first_byte_and_not_its_end(void **state) {
+  (void)state;
+  struct built built;
+  struct symbol_match match;
+  static _Alignas(8) char list[] = "5032011c T lookup\n5032016c T next\n50320180 T last\n";
+  build(span_of_string(list), &built);
+  assert_int_equal(built.error, 0);
+  assert_int_equal(symbol_index_find(&built.index, 0x5032014e, &match), 0);
+  assert_string_equal(match.name, "lookup");
+  assert_int_equal(0x5032014e - match.start, 0x32);
+  assert_int_equal(match.size, 0x50);
+  assert_string_equal(name_at(&built, 0x5032011b), "");
+  assert_string_equal(name_at(&built, 0x5032011c), "lookup");
+  assert_string_equal(name_at(&built, 0x5032016b), "lookup");
+  assert_string_equal(name_at(&built, 0x5032016c), "next");
+  buf_fini(&built.bytes);
+}
+
 static void evil_names_leave_clean(void **state) {
   (void)state;
   struct built built;
@@ -510,6 +529,7 @@ int main(void) {
       cmocka_unit_test(no_truncated_file_does_harm),
       cmocka_unit_test(lying_section_headers_are_refused_with_a_reason),
       cmocka_unit_test(lies_about_other_sections_do_no_harm),
+      cmocka_unit_test(a_symbol_holds_its_first_byte_and_not_its_end),
       cmocka_unit_test(evil_names_leave_clean),
   };
   return cmocka_run_group_tests(tests, set_up, fixture_tear_down);

@@ -11,9 +11,9 @@ struct small {
   struct index_header header;
   struct index_section sections[7];
   struct index_block blocks[1];
-  struct index_function functions[2];
-  uint32_t files[2];
-  uint8_t nodes[16];
+  _Alignas(8) struct index_function functions[2];
+  _Alignas(8) uint32_t files[2];
+  _Alignas(8) uint8_t nodes[16];
   uint8_t rows[32];
   char strings[16];
 };
@@ -27,7 +27,7 @@ static struct small make_sound(void) {
                  .section_count = 7},
       .sections = {{99, 1, 0, 1},
                    {INDEX_BLOCKS, 16, offsetof(struct small, blocks), 16},
-                   {INDEX_FUNCTIONS, 12, offsetof(struct small, functions), 24},
+                   {INDEX_FUNCTIONS, 10, offsetof(struct small, functions), 20},
                    {INDEX_FILES, 4, offsetof(struct small, files), 8},
                    {INDEX_NODES, 1, offsetof(struct small, nodes), 12},
                    {INDEX_ROWS, 1, offsetof(struct small, rows), 20},
