@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 build=${BUILD:-build} repeats=${REPEATS:-21} file=${1:-} nodes=${2:-50000}
 W=$(mktemp -d)
 collector=
-trap '[ -z "$collector" ] || { kill "$collector"; wait "$collector" || true; }; rm -rf "$W"' EXIT
+trap '[ -z "$collector" ] || { kill "$collector" 2>/dev/null; wait "$collector"; } || true; rm -rf "$W"' EXIT
 
 if [ -z "$file" ]; then
   id=$(readelf -n /usr/bin/python3.11 2>/dev/null | sed -n 's/.*Build ID: //p')
@@ -59,4 +59,4 @@ for format in ${FORMATS:-top tree folded}; do
   awk -v f="$format" -v b="$(stat -c %s "$W/answer")" -v e="$extra" '{ t[NR] = $1 * 1000 }
     END { printf "%-10s median %6.1f ms, slowest %6.1f ms, %d bytes%s\n", f, t[int((NR + 1) / 2)], t[NR], b, e }' "$W/times"
 done
-[ -z "${HOLD:-}" ] || { echo "$url pid $collector: enter ends it"; read -r; }
+[ -z "${HOLD:-}" ] || { echo "$url pid $collector: enter ends it"; read -r || true; }
