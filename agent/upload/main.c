@@ -26,8 +26,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NAMELESS = 3, SHOWN_MAX = 50 };
+#define MEMORY_BYTES_MAX ((rlim_t)2 << 30) /* zstd --long=30 and a list of a million files fit */
 
 struct upload {
   struct settings settings;
@@ -247,10 +249,18 @@ static int run(struct upload *upload) {
   return conclude(upload, is_online ? send_all(upload) : 0);
 }
 
+/* An archive says how much memory its reader takes: four bytes of a cpio head ask for 4 GiB.  What
+   does not fit is told like any other broken archive. */
+static void limit_memory(void) {
+  const struct rlimit limit = {MEMORY_BYTES_MAX, MEMORY_BYTES_MAX};
+  if (UPLOAD_IS_MEMORY_LIMITED) setrlimit(RLIMIT_DATA, &limit);
+}
+
 int main(int argc, char **argv) {
   struct upload upload = {.found = {0}};
   setlocale(LC_CTYPE, "C.UTF-8"); /* names in archives */
   signal(SIGPIPE, SIG_IGN);
+  limit_memory();
   int status = settings_read(argc, argv, &upload.settings);
   if (status != 0) return status == 1 ? EXIT_DONE : EXIT_USAGE;
   found_init(&upload.found);

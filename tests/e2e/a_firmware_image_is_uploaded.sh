@@ -96,9 +96,11 @@ expect 0 "a list that is there" --require-all "$W/lists"
 mkdir "$W/mixed"
 head -c 3000 "$W/whole/lonely" >"$W/mixed/a-torn"
 head -c 2000 "$W/image-dbg.rootfs.tar.xz" >"$W/mixed/b-cut.tar.xz"
+printf '07070100AEC137000081A4%016d00000001%048dFE00000000000000' 0 0 >"$W/mixed/b-huge.cpio" # a name of 4 GiB
 cp "$W/debug/lonely" "$W/mixed/z-last"
 expect 0 "a folder with broken files" "$W/mixed"
 told 'a-torn: passed over'
+told 'b-huge.cpio: passed over'
 told 'b-cut.tar.xz: passed over'
 told 'Sent 1 of 1 files'
 cp "$W/token" "$W/good"

@@ -9,7 +9,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { WORDS_MAX = 64 };
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* The head of a cpio file can ask its reader for 4 GiB, which the program's own limit refuses
+   (main.c); a sanitizer has no such limit, so libFuzzer is told not to take it for a find. */
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  static char *words[WORDS_MAX + 2], limit[] = "-malloc_limit_mb=8192";
+  if (*argc > WORDS_MAX) return 0;
+  for (int i = 0; i < *argc; i++) words[i] = (*argv)[i];
+  words[(*argc)++] = limit;
+  *argv = words;
+  return 0;
+}
 
 static void on_trouble(void *context, const char *name, const char *why) {
   (void)context;
