@@ -125,6 +125,8 @@ static void translate(struct report *report, const struct profile *profile,
 /* Names the frames of SIDE and builds its tree. */
 static int name(struct report *report, struct report_side *side, struct namer *namer) {
   struct frame_name *names = NULL;
+  enum report_format format = report->settings.format;
+  side->profile.tells_lines = format == REPORT_PPROF || format == REPORT_CALLGRIND;
   if (report->settings.options.translator != NULL) {
     names = arena_array(&report->arena, side->profile.frame_count, sizeof *names);
     if (names == NULL) return -ENOMEM;

@@ -55,10 +55,11 @@ static const char *unknown_name(struct naming *naming, const struct profile_modu
   return buf_text(&naming->name);
 }
 
-/* Adds FUNCTION to the frame in hand; its texts outlive the tree when IS_LASTING. */
+/* Adds FUNCTION to the frame in hand as MORE_OF it says; its texts outlive the tree when
+   IS_LASTING. */
 static int add_step(struct naming *naming, const struct view_function *function, bool is_lasting,
-                    bool is_inlined) {
-  struct tree_step step = {.is_inlined = is_inlined};
+                    const struct tree_step *more_of) {
+  struct tree_step step = *more_of;
   if (function->name == NULL) return -ENOMEM;
   if (naming->step_count == naming->step_room) {
     uint32_t room = naming->step_room > 0 ? naming->step_room * 2 : 1024;
@@ -80,7 +81,7 @@ static int add_nameless(struct naming *naming, const struct profile_frame *frame
   function->name = function->module;
   if (is_nameless) function->name = unknown_name(naming, module, function->module, start);
   function->is_apart = is_nameless && module->build != NULL;
-  return add_step(naming, function, false, false);
+  return add_step(naming, function, false, &(struct tree_step){.place = 0});
 }
 
 /* FUNCTION has all that is said of each of them: the module. */
@@ -92,7 +93,7 @@ static int add_functions(struct naming *naming, uint32_t at, struct view_functio
     function->name = clean(&naming->name, told->name);
     function->file = told->file;
     function->line = told->line;
-    return add_step(naming, function, false, false);
+    return add_step(naming, function, false, &(struct tree_step){.place = 0});
   }
   int count = best_name_chain(naming->profile, naming->namer, frame, frames), error = 0;
   if (count <= 0) return add_nameless(naming, frame, frame->address, function);
@@ -102,7 +103,11 @@ static int add_functions(struct naming *naming, uint32_t at, struct view_functio
     function->name = frames[i].name;
     function->file = frames[i].decl_file;
     function->line = frames[i].decl_line;
-    error = add_step(naming, function, true, i + 1 < count);
+    struct tree_step step = {.is_inlined = i + 1 < count};
+    const struct view_place place = {frames[i].file, frames[i].line};
+    if (naming->profile->tells_lines)
+      error = place_table_intern(&naming->tree->places, &place, &step.place);
+    if (error == 0) error = add_step(naming, function, true, &step);
   }
   return error;
 }
