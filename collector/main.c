@@ -7,6 +7,7 @@
    because it forks.  The doors come last, so that who is let in finds everything there.  Ending
    goes the other way, each step bounded; what is acked is durable already, so when a step hangs
    nonetheless, an alarm ends the process and loses nothing. */
+#include "board_arch.h"
 #include "common/log.h"
 #include "http/http.h"
 #include "identity/access.h"
@@ -20,6 +21,7 @@
 #include "settings.h"
 #include "store/store.h"
 #include "tokens_command.h"
+#include "translators/translator_pool.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -49,6 +51,8 @@ struct collector {
   bool is_new; /* the folder was not there before */
   struct debug_store *debug;
   struct symbolizer *symbolizer;
+  struct translator_pool *translators;
+  struct board_arch *arches;
   struct store *store;
   struct access *access;
   struct ca *ca;
@@ -181,12 +185,27 @@ static int start_doors(struct collector *collector) {
   return ingest_start(&ingest, &collector->ingest, collector->error, ERROR_BYTES);
 }
 
+/* Behind the loop, which has SIGPIPE ignored. */
+static int open_translators(struct collector *collector) {
+  const char *rules = collector->settings.translators;
+  if (rules == NULL) return 0;
+  snprintf(collector->error, ERROR_BYTES, "--translators: out of memory");
+  collector->arches = board_arch_new(collector->store);
+  if (collector->arches == NULL) return -ENOMEM;
+  const struct translator_parts parts = {
+      .rules_path = rules, .arch_of = board_arch_find, .context = collector->arches};
+  int failed = translator_pool_open(&parts, &collector->translators, collector->error, ERROR_BYTES);
+  if (!failed) symbolizer_set_translators(collector->symbolizer, collector->translators);
+  return failed;
+}
+
 static int start(struct collector *collector) {
   raise_limits();
   int failed = lock_data(collector);
   if (!failed) failed = try_doors(collector);
   if (!failed) failed = open_parts(collector);
   if (!failed) failed = open_loop(collector);
+  if (!failed) failed = open_translators(collector);
   if (!failed) failed = start_doors(collector);
   if (!failed) symbolizer_start(collector->symbolizer);
   if (!failed) {
@@ -213,6 +232,8 @@ static bool stop(struct collector *collector) {
   for (size_t i = 0; i < sizeof collector->stop_events / sizeof *collector->stop_events; i++)
     if (collector->stop_events[i]) event_free(collector->stop_events[i]);
   if (collector->loop) event_base_free(collector->loop);
+  translator_pool_close(collector->translators);
+  board_arch_free(collector->arches);
   symbolizer_close(collector->symbolizer);
   debug_store_close(collector->debug);
   store_close(collector->store);

@@ -32,6 +32,9 @@ static const struct option rows[] = {
         "days older than this are deleted; 0 keeps all"),
     ROW("max-bytes", "SIZE", "20G", "How much", OPTION_BYTES, max_bytes,
         "beyond this the oldest days are deleted; 0 is no limit"),
+    ROW("translators", "FILE", NULL, "Names", OPTION_PATH, translators,
+        "rules for commands that name the addresses of modules, as addr2line does "
+        "(docs/translators.md)"),
     ROW("verbose", NULL, NULL, "Messages", OPTION_FLAG, verbose, "say more on stderr"),
 };
 

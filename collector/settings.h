@@ -9,6 +9,7 @@
 
 struct settings {
   const char *data, *agents, *http, *debuginfod;
+  const char *translators; /* file of rules, or NULL */
   uint64_t retention_ns, max_bytes;
   bool verbose;
 };

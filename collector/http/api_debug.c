@@ -16,6 +16,7 @@
 #include "proto/limits.h"
 #include "request.h"
 #include "selection.h"
+#include "translators/translator_pool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -69,7 +70,22 @@ static void print_id(struct span id, char *text, size_t text_len) {
 struct module_walk {
   struct json json;
   uint32_t left;
+  struct translator_pool *translators; /* or NULL */
 };
+
+/* Who translates the module ID, since somebody asked for its names; with what it does so instead
+   of. */
+static void print_translator(struct module_walk *walk, struct span id) {
+  struct translator_state state;
+  if (walk->translators == NULL || translator_pool_tell(walk->translators, id, &state) != 0) return;
+  json_key(&walk->json, "translator");
+  json_open(&walk->json, '{');
+  json_key_string(&walk->json, "command", state.command);
+  json_key_string(&walk->json, "instead_of", state.quality);
+  json_key_uint(&walk->json, "named", state.told);
+  if (state.why[0] != '\0') json_key_string(&walk->json, "failure", state.why);
+  json_close(&walk->json, '}');
+}
 
 static int on_module(void *context, const struct debug_module *module) {
   struct module_walk *walk = context;
@@ -84,6 +100,7 @@ static int on_module(void *context, const struct debug_module *module) {
   json_key(&walk->json, "wanted");
   json_bool(&walk->json, module->is_wanted);
   json_key_string(&walk->json, "reason", module->reason);
+  print_translator(walk, module->id);
   json_close(&walk->json, '}');
   return 0;
 }
@@ -96,6 +113,7 @@ void api_debug_list(struct request *request) {
     return;
   }
   struct module_walk walk = {.left = selection.has_limit ? selection.limit : SELECTION_LIMIT_MAX};
+  walk.translators = symbolizer_translators(request->service->parts.symbolizer);
   selection_fini(&selection); /* modules are of no time and no one board: the rest chooses none */
   answer_begin_json(&request->answer, &walk.json);
   json_key(&walk.json, "modules");

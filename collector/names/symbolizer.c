@@ -36,6 +36,7 @@ enum {
 
 struct symbolizer {
   struct debug_store *debug;
+  struct translator_pool *translators; /* or NULL */
   struct nursery *nursery;
   struct deep_reader *deep;
   struct index_shelf *shelf;
@@ -251,4 +252,17 @@ int symbolizer_find(struct symbolizer *symbolizer, const char *board, struct spa
                          .file = outermost->decl_file,
                          .line = outermost->decl_line};
   return 0;
+}
+
+int symbolizer_file(struct symbolizer *symbolizer, const char *board, struct span id,
+                    struct debug_file *ret) {
+  return debug_store_find(symbolizer->debug, board, id, ret);
+}
+
+void symbolizer_set_translators(struct symbolizer *symbolizer, struct translator_pool *pool) {
+  symbolizer->translators = pool;
+}
+
+struct translator_pool *symbolizer_translators(const struct symbolizer *symbolizer) {
+  return symbolizer->translators;
 }

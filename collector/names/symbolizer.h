@@ -59,5 +59,14 @@ int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct spa
    Any thread. */
 const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, const char *board,
                                               struct span id);
+/* Finds the best file that BOARD may see for module ID, as debug_store_find does.  Any thread. */
+int symbolizer_file(struct symbolizer *symbolizer, const char *board, struct span id,
+                    struct debug_file *ret);
+
+struct translator_pool;
+
+/* Says who is asked for names before the files are; borrowed.  Before the first query. */
+void symbolizer_set_translators(struct symbolizer *symbolizer, struct translator_pool *pool);
+struct translator_pool *symbolizer_translators(const struct symbolizer *symbolizer);
 
 #endif

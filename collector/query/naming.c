@@ -37,12 +37,14 @@ void naming_init(struct naming *naming, struct symbolizer *symbolizer,
 
 void naming_fini(struct naming *naming) {
   table_fini(&naming->by_address);
+  translated_fini(&naming->translated);
   free(naming->addresses);
   free(naming->steps);
 }
 
 void naming_turn(struct naming *naming) {
   table_clear(&naming->by_address);
+  translated_turn(&naming->translated);
   naming->address_count = 0;
   naming->step_count = 0;
 }
@@ -101,18 +103,24 @@ static int add_nameless(struct naming *naming, const struct store_module *module
   return error != 0 ? error : add_step(naming, &step);
 }
 
-static int name_frame(struct naming *naming, const char *board, const struct store_module *module,
-                      uint64_t address) {
+static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
+                      const struct store_node *frame) {
+  const struct store_module *module = &forest->modules[frame->module];
+  uint64_t address = frame->address;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   enum debug_quality quality = DEBUG_NONE;
-  int count = -ENOENT, error = 0;
-  if (module->kind == MODULE_ELF && naming->symbolizer != NULL)
+  int error = 0;
+  int count =
+      translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
+  bool is_translated = count > 0;
+  if (!is_translated && module->kind == MODULE_ELF && naming->symbolizer != NULL)
     count = symbolizer_name(naming->symbolizer, board, module->id, address, frames, &quality);
   if (count <= 0) return add_nameless(naming, module, address, DEBUG_NONE);
   if (frames[count - 1].name[0] == '\0')
     return add_nameless(naming, module, frames[count - 1].start, quality);
   const struct view_function function = {.module = path_name(module->path),
-                                         .quality = debug_quality_name(quality)};
+                                         .quality = is_translated ? "translator"
+                                                                  : debug_quality_name(quality)};
   for (int i = count; i-- > 0 && error == 0;)
     error = add_named(naming, function, &frames[i], i + 1 < count);
   return error;
@@ -146,7 +154,7 @@ int naming_chain(struct naming *naming, const char *board, const struct store_fo
   }
   struct named_address named = {
       .address = frame->address, .module = frame->module, .first_step = naming->step_count};
-  int error = name_frame(naming, board, &forest->modules[frame->module], frame->address);
+  int error = name_frame(naming, board, forest, frame);
   named.step_count = naming->step_count - named.first_step;
   if (error == 0) error = remember(naming, key, &named);
   if (error == 0) show(naming, &named, ret);

@@ -5,6 +5,7 @@
 
 #include "common/table.h"
 #include "store/store_read.h"
+#include "translated.h"
 #include "view/tree_builder.h"
 
 struct symbolizer;
@@ -17,6 +18,7 @@ struct naming {
   struct named_address *addresses;
   struct tree_step *steps; /* of all addresses, one after the other */
   uint32_t address_count, address_room, step_count, step_room;
+  struct translated translated; /* what translators say, before anybody else */
 };
 
 /* The functions at an address, outermost first: all but the first were inlined. */

@@ -223,13 +223,15 @@ int co_process_talk(struct co_process *process, const struct co_talk *talk, stru
   size_t first = answers->len;
   for (;;) {
     bool writes = process->in >= 0 && (progress.questions.len > 0 || talk->stop == CO_AT_END);
-    struct pollfd ready[2] = {{.fd = process->out, .events = POLLIN},
-                              {.fd = writes ? process->in : -1, .events = POLLOUT}};
+    struct pollfd ready[3] = {{.fd = process->out, .events = POLLIN},
+                              {.fd = writes ? process->in : -1, .events = POLLOUT},
+                              {.fd = talk->cancel != NULL ? *talk->cancel : -1, .events = POLLIN}};
     int patience = patience_of(talk);
-    int count = patience > 0 ? poll(ready, 2, patience) : 0;
+    int count = patience > 0 ? poll(ready, 3, patience) : 0;
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return -errno;
     if (count == 0) return -ETIMEDOUT;
+    if (ready[2].revents != 0) return -ECANCELED;
     if (ready[1].revents != 0) write_some(process, talk, &progress);
     if (ready[0].revents == 0) continue;
     int error = read_some(process, talk, answers, &progress);

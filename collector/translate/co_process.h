@@ -27,6 +27,7 @@ struct co_talk {
   unsigned quiet_ms;    /* without a byte in either direction: it hangs */
   uint64_t deadline_ns; /* on clock_monotonic_ns, of the whole talk; 0: none */
   size_t answer_bytes_max;
+  const int *cancel; /* a descriptor: once it can be read, the talk is over; NULL: none */
 };
 
 struct co_start {
@@ -40,9 +41,9 @@ struct co_start {
 int co_process_start(const struct co_start *start, struct co_process *ret);
 
 /* Writes the questions as it reads and reads ANSWERS (appended) as it writes, so that neither waits
-   for the other.  Returns 0; -ETIMEDOUT; -EOVERFLOW over answer_bytes_max; -EBADMSG when it
-   ends before STOP_COUNT, or has said more already (what comes later is only seen by is_astray);
-   -ENOMEM; or -errno. */
+   for the other.  Returns 0; -ETIMEDOUT; -ECANCELED; -EOVERFLOW over answer_bytes_max; -EBADMSG
+   when it ends before STOP_COUNT, or has said more already (what comes later is only seen by
+   is_astray); -ENOMEM; or -errno. */
 int co_process_talk(struct co_process *process, const struct co_talk *talk, struct buf *answers);
 
 /* True when it has died or says what nobody asked.  Never waits. */

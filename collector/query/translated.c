@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A translator takes about as long for one address as for a thousand, so a module's addresses are
+   asked for together: all that the day's forest has of it, whichever this query is about, for the
+   next one is about others. */
+#include "translated.h"
+
+#include "common/clock.h"
+#include "names/symbolizer.h"
+#include "translators/translator_pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_CHOSEN = TRANSLATOR_NONE - 1 };
+
+void translated_fini(struct translated *translated) {
+  free(translated->modules);
+  free(translated->addresses);
+}
+
+void translated_turn(struct translated *translated) {
+  translated->count = 0;
+}
+
+/* Makes room for the modules of FOREST, none of which is chosen for. */
+static bool begin(struct translated *translated, const struct store_forest *forest) {
+  if (translated->count > 0) return true;
+  if (forest->module_count > translated->room) {
+    uint32_t *more = reallocarray(translated->modules, forest->module_count, sizeof *more);
+    if (more == NULL) return false;
+    translated->modules = more;
+    translated->room = forest->module_count;
+  }
+  translated->count = forest->module_count;
+  for (uint32_t i = 0; i < translated->count; i++) translated->modules[i] = NOT_CHOSEN;
+  return true;
+}
+
+static uint32_t choose(struct symbolizer *symbolizer, const char *board,
+                       const struct store_module *module) {
+  struct debug_file file = {.quality = DEBUG_NONE};
+  bool has_file = symbolizer_file(symbolizer, board, module->id, &file) == 0;
+  const struct translator_module wanted = {.board = board,
+                                           .path = module->path,
+                                           .id = module->id,
+                                           .quality = debug_quality_name(file.quality),
+                                           .debug_path = has_file ? file.path : "",
+                                           .sha256 = has_file ? file.sha256 : NULL};
+  return translator_pool_choose(symbolizer_translators(symbolizer), &wanted);
+}
+
+static int by_address(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+/* The addresses of module INDEX in FOREST, each once.  Returns how many. */
+static uint32_t collect(struct translated *translated, const struct store_forest *forest,
+                        uint32_t index) {
+  uint32_t count = 0, kept = 0;
+  for (uint32_t i = 0; i < forest->node_count; i++) count += forest->nodes[i].module == index;
+  if (count > translated->address_room) {
+    uint64_t *more = reallocarray(translated->addresses, count, sizeof *more);
+    if (more == NULL) return 0;
+    translated->addresses = more;
+    translated->address_room = count;
+  }
+  count = 0;
+  for (uint32_t i = 0; i < forest->node_count; i++)
+    if (forest->nodes[i].module == index) translated->addresses[count++] = forest->nodes[i].address;
+  qsort(translated->addresses, count, sizeof *translated->addresses, by_address);
+  for (uint32_t i = 0; i < count; i++)
+    if (kept == 0 || translated->addresses[i] != translated->addresses[kept - 1])
+      translated->addresses[kept++] = translated->addresses[i];
+  return kept;
+}
+
+static void ask(struct translated *translated, struct translator_pool *pool,
+                const struct store_forest *forest, uint32_t index) {
+  uint64_t start_ns = clock_monotonic_ns(), most_ns = TRANSLATED_WAIT_MS * NS_PER_MS;
+  uint64_t left_ns = translated->waited_ns < most_ns ? most_ns - translated->waited_ns : 0;
+  uint32_t count = collect(translated, forest, index);
+  if (count == 0) return;
+  translator_pool_ask(pool, translated->modules[index], translated->addresses, count,
+                      start_ns + left_ns);
+  translated->waited_ns += clock_monotonic_ns() - start_ns;
+}
+
+int translated_chain(struct translated *translated, struct symbolizer *symbolizer,
+                     const char *board, const struct store_forest *forest,
+                     const struct store_node *frame, struct symbol_frame *frames) {
+  struct translator_pool *pool = symbolizer != NULL ? symbolizer_translators(symbolizer) : NULL;
+  const struct store_module *module = &forest->modules[frame->module];
+  if (pool == NULL || module->kind != MODULE_ELF || !begin(translated, forest)) return -ENOENT;
+  uint32_t *number = &translated->modules[frame->module];
+  if (*number == NOT_CHOSEN) {
+    *number = choose(symbolizer, board, module);
+    if (*number != TRANSLATOR_NONE) ask(translated, pool, forest, frame->module);
+  }
+  if (*number == TRANSLATOR_NONE) return -ENOENT;
+  return translator_pool_find(pool, *number, frame->address, frames);
+}

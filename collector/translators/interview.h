@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread's translator: the process, while it stays, and one exchange with it. */
+#ifndef TRANSLATORS_INTERVIEW_H
+#define TRANSLATORS_INTERVIEW_H
+
+#include "translate/answer_lines.h"
+#include "translate/co_process.h"
+#include "translator_pool.h"
+#include "translator_rules.h"
+
+enum {
+  INTERVIEW_WHY_BYTES = 256,
+  INTERVIEW_AT_END_MAX = 16384, /* addresses for one process that answers at its end */
+  INTERVIEW_STAYING_MAX = 256,  /* addresses at once for one that stays */
+};
+
+struct interview {
+  struct co_process process; /* pid 0: none */
+  uint32_t module;           /* whom it runs for */
+  uint64_t started_ns, used_ns;
+};
+
+struct interview_subject {
+  uint32_t module; /* its number */
+  const struct translator_rule *rule;
+  const struct translator_times *times;
+  const char *const *variables; /* of its environment */
+  const int *cancel;            /* as in struct co_talk */
+};
+
+/* Asks about QUESTION (at most as many addresses as the limits above) and sets RET in ARENA,
+   starting a process where none stays that will do.  Returns 0, or -errno with WHY, the process
+   then ended. */
+int interview_ask(struct interview *interview, const struct interview_subject *subject,
+                  const struct answer_question *question, struct arena *arena, struct answer *ret,
+                  char why[INTERVIEW_WHY_BYTES]);
+
+/* Whether its process has been idle or has lived for too long. */
+bool interview_is_over(const struct interview *interview, const struct translator_times *times);
+
+/* Ends the process; fine without one. */
+void interview_end(struct interview *interview);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which translator a module's addresses are for.  A line a rule, the first that fits counts:
+
+     # arch  module        at most  answers  command
+     xtensa  *             any      at-end   xt-addr2line -a -f -i -e "$DEBUG_FILE"
+     *       *.dsp.elf     symtab   blank    llvm-symbolizer -e "$DEBUG_FILE"
+     *       id:3f2a*      none     2        /usr/local/bin/names "$BUILD_ID"
+
+   ARCH is a board's; MODULE its path or, behind id:, its build-id, with * for any text; AT MOST the
+   best names that it has otherwise (none, bounds, dynsym, map, symtab, dwarf; any is dwarf);
+   ANSWERS how one knows that the command has answered. */
+#ifndef TRANSLATORS_TRANSLATOR_RULES_H
+#define TRANSLATORS_TRANSLATOR_RULES_H
+
+#include "common/span.h"
+
+enum {
+  TRANSLATOR_RULES_MAX = 256,
+  TRANSLATOR_WORD_BYTES = 256, /* of ARCH and MODULE */
+  TRANSLATOR_COMMAND_BYTES = 2048,
+  TRANSLATOR_RULES_WHY_BYTES = 256,
+};
+
+enum translator_answers {
+  TRANSLATOR_AT_END,  /* when its input has ended and it has: a process for each question */
+  TRANSLATOR_LINES_1, /* it stays, and answers each address with a line, or two, */
+  TRANSLATOR_LINES_2,
+  TRANSLATOR_BLANK, /* or with lines and an empty one */
+};
+
+struct translator_rule {
+  char arch[TRANSLATOR_WORD_BYTES], module[TRANSLATOR_WORD_BYTES];
+  unsigned quality_max; /* a number that grows with the quality */
+  enum translator_answers answers;
+  char command[TRANSLATOR_COMMAND_BYTES];
+};
+
+struct translator_rules {
+  struct translator_rule *rules;
+  uint32_t count;
+};
+
+/* A module as rules see it. */
+struct translator_case {
+  const char *arch, *path, *build_id; /* build_id in hexadecimal */
+  const char *quality;                /* one of the words above */
+};
+
+/* Reads TEXT.  Returns 0; -EINVAL with "line N: what" in WHY; -ENOMEM.  Pure. */
+int translator_rules_parse(struct span text, struct translator_rules *ret,
+                           char why[TRANSLATOR_RULES_WHY_BYTES]);
+void translator_rules_fini(struct translator_rules *rules);
+
+/* Returns the number of the rule for WHAT, or -1. */
+int translator_rules_choose(const struct translator_rules *rules,
+                            const struct translator_case *what);
+
+#endif

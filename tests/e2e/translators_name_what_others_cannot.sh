@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Translators give names where files do not: a list of symbols and three projects' addr2line in a report, agreeing with
+# each other, and in the collector by rules, at once or, when one is slow, in the next answer; a translator that misbehaves costs
+# nothing but its names.
+. "$(dirname "$0")/lib.sh"
+bare=$W/bare
+cp "$targets/truth" "$W/truth"
+nm -n "$W/truth" >"$W/truth.nm"
+objcopy --strip-all "$W/truth" "$bare"
+functions='alpha_sixty beta_thirty gamma_ten'
+
+has_all() { for f in $functions; do grep -q "$f" "$1" || return 1; done; }
+
+fleetprof run --output "$W/x.fp" --hz 499 -- "$bare" 1 >"$W/out" 2>&1 || fail "the run: $(cat "$W/out")"
+translate() { # NAME COMMAND: a report by COMMAND has all names, or, by debug information, what is inlined into them
+  fleetprof report "$W/x.fp" --format folded --translator "$2" >"$W/$1.folded" 2>"$W/err" || fail "$1: $(cat "$W/err")"
+  grep -q "work;choose;burn" "$W/$1.folded" || has_all "$W/$1.folded" || fail "$1 does not name: $(head -n 3 "$W/$1.folded")"
+}
+translate list "fleetprof translate $W/truth.nm"
+translate list-f "fleetprof translate -f $W/truth.nm"
+translate binutils "addr2line -f -e $W/truth"
+translate binutils-inlined "addr2line -a -f -i -e $W/truth"
+tools='binutils'
+if command -v llvm-symbolizer >/dev/null; then
+  translate llvm "llvm-symbolizer -e $W/truth"
+  translate llvm-gnu "llvm-symbolizer --output-style=GNU -a -e $W/truth"
+  translate llvm-addr2line "llvm-addr2line -a -f -i -e $W/truth"
+  tools="$tools, llvm"
+else
+  without "llvm's translators" "llvm-symbolizer is not installed"
+fi
+if command -v eu-addr2line >/dev/null; then
+  translate elfutils "eu-addr2line -f -e $W/truth"
+  translate elfutils-inlined "eu-addr2line -a -f -i -e $W/truth"
+  tools="$tools, elfutils"
+else
+  without "elfutils' translator" "eu-addr2line is not installed"
+fi
+say "in a report: $tools and lists"
+
+# One answer a line, as soon as it is asked for.
+coproc LIST { fleetprof translate "$W/truth.nm"; }
+list=$LIST_PID
+address=$(awk '$3 == "alpha_sixty" { print $1 }' "$W/truth.nm")
+for i in 1 2 3; do
+  echo "$address" >&"${LIST[1]}"
+  read -r -t 5 answer <&"${LIST[0]}" && [ "$answer" = alpha_sixty+0x0 ] || fail "a conversation: '${answer:-}'"
+done
+exec {LIST[1]}>&-
+wait "$list"
+
+# The column forms need no --format, and a translator that keeps all to its end hangs nobody.
+mkfifo "$W/fifo"
+timeout 20 sh -c "fleetprof report $W/x.fp -F $W/fifo | { a=\$(cat); echo \"\$a\"; } | fleetprof translate $W/truth.nm | paste $W/fifo - >$W/joined" || fail "the fifo's pipeline hangs"
+has_all "$W/joined" || fail "the pipeline has no names: $(head -n 3 "$W/joined")"
+
+# The collector.
+cat >"$W/rules" <<RULES
+# arch at most answers command
+no-such-arch * any at-end exit 9
+* */bare bounds 1 exec fleetprof translate $W/truth.nm
+* */slow any at-end sleep 2.3; fleetprof translate $W/truth.nm
+* */dying any at-end head -n 1; exit 7
+* */hanging any blank sleep 1000
+RULES
+start_collector --translators "$W/rules"
+enroll board1
+for name in bare slow dying hanging; do
+  printf '%s' "$name" >"$W/note"
+  cp "$bare" "$W/$name.tmp"
+  objcopy --add-section .mark="$W/note" --remove-section .note.gnu.build-id "$W/$name.tmp" "$W/$name.new"
+  mkdir -p "$W/bin" && mv "$W/$name.new" "$W/bin/$name"
+  run --service "$name" --hz 499 -- "$W/bin/$name" .3 >/dev/null || fail "$name ended with $?"
+done
+named() { profile "{service=\"$1\"}" | json "sum(f['self'] for f in d['functions'] if f['name'] in '$functions'.split()) / d['total']"; }
+is_named() { /usr/bin/python3 -c "import sys; sys.exit($(named "$1") < .9)"; }
+translator() { api debug | json "[m.get('translator') for m in d['modules'] if m['path'].endswith('/$1')][0]['$2']"; }
+is_named bare || fail "bare: $(named bare) named; $(api debug)"
+[ "$(translator bare instead_of)" = bounds ] || fail "the API does not tell: $(api debug)"
+is_named slow && fail "slow was waited for"
+until_true 10 is_named slow || fail "slow is not named: $(api debug)"
+for name in dying hanging; do
+  [ "$(profile "{service=\"$name\"}" | json "d['total'] > 0")" = yes ] || fail "$name has no answer"
+done
+[[ "$(translator dying failure)" = *"status 7"* || "$(translator dying failure)" = *even* ]] || fail "a translator that died: $(api debug)"
+say "in the collector: at once, and late"
+stop_collector
