@@ -42,7 +42,8 @@ objcopy --strip-debug --redefine-sym 'burn_semicolon=semi;colon' --redefine-sym 
 prepare_npm
 start_collector
 enroll readers
-for program in ./odd "$targets/truth"; do
+cp "$targets/truth_inlined" truth
+for program in ./odd ./truth; do
   name=$(basename "$program")
   mkdir "file-$name" "api-$name"
   fleetprof run --output "$name.fp" --hz 997 -- "$program" 1 >/dev/null || fail "$name: ended with $?"

@@ -5,7 +5,7 @@
 # nothing but its names.
 . "$(dirname "$0")/lib.sh"
 bare=$W/bare
-cp "$targets/truth" "$W/truth"
+cp "$targets/truth_inlined" "$W/truth"
 nm -n "$W/truth" >"$W/truth.nm"
 objcopy --strip-all "$W/truth" "$bare"
 functions='alpha_sixty beta_thirty gamma_ten'

@@ -23,31 +23,33 @@ static uint64_t clock_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-/* The clock costs a system call: it is asked between long stretches of work. */
-static inline void burn(uint64_t wanted_ns, uint64_t steps_a_us) {
-  uint64_t x = steps_a_us | 1;
-  for (uint64_t left = wanted_ns * steps_a_us / 1000; left > 0; left--) {
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-  }
-  sink += x;
-}
+/* The clock costs a system call: it is asked between long stretches of work.  No function: inlined
+   into the two it would have their time. */
+#define BURN(wanted_ns, steps_a_us)                                                       \
+  do {                                                                                    \
+    uint64_t x = (steps_a_us) | 1;                                                        \
+    for (uint64_t left = (uint64_t)(wanted_ns) * (steps_a_us) / 1000; left > 0; left--) { \
+      x ^= x >> 12;                                                                       \
+      x ^= x << 25;                                                                       \
+      x ^= x >> 27;                                                                       \
+    }                                                                                     \
+    sink += x;                                                                            \
+  } while (0)
 
 #define LEAF __attribute__((noipa)) static void
 
 LEAF first_two_thirds(uint64_t steps_a_us) {
-  burn(LONG_NS, steps_a_us);
+  BURN(LONG_NS, steps_a_us);
 }
 
 LEAF second_one_third(uint64_t steps_a_us) {
-  burn(SHORT_NS, steps_a_us);
+  BURN(SHORT_NS, steps_a_us);
 }
 
-/* How many steps of burn fit into a microsecond here. */
+/* How many steps of BURN fit into a microsecond here. */
 static uint64_t calibrate(void) {
   uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  burn(10000000, STEPS);
+  BURN(10000000, STEPS);
   uint64_t spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
   return 10000000ULL * STEPS / (spent ? spent : 1);
 }
