@@ -63,7 +63,7 @@ BEGIN {
   weight = $NF; stack = $0; sub(/ [0-9]+$/, "", stack); all += weight
   if (stack ~ /^\[[a-z ]*\];/) next # it says itself that it is not whole
   # The C library's own frames may have no names, and time is asked of the vDSO.
-  gsub(/;(qsort|qsort_r|msort_with_tmp[^;]*|libc\.so\.6\+[^;]*)/, ";QSORT", stack)
+  gsub(/;(_*(GI_*)?qsort(_r)?|msort_with_tmp[^;]*|libc\.so\.6\+[^;]*)/, ";QSORT", stack)
   gsub(/(;QSORT)+/, ";QSORT", stack)
   if (!sub(/^[^;]*(;[^;]*)*;(main|in_thread);work/, "work", stack)) { if ($0 ~ /;main|^_start|^clone|;QSORT/) { begun += weight; next } }
   sub(/^work;?/, "", stack)
