@@ -19,10 +19,10 @@ import json, re, sys
 d, own = json.load(open(sys.argv[1])), list(map(float, open(sys.argv[2]).read().split()))
 corners = {  # what may be told there, by name and module
     "vDSO": r"(in_vdso corners|(__)?(vdso_)?clock_gettime.* (libc.*|\[vdso\])|\[vdso\].* \[vdso\])",
-    "PLT": r"(in_plt corners|(\[plt\]|.*@plt|labs|(__)?getauxval) .*)",
+    "PLT": r"(in_plt corners|(\[plt\]|.*@plt|labs|(__)?(GI_*)?getauxval2?) .*)",
     "IFUNC": r"(in_ifunc corners|__(memcpy|memmove|strlen)_\w+ libc.*)",
     "local": r"in_local corners",
-    "trampoline": r"((in_trampoline|on_usr) corners|(__restore_rt|(__GI_)?raise|__(GI___)?(pthread_kill|getpid|gettid|tgkill)\w*|\w*pthread_kill\w*|pthread_self|getpid|gettid) libc.*)",
+    "trampoline": r"((in_trampoline|on_usr) corners|(__restore_rt|(__GI_)?raise|(__)?(GI_*)?(pthread_kill|getpid|gettid|tgkill)\w*|\w*pthread_kill\w*|pthread_self|getpid|gettid) libc.*)",
 }
 other = r"((main|_start|ms_now) corners|(__libc_start\w*|_dl_\w+|do_lookup_x) .*|(\w*printf\w*|_itoa\w*|_IO_\w+|__(over|under|u)flow|__mpn_\w+|write) libc.*|\[(kernel|unsampled)\] .*|.* ld-linux.*)"
 got, wrong = dict.fromkeys(corners, 0), []
