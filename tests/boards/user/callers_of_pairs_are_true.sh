@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Pairs of PC and link register on arm64 and armhf, of a program that knows who calls whom and how often: the true
+# part of each caller lies in the interval of its edge, measured and extrapolated, for at least 93 % of
+# the functions of 100 samples and more, over both CPUs; and the ladder that looks at the code
+# resolves more than the side that a link register points to alone.  Recursion, tail calls, functions
+# that work before and after a call.
+#
+# Of intervals that hold in 95 of 100 cases more than 7 in 100 may miss by chance: then the program runs once more,
+# and all that was seen counts.
+. "$(dirname "$0")/lib.sh"
+start_collector
+told=0 functions=0 seconds=${SECONDS_EACH:-40}
+# The whole hour: emulated programs are slow.
+SINCE=60m
+
+judge() { # SERVICE: what its callers say against what it printed
+  /usr/bin/python3 "$root/tests/e2e/callers_told.py" "$ARCH $1" "http://127.0.0.1:$H" "{board=\"$ARCH\",service=\"$1\"}" \
+    "$W/$ARCH/$1.truth" 100 >"$W/$ARCH/$1.told" || { cat "$W/$ARCH/$1.told"; fail "$ARCH: $1"; }
+  grep -v ^told "$W/$ARCH/$1.told"
+  local one of ladder side
+  read -r _ one of ladder side < <(grep ^told "$W/$ARCH/$1.told")
+  told=$((told + one)) functions=$((functions + of))
+  [ "$of" -ge 20 ] || fail "$ARCH: only $of functions have enough samples to be judged"
+  awk -v l="$ladder" -v s="$side" 'BEGIN { exit !(l > s) }' ||
+    fail "$ARCH: the ladder resolves $ladder, the side of the link register alone $side"
+}
+
+is_looked_at() { [ "$(api callers --data-urlencode "match={board=\"$ARCH\",service=\"$1\"}" -d function=leaf_1 | json "d['lr']['by_unwind_row'] > 0")" = yes ]; }
+
+# round SERVICE FLAGS...
+round() {
+  local service=$1
+  shift
+  compile "$service" "$@" "$root/tests/targets/mixed_callers.c"
+  OPTIONS="-E FLEETPROF_COLLECT=pc-lr -E FLEETPROF_HZ=241" sampled "$service" "$W/$ARCH/$service" "$seconds" >"$W/$ARCH/$service.truth" ||
+    fail "$ARCH: $service ended with $?"
+  until_true 60 has_samples "$service" 4000 || fail "$ARCH: $(samples_of "$service") samples of $service"
+  until_true 60 is_looked_at "$service" || fail "$ARCH: the code of $service is never looked at"
+  judge "$service"
+}
+
+are_true() { [ $((told * 100)) -ge $((functions * 93)) ]; }
+wanted() { [ -z "$only" ] || [ "$only" = "$1" ]; }
+only=${1:-}
+for turn in 1 2; do
+  if wanted arm64 && cpu arm64; then round "calls$turn"; fi
+  if wanted armhf && cpu armhf; then round "calls$turn"; fi
+  are_true && break
+done
+[ "$functions" -gt 0 ] || fail "nothing could be run"
+say "callers are told truly of $told of $functions functions"
+are_true || fail "that is less than 93 in 100"
