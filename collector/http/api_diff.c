@@ -9,7 +9,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
-#include "query/query.h"
+#include "query_answer.h"
 #include "request.h"
 #include "selection.h"
 #include "view/diff_json.h"
@@ -17,8 +17,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-enum { QUERY_SECONDS_MAX = 110 }; /* both sides; as for a profile */
 
 struct side {
   struct selection selection;
@@ -50,14 +48,8 @@ static void place_before(const struct request *request, struct selection *a,
 }
 
 static int build_tree(struct request *request, struct side *side) {
-  const struct query_source source = {request->service->parts.store,
-                                      request->service->parts.symbolizer};
-  const struct query_range range = {.selector = side->selection.selector,
-                                    .from_ms = side->selection.from_ms,
-                                    .to_ms = side->selection.to_ms,
-                                    .types = side->selection.types,
-                                    .deadline_ns =
-                                        request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND};
+  const struct query_source source = query_answer_source(request);
+  const struct query_range range = query_answer_range(request, &side->selection);
   return query_tree(&source, &range, &request->arena, &side->tree);
 }
 

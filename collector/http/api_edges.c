@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "query/edges.h"
+#include "query_answer.h"
 #include "request.h"
 #include "selection.h"
 #include "view/table_json.h"
@@ -13,9 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-/* As for a profile. */
-enum { QUERY_SECONDS_MAX = 110, NAME_BYTES_SHOWN = 200 };
 
 static const char *name_of(const struct view_tree *tree, uint32_t function) {
   switch (function) {
@@ -105,55 +103,22 @@ static void write_answer(struct request *request, const struct selection *select
   answer_end_json(&request->answer, &json);
 }
 
-static void refuse_unknown(struct request *request, const struct edges_question *question,
-                           const struct edges_result *result) {
-  char near[NEAR_NAMES_MAX * (NAME_BYTES_SHOWN + 8)] = "";
-  size_t len = 0;
-  for (unsigned i = 0; i < result->near_count; i++)
-    len += (size_t)snprintf(near + len, sizeof near - len, "%s\"%.*s\"", i > 0 ? ", " : "",
-                            NAME_BYTES_SHOWN, result->near_names[i]);
-  answer_problem(&request->answer, 404, "function",
-                 "function: nothing sampled here is \"%.*s\"%s%s", NAME_BYTES_SHOWN,
-                 question->function, len > 0 ? "; the nearest: " : "", near);
-}
-
-static void refuse(struct request *request, int error) {
-  if (error == -ENOMEM || error == -EOVERFLOW)
-    answer_problem(&request->answer, 422, NULL,
-                   "the selection holds too many different stacks for one answer: narrow match or "
-                   "the time range");
-  else if (error == -ETIMEDOUT)
-    answer_problem(&request->answer, 504, NULL,
-                   "the query was given up at its time limit of %d seconds, waiting included: "
-                   "narrow match or the time range",
-                   QUERY_SECONDS_MAX);
-  else
-    answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
-}
-
 static void answer_question(struct request *request, const struct selection *selection,
                             const struct edges_question *question) {
-  struct query_source source = {request->service->parts.store, request->service->parts.symbolizer};
-  struct query_range range = {
-      .selector = selection->selector,
-      .from_ms = selection->from_ms,
-      .to_ms = selection->to_ms,
-      .types = selection->types,
-      .deadline_ns = request->started_ns + QUERY_SECONDS_MAX * NS_PER_SECOND,
-  };
+  struct query_source source = query_answer_source(request);
+  struct query_range range = query_answer_range(request, selection);
   struct edges_result result;
   int error = edges_query(&source, &range, question, &request->arena, &result);
   if (error == 0)
     write_answer(request, selection, question, &result);
   else if (error == -ENOENT)
-    refuse_unknown(request, question, &result);
+    query_answer_no_function(request, question->function, result.near_names, result.near_count);
   else
-    refuse(request, error);
+    query_answer_end(request, error);
 }
 
 static void answer_side(struct request *request, enum edge_side side) {
   struct selection selection;
-  struct selection_fault fault;
   const struct edges_question question = {
       .function = parameters_find(&request->parameters, "function"),
       .module = parameters_find(&request->parameters, "module"),
@@ -163,10 +128,7 @@ static void answer_side(struct request *request, enum edge_side side) {
     answer_problem(&request->answer, 400, "function", "function: which one? function=NAME");
     return;
   }
-  if (selection_parse(&request->parameters, clock_walltime_ns(), &selection, &fault) != 0) {
-    answer_problem(&request->answer, 400, fault.parameter, "%s", fault.detail);
-    return;
-  }
+  if (query_answer_select(request, &selection) != 0) return;
   answer_question(request, &selection, &question);
   selection_fini(&selection);
 }

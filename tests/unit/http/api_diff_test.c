@@ -1,55 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GET /api/v1/diff on a real store: which samples each side means, and what is said of them. */
-#include "../query/fixture.h"
-
-#include "common/clock.h"
-#include "http/api.h"
-#include "http/metrics.h"
-#include "http/request.h"
-#include "names/debug_store.h"
-#include "names/symbolizer.h"
+#include "api_world.h"
 
 enum { BOARDS = 6 };
 
-static char dir[64];
-static struct service service;
-static struct request request;
-
-static int set_up(void **state) {
-  (void)state;
-  char error[256] = "";
-  struct http_parts *parts = &service.parts;
-  snprintf(dir, sizeof dir, "/tmp/api-diff-XXXXXX");
-  if (mkdtemp(dir) == NULL) return -1;
-  int failed = debug_store_open(dir, &parts->debug, error, sizeof error) ||
-               symbolizer_open(parts->debug, &parts->symbolizer, error, sizeof error) ||
-               store_open(dir, &parts->store, error, sizeof error);
-  if (failed) print_error("%s\n", error);
-  service.metrics = metrics_new();
-  return failed;
-}
-
-static int end_request(void **state) {
-  (void)state;
-  answer_fini(&request.answer);
-  arena_fini(&request.arena);
-  request = (struct request){0};
-  return 0;
-}
-
-static int tear_down(void **state) {
-  end_request(state);
-  symbolizer_close(service.parts.symbolizer);
-  debug_store_close(service.parts.debug);
-  store_close(service.parts.store);
-  metrics_free(service.metrics);
-  service.metrics = NULL;
-  remove_dir(dir);
-  return 0;
-}
-
 /* Asks with PARAMETERS, name and value in turn, up to NULL. */
-static const char *ask(const char *const *parameters) {
+static const char *ask_diff(const char *const *parameters) {
   end_request(NULL);
   request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);
@@ -58,10 +14,6 @@ static const char *ask(const char *const *parameters) {
         (struct parameter){parameters[0], parameters[1]};
   api_diff(&request);
   return buf_text(&request.answer.body);
-}
-
-static void assert_has(const char *text, const char *part) {
-  if (strstr(text, part) == NULL) fail_msg("no %s in\n%s", part, text);
 }
 
 /* Of 100000 samples HOT are in tool+0x10. */
@@ -90,7 +42,7 @@ static void an_update_of_the_same_boards_is_seen_by_pairs(void **state) {
       "a", "{service=\"old\"}", "b", "{service=\"new\"}", "from", "-3h", NULL};
   (void)state;
   append_update();
-  const char *text = ask(asked);
+  const char *text = ask_diff(asked);
   assert_has(text, "\"a\":{\"total\":600000,");
   assert_has(text, "\"samples\":600000,");
   assert_has(text, "\"loss\":{}");
@@ -110,7 +62,7 @@ static void other_boards_are_no_pairs(void **state) {
     append("old", board, 10000 + 4000 * board, 90 * 60000);
     append("new", board + BOARDS, 13000 + 4000 * board, 60000);
   }
-  const char *text = ask(asked);
+  const char *text = ask_diff(asked);
   assert_has(text, "\"pairs\":0");
   assert_has(text, "\"changed\":0,");
   assert_has(text, "\"verdict\":\"unclear\"");
@@ -123,17 +75,17 @@ static void without_times_of_its_own_a_is_what_was_before_b(void **state) {
       "a", "{service=\"old\"}", "b", "{service=\"new\"}", "b_from", "-1h", NULL};
   (void)state;
   append_update();
-  assert_has(ask(length), "\"changed\":2,");
-  assert_has(ask(length), "\"a\":{\"total\":600000,");
-  assert_has(ask(start), "\"a\":{\"total\":600000,");
-  assert_has(ask(others), "\"a\":{\"total\":0,"); /* the last hour of another service */
+  assert_has(ask_diff(length), "\"changed\":2,");
+  assert_has(ask_diff(length), "\"a\":{\"total\":600000,");
+  assert_has(ask_diff(start), "\"a\":{\"total\":600000,");
+  assert_has(ask_diff(others), "\"a\":{\"total\":0,"); /* the last hour of another service */
 }
 
 static void one_selection_twice_has_not_changed(void **state) {
   static const char *const asked[] = {"from", "-3h", "limit", "1", NULL};
   (void)state;
   append_update();
-  const char *text = ask(asked);
+  const char *text = ask_diff(asked);
   assert_has(text, "\"changed\":0,");
   assert_has(text, "\"tested\":2,");
   assert_has(text, "\"difference\":0,");
@@ -148,7 +100,7 @@ static void mistakes_name_their_parameter(void **state) {
   (void)state;
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *const asked[] = {cases[i][0], cases[i][1], NULL};
-    const char *text = ask(asked);
+    const char *text = ask_diff(asked);
     assert_int_equal(request.answer.status, 400);
     snprintf(wanted, sizeof wanted, "\"detail\":\"%s:", cases[i][2]);
     assert_has(text, wanted);

@@ -31,8 +31,16 @@ static inline int set_up(void **state) {
   return failed;
 }
 
-static inline int tear_down(void **state) {
+static inline int end_request(void **state) {
   (void)state;
+  answer_fini(&request.answer);
+  arena_fini(&request.arena);
+  request = (struct request){0};
+  return 0;
+}
+
+static inline int tear_down(void **state) {
+  end_request(state);
   symbolizer_close(service.parts.symbolizer);
   debug_store_close(service.parts.debug);
   store_close(service.parts.store);
@@ -44,8 +52,7 @@ static inline int tear_down(void **state) {
 /* Asks HANDLER with up to two parameters; returns the body. */
 static inline const char *ask(void (*handler)(struct request *request), const char *name,
                               const char *value, const char *name2, const char *value2) {
-  answer_fini(&request.answer);
-  arena_fini(&request.arena);
+  end_request(NULL);
   request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);
   if (name) request.parameters.rows[request.parameters.count++] = (struct parameter){name, value};
@@ -53,14 +60,6 @@ static inline const char *ask(void (*handler)(struct request *request), const ch
     request.parameters.rows[request.parameters.count++] = (struct parameter){name2, value2};
   handler(&request);
   return buf_text(&request.answer.body);
-}
-
-static inline int end_request(void **state) {
-  (void)state;
-  answer_fini(&request.answer);
-  arena_fini(&request.arena);
-  request = (struct request){0};
-  return 0;
 }
 
 static inline void assert_has(const char *text, const char *part) {
