@@ -283,6 +283,8 @@ static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char
     snprintf(text, text_len, "its file is here and about to be read");
   else if (quality == DEBUG_BAD)
     snprintf(text, text_len, "its file was refused: %s; upload another one", of_file);
+  else if (quality == DEBUG_DWARF && has_reason)
+    snprintf(text, text_len, "its debug information was read in part: %s", of_file);
   else if (quality >= DEBUG_BOUNDS && has_reason)
     snprintf(text, text_len, "%s; upload the debug file of this build", of_file);
   else if (quality >= DEBUG_BOUNDS)

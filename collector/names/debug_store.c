@@ -18,8 +18,8 @@
 #include "debug_catalogue.h"
 #include "debug_db.h"
 #include "debug_partial.h"
-#include "debug_store_parts.h"
 #include "debug_store_dwarf.h"
+#include "debug_store_parts.h"
 #include "dwarf_list.h"
 #include "module_cache.h"
 #include "symbol/index_format.h"
@@ -429,12 +429,19 @@ void debug_store_postpone(struct debug_store *store, const uint8_t sha256[32]) {
   pthread_mutex_unlock(&store->lock);
 }
 
-int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
+int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *lacks) {
   struct span key = span_of(sha256, 32);
   pthread_mutex_lock(&store->lock);
-  int error = why != NULL ? dwarf_list_refuse(store->db, key, why)
-                          : catalogue_set_quality(store->db, key, DEBUG_DWARF, "");
-  if (error == 0 && why == NULL) error = dwarf_list_remove(store->db, key);
+  int error = catalogue_set_quality(store->db, key, DEBUG_DWARF, lacks);
+  if (error == 0) error = dwarf_list_remove(store->db, key);
+  on_change(store);
+  pthread_mutex_unlock(&store->lock);
+  return error;
+}
+
+int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
+  pthread_mutex_lock(&store->lock);
+  int error = dwarf_list_refuse(store->db, span_of(sha256, 32), why);
   on_change(store);
   pthread_mutex_unlock(&store->lock);
   return error;

@@ -19,8 +19,11 @@ void debug_store_hurry(struct debug_store *store, const uint8_t sha256[32]);
 /* It cannot be read now: the others first. */
 void debug_store_postpone(struct debug_store *store, const uint8_t sha256[32]);
 
-/* The debug information of SHA256 was read (WHY NULL), or cannot be: what its symbol table names it
-   goes on to name. */
-int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why);
+/* The debug information of SHA256 was read; LACKS says what of it could not be had, "" when all of
+   it was. */
+int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *lacks);
+
+/* It is of no use, and WHY: what its symbol table names it goes on to name. */
+int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why);
 
 #endif

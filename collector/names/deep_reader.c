@@ -70,7 +70,7 @@ static int read_next(struct deep_reader *reader) {
   int error = debug_store_next_dwarf(reader->store, &file);
   if (error != 0) return error;
   error = index_maker_deepen(reader->store, reader->nursery, &file);
-  if (error == -ENOENT) return debug_store_set_dwarf(reader->store, file.sha256, "it is gone");
+  if (error == -ENOENT) return debug_store_refuse_dwarf(reader->store, file.sha256, "it is gone");
   if (error == 0 || error == -ECANCELED) return 0;
   log_warn("symbols-unread debug information cannot be read now: %s", strerror(-error));
   debug_store_postpone(reader->store, file.sha256);

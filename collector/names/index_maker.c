@@ -87,6 +87,8 @@ struct verdict {
 static struct verdict judge_symbols(const struct worker_reply *reply) {
   if (reply->is_map) return (struct verdict){DEBUG_MAP, ""};
   if (reply->has_symtab) return (struct verdict){DEBUG_SYMTAB, ""};
+  if (reply->has_names && reply->reason[0] != '\0')
+    return (struct verdict){DEBUG_DYNSYM, reply->reason};
   if (reply->has_names)
     return (struct verdict){DEBUG_DYNSYM, "stripped: only exported functions have names"};
   return (struct verdict){DEBUG_BOUNDS,
@@ -157,7 +159,8 @@ int index_maker_make(struct debug_store *store, struct nursery *nursery,
     error = record_identity(store, file, &result.reply);
   if (error != 0) return error;
   if (why[0] == '\0')
-    verdict = is_alone ? (struct verdict){DEBUG_DWARF, ""} : judge_symbols(&result.reply);
+    verdict = is_alone ? (struct verdict){DEBUG_DWARF, result.reply.reason}
+                       : judge_symbols(&result.reply);
   error = debug_store_set_quality(store, file->sha256, verdict.quality, verdict.reason);
   bool waits = error == 0 && why[0] == '\0' && !is_alone && result.reply.has_dwarf;
   return waits ? debug_store_await_dwarf(store, file->sha256) : error;
@@ -171,5 +174,6 @@ int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
   if (error != 0) return error;
   if (why[0] == '\0' && !result.reply.is_from_dwarf)
     snprintf(why, sizeof why, "%s", result.reply.reason);
-  return debug_store_set_dwarf(store, file->sha256, why[0] != '\0' ? why : NULL);
+  return why[0] != '\0' ? debug_store_refuse_dwarf(store, file->sha256, why)
+                        : debug_store_set_dwarf(store, file->sha256, result.reply.reason);
 }

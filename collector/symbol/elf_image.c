@@ -18,7 +18,7 @@
    its debug information would have to be relocated first.
 
    Compressed sections are never unpacked here: symbol tables are not compressed by any linker, and
-   a bomb needs somebody who unpacks it.  .gnu_debugdata and DWARF are not read. */
+   a bomb needs somebody who unpacks it.  DWARF is not read, and .gnu_debugdata only found. */
 #include "elf_image.h"
 
 #include "eh_frame.h"
@@ -116,6 +116,13 @@ static int read_code_section(struct reader *reader, const GElf_Shdr *section, si
                                      });
 }
 
+static void note_packed(struct reader *reader, const GElf_Shdr *section) {
+  if ((section->sh_flags & SHF_COMPRESSED) != 0 || section->sh_offset > reader->image.len) return;
+  if (section->sh_size > reader->image.len - section->sh_offset) return;
+  reader->result->packed =
+      span_of(reader->image.data + section->sh_offset, (size_t)section->sh_size);
+}
+
 static int read_section(struct reader *reader, Elf_Scn *scn, size_t name_table) {
   GElf_Shdr section;
   size_t number = elf_ndxscn(scn);
@@ -136,6 +143,7 @@ static int read_section(struct reader *reader, Elf_Scn *scn, size_t name_table) 
   if (has_bytes && strcmp(name, ".eh_frame") == 0) reader->eh_frame = scn;
   if (has_bytes && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
     reader->result->has_dwarf = true;
+  if (has_bytes && strcmp(name, ".gnu_debugdata") == 0) note_packed(reader, &section);
   if (!is_code) return 0;
   return read_code_section(reader, &section, number, name);
 }

@@ -17,6 +17,7 @@ struct elf_image {
   bool is_map;             /* no ELF file, but a list of symbols (map_text.h) */
   uint32_t function_count; /* with a name */
   uint32_t bounds_count;   /* without one, known by .eh_frame */
+  struct span packed;      /* .gnu_debugdata as it is stored, borrowed; empty: it has none */
 };
 
 /* Reads IMAGE, adding its functions to SET, whose names then borrow IMAGE.  Returns 0; -EBADMSG,

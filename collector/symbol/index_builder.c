@@ -18,6 +18,7 @@
 #include "lr_build.h"
 #include "lr_format.h"
 #include "map_text.h"
+#include "packed_symbols.h"
 #include "symbol_set.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@
 
 struct making {
   struct span file;
+  struct buf unpacked; /* of .gnu_debugdata */
   struct symbol_set set;
   struct source_map source;
   struct index_names names;
@@ -41,6 +43,7 @@ static void making_fini(struct making *making) {
   index_tables_fini(&making->tables);
   buf_fini(&making->lr_places);
   buf_fini(&making->lr_calls);
+  buf_fini(&making->unpacked);
   dwarf_file_close(making->dwarf);
 }
 
@@ -94,11 +97,31 @@ static int write_index(const struct making *making, struct buf *ret) {
   return ret->failed ? -ENOMEM : 0;
 }
 
+/* Adds the functions of .gnu_debugdata to those that are exported, which it does not repeat.  What
+   is wrong with it costs itself only. */
+static void read_packed(struct making *making, char *why, size_t why_len) {
+  struct elf_image *image = &making->summary.image, packed;
+  uint32_t symbol_count = making->set.count;
+  char what[96] = "it is no xz stream of 64 MiB at most";
+  int error = packed_symbols_unpack(image->packed, &making->unpacked);
+  if (error == 0)
+    error = elf_image_read(buf_span(&making->unpacked), &making->set, &packed, what, sizeof what);
+  if (error != 0) {
+    making->set.count = symbol_count;
+    snprintf(why, why_len, "its .gnu_debugdata cannot be read: %s", what);
+    return;
+  }
+  image->has_symtab = packed.has_symtab;
+  image->function_count += packed.function_count;
+}
+
 static int read_symbols(struct making *making, char *why, size_t why_len) {
   struct span file = making->file;
   struct elf_image *image = &making->summary.image;
-  return map_text_is(file) ? map_text_read(file, &making->set, image, why, why_len)
-                           : elf_image_read(file, &making->set, image, why, why_len);
+  if (map_text_is(file)) return map_text_read(file, &making->set, image, why, why_len);
+  int error = elf_image_read(file, &making->set, image, why, why_len);
+  if (error == 0 && !image->has_symtab && image->packed.len > 0) read_packed(making, why, why_len);
+  return error;
 }
 
 /* Adds the debug information, or leaves everything as it was with WHY saying why. */

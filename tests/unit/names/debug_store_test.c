@@ -234,18 +234,32 @@ static void debug_information_waits_until_it_is_read_or_refused(void **state) {
   assert_int_equal(debug_store_next_dwarf(store, &file), 0);
   assert_memory_equal(file.sha256, first.sha256, 32);
   uint64_t generation = debug_store_generation(store);
-  assert_int_equal(debug_store_set_dwarf(store, first.sha256, NULL), 0);
+  assert_int_equal(debug_store_set_dwarf(store, first.sha256, ""), 0);
   assert_true(debug_store_generation(store) > generation);
   assert_string_equal(reason_of(id_a), "");
   assert_int_equal(debug_store_find(store, "one", id_a, &file), 0);
   assert_int_equal(file.quality, DEBUG_DWARF);
-  assert_int_equal(debug_store_set_dwarf(store, second.sha256, "it loops"), 0);
+  assert_int_equal(debug_store_refuse_dwarf(store, second.sha256, "it loops"), 0);
   reopen();
   assert_non_null(strstr(reason_of(id_b), "it loops"));
   assert_int_equal(debug_store_await_dwarf(store, second.sha256), 0); /* known as refused */
   assert_int_equal(debug_store_next_dwarf(store, &file), -ENOENT);
   assert_int_equal(debug_store_find(store, "one", id_b, &file), 0);
   assert_int_equal(file.quality, DEBUG_SYMTAB);
+}
+
+static void what_debug_information_lacks_is_told(void **state) {
+  (void)state;
+  struct sample_file file = sample(44);
+  struct debug_file found;
+  uint64_t offset;
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_int_equal(write_whole("one", id_a, &file), 1);
+  read_as(&file, id_a, DEBUG_SYMTAB);
+  assert_int_equal(debug_store_set_dwarf(store, file.sha256, "names are elsewhere"), 0);
+  assert_non_null(strstr(reason_of(id_a), "read in part: names are elsewhere"));
+  assert_int_equal(debug_store_find(store, "one", id_a, &found), 0);
+  assert_int_equal(found.quality, DEBUG_DWARF);
 }
 
 static void each_quality_gives_one_file_best_first(void **state) {
@@ -346,6 +360,7 @@ int main(void) {
       FRESH(a_crash_leaves_nothing_behind),
       FRESH(modules_are_listed_with_what_they_lack),
       FRESH(debug_information_waits_until_it_is_read_or_refused),
+      FRESH(what_debug_information_lacks_is_told),
       FRESH(each_quality_gives_one_file_best_first),
       FRESH(a_list_beside_exported_symbols_is_enough),
       FRESH(threads_may_use_it_at_once),
