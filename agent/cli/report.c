@@ -97,7 +97,7 @@ static int read_files(struct report *report) {
 
 /* What the translator does not answer has its usual name, and the report has failed in that. */
 static int translate_module(struct report *report, const struct profile *profile, uint32_t module,
-                            struct frame_name *names) {
+                            struct answer *names) {
   const struct translator translator = {report->settings.options.translator, TRANSLATOR_MS};
   char why[TRANSLATOR_WHY_BYTES];
   int error = translator_name(&translator, profile, module, &report->arena, names, why);
@@ -109,8 +109,7 @@ static int translate_module(struct report *report, const struct profile *profile
 
 /* Asks the translator: of the module that --module names, of every one when it takes them as they
    come, else of the program itself. */
-static void translate(struct report *report, const struct profile *profile,
-                      struct frame_name *names) {
+static void translate(struct report *report, const struct profile *profile, struct answer *names) {
   const struct report_options *options = &report->settings.options;
   const struct translator translator = {options->translator, TRANSLATOR_MS};
   uint32_t only = COUNTS_ALL;
@@ -124,11 +123,11 @@ static void translate(struct report *report, const struct profile *profile,
 
 /* Names the frames of SIDE and builds its tree. */
 static int name(struct report *report, struct report_side *side, struct namer *namer) {
-  struct frame_name *names = NULL;
+  struct answer *names = NULL;
   enum report_format format = report->settings.format;
   side->profile.tells_lines = format == REPORT_PPROF || format == REPORT_CALLGRIND;
   if (report->settings.options.translator != NULL) {
-    names = arena_array(&report->arena, side->profile.frame_count, sizeof *names);
+    names = translator_names_new(&side->profile, &report->arena);
     if (names == NULL) return -ENOMEM;
     translate(report, &side->profile, names);
   }

@@ -10,6 +10,7 @@
 #include "report/best_name.h"
 #include "report/debug_hint.h"
 #include "report/namer.h"
+#include "report/translator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ struct nameless {
 };
 
 static bool has_name(const struct profile *profile, uint32_t at, struct namer *namer,
-                     const struct frame_name *names) {
-  if (names != NULL && names[at].name != NULL) return true;
+                     const struct answer *names) {
+  if (names != NULL && translator_names_has(names, at)) return true;
   return best_name_is_there(profile, namer, &profile->frames[at]);
 }
 
@@ -61,7 +62,7 @@ static void tell(const struct profile *profile, uint32_t index, struct namer *na
 }
 
 void report_names_tell(const struct profile *profile, struct namer *namer,
-                       const struct frame_name *names, bool is_all_told) {
+                       const struct answer *names, bool is_all_told) {
   struct nameless nameless = {.is_all_told = is_all_told};
   nameless.weights = calloc(profile->module_count + 1, sizeof *nameless.weights);
   if (nameless.weights == NULL || profile->weight == 0) {

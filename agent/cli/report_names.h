@@ -9,6 +9,6 @@
    without a name that are worth a word: how much, why, and what to do about it.  Unless IS_ALL_TOLD
    only of those whose file is another one by now, or not there. */
 void report_names_tell(const struct profile *profile, struct namer *namer,
-                       const struct frame_name *names, bool is_all_told);
+                       const struct answer *names, bool is_all_told);
 
 #endif

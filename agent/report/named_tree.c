@@ -5,8 +5,7 @@
    A path that ends in a link register needs the functions to be understood (pair_caller).  Where it
    tells no caller the sample stands without one.
 
-   Module paths come from the file and translators' words from a stranger's program; what is printed
-   is clean text. */
+   Module paths come from the file, so they are cleaned here; all other texts have been. */
 #include "named_tree.h"
 #include "best_name.h"
 #include "pair_caller.h"
@@ -14,6 +13,7 @@
 #include "common/buf.h"
 #include "symbol/name_text.h"
 #include "symbol/symbol_index.h"
+#include "translate/answer_lines.h"
 #include "view/marks.h"
 #include "view/tree_builder.h"
 
@@ -31,7 +31,7 @@ struct frame_chain {
 struct naming {
   struct profile *profile;
   struct namer *namer;
-  const struct frame_name *names;
+  const struct answer *names; /* or NULL */
   struct tree_builder *tree;
   struct frame_chain *chains; /* one a frame */
   struct tree_step *steps;
@@ -84,21 +84,10 @@ static int add_nameless(struct naming *naming, const struct profile_frame *frame
   return add_step(naming, function, false, &(struct tree_step){.place = 0});
 }
 
-/* FUNCTION has all that is said of each of them: the module. */
-static int add_functions(struct naming *naming, uint32_t at, struct view_function *function) {
-  const struct profile_frame *frame = &naming->profile->frames[at];
-  const struct frame_name *told = naming->names != NULL ? &naming->names[at] : NULL;
-  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
-  if (told != NULL && told->name != NULL) {
-    function->name = clean(&naming->name, told->name);
-    function->file = told->file;
-    function->line = told->line;
-    return add_step(naming, function, false, &(struct tree_step){.place = 0});
-  }
-  int count = best_name_chain(naming->profile, naming->namer, frame, frames), error = 0;
-  if (count <= 0) return add_nameless(naming, frame, frame->address, function);
-  if (frames[count - 1].name[0] == '\0')
-    return add_nameless(naming, frame, frames[count - 1].start, function);
+/* Adds COUNT functions of one address, innermost first. */
+static int add_chain(struct naming *naming, const struct symbol_frame *frames, int count,
+                     struct view_function *function) {
+  int error = 0;
   for (int i = count; i-- > 0 && error == 0;) {
     function->name = frames[i].name;
     function->file = frames[i].decl_file;
@@ -110,6 +99,27 @@ static int add_functions(struct naming *naming, uint32_t at, struct view_functio
     if (error == 0) error = add_step(naming, function, true, &step);
   }
   return error;
+}
+
+/* A translator does not say where a function is declared: in the file of its line, most likely. */
+static int take_answer(const struct answer *answer, struct symbol_frame *frames) {
+  for (uint32_t i = 0; i < answer->count; i++) {
+    frames[i] = answer->frames[i];
+    frames[i].decl_file = frames[i].file;
+  }
+  return (int)answer->count;
+}
+
+/* FUNCTION has all that is said of each of them: the module. */
+static int add_functions(struct naming *naming, uint32_t at, struct view_function *function) {
+  const struct profile_frame *frame = &naming->profile->frames[at];
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  int count = naming->names != NULL ? take_answer(&naming->names[at], frames) : 0;
+  if (count == 0) count = best_name_chain(naming->profile, naming->namer, frame, frames);
+  if (count <= 0) return add_nameless(naming, frame, frame->address, function);
+  if (frames[count - 1].name[0] == '\0')
+    return add_nameless(naming, frame, frames[count - 1].start, function);
+  return add_chain(naming, frames, count, function);
 }
 
 static int name_frame(struct naming *naming, uint32_t at) {
@@ -179,7 +189,7 @@ static int add_marks(const struct profile *profile, struct arena *arena, struct 
   return error;
 }
 
-int named_tree_build(struct profile *profile, struct namer *namer, const struct frame_name *names,
+int named_tree_build(struct profile *profile, struct namer *namer, const struct answer *names,
                      struct arena *arena, struct view_tree *ret) {
   struct tree_builder tree;
   struct naming naming = {.profile = profile, .namer = namer, .names = names, .tree = &tree};

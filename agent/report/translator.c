@@ -39,6 +39,14 @@ bool translator_takes_module(const struct translator *translator) {
   return strstr(translator->command, "MODULE") != NULL;
 }
 
+struct answer *translator_names_new(const struct profile *profile, struct arena *arena) {
+  return arena_array(arena, profile->frame_count, sizeof(struct answer));
+}
+
+bool translator_names_has(const struct answer *names, uint32_t frame) {
+  return names[frame].count > 0;
+}
+
 static int start(const struct question *question, struct co_process *ret) {
   char module[VARIABLE_BYTES], id[2 * LIMIT_MODULE_ID_BYTES + 16] = "BUILD_ID=";
   const char *const variables[] = {module, id, NULL};
@@ -94,17 +102,12 @@ static bool is_worth_a_try(int error) {
   return error != 0 && error != -ENOMEM && error != -ENOENT;
 }
 
-static void take(const struct question *question, const struct answer *told,
-                 struct frame_name *names) {
-  for (uint32_t i = 0; i < question->count; i++) {
-    struct frame_name *name = &names[question->frames[i]];
-    if (told[i].count == 0) continue;
-    const struct symbol_frame *frame = &told[i].frames[0];
-    *name = (struct frame_name){.name = frame->name, .file = frame->file, .line = frame->line};
-  }
+static void take(const struct question *question, const struct answer *told, struct answer *names) {
+  for (uint32_t i = 0; i < question->count; i++)
+    if (told[i].count > 0) names[question->frames[i]] = told[i];
 }
 
-static int ask(const struct question *question, struct arena *arena, struct frame_name *names,
+static int ask(const struct question *question, struct arena *arena, struct answer *names,
                char *why) {
   struct buf addresses = {0};
   struct answer *told = calloc(question->count, sizeof *told);
@@ -121,7 +124,7 @@ static int ask(const struct question *question, struct arena *arena, struct fram
 }
 
 int translator_name(const struct translator *translator, const struct profile *profile,
-                    uint32_t module, struct arena *arena, struct frame_name *names,
+                    uint32_t module, struct arena *arena, struct answer *names,
                     char why[TRANSLATOR_WHY_BYTES]) {
   uint32_t frames[OUTSTANDING_MAX], at = 0;
   uint64_t addresses[OUTSTANDING_MAX];

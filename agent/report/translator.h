@@ -18,12 +18,18 @@ struct translator {
 /* Whether COMMAND asks for its module, and so can serve more than one. */
 bool translator_takes_module(const struct translator *translator);
 
+/* Makes room in ARENA for what is said of each frame of PROFILE; nothing yet.  NULL: no memory. */
+struct answer *translator_names_new(const struct profile *profile, struct arena *arena);
+
+/* Whether something was said of frame number FRAME. */
+bool translator_names_has(const struct answer *names, uint32_t frame);
+
 /* Asks for the frames of PROFILE that lie in module MODULE and sets their NAMES (one a frame of the
-   profile; texts in ARENA).  A translator that dies, hangs or miscounts is started once more.
+   profile; in ARENA).  A translator that dies, hangs or miscounts is started once more.
    SIGPIPE is ignored by the caller.
    Returns 0, or -errno with WHY; frames that were answered before keep their names. */
 int translator_name(const struct translator *translator, const struct profile *profile,
-                    uint32_t module, struct arena *arena, struct frame_name *names,
+                    uint32_t module, struct arena *arena, struct answer *names,
                     char why[TRANSLATOR_WHY_BYTES]);
 
 #endif

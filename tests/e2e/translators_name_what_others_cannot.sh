@@ -13,26 +13,32 @@ functions='alpha_sixty beta_thirty gamma_ten'
 has_all() { for f in $functions; do grep -q "$f" "$1" || return 1; done; }
 
 fleetprof run --output "$W/x.fp" --hz 499 -- "$bare" 1 >"$W/out" 2>&1 || fail "the run: $(cat "$W/out")"
-translate() { # NAME COMMAND: a report by COMMAND has all names, or, by debug information, what is inlined into them
+translate() { # NAME COMMAND: a report by COMMAND has names; without inlined functions, the innermost, or the outermost of each address
   fleetprof report "$W/x.fp" --format folded --translator "$2" >"$W/$1.folded" 2>"$W/err" || fail "$1: $(cat "$W/err")"
   grep -q "work;choose;burn" "$W/$1.folded" || has_all "$W/$1.folded" || fail "$1 does not name: $(head -n 3 "$W/$1.folded")"
+}
+translate_inlined() { # NAME COMMAND: the same with whole chains, as binutils tells them
+  translate "$1" "$2"
+  for f in $functions; do grep -q "work;by_the_right;choose;$f;burn" "$W/$1.folded" || fail "$1 has no chain of $f: $(head -n 3 "$W/$1.folded")"; done
+  cmp -s "$W/$1.folded" "$W/binutils-inlined.folded" || fail "$1 differs: $(diff "$W/$1.folded" "$W/binutils-inlined.folded" | head -n 4)"
 }
 translate list "fleetprof translate $W/truth.nm"
 translate list-f "fleetprof translate -f $W/truth.nm"
 translate binutils "addr2line -f -e $W/truth"
-translate binutils-inlined "addr2line -a -f -i -e $W/truth"
+translate_inlined binutils-inlined "addr2line -a -f -i -e $W/truth"
+translate_inlined binutils-pretty "addr2line -p -f -i -e $W/truth"
 tools='binutils'
 if command -v llvm-symbolizer >/dev/null; then
-  translate llvm "llvm-symbolizer -e $W/truth"
-  translate llvm-gnu "llvm-symbolizer --output-style=GNU -a -e $W/truth"
-  translate llvm-addr2line "llvm-addr2line -a -f -i -e $W/truth"
+  translate_inlined llvm "llvm-symbolizer -e $W/truth"
+  translate_inlined llvm-gnu "llvm-symbolizer --output-style=GNU -a -e $W/truth"
+  translate_inlined llvm-addr2line "llvm-addr2line -a -f -i -e $W/truth"
   tools="$tools, llvm"
 else
   without "llvm's translators" "llvm-symbolizer is not installed"
 fi
 if command -v eu-addr2line >/dev/null; then
   translate elfutils "eu-addr2line -f -e $W/truth"
-  translate elfutils-inlined "eu-addr2line -a -f -i -e $W/truth"
+  translate_inlined elfutils-inlined "eu-addr2line -a -f -i -e $W/truth"
   tools="$tools, elfutils"
 else
   without "elfutils' translator" "eu-addr2line is not installed"

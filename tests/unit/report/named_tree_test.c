@@ -5,6 +5,7 @@
 #include "report/named_tree.h"
 #include "report/namer.h"
 #include "symbol/symbol_index.h"
+#include "translate/answer_lines.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,8 +49,9 @@ static void what_has_no_name_is_called_by_its_offset(void **state) {
   profile_fini(&profile);
 }
 
-static void a_translators_word_comes_first_and_is_cleaned(void **state) {
-  const struct frame_name names[2] = {{"ma\x1bin", NULL, 0}, {"ma\x1bin", NULL, 0}};
+static void a_translators_word_comes_first(void **state) {
+  const struct symbol_frame frame = {.name = "main"};
+  const struct answer names[2] = {{&frame, 1}, {&frame, 1}};
   struct profile profile;
   struct arena arena;
   struct view_tree tree;
@@ -58,8 +60,39 @@ static void a_translators_word_comes_first_and_is_cleaned(void **state) {
   fill(&profile, 100);
   arena_init(&arena, 1 << 20);
   assert_int_equal(named_tree_build(&profile, NULL, names, &arena, &tree), 0);
-  assert_int_equal(total_of(&tree, &arena, "ma?in", &self), 122);
+  assert_int_equal(total_of(&tree, &arena, "main", &self), 122);
   assert_int_equal(self, 122);
+  arena_fini(&arena);
+  profile_fini(&profile);
+}
+
+/* deep and middle are inlined into outer, at one address and at the other. */
+static void all_functions_that_a_translator_tells_of_an_address_are_nodes(void **state) {
+  const struct symbol_frame frames[] = {{.name = "deep", .file = "d.h", .line = 3},
+                                        {.name = "middle", .file = "m.c", .line = 5},
+                                        {.name = "outer", .file = "m.c", .line = 9}};
+  const struct answer names[2] = {{frames, 3}, {frames, 3}};
+  struct profile profile;
+  struct arena arena;
+  struct view_tree tree;
+  uint64_t self;
+  (void)state;
+  fill(&profile, 100);
+  profile.tells_lines = true;
+  arena_init(&arena, 1 << 20);
+  assert_int_equal(named_tree_build(&profile, NULL, names, &arena, &tree), 0);
+  assert_int_equal(total_of(&tree, &arena, "outer", &self), 122);
+  assert_int_equal(self, 0);
+  assert_int_equal(total_of(&tree, &arena, "deep", &self), 122);
+  assert_int_equal(self, 122);
+  for (uint32_t i = 1; i < tree.node_count; i++) {
+    const struct view_node *node = &tree.nodes[i];
+    const char *name = tree.functions[node->function].name;
+    assert_int_equal(node->is_inlined, strcmp(name, "outer") != 0);
+    if (strcmp(name, "middle") == 0) assert_int_equal(tree.places[node->place].line, 5);
+    if (strcmp(name, "deep") == 0)
+      assert_string_equal(tree.functions[tree.nodes[node->parent].function].name, "middle");
+  }
   arena_fini(&arena);
   profile_fini(&profile);
 }
@@ -83,7 +116,8 @@ static void a_module_whose_file_is_gone_says_so(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_has_no_name_is_called_by_its_offset),
-      cmocka_unit_test(a_translators_word_comes_first_and_is_cleaned),
+      cmocka_unit_test(a_translators_word_comes_first),
+      cmocka_unit_test(all_functions_that_a_translator_tells_of_an_address_are_nodes),
       cmocka_unit_test(a_module_whose_file_is_gone_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "profile_fixture.h"
 
 #include "report/translator.h"
+#include "translate/answer_lines.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,8 +31,8 @@ static void fill(struct profile *profile, uint64_t count) {
     assert_int_equal(profile_add_leaf(profile, &module, 0x1000 + i, 1, 1), 0);
 }
 
-static int run(const char *command, uint64_t count, struct profile *profile,
-               struct frame_name **ret, char *why) {
+static int run(const char *command, uint64_t count, struct profile *profile, struct answer **ret,
+               char *why) {
   const struct translator translator = {command, 500};
   fill(profile, count);
   *ret = calloc(count, sizeof **ret);
@@ -40,12 +41,13 @@ static int run(const char *command, uint64_t count, struct profile *profile,
 
 static void ask_all(const char *command, uint64_t count) {
   struct profile profile;
-  struct frame_name *names;
+  struct answer *names;
   char why[TRANSLATOR_WHY_BYTES] = "", wanted[64];
   if (run(command, count, &profile, &names, why) != 0) fail_msg("%s: %s", command, why);
   for (uint64_t i = 0; i < count; i++) {
     snprintf(wanted, sizeof wanted, "at 0x%llx", (unsigned long long)(0x1000 + i));
-    assert_string_equal(names[i].name, wanted);
+    assert_int_equal(names[i].count, 1);
+    assert_string_equal(names[i].frames[0].name, wanted);
   }
   free(names);
   profile_fini(&profile);
@@ -62,11 +64,11 @@ static void each_address_gets_its_own_answer(void **state) {
 
 static void it_knows_its_module(void **state) {
   struct profile profile;
-  struct frame_name *names;
+  struct answer *names;
   char why[TRANSLATOR_WHY_BYTES] = "";
   (void)state;
   assert_int_equal(run("sed \"s|.*|$MODULE $BUILD_ID|\"", 1, &profile, &names, why), 0);
-  assert_string_equal(names[0].name, "/opt/tool abcd");
+  assert_string_equal(names[0].frames[0].name, "/opt/tool abcd");
   assert_true(translator_takes_module(&(struct translator){"addr2line -e $MODULE", 1}));
   assert_false(translator_takes_module(&(struct translator){"addr2line -e x", 1}));
   free(names);
@@ -75,11 +77,11 @@ static void it_knows_its_module(void **state) {
 
 static void assert_fails(const char *command, int error, const char *word) {
   struct profile profile;
-  struct frame_name *names;
+  struct answer *names;
   char why[TRANSLATOR_WHY_BYTES] = "";
   assert_int_equal(run(command, 5000, &profile, &names, why), error);
   if (strstr(why, word) == NULL) fail_msg("'%s' does not say '%s'", why, word);
-  for (int i = 0; i < 5000; i++) assert_null(names[i].name);
+  for (int i = 0; i < 5000; i++) assert_int_equal(names[i].count, 0);
   free(names);
   profile_fini(&profile);
 }
