@@ -275,8 +275,8 @@ void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *r
   slide(spool);
 }
 
-void spool_sync(struct spool *spool, bool force) {
-  spool_log_sync(&spool->log, force);
+void spool_sync(struct spool *spool, bool must_wait) {
+  spool_log_sync(&spool->log, must_wait);
 }
 
 /* The oldest entry that waits behind the window. */

@@ -53,8 +53,9 @@ void spool_ack(struct spool *spool, uint64_t run, uint64_t seq);
 /* The collector refused it for good: moved to quarantine (bounded), counted as LOSS_REJECTED. */
 void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *reason);
 
-/* Syncs when the interval has passed, or at once with FORCE. */
-void spool_sync(struct spool *spool, bool force);
+/* Begins to sync what was appended when the interval has passed, and does not wait for the disk;
+   with MUST_WAIT all of it at once, until the disk has it or has failed. */
+void spool_sync(struct spool *spool, bool must_wait);
 
 struct spool_figures {
   uint64_t entries, records, bytes; /* waiting */

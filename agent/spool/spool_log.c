@@ -14,7 +14,8 @@
 
    After a failed fdatasync the kernel may have marked the lost pages clean, so a second one that
    succeeds proves nothing: the segment is closed and a new one begun.  What can still be read of
-   the old one is sent, guarded by its checksums. */
+   the old one is sent, guarded by its checksums.  Appends go on while the disk syncs
+   (disk_sync.h); only a segment's end waits for it. */
 #include "spool_log.h"
 #include "spool_dir.h"
 
@@ -206,21 +207,28 @@ void spool_log_close(struct spool_log *log) {
 
 /* --- Writing --- */
 
-void spool_log_sync(struct spool_log *log, bool force) {
-  if (log->dirty_since_ns == 0 || log->write_fd < 0) return;
-  if (!force && clock_monotonic_ns() - log->dirty_since_ns < log->limits.sync_interval_ns) return;
-  int rc = fdatasync(log->write_fd) < 0 ? -errno : 0;
-  if (rc == 0 && log->is_name_new) rc = fsync(log->dir) < 0 ? -errno : 0;
+/* A sync of the newest segment came to an end with ERROR. */
+static void sync_ended(struct spool_log *log, int error) {
   log->syncs++;
-  if (rc == 0) {
-    log->dirty_since_ns = 0;
-    log->is_name_new = false;
-    return;
-  }
-  log->last_error = rc;
+  if (error == 0) return;
+  log->last_error = error;
+  const struct spool_segment *last = newest(log);
   log_warn("spool-sync %016llx.seg: cannot sync, a new segment is begun: %s",
-           (unsigned long long)newest(log)->id, strerror(-rc));
+           last != NULL ? (unsigned long long)last->id : 0, strerror(-error));
   close_newest(log);
+}
+
+void spool_log_sync(struct spool_log *log, bool must_wait) {
+  int error;
+  if (disk_sync_end(&log->sync, must_wait, &error)) sync_ended(log, error);
+  if (log->sync.is_on || log->dirty_since_ns == 0 || log->write_fd < 0) return;
+  uint64_t age_ns = clock_monotonic_ns() - log->dirty_since_ns;
+  if (!must_wait && age_ns < log->limits.sync_interval_ns) return;
+  int dir = log->is_name_new ? log->dir : -1;
+  log->dirty_since_ns = 0; /* what is appended from here on is the next one's */
+  log->is_name_new = false;
+  if (must_wait || disk_sync_begin(&log->sync, log->write_fd, dir) < 0)
+    sync_ended(log, disk_sync_now(log->write_fd, dir));
 }
 
 static int begin_segment(struct spool_log *log) {

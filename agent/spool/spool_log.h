@@ -4,6 +4,7 @@
 #ifndef SPOOL_SPOOL_LOG_H
 #define SPOOL_SPOOL_LOG_H
 
+#include "disk_sync.h"
 #include "spool.h"
 
 #include "proto/spool_segment.h"
@@ -30,7 +31,8 @@ struct spool_log {
   struct spool_segment *segments; /* oldest first */
   size_t count, cap;
   uint64_t next_id, bytes;
-  uint64_t dirty_since_ns; /* 0: nothing to sync */
+  uint64_t dirty_since_ns; /* 0: nothing that no sync has begun with */
+  struct disk_sync sync;   /* of the newest segment */
   bool is_name_new;        /* the folder has a name that was not synced */
   uint64_t bytes_written, syncs, corrupt_segments;
   int last_error;
@@ -43,7 +45,8 @@ void spool_log_close(struct spool_log *log);
 
 /* Appends ENTRY with PAYLOAD.  Returns 0 or -errno. */
 int spool_log_append(struct spool_log *log, struct spool_entry *entry, struct span payload);
-void spool_log_sync(struct spool_log *log, bool force);
+/* Begins a sync when one is due; with MUST_WAIT all is synced, or known not to be, on return. */
+void spool_log_sync(struct spool_log *log, bool must_wait);
 
 /* Returns the segment ID, or the next newer one, or NULL.  Valid until the next append or
    settle. */

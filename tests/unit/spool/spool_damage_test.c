@@ -215,6 +215,48 @@ static void a_sync_waits_for_its_interval(void **state) {
   assert_int_equal(figures(bench).syncs, 1);
 }
 
+/* Ticks as a worker does until SYNCS of them are over. */
+static void tick_until_synced(struct bench *bench, uint64_t syncs) {
+  for (unsigned ms = 0; ms < 10000 && figures(bench).syncs < syncs; ms++) {
+    usleep(1000);
+    spool_sync(bench->spool, false);
+  }
+  assert_int_equal(figures(bench).syncs, syncs);
+}
+
+static const struct spool_limits impatient = {64 << 20, 1 << 20, .sync_interval_ns = 0};
+
+static void a_busy_disk_holds_nobody_up(void **state) {
+  struct bench *bench = *state;
+  spool_close(bench->spool);
+  open_with(bench, &impatient);
+  disk_is_busy(true);
+  append_many(bench, 1, 2); /* the first one's sync has begun, and waits */
+  spool_sync(bench->spool, false);
+  assert_int_equal(figures(bench).syncs, 0);
+  for (uint64_t seq = 1; seq <= 2; seq++) assert_int_equal(take(bench), seq);
+  disk_is_busy(false);
+  tick_until_synced(bench, 2); /* the second one's has its own */
+  spool_sync(bench->spool, true);
+  assert_int_equal(figures(bench).syncs, 2);
+}
+
+static void a_sync_that_fails_later_begins_a_new_segment(void **state) {
+  struct bench *bench = *state;
+  spool_close(bench->spool);
+  open_with(bench, &impatient);
+  disk_is_busy(true);
+  sync_error = EIO;
+  append_many(bench, 1, 2);
+  disk_is_busy(false);
+  tick_until_synced(bench, 1);
+  assert_int_equal(figures(bench).last_error, -EIO);
+  sync_error = 0;
+  append_many(bench, 3, 3);
+  assert_int_equal(count_files(bench, "", ".seg"), 2);
+  for (uint64_t seq = 1; seq <= 3; seq++) assert_int_equal(take(bench), seq);
+}
+
 static void a_vanished_segment_is_lost_and_counted(void **state) {
   struct bench *bench = *state;
   append_many(bench, 1, 3);
@@ -284,6 +326,8 @@ int main(void) {
       CASE(a_full_disk_refuses_and_recovers_by_itself),
       CASE(after_a_failed_sync_a_new_segment_is_begun),
       CASE(a_sync_waits_for_its_interval),
+      CASE(a_busy_disk_holds_nobody_up),
+      CASE(a_sync_that_fails_later_begins_a_new_segment),
       CASE(a_vanished_segment_is_lost_and_counted),
       CASE(kill_9_loses_nothing_that_was_appended),
       CASE(a_checksum_is_crc32c),

@@ -2,11 +2,20 @@
 #include "spool_fixture.h"
 
 #include <dirent.h>
+#include <pthread.h>
 
 const struct spool_limits roomy = {64 << 20, 1 << 20, 5000000000ULL};
 int sync_error;
 
+static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
+
+void disk_is_busy(bool is_busy) {
+  assert_int_equal(is_busy ? pthread_mutex_lock(&disk) : pthread_mutex_unlock(&disk), 0);
+}
+
 int fdatasync(int fd) {
+  pthread_mutex_lock(&disk);
+  pthread_mutex_unlock(&disk);
   if (sync_error == 0) return fsync(fd);
   errno = sync_error;
   return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A spool on a real file system, in a folder of its own.  fdatasync is replaced by one that can be
-   told to fail; everything else is the real thing. */
+   told to fail or to wait; everything else is the real thing. */
 #ifndef TESTS_SPOOL_FIXTURE_H
 #define TESTS_SPOOL_FIXTURE_H
 
@@ -37,6 +37,8 @@ struct bench {
 
 extern const struct spool_limits roomy;
 extern int sync_error; /* not 0: fdatasync fails with it */
+/* A disk that is busy: while it is, fdatasync does not return. */
+void disk_is_busy(bool is_busy);
 
 /* The spool's, with BENCH as its context: counts what was lost. */
 void on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records);
