@@ -107,7 +107,8 @@ static int make_index(struct namer *namer, int elf, char *why) {
   struct nursery_result result;
   int index = memfd_create("symbol-index", MFD_CLOEXEC);
   if (index < 0) return -errno;
-  int error = nursery_run(namer->nursery, elf, index, INDEX_ALL, &result);
+  const struct worker_job job = {.elf = elf, .index = index, .depth = INDEX_ALL};
+  int error = nursery_run(namer->nursery, &job, &result);
   if (error == 0 && result.outcome != NURSERY_REPLIED) {
     snprintf(why, LIMIT_VALUE_BYTES, "reading its file ended the worker (signal %d)",
              result.signal);

@@ -128,13 +128,14 @@ int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalo
 }
 
 int catalogue_public(sqlite3 *db, struct span id, struct catalogue_file *ret, unsigned max) {
-  static const char sql[] =
-      "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE " AND quality >= ?2 AND"
-      " (SELECT count(DISTINCT board) >= 2 OR max(board = '') FROM origin"
-      "  WHERE origin.sha256 = file.sha256)"
-      " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT ?3";
+  static const char sql[] = "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE
+                            " AND (quality >= ?2 OR quality = ?4) AND"
+                            " (SELECT count(DISTINCT board) >= 2 OR max(board = '') FROM origin"
+                            "  WHERE origin.sha256 = file.sha256)"
+                            " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT ?3";
   sqlite3_stmt *row;
-  int error = debug_db_query(db, &row, sql, "bii", id, (int64_t)DEBUG_BOUNDS, (int64_t)max);
+  int error = debug_db_query(db, &row, sql, "biii", id, (int64_t)DEBUG_BOUNDS, (int64_t)max,
+                             (int64_t)DEBUG_SUPPLEMENT);
   if (error != 0) return error;
   unsigned count = 0;
   while (count < max && sqlite3_step(row) == SQLITE_ROW) read_file_row(row, &ret[count++]);
@@ -168,6 +169,16 @@ int catalogue_sources(sqlite3 *db, const char *board, struct span id,
   return code == SQLITE_ROW || code == SQLITE_DONE ? count : -EIO;
 }
 
+int catalogue_supplement(sqlite3 *db, struct span id, struct catalogue_file *ret) {
+  sqlite3_stmt *statement;
+  int error =
+      debug_db_query(db, &statement,
+                     "SELECT " FILE_COLUMNS " FROM file WHERE build_id = ?1 AND quality = ?2"
+                     " ORDER BY rowid DESC LIMIT 1",
+                     "bi", id, (int64_t)DEBUG_SUPPLEMENT);
+  return take_file(statement, error, ret);
+}
+
 bool catalogue_has_whole(sqlite3 *db, const char *board, struct span id) {
   static const char sql[] =
       "SELECT count(*)" VISIBLE " AND (quality >= ?4 OR quality = ?5) LIMIT 1";
@@ -199,7 +210,8 @@ bool catalogue_is_file_of(const struct catalogue_file *file, struct span id) {
 
 int catalogue_idle(sqlite3 *db, int64_t before_s, struct catalogue_file *ret) {
   static const char sql[] =
-      "SELECT " FILE_COLUMNS " FROM file WHERE quality >= 2 AND max(added_s, coalesce("
+      "SELECT " FILE_COLUMNS
+      " FROM file WHERE (quality >= 2 OR quality < 0) AND max(added_s, coalesce("
       "  (SELECT max(wanted_s) FROM module WHERE id = build_id), 0)) < ?1"
       " ORDER BY added_s LIMIT 1";
   sqlite3_stmt *statement;
@@ -274,6 +286,8 @@ static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char
   const char *of_dwarf = (const char *)sqlite3_column_text(row, 6);
   bool is_unread = sqlite3_column_int(row, 7) != 0;
   bool has_reason = of_file != NULL && of_file[0] != '\0';
+  if (sqlite3_column_int(row, 5) == DWARF_WAITS && quality == DEBUG_DWARF)
+    return "its debug information is being read again";
   if (sqlite3_column_int(row, 5) == DWARF_WAITS)
     return "named by its symbol table; its debug information is being read";
   if (sqlite3_column_int(row, 5) == DWARF_REFUSED)
@@ -301,9 +315,10 @@ static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char
 int catalogue_each_operator_file(sqlite3 *db,
                                  int (*on_file)(void *context, const struct catalogue_file *file),
                                  void *context) {
-  static const char sql[] = "SELECT " FILE_COLUMNS " FROM file WHERE quality >= ?1 AND EXISTS"
-                            " (SELECT 1 FROM origin WHERE origin.sha256 = file.sha256"
-                            "  AND board = '') ORDER BY build_id, file.sha256";
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS " FROM file WHERE (quality >= ?1 OR quality < 0) AND EXISTS"
+      " (SELECT 1 FROM origin WHERE origin.sha256 = file.sha256"
+      "  AND board = '') ORDER BY build_id, file.sha256";
   sqlite3_stmt *row;
   int error = debug_db_query(db, &row, sql, "i", (int64_t)DEBUG_BOUNDS);
   if (error != 0) return error;

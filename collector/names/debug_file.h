@@ -10,6 +10,7 @@
 
 /* How good names are, each better than the one before. */
 enum debug_quality {
+  DEBUG_SUPPLEMENT = -1, /* names nothing by itself: other files refer to it (supplements.h) */
   DEBUG_NONE = 0,
   DEBUG_BAD = 1,    /* the worker refused it, or died over it */
   DEBUG_BOUNDS = 2, /* no function has a name */

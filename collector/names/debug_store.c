@@ -62,12 +62,19 @@ void debug_store_unlock(struct debug_store *store) {
   pthread_mutex_unlock(&store->lock);
 }
 
+void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
+                      char path[DEBUG_PATH_BYTES]) {
+  debug_folder_file(&store->folder, sha256, path);
+}
+
 bool debug_quality_is_whole(enum debug_quality quality) {
   return quality >= DEBUG_SYMTAB || quality == DEBUG_MAP;
 }
 
 const char *debug_quality_name(enum debug_quality quality) {
   switch (quality) {
+  case DEBUG_SUPPLEMENT:
+    return "supplement";
   case DEBUG_BAD:
     return "bad";
   case DEBUG_BOUNDS:
@@ -115,6 +122,7 @@ static int tidy(struct debug_store *store) {
                "ii", (int64_t)INDEX_VERSION, catalogue_now_s() - FORGET_S);
   debug_db_run(store->db, "DELETE FROM origin WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   forget_lost_files(store);
+  debug_db_run(store->db, "DELETE FROM refer WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   dwarf_list_tidy(store->db);
   debug_partial_sweep(store->db, &store->folder, catalogue_now_s() - PARTIAL_S);
   return debug_folder_sweep(&store->folder, is_known, store);
@@ -244,6 +252,7 @@ int debug_store_find(struct debug_store *store, const char *board, struct span i
   pthread_mutex_lock(&store->lock);
   int error = catalogue_best(store->db, board, id, &file);
   if (error == -ENOENT) error = catalogue_unread(store->db, board, id, &file);
+  if (error == -ENOENT) error = catalogue_supplement(store->db, id, &file);
   pthread_mutex_unlock(&store->lock);
   if (error == 0) fill_file(store, &file, ret);
   return error;

@@ -46,8 +46,8 @@ struct debug_piece {
 int debug_store_write(struct debug_store *store, const struct debug_piece *piece, char *why,
                       size_t why_len);
 
-/* Finds the best file for module ID as BOARD may see it (NULL: an operator, sees all).  Returns 0
-   or -ENOENT. */
+/* Finds the best file for module ID as BOARD may see it (NULL: an operator, sees all), or the
+   supplement ID.  Returns 0 or -ENOENT. */
 int debug_store_find(struct debug_store *store, const char *board, struct span id,
                      struct debug_file *ret);
 

@@ -3,6 +3,7 @@
 #ifndef NAMES_DEBUG_STORE_PARTS_H
 #define NAMES_DEBUG_STORE_PARTS_H
 
+#include "debug_folder.h"
 #include "debug_store.h"
 
 #include <sqlite3.h>
@@ -11,5 +12,9 @@
    thread. */
 sqlite3 *debug_store_lock(struct debug_store *store);
 void debug_store_unlock(struct debug_store *store);
+
+/* Where the bytes of the file SHA256 are. */
+void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
+                      char path[DEBUG_PATH_BYTES]);
 
 #endif

@@ -5,6 +5,7 @@
 #include "dwarf_list.h"
 
 #include "debug_db.h"
+#include "debug_file.h"
 #include "symbol/index_format.h"
 
 #include <errno.h>
@@ -16,6 +17,16 @@ static int outcome(int changes) {
 int dwarf_list_add(sqlite3 *db, struct span sha256) {
   return outcome(debug_db_run(db, "INSERT OR IGNORE INTO dwarf VALUES(?1, ?2, '', ?3)", "bii",
                               sha256, (int64_t)DWARF_WAITS, (int64_t)INDEX_VERSION));
+}
+
+int dwarf_list_add_again(sqlite3 *db, struct span sha256) {
+  return outcome(debug_db_run(
+      db,
+      "REPLACE INTO dwarf SELECT sha256, ?2, '', ?3 FROM file,"
+      " (SELECT build_id AS own FROM file WHERE sha256 = ?1)"
+      " WHERE sha256 IN (SELECT sha256 FROM refer WHERE id = own)"
+      " OR (build_id = own AND (quality = ?4 OR sha256 IN (SELECT sha256 FROM dwarf)))",
+      "biii", sha256, (int64_t)DWARF_WAITS, (int64_t)INDEX_VERSION, (int64_t)DEBUG_DWARF));
 }
 
 int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why) {

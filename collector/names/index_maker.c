@@ -17,6 +17,7 @@
 #include "index_maker.h"
 
 #include "debug_store_dwarf.h"
+#include "supplements.h"
 #include "symbol/index_file.h"
 #include "symbol/nursery.h"
 
@@ -31,6 +32,13 @@ enum { TRIES_MAX = 2 };
 struct draft {
   char path[600]; /* where the index belongs, and a suffix */
   int elf, index; /* descriptors */
+};
+
+/* What an index is made of beside the file itself. */
+struct recipe {
+  enum index_depth depth;
+  int supplements[WORKER_SUPPLEMENTS_MAX]; /* descriptors */
+  unsigned supplement_count;
 };
 
 static int open_draft(const struct debug_file *file, const char *index_path, struct draft *draft) {
@@ -52,11 +60,16 @@ static void close_draft(struct draft *draft) {
   close(draft->elf);
 }
 
-static int run_worker(struct nursery *nursery, struct draft *draft, enum index_depth depth,
+static int run_worker(struct nursery *nursery, struct draft *draft, const struct recipe *recipe,
                       struct nursery_result *ret) {
+  const struct worker_job job = {.elf = draft->elf,
+                                 .index = draft->index,
+                                 .depth = recipe->depth,
+                                 .supplements = recipe->supplements,
+                                 .supplement_count = recipe->supplement_count};
   for (int i = 0; i < TRIES_MAX; i++) {
     if (ftruncate(draft->index, 0) != 0 || lseek(draft->index, 0, SEEK_SET) != 0) return -errno;
-    int error = nursery_run(nursery, draft->elf, draft->index, depth, ret);
+    int error = nursery_run(nursery, &job, ret);
     if (error != 0 || ret->outcome != NURSERY_KILLED) return error;
   }
   return 0;
@@ -119,15 +132,15 @@ static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BY
     snprintf(why, LIMIT_VALUE_BYTES, "%s", result->reply.reason);
 }
 
-/* Makes the index of FILE as deep as DEPTH.  Returns 0, with WHY "" or saying what is wrong with
-   the file; or -errno. */
-static int make(struct nursery *nursery, const struct debug_file *file, enum index_depth depth,
+/* Makes the index of FILE by RECIPE.  Returns 0, with WHY "" or saying what is wrong with the file;
+   or -errno. */
+static int make(struct nursery *nursery, const struct debug_file *file, const struct recipe *recipe,
                 struct nursery_result *result, char why[LIMIT_VALUE_BYTES]) {
   struct draft draft;
-  const char *index_path = depth == INDEX_ALL ? file->dwarf_path : file->index_path;
+  const char *index_path = recipe->depth == INDEX_ALL ? file->dwarf_path : file->index_path;
   int error = open_draft(file, index_path, &draft);
   if (error != 0) return error;
-  error = run_worker(nursery, &draft, depth, result);
+  error = run_worker(nursery, &draft, recipe, result);
   bool has_reply = error == 0 && result->outcome == NURSERY_REPLIED;
   if (has_reply && result->reply.status != 0 && !is_files_fault(result->reply.status))
     error = result->reply.status;
@@ -147,33 +160,95 @@ static bool is_dwarf_alone(const struct nursery_result *result) {
          result->reply.has_dwarf != 0;
 }
 
+static bool is_supplement(const struct nursery_result *result) {
+  return result->outcome == NURSERY_REPLIED && result->reply.status == -EBADMSG &&
+         result->reply.is_supplement != 0;
+}
+
+/* Records what the worker, which has replied, says of FILE. */
+static int record_reply(struct debug_store *store, const struct debug_file *file,
+                        const struct worker_reply *reply) {
+  struct span alternate = span_of(reply->alternate_id, reply->alternate_id_len);
+  int error = record_identity(store, file, reply);
+  if (error == 0 && alternate.len > 0) error = supplements_note(store, file->sha256, alternate);
+  return error;
+}
+
+static int open_supplements(struct debug_store *store, const struct debug_file *file,
+                            struct recipe *recipe) {
+  int count = supplements_open(store, file->sha256, recipe->supplements, WORKER_SUPPLEMENTS_MAX);
+  recipe->supplement_count = count > 0 ? (unsigned)count : 0;
+  return count < 0 ? count : 0;
+}
+
+static void close_supplements(struct recipe *recipe) {
+  for (unsigned i = 0; i < recipe->supplement_count; i++) close(recipe->supplements[i]);
+}
+
+static unsigned count_supplements(struct debug_store *store, const struct debug_file *file) {
+  struct recipe recipe;
+  if (open_supplements(store, file, &recipe) != 0) return 0;
+  close_supplements(&recipe);
+  return recipe.supplement_count;
+}
+
 int index_maker_make(struct debug_store *store, struct nursery *nursery,
                      const struct debug_file *file) {
+  static const struct recipe symbols = {.depth = INDEX_SYMBOLS_ONLY}, all = {.depth = INDEX_ALL};
   struct nursery_result result;
   char why[LIMIT_VALUE_BYTES];
   struct verdict verdict = {DEBUG_BAD, why};
-  int error = make(nursery, file, INDEX_SYMBOLS_ONLY, &result, why);
+  int error = make(nursery, file, &symbols, &result, why);
+  if (error == 0 && is_supplement(&result))
+    return supplements_add(store, file->sha256,
+                           span_of(result.reply.build_id, result.reply.build_id_len));
   bool is_alone = error == 0 && is_dwarf_alone(&result);
-  if (is_alone) error = make(nursery, file, INDEX_ALL, &result, why);
+  if (is_alone) error = make(nursery, file, &all, &result, why);
   if (error == 0 && result.outcome == NURSERY_REPLIED)
-    error = record_identity(store, file, &result.reply);
+    error = record_reply(store, file, &result.reply);
   if (error != 0) return error;
   if (why[0] == '\0')
     verdict = is_alone ? (struct verdict){DEBUG_DWARF, result.reply.reason}
                        : judge_symbols(&result.reply);
   error = debug_store_set_quality(store, file->sha256, verdict.quality, verdict.reason);
-  bool waits = error == 0 && why[0] == '\0' && !is_alone && result.reply.has_dwarf;
+  bool is_more = is_alone ? count_supplements(store, file) > 0 : result.reply.has_dwarf != 0;
+  bool waits = error == 0 && why[0] == '\0' && is_more;
   return waits ? debug_store_await_dwarf(store, file->sha256) : error;
+}
+
+/* Makes the index of all of FILE, with its supplements; without them where they spoil it, and then
+   LACKS says so. */
+static int make_deep(struct debug_store *store, struct nursery *nursery,
+                     const struct debug_file *file, struct nursery_result *result,
+                     char why[LIMIT_VALUE_BYTES], char lacks[LIMIT_VALUE_BYTES]) {
+  struct recipe recipe = {.depth = INDEX_ALL};
+  int error = open_supplements(store, file, &recipe);
+  if (error == 0) error = make(nursery, file, &recipe, result, why);
+  bool is_spoiled = error == 0 && why[0] != '\0' && recipe.supplement_count > 0;
+  close_supplements(&recipe);
+  recipe.supplement_count = 0;
+  lacks[0] = '\0';
+  if (is_spoiled) {
+    snprintf(lacks, LIMIT_VALUE_BYTES, "its supplements (dwz, .dwo) are of no use: %.*s",
+             LIMIT_VALUE_BYTES - 48, why);
+    error = make(nursery, file, &recipe, result, why);
+  }
+  if (error == 0 && why[0] == '\0' && lacks[0] == '\0')
+    memcpy(lacks, result->reply.reason, LIMIT_VALUE_BYTES);
+  return error;
 }
 
 int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
                        const struct debug_file *file) {
   struct nursery_result result;
-  char why[LIMIT_VALUE_BYTES];
-  int error = make(nursery, file, INDEX_ALL, &result, why);
+  char why[LIMIT_VALUE_BYTES], lacks[LIMIT_VALUE_BYTES];
+  unsigned before = count_supplements(store, file);
+  int error = make_deep(store, nursery, file, &result, why, lacks);
   if (error != 0) return error;
   if (why[0] == '\0' && !result.reply.is_from_dwarf)
     snprintf(why, sizeof why, "%s", result.reply.reason);
-  return why[0] != '\0' ? debug_store_refuse_dwarf(store, file->sha256, why)
-                        : debug_store_set_dwarf(store, file->sha256, result.reply.reason);
+  if (why[0] != '\0') return debug_store_refuse_dwarf(store, file->sha256, why);
+  error = debug_store_set_dwarf(store, file->sha256, lacks);
+  bool has_more_now = error == 0 && count_supplements(store, file) > before;
+  return has_more_now ? debug_store_await_dwarf(store, file->sha256) : error;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index that was opened once stays open.  Names are handed out as pointers into it and may be in
    use anywhere; its pages are the kernel's to drop.  So the index of a file's symbols stays when
-   the one with its debug information comes.  There is a limit, far above what a store of debug
+   the one with its debug information comes, and that stays when it is made anew, with supplements
+   that came later.  There is a limit, far above what a store of debug
    files holds; beyond it newcomers have no names, and the log says so. */
 #include "index_shelf.h"
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/table.h"
 
@@ -12,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { INDEXES_MAX = 32768 };
 
@@ -45,23 +48,44 @@ static uint64_t key_of(const uint8_t sha256[32]) {
   return key;
 }
 
+static const char *path_of(const struct debug_file *file) {
+  return file->quality == DEBUG_DWARF ? file->dwarf_path : file->index_path;
+}
+
+/* Says in RET which index of FILE there is now. */
+static int identify(const struct debug_file *file, struct shelved_index *ret) {
+  struct stat status;
+  if (stat(path_of(file), &status) != 0) return -errno;
+  memcpy(ret->sha256, file->sha256, sizeof ret->sha256);
+  ret->has_dwarf = file->quality == DEBUG_DWARF;
+  ret->inode = status.st_ino;
+  ret->made_ns = (uint64_t)status.st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)status.st_mtim.tv_nsec;
+  return 0;
+}
+
+static bool is_same(const struct shelved_index *a, const struct shelved_index *b) {
+  return a->has_dwarf == b->has_dwarf && a->inode == b->inode && a->made_ns == b->made_ns &&
+         memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
+}
+
 /* With the lock held. */
-static struct shelved_index *find(const struct index_shelf *shelf, const uint8_t sha256[32],
-                                  bool has_dwarf) {
+static struct shelved_index *find(const struct index_shelf *shelf,
+                                  const struct shelved_index *wanted) {
   uint32_t cursor;
-  uint64_t key = key_of(sha256);
+  uint64_t key = key_of(wanted->sha256);
   uint32_t at = table_find(&shelf->by_sha256, key, &cursor);
   for (; at != TABLE_NONE; at = table_next(&shelf->by_sha256, key, &cursor)) {
-    struct shelved_index *index = shelf->indexes[at];
-    if (index->has_dwarf == has_dwarf && memcmp(index->sha256, sha256, 32) == 0) return index;
+    if (is_same(shelf->indexes[at], wanted)) return shelf->indexes[at];
   }
   return NULL;
 }
 
 const struct shelved_index *index_shelf_find(struct index_shelf *shelf,
                                              const struct debug_file *file) {
+  struct shelved_index wanted;
+  if (identify(file, &wanted) != 0) return NULL;
   pthread_mutex_lock(&shelf->lock);
-  const struct shelved_index *found = find(shelf, file->sha256, file->quality == DEBUG_DWARF);
+  const struct shelved_index *found = find(shelf, &wanted);
   pthread_mutex_unlock(&shelf->lock);
   return found;
 }
@@ -69,7 +93,7 @@ const struct shelved_index *index_shelf_find(struct index_shelf *shelf,
 /* Adds FRESH, which somebody else may have added meanwhile.  Returns which one counts, or NULL. */
 static struct shelved_index *keep(struct index_shelf *shelf, struct shelved_index *fresh) {
   pthread_mutex_lock(&shelf->lock);
-  struct shelved_index *kept = find(shelf, fresh->sha256, fresh->has_dwarf);
+  struct shelved_index *kept = find(shelf, fresh);
   if (kept == NULL && shelf->count < INDEXES_MAX &&
       table_add(&shelf->by_sha256, key_of(fresh->sha256), shelf->count) == 0) {
     shelf->indexes[shelf->count++] = fresh;
@@ -86,9 +110,8 @@ int index_shelf_open(struct index_shelf *shelf, const struct debug_file *file,
                      const struct shelved_index **ret) {
   struct shelved_index *fresh = calloc(1, sizeof *fresh);
   if (fresh == NULL) return -ENOMEM;
-  memcpy(fresh->sha256, file->sha256, sizeof fresh->sha256);
-  fresh->has_dwarf = file->quality == DEBUG_DWARF;
-  int error = index_file_open(fresh->has_dwarf ? file->dwarf_path : file->index_path, &fresh->file);
+  int error = identify(file, fresh); /* before it is opened: what comes meanwhile is found later */
+  if (error == 0) error = index_file_open(path_of(file), &fresh->file);
   if (error != 0) {
     free(fresh);
     return error;

@@ -11,6 +11,7 @@ struct index_shelf;
 struct shelved_index {
   uint8_t sha256[32];
   bool has_dwarf;
+  uint64_t inode, made_ns; /* which of the file's indexes, one after the other, it is */
   struct index_file file;
 };
 
@@ -19,7 +20,7 @@ struct index_shelf *index_shelf_new(void); /* or NULL */
 void index_shelf_free(struct index_shelf *shelf);
 
 /* Returns the index of FILE, the one with its debug information when the file's quality says so, if
-   it is open already, or NULL. */
+   it is open already and was not made anew since, or NULL. */
 const struct shelved_index *index_shelf_find(struct index_shelf *shelf,
                                              const struct debug_file *file);
 

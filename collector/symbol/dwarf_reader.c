@@ -6,8 +6,8 @@
    When libdw is out of memory it calls a handler that must not return: it jumps out, and what libdw
    has then is lost, in a process that ends soon.
 
-   Only the one file is here.  Names that dwz has moved to an alternate file (.gnu_debugaltlink) and
-   functions in .dwo files are not to be had, which is said. */
+   Names that `dwz -m` has moved to another file (.gnu_debugaltlink) are there when that file is
+   among the supplements.  What is not to be had is said. */
 #include "dwarf_reader.h"
 
 #include "dwarf_unit.h"
@@ -16,6 +16,7 @@
 #include "symbol_set.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <setjmp.h>
@@ -32,14 +33,19 @@ enum {
 
 struct dwarf_file {
   Elf *elf;
-  Dwarf *dwarf; /* may be NULL */
+  Dwarf *dwarf;       /* may be NULL */
+  Elf *alternate_elf; /* the file that .gnu_debugaltlink leads to; or NULL, as the next one */
+  Dwarf *alternate;
   struct code_range *code;
   size_t code_count;
 };
 
 struct reader {
+  const struct dwarf_input *input;
   struct dwarf_file *file;
   struct dwarf_context context;
+  struct span alternate_id; /* of the file that .gnu_debugaltlink leads to; empty: there is none */
+  uint64_t unpacked_bytes;  /* of compressed sections so far */
   char *why;
   size_t why_len;
 };
@@ -53,7 +59,9 @@ _Noreturn static void on_out_of_memory(void) {
 void dwarf_file_close(struct dwarf_file *file) {
   if (file == NULL) return;
   if (file->dwarf != NULL) dwarf_end(file->dwarf);
+  if (file->alternate != NULL) dwarf_end(file->alternate);
   if (file->elf != NULL) elf_end(file->elf);
+  if (file->alternate_elf != NULL) elf_end(file->alternate_elf);
   free(file->code);
   free(file);
 }
@@ -103,21 +111,30 @@ static int compare_code(const void *left, const void *right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Finds where code is; refuses what would unpack to too much. */
+/* Refuses sections of ELF that would unpack to too much, together with those before. */
+static int check_packed(struct reader *reader, Elf *elf) {
+  Elf_Scn *scn = NULL;
+  while ((scn = elf_nextscn(elf, scn)) != NULL) {
+    GElf_Shdr section;
+    GElf_Chdr packed;
+    if (gelf_getshdr(scn, &section) == NULL) return -EBADMSG;
+    if ((section.sh_flags & SHF_COMPRESSED) == 0 || gelf_getchdr(scn, &packed) == NULL) continue;
+    if (packed.ch_size > UNPACKED_BYTES_MAX - reader->unpacked_bytes) return -EOVERFLOW;
+    reader->unpacked_bytes += packed.ch_size;
+  }
+  return 0;
+}
+
+/* Finds where code is. */
 static int read_sections(struct reader *reader) {
   struct dwarf_file *file = reader->file;
   Elf_Scn *scn = NULL;
-  uint64_t unpacked = 0;
   file->code = calloc(CODE_SECTIONS_MAX, sizeof *file->code);
   if (file->code == NULL) return -ENOMEM;
   while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
     GElf_Shdr section;
-    GElf_Chdr packed;
-    if (gelf_getshdr(scn, &section) == NULL) return -EBADMSG;
     const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
-    if ((section.sh_flags & SHF_COMPRESSED) != 0 && gelf_getchdr(scn, &packed) != NULL)
-      unpacked += packed.ch_size < UNPACKED_BYTES_MAX ? packed.ch_size : UNPACKED_BYTES_MAX;
-    if (unpacked > UNPACKED_BYTES_MAX) return -EOVERFLOW;
+    if (gelf_getshdr(scn, &section) == NULL) return -EBADMSG;
     if ((section.sh_flags & code) != code || file->code_count == CODE_SECTIONS_MAX) continue;
     uint64_t end = section.sh_addr + section.sh_size;
     if (end > section.sh_addr)
@@ -127,6 +144,37 @@ static int read_sections(struct reader *reader) {
   reader->context.code = file->code;
   reader->context.code_count = file->code_count;
   return 0;
+}
+
+/* Opens the supplement IMAGE as the alternate file when its build-id is ID. */
+static void try_alternate(struct reader *reader, struct span image, struct span id) {
+  struct dwarf_file *file = reader->file;
+  const void *bytes;
+  Elf *elf = elf_memory((char *)(uintptr_t)image.data, image.len);
+  if (elf == NULL) return;
+  ssize_t len = dwelf_elf_gnu_build_id(elf, &bytes);
+  bool is_wanted = len > 0 && span_is_equal(span_of(bytes, (size_t)len), id);
+  if (is_wanted && check_packed(reader, elf) == 0)
+    file->alternate = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+  if (file->alternate == NULL) {
+    elf_end(elf);
+    return;
+  }
+  file->alternate_elf = elf;
+  dwarf_new_oom_handler(file->alternate, on_out_of_memory);
+}
+
+/* Gives the handle the file that its .gnu_debugaltlink leads to, if that is here. */
+static void set_alternate(struct reader *reader) {
+  struct dwarf_file *file = reader->file;
+  const char *name;
+  const void *id;
+  ssize_t len = dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &id);
+  if (len <= 0) return;
+  reader->alternate_id = span_of(id, (size_t)len);
+  for (uint32_t i = 0; file->alternate == NULL && i < reader->input->supplement_count; i++)
+    try_alternate(reader, reader->input->supplements[i], reader->alternate_id);
+  dwarf_setalt(file->dwarf, file->alternate);
 }
 
 /* Opens libdw's handle, or opens it anew. */
@@ -141,6 +189,7 @@ static int open_handle(struct reader *reader) {
     return -EBADMSG;
   }
   dwarf_new_oom_handler(file->dwarf, on_out_of_memory);
+  set_alternate(reader);
   return 0;
 }
 
@@ -179,6 +228,16 @@ static int read_units(struct reader *reader) {
   return error;
 }
 
+/* Whose names are in another file, and in which. */
+static void say_whats_elsewhere(struct reader *reader) {
+  struct span id = reader->alternate_id;
+  int len = snprintf(reader->why, reader->why_len,
+                     "%u functions have their names in another file (.gnu_debugaltlink), build-id ",
+                     reader->context.nameless);
+  for (size_t i = 0; i < id.len && (size_t)len + 3 <= reader->why_len; i++)
+    len += snprintf(reader->why + len, reader->why_len - (size_t)len, "%02x", id.data[i]);
+}
+
 /* Says what of the debug information could not be had. */
 static void say_what_is_missing(struct reader *reader) {
   const struct dwarf_context *context = &reader->context;
@@ -186,9 +245,11 @@ static void say_what_is_missing(struct reader *reader) {
     snprintf(reader->why, reader->why_len,
              "inlined functions of %u units are in .dwo files (split DWARF), which cannot be read",
              context->split);
-  else if (context->nameless > 0)
+  else if (context->nameless > 0 && reader->alternate_id.len > 0 && reader->file->alternate == NULL)
+    say_whats_elsewhere(reader);
+  else if (context->nameless > 0 && reader->alternate_id.len > 0)
     snprintf(reader->why, reader->why_len,
-             "%u functions have their names in another file (.gnu_debugaltlink)",
+             "%u functions have no names, also not in the other file (.gnu_debugaltlink)",
              context->nameless);
   else if (context->malformed > 0)
     snprintf(reader->why, reader->why_len, "debug information of %u units is malformed",
@@ -203,31 +264,35 @@ static void say_why_not(struct reader *reader, int error) {
   snprintf(reader->why, reader->why_len, "%s", what);
 }
 
-static int read_file(struct reader *reader, struct span image) {
+static int read_file(struct reader *reader) {
+  struct span image = reader->input->image;
   reader->file->elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader->file->elf == NULL) return -EBADMSG;
-  int error = read_sections(reader);
+  int error = check_packed(reader, reader->file->elf);
+  if (error == 0) error = read_sections(reader);
   if (error == 0) error = read_units(reader);
   if (error == 0) error = source_files_settle(reader->context.map, reader->context.names);
   if (error == 0) source_map_settle(reader->context.map);
   return error;
 }
 
-static int read_within_memory(struct reader *reader, struct span image) {
-  if (setjmp(memory_ran_out) == 0) return read_file(reader, image);
-  reader->file->dwarf = NULL; /* in what state nobody knows */
+static int read_within_memory(struct reader *reader) {
+  if (setjmp(memory_ran_out) == 0) return read_file(reader);
+  reader->file->dwarf = reader->file->alternate = NULL; /* in what state nobody knows */
   return -ENOMEM;
 }
 
-int dwarf_file_read(struct span image, struct index_names *names, struct source_map *map,
-                    struct symbol_set *set, struct dwarf_file **ret, char *why, size_t why_len) {
-  struct reader reader = {.file = calloc(1, sizeof *reader.file),
+int dwarf_file_read(const struct dwarf_input *input, struct index_names *names,
+                    struct source_map *map, struct symbol_set *set, struct dwarf_file **ret,
+                    char *why, size_t why_len) {
+  struct reader reader = {.input = input,
+                          .file = calloc(1, sizeof *reader.file),
                           .context = {.names = names, .map = map, .set = set},
                           .why = why,
                           .why_len = why_len};
   why[0] = '\0';
   if (reader.file == NULL) return -ENOMEM;
-  int error = read_within_memory(&reader, image);
+  int error = read_within_memory(&reader);
   unit_rows_fini(&reader.context.rows);
   buf_fini(&reader.context.path);
   table_fini(&reader.context.functions);

@@ -17,6 +17,9 @@
    addresses in it as distances from its .text, so that section alone is read, by its symbol table;
    its debug information would have to be relocated first.
 
+   Debug information without code or symbols is a supplement: what `dwz -m` has moved out of several
+   files (.gnu_debugaltlink leads there), a .dwo file, or a .dwp of many.
+
    Compressed sections are never unpacked here: symbol tables are not compressed by any linker, and
    a bomb needs somebody who unpacks it.  DWARF is not read, and .gnu_debugdata only found. */
 #include "elf_image.h"
@@ -41,7 +44,7 @@ struct reader {
   size_t section_count;
   struct code_section *code; /* by section number */
   Elf_Scn *symtab, *dynsym, *eh_frame;
-  bool is_object, is_kernel_module;
+  bool is_object, is_kernel_module, has_code, has_debug_section;
   struct symbol_set *set;
   struct elf_image *result;
   char *why;
@@ -116,6 +119,17 @@ static int read_code_section(struct reader *reader, const GElf_Shdr *section, si
                                      });
 }
 
+/* The name of the other file, and then its build-id. */
+static void note_alternate(struct reader *reader, Elf_Scn *section) {
+  Elf_Data *link = elf_rawdata(section, NULL);
+  if (link == NULL || link->d_buf == NULL) return;
+  const char *name = link->d_buf;
+  size_t name_bytes = strnlen(name, link->d_size) + 1;
+  if (name_bytes >= link->d_size || link->d_size - name_bytes > LIMIT_MODULE_ID_BYTES) return;
+  reader->result->alternate_id_len = (uint32_t)(link->d_size - name_bytes);
+  memcpy(reader->result->alternate_id, name + name_bytes, link->d_size - name_bytes);
+}
+
 static void note_packed(struct reader *reader, const GElf_Shdr *section) {
   if ((section->sh_flags & SHF_COMPRESSED) != 0 || section->sh_offset > reader->image.len) return;
   if (section->sh_size > reader->image.len - section->sh_offset) return;
@@ -137,12 +151,15 @@ static int read_section(struct reader *reader, Elf_Scn *scn, size_t name_table) 
   if (section.sh_type == SHT_NOTE) read_note_section(reader, scn);
   const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
   bool is_code = (section.sh_flags & code) == code;
+  reader->has_code |= is_code;
+  if (has_bytes && strncmp(name, ".debug_", 7) == 0) reader->has_debug_section = true;
   if (reader->is_object) /* other sections have no addresses before they are loaded */
     return is_code && strcmp(name, ".text") == 0 ? read_code_section(reader, &section, number, name)
                                                  : 0;
   if (has_bytes && strcmp(name, ".eh_frame") == 0) reader->eh_frame = scn;
   if (has_bytes && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
     reader->result->has_dwarf = true;
+  if (has_bytes && strcmp(name, ".gnu_debugaltlink") == 0) note_alternate(reader, scn);
   if (has_bytes && strcmp(name, ".gnu_debugdata") == 0) note_packed(reader, &section);
   if (!is_code) return 0;
   return read_code_section(reader, &section, number, name);
@@ -374,6 +391,9 @@ static int read_all(struct reader *reader) {
   int error = check_header(reader);
   if (error == 0) error = read_sections(reader);
   if (error != 0) return error;
+  reader->result->is_supplement =
+      reader->has_debug_section && !reader->has_code && reader->symtab == NULL;
+  if (reader->result->is_supplement) return 0;
   if (reader->is_object && !reader->is_kernel_module)
     return refuse(reader, "an object file, and no kernel module");
   if (reader->result->build_id_len == 0) read_note_segments(reader);

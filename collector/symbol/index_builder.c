@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 struct making {
-  struct span file;
+  const struct index_input *input;
   struct buf unpacked; /* of .gnu_debugdata */
   struct symbol_set set;
   struct source_map source;
@@ -116,7 +116,7 @@ static void read_packed(struct making *making, char *why, size_t why_len) {
 }
 
 static int read_symbols(struct making *making, char *why, size_t why_len) {
-  struct span file = making->file;
+  struct span file = making->input->file;
   struct elf_image *image = &making->summary.image;
   if (map_text_is(file)) return map_text_read(file, &making->set, image, why, why_len);
   int error = elf_image_read(file, &making->set, image, why, why_len);
@@ -127,8 +127,10 @@ static int read_symbols(struct making *making, char *why, size_t why_len) {
 /* Adds the debug information, or leaves everything as it was with WHY saying why. */
 static void read_dwarf(struct making *making, char *why, size_t why_len) {
   uint32_t symbol_count = making->set.count;
-  int error = dwarf_file_read(making->file, &making->names, &making->source, &making->set,
-                              &making->dwarf, why, why_len);
+  struct dwarf_input input = {making->input->file, making->input->supplements,
+                              making->input->supplement_count};
+  int error = dwarf_file_read(&input, &making->names, &making->source, &making->set, &making->dwarf,
+                              why, why_len);
   making->summary.is_from_dwarf = error == 0 && making->source.run_count > 0;
   if (error == 0) return;
   making->set.count = symbol_count;
@@ -141,7 +143,7 @@ static void read_dwarf(struct making *making, char *why, size_t why_len) {
 static int read_code(struct making *making, enum index_depth depth, bool is_moved) {
   bool is_later = depth != INDEX_ALL && making->summary.image.has_dwarf;
   if (is_later || is_moved) return 0;
-  return lr_build(making->file, &making->lr_places, &making->lr_calls);
+  return lr_build(making->input->file, &making->lr_places, &making->lr_calls);
 }
 
 static int lay_out(struct making *making, enum index_depth depth) {
@@ -156,11 +158,15 @@ static int lay_out(struct making *making, enum index_depth depth) {
   return index_layout_make(&making->set, &making->source, &making->names, &making->tables);
 }
 
-static int make(struct making *making, enum index_depth depth, struct buf *ret, char *why,
-                size_t why_len) {
+static int make(struct making *making, struct buf *ret, char *why, size_t why_len) {
+  enum index_depth depth = making->input->depth;
   int error = read_symbols(making, why, why_len);
   if (error != 0) return error;
   const struct elf_image *image = &making->summary.image;
+  if (image->is_supplement) {
+    snprintf(why, why_len, "it is debug information that other files refer to");
+    return -EBADMSG;
+  }
   if (depth == INDEX_ALL && image->has_dwarf) read_dwarf(making, why, why_len);
   if (making->set.count == 0 ||
       (image->function_count == 0 && image->bounds_count == 0 && !making->summary.is_from_dwarf)) {
@@ -174,12 +180,18 @@ static int make(struct making *making, enum index_depth depth, struct buf *ret, 
   return error;
 }
 
-int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
-                        struct index_summary *ret_summary, char *why, size_t why_len) {
-  struct making making = {.file = file};
+int index_builder_build_with(const struct index_input *input, struct buf *ret,
+                             struct index_summary *ret_summary, char *why, size_t why_len) {
+  struct making making = {.input = input};
   why[0] = '\0';
-  int error = make(&making, depth, ret, why, why_len);
+  int error = make(&making, ret, why, why_len);
   *ret_summary = making.summary;
   making_fini(&making);
   return error;
+}
+
+int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
+                        struct index_summary *ret_summary, char *why, size_t why_len) {
+  struct index_input input = {.file = file, .depth = depth};
+  return index_builder_build_with(&input, ret, ret_summary, why, why_len);
 }

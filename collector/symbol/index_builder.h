@@ -23,4 +23,15 @@ struct index_summary {
 int index_builder_build(struct span file, enum index_depth depth, struct buf *ret,
                         struct index_summary *ret_summary, char *why, size_t why_len);
 
+struct index_input {
+  struct span file;
+  enum index_depth depth;
+  const struct span *supplements; /* that its debug information may refer to; writable, too */
+  uint32_t supplement_count;
+};
+
+/* The same for a file with supplements. */
+int index_builder_build_with(const struct index_input *input, struct buf *ret,
+                             struct index_summary *ret_summary, char *why, size_t why_len);
+
 #endif

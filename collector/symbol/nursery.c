@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forks from a process that is small and has one thread, on behalf of one that is big and has many.
 
-     collector ---- socket: (ELF, index) descriptors -->  nursery  -- fork -->  worker
+     collector ---- socket: ELF, index, supplements --->  nursery  -- fork -->  worker
                <--- what became of it ----------------           <-- reply pipe --
 
    The nursery is forked before the collector has threads or secrets, so a worker inherits neither.
@@ -60,22 +60,18 @@ struct answer {
   struct nursery_result result;
 };
 
-/* What the nursery is asked: to index one file.  The descriptors come and go as such. */
-struct job {
-  int elf, index;
-  enum index_depth depth;
-};
+enum { DESCRIPTORS_MAX = 2 + WORKER_SUPPLEMENTS_MAX };
 
+/* A job's descriptors come and go as such: the file, its index, the supplements. */
 union descriptors {
-  char bytes[CMSG_SPACE(2 * sizeof(int))];
+  char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
   struct cmsghdr align;
 };
 
 /* ---- in the nursery ---- */
 
-static int receive_job(int socket, struct job *ret) {
+static int receive_job(int socket, int fds[DESCRIPTORS_MAX], struct worker_job *ret) {
   uint8_t depth;
-  int fds[2];
   union descriptors control;
   struct iovec part = {&depth, 1};
   struct msghdr message = {.msg_iov = &part,
@@ -87,18 +83,24 @@ static int receive_job(int socket, struct job *ret) {
   while (len < 0 && errno == EINTR);
   if (len != 1) return -EPIPE;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header == NULL || header->cmsg_len != CMSG_LEN(2 * sizeof(int))) return -EPROTO;
-  memcpy(fds, CMSG_DATA(header), sizeof fds);
-  *ret = (struct job){fds[0], fds[1], depth};
+  if (header == NULL || header->cmsg_len < CMSG_LEN(2 * sizeof(int))) return -EPROTO;
+  size_t bytes = header->cmsg_len - CMSG_LEN(0);
+  if (bytes > DESCRIPTORS_MAX * sizeof(int)) return -EPROTO;
+  memcpy(fds, CMSG_DATA(header), bytes);
+  *ret = (struct worker_job){.elf = fds[0],
+                             .index = fds[1],
+                             .depth = depth,
+                             .supplements = fds + 2,
+                             .supplement_count = (uint32_t)(bytes / sizeof(int)) - 2};
   return 0;
 }
 
-_Noreturn static void become_worker(const struct worker_files *files, pid_t nursery) {
+_Noreturn static void become_worker(const struct worker_job *job, int reply, pid_t nursery) {
   prctl(PR_SET_NAME, "fleetprof-elf");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != nursery) _exit(1);
   close(NURSERY_SOCKET);
-  worker_run(files);
+  worker_run(job, reply);
 }
 
 /* Waits for the reply on REPLY_FD.  Returns false when the worker is not to be waited for longer;
@@ -134,14 +136,14 @@ static void bury(pid_t worker, bool has_reply, struct nursery_result *result) {
   result->outcome = result->signal == SIGKILL ? NURSERY_KILLED : NURSERY_DIED;
 }
 
-static int run_job(const struct job *job, unsigned deadline_ms, struct nursery_result *ret) {
+static int run_job(const struct worker_job *job, unsigned deadline_ms, struct nursery_result *ret) {
   int reply[2];
   pid_t self = getpid();
   if (pipe2(reply, O_CLOEXEC) != 0) return -errno;
   pid_t worker = fork();
   if (worker == 0) {
     close(reply[0]);
-    become_worker(&(struct worker_files){job->elf, job->index, reply[1], job->depth}, self);
+    become_worker(job, reply[1], self);
   }
   int error = worker < 0 ? -errno : 0;
   close(reply[1]);
@@ -151,13 +153,13 @@ static int run_job(const struct job *job, unsigned deadline_ms, struct nursery_r
 }
 
 _Noreturn static void serve(unsigned deadline_ms) {
-  struct job job;
-  while (receive_job(NURSERY_SOCKET, &job) == 0) {
+  struct worker_job job;
+  int fds[DESCRIPTORS_MAX];
+  while (receive_job(NURSERY_SOCKET, fds, &job) == 0) {
     struct answer answer;
     memset(&answer, 0, sizeof answer);
     answer.error = run_job(&job, deadline_ms, &answer.result);
-    close(job.elf);
-    close(job.index);
+    for (uint32_t i = 0; i < 2 + job.supplement_count; i++) close(fds[i]);
     if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
   }
   _exit(0);
@@ -298,20 +300,22 @@ static int give_turn(struct nursery *nursery) {
   return error;
 }
 
-static int send_job(int socket, const struct job *job) {
+static int send_job(int socket, const struct worker_job *job) {
   uint8_t depth = (uint8_t)job->depth;
+  size_t more = job->supplement_count * sizeof(int);
   union descriptors control;
   memset(&control, 0, sizeof control);
   struct iovec part = {&depth, 1};
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = control.bytes,
-                           .msg_controllen = sizeof control.bytes};
+                           .msg_controllen = CMSG_SPACE(2 * sizeof(int) + more)};
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(2 * sizeof(int));
+  header->cmsg_len = CMSG_LEN(2 * sizeof(int) + more);
   memcpy(CMSG_DATA(header), (int[]){job->elf, job->index}, 2 * sizeof(int));
+  if (more > 0) memcpy(CMSG_DATA(header) + 2 * sizeof(int), job->supplements, more);
   return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
 }
 
@@ -332,14 +336,16 @@ static int receive_answer(int socket, unsigned deadline_ms, struct answer *ret) 
 static void check_reply(struct nursery_result *result) {
   struct worker_reply *reply = &result->reply;
   if (result->outcome != NURSERY_REPLIED) return;
-  if (reply->magic != WORKER_MAGIC || reply->build_id_len > sizeof reply->build_id)
+  if (reply->magic != WORKER_MAGIC || reply->build_id_len > sizeof reply->build_id ||
+      reply->alternate_id_len > sizeof reply->alternate_id)
     result->outcome = NURSERY_DIED;
   reply->reason[sizeof reply->reason - 1] = '\0';
   for (char *at = reply->reason; *at != '\0'; at++)
     if (*at < 0x20 || *at > 0x7e) *at = '?';
 }
 
-static int run_in_turn(struct nursery *nursery, const struct job *job, struct answer *answer) {
+static int run_in_turn(struct nursery *nursery, const struct worker_job *job,
+                       struct answer *answer) {
   int error = 0;
   if (nursery->socket < 0) error = start(nursery);
   if (error == 0 && send_job(nursery->socket, job) != 0) { /* it died in between */
@@ -355,14 +361,13 @@ static int run_in_turn(struct nursery *nursery, const struct job *job, struct an
   return error;
 }
 
-int nursery_run(struct nursery *nursery, int elf_fd, int index_fd, enum index_depth depth,
-                struct nursery_result *ret) {
-  struct job job = {elf_fd, index_fd, depth};
+int nursery_run(struct nursery *nursery, const struct worker_job *job, struct nursery_result *ret) {
   struct answer answer;
+  if (job->supplement_count > WORKER_SUPPLEMENTS_MAX) return -EINVAL;
   memset(&answer, 0, sizeof answer);
   int error = take_turn(nursery);
   if (error != 0) return error;
-  error = run_in_turn(nursery, &job, &answer);
+  error = run_in_turn(nursery, job, &answer);
   int cancelled = give_turn(nursery);
   if (cancelled != 0) error = cancelled;
   if (error == 0) error = answer.error;

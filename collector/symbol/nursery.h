@@ -30,11 +30,10 @@ void nursery_close(struct nursery *nursery);
 /* Ends what runs: nursery_run returns -ECANCELED, now and from now on.  Any thread. */
 void nursery_cancel(struct nursery *nursery);
 
-/* Has a new worker make the index of ELF_FD, as deep as DEPTH, in INDEX_FD, both borrowed.  One at
-   a time: waits for its turn, bounded.  Returns 0 with RET set; -EBUSY when too many wait,
-   -ETIMEDOUT when its turn did not come, or -errno when no worker can be had.  RET->reply is
-   checked for form, not for truth.  Any thread. */
-int nursery_run(struct nursery *nursery, int elf_fd, int index_fd, enum index_depth depth,
-                struct nursery_result *ret);
+/* Has a new worker do JOB, whose descriptors are borrowed; it has WORKER_SUPPLEMENTS_MAX
+   supplements at most.  One at a time: waits for its turn, bounded.  Returns 0 with RET set; -EBUSY
+   when too many wait, -ETIMEDOUT when its turn did not come, or -errno when no worker can be had.
+   RET->reply is checked for form, not for truth.  Any thread. */
+int nursery_run(struct nursery *nursery, const struct worker_job *job, struct nursery_result *ret);
 
 #endif

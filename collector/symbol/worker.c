@@ -41,13 +41,38 @@ static int write_all(int fd, struct span bytes) {
   return 0;
 }
 
-static int index_file(struct span elf, const struct worker_files *files,
+/* What the job is about, mapped. */
+struct mapped {
+  struct span elf, supplements[WORKER_SUPPLEMENTS_MAX];
+  uint32_t supplement_count;
+  uint64_t bytes; /* of all of them */
+};
+
+/* A supplement that cannot be mapped is missing, and no reason to refuse the file. */
+static int map_files(const struct worker_job *job, struct mapped *ret) {
+  int error = map_file(job->elf, &ret->elf);
+  ret->bytes = ret->elf.len;
+  for (uint32_t i = 0; error == 0 && i < job->supplement_count; i++) {
+    struct span *supplement = &ret->supplements[ret->supplement_count];
+    if (map_file(job->supplements[i], supplement) != 0) continue;
+    ret->bytes += supplement->len;
+    ret->supplement_count++;
+  }
+  return error;
+}
+
+static int index_file(const struct mapped *mapped, const struct worker_job *job,
                       struct worker_reply *reply) {
   struct buf index = {0};
   struct index_summary summary;
+  struct index_input input = {mapped->elf, job->depth, mapped->supplements,
+                              mapped->supplement_count};
   int error =
-      index_builder_build(elf, files->depth, &index, &summary, reply->reason, sizeof reply->reason);
+      index_builder_build_with(&input, &index, &summary, reply->reason, sizeof reply->reason);
   reply->symbol_count = summary.symbol_count;
+  reply->is_supplement = summary.image.is_supplement;
+  reply->alternate_id_len = summary.image.alternate_id_len;
+  memcpy(reply->alternate_id, summary.image.alternate_id, sizeof reply->alternate_id);
   reply->has_symtab = summary.image.has_symtab;
   reply->has_names = summary.image.function_count > 0;
   reply->is_map = summary.image.is_map;
@@ -56,24 +81,24 @@ static int index_file(struct span elf, const struct worker_files *files,
   reply->build_id_len = summary.image.build_id_len;
   memcpy(reply->build_id, summary.image.build_id, sizeof reply->build_id);
   if (error == 0) {
-    error = write_all(files->index, buf_span(&index));
+    error = write_all(job->index, buf_span(&index));
     if (error != 0) snprintf(reply->reason, sizeof reply->reason, "its index cannot be written");
   }
   buf_fini(&index);
   return error;
 }
 
-void worker_run(const struct worker_files *files) {
+void worker_run(const struct worker_job *job, int reply_fd) {
   struct worker_reply reply = {.magic = WORKER_MAGIC};
-  struct span elf;
-  reply.status = map_file(files->elf, &elf);
+  struct mapped mapped = {.supplement_count = 0};
+  reply.status = map_files(job, &mapped);
   if (reply.status != 0) {
     snprintf(reply.reason, sizeof reply.reason, "it cannot be mapped");
-  } else if ((reply.status = sandbox_enter(elf.len)) != 0) {
+  } else if ((reply.status = sandbox_enter(mapped.bytes)) != 0) {
     snprintf(reply.reason, sizeof reply.reason, "the sandbox cannot be entered");
   } else {
-    reply.status = index_file(elf, files, &reply);
+    reply.status = index_file(&mapped, job, &reply);
   }
-  write_all(files->reply, span_of(&reply, sizeof reply));
+  write_all(reply_fd, span_of(&reply, sizeof reply));
   _exit(0);
 }

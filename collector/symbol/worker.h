@@ -8,7 +8,10 @@
 
 #include <stdint.h>
 
-enum { WORKER_MAGIC = 0x66706b34 };
+enum {
+  WORKER_MAGIC = 0x66706b35,
+  WORKER_SUPPLEMENTS_MAX = 128, /* the kernel hands over 253 descriptors at once */
+};
 
 /* What it writes to its reply pipe, once.  Its reader trusts none of it. */
 struct worker_reply {
@@ -16,22 +19,26 @@ struct worker_reply {
   int32_t
       status; /* 0; -EBADMSG, -EOVERFLOW, -ENOMEM: the file is refused; else it could not work */
   uint32_t has_symtab, has_dwarf, is_map;
+  uint32_t is_supplement; /* with -EBADMSG: it names nothing by itself (elf_image.h) */
   uint32_t is_from_dwarf; /* functions, files and lines come from its debug information */
   uint32_t has_names;     /* else bounds only */
   uint32_t symbol_count;
   uint32_t build_id_len; /* 0: none */
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
+  uint32_t alternate_id_len; /* of the supplement that it refers to; 0: none */
+  uint8_t alternate_id[LIMIT_MODULE_ID_BYTES];
   char reason[LIMIT_VALUE_BYTES]; /* with status 0: what of its debug information is missing */
 };
 
-struct worker_files {
+struct worker_job {
   int elf, index; /* read; written from its start */
-  int reply;      /* a pipe */
   enum index_depth depth;
+  const int *supplements; /* files that ELF's debug information refers to, for INDEX_ALL */
+  uint32_t supplement_count;
 };
 
-/* Enters the sandbox, makes the index of FILES->elf, replies, ends the process.  Call in a process
-   forked for it. */
-_Noreturn void worker_run(const struct worker_files *files);
+/* Enters the sandbox, makes the index of JOB->elf, replies on REPLY, a pipe, ends the process. Call
+   in a process forked for it. */
+_Noreturn void worker_run(const struct worker_job *job, int reply);
 
 #endif

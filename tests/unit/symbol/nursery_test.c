@@ -25,7 +25,8 @@ static int open_in(const char *name, int flags) {
 static int run_to(struct nursery *nursery, const char *elf, const char *index,
                   struct nursery_result *ret) {
   int elf_fd = open_in(elf, O_RDONLY), index_fd = open_in(index, O_RDWR | O_CREAT | O_TRUNC);
-  int error = nursery_run(nursery, elf_fd, index_fd, INDEX_ALL, ret);
+  const struct worker_job job = {.elf = elf_fd, .index = index_fd, .depth = INDEX_ALL};
+  int error = nursery_run(nursery, &job, ret);
   close(elf_fd);
   close(index_fd);
   return error;
@@ -100,7 +101,8 @@ struct stuck_job {
 static void *run_stuck(void *context) {
   struct stuck_job *job = context;
   int elf = open_in("lib.so", O_RDONLY);
-  job->error = nursery_run(job->nursery, elf, job->index[1], INDEX_ALL, &job->result);
+  const struct worker_job work = {.elf = elf, .index = job->index[1], .depth = INDEX_ALL};
+  job->error = nursery_run(job->nursery, &work, &job->result);
   close(elf);
   return NULL;
 }
