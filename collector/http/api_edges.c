@@ -81,13 +81,21 @@ static void write_pairs(struct json *json, const struct edge_answer *answer) {
   json_close(json, '}');
 }
 
+/* The answer is of these samples alone: what is said of the whole is theirs. */
+static void make_it_the_whole(const struct edge_answer *answer, struct view_tree *tree) {
+  tree->total_weight = answer->total_weight;
+  tree->total_count = answer->total_count;
+  tree->evidence = answer->evidence;
+  if (!answer->basis.is_grouped) tree->groups.kind = GROUPS_NONE;
+  for (unsigned i = 0; i < answer->basis.count; i++)
+    tree->groups.group[i].weight = (uint64_t)answer->basis.wholes[i];
+}
+
 static void write_answer(struct request *request, const struct selection *selection,
                          const struct edges_question *question, struct edges_result *result) {
   struct json json;
   const struct edge_answer *answer = &result->answer;
-  result->tree.total_weight = answer->total_weight;
-  result->tree.total_count = answer->total_count;
-  result->tree.evidence = answer->evidence;
+  make_it_the_whole(answer, &result->tree);
   answer_begin_json(&request->answer, &json);
   json_key_string(&json, "function", question->function);
   table_json_summary(&json, &result->tree, selection->from_ms * NS_PER_MS,

@@ -13,41 +13,22 @@
    as long as at least EDGES_RESOLVABLE_MIN samples are resolved; else u stays apart.  Shares of u
    are rounded so that they add up to u: the running sum is rounded, not each.
 
-   The interval of an edge is that of what was measured: an edge of k samples and of share s is
-   known as well as k successes in k / s trials (docs/linked.md).  Where weight is unresolved, any
-   caller may have all of it: the upper end is that much higher. */
+   The interval of an edge is the wider of two (docs/linked.md): that of the samples, of which an
+   edge of k and of share s is known as well as k successes in k / s trials; and that of sampling
+   units (edge_units.c).  Where weight is unresolved, any caller may have all of it: the upper end
+   is that much higher. */
 #include "edges.h"
 
 #include "common/arena.h"
-#include "view/interval.h"
+#include "finding.h"
+#include "view/ratio.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 enum { NO_EDGE = UINT32_MAX - 3 };
 
-struct sum {
-  uint64_t measured, extrapolated, count;
-  struct evidence evidence;
-};
-
-/* Of the pairs of one function, where it is not inlined. */
-struct mix {
-  uint64_t resolved, unresolved;
-  uint64_t unresolved_leaf; /* of these its own code was running */
-  uint64_t passed;          /* resolved weight of the callers that were looked at */
-  struct evidence evidence; /* of the resolved ones */
-};
-
-struct finding {
-  const struct edge_question *question;
-  struct edge_answer answer;
-  uint32_t function_count;
-  struct sum *sums[EDGE_KINDS]; /* a function each, then the three that are none */
-  struct mix *mixes;
-};
-
-static struct sum *sum_of(struct finding *finding, enum edge_kind kind, uint32_t function) {
+struct sum *finding_sum(const struct finding *finding, enum edge_kind kind, uint32_t function) {
   uint32_t at = function;
   if (function >= EDGE_ITSELF) at = finding->function_count + (EDGE_UNRESOLVED - function);
   return &finding->sums[kind][at];
@@ -86,14 +67,16 @@ static int find_in_stacks(struct finding *finding, struct arena *arena) {
   const struct view_tree *tree = question->tree;
   struct edge_part *part = &finding->answer.parts[EDGE_STACK];
   uint32_t *last = arena_array(arena, (size_t)tree->node_count + 1, sizeof *last);
-  if (last == NULL) return -ENOMEM;
+  finding->standing = arena_array(arena, (size_t)tree->node_count + 1, sizeof *finding->standing);
+  if (last == NULL || finding->standing == NULL) return -ENOMEM;
   last[0] = NO_EDGE;
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     last[i] = question->side == EDGE_CALLERS ? last_into(finding, node, last)
                                              : last_out(finding, node, last);
     if (last[i] == NO_EDGE || node->self_weight == 0) continue;
-    struct sum *sum = sum_of(finding, EDGE_STACK, last[i]);
+    struct sum *sum = finding_sum(finding, EDGE_STACK, last[i]);
+    finding->standing[finding->standing_count++] = (struct standing){i, last[i]};
     sum->measured += node->self_weight;
     sum->count += node->self_count;
     evidence_add(&sum->evidence, node->self_count, node->self_weight);
@@ -105,24 +88,53 @@ static int find_in_stacks(struct finding *finding, struct arena *arena) {
 
 /* ---- pairs ---- */
 
+void finding_mix(struct mix *mix, const struct pair_link *link, uint64_t weight) {
+  if (link->key.is_inlined) return;
+  if (link->key.caller != PAIR_NO_CALLER) {
+    mix->resolved += weight;
+    return;
+  }
+  mix->unresolved += weight;
+  if (link->key.is_leaf) mix->unresolved_leaf += weight;
+}
+
 static void mix_up(struct finding *finding) {
   const struct pair_links *pairs = finding->question->pairs;
   for (uint32_t i = 0; i < pairs->count; i++) {
     const struct pair_link *link = &pairs->links[i];
-    struct mix *mix = &finding->mixes[link->key.callee];
-    if (link->key.is_inlined) continue;
-    if (link->key.caller == PAIR_NO_CALLER) {
-      mix->unresolved += link->weight;
-      if (link->key.is_leaf) mix->unresolved_leaf += link->weight;
-    } else {
-      mix->resolved += link->weight;
-      add_evidence(&mix->evidence, &link->evidence);
-    }
+    struct mixed *mixed = &finding->mixed[link->key.callee];
+    finding_mix(&mixed->all, link, link->weight);
+    if (!link->key.is_inlined && link->key.caller != PAIR_NO_CALLER)
+      add_evidence(&mixed->evidence, &link->evidence);
   }
 }
 
-static bool is_refused(const struct mix *mix) {
-  return mix->resolved == 0 || evidence_trials(&mix->evidence) < EDGES_RESOLVABLE_MIN;
+static bool is_refused(const struct mixed *mixed) {
+  return mixed->all.resolved == 0 || evidence_trials(&mixed->evidence) < EDGES_RESOLVABLE_MIN;
+}
+
+static struct route route_of_caller(const struct finding *finding, const struct pair_link *link) {
+  bool is_whole = link->key.is_inlined || is_refused(&finding->mixed[link->key.callee]);
+  bool is_unresolved = link->key.caller == PAIR_NO_CALLER;
+  if (!finding->question->is_asked[link->key.callee]) return (struct route){false, 0, POOL_NONE};
+  if (is_unresolved) return (struct route){is_whole, EDGE_UNRESOLVED, POOL_NONE};
+  return (struct route){true, link->key.caller, is_whole ? POOL_NONE : POOL_ALL};
+}
+
+static struct route route_of_callee(const struct finding *finding, const struct pair_link *link) {
+  const bool *is_asked = finding->question->is_asked;
+  const struct pair_call_key *key = &link->key;
+  bool is_called = key->caller != PAIR_NO_CALLER && is_asked[key->caller];
+  if (!is_called)
+    return (struct route){key->is_leaf && is_asked[key->callee], EDGE_ITSELF, POOL_NONE};
+  struct route route = {key->is_last, key->callee, is_asked[key->callee] ? POOL_LEAF : POOL_ALL};
+  if (key->is_inlined || is_refused(&finding->mixed[key->callee])) route.pool = POOL_NONE;
+  return route;
+}
+
+struct route finding_route(const struct finding *finding, const struct pair_link *link) {
+  bool are_callers = finding->question->side == EDGE_CALLERS;
+  return are_callers ? route_of_caller(finding, link) : route_of_callee(finding, link);
 }
 
 /* WHOLE * PART / PARTS, rising with PART, and all of it in the end; products of two weights have no
@@ -133,79 +145,61 @@ static uint64_t part_of(uint64_t whole, uint64_t part, uint64_t parts) {
   return share < (double)whole ? (uint64_t)share : whole;
 }
 
-/* What LINK, of a known caller, gets of its function's unresolved weight. */
-static uint64_t extrapolate(struct mix *mix, const struct pair_link *link) {
-  if (link->key.is_inlined || is_refused(mix)) return 0;
-  uint64_t before = part_of(mix->unresolved, mix->passed, mix->resolved);
-  mix->passed += link->weight;
-  return part_of(mix->unresolved, mix->passed, mix->resolved) - before;
+/* What LINK, of a known caller, gets of POOL; asked of each link once. */
+static uint64_t extrapolate(struct mixed *mixed, const struct pair_link *link, enum pool pool) {
+  const struct mix *mix = &mixed->all;
+  if (link->key.is_inlined || is_refused(mixed)) return 0;
+  uint64_t before = part_of(mix->unresolved, mixed->passed, mix->resolved);
+  mixed->passed += link->weight;
+  if (pool == POOL_NONE) return 0;
+  if (pool == POOL_LEAF) return part_of(mix->unresolved_leaf, link->weight, mix->resolved);
+  return part_of(mix->unresolved, mixed->passed, mix->resolved) - before;
 }
 
-static void note_rungs(struct finding *finding, const struct pair_link *link) {
-  for (unsigned rung = 0; rung < PAIR_RUNGS; rung++)
-    finding->answer.rung_weight[rung] += link->rung_weight[rung];
-  finding->answer.outside_weight += link->outside_weight;
-}
-
-/* The edge of LINK; its other end is FUNCTION. */
-static void add_link(struct finding *finding, const struct pair_link *link, uint32_t function,
-                     uint64_t extrapolated) {
-  struct sum *sum = sum_of(finding, EDGE_LR, function);
+static void add_link(struct finding *finding, const struct pair_link *link,
+                     const struct route *route, uint64_t extrapolated) {
+  struct sum *sum = finding_sum(finding, EDGE_LR, route->end);
   struct edge_part *part = &finding->answer.parts[EDGE_LR];
   sum->measured += link->weight;
   sum->extrapolated += extrapolated;
   sum->count += link->count;
   add_evidence(&sum->evidence, &link->evidence);
   part->weight += link->weight + extrapolated;
+  if (route->pool != POOL_LEAF) return;
+  finding_sum(finding, EDGE_LR, EDGE_ITSELF)->measured -= extrapolated;
+  part->weight -= extrapolated;
 }
 
-static void add_callers(struct finding *finding) {
-  const struct edge_question *question = finding->question;
-  struct edge_part *part = &finding->answer.parts[EDGE_LR];
-  for (uint32_t i = 0; i < question->pairs->count; i++) {
-    const struct pair_link *link = &question->pairs->links[i];
-    if (!question->is_asked[link->key.callee]) continue;
-    struct mix *mix = &finding->mixes[link->key.callee];
-    note_rungs(finding, link);
-    part->count += link->count;
-    if (link->key.caller != PAIR_NO_CALLER) {
-      add_link(finding, link, link->key.caller, extrapolate(mix, link));
-    } else if (is_refused(mix)) {
-      add_link(finding, link, EDGE_UNRESOLVED, 0);
-      finding->answer.refused_weight += link->weight;
-    }
-  }
+/* Of callers all pairs in the function are told; of callees those that are its calls. */
+static void note_rungs(struct finding *finding, const struct pair_link *link,
+                       const struct route *route, uint64_t extrapolated) {
+  struct edge_answer *answer = &finding->answer;
+  bool are_callers = finding->question->side == EDGE_CALLERS;
+  bool is_told = are_callers ? finding->question->is_asked[link->key.callee]
+                             : route->is_any && route->end != EDGE_ITSELF;
+  if (are_callers ? is_told : route->is_any) answer->parts[EDGE_LR].count += link->count;
+  if (!is_told) return;
+  for (unsigned rung = 0; rung < PAIR_RUNGS; rung++)
+    answer->rung_weight[rung] += link->rung_weight[rung];
+  answer->outside_weight += link->outside_weight;
+  if (!are_callers) answer->rung_weight[PAIR_UNRESOLVED] += extrapolated;
 }
 
-static void add_callee(struct finding *finding, const struct pair_link *link) {
-  const bool *is_asked = finding->question->is_asked;
-  struct mix *mix = &finding->mixes[link->key.callee];
-  uint64_t extrapolated = extrapolate(mix, link);
-  if (!is_asked[link->key.caller] || !link->key.is_last) return;
-  if (is_asked[link->key.callee] && extrapolated > 0) {
-    extrapolated = part_of(mix->unresolved_leaf, link->weight, mix->resolved);
-    struct sum *itself = sum_of(finding, EDGE_LR, EDGE_ITSELF);
-    itself->measured -= extrapolated; /* all of it has been added */
-    finding->answer.parts[EDGE_LR].weight -= extrapolated;
-  }
-  note_rungs(finding, link);
-  finding->answer.rung_weight[PAIR_UNRESOLVED] += extrapolated;
-  add_link(finding, link, link->key.callee, extrapolated);
-  finding->answer.parts[EDGE_LR].count += link->count;
-}
-
-static void add_callees(struct finding *finding) {
+/* What is taken from EDGE_ITSELF has been added before: it takes the first round. */
+static void add_links(struct finding *finding, bool is_to_itself) {
   const struct pair_links *pairs = finding->question->pairs;
-  const bool *is_asked = finding->question->is_asked;
   for (uint32_t i = 0; i < pairs->count; i++) {
-    const struct pair_call_key *key = &pairs->links[i].key;
-    bool is_own = key->is_leaf && is_asked[key->callee];
-    if (!is_own || (key->caller != PAIR_NO_CALLER && is_asked[key->caller])) continue;
-    add_link(finding, &pairs->links[i], EDGE_ITSELF, 0);
-    finding->answer.parts[EDGE_LR].count += pairs->links[i].count;
+    const struct pair_link *link = &pairs->links[i];
+    struct mixed *mixed = &finding->mixed[link->key.callee];
+    const struct route route = finding_route(finding, link);
+    bool is_known = link->key.caller != PAIR_NO_CALLER;
+    if ((route.is_any && route.end == EDGE_ITSELF) != is_to_itself) continue;
+    uint64_t extrapolated = is_known ? extrapolate(mixed, link, route.pool) : 0;
+    note_rungs(finding, link, &route, extrapolated);
+    if (route.is_any) add_link(finding, link, &route, extrapolated);
+    if (route.is_any && route.end == EDGE_UNRESOLVED)
+      finding->answer.refused_weight += link->weight;
   }
-  for (uint32_t i = 0; i < pairs->count; i++)
-    if (pairs->links[i].key.caller != PAIR_NO_CALLER) add_callee(finding, &pairs->links[i]);
 }
 
 /* ---- the answer ---- */
@@ -214,13 +208,15 @@ static double fraction(uint64_t part, uint64_t whole) {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static struct view_share share_of(const struct finding *finding, const struct sum *sum,
-                                  bool is_known) {
+static struct view_share share_of(const struct finding *finding, const struct edge *edge) {
   const struct edge_answer *answer = &finding->answer;
-  double share = fraction(sum->measured + sum->extrapolated, answer->total_weight);
-  double trials = share > 0 ? evidence_trials(&sum->evidence) / share : 0;
-  struct view_share ret = interval_wilson(share, trials);
-  if (is_known) ret.high += fraction(answer->refused_weight, answer->total_weight);
+  const struct sum *sum = finding_sum(finding, edge->kind, edge->function);
+  double share = fraction(edge->measured + edge->extrapolated, answer->total_weight);
+  struct ratio ratio = answer->basis;
+  ratio.trials = share > 0 ? evidence_trials(&sum->evidence) / share : 0;
+  struct view_share ret = ratio_interval(&ratio, share, sum->variance);
+  if (edge->function != EDGE_UNRESOLVED)
+    ret.high += fraction(answer->refused_weight, answer->total_weight);
   if (ret.high > 1) ret.high = 1;
   return ret;
 }
@@ -252,15 +248,16 @@ static int list(struct finding *finding, struct arena *arena) {
       const struct sum *sum = &finding->sums[kind][i];
       if (sum->measured + sum->extrapolated == 0) continue;
       uint32_t function = function_at(finding, i);
-      answer->edges[answer->edge_count++] =
-          (struct edge){.function = function,
-                        .kind = (enum edge_kind)kind,
-                        .measured = sum->measured,
-                        .extrapolated = sum->extrapolated,
-                        .count = sum->count,
-                        .share = share_of(finding, sum, function != EDGE_UNRESOLVED)};
+      answer->edges[answer->edge_count++] = (struct edge){.function = function,
+                                                          .kind = (enum edge_kind)kind,
+                                                          .measured = sum->measured,
+                                                          .extrapolated = sum->extrapolated,
+                                                          .count = sum->count};
     }
   }
+  edge_units_spread(finding, &answer->basis);
+  for (uint32_t i = 0; i < count; i++)
+    answer->edges[i].share = share_of(finding, &answer->edges[i]);
   qsort(answer->edges, count, sizeof *answer->edges, heaviest_first);
   return 0;
 }
@@ -272,15 +269,13 @@ int edges_find(const struct edge_question *question, struct arena *arena, struct
         arena_array(arena, (size_t)finding.function_count + 3, sizeof *finding.sums[kind]);
     if (finding.sums[kind] == NULL) return -ENOMEM;
   }
-  finding.mixes = arena_array(arena, (size_t)finding.function_count + 1, sizeof *finding.mixes);
-  if (finding.mixes == NULL) return -ENOMEM;
+  finding.mixed = arena_array(arena, (size_t)finding.function_count + 1, sizeof *finding.mixed);
+  if (finding.mixed == NULL) return -ENOMEM;
   int error = find_in_stacks(&finding, arena);
   if (error != 0) return error;
   mix_up(&finding);
-  if (question->side == EDGE_CALLERS)
-    add_callers(&finding);
-  else
-    add_callees(&finding);
+  add_links(&finding, true);
+  add_links(&finding, false);
   error = list(&finding, arena);
   if (error == 0) *ret = finding.answer;
   return error;

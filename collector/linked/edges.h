@@ -5,6 +5,7 @@
 
 #include "pair_links.h"
 
+#include "view/ratio.h"
 #include "view/view.h"
 
 enum edge_kind { EDGE_STACK, EDGE_LR, EDGE_KINDS };
@@ -48,6 +49,7 @@ struct edge_answer {
   uint64_t total_weight, total_count;
   struct evidence evidence;
   struct edge_part parts[EDGE_KINDS];
+  struct ratio basis; /* of the intervals: what the sampling units have of all edges */
   /* Of the pairs in the function, or, of callees, in the functions that they are in: */
   uint64_t rung_weight[PAIR_RUNGS], outside_weight;
   uint64_t refused_weight; /* unresolved, of functions with too few that are not */

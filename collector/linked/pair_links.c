@@ -44,6 +44,11 @@ static int find(struct pair_links *links, const struct pair_call_key *key, uint3
   return 0;
 }
 
+void pair_links_turn(struct pair_links *links, const char *board, uint64_t start_ms,
+                     uint64_t end_ms) {
+  groups_turn(&links->units, board, start_ms, end_ms);
+}
+
 int pair_links_add(struct pair_links *links, const struct pair_sample *sample) {
   uint32_t at = 0;
   int error = find(links, &sample->key, &at);
@@ -54,11 +59,12 @@ int pair_links_add(struct pair_links *links, const struct pair_sample *sample) {
   link->rung_weight[sample->rung] += sample->weight;
   if (sample->is_outside) link->outside_weight += sample->weight;
   evidence_add(&link->evidence, sample->count, sample->weight);
-  return 0;
+  return groups_add(&links->units, at, sample->weight);
 }
 
 void pair_links_fini(struct pair_links *links) {
   table_fini(&links->by_pair);
   free(links->links);
+  groups_fini(&links->units);
   *links = (struct pair_links){.count = 0};
 }

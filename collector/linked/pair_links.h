@@ -7,6 +7,7 @@
 
 #include "common/table.h"
 #include "view/evidence.h"
+#include "view/groups.h"
 
 enum { PAIR_NO_CALLER = UINT32_MAX, PAIR_LINKS_MAX = 2000000 };
 
@@ -32,6 +33,7 @@ struct pair_links {
   struct pair_link *links;
   uint32_t count, room;
   struct table by_pair;
+  struct groups units; /* the links' weights by sampling unit; the key is the link's place */
 };
 
 struct pair_sample {
@@ -40,6 +42,11 @@ struct pair_sample {
   bool is_outside;
   uint64_t count, weight; /* of samples taken for equal */
 };
+
+/* What is added next is from BOARD's window START_MS..END_MS.  Without a turn there are no units.
+ */
+void pair_links_turn(struct pair_links *links, const char *board, uint64_t start_ms,
+                     uint64_t end_ms);
 
 /* Returns 0, -EOVERFLOW over PAIR_LINKS_MAX, or -ENOMEM. */
 int pair_links_add(struct pair_links *links, const struct pair_sample *sample);

@@ -118,8 +118,11 @@ static int on_block(void *context, const struct store_series *series,
   bool are_told = (series->marks & MARK_ENDS_TOLD) != 0;
   if (range_is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
-  if (!builder->range->without_intervals)
+  if (!builder->range->without_intervals) {
     tree_builder_turn(&builder->tree, board != NULL ? board : "", start_ms, end_ms);
+    if (builder->pairs != NULL)
+      builder->pairs->turn(builder->pairs->context, board != NULL ? board : "", start_ms, end_ms);
+  }
   if (error == 0 && series->marks != 0)
     error = marks_add(&builder->marks, store_series_label(series, "service"), series->marks);
   for (size_t i = 0; i < count && error == 0; i++) {

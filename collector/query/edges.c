@@ -112,6 +112,11 @@ static int add_way(struct pairing *pairing, const struct way *way,
   return error;
 }
 
+static void turn_pairs(void *context, const char *board, uint64_t start_ms, uint64_t end_ms) {
+  struct pairing *pairing = context;
+  pair_links_turn(&pairing->links, board, start_ms, end_ms);
+}
+
 static int on_pair(void *context, struct naming *naming, const struct store_series *series,
                    const struct store_forest *forest, const struct store_row *row) {
   struct pairing *pairing = context;
@@ -157,7 +162,7 @@ int edges_query(const struct query_source *source, const struct query_range *ran
                 const struct edges_question *question, struct arena *arena,
                 struct edges_result *ret) {
   struct pairing pairing = {.symbolizer = source->symbolizer};
-  const struct query_pairs pairs = {on_pair, &pairing};
+  const struct query_pairs pairs = {turn_pairs, on_pair, &pairing};
   *ret = (struct edges_result){.near_count = 0};
   int error = query_tree_and_pairs(source, range, &pairs, arena, &ret->tree);
   if (error == 0) error = answer(question, &pairing.links, arena, ret);

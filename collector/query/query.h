@@ -37,6 +37,9 @@ int query_tree(const struct query_source *source, const struct query_range *rang
 /* Pairs of PC and link register, one row after the other, for who makes something of them.  NAMING
    gives functions of the tree that is being built. */
 struct query_pairs {
+  /* The rows that come next are from BOARD's window START_MS..END_MS; of blocks of stacks, too, and
+     never where nobody asks for intervals. */
+  void (*turn)(void *context, const char *board, uint64_t start_ms, uint64_t end_ms);
   int (*on_row)(void *context, struct naming *naming, const struct store_series *series,
                 const struct store_forest *forest, const struct store_row *row);
   void *context;

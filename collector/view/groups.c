@@ -203,13 +203,22 @@ void groups_fini(struct groups *groups) {
   *groups = (struct groups){.count = 0};
 }
 
-void groups_weights(const struct groups *groups, uint32_t key, uint64_t ret[GROUPS_MAX]) {
+uint64_t groups_weight(const struct groups *groups, unsigned group, uint32_t key) {
+  const struct group *in = &groups->group[group];
   uint32_t at = key / GROUPS_CHUNK_KEYS;
-  for (unsigned i = 0; i < groups->count; i++) {
-    const struct group *group = &groups->group[i];
-    bool has_any = at < group->room && group->chunks[at] != NULL;
-    ret[i] = has_any ? group->chunks[at][key % GROUPS_CHUNK_KEYS] : 0;
-  }
+  bool has_any = at < in->room && in->chunks[at] != NULL;
+  return has_any ? in->chunks[at][key % GROUPS_CHUNK_KEYS] : 0;
+}
+
+void groups_weights(const struct groups *groups, uint32_t key, uint64_t ret[GROUPS_MAX]) {
+  for (unsigned i = 0; i < groups->count; i++) ret[i] = groups_weight(groups, i, key);
+}
+
+bool groups_are_alike(const struct groups *a, const struct groups *b) {
+  if (a->kind != b->kind || a->count != b->count) return false;
+  for (unsigned i = 0; i < a->count; i++)
+    if (a->group[i].id != b->group[i].id) return false;
+  return true;
 }
 
 void groups_totals(const struct groups *groups, uint64_t ret[GROUPS_MAX]) {

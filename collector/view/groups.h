@@ -54,11 +54,17 @@ void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, ui
    below GROUPS_KEYS_MAX; or -ENOMEM. */
 int groups_add(struct groups *groups, uint32_t key, uint64_t weight);
 
+/* Whether what both have is of the same groups, in the same order: where the same turns were taken
+   and there was memory for both. */
+bool groups_are_alike(const struct groups *a, const struct groups *b);
+
 /* Frees all, unless it is in an arena. */
 void groups_fini(struct groups *groups);
 
-/* Sets RET to the weights of KEY, and of all keys together, in each of the COUNT groups. */
+/* Sets RET to the weights of KEY, and of all keys together, in each of the COUNT groups; returns
+   that of KEY in one. */
 void groups_weights(const struct groups *groups, uint32_t key, uint64_t ret[GROUPS_MAX]);
+uint64_t groups_weight(const struct groups *groups, unsigned group, uint32_t key);
 void groups_totals(const struct groups *groups, uint64_t ret[GROUPS_MAX]);
 
 #endif

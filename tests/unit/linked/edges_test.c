@@ -214,6 +214,121 @@ static void both_kinds_stand_side_by_side(void **state) {
   assert_int_equal(world->answer.parts[EDGE_LR].count, 100);
 }
 
+/* Windows of ten seconds; stacks' groups take the same turns. */
+static void turn(struct world *world, const char *board, unsigned stretch) {
+  uint64_t start_ms = (1000 + stretch) * UINT64_C(10000);
+  pair_links_turn(&world->pairs, board, start_ms, start_ms + 10000);
+  tree_builder_turn(&world->builder, board, start_ms, start_ms + 10000);
+}
+
+/* A hundred samples of one caller, then as many of the other: they tell as much as two do. */
+static void samples_in_bursts_tell_less_than_as_many_that_are_mixed(void **state) {
+  struct world *world = *state;
+  for (unsigned i = 0; i < 10; i++) {
+    turn(world, "b1", i);
+    add_pair(world, F, i % 3 == 0 ? A : B, 100);
+    add_pair(world, F, PAIR_NO_CALLER, 50);
+  }
+  ask(world, F, EDGE_CALLERS);
+  assert_string_equal(ratio_unit(&world->answer.basis), "stretches of time");
+  assert_int_equal(ratio_units(&world->answer.basis), 10);
+  const struct edge *edge = edge_of(world, A, EDGE_LR);
+  struct view_share samples = interval_wilson(.4, 1000);
+  assert_true(fabs(edge->share.share - .4) < 1e-6);
+  assert_true(edge->share.high - edge->share.low > 8 * (samples.high - samples.low));
+}
+
+static void where_units_are_alike_the_samples_alone_have_a_say(void **state) {
+  struct world *world = *state;
+  const char boards[][3] = {"b1", "b2", "b3", "b4", "b5", "b6"};
+  for (unsigned i = 0; i < 6; i++) {
+    turn(world, boards[i], 0);
+    add_pair(world, F, A, 40);
+    add_pair(world, F, B, 60);
+    add_pair(world, F, PAIR_NO_CALLER, 50 + 10 * i); /* differs, and says nothing of callers */
+  }
+  ask(world, F, EDGE_CALLERS);
+  assert_string_equal(ratio_unit(&world->answer.basis), "boards");
+  const struct edge *edge = edge_of(world, A, EDGE_LR);
+  struct view_share samples = interval_wilson(.4, 600);
+  assert_true(fabs(edge->share.low - samples.low) < 1e-4);
+  assert_true(fabs(edge->share.high - samples.high) < 1e-4);
+}
+
+static void stacks_and_pairs_are_of_the_same_units(void **state) {
+  struct world *world = *state;
+  for (unsigned i = 0; i < 8; i++) {
+    turn(world, "b1", i);
+    add_stack(world, (const uint32_t[]){i % 2 == 0 ? A : B, F, 0}, 100);
+    add_pair(world, F, i % 2 == 0 ? A : C, 100);
+  }
+  ask(world, F, EDGE_CALLERS);
+  for (unsigned i = 0; i < 8; i++)
+    assert_true(fabs(world->answer.basis.wholes[i] - 2000) < 1.5); /* weights, rounded */
+  assert_true(edge_of(world, A, EDGE_STACK)->share.low < .1);
+  assert_true(edge_of(world, B, EDGE_STACK)->share.high > .4);
+  assert_true(edge_of(world, C, EDGE_LR)->share.high > .4);
+}
+
+/* Of callees each function's own callers' mix is known from units of its own. */
+static void what_callees_have_in_each_unit_adds_up(void **state) {
+  struct world *world = *state;
+  for (unsigned i = 0; i < 10; i++) {
+    turn(world, "b1", i);
+    add_pair(world, G, i % 2 == 0 ? F : A, 100);
+    add_pair(world, G, PAIR_NO_CALLER, 100);
+    add_pair(world, F, F, 10);
+    add_pair(world, F, A, 10);
+    add_pair(world, F, PAIR_NO_CALLER, 20);
+  }
+  ask(world, F, EDGE_CALLEES);
+  double sum = 0;
+  for (unsigned i = 0; i < world->answer.basis.count; i++) sum += world->answer.basis.wholes[i];
+  assert_true(fabs(sum - (double)world->answer.total_weight) < 20);
+  const struct edge *edge = edge_of(world, G, EDGE_LR);
+  assert_true(edge->share.high - edge->share.low > .1);
+  struct view_share samples = interval_wilson(edge->share.share, 500 / edge->share.share);
+  assert_true(edge->share.low < samples.low);
+}
+
+static uint64_t next_random(uint64_t *random) {
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return *random >> 33;
+}
+
+/* One program that resolves a third, with 150 samples a stretch of time in runs of LENGTH of one
+   caller; returns how many of its edges' intervals hold the truth, which is 0.3. */
+static int edges_that_hold(struct world *world, uint64_t *random, unsigned length) {
+  for (unsigned i = 0; i < 12; i++) {
+    turn(world, "b1", i);
+    for (unsigned seen = 0; seen < 50; seen += length)
+      add_pair(world, F, next_random(random) % 10 < 3 ? A : B, length);
+    add_pair(world, F, PAIR_NO_CALLER, 100);
+  }
+  ask(world, F, EDGE_CALLERS);
+  const struct edge *a = edge_of(world, A, EDGE_LR), *b = edge_of(world, B, EDGE_LR);
+  return (a != NULL && a->share.low <= .3 && .3 <= a->share.high) +
+         (b != NULL && b->share.low <= .7 && .7 <= b->share.high);
+}
+
+static void intervals_hold_whether_samples_come_alone_or_in_bursts(void **state) {
+  const unsigned lengths[] = {1, 5, 25};
+  const int runs = 300;
+  uint64_t random = 7;
+  (void)state;
+  for (unsigned i = 0; i < 3; i++) {
+    int held = 0;
+    for (int run = 0; run < runs; run++) {
+      void *world = NULL;
+      set_up(&world);
+      held += edges_that_hold(world, &random, lengths[i]);
+      tear_down(&world);
+    }
+    print_message("bursts of %u: %.1f %% hold\n", lengths[i], 50. * held / runs);
+    assert_true(held * 50 >= runs * 92); /* 95 +- 1.3 by right */
+  }
+}
+
 #define CLAIM(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -226,6 +341,11 @@ int main(void) {
       CLAIM(a_callee_gets_its_own_unresolved_weight_by_its_own_mix),
       CLAIM(what_is_inlined_has_one_caller_and_says_nothing_of_the_rest),
       CLAIM(both_kinds_stand_side_by_side),
+      CLAIM(samples_in_bursts_tell_less_than_as_many_that_are_mixed),
+      CLAIM(where_units_are_alike_the_samples_alone_have_a_say),
+      CLAIM(stacks_and_pairs_are_of_the_same_units),
+      CLAIM(what_callees_have_in_each_unit_adds_up),
+      cmocka_unit_test(intervals_hold_whether_samples_come_alone_or_in_bursts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

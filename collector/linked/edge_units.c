@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much edges differ from one sampling unit (groups.h) to the next.
+
+   An edge weighs what was measured and what is extrapolated by the callee's mix,
+
+     E = m(c) + u m(c) / m
+
+   which is no sum of what units have: its second part is a product of sums.  To first order it
+   changes with unit i's part of each of these,
+
+     z_i = m_i(c) + u_i R + (u / m) (m_i(c) - R m_i),     R = m(c) / m,
+
+   and these do add up to E.  So z_i is what unit i has of the edge, T_i, the sum of z_i over all
+   edges, what it has of the whole, and the variance is that of any ratio of sums (ratio.c).  Of one
+   function's callers z_i - E / T T_i is (W / m) (m_i(c) - R m_i): nothing but the resolved pairs
+   has a say.
+
+   The sums are made anew for each unit, twice: for the wholes, by which units are weighted, and for
+   the variances. */
+#include "finding.h"
+
+#include "view/ratio.h"
+
+#include <math.h>
+
+static void mix_in_unit(struct finding *finding, unsigned unit) {
+  const struct pair_links *pairs = finding->question->pairs;
+  for (uint32_t i = 0; i < pairs->count; i++)
+    finding->mixed[pairs->links[i].key.callee].in_unit = (struct mix){.resolved = 0};
+  for (uint32_t i = 0; i < pairs->count; i++) {
+    const struct pair_link *link = &pairs->links[i];
+    finding_mix(&finding->mixed[link->key.callee].in_unit, link,
+                groups_weight(&pairs->units, unit, i));
+  }
+}
+
+static void add_link(struct finding *finding, const struct pair_link *link, double weight) {
+  const struct route route = finding_route(finding, link);
+  const struct mixed *mixed = &finding->mixed[link->key.callee];
+  double extrapolated = 0;
+  if (!route.is_any) return;
+  if (route.pool != POOL_NONE) {
+    double resolved = (double)mixed->all.resolved, part = (double)link->weight / resolved;
+    double pool = (double)finding_pool(&mixed->all, route.pool);
+    extrapolated = (double)finding_pool(&mixed->in_unit, route.pool) * part +
+                   pool / resolved * (weight - part * (double)mixed->in_unit.resolved);
+  }
+  finding_sum(finding, EDGE_LR, route.end)->in_unit += weight + extrapolated;
+  if (route.pool == POOL_LEAF) finding_sum(finding, EDGE_LR, EDGE_ITSELF)->in_unit -= extrapolated;
+}
+
+/* Returns what UNIT has of all edges. */
+static double weigh(struct finding *finding, unsigned unit) {
+  const struct edge_question *question = finding->question;
+  const struct edge_answer *answer = &finding->answer;
+  double whole = 0;
+  for (uint32_t i = 0; i < answer->edge_count; i++)
+    finding_sum(finding, answer->edges[i].kind, answer->edges[i].function)->in_unit = 0;
+  mix_in_unit(finding, unit);
+  for (uint32_t i = 0; i < question->pairs->count; i++)
+    add_link(finding, &question->pairs->links[i],
+             (double)groups_weight(&question->pairs->units, unit, i));
+  for (uint32_t i = 0; i < finding->standing_count; i++) {
+    const struct standing *standing = &finding->standing[i];
+    finding_sum(finding, EDGE_STACK, standing->end)->in_unit +=
+        (double)groups_weight(&question->tree->groups, unit, standing->node);
+  }
+  for (uint32_t i = 0; i < answer->edge_count; i++)
+    whole += finding_sum(finding, answer->edges[i].kind, answer->edges[i].function)->in_unit;
+  return whole;
+}
+
+static void add_variances(struct finding *finding, const struct ratio *ratio, unsigned unit) {
+  const struct edge_answer *answer = &finding->answer;
+  double whole = weigh(finding, unit), all = (double)answer->total_weight;
+  for (uint32_t i = 0; i < answer->edge_count; i++) {
+    const struct edge *edge = &answer->edges[i];
+    struct sum *sum = finding_sum(finding, edge->kind, edge->function);
+    double share = (double)(edge->measured + edge->extrapolated) / all;
+    double distance = (sum->in_unit - share * whole) / ratio->wholes[unit];
+    sum->variance += ratio->influence[unit] * distance * distance;
+  }
+}
+
+void edge_units_spread(struct finding *finding, struct ratio *ratio) {
+  const struct groups *stacks = &finding->question->tree->groups;
+  const struct groups *units = &finding->question->pairs->units;
+  uint64_t wholes[GROUPS_MAX];
+  bool are_units = groups_are_alike(stacks, units);
+  unsigned count = are_units ? units->count : 0;
+  for (unsigned i = 0; i < count; i++) wholes[i] = (uint64_t)fmax(weigh(finding, i), 0);
+  ratio_init(ratio, are_units ? units->kind : GROUPS_NONE, count, wholes,
+             evidence_trials(&finding->answer.evidence));
+  for (unsigned i = 0; i < count && ratio->is_grouped; i++)
+    if (ratio->wholes[i] > 0) add_variances(finding, ratio, i);
+}
