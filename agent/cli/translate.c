@@ -56,8 +56,9 @@ static const struct option rows[] = {
 static const struct option_table table = {
     .usage = "fleetprof translate [OPTION]... LIST",
     .summary = "Answers addresses on stdin with the functions of LIST: `nm -n`, `nm -S`,\n"
-               "System.map, /proc/kallsyms.  What is unknown is ??.  A sorted LIST is searched\n"
-               "where it lies, however large; another gets an index in memory.",
+               "System.map, /proc/kallsyms, or the map of a linker (GNU ld, gold, LLD).  What is\n"
+               "unknown is ??.  A sorted LIST is searched where it lies, however large; another\n"
+               "gets an index in memory.",
     .epilogue = "EXAMPLES\n"
                 "  echo ffffffff81000042 | fleetprof translate System.map\n"
                 "  fleetprof report x.fp --translator 'fleetprof translate tool.map'\n",

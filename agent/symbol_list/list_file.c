@@ -4,13 +4,17 @@
 
    To take an unsorted list for a sorted one would give wrong names in silence.  So it is read
    through once before it is believed (some 0.1 s for 100 MB), unless the user says that it is
-   sorted. */
+   sorted.
+
+   A linker's map is a list in another form, and a line of it says nothing without those before: it
+   is written down as `nm -S` would, in memory. */
 #include "list_file.h"
 
 #include "list_index.h"
 #include "symbol_list.h"
 
 #include "common/buf.h"
+#include "common/linker_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +37,7 @@ struct list_file {
   struct content text, index_file;
   struct buf made; /* an index that is in memory only */
   struct list_index index;
-  bool has_index;
+  bool has_index, is_linker_map;
 };
 
 static int read_all(int fd, struct buf *ret) {
@@ -78,6 +82,32 @@ static void close_content(struct content *content) {
   buf_fini(&content->read);
 }
 
+/* Writes down what FILE's text, a linker's map, lists. */
+static int list_linker_map(struct list_file *file, char *why) {
+  struct linker_map map;
+  struct symbol_line line;
+  struct buf text = {0};
+  linker_map_begin(file->text.bytes, &map);
+  while (linker_map_next(&map, &line) == 0 && text.len <= LIST_FILE_READ_BYTES_MAX) {
+    buf_printf(&text, "%016llx %016llx %c ", (unsigned long long)line.address,
+               (unsigned long long)line.size, line.type);
+    buf_append(&text, line.name.data, line.name.len);
+    buf_append_string(&text, " [");
+    for (size_t i = 0; i < line.module.len; i++)
+      buf_append_byte(&text, line.module.data[i] == '[' ? '(' : line.module.data[i]);
+    buf_append_string(&text, "]\n");
+  }
+  int error = text.failed ? -ENOMEM : text.len > LIST_FILE_READ_BYTES_MAX ? -EFBIG : 0;
+  if (error != 0) {
+    snprintf(why, LIST_FILE_WHY_BYTES, "%s", strerror(-error));
+    buf_fini(&text);
+    return error;
+  }
+  close_content(&file->text);
+  file->text = (struct content){.bytes = buf_span(&text), .read = text};
+  return 0;
+}
+
 static int use_index_file(struct list_file *file, const char *path, char *why) {
   int error = open_content(path, &file->index_file, why);
   if (error != 0) return error;
@@ -103,12 +133,12 @@ static int make_index(struct list_file *file, char *why) {
 static int prepare(struct list_file *file, const struct list_choice *choice, char *why) {
   file->has_index = choice->index_path != NULL;
   if (file->has_index) return use_index_file(file, choice->index_path, why);
-  if (choice->is_sorted) return 0;
+  if (choice->is_sorted && !file->is_linker_map) return 0;
   struct symbol_list_shape shape = symbol_list_look(file->text.bytes);
   if (shape.symbol_count == 0 || !shape.has_addresses) {
     snprintf(why, LIST_FILE_WHY_BYTES, "%s",
              shape.symbol_count == 0
-                 ? "has no symbols: it is no list of nm, System.map or kallsyms"
+                 ? "has no symbols: it is no list of nm, System.map, kallsyms or a linker"
                  : "has only zeros for addresses: the kernel shows them to root "
                    "(sysctl kernel.kptr_restrict)");
     return -EBADMSG;
@@ -123,6 +153,8 @@ int list_file_open(const struct list_choice *choice, struct list_file **ret,
   snprintf(why, LIST_FILE_WHY_BYTES, "out of memory");
   if (file == NULL) return -ENOMEM;
   int error = open_content(choice->path, &file->text, why);
+  file->is_linker_map = error == 0 && linker_map_is(file->text.bytes);
+  if (file->is_linker_map) error = list_linker_map(file, why);
   if (error == 0) error = prepare(file, choice, why);
   if (error != 0) {
     list_file_close(file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of symbols that is open: nm, System.map, kallsyms, sorted or not, with or without an
-   index. */
+/* A list of symbols that is open: nm, System.map, kallsyms, a linker's map, sorted or not, with or
+   without an index. */
 #ifndef SYMBOL_LIST_LIST_FILE_H
 #define SYMBOL_LIST_LIST_FILE_H
 
@@ -27,7 +27,7 @@ int list_file_open(const struct list_choice *choice, struct list_file **ret,
                    char why[LIST_FILE_WHY_BYTES]);
 void list_file_close(struct list_file *file); /* NULL is fine */
 
-/* The list itself, valid until list_file_close. */
+/* The list itself (of a linker's map what it lists), valid until list_file_close. */
 struct span list_file_text(const struct list_file *file);
 
 /* Finds the symbol of ADDRESS.  RET is valid until list_file_close.  Returns 0 or -ENOENT. */

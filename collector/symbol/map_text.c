@@ -5,13 +5,15 @@
 
    Most lists have no sizes: a function then reaches to the next symbol, of whatever type, so data
    is taken in as well, below every function in rank.  The last one reaches as far as a function may
-   be long.  A list cannot prove whose it is; one that fleetprofd made begins with
+   be long.  A linker's map (common/linker_map.h) is such a list with sizes.  A list cannot prove
+   whose it is; one that fleetprofd made begins with
 
      # build-id HEX */
 #include "map_text.h"
 
 #include "symbol_set.h"
 
+#include "common/linker_map.h"
 #include "common/symbol_line.h"
 
 #include <errno.h>
@@ -26,6 +28,7 @@ bool map_text_is(struct span bytes) {
   struct symbol_line line;
   if (bytes.len >= sizeof id_word - 1 && memcmp(bytes.data, id_word, sizeof id_word - 1) == 0)
     return true;
+  if (linker_map_is(bytes)) return true;
   for (unsigned i = 0; i < HEAD_LINES; i++) {
     int error = symbol_line_next(&bytes, &line);
     if (error == -ENOENT) return false;
@@ -59,9 +62,23 @@ static enum symbol_rank rank_of(const struct symbol_line *line) {
   return ranks[symbol_line_rank(line)];
 }
 
-/* A kernel's loadable modules are modules of their own. */
-static bool is_place(const struct symbol_line *line) {
-  return line->module.len == 0 && symbol_line_rank(line) > 0;
+/* Either kind of list. */
+struct lines {
+  struct span text;
+  struct linker_map map;
+  bool is_map;
+};
+
+/* The next place in the program that has a name.  Returns 0 or -ENOENT. */
+static int next_place(struct lines *lines, struct symbol_line *ret) {
+  int error = 0;
+  while (error != -ENOENT) {
+    error = lines->is_map ? linker_map_next(&lines->map, ret) : symbol_line_next(&lines->text, ret);
+    /* A kernel's loadable modules are modules of their own; a linker names object files. */
+    bool is_ours = error == 0 && (lines->is_map || ret->module.len == 0);
+    if (is_ours && symbol_line_rank(ret) > 0) return 0;
+  }
+  return error;
 }
 
 static int add_line(const struct symbol_line *line, struct symbol_set *set) {
@@ -78,11 +95,12 @@ static int add_line(const struct symbol_line *line, struct symbol_set *set) {
 int map_text_read(struct span text, struct symbol_set *set, struct elf_image *ret, char *why,
                   size_t why_len) {
   struct elf_image image = {.has_symtab = true, .is_map = true};
+  struct lines lines = {.text = text, .is_map = linker_map_is(text)};
   struct symbol_line line;
   take_id(text, &image);
-  for (int read, error; (read = symbol_line_next(&text, &line)) != -ENOENT;) {
-    if (read != 0 || !is_place(&line)) continue;
-    error = add_line(&line, set);
+  if (lines.is_map) linker_map_begin(text, &lines.map);
+  while (next_place(&lines, &line) == 0) {
+    int error = add_line(&line, set);
     if (error == -EOVERFLOW)
       snprintf(why, why_len, "it lists more than %d symbols (INDEX_SYMBOLS_MAX)",
                INDEX_SYMBOLS_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of symbols as a debug file: nm, System.map, kallsyms. */
+/* A list of symbols as a debug file: nm, System.map, kallsyms, a linker's map. */
 #ifndef SYMBOL_MAP_TEXT_H
 #define SYMBOL_MAP_TEXT_H
 

@@ -4,6 +4,7 @@
 #include "whole_index.h"
 
 #include "common/buf.h"
+#include "common/linker_map.h"
 #include "common/symbol_line.h"
 #include "symbol/index_builder.h"
 #include "symbol/map_text.h"
@@ -23,11 +24,25 @@ static void check_lines(struct span text) {
   }
 }
 
+static void check_linker_map(struct span text) {
+  struct linker_map map;
+  struct symbol_line line;
+  const uint8_t *end = text.data + text.len;
+  linker_map_begin(text, &map);
+  while (linker_map_next(&map, &line) == 0) {
+    bool is_plt = span_is_equal(line.name, span_of_string("[plt]"));
+    bool is_inside = line.name.data >= text.data && line.name.data + line.name.len <= end;
+    if (line.name.len == 0 || line.size == 0 || (!is_plt && !is_inside)) abort();
+    if (line.module.len > 0 && line.module.data + line.module.len > end) abort();
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct buf bytes = {0};
   struct index_summary summary;
   char why[256] = "";
   check_lines(span_of(data, len));
+  check_linker_map(span_of(data, len));
   if (!map_text_is(span_of(data, len))) return 0;
   int error = index_builder_build(span_of(data, len), INDEX_ALL, &bytes, &summary, why, sizeof why);
   if (error == 0)

@@ -127,6 +127,30 @@ static void what_is_no_list_is_not_taken_for_one(void **state) {
   assert_string_equal(why, "it has no function symbols");
 }
 
+/* A static function before the first global one of its file is nobody's, least of all the one's of
+   the file before. */
+static void a_linkers_map_is_a_list_with_ends(void **state) {
+  (void)state;
+  assert_int_equal(build("# build-id 00ff10\n\nLinker script and memory map\n\n"
+                         ".text           0x0000000000001000      0x151\n"
+                         " .text          0x0000000000001000       0x20 a.o\n"
+                         "                0x0000000000001000                first(int)\n"
+                         "                0x0000000000001010                second\n"
+                         " .text          0x0000000000001020       0x40 b.o\n"
+                         "                0x0000000000001040                third\n"
+                         " .text._ZN1a1bEv\n"
+                         "                0x0000000000001060       0x10 c.o\n"),
+                   0);
+  assert_true(summary.image.is_map);
+  assert_int_equal(summary.image.build_id_len, 3);
+  assert_string_equal(name_at(0x100f), "first(int)");
+  assert_string_equal(name_at(0x101f), "second");
+  assert_string_equal(name_at(0x1020), "");
+  assert_string_equal(name_at(0x105f), "third");
+  assert_string_equal(name_at(0x1060), "a::b()");
+  assert_string_equal(name_at(0x1070), "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, unmake)
@@ -139,6 +163,7 @@ int main(void) {
       TEST(another_program_stays_where_it_is),
       TEST(the_first_line_may_say_whose_it_is),
       TEST(what_is_no_list_is_not_taken_for_one),
+      TEST(a_linkers_map_is_a_list_with_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
