@@ -78,6 +78,7 @@ static void write_pairs(struct json *json, const struct edge_answer *answer) {
   for (unsigned rung = 0; rung < PAIR_RUNGS; rung++)
     json_key_uint(json, rungs[rung], answer->rung_weight[rung]);
   json_key_uint(json, "outside", answer->outside_weight);
+  json_key_uint(json, "outside_refuted", answer->refuted_weight);
   json_close(json, '}');
 }
 

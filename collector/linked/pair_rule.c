@@ -49,3 +49,9 @@ enum pair_rung pair_rule_judge(const struct pair_facts *facts) {
   if (facts->place == PAIR_PLACE_SCAN) return PAIR_BY_SCAN;
   return judge_side(facts);
 }
+
+bool pair_rule_is_refuted(const struct pair_facts *facts) {
+  bool leads_elsewhere = facts->call == PAIR_CALL_NONE || facts->call == PAIR_CALL_ELSEWHERE;
+  return pair_rule_is_outside(facts) && leads_elsewhere &&
+         pair_rule_judge(facts) == PAIR_UNRESOLVED;
+}

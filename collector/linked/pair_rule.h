@@ -55,4 +55,8 @@ enum pair_rung pair_rule_judge(const struct pair_facts *facts);
 /* Whether FACTS' link points out of the function: all that can be told without the code. */
 bool pair_rule_is_outside(const struct pair_facts *facts);
 
+/* Whether that link is seen not to be the caller's: no call stands before the place, or one that
+   leads elsewhere, where a call may have overwritten the register. */
+bool pair_rule_is_refuted(const struct pair_facts *facts);
+
 #endif

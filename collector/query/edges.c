@@ -104,6 +104,7 @@ static int add_way(struct pairing *pairing, const struct way *way,
                 .is_last = caller != PAIR_NO_CALLER && !has_between(way, caller, i, leaf)},
         .rung = i > 0 ? PAIR_BY_INLINE : verdict->rung,
         .is_outside = i == 0 && verdict->is_outside,
+        .is_refuted = i == 0 && verdict->is_refuted,
         .count = row->count,
         .weight = row->weight,
     };

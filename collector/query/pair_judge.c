@@ -105,5 +105,6 @@ struct pair_verdict pair_judge(const struct pair_view *view, uint32_t node) {
   if (here != NULL) facts.place = place_of(here, pc->address);
   if (there != NULL)
     facts.call = call_of(there, link->address, function.start, pc->module == link->module);
-  return (struct pair_verdict){pair_rule_judge(&facts), pair_rule_is_outside(&facts)};
+  return (struct pair_verdict){pair_rule_judge(&facts), pair_rule_is_outside(&facts),
+                               pair_rule_is_refuted(&facts)};
 }

@@ -5,8 +5,9 @@
 
 For each function of at least SAMPLES samples GET /callers is asked; TRUTH has a line for each edge: callee,
 caller, calls.  A function is told truly when the true part of each of its callers lies in that edge's
-interval.  Prints a line "NAME functions told refused by_rungs exact outside", and each function that is
-not told truly; shares of the weight that is resolved by the ladder and by the side of the function alone.
+interval; a caller that no sample saw may have what none of n is known to be, 0 to z^2 / (n + z^2).  Prints a line "NAME functions told refused by_rungs exact outside", and each function that is
+not told truly; shares of the weight that is resolved by the ladder and by the side of the function alone,
+less what the code refutes.
 """
 import collections
 import json
@@ -24,14 +25,14 @@ told = functions = refused = samples = 0
 rungs = collections.Counter()
 kinds = collections.defaultdict(lambda: [0, 0])
 for callee, callers in sorted(calls.items()):
-    query = urllib.parse.urlencode({"function": callee, "match": match, "from": "-10m"})
+    query = urllib.parse.urlencode({"function": callee, "match": match, "from": "-60m"})
     try:
         answer = json.load(urllib.request.urlopen(f"{url}/api/v1/callers?{query}"))
     except urllib.error.HTTPError as error:
         print(f"  {callee}: {json.load(error).get('detail')}")
         continue
     lr = answer["lr"]
-    for key in ("by_unwind_row", "by_instructions", "by_outside", "by_inlining", "unresolved", "outside"):
+    for key in ("by_unwind_row", "by_instructions", "by_outside", "by_inlining", "unresolved", "outside", "outside_refuted"):
         rungs[key] += lr[key]
     if sum(e["weight"] for e in answer["edges"]) != answer["total"]:
         sys.exit(f"  {callee}: the edges do not add up to {answer['total']}")
@@ -44,10 +45,12 @@ for callee, callers in sorted(calls.items()):
     functions += 1
     edges = {e["function"]: e for e in answer["edges"]}
     all_calls = sum(callers.values())
+    seen = sum(e["samples"] for e in answer["edges"])
+    unseen = (0, 3.84 / (seen + 3.84))
     wrong = []
     for caller in sorted(set(callers) | set(edges)):
         part = callers.get(caller, 0) / all_calls
-        low, high = edges[caller]["ci"] if caller in edges else (0, 0)
+        low, high = edges[caller]["ci"] if caller in edges else unseen
         if not low <= part <= high:
             wrong.append(f"{caller} {part:.3f} not in {low:.3f}..{high:.3f}")
     told += not wrong
@@ -56,11 +59,11 @@ for callee, callers in sorted(calls.items()):
     kind[1] += not wrong
     if wrong:
         print(f"  {name}: {callee}: {'; '.join(wrong)} ({answer['samples']} samples, {lr['resolvable_share']:.3f} resolved)")
-whole = sum(rungs[k] for k in rungs if k != "outside") or 1
+whole = sum(rungs[k] for k in rungs if not k.startswith("outside")) or 1
 exact = 1 - rungs["unresolved"] / whole
-outside = rungs["outside"] / whole
+outside, refuted = rungs["outside"] / whole, rungs["outside_refuted"] / whole
 parts = " ".join(f"{k} {rungs[k] / whole:.3f}" for k in ("by_unwind_row", "by_instructions", "by_outside"))
 print(f"  {name}: {samples} samples; callers are told truly of {told} of {functions} functions"
       f" ({', '.join(f'{k} {v[1]}/{v[0]}' for k, v in sorted(kinds.items()))}), {refused} refused")
-print(f"  {name}: resolved by the ladder {exact:.3f} ({parts}), by inside or outside alone {outside:.3f}")
-print("told", told, functions, f"{exact:.4f} {outside:.4f}")
+print(f"  {name}: resolved by the ladder {exact:.3f} ({parts}), by inside or outside alone {outside:.3f}, of which {refuted:.3f} point to no caller")
+print("told", told, functions, f"{exact:.4f} {outside - refuted:.4f}")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that knows who calls whom.  Two functions, `often` and `seldom`, call each of some
    forty others, in proportions of its own for each, and every call of one of these costs the same
-   whoever called.  So a caller's part of the calls is its part of the time.  Turns are at random
-   distances, so that no sampler keeps step with them.
+   whoever called.  So a caller's part of the calls is its part of the time.  Each turn takes a
+   quarter of the forty by chance and is as long as these are, so that no sampler keeps step with
+   turns and samples a few turns apart know nothing of each other.
 
      leaf_N   calls nobody
      half_N   works, calls a function that calls another, and works again
@@ -15,7 +16,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ROUNDS = 150, TURN_ROUNDS = 34000, OFTEN_LEVELS = 4, SELDOM_LEVELS = 1 };
+enum { ROUNDS = 150, WAIT_ROUNDS = 4000, OFTEN_LEVELS = 4, SELDOM_LEVELS = 1 };
+
+/* The first of each kind's ten bits in what a turn takes. */
+enum { LEAF_BIT, HALF_BIT = 10, DEEP_BIT = 20, GOAL_BIT = 30, BITS = 40 };
 
 #define APART __attribute__((noipa)) static
 
@@ -69,35 +73,44 @@ EACH(HALF)
 EACH(DEEP)
 EACH(GOAL)
 
-/* How often each of the two calls number N, in each turn. */
+/* How often each of the two calls number N, in each turn that takes it. */
 #define OFTEN(n) (1 + (n) % 5)
 #define SELDOM(n) (1 + (n) % 3 * ((n) / 5))
 
-#define CALL_LEAF(n) \
+#define IF_TAKEN(bit) if ((which >> (bit)&1) != 0)
+#define CALL_LEAF(n)     \
+  IF_TAKEN(LEAF_BIT + n) \
   for (int i = 0; i < TIMES(n); i++) x = leaf_##n(x);
-#define CALL_HALF(n) \
+#define CALL_HALF(n)     \
+  IF_TAKEN(HALF_BIT + n) \
   for (int i = 0; i < TIMES(n); i++) x = half_##n(x);
-#define CALL_DEEP(n) \
+#define CALL_DEEP(n)     \
+  IF_TAKEN(DEEP_BIT + n) \
   for (int i = 0; i < TIMES(n); i++) x = deep_##n(x, LEVELS);
-#define CALL_GOAL(n) \
+#define CALL_GOAL(n)     \
+  IF_TAKEN(GOAL_BIT + n) \
   for (int i = 0; i < TIMES(n); i++) x = hop_##n(x);
 
 #define TIMES OFTEN
 #define LEVELS OFTEN_LEVELS
-    APART uint32_t often(uint32_t x) {
+APART uint32_t often(uint32_t x, uint64_t which) {
   EACH(CALL_LEAF) EACH(CALL_HALF) EACH(CALL_DEEP) EACH(CALL_GOAL) return x + 1;
 }
 #undef TIMES
 #undef LEVELS
 #define TIMES SELDOM
 #define LEVELS SELDOM_LEVELS
-APART uint32_t seldom(uint32_t x) {
+APART uint32_t seldom(uint32_t x, uint64_t which) {
   EACH(CALL_LEAF) EACH(CALL_HALF) EACH(CALL_DEEP) EACH(CALL_GOAL) return x + 2;
 }
 
-APART uint32_t wait_a_little(uint32_t x, uint64_t *random) {
+static uint64_t next_random(uint64_t *random) {
   *random = *random * 6364136223846793005U + 1442695040888963407U;
-  return work(x, (int)((*random >> 33) % TURN_ROUNDS));
+  return *random >> (64 - BITS);
+}
+
+APART uint32_t wait_a_little(uint32_t x, uint64_t *random) {
+  return work(x, (int)(next_random(random) % WAIT_ROUNDS));
 }
 
 static void tell(const char *kind, int n, long turns) {
@@ -107,20 +120,23 @@ static void tell(const char *kind, int n, long turns) {
 
 int main(int argc, char **argv) {
   double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
-  long turns = 0;
+  long turns[BITS] = {0};
   uint32_t x = 1;
   uint64_t random = (uint64_t)time(NULL);
-  for (; (double)clock() / CLOCKS_PER_SEC < seconds; turns++) {
+  while ((double)clock() / CLOCKS_PER_SEC < seconds) {
+    uint64_t which = next_random(&random);
+    which &= next_random(&random);
     x = wait_a_little(x | 1, &random);
-    x = seldom(often(x | 1) | 1);
+    x = seldom(often(x | 1, which) | 1, which);
+    for (int bit = 0; bit < BITS; bit++) turns[bit] += (long)(which >> bit & 1);
   }
   for (int n = 0; n < 10; n++) {
-    tell("leaf", n, turns);
-    tell("half", n, turns);
-    tell("goal", n, turns);
-    tell("deep", n, turns);
+    tell("leaf", n, turns[LEAF_BIT + n]);
+    tell("half", n, turns[HALF_BIT + n]);
+    tell("goal", n, turns[GOAL_BIT + n]);
+    tell("deep", n, turns[DEEP_BIT + n]);
     printf("deep_%d deep_%d %ld\n", n, n,
-           turns * (OFTEN(n) * OFTEN_LEVELS + SELDOM(n) * SELDOM_LEVELS));
+           turns[DEEP_BIT + n] * (OFTEN(n) * OFTEN_LEVELS + SELDOM(n) * SELDOM_LEVELS));
   }
   return x == 0;
 }

@@ -70,6 +70,27 @@ static void what_a_call_leaves_behind_is_inside_where_functions_return_by_the_re
   assert_int_equal(lost_outside(PAIR_CPU_JUMPS, PAIR_CALL_UNKNOWN), PAIR_BY_SIDE);
 }
 
+static void what_a_side_alone_would_take_for_a_caller_is_refuted_by_the_call(void **state) {
+  (void)state;
+  for (int i = 0; i < CPUS; i++)
+    for (enum pair_place place = PAIR_PLACE_UNKNOWN; place <= PAIR_PLACE_LOST; place++) {
+      struct pair_facts facts = facts_of(cpus[i], place, false);
+      facts.call = PAIR_CALL_NONE;
+      assert_true(pair_rule_is_refuted(&facts));
+      facts.is_inside = true; /* then the side says nothing */
+      assert_false(pair_rule_is_refuted(&facts));
+    }
+  struct pair_facts facts = facts_of(PAIR_CPU_POPS, PAIR_PLACE_LOST, false);
+  assert_false(pair_rule_is_refuted(&facts)); /* by a register: it may be */
+  facts.call = PAIR_CALL_ELSEWHERE;
+  assert_true(pair_rule_is_refuted(&facts));
+  facts.place = PAIR_PLACE_ROW; /* a tail call */
+  assert_false(pair_rule_is_refuted(&facts));
+  facts.place = PAIR_PLACE_LOST;
+  facts.cpu = PAIR_CPU_JUMPS; /* which the ladder takes for a caller, too */
+  assert_false(pair_rule_is_refuted(&facts));
+}
+
 static void what_arm_leaves_behind_counts_only_where_the_call_leads_here(void **state) {
   (void)state;
   assert_int_equal(lost_outside(PAIR_CPU_POPS, PAIR_CALL_HERE), PAIR_BY_SIDE);
@@ -104,6 +125,7 @@ int main(void) {
       cmocka_unit_test(no_rung_holds_where_no_call_stands),
       cmocka_unit_test(where_the_row_is_sure_a_call_elsewhere_is_a_tail_call),
       cmocka_unit_test(what_a_call_leaves_behind_is_inside_where_functions_return_by_the_register),
+      cmocka_unit_test(what_a_side_alone_would_take_for_a_caller_is_refuted_by_the_call),
       cmocka_unit_test(what_arm_leaves_behind_counts_only_where_the_call_leads_here),
       cmocka_unit_test(a_word_on_the_stack_is_no_return_address_only_because_it_was_one),
       cmocka_unit_test(of_code_that_nobody_looked_at_the_side_is_all_there_is),
