@@ -184,10 +184,14 @@ static void print_offsets(const cJSON *answer, uint32_t limit, struct buf *ret) 
   buf_append_string(ret, "\n   self  offset\n");
   cJSON_ArrayForEach(row, rows) {
     if (shown++ == limit) break;
-    buf_printf(ret, "%5.1f %%  %s+0x%llx  (%s)\n", percent_of(field_number(row, "self"), self),
-               field_text(row, "code"),
-               (unsigned long long)answer_text_whole(field_number(row, "offset")),
-               field_text(row, "module"));
+    buf_printf(ret, "%5.1f %%  %s", percent_of(field_number(row, "self"), self),
+               field_text(row, "code"));
+    if (cJSON_IsNull(field_find(row, "offset")))
+      buf_printf(ret, " at %s", field_text(row, "address"));
+    else
+      buf_printf(ret, "+0x%llx",
+                 (unsigned long long)answer_text_whole(field_number(row, "offset")));
+    buf_printf(ret, "  (%s)\n", field_text(row, "module"));
   }
 }
 

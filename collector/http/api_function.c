@@ -10,6 +10,9 @@
 #include "view/table_json.h"
 
 #include <errno.h>
+#include <stdio.h>
+
+enum { ADDRESS_BYTES = 24 };
 
 static void write_sums(struct json *json, const struct detail_question *question,
                        const struct query_detail *detail) {
@@ -25,13 +28,25 @@ static void write_sums(struct json *json, const struct detail_question *question
   json_close(json, '}');
 }
 
+/* Addresses have 64 bits, numbers in JavaScript have 53. */
+static void write_place(struct json *json, const struct detail_offset *offset) {
+  char address[ADDRESS_BYTES];
+  json_key(json, "offset");
+  if (offset->has_offset)
+    json_uint(json, offset->offset);
+  else
+    json_string(json, NULL);
+  snprintf(address, sizeof address, "0x%llx", (unsigned long long)offset->address);
+  json_key_string(json, "address", address);
+}
+
 static void write_offsets(struct json *json, const struct query_detail *detail, uint32_t limit) {
   json_key(json, "by_offset");
   json_open(json, '[');
   for (uint32_t i = 0; i < detail->offset_count && i < limit && !json->is_full; i++) {
     const struct detail_offset *offset = &detail->offsets[i];
     json_open(json, '{');
-    json_key_uint(json, "offset", offset->offset);
+    write_place(json, offset);
     json_key_string(json, "code", offset->function);
     json_key_string(json, "module", offset->module);
     json_key_string(json, "build_id", offset->build_id);

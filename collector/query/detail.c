@@ -29,7 +29,6 @@ enum { KEY_ELSEWHERE, KEY_BELOW, KEY_SELF }; /* of the sampling units */
 
 struct looker {
   const struct detail_question *question;
-  struct symbolizer *symbolizer;
   struct naming naming;
   struct function_table functions, texts; /* texts: of boards, threads, builds */
   struct place_table places;
@@ -175,7 +174,7 @@ static int count_self(struct looker *looker, const struct walk_block *block,
   if (error == 0) error = tally_self(&looker->of_board, looker->board, row->weight);
   if (error == 0) error = tally_self(&looker->of_thread, looker->thread, row->weight);
   if (error != 0) return error;
-  spot.offset = detail_offset_of(looker->symbolizer, block->board, module, leaf->address);
+  detail_spot_place(&looker->naming, block->board, block->forest, leaf, &spot);
   return detail_spots_add(&looker->spots, &spot);
 }
 
@@ -227,7 +226,7 @@ static int heaviest_spot_first(const void *left, const void *right) {
   if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
   if (a->build != b->build) return a->build < b->build ? -1 : 1;
   if (a->code != b->code) return a->code < b->code ? -1 : 1;
-  return a->offset < b->offset ? -1 : a->offset > b->offset;
+  return a->address < b->address ? -1 : a->address > b->address;
 }
 
 static int list_offsets(struct looker *looker, struct arena *arena, struct query_detail *ret) {
@@ -242,7 +241,9 @@ static int list_offsets(struct looker *looker, struct arena *arena, struct query
     offsets[i] = (struct detail_offset){.build_id = build->name,
                                         .module = build->module,
                                         .function = looker->functions.functions[spot->code].name,
+                                        .address = spot->address,
                                         .offset = spot->offset,
+                                        .has_offset = spot->has_offset,
                                         .weight = spot->weight,
                                         .count = spot->count};
   }
@@ -329,7 +330,6 @@ static int init(struct looker *looker, const struct query_source *source, struct
   int error = function_table_init(&looker->functions, arena);
   if (error == 0) error = function_table_init(&looker->texts, arena);
   if (error == 0) error = place_table_init(&looker->places);
-  looker->symbolizer = source->symbolizer;
   looker->spots.seed = looker->functions.seed;
   naming_init(&looker->naming, source->symbolizer, &looker->functions, &looker->places);
   return error;

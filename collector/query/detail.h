@@ -16,7 +16,9 @@ struct detail_offset {
   const char *build_id; /* hexadecimal; "" for code in no file */
   const char *module;
   const char *function; /* the machine code's: the question's own unless that was inlined there */
-  uint64_t offset;      /* from that function's start */
+  uint64_t address;     /* in the module */
+  uint64_t offset;      /* from that function's start, */
+  bool has_offset;      /* where it is known */
   uint64_t weight, count;
 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The same function has other offsets in another build, and an inlined one lies in several others:
-   so a place is (build, function of the machine code, offset). */
+   so a place is (build, function of the machine code, address), and told by its offset. */
 #include "detail_spot.h"
+
+#include "naming.h"
 
 #include "names/symbolizer.h"
 #include "store/store_read.h"
@@ -24,13 +26,13 @@ static int add(struct detail_spots *spots, const struct detail_spot *spot, uint6
 }
 
 int detail_spots_add(struct detail_spots *spots, const struct detail_spot *spot) {
-  const uint64_t place[3] = {spot->build, spot->code, spot->offset};
+  const uint64_t place[3] = {spot->build, spot->code, spot->address};
   uint64_t key = table_hash(place, sizeof place, spots->seed);
   uint32_t cursor;
   for (uint32_t at = table_find(&spots->by_place, key, &cursor); at != TABLE_NONE;
        at = table_next(&spots->by_place, key, &cursor)) {
     struct detail_spot *known = &spots->spots[at];
-    if (known->build != spot->build || known->code != spot->code || known->offset != spot->offset)
+    if (known->build != spot->build || known->code != spot->code || known->address != spot->address)
       continue;
     known->weight += spot->weight;
     known->count += spot->count;
@@ -44,11 +46,18 @@ void detail_spots_fini(struct detail_spots *spots) {
   free(spots->spots);
 }
 
-uint64_t detail_offset_of(struct symbolizer *symbolizer, const char *board,
-                          const struct store_module *module, uint64_t address) {
+void detail_spot_place(struct naming *naming, const char *board, const struct store_forest *forest,
+                       const struct store_node *leaf, struct detail_spot *spot) {
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
-  int count = -ENOENT;
-  if (module->kind == MODULE_ELF && symbolizer != NULL)
-    count = symbolizer_chain(symbolizer, board, module->id, address, frames);
-  return count > 0 && frames[0].start <= address ? address - frames[0].start : 0;
+  const struct store_module *module = &forest->modules[leaf->module];
+  struct symbolizer *symbolizer = naming->symbolizer;
+  bool is_file = module->kind == MODULE_ELF && symbolizer != NULL;
+  int count = translated_chain(&naming->translated, symbolizer, board, forest, leaf, frames);
+  bool is_translated = count > 0;
+  if (is_file && (!is_translated || frames[0].start == 0)) /* few translators tell */
+    count = symbolizer_chain(symbolizer, board, module->id, leaf->address, frames);
+  bool has_start = count > 0 && frames[0].start <= leaf->address;
+  spot->address = leaf->address;
+  spot->has_offset = has_start || !is_translated;
+  spot->offset = has_start ? leaf->address - frames[0].start : 0;
 }

@@ -5,14 +5,19 @@
 
 #include "common/table.h"
 
-struct store_module;
-struct symbolizer;
+#include <stdbool.h>
+
+struct naming;
+struct store_forest;
+struct store_node;
 
 enum { DETAIL_SPOTS_MAX = 1 << 20 };
 
 struct detail_spot {
   uint32_t build, code; /* numbers, the caller's */
-  uint64_t offset;
+  uint64_t address;     /* in the module */
+  uint64_t offset;      /* from the start of CODE, where HAS_OFFSET says that it is known */
+  bool has_offset;
   uint64_t weight, count;
 };
 
@@ -29,10 +34,11 @@ struct detail_spots {
 int detail_spots_add(struct detail_spots *spots, const struct detail_spot *spot);
 void detail_spots_fini(struct detail_spots *spots);
 
-/* Returns how far ADDRESS lies from the start of the function that holds it, as BOARD's MODULE is
-   named (SYMBOLIZER may be NULL): start <= address < start + size.  0 where no function is known,
-   which is then named after the address itself. */
-uint64_t detail_offset_of(struct symbolizer *symbolizer, const char *board,
-                          const struct store_module *module, uint64_t address);
+/* Sets SPOT's address and offset to those of LEAF, a node of FOREST: how far it lies from the start
+   of the function that holds it, as NAMING names it for BOARD.  That is 0 where no function is
+   known, which is then named after the address itself, and not known where a translator tells of a
+   function and nobody where it begins. */
+void detail_spot_place(struct naming *naming, const char *board, const struct store_forest *forest,
+                       const struct store_node *leaf, struct detail_spot *spot);
 
 #endif

@@ -20,9 +20,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEAD_LINES = 16, FUNCTION_BYTES_MAX = 1 << 20 };
+enum {
+  HEAD_LINES = 16,
+  FUNCTION_BYTES_MAX = 1 << 20,
+  UNDEFINED_BLANKS_MIN = 9, /* before a symbol's letter: eight digits and a blank */
+};
 
 static const char id_word[] = "# build-id ";
+
+/* Whether TEXT begins with a line as "                 U puts": nm -n puts them all first. */
+static bool is_undefined(struct span text) {
+  size_t at = 0;
+  while (at < text.len && text.data[at] == ' ') at++;
+  if (at < UNDEFINED_BLANKS_MIN || text.len - at < 3 || text.data[at + 1] != ' ') return false;
+  return memchr("Uwv", text.data[at], 3) != NULL && text.data[at + 2] > ' ';
+}
 
 bool map_text_is(struct span bytes) {
   struct symbol_line line;
@@ -30,6 +42,7 @@ bool map_text_is(struct span bytes) {
     return true;
   if (linker_map_is(bytes)) return true;
   for (unsigned i = 0; i < HEAD_LINES; i++) {
+    if (is_undefined(bytes)) return true;
     int error = symbol_line_next(&bytes, &line);
     if (error == -ENOENT) return false;
     if (error == 0) return memchr(line.name.data, '\0', line.name.len) == NULL;

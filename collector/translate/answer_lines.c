@@ -41,6 +41,7 @@ struct counts {
 
 struct parser {
   struct arena *arena;
+  uint64_t address; /* the one that is answered */
   struct buf clean;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   uint32_t count;
@@ -173,21 +174,26 @@ static bool split_place(struct span text, struct span *ret_file, uint32_t *ret_l
   return true;
 }
 
-static struct span without_offset(struct span name) {
-  struct span rest = name, before;
-  uint64_t offset;
-  if (!split_last(&rest, "+0x", &before) || before.len == 0) return name;
-  rest = span_of(rest.data - 2, rest.len + 2);
-  return is_address(rest, &offset) ? before : name;
+/* Cuts +0xOFFSET off the end of NAME. */
+static bool take_offset(struct span *name, uint64_t *ret) {
+  struct span rest = *name, before;
+  if (!split_last(&rest, "+0x", &before) || before.len == 0) return false;
+  if (!is_address(span_of(rest.data - 2, rest.len + 2), ret)) return false;
+  *name = before;
+  return true;
 }
 
 static int add_frame(struct parser *parser, struct span name, struct span place) {
   struct symbol_frame *frame = &parser->frames[parser->count];
   struct span file, before = {NULL, 0}, rest = name;
   uint32_t line;
+  uint64_t offset;
   if (!is_known(name) || parser->count == SYMBOL_CHAIN_MAX) return 0;
   if (split_last(&rest, " inlined at ", &before)) name = before;
-  *frame = (struct symbol_frame){.name = keep_text(parser, without_offset(name))};
+  *frame = (struct symbol_frame){.start = 0};
+  if (take_offset(&name, &offset) && offset < parser->address)
+    frame->start = parser->address - offset;
+  frame->name = keep_text(parser, name);
   if (frame->name == NULL) return -ENOMEM;
   if (is_known(place) && split_place(place, &file, &line) && file.len > 0) {
     frame->file = keep_text(parser, file);
@@ -287,6 +293,7 @@ int answer_lines_parse(struct span lines, const struct answer_question *question
   int error = form < 0 ? form : 0;
   for (uint32_t i = 0; i < question->count && error == 0; i++) {
     parser.count = 0;
+    parser.address = question->addresses[i];
     error = take_answer(&parser, (enum form)form, question->addresses[i], &lines);
     if (error == 0) error = keep_answer(&parser, &ret[i]);
   }

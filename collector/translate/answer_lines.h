@@ -7,7 +7,7 @@
 #include "symbol/symbol_index.h"
 
 /* The functions at one address, innermost inlined first.  Texts are clean (name_text.h); a frame
-   has no declaration and no bounds. */
+   has no declaration, no size, and a start only where the translator tells: name+0xOFFSET. */
 struct answer {
   const struct symbol_frame *frames;
   uint32_t count; /* 0: it does not know; else SYMBOL_CHAIN_MAX at most */

@@ -4,8 +4,10 @@
 
 #include "names/symbolizer.h"
 #include "query/detail.h"
+#include "translators/translator_pool.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 /* A list of symbols, as `nm -n` prints it: the worker names tool's addresses by it. */
@@ -182,6 +184,41 @@ static void who_is_not_there_has_neighbours(void **state) {
   assert_int_equal(ask(named, "root", NULL, &detail), -ENOENT);
 }
 
+/* One translator tells where a function begins, one does not: then the file does, if there is one.
+ */
+static void offsets_are_a_translators_the_files_or_not_known(void **state) {
+  static const char rules[] =
+      "* *tool any at-end sed -e s/.*5032014e/dsp_walk+0x2e/ -e t -e s/.*/plain/\n"
+      "* *lib.so any at-end sed s/.*/vendor/\n";
+  struct named_world *named = *state;
+  struct query_detail detail;
+  struct translator_pool *pool;
+  char path[128], error[256];
+  snprintf(path, sizeof path, "%s/rules", named->world->dir);
+  FILE *file = fopen(path, "w");
+  assert_true(file != NULL && fputs(rules, file) >= 0 && fclose(file) == 0);
+  const struct translator_parts parts = {.rules_path = path};
+  if (translator_pool_open(&parts, &pool, error, sizeof error) != 0) fail_msg("%s", error);
+  symbolizer_set_translators(named->source.symbolizer, pool);
+  append(named, "b1", "main");
+  assert_int_equal(ask(named, "dsp_walk", NULL, &detail), 0);
+  assert_sound(&detail);
+  assert_int_equal(detail.offset_count, 1);
+  assert_true(detail.offsets[0].has_offset);
+  assert_int_equal(detail.offsets[0].offset, 0x2e);
+  assert_int_equal(detail.offsets[0].address, 0x5032014e);
+  assert_int_equal(ask(named, "plain", NULL, &detail), 0);
+  assert_sound(&detail);
+  assert_int_equal(detail.offsets[0].address, 0x5032016b);
+  assert_int_equal(detail.offsets[0].offset, 0x4f);
+  assert_int_equal(ask(named, "vendor", NULL, &detail), 0);
+  assert_sound(&detail);
+  assert_false(detail.offsets[0].has_offset);
+  assert_int_equal(detail.offsets[0].address, 0x77);
+  symbolizer_set_translators(named->source.symbolizer, NULL);
+  translator_pool_close(pool);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -191,6 +228,8 @@ int main(void) {
       TEST(boards_threads_and_builds_have_theirs),
       TEST(what_has_no_symbol_is_a_function_of_its_own),
       TEST(who_is_not_there_has_neighbours),
+      TEST(offsets_are_a_translators_the_files_or_not_known),
   };
+  signal(SIGPIPE, SIG_IGN); /* as translators ask */
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,22 @@ static void the_first_line_may_say_whose_it_is(void **state) {
   assert_int_equal(summary.image.build_id_len, 0);
 }
 
+static void undefined_symbols_may_come_first(void **state) {
+  char text[4096];
+  size_t at = 0;
+  (void)state;
+  for (int i = 0; i < 60; i++)
+    at += (size_t)snprintf(text + at, sizeof text - at, "                 %c puts\n", "Uwv"[i % 3]);
+  assert_true(map_text_is(span_of(text, at)));
+  snprintf(text + at, sizeof text - at, "1000 T first\n");
+  assert_int_equal(build(text), 0);
+  assert_string_equal(name_at(0x1000), "first");
+  assert_true(map_text_is(span_of_string("         w _ITM_register\n")));
+  assert_false(map_text_is(span_of_string("       U puts\n                 X puts\n")));
+  assert_false(map_text_is(span_of("                 \0 puts", 23)));
+  assert_false(map_text_is(span_of_string("                 U")));
+}
+
 static void what_is_no_list_is_not_taken_for_one(void **state) {
   (void)state;
   static const char *const other[] = {"", "\177ELF", "hello\nworld\n"};
@@ -162,6 +179,7 @@ int main(void) {
       TEST(a_kernel_is_brought_to_its_text),
       TEST(another_program_stays_where_it_is),
       TEST(the_first_line_may_say_whose_it_is),
+      TEST(undefined_symbols_may_come_first),
       TEST(what_is_no_list_is_not_taken_for_one),
       TEST(a_linkers_map_is_a_list_with_ends),
   };

@@ -102,8 +102,11 @@ static void one_line_may_say_all(void **state) {
 
 static void an_offset_is_no_part_of_a_name(void **state) {
   (void)state;
-  assert_int_equal(parse("do_one+0x1f\n+0x3\noperator+0xg\n", 3), 0);
+  assert_int_equal(parse("do_one+0x1f\n+0x3\noperator+0xg\nbegun+0x1\n", 4), 0);
   assert_frame(0, 0, "do_one", NULL, 0);
+  assert_int_equal(answers[0].frames[0].start, 0); /* 0x1 is no 0x1f bytes behind anything */
+  assert_frame(3, 0, "begun", NULL, 0);
+  assert_int_equal(answers[3].frames[0].start, 3);
   assert_frame(1, 0, "+0x3", NULL, 0);
   assert_frame(2, 0, "operator+0xg", NULL, 0);
 }
