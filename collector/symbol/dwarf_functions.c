@@ -168,10 +168,15 @@ static int add_symbol(struct dwarf_context *context, const struct unit_cover *co
    inlined. */
 static int add_covers(struct dwarf_context *context, Dwarf_Die *entry, uint32_t call,
                       uint32_t depth, const char *symbol_name) {
-  Dwarf_Addr base, start, end;
+  enum { NO_LIST = 1 }; /* what dwarf_ranges returns for an entry of one range */
+  Dwarf_Addr base = 0, start, end;
   ptrdiff_t at = 0;
   int error = 0;
   while (error == 0 && (at = dwarf_ranges(entry, at, &base, &start, &end)) > 0) {
+    if (at != NO_LIST && base == 0) { /* the list chose none for itself */
+      start += context->range_base;
+      end += context->range_base;
+    }
     const struct code_range *code = dwarf_context_find_code(context, start);
     if (code == NULL || end <= start) continue;
     if (end > code->end) end = code->end;

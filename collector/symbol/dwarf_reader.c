@@ -10,7 +10,9 @@
    among the supplements.  What is not to be had is said. */
 #include "dwarf_reader.h"
 
+#include "dwarf_split.h"
 #include "dwarf_unit.h"
+#include "elf_packed.h"
 #include "source_files.h"
 #include "source_path.h"
 #include "symbol_set.h"
@@ -29,13 +31,12 @@ enum {
   CODE_SECTIONS_MAX = 1 << 16,
 };
 
-#define UNPACKED_BYTES_MAX (512ULL << 20) /* of compressed sections together */
-
 struct dwarf_file {
   Elf *elf;
   Dwarf *dwarf;       /* may be NULL */
   Elf *alternate_elf; /* the file that .gnu_debugaltlink leads to; or NULL, as the next one */
   Dwarf *alternate;
+  struct dwarf_splits *splits; /* .dwo and .dwp files; or NULL */
   struct code_range *code;
   size_t code_count;
 };
@@ -62,6 +63,7 @@ void dwarf_file_close(struct dwarf_file *file) {
   if (file->alternate != NULL) dwarf_end(file->alternate);
   if (file->elf != NULL) elf_end(file->elf);
   if (file->alternate_elf != NULL) elf_end(file->alternate_elf);
+  dwarf_splits_close(file->splits);
   free(file->code);
   free(file);
 }
@@ -100,7 +102,10 @@ int dwarf_context_add_file(struct dwarf_context *context, Dwarf_CU *cu, const ch
     *ret = known;
     return 0;
   }
-  source_path_join(path[0] == '/' ? "" : folder_of(cu), path, &context->path);
+  const char *folder = path[0] == '/' ? "" : folder_of(cu);
+  if (folder[0] == '\0' && path[0] != '/' && context->skeleton != NULL)
+    folder = folder_of(context->skeleton);
+  source_path_join(folder, path, &context->path);
   int error = context->path.failed ? -ENOMEM : 0;
   if (error == 0) error = source_map_add_file(context->map, buf_span(&context->path), ret);
   return error != 0 ? error : table_add(&context->files, place, *ret);
@@ -109,20 +114,6 @@ int dwarf_context_add_file(struct dwarf_context *context, Dwarf_CU *cu, const ch
 static int compare_code(const void *left, const void *right) {
   const struct code_range *a = left, *b = right;
   return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Refuses sections of ELF that would unpack to too much, together with those before. */
-static int check_packed(struct reader *reader, Elf *elf) {
-  Elf_Scn *scn = NULL;
-  while ((scn = elf_nextscn(elf, scn)) != NULL) {
-    GElf_Shdr section;
-    GElf_Chdr packed;
-    if (gelf_getshdr(scn, &section) == NULL) return -EBADMSG;
-    if ((section.sh_flags & SHF_COMPRESSED) == 0 || gelf_getchdr(scn, &packed) == NULL) continue;
-    if (packed.ch_size > UNPACKED_BYTES_MAX - reader->unpacked_bytes) return -EOVERFLOW;
-    reader->unpacked_bytes += packed.ch_size;
-  }
-  return 0;
 }
 
 /* Finds where code is. */
@@ -154,7 +145,7 @@ static void try_alternate(struct reader *reader, struct span image, struct span 
   if (elf == NULL) return;
   ssize_t len = dwelf_elf_gnu_build_id(elf, &bytes);
   bool is_wanted = len > 0 && span_is_equal(span_of(bytes, (size_t)len), id);
-  if (is_wanted && check_packed(reader, elf) == 0)
+  if (is_wanted && elf_packed_check(elf, &reader->unpacked_bytes) == 0)
     file->alternate = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
   if (file->alternate == NULL) {
     elf_end(elf);
@@ -193,6 +184,30 @@ static int open_handle(struct reader *reader) {
   return 0;
 }
 
+/* Reads functions of the unit that SKELETON stands for, where it is here. */
+static int read_split(struct reader *reader, Dwarf_Die *skeleton) {
+  struct dwarf_file *file = reader->file;
+  struct dwarf_context *context = &reader->context;
+  struct split_unit unit;
+  int error = 0;
+  if (file->splits == NULL)
+    error = dwarf_splits_open(reader->input->supplements, reader->input->supplement_count,
+                              &reader->unpacked_bytes, &file->splits);
+  if (error == 0) error = split_unit_open(file->splits, file->elf, skeleton, &unit);
+  if (error == -ENOENT) context->split++;
+  if (error == -EBADMSG) context->malformed++;
+  if (error != 0) return error == -ENOMEM ? error : 0;
+  dwarf_new_oom_handler(unit.dwarf, on_out_of_memory);
+  context->skeleton = skeleton->cu;
+  context->range_base = unit.base;
+  error = dwarf_functions_read(context, &unit.die, unit.bytes);
+  context->skeleton = NULL;
+  context->range_base = 0;
+  table_clear(&context->files); /* paths were in its memory */
+  split_unit_close(&unit);
+  return error;
+}
+
 static int read_unit(struct reader *reader, Dwarf_Off offset, uint64_t bytes) {
   struct dwarf_context *context = &reader->context;
   Dwarf_Die unit;
@@ -203,10 +218,10 @@ static int read_unit(struct reader *reader, Dwarf_Off offset, uint64_t bytes) {
   int tag = dwarf_tag(&unit);
   if (tag == DW_TAG_invalid) context->malformed++;
   if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return 0;
-  if (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name))
-    context->split++;
+  bool is_split = dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name);
   unit_rows_clear(&context->rows);
   int error = dwarf_functions_read(context, &unit, bytes);
+  if (error == 0 && is_split) error = read_split(reader, &unit);
   if (error == 0) error = dwarf_lines_read(context, &unit);
   return error != 0 ? error : unit_rows_merge(&context->rows, context->map);
 }
@@ -242,9 +257,11 @@ static void say_whats_elsewhere(struct reader *reader) {
 static void say_what_is_missing(struct reader *reader) {
   const struct dwarf_context *context = &reader->context;
   if (context->split > 0)
-    snprintf(reader->why, reader->why_len,
-             "inlined functions of %u units are in .dwo files (split DWARF), which cannot be read",
-             context->split);
+    snprintf(
+        reader->why, reader->why_len,
+        "functions of %u units are in .dwo files (split DWARF) that are not here; upload them, "
+        "or a .dwp of them, for this build-id",
+        context->split);
   else if (context->nameless > 0 && reader->alternate_id.len > 0 && reader->file->alternate == NULL)
     say_whats_elsewhere(reader);
   else if (context->nameless > 0 && reader->alternate_id.len > 0)
@@ -268,7 +285,7 @@ static int read_file(struct reader *reader) {
   struct span image = reader->input->image;
   reader->file->elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader->file->elf == NULL) return -EBADMSG;
-  int error = check_packed(reader, reader->file->elf);
+  int error = elf_packed_check(reader->file->elf, &reader->unpacked_bytes);
   if (error == 0) error = read_sections(reader);
   if (error == 0) error = read_units(reader);
   if (error == 0) error = source_files_settle(reader->context.map, reader->context.names);

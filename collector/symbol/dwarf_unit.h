@@ -23,11 +23,13 @@ struct dwarf_context {
   const struct code_range *code; /* executable sections, by start */
   size_t code_count;
   struct table functions; /* place of a function's description -> number in the map */
+  Dwarf_CU *skeleton;     /* of the split unit that is read; or NULL */
+  uint64_t range_base;    /* where its .debug_ranges count from */
   struct buf path;
   struct table files; /* place of a path in libdw's memory -> number in the map */
   uint32_t nameless;  /* functions whose names are in another file */
   uint32_t malformed; /* units that were left half-way */
-  uint32_t split;     /* units whose functions are in .dwo files */
+  uint32_t split;     /* units whose functions are in .dwo files that are not here */
 };
 
 /* The executable section that holds ADDRESS, or NULL. */

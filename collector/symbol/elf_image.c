@@ -17,7 +17,7 @@
    addresses in it as distances from its .text, so that section alone is read, by its symbol table;
    its debug information would have to be relocated first.
 
-   Debug information without code or symbols is a supplement: what `dwz -m` has moved out of several
+   Debug information of no code section is a supplement: what `dwz -m` has moved out of several
    files (.gnu_debugaltlink leads there), a .dwo file, or a .dwp of many.
 
    Compressed sections are never unpacked here: symbol tables are not compressed by any linker, and
@@ -391,8 +391,7 @@ static int read_all(struct reader *reader) {
   int error = check_header(reader);
   if (error == 0) error = read_sections(reader);
   if (error != 0) return error;
-  reader->result->is_supplement =
-      reader->has_debug_section && !reader->has_code && reader->symtab == NULL;
+  reader->result->is_supplement = reader->has_debug_section && !reader->has_code;
   if (reader->result->is_supplement) return 0;
   if (reader->is_object && !reader->is_kernel_module)
     return refuse(reader, "an object file, and no kernel module");

@@ -141,6 +141,20 @@ static void a_supplement_that_spoils_the_file_is_done_without(void **state) {
   assert_true(reason_of("a.so")[0] != '\0');
 }
 
+static void split_units_are_told_as_they_come(void **state) {
+  (void)state;
+  send_file("split.so");
+  expect_chain("split.so", "outer_a", "outer_a");
+  assert_non_null(strstr(reason_of("split.so"), "functions of 2 units"));
+  send_for(NULL, "split.so", "a.dwo");
+  expect_chain("split.so", "outer_a", "leaf_of_the_header outer_a");
+  expect_chain("split.so", "outer_b", "outer_b");
+  assert_non_null(strstr(reason_of("split.so"), "functions of 1 units"));
+  send_for(NULL, "split.so", "b.dwo");
+  expect_chain("split.so", "outer_b", "leaf_of_the_header outer_b");
+  assert_string_equal(reason_of("split.so"), "");
+}
+
 static void make_libraries(void) {
   static const char header[] = "struct shared_between_many {\n"
                                "  int first_member, second_member;\n"
@@ -154,7 +168,9 @@ static void make_libraries(void) {
   fixture_run("for x in a b; do printf '#include \"shared.h\"\\nint outer_%%s(int x, struct "
               "shared_between_many *s) { return leaf_of_the_header(s) + x; }\\n' $x >$x.c && "
               "cc -O2 -g -fPIC -shared -nostdlib -Wl,--build-id=sha1 $x.c -o $x.so || exit; done; "
-              "dwz -m common.debug a.so b.so");
+              "dwz -m common.debug a.so b.so && "
+              "cc -O2 -g -gsplit-dwarf -fPIC -c a.c b.c && "
+              "cc -shared -nostdlib -Wl,--build-id=sha1 a.o b.o -o split.so");
 }
 
 static int set_up_all(void **state) {
@@ -171,6 +187,7 @@ int main(void) {
       FRESH(an_alternate_file_may_be_here_first),
       FRESH(a_boards_supplement_names_nothing_for_others),
       FRESH(a_supplement_that_spoils_the_file_is_done_without),
+      FRESH(split_units_are_told_as_they_come),
   };
   return cmocka_run_group_tests(tests, set_up_all, fixture_tear_down);
 }

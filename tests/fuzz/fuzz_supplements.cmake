@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+if(WITH_COLLECTOR)
+  fuzz_target(fuzz_supplements DEPS symbol proto common)
+endif()
