@@ -147,7 +147,7 @@ static int name_frames(struct naming *naming) {
 }
 
 /* The tree node that NODE's path becomes a child of. */
-static uint32_t parent_of(const struct profile *profile, const struct namer *namer,
+static uint32_t parent_of(const struct profile *profile, struct namer *namer,
                           const struct profile_node *node, const uint32_t *ours) {
   if (node->parent == BATCH_NONE) return 0;
   return node->is_lr && !pair_caller_is_told(profile, namer, node) ? 0 : ours[node->parent];

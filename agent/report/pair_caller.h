@@ -7,8 +7,8 @@
 
 struct namer;
 
-/* For NODE of PROFILE, a pair whose frames have their functions; NAMER may be NULL. */
-bool pair_caller_is_told(const struct profile *profile, const struct namer *namer,
+/* For NODE of PROFILE, a pair; what NAMER (or NULL) has loaded is asked. */
+bool pair_caller_is_told(const struct profile *profile, struct namer *namer,
                          const struct profile_node *node);
 
 #endif

@@ -127,12 +127,53 @@ static void tell_function(struct building *building, const struct lr_function *f
   }
 }
 
-/* Code that is in no function: what rows say of it. */
+/* Both tables have the same pages.  Where one of them says something new the other may not. */
+static const struct unwind_row *rows_of(const struct unwind_table *table, uint32_t page,
+                                        uint32_t *ret_count) {
+  *ret_count = 0;
+  if (table == NULL || page >= table->page_count) return NULL;
+  const uint32_t *firsts = (const uint32_t *)(const void *)(table + 1);
+  const struct unwind_row *rows =
+      (const struct unwind_row *)(const void *)(firsts + table->page_count + 1);
+  *ret_count = firsts[page + 1] - firsts[page];
+  return rows + firsts[page];
+}
+
+/* What rows say from LOW on, up to HIGH, which are in PAGE. */
+static void tell_page(struct building *building, uint32_t page, uint64_t start, uint64_t low,
+                      uint64_t high) {
+  uint32_t counts[2], at[2] = {0, 0};
+  const struct unwind_row *rows[2] = {rows_of(building->rows, page, &counts[0]),
+                                      rows_of(building->all, page, &counts[1])};
+  lr_pages_add_place(&building->pages, low, judge(building, low, 0));
+  while (at[0] < counts[0] || at[1] < counts[1]) {
+    bool is_first =
+        at[1] == counts[1] || (at[0] < counts[0] && rows[0][at[0]].low <= rows[1][at[1]].low);
+    uint64_t address = start + (is_first ? rows[0][at[0]++].low : rows[1][at[1]++].low);
+    if (address > low && address < high)
+      lr_pages_add_place(&building->pages, address, judge(building, address, 0));
+  }
+}
+
+/* Code that is in no function, or has no link register: there are no ways to follow, and rows are
+   all there is.  It may be a hole of a GiB between two segments, so not each place is asked. */
 static void tell_gap(struct building *building, uint64_t low, uint64_t high) {
-  const struct instruction_cpu *cpu = cpu_of(building, true);
-  unsigned step = cpu != NULL ? cpu->step : 1;
-  for (uint64_t at = low; at < high; at += step)
-    lr_pages_add_place(&building->pages, at, judge(building, at, 0));
+  const struct unwind_table *table = building->all != NULL ? building->all : building->rows;
+  if (low >= high) return;
+  if (table == NULL || low < table->base)
+    lr_pages_add_place(&building->pages, low, judge(building, low, 0));
+  if (table == NULL) return;
+  uint64_t at = low > table->base ? low : table->base;
+  while (at < high) {
+    uint64_t page = (at - table->base) >> UNWIND_PAGE_BITS;
+    uint64_t start = table->base + (page << UNWIND_PAGE_BITS);
+    uint64_t next = start + (UINT64_C(1) << UNWIND_PAGE_BITS);
+    uint64_t end = next > at && next < high ? next : high;
+    if (page >= table->page_count) break;
+    tell_page(building, (uint32_t)page, start, at, end);
+    at = end;
+  }
+  if (at < high) lr_pages_add_place(&building->pages, at, judge(building, at, 0));
 }
 
 static void tell_by_functions(struct building *building, uint64_t low, uint64_t high) {
@@ -148,38 +189,6 @@ static void tell_by_functions(struct building *building, uint64_t low, uint64_t 
   tell_gap(building, at, high);
 }
 
-/* Both tables have the same pages.  Where one of them says something new the other may not. */
-static const struct unwind_row *rows_of(const struct unwind_table *table, uint32_t page,
-                                        uint32_t *ret_count) {
-  *ret_count = 0;
-  if (table == NULL || page >= table->page_count) return NULL;
-  const uint32_t *firsts = (const uint32_t *)(const void *)(table + 1);
-  const struct unwind_row *rows =
-      (const struct unwind_row *)(const void *)(firsts + table->page_count + 1);
-  *ret_count = firsts[page + 1] - firsts[page];
-  return rows + firsts[page];
-}
-
-static void tell_page(struct building *building, uint64_t start, uint32_t page) {
-  uint32_t counts[2], at[2] = {0, 0};
-  const struct unwind_row *rows[2] = {rows_of(building->rows, page, &counts[0]),
-                                      rows_of(building->all, page, &counts[1])};
-  lr_pages_add_place(&building->pages, start, judge(building, start, 0));
-  while (at[0] < counts[0] || at[1] < counts[1]) {
-    bool is_first =
-        at[1] == counts[1] || (at[0] < counts[0] && rows[0][at[0]].low <= rows[1][at[1]].low);
-    uint64_t address = start + (is_first ? rows[0][at[0]++].low : rows[1][at[1]++].low);
-    lr_pages_add_place(&building->pages, address, judge(building, address, 0));
-  }
-}
-
-/* Without a link register there are no ways to follow, and rows are all there is. */
-static void tell_by_rows(struct building *building) {
-  const struct unwind_table *table = building->all != NULL ? building->all : building->rows;
-  for (uint32_t page = 0; table != NULL && page < table->page_count; page++)
-    tell_page(building, table->base + ((uint64_t)page << UNWIND_PAGE_BITS), page);
-}
-
 static int tell_places(struct building *building, uint64_t low, uint64_t high, struct buf *ret) {
   int rc = lr_pages_begin(&building->pages, low, high, building->image.machine);
   if (rc < 0) return rc == -EINVAL ? 0 : rc;
@@ -188,7 +197,7 @@ static int tell_places(struct building *building, uint64_t low, uint64_t high, s
     if (building->units == NULL) return -ENOMEM;
     tell_by_functions(building, low, high);
   } else {
-    tell_by_rows(building);
+    tell_gap(building, low, high);
   }
   rc = lr_pages_finish(&building->pages, ret);
   lr_pages_fini(&building->pages);
