@@ -160,6 +160,7 @@ static void print_metrics(void *context, void *buf) {
   struct collector *collector = context;
   store_metrics(collector->store, buf);
   ingest_metrics(collector->ingest, buf);
+  if (collector->translators != NULL) translator_pool_metrics(collector->translators, buf);
 }
 
 static int start_doors(struct collector *collector) {

@@ -57,6 +57,26 @@ static const char **make_environment(const char *const *variables) {
   return all;
 }
 
+/* What it reads may come from a stranger: a file that has it take all memory, or write for ever,
+   ends it alone.  Its time is limited by who talks to it. */
+static void limit_use(void) {
+  static const struct {
+    int what;
+    rlim_t most;
+  } limits[] = {{RLIMIT_CORE, 0},
+                {RLIMIT_DATA, CO_MEMORY_BYTES_MAX},
+                {RLIMIT_FSIZE, CO_FILE_BYTES_MAX},
+                {RLIMIT_NOFILE, CO_FILES_MAX},
+                {RLIMIT_CPU, CO_CPU_S_MAX}};
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)limits[i].what, &limit) != 0) continue;
+    if (limits[i].most < limit.rlim_max) limit.rlim_max = limits[i].most;
+    if (limit.rlim_max < limit.rlim_cur) limit.rlim_cur = limit.rlim_max;
+    setrlimit((__rlimit_resource_t)limits[i].what, &limit);
+  }
+}
+
 /* Root without capabilities is nobody in particular who owns root's files. */
 static void give_up_rights(void) {
   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -78,7 +98,6 @@ _Noreturn static void be_translator(const struct co_start *start, const char **e
                                     const int ends[2]) {
   const char *const words[] = {"sh", "-c", start->command, NULL};
   struct sigaction usual = {.sa_handler = SIG_DFL};
-  struct rlimit no_core = {0, 0};
   sigset_t none;
   setpgid(0, 0); /* so that all of a pipeline can be ended */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -87,7 +106,7 @@ _Noreturn static void be_translator(const struct co_start *start, const char **e
   if (start->is_confined) {
     int nothing = open("/dev/null", O_WRONLY);
     if (nothing >= 0) dup2(nothing, STDERR_FILENO);
-    setrlimit(RLIMIT_CORE, &no_core);
+    limit_use();
     give_up_rights();
   }
   close_others();

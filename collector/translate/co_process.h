@@ -14,6 +14,11 @@ struct co_process {
   int in, out; /* our ends of its stdin and stdout; -1: closed */
 };
 
+/* What each process of one that is confined may take. */
+#define CO_MEMORY_BYTES_MAX ((size_t)4 << 30) /* of its own; files that it maps do not count */
+#define CO_FILE_BYTES_MAX ((size_t)1 << 30)   /* of a file that it writes */
+enum { CO_FILES_MAX = 1024, CO_CPU_S_MAX = 3600 };
+
 enum co_stop {
   CO_AT_END,    /* its input is closed behind the questions; it has answered when it ends */
   CO_AT_LINES,  /* it stays; it has answered when STOP_COUNT lines are there */
@@ -33,7 +38,8 @@ struct co_talk {
 struct co_start {
   const char *command;          /* for /bin/sh -c */
   const char *const *variables; /* "NAME=value", NULL at the end: added to our environment */
-  bool is_confined; /* without capabilities, nor a way to them, and with stderr closed to it */
+  bool is_confined; /* without capabilities, nor a way to them; within the limits above; stderr
+                       closed to it */
 };
 
 /* Starts a process group of its own that has none of our descriptors but stderr.  Safe beside other

@@ -45,6 +45,7 @@ static int be_ready(struct interview *interview, const struct interview_subject 
   int error = co_process_start(&start, &interview->process);
   if (error != 0) interview->process.pid = 0;
   interview->module = subject->module;
+  interview->starts++;
   interview->started_ns = clock_monotonic_ns();
   return error;
 }
@@ -106,6 +107,7 @@ static int exchange(struct interview *interview, const struct interview_subject 
   if (!is_even) error = -EBADMSG;
   if (error != 0) {
     explain(error, status, subject, why);
+    if (error == -EBADMSG && status > 0) error = -ECHILD;
     interview_end(interview);
   }
   buf_fini(&answers);

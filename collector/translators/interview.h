@@ -18,6 +18,7 @@ struct interview {
   struct co_process process; /* pid 0: none */
   uint32_t module;           /* whom it runs for */
   uint64_t started_ns, used_ns;
+  uint64_t starts; /* of processes, ever */
 };
 
 struct interview_subject {
@@ -29,8 +30,9 @@ struct interview_subject {
 };
 
 /* Asks about QUESTION (at most as many addresses as the limits above) and sets RET in ARENA,
-   starting a process where none stays that will do.  Returns 0, or -errno with WHY, the process
-   then ended. */
+   starting a process where none stays that will do.  Returns 0; or, with WHY and the process ended,
+   -ETIMEDOUT when it did not answer in time, -EBADMSG when its lines and the addresses do not come
+   out even, -ECHILD when it ended with a status of its own, or another -errno. */
 int interview_ask(struct interview *interview, const struct interview_subject *subject,
                   const struct answer_question *question, struct arena *arena, struct answer *ret,
                   char why[INTERVIEW_WHY_BYTES]);

@@ -15,6 +15,7 @@
 #include "interview.h"
 #include "module_list.h"
 #include "translation_cache.h"
+#include "translator_counts.h"
 #include "translator_rules.h"
 
 #include "common/buf.h"
@@ -61,6 +62,7 @@ struct translator_pool {
   pthread_cond_t asked, answered;
   struct module_list modules;
   struct translation_cache cache;
+  struct translator_counts counts;
   struct job *jobs; /* oldest first */
   uint32_t outstanding;
   bool is_full;
@@ -84,6 +86,7 @@ static void keep(struct translator_pool *pool, struct listed_module *module,
     int error =
         translation_cache_add(&pool->cache, module->number, question->addresses[i], &answers[i]);
     if (error == 0) module->told += answers[i].count > 0;
+    pool->counts.named += error == 0 && answers[i].count > 0;
     if (error == 0 || pool->is_full) continue;
     pool->is_full = true;
     log_warn(
@@ -107,6 +110,19 @@ static void note_failure(struct translator_pool *pool, struct listed_module *mod
            (unsigned long long)(wait_ms / 1000));
 }
 
+/* One exchange; RET is set, in ARENA, when it returns 0. */
+static int ask_once(struct translator_pool *pool, struct interview *interview,
+                    const struct interview_subject *subject, const struct answer_question *question,
+                    struct arena *arena, struct answer *ret, char *why) {
+  uint64_t starts = interview->starts;
+  int error = interview_ask(interview, subject, question, arena, ret, why);
+  pthread_mutex_lock(&pool->lock);
+  if (!pool->is_stopping) translator_counts_add(&pool->counts, error, question->count);
+  pool->counts.starts += interview->starts - starts;
+  pthread_mutex_unlock(&pool->lock);
+  return error;
+}
+
 /* One exchange, tried again once. */
 static int ask_piece(struct translator_pool *pool, struct interview *interview,
                      const struct interview_subject *subject,
@@ -118,7 +134,7 @@ static int ask_piece(struct translator_pool *pool, struct interview *interview,
   int error = answers == NULL ? -ENOMEM : -EAGAIN;
   arena_init(&arena, EXCHANGE_BYTES_MAX);
   for (unsigned i = 0; i < TRIES_MAX && error != 0 && error != -ENOMEM && !pool->is_stopping; i++)
-    error = interview_ask(interview, subject, question, &arena, answers, why);
+    error = ask_once(pool, interview, subject, question, &arena, answers, why);
   pthread_mutex_lock(&pool->lock);
   if (error == 0) {
     keep(pool, module, question, answers);
@@ -387,4 +403,13 @@ int translator_pool_tell(struct translator_pool *pool, struct span id,
   }
   pthread_mutex_unlock(&pool->lock);
   return error;
+}
+
+void translator_pool_metrics(struct translator_pool *pool, struct buf *ret) {
+  pthread_mutex_lock(&pool->lock);
+  struct translator_counts counts = pool->counts;
+  counts.waiting = pool->outstanding;
+  counts.kept = pool->cache.count;
+  pthread_mutex_unlock(&pool->lock);
+  translator_counts_print(&counts, ret);
 }

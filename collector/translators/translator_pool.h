@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct translator_pool;
 
 enum {
@@ -79,5 +80,8 @@ struct translator_state {
    thread. */
 int translator_pool_tell(struct translator_pool *pool, struct span id,
                          struct translator_state *ret);
+
+/* Appends what the pool has done and has in hand, as text for Prometheus.  Any thread. */
+void translator_pool_metrics(struct translator_pool *pool, struct buf *ret);
 
 #endif

@@ -69,10 +69,18 @@ no-such-arch * any at-end exit 9
 * */slow any at-end sleep 2.3; fleetprof translate $W/truth.nm
 * */dying any at-end head -n 1; exit 7
 * */hanging any blank sleep 1000
+* */gnu any at-end addr2line -a -f -i -e $W/truth
+* */llvm any blank llvm-symbolizer -e $W/truth
+* */llvm_gnu any at-end llvm-addr2line -a -f -i -e $W/truth
+* */elf any at-end eu-addr2line -a -f -i -e $W/truth
+* */script any 2 while read -r address; do echo "\$BUILD_ID"; echo script.c:7; done
 RULES
+inlining=gnu
+command -v llvm-symbolizer >/dev/null && inlining="$inlining llvm llvm_gnu"
+command -v eu-addr2line >/dev/null && inlining="$inlining elf"
 start_collector --translators "$W/rules"
 enroll board1
-for name in bare slow dying hanging; do
+for name in bare slow dying hanging script $inlining; do
   printf '%s' "$name" >"$W/note"
   cp "$bare" "$W/$name.tmp"
   objcopy --add-section .mark="$W/note" --remove-section .note.gnu.build-id "$W/$name.tmp" "$W/$name.new"
@@ -81,6 +89,7 @@ for name in bare slow dying hanging; do
 done
 named() { profile "{service=\"$1\"}" | json "sum(f['self'] for f in d['functions'] if f['name'] in '$functions'.split()) / d['total']"; }
 is_named() { /usr/bin/python3 -c "import sys; sys.exit($(named "$1") < .9)"; }
+translator_id() { api debug | json "[m['build_id'] for m in d['modules'] if m['path'].endswith('/$1')][0]"; }
 translator() { api debug | json "[m.get('translator') for m in d['modules'] if m['path'].endswith('/$1')][0]['$2']"; }
 is_named bare || fail "bare: $(named bare) named; $(api debug)"
 [ "$(translator bare instead_of)" = bounds ] || fail "the API does not tell: $(api debug)"
@@ -90,5 +99,17 @@ for name in dying hanging; do
   [ "$(profile "{service=\"$name\"}" | json "d['total'] > 0")" = yes ] || fail "$name has no answer"
 done
 [[ "$(translator dying failure)" = *"status 7"* || "$(translator dying failure)" = *even* ]] || fail "a translator that died: $(api debug)"
-say "in the collector: at once, and late"
+has_chains() { profile "{service=\"$1\"}" -d format=folded | grep -q 'work;by_the_right;choose;alpha_sixty;burn '; }
+for name in $inlining; do
+  until_true 10 has_chains $name || fail "$name in the collector: $(profile "{service=\"$name\"}" -d format=folded | head -n 3); $(api debug)"
+done
+id=$(translator_id script)
+is_scripted() { profile '{service="script"}' | json "sum(f['self'] for f in d['functions'] if f['name'] == '$id') / d['total'] > .5" | grep -q yes; }
+until_true 10 is_scripted || fail "a user's script: $(profile '{service="script"}'); $(api debug)"
+api function -d function="$id" -d match='{service="script"}' | json "[r for r in d['by_line'] if r['file'].endswith('script.c') and r['line'] == 7] != []" | grep -q yes \
+  || fail "a translator's lines: $(api function -d function="$id")"
+metric() { curl -fs "http://127.0.0.1:$H/metrics" | sed -n "s/^fleetprof_translator_$1 //p"; }
+[ "$(metric 'starts_total')" -ge 5 ] && [ "$(metric 'named_total')" -ge 10 ] || fail "the metrics: $(curl -fs "http://127.0.0.1:$H/metrics" | grep translator)"
+[ $(($(metric 'failures_total{reason="exit"}') + $(metric 'failures_total{reason="line_count"}'))) -ge 2 ] || fail "failures: $(curl -fs "http://127.0.0.1:$H/metrics" | grep translator)"
+say "in the collector: at once, and late; $inlining, a script"
 stop_collector

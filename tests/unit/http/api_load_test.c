@@ -79,7 +79,8 @@ static void a_function_has_every_promised_field(void **state) {
   assert_has(body, "{\"total\":2000,");
   assert_has(body, "\"function\":{\"name\":\"tool+0x10\",\"self\":1200,\"total\":2000,"
                    "\"self_samples\":120,\"total_samples\":200,\"self_share\":0.6,\"self_ci\":[0.");
-  assert_has(body, "\"by_offset\":[{\"offset\":0,\"address\":\"0x10\",\"code\":\"tool+0x10\",\"module\":\"tool\","
+  assert_has(body, "\"by_offset\":[{\"offset\":0,\"address\":\"0x10\",\"code\":\"tool+0x10\","
+                   "\"module\":\"tool\","
                    "\"build_id\":\"01020304\",\"self\":1200,\"samples\":120}]");
   assert_has(body, "\"by_line\":[{\"file\":null,\"line\":null,\"self\":1200,\"total\":2000}]");
   assert_has(body, "\"by_build\":[{\"build_id\":\"01020304\",\"module\":\"tool\",\"self\":1200,");

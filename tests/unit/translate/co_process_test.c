@@ -85,6 +85,15 @@ static void confined_it_has_no_rights_and_no_way_to_them(void **state) {
   co_process_end(&process, true);
 }
 
+/* In the shell's units: KiB of memory, 512 bytes of a file. */
+static void confined_it_takes_so_much_and_no_more(void **state) {
+  (void)state;
+  start("ulimit -d; ulimit -f; ulimit -n; ulimit -t; ulimit -c", true);
+  assert_int_equal(talk("", CO_AT_END, 0, 5000), 0);
+  assert_string_equal(buf_text(&answers), "4194304\n2097152\n1024\n3600\n0\n");
+  assert_int_equal(co_process_end(&process, true), 0);
+}
+
 static void assert_ends(const char *command, enum co_stop stop, int error) {
   uint64_t start_ns = clock_monotonic_ns();
   start(command, false);
@@ -144,6 +153,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(it_gets_nothing_of_ours, set_up, tear_down),
       cmocka_unit_test_setup_teardown(confined_it_has_no_rights_and_no_way_to_them, set_up,
                                       tear_down),
+      cmocka_unit_test_setup_teardown(confined_it_takes_so_much_and_no_more, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_goes_wrong_is_told_and_ends, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_deadline_holds_for_one_that_never_falls_silent, set_up,
                                       tear_down),

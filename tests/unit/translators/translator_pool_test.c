@@ -2,6 +2,7 @@
 /* The pool against real shells as translators: well-behaved, slow, dying, miscounting, hanging. */
 #include "translators/translator_pool.h"
 
+#include "common/buf.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -217,6 +218,32 @@ static void rules_that_cannot_be_read_are_named(void **state) {
   assert_non_null(strstr(error, rules_path));
 }
 
+static void assert_counted(const char *rule, unsigned quiet, const char *series) {
+  struct buf text = {0};
+  quiet_ms = quiet;
+  open_pool(rule);
+  ask(choose("b1", "symtab"), 3, 10000);
+  translator_pool_metrics(pool, &text);
+  if (strstr(buf_text(&text), series) == NULL) fail_msg("no %s in %s", series, buf_text(&text));
+  buf_fini(&text);
+  close_pool();
+  quiet_ms = LONG_MS;
+}
+
+/* One that fails is asked twice. */
+static void what_happens_is_counted(void **state) {
+  (void)state;
+  assert_counted("* * any at-end sed s/^/f/", LONG_MS, "_named_total 3\n");
+  assert_counted("* * any at-end sed s/^/f/", LONG_MS, "_starts_total 1\n");
+  assert_counted("* * any at-end sed s/^/f/", LONG_MS, "_kept_answers 3\n");
+  assert_counted("* * any at-end sed s/^/f/", LONG_MS, "_waiting_addresses 0\n");
+  assert_counted("* * any at-end exit 3", LONG_MS, "{reason=\"exit\"} 2\n");
+  assert_counted("* * any at-end exit 3", LONG_MS, "_starts_total 2\n");
+  assert_counted("* * any at-end exit 3", LONG_MS, "_addresses_total 6\n");
+  assert_counted("* * any at-end echo one", LONG_MS, "{reason=\"line_count\"} 2\n");
+  assert_counted("* * any 1 sleep 100", 50, "{reason=\"deadline\"} 2\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_way_of_answering_names_all),
@@ -227,6 +254,7 @@ int main(void) {
       cmocka_unit_test(one_that_stays_is_one_process_until_it_idles),
       cmocka_unit_test(closing_ends_one_that_hangs),
       cmocka_unit_test(rules_that_cannot_be_read_are_named),
+      cmocka_unit_test(what_happens_is_counted),
   };
   int fd = mkstemp(rules_path);
   if (fd < 0) return 1;
