@@ -8,10 +8,10 @@
    for a last word in brackets, which is how kallsyms names a module. */
 #include "symbol_line.h"
 
+#include "number_text.h"
+
 #include <errno.h>
 #include <string.h>
-
-enum { HEX_DIGITS_MAX = 16 };
 
 static bool is_blank(uint8_t c) {
   return c == ' ' || c == '\t';
@@ -33,24 +33,10 @@ static struct span take_word(struct span *text) {
   return word;
 }
 
-static int digit_of(uint8_t c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c |= 0x20;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool parse_hex(struct span word, uint64_t *ret) {
-  uint64_t value = 0;
   if (word.len > 2 && word.data[0] == '0' && (word.data[1] | 0x20) == 'x')
     word = span_of(word.data + 2, word.len - 2);
-  if (word.len == 0 || word.len > HEX_DIGITS_MAX) return false;
-  for (size_t i = 0; i < word.len; i++) {
-    int digit = digit_of(word.data[i]);
-    if (digit < 0) return false;
-    value = value << 4 | (unsigned)digit;
-  }
-  *ret = value;
-  return true;
+  return number_text_parse_hex(word, ret);
 }
 
 static bool is_letter(uint8_t c) {

@@ -9,6 +9,7 @@
 #include "counts.h"
 
 #include "common/buf.h"
+#include "common/number_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,6 +58,12 @@ static void print_module(const struct profile_module *module, struct buf *ret) {
   buf_append_byte(ret, '\n');
 }
 
+static void print_pc(uint64_t address, struct buf *ret) {
+  buf_append(ret, "0x", 2);
+  number_text_hex(address, ret);
+  buf_append_byte(ret, '\n');
+}
+
 int counts_print(const struct profile *profile, uint32_t module, struct buf *ret) {
   uint32_t count, last = BATCH_NONE;
   const struct profile_frame **frames = choose(profile, module, &count);
@@ -65,8 +72,9 @@ int counts_print(const struct profile *profile, uint32_t module, struct buf *ret
     if (module == COUNTS_ALL && frames[i]->module != last)
       print_module(&profile->modules[frames[i]->module], ret);
     last = frames[i]->module;
-    buf_printf(ret, "%llu 0x%llx\n", (unsigned long long)frames[i]->count,
-               (unsigned long long)frames[i]->address);
+    number_text_decimal(frames[i]->count, ret);
+    buf_append_byte(ret, ' ');
+    print_pc(frames[i]->address, ret);
   }
   free(frames);
   return ret->failed ? -ENOMEM : 0;
@@ -78,8 +86,9 @@ int counts_print_columns(const struct profile *profile, uint32_t module, struct 
   const struct profile_frame **frames = choose(profile, module, &count);
   if (frames == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < count; i++) {
-    if (ret_counts) buf_printf(ret_counts, "%llu\n", (unsigned long long)frames[i]->count);
-    if (ret_pcs) buf_printf(ret_pcs, "0x%llx\n", (unsigned long long)frames[i]->address);
+    if (ret_counts) number_text_decimal(frames[i]->count, ret_counts);
+    if (ret_counts) buf_append_byte(ret_counts, '\n');
+    if (ret_pcs) print_pc(frames[i]->address, ret_pcs);
   }
   free(frames);
   bool has_failed = (ret_counts && ret_counts->failed) || (ret_pcs && ret_pcs->failed);

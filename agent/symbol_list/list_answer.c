@@ -6,8 +6,7 @@
 #include "list_file.h"
 
 #include "common/buf.h"
-
-enum { HEX_DIGITS_MAX = 16 };
+#include "common/number_text.h"
 
 static bool is_blank(uint8_t c) {
   return c == ' ' || c == '\t' || c == '\r';
@@ -19,26 +18,12 @@ static struct span trim(struct span text) {
   return text;
 }
 
-static int digit_of(uint8_t c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c |= 0x20;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool list_answer_parse_address(struct span text, uint64_t *ret) {
-  uint64_t value = 0;
   text = trim(text);
   if (text.len > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x')
     text = span_of(text.data + 2, text.len - 2);
   while (text.len > 1 && text.data[0] == '0') text = span_of(text.data + 1, text.len - 1);
-  if (text.len == 0 || text.len > HEX_DIGITS_MAX) return false;
-  for (size_t i = 0; i < text.len; i++) {
-    int digit = digit_of(text.data[i]);
-    if (digit < 0) return false;
-    value = value << 4 | (unsigned)digit;
-  }
-  *ret = value;
-  return true;
+  return number_text_parse_hex(text, ret);
 }
 
 /* The bytes of a list may be anybody's; a terminal reads the answer. */
