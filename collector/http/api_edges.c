@@ -79,6 +79,7 @@ static void write_pairs(struct json *json, const struct edge_answer *answer) {
     json_key_uint(json, rungs[rung], answer->rung_weight[rung]);
   json_key_uint(json, "outside", answer->outside_weight);
   json_key_uint(json, "outside_refuted", answer->refuted_weight);
+  json_key_uint(json, "code_not_seen", answer->unseen_weight);
   json_close(json, '}');
 }
 

@@ -151,15 +151,23 @@ static bool add_wanted(struct job *job, struct debug_wanted *rows,
   return job->wanted_count < LIMIT_DEBUG_WANTED;
 }
 
+static bool has_pairs(const struct batch *batch) {
+  for (uint32_t i = 0; i < batch->sample_count; i++)
+    if (batch->samples[i].type == SAMPLE_CPU_LR) return true;
+  return false;
+}
+
 static void find_wanted(struct writer *writer, struct entry *entry) {
+  bool (*const is_wanted)(struct debug_store *, const char *, struct span, const char *,
+                          uint64_t *) =
+      has_pairs(&entry->batch) ? debug_store_is_code_wanted : debug_store_is_wanted;
   struct job *job = entry->job;
   struct debug_wanted *rows = NULL;
   for (uint32_t i = 0; i < entry->batch.module_count; i++) {
     const struct batch_module *module = &entry->batch.modules[i];
     uint64_t offset = 0;
     if (module->kind != MODULE_ELF || module->id.len == 0) continue;
-    if (!debug_store_is_wanted(writer->parts.debug, job->board, module->id, module->path, &offset))
-      continue;
+    if (!is_wanted(writer->parts.debug, job->board, module->id, module->path, &offset)) continue;
     if (rows == NULL)
       job->wanted = rows = arena_array(&job->arena, LIMIT_DEBUG_WANTED, sizeof *rows);
     if (rows == NULL || !add_wanted(job, rows, module, offset)) return;

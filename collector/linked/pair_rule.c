@@ -50,6 +50,10 @@ enum pair_rung pair_rule_judge(const struct pair_facts *facts) {
   return judge_side(facts);
 }
 
+bool pair_rule_is_unseen(const struct pair_facts *facts) {
+  return facts->place == PAIR_PLACE_UNKNOWN;
+}
+
 bool pair_rule_is_refuted(const struct pair_facts *facts) {
   bool leads_elsewhere = facts->call == PAIR_CALL_NONE || facts->call == PAIR_CALL_ELSEWHERE;
   return pair_rule_is_outside(facts) && leads_elsewhere &&

@@ -55,6 +55,10 @@ enum pair_rung pair_rule_judge(const struct pair_facts *facts);
 /* Whether FACTS' link points out of the function: all that can be told without the code. */
 bool pair_rule_is_outside(const struct pair_facts *facts);
 
+/* Whether nobody has looked at the code of FACTS' function, so that the two upper rungs are silent.
+ */
+bool pair_rule_is_unseen(const struct pair_facts *facts);
+
 /* Whether that link is seen not to be the caller's: no call stands before the place, or one that
    leads elsewhere, where a call may have overwritten the register. */
 bool pair_rule_is_refuted(const struct pair_facts *facts);

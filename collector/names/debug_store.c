@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "debug_admission.h"
 #include "debug_catalogue.h"
+#include "debug_code.h"
 #include "debug_db.h"
 #include "debug_partial.h"
 #include "debug_store_dwarf.h"
@@ -48,6 +49,7 @@ struct debug_store {
   sqlite3 *db;
   struct debug_folder folder;
   struct module_cache *known; /* modules whose file need not be asked for */
+  struct module_cache *coded; /* nor for their code */
   uint64_t staged_count;      /* makes names of files that are being hashed */
   _Atomic uint64_t generation;
   uint8_t hurried[32]; /* file whose debug information is needed first; zeros: none */
@@ -139,7 +141,8 @@ static int open_parts(struct debug_store *store, const char *dir, char *error, s
   failure = debug_db_open(path, &store->db, error, error_len);
   if (failure != 0) return failure;
   store->known = module_cache_new();
-  failure = store->known == NULL ? -ENOMEM : tidy(store);
+  store->coded = module_cache_new();
+  failure = store->known == NULL || store->coded == NULL ? -ENOMEM : tidy(store);
   if (failure != 0) snprintf(error, error_len, "%s: %s", store->folder.root, strerror(-failure));
   return failure;
 }
@@ -164,6 +167,7 @@ void debug_store_close(struct debug_store *store) {
   if (store == NULL) return;
   sqlite3_close(store->db);
   module_cache_free(store->known);
+  module_cache_free(store->coded);
   pthread_mutex_destroy(&store->lock);
   free(store);
 }
@@ -175,35 +179,54 @@ uint64_t debug_store_generation(const struct debug_store *store) {
 /* Answers may differ from now on.  Partner of debug_store_generation's acquire. */
 static void on_change(struct debug_store *store) {
   module_cache_clear(store->known);
+  module_cache_clear(store->coded);
   atomic_fetch_add_explicit(&store->generation, 1, memory_order_release);
 }
 
 /* ---- asking ---- */
 
+/* What a file is asked for, and where it is noted that it need not be. */
+struct wish {
+  const char *board;
+  struct span id;
+  bool needs_code;
+  struct module_cache *noted;
+};
+
+/* Whether BOARD may send code that no file has; it has sent what it has. */
+static bool lacks_code(struct debug_store *store, const struct wish *wish) {
+  struct catalogue_file files[DEBUG_SOURCES_MAX];
+  if (!wish->needs_code || catalogue_latest(store->db, wish->board, wish->id, files) == 0)
+    return false;
+  int count = catalogue_sources(store->db, wish->board, wish->id, files);
+  return count > 0 && !debug_code_is_there(&store->folder, files, count);
+}
+
 /* Until when no file need be asked for: 0 when it should be now.  Wall time, seconds. */
-static int64_t rest_until(struct debug_store *store, const char *board, struct span id) {
+static int64_t rest_until(struct debug_store *store, const struct wish *wish) {
   struct catalogue_file file;
   int64_t now_s = catalogue_now_s();
-  if (catalogue_has_whole(store->db, board, id)) return now_s + NOTED_S;
-  if (catalogue_unread(store->db, board, id, &file) == 0) return now_s + PIECE_PAUSE_S;
-  int64_t until_s = catalogue_refused_until(store->db, board, id);
+  if (catalogue_has_whole(store->db, wish->board, wish->id) && !lacks_code(store, wish))
+    return now_s + NOTED_S;
+  if (catalogue_unread(store->db, wish->board, wish->id, &file) == 0) return now_s + PIECE_PAUSE_S;
+  int64_t until_s = catalogue_refused_until(store->db, wish->board, wish->id);
   /* A time further off was written when the clock was wrong. */
   if (until_s > now_s && until_s <= now_s + NO_BETTER_S) return until_s;
   return 0;
 }
 
-static bool is_wanted_now(struct debug_store *store, const char *board, struct span id,
+static bool is_wanted_now(struct debug_store *store, const struct wish *wish,
                           uint64_t *ret_offset) {
   struct debug_partial partial;
   int64_t now_s = catalogue_now_s();
-  int64_t until_s = rest_until(store, board, id);
+  int64_t until_s = rest_until(store, wish);
   if (until_s > 0) {
     int64_t rest_s = until_s - now_s < NOTED_S ? until_s - now_s : NOTED_S;
     struct module_note note = {.until_ns = clock_monotonic_ns() + (uint64_t)rest_s * NS_PER_SECOND};
-    module_cache_add(store->known, board, id, &note);
+    module_cache_add(wish->noted, wish->board, wish->id, &note);
     return false;
   }
-  debug_partial_find(store->db, &store->folder, board, id, &partial);
+  debug_partial_find(store->db, &store->folder, wish->board, wish->id, &partial);
   int64_t pause_s = now_s - partial.touched_s;
   if (pause_s >= 0 && pause_s < PIECE_PAUSE_S) return false;
   *ret_offset = partial.offset;
@@ -214,17 +237,29 @@ static bool is_usable_name(const char *board, struct span id) {
   return strlen(board) <= LIMIT_NAME_BYTES && id.len > 0 && id.len <= LIMIT_MODULE_ID_BYTES;
 }
 
-bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
-                           const char *path, uint64_t *ret_offset) {
-  if (!is_usable_name(board, id)) return false;
+static bool is_wanted(struct debug_store *store, const struct wish *wish, const char *path,
+                      uint64_t *ret_offset) {
+  if (!is_usable_name(wish->board, wish->id)) return false;
   pthread_mutex_lock(&store->lock);
   bool is_wanted = false;
-  const struct module_note *note = module_cache_find(store->known, board, id);
+  const struct module_note *note = module_cache_find(wish->noted, wish->board, wish->id);
   bool is_known_now = note != NULL && clock_monotonic_ns() < note->until_ns;
-  if (!is_known_now && catalogue_note_module(store->db, board, id, path) == 0)
-    is_wanted = is_wanted_now(store, board, id, ret_offset);
+  if (!is_known_now && catalogue_note_module(store->db, wish->board, wish->id, path) == 0)
+    is_wanted = is_wanted_now(store, wish, ret_offset);
   pthread_mutex_unlock(&store->lock);
   return is_wanted;
+}
+
+bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
+                           const char *path, uint64_t *ret_offset) {
+  const struct wish wish = {board, id, false, store->known};
+  return is_wanted(store, &wish, path, ret_offset);
+}
+
+bool debug_store_is_code_wanted(struct debug_store *store, const char *board, struct span id,
+                                const char *path, uint64_t *ret_offset) {
+  const struct wish wish = {board, id, true, store->coded};
+  return is_wanted(store, &wish, path, ret_offset);
 }
 
 void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,

@@ -26,6 +26,11 @@ void debug_store_close(struct debug_store *store);
 bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
                            const char *path, uint64_t *ret_offset);
 
+/* The same of a module whose samples are pairs of PC and link register: it should be asked for,
+   too, while no file has its code and BOARD has sent none, however well it is named. */
+bool debug_store_is_code_wanted(struct debug_store *store, const char *board, struct span id,
+                                const char *path, uint64_t *ret_offset);
+
 /* BOARD cannot send module ID; it is not asked again for a while. */
 void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,
                              const char *reason);

@@ -105,6 +105,7 @@ static int add_way(struct pairing *pairing, const struct way *way,
         .rung = i > 0 ? PAIR_BY_INLINE : verdict->rung,
         .is_outside = i == 0 && verdict->is_outside,
         .is_refuted = i == 0 && verdict->is_refuted,
+        .is_unseen = i == 0 && verdict->is_unseen,
         .count = row->count,
         .weight = row->weight,
     };

@@ -46,5 +46,5 @@ struct pair_verdict pair_judge(const struct pair_view *view, uint32_t node) {
     facts.call = pair_code_call(link_sources_call(there, link->address, function.start),
                                 pc->module == link->module);
   return (struct pair_verdict){pair_rule_judge(&facts), pair_rule_is_outside(&facts),
-                               pair_rule_is_refuted(&facts)};
+                               pair_rule_is_refuted(&facts), pair_rule_is_unseen(&facts)};
 }

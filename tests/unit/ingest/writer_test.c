@@ -75,6 +75,11 @@ bool debug_store_is_wanted(struct debug_store *store, const char *board, struct 
   return true;
 }
 
+bool debug_store_is_code_wanted(struct debug_store *store, const char *board, struct span id,
+                                const char *path, uint64_t *ret_offset) {
+  return debug_store_is_wanted(store, board, id, path, ret_offset);
+}
+
 /* --- --- */
 
 static char dir[64];

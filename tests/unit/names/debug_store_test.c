@@ -75,6 +75,26 @@ static void a_file_belongs_to_the_build_id_in_it_whatever_its_sender_says(void *
   assert_non_null(strstr(why, "another module"));
 }
 
+static bool is_code_wanted(const char *board, struct span id) {
+  uint64_t offset;
+  return debug_store_is_code_wanted(store, board, id, "/bin/x", &offset);
+}
+
+/* These files have no code, as separate debug files have none. */
+static void code_is_asked_of_each_board_once_however_well_a_module_is_named(void **state) {
+  struct sample_file debug = sample(21), program = sample(22);
+  uint64_t offset;
+  (void)state;
+  assert_int_equal(write_whole(NULL, id_a, &debug), 1);
+  read_as(&debug, id_a, DEBUG_DWARF);
+  assert_false(is_wanted("one", id_a, &offset));
+  assert_true(is_code_wanted("one", id_a));
+  assert_int_equal(write_whole("one", id_a, &program), 1);
+  read_as(&program, id_a, DEBUG_DYNSYM);
+  assert_false(is_code_wanted("one", id_a)); /* it has sent what it has */
+  assert_true(is_code_wanted("two", id_a));
+}
+
 static void a_file_without_build_id_is_known_by_its_hash(void **state) {
   (void)state;
   struct sample_file file = sample(14);
@@ -350,6 +370,7 @@ int main(void) {
       FRESH(two_boards_with_the_same_bytes_name_everybody),
       FRESH(the_same_board_twice_is_still_one_board),
       FRESH(a_file_belongs_to_the_build_id_in_it_whatever_its_sender_says),
+      FRESH(code_is_asked_of_each_board_once_however_well_a_module_is_named),
       FRESH(a_file_without_build_id_is_known_by_its_hash),
       FRESH(the_best_file_is_found),
       FRESH(a_module_with_a_symbol_table_is_not_wanted),
