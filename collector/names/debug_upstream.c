@@ -16,10 +16,12 @@ int debug_upstream_next(struct debug_store *store, uint8_t ret_id[LIMIT_MODULE_I
                         size_t *ret_len) {
   static const char sql[] =
       "SELECT id FROM module WHERE length(id) BETWEEN ?2 AND ?3 GROUP BY id"
-      " HAVING min(until_s) > ?1"
+      " HAVING max(until_s) > ?1" /* some board has none; one that is away says nothing */
       " AND NOT EXISTS (SELECT 1 FROM upstream WHERE upstream.id = module.id AND until_s > ?1)"
       " AND NOT EXISTS (SELECT 1 FROM file WHERE build_id = module.id"
-      "                 AND (quality = ?4 OR quality >= ?5))"
+      "                 AND (quality = ?4 OR quality >= ?5)"
+      "                 AND (SELECT count(DISTINCT board) >= 2 OR max(board = '') FROM origin"
+      "                      WHERE origin.sha256 = file.sha256))"
       " LIMIT 1";
   sqlite3 *db = debug_store_lock(store);
   sqlite3_stmt *row;

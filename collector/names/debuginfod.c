@@ -141,8 +141,9 @@ static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
 
 /* ---- the thread ---- */
 
-/* Asks one server after the other for module ID, and notes that they were asked. */
-static void ask_all(struct debuginfod *debuginfod, struct span id) {
+/* Asks one server after the other for module ID, and notes that they were asked.  Returns 0, or
+   -errno when that cannot be noted: who goes on at once would ask the same again. */
+static int ask_all(struct debuginfod *debuginfod, struct span id) {
   const char *urls = debuginfod->urls;
   char url[512];
   int64_t pause_s = NOT_FOUND_S;
@@ -150,9 +151,9 @@ static void ask_all(struct debuginfod *debuginfod, struct span id) {
   while (error != 0 && next_url(&urls, url, sizeof url)) {
     error = ask(debuginfod, url, id);
     if (error != 0 && error != -ENOENT) pause_s = UNREACHED_S;
-    if (atomic_load_explicit(&debuginfod->is_stopping, memory_order_relaxed)) return;
+    if (atomic_load_explicit(&debuginfod->is_stopping, memory_order_relaxed)) return 0;
   }
-  debug_upstream_note(debuginfod->store, id, pause_s);
+  return debug_upstream_note(debuginfod->store, id, pause_s);
 }
 
 static bool wait_round(struct debuginfod *debuginfod) {
@@ -174,7 +175,7 @@ static void *work(void *arg) {
   pthread_setname_np(pthread_self(), "debuginfod");
   while (wait_round(debuginfod))
     while (!debuginfod->is_stopping && debug_upstream_next(debuginfod->store, id, &len) == 0)
-      ask_all(debuginfod, span_of(id, len));
+      if (ask_all(debuginfod, span_of(id, len)) != 0) break;
   return NULL;
 }
 

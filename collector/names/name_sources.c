@@ -9,15 +9,20 @@
 
    A list comes after exported symbols because those are the module's own bytes, proven by its
    build-id, while a list is anybody's word, and its functions reach as far as the next one.  For
-   the same reason it is not asked about what a symbol table has left open: that is no function. */
+   the same reason it is not asked about what a symbol table has left open: that is no function.
+
+   A debug file knows where the linkage table is and not what is in it, so [plt] is what is left
+   when no file knows the stub. */
 #include "name_sources.h"
 
 #include <errno.h>
+#include <string.h>
 
 int name_sources_chain(const struct name_sources *sources, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX],
                        enum debug_quality *ret_quality) {
-  struct symbol_frame bounds = {.name = NULL};
+  struct symbol_frame bounds = {.name = NULL}, table = {.name = NULL};
+  enum debug_quality table_quality = DEBUG_NONE;
   bool is_whole = false;
   for (uint32_t i = 0; i < sources->count; i++) {
     const struct name_source *source = &sources->sources[i];
@@ -25,11 +30,20 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
     is_whole |= source->quality >= DEBUG_SYMTAB;
     int count = symbol_index_chain(source->index, address, frames);
     if (count <= 0) continue;
+    if (i + 1 < sources->count && strcmp(frames[count - 1].name, "[plt]") == 0) {
+      if (table.name == NULL) table = frames[count - 1], table_quality = source->quality;
+      continue;
+    }
     if (frames[count - 1].name[0] != '\0') {
       *ret_quality = source->quality;
       return count;
     }
     if (bounds.name == NULL) bounds = frames[count - 1];
+  }
+  if (table.name != NULL) {
+    frames[0] = table;
+    *ret_quality = table_quality;
+    return 1;
   }
   if (bounds.name == NULL) return -ENOENT;
   frames[0] = bounds;

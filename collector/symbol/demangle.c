@@ -27,21 +27,27 @@ static void on_text(const char *text, size_t len, void *context) {
 
 static bool is_mangled(struct span name) {
   const uint8_t *text = name.data;
-  if (name.len < 3 || name.len > DEMANGLE_IN_BYTES_MAX) return false;
+  if (name.len < 4 || name.len > DEMANGLE_IN_BYTES_MAX) return false;
   return text[0] == '_' && (text[1] == 'Z' || text[1] == 'R');
 }
 
 bool demangle(struct span name, struct buf *ret) {
+  static const char stub[] = "@plt"; /* which is behind the name of what the stub leads to */
+  const size_t stub_len = sizeof stub - 1;
   if (!is_mangled(name)) return false;
+  bool is_stub = memcmp(name.data + name.len - stub_len, stub, stub_len) == 0;
+  if (is_stub) name.len -= stub_len;
   char mangled[DEMANGLE_IN_BYTES_MAX + 1];
   memcpy(mangled, name.data, name.len);
   mangled[name.len] = '\0';
   struct output output = {.buf = ret, .start = ret->len};
   if (setjmp(output.full) == 0) {
     const int options = DMGL_PARAMS | DMGL_ANSI;
-    if (rust_demangle_callback(mangled, options, on_text, &output)) return true;
-    ret->len = output.start;
-    if (cplus_demangle_v3_callback(mangled, options, on_text, &output)) return true;
+    bool is_done = rust_demangle_callback(mangled, options, on_text, &output) != 0;
+    if (!is_done) ret->len = output.start;
+    if (!is_done) is_done = cplus_demangle_v3_callback(mangled, options, on_text, &output) != 0;
+    if (is_done && is_stub) buf_append(ret, stub, stub_len);
+    if (is_done) return true;
   }
   ret->len = output.start;
   return false;

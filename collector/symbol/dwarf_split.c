@@ -201,17 +201,22 @@ static void append_as(struct buf *out, const void *from, size_t len, Elf_Type ty
   if (elf64_xlatetof(&target, &source, data) != NULL) buf_append(out, bytes, len);
 }
 
+enum { NAME_BYTES = 32, SECTIONS_MAX = PARTS + 2 };
+
+static void put_name(char *names, unsigned number, const char *name) {
+  snprintf(names + (size_t)NAME_BYTES * number, NAME_BYTES, "%s", name);
+}
+
 /* Makes the headers of a file with a section for each part that is there, of a byte each, which
    stands for the part's bytes. */
 static int make_image(const struct span parts[PARTS], unsigned data, struct buf *out) {
-  enum { NAME_BYTES = 32, SECTIONS_MAX = PARTS + 2 };
   static const char zeros[SECTIONS_MAX * NAME_BYTES];
   char names[SECTIONS_MAX * NAME_BYTES];
   unsigned count = 1;
   const uint64_t names_at = sizeof(Elf64_Ehdr), sections_at = names_at + sizeof names;
   memcpy(names, zeros, sizeof names);
   for (unsigned i = 0; i < PARTS; i++)
-    if (parts[i].len > 0) strcpy(names + NAME_BYTES * count++, part_names[i]);
+    if (parts[i].len > 0) put_name(names, count++, part_names[i]);
   Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, (uint8_t)data, EV_CURRENT},
                        .e_type = ET_EXEC,
                        .e_version = EV_CURRENT,
@@ -220,7 +225,7 @@ static int make_image(const struct span parts[PARTS], unsigned data, struct buf 
                        .e_shentsize = sizeof(Elf64_Shdr),
                        .e_shnum = (uint16_t)(count + 1),
                        .e_shstrndx = (uint16_t)count};
-  strcpy(names + NAME_BYTES * count, ".shstrtab");
+  put_name(names, count, ".shstrtab");
   append_as(out, &header, sizeof header, ELF_T_EHDR, data);
   buf_append(out, names, sizeof names);
   for (unsigned i = 0; i <= count; i++) {

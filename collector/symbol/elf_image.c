@@ -6,12 +6,12 @@
    at nothing.  Program headers are asked only for the build-id of a file without sections.
 
    Functions are FUNC and IFUNC symbols in executable sections, and symbols without type there
-   (assembler functions), except mapping symbols ($a $t $d $x) and local labels (.L).  .symtab is
-   taken when it has any function, else .dynsym.  A version after '@' is cut off.  ARM and MIPS
-   keep the instruction set in bit 0 of a function's address: cleared.  Each PLT section gets one
-   symbol of its own, so that time spent in its stubs has a name.  Functions that have no symbol are
-   taken from .eh_frame, as bounds without a name; where that is nonsense it ends there, which is no
-   reason to refuse the rest.
+   (assembler functions), except mapping symbols ($a $t $d $x) and local labels (.L).  They are
+   those of .symtab and of .dynsym: what both have is one, as aliases are.  A version after '@' is
+   cut off.  ARM and MIPS keep the instruction set in bit 0 of a function's address: cleared.  Each
+   PLT section gets one symbol of its own, and each stub in it one by the function that it leads to.
+   Functions that have no symbol are taken from .eh_frame, as bounds without a name; where that is
+   nonsense it ends there, which is no reason to refuse the rest.
 
    A kernel module is an object file: its sections get addresses when it is loaded.  Boards tell
    addresses in it as distances from its .text, so that section alone is read, by its symbol table;
@@ -25,6 +25,7 @@
 #include "elf_image.h"
 
 #include "eh_frame.h"
+#include "plt_names.h"
 #include "symbol_set.h"
 
 #include <errno.h>
@@ -99,17 +100,13 @@ static void read_note_segments(struct reader *reader) {
   }
 }
 
-static bool is_plt(const char *name) {
-  return strcmp(name, ".plt") == 0 || strncmp(name, ".plt.", 5) == 0 || strcmp(name, ".iplt") == 0;
-}
-
 static int read_code_section(struct reader *reader, const GElf_Shdr *section, size_t number,
                              const char *name) {
   static const char plt_name[] = "[plt]";
   uint64_t end = section->sh_addr + section->sh_size;
   if (end < section->sh_addr) return refuse(reader, "section %zu wraps around the end", number);
   reader->code[number] = (struct code_section){section->sh_addr, end};
-  if (!is_plt(name)) return 0;
+  if (!plt_names_is_table(name)) return 0;
   return symbol_set_add(reader->set, &(struct candidate){
                                          .start = section->sh_addr,
                                          .size = section->sh_size,
@@ -309,6 +306,7 @@ static int read_symbol(struct reader *reader, const struct table_view *view, uin
       .limit = reader->code[section].end,
       .name = name_at(view, symbol.st_name),
       .rank = rank_of(&symbol),
+      .is_indirect = GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
   };
   if (is_mark(candidate.name) || candidate.start >= candidate.limit) return 0;
   int error = symbol_set_add(reader->set, &candidate);
@@ -326,11 +324,13 @@ static int read_table(struct reader *reader, Elf_Scn *scn, const char *name) {
 }
 
 static int read_functions(struct reader *reader) {
+  struct elf_image *result = reader->result;
   int error = 0;
   if (reader->symtab != NULL) error = read_table(reader, reader->symtab, ".symtab");
-  reader->result->has_symtab = reader->result->function_count > 0;
-  if (error == 0 && !reader->result->has_symtab && reader->dynsym != NULL)
-    error = read_table(reader, reader->dynsym, ".dynsym");
+  uint32_t told = result->function_count;
+  if (error == 0 && reader->dynsym != NULL) error = read_table(reader, reader->dynsym, ".dynsym");
+  /* A whole .symtab has what .dynsym has, and more: one with less was stripped of all but a few. */
+  result->has_symtab = told > 0 && told >= result->function_count - told;
   return error;
 }
 
@@ -397,6 +397,7 @@ static int read_all(struct reader *reader) {
     return refuse(reader, "an object file, and no kernel module");
   if (reader->result->build_id_len == 0) read_note_segments(reader);
   error = read_functions(reader);
+  if (error == 0) error = plt_names_add(reader->elf, reader->set);
   return error == 0 && reader->eh_frame != NULL ? read_bounds(reader) : error;
 }
 

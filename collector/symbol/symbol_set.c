@@ -19,10 +19,35 @@
    that are open, so that a lookup is one binary search however deep strangers nest them. */
 #include "symbol_set.h"
 
+#include "common/arena.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
+struct symbol_texts {
+  struct arena arena;
+};
+
+int symbol_set_join(struct symbol_set *set, struct span first, const char *second,
+                    struct span *ret) {
+  size_t len = first.len < INDEX_NAME_BYTES_MAX ? first.len : INDEX_NAME_BYTES_MAX,
+         more = strlen(second);
+  if (set->texts == NULL) {
+    set->texts = calloc(1, sizeof *set->texts);
+    if (set->texts == NULL) return -ENOMEM;
+    arena_init(&set->texts->arena, SYMBOL_TEXTS_BYTES_MAX);
+  }
+  char *text = arena_alloc(&set->texts->arena, len + more);
+  if (text == NULL) return arena_is_over(&set->texts->arena, len + more) ? -EOVERFLOW : -ENOMEM;
+  memcpy(text, first.data, len);
+  memcpy(text + len, second, more);
+  *ret = span_of(text, len + more);
+  return 0;
+}
+
 void symbol_set_fini(struct symbol_set *set) {
+  if (set->texts != NULL) arena_fini(&set->texts->arena);
+  free(set->texts);
   free(set->candidates);
   free(set->pieces);
   *set = (struct symbol_set){0};

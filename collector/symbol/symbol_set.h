@@ -7,10 +7,13 @@
 #include "common/span.h"
 #include "index_format.h"
 
+enum { SYMBOL_TEXTS_BYTES_MAX = 64 << 20 };
+
 enum symbol_rank {                 /* of two names for the same bytes the higher one wins */
                    SYMBOL_BOUNDS,  /* a function whose name nobody knows: name is empty */
                    SYMBOL_TOLD,    /* a function that only debug information tells of */
                    SYMBOL_SECTION, /* made up for a section, such as [plt] */
+                   SYMBOL_STUB,    /* of a linkage table, by the function that it leads to */
                    SYMBOL_LABEL,   /* no type: an assembler function, or a label inside one */
                    SYMBOL_LOCAL,
                    SYMBOL_WEAK,
@@ -22,6 +25,7 @@ struct candidate {
   uint64_t limit;   /* end of its section */
   struct span name; /* borrowed */
   enum symbol_rank rank;
+  bool is_indirect; /* an IFUNC: its code is that of its resolver */
 };
 
 struct symbol_piece {
@@ -29,8 +33,11 @@ struct symbol_piece {
   uint32_t symbol; /* INDEX_NO_SYMBOL: a gap; the last piece always is one */
 };
 
+struct symbol_texts;
+
 /* All-zero is a valid empty set. */
 struct symbol_set {
+  struct symbol_texts *texts;   /* names that were made here */
   struct candidate *candidates; /* after symbol_set_settle: what stays, by start */
   uint32_t count, cap;
   struct symbol_piece *pieces;
@@ -41,6 +48,11 @@ void symbol_set_fini(struct symbol_set *set);
 
 /* Returns 0, -EOVERFLOW over INDEX_SYMBOLS_MAX, or -ENOMEM. */
 int symbol_set_add(struct symbol_set *set, const struct candidate *candidate);
+
+/* Makes the name FIRST SECOND, which lives as long as the set does.  Returns 0, -EOVERFLOW over
+   SYMBOL_TEXTS_BYTES_MAX, or -ENOMEM. */
+int symbol_set_join(struct symbol_set *set, struct span first, const char *second,
+                    struct span *ret);
 
 /* Applies the rules that symbol_set.c states and cuts the address space into pieces.  Returns 0 or
    -ENOMEM. */

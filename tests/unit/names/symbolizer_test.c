@@ -263,6 +263,29 @@ static void a_list_names_what_the_stripped_file_does_not(void **state) {
   assert_int_equal(quality_at("outer"), DEBUG_DYNSYM);
 }
 
+static void a_stub_is_named_by_the_file_that_has_the_code(void **state) {
+  (void)state;
+  uint8_t bytes[64];
+  struct symbol symbol;
+  fixture_run("printf 'int far(int); int use(int x) { return far(x) + 1; }' >stub.c && "
+              "cc -g -O1 -nostdlib -shared -fPIC -Wl,--build-id=sha1 -o stub.so stub.c && "
+              "objcopy --only-keep-debug stub.so stub.debug && "
+              "objdump -d stub.so | sed -n 's/^\\([0-9a-f]*\\) <far@plt>:/\\1/p' >place");
+  struct span module = span_of(bytes, fixture_build_id("stub.so", bytes));
+  struct span place = fixture_read("place");
+  char text[32] = "";
+  memcpy(text, place.data, place.len < sizeof text ? place.len : sizeof text - 1);
+  uint64_t address = strtoull(text, NULL, 16);
+  fixture_free(place);
+  if (address == 0) skip(); /* objdump of this machine tells no stubs */
+  send_file("one", module, "stub.debug");
+  assert_int_equal(symbolizer_find(symbolizer, "one", module, address, &symbol), 0);
+  assert_string_equal(symbol.name, "[plt]");
+  send_file("one", module, "stub.so");
+  assert_int_equal(symbolizer_find(symbolizer, "one", module, address, &symbol), 0);
+  assert_string_equal(symbol.name, "far@plt");
+}
+
 static void indexes_outlive_a_restart_and_lost_ones_are_made_again(void **state) {
   (void)state;
   struct debug_file file;
@@ -379,6 +402,7 @@ int main(void) {
       FRESH(what_a_collector_left_unread_the_next_one_reads),
       FRESH(a_lost_index_with_debug_information_is_made_in_two_steps),
       FRESH(the_order_of_files_makes_no_difference),
+      FRESH(a_stub_is_named_by_the_file_that_has_the_code),
       FRESH(a_list_names_what_the_stripped_file_does_not),
       FRESH(threads_may_ask_at_once),
       FRESH(big_debug_files_are_read_well_within_the_deadline),
