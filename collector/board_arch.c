@@ -78,7 +78,8 @@ void board_arch_find(void *context, const char *board, char *ret, size_t ret_len
   const struct entry *entry = find(arches, board);
   uint64_t now = clock_monotonic_ns();
   bool is_old = arches->read_ns == 0 || now - arches->read_ns >= REREAD_S * NS_PER_SECOND;
-  if (entry == NULL && is_old) {
+  bool is_told = entry != NULL && entry->arch[0] != '\0'; /* a board's first batch tells */
+  if (!is_told && is_old) {
     arches->read_ns = now;
     forget(arches);
     store_boards(arches->store, on_board, arches); /* what could be read is better than nothing */

@@ -219,9 +219,14 @@ static int add_pretty(struct parser *parser, struct span line) {
   return has_place ? add_frame(parser, name, place) : add_frame(parser, line, span_of(NULL, 0));
 }
 
-/* The lines of one answer, two a function; or a single one. */
+/* Whether the lines of an answer lack one: two a function, or a single one. */
+static bool is_odd(struct span block) {
+  uint32_t count = count_lines(block).lines;
+  return count > 1 && count % 2 != 0;
+}
+
 static int add_block(struct parser *parser, struct span block) {
-  int error = 0;
+  int error = is_odd(block) ? -EBADMSG : 0;
   while (block.len > 0 && error == 0) {
     struct span name = take_line(&block), place = {NULL, 0};
     if (block.len > 0) place = take_line(&block);

@@ -21,6 +21,7 @@ struct listed_module {
   char quality[16];
   char *variables[LISTED_VARIABLES]; /* "NAME=value" */
   bool is_asked;                     /* a job of it waits or runs */
+  bool is_full;                      /* it has its part of the cache: no more is asked */
   unsigned failures;                 /* one after the other */
   uint64_t retry_ns, told;
   char why[256];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names are handed out as pointers and may be in use in any answer, as those of symbol indexes, so
    nothing is ever forgotten while the collector runs.  The limit is far above what a fleet samples
-   in modules that need a translator; beyond it newcomers keep their symbol table's names. */
+   in modules that need a translator; beyond it newcomers keep their symbol table's names.
+
+   A board can ship any number of addresses, and a made-up one takes room, too: that it is unknown
+   is kept, or it would be asked again by each query.  So a module has a part of the cache. */
 #include "translation_cache.h"
 
 #include <errno.h>
@@ -15,13 +18,14 @@ struct translation {
 };
 
 void translation_cache_init(struct translation_cache *cache, size_t limit_bytes) {
-  *cache = (struct translation_cache){0};
+  *cache = (struct translation_cache){.limit_bytes = limit_bytes};
   arena_init(&cache->texts, limit_bytes);
 }
 
 void translation_cache_fini(struct translation_cache *cache) {
   table_fini(&cache->by_place);
   free(cache->translations);
+  free(cache->module_bytes);
   arena_fini(&cache->texts);
 }
 
@@ -59,20 +63,41 @@ static int copy_answer(struct arena *texts, const struct answer *answer, struct 
   return 0;
 }
 
-int translation_cache_add(struct translation_cache *cache, uint32_t module, uint64_t address,
-                          const struct answer *answer) {
-  struct translation translation = {.address = address, .module = module};
-  if (translation_cache_find(cache, module, address) != NULL) return 0;
-  if (arena_is_over(&cache->texts, sizeof translation)) return -ENOMEM;
+static size_t used_bytes(const struct translation_cache *cache) {
+  return cache->texts.used_bytes + (size_t)cache->count * TRANSLATION_BYTES;
+}
+
+/* Makes room for one more answer of module number MODULE, of which nothing is kept yet. */
+static int make_room(struct translation_cache *cache, uint32_t module) {
   if (cache->count == cache->room) {
     uint32_t room = cache->room > 0 ? cache->room * 2 : 1024;
-    void *more = reallocarray(cache->translations, room, sizeof translation);
+    void *more = reallocarray(cache->translations, room, sizeof *cache->translations);
     if (more == NULL) return -ENOMEM;
     cache->translations = more;
     cache->room = room;
   }
-  int error = copy_answer(&cache->texts, answer, &translation.answer);
+  if (module >= cache->module_room) {
+    size_t *more = reallocarray(cache->module_bytes, module + 64, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    memset(more + cache->module_room, 0, (module + 64 - cache->module_room) * sizeof *more);
+    cache->module_bytes = more;
+    cache->module_room = module + 64;
+  }
+  return 0;
+}
+
+int translation_cache_add(struct translation_cache *cache, uint32_t module, uint64_t address,
+                          const struct answer *answer) {
+  struct translation translation = {.address = address, .module = module};
+  size_t part_bytes = cache->limit_bytes / TRANSLATION_CACHE_PARTS, before = used_bytes(cache);
+  if (translation_cache_find(cache, module, address) != NULL) return 0;
+  if (before + TRANSLATION_BYTES > cache->limit_bytes) return -ENOMEM;
+  int error = make_room(cache, module);
   if (error != 0) return error;
-  cache->translations[cache->count] = translation;
-  return table_add(&cache->by_place, key_of(module, address), cache->count++);
+  if (cache->module_bytes[module] >= part_bytes) return -EDQUOT;
+  if (answer->count > 0) error = copy_answer(&cache->texts, answer, &translation.answer);
+  if (error == 0) error = table_add(&cache->by_place, key_of(module, address), cache->count);
+  if (error == 0) cache->translations[cache->count++] = translation;
+  cache->module_bytes[module] += used_bytes(cache) - before;
+  return error;
 }

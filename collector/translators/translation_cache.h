@@ -14,9 +14,17 @@ struct translation_cache {
   struct table by_place;
   struct translation *translations;
   uint32_t count, room;
+  size_t limit_bytes;
+  size_t *module_bytes; /* by number of the module */
+  uint32_t module_room;
 };
 
-/* Texts take LIMIT_BYTES at most; they stay until fini, whoever holds them. */
+enum {
+  TRANSLATION_CACHE_PARTS = 4, /* one module takes a part at most */
+  TRANSLATION_BYTES = 128,     /* that an answer takes beside its texts, at most */
+};
+
+/* All of it takes LIMIT_BYTES at most; texts stay until fini, whoever holds them. */
 void translation_cache_init(struct translation_cache *cache, size_t limit_bytes);
 void translation_cache_fini(struct translation_cache *cache);
 
@@ -25,7 +33,8 @@ void translation_cache_fini(struct translation_cache *cache);
 const struct answer *translation_cache_find(const struct translation_cache *cache, uint32_t module,
                                             uint64_t address);
 
-/* Adds a copy of ANSWER, once a place.  Returns 0, or -ENOMEM when the cache is full. */
+/* Adds a copy of ANSWER, once a place.  Returns 0; -EDQUOT when MODULE has its part of the cache;
+   -ENOMEM when that is full. */
 int translation_cache_add(struct translation_cache *cache, uint32_t module, uint64_t address,
                           const struct answer *answer);
 

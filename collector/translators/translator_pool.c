@@ -87,7 +87,8 @@ static void keep(struct translator_pool *pool, struct listed_module *module,
         translation_cache_add(&pool->cache, module->number, question->addresses[i], &answers[i]);
     if (error == 0) module->told += answers[i].count > 0;
     pool->counts.named += error == 0 && answers[i].count > 0;
-    if (error == 0 || pool->is_full) continue;
+    if (error == -EDQUOT) module->is_full = true;
+    if (error != -ENOMEM || pool->is_full) continue;
     pool->is_full = true;
     log_warn(
         "translators-full the cache of answers has its %d MiB: further ones are not kept until "
@@ -139,7 +140,8 @@ static int ask_piece(struct translator_pool *pool, struct interview *interview,
   if (error == 0) {
     keep(pool, module, question, answers);
     module->failures = 0;
-    module->why[0] = '\0';
+    snprintf(module->why, sizeof module->why, "%s",
+             module->is_full ? "has a quarter of the memory for answers: no more is asked" : "");
   } else if (!pool->is_stopping) {
     note_failure(pool, module, why);
   }
@@ -349,7 +351,7 @@ static void queue(struct translator_pool *pool, struct listed_module *module,
                   const uint64_t *addresses, uint32_t count) {
   struct job **end = &pool->jobs;
   bool is_resting = module->failures > 0 && clock_monotonic_ns() < module->retry_ns;
-  if (module->is_asked || is_resting || pool->is_full) return;
+  if (module->is_asked || is_resting || module->is_full || pool->is_full) return;
   struct job *job = calloc(1, sizeof *job + count * sizeof *job->addresses);
   if (job == NULL) return;
   for (uint32_t i = 0; i < count; i++)

@@ -126,6 +126,8 @@ static void what_does_not_come_out_even_is_not_believed(void **state) {
       {"0x1\nf\n0x7\ng\n", 2},              /* not what was asked */
       {"0x1\nf\n0x2\ng\n0x3\nh\n", 2},
       {"f\na.c:1\n\ng\na.c:2\n\nh\na.c:3\n\n", 2},
+      {"deep\na.c:1\na.c:2\n\ng\na.c:2\n\n", 2}, /* a line is missing */
+      {"0x1\ndeep\nmid\na.c:2\n0x2\ng\na.c:2\n", 2},
   };
   (void)state;
   for (size_t i = 0; i < sizeof uneven / sizeof *uneven; i++)
