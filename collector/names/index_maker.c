@@ -104,6 +104,8 @@ static struct verdict judge_symbols(const struct worker_reply *reply) {
     return (struct verdict){DEBUG_DYNSYM, reply->reason};
   if (reply->has_names)
     return (struct verdict){DEBUG_DYNSYM, "stripped: only exported functions have names"};
+  if (reply->symbol_count == 0)
+    return (struct verdict){DEBUG_BOUNDS, "stripped: not even where functions begin is known"};
   return (struct verdict){DEBUG_BOUNDS,
                           "stripped: where functions begin is known, not their names"};
 }

@@ -158,6 +158,14 @@ static int lay_out(struct making *making, enum index_depth depth) {
   return index_layout_make(&making->set, &making->source, &making->names, &making->tables);
 }
 
+/* A stripped program may have neither names nor bounds, and code that tells of return addresses:
+   beside its debug file it serves pairs, which that one has no code for. */
+static bool has_functions(const struct making *making) {
+  const struct elf_image *image = &making->summary.image;
+  return making->set.count > 0 &&
+         (image->function_count > 0 || image->bounds_count > 0 || making->summary.is_from_dwarf);
+}
+
 static int make(struct making *making, struct buf *ret, char *why, size_t why_len) {
   enum index_depth depth = making->input->depth;
   int error = read_symbols(making, why, why_len);
@@ -168,12 +176,13 @@ static int make(struct making *making, struct buf *ret, char *why, size_t why_le
     return -EBADMSG;
   }
   if (depth == INDEX_ALL && image->has_dwarf) read_dwarf(making, why, why_len);
-  if (making->set.count == 0 ||
-      (image->function_count == 0 && image->bounds_count == 0 && !making->summary.is_from_dwarf)) {
+  bool is_nameless = !has_functions(making);
+  if (is_nameless) making->set.count = 0;
+  error = lay_out(making, depth);
+  if (error == 0 && is_nameless && making->lr_calls.len == 0) {
     snprintf(why, why_len, "it has no function symbols%s", image->is_map ? "" : ": stripped");
     return -EBADMSG;
   }
-  error = lay_out(making, depth);
   if (error == 0) error = write_index(making, ret);
   if (error == -ENOMEM) snprintf(why, why_len, "its index takes more memory than is allowed");
   if (error == -EOVERFLOW) snprintf(why, why_len, "its index would be over a limit of the format");
