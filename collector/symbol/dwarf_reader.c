@@ -13,6 +13,7 @@
 #include "dwarf_split.h"
 #include "dwarf_unit.h"
 #include "elf_packed.h"
+#include "object_relocate.h"
 #include "source_files.h"
 #include "source_path.h"
 #include "symbol_set.h"
@@ -45,6 +46,7 @@ struct reader {
   const struct dwarf_input *input;
   struct dwarf_file *file;
   struct dwarf_context context;
+  bool is_object;
   struct span alternate_id; /* of the file that .gnu_debugaltlink leads to; empty: there is none */
   uint64_t unpacked_bytes;  /* of compressed sections so far */
   char *why;
@@ -116,6 +118,22 @@ static int compare_code(const void *left, const void *right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Of an object file no other code has an address. */
+static bool is_text(Elf *elf, const GElf_Shdr *section) {
+  size_t names;
+  if (elf_getshdrstrndx(elf, &names) != 0) return false;
+  const char *name = elf_strptr(elf, names, section->sh_name);
+  return name != NULL && strcmp(name, ".text") == 0;
+}
+
+/* Fills in the addresses of an object file. */
+static int prepare_object(struct reader *reader) {
+  GElf_Ehdr header;
+  if (gelf_getehdr(reader->file->elf, &header) == NULL) return -EBADMSG;
+  reader->is_object = header.e_type == ET_REL;
+  return reader->is_object ? object_relocate(reader->file->elf) : 0;
+}
+
 /* Finds where code is. */
 static int read_sections(struct reader *reader) {
   struct dwarf_file *file = reader->file;
@@ -127,6 +145,7 @@ static int read_sections(struct reader *reader) {
     const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
     if (gelf_getshdr(scn, &section) == NULL) return -EBADMSG;
     if ((section.sh_flags & code) != code || file->code_count == CODE_SECTIONS_MAX) continue;
+    if (reader->is_object && !is_text(file->elf, &section)) continue;
     uint64_t end = section.sh_addr + section.sh_size;
     if (end > section.sh_addr)
       file->code[file->code_count++] = (struct code_range){section.sh_addr, end};
@@ -286,6 +305,7 @@ static int read_file(struct reader *reader) {
   reader->file->elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader->file->elf == NULL) return -EBADMSG;
   int error = elf_packed_check(reader->file->elf, &reader->unpacked_bytes);
+  if (error == 0) error = prepare_object(reader);
   if (error == 0) error = read_sections(reader);
   if (error == 0) error = read_units(reader);
   if (error == 0) error = source_files_settle(reader->context.map, reader->context.names);

@@ -14,8 +14,7 @@
    nonsense it ends there, which is no reason to refuse the rest.
 
    A kernel module is an object file: its sections get addresses when it is loaded.  Boards tell
-   addresses in it as distances from its .text, so that section alone is read, by its symbol table;
-   its debug information would have to be relocated first.
+   addresses in it as distances from its .text, so of code that section alone is read.
 
    Debug information of no code section is a supplement: what `dwz -m` has moved out of several
    files (.gnu_debugaltlink leads there), a .dwo file, or a .dwp of many.
@@ -150,12 +149,12 @@ static int read_section(struct reader *reader, Elf_Scn *scn, size_t name_table) 
   bool is_code = (section.sh_flags & code) == code;
   reader->has_code |= is_code;
   if (has_bytes && strncmp(name, ".debug_", 7) == 0) reader->has_debug_section = true;
+  if (has_bytes && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
+    reader->result->has_dwarf = true;
   if (reader->is_object) /* other sections have no addresses before they are loaded */
     return is_code && strcmp(name, ".text") == 0 ? read_code_section(reader, &section, number, name)
                                                  : 0;
   if (has_bytes && strcmp(name, ".eh_frame") == 0) reader->eh_frame = scn;
-  if (has_bytes && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
-    reader->result->has_dwarf = true;
   if (has_bytes && strcmp(name, ".gnu_debugaltlink") == 0) note_alternate(reader, scn);
   if (has_bytes && strcmp(name, ".gnu_debugdata") == 0) note_packed(reader, &section);
   if (!is_code) return 0;
@@ -407,7 +406,7 @@ int elf_image_read(struct span image, struct symbol_set *set, struct elf_image *
   struct reader reader = {
       .image = image, .set = set, .result = &result, .why = why, .why_len = why_len};
   if (elf_version(EV_CURRENT) == EV_NONE) return refuse_by_libelf(&reader, "libelf");
-  /* libelf does not write to an image that it only reads; the mapping is read-only besides. */
+  /* libelf writes only when it unpacks or changes a section, which nobody here does. */
   reader.elf = elf_memory((char *)(uintptr_t)image.data, image.len);
   if (reader.elf == NULL) return refuse_by_libelf(&reader, "ELF file");
   int error = read_all(&reader);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loadable modules of the kernel, whole, stripped of code, and what only looks like one. */
+#include "common/buf.h"
 #include "elf_fixture.h"
 #include "symbol/elf_image.h"
+#include "symbol/index_builder.h"
+#include "symbol/symbol_index.h"
 #include "symbol/symbol_set.h"
 
 #include <errno.h>
@@ -21,8 +24,9 @@ static int read_module(const char *name) {
 /* module.ko, with a build-id: two functions in .text, one in .init.text that begins at 0, too. */
 static void make_module(const char *modinfo) {
   static const char source[] =
-      "int second(int a) { return a * 3; }\n"
-      "int first(int a) { return second(a) + 1; }\n"
+      "static inline __attribute__((always_inline)) int inlined(int a) { return a * 77 + 5; }\n"
+      "__attribute__((noinline)) int second(int a) { return a * 3; }\n"
+      "int first(int a) { return second(inlined(a)) + 1; }\n"
       "__attribute__((section(\".init.text\"))) int start_module(void) { return first(2); }\n";
   fixture_write("module.c", source, sizeof source - 1);
   fixture_write("modinfo", modinfo, strlen(modinfo));
@@ -41,10 +45,55 @@ static void only_text_is_named(void **state) {
     assert_int_equal(read_module(names[i]), 0);
     assert_int_equal(image.function_count, 2); /* not start_module, whose place nobody knows */
     assert_true(image.has_symtab);
-    assert_false(image.has_dwarf);
+    assert_true(image.has_dwarf);
     assert_int_equal(image.build_id_len, fixture_build_id("module.ko", id));
     assert_memory_equal(image.build_id, id, image.build_id_len);
   }
+}
+
+/* All functions of the module that are told of, with the lines of their code, by address. */
+static void expect_lines(const char *name) {
+  struct buf bytes = {0};
+  struct symbol_index index;
+  struct index_summary summary;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  unsigned inlined = 0, init = 0, plain = 0;
+  struct span file = fixture_read(name);
+  assert_int_equal(index_builder_build(file, INDEX_ALL, &bytes, &summary, why, sizeof why), 0);
+  assert_string_equal(why, "");
+  assert_true(summary.is_from_dwarf);
+  assert_int_equal(symbol_index_parse(buf_span(&bytes), &index), 0);
+  assert_int_equal(symbol_index_verify(&index), 0);
+  for (uint64_t at = 0; at < 4096; at++) {
+    int count = symbol_index_chain(&index, at, frames);
+    if (count <= 0) continue;
+    const char *function = frames[count - 1].name;
+    init += strcmp(function, "start_module") == 0;
+    if (count == 1) {
+      assert_int_equal(frames[0].line, strcmp(function, "second") == 0 ? 2 : 3);
+      plain++;
+      continue;
+    }
+    assert_string_equal(frames[0].name, "inlined");
+    assert_int_equal(frames[0].line, 1);
+    assert_string_equal(function, "first");
+    assert_int_equal(frames[1].line, 3);
+    inlined++;
+  }
+  assert_true(inlined > 0);
+  assert_true(plain > 0);
+  assert_int_equal(init, 0);
+  buf_fini(&bytes);
+  fixture_free(file);
+}
+
+static void inlined_functions_and_lines_are_told(void **state) {
+  (void)state;
+  make_module("license=x");
+  expect_lines("module.ko");
+  expect_lines("module.debug");
+  fixture_run("objcopy --compress-debug-sections module.ko packed.ko");
+  expect_lines("packed.ko");
 }
 
 static void an_object_file_is_no_module(void **state) {
@@ -62,6 +111,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(only_text_is_named),
+      cmocka_unit_test(inlined_functions_and_lines_are_told),
       cmocka_unit_test(an_object_file_is_no_module),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, tear_down);

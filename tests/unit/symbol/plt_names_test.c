@@ -179,12 +179,13 @@ static void stubs_of_other_machines_are_read(void **state) {
 }
 
 static int set_up(void **state) {
-  static const char source[] = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-                               "int other(int);\n"
-                               "int (*volatile pointer)(const char *) = puts;\n"
-                               "int calls(char *a, const char *b, unsigned n) {\n"
-                               "  memcpy(a, b, n);\n  strcpy(a, b);\n  printf(\"%s\", a);\n"
-                               "  return pointer(a) + puts(b) + atoi(a) + other((int)n);\n}\n";
+  static const char source[] =
+      "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+      "int other(int);\n"
+      "int (*volatile pointer)(const char *) = puts;\n"
+      "int calls(char *a, const char *b, unsigned n) {\n"
+      "  memcpy(a, b, n);\n  free(a);\n  printf(\"%s\", a);\n"
+      "  return pointer(a) + puts(b) + (int)strlen(b) + other((int)n);\n}\n";
   int error = fixture_set_up(state);
   if (error == 0) fixture_write("calls.c", source, sizeof source - 1);
   return error;
