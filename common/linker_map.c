@@ -21,10 +21,12 @@
    are functions of other files.  What a linker script sets (name = expression) is no function. */
 #include "linker_map.h"
 
+#include "number_text.h"
+
 #include <errno.h>
 #include <string.h>
 
-enum { HEAD_LINES = 16, HEX_DIGITS_MAX = 16, COLUMNS_IN = 9, COLUMNS_SYMBOL = 17 };
+enum { HEAD_LINES = 16, COLUMNS_IN = 9, COLUMNS_SYMBOL = 17 };
 
 static const char plt_name[] = "[plt]";
 
@@ -67,27 +69,14 @@ static bool contains(struct span text, const char *word) {
   return text.len > 0 && memmem(text.data, text.len, word, strlen(word)) != NULL;
 }
 
-static int digit_of(uint8_t c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c |= 0x20;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Cuts a hexadecimal number off the front of TEXT, which begins with PREFIX.  Returns false,
    touching nothing, when there is none. */
 static bool take_number(struct span *text, const char *prefix, uint64_t *ret) {
   struct span rest = *text, word = take_word(&rest);
-  uint64_t value = 0;
   if (!starts_with(word, prefix)) return false;
   word = span_of(word.data + strlen(prefix), word.len - strlen(prefix));
-  if (word.len == 0 || word.len > HEX_DIGITS_MAX) return false;
-  for (size_t i = 0; i < word.len; i++) {
-    int digit = digit_of(word.data[i]);
-    if (digit < 0) return false;
-    value = value << 4 | (unsigned)digit;
-  }
+  if (!number_text_parse_hex(word, ret)) return false;
   *text = rest;
-  *ret = value;
   return true;
 }
 

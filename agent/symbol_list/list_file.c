@@ -15,6 +15,7 @@
 
 #include "common/buf.h"
 #include "common/linker_map.h"
+#include "common/number_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SIZE_PREFIX "0x" /* a size of one digit would be taken for a type */
 
 enum { READ_BYTES = 1 << 20, PATH_BYTES = 4096 };
 
@@ -82,21 +85,31 @@ static void close_content(struct content *content) {
   buf_fini(&content->read);
 }
 
+/* "ADDRESS SIZE TYPE NAME [FILE]"; a bracket within FILE would be taken for the one before it. */
+static void write_line(const struct symbol_line *line, struct buf *ret) {
+  number_text_hex(line->address, ret);
+  buf_append_byte(ret, ' ');
+  buf_append(ret, SIZE_PREFIX, sizeof SIZE_PREFIX - 1);
+  number_text_hex(line->size, ret);
+  const uint8_t type[] = {' ', (uint8_t)line->type, ' '};
+  buf_append(ret, type, sizeof type);
+  buf_append(ret, line->name.data, line->name.len);
+  buf_append(ret, " [", 2);
+  size_t at = ret->len;
+  buf_append(ret, line->module.data, line->module.len);
+  for (; at < ret->len; at++)
+    if (ret->data[at] == '[') ret->data[at] = '(';
+  buf_append(ret, "]\n", 2);
+}
+
 /* Writes down what FILE's text, a linker's map, lists. */
 static int list_linker_map(struct list_file *file, char *why) {
   struct linker_map map;
   struct symbol_line line;
   struct buf text = {0};
   linker_map_begin(file->text.bytes, &map);
-  while (linker_map_next(&map, &line) == 0 && text.len <= LIST_FILE_READ_BYTES_MAX) {
-    buf_printf(&text, "%016llx %016llx %c ", (unsigned long long)line.address,
-               (unsigned long long)line.size, line.type);
-    buf_append(&text, line.name.data, line.name.len);
-    buf_append_string(&text, " [");
-    for (size_t i = 0; i < line.module.len; i++)
-      buf_append_byte(&text, line.module.data[i] == '[' ? '(' : line.module.data[i]);
-    buf_append_string(&text, "]\n");
-  }
+  while (linker_map_next(&map, &line) == 0 && text.len <= LIST_FILE_READ_BYTES_MAX)
+    write_line(&line, &text);
   int error = text.failed ? -ENOMEM : text.len > LIST_FILE_READ_BYTES_MAX ? -EFBIG : 0;
   if (error != 0) {
     snprintf(why, LIST_FILE_WHY_BYTES, "%s", strerror(-error));

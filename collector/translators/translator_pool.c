@@ -18,7 +18,6 @@
 #include "translator_counts.h"
 #include "translator_rules.h"
 
-#include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -32,7 +31,6 @@
 #include <unistd.h>
 
 enum {
-  RULES_BYTES_MAX = 1 << 20,
   TRIES_MAX = 2,
   RETRY_DOUBLINGS_MAX = 8,
   RETRY_MS_MAX = 300000,
@@ -238,26 +236,6 @@ static void *work(void *context) {
 
 /* ---- opening and closing ---- */
 
-static int read_rules(struct translator_pool *pool, char *error, size_t error_len) {
-  char why[TRANSLATOR_RULES_WHY_BYTES];
-  const char *path = pool->parts.rules_path;
-  struct buf text = {0};
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  int failure = fd < 0 ? -errno : 0;
-  uint8_t *at = failure == 0 ? buf_reserve(&text, RULES_BYTES_MAX + 1) : NULL;
-  ssize_t got = 0;
-  while (at != NULL && (got = read(fd, at + text.len, RULES_BYTES_MAX + 1 - text.len)) > 0)
-    text.len += (size_t)got;
-  if (failure == 0 && (at == NULL || got < 0)) failure = at == NULL ? -ENOMEM : -errno;
-  if (failure == 0 && text.len > RULES_BYTES_MAX) failure = -EFBIG;
-  snprintf(why, sizeof why, "%s", strerror(-failure));
-  if (failure == 0) failure = translator_rules_parse(buf_span(&text), &pool->rules, why);
-  if (failure != 0) snprintf(error, error_len, "--translators %s: %s", path, why);
-  if (fd >= 0) close(fd);
-  buf_fini(&text);
-  return failure;
-}
-
 static int start_threads(struct translator_pool *pool) {
   for (unsigned i = 0; i < TRANSLATOR_PROCESSES_MAX; i++) {
     int error = pthread_create(&pool->threads[i], NULL, work, pool);
@@ -280,6 +258,7 @@ int translator_pool_open(const struct translator_parts *parts, struct translator
                          char *error, size_t error_len) {
   struct translator_pool *pool = calloc(1, sizeof *pool);
   pthread_condattr_t monotonic;
+  char why[TRANSLATOR_RULES_WHY_BYTES];
   snprintf(error, error_len, "--translators: out of memory");
   if (pool == NULL) return -ENOMEM;
   pool->parts = *parts;
@@ -292,7 +271,8 @@ int translator_pool_open(const struct translator_parts *parts, struct translator
   pthread_condattr_destroy(&monotonic);
   translation_cache_init(&pool->cache, TRANSLATOR_CACHE_BYTES_MAX);
   pool->stop[0] = pool->stop[1] = -1;
-  int failure = read_rules(pool, error, error_len);
+  int failure = translator_rules_read(parts->rules_path, &pool->rules, why);
+  if (failure != 0) snprintf(error, error_len, "--translators %s: %s", parts->rules_path, why);
   if (failure == 0 && pipe2(pool->stop, O_CLOEXEC) != 0) failure = -errno;
   if (failure == 0) failure = start_threads(pool);
   if (failure != 0) {

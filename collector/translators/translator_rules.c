@@ -3,10 +3,14 @@
    the last * is ever gone back to. */
 #include "translator_rules.h"
 
+#include "common/buf.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char id_prefix[] = "id:";
 
@@ -111,6 +115,29 @@ int translator_rules_parse(struct span text, struct translator_rules *ret,
   }
   *ret = rules;
   return 0;
+}
+
+static int read_text(const char *path, struct buf *ret) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return -errno;
+  ssize_t got = 0;
+  uint8_t *at = buf_reserve(ret, TRANSLATOR_RULES_BYTES_MAX + 1);
+  while (at != NULL &&
+         (got = read(fd, at + ret->len, TRANSLATOR_RULES_BYTES_MAX + 1 - ret->len)) > 0)
+    ret->len += (size_t)got;
+  int error = at == NULL ? -ENOMEM : got < 0 ? -errno : 0;
+  close(fd);
+  return error == 0 && ret->len > TRANSLATOR_RULES_BYTES_MAX ? -EFBIG : error;
+}
+
+int translator_rules_read(const char *path, struct translator_rules *ret,
+                          char why[TRANSLATOR_RULES_WHY_BYTES]) {
+  struct buf text = {0};
+  int error = read_text(path, &text);
+  snprintf(why, TRANSLATOR_RULES_WHY_BYTES, "%s", strerror(-error));
+  if (error == 0) error = translator_rules_parse(buf_span(&text), ret, why);
+  buf_fini(&text);
+  return error;
 }
 
 void translator_rules_fini(struct translator_rules *rules) {

@@ -16,7 +16,8 @@
 
 enum {
   TRANSLATOR_RULES_MAX = 256,
-  TRANSLATOR_WORD_BYTES = 256, /* of ARCH and MODULE */
+  TRANSLATOR_RULES_BYTES_MAX = 1 << 20, /* of their file */
+  TRANSLATOR_WORD_BYTES = 256,          /* of ARCH and MODULE */
   TRANSLATOR_COMMAND_BYTES = 2048,
   TRANSLATOR_RULES_WHY_BYTES = 256,
 };
@@ -49,6 +50,10 @@ struct translator_case {
 /* Reads TEXT.  Returns 0; -EINVAL with "line N: what" in WHY; -ENOMEM.  Pure. */
 int translator_rules_parse(struct span text, struct translator_rules *ret,
                            char why[TRANSLATOR_RULES_WHY_BYTES]);
+
+/* The same of the file PATH, of TRANSLATOR_RULES_BYTES_MAX at most; also -errno with WHY. */
+int translator_rules_read(const char *path, struct translator_rules *ret,
+                          char why[TRANSLATOR_RULES_WHY_BYTES]);
 void translator_rules_fini(struct translator_rules *rules);
 
 /* Returns the number of the rule for WHAT, or -1. */
