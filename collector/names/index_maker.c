@@ -248,8 +248,7 @@ int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
   int error = make_deep(store, nursery, file, &result, why, lacks);
   if (error != 0) return error;
   if (why[0] == '\0' && !result.reply.is_from_dwarf)
-    snprintf(why, sizeof why, "%s",
-             result.reply.reason[0] != '\0' ? result.reply.reason : "it tells of no function");
+    snprintf(why, sizeof why, "%s", result.reply.reason);
   if (why[0] != '\0') return debug_store_refuse_dwarf(store, file->sha256, why);
   error = debug_store_set_dwarf(store, file->sha256, lacks);
   bool has_more_now = error == 0 && count_supplements(store, file) > before;

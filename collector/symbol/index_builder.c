@@ -132,6 +132,8 @@ static void read_dwarf(struct making *making, char *why, size_t why_len) {
   int error = dwarf_file_read(&input, &making->names, &making->source, &making->set, &making->dwarf,
                               why, why_len);
   making->summary.is_from_dwarf = error == 0 && making->source.run_count > 0;
+  if (error == 0 && !making->summary.is_from_dwarf && why[0] == '\0')
+    snprintf(why, why_len, "its debug information tells of no function");
   if (error == 0) return;
   making->set.count = symbol_count;
   source_map_fini(&making->source);
