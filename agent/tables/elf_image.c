@@ -134,7 +134,8 @@ static bool read_section(const struct elf_image *image, uint32_t index, Elf64_Sh
   return true;
 }
 
-/* A separate debug file has the addresses of the code and not its bytes. */
+/* A separate debug file has the addresses of the code and not its bytes; its segment may have those
+   of the headers before it, where a linker has put both into one. */
 static void widen_by_sections(const struct elf_image *image, uint64_t *low, uint64_t *high) {
   Elf64_Shdr head;
   for (uint32_t i = 0; i < image->section_count && read_section(image, i, &head); i++) {
@@ -143,21 +144,6 @@ static void widen_by_sections(const struct elf_image *image, uint64_t *low, uint
     if (head.sh_addr < *low) *low = head.sh_addr;
     if (head.sh_addr + head.sh_size > *high) *high = head.sh_addr + head.sh_size;
   }
-}
-
-bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high) {
-  struct elf_part load;
-  uint64_t low = UINT64_MAX, high = 0;
-  for (uint32_t cursor = 0; elf_image_segment(image, PT_LOAD, &cursor, &load);) {
-    if ((load.flags & PF_X) == 0 || load.address > UINT64_MAX - load.bytes.len) continue;
-    if (load.bytes.len == 0) continue;
-    if (load.address < low) low = load.address;
-    if (load.address + load.bytes.len > high) high = load.address + load.bytes.len;
-  }
-  if (low >= high) widen_by_sections(image, &low, &high);
-  *ret_low = low;
-  *ret_high = high;
-  return low < high;
 }
 
 static bool code_segment(const struct elf_image *image, uint32_t *cursor, struct elf_part *ret) {
@@ -177,6 +163,24 @@ bool elf_image_code_section(const struct elf_image *image, uint32_t *cursor, str
     if (bytes.len > 0) return true;
   }
   return false;
+}
+
+bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *ret_high) {
+  struct elf_part load;
+  uint64_t low = UINT64_MAX, high = 0;
+  for (uint32_t cursor = 0; elf_image_segment(image, PT_LOAD, &cursor, &load);) {
+    if ((load.flags & PF_X) == 0 || load.address > UINT64_MAX - load.bytes.len) continue;
+    if (load.bytes.len == 0) continue;
+    if (load.address < low) low = load.address;
+    if (load.address + load.bytes.len > high) high = load.address + load.bytes.len;
+  }
+  uint32_t cursor = 0;
+  struct elf_part code;
+  if (low >= high || !elf_image_code_section(image, &cursor, &code))
+    widen_by_sections(image, &low, &high);
+  *ret_low = low;
+  *ret_high = high;
+  return low < high;
 }
 
 bool elf_image_section(const struct elf_image *image, const char *name, struct elf_part *ret) {

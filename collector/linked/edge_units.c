@@ -25,12 +25,13 @@
 
 static void mix_in_unit(struct finding *finding, unsigned unit) {
   const struct pair_links *pairs = finding->question->pairs;
-  for (uint32_t i = 0; i < pairs->count; i++)
-    finding->mixed[pairs->links[i].key.callee].in_unit = (struct mix){.resolved = 0};
-  for (uint32_t i = 0; i < pairs->count; i++) {
-    const struct pair_link *link = &pairs->links[i];
+  for (uint32_t i = 0; i < finding->link_count; i++)
+    finding->mixed[pairs->links[finding->links[i]].key.callee].in_unit =
+        (struct mix){.resolved = 0};
+  for (uint32_t i = 0; i < finding->link_count; i++) {
+    const struct pair_link *link = &pairs->links[finding->links[i]];
     finding_mix(&finding->mixed[link->key.callee].in_unit, link,
-                groups_weight(&pairs->units, unit, i));
+                groups_weight(&pairs->units, unit, finding->links[i]));
   }
 }
 
@@ -57,9 +58,9 @@ static double weigh(struct finding *finding, unsigned unit) {
   for (uint32_t i = 0; i < answer->edge_count; i++)
     finding_sum(finding, answer->edges[i].kind, answer->edges[i].function)->in_unit = 0;
   mix_in_unit(finding, unit);
-  for (uint32_t i = 0; i < question->pairs->count; i++)
-    add_link(finding, &question->pairs->links[i],
-             (double)groups_weight(&question->pairs->units, unit, i));
+  for (uint32_t i = 0; i < finding->link_count; i++)
+    add_link(finding, &question->pairs->links[finding->links[i]],
+             (double)groups_weight(&question->pairs->units, unit, finding->links[i]));
   for (uint32_t i = 0; i < finding->standing_count; i++) {
     const struct standing *standing = &finding->standing[i];
     finding_sum(finding, EDGE_STACK, standing->end)->in_unit +=

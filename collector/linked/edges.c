@@ -187,6 +187,20 @@ static void note_rungs(struct finding *finding, const struct pair_link *link,
   if (!are_callers) answer->rung_weight[PAIR_UNRESOLVED] += extrapolated;
 }
 
+/* A callee's mix is made of all its links, be they routed or not. */
+static int choose_links(struct finding *finding, struct arena *arena) {
+  const struct pair_links *pairs = finding->question->pairs;
+  finding->links = arena_array(arena, (size_t)pairs->count + 1, sizeof *finding->links);
+  if (finding->links == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < pairs->count; i++)
+    if (finding_route(finding, &pairs->links[i]).is_any)
+      finding->mixed[pairs->links[i].key.callee].has_route = true;
+  for (uint32_t i = 0; i < pairs->count; i++)
+    if (finding->mixed[pairs->links[i].key.callee].has_route)
+      finding->links[finding->link_count++] = i;
+  return 0;
+}
+
 /* What is taken from EDGE_ITSELF has been added before: it takes the first round. */
 static void add_links(struct finding *finding, bool is_to_itself) {
   const struct pair_links *pairs = finding->question->pairs;
@@ -276,6 +290,8 @@ int edges_find(const struct edge_question *question, struct arena *arena, struct
   int error = find_in_stacks(&finding, arena);
   if (error != 0) return error;
   mix_up(&finding);
+  error = choose_links(&finding, arena);
+  if (error != 0) return error;
   add_links(&finding, true);
   add_links(&finding, false);
   error = list(&finding, arena);

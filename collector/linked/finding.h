@@ -23,6 +23,7 @@ struct mixed {
   struct mix all, in_unit;
   uint64_t passed;          /* resolved weight of the callers that were looked at */
   struct evidence evidence; /* of the resolved ones */
+  bool has_route;           /* some link of it has */
 };
 
 /* What is extrapolated by a link besides its own weight: its share of nothing, of its callee's
@@ -50,6 +51,8 @@ struct finding {
   struct mixed *mixed;          /* one a function */
   struct standing *standing;
   uint32_t standing_count;
+  uint32_t *links; /* of callees that have a route, by place in the question's pairs */
+  uint32_t link_count;
 };
 
 struct sum *finding_sum(const struct finding *finding, enum edge_kind kind, uint32_t function);

@@ -113,17 +113,24 @@ static void a_compilers_program_is_told_with_and_without_symbols(void **state) {
   }
 }
 
-static void a_debug_file_has_rows_if_any_and_no_calls(void **state) {
+/* LAYOUT: of the linker. */
+static void look_at_a_debug_file(const char *layout) {
   struct lr_tables tables;
   struct buf index = {0};
-  (void)state;
   fixture_write("source.c", source, sizeof source - 1);
-  fixture_run("gcc -g -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -o framed source.c && "
-              "objcopy --only-keep-debug framed framed.debug");
+  fixture_run("gcc -g -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -Wl,-z,%s -o framed "
+              "source.c && objcopy --only-keep-debug framed framed.debug",
+              layout);
   read_tables("framed.debug", &index, &tables);
   assert_int_equal(lr_tables_place(&tables, address_of("framed", "leaf")), LR_HELD_BY_ROW);
   assert_int_equal(lr_tables_call(&tables, address_of("framed", "inner"), 0), LR_CALL_UNKNOWN);
   buf_fini(&index);
+}
+
+static void a_debug_file_has_rows_if_any_and_no_calls(void **state) {
+  (void)state;
+  look_at_a_debug_file("separate-code");
+  look_at_a_debug_file("noseparate-code");
 }
 
 static void what_is_no_program_has_no_tables(void **state) {
