@@ -189,7 +189,7 @@ static int add_frame(struct parser *parser, struct span name, struct span place)
   uint32_t line;
   uint64_t offset;
   if (!is_known(name) || parser->count == SYMBOL_CHAIN_MAX) return 0;
-  if (split_last(&rest, " inlined at ", &before)) name = before;
+  if (split_last(&rest, " inlined at ", &before) && before.len > 0) name = before;
   *frame = (struct symbol_frame){.start = 0};
   if (take_offset(&name, &offset) && offset < parser->address)
     frame->start = parser->address - offset;

@@ -134,6 +134,13 @@ static void what_does_not_come_out_even_is_not_believed(void **state) {
     if (parse(uneven[i].lines, uneven[i].count) != -EBADMSG) fail_msg("%zu is believed", i);
 }
 
+static void no_name_is_empty(void **state) {
+  (void)state;
+  assert_int_equal(parse(" inlined at a.c:4 in main\n+0x1\n", 2), 0);
+  assert_frame(0, 0, " inlined at a.c:4 in main", NULL, 0);
+  assert_frame(1, 0, "+0x1", NULL, 0);
+}
+
 static void what_a_terminal_would_obey_is_no_name(void **state) {
   (void)state;
   assert_int_equal(parse("\033[2Jf\xff\n", 1), 0);
@@ -161,6 +168,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(an_offset_is_no_part_of_a_name, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_does_not_come_out_even_is_not_believed, set_up,
                                       tear_down),
+      cmocka_unit_test_setup_teardown(no_name_is_empty, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_a_terminal_would_obey_is_no_name, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_chain_has_an_end, set_up, tear_down),
   };
