@@ -63,6 +63,9 @@ int catalogue_add_file(sqlite3 *db, const struct catalogue_file *file, const cha
       debug_db_run(db, "INSERT OR IGNORE INTO file VALUES(?1, ?2, 0, ?3, NULL, '', ?4)", "biii",
                    sha256, (int64_t)file->bytes, (int64_t)INDEX_VERSION, catalogue_now_s());
   if (changes < 0) return changes;
+  /* A board's supplement counts once it is an operator's, too: it is read again, and then found. */
+  debug_db_run(db, "UPDATE file SET quality = 0 WHERE sha256 = ?1 AND quality = ?2 AND ?3 = ''",
+               "bis", sha256, (int64_t)DEBUG_SUPPLEMENT, board);
   return outcome(debug_db_run(db, "INSERT OR IGNORE INTO origin VALUES(?1, ?2, ?3)", "bsb", sha256,
                               board, id));
 }
@@ -288,6 +291,8 @@ static const char *reason_of(sqlite3_stmt *row, enum debug_quality quality, char
   bool has_reason = of_file != NULL && of_file[0] != '\0';
   if (sqlite3_column_int(row, 5) == DWARF_WAITS && quality == DEBUG_DWARF)
     return "its debug information is being read again";
+  if (sqlite3_column_int(row, 5) == DWARF_WAITS && quality == DEBUG_BOUNDS)
+    return "its debug information is being read";
   if (sqlite3_column_int(row, 5) == DWARF_WAITS)
     return "named by its symbol table; its debug information is being read";
   if (sqlite3_column_int(row, 5) == DWARF_REFUSED)

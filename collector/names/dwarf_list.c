@@ -24,8 +24,9 @@ int dwarf_list_add_again(sqlite3 *db, struct span sha256) {
       db,
       "REPLACE INTO dwarf SELECT sha256, ?2, '', ?3 FROM file,"
       " (SELECT build_id AS own FROM file WHERE sha256 = ?1)"
-      " WHERE sha256 IN (SELECT sha256 FROM refer WHERE id = own)"
-      " OR (build_id = own AND (quality = ?4 OR sha256 IN (SELECT sha256 FROM dwarf)))",
+      " WHERE EXISTS (SELECT 1 FROM origin WHERE origin.sha256 = ?1 AND board = '')"
+      " AND (sha256 IN (SELECT sha256 FROM refer WHERE id = own)"
+      "  OR (build_id = own AND (quality = ?4 OR sha256 IN (SELECT sha256 FROM dwarf))))",
       "biii", sha256, (int64_t)DWARF_WAITS, (int64_t)INDEX_VERSION, (int64_t)DEBUG_DWARF));
 }
 

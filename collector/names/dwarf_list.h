@@ -16,7 +16,8 @@ enum dwarf_state {
 
 /* The debug information of file SHA256 waits, unless it was refused.  Returns 0 or -errno. */
 int dwarf_list_add(sqlite3 *db, struct span sha256);
-/* So does that of the files that the supplement SHA256 belongs to, be they read or refused. */
+/* So does that of the files that the supplement SHA256, if an operator's, belongs to, be they read
+   or refused. */
 int dwarf_list_add_again(sqlite3 *db, struct span sha256);
 int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why);
 /* The last in the row from now on. */

@@ -9,8 +9,7 @@
 
    The symbol table is read first and alone: that takes milliseconds, and whoever asks waits for it.
    The debug information is read later, by whoever has the time (deep_reader.h); what comes to grief
-   over it leaves the names of the symbol table as they are.  A file with debug information and no
-   symbol table is read whole at once.
+   over it leaves the names of the symbol table as they are, be they none.
 
    What the worker wrote is checked in full before it gets its name, since the worker may have been
    taken over by the file. */
@@ -156,12 +155,6 @@ static int make(struct nursery *nursery, const struct debug_file *file, const st
   return error;
 }
 
-/* There is nothing but debug information. */
-static bool is_dwarf_alone(const struct nursery_result *result) {
-  return result->outcome == NURSERY_REPLIED && result->reply.status == -EBADMSG &&
-         result->reply.has_dwarf != 0;
-}
-
 static bool is_supplement(const struct nursery_result *result) {
   return result->outcome == NURSERY_REPLIED && result->reply.status == -EBADMSG &&
          result->reply.is_supplement != 0;
@@ -196,7 +189,7 @@ static unsigned count_supplements(struct debug_store *store, const struct debug_
 
 int index_maker_make(struct debug_store *store, struct nursery *nursery,
                      const struct debug_file *file) {
-  static const struct recipe symbols = {.depth = INDEX_SYMBOLS_ONLY}, all = {.depth = INDEX_ALL};
+  static const struct recipe symbols = {.depth = INDEX_SYMBOLS_ONLY};
   struct nursery_result result;
   char why[LIMIT_VALUE_BYTES];
   struct verdict verdict = {DEBUG_BAD, why};
@@ -204,17 +197,12 @@ int index_maker_make(struct debug_store *store, struct nursery *nursery,
   if (error == 0 && is_supplement(&result))
     return supplements_add(store, file->sha256,
                            span_of(result.reply.build_id, result.reply.build_id_len));
-  bool is_alone = error == 0 && is_dwarf_alone(&result);
-  if (is_alone) error = make(nursery, file, &all, &result, why);
   if (error == 0 && result.outcome == NURSERY_REPLIED)
     error = record_reply(store, file, &result.reply);
   if (error != 0) return error;
-  if (why[0] == '\0')
-    verdict = is_alone ? (struct verdict){DEBUG_DWARF, result.reply.reason}
-                       : judge_symbols(&result.reply);
+  if (why[0] == '\0') verdict = judge_symbols(&result.reply);
   error = debug_store_set_quality(store, file->sha256, verdict.quality, verdict.reason);
-  bool is_more = is_alone ? count_supplements(store, file) > 0 : result.reply.has_dwarf != 0;
-  bool waits = error == 0 && why[0] == '\0' && is_more;
+  bool waits = error == 0 && why[0] == '\0' && result.reply.has_dwarf;
   return waits ? debug_store_await_dwarf(store, file->sha256) : error;
 }
 

@@ -181,7 +181,8 @@ static int make(struct making *making, struct buf *ret, char *why, size_t why_le
   bool is_nameless = !has_functions(making);
   if (is_nameless) making->set.count = 0;
   error = lay_out(making, depth);
-  if (error == 0 && is_nameless && making->lr_calls.len == 0) {
+  bool is_to_come = depth != INDEX_ALL && image->has_dwarf; /* then its functions are told later */
+  if (error == 0 && is_nameless && making->lr_calls.len == 0 && !is_to_come) {
     snprintf(why, why_len, "it has no function symbols%s", image->is_map ? "" : ": stripped");
     return -EBADMSG;
   }

@@ -129,6 +129,8 @@ static void a_boards_supplement_names_nothing_for_others(void **state) {
   send_file("a.so");
   send_for("one", "common.debug", "common.debug");
   expect_chain("a.so", "outer_a", "outer_a");
+  send_file("common.debug"); /* the same from an operator */
+  expect_chain("a.so", "outer_a", "leaf_of_the_header outer_a");
 }
 
 static void a_supplement_that_spoils_the_file_is_done_without(void **state) {

@@ -263,6 +263,19 @@ static void a_list_names_what_the_stripped_file_does_not(void **state) {
   assert_int_equal(quality_at("outer"), DEBUG_DYNSYM);
 }
 
+static void debug_information_without_symbols_is_read_in_its_turn(void **state) {
+  (void)state;
+  struct debug_file file;
+  fixture_run("objcopy --strip-all --keep-section='.debug_*' lib.debug alone.debug");
+  send_file("one", id, "alone.debug");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(quality_at("inner"), DEBUG_DWARF);
+  assert_string_equal(name_at("one", "inner"), "inner");
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  assert_int_equal(file.quality, DEBUG_DWARF);
+}
+
 static void a_stub_is_named_by_the_file_that_has_the_code(void **state) {
   (void)state;
   uint8_t bytes[64];
@@ -402,6 +415,7 @@ int main(void) {
       FRESH(what_a_collector_left_unread_the_next_one_reads),
       FRESH(a_lost_index_with_debug_information_is_made_in_two_steps),
       FRESH(the_order_of_files_makes_no_difference),
+      FRESH(debug_information_without_symbols_is_read_in_its_turn),
       FRESH(a_stub_is_named_by_the_file_that_has_the_code),
       FRESH(a_list_names_what_the_stripped_file_does_not),
       FRESH(threads_may_ask_at_once),
