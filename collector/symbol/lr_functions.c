@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols say where a function ends and in which of ARM's instruction sets it is; a stripped file
-   has .eh_frame, on most CPUs.  Of functions that overlap the first one stays. */
+   has .eh_frame, on most CPUs.  ARM's programs have neither: there a function is where a call leads
+   to, up to the next one.  What is between them and never called by its address is no way from that
+   start, and so nothing is told of it (lr_flow).  Of functions that overlap the first one stays. */
 #include "lr_functions.h"
 
 #include "eh_frame.h"
@@ -50,6 +52,22 @@ static int add_bounds(const struct elf_image *image, struct lr_functions *ret) {
   return rc;
 }
 
+static int add_called(const struct elf_image *image, struct lr_functions *ret) {
+  struct function_starts starts;
+  int rc = function_starts_find(image, NULL, &starts);
+  if (rc < 0) return rc;
+  rc = function_starts_add_calls(image, &starts);
+  for (uint32_t i = 0; i < starts.count && rc == 0; i++) {
+    const struct function_start *start = &starts.starts[i];
+    uint64_t end = start->address + elf_image_at(image, start->address).len;
+    if (i + 1 < starts.count && start[1].address < end) end = start[1].address;
+    struct lr_function function = {start->address, end, start->is_thumb};
+    if (start->bytes == 0 && end > start->address) rc = add(ret, &function);
+  }
+  function_starts_fini(&starts);
+  return rc;
+}
+
 static int by_start(const void *a, const void *b) {
   const struct lr_function *one = a, *other = b;
   if (one->start != other->start) return one->start < other->start ? -1 : 1;
@@ -72,6 +90,7 @@ int lr_functions_find(const struct elf_image *image, struct lr_functions *ret) {
   struct lr_functions functions = {.count = 0};
   int rc = add_symbols(image, &functions);
   if (rc == 0) rc = add_bounds(image, &functions);
+  if (rc == 0 && functions.count == 0) rc = add_called(image, &functions);
   settle(&functions);
   if (rc < 0)
     lr_functions_fini(&functions);
