@@ -276,6 +276,39 @@ static void debug_information_without_symbols_is_read_in_its_turn(void **state) 
   assert_int_equal(file.quality, DEBUG_DWARF);
 }
 
+static int on_module(void *context, const struct debug_module *module) {
+  if (span_is_equal(module->id, id)) snprintf(context, 512, "%s", module->reason);
+  return 0;
+}
+
+/* What the store says of lib.so, which board "one" has. */
+static const char *reason_of_library(void) {
+  static char reason[512];
+  uint64_t offset;
+  debug_store_is_wanted(store, "one", id, "/lib.so", &offset);
+  reason[0] = '\0';
+  assert_int_equal(debug_store_list(store, on_module, reason), 0);
+  return reason;
+}
+
+static void debug_information_of_no_use_costs_itself_and_the_next_is_read(void **state) {
+  (void)state;
+  struct debug_file file;
+  fixture_run("head -c 64 /dev/zero >zeros && "
+              "objcopy --update-section .debug_info=zeros lib.so bad.so");
+  send_file("one", id, "bad.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(quality_at("inner"), DEBUG_SYMTAB);
+  assert_string_equal(name_at("one", "inner"), "inner");
+  assert_non_null(strstr(reason_of_library(), "debug information is of no use: "));
+  assert_int_equal(debug_store_next_dwarf(store, &file), -ENOENT); /* not tried again */
+  send_file("one", id, "lib.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(quality_at("inner"), DEBUG_DWARF);
+}
+
 static void a_stub_is_named_by_the_file_that_has_the_code(void **state) {
   (void)state;
   uint8_t bytes[64];
@@ -416,6 +449,7 @@ int main(void) {
       FRESH(a_lost_index_with_debug_information_is_made_in_two_steps),
       FRESH(the_order_of_files_makes_no_difference),
       FRESH(debug_information_without_symbols_is_read_in_its_turn),
+      FRESH(debug_information_of_no_use_costs_itself_and_the_next_is_read),
       FRESH(a_stub_is_named_by_the_file_that_has_the_code),
       FRESH(a_list_names_what_the_stripped_file_does_not),
       FRESH(threads_may_ask_at_once),
