@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where functions are in the code of a file: by its symbols, its tables for exceptions, or else its calls. */
+/* Where functions are in the code of a file: by its symbols, its tables for exceptions, or else its
+   calls. */
 #ifndef SYMBOL_LR_FUNCTIONS_H
 #define SYMBOL_LR_FUNCTIONS_H
 

@@ -6,6 +6,8 @@
 # resolves more than the side that a link register points to alone, less what the code refutes of that.
 # Recursion, tail calls, functions that work before and after a call.
 #
+# The same of a stripped program whose debug file was uploaded: the board is asked for the code.
+#
 # Of intervals that hold in 95 of 100 cases more than 7 in 100 may miss by chance: then the program runs again,
 # and all that was seen counts.
 . "$(dirname "$0")/lib.sh"
@@ -42,6 +44,26 @@ round() {
 
 are_true() { [ $((told * 100)) -ge $((functions * 93)) ]; }
 
+# Recursion is what code alone can resolve: no pair that points out of a function is a call of itself.
+resolves_recursion() {
+  [ "$(api callers --data-urlencode "match={board=\"$ARCH\",service=\"stripped\"}" -d function=deep_9 |
+    json "d['lr']['resolvable_share'] > .35 and d['lr']['code_not_seen'] == 0")" = yes ]
+}
+
+stripped() {
+  local token id
+  # Of its own build-id: the board has sent the other one already.
+  compile whole -falign-functions=32 "$root/tests/targets/mixed_callers.c"
+  "$TRIPLET-objcopy" --only-keep-debug "$W/$ARCH/whole" "$W/$ARCH/whole.debug"
+  "$TRIPLET-strip" -o "$W/$ARCH/stripped" "$W/$ARCH/whole"
+  id=$(readelf -n "$W/$ARCH/stripped" | sed -n 's/.*Build ID: //p')
+  token=$(fleetprof-collector token --data "$W/data" --role symbols)
+  curl -sS -o "$W/put" -X PUT -H "Authorization: Bearer $token" --data-binary @"$W/$ARCH/whole.debug" "http://127.0.0.1:$H/api/v1/debug/$id"
+  OPTIONS="-E FLEETPROF_COLLECT=pc-lr -E FLEETPROF_HZ=241" sampled stripped "$W/$ARCH/stripped" $((seconds / 4)) >/dev/null ||
+    fail "$ARCH: stripped ended with $?"
+  until_true 60 resolves_recursion || fail "$ARCH: of a stripped program recursion is not resolved"
+}
+
 # callers ARCH
 callers() {
   told=0 functions=0
@@ -51,6 +73,7 @@ callers() {
   done
   say "$1: callers are told truly of $told of $functions functions"
   are_true || fail "$1: that is less than 93 in 100"
+  stripped
   done_any=1
 }
 
