@@ -123,20 +123,37 @@ static int print_table(const struct diff_command *command, const cJSON *answer, 
   return error;
 }
 
+/* Of a side without samples nothing can be said, and a gate that passes on nothing is none. */
+static bool has_samples(const cJSON *answer, const char *side, const char *selector) {
+  if (field_number(field_find(answer, side), "samples") > 0) return true;
+  complaint("diff: --fail-over: %.200s has no samples in that time (%s): nothing to judge by; are "
+            "the selector and --from right?",
+            selector, side);
+  return false;
+}
+
 /* Says on stderr what exceeds the threshold.  Returns the exit status. */
 static int judge(const struct diff_command *command, const cJSON *answer) {
   const cJSON *at;
-  unsigned count = 0;
+  unsigned count = 0, unclear = 0;
   double threshold = command->options.fail_over;
   if (!(threshold >= 0)) return 0;
+  bool has_a = has_samples(answer, "a", command->a), has_b = has_samples(answer, "b", command->b);
+  if (!has_a || !has_b) return EXIT_FAILED;
   cJSON_ArrayForEach(at, field_find(answer, "functions")) {
     double points = 100 * field_number(at, "difference");
-    if (verdict_of(at) != VIEW_CHANGED || !(fabs(points) > threshold)) continue;
+    if (!(fabs(points) > threshold)) continue;
+    unclear += verdict_of(at) == VIEW_UNCLEAR;
+    if (verdict_of(at) != VIEW_CHANGED) continue;
     if (count++ == 0)
       complaint("diff: %.200s has changed by %+.1f points, more than --fail-over %g%%",
                 field_text(at, "name"), points, threshold);
   }
   if (count > 1) complaint("diff: and %u more have", count - 1);
+  if (unclear > 0)
+    complaint("diff: note: %u function%s by more than --fail-over, but it may be chance: more "
+              "samples or boards would tell",
+              unclear, unclear == 1 ? " differs" : "s differ");
   return count > 0 ? EXIT_CHANGED : 0;
 }
 
@@ -148,6 +165,10 @@ static int show(const struct diff_command *command, const struct fetch_answer *a
   if (json == NULL)
     complaint("diff: %.300s: the answer is not JSON: is this a collector's --http address?",
               options->api.http);
+  else if (!cJSON_IsArray(field_find(json, "functions")))
+    complaint(
+        "diff: %.300s: the answer tells of no functions: is this a collector's --http address?",
+        options->api.http);
   else if (command->is_json)
     status = output_text_write("diff", options->output, &answer->body);
   else if (print_table(command, json, &text) == 0)

@@ -38,7 +38,7 @@ static int print_json(const struct report_settings *settings, const struct repor
   struct json json;
   json_init(&json, ret, SIZE_MAX);
   json_open(&json, '{');
-  table_json_summary(&json, &side->tree, side->profile.start_walltime_ns,
+  table_json_summary(&json, &side->tree, view_basis(&side->tree), side->profile.start_walltime_ns,
                      side->profile.end_walltime_ns);
   print_samplers(&side->profile, &json);
   int error = table_json_stacks(&json, &side->tree, arena);

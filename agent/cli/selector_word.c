@@ -32,7 +32,7 @@ void selector_word_print(const char *word, struct buf *ret) {
     return;
   }
   buf_append_byte(ret, '{');
-  if (strchr(word, '=') == NULL) {
+  if (strchr(word, '=') == NULL && strstr(word, "!~") == NULL) {
     buf_append_string(ret, "service=");
     append_quoted(word, strlen(word), ret);
     word += strlen(word);

@@ -56,8 +56,8 @@ static int build_tree(struct request *request, struct side *side) {
 static void write_side(struct json *json, const char *key, const struct side *side) {
   json_key(json, key);
   json_open(json, '{');
-  table_json_summary(json, &side->tree, side->selection.from_ms * NS_PER_MS,
-                     side->selection.to_ms * NS_PER_MS);
+  table_json_summary(json, &side->tree, view_basis(&side->tree),
+                     side->selection.from_ms * NS_PER_MS, side->selection.to_ms * NS_PER_MS);
   json_close(json, '}');
 }
 

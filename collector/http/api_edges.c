@@ -9,6 +9,7 @@
 #include "query_answer.h"
 #include "request.h"
 #include "selection.h"
+#include "view/ratio.h"
 #include "view/table_json.h"
 
 #include <errno.h>
@@ -88,9 +89,6 @@ static void make_it_the_whole(const struct edge_answer *answer, struct view_tree
   tree->total_weight = answer->total_weight;
   tree->total_count = answer->total_count;
   tree->evidence = answer->evidence;
-  if (!answer->basis.is_grouped) tree->groups.kind = GROUPS_NONE;
-  for (unsigned i = 0; i < answer->basis.count; i++)
-    tree->groups.group[i].weight = (uint64_t)answer->basis.wholes[i];
 }
 
 static void write_answer(struct request *request, const struct selection *selection,
@@ -100,8 +98,8 @@ static void write_answer(struct request *request, const struct selection *select
   make_it_the_whole(answer, &result->tree);
   answer_begin_json(&request->answer, &json);
   json_key_string(&json, "function", question->function);
-  table_json_summary(&json, &result->tree, selection->from_ms * NS_PER_MS,
-                     selection->to_ms * NS_PER_MS);
+  table_json_summary(&json, &result->tree, ratio_basis(&answer->basis),
+                     selection->from_ms * NS_PER_MS, selection->to_ms * NS_PER_MS);
   write_part(&json, "stack", &answer->parts[EDGE_STACK]);
   json_close(&json, '}');
   write_pairs(&json, answer);

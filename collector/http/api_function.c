@@ -99,7 +99,7 @@ static void write_detail(struct request *request, const struct selection *select
   struct json json;
   uint32_t limit = selection->has_limit ? selection->limit : SELECTION_LIMIT_MAX;
   answer_begin_json(&request->answer, &json);
-  table_json_summary(&json, &detail->whole, selection->from_ms * NS_PER_MS,
+  table_json_summary(&json, &detail->whole, detail->basis, selection->from_ms * NS_PER_MS,
                      selection->to_ms * NS_PER_MS);
   write_sums(&json, question, detail);
   write_rows(&json, &definitions, &detail->definitions, limit);

@@ -39,7 +39,7 @@ static void write_load(struct request *request, const struct selection *selectio
   uint32_t limit = selection->has_limit ? selection->limit : SELECTION_LIMIT_MAX;
   uint32_t shown = load->count < limit ? load->count : limit;
   answer_begin_json(&request->answer, &json);
-  table_json_summary(&json, &load->whole, selection->from_ms * NS_PER_MS,
+  table_json_summary(&json, &load->whole, load->basis, selection->from_ms * NS_PER_MS,
                      selection->to_ms * NS_PER_MS);
   json_key_string(&json, "by", by);
   json_key(&json, "rows");

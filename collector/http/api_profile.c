@@ -22,7 +22,8 @@
 
 static int write_summary(struct json *json, const struct view_tree *tree,
                          const struct selection *selection, struct arena *arena) {
-  table_json_summary(json, tree, selection->from_ms * NS_PER_MS, selection->to_ms * NS_PER_MS);
+  table_json_summary(json, tree, view_basis(tree), selection->from_ms * NS_PER_MS,
+                     selection->to_ms * NS_PER_MS);
   return table_json_stacks(json, tree, arena);
 }
 

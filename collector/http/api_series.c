@@ -78,8 +78,8 @@ static void write_series(struct request *request, const struct selection *select
                          const struct series_wish *wish, const struct query_series *series) {
   struct json json;
   answer_begin_json(&request->answer, &json);
-  table_json_summary(&json, &series->whole, selection->from_ms * NS_PER_MS,
-                     selection->to_ms * NS_PER_MS);
+  table_json_summary(&json, &series->whole, view_basis(&series->whole),
+                     selection->from_ms * NS_PER_MS, selection->to_ms * NS_PER_MS);
   json_key_uint(&json, "step", wish->step_s);
   json_key_string(&json, "by", wish->by);
   json_key(&json, "series");

@@ -306,6 +306,7 @@ static void find_shares(const struct looker *looker, struct query_detail *ret) {
   groups_weights(units, KEY_BELOW, through);
   for (unsigned i = 0; i < units->count; i++) through[i] += self[i];
   ratio_init(&ratio, units->kind, units->count, wholes, evidence_trials(&ret->whole.evidence));
+  ret->basis = ratio_basis(&ratio);
   ret->self_share = ratio_share(&ratio, self);
   ret->total_share = ratio_share(&ratio, through);
 }

@@ -40,6 +40,7 @@ struct query_detail {
   struct view_tree whole; /* its sums; no nodes */
   uint64_t self, total, self_count, total_count;
   struct view_share self_share, total_share;
+  struct view_basis basis; /* of their intervals */
   uint32_t offset_count;
   struct detail_offset *offsets; /* heaviest first */
   /* DEFINITIONS: the functions of that name, each with module, and file and line of its

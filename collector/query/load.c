@@ -80,6 +80,11 @@ static void prepare(const struct adder *adder, const struct view_tree *whole,
   ratio_init(&ret->ratio, adder->units.kind, adder->units.count, totals, ret->trials);
 }
 
+static struct view_basis basis_of(const struct intervals *intervals) {
+  return intervals->units == NULL ? (struct view_basis){.unit = "samples"}
+                                  : ratio_basis(&intervals->ratio);
+}
+
 static struct view_share share_of(const struct intervals *intervals, uint32_t group,
                                   uint64_t weight) {
   uint64_t parts[GROUPS_MAX];
@@ -94,6 +99,7 @@ static int list(const struct adder *adder, struct arena *arena, struct query_loa
   const struct function_table *groups = &adder->grouping.groups;
   struct intervals intervals;
   prepare(adder, &load->whole, &intervals);
+  load->basis = basis_of(&intervals);
   load->rows = arena_array(arena, groups->count, sizeof *load->rows);
   if (load->rows == NULL) return -ENOMEM;
   for (uint32_t i = 1; i < groups->count; i++) {

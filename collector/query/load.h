@@ -13,7 +13,8 @@ struct query_load_row {
 };
 
 struct query_load {
-  struct view_tree whole; /* its sums; no nodes */
+  struct view_tree whole;  /* its sums; no nodes */
+  struct view_basis basis; /* of the rows' intervals; a board's own share knows samples alone */
   uint32_t count;
   struct query_load_row *rows; /* heaviest first; they add up to the whole */
   bool is_unknown;             /* by a label that no sample has */

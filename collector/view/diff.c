@@ -232,10 +232,8 @@ void view_diff_basis(const struct view_tree *a, const struct view_tree *b,
                      struct view_diff_basis *ret) {
   struct contrast contrast;
   contrast_init(&contrast, a, b);
-  *ret = (struct view_diff_basis){.a_unit = ratio_unit(&contrast.a.ratio),
-                                  .b_unit = ratio_unit(&contrast.b.ratio),
-                                  .a_units = ratio_units(&contrast.a.ratio),
-                                  .b_units = ratio_units(&contrast.b.ratio),
+  *ret = (struct view_diff_basis){.a = ratio_basis(&contrast.a.ratio),
+                                  .b = ratio_basis(&contrast.b.ratio),
                                   .pairs = contrast.pairs};
 }
 

@@ -37,8 +37,8 @@ uint32_t view_diff_tested(const struct view_diff_row *rows, uint32_t count);
 
 /* What the intervals and chances of a difference come from. */
 struct view_diff_basis {
-  const char *a_unit, *b_unit; /* ratio_unit */
-  unsigned a_units, b_units, pairs;
+  struct view_basis a, b;
+  unsigned pairs; /* boards that both sides have */
 };
 
 void view_diff_basis(const struct view_tree *a, const struct view_tree *b,

@@ -33,10 +33,10 @@ static void write_basis(struct json *json, const struct view_tree *a, const stru
   view_diff_basis(a, b, &basis);
   json_key(json, "basis");
   json_open(json, '{');
-  json_key_string(json, "a_unit", basis.a_unit);
-  json_key_uint(json, "a_units", basis.a_units);
-  json_key_string(json, "b_unit", basis.b_unit);
-  json_key_uint(json, "b_units", basis.b_units);
+  json_key_string(json, "a_unit", basis.a.unit);
+  json_key_uint(json, "a_units", basis.a.units);
+  json_key_string(json, "b_unit", basis.b.unit);
+  json_key_uint(json, "b_units", basis.b.units);
   json_key_uint(json, "pairs", basis.pairs);
   json_close(json, '}');
 }

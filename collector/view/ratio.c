@@ -75,16 +75,17 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
   ratio->quantile = student_quantile(ratio->df);
 }
 
-const char *ratio_unit(const struct ratio *ratio) {
+static const char *unit_of(const struct ratio *ratio) {
   if (!ratio->is_grouped) return "samples";
   if (ratio->kind == GROUPS_TIMES) return "stretches of time";
   return ratio->kind == GROUPS_BOARDS ? "boards" : "board groups";
 }
 
-unsigned ratio_units(const struct ratio *ratio) {
-  unsigned present = 0;
-  for (unsigned i = 0; i < ratio->count && ratio->is_grouped; i++) present += ratio->wholes[i] > 0;
-  return present;
+struct view_basis ratio_basis(const struct ratio *ratio) {
+  struct view_basis basis = {.unit = unit_of(ratio)};
+  for (unsigned i = 0; i < ratio->count && ratio->is_grouped; i++)
+    basis.units += ratio->wholes[i] > 0;
+  return basis;
 }
 
 struct view_share ratio_interval(const struct ratio *ratio, double share, double variance) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct view_basis;
 struct view_share;
 
 /* What does not depend on the part: made once for a whole, used for all its parts. */
@@ -32,12 +33,8 @@ void ratio_init(struct ratio *ratio, enum groups_kind kind, unsigned count,
 /* Returns the degrees of freedom of the variance of the groups in MASK (bit i: group i) alone. */
 double ratio_df(const struct ratio *ratio, uint64_t mask);
 
-/* Returns what the intervals come from: "boards", "board groups", "stretches of time" or
-   "samples". */
-const char *ratio_unit(const struct ratio *ratio);
-
-/* Returns how many of these there are; of samples: 0. */
-unsigned ratio_units(const struct ratio *ratio);
+/* Returns what the intervals come from. */
+struct view_basis ratio_basis(const struct ratio *ratio);
 
 /* The share that PARTS, by group, are together. */
 struct view_share ratio_share(const struct ratio *ratio, const uint64_t parts[GROUPS_MAX]);

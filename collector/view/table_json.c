@@ -5,7 +5,6 @@
    Losses that did not happen are left out; every other key is always there. */
 #include "table_json.h"
 #include "marks.h"
-#include "ratio.h"
 #include "stacks.h"
 
 #include "common/clock.h"
@@ -34,19 +33,16 @@ static void write_marks(struct json *json, const struct view_tree *tree) {
   json_close(json, ']');
 }
 
-/* What the intervals of shares come from. */
-static void write_basis(struct json *json, const struct view_tree *tree) {
-  struct ratio ratio;
-  view_ratio(tree, &ratio);
+static void write_basis(struct json *json, struct view_basis basis) {
   json_key(json, "basis");
   json_open(json, '{');
-  json_key_string(json, "unit", ratio_unit(&ratio));
-  json_key_uint(json, "units", ratio_units(&ratio));
+  json_key_string(json, "unit", basis.unit);
+  json_key_uint(json, "units", basis.units);
   json_close(json, '}');
 }
 
-void table_json_summary(struct json *json, const struct view_tree *tree, uint64_t from_ns,
-                        uint64_t to_ns) {
+void table_json_summary(struct json *json, const struct view_tree *tree, struct view_basis basis,
+                        uint64_t from_ns, uint64_t to_ns) {
   char from[32], to[32];
   clock_print_time(from_ns, from);
   clock_print_time(to_ns, to);
@@ -55,7 +51,7 @@ void table_json_summary(struct json *json, const struct view_tree *tree, uint64_
   json_key_uint(json, "samples", tree->total_count);
   json_key(json, "effective_samples");
   json_double(json, evidence_trials(&tree->evidence));
-  write_basis(json, tree);
+  write_basis(json, basis);
   json_key_string(json, "from", from);
   json_key_string(json, "to", to);
   write_loss(json, tree->loss);

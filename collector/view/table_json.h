@@ -7,10 +7,10 @@
 
 struct json;
 
-/* Writes, into an open object, what every answer about TREE begins with: total, unit, samples, the
-   wall times, loss and marks. */
-void table_json_summary(struct json *json, const struct view_tree *tree, uint64_t from_ns,
-                        uint64_t to_ns);
+/* Writes, into an open object, what every answer about TREE begins with: total, unit, samples, what
+   the answer's intervals come from, the wall times, loss and marks. */
+void table_json_summary(struct json *json, const struct view_tree *tree, struct view_basis basis,
+                        uint64_t from_ns, uint64_t to_ns);
 
 /* Writes, into an open object, how the stacks of TREE ended, and where short ones did.  Returns 0
    or -ENOMEM. */

@@ -126,6 +126,12 @@ void view_ratio(const struct view_tree *tree, struct ratio *ret) {
   ratio_init(ret, groups->kind, groups->count, wholes, evidence_trials(&tree->evidence));
 }
 
+struct view_basis view_basis(const struct view_tree *tree) {
+  struct ratio ratio;
+  view_ratio(tree, &ratio);
+  return ratio_basis(&ratio);
+}
+
 /* How stacks ended; a stranger's batch may give weight to what should have none. */
 static bool is_end(const struct view_tree *tree, const struct view_top_row *row, uint32_t at) {
   return tree->functions[at].end != STACK_UNTOLD && row->self_weight == 0;

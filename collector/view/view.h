@@ -52,9 +52,9 @@ struct view_mark {
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
   uint64_t total_weight;
-  uint64_t total_count;      /* samples; what clocks told is weight without any */
-  struct evidence evidence;  /* of the samples */
-  struct groups groups; /* of what nodes weigh themselves */
+  uint64_t total_count;     /* samples; what clocks told is weight without any */
+  struct evidence evidence; /* of the samples */
+  struct groups groups;     /* of what nodes weigh themselves */
   /* The samples of them that are stacks, by how these ended: not what clocks told, no lone PCs. */
   uint64_t stacks_weight[STACK_END_COUNT];
   uint64_t loss[LOSS_REASON_COUNT];
@@ -71,6 +71,12 @@ struct view_share {
   double share, low, high; /* low..high: its 95 % interval (ratio.h) */
 };
 
+/* What the intervals of an answer come from (ratio.h). */
+struct view_basis {
+  const char *unit; /* "boards", "board groups", "stretches of time" or "samples" */
+  unsigned units;   /* how many; of samples: 0 */
+};
+
 struct view_top_row {
   uint32_t function; /* index into the tree's functions */
   uint64_t self_weight, total_weight, self_count, total_count;
@@ -85,6 +91,7 @@ int view_top(const struct view_tree *tree, struct arena *arena, struct view_top_
 
 /* Sets RET to TREE as a whole: what any part of its weight is a share of. */
 void view_ratio(const struct view_tree *tree, struct ratio *ret);
+struct view_basis view_basis(const struct view_tree *tree);
 
 /* Appends TREE as folded stacks, `outermost;...;leaf weight` lines, to RET.  Returns 0 or
    -ENOMEM. */

@@ -56,6 +56,10 @@ grep -q 'changed' "$W/out" || fail "no table beside the verdict"
 expect 0 '' gate truth other
 expect 0 '' gate truth service=truth,board=here --fail-over 0%
 expect 2 'one selection twice' gate truth truth
+expect 1 'truht has no samples' gate truth truht --fail-over 2%
+expect 1 'has no samples' gate truth --b-from -5m --fail-over 2%
+expect 0 '' gate truth truht
+expect 0 '' gate truth 'board!~there' --fail-over 100%
 gate truth --b-from -5m --format json | json "(d['a']['total'], d['b']['total'] > 0)" | grep -qxF '(0, True)' \
   || fail "what was before is not the minutes before: $(gate truth --b-from -5m)"
 gate truth other --format json | json "len(d['functions']) > 0" | grep -q yes || fail "no JSON"

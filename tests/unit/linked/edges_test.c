@@ -230,8 +230,9 @@ static void samples_in_bursts_tell_less_than_as_many_that_are_mixed(void **state
     add_pair(world, F, PAIR_NO_CALLER, 50);
   }
   ask(world, F, EDGE_CALLERS);
-  assert_string_equal(ratio_unit(&world->answer.basis), "stretches of time");
-  assert_int_equal(ratio_units(&world->answer.basis), 10);
+  struct view_basis basis = ratio_basis(&world->answer.basis);
+  assert_string_equal(basis.unit, "stretches of time");
+  assert_int_equal(basis.units, 10);
   const struct edge *edge = edge_of(world, A, EDGE_LR);
   struct view_share samples = interval_wilson(.4, 1000);
   assert_true(fabs(edge->share.share - .4) < 1e-6);
@@ -248,7 +249,7 @@ static void where_units_are_alike_the_samples_alone_have_a_say(void **state) {
     add_pair(world, F, PAIR_NO_CALLER, 50 + 10 * i); /* differs, and says nothing of callers */
   }
   ask(world, F, EDGE_CALLERS);
-  assert_string_equal(ratio_unit(&world->answer.basis), "boards");
+  assert_string_equal(ratio_basis(&world->answer.basis).unit, "boards");
   const struct edge *edge = edge_of(world, A, EDGE_LR);
   struct view_share samples = interval_wilson(.4, 600);
   assert_true(fabs(edge->share.low - samples.low) < 1e-4);

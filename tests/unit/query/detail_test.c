@@ -151,6 +151,8 @@ static void boards_threads_and_builds_have_theirs(void **state) {
   append(named, "b2", "worker");
   append(named, "b2", "main");
   assert_int_equal(ask(named, "walk", NULL, &detail), 0);
+  assert_string_equal(detail.basis.unit, "boards");
+  assert_int_equal(detail.basis.units, 2);
   assert_int_equal(detail.boards.count, 2);
   assert_string_equal(detail.boards.rows[0].name, "b2");
   assert_int_equal(detail.boards.rows[0].self, 1500);

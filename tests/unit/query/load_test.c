@@ -84,7 +84,10 @@ static void each_row_has_its_own(void **state) {
   assert_int_equal(load.count, 2);
   assert_int_equal(weight_of(&load, "main"), 3 * 111 + 10);
   assert_int_equal(weight_of(&load, "worker"), 3 * 100 + 10);
+  assert_string_equal(load.basis.unit, "boards");
+  assert_int_equal(load.basis.units, 2);
   load = load_of(world, NULL, "board");
+  assert_string_equal(load.basis.unit, "samples"); /* a board alone is no sample of boards */
   assert_int_equal(weight_of(&load, "b1"), 3 * 170 + 10);
   load = load_of(world, NULL, "module");
   assert_int_equal(load.count, 3);
