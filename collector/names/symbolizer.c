@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* (board, module, address) -> names.
 
-   Two steps, remembered apart.  Which files name a board's module depends on what the board may see
-   and changes when files arrive: they are noted with the store's generation, so that one comparison
-   tells whether the note still holds, be it "none".  An index depends only on the file's bytes, so
-   boards with the same program share it.
+   Three steps, remembered apart.  Which files name a board's module depends on what the board may
+   see and changes when files arrive: they are noted with the store's generation, so that one
+   comparison tells whether the note still holds, be it "none".  An index depends only on the file's
+   bytes, so boards with the same program share it.  What an address is called depends on these
+   indexes alone.
 
    A file that nobody has read yet is read at the first question, its symbol table alone; its debug
    information follows in the background, and raises the generation. */
 #include "symbolizer.h"
 
+#include "chain_cache.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/table.h"
@@ -40,6 +42,7 @@ struct symbolizer {
   struct nursery *nursery;
   struct deep_reader *deep;
   struct index_shelf *shelf;
+  struct chain_cache *chains;
   pthread_mutex_t lock;
   struct module_cache *modules;  /* notes with a struct name_sources, or NULL: no names */
   struct name_sources **sources; /* each set of files once, for ever: a note may point to it */
@@ -56,7 +59,9 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
     pthread_mutex_init(&symbolizer->lock, NULL);
     symbolizer->modules = module_cache_new();
     symbolizer->shelf = index_shelf_new();
-    bool is_whole = symbolizer->modules != NULL && symbolizer->shelf != NULL;
+    symbolizer->chains = chain_cache_new();
+    bool is_whole =
+        symbolizer->modules != NULL && symbolizer->shelf != NULL && symbolizer->chains != NULL;
     if (is_whole) failure = nursery_open(WORKER_MS_MAX, &symbolizer->nursery);
     if (failure == 0) failure = deep_reader_open(debug, &symbolizer->deep);
   }
@@ -73,6 +78,7 @@ void symbolizer_close(struct symbolizer *symbolizer) {
   if (symbolizer == NULL) return;
   deep_reader_close(symbolizer->deep);
   nursery_close(symbolizer->nursery);
+  chain_cache_free(symbolizer->chains);
   index_shelf_free(symbolizer->shelf);
   for (uint32_t i = 0; i < symbolizer->source_count; i++) free(symbolizer->sources[i]);
   free(symbolizer->sources);
@@ -226,12 +232,19 @@ const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, con
   return is_valid ? found : resolve(symbolizer, board, id);
 }
 
+int symbolizer_name_by(struct symbolizer *symbolizer, const struct name_sources *sources,
+                       uint64_t address, struct symbol_frame *frames,
+                       enum debug_quality *ret_quality) {
+  *ret_quality = DEBUG_NONE;
+  if (sources == NULL) return -ENOENT;
+  return chain_cache_find(symbolizer->chains, sources, address, frames, ret_quality);
+}
+
 int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol_frame *frames,
                     enum debug_quality *ret_quality) {
   const struct name_sources *sources = symbolizer_sources(symbolizer, board, id);
-  *ret_quality = DEBUG_NONE;
-  return sources == NULL ? -ENOENT : name_sources_chain(sources, address, frames, ret_quality);
+  return symbolizer_name_by(symbolizer, sources, address, frames, ret_quality);
 }
 
 int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct span id,

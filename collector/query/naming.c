@@ -30,6 +30,20 @@ struct named_address {
   uint32_t first_step, step_count;
 };
 
+/* What names a module of the forest. */
+struct naming_module {
+  const struct name_sources *sources; /* NULL: nothing does */
+  bool is_known;
+};
+
+/* Names are handed out as pointers that stay, so a function that comes again is known by these,
+   without a look at its texts. */
+struct known_text {
+  const char *name, *file;
+  uint32_t module;
+  uint32_t function;
+};
+
 void naming_init(struct naming *naming, struct symbolizer *symbolizer,
                  struct function_table *functions, struct place_table *places) {
   *naming = (struct naming){.symbolizer = symbolizer, .functions = functions, .places = places};
@@ -37,14 +51,20 @@ void naming_init(struct naming *naming, struct symbolizer *symbolizer,
 
 void naming_fini(struct naming *naming) {
   table_fini(&naming->by_address);
+  table_fini(&naming->by_text);
   translated_fini(&naming->translated);
+  free(naming->modules);
+  free(naming->texts);
   free(naming->addresses);
   free(naming->steps);
 }
 
 void naming_turn(struct naming *naming) {
   table_clear(&naming->by_address);
+  table_clear(&naming->by_text);
   translated_turn(&naming->translated);
+  naming->module_count = 0;
+  naming->text_count = 0;
   naming->address_count = 0;
   naming->step_count = 0;
 }
@@ -69,16 +89,60 @@ static int add_step(struct naming *naming, const struct tree_step *step) {
   return 0;
 }
 
-/* One of the functions at an address; its texts outlive the query.  FUNCTION has what is said of
-   all of them: module and quality. */
-static int add_named(struct naming *naming, struct view_function function,
+static int remember_text(struct naming *naming, uint64_t key, const struct known_text *text) {
+  void *texts = naming->texts;
+  int error = make_room(&texts, naming->text_count, &naming->text_room, sizeof *text);
+  if (error != 0) return error;
+  naming->texts = texts;
+  naming->texts[naming->text_count] = *text;
+  return table_add(&naming->by_text, key, naming->text_count++);
+}
+
+static struct known_text *find_text(const struct naming *naming, uint64_t key,
+                                    const struct known_text *wanted) {
+  uint32_t cursor;
+  uint32_t at = table_find(&naming->by_text, key, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&naming->by_text, key, &cursor)) {
+    struct known_text *known = &naming->texts[at];
+    if (known->name == wanted->name && known->file == wanted->file &&
+        known->module == wanted->module)
+      return known;
+  }
+  return NULL;
+}
+
+/* Finds the row of FUNCTION, of MODULE of the forest, whose texts outlive the query.  Where no file
+   is told the answer holds until its row gets one: then it may be another. */
+static int find_function(struct naming *naming, const struct view_function *function,
+                         uint32_t module, uint32_t *ret) {
+  struct known_text text = {function->name, function->file, module, 0};
+  const uint64_t words[3] = {(uintptr_t)text.name, (uintptr_t)text.file, module};
+  uint64_t key = function_table_hash(naming->functions, words, sizeof words);
+  struct known_text *known = find_text(naming, key, &text);
+  bool holds = known != NULL &&
+               (text.file != NULL || naming->functions->functions[known->function].file == NULL);
+  if (holds) {
+    *ret = known->function;
+    return 0;
+  }
+  int error = function_table_intern(naming->functions, function, true, ret);
+  text.function = *ret;
+  if (error != 0) return error;
+  if (known == NULL) return remember_text(naming, key, &text);
+  *known = text;
+  return 0;
+}
+
+/* One of the functions at an address in MODULE of the forest; its texts outlive the query.
+   FUNCTION has what is said of all of them: module and quality. */
+static int add_named(struct naming *naming, struct view_function function, uint32_t module,
                      const struct symbol_frame *frame, bool is_inlined) {
   function.name = frame->name;
   function.file = frame->decl_file;
   function.line = frame->decl_line;
   const struct view_place place = {frame->file, frame->line};
   struct tree_step step = {.is_inlined = is_inlined};
-  int error = function_table_intern(naming->functions, &function, true, &step.function);
+  int error = find_function(naming, &function, module, &step.function);
   if (error == 0 && naming->places != NULL)
     error = place_table_intern(naming->places, &place, &step.place);
   return error != 0 ? error : add_step(naming, &step);
@@ -103,6 +167,32 @@ static int add_nameless(struct naming *naming, const struct store_module *module
   return error != 0 ? error : add_step(naming, &step);
 }
 
+/* Makes room for the modules of FOREST, none of which is known. */
+static bool begin_modules(struct naming *naming, const struct store_forest *forest) {
+  if (naming->module_count > 0) return true;
+  if (forest->module_count > naming->module_room) {
+    void *more = reallocarray(naming->modules, forest->module_count, sizeof *naming->modules);
+    if (more == NULL) return false;
+    naming->modules = more;
+    naming->module_room = forest->module_count;
+  }
+  naming->module_count = forest->module_count;
+  memset(naming->modules, 0, naming->module_count * sizeof *naming->modules);
+  return true;
+}
+
+/* The files that name MODULE of FOREST; NULL: there is none. */
+static const struct name_sources *find_sources(struct naming *naming, const char *board,
+                                               const struct store_forest *forest, uint32_t module) {
+  struct span id = forest->modules[module].id;
+  if (naming->symbolizer == NULL || forest->modules[module].kind != MODULE_ELF) return NULL;
+  if (!begin_modules(naming, forest)) return symbolizer_sources(naming->symbolizer, board, id);
+  struct naming_module *known = &naming->modules[module];
+  if (!known->is_known) known->sources = symbolizer_sources(naming->symbolizer, board, id);
+  known->is_known = true;
+  return known->sources;
+}
+
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
@@ -113,8 +203,10 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   int count =
       translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
   bool is_translated = count > 0;
-  if (!is_translated && module->kind == MODULE_ELF && naming->symbolizer != NULL)
-    count = symbolizer_name(naming->symbolizer, board, module->id, address, frames, &quality);
+  const struct name_sources *sources = NULL;
+  if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
+  if (sources != NULL)
+    count = symbolizer_name_by(naming->symbolizer, sources, address, frames, &quality);
   if (count <= 0) return add_nameless(naming, module, address, DEBUG_NONE);
   if (frames[count - 1].name[0] == '\0')
     return add_nameless(naming, module, frames[count - 1].start, quality);
@@ -122,7 +214,7 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
                                          .quality = is_translated ? "translator"
                                                                   : debug_quality_name(quality)};
   for (int i = count; i-- > 0 && error == 0;)
-    error = add_named(naming, function, &frames[i], i + 1 < count);
+    error = add_named(naming, function, frame->module, &frames[i], i + 1 < count);
   return error;
 }
 

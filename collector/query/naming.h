@@ -8,6 +8,7 @@
 #include "translated.h"
 #include "view/tree_builder.h"
 
+struct naming_module;
 struct symbolizer;
 
 struct naming {
@@ -18,6 +19,11 @@ struct naming {
   struct named_address *addresses;
   struct tree_step *steps; /* of all addresses, one after the other */
   uint32_t address_count, address_room, step_count, step_room;
+  struct naming_module *modules; /* of the same forest, and the functions met by their texts: */
+  uint32_t module_count, module_room;
+  struct table by_text;
+  struct known_text *texts;
+  uint32_t text_count, text_room;
   struct translated translated; /* what translators say, before anybody else */
 };
 
