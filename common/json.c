@@ -56,9 +56,11 @@ static size_t sequence_len(struct span text) {
   return len;
 }
 
-static bool is_plain(uint8_t c) {
-  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-}
+/* What needs no escape: ASCII that is printable and means nothing to JSON or HTML. */
+static const bool is_plain[256] = {
+    [0x20 ... 0x21] = true, [0x23 ... 0x25] = true, [0x27 ... 0x3b] = true,
+    [0x3d] = true,          [0x3f ... 0x5b] = true, [0x5d ... 0x7e] = true,
+};
 
 static void put_escaped(struct json *json, uint8_t c) {
   char escape[8];
@@ -97,7 +99,7 @@ void json_span(struct json *json, struct span text) {
   put(json, "\"", 1);
   while (text.len > 0 && !json->is_full) {
     size_t plain = 0;
-    while (plain < text.len && is_plain(text.data[plain])) plain++;
+    while (plain < text.len && is_plain[text.data[plain]]) plain++;
     put(json, text.data, plain);
     text = span_of(text.data + plain, text.len - plain);
     if (text.len == 0) break;
@@ -162,6 +164,20 @@ void json_bool(struct json *json, bool value) {
 void json_raw(struct json *json, struct span value) {
   begin_value(json);
   put(json, value.data, value.len);
+}
+
+uint8_t *json_raw_begin(struct json *json, size_t len_max) {
+  begin_value(json);
+  if (json->is_full) return NULL;
+  if (json->out->len > json->limit || len_max > json->limit - json->out->len) {
+    json->is_full = true;
+    return NULL;
+  }
+  return buf_reserve(json->out, len_max);
+}
+
+void json_raw_end(struct json *json, size_t len) {
+  json->out->len += len;
 }
 
 void json_key_string(struct json *json, const char *key, const char *text) {

@@ -35,6 +35,11 @@ void json_bool(struct json *json, bool value);
 /* A value that is JSON already, of json_init's own making. */
 void json_raw(struct json *json, struct span value);
 
+/* The same, written in place by the caller: returns where LEN_MAX bytes may go, or NULL when the
+   limit is nearer or memory ran out; json_raw_end says how many were written. */
+uint8_t *json_raw_begin(struct json *json, size_t len_max);
+void json_raw_end(struct json *json, size_t len);
+
 /* Key and value at once. */
 void json_key_string(struct json *json, const char *key, const char *text);
 void json_key_uint(struct json *json, const char *key, uint64_t value);

@@ -9,6 +9,12 @@
 #include "common/json.h"
 
 #include <errno.h>
+#include <string.h>
+
+enum {
+  NUMBER_LEN_MAX = 20,
+  NUMBERS_LEN_MAX = 3 * NUMBER_LEN_MAX + 64, /* and their keys */
+};
 
 struct part {
   size_t start, len; /* 0: not written yet */
@@ -18,7 +24,6 @@ struct nodes {
   const struct view_tree *tree;
   struct part *parts; /* of each function */
   struct buf texts;   /* of the functions met so far */
-  struct buf node;    /* the one in hand */
 };
 
 /* `{"name":...,"line":...`, open: what follows is the node's. */
@@ -32,23 +37,44 @@ static struct part write_function(struct nodes *nodes, const struct view_functio
   return part;
 }
 
-static void write_node(struct nodes *nodes, uint32_t at, const uint32_t *index) {
-  static const char inlined[] = ",\"inlined\":true";
+static uint8_t *put(uint8_t *to, const char *text, size_t len) {
+  memcpy(to, text, len);
+  return to + len;
+}
+
+/* Up to NUMBER_LEN_MAX digits. */
+static uint8_t *put_number(uint8_t *to, uint64_t value) {
+  uint8_t digits[NUMBER_LEN_MAX];
+  size_t at = sizeof digits;
+  do digits[--at] = (uint8_t)('0' + value % 10);
+  while ((value /= 10) > 0);
+  memcpy(to, digits + at, sizeof digits - at);
+  return to + sizeof digits - at;
+}
+
+#define PUT(to, text) put(to, text, sizeof text - 1)
+
+/* What follows the function, NUMBERS_LEN_MAX bytes at most. */
+static uint8_t *put_numbers(uint8_t *to, const struct view_node *node, const uint32_t *index) {
+  to = PUT(to, ",\"parent\":");
+  to = node->parent == UINT32_MAX ? PUT(to, "-1") : put_number(to, index[node->parent]);
+  to = PUT(to, ",\"self\":");
+  to = put_number(to, node->self_weight);
+  to = PUT(to, ",\"total\":");
+  to = put_number(to, node->total_weight);
+  return node->is_inlined ? PUT(to, ",\"inlined\":true}") : PUT(to, "}");
+}
+
+/* Written where it will stay: an answer may hold a million of them. */
+static void write_node(struct nodes *nodes, uint32_t at, const uint32_t *index, struct json *json) {
   const struct view_node *node = &nodes->tree->nodes[at];
   struct part *part = &nodes->parts[node->function];
-  struct json json;
   if (part->len == 0) *part = write_function(nodes, &nodes->tree->functions[node->function]);
-  buf_clear(&nodes->node);
-  if (!nodes->texts.failed) buf_append(&nodes->node, nodes->texts.data + part->start, part->len);
-  json_init(&json, &nodes->node, SIZE_MAX);
-  buf_append_string(&nodes->node, ",\"parent\":");
-  json_int(&json, node->parent == UINT32_MAX ? -1 : (int64_t)index[node->parent]);
-  buf_append_string(&nodes->node, ",\"self\":");
-  json_uint(&json, node->self_weight);
-  buf_append_string(&nodes->node, ",\"total\":");
-  json_uint(&json, node->total_weight);
-  if (node->is_inlined) buf_append(&nodes->node, inlined, sizeof inlined - 1);
-  buf_append_byte(&nodes->node, '}');
+  if (nodes->texts.failed) return;
+  uint8_t *start = json_raw_begin(json, part->len + NUMBERS_LEN_MAX);
+  if (start == NULL) return;
+  uint8_t *end = put(start, (const char *)nodes->texts.data + part->start, part->len);
+  json_raw_end(json, (size_t)(put_numbers(end, node, index) - start));
 }
 
 int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint32_t *index,
@@ -58,14 +84,10 @@ int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint3
   if (nodes.parts == NULL) return -ENOMEM;
   json_key(json, "nodes");
   json_open(json, '[');
-  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++) {
-    if (index[i] == UINT32_MAX) continue;
-    write_node(&nodes, i, index);
-    json_raw(json, buf_span(&nodes.node));
-  }
+  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++)
+    if (index[i] != UINT32_MAX) write_node(&nodes, i, index, json);
   json_close(json, ']');
-  int error = nodes.texts.failed || nodes.node.failed ? -ENOMEM : 0;
+  int error = nodes.texts.failed ? -ENOMEM : 0;
   buf_fini(&nodes.texts);
-  buf_fini(&nodes.node);
   return error;
 }
