@@ -9,6 +9,7 @@
    that closes clears its table.  Not keyed: do not put in what a stranger chooses to collide. */
 #include "table.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +98,14 @@ int table_add(struct table *table, uint64_t key, uint32_t index) {
   return 0;
 }
 
-/* Words are read byte by byte in one order, so that the hash is the same on every CPU. */
-static uint64_t load_word(const uint8_t *bytes, size_t len) {
+/* Words are little-endian, so that the hash is the same on every CPU. */
+static uint64_t load_word(const uint8_t *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+  return le64toh(word);
+}
+
+static uint64_t load_rest(const uint8_t *bytes, size_t len) {
   uint64_t word = 0;
   for (size_t i = 0; i < len; i++) word |= (uint64_t)bytes[i] << (8 * i);
   return word;
@@ -107,7 +114,7 @@ static uint64_t load_word(const uint8_t *bytes, size_t len) {
 uint64_t table_hash(const void *data, size_t len, uint64_t seed) {
   const uint8_t *bytes = data;
   uint64_t hash = mix(seed ^ len);
-  for (; len >= 8; bytes += 8, len -= 8) hash = mix(hash ^ load_word(bytes, 8));
-  if (len > 0) hash = mix(hash ^ load_word(bytes, len) ^ ((uint64_t)len << 56));
+  for (; len >= 8; bytes += 8, len -= 8) hash = mix(hash ^ load_word(bytes));
+  if (len > 0) hash = mix(hash ^ load_rest(bytes, len) ^ ((uint64_t)len << 56));
   return hash;
 }
