@@ -5,7 +5,7 @@
    makes it usable again.
 
    Growth doubles, so that appending n bytes one by one stays O(n); there is no shrinking: a
-   buffer's life is one batch, one frame or one answer.  Limits are the caller's business: it knows
+   buffer's life is one batch, one frame or one answer.  A limit is the caller's to set: it knows
    what the bytes are. */
 #include "buf.h"
 
@@ -39,14 +39,16 @@ void buf_fini(struct buf *buf) {
 
 void buf_clear(struct buf *buf) {
   buf->len = 0;
-  buf->failed = false;
+  buf->failed = buf->is_full = false;
 }
 
 uint8_t *buf_reserve(struct buf *buf, size_t len) {
   if (buf->failed) return NULL;
   bool is_too_big = len > SIZE_MAX - buf->len;
   size_t needed = buf->len + len;
-  if (is_too_big || ((needed > buf->cap || buf->data == NULL) && !grow(buf, needed))) {
+  buf->is_full = buf->limit > 0 && (is_too_big || needed > buf->limit);
+  if (is_too_big || buf->is_full ||
+      ((needed > buf->cap || buf->data == NULL) && !grow(buf, needed))) {
     buf->failed = true;
     return NULL;
   }

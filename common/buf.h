@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growable byte buffer.  All-zero is a valid empty buffer.  A failed allocation is remembered:
-   later appends do nothing, and `failed` is checked once at the end. */
+/* A growable byte buffer.  All-zero is a valid empty buffer.  A failed allocation, or a limit that
+   was reached, is remembered: later appends do nothing, and `failed` is checked once at the end. */
 #ifndef COMMON_BUF_H
 #define COMMON_BUF_H
 
@@ -10,16 +10,18 @@ struct buf {
   uint8_t *data;
   size_t len;
   size_t cap;
+  size_t limit; /* the most bytes that it may hold; 0: any number */
   bool failed;
+  bool is_full; /* it has failed for its limit, not for want of memory */
 };
 
 void buf_fini(struct buf *buf);
 
-/* Empties BUF, keeping its memory. */
+/* Empties BUF, keeping its memory and its limit. */
 void buf_clear(struct buf *buf);
 
 /* Makes room for LEN more bytes and returns where they go (the caller then adds to len), or NULL
-   when memory ran out. */
+   when memory ran out or the limit is reached. */
 uint8_t *buf_reserve(struct buf *buf, size_t len);
 
 void buf_append(struct buf *buf, const void *data, size_t len);

@@ -95,13 +95,23 @@ static int limit_stacks(struct request *request, const struct view_tree *tree,
   return 0;
 }
 
+/* Begins a file of an unknown size, as REQUEST's answer. */
+static struct buf *begin_file(struct request *request) {
+  request->answer.body.limit = ANSWER_BYTES_MAX;
+  return &request->answer.body;
+}
+
+/* Returns what has become of it. */
+static int end_file(const struct request *request, int error) {
+  return request->answer.body.is_full ? -EOVERFLOW : error;
+}
+
 static int write_folded(struct request *request, const struct view_tree *tree,
                         const struct selection *selection) {
-  struct answer *answer = &request->answer;
   int error = limit_stacks(request, tree, selection);
-  answer->type = "text/plain; charset=utf-8";
-  if (error == 0) error = view_folded(tree, &request->arena, &answer->body);
-  return error == 0 && answer->body.len > ANSWER_BYTES_MAX ? -EOVERFLOW : error;
+  request->answer.type = "text/plain; charset=utf-8";
+  if (error == 0) error = view_folded(tree, &request->arena, begin_file(request));
+  return end_file(request, error);
 }
 
 /* A file for another tool. */
@@ -119,8 +129,8 @@ static int write_file(struct request *request, const struct view_tree *tree,
                                      .start_ns = selection->from_ms * NS_PER_MS,
                                      .end_ns = selection->to_ms * NS_PER_MS};
   int error = limit_stacks(request, tree, selection);
-  if (error == 0) error = form->write(tree, &origin, &request->arena, &answer->body);
-  if (error == 0 && answer->body.len > ANSWER_BYTES_MAX) error = -EOVERFLOW;
+  if (error == 0) error = form->write(tree, &origin, &request->arena, begin_file(request));
+  error = end_file(request, error);
   if (error != 0) return error;
   answer->type = form->type;
   snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", form->name);

@@ -72,6 +72,7 @@ int catalogue_add_file(sqlite3 *db, const struct catalogue_file *file, const cha
 
 int catalogue_remove_file(sqlite3 *db, struct span sha256) {
   int changes = debug_db_run(db, "DELETE FROM origin WHERE sha256 = ?1", "b", sha256);
+  if (changes >= 0) changes = debug_db_run(db, "DELETE FROM dwarf WHERE sha256 = ?1", "b", sha256);
   if (changes < 0) return changes;
   return outcome(debug_db_run(db, "DELETE FROM file WHERE sha256 = ?1", "b", sha256));
 }

@@ -462,7 +462,8 @@ int debug_store_next_dwarf(struct debug_store *store, struct debug_file *ret) {
 
 void debug_store_hurry(struct debug_store *store, const uint8_t sha256[32]) {
   pthread_mutex_lock(&store->lock);
-  memcpy(store->hurried, sha256, sizeof store->hurried);
+  if (dwarf_list_waits(store->db, span_of(sha256, sizeof store->hurried)))
+    memcpy(store->hurried, sha256, sizeof store->hurried);
   pthread_mutex_unlock(&store->lock);
 }
 

@@ -64,18 +64,26 @@ static void rest(struct deep_reader *reader) {
   pthread_mutex_unlock(&reader->lock);
 }
 
-/* Reads what is next.  Returns -ENOENT when nothing is. */
-static int read_next(struct deep_reader *reader) {
+static int read_file(struct deep_reader *reader, const struct debug_file *file) {
+  int error = index_maker_deepen(reader->store, reader->nursery, file);
+  if (error == -ENOENT)
+    error = debug_store_refuse_dwarf(reader->store, file->sha256, "it is gone");
+  else if (error != 0 && error != -ECANCELED)
+    debug_store_postpone(reader->store, file->sha256);
+  return error;
+}
+
+/* Reads what is next.  Returns false when nothing is.  What fails for a reason of this machine is
+   tried again, and not at once. */
+static bool read_next(struct deep_reader *reader) {
   struct debug_file file;
   int error = debug_store_next_dwarf(reader->store, &file);
-  if (error != 0) return error;
-  error = index_maker_deepen(reader->store, reader->nursery, &file);
-  if (error == -ENOENT) return debug_store_refuse_dwarf(reader->store, file.sha256, "it is gone");
-  if (error == 0 || error == -ECANCELED) return 0;
+  if (error == -ENOENT) return false;
+  if (error == 0) error = read_file(reader, &file);
+  if (error == 0 || error == -ECANCELED) return true;
   log_warn("symbols-unread debug information cannot be read now: %s", strerror(-error));
-  debug_store_postpone(reader->store, file.sha256);
   rest(reader);
-  return 0;
+  return true;
 }
 
 static void *work(void *context) {
@@ -85,7 +93,7 @@ static void *work(void *context) {
     pthread_mutex_lock(&reader->lock);
     reader->is_awake = false; /* before the look: who comes later wakes us again */
     pthread_mutex_unlock(&reader->lock);
-    bool is_more = read_next(reader) != -ENOENT;
+    bool is_more = read_next(reader);
     pthread_mutex_lock(&reader->lock);
     reader->is_awake |= is_more;
     reader->is_busy = reader->is_awake;

@@ -46,6 +46,16 @@ int dwarf_list_remove(sqlite3 *db, struct span sha256) {
   return outcome(debug_db_run(db, "DELETE FROM dwarf WHERE sha256 = ?1", "b", sha256));
 }
 
+bool dwarf_list_waits(sqlite3 *db, struct span sha256) {
+  sqlite3_stmt *row;
+  if (debug_db_query(db, &row, "SELECT 1 FROM dwarf WHERE sha256 = ?1 AND state = ?2", "bi", sha256,
+                     (int64_t)DWARF_WAITS) != 0)
+    return false;
+  bool waits = sqlite3_step(row) == SQLITE_ROW;
+  sqlite3_finalize(row);
+  return waits;
+}
+
 int dwarf_list_next(sqlite3 *db, struct span first, uint8_t ret_sha256[32]) {
   sqlite3_stmt *row;
   int error = debug_db_query(db, &row,

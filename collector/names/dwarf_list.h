@@ -7,6 +7,7 @@
 #include "common/span.h"
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum dwarf_state {
@@ -23,6 +24,8 @@ int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why);
 /* The last in the row from now on. */
 int dwarf_list_postpone(sqlite3 *db, struct span sha256);
 int dwarf_list_remove(sqlite3 *db, struct span sha256);
+
+bool dwarf_list_waits(sqlite3 *db, struct span sha256);
 
 /* Finds one that waits: FIRST when that does.  Returns 0, -ENOENT or another -errno. */
 int dwarf_list_next(sqlite3 *db, struct span first, uint8_t ret_sha256[32]);

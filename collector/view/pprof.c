@@ -196,7 +196,9 @@ static int put_all(struct pprof *pprof) {
 int view_pprof(const struct view_tree *tree, const struct view_origin *origin, struct arena *arena,
                struct buf *ret) {
   struct pprof pprof = {.tree = tree, .origin = origin, .arena = arena};
+  pprof.out.limit = ret->limit; /* of what is packed: the packed size is known too late */
   int error = put_all(&pprof);
+  ret->is_full = pprof.out.is_full;
   bool is_whole = !pprof.out.failed && !pprof.part.failed && !pprof.packed.failed &&
                   !pprof.strings.failed && !pprof.modules.failed && !pprof.places.failed;
   if (error == 0) error = is_whole ? gzip(buf_span(&pprof.out), ret) : -ENOMEM;

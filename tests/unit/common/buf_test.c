@@ -57,6 +57,22 @@ static void a_failed_allocation_sticks_until_the_buffer_is_cleared(void **state)
   buf_fini(&buf);
 }
 
+static void nothing_is_added_beyond_a_limit(void **state) {
+  (void)state;
+  struct buf buf = {.limit = 1000};
+  for (unsigned i = 0; i < 1000; i++) buf_append_byte(&buf, 'x');
+  assert_false(buf.failed || buf.is_full);
+  buf_append_byte(&buf, 'y');
+  assert_true(buf.failed && buf.is_full);
+  assert_int_equal(buf.len, 1000);
+  buf_clear(&buf);
+  buf_append_string(&buf, "new");
+  assert_false(buf.failed || buf.is_full);
+  assert_null(buf_reserve(&buf, SIZE_MAX));
+  assert_true(buf.is_full);
+  buf_fini(&buf);
+}
+
 static void reserved_room_is_there_but_not_yet_counted(void **state) {
   (void)state;
   struct buf buf = {0};
@@ -74,6 +90,7 @@ int main(void) {
       cmocka_unit_test(appends_follow_each_other_over_many_growths),
       cmocka_unit_test(text_longer_than_the_first_block_is_printed_whole),
       cmocka_unit_test(a_failed_allocation_sticks_until_the_buffer_is_cleared),
+      cmocka_unit_test(nothing_is_added_beyond_a_limit),
       cmocka_unit_test(reserved_room_is_there_but_not_yet_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

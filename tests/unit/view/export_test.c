@@ -7,6 +7,7 @@
 #include "view/export.h"
 #include "view/tree_builder.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -391,12 +392,31 @@ static void an_empty_tree_makes_valid_files(void **state) {
   buf_fini(&raw);
 }
 
+static void no_file_is_longer_than_its_limit(void **state) {
+  struct world *world = *state;
+  static int (*const writers[])(const struct view_tree *, const struct view_origin *,
+                                struct arena *, struct buf *) = {view_pprof, view_speedscope,
+                                                                 view_callgrind, view_perf_script};
+  for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+    struct buf out = {.limit = 50};
+    assert_int_equal(writers[i](&world->tree, &origin, &world->arena, &out), -ENOMEM);
+    assert_true(out.is_full);
+    assert_true(out.len <= 50);
+    buf_fini(&out);
+  }
+  struct buf folded = {.limit = 10};
+  assert_int_equal(view_folded(&world->tree, &world->arena, &folded), -ENOMEM);
+  assert_true(folded.is_full);
+  buf_fini(&folded);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(callgrind_costs_are_those_of_the_table, set_up, tear_down),
       cmocka_unit_test(a_loop_is_cut_out_unless_a_function_were_lost),
       cmocka_unit_test_setup_teardown(speedscope_has_every_stack_root_first, set_up, tear_down),
       cmocka_unit_test_setup_teardown(pprof_holds_every_sample, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(no_file_is_longer_than_its_limit, set_up, tear_down),
       cmocka_unit_test_setup_teardown(perf_script_has_every_stack_leaf_first, set_up, tear_down),
       cmocka_unit_test(perf_script_has_as_many_events_as_samples_within_a_limit),
       cmocka_unit_test(an_empty_tree_makes_valid_files),
