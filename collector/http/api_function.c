@@ -25,6 +25,7 @@ static void write_sums(struct json *json, const struct detail_question *question
   json_key_uint(json, "total_samples", detail->total_count);
   table_json_share(json, "self_share", "self_ci", &detail->self_share);
   table_json_share(json, "total_share", "total_ci", &detail->total_share);
+  table_json_mark(json, &detail->self_share, &detail->total_share);
   json_close(json, '}');
 }
 

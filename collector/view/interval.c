@@ -44,3 +44,7 @@ struct view_share interval_score(double share, double trials, double z) {
 struct view_share interval_wilson(double share, double trials) {
   return interval_score(share, trials, normal);
 }
+
+bool interval_is_too_wide(const struct view_share *share) {
+  return share->high - share->low > share->share;
+}

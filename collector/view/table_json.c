@@ -4,6 +4,7 @@
 
    Losses that did not happen are left out; every other key is always there. */
 #include "table_json.h"
+#include "interval.h"
 #include "marks.h"
 #include "stacks.h"
 
@@ -125,6 +126,12 @@ void table_json_share(struct json *json, const char *key, const char *key_ci,
   json_close(json, ']');
 }
 
+void table_json_mark(struct json *json, const struct view_share *self,
+                     const struct view_share *total) {
+  json_key(json, "too_few_samples");
+  json_bool(json, interval_is_too_wide(self->share > 0 ? self : total));
+}
+
 int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
                          struct arena *arena) {
   struct view_top_row *rows;
@@ -140,6 +147,9 @@ int table_json_functions(struct json *json, const struct view_tree *tree, uint32
     json_key_uint(json, "total", rows[i].total_weight);
     table_json_share(json, "self_share", "self_ci", &rows[i].self);
     table_json_share(json, "total_share", "total_ci", &rows[i].total);
+    json_key_uint(json, "self_samples", rows[i].self_count);
+    json_key_uint(json, "total_samples", rows[i].total_count);
+    table_json_mark(json, &rows[i].self, &rows[i].total);
     json_close(json, '}');
   }
   json_close(json, ']');

@@ -25,6 +25,10 @@ void table_json_function(struct json *json, const struct view_function *function
 void table_json_share(struct json *json, const char *key, const char *key_ci,
                       const struct view_share *share);
 
+/* Writes the mark of a row, of what it is a share of by itself or, when that is nothing, in all. */
+void table_json_mark(struct json *json, const struct view_share *self,
+                     const struct view_share *total);
+
 /* Writes the first LIMIT functions of TREE's table into an open object.  Returns 0 or -ENOMEM. */
 int table_json_functions(struct json *json, const struct view_tree *tree, uint32_t limit,
                          struct arena *arena);

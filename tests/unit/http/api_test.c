@@ -25,6 +25,7 @@ static void the_table_has_every_promised_field(void **state) {
       "\"functions\":[{\"name\":\"tool+0x10\",\"module\":\"tool\",\"file\":null,\"line\":null,"
       "\"quality\":\"none\",\"self\":600,\"total\":1000,\"self_share\":0.6,\"self_ci\":[0.50");
   assert_has(body, "\"total_share\":1,\"total_ci\":[0.9");
+  assert_has(body, "\"self_samples\":60,\"total_samples\":100,\"too_few_samples\":false}");
   assert_has(body, "{\"name\":\"[kernel]\",\"module\":\"[kernel]\",\"file\":null,\"line\":null,"
                    "\"quality\":null,\"self\":100,");
 }

@@ -105,6 +105,16 @@ static void it_covers_the_truth_in_about_95_of_100_trials(void **state) {
   assert_in_range(covered * 1000 / trials, 935, 965);
 }
 
+static void a_dozen_samples_do_not_say_how_large_a_share_is(void **state) {
+  (void)state;
+  struct view_share of_12 = interval_wilson(.012, 1000), of_30 = interval_wilson(.03, 1000);
+  struct view_share of_none = interval_wilson(0, 1000), of_all = interval_wilson(1, 1000);
+  assert_true(interval_is_too_wide(&of_12));
+  assert_false(interval_is_too_wide(&of_30));
+  assert_true(interval_is_too_wide(&of_none));
+  assert_false(interval_is_too_wide(&of_all));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_values_are_met),
@@ -112,6 +122,7 @@ int main(void) {
       cmocka_unit_test(none_and_all_touch_the_ends_exactly),
       cmocka_unit_test(without_samples_a_share_may_be_anything),
       cmocka_unit_test(the_share_always_lies_inside),
+      cmocka_unit_test(a_dozen_samples_do_not_say_how_large_a_share_is),
       cmocka_unit_test(it_covers_the_truth_in_about_95_of_100_trials),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
