@@ -150,7 +150,7 @@ static int judge(const struct diff_command *command, const cJSON *answer) {
                 field_text(at, "name"), points, threshold);
   }
   if (count > 1) complaint("diff: and %u more have", count - 1);
-  if (unclear > 0)
+  if (count == 0 && unclear > 0)
     complaint("diff: note: %u function%s by more than --fail-over, but it may be chance: more "
               "samples or boards would tell",
               unclear, unclear == 1 ? " differs" : "s differ");

@@ -215,10 +215,24 @@ static void print_nameless(const struct upload *upload) {
 
 /* ---- all of it ---- */
 
+/* Returns whether all that was to be named has names.  What could not be read may have been more,
+   and of nothing nothing can be promised. */
+static bool is_all_named(const struct upload *upload) {
+  print_nameless(upload);
+  if (upload->passed_over > 0)
+    complaint("upload: --require-all: what was passed over (%u) cannot be vouched for",
+              upload->passed_over);
+  if (upload->found.count == 0)
+    complaint("upload: --require-all: there is no program, library or kernel module");
+  return upload->plan.nameless_count == 0 && upload->passed_over == 0 && upload->found.count > 0;
+}
+
 static int conclude(const struct upload *upload, int error) {
   const struct plan *plan = &upload->plan;
   if (upload->settings.is_dry_run)
     puts("Nothing was sent: --dry-run.");
+  else if (upload->found.count == 0)
+    puts("Nothing to upload: no file with code or symbols was found.");
   else if (plan->counts[VERDICT_SEND] == 0)
     puts("Nothing to upload: all files are at the collector.");
   else
@@ -228,9 +242,9 @@ static int conclude(const struct upload *upload, int error) {
     printf("Of an upload that was broken off %.1f MiB were there.\n",
            (double)upload->resumed_bytes / (1 << 20));
   if (upload->passed_over > 0) printf("Passed over: %u files.\n", upload->passed_over);
-  if (upload->settings.must_name_all) print_nameless(upload);
+  bool is_named = !upload->settings.must_name_all || is_all_named(upload);
   if (error != 0 || upload->failed > 0) return EXIT_FAILED;
-  return upload->settings.must_name_all && plan->nameless_count > 0 ? EXIT_NAMELESS : EXIT_DONE;
+  return is_named ? EXIT_DONE : EXIT_NAMELESS;
 }
 
 static int run(struct upload *upload) {

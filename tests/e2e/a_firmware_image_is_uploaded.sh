@@ -103,6 +103,9 @@ told 'a-torn: passed over'
 told 'b-huge.cpio: passed over'
 told 'b-cut.tar.xz: passed over'
 told 'Sent 1 of 1 files'
+expect 3 "all of a folder with broken files" --require-all "$W/mixed"
+mkdir "$W/empty"
+expect 3 "all of nothing" --require-all "$W/empty"
 cp "$W/token" "$W/good"
 fleetprof-collector token --data "$W/data" --role read >"$W/token"
 program stranger
