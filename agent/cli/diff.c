@@ -67,7 +67,12 @@ static const struct option_table table = {
         "EXAMPLES\n"
         "  fleetprof diff version=1.4,service=shop version=1.5,service=shop --fail-over 2%\n"
         "  fleetprof diff shop --b-from -1h\n"
-        "  fleetprof diff shop --a-from -8d --a-to -7d --b-from -1d\n",
+        "  fleetprof diff shop --a-from -8d --a-to -7d --b-from -1d\n"
+        "\nEXIT STATUS\n"
+        "  0  compared; with --fail-over, no function has surely changed by more\n"
+        "  1  no answer, or with --fail-over a side without samples\n"
+        "  2  what was asked for is wrong\n"
+        "  3  --fail-over: a function has changed by more\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
