@@ -60,8 +60,10 @@ void namer_close(struct namer *namer) {
   if (namer == NULL) return;
   nursery_close(namer->nursery);
   for (uint32_t i = 0; i < namer->room; i++)
-    if (namer->modules[i].bytes.data != NULL)
+    if (namer->modules[i].bytes.data != NULL) {
+      symbol_index_fini(&namer->modules[i].index);
       munmap((void *)(uintptr_t)namer->modules[i].bytes.data, namer->modules[i].bytes.len);
+    }
   free(namer->modules);
   free(namer);
 }
@@ -130,7 +132,10 @@ static int map_index(int fd, struct loaded *loaded) {
   void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
   if (map == MAP_FAILED) return -errno;
   int error = symbol_index_parse(span_of(map, len), &loaded->index);
-  if (error == 0) error = symbol_index_verify(&loaded->index);
+  if (error == 0) {
+    error = symbol_index_verify(&loaded->index);
+    if (error != 0) symbol_index_fini(&loaded->index);
+  }
   if (error == 0)
     loaded->bytes = span_of(map, len);
   else

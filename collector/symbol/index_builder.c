@@ -14,6 +14,7 @@
 #include "dwarf_reader.h"
 #include "index_layout.h"
 #include "index_rows.h"
+#include "index_texts.h"
 #include "kernel_base.h"
 #include "lr_build.h"
 #include "lr_format.h"
@@ -32,6 +33,7 @@ struct making {
   struct index_names names;
   struct index_tables tables;
   struct buf lr_places, lr_calls;
+  struct buf text_blocks, texts; /* the strings, packed */
   struct dwarf_file *dwarf;
   struct index_summary summary;
 };
@@ -44,6 +46,8 @@ static void making_fini(struct making *making) {
   buf_fini(&making->lr_places);
   buf_fini(&making->lr_calls);
   buf_fini(&making->unpacked);
+  buf_fini(&making->text_blocks);
+  buf_fini(&making->texts);
   dwarf_file_close(making->dwarf);
 }
 
@@ -73,7 +77,8 @@ static int write_index(const struct making *making, struct buf *ret) {
       {INDEX_FILES, sizeof(uint32_t), &making->source.files.bytes},
       {INDEX_ROWS, 1, &making->tables.rows},
       {INDEX_NODES, 1, &making->tables.nodes},
-      {INDEX_STRINGS, 1, &making->names.strings.bytes},
+      {INDEX_TEXTS, sizeof(struct index_text_block), &making->text_blocks},
+      {INDEX_STRINGS, 1, &making->texts},
       {INDEX_LR_PLACES, 1, &making->lr_places},
       {INDEX_LR_CALLS, 1, &making->lr_calls},
   };
@@ -157,7 +162,10 @@ static int lay_out(struct making *making, enum index_depth depth) {
   if (error == 0) error = read_code(making, depth, moved != 0);
   if (error == 0) error = index_names_add_text(&making->names, span_of("", 0), &offset);
   if (error != 0) return error;
-  return index_layout_make(&making->set, &making->source, &making->names, &making->tables);
+  error = index_layout_make(&making->set, &making->source, &making->names, &making->tables);
+  if (error != 0) return error;
+  return index_texts_pack(buf_span(&making->names.strings.bytes), &making->text_blocks,
+                          &making->texts);
 }
 
 /* A stripped program may have neither names nor bounds, and code that tells of return addresses:

@@ -3,10 +3,12 @@
    opening a cached index costs nothing; what it lets pass can be looked up without danger.
    symbol_index_verify reads everything once, right after the worker made it, so that names which
    reach pages and terminals are clean. */
+#include "common/buf.h"
 #include "name_text.h"
 #include "symbol_index.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static int find_section(struct span bytes, uint32_t kind, struct index_section *ret) {
   const struct index_header *header = (const struct index_header *)(const void *)bytes.data;
@@ -47,7 +49,7 @@ static int check_header(struct span bytes) {
 int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
   int error = check_header(bytes);
   if (error != 0) return error;
-  struct span blocks, functions, files;
+  struct span blocks, functions, files, texts, strings;
   struct symbol_index index = {0};
   error = cut_table(bytes, INDEX_BLOCKS, sizeof(struct index_block), &blocks);
   if (error == 0)
@@ -55,9 +57,10 @@ int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
   if (error == 0) error = cut_table(bytes, INDEX_FILES, sizeof(uint32_t), &files);
   if (error == 0) error = cut_table(bytes, INDEX_ROWS, 1, &index.rows);
   if (error == 0) error = cut_table(bytes, INDEX_NODES, 1, &index.nodes);
-  if (error == 0) error = cut_table(bytes, INDEX_STRINGS, 1, &index.strings);
+  if (error == 0) error = cut_table(bytes, INDEX_TEXTS, sizeof(struct index_text_block), &texts);
+  if (error == 0) error = cut_table(bytes, INDEX_STRINGS, 1, &strings);
+  if (error == 0) error = index_texts_init(&index.texts, texts, strings);
   if (error != 0) return error;
-  if (index.strings.len == 0 || index.strings.data[index.strings.len - 1] != '\0') return -EBADMSG;
   index.blocks = (const struct index_block *)(const void *)blocks.data;
   index.block_count = (uint32_t)(blocks.len / sizeof *index.blocks);
   index.functions = (const struct index_function *)(const void *)functions.data;
@@ -70,17 +73,57 @@ int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
   return 0;
 }
 
-static bool is_string_start(const struct symbol_index *index, uint32_t offset) {
-  if (offset >= index->strings.len) return false;
-  return offset == 0 || index->strings.data[offset - 1] == '\0';
+void symbol_index_fini(struct symbol_index *index) {
+  index_texts_fini(&index->texts);
+  *index = (struct symbol_index){0};
 }
 
-static int verify_functions(const struct symbol_index *index) {
+/* An index that is looked at, and where its strings begin: a bit for each byte of them. */
+struct check {
+  const struct symbol_index *index;
+  uint8_t *starts;
+};
+
+static bool is_string_start(const struct check *check, uint32_t offset) {
+  if (offset / INDEX_TEXT_BLOCK_BYTES >= check->index->texts.count) return false;
+  return (check->starts[offset / 8] >> offset % 8 & 1) != 0;
+}
+
+/* Finds where the strings in BLOCK begin, and whether all of them are clean. */
+static int read_strings(struct span block, uint8_t *starts) {
+  size_t at = 0;
+  while (at < block.len) {
+    const uint8_t *end = memchr(block.data + at, '\0', block.len - at);
+    if (end == NULL) return -EBADMSG;
+    struct span name = span_of(block.data + at, (size_t)(end - block.data) - at);
+    if (name.len > INDEX_NAME_BYTES_MAX || !name_text_is_clean(name)) return -EBADMSG;
+    starts[at / 8] |= (uint8_t)(1 << at % 8);
+    at += name.len + 1;
+  }
+  return 0;
+}
+
+static int verify_strings(struct check *check) {
+  const struct index_texts *texts = &check->index->texts;
+  struct buf block = {0};
+  int error = 0;
+  for (uint32_t i = 0; error == 0 && i < texts->count; i++) {
+    buf_clear(&block);
+    error = index_texts_unpack(texts, i, &block);
+    if (error == 0)
+      error = read_strings(buf_span(&block), check->starts + i * (INDEX_TEXT_BLOCK_BYTES / 8));
+  }
+  buf_fini(&block);
+  return error;
+}
+
+static int verify_functions(const struct check *check) {
+  const struct symbol_index *index = check->index;
   for (uint32_t i = 0; i < index->file_count; i++)
-    if (!is_string_start(index, index->files[i])) return -EBADMSG;
+    if (!is_string_start(check, index->files[i])) return -EBADMSG;
   for (uint32_t i = 0; i < index->function_count; i++) {
     const struct index_function *function = &index->functions[i];
-    if (!is_string_start(index, function->name)) return -EBADMSG;
+    if (!is_string_start(check, function->name >> 1)) return -EBADMSG;
     if (function->decl_file > index->file_count) return -EBADMSG;
   }
   return 0;
@@ -88,7 +131,8 @@ static int verify_functions(const struct symbol_index *index) {
 
 /* NODE can be read, and what it refers to is there; its caller is looked at as a node of its own.
  */
-static bool is_sound(const struct symbol_index *index, uint32_t at) {
+static bool is_sound(const struct check *check, uint32_t at) {
+  const struct symbol_index *index = check->index;
   struct index_node node;
   if (!index_node_read(index->nodes, at, &node)) return false;
   if (node.function != UINT32_MAX && node.function >= index->function_count) return false;
@@ -97,14 +141,15 @@ static bool is_sound(const struct symbol_index *index, uint32_t at) {
     if (node.has_call_file && node.call_file > index->file_count) return false;
     return node.function != UINT32_MAX && index_node_read(index->nodes, node.caller, &caller);
   }
-  if (node.has_symbol_name && !is_string_start(index, node.symbol_name)) return false;
+  if (node.has_symbol_name && !is_string_start(check, node.symbol_name >> 1)) return false;
   if ((!node.has_symbol_name && node.function == UINT32_MAX) || node.size == 0) return false;
   uint64_t start = index->blocks[0].address + node.start;
   return node.size <= UINT64_MAX - start;
 }
 
 /* Whether the block NUMBER has rows in order up to the next one's first address. */
-static bool is_block_sound(const struct symbol_index *index, uint32_t number, bool is_last) {
+static bool is_block_sound(const struct check *check, uint32_t number, bool is_last) {
+  const struct symbol_index *index = check->index;
   struct row_reader reader;
   uint64_t last = 0;
   uint32_t node = INDEX_NO_NODE;
@@ -114,7 +159,7 @@ static bool is_block_sound(const struct symbol_index *index, uint32_t number, bo
     if (reader.count > 1 && row.address <= last) return false;
     last = row.address;
     if (row.file > index->file_count) return false;
-    if (row.node != INDEX_NO_NODE && row.node != node && !is_sound(index, row.node)) return false;
+    if (row.node != INDEX_NO_NODE && row.node != node && !is_sound(check, row.node)) return false;
     node = row.node;
   }
   if (reader.count == 0) return false;
@@ -122,25 +167,19 @@ static bool is_block_sound(const struct symbol_index *index, uint32_t number, bo
   return reader.count == INDEX_BLOCK_ROWS && last < index->blocks[number + 1].address;
 }
 
-static int verify_blocks(const struct symbol_index *index) {
-  for (uint32_t i = 0; i < index->block_count; i++)
-    if (!is_block_sound(index, i, i + 1 == index->block_count)) return -EBADMSG;
-  return 0;
-}
-
-static int verify_strings(struct span strings) {
-  while (strings.len > 0) {
-    const uint8_t *end = memchr(strings.data, '\0', strings.len);
-    struct span name;
-    if (end == NULL || !span_take(&strings, (size_t)(end - strings.data), &name)) return -EBADMSG;
-    if (name.len > INDEX_NAME_BYTES_MAX || !name_text_is_clean(name)) return -EBADMSG;
-    span_take(&strings, 1, &name);
-  }
+static int verify_blocks(const struct check *check) {
+  uint32_t count = check->index->block_count;
+  for (uint32_t i = 0; i < count; i++)
+    if (!is_block_sound(check, i, i + 1 == count)) return -EBADMSG;
   return 0;
 }
 
 int symbol_index_verify(const struct symbol_index *index) {
-  int error = verify_functions(index);
-  if (error == 0) error = verify_blocks(index);
-  return error != 0 ? error : verify_strings(index->strings);
+  struct check check = {index, calloc(index->texts.count, INDEX_TEXT_BLOCK_BYTES / 8)};
+  if (check.starts == NULL) return -ENOMEM;
+  int error = verify_strings(&check);
+  if (error == 0) error = verify_functions(&check);
+  if (error == 0) error = verify_blocks(&check);
+  free(check.starts);
+  return error;
 }

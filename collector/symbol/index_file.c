@@ -60,6 +60,7 @@ int index_file_open(const char *path, struct index_file *ret) {
 }
 
 void index_file_close(struct index_file *file) {
+  symbol_index_fini(&file->index);
   if (file->is_mapped)
     munmap((void *)(uintptr_t)file->bytes.data, file->bytes.len);
   else

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbol index on disk, version 5: what a sandboxed worker makes of one file.
+/* The symbol index on disk, version 6: what a sandboxed worker makes of one file.
 
    A local cache, never sent anywhere, so it is in this machine's byte order; ORDER tells.
-
      header | section table | tables, each 8-aligned
 
    ROWS cut the address space: from its address to that of the next row, a row says which code is
@@ -37,8 +36,8 @@
                      zigzag(line of the call - line where the calling function is declared) << 1 |
                      has file, and the file of the call when that is not the caller's
 
-   FUNCTIONS are those of the source, FILES their paths.  Files are counted from 1.  An index of
-   symbols alone has no functions: its nodes have symbols only. */
+   FUNCTIONS are those of the source, FILES their paths, counted from 1.  An index of symbols alone
+   has no functions: its nodes have symbols only.  STRINGS are in index_texts.h. */
 #ifndef SYMBOL_INDEX_FORMAT_H
 #define SYMBOL_INDEX_FORMAT_H
 
@@ -48,12 +47,12 @@
 #define INDEX_MAGIC "fpsymidx"
 
 enum {
-  INDEX_VERSION = 5, /* raise it when better names are made too: older files are read again */
+  INDEX_VERSION = 6, /* raise it when better names are made too: older files are read again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
-  INDEX_NAME_BYTES_MAX = 64 << 10, /* of one name, without the NUL */
+  INDEX_NAME_BYTES_MAX = 16 << 10, /* of one name, without the NUL */
   INDEX_SYMBOLS_MAX = 4 << 20,
-  INDEX_BLOCK_ROWS = 64,
+  INDEX_BLOCK_ROWS = 32,
   INDEX_CONTEXTS = 3,
   INDEX_SHORT_ROWS = 160,
   INDEX_SHORT_LINES = 10,
@@ -64,17 +63,18 @@ enum {
   INDEX_DEPTH_MAX = 256, /* functions inlined into each other */
 };
 
-#define INDEX_STRINGS_BYTES_MAX (1ULL << 30)
-#define INDEX_BLOB_BYTES_MAX (1ULL << 30) /* of rows, and of nodes */
+#define INDEX_STRINGS_BYTES_MAX (256ULL << 20) /* unpacked */
+#define INDEX_BLOB_BYTES_MAX (1ULL << 30)      /* of rows, and of nodes */
 #define INDEX_NO_SYMBOL UINT32_MAX
 
 enum index_kind {
-  INDEX_STRINGS = 3,   /* NUL-terminated UTF-8 without control characters; the last byte is NUL */
+  INDEX_STRINGS = 3,   /* packed: NUL-terminated UTF-8 without control characters */
   INDEX_FUNCTIONS = 4, /* struct index_function */
   INDEX_FILES = 5,     /* uint32_t: offset in the strings */
   INDEX_NODES = 6,
   INDEX_ROWS = 7,
   INDEX_BLOCKS = 8, /* struct index_block, by address, strictly ascending */
+  INDEX_TEXTS = 9,
 };
 
 enum index_flag {
@@ -100,7 +100,7 @@ struct index_section {
 };
 
 struct __attribute__((packed, aligned(2))) index_function {
-  uint32_t name;           /* offset in the strings */
+  uint32_t name;           /* in the strings */
   uint64_t decl_file : 24; /* 0: not known */
   uint64_t decl_line : 24; /* 0: not known */
 };

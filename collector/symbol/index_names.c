@@ -5,10 +5,14 @@
 #include "index_names.h"
 
 #include "demangle.h"
-#include "index_format.h"
+#include "index_texts.h"
 #include "name_text.h"
 
 #include <errno.h>
+
+/* A readable name and the mangled one it was made of fit into one block. */
+_Static_assert(INDEX_NAME_BYTES_MAX + DEMANGLE_IN_BYTES_MAX + 2 <= INDEX_TEXT_BLOCK_BYTES, "names");
+_Static_assert((int)DEMANGLE_OUT_BYTES_MAX <= (int)INDEX_NAME_BYTES_MAX, "names");
 
 void index_names_fini(struct index_names *names) {
   interner_fini(&names->strings);
@@ -17,12 +21,32 @@ void index_names_fini(struct index_names *names) {
   buf_fini(&names->clean);
 }
 
+/* Adds the clean text without its NUL. */
+static int add_clean(struct index_names *names, uint32_t *ret) {
+  if (names->clean.failed) return -ENOMEM;
+  struct span text = span_of(names->clean.data, names->clean.len - 1);
+  names->strings.block_bytes = INDEX_TEXT_BLOCK_BYTES;
+  return interner_string(&names->strings, text, INDEX_STRINGS_BYTES_MAX, ret);
+}
+
 int index_names_add_text(struct index_names *names, struct span raw, uint32_t *ret) {
   buf_clear(&names->clean);
   name_text_append(raw, INDEX_NAME_BYTES_MAX, &names->clean);
-  if (names->clean.failed) return -ENOMEM;
-  struct span text = span_of(names->clean.data, names->clean.len - 1);
-  return interner_string(&names->strings, text, INDEX_STRINGS_BYTES_MAX, ret);
+  return add_clean(names, ret);
+}
+
+/* Adds the symbol name RAW; a readable form, when there is one, goes before it. */
+static int add_name(struct index_names *names, struct span raw, uint32_t *ret) {
+  buf_clear(&names->readable);
+  buf_clear(&names->clean);
+  bool is_readable = demangle(raw, &names->readable);
+  if (is_readable)
+    name_text_append(buf_span(&names->readable), INDEX_NAME_BYTES_MAX, &names->clean);
+  name_text_append(raw, INDEX_NAME_BYTES_MAX, &names->clean);
+  uint32_t offset;
+  int error = add_clean(names, &offset);
+  if (error == 0) *ret = offset << 1 | is_readable;
+  return error;
 }
 
 int index_names_add(struct index_names *names, struct span raw, uint32_t *ret) {
@@ -33,8 +57,6 @@ int index_names_add(struct index_names *names, struct span raw, uint32_t *ret) {
     *ret = known;
     return 0;
   }
-  buf_clear(&names->readable);
-  struct span name = demangle(raw, &names->readable) ? buf_span(&names->readable) : raw;
-  int error = index_names_add_text(names, name, ret);
+  int error = add_name(names, raw, ret);
   return error != 0 ? error : table_add(&names->by_place, place, *ret);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The strings of an index in the making: names demangled, everything clean, each text once. */
+/* The strings of an index in the making: names demangled, with what they were before, everything
+   clean, each text once. */
 #ifndef SYMBOL_INDEX_NAMES_H
 #define SYMBOL_INDEX_NAMES_H
 
@@ -15,11 +16,11 @@ struct index_names {
 void index_names_fini(struct index_names *names);
 
 /* Adds the symbol name RAW, which stays where it is in memory until the end and has the same bytes
-   whenever it begins at the same place.  Returns 0 with RET its offset in the strings; -EOVERFLOW
-   over INDEX_STRINGS_BYTES_MAX; -ENOMEM. */
+   whenever it begins at the same place.  Returns 0 with RET what the format tells it by;
+   -EOVERFLOW over INDEX_STRINGS_BYTES_MAX; -ENOMEM. */
 int index_names_add(struct index_names *names, struct span raw, uint32_t *ret);
 
-/* Adds a text that is no symbol: a path.  Returns as index_names_add. */
+/* Adds a text that is no symbol: a path.  Returns as index_names_add, but RET is its offset. */
 int index_names_add_text(struct index_names *names, struct span raw, uint32_t *ret);
 
 #endif

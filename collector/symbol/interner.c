@@ -27,6 +27,20 @@ static bool is_string_at(const struct buf *bytes, uint32_t offset, struct span t
   return at[text.len] == '\0' && memcmp(at, text.data, text.len) == 0;
 }
 
+/* Fills the block up where LEN more bytes would cross its end. */
+static int keep_within_block(struct interner *interner, size_t len) {
+  static const uint8_t zeros[64];
+  uint32_t block = interner->block_bytes;
+  if (block == 0) return 0;
+  size_t room = block - interner->bytes.len % block;
+  while (len > room && room > 0) {
+    size_t step = room < sizeof zeros ? room : sizeof zeros;
+    buf_append(&interner->bytes, zeros, step);
+    room -= step;
+  }
+  return interner->bytes.failed ? -ENOMEM : 0;
+}
+
 int interner_string(struct interner *interner, struct span text, uint64_t limit,
                     uint32_t *ret_offset) {
   uint64_t key = table_hash(text.data, text.len, 0);
@@ -37,6 +51,8 @@ int interner_string(struct interner *interner, struct span text, uint64_t limit,
     *ret_offset = offset;
     return 0;
   }
+  int error = keep_within_block(interner, text.len + 1);
+  if (error != 0) return error;
   if (interner->bytes.len + text.len + 1 > limit) return -EOVERFLOW;
   return add(interner, text, 1, key, ret_offset);
 }

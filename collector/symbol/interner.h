@@ -10,11 +10,12 @@
 struct interner {
   struct buf bytes;
   struct table table;
+  uint32_t block_bytes; /* no string crosses a multiple of it; 0: they may */
 };
 
 void interner_fini(struct interner *interner);
 
-/* Finds or adds TEXT, which has no NUL; RET_OFFSET is where it begins in the bytes, a NUL behind
+/* Finds or adds TEXT; RET_OFFSET is where it begins in the bytes, a NUL behind
    it.  Returns 0, -EOVERFLOW when the bytes would be more than LIMIT, or -ENOMEM. */
 int interner_string(struct interner *interner, struct span text, uint64_t limit,
                     uint32_t *ret_offset);

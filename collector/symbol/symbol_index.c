@@ -6,20 +6,14 @@
    wrong index then gives wrong names, never a crash, and clean ones when its strings were verified
    (index_check.c).
 
-   It does no I/O and allocates nothing: whoever maps the file owns it. */
+   It does no I/O; whoever maps the file owns it.  What it allocates are texts (index_texts.c). */
 #include "symbol_index.h"
 
 #include <errno.h>
 
-static const char *string_at(const struct symbol_index *index, uint32_t offset) {
-  if (offset >= index->strings.len) return NULL;
-  if (offset > 0 && index->strings.data[offset - 1] != '\0') return NULL;
-  return (const char *)index->strings.data + offset;
-}
-
 static const char *file_at(const struct symbol_index *index, uint32_t file) {
   if (file == 0 || file > index->file_count) return NULL;
-  return string_at(index, index->files[file - 1]);
+  return index_texts_at(&index->texts, index->files[file - 1]);
 }
 
 static const struct index_function *function_at(const struct symbol_index *index,
@@ -51,10 +45,19 @@ static int find_row(const struct symbol_index *index, uint64_t address, struct i
   return 0;
 }
 
-static const char *symbol_name(const struct symbol_index *index, const struct index_node *root) {
+/* Gives FRAME the name that NAME, of a function or a symbol, stands for. */
+static void set_name(const struct symbol_index *index, uint32_t name, struct symbol_frame *frame) {
+  frame->name = index_texts_at(&index->texts, name >> 1);
+  frame->is_readable = (name & 1) != 0 && frame->name != NULL;
+}
+
+static void set_symbol_name(const struct symbol_index *index, const struct index_node *root,
+                            struct symbol_frame *frame) {
   const struct index_function *function = function_at(index, root->function);
-  if (root->has_symbol_name) return string_at(index, root->symbol_name);
-  return function == NULL ? NULL : string_at(index, function->name);
+  if (root->has_symbol_name)
+    set_name(index, root->symbol_name, frame);
+  else if (function != NULL)
+    set_name(index, function->name, frame);
 }
 
 /* Sets what the whole chain has from the function ROOT, and that frame's name.  Returns false when
@@ -64,7 +67,7 @@ static bool fill_root(const struct symbol_index *index, const struct index_node 
   uint64_t start = index->blocks[0].address + root->start;
   struct symbol_frame *last = &frames[count - 1];
   if (address < start || address - start >= root->size) return false;
-  if (last->name == NULL || last->name[0] == '\0') last->name = symbol_name(index, root);
+  if (last->name == NULL || last->name[0] == '\0') set_symbol_name(index, root, last);
   if (last->name == NULL) return false;
   for (int i = 0; i < count; i++) {
     frames[i].start = start;
@@ -76,7 +79,9 @@ static bool fill_root(const struct symbol_index *index, const struct index_node 
 /* FUNCTION at a place of which FRAME has file and line already. */
 static void fill_function(const struct symbol_index *index, const struct index_function *function,
                           struct symbol_frame *frame) {
-  frame->name = function == NULL ? NULL : string_at(index, function->name);
+  frame->name = NULL;
+  frame->is_readable = false;
+  if (function != NULL) set_name(index, function->name, frame);
   frame->decl_file = function == NULL ? NULL : file_at(index, function->decl_file);
   frame->decl_line = function == NULL ? 0 : function->decl_line;
 }
@@ -124,9 +129,10 @@ int symbol_index_find(const struct symbol_index *index, uint64_t address,
     if (depth == INDEX_DEPTH_MAX || !index_node_read(index->nodes, node.caller, &node))
       return -ENOENT;
   uint64_t start = index->blocks[0].address + node.start;
-  const char *name = symbol_name(index, &node);
-  if (name == NULL || address < start || address - start >= node.size) return -ENOENT;
-  *ret = (struct symbol_match){.name = name, .start = start, .size = node.size};
+  struct symbol_frame frame = {.name = NULL};
+  set_symbol_name(index, &node, &frame);
+  if (frame.name == NULL || address < start || address - start >= node.size) return -ENOENT;
+  *ret = (struct symbol_match){.name = frame.name, .start = start, .size = node.size};
   return 0;
 }
 

@@ -5,14 +5,16 @@
 
 #include "common/span.h"
 #include "index_rows.h"
+#include "index_texts.h"
 #include "lr_tables.h"
 
-/* Borrows the bytes that it was parsed from. */
+/* Borrows the bytes that it was parsed from; owns the texts that it has unpacked. */
 struct symbol_index {
   const struct index_block *blocks;
   const struct index_function *functions;
   const uint32_t *files;
-  struct span rows, nodes, strings;
+  struct span rows, nodes;
+  struct index_texts texts;
   uint32_t block_count, function_count, file_count;
   uint32_t flags;      /* enum index_flag */
   struct lr_tables lr; /* about return addresses */
@@ -24,11 +26,15 @@ struct symbol_match {
 };
 
 /* Checks header and bounds of every table, in constant time.  BYTES must be 8-aligned.  Returns 0;
-   -EPROTO for another version or byte order; -EBADMSG.  Any thread. */
+   -EPROTO for another version or byte order; -EBADMSG; -ENOMEM.  Any thread. */
 int symbol_index_parse(struct span bytes, struct symbol_index *ret);
 
+/* Frees what it has unpacked, while the bytes are still there: no text of it may be in use. */
+void symbol_index_fini(struct symbol_index *index);
+
 /* Checks every entry too: order, references, names clean.  For an index that has just been made by
-   a process that may have been taken over.  Returns 0 or -EBADMSG.  Any thread. */
+   a process that may have been taken over.  Keeps nothing unpacked.  Returns 0, -EBADMSG or
+   -ENOMEM.  Any thread. */
 int symbol_index_verify(const struct symbol_index *index);
 
 /* Finds the symbol that ADDRESS belongs to, as the symbol table has it.  Safe on an index that was
@@ -40,12 +46,18 @@ enum { SYMBOL_CHAIN_MAX = 64 }; /* functions at one address; deeper ones lose th
 /* One function at an address.  Texts are the index's and clean. */
 struct symbol_frame {
   const char *name; /* readable; "": only its bounds are known */
+  bool is_readable; /* it was made so: the index has the name in the file, too */
   const char *file; /* source file of the address, or of the call to the frame before; or NULL */
   uint32_t line;    /* there; 0: not known */
   const char *decl_file; /* where the function itself is declared, or NULL */
   uint32_t decl_line;    /* 0: not known */
   uint64_t start, size;  /* of the symbol at the address, the same in the whole chain */
 };
+
+/* The name of FRAME as the file has it: mangled, where it is a readable one of an index. */
+static inline const char *symbol_frame_system_name(const struct symbol_frame *frame) {
+  return frame->is_readable ? frame->name + strlen(frame->name) + 1 : frame->name;
+}
 
 /* Finds all functions at ADDRESS: FRAMES gets the innermost inlined one first, the function itself
    last.  Safe on an index that was only parsed, whatever it holds.  Returns their number, 1 at

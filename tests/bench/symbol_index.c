@@ -139,10 +139,12 @@ static void measure(const struct symbol_index *index, uint64_t base) {
 }
 
 static void print_sizes(const struct symbol_index *index) {
-  printf("rows %.1f kB, blocks %.1f kB (%u), nodes %.1f kB, functions %.1f kB, strings %.1f kB\n",
+  printf("rows %.1f kB, blocks %.1f kB (%u), nodes %.1f kB, functions %.1f kB, strings %.1f kB (%u "
+         "blocks)\n",
          (double)index->rows.len / 1e3, index->block_count * sizeof *index->blocks / 1e3,
          index->block_count, (double)index->nodes.len / 1e3,
-         index->function_count * sizeof *index->functions / 1e3, (double)index->strings.len / 1e3);
+         index->function_count * sizeof *index->functions / 1e3,
+         (double)index->texts.packed.len / 1e3, index->texts.count);
 }
 
 static int print_readable(void) {

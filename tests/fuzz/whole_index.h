@@ -22,6 +22,7 @@ static inline void whole_index_check(const struct buf *bytes) {
       if ((count > 0) != (reader.contexts[0].node != INDEX_NO_NODE)) abort();
     }
   }
+  symbol_index_fini(&index);
 }
 
 #endif

@@ -71,7 +71,7 @@ static struct input load(const char *path) {
 static void read_file(struct span file) {
   struct buf bytes = {0};
   struct index_summary summary;
-  struct symbol_index index;
+  struct symbol_index index = {0};
   char why[256] = "";
   int error = index_builder_build(file, INDEX_ALL, &bytes, &summary, why, sizeof why);
   if (error == 0) {
@@ -80,6 +80,7 @@ static void read_file(struct span file) {
     struct symbol_frame frames[SYMBOL_CHAIN_MAX];
     for (uint64_t address = 0x1000; is_sound && address < 0x3000; address += 7)
       symbol_index_chain(&index, address, frames);
+    symbol_index_fini(&index);
     *(is_sound ? &books->good : &books->broken) += 1;
     if (!is_sound) fprintf(stderr, "  file %llu: a broken index\n", (unsigned long long)books->at);
   } else {

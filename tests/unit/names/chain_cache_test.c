@@ -59,7 +59,10 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   struct world *world = *state;
   chain_cache_free(world->cache);
-  for (unsigned i = 0; i < LISTS; i++) buf_fini(&world->bytes[i]);
+  for (unsigned i = 0; i < LISTS; i++) {
+    symbol_index_fini(&world->indexes[i]);
+    buf_fini(&world->bytes[i]);
+  }
   free(world);
   return 0;
 }

@@ -39,6 +39,7 @@ static void build(const char *name, enum index_depth depth, struct built *ret) {
 
 static void built_fini(struct built *built) {
   fixture_free(built->elf);
+  symbol_index_fini(&built->index);
   buf_fini(&built->bytes);
 }
 

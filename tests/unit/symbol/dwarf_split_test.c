@@ -50,6 +50,7 @@ static void build(const char *names, struct built *ret) {
 
 static void built_fini(struct built *built) {
   for (unsigned i = 0; i < FILES_MAX; i++) fixture_free(built->files[i]);
+  symbol_index_fini(&built->index);
   buf_fini(&built->bytes);
 }
 

@@ -83,6 +83,7 @@ static void expect_lines(const char *name) {
   assert_true(inlined > 0);
   assert_true(plain > 0);
   assert_int_equal(init, 0);
+  symbol_index_fini(&index);
   buf_fini(&bytes);
   fixture_free(file);
 }

@@ -21,6 +21,7 @@ static struct index_summary summary;
 static char why[256];
 
 static int build(const char *text) {
+  symbol_index_fini(&built);
   buf_clear(&bytes);
   why[0] = '\0';
   int error =
@@ -38,6 +39,7 @@ static const char *name_at(uint64_t address) {
 
 static int unmake(void **state) {
   (void)state;
+  symbol_index_fini(&built);
   buf_fini(&bytes);
   return 0;
 }

@@ -67,6 +67,7 @@ static struct named read_library(void) {
   assert_int_equal(symbol_index_verify(&index), 0);
   named.has_inner = has_name(&index, "inner");
   named.has_outer = has_name(&index, "outer");
+  symbol_index_fini(&index);
   buf_fini(&bytes);
   fixture_free(elf);
   return named;

@@ -1,42 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "elf_fixture.h"
 
+#include "common/buf.h"
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
 
 /* A small index laid out by hand: a [0x100,0x140) with b inlined at [0x110,0x120), and the symbol
-   c [0x200,0x210). */
+   c [0x200,0x210).  Only b has a name that was made readable. */
 struct small {
   struct index_header header;
-  struct index_section sections[7];
+  struct index_section sections[8];
   struct index_block blocks[1];
   _Alignas(8) struct index_function functions[2];
   _Alignas(8) uint32_t files[2];
   _Alignas(8) uint8_t nodes[16];
   uint8_t rows[32];
-  char strings[16];
+  _Alignas(8) struct index_text_block texts[1];
+  _Alignas(8) uint8_t strings[64]; /* packed */
 };
 
-static struct small make_sound(void) {
-  return (struct small){
+static const char sound_strings[21] = "\0a\0b()\0_Zb\0c\0x.c\0y.h";
+
+static struct small make_with(const char strings[sizeof sound_strings]) {
+  struct small small = {
       .header = {.magic = INDEX_MAGIC,
                  .version = INDEX_VERSION,
                  .order = INDEX_ORDER,
                  .file_bytes = sizeof(struct small),
-                 .section_count = 7},
+                 .section_count = 8},
       .sections = {{99, 1, 0, 1},
                    {INDEX_BLOCKS, 16, offsetof(struct small, blocks), 16},
                    {INDEX_FUNCTIONS, 10, offsetof(struct small, functions), 20},
                    {INDEX_FILES, 4, offsetof(struct small, files), 8},
                    {INDEX_NODES, 1, offsetof(struct small, nodes), 12},
                    {INDEX_ROWS, 1, offsetof(struct small, rows), 20},
-                   {INDEX_STRINGS, 1, offsetof(struct small, strings), 16}},
+                   {INDEX_TEXTS, 8, offsetof(struct small, texts), 8},
+                   {INDEX_STRINGS, 1, offsetof(struct small, strings), 0}},
       .blocks = {{0x100, 0, 0}},
-      .functions = {{1, 1, 10}, {3, 2, 20}},
-      .files = {7, 11},
+      .functions = {{1 << 1, 1, 10}, {3 << 1 | 1, 2, 20}},
+      .files = {13, 17},
       .nodes = {0, /* at 1, a: */ 5, 0, 0x40, /* at 4, b in it, called in line 15: */ 2, 3, 20,
-                /* at 7, c: */ 3, 5, 0x80, 2, 0x10},
+                /* at 7, c: */ 3, 11 << 1, 0x80, 2, 0x10},
       .rows = {/* 0x100, line 11 in a */ 243,
                2,
                3,
@@ -57,18 +62,32 @@ static struct small make_sound(void) {
                7,
                /* 0x210, a gap */ 161,
                0x10},
-      .strings = "\0a\0b\0c\0x.c\0y.h",
   };
+  struct buf directory = {0}, packed = {0};
+  struct span plain = span_of(strings, sizeof sound_strings);
+  assert_int_equal(index_texts_pack(plain, &directory, &packed), 0);
+  assert_true(packed.len <= sizeof small.strings && directory.len == sizeof small.texts);
+  memcpy(small.texts, directory.data, directory.len);
+  memcpy(small.strings, packed.data, packed.len);
+  small.sections[7].bytes = packed.len;
+  buf_fini(&directory);
+  buf_fini(&packed);
+  return small;
+}
+
+static struct small make_sound(void) {
+  return make_with(sound_strings);
 }
 
 static int parse(const struct small *small, struct symbol_index *ret) {
+  symbol_index_fini(ret);
   return symbol_index_parse(span_of(small, sizeof *small), ret);
 }
 
 static void each_address_gets_its_symbol(void **state) {
   (void)state;
   struct small small = make_sound();
-  struct symbol_index index;
+  struct symbol_index index = {0};
   assert_int_equal(parse(&small, &index), 0);
   assert_int_equal(symbol_index_verify(&index), 0);
   const struct {
@@ -83,6 +102,7 @@ static void each_address_gets_its_symbol(void **state) {
     assert_int_equal(error, truth[i].name != NULL ? 0 : -ENOENT);
     if (error == 0) assert_string_equal(match.name, truth[i].name);
   }
+  symbol_index_fini(&index);
 }
 
 static void check_frame(const struct symbol_frame *frame, const char *text) {
@@ -97,7 +117,7 @@ static void check_frame(const struct symbol_frame *frame, const char *text) {
 static void a_chain_has_each_function_with_its_place(void **state) {
   (void)state;
   struct small small = make_sound();
-  struct symbol_index index;
+  struct symbol_index index = {0};
   struct symbol_cursor cursor;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   assert_int_equal(parse(&small, &index), 0);
@@ -109,7 +129,7 @@ static void a_chain_has_each_function_with_its_place(void **state) {
     assert_int_equal(CHAIN(0x10f), 1);
     check_frame(&frames[0], "a x.c:11 x.c:10 0x100+0x40");
     assert_int_equal(CHAIN(0x110), 2);
-    check_frame(&frames[0], "b y.h:21 y.h:20 0x100+0x40");
+    check_frame(&frames[0], "b() y.h:21 y.h:20 0x100+0x40");
     check_frame(&frames[1], "a x.c:15 x.c:10 0x100+0x40");
     assert_int_equal(CHAIN(0x127), 1);
     check_frame(&frames[0], "a x.c:12 x.c:10 0x100+0x40");
@@ -123,11 +143,27 @@ static void a_chain_has_each_function_with_its_place(void **state) {
     assert_int_equal(CHAIN(UINT64_MAX), -ENOENT);
 #undef CHAIN
   }
+  symbol_index_fini(&index);
+}
+
+static void a_readable_name_keeps_what_it_was_made_of(void **state) {
+  (void)state;
+  struct small small = make_sound();
+  struct symbol_index index = {0};
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  assert_int_equal(parse(&small, &index), 0);
+  assert_int_equal(symbol_index_chain(&index, 0x110, frames), 2);
+  assert_string_equal(symbol_frame_system_name(&frames[0]), "_Zb");
+  assert_string_equal(symbol_frame_system_name(&frames[1]), "a");
+  small.functions[1].name = 17 << 1 | 1; /* nothing is behind the last one */
+  assert_int_equal(symbol_index_chain(&index, 0x110, frames), 2);
+  assert_string_equal(symbol_frame_system_name(&frames[0]), "");
+  symbol_index_fini(&index);
 }
 
 static void another_version_or_byte_order_is_told_apart_from_damage(void **state) {
   (void)state;
-  struct symbol_index index;
+  struct symbol_index index = {0};
   struct small small = make_sound();
   small.header.version++;
   assert_int_equal(parse(&small, &index), -EPROTO);
@@ -140,7 +176,7 @@ static void another_version_or_byte_order_is_told_apart_from_damage(void **state
 
 static void a_truncated_index_is_refused(void **state) {
   (void)state;
-  struct symbol_index index;
+  struct symbol_index index = {0};
   struct small small = make_sound();
   for (size_t len = 0; len < sizeof small; len++)
     assert_int_equal(symbol_index_parse(span_of(&small, len), &index), -EBADMSG);
@@ -148,8 +184,8 @@ static void a_truncated_index_is_refused(void **state) {
 
 static void tables_out_of_bounds_are_refused(void **state) {
   (void)state;
-  struct symbol_index index;
-  for (int section = 1; section < 7; section++) {
+  struct symbol_index index = {0};
+  for (int section = 1; section < 8; section++) {
     for (int lie = 0; lie < 6; lie++) {
       struct small small = make_sound();
       struct index_section *at = &small.sections[section];
@@ -163,15 +199,36 @@ static void tables_out_of_bounds_are_refused(void **state) {
     }
   }
   struct small small = make_sound();
-  small.strings[15] = 'x'; /* they do not end */
+  small.sections[6].bytes = 0; /* not one block of strings */
   assert_int_equal(parse(&small, &index), -EBADMSG);
+}
+
+static void strings_that_are_damaged_are_not_there(void **state) {
+  (void)state;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  struct symbol_index index = {0};
+  char endless[sizeof sound_strings];
+  memcpy(endless, sound_strings, sizeof endless);
+  endless[sizeof endless - 1] = 'x';
+  for (int lie = 0; lie < 6; lie++) {
+    struct small small = lie == 5 ? make_with(endless) : make_sound();
+    if (lie == 0) small.strings[0] ^= 1;
+    if (lie == 1) small.texts[0].bytes++;
+    if (lie == 2) small.texts[0].bytes--;
+    if (lie == 3) small.texts[0].offset = 1000;
+    if (lie == 4) small.texts[0].bytes = UINT32_MAX;
+    assert_int_equal(parse(&small, &index), 0);
+    assert_int_equal(symbol_index_chain(&index, 0x100, frames), -ENOENT);
+    assert_int_equal(symbol_index_verify(&index), -EBADMSG);
+  }
+  symbol_index_fini(&index);
 }
 
 static void references_out_of_bounds_find_nothing_and_fail_the_check(void **state) {
   (void)state;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   for (int lie = 0; lie < 6; lie++) {
-    struct symbol_index index;
+    struct symbol_index index = {0};
     struct small small = make_sound();
     if (lie == 0) small.nodes[8] = 100; /* no such name */
     if (lie == 1) small.nodes[8] = 8;   /* not where a name begins */
@@ -182,13 +239,14 @@ static void references_out_of_bounds_find_nothing_and_fail_the_check(void **stat
     assert_int_equal(parse(&small, &index), 0);
     assert_int_equal(symbol_index_chain(&index, lie < 2 ? 0x200 : 0x100, frames), -ENOENT);
     assert_int_equal(symbol_index_verify(&index), -EBADMSG);
+    symbol_index_fini(&index);
   }
 }
 
 static void a_node_cannot_be_inlined_into_itself_or_a_later_one(void **state) {
   (void)state;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
-  struct symbol_index index;
+  struct symbol_index index = {0};
   struct small small = make_sound();
   for (uint8_t back = 0; back < 255; back++) {
     small.nodes[5] = back;
@@ -197,27 +255,28 @@ static void a_node_cannot_be_inlined_into_itself_or_a_later_one(void **state) {
     assert_true(count == -ENOENT || (back > 0 && back < 4));
     assert_true(back != 3 || count == 2);
   }
+  symbol_index_fini(&index);
 }
 
 static void the_check_finds_disorder_and_dirty_names(void **state) {
   (void)state;
   for (int lie = 0; lie < 6; lie++) {
-    struct symbol_index index;
-    struct small small = make_sound();
+    struct symbol_index index = {0};
+    struct small small = lie == 4 ? make_with("\0a\0b()\0_Zb\0c\0x\nc\0y.h") : make_sound();
     if (lie == 0) small.rows[5] = 0; /* two rows at one address */
     if (lie == 1) small.files[0] = 8;
     if (lie == 2) small.functions[0].decl_file = 3;
-    if (lie == 3) small.functions[1].name = 2;
-    if (lie == 4) small.strings[1] = '\n';
+    if (lie == 3) small.functions[1].name = 2 << 1;
     if (lie == 5) small.sections[5].bytes = 18; /* no gap at the end */
     assert_int_equal(parse(&small, &index), 0);
     assert_int_equal(symbol_index_verify(&index), -EBADMSG);
+    symbol_index_fini(&index);
   }
 }
 
 static void bytes_that_are_not_aligned_are_refused(void **state) {
   (void)state;
-  struct symbol_index index;
+  struct symbol_index index = {0};
   static _Alignas(8) uint8_t shifted[sizeof(struct small) + 1];
   struct small small = make_sound();
   memcpy(shifted + 1, &small, sizeof small);
@@ -232,6 +291,8 @@ int main(void) {
       cmocka_unit_test(another_version_or_byte_order_is_told_apart_from_damage),
       cmocka_unit_test(a_truncated_index_is_refused),
       cmocka_unit_test(tables_out_of_bounds_are_refused),
+      cmocka_unit_test(strings_that_are_damaged_are_not_there),
+      cmocka_unit_test(a_readable_name_keeps_what_it_was_made_of),
       cmocka_unit_test(references_out_of_bounds_find_nothing_and_fail_the_check),
       cmocka_unit_test(the_check_finds_disorder_and_dirty_names),
       cmocka_unit_test(bytes_that_are_not_aligned_are_refused),
