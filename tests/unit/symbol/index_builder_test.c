@@ -209,7 +209,7 @@ static void of_a_program_with_neither_names_nor_bounds_the_code_serves_pairs(voi
   assert_int_equal(symbol_index_verify(&built.index), 0);
   assert_int_equal(symbol_index_find(&built.index, 0x401000, &match), -ENOENT);
   assert_int_equal(lr_tables_machine(&built.index.lr), EM_X86_64);
-  buf_fini(&built.bytes);
+  built_fini(&built);
 }
 
 /* Sorted starts of the functions of a distribution's program, as readelf tells them. */
