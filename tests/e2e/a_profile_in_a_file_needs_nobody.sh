@@ -222,7 +222,7 @@ fleetprof run --output next.fp -- true
 left_nothing || fail "a killed run's directory stays: $(find "$W/tmp")"
 
 # Of a run that is killed alone its daemon takes the rest, and then says so.
-fleetprof run --output orphan.fp -- "$targets/truth" 4 >/dev/null 2>&1 &
+fleetprof run --output orphan.fp -- "$targets/truth" 14 >/dev/null 2>&1 &
 run_pid=$!
 goes_on() { fleetprof report orphan.fp 2>&1 >/dev/null | grep -q "goes on or was killed"; }
 is_whole() { ! goes_on; }
