@@ -47,13 +47,13 @@ static const uint64_t powers[NUMBER_TEXT_DECIMAL_MAX] = {0,
                                                          10000000000000000000u};
 
 /* Bits times log10(2) is the number of digits, or one less. */
-static unsigned decimal_digits(uint64_t value) {
+unsigned number_text_digits(uint64_t value) {
   unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), digits_below = bits * 1233 >> 12;
   return digits_below + (value >= powers[digits_below]);
 }
 
 void number_text_decimal(uint64_t value, struct buf *ret) {
-  unsigned count = decimal_digits(value), at = count;
+  unsigned count = number_text_digits(value), at = count;
   uint8_t *to = buf_reserve(ret, count);
   if (to == NULL) return;
   for (; value >= 100; value /= 100) {

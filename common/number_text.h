@@ -17,6 +17,9 @@ enum {
 void number_text_decimal(uint64_t value, struct buf *ret);
 void number_text_hex(uint64_t value, struct buf *ret);
 
+/* Returns how many decimal digits VALUE has, without a branch.  Pure. */
+unsigned number_text_digits(uint64_t value);
+
 /* Reads TEXT, which is nothing but 1 to 16 hexadecimal digits of either case.  Returns false,
    touching nothing, when it is something else.  Pure. */
 bool number_text_parse_hex(struct span text, uint64_t *ret);

@@ -106,29 +106,8 @@ static size_t digits_by_branches(uint8_t *to, uint64_t value) {
 }
 
 static size_t digits_without_branches(uint8_t *to, uint64_t value) {
-  static const uint64_t powers[] = {0,
-                                    10,
-                                    100,
-                                    1000,
-                                    10000,
-                                    100000,
-                                    1000000,
-                                    10000000,
-                                    100000000,
-                                    1000000000,
-                                    10000000000,
-                                    100000000000,
-                                    1000000000000,
-                                    10000000000000,
-                                    100000000000000,
-                                    1000000000000000,
-                                    10000000000000000,
-                                    100000000000000000,
-                                    1000000000000000000,
-                                    10000000000000000000u};
-  unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1), guess = bits * 1233 >> 12;
   (void)to;
-  return guess + (value >= powers[guess]);
+  return number_text_digits(value);
 }
 
 /* ---- reading hexadecimal ---- */
