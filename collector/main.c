@@ -16,6 +16,7 @@
 #include "ingest/listener.h"
 #include "names/debug_store.h"
 #include "names/debuginfod.h"
+#include "names/source_store.h"
 #include "names/symbolizer.h"
 #include "retention.h"
 #include "settings.h"
@@ -50,6 +51,7 @@ struct collector {
   int lock_fd;
   bool is_new; /* the folder was not there before */
   struct debug_store *debug;
+  struct source_store *sources;
   struct symbolizer *symbolizer;
   struct translator_pool *translators;
   struct board_arch *arches;
@@ -120,6 +122,7 @@ static int open_parts(struct collector *collector) {
   int failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
   if (!failed)
     failed = symbolizer_open(collector->debug, &collector->symbolizer, error, ERROR_BYTES);
+  if (!failed) failed = source_store_open(dir, &collector->sources, error, ERROR_BYTES);
   if (!failed) failed = store_open(dir, &collector->store, error, ERROR_BYTES);
   if (!failed) failed = access_open(dir, &collector->access, error, ERROR_BYTES);
   if (!failed) failed = ca_open(dir, &collector->ca, error, ERROR_BYTES);
@@ -169,6 +172,7 @@ static int start_doors(struct collector *collector) {
                                   .access = collector->access,
                                   .store = collector->store,
                                   .debug = collector->debug,
+                                  .sources = collector->sources,
                                   .symbolizer = collector->symbolizer,
                                   .address = collector->settings.http,
                                   .metrics = print_metrics,
@@ -237,6 +241,7 @@ static bool stop(struct collector *collector) {
   board_arch_free(collector->arches);
   symbolizer_close(collector->symbolizer);
   debug_store_close(collector->debug);
+  source_store_close(collector->sources);
   store_close(collector->store);
   access_close(collector->access);
   ca_close(collector->ca);

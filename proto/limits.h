@@ -37,6 +37,11 @@ enum {
   LIMIT_DEBUG_CHUNK_ZSTD_BYTES = (256 << 10) + (4 << 10), /* one that does not compress */
   LIMIT_DEBUG_WANTED = 64, /* modules asked for at once on one connection */
 
+  /* Sources of one module. */
+  LIMIT_SOURCE_FILES = 65536,
+  LIMIT_SOURCE_BYTES = 16 << 20, /* of one file; SQLite's, all in one, has 9 MB */
+  LIMIT_SOURCE_BUNDLE_BYTES = 256 << 20,
+
   /* A connection. */
   LIMIT_CONNECTIONS = 16384,
   LIMIT_IN_FLIGHT = 16, /* batches sent and not yet acked */

@@ -12,8 +12,10 @@
 
 #include "hex_id.h"
 #include "names/debug_store.h"
+#include "names/source_store.h"
 #include "request.h"
 #include "symbol/elf_outline.h"
+#include "symbol/source_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +23,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char section_word[] = "section/";
+static const char section_word[] = "section/", source_word[] = "source/";
+
+enum { SHOWN_PATH_BYTES = 256 }; /* of a field of the head */
 
 /* One file of the store, open; fd -1: none. */
 struct opened {
@@ -115,6 +119,34 @@ static void answer_file(struct request *request, const struct opened *opened,
   answer_take_file(answer, opened->fd, place->offset, place->bytes);
 }
 
+/* What WHAT asks of the sources of module ID: those of a bundle that was uploaded and nothing else,
+   whichever path is asked for. */
+static void answer_source(struct request *request, struct span id, const char *what) {
+  struct answer *answer = &request->answer;
+  struct source_entry entry;
+  struct source_bundle bundle = {.count = 0};
+  struct buf path = {0};
+  char bytes[24];
+  source_path_join("/", what, &path);
+  int error =
+      path.failed ? -ENOMEM : source_store_map(request->service->parts.sources, id, &bundle);
+  if (error == 0) error = source_bundle_find(&bundle, buf_span(&path), &entry);
+  if (error == 0) error = source_entry_unpack(&entry, &answer->body);
+  source_store_unmap(&bundle);
+  if (error == 0) {
+    answer->type = "application/octet-stream";
+    snprintf(bytes, sizeof bytes, "%zu", answer->body.len);
+    answer_add_field(answer, "X-DEBUGINFOD-SIZE", bytes);
+    if (path.len < SHOWN_PATH_BYTES && is_plain(buf_text(&path)))
+      answer_add_field(answer, "X-DEBUGINFOD-FILE", buf_text(&path));
+  } else if (error == -ENOENT) {
+    answer_problem(answer, 404, NULL, "no such source of this build-id is here");
+  } else {
+    answer_problem(answer, 500, NULL, "the source cannot be read: %s", strerror(-error));
+  }
+  buf_fini(&path);
+}
+
 void api_buildid(struct request *request) {
   struct debug_file files[DEBUG_PUBLIC_MAX];
   char path[LIMIT_PATH_BYTES + 1];
@@ -125,7 +157,12 @@ void api_buildid(struct request *request) {
   size_t id_len = slash ? (size_t)(slash - request->argument) : 0;
   if (hex_id_parse(span_of(request->argument, id_len), &id) != 0) {
     answer_problem(&request->answer, 400, NULL,
-                   "the path is not /buildid/ID/debuginfo, /executable or /section/NAME");
+                   "the path is not /buildid/ID/debuginfo, /executable, /section/NAME or "
+                   "/source/PATH");
+    return;
+  }
+  if (strncmp(slash + 1, source_word, sizeof source_word - 1) == 0) {
+    answer_source(request, span_of(id.bytes, id.len), slash + sizeof source_word);
     return;
   }
   struct debug_store *debug = request->service->parts.debug;

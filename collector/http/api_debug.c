@@ -17,49 +17,13 @@
 #include "request.h"
 #include "selection.h"
 #include "translators/translator_pool.h"
+#include "upload_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { SHA256_BYTES = 32 };
-
-struct upload {
-  struct hex_id id, sha256; /* the hash is empty when it was not told */
-  uint64_t offset, total;
-};
-
-/* Reads what REQUEST wants to upload where.  Returns 0, or -EINVAL with the problem answered. */
-static int parse_upload(struct request *request, struct upload *ret) {
-  struct upload upload = {0};
-  const char *offset = parameters_find(&request->parameters, "offset");
-  const char *total = parameters_find(&request->parameters, "total");
-  const char *sha256 = parameters_find(&request->parameters, "sha256");
-  const char *fault = NULL;
-  if (hex_id_parse(span_of_string(request->argument), &upload.id) != 0)
-    fault = "build_id";
-  else if (offset && selection_parse_count(offset, LIMIT_DEBUG_FILE_BYTES, &upload.offset) != 0)
-    fault = "offset";
-  else if (sha256 && (hex_id_parse(span_of_string(sha256), &upload.sha256) != 0 ||
-                      upload.sha256.len != SHA256_BYTES))
-    fault = "sha256";
-  upload.total = upload.offset + request->body_len;
-  if (fault == NULL && total &&
-      (selection_parse_count(total, LIMIT_DEBUG_FILE_BYTES, &upload.total) != 0 ||
-       upload.total < upload.offset + request->body_len))
-    fault = "total";
-  if (fault == NULL) {
-    *ret = upload;
-    return 0;
-  }
-  answer_problem(&request->answer, 400, fault,
-                 strcmp(fault, "build_id") == 0 ? "%s: is not an even number of hexadecimal digits"
-                 : strcmp(fault, "sha256") == 0
-                     ? "%s: is not 64 hexadecimal digits"
-                     : "%s: is not a number of bytes within the file, which may have 1 GiB",
-                 fault);
-  return -EINVAL;
-}
 
 static void print_id(struct span id, char *text, size_t text_len) {
   text[0] = '\0';
@@ -155,10 +119,10 @@ void api_debug_files(struct request *request) {
 }
 
 void api_debug_head(struct request *request) {
-  struct upload upload;
+  struct upload_words upload;
   struct debug_file file = {0};
   char bytes[24];
-  if (parse_upload(request, &upload) != 0) return;
+  if (upload_words_parse(request, &upload) != 0) return;
   struct debug_store *debug = request->service->parts.debug;
   struct span id = span_of(upload.id.bytes, upload.id.len);
   uint64_t there = debug_store_uploaded(debug, NULL, id);
@@ -174,7 +138,7 @@ void api_debug_head(struct request *request) {
 }
 
 /* Has the symbols of a file that is whole read, and says how good they are. */
-static void answer_whole(struct request *request, const struct upload *upload) {
+static void answer_whole(struct request *request, const struct upload_words *upload) {
   struct service *service = request->service;
   struct span id = span_of(upload->id.bytes, upload->id.len);
   struct debug_file file = {0};
@@ -198,7 +162,7 @@ static void answer_whole(struct request *request, const struct upload *upload) {
   request->answer.status = 201;
 }
 
-static void answer_part(struct request *request, const struct upload *upload) {
+static void answer_part(struct request *request, const struct upload_words *upload) {
   struct json json;
   answer_begin_json(&request->answer, &json);
   json_key_string(&json, "build_id", request->argument);
@@ -216,9 +180,9 @@ static void answer_refusal(struct request *request, int error, const char *why) 
 }
 
 void api_debug_put(struct request *request) {
-  struct upload upload;
+  struct upload_words upload;
   char why[256] = "";
-  if (parse_upload(request, &upload) != 0) return;
+  if (upload_words_parse(request, &upload) != 0) return;
   struct debug_piece piece = {.id = span_of(upload.id.bytes, upload.id.len),
                               .offset = upload.offset + request->body_done,
                               .total = upload.total,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One function from inside.  `function` has what its row of the function table has; the lists are
-   whole unless a limit is given, and then each keeps its heaviest rows. */
+   whole unless a limit is given, and then each keeps its heaviest rows.  Where the sources of a
+   build were uploaded lines have their text, and `source` has all that lies between them. */
 #include "api.h"
 
 #include "common/clock.h"
 #include "common/json.h"
 #include "query/detail.h"
 #include "query_answer.h"
+#include "source_text.h"
 #include "view/table_json.h"
 
 #include <errno.h>
@@ -62,6 +64,7 @@ static void write_offsets(struct json *json, const struct query_detail *detail, 
 struct list_form {
   const char *key, *name;
   bool has_module, has_line;
+  struct source_text *text; /* or NULL */
 };
 
 static void write_line(struct json *json, uint32_t line) {
@@ -70,6 +73,14 @@ static void write_line(struct json *json, uint32_t line) {
     json_uint(json, line);
   else
     json_string(json, NULL);
+}
+
+/* What stands in the line of ROW, where its source is here. */
+static void write_text(struct json *json, struct source_text *text, const struct detail_row *row) {
+  struct span line;
+  if (!source_text_line(text, row->name, row->line, &line)) return;
+  json_key(json, "text");
+  json_span(json, line);
 }
 
 static void write_rows(struct json *json, const struct list_form *form,
@@ -84,21 +95,43 @@ static void write_rows(struct json *json, const struct list_form *form,
     if (form->has_line) write_line(json, row->line);
     json_key_uint(json, "self", row->self);
     json_key_uint(json, "total", row->total);
+    if (form->text != NULL) write_text(json, form->text, row);
     json_close(json, '}');
   }
   json_close(json, ']');
 }
 
+/* The lines that the samples lie in and those between. */
+static void write_source(struct json *json, struct source_text *text,
+                         const struct detail_rows *lines) {
+  struct source_listing listing;
+  struct span line;
+  if (!source_text_choose(text, lines, &listing)) return;
+  json_key(json, "source");
+  json_open(json, '{');
+  json_key_string(json, "file", listing.path);
+  json_key_string(json, "build_id", text->build_id);
+  json_key_uint(json, "first_line", listing.first);
+  json_key(json, "lines");
+  json_open(json, '[');
+  for (uint32_t i = listing.first; i <= listing.last && !json->is_full; i++)
+    if (source_text_line(text, listing.path, i, &line)) json_span(json, line);
+  json_close(json, ']');
+  json_close(json, '}');
+}
+
 static void write_detail(struct request *request, const struct selection *selection,
                          const struct detail_question *question,
                          const struct query_detail *detail) {
-  static const struct list_form definitions = {"definitions", "file", true, true},
-                                lines = {"by_line", "file", false, true},
-                                builds = {"by_build", "build_id", true, false},
-                                boards = {"by_board", "name", false, false},
-                                threads = {"by_thread", "name", false, false};
+  static const struct list_form definitions = {"definitions", "file", true, true, NULL},
+                                builds = {"by_build", "build_id", true, false, NULL},
+                                boards = {"by_board", "name", false, false, NULL},
+                                threads = {"by_thread", "name", false, false, NULL};
+  struct source_text text;
+  const struct list_form lines = {"by_line", "file", false, true, &text};
   struct json json;
   uint32_t limit = selection->has_limit ? selection->limit : SELECTION_LIMIT_MAX;
+  source_text_open(request->service->parts.sources, &detail->builds, &request->arena, &text);
   answer_begin_json(&request->answer, &json);
   table_json_summary(&json, &detail->whole, detail->basis, selection->from_ms * NS_PER_MS,
                      selection->to_ms * NS_PER_MS);
@@ -106,9 +139,11 @@ static void write_detail(struct request *request, const struct selection *select
   write_rows(&json, &definitions, &detail->definitions, limit);
   write_offsets(&json, detail, limit);
   write_rows(&json, &lines, &detail->lines, limit);
+  write_source(&json, &text, &detail->lines);
   write_rows(&json, &builds, &detail->builds, limit);
   write_rows(&json, &boards, &detail->boards, limit);
   write_rows(&json, &threads, &detail->threads, limit);
+  source_text_close(&text);
   answer_end_json(&request->answer, &json);
 }
 

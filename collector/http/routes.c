@@ -43,7 +43,9 @@ const struct route routes[] = {
      "by "
      "offset in the machine code of each build, from the start of the function `code`, which is "
      "another one where it was inlined; self and total by line of its own source, that of the call "
-     "where it called, by build, board and thread. A total counts a stack once a row"},
+     "where it called, by build, board and thread. A total counts a stack once a row. Where the "
+     "sources of a build were uploaded a line has its `text`, and `source` lists that build's "
+     "lines from the first sampled one to the last"},
     {"GET", "/api/v1/load", ROLE_READ, LANE_QUERY, "match from to type limit by", api_load,
      "the same samples by function, module (both of where the time was spent), thread, service, "
      "board or any other label: rows, heaviest first, and `rest`, what a limit left out, add up to "
@@ -75,9 +77,17 @@ const struct route routes[] = {
      "bytes of that module's debug file that are there (Upload-Offset)"},
     {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total sha256",
      api_debug_put, "upload a debug file, or the part of it that starts at offset"},
+    {"GET", "/api/v1/debug/sources", ROLE_SYMBOLS, LANE_QUERY, "", api_sources_list,
+     "the modules whose sources are here, and how many files of each"},
+    {"HEAD", "/api/v1/debug/{build_id}/sources", ROLE_SYMBOLS, LANE_UPLOAD, "total sha256",
+     api_sources_head, "bytes of that source bundle that are there (Upload-Offset)"},
+    {"PUT", "/api/v1/debug/{build_id}/sources", ROLE_SYMBOLS, LANE_UPLOAD, "offset total sha256",
+     api_sources_put,
+     "upload the sources of a module (a bundle that `fleetprof upload --sources` packs), or the "
+     "part of it that starts at offset; sha256 is that of the whole"},
     {"GET", "/buildid/{+file}", ROLE_READ, LANE_QUERY, "", api_buildid,
      "debug files for gdb and others, as debuginfod serves them: ID/debuginfo, ID/executable, "
-     "ID/section/NAME; only what an operator or two boards have sent"},
+     "ID/section/NAME, ID/source/PATH; only what an operator or two boards have sent"},
     {"GET", "/metrics", ROLE_READ, LANE_QUERY, "", api_metrics,
      "the collector's own counters, in Prometheus text form"},
     {"GET", "/healthz", ROLE_NONE, LANE_LOOP, "", api_healthz, "200 while the collector runs"},

@@ -11,6 +11,7 @@
 #include "http/request.h"
 #include "http/routes.h"
 #include "names/debug_store.h"
+#include "names/source_store.h"
 #include "names/symbolizer.h"
 
 static char dir[64];
@@ -25,6 +26,7 @@ static inline int set_up(void **state) {
   if (mkdtemp(dir) == NULL) return -1;
   int failed = debug_store_open(dir, &parts->debug, error, sizeof error) ||
                symbolizer_open(parts->debug, &parts->symbolizer, error, sizeof error) ||
+               source_store_open(dir, &parts->sources, error, sizeof error) ||
                store_open(dir, &parts->store, error, sizeof error);
   if (failed) print_error("%s\n", error);
   service.metrics = metrics_new();
@@ -43,6 +45,7 @@ static inline int tear_down(void **state) {
   end_request(state);
   symbolizer_close(service.parts.symbolizer);
   debug_store_close(service.parts.debug);
+  source_store_close(service.parts.sources);
   store_close(service.parts.store);
   metrics_free(service.metrics);
   remove_dir(dir);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real server with its real parts on a folder of its own, talked to over raw sockets. */
 #include "common/buf.h"
-#include "names/debug_store.h"
-#include "names/symbolizer.h"
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/ca.h"
+#include "names/debug_store.h"
+#include "names/source_store.h"
+#include "names/symbolizer.h"
 #include "store/store.h"
 
 #include <arpa/inet.h>
@@ -48,6 +49,7 @@ static int set_up(void **state) {
   if (mkdtemp(dir) == NULL) return -1;
   int failed = debug_store_open(dir, &parts.debug, error, sizeof error) ||
                symbolizer_open(parts.debug, &parts.symbolizer, error, sizeof error) ||
+               source_store_open(dir, &parts.sources, error, sizeof error) ||
                store_open(dir, &parts.store, error, sizeof error) ||
                access_open(dir, &parts.access, error, sizeof error) ||
                ca_open(dir, &parts.ca, error, sizeof error);
@@ -69,6 +71,7 @@ static int tear_down(void **state) {
   event_base_free(parts.loop);
   symbolizer_close(parts.symbolizer);
   debug_store_close(parts.debug);
+  source_store_close(parts.sources);
   store_close(parts.store);
   access_close(parts.access);
   ca_close(parts.ca);
