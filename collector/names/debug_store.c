@@ -23,11 +23,11 @@
 #include "debug_store_parts.h"
 #include "dwarf_list.h"
 #include "module_cache.h"
+#include "module_changes.h"
 #include "symbol/index_format.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -48,11 +48,12 @@ struct debug_store {
   pthread_mutex_t lock;
   sqlite3 *db;
   struct debug_folder folder;
+  uint64_t staged_count; /* makes names of files that are being hashed */
+  uint8_t hurried[32];   /* file whose debug information is needed first; zeros: none */
+  struct module_changes *changes;
+  pthread_mutex_t notes_lock; /* of the next two; nobody waits for it while a file is taken */
   struct module_cache *known; /* modules whose file need not be asked for */
   struct module_cache *coded; /* nor for their code */
-  uint64_t staged_count;      /* makes names of files that are being hashed */
-  _Atomic uint64_t generation;
-  uint8_t hurried[32]; /* file whose debug information is needed first; zeros: none */
 };
 
 sqlite3 *debug_store_lock(struct debug_store *store) {
@@ -142,7 +143,9 @@ static int open_parts(struct debug_store *store, const char *dir, char *error, s
   if (failure != 0) return failure;
   store->known = module_cache_new();
   store->coded = module_cache_new();
-  failure = store->known == NULL || store->coded == NULL ? -ENOMEM : tidy(store);
+  store->changes = module_changes_new();
+  bool is_short = store->known == NULL || store->coded == NULL || store->changes == NULL;
+  failure = is_short ? -ENOMEM : tidy(store);
   if (failure != 0) snprintf(error, error_len, "%s: %s", store->folder.root, strerror(-failure));
   return failure;
 }
@@ -154,6 +157,7 @@ int debug_store_open(const char *dir, struct debug_store **ret, char *error, siz
     return -ENOMEM;
   }
   pthread_mutex_init(&store->lock, NULL);
+  pthread_mutex_init(&store->notes_lock, NULL);
   int failure = open_parts(store, dir, error, error_len);
   if (failure != 0) {
     debug_store_close(store);
@@ -168,19 +172,26 @@ void debug_store_close(struct debug_store *store) {
   sqlite3_close(store->db);
   module_cache_free(store->known);
   module_cache_free(store->coded);
+  module_changes_free(store->changes);
+  pthread_mutex_destroy(&store->notes_lock);
   pthread_mutex_destroy(&store->lock);
   free(store);
 }
 
-uint64_t debug_store_generation(const struct debug_store *store) {
-  return atomic_load_explicit(&store->generation, memory_order_acquire);
+uint64_t debug_store_generation(const struct debug_store *store, struct span id) {
+  return module_changes_count(store->changes, id);
 }
 
-/* Answers may differ from now on.  Partner of debug_store_generation's acquire. */
-static void on_change(struct debug_store *store) {
-  module_cache_clear(store->known);
-  module_cache_clear(store->coded);
-  atomic_fetch_add_explicit(&store->generation, 1, memory_order_release);
+/* Answers about each module that file SHA256 is, or was sent for, may differ from now on. */
+static void on_change(struct debug_store *store, const uint8_t sha256[32]) {
+  static const char sql[] = "SELECT build_id FROM file WHERE sha256 = ?1"
+                            " UNION SELECT module FROM origin WHERE sha256 = ?1";
+  sqlite3_stmt *row;
+  module_changes_add(store->changes, span_of(sha256, 32));
+  if (debug_db_query(store->db, &row, sql, "b", span_of(sha256, 32)) != 0) return;
+  while (sqlite3_step(row) == SQLITE_ROW)
+    module_changes_add(store->changes, debug_db_bytes(row, 0));
+  sqlite3_finalize(row);
 }
 
 /* ---- asking ---- */
@@ -222,8 +233,11 @@ static bool is_wanted_now(struct debug_store *store, const struct wish *wish,
   int64_t until_s = rest_until(store, wish);
   if (until_s > 0) {
     int64_t rest_s = until_s - now_s < NOTED_S ? until_s - now_s : NOTED_S;
-    struct module_note note = {.until_ns = clock_monotonic_ns() + (uint64_t)rest_s * NS_PER_SECOND};
+    struct module_note note = {.until_ns = clock_monotonic_ns() + (uint64_t)rest_s * NS_PER_SECOND,
+                               .generation = debug_store_generation(store, wish->id)};
+    pthread_mutex_lock(&store->notes_lock);
     module_cache_add(wish->noted, wish->board, wish->id, &note);
+    pthread_mutex_unlock(&store->notes_lock);
     return false;
   }
   debug_partial_find(store->db, &store->folder, wish->board, wish->id, &partial);
@@ -237,14 +251,22 @@ static bool is_usable_name(const char *board, struct span id) {
   return strlen(board) <= LIMIT_NAME_BYTES && id.len > 0 && id.len <= LIMIT_MODULE_ID_BYTES;
 }
 
+/* Whether it is noted that the file need not be asked for; for nearly all that ask it is. */
+static bool is_noted(struct debug_store *store, const struct wish *wish) {
+  pthread_mutex_lock(&store->notes_lock);
+  const struct module_note *note = module_cache_find(wish->noted, wish->board, wish->id);
+  bool is_noted = note != NULL && note->generation == debug_store_generation(store, wish->id) &&
+                  clock_monotonic_ns() < note->until_ns;
+  pthread_mutex_unlock(&store->notes_lock);
+  return is_noted;
+}
+
 static bool is_wanted(struct debug_store *store, const struct wish *wish, const char *path,
                       uint64_t *ret_offset) {
-  if (!is_usable_name(wish->board, wish->id)) return false;
-  pthread_mutex_lock(&store->lock);
+  if (!is_usable_name(wish->board, wish->id) || is_noted(store, wish)) return false;
   bool is_wanted = false;
-  const struct module_note *note = module_cache_find(wish->noted, wish->board, wish->id);
-  bool is_known_now = note != NULL && clock_monotonic_ns() < note->until_ns;
-  if (!is_known_now && catalogue_note_module(store->db, wish->board, wish->id, path) == 0)
+  pthread_mutex_lock(&store->lock);
+  if (catalogue_note_module(store->db, wish->board, wish->id, path) == 0)
     is_wanted = is_wanted_now(store, wish, ret_offset);
   pthread_mutex_unlock(&store->lock);
   return is_wanted;
@@ -407,11 +429,12 @@ int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32]
   print_id(build_id, text);
   snprintf(reason, sizeof reason, "the file sent is another module's: %s", text);
   pthread_mutex_lock(&store->lock);
+  on_change(store, sha256); /* it may have been another module's by an older reader's word */
   int error = catalogue_set_identity(store->db, key, build_id);
   if (error == 0)
     error =
         catalogue_refuse_senders(store->db, key, build_id, reason, catalogue_now_s() + NO_BETTER_S);
-  on_change(store);
+  on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -434,7 +457,7 @@ int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
     error = catalogue_refuse_senders(store->db, key, span_of(NULL, 0), reason,
                                      catalogue_now_s() + NO_BETTER_S);
   if (quality == DEBUG_BAD) debug_folder_remove(&store->folder, sha256);
-  on_change(store);
+  on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -479,7 +502,7 @@ int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], c
   pthread_mutex_lock(&store->lock);
   int error = catalogue_set_quality(store->db, key, DEBUG_DWARF, lacks);
   if (error == 0) error = dwarf_list_remove(store->db, key);
-  on_change(store);
+  on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -487,7 +510,7 @@ int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], c
 int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
   pthread_mutex_lock(&store->lock);
   int error = dwarf_list_refuse(store->db, span_of(sha256, 32), why);
-  on_change(store);
+  on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -529,7 +552,7 @@ static int take_staged(struct debug_store *store, const struct debug_piece *piec
   }
   pthread_mutex_lock(&store->lock);
   error = debug_admission_take(store->db, &store->folder, staged, piece, sha256, why);
-  if (error == 0) on_change(store);
+  if (error == 0) on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }

@@ -90,8 +90,8 @@ int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
 int debug_store_judge(struct debug_store *store, const char *board, struct span id, char *why,
                       size_t why_len);
 
-/* Grows whenever an answer of debug_store_find may have changed. */
-uint64_t debug_store_generation(const struct debug_store *store);
+/* Grows whenever an answer about module ID may have changed. */
+uint64_t debug_store_generation(const struct debug_store *store, struct span id);
 
 /* Returns how many bytes of an upload under way BOARD (NULL: an operator) has sent for module ID:
    where it goes on; 0 when there is none. */

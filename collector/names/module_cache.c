@@ -76,7 +76,3 @@ void module_cache_add(struct module_cache *cache, const char *board, struct span
   cell->key_len = (uint32_t)len;
   memcpy(cell->key, key, len);
 }
-
-void module_cache_clear(struct module_cache *cache) {
-  for (size_t i = 0; i < CELLS; i++) cache->cells[i].key_len = 0;
-}

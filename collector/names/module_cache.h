@@ -9,7 +9,7 @@ struct module_cache;
 
 struct module_note {
   uint64_t until_ns;   /* what the note says holds until then... */
-  uint64_t generation; /* ...or while this is the store's */
+  uint64_t generation; /* ...and while this is the module's */
   void *value;
 };
 
@@ -23,6 +23,5 @@ const struct module_note *module_cache_find(const struct module_cache *cache, co
 /* Adds or replaces a note; an older one of another pair may be forgotten for it. */
 void module_cache_add(struct module_cache *cache, const char *board, struct span id,
                       const struct module_note *note);
-void module_cache_clear(struct module_cache *cache);
 
 #endif

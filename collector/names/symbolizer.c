@@ -203,7 +203,7 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
                                           struct span id) {
   struct name_sources found;
   struct name_sources *kept = NULL;
-  uint64_t generation = debug_store_generation(symbolizer->debug); /* before the look */
+  uint64_t generation = debug_store_generation(symbolizer->debug, id); /* before the look */
   int error = look_up(symbolizer, board, id, &found);
   if (error != 0)
     log_warn("symbols-unread %s: a module's file cannot be read now: %s",
@@ -220,7 +220,7 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
 
 const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, const char *board,
                                               struct span id) {
-  uint64_t generation = debug_store_generation(symbolizer->debug);
+  uint64_t generation = debug_store_generation(symbolizer->debug, id);
   const struct name_sources *found = NULL;
   pthread_mutex_lock(&symbolizer->lock);
   const struct module_note *note =

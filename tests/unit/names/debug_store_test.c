@@ -43,12 +43,37 @@ static void two_boards_with_the_same_bytes_name_everybody(void **state) {
   struct sample_file file = sample(11);
   assert_int_equal(write_whole("one", id_a, &file), 1);
   read_as(&file, id_a, DEBUG_SYMTAB);
-  uint64_t generation = debug_store_generation(store);
+  uint64_t generation = debug_store_generation(store, id_a);
   assert_int_equal(write_whole("two", id_a, &file), 1);
   assert_true(is_visible("two", id_a));
   assert_true(is_visible("three", id_a));
-  assert_true(debug_store_generation(store) > generation);
+  assert_true(debug_store_generation(store, id_a) > generation);
   assert_int_equal(count_files("debug"), 1);
+}
+
+enum { OTHERS = 32 };
+
+static uint64_t generation_of(unsigned number) {
+  uint8_t bytes[20] = {(uint8_t)number, 'x'};
+  return debug_store_generation(store, span_of(bytes, sizeof bytes));
+}
+
+static void a_file_changes_what_is_known_of_its_own_modules(void **state) {
+  (void)state;
+  struct sample_file file = sample(13);
+  uint64_t others[OTHERS], a = debug_store_generation(store, id_a);
+  unsigned disturbed = 0;
+  for (unsigned i = 0; i < OTHERS; i++) others[i] = generation_of(i);
+  assert_int_equal(write_whole("one", id_a, &file), 1);
+  assert_true(debug_store_generation(store, id_a) > a);
+  uint64_t b = debug_store_generation(store, id_b);
+  read_as(&file, id_b, DEBUG_SYMTAB);
+  assert_true(debug_store_generation(store, id_b) > b);
+  a = debug_store_generation(store, id_a);
+  assert_int_equal(debug_store_set_quality(store, file.sha256, DEBUG_BAD, "it loops"), 0);
+  assert_true(debug_store_generation(store, id_a) > a); /* it was sent for that one */
+  for (unsigned i = 0; i < OTHERS; i++) disturbed += generation_of(i) != others[i];
+  assert_true(disturbed < 3); /* now and then is allowed */
 }
 
 static void the_same_board_twice_is_still_one_board(void **state) {
@@ -253,9 +278,9 @@ static void debug_information_waits_until_it_is_read_or_refused(void **state) {
   debug_store_postpone(store, second.sha256);
   assert_int_equal(debug_store_next_dwarf(store, &file), 0);
   assert_memory_equal(file.sha256, first.sha256, 32);
-  uint64_t generation = debug_store_generation(store);
+  uint64_t generation = debug_store_generation(store, id_a);
   assert_int_equal(debug_store_set_dwarf(store, first.sha256, ""), 0);
-  assert_true(debug_store_generation(store) > generation);
+  assert_true(debug_store_generation(store, id_a) > generation);
   assert_string_equal(reason_of(id_a), "");
   assert_int_equal(debug_store_find(store, "one", id_a, &file), 0);
   assert_int_equal(file.quality, DEBUG_DWARF);
@@ -368,6 +393,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       FRESH(a_file_of_one_board_names_that_board_only),
       FRESH(two_boards_with_the_same_bytes_name_everybody),
+      FRESH(a_file_changes_what_is_known_of_its_own_modules),
       FRESH(the_same_board_twice_is_still_one_board),
       FRESH(a_file_belongs_to_the_build_id_in_it_whatever_its_sender_says),
       FRESH(code_is_asked_of_each_board_once_however_well_a_module_is_named),

@@ -186,13 +186,13 @@ static enum debug_quality quality_at(const char *function) {
 static void debug_information_follows_the_symbol_table(void **state) {
   (void)state;
   struct debug_file file;
-  uint64_t generation = debug_store_generation(store);
+  uint64_t generation = debug_store_generation(store, id);
   send_file("one", id, "lib.so");
   const char *first = name_at("one", "outer");
   assert_string_equal(first, "outer");
   assert_true(quality_at("outer") >= DEBUG_SYMTAB);
   assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
-  assert_true(debug_store_generation(store) > generation);
+  assert_true(debug_store_generation(store, id) > generation);
   assert_int_equal(quality_at("outer"), DEBUG_DWARF);
   assert_string_equal(name_at("one", "outer"), "outer");
   assert_string_equal(first, "outer"); /* of the index that counts no more */
