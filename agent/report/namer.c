@@ -111,7 +111,10 @@ static int make_index(struct namer *namer, int elf, char *why) {
   if (index < 0) return -errno;
   const struct worker_job job = {.elf = elf, .index = index, .depth = INDEX_ALL};
   int error = nursery_run(namer->nursery, &job, &result);
-  if (error == 0 && result.outcome != NURSERY_REPLIED) {
+  if (error == 0 && result.outcome == NURSERY_TIMED_OUT) {
+    snprintf(why, LIMIT_VALUE_BYTES, "reading its file takes too long on this machine");
+    error = -ETIMEDOUT;
+  } else if (error == 0 && result.outcome != NURSERY_REPLIED) {
     snprintf(why, LIMIT_VALUE_BYTES, "reading its file ended the worker (signal %d)",
              result.signal);
     error = -EBADMSG;

@@ -26,4 +26,7 @@ int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], c
 /* It is of no use, and WHY: what its symbol table names it goes on to name. */
 int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why);
 
+/* It cannot be read until the store is opened again, and WHY. */
+int debug_store_leave_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why);
+
 #endif

@@ -21,7 +21,7 @@
 #include <time.h>
 
 enum {
-  FILE_MS_MAX = 120000, /* for one file: a kernel's takes under 30 s on a machine of its own */
+  FILE_MS_MAX = 120000, /* in which a worker of low priority surely has some CPU time */
   RETRY_S = 30,         /* after no worker could be had */
 };
 

@@ -30,9 +30,17 @@ int dwarf_list_add_again(sqlite3 *db, struct span sha256) {
       "biii", sha256, (int64_t)DWARF_WAITS, (int64_t)INDEX_VERSION, (int64_t)DEBUG_DWARF));
 }
 
-int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why) {
+static int refuse_by(sqlite3 *db, struct span sha256, const char *why, int64_t reader) {
   return outcome(debug_db_run(db, "REPLACE INTO dwarf VALUES(?1, ?2, ?3, ?4)", "bisi", sha256,
-                              (int64_t)DWARF_REFUSED, why, (int64_t)INDEX_VERSION));
+                              (int64_t)DWARF_REFUSED, why, reader));
+}
+
+int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why) {
+  return refuse_by(db, sha256, why, INDEX_VERSION);
+}
+
+int dwarf_list_leave(sqlite3 *db, struct span sha256, const char *why) {
+  return refuse_by(db, sha256, why, 0); /* no reader's number */
 }
 
 int dwarf_list_postpone(sqlite3 *db, struct span sha256) {

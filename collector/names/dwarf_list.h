@@ -21,6 +21,8 @@ int dwarf_list_add(sqlite3 *db, struct span sha256);
    or refused. */
 int dwarf_list_add_again(sqlite3 *db, struct span sha256);
 int dwarf_list_refuse(sqlite3 *db, struct span sha256, const char *why);
+/* As refused until dwarf_list_tidy. */
+int dwarf_list_leave(sqlite3 *db, struct span sha256, const char *why);
 /* The last in the row from now on. */
 int dwarf_list_postpone(sqlite3 *db, struct span sha256);
 int dwarf_list_remove(sqlite3 *db, struct span sha256);
@@ -30,7 +32,7 @@ bool dwarf_list_waits(sqlite3 *db, struct span sha256);
 /* Finds one that waits: FIRST when that does.  Returns 0, -ENOENT or another -errno. */
 int dwarf_list_next(sqlite3 *db, struct span first, uint8_t ret_sha256[32]);
 
-/* Forgets files that are gone; what an older reader refused waits again. */
+/* Forgets files that are gone; what was left, or an older reader refused, waits again. */
 void dwarf_list_tidy(sqlite3 *db);
 
 #endif

@@ -3,9 +3,10 @@
 
    Failures are of two kinds, and must not be mixed.  The file's: it is malformed, it crashed the
    worker, it ran into a limit; then it is bad for ever and its bytes are not kept.  The machine's:
-   no process, no space, a worker that somebody else killed; then nothing is recorded and the next
-   question tries again.  A kill from outside may also be the kernel's, short of memory because of
-   this very file: the second one in a row is put down to the file.
+   no process, no space, a worker that somebody else killed or that had no CPU time; then nothing is
+   recorded and the next question tries again.  A kill from outside may also be the kernel's, short
+   of memory because of this very file: the second one in a row is put down to the file.  A worker
+   that gets nowhere never is; after a few of them the file waits for the collector's next start.
 
    The symbol table is read first and alone: that takes milliseconds, and whoever asks waits for it.
    The debug information is read later, by whoever has the time (deep_reader.h); what comes to grief
@@ -22,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -59,9 +61,10 @@ static void close_draft(struct draft *draft) {
   close(draft->elf);
 }
 
-static int run_worker(struct nursery *nursery, struct draft *draft, const struct recipe *recipe,
-                      struct nursery_result *ret) {
-  const struct worker_job job = {.elf = draft->elf,
+static int run_worker(struct nursery *nursery, const struct debug_file *file, struct draft *draft,
+                      const struct recipe *recipe, struct nursery_result *ret) {
+  const struct worker_job job = {.key = span_of(file->sha256, sizeof file->sha256),
+                                 .elf = draft->elf,
                                  .index = draft->index,
                                  .depth = recipe->depth,
                                  .supplements = recipe->supplements,
@@ -69,6 +72,8 @@ static int run_worker(struct nursery *nursery, struct draft *draft, const struct
   for (int i = 0; i < TRIES_MAX; i++) {
     if (ftruncate(draft->index, 0) != 0 || lseek(draft->index, 0, SEEK_SET) != 0) return -errno;
     int error = nursery_run(nursery, &job, ret);
+    if (error == 0 && ret->outcome == NURSERY_TIMED_OUT) return -ETIMEDOUT;
+    if (error == 0 && ret->outcome == NURSERY_GIVEN_UP) return -ETIME;
     if (error != 0 || ret->outcome != NURSERY_KILLED) return error;
   }
   return 0;
@@ -123,10 +128,11 @@ static int record_identity(struct debug_store *store, const struct debug_file *f
    when there is nothing against it. */
 static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BYTES]) {
   why[0] = '\0';
-  if (result->outcome == NURSERY_TIMED_OUT)
-    snprintf(why, LIMIT_VALUE_BYTES, "the worker took too long over it");
-  else if (result->outcome == NURSERY_KILLED)
+  if (result->outcome == NURSERY_KILLED)
     snprintf(why, LIMIT_VALUE_BYTES, "the worker was killed over it twice");
+  else if (result->outcome != NURSERY_REPLIED && result->signal == SIGXCPU)
+    snprintf(why, LIMIT_VALUE_BYTES,
+             "reading it takes more CPU time than one of its size may have");
   else if (result->outcome != NURSERY_REPLIED)
     snprintf(why, LIMIT_VALUE_BYTES, "the worker died over it (signal %d)", result->signal);
   else if (result->reply.status != 0)
@@ -141,7 +147,7 @@ static int make(struct nursery *nursery, const struct debug_file *file, const st
   const char *index_path = recipe->depth == INDEX_ALL ? file->dwarf_path : file->index_path;
   int error = open_draft(file, index_path, &draft);
   if (error != 0) return error;
-  error = run_worker(nursery, &draft, recipe, result);
+  error = run_worker(nursery, file, &draft, recipe, result);
   bool has_reply = error == 0 && result->outcome == NURSERY_REPLIED;
   if (has_reply && result->reply.status != 0 && !is_files_fault(result->reply.status))
     error = result->reply.status;
@@ -234,6 +240,9 @@ int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
   char why[LIMIT_VALUE_BYTES], lacks[LIMIT_VALUE_BYTES];
   unsigned before = count_supplements(store, file);
   int error = make_deep(store, nursery, file, &result, why, lacks);
+  if (error == -ETIME)
+    return debug_store_leave_dwarf(store, file->sha256,
+                                   "its workers had no CPU time: it waits for the next start");
   if (error != 0) return error;
   if (why[0] == '\0' && !result.reply.is_from_dwarf)
     snprintf(why, sizeof why, "%s", result.reply.reason);

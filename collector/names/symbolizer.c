@@ -30,7 +30,7 @@
 #include <string.h>
 
 enum {
-  WORKER_MS_MAX = 30000, /* for the symbols of one file; a big one takes under a second */
+  WORKER_MS_MAX = 30000, /* in which a worker surely has some CPU time */
   UNREAD_FILES_MAX = 16, /* of one module, read in one go */
   RETRY_S = 30,          /* after no worker could be had */
   SOURCES_MAX = 65536,   /* different sets of files since the start */

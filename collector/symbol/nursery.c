@@ -5,8 +5,7 @@
                <--- what became of it ----------------           <-- reply pipe --
 
    The nursery is forked before the collector has threads or secrets, so a worker inherits neither.
-   It parses nothing.  It watches one worker, ends it at the deadline or when the collector is gone,
-   and always before it answers, so that nobody writes to an index that is about to be trusted.
+   Its workers have a low priority, since answers and boards' batches go before strangers' files.
 
    Should the nursery die (somebody killed it, or memory ran out), the next job forks another one,
    now from a process with threads.  The child then makes only system calls until it forks workers,
@@ -17,30 +16,29 @@
 #include "nursery.h"
 
 #include "common/clock.h"
+#include "nursery_server.h"
+#include "nursery_wire.h"
+#include "stall_list.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-  NURSERY_SOCKET = 3,   /* its only descriptor between jobs, apart from three /dev/null */
   WAITERS_MAX = 256,    /* threads that wait for their turn */
   TURN_MS_MAX = 60000,  /* how long each waits */
-  ANSWER_MS_MAX = 5000, /* how long the nursery may take beyond the worker's deadline */
-  OPEN_FILES_MAX = 65536,
-  LOW_PRIORITY = 10, /* a tenth of the CPU time of who is as busy */
+  ANSWER_MS_MAX = 5000, /* how long the nursery may take beyond the worker's deadlines */
+  NICENESS = 10,        /* workers have a tenth of the CPU time of who is as busy */
+  LOW_NICENESS = 15,    /* a thirtieth */
 };
 
 struct nursery {
@@ -48,157 +46,21 @@ struct nursery {
   pthread_cond_t turn;
   bool is_busy;
   bool is_cancelled;
-  bool is_low; /* its workers give way to everybody else */
+  int niceness; /* of its workers, beyond our own */
   unsigned waiters;
   unsigned deadline_ms;
   int socket; /* -1: none runs */
   pid_t pid;
+  struct stall_list stalls; /* of who has the turn */
 };
-
-struct answer {
-  int32_t error;
-  struct nursery_result result;
-};
-
-enum { DESCRIPTORS_MAX = 2 + WORKER_SUPPLEMENTS_MAX };
-
-/* A job's descriptors come and go as such: the file, its index, the supplements. */
-union descriptors {
-  char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
-  struct cmsghdr align;
-};
-
-/* ---- in the nursery ---- */
-
-static int receive_job(int socket, int fds[DESCRIPTORS_MAX], struct worker_job *ret) {
-  uint8_t depth;
-  union descriptors control;
-  struct iovec part = {&depth, 1};
-  struct msghdr message = {.msg_iov = &part,
-                           .msg_iovlen = 1,
-                           .msg_control = control.bytes,
-                           .msg_controllen = sizeof control.bytes};
-  ssize_t len;
-  do len = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  while (len < 0 && errno == EINTR);
-  if (len != 1) return -EPIPE;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header == NULL || header->cmsg_len < CMSG_LEN(2 * sizeof(int))) return -EPROTO;
-  size_t bytes = header->cmsg_len - CMSG_LEN(0);
-  if (bytes > DESCRIPTORS_MAX * sizeof(int)) return -EPROTO;
-  memcpy(fds, CMSG_DATA(header), bytes);
-  *ret = (struct worker_job){.elf = fds[0],
-                             .index = fds[1],
-                             .depth = depth,
-                             .supplements = fds + 2,
-                             .supplement_count = (uint32_t)(bytes / sizeof(int)) - 2};
-  return 0;
-}
-
-_Noreturn static void become_worker(const struct worker_job *job, int reply, pid_t nursery) {
-  prctl(PR_SET_NAME, "fleetprof-elf");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != nursery) _exit(1);
-  close(NURSERY_SOCKET);
-  worker_run(job, reply);
-}
-
-/* Waits for the reply on REPLY_FD.  Returns false when the worker is not to be waited for longer;
-   ends with the collector. */
-static bool await_reply(int reply_fd, unsigned deadline_ms, pid_t worker,
-                        struct nursery_result *ret) {
-  uint64_t end_ns = clock_monotonic_ns() + deadline_ms * NS_PER_MS;
-  for (;;) {
-    uint64_t now_ns = clock_monotonic_ns();
-    int left_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / NS_PER_MS) + 1 : 0;
-    struct pollfd sources[] = {{.fd = reply_fd, .events = POLLIN},
-                               {.fd = NURSERY_SOCKET, .events = POLLIN}};
-    int ready = poll(sources, 2, left_ms);
-    if (ready < 0 && errno == EINTR) continue;
-    if (sources[1].revents != 0 || ready < 0) {
-      kill(worker, SIGKILL);
-      _exit(0);
-    }
-    if (ready == 0) {
-      ret->outcome = NURSERY_TIMED_OUT;
-      return false;
-    }
-    return read(reply_fd, &ret->reply, sizeof ret->reply) == (ssize_t)sizeof ret->reply;
-  }
-}
-
-static void bury(pid_t worker, bool has_reply, struct nursery_result *result) {
-  int status = 0;
-  kill(worker, SIGKILL);
-  while (waitpid(worker, &status, 0) < 0 && errno == EINTR) continue;
-  if (has_reply || result->outcome == NURSERY_TIMED_OUT) return;
-  result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  result->outcome = result->signal == SIGKILL ? NURSERY_KILLED : NURSERY_DIED;
-}
-
-static int run_job(const struct worker_job *job, unsigned deadline_ms, struct nursery_result *ret) {
-  int reply[2];
-  pid_t self = getpid();
-  if (pipe2(reply, O_CLOEXEC) != 0) return -errno;
-  pid_t worker = fork();
-  if (worker == 0) {
-    close(reply[0]);
-    become_worker(job, reply[1], self);
-  }
-  int error = worker < 0 ? -errno : 0;
-  close(reply[1]);
-  if (error == 0) bury(worker, await_reply(reply[0], deadline_ms, worker, ret), ret);
-  close(reply[0]);
-  return error;
-}
-
-_Noreturn static void serve(unsigned deadline_ms) {
-  struct worker_job job;
-  int fds[DESCRIPTORS_MAX];
-  while (receive_job(NURSERY_SOCKET, fds, &job) == 0) {
-    struct answer answer;
-    memset(&answer, 0, sizeof answer);
-    answer.error = run_job(&job, deadline_ms, &answer.result);
-    for (uint32_t i = 0; i < 2 + job.supplement_count; i++) close(fds[i]);
-    if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
-  }
-  _exit(0);
-}
-
-static void close_from(unsigned first) {
-  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-  long end = sysconf(_SC_OPEN_MAX);
-  if (end < 0 || end > OPEN_FILES_MAX) end = OPEN_FILES_MAX;
-  for (int fd = (int)first; fd < end; fd++) close(fd);
-}
-
-/* Leaves behind what came with the fork: signals, descriptors. */
-static void detach(int socket) {
-  sigset_t none;
-  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-  const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-  for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) signal(ignored[i], SIG_IGN);
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  int socket_copy = fcntl(socket, F_DUPFD, NURSERY_SOCKET + 1); /* out of the way of 0 to 3 */
-  if (socket_copy < 0 || dup2(socket_copy, NURSERY_SOCKET) < 0) _exit(1);
-  int nothing = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < NURSERY_SOCKET; fd++)
-    if (nothing >= 0) dup2(nothing, fd);
-  close_from(NURSERY_SOCKET + 1);
-}
-
-/* ---- in the collector ---- */
 
 static int start(struct nursery *nursery) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
   pid_t pid = fork();
   if (pid == 0) {
-    prctl(PR_SET_NAME, "fleetprof-fork");
-    if (nursery->is_low) setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
-    detach(ends[1]);
-    serve(nursery->deadline_ms);
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nursery->niceness);
+    nursery_serve(ends[1], nursery->deadline_ms);
   }
   int error = pid < 0 ? -errno : 0;
   close(ends[1]);
@@ -226,7 +88,7 @@ static void stop(struct nursery *nursery) {
   while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-static int open_nursery(unsigned deadline_ms, bool is_low, struct nursery **ret) {
+static int open_nursery(unsigned deadline_ms, int niceness, struct nursery **ret) {
   struct nursery *nursery = calloc(1, sizeof *nursery);
   if (nursery == NULL) return -ENOMEM;
   pthread_condattr_t monotonic;
@@ -236,7 +98,7 @@ static int open_nursery(unsigned deadline_ms, bool is_low, struct nursery **ret)
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&nursery->lock, NULL);
   nursery->deadline_ms = deadline_ms;
-  nursery->is_low = is_low;
+  nursery->niceness = niceness;
   nursery->socket = -1;
   int error = start(nursery);
   if (error != 0) {
@@ -248,11 +110,11 @@ static int open_nursery(unsigned deadline_ms, bool is_low, struct nursery **ret)
 }
 
 int nursery_open(unsigned deadline_ms, struct nursery **ret) {
-  return open_nursery(deadline_ms, false, ret);
+  return open_nursery(deadline_ms, NICENESS, ret);
 }
 
 int nursery_open_low(unsigned deadline_ms, struct nursery **ret) {
-  return open_nursery(deadline_ms, true, ret);
+  return open_nursery(deadline_ms, LOW_NICENESS, ret);
 }
 
 void nursery_cancel(struct nursery *nursery) {
@@ -303,7 +165,7 @@ static int give_turn(struct nursery *nursery) {
 static int send_job(int socket, const struct worker_job *job) {
   uint8_t depth = (uint8_t)job->depth;
   size_t more = job->supplement_count * sizeof(int);
-  union descriptors control;
+  union nursery_descriptors control;
   memset(&control, 0, sizeof control);
   struct iovec part = {&depth, 1};
   struct msghdr message = {.msg_iov = &part,
@@ -319,8 +181,9 @@ static int send_job(int socket, const struct worker_job *job) {
   return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
 }
 
-static int receive_answer(int socket, unsigned deadline_ms, struct answer *ret) {
-  uint64_t end_ns = clock_monotonic_ns() + (deadline_ms + ANSWER_MS_MAX) * NS_PER_MS;
+static int receive_answer(int socket, unsigned deadline_ms, struct nursery_answer *ret) {
+  uint64_t patience_ms = (uint64_t)deadline_ms * NURSERY_DEADLINES_MAX + ANSWER_MS_MAX;
+  uint64_t end_ns = clock_monotonic_ns() + patience_ms * NS_PER_MS;
   struct pollfd source = {.fd = socket, .events = POLLIN};
   for (;;) {
     uint64_t now_ns = clock_monotonic_ns();
@@ -345,8 +208,12 @@ static void check_reply(struct nursery_result *result) {
 }
 
 static int run_in_turn(struct nursery *nursery, const struct worker_job *job,
-                       struct answer *answer) {
+                       struct nursery_answer *answer) {
   int error = 0;
+  if (stall_list_is_hopeless(&nursery->stalls, job->key)) {
+    answer->result.outcome = NURSERY_GIVEN_UP;
+    return 0;
+  }
   if (nursery->socket < 0) error = start(nursery);
   if (error == 0 && send_job(nursery->socket, job) != 0) { /* it died in between */
     stop(nursery);
@@ -358,11 +225,13 @@ static int run_in_turn(struct nursery *nursery, const struct worker_job *job,
     memset(answer, 0, sizeof *answer);
     answer->result.outcome = NURSERY_KILLED;
   }
+  if (error == 0 && answer->error == 0 && answer->result.outcome == NURSERY_TIMED_OUT)
+    stall_list_add(&nursery->stalls, job->key);
   return error;
 }
 
 int nursery_run(struct nursery *nursery, const struct worker_job *job, struct nursery_result *ret) {
-  struct answer answer;
+  struct nursery_answer answer;
   if (job->supplement_count > WORKER_SUPPLEMENTS_MAX) return -EINVAL;
   memset(&answer, 0, sizeof answer);
   int error = take_turn(nursery);

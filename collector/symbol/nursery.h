@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small single-threaded process that forks a worker for each file and ends it at a deadline. */
+/* A small single-threaded process that forks a worker for each file and ends it when it gets
+   nowhere. */
 #ifndef SYMBOL_NURSERY_H
 #define SYMBOL_NURSERY_H
 
@@ -11,7 +12,8 @@ enum nursery_outcome {
   NURSERY_REPLIED,
   NURSERY_DIED,      /* the worker crashed or ran into a limit: the file's fault */
   NURSERY_KILLED,    /* somebody else ended the worker or the nursery: try again */
-  NURSERY_TIMED_OUT, /* the worker was ended at its deadline: the file's fault */
+  NURSERY_TIMED_OUT, /* the worker got nowhere and was ended, nobody knows whose fault: try again */
+  NURSERY_GIVEN_UP,  /* that happened to this file too often: no worker was made */
 };
 
 struct nursery_result {
@@ -20,10 +22,11 @@ struct nursery_result {
   struct worker_reply reply;
 };
 
-/* Forks the nursery; call before threads exist.  A worker gets DEADLINE_MS.  Returns 0 or -errno.
- */
+/* Forks the nursery; call before threads exist.  A worker that had next to no CPU time within
+   DEADLINE_MS is ended; how much it may have at all the sandbox says.  Its priority is low.
+   Returns 0 or -errno. */
 int nursery_open(unsigned deadline_ms, struct nursery **ret);
-/* The same for work that nobody waits for: its workers give way to all else on the machine. */
+/* The same for work that nobody waits for: its workers give way to those, too. */
 int nursery_open_low(unsigned deadline_ms, struct nursery **ret);
 void nursery_close(struct nursery *nursery);
 

@@ -3,6 +3,7 @@
 #ifndef SYMBOL_WORKER_H
 #define SYMBOL_WORKER_H
 
+#include "common/span.h"
 #include "index_depth.h"
 #include "proto/limits.h"
 
@@ -35,6 +36,7 @@ struct worker_job {
   enum index_depth depth;
   const int *supplements; /* files that ELF's debug information refers to, for INDEX_ALL */
   uint32_t supplement_count;
+  struct span key; /* by which the nursery knows the file again, 32 bytes; or none */
 };
 
 /* Enters the sandbox, makes the index of JOB->elf, replies on REPLY, a pipe, ends the process. Call

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { DEADLINE_MS = 20000 };
@@ -22,14 +23,19 @@ static int open_in(const char *name, int flags) {
   return fd;
 }
 
-static int run_to(struct nursery *nursery, const char *elf, const char *index,
+static int run_on(struct nursery *nursery, int elf_fd, const char *index,
                   struct nursery_result *ret) {
-  int elf_fd = open_in(elf, O_RDONLY), index_fd = open_in(index, O_RDWR | O_CREAT | O_TRUNC);
+  int index_fd = open_in(index, O_RDWR | O_CREAT | O_TRUNC);
   const struct worker_job job = {.elf = elf_fd, .index = index_fd, .depth = INDEX_ALL};
   int error = nursery_run(nursery, &job, ret);
   close(elf_fd);
   close(index_fd);
   return error;
+}
+
+static int run_to(struct nursery *nursery, const char *elf, const char *index,
+                  struct nursery_result *ret) {
+  return run_on(nursery, open_in(elf, O_RDONLY), index, ret);
 }
 
 static void expect_good(struct nursery *nursery) {
@@ -92,6 +98,7 @@ static bool is_gone(pid_t pid) {
 /* A job whose worker waits for ever: its index goes to a pipe that nobody empties. */
 struct stuck_job {
   struct nursery *nursery;
+  struct span key;
   int index[2];
   struct nursery_result result;
   int error;
@@ -101,7 +108,8 @@ struct stuck_job {
 static void *run_stuck(void *context) {
   struct stuck_job *job = context;
   int elf = open_in("lib.so", O_RDONLY);
-  const struct worker_job work = {.elf = elf, .index = job->index[1], .depth = INDEX_ALL};
+  const struct worker_job work = {
+      .elf = elf, .index = job->index[1], .depth = INDEX_ALL, .key = job->key};
   job->error = nursery_run(job->nursery, &work, &job->result);
   close(elf);
   return NULL;
@@ -109,7 +117,8 @@ static void *run_stuck(void *context) {
 
 static void start_stuck(struct nursery *nursery, struct stuck_job *job) {
   static const char block[4096];
-  *job = (struct stuck_job){.nursery = nursery};
+  *job = (struct stuck_job){.nursery = nursery,
+                            .key = span_of("a file's name in thirty-two byte", 32)};
   assert_int_equal(pipe2(job->index, O_CLOEXEC), 0);
   fcntl(job->index[1], F_SETFL, O_NONBLOCK);
   while (write(job->index[1], block, sizeof block) > 0) continue;
@@ -198,6 +207,66 @@ static void a_worker_ends_at_its_deadline(void **state) {
   assert_true(clock_monotonic_ns() - start_ns < 3 * NS_PER_SECOND);
   expect_good(nursery);
   nursery_close(nursery);
+}
+
+/* A machine that is busy may leave a worker without CPU time for as short a deadline: hence the
+   tries. */
+static void a_worker_that_gets_on_outlives_its_deadline(void **state) {
+  (void)state;
+  enum { SHORT_MS = 5, TRIES = 100 };
+  struct nursery *nursery;
+  struct nursery_result result;
+  bool is_outlived = false;
+  assert_int_equal(nursery_open(SHORT_MS, &nursery), 0);
+  for (int i = 0; i < TRIES && !is_outlived; i++) {
+    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC); /* many milliseconds' work */
+    uint64_t start_ns = clock_monotonic_ns();
+    assert_int_equal(run_on(nursery, self, "self.index", &result), 0);
+    uint64_t took_ns = clock_monotonic_ns() - start_ns;
+    is_outlived = result.outcome == NURSERY_REPLIED && took_ns > 2 * SHORT_MS * NS_PER_MS;
+  }
+  assert_true(is_outlived);
+  assert_int_equal(result.reply.status, 0);
+  nursery_close(nursery);
+}
+
+static void a_file_whose_workers_stand_is_given_up_and_others_are_not(void **state) {
+  (void)state;
+  struct nursery *nursery;
+  struct stuck_job job;
+  assert_int_equal(nursery_open(50, &nursery), 0);
+  for (int i = 0; i < 4; i++) {
+    start_stuck(nursery, &job);
+    finish_stuck(&job);
+    assert_int_equal(job.error, 0);
+    assert_int_equal(job.result.outcome, i < 3 ? NURSERY_TIMED_OUT : NURSERY_GIVEN_UP);
+  }
+  expect_good(nursery);
+  nursery_close(nursery);
+}
+
+/* The niceness of a worker of NURSERY, which it closes. */
+static int niceness_in(struct nursery *nursery) {
+  struct stuck_job job;
+  pid_t nursery_pid = await_child_of(getpid());
+  start_stuck(nursery, &job);
+  pid_t worker = await_child_of(nursery_pid);
+  int niceness = getpriority(PRIO_PROCESS, (id_t)worker);
+  kill(worker, SIGKILL);
+  finish_stuck(&job);
+  nursery_close(nursery);
+  return niceness;
+}
+
+static void workers_give_way(void **state) {
+  (void)state;
+  struct nursery *asked, *background;
+  int own = getpriority(PRIO_PROCESS, 0);
+  if (own > 4) skip(); /* who is nicer than all others already */
+  assert_int_equal(nursery_open(DEADLINE_MS, &asked), 0);
+  assert_int_equal(niceness_in(asked), own + 10);
+  assert_int_equal(nursery_open_low(DEADLINE_MS, &background), 0);
+  assert_int_equal(niceness_in(background), own + 15);
 }
 
 static void a_nursery_that_was_killed_is_replaced(void **state) {
@@ -290,6 +359,9 @@ int main(void) {
       cmocka_unit_test(a_worker_killed_in_the_middle_is_told_and_the_next_job_is_served),
       cmocka_unit_test(a_worker_that_crashes_is_the_files_fault),
       cmocka_unit_test(a_worker_ends_at_its_deadline),
+      cmocka_unit_test(a_worker_that_gets_on_outlives_its_deadline),
+      cmocka_unit_test(a_file_whose_workers_stand_is_given_up_and_others_are_not),
+      cmocka_unit_test(workers_give_way),
       cmocka_unit_test(a_nursery_that_was_killed_is_replaced),
       cmocka_unit_test(many_threads_take_turns),
       cmocka_unit_test(the_nursery_keeps_no_descriptor_and_ends_with_its_owner),

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watches one worker at a time, ends it when it gets no further or when the owner is gone, and
+   always before it answers, so that nobody writes to an index that is about to be trusted.  It
+   parses nothing.
+
+   What a file may cost is CPU time, which the sandbox limits: that is the same on a machine that is
+   busy, where a worker of low priority may wait for minutes.  The deadline is for those that get
+   nowhere.  A worker that had a little CPU time within one has another.  One that had none waits
+   for something that is not its file, or pretends to; nothing is said against the file then. */
+#include "nursery_server.h"
+
+#include "common/clock.h"
+#include "nursery_wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  OPEN_FILES_MAX = 65536,
+  CPU_SHARE_MIN = 200, /* a worker that had no such part of a deadline in CPU time gets nowhere */
+};
+
+static int receive_job(int socket, int fds[NURSERY_DESCRIPTORS_MAX], struct worker_job *ret) {
+  uint8_t depth;
+  union nursery_descriptors control;
+  struct iovec part = {&depth, 1};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
+  ssize_t len;
+  do len = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  while (len < 0 && errno == EINTR);
+  if (len != 1) return -EPIPE;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (header == NULL || header->cmsg_len < CMSG_LEN(2 * sizeof(int))) return -EPROTO;
+  size_t bytes = header->cmsg_len - CMSG_LEN(0);
+  if (bytes > NURSERY_DESCRIPTORS_MAX * sizeof(int)) return -EPROTO;
+  memcpy(fds, CMSG_DATA(header), bytes);
+  *ret = (struct worker_job){.elf = fds[0],
+                             .index = fds[1],
+                             .depth = depth,
+                             .supplements = fds + 2,
+                             .supplement_count = (uint32_t)(bytes / sizeof(int)) - 2};
+  return 0;
+}
+
+_Noreturn static void become_worker(const struct worker_job *job, int reply, pid_t nursery) {
+  prctl(PR_SET_NAME, "fleetprof-elf");
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != nursery) _exit(1);
+  close(NURSERY_SOCKET);
+  worker_run(job, reply);
+}
+
+static uint64_t cpu_ns_of(pid_t worker) {
+  clockid_t clock;
+  struct timespec time;
+  if (clock_getcpuclockid(worker, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* Waits for the reply on REPLY_FD.  Returns 1 when it came, 0 when the worker gave up or is given
+   up, and -1 at END_NS; ends with the owner. */
+static int await_reply_until(uint64_t end_ns, int reply_fd, pid_t worker,
+                             struct nursery_result *ret) {
+  for (;;) {
+    uint64_t now_ns = clock_monotonic_ns();
+    int left_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / NS_PER_MS) + 1 : 0;
+    struct pollfd sources[] = {{.fd = reply_fd, .events = POLLIN},
+                               {.fd = NURSERY_SOCKET, .events = POLLIN}};
+    int ready = poll(sources, 2, left_ms);
+    if (ready < 0 && errno == EINTR) continue;
+    if (sources[1].revents != 0 || ready < 0) {
+      kill(worker, SIGKILL);
+      _exit(0);
+    }
+    if (ready == 0) return -1;
+    return read(reply_fd, &ret->reply, sizeof ret->reply) == (ssize_t)sizeof ret->reply;
+  }
+}
+
+/* The same, one deadline after the other for as long as the worker gets on. */
+static bool await_reply(int reply_fd, unsigned deadline_ms, pid_t worker,
+                        struct nursery_result *ret) {
+  uint64_t deadline_ns = deadline_ms * NS_PER_MS, end_ns = clock_monotonic_ns();
+  uint64_t used_ns = 0;
+  for (int i = 0; i < NURSERY_DEADLINES_MAX; i++) {
+    end_ns += deadline_ns;
+    int outcome = await_reply_until(end_ns, reply_fd, worker, ret);
+    if (outcome >= 0) return outcome == 1;
+    uint64_t now_used_ns = cpu_ns_of(worker);
+    if (now_used_ns - used_ns < deadline_ns / CPU_SHARE_MIN) break;
+    used_ns = now_used_ns;
+  }
+  ret->outcome = NURSERY_TIMED_OUT;
+  return false;
+}
+
+static void bury(pid_t worker, bool has_reply, struct nursery_result *result) {
+  int status = 0;
+  kill(worker, SIGKILL);
+  while (waitpid(worker, &status, 0) < 0 && errno == EINTR) continue;
+  if (has_reply || result->outcome == NURSERY_TIMED_OUT) return;
+  result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result->outcome = result->signal == SIGKILL ? NURSERY_KILLED : NURSERY_DIED;
+}
+
+static int run_job(const struct worker_job *job, unsigned deadline_ms, struct nursery_result *ret) {
+  int reply[2];
+  pid_t self = getpid();
+  if (pipe2(reply, O_CLOEXEC) != 0) return -errno;
+  pid_t worker = fork();
+  if (worker == 0) {
+    close(reply[0]);
+    become_worker(job, reply[1], self);
+  }
+  int error = worker < 0 ? -errno : 0;
+  close(reply[1]);
+  if (error == 0) bury(worker, await_reply(reply[0], deadline_ms, worker, ret), ret);
+  close(reply[0]);
+  return error;
+}
+
+static void close_from(unsigned first) {
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  long end = sysconf(_SC_OPEN_MAX);
+  if (end < 0 || end > OPEN_FILES_MAX) end = OPEN_FILES_MAX;
+  for (int fd = (int)first; fd < end; fd++) close(fd);
+}
+
+/* Leaves behind what came with the fork: signals, descriptors. */
+static void detach(int socket) {
+  sigset_t none;
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+  const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+  for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) signal(ignored[i], SIG_IGN);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  int socket_copy = fcntl(socket, F_DUPFD, NURSERY_SOCKET + 1); /* out of the way of 0 to 3 */
+  if (socket_copy < 0 || dup2(socket_copy, NURSERY_SOCKET) < 0) _exit(1);
+  int nothing = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < NURSERY_SOCKET; fd++)
+    if (nothing >= 0) dup2(nothing, fd);
+  close_from(NURSERY_SOCKET + 1);
+}
+
+void nursery_serve(int socket, unsigned deadline_ms) {
+  struct worker_job job;
+  int fds[NURSERY_DESCRIPTORS_MAX];
+  prctl(PR_SET_NAME, "fleetprof-fork");
+  detach(socket);
+  while (receive_job(NURSERY_SOCKET, fds, &job) == 0) {
+    struct nursery_answer answer;
+    memset(&answer, 0, sizeof answer);
+    answer.error = run_job(&job, deadline_ms, &answer.result);
+    for (uint32_t i = 0; i < 2 + job.supplement_count; i++) close(fds[i]);
+    if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
+  }
+  _exit(0);
+}
