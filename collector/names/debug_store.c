@@ -518,7 +518,7 @@ int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32]
 int debug_store_leave_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
   pthread_mutex_lock(&store->lock);
   int error = dwarf_list_leave(store->db, span_of(sha256, 32), why);
-  on_change(store);
+  on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
