@@ -20,6 +20,7 @@
 #include "report_counts.h"
 #include "report_names.h"
 #include "report_print.h"
+#include "view/place_table.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -125,7 +126,8 @@ static void translate(struct report *report, const struct profile *profile, stru
 static int name(struct report *report, struct report_side *side, struct namer *namer) {
   struct answer *names = NULL;
   enum report_format format = report->settings.format;
-  side->profile.tells_lines = format == REPORT_PPROF || format == REPORT_CALLGRIND;
+  if (format == REPORT_PPROF || format == REPORT_CALLGRIND) side->profile.places |= PLACE_LINES;
+  if (format == REPORT_PPROF || format == REPORT_PERF_SCRIPT) side->profile.places |= PLACE_CODE;
   if (report->settings.options.translator != NULL) {
     names = translator_names_new(&side->profile, &report->arena);
     if (names == NULL) return -ENOMEM;

@@ -36,7 +36,8 @@ struct naming {
   struct frame_chain *chains; /* one a frame */
   struct tree_step *steps;
   uint32_t step_count, step_room;
-  struct buf module, own, name; /* clean texts of the frame in hand */
+  struct view_place spot;       /* of the frame in hand: build, address and start */
+  struct buf module, own, name; /* clean texts of it */
 };
 
 static const char *clean(struct buf *buf, const char *text) {
@@ -73,6 +74,14 @@ static int add_step(struct naming *naming, const struct view_function *function,
   return error;
 }
 
+/* Finds the place of the frame in hand, in LINE of FILE. */
+static int find_place(struct naming *naming, const char *file, uint32_t line, uint32_t *ret) {
+  struct view_place place = naming->spot;
+  place.file = file;
+  place.line = line;
+  return place_table_intern(&naming->tree->places, &place, ret);
+}
+
 /* START: of its function, where that is known, else the address itself. */
 static int add_nameless(struct naming *naming, const struct profile_frame *frame, uint64_t start,
                         struct view_function *function) {
@@ -81,7 +90,9 @@ static int add_nameless(struct naming *naming, const struct profile_frame *frame
   function->name = function->module;
   if (is_nameless) function->name = unknown_name(naming, module, function->module, start);
   function->is_apart = is_nameless && module->build != NULL;
-  return add_step(naming, function, false, &(struct tree_step){.place = 0});
+  struct tree_step step = {.place = 0};
+  int error = find_place(naming, NULL, 0, &step.place);
+  return error != 0 ? error : add_step(naming, function, false, &step);
 }
 
 /* Adds COUNT functions of one address, innermost first. */
@@ -90,12 +101,11 @@ static int add_chain(struct naming *naming, const struct symbol_frame *frames, i
   int error = 0;
   for (int i = count; i-- > 0 && error == 0;) {
     function->name = frames[i].name;
+    function->system_name = symbol_frame_system_name(&frames[i]);
     function->file = frames[i].decl_file;
     function->line = frames[i].decl_line;
     struct tree_step step = {.is_inlined = i + 1 < count};
-    const struct view_place place = {frames[i].file, frames[i].line};
-    if (naming->profile->tells_lines)
-      error = place_table_intern(&naming->tree->places, &place, &step.place);
+    error = find_place(naming, frames[i].file, frames[i].line, &step.place);
     if (error == 0) error = add_step(naming, function, true, &step);
   }
   return error;
@@ -117,6 +127,7 @@ static int add_functions(struct naming *naming, uint32_t at, struct view_functio
   int count = naming->names != NULL ? take_answer(&naming->names[at], frames) : 0;
   if (count == 0) count = best_name_chain(naming->profile, naming->namer, frame, frames);
   if (count <= 0) return add_nameless(naming, frame, frame->address, function);
+  naming->spot.start = frames[count - 1].start;
   if (frames[count - 1].name[0] == '\0')
     return add_nameless(naming, frame, frames[count - 1].start, function);
   return add_chain(naming, frames, count, function);
@@ -131,7 +142,11 @@ static int name_frame(struct naming *naming, uint32_t at) {
   function.module = clean(&naming->module, shown);
   if (module->kind == MODULE_PSEUDO) function.end = stack_end_of(module->path);
   chain->first = naming->step_count;
-  int error = add_functions(naming, at, &function);
+  naming->spot = (struct view_place){.address = frame->address};
+  int error = 0;
+  if (module->kind == MODULE_ELF)
+    error = place_table_build(&naming->tree->places, module->id, &naming->spot.build);
+  if (error == 0) error = add_functions(naming, at, &function);
   chain->count = naming->step_count - chain->first;
   if (error == 0) frame->function = naming->steps[chain->first].function;
   return error;
@@ -194,6 +209,7 @@ int named_tree_build(struct profile *profile, struct namer *namer, const struct 
   struct tree_builder tree;
   struct naming naming = {.profile = profile, .namer = namer, .names = names, .tree = &tree};
   int error = tree_builder_init(&tree, arena);
+  tree.places.parts = profile->places;
   if (error == 0) error = name_frames(&naming);
   if (error == 0) error = add_nodes(&naming);
   if (error == 0) error = tree_builder_finish(&tree, arena, ret);

@@ -65,7 +65,7 @@ struct profile {
   struct batch_set batches;
   struct kept_names kept_names;         /* that the files brought along */
   const struct kept_names *other_names; /* of what it is compared with; borrowed, or NULL */
-  bool tells_lines;                     /* its tree is to tell lines of a function apart */
+  unsigned places; /* enum place_part: what its tree is to tell apart within functions */
   uint64_t seed;
   uint64_t count, weight;                      /* of all */
   struct evidence evidence;                    /* of the samples */

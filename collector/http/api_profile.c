@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "query_answer.h"
 #include "view/export.h"
+#include "view/place_table.h"
 #include "view/table_json.h"
 #include "view/tree_json.h"
 
@@ -170,24 +171,35 @@ static const struct {
   int (*write)(struct request *request, const struct view_tree *tree,
                const struct selection *selection);
   bool with_intervals;
-  bool with_lines; /* it tells which lines of a function took how much */
-} formats[] = {{"top", write_top, true, false},
-               {"tree", write_tree, false, false},
-               {"folded", write_folded, false, false},
-               {"pprof", write_pprof, false, true},
-               {"speedscope", write_speedscope, false, false},
-               {"callgrind", write_callgrind, false, true},
-               {"perf-script", write_perf_script, false, false}};
+  unsigned places; /* enum place_part: what it tells of places within functions */
+} formats[] = {{"top", write_top, true, 0},
+               {"tree", write_tree, false, 0},
+               {"folded", write_folded, false, 0},
+               {"pprof", write_pprof, false, PLACE_LINES | PLACE_CODE},
+               {"speedscope", write_speedscope, false, 0},
+               {"callgrind", write_callgrind, false, PLACE_LINES},
+               {"perf-script", write_perf_script, false, PLACE_CODE}};
 
-static void answer_selection(struct request *request, const struct selection *selection,
-                             size_t format) {
+/* Answers with what nodes differ by PLACES, and nothing of an earlier try. */
+static int answer_with(struct request *request, const struct selection *selection, size_t format,
+                       unsigned places) {
   struct query_source source = query_answer_source(request);
   struct query_range range = query_answer_range(request, selection);
   struct view_tree tree = {0};
-  range.with_lines = formats[format].with_lines;
+  range.places = places;
   range.without_intervals = !formats[format].with_intervals;
+  buf_clear(&request->answer.body);
+  request->answer.body.is_full = false;
   int error = query_tree(&source, &range, &request->arena, &tree);
-  if (error == 0) error = formats[format].write(request, &tree, selection);
+  return error != 0 ? error : formats[format].write(request, &tree, selection);
+}
+
+static void answer_selection(struct request *request, const struct selection *selection,
+                             size_t format) {
+  unsigned places = formats[format].places;
+  int error = answer_with(request, selection, format, places);
+  if (error == -EOVERFLOW && (places & PLACE_CODE) != 0) /* there are fewer lines than addresses */
+    error = answer_with(request, selection, format, places & ~(unsigned)PLACE_CODE);
   query_answer_end(request, error);
 }
 

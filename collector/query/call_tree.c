@@ -173,7 +173,8 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   uint64_t loss[LOSS_REASON_COUNT] = {0};
   int error = tree_builder_init(&builder.tree, arena);
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
-              range->with_lines ? &builder.tree.places : NULL);
+              range->places != 0 ? &builder.tree.places : NULL);
+  builder.tree.places.parts = range->places;
   if (error == 0) error = store_scan(source->store, &scan);
   if (error == 0) error = range_loss(source->store, range, loss);
   if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);

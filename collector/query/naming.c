@@ -34,6 +34,7 @@ struct named_address {
 struct naming_module {
   const struct name_sources *sources; /* NULL: nothing does */
   bool is_known;
+  uint32_t build; /* of the place table; 0: not looked for, or in no file */
 };
 
 /* Names are handed out as pointers that stay, so a function that comes again is known by these,
@@ -133,6 +134,15 @@ static int find_function(struct naming *naming, const struct view_function *func
   return 0;
 }
 
+/* Finds the place of the frame in hand, in LINE of FILE. */
+static int find_place(struct naming *naming, const char *file, uint32_t line, uint32_t *ret) {
+  struct view_place place = naming->spot;
+  if (naming->places == NULL) return 0;
+  place.file = file;
+  place.line = line;
+  return place_table_intern(naming->places, &place, ret);
+}
+
 /* One of the functions at an address in MODULE of the forest; its texts outlive the query.
    FUNCTION has what is said of all of them: module and quality. */
 static int add_named(struct naming *naming, struct view_function function, uint32_t module,
@@ -140,11 +150,10 @@ static int add_named(struct naming *naming, struct view_function function, uint3
   function.name = frame->name;
   function.file = frame->decl_file;
   function.line = frame->decl_line;
-  const struct view_place place = {frame->file, frame->line};
+  function.system_name = symbol_frame_system_name(frame);
   struct tree_step step = {.is_inlined = is_inlined};
   int error = find_function(naming, &function, module, &step.function);
-  if (error == 0 && naming->places != NULL)
-    error = place_table_intern(naming->places, &place, &step.place);
+  if (error == 0) error = find_place(naming, frame->file, frame->line, &step.place);
   return error != 0 ? error : add_step(naming, &step);
 }
 
@@ -164,6 +173,7 @@ static int add_nameless(struct naming *naming, const struct store_module *module
     function.name = unknown;
   }
   int error = function_table_intern(naming->functions, &function, false, &step.function);
+  if (error == 0) error = find_place(naming, NULL, 0, &step.place);
   return error != 0 ? error : add_step(naming, &step);
 }
 
@@ -193,13 +203,31 @@ static const struct name_sources *find_sources(struct naming *naming, const char
   return known->sources;
 }
 
+/* Sets where FRAME is, as far as that is asked for. */
+static int find_spot(struct naming *naming, const struct store_forest *forest,
+                     const struct store_node *frame) {
+  const struct store_module *module = &forest->modules[frame->module];
+  uint32_t build = 0;
+  naming->spot = (struct view_place){.address = frame->address};
+  if (naming->places == NULL || (naming->places->parts & PLACE_CODE) == 0) return 0;
+  if (module->kind != MODULE_ELF) return 0;
+  struct naming_module *known =
+      begin_modules(naming, forest) ? &naming->modules[frame->module] : NULL;
+  if (known != NULL) build = known->build;
+  int error = build == 0 ? place_table_build(naming->places, module->id, &build) : 0;
+  if (known != NULL) known->build = build;
+  naming->spot.build = build;
+  return error;
+}
+
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
   uint64_t address = frame->address;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   enum debug_quality quality = DEBUG_NONE;
-  int error = 0;
+  int error = find_spot(naming, forest, frame);
+  if (error != 0) return error;
   int count =
       translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
   bool is_translated = count > 0;
@@ -208,6 +236,7 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   if (sources != NULL)
     count = symbolizer_name_by(naming->symbolizer, sources, address, frames, &quality);
   if (count <= 0) return add_nameless(naming, module, address, DEBUG_NONE);
+  naming->spot.start = frames[count - 1].start;
   if (frames[count - 1].name[0] == '\0')
     return add_nameless(naming, module, frames[count - 1].start, quality);
   const struct view_function function = {.module = path_name(module->path),

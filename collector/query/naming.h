@@ -14,7 +14,8 @@ struct symbolizer;
 struct naming {
   struct symbolizer *symbolizer; /* NULL: nothing has a name */
   struct function_table *functions;
-  struct place_table *places; /* NULL: lines are not told apart */
+  struct place_table *places; /* NULL: places are not told apart */
+  struct view_place spot;     /* of the frame in hand: build, address and start */
   struct table by_address;    /* of one (board, forest) */
   struct named_address *addresses;
   struct tree_step *steps; /* of all addresses, one after the other */

@@ -24,7 +24,7 @@ struct query_range {
   uint64_t from_ms, to_ms;
   uint32_t types;         /* of samples: one bit each, as SAMPLE_SET_CPU */
   uint64_t deadline_ns;   /* on clock_monotonic_ns; 0: none */
-  bool with_lines;        /* nodes differ by line of source, too: view_node.place */
+  unsigned places;        /* enum place_part: what else nodes differ by; 0: functions alone */
   bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
 };
 

@@ -180,6 +180,7 @@ static int add_with_file(struct function_table *functions, const struct view_fun
     *ret = family->without_file;
     functions->functions[*ret].file = wanted->file;
     functions->functions[*ret].line = wanted->line;
+    functions->functions[*ret].system_name = wanted->system_name;
     functions->functions[*ret].quality = wanted->quality;
     *family = (struct function_family){*ret, 0, 1};
     return 0;

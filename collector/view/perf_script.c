@@ -12,9 +12,10 @@
    events one stack ends and the next begins): all three find the shares.  A profile with more
    samples than EVENTS_MAX has fewer and heavier events.
 
-   A tree knows functions and no addresses.  What has no name is `[unknown]` at its offset, as perf
-   has it; of all else the address is 0.  The module of an inlined function is `inlined`, as perf
-   has it, too.  There is no process either: all is process 1. */
+   Addresses are those that the module's own symbols have, of callers inside the call, and 0 where
+   they were not asked for.  What has no name is `[unknown]`, as perf has it, and so is the rest:
+   symbol+0xoffset, where it is known how far into its symbol an address lies, and `inlined` for the
+   module of an inlined function.  There is no process: all is process 1. */
 #include "export.h"
 
 #include "common/buf.h"
@@ -62,10 +63,14 @@ static bool find_offset(const struct view_function *function, uint64_t *ret) {
 
 static void put_frame(struct buf *out, const struct view_tree *tree, const struct view_node *node) {
   const struct view_function *function = &tree->functions[node->function];
+  const struct view_place *place = &tree->places[node->place];
   uint64_t address = 0;
   bool is_unknown = find_offset(function, &address);
+  if (place->build != 0) address = place->address;
   buf_printf(out, "\t%16llx ", (unsigned long long)address);
   put_text(out, is_unknown ? "[unknown]" : function->name, SIZE_MAX, false);
+  if (!is_unknown && !node->is_inlined && place->start > 0 && place->start <= address)
+    buf_printf(out, "+0x%llx", (unsigned long long)(address - place->start));
   buf_append_string(out, " (");
   put_text(out, node->is_inlined ? "inlined" : function->module, SIZE_MAX, false);
   buf_append_string(out, ")\n");

@@ -8,18 +8,23 @@
                9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment
                14 default_sample_type
      Sample    1 location_id, leaf first  2 value        ValueType 1 type  2 unit
-     Mapping   1 id  5 filename  7 has_functions  8 has_filenames  9 has_line_numbers
-               10 has_inline_frames                  Location  1 id  2 mapping_id  4 line, callee
-   first Line      1 function_id  2 line                 Function  1 id  2 name  3 system_name 4
-   filename  5 start_line
+     Mapping   1 id  2 memory_start  3 memory_limit  4 file_offset  5 filename  6 build_id
+               7 has_functions  8 has_filenames  9 has_line_numbers  10 has_inline_frames
+     Location  1 id  2 mapping_id  3 address  4 line, callee first
+     Line      1 function_id  2 line
+     Function  1 id  2 name  3 system_name  4 filename  5 start_line
 
-   A location is a place in a function together with what it was inlined into (pprof_places.c).  A
-   tree is a sum over builds and has no addresses, so nor have locations; that is allowed where they
-   have lines.  The first mapping is the main binary, by convention.  What a mapping is said to have
-   decides whether a reader looks for names itself: it has what its locations have. */
+   A location is a place in a function together with what it was inlined into (pprof_places.c), and
+   belongs to a build of a module.  Its address is one of the file, of a call inside the call, and
+   so its mapping is said to reach from 0 over the whole address space: by that readers know that
+   there is no base to take off.  Where addresses were not asked for they are 0, which is allowed of
+   locations that have lines.  The first mapping is the main binary, by convention.  What a mapping
+   is said to have decides whether a reader looks for names itself: it has what its locations have.
+ */
 #include "export.h"
 #include "gzip.h"
 #include "marks.h"
+#include "pprof_mappings.h"
 #include "pprof_places.h"
 #include "text_ids.h"
 
@@ -36,7 +41,8 @@ struct pprof {
   const struct view_tree *tree;
   const struct view_origin *origin;
   struct arena *arena;
-  struct text_ids strings, modules;
+  struct text_ids strings;
+  struct pprof_mappings mappings;
   struct pprof_places places;
   struct buf out, part, packed; /* PART: the message in hand, PACKED: a list in it */
 };
@@ -86,7 +92,7 @@ static void put_sample(struct pprof *pprof, uint32_t leaf) {
 }
 
 /* A location is in the module of its outermost function. */
-static void put_location(struct pprof *pprof, uint32_t id, uint32_t *module_has) {
+static void put_location(struct pprof *pprof, uint32_t id) {
   const struct pprof_place *place = &pprof->places.locations[id];
   const struct pprof_function *function = NULL;
   uint32_t has = place->outer != 0 ? PPROF_HAS_INLINES : 0;
@@ -100,49 +106,69 @@ static void put_location(struct pprof *pprof, uint32_t id, uint32_t *module_has)
     put_number(&pprof->packed, 2, place->line);
     put_bytes(&pprof->part, 4, buf_span(&pprof->packed));
   }
-  uint32_t module =
-      text_ids_of(&pprof->modules, pprof->tree->functions[function->function].module, NULL);
-  put_number(&pprof->part, 2, module + 1);
+  place = &pprof->places.locations[id];
+  uint32_t mapping = pprof_mappings_of(
+      &pprof->mappings, pprof->tree->functions[function->function].module, place->build);
+  put_number(&pprof->part, 2, mapping);
+  put_number(&pprof->part, 3, place->address);
   put_part(pprof, 4);
-  module_has[module] |= has;
+  if (mapping > 0) pprof->mappings.mappings[mapping].has |= has;
 }
 
 static void put_function(struct pprof *pprof, uint32_t id) {
   const struct pprof_function *mine = &pprof->places.functions[id];
   const struct view_function *function = &pprof->tree->functions[mine->function];
-  uint32_t name = string_of(pprof, function->name);
+  const char *system_name = function->system_name != NULL ? function->system_name : function->name;
   put_number(&pprof->part, 1, id);
-  put_number(&pprof->part, 2, name);
-  put_number(&pprof->part, 3, name);
+  put_number(&pprof->part, 2, string_of(pprof, function->name));
+  put_number(&pprof->part, 3, string_of(pprof, system_name));
   if (mine->file != NULL) put_number(&pprof->part, 4, string_of(pprof, mine->file));
   put_number(&pprof->part, 5, mine->start_line);
   put_part(pprof, 5);
 }
 
-static void put_mapping(struct pprof *pprof, uint32_t module, uint32_t has) {
-  put_number(&pprof->part, 1, module + 1);
-  put_number(&pprof->part, 5, string_of(pprof, pprof->modules.texts[module]));
-  put_number(&pprof->part, 7, (has & PPROF_HAS_NAMES) != 0);
-  put_number(&pprof->part, 8, (has & PPROF_HAS_FILES) != 0);
-  put_number(&pprof->part, 9, (has & PPROF_HAS_LINES) != 0);
-  put_number(&pprof->part, 10, (has & PPROF_HAS_INLINES) != 0);
+/* The text of BUILD in hexadecimal; "" where it is not known. */
+static const char *build_text(struct pprof *pprof, uint32_t build) {
+  const struct view_build *id = &pprof->tree->builds[build];
+  char text[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
+  if (build == 0) return "";
+  for (unsigned i = 0; i < id->id_len; i++) snprintf(text + 2 * i, 3, "%02x", id->id[i]);
+  const char *kept = arena_string(pprof->arena, text, strlen(text));
+  if (kept == NULL) pprof->strings.failed = true;
+  return kept != NULL ? kept : "";
+}
+
+static void put_mapping(struct pprof *pprof, uint32_t id) {
+  const struct pprof_mapping *mapping = &pprof->mappings.mappings[id];
+  put_number(&pprof->part, 1, id);
+  if (mapping->build != 0) put_number(&pprof->part, 3, UINT64_MAX);
+  put_number(&pprof->part, 5, string_of(pprof, mapping->module));
+  put_number(&pprof->part, 6, string_of(pprof, build_text(pprof, mapping->build)));
+  put_number(&pprof->part, 7, (mapping->has & PPROF_HAS_NAMES) != 0);
+  put_number(&pprof->part, 8, (mapping->has & PPROF_HAS_FILES) != 0);
+  put_number(&pprof->part, 9, (mapping->has & PPROF_HAS_LINES) != 0);
+  put_number(&pprof->part, 10, (mapping->has & PPROF_HAS_INLINES) != 0);
   put_part(pprof, 3);
 }
 
-/* Locations, their functions, and their modules, which all come before any of them is described. */
-static int put_places(struct pprof *pprof) {
+/* Those of the main binary first; numbers say nothing of the order. */
+static void put_mappings(struct pprof *pprof) {
+  const struct pprof_mappings *mappings = &pprof->mappings;
   const char *main_module = pprof->origin->main_module;
+  bool has_main = main_module != NULL && main_module[0] != '\0';
+  for (int round = has_main ? 0 : 1; round < 2; round++)
+    for (uint32_t i = 1; i < mappings->count; i++) {
+      bool is_main = has_main && strcmp(mappings->mappings[i].module, main_module) == 0;
+      if (is_main == (round == 0)) put_mapping(pprof, i);
+    }
+}
+
+/* Locations, their functions, and the builds that they lie in. */
+static void put_places(struct pprof *pprof) {
   const struct pprof_places *places = &pprof->places;
-  if (main_module != NULL && main_module[0] != '\0')
-    text_ids_of(&pprof->modules, main_module, NULL);
-  for (uint32_t i = 1; i < pprof->tree->function_count; i++)
-    text_ids_of(&pprof->modules, pprof->tree->functions[i].module, NULL);
-  uint32_t *has = arena_array(pprof->arena, pprof->modules.count + 1, sizeof *has);
-  if (has == NULL) return -ENOMEM;
-  for (uint32_t i = 1; i < places->location_count; i++) put_location(pprof, i, has);
+  for (uint32_t i = 1; i < places->location_count; i++) put_location(pprof, i);
   for (uint32_t i = 1; i < places->function_count; i++) put_function(pprof, i);
-  for (uint32_t i = 0; i < pprof->modules.count; i++) put_mapping(pprof, i, has[i]);
-  return 0;
+  put_mappings(pprof);
 }
 
 /* What was lost, and what is to be doubted, travels as comments. */
@@ -185,12 +211,12 @@ static int put_all(struct pprof *pprof) {
   put_type(pprof, 1, cpu);
   for (uint32_t i = 1; i < tree->node_count; i++)
     if (tree->nodes[i].self_weight > 0 || tree->nodes[i].self_count > 0) put_sample(pprof, i);
-  error = put_places(pprof);
+  put_places(pprof);
   put_times(pprof);
   put_comments(pprof);
   for (uint32_t i = 0; i < pprof->strings.count; i++)
     put_bytes(&pprof->out, 6, span_of_string(pprof->strings.texts[i]));
-  return error;
+  return 0;
 }
 
 int view_pprof(const struct view_tree *tree, const struct view_origin *origin, struct arena *arena,
@@ -200,13 +226,13 @@ int view_pprof(const struct view_tree *tree, const struct view_origin *origin, s
   int error = put_all(&pprof);
   ret->is_full = pprof.out.is_full;
   bool is_whole = !pprof.out.failed && !pprof.part.failed && !pprof.packed.failed &&
-                  !pprof.strings.failed && !pprof.modules.failed && !pprof.places.failed;
+                  !pprof.strings.failed && !pprof.mappings.failed && !pprof.places.failed;
   if (error == 0) error = is_whole ? gzip(buf_span(&pprof.out), ret) : -ENOMEM;
   buf_fini(&pprof.out);
   buf_fini(&pprof.part);
   buf_fini(&pprof.packed);
   text_ids_fini(&pprof.strings);
-  text_ids_fini(&pprof.modules);
+  pprof_mappings_fini(&pprof.mappings);
   pprof_places_fini(&pprof.places);
   return error;
 }

@@ -4,8 +4,9 @@
 
      tree: main > walk (inlined) > read (inlined)     location: read, walk, main
 
-   Nodes that are inlined into each other are one location.  So that equal ones of different stacks
-   meet, a location is told by its innermost place and the location of what that is inlined into. */
+   Nodes that are inlined into each other are one location: they have one address.  So that equal
+   ones of different stacks meet, a location is told by its innermost place and the location of what
+   that is inlined into. */
 #include "pprof_places.h"
 
 #include "common/arena.h"
@@ -102,7 +103,8 @@ uint32_t pprof_places_location(struct pprof_places *places, uint32_t node) {
   while (depth > 0) {
     uint32_t at = places->chain[--depth];
     const struct view_place *place = &places->tree->places[nodes[at].place];
-    struct pprof_place wanted = {.line = place->line, .outer = outer};
+    struct pprof_place wanted = {
+        .line = place->line, .outer = outer, .build = place->build, .address = place->address};
     wanted.function = find_function(places, nodes[at].function, place->file);
     outer = wanted.function > 0 ? find_location(places, &wanted) : 0;
     if (outer == 0) places->failed = true;

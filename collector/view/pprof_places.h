@@ -25,6 +25,8 @@ struct pprof_place {
   uint32_t function; /* index of pprof_places.functions */
   uint32_t line;     /* 0: not known */
   uint32_t outer;    /* the location that it is inlined into; 0: none */
+  uint32_t build;    /* of the tree; 0: not known, and no address either */
+  uint64_t address;
 };
 
 struct pprof_places {

@@ -2,10 +2,10 @@
 /* (parent, function) nodes, self and total.
 
    Frames that differ in address only become one node, so a tree is as large as the program's call
-   paths are many, whatever the number of samples.  Where lines are asked for, a node is a line of a
-   function (the place of a leaf, and in its callers that of the call), and the sums over functions
-   are the same.  A node is always added after its parent, which
-   is why one backward pass over the array makes the totals.
+   paths are many, whatever the number of samples.  Where lines or addresses are asked for, a
+   node is a place in a function (in callers that of the call), and the sums over functions are the
+   same.  A node is always added after its parent, which is why one backward pass over the array
+   makes the totals.
 
    The arrays grow outside the caller's arena, within fixed limits, and are copied into it at the
    end: an arena cannot grow an array without leaving the old one behind. */
@@ -145,17 +145,21 @@ int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struc
   const struct place_table *places = &builder->places;
   struct view_tree tree = {.node_count = builder->node_count,
                            .function_count = functions->count,
-                           .place_count = places->count};
+                           .place_count = places->count,
+                           .build_count = places->build_count};
   if (builder->error != 0) return builder->error;
   tree.nodes = arena_array(arena, tree.node_count, sizeof *tree.nodes);
   tree.functions = arena_array(arena, tree.function_count, sizeof *tree.functions);
   struct view_place *copied = arena_array(arena, tree.place_count, sizeof *copied);
-  if (tree.nodes == NULL || tree.functions == NULL || copied == NULL) return -ENOMEM;
+  struct view_build *builds = arena_array(arena, tree.build_count, sizeof *builds);
+  if (!tree.nodes || !tree.functions || !copied || !builds) return -ENOMEM;
   sum_totals(builder->nodes, builder->node_count);
   memcpy(tree.nodes, builder->nodes, tree.node_count * sizeof *tree.nodes);
   memcpy(tree.functions, functions->functions, tree.function_count * sizeof *tree.functions);
   memcpy(copied, places->places, tree.place_count * sizeof *copied);
+  memcpy(builds, places->builds, tree.build_count * sizeof *builds);
   tree.places = copied;
+  tree.builds = builds;
   tree.total_weight = tree.nodes[0].total_weight;
   tree.total_count = tree.nodes[0].total_count;
   tree.evidence = builder->evidence;

@@ -12,7 +12,7 @@ enum { VIEW_NODES_MAX = 2000000 };
 /* One function of a stack.  An address has several where functions were inlined. */
 struct tree_step {
   uint32_t function; /* index of the function table */
-  uint32_t place;    /* index of the place table; 0: lines are not told apart */
+  uint32_t place;    /* index of the place table; 0: places are not told apart */
   bool is_inlined;   /* into the step before */
 };
 

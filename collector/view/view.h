@@ -7,6 +7,7 @@
 #include "evidence.h"
 #include "groups.h"
 
+#include "proto/limits.h"
 #include "proto/loss.h"
 #include "proto/stack_end.h"
 
@@ -23,21 +24,31 @@ struct view_function {
   const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
   const char *file;          /* source file that declares it, or NULL */
   uint32_t line;             /* of the declaration; 0: not known */
+  const char *system_name;   /* as its file has it, mangled; NULL: as NAME.  It outlives the tree */
   const char *quality;       /* of what named it, a word that outlives all; NULL: not told */
   enum stack_end end; /* what it says of the stacks that it is the root of; UNTOLD: a function */
   bool is_apart;      /* without a name, of one build of several: nobody knows it in the others */
 };
 
-/* A line of source. */
+/* A file of code, whatever it is called: its build-id, or the SHA-256 of one without. */
+struct view_build {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  uint8_t id_len;
+};
+
+/* A line of source, a place in code, or both: as much of them as was asked for. */
 struct view_place {
   const char *file; /* or NULL */
   uint32_t line;    /* 0: not known */
+  uint32_t build;   /* index of the tree's builds; 0: not known, or in no file */
+  uint64_t address; /* in that file, as its symbols have it; of a call: inside the instruction */
+  uint64_t start;   /* of the symbol that has it; 0: not known */
 };
 
 struct view_node {
   uint32_t parent; /* index, or UINT32_MAX for the root, which is node 0, named "root" */
   uint32_t function;
-  uint32_t place;  /* index: the line in it, of the call in an inner node; 0: not known or asked */
+  uint32_t place;  /* index: where in it, in an inner node the call; 0: not known or asked */
   bool is_inlined; /* no call: in all that was added here it was compiled into its parent's code */
   uint64_t self_weight, total_weight;
   uint64_t self_count, total_count;
@@ -61,8 +72,10 @@ struct view_tree {
   uint32_t node_count, function_count;
   struct view_node *nodes;
   struct view_function *functions;
-  uint32_t place_count; /* 1 unless lines were asked for: then nodes differ by line, too */
+  uint32_t place_count; /* 1 unless places were asked for: then nodes differ by them, too */
   const struct view_place *places;
+  uint32_t build_count; /* of PLACES; 0 is none */
+  const struct view_build *builds;
   uint32_t mark_count;
   const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
 };

@@ -19,7 +19,7 @@ prepare_npm() {
   has_npm=1
 }
 
-# judge FOLDER [odd|lines]: opens what is in FOLDER with all readers.
+# judge FOLDER [odd|lines] PROGRAM: opens what is in FOLDER, of PROGRAM, with all readers.
 judge() {
   (
     cd "$1" || exit 1
@@ -66,6 +66,6 @@ for name in odd truth; do
 done
 for what in file api; do
   say "$what:"
-  judge $what-odd odd
-  judge $what-truth lines
+  judge $what-odd odd "$W/odd"
+  judge $what-truth lines "$W/truth"
 done

@@ -1,22 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds what readers of other makers tell of exported files to the function table of the same tree.
 
-  agree.py FOLDER [odd|lines]
+  agree.py FOLDER [odd|lines] PROGRAM
 
 FOLDER has top.json and pprof.pb.gz, speedscope.json, folded.txt, perf.txt, callgrind.out, and what their readers
 made of them: annotated (callgrind_annotate), inclusive (with --inclusive=yes), decoded (protoc --decode),
 flame.svg (flamegraph.pl), and readers.json (read.js) where that could be run.  For each reader: all weight is
 format=top's exactly, and so is the own weight of each of its 20 heaviest functions.  With `odd` there are functions
-with names that a form can get wrong; with `lines` pprof and callgrind tell lines and inlined functions.  Prints a line a reader; 1 with each thing that is
-wrong.
+with names that a form can get wrong; with `lines` pprof and callgrind tell lines and inlined functions.  Addresses
+in pprof and perf's text are those that nm tells of PROGRAM.  Prints a line a reader; 1 with each thing that is wrong.
 """
 import collections
 import json
+import os
 import re
+import subprocess
 import sys
 
-folder = sys.argv[1]
+folder, program = sys.argv[1], sys.argv[-1]
 wrong = []
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+
+
+symbols = {}  # of the program: name -> (start, end)
+for line in output("nm", "-S", "--defined-only", program).splitlines():
+    fields = line.split(" ", 3)
+    if len(fields) == 4:
+        start = int(fields[0], 16)
+        symbols[fields[3]] = (start, start + int(fields[1], 16))
+build_id = re.search("Build ID: ([0-9a-f]+)", output("readelf", "-n", program))[1]
 
 
 def read(name, errors="strict"):
@@ -147,7 +162,7 @@ def decode():
     types = [(text(t, "type"), text(t, "unit")) for t in profile["sample_type"]]
     if types != [("samples", "count"), ("cpu", "nanoseconds")] or text(profile, "default_sample_type") != "cpu":
         wrong.append(f"protoc: the types are {types}, by default {text(profile, 'default_sample_type')}")
-    own, total, count = collections.Counter(), 0, 0
+    own, total, count, placed = collections.Counter(), 0, 0, set()
     outermost.clear()
     for sample in profile["sample"]:
         for location in sample["location_id"]:
@@ -155,6 +170,14 @@ def decode():
                 named[one(line, "function_id")]
             mapping = mappings[one(locations[location], "mapping_id")]
             address = one(locations[location], "address")
+            outermost_name = text(named[one(locations[location]["line"][-1], "function_id")], "name")
+            if text(mapping, "filename") == os.path.basename(program):
+                low, high = symbols.get(outermost_name, (0, 0))
+                if text(mapping, "build_id") != build_id:
+                    wrong.append(f"protoc: {text(mapping, 'build_id')} is not the build-id of {program}")
+                if high > 0 and not low <= address < high:
+                    wrong.append(f"protoc: {address:#x} is not in {outermost_name}")
+                placed.add(address)
             if address and not one(mapping, "memory_start") <= address < one(mapping, "memory_limit"):
                 wrong.append(f"protoc: {address:#x} is outside of its mapping {text(mapping, 'filename')}")
         leaf, last = (locations[sample["location_id"][0]]["line"][at] for at in (0, -1))
@@ -163,6 +186,8 @@ def decode():
         total += sample["value"][1]
         count += sample["value"][0]
     compare("protoc", total, own)
+    if len(placed) < 5:
+        wrong.append(f"protoc: only {len(placed)} addresses in {program}")
     if "lines" in sys.argv:
         told = set()
         for location in profile["location"]:
@@ -209,20 +234,28 @@ def folded_and_flame():
 
 def perf_script():
     """The lines as the readers' own expressions take them apart; an event's period is its weight."""
-    own, total, weight = collections.Counter(), 0, None
+    own, total, weight, placed = collections.Counter(), 0, None, set()
     for line in read("perf.txt").splitlines():
         head = re.match(r"(\S.+?)\s+(\d+)/*(\d+)*\s+", line)
         frame = re.match(r"\s*(\w+)\s*(.+) \((.*)\)$", line)
         if head and not line.startswith(("\t", " ")):
             weight = int(re.search(r" (\d+) cpu-clock:\s*$", line)[1])
             total += weight
-        elif frame and weight is not None:
+            continue
+        offset = re.match(r"\s*(\w+)\s*(.+)\+0x([\da-f]+) \((.*)\)$", line)
+        if offset and offset[4] == os.path.basename(program) and offset[2] in symbols:
+            placed.add(int(offset[1], 16))
+            if int(offset[1], 16) - int(offset[3], 16) != symbols[offset[2]][0]:
+                wrong.append(f"perf script: {offset[2]} does not begin at {offset[1]} - 0x{offset[3]}")
+        if frame and weight is not None:
             own[re.sub(r"\+0x[\da-f]+$", "", frame[2])] += weight
             weight = None
         elif line and not frame:
             wrong.append(f"perf script: what is {line!r}?")
     named = lambda f: "[unknown]" if is_unnamed(f) else f["name"]
     compare("perf script", total, own, named)
+    if len(placed) < 5:
+        wrong.append(f"perf script: only {len(placed)} addresses in {program}")
 
 
 def others():

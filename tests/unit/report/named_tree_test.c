@@ -6,6 +6,7 @@
 #include "report/namer.h"
 #include "symbol/symbol_index.h"
 #include "translate/answer_lines.h"
+#include "view/place_table.h"
 
 #include <errno.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void all_functions_that_a_translator_tells_of_an_address_are_nodes(void *
   uint64_t self;
   (void)state;
   fill(&profile, 100);
-  profile.tells_lines = true;
+  profile.places = PLACE_LINES;
   arena_init(&arena, 1 << 20);
   assert_int_equal(named_tree_build(&profile, NULL, names, &arena, &tree), 0);
   assert_int_equal(total_of(&tree, &arena, "outer", &self), 122);

@@ -30,7 +30,7 @@ static uint32_t add(struct world *world, uint32_t parent, const struct step *ste
                     uint64_t weight) {
   const struct view_function function = {
       .name = step->name, .module = "tool", .file = step->decl_file, .line = step->decl_line};
-  const struct view_place place = {step->file, step->line};
+  const struct view_place place = {.file = step->file, .line = step->line};
   struct tree_step mine = {.is_inlined = step->is_inlined};
   uint32_t node;
   assert_int_equal(

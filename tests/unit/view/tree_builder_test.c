@@ -38,7 +38,7 @@ static int tear_down(void **state) {
 static struct tree_step step_of(struct world *world, const char *name, const char *file,
                                 uint32_t line) {
   const struct view_function function = {.name = name, .module = "tool"};
-  const struct view_place place = {file, line};
+  const struct view_place place = {.file = file, .line = line};
   struct tree_step step = {.function = 0};
   assert_int_equal(
       function_table_intern(&world->builder.functions, &function, true, &step.function), 0);
