@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fifty boards whose lines are cut, swallowed and slowed, whose acks get lost, whose clocks jump and whose spools overflow,
+# and a collector that is killed among them: every board's produced, stored and dropped records, and every weight, are
+# the same at both ends.
+. "$(dirname "$0")/lib.sh"
+fleet=$(dirname "$0")/../fleet
+start_collector
+recordings=()
+for file in "$fleet"/captured/*; do recordings+=(--recording "$file"); done
+"$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 50 --threads 2 --backlog 20 \
+  --spool 15 --duration 3s --window 200ms --truth "$W/truth" \
+  --faults reset=0.03,lose-ack=0.03,blackhole=0.01,delay=0.02,slow=0.01,duplicate=0.05,clock=0.02 >"$W/fleet" 2>"$W/fleet.err" &
+boards=$!
+started+=($boards)
+sleep 2
+stop_collector KILL
+sleep 0.2
+collector_up
+wait $boards || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
+agreed=$("$fleet/truth_agrees.py" "$W/truth" "http://127.0.0.1:$H") || fail "$agreed"
+known=$(awk '$1 == "acks_known" { print $2 }' "$W/fleet")
+twice=$(curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_duplicate_total" { print $2 }')
+[ "$twice" -gt 0 ] || fail "no batch came twice: nothing was tried"
+say "$agreed"
+say "$twice batches came again since the collector was killed, $known acks were known already"

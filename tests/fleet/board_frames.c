@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a board says.  Its time since boot goes on evenly; its wall clock may be anything. */
+#include "board_state.h"
+
+#include "common/clock.h"
+#include "proto/messages.h"
+#include "random.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BOOT_SHIFT_NS (30 * 24 * 3600 * NS_PER_SECOND)
+#define TEN_YEARS_NS (3653 * 24 * 3600 * NS_PER_SECOND)
+#define HOUR_NS (3600 * NS_PER_SECOND)
+
+enum { SITES = 40, MODELS = 3, ACHIEVED_MHZ = 98900 };
+
+void board_frames_init(struct board *board) {
+  const struct plan *plan = board->crew->plan;
+  uint64_t state = random_state(plan->seed, board->index, 0);
+  struct variant variant = {&plan->recordings, plan->seed, board->index, 0};
+  for (unsigned i = 0; i < sizeof board->boot_id; i++)
+    board->boot_id[i] = (uint8_t)random_next(&state);
+  board->boot_shift_ns = plan->backlog * plan->window_ns + random_below(&state, BOOT_SHIFT_NS);
+  board->random = random_next(&state);
+  outbox_init(&board->outbox, &variant, random_next(&state) | 1, plan->spool_limit);
+}
+
+static uint64_t wall_of(const struct board *board, uint64_t true_ns) {
+  return true_ns + (uint64_t)board->wall_jump_ns;
+}
+
+void board_frames_jump(struct board *board) {
+  uint64_t boottime_ns = clock_boottime_ns() + board->boot_shift_ns;
+  switch (random_below(&board->random, 4)) {
+  case 0:
+    board->wall_jump_ns = (int64_t)(boottime_ns - clock_walltime_ns());
+    break;
+  case 1:
+    board->wall_jump_ns = (int64_t)TEN_YEARS_NS;
+    break;
+  case 2:
+    board->wall_jump_ns = -(int64_t)HOUR_NS;
+    break;
+  default:
+    board->wall_jump_ns = 0;
+  }
+}
+
+static int put(struct board *board, const struct message *message) {
+  return message_encode(message, &board->crew->out);
+}
+
+int board_frames_hello(struct board *board) {
+  static const char *const models[MODELS] = {"alpha", "beta", "gamma"};
+  char site[16];
+  snprintf(site, sizeof site, "site-%02u", board->index % SITES);
+  const struct label labels[] = {{"site", site}, {"model", models[board->index % MODELS]}};
+  struct message message = {.type = FRAME_HELLO};
+  message.hello = (struct hello){
+      .version = LIMIT_PROTOCOL_VERSION,
+      .boottime_ns = clock_boottime_ns() + board->boot_shift_ns,
+      .walltime_ns = wall_of(board, clock_walltime_ns()),
+      .program_version = FLEETPROF_VERSION,
+      .arch = "x86_64",
+      .kernel = "simulated",
+      .label_count = sizeof labels / sizeof *labels,
+      .labels = labels,
+      .counters = outbox_counters(&board->outbox, &board->outbox.made, false),
+      .sampler = "perf",
+      .achieved_mhz = ACHIEVED_MHZ,
+  };
+  memcpy(message.hello.boot_id, board->boot_id, sizeof message.hello.boot_id);
+  return put(board, &message);
+}
+
+int board_frames_ping(struct board *board, bool is_final) {
+  struct message message = {.type = FRAME_PING};
+  message.ping = (struct ping){
+      .boottime_ns = clock_boottime_ns() + board->boot_shift_ns,
+      .walltime_ns = wall_of(board, clock_walltime_ns()),
+      .counters = outbox_counters(&board->outbox, &board->outbox.made, is_final),
+      .sampler = "perf",
+      .achieved_mhz = ACHIEVED_MHZ,
+  };
+  return put(board, &message);
+}
+
+int board_frames_refuse(struct board *board, struct span id) {
+  struct message message = {.type = FRAME_DEBUG_END};
+  message.debug_end = (struct debug_end){.id = id, .reason = "this board sends no debug files"};
+  return put(board, &message);
+}
+
+/* The end of window SEQ by our own monotonic clock; the backlog's lie before the start. */
+static uint64_t end_of(const struct board *board, uint64_t seq) {
+  const struct plan *plan = board->crew->plan;
+  return board->first_end_ns + (seq - 1) * plan->window_ns - plan->backlog * plan->window_ns;
+}
+
+static int encode(struct board *board, uint64_t seq, const struct outbox_totals *totals) {
+  struct variant variant = board->outbox.variant;
+  struct message message = {.type = FRAME_BATCH};
+  uint64_t window_ns = board->crew->plan->window_ns;
+  /* Clocks that run evenly: how long ago it was is the same by all of them. */
+  uint64_t age_ns = clock_monotonic_ns() - end_of(board, seq);
+  struct variant_frame frame = {
+      .end_boottime_ns = clock_boottime_ns() + board->boot_shift_ns - age_ns,
+      .end_walltime_ns = wall_of(board, clock_walltime_ns()) - age_ns,
+      .counters = outbox_counters(&board->outbox, totals, false),
+  };
+  frame.start_boottime_ns = frame.end_boottime_ns - window_ns;
+  frame.start_walltime_ns = frame.end_walltime_ns - window_ns;
+  memcpy(frame.boot_id, board->boot_id, sizeof frame.boot_id);
+  variant.seq = seq;
+  int error = variant_encode(&variant, &frame, &board->crew->room, &message.batch);
+  return error != 0 ? error : put(board, &message);
+}
+
+int board_frames_batch(struct board *board, const struct outbox_entry *entry) {
+  if (board->prepared_ends == NULL || entry->seq > board->crew->plan->backlog)
+    return encode(board, entry->seq, &entry->totals);
+  size_t begin = board->prepared_ends[entry->seq - 1], end = board->prepared_ends[entry->seq];
+  buf_append(&board->crew->out, board->prepared.data + begin, end - begin);
+  return board->crew->out.failed ? -ENOMEM : 0;
+}
+
+int board_frames_prepare(struct board *board) {
+  uint64_t backlog = board->crew->plan->backlog;
+  struct outbox rehearsal = board->outbox;
+  size_t *ends = calloc(backlog + 1, sizeof *ends);
+  int error = ends != NULL ? 0 : -ENOMEM;
+  for (uint64_t seq = 1; seq <= backlog && error == 0; seq++) {
+    outbox_close_window(&rehearsal);
+    buf_clear(&board->crew->out);
+    error = encode(board, seq, &rehearsal.made);
+    buf_append(&board->prepared, board->crew->out.data, board->crew->out.len);
+    ends[seq] = board->prepared.len;
+  }
+  buf_clear(&board->crew->out);
+  board->prepared_ends = ends;
+  return board->prepared.failed ? -ENOMEM : error;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A board's inside, for board.c and board_frames.c. */
+#ifndef FLEET_BOARD_STATE_H
+#define FLEET_BOARD_STATE_H
+
+#include "board.h"
+#include "board_identity.h"
+#include "crew.h"
+
+#include "uplink/retry.h"
+
+enum { BOARD_NAME_BYTES = 32 };
+
+enum board_state {
+  BOARD_WAITING,    /* for its first or next attempt */
+  BOARD_CONNECTING, /* TCP and TLS */
+  BOARD_GREETING,   /* Hello is sent */
+  BOARD_OPEN,       /* batches flow */
+  BOARD_LEAVING,    /* the last word is said */
+  BOARD_GONE
+};
+
+struct board {
+  struct crew *crew; /* borrowed */
+  uint32_t index;
+  char name[BOARD_NAME_BYTES];
+  struct board_identity identity;
+  struct outbox outbox;
+  enum board_state state;
+  struct bufferevent *line;
+  struct bufferevent *half_open; /* a line that a blackhole swallowed: the collector still has it */
+  struct event *timer;
+  uint64_t deadline_ns; /* of the state */
+  uint64_t heard_ns, ping_due_ns;
+  uint64_t held_until_ns; /* the collector asked for patience */
+  uint64_t window_due_ns; /* the open window ends */
+  uint64_t first_end_ns;  /* when the first window after the backlog ends: monotonic */
+  enum fault fault;       /* under way */
+  uint64_t fault_due_ns;
+  struct buf delayed; /* the frame that a delay holds */
+  uint64_t random;
+  struct retry retry;
+  /* Its clocks. */
+  uint8_t boot_id[BATCH_BOOT_ID_BYTES];
+  uint64_t boot_shift_ns; /* its time since boot is ours and this */
+  int64_t wall_jump_ns;   /* its wall clock is ours and this */
+  /* The backlog, encoded: frames one after the other, and where each ends. */
+  struct buf prepared;
+  size_t *prepared_ends;
+};
+
+/* Gives BOARD its clocks and books. */
+void board_frames_init(struct board *board);
+
+/* Let the wall clock of BOARD jump: to 1970, ten years ahead, an hour back, or to the truth. */
+void board_frames_jump(struct board *board);
+
+/* Encodes the backlog.  Returns 0 or -errno. */
+int board_frames_prepare(struct board *board);
+
+/* Each writes one frame to the crew's `out`.  Returns 0 or -errno. */
+int board_frames_hello(struct board *board);
+int board_frames_ping(struct board *board, bool is_final);
+int board_frames_batch(struct board *board, const struct outbox_entry *entry);
+int board_frames_refuse(struct board *board, struct span id);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a simulated board has made and not yet got rid of, and its books.  Instead of a spool it
+   holds numbers only: a batch can be made anew at any time (variant.h).
+
+     1 .. | in flight, or to be sent again | next .. closed: never sent | not over yet
+          settled: acked, or dropped                                                        */
+#ifndef FLEET_OUTBOX_H
+#define FLEET_OUTBOX_H
+
+#include "proto/limits.h"
+#include "variant.h"
+
+struct outbox_totals { /* of all windows up to one of them, in records */
+  uint64_t produced, ring_full, spool_full;
+};
+
+struct outbox_entry {
+  uint64_t seq;
+  struct tally tally;
+  struct outbox_totals totals; /* up to this one */
+  uint64_t sent_ns;            /* for the first time; 0: not yet */
+  bool is_on_wire;
+  bool is_acked;
+};
+
+struct outbox {
+  struct variant variant; /* of this board; its seq is nobody's */
+  uint64_t run;
+  uint64_t closed;                   /* newest window that is over */
+  uint64_t next;                     /* oldest that was never handed out */
+  uint64_t limit;                    /* of windows that wait, the oldest goes; 0: none */
+  struct outbox_totals made, handed; /* up to `closed`, and before `next` */
+  struct outbox_entry entries[LIMIT_IN_FLIGHT];
+  unsigned count;
+  uint64_t acked_batches, acked_records, acked_weight_ns, dropped_batches;
+};
+
+void outbox_init(struct outbox *outbox, const struct variant *variant, uint64_t run,
+                 uint64_t limit);
+
+/* One more window is over. */
+void outbox_close_window(struct outbox *outbox);
+
+/* Returns the entry that is to be sent next, on the wire from now on, or NULL: there is none. */
+struct outbox_entry *outbox_next(struct outbox *outbox);
+
+/* SEQ is stored.  Returns its entry, good until the next call, or NULL when it is known already. */
+const struct outbox_entry *outbox_ack(struct outbox *outbox, uint64_t seq);
+
+/* SEQ, or with 0 all that is on the wire, did not arrive: it is to be sent again. */
+void outbox_rewind(struct outbox *outbox, uint64_t seq);
+
+/* Windows that wait or are in flight. */
+uint64_t outbox_waiting(const struct outbox *outbox);
+
+/* The run's books with TOTALS; `is_final` as the protocol has it. */
+struct counters outbox_counters(const struct outbox *outbox, const struct outbox_totals *totals,
+                                bool is_final);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The batches of a simulated board: recordings, varied.  Batch SEQ of a board is a pure function of
+   the seed, the board and SEQ, so that it can be made as often as it has to be sent. */
+#ifndef FLEET_VARIANT_H
+#define FLEET_VARIANT_H
+
+#include "common/buf.h"
+#include "proto/payloads.h"
+#include "recordings.h"
+
+struct variant {
+  const struct recordings *recordings; /* borrowed */
+  uint64_t seed;
+  uint64_t board, seq;
+};
+
+/* What is in it. */
+struct tally {
+  uint64_t records;
+  uint64_t lost; /* records that this board's ring had no room for in that window */
+  uint64_t weight_ns;
+};
+
+struct tally variant_tally(const struct variant *variant);
+
+/* When and where: what does not depend on the recording. */
+struct variant_frame {
+  uint8_t boot_id[BATCH_BOOT_ID_BYTES];
+  uint64_t start_boottime_ns, end_boottime_ns;
+  uint64_t start_walltime_ns, end_walltime_ns;
+  struct counters counters;
+};
+
+/* Reused from one batch to the next; all zero at first. */
+struct variant_room {
+  struct batch_node *nodes;
+  struct batch_sample *samples;
+  uint32_t node_cap, sample_cap;
+  struct buf raw, zstd;
+};
+
+/* Makes the batch of VARIANT in FRAME.  RET_ENVELOPE borrows ROOM until the next call.  Returns 0
+   or -errno as batch_encode does. */
+int variant_encode(const struct variant *variant, const struct variant_frame *frame,
+                   struct variant_room *room, struct envelope *ret_envelope);
+void variant_room_fini(struct variant_room *room);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is encoded is what was counted, and differs from board to board; on captured windows. */
+#include "fleet/recordings.h"
+#include "fleet/spans_of_time.h"
+#include "fleet/variant.h"
+
+#include "common/arena.h"
+#include "proto/batch_codec.h"
+#include "proto/compress.h"
+#include "proto/limits.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct recordings recordings;
+
+static int open_recordings(void **state) {
+  static const struct recordings_floor floor = {1, 1};
+  (void)state;
+  return recordings_add(&recordings, TEST_DATA "/fleet/captured/python3.profile", &floor);
+}
+
+static int close_recordings(void **state) {
+  (void)state;
+  recordings_fini(&recordings);
+  return 0;
+}
+
+static void only_windows_that_have_enough_are_taken(void **state) {
+  static const struct recordings_floor too_much = {UINT64_MAX, 1};
+  struct recordings none = {0};
+  (void)state;
+  assert_int_equal(recordings_add(&none, TEST_DATA "/fleet/captured/python3.profile", &too_much),
+                   -ENOENT);
+  assert_int_equal(none.count, 0);
+  assert_true(recordings.count > 1);
+  recordings_fini(&none);
+}
+
+static struct tally decode(const struct envelope *envelope) {
+  struct tally tally = {0};
+  struct buf raw = {0};
+  struct arena arena;
+  struct batch batch;
+  char why[128];
+  arena_init(&arena, LIMIT_BATCH_UNPACK_BYTES);
+  assert_int_equal(decompress(envelope->zstd, envelope->raw_len, LIMIT_BATCH_RAW_BYTES, &raw), 0);
+  assert_int_equal(batch_decode(buf_span(&raw), &arena, &batch, why, sizeof why), 0);
+  assert_int_equal(batch.counters.run, 9);
+  assert_int_equal(batch_record_count(&batch), envelope->records);
+  for (uint32_t i = 0; i < batch.sample_count; i++) {
+    tally.records += batch.samples[i].count;
+    tally.weight_ns += batch.samples[i].weight;
+  }
+  arena_fini(&arena);
+  buf_fini(&raw);
+  return tally;
+}
+
+static void a_batch_holds_what_its_tally_says(void **state) {
+  struct variant_frame frame = {.counters.run = 9};
+  struct variant_room room = {0};
+  uint64_t unlike = 0, last = 0;
+  (void)state;
+  for (uint64_t board = 0; board < 5; board++)
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+      struct variant variant = {&recordings, 3, board, seq};
+      struct envelope envelope;
+      assert_int_equal(variant_encode(&variant, &frame, &room, &envelope), 0);
+      struct tally told = variant_tally(&variant), found = decode(&envelope);
+      assert_int_equal(told.records, found.records);
+      assert_int_equal(told.weight_ns, found.weight_ns);
+      unlike += told.weight_ns != last;
+      last = told.weight_ns;
+    }
+  assert_true(unlike > 90);
+  variant_room_fini(&room);
+}
+
+static void a_quantile_is_not_shorter_than_what_it_covers(void **state) {
+  struct spans_of_time spans = {0};
+  (void)state;
+  assert_int_equal(spans_quantile(&spans, 0.5), 0);
+  for (uint64_t ns = 1; ns <= 1000; ns++) spans_add(&spans, ns * 1000);
+  for (uint64_t part = 1; part <= 10; part++) {
+    uint64_t found = spans_quantile(&spans, (double)part / 10);
+    assert_in_range(found, part * 100000, part * 107000);
+  }
+  assert_int_equal(spans_quantile(&spans, 1), 1000000);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(only_windows_that_have_enough_are_taken),
+      cmocka_unit_test(a_batch_holds_what_its_tally_says),
+      cmocka_unit_test(a_quantile_is_not_shorter_than_what_it_covers),
+  };
+  return cmocka_run_group_tests(tests, open_recordings, close_recordings);
+}
