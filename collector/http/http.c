@@ -76,7 +76,7 @@ static int start(struct http *http, char *error, size_t error_len) {
                                              reception_late, on_closed,       service};
   http->listener_owner = (struct http_listener_owner){loop, service->parts.ca, on_accept, http};
   int failed = jobs_start(loop, "query", QUERIES_WAITING_MAX, &service->queries);
-  if (!failed) failed = jobs_start(loop, "upload", UPLOADS_WAITING_MAX, &service->uploads);
+  if (!failed) failed = jobs_start_low(loop, "upload", UPLOADS_WAITING_MAX, &service->uploads);
   if (failed) {
     snprintf(error, error_len, "http: threads cannot be started: %s", strerror(-failed));
     return failed;

@@ -18,8 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { LOW_PRIORITY = 10 }; /* a tenth of the CPU time of who is as busy */
 
 struct job_list {
   struct job *first, *last;
@@ -31,6 +34,7 @@ struct jobs {
   pthread_cond_t changed;
   struct job_list waiting, done;
   bool is_stopping;
+  bool is_low; /* gives way to everybody else */
   size_t limit;
   pthread_t thread;
   char name[16];
@@ -70,6 +74,7 @@ static struct job *next_job(struct jobs *jobs) {
 static void *work(void *arg) {
   struct jobs *jobs = arg;
   pthread_setname_np(pthread_self(), jobs->name);
+  if (jobs->is_low) setpriority(PRIO_PROCESS, (id_t)gettid(), LOW_PRIORITY); /* of this thread */
   for (struct job *job; (job = next_job(jobs)) != NULL;) {
     job->run(job);
     pthread_mutex_lock(&jobs->mutex);
@@ -107,9 +112,11 @@ static void release(struct jobs *jobs) {
   free(jobs);
 }
 
-int jobs_start(struct event_base *loop, const char *name, size_t limit, struct jobs **ret) {
+static int start(struct event_base *loop, const char *name, size_t limit, bool is_low,
+                 struct jobs **ret) {
   struct jobs *jobs = calloc(1, sizeof *jobs);
   if (jobs == NULL) return -ENOMEM;
+  jobs->is_low = is_low;
   jobs->limit = limit;
   snprintf(jobs->name, sizeof jobs->name, "%s", name);
   pthread_mutex_init(&jobs->mutex, NULL);
@@ -127,6 +134,14 @@ int jobs_start(struct event_base *loop, const char *name, size_t limit, struct j
   }
   *ret = jobs;
   return 0;
+}
+
+int jobs_start(struct event_base *loop, const char *name, size_t limit, struct jobs **ret) {
+  return start(loop, name, limit, false, ret);
+}
+
+int jobs_start_low(struct event_base *loop, const char *name, size_t limit, struct jobs **ret) {
+  return start(loop, name, limit, true, ret);
 }
 
 int jobs_add(struct jobs *jobs, struct job *job) {

@@ -19,6 +19,8 @@ struct job { /* the first member of the caller's own struct */
 
 /* Starts the thread, called NAME, for at most LIMIT jobs that wait.  Returns 0 or -errno. */
 int jobs_start(struct event_base *loop, const char *name, size_t limit, struct jobs **ret);
+/* The same for work that nobody's screen waits for: it gives way to all else on the machine. */
+int jobs_start_low(struct event_base *loop, const char *name, size_t limit, struct jobs **ret);
 
 /* Queues JOB.  Returns 0, or -ENOSPC when LIMIT wait already (JOB stays the caller's).
    Loop only. */

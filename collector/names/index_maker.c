@@ -8,7 +8,7 @@
    of memory because of this very file: the second one in a row is put down to the file.  A worker
    that gets nowhere never is; after a few of them the file waits for the collector's next start.
 
-   The symbol table is read first and alone: that takes milliseconds, and whoever asks waits for it.
+   The symbol table is read first and alone: that takes milliseconds, and its sender waits for it.
    The debug information is read later, by whoever has the time (deep_reader.h); what comes to grief
    over it leaves the names of the symbol table as they are, be they none.
 

@@ -7,8 +7,9 @@
    bytes, so boards with the same program share it.  What an address is called depends on these
    indexes alone.
 
-   A file that nobody has read yet is read at the first question, its symbol table alone; its debug
-   information follows in the background, and raises the generation. */
+   Nobody who asks for names waits for a file.  One that was not read yet is read because it was
+   asked for, its symbol table first, and its debug information behind that; each raises the
+   generation of its module, so the next question finds what is better now. */
 #include "symbolizer.h"
 
 #include "chain_cache.h"
@@ -17,11 +18,10 @@
 #include "common/table.h"
 #include "debug_store_dwarf.h"
 #include "deep_reader.h"
-#include "index_maker.h"
 #include "index_shelf.h"
 #include "module_cache.h"
 #include "name_sources.h"
-#include "symbol/nursery.h"
+#include "symbol_reader.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,17 +30,16 @@
 #include <string.h>
 
 enum {
-  WORKER_MS_MAX = 30000, /* in which a worker surely has some CPU time */
   UNREAD_FILES_MAX = 16, /* of one module, read in one go */
-  RETRY_S = 30,          /* after no worker could be had */
+  RETRY_S = 30,          /* after what was asked for did not come */
   SOURCES_MAX = 65536,   /* different sets of files since the start */
 };
 
 struct symbolizer {
   struct debug_store *debug;
   struct translator_pool *translators; /* or NULL */
-  struct nursery *nursery;
   struct deep_reader *deep;
+  struct symbol_reader *reader;
   struct index_shelf *shelf;
   struct chain_cache *chains;
   pthread_mutex_t lock;
@@ -62,8 +61,8 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
     symbolizer->chains = chain_cache_new();
     bool is_whole =
         symbolizer->modules != NULL && symbolizer->shelf != NULL && symbolizer->chains != NULL;
-    if (is_whole) failure = nursery_open(WORKER_MS_MAX, &symbolizer->nursery);
-    if (failure == 0) failure = deep_reader_open(debug, &symbolizer->deep);
+    if (is_whole) failure = deep_reader_open(debug, &symbolizer->deep);
+    if (failure == 0) failure = symbol_reader_open(debug, symbolizer->deep, &symbolizer->reader);
   }
   if (failure == 0) {
     *ret = symbolizer;
@@ -76,8 +75,8 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
 
 void symbolizer_close(struct symbolizer *symbolizer) {
   if (symbolizer == NULL) return;
+  symbol_reader_close(symbolizer->reader); /* it wakes the other */
   deep_reader_close(symbolizer->deep);
-  nursery_close(symbolizer->nursery);
   chain_cache_free(symbolizer->chains);
   index_shelf_free(symbolizer->shelf);
   for (uint32_t i = 0; i < symbolizer->source_count; i++) free(symbolizer->sources[i]);
@@ -93,69 +92,70 @@ void symbolizer_start(struct symbolizer *symbolizer) {
 }
 
 bool symbolizer_settle(struct symbolizer *symbolizer, unsigned ms) {
-  return deep_reader_settle(symbolizer->deep, ms);
+  return symbol_reader_settle(symbolizer->reader, ms) && deep_reader_settle(symbolizer->deep, ms);
 }
 
 /* ---- preparing ---- */
-
-static int read_symbols(struct symbolizer *symbolizer, const struct debug_file *file) {
-  int error = index_maker_make(symbolizer->debug, symbolizer->nursery, file);
-  if (error == 0) deep_reader_wake(symbolizer->deep);
-  return error;
-}
 
 /* Has every file that BOARD sent for module ID, and nobody read, read. */
 static int read_unread(struct symbolizer *symbolizer, const char *board, struct span id) {
   struct debug_file file;
   for (int i = 0; i < UNREAD_FILES_MAX; i++) {
-    if (debug_store_find_unread(symbolizer->debug, board, id, &file) != 0) return i;
-    int error = read_symbols(symbolizer, &file);
+    if (debug_store_find_unread(symbolizer->debug, board, id, &file) != 0) return 0;
+    int error = symbol_reader_read(symbolizer->reader, &file);
     if (error != 0) return error;
   }
-  return UNREAD_FILES_MAX;
+  return 0;
 }
 
 int symbolizer_prepare(struct symbolizer *symbolizer, const char *board, struct span id) {
   struct debug_file file;
   char why[LIMIT_VALUE_BYTES];
-  int count = read_unread(symbolizer, board, id);
-  if (count < 0) return count;
-  int error = debug_store_judge(symbolizer->debug, board, id, why, sizeof why);
+  int error = read_unread(symbolizer, board, id);
+  if (error != 0) return error;
+  error = debug_store_judge(symbolizer->debug, board, id, why, sizeof why);
   return error == -EBADMSG ? error : debug_store_find(symbolizer->debug, board, id, &file);
 }
 
 /* ---- files of a module ---- */
 
-/* Opens FILE's index.  One that is lost, torn or of an older version is made anew, of its symbols:
-   1 says that FILE is another one now. */
+/* Opens FILE's index.  Returns 0; 1 when it is lost, torn or of an older version: it is made anew;
+   or -errno. */
 static int open_index(struct symbolizer *symbolizer, const struct debug_file *file,
                       const struct shelved_index **ret) {
   *ret = index_shelf_find(symbolizer->shelf, file);
   if (*ret != NULL) return 0;
   int error = index_shelf_open(symbolizer->shelf, file, ret);
   if (error != -ENOENT && error != -EPROTO && error != -EBADMSG) return error;
-  error = read_symbols(symbolizer, file);
-  return error != 0 ? error : 1;
+  symbol_reader_request(symbolizer->reader, file);
+  return 1;
 }
 
-/* The files that name BOARD's module ID, with indexes that are open, into RET.  Returns 0, 1 when
-   one had to be read again, which may have changed the order, or -errno. */
-static int collect(struct symbolizer *symbolizer, const char *board, struct span id,
+/* The files that name BOARD's module ID now, with indexes that are open, into RET.  Returns how
+   many more there may be soon, or -errno when that is not known for now. */
+static int look_up(struct symbolizer *symbolizer, const char *board, struct span id,
                    struct name_sources *ret) {
-  struct debug_file files[DEBUG_SOURCES_MAX];
+  struct debug_file files[DEBUG_SOURCES_MAX], unread;
   const struct shelved_index *index;
+  int late = 0;
+  if (debug_store_find_unread(symbolizer->debug, board, id, &unread) == 0) {
+    symbol_reader_request(symbolizer->reader, &unread);
+    late = 1;
+  }
   int count = debug_store_sources(symbolizer->debug, board, id, files);
   if (count < 0) return count;
   memset(ret, 0, sizeof *ret); /* padding too: it is compared as bytes */
   for (int i = 0; i < count; i++) {
     int error = open_index(symbolizer, &files[i], &index);
-    if (error != 0) return error;
+    if (error < 0) return error;
+    late += error;
+    if (error > 0) continue;
     ret->sources[ret->count].quality = files[i].quality;
     ret->sources[ret->count++].index = &index->file.index;
   }
   if (count > 0 && files[0].quality != DEBUG_DWARF)
     debug_store_hurry(symbolizer->debug, files[0].sha256);
-  return 0;
+  return late;
 }
 
 /* With the lock held.  Returns the set that is equal to WANTED, or NULL when there are too many. */
@@ -185,18 +185,6 @@ static struct name_sources *keep_sources(struct symbolizer *symbolizer,
   return kept;
 }
 
-/* The files that name BOARD's module ID into RET.  Returns 0, or -errno when that is not known for
-   now. */
-static int look_up(struct symbolizer *symbolizer, const char *board, struct span id,
-                   struct name_sources *ret) {
-  int error = read_unread(symbolizer, board, id);
-  for (int i = 0; error >= 0 && i <= DEBUG_SOURCES_MAX; i++) {
-    error = collect(symbolizer, board, id, ret);
-    if (error == 0) return 0;
-  }
-  return error < 0 ? error : -EBADMSG;
-}
-
 /* ---- finding ---- */
 
 static const struct name_sources *resolve(struct symbolizer *symbolizer, const char *board,
@@ -204,14 +192,14 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
   struct name_sources found;
   struct name_sources *kept = NULL;
   uint64_t generation = debug_store_generation(symbolizer->debug, id); /* before the look */
-  int error = look_up(symbolizer, board, id, &found);
-  if (error != 0)
+  int late = look_up(symbolizer, board, id, &found);
+  if (late < 0)
     log_warn("symbols-unread %s: a module's file cannot be read now: %s",
-             board != NULL ? board : "operator", strerror(-error));
+             board != NULL ? board : "operator", strerror(-late));
   struct module_note note = {.generation = generation, .until_ns = UINT64_MAX};
-  if (error != 0) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
+  if (late != 0) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
   pthread_mutex_lock(&symbolizer->lock);
-  if (error == 0 && found.count > 0) kept = keep_sources(symbolizer, &found);
+  if (late >= 0 && found.count > 0) kept = keep_sources(symbolizer, &found);
   note.value = kept;
   module_cache_add(symbolizer->modules, board != NULL ? board : "", id, &note);
   pthread_mutex_unlock(&symbolizer->lock);

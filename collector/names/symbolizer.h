@@ -19,8 +19,8 @@ void symbolizer_close(struct symbolizer *symbolizer);
    now on are read in any case. */
 void symbolizer_start(struct symbolizer *symbolizer);
 
-/* Waits, MS at most, until no debug information waits to be read.  Returns whether that is so.  Any
-   thread. */
+/* Waits until nothing that was asked for, and no debug information, waits to be read, MS at most
+   for each.  Returns whether that is so.  Any thread. */
 bool symbolizer_settle(struct symbolizer *symbolizer, unsigned ms);
 
 /* Has the symbols of the files that BOARD sent for module ID, and no worker has read, indexed now;
@@ -55,8 +55,8 @@ int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct sp
 int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol_frame *frames, enum debug_quality *ret_quality);
 
-/* The files that BOARD's module ID is named by; NULL: there is none.  Valid until symbolizer_close.
-   Any thread. */
+/* The files that BOARD's module ID is named by now; NULL: there is none.  Waits for no file: what
+   was not read yet is read soon, and then found.  Valid until symbolizer_close.  Any thread. */
 const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, const char *board,
                                               struct span id);
 
