@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file goes in requests of at most 64 MiB, with the hash of all of it, so that a piece is never
    put behind another file's.  Where a long upload was broken off the collector is asked how far it
-   got.  A collector that is busy, or gone for a moment, is asked again a few times. */
+   got; so it is when it says that a piece is not what comes next, because somebody else sends the
+   same at this time, or when it was too slow to say what became of the last one.  A collector that
+   is busy, or gone for a moment, is asked again a few times. */
 #include "send.h"
 
 #include "cli/field.h"
+#include "common/clock.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -20,20 +23,34 @@ enum {
   TRIES_MAX = 5,
   BUSY_TRIES_MAX = 60,
   PAUSE_S = 2,
-  SHA256_BYTES = 32,
+  RESTARTS_MAX = 5, /* times that an upload goes on elsewhere than behind its last piece */
 };
+#define READ_NS_MAX (600 * NS_PER_SECOND) /* what the collector's reader and its queue may take */
 #define REQUEST_BYTES_MAX (UINT64_C(64) << 20)
 
 struct part {
   const struct send *send;
-  int fd;
+  const struct send_what *what;
   uint64_t offset;
 };
 
+/* How much one request takes. */
+static uint64_t part_len(const struct part *part) {
+  uint64_t left = part->what->bytes - part->offset;
+  return left < REQUEST_BYTES_MAX ? left : REQUEST_BYTES_MAX;
+}
+
 static long read_part(void *context, uint64_t offset, void *to, size_t room) {
   const struct part *part = context;
+  const struct send_what *what = part->what;
+  uint64_t at = part->offset + offset;
+  if (at < what->head.len) {
+    size_t len = what->head.len - at < room ? what->head.len - at : room;
+    memcpy(to, what->head.data + at, len);
+    return (long)len;
+  }
   ssize_t got;
-  do got = pread(part->fd, to, room, (off_t)(part->offset + offset));
+  do got = pread(what->fd, to, room, (off_t)(at - what->head.len));
   while (got < 0 && errno == EINTR);
   return (long)got;
 }
@@ -84,68 +101,122 @@ static int call_patiently(const struct send *send, const struct fetch_call *call
   }
 }
 
-/* How much of FILE, or of another file of its module, an upload that was broken off has left. */
-static uint64_t find_offset(const struct send *send, const struct found_file *file) {
-  struct fetch_answer answer = {0};
-  struct buf target = {0};
-  char text[24] = "", quality[16] = "";
-  buf_append_string(&target, "/api/v1/debug/");
-  print_hex(&target, file->id, file->id_len);
-  const struct fetch_call call = {.method = "HEAD", .target = buf_text(&target)};
-  uint64_t offset = 0;
-  if (call.target != NULL && fetch_call(send->fetch, &call, &answer) == 0 && answer.status == 200 &&
-      fetch_field(&answer, "Upload-Offset", text, sizeof text) == 0 &&
-      fetch_field(&answer, "Fleetprof-Quality", quality, sizeof quality) == 0 &&
-      strcmp(quality, "none") == 0) /* else it is a whole file's size */
-    offset = strtoull(text, NULL, 10);
-  fetch_answer_fini(&answer);
-  buf_fini(&target);
-  return offset < file->bytes ? offset : 0;
+/* What the collector has of some bytes. */
+struct there {
+  uint64_t offset;
+  bool is_whole; /* and read */
+  char quality[SEND_QUALITY_BYTES];
+};
+
+static void print_target(struct buf *ret, const struct send_what *what) {
+  buf_append_string(ret, "/api/v1/debug/");
+  print_hex(ret, what->id.data, what->id.len);
+  buf_printf(ret, "%s?total=%" PRIu64 "&sha256=", what->kind, what->bytes);
+  print_hex(ret, what->sha256, SEND_SHA256_BYTES);
 }
 
-/* Sends what follows OFFSET, as much as one request takes.  Returns 0 with the status in
-   RET_STATUS. */
-static int send_part(const struct send *send, const struct found_file *file, struct part *part,
-                     int *ret_status, char why[SEND_WHY_BYTES]) {
+/* Asks how much of WHAT is there; nothing when there is no answer. */
+static void ask(const struct send *send, const struct send_what *what, struct there *ret) {
   struct fetch_answer answer = {0};
   struct buf target = {0};
-  uint64_t left = file->bytes - part->offset;
-  buf_append_string(&target, "/api/v1/debug/");
-  print_hex(&target, file->id, file->id_len);
-  buf_printf(&target, "?offset=%" PRIu64 "&total=%" PRIu64 "&sha256=", part->offset, file->bytes);
-  print_hex(&target, file->sha256, SHA256_BYTES);
+  char offset[24] = "";
+  *ret = (struct there){.offset = 0};
+  print_target(&target, what);
+  const struct fetch_call call = {.method = "HEAD", .target = buf_text(&target)};
+  if (call.target != NULL && fetch_call(send->fetch, &call, &answer) == 0 && answer.status == 200 &&
+      fetch_field(&answer, "Upload-Offset", offset, sizeof offset) == 0 &&
+      fetch_field(&answer, "Fleetprof-Quality", ret->quality, sizeof ret->quality) == 0) {
+    ret->offset = strtoull(offset, NULL, 10);
+    ret->is_whole = strcmp(ret->quality, "none") != 0 && strcmp(ret->quality, "bad") != 0;
+    if (!ret->is_whole && ret->offset >= what->bytes) ret->offset = 0; /* it is read, or bad */
+  }
+  fetch_answer_fini(&answer);
+  buf_fini(&target);
+}
+
+/* What the collector says of a file that is whole. */
+static void take_quality(const struct fetch_answer *answer, char quality[SEND_QUALITY_BYTES]) {
+  cJSON *root = cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len);
+  snprintf(quality, SEND_QUALITY_BYTES, "%s", field_text(root, "quality"));
+  cJSON_Delete(root);
+}
+
+struct reply {
+  int status;
+  bool is_elsewhere; /* the upload goes on at another offset */
+  char quality[SEND_QUALITY_BYTES];
+};
+
+/* Sends what follows PART's offset, as much as one request takes.  Returns 0 with the answer. */
+static int send_part(const struct part *part, struct reply *ret, char why[SEND_WHY_BYTES]) {
+  struct fetch_answer answer = {0};
+  char offset[24];
+  struct buf target = {0};
+  print_target(&target, part->what);
+  buf_printf(&target, "&offset=%" PRIu64, part->offset);
   const struct fetch_call call = {.method = "PUT",
                                   .target = buf_text(&target),
-                                  .body_len = left < REQUEST_BYTES_MAX ? left : REQUEST_BYTES_MAX,
+                                  .body_len = part_len(part),
                                   .read_body = read_part,
                                   .on_progress = on_sent,
-                                  .context = part};
-  int error = call.target != NULL ? call_patiently(send, &call, &answer, why) : -ENOMEM;
+                                  .context = (void *)(uintptr_t)part};
+  int error = call.target != NULL ? call_patiently(part->send, &call, &answer, why) : -ENOMEM;
   if (error == 0) {
-    *ret_status = answer.status;
-    if (answer.status >= 300) explain(&answer, why);
-    part->offset += call.body_len;
+    *ret = (struct reply){.status = answer.status};
+    ret->is_elsewhere =
+        answer.status == 409 && fetch_field(&answer, "Upload-Offset", offset, sizeof offset) == 0;
+    if (answer.status >= 300)
+      explain(&answer, why);
+    else
+      take_quality(&answer, ret->quality);
   }
   fetch_answer_fini(&answer);
   buf_fini(&target);
   return error;
 }
 
-int send_file(const struct send *send, const struct found_file *file, int fd,
-              char why[SEND_WHY_BYTES]) {
-  struct part part = {.send = send, .fd = fd};
-  if (file->bytes >= RESUME_BYTES_MIN) part.offset = find_offset(send, file);
-  const uint64_t offset = part.offset;
-  bool is_resumed = offset > 0;
-  while (part.offset < file->bytes) {
-    int status = 0;
-    int error = send_part(send, file, &part, &status, why);
-    if (error != 0) return error;
-    if (status == 401 || status == 403) return -EACCES;
-    if (status >= 300 && !is_resumed) return -EBADMSG;
-    if (is_resumed && status < 300) *send->resumed_bytes += offset;
-    if (status >= 300) part.offset = 0; /* what was there was another file's, or is gone */
-    is_resumed = false;
+/* The collector reads a file that was sent whole for longer than a request may take: waits until
+   it has. */
+static void wait_for_reader(const struct part *part, struct there *ret) {
+  const uint64_t start_ns = clock_monotonic_ns();
+  do {
+    pause_a_while();
+    ask(part->send, part->what, ret);
+  } while (!ret->is_whole && clock_monotonic_ns() - start_ns < READ_NS_MAX);
+}
+
+/* A piece was not taken, as REPLY says.  Returns whether it is worth going on, with where in
+   RET. */
+static bool find_where(const struct part *part, const struct reply *reply, struct there *ret) {
+  if (reply->is_elsewhere) {
+    ask(part->send, part->what, ret);
+    return true;
   }
-  return 0;
+  if (reply->status != 504) return false;
+  wait_for_reader(part, ret);
+  return ret->is_whole;
+}
+
+int send_bytes(const struct send *send, const struct send_what *what,
+               char quality[SEND_QUALITY_BYTES], char why[SEND_WHY_BYTES]) {
+  struct part part = {.send = send, .what = what};
+  struct there there = {.offset = 0};
+  struct reply reply = {.status = 0};
+  bool is_listed = *what->kind == '\0'; /* then it is not there whole */
+  if (what->bytes >= RESUME_BYTES_MIN || !is_listed) ask(send, what, &there);
+  part.offset = there.offset;
+  *send->resumed_bytes += there.is_whole ? 0 : there.offset;
+  for (int restarts = 0; !there.is_whole && part.offset < what->bytes;) {
+    int error = send_part(&part, &reply, why);
+    if (error != 0) return error;
+    if (reply.status < 300) {
+      part.offset += part_len(&part);
+      continue;
+    }
+    if (reply.status == 401 || reply.status == 403) return -EACCES;
+    if (restarts++ == RESTARTS_MAX || !find_where(&part, &reply, &there)) return -EBADMSG;
+    part.offset = there.offset;
+  }
+  snprintf(quality, SEND_QUALITY_BYTES, "%s", there.is_whole ? there.quality : reply.quality);
+  return there.is_whole ? 1 : 0;
 }

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file to the collector. */
+/* One file, or one bundle of sources, to the collector. */
 #ifndef UPLOAD_SEND_H
 #define UPLOAD_SEND_H
 
 #include "fetch/fetch.h"
-#include "found.h"
 
-enum { SEND_WHY_BYTES = 512 };
+enum { SEND_WHY_BYTES = 512, SEND_QUALITY_BYTES = 16, SEND_SHA256_BYTES = 32 };
 
 struct send {
   struct fetch *fetch;
-  /* Hears how many bytes of the file in hand are sent.  May be NULL. */
+  /* Hears how many bytes of what is in hand are sent.  May be NULL. */
   void (*on_progress)(void *context, uint64_t sent);
   void *context;
   uint64_t *resumed_bytes; /* grows by what an upload that was broken off has left */
 };
 
-/* Sends FILE, which is open as FD, going on where an earlier upload of the same bytes stopped.
-   Returns 0; -EACCES when the token is refused and -ECONNREFUSED when the collector cannot be
-   reached, so that no other file need be tried; or -EBADMSG when it does not take this file; with
-   the reason in WHY. */
-int send_file(const struct send *send, const struct found_file *file, int fd,
-              char why[SEND_WHY_BYTES]);
+struct send_what {
+  struct span id;        /* whose it is */
+  const char *kind;      /* what follows the id in its route: "", or "/sources" */
+  const uint8_t *sha256; /* of all its bytes, which are those of... */
+  struct span head;      /* ...HEAD, and then those of... */
+  int fd;                /* ...this file, from its start */
+  uint64_t bytes;
+};
+
+/* Sends WHAT, going on where an earlier upload of the same bytes stopped.  Returns 0, with what the
+   collector makes of it in QUALITY ("" when it does not say); 1 when it was there already; -EACCES
+   when the token is refused and -ECONNREFUSED when the collector cannot be reached, so that nothing
+   else need be tried; or -EBADMSG when it does not take this one; with the reason in WHY. */
+int send_bytes(const struct send *send, const struct send_what *what,
+               char quality[SEND_QUALITY_BYTES], char why[SEND_WHY_BYTES]);
 
 #endif

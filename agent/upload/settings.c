@@ -29,6 +29,15 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(build_id_text)},
     {"verbose", 0, NULL, NULL, "What is sent", "name each file and what becomes of it", OPTION_FLAG,
      OFFSET(is_verbose)},
+    {"sources", 0, "FOLDER", NULL, "Sources",
+     "also send the sources that debug information names, where they lie below FOLDER; may be "
+     "given "
+     "many times",
+     OPTION_LIST, OFFSET(source_folders)},
+    {"source-map", 0, "FROM=FOLDER", NULL, "Sources",
+     "also send them where their paths begin with FROM (. for none) and go on below FOLDER; may be "
+     "given many times",
+     OPTION_LIST, OFFSET(source_maps)},
     API_OPTION_ROWS(struct settings, api),
     {"collector", 0, "URL", NULL, API_GROUP, "the same as --http, on the command line only",
      OPTION_STRING, OFFSET(collector)},
@@ -44,7 +53,8 @@ static const struct option_table table = {
     .epilogue = "EXAMPLES\n"
                 "  fleetprof upload build/\n"
                 "  fleetprof upload --require-all image.rootfs.tar.zst image-dbg.rootfs.tar.zst\n"
-                "  fleetprof upload --build-id 5f3a... System.map\n",
+                "  fleetprof upload --build-id 5f3a... System.map\n"
+                "  fleetprof upload --sources src build/\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
@@ -52,7 +62,7 @@ static const struct option_table table = {
 
 static int check(struct settings *settings) {
   if (settings->path_count == 0) {
-    complaint("upload: no PATH; which files or folders?");
+    complaint("upload: no PATH; which files or folders?  'fleetprof upload --help' tells more");
     return -EINVAL;
   }
   if (settings->build_id_text == NULL) return 0;

@@ -4,6 +4,7 @@
 #define UPLOAD_SETTINGS_H
 
 #include "cli/api_client.h"
+#include "common/options.h"
 #include "common/span.h"
 #include "proto/limits.h"
 
@@ -15,6 +16,7 @@ struct settings {
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   size_t build_id_len; /* 0: not told */
   bool must_name_all, is_dry_run, is_verbose;
+  struct option_list source_folders, source_maps;
   char **paths; /* NULL at the end */
   int path_count;
 };

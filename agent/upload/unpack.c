@@ -11,16 +11,15 @@
 #include "file_name.h"
 #include "proto/limits.h"
 #include "symbol/map_text.h"
+#include "temp_file.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PIECE_BYTES = 64 << 10, HEAD_BYTES = 4096 };
@@ -85,29 +84,10 @@ static int pass_over(struct reading *reading) {
 /* ---- one member, on disk ---- */
 
 static int open_nameless(struct unpack *unpack) {
-  const char *folder = getenv("TMPDIR");
-  if (folder == NULL || *folder == '\0') folder = "/tmp";
   if (unpack->fd >= 0) return ftruncate(unpack->fd, 0) == 0 ? 0 : -errno;
-  unpack->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (unpack->fd >= 0) return 0;
-  char path[SOURCE_NAME_BYTES]; /* a file system that cannot */
-  if (snprintf(path, sizeof path, "%s/fleetprof-upload-XXXXXX", folder) >= (int)sizeof path)
-    return -ENAMETOOLONG;
-  unpack->fd = mkostemp(path, O_CLOEXEC);
-  if (unpack->fd < 0) return -errno;
-  unlink(path);
-  return 0;
-}
-
-static int write_all(int fd, const uint8_t *bytes, size_t len, uint64_t offset) {
-  while (len > 0) {
-    ssize_t put = pwrite(fd, bytes, len, (off_t)offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return -errno;
-    bytes += put;
-    offset += (uint64_t)put;
-    len -= (size_t)put;
-  }
+  int fd = temp_file_open();
+  if (fd < 0) return fd;
+  unpack->fd = fd;
   return 0;
 }
 
@@ -115,7 +95,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len, uint64_t offset) 
 static int write_member(struct reading *reading, uint64_t *ret_bytes) {
   struct unpack *unpack = reading->unpack;
   int error = open_nameless(unpack);
-  if (error == 0) error = write_all(unpack->fd, reading->head, reading->head_len, 0);
+  if (error == 0) error = temp_file_write(unpack->fd, span_of(reading->head, reading->head_len), 0);
   uint64_t bytes = reading->head_len;
   while (error == 0) {
     long got = take(reading, reading->piece, sizeof reading->piece);
@@ -124,7 +104,7 @@ static int write_member(struct reading *reading, uint64_t *ret_bytes) {
       return (int)got;
     }
     if (bytes + (uint64_t)got > LIMIT_DEBUG_FILE_BYTES) return 1;
-    error = write_all(unpack->fd, reading->piece, (size_t)got, bytes);
+    error = temp_file_write(unpack->fd, span_of(reading->piece, (size_t)got), bytes);
     bytes += (uint64_t)got;
   }
   return error;

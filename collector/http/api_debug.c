@@ -125,8 +125,10 @@ void api_debug_head(struct request *request) {
   if (upload_words_parse(request, &upload) != 0) return;
   struct debug_store *debug = request->service->parts.debug;
   struct span id = span_of(upload.id.bytes, upload.id.len);
-  uint64_t there = debug_store_uploaded(debug, NULL, id);
-  if (there == 0 && debug_store_find(debug, NULL, id, &file) == 0) there = file.bytes;
+  struct span sha256 = span_of(upload.sha256.bytes, upload.sha256.len);
+  uint64_t there = debug_store_sent(debug, id, sha256, &file);
+  if (there == 0 && sha256.len == 0 && debug_store_find(debug, NULL, id, &file) == 0)
+    there = file.bytes;
   if (there == 0) {
     answer_problem(&request->answer, 404, NULL, "nothing of this file is here");
     return;
@@ -173,6 +175,20 @@ static void answer_part(struct request *request, const struct upload_words *uplo
   request->answer.status = 202;
 }
 
+/* Somebody else may have sent the rest meanwhile: says where it goes on. */
+static void answer_elsewhere(struct request *request, const struct upload_words *upload,
+                             const char *why) {
+  struct debug_store *debug = request->service->parts.debug;
+  struct debug_file file = {0};
+  char bytes[24];
+  struct span id = span_of(upload->id.bytes, upload->id.len);
+  struct span sha256 = span_of(upload->sha256.bytes, upload->sha256.len);
+  uint64_t there = debug_store_sent(debug, id, sha256, &file);
+  answer_problem(&request->answer, 409, "offset", "the upload goes on elsewhere: %s", why);
+  snprintf(bytes, sizeof bytes, "%" PRIu64, there);
+  answer_add_field(&request->answer, "Upload-Offset", bytes);
+}
+
 static void answer_refusal(struct request *request, int error, const char *why) {
   int status = error == -EBADMSG ? 400 : error == -EOVERFLOW ? 413 : error == -ENOSPC ? 507 : 500;
   answer_problem(&request->answer, status, NULL, "the file is not taken: %s",
@@ -190,7 +206,9 @@ void api_debug_put(struct request *request) {
                               .bytes = span_of(request->piece, request->piece_len)};
   int written = debug_store_write(request->service->parts.debug, &piece, why, sizeof why);
   bool is_last = request->body_done + request->piece_len == request->body_len;
-  if (written < 0)
+  if (written == -ESPIPE)
+    answer_elsewhere(request, &upload, why);
+  else if (written < 0)
     answer_refusal(request, written, why);
   else if (written == 1)
     answer_whole(request, &upload);

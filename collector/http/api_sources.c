@@ -83,19 +83,19 @@ static void answer_taken(struct request *request, const struct upload_words *upl
   request->answer.status = is_whole ? 201 : 202;
 }
 
-static int status_of(int error) {
-  switch (error) {
-  case -EBADMSG:
-    return 400;
-  case -ESPIPE:
-    return 409; /* HEAD tells where it goes on */
-  case -EOVERFLOW:
-    return 413;
-  case -ENOSPC:
-    return 507;
-  default:
-    return 500;
-  }
+static void answer_refusal(struct request *request, const struct source_piece *piece, int error,
+                           const char *why) {
+  int status = error == -EBADMSG     ? 400
+               : error == -ESPIPE    ? 409
+               : error == -EOVERFLOW ? 413
+               : error == -ENOSPC    ? 507
+                                     : 500;
+  char bytes[24];
+  answer_problem(&request->answer, status, NULL, "the sources are not taken: %s", why);
+  if (error != -ESPIPE) return;
+  uint64_t there = source_store_uploaded(request->service->parts.sources, piece);
+  snprintf(bytes, sizeof bytes, "%" PRIu64, there); /* where it goes on */
+  answer_add_field(&request->answer, "Upload-Offset", bytes);
 }
 
 void api_sources_put(struct request *request) {
@@ -108,8 +108,7 @@ void api_sources_put(struct request *request) {
   int written = source_store_write(request->service->parts.sources, &piece, why, sizeof why);
   bool is_last = request->body_done + request->piece_len == request->body_len;
   if (written < 0)
-    answer_problem(&request->answer, status_of(written), NULL, "the sources are not taken: %s",
-                   why);
+    answer_refusal(request, &piece, written, why);
   else if (written == 1 || is_last)
     answer_taken(request, &upload, written == 1);
   else

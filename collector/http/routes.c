@@ -73,10 +73,13 @@ const struct route routes[] = {
     {"GET", "/api/v1/debug/files", ROLE_SYMBOLS, LANE_QUERY, "", api_debug_files,
      "every debug file that an operator has sent, with the SHA-256 of its bytes: who has thousands "
      "to send asks once"},
-    {"HEAD", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "", api_debug_head,
-     "bytes of that module's debug file that are there (Upload-Offset)"},
+    {"HEAD", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "total sha256", api_debug_head,
+     "bytes of that module's debug file that are there (Upload-Offset); with sha256 of that very "
+     "file"},
     {"PUT", "/api/v1/debug/{build_id}", ROLE_SYMBOLS, LANE_UPLOAD, "offset total sha256",
-     api_debug_put, "upload a debug file, or the part of it that starts at offset"},
+     api_debug_put,
+     "upload a debug file, or the part of it that starts at offset; 409 tells where it goes on "
+     "(Upload-Offset)"},
     {"GET", "/api/v1/debug/sources", ROLE_SYMBOLS, LANE_QUERY, "", api_sources_list,
      "the modules whose sources are here, and how many files of each"},
     {"HEAD", "/api/v1/debug/{build_id}/sources", ROLE_SYMBOLS, LANE_UPLOAD, "total sha256",
@@ -87,7 +90,9 @@ const struct route routes[] = {
      "part of it that starts at offset; sha256 is that of the whole"},
     {"GET", "/buildid/{+file}", ROLE_READ, LANE_QUERY, "", api_buildid,
      "debug files for gdb and others, as debuginfod serves them: ID/debuginfo, ID/executable, "
-     "ID/section/NAME, ID/source/PATH; only what an operator or two boards have sent"},
+     "ID/section/NAME, only what an operator or two boards have sent, and ID/source/PATH of "
+     "sources "
+     "that an operator has sent"},
     {"GET", "/metrics", ROLE_READ, LANE_QUERY, "", api_metrics,
      "the collector's own counters, in Prometheus text form"},
     {"GET", "/healthz", ROLE_NONE, LANE_LOOP, "", api_healthz, "200 while the collector runs"},

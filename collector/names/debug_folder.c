@@ -66,13 +66,15 @@ void debug_folder_partial(const struct debug_folder *folder, const char *key,
   snprintf(path, DEBUG_PATH_BYTES, "%s/partial/%s", folder->root, key);
 }
 
-void debug_folder_key(const char *board, struct span id, char key[DEBUG_KEY_BYTES]) {
+void debug_folder_key(const char *board, struct span id, struct span sha256,
+                      char key[DEBUG_KEY_BYTES]) {
   uint8_t hash[EVP_MAX_MD_SIZE] = {0};
   EVP_MD_CTX *context = EVP_MD_CTX_new();
   if (context != NULL) {
     EVP_DigestInit_ex(context, EVP_sha256(), NULL);
     EVP_DigestUpdate(context, board, strlen(board) + 1);
     EVP_DigestUpdate(context, id.data, id.len);
+    EVP_DigestUpdate(context, sha256.data, sha256.len);
     EVP_DigestFinal_ex(context, hash, NULL);
     EVP_MD_CTX_free(context);
   }

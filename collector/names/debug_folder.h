@@ -25,8 +25,9 @@ void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[
 void debug_folder_partial(const struct debug_folder *folder, const char *key,
                           char path[DEBUG_PATH_BYTES]);
 
-/* The name of BOARD's upload for module ID. */
-void debug_folder_key(const char *board, struct span id, char key[DEBUG_KEY_BYTES]);
+/* The name of BOARD's upload for module ID; of the file SHA256, unless that is empty. */
+void debug_folder_key(const char *board, struct span id, struct span sha256,
+                      char key[DEBUG_KEY_BYTES]);
 
 /* Removes file and indexes of SHA256 if they are there. */
 void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256[32]);

@@ -5,8 +5,8 @@
    and what its hash is, so that pieces of two versions of a file are never glued together.  Nothing
    is synced before the end: what a power cut leaves is found out by the hash, and sent again.
 
-   A board has a few uploads at most; one more takes the place of that which was touched least
-   recently, so that uploads given up never keep a board from sending. */
+   A board has a few uploads at most, operators together some more; one more takes the place of that
+   which was touched least recently, so that uploads given up never keep anybody from sending. */
 #include "debug_partial.h"
 
 #include "debug_catalogue.h"
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { UPLOADS_PER_BOARD_MAX = 4 };
+enum { UPLOADS_PER_BOARD_MAX = 4, UPLOADS_OF_OPERATORS_MAX = 64 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t why_len,
                                                         const char *format, ...) {
@@ -38,10 +38,15 @@ static uint64_t file_bytes(const struct debug_folder *folder, const char *key) {
   return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-void debug_partial_find(sqlite3 *db, const struct debug_folder *folder, const char *board,
-                        struct span id, struct debug_partial *ret) {
+void debug_partial_key(const struct debug_piece *piece, char key[DEBUG_KEY_BYTES]) {
+  struct span sha256 = piece->board == NULL ? piece->sha256 : span_of(NULL, 0);
+  debug_folder_key(piece->board != NULL ? piece->board : "", piece->id, sha256, key);
+}
+
+void debug_partial_find(sqlite3 *db, const struct debug_folder *folder,
+                        const struct debug_piece *piece, struct debug_partial *ret) {
   char key[DEBUG_KEY_BYTES];
-  debug_folder_key(board, id, key);
+  debug_partial_key(piece, key);
   *ret = (struct debug_partial){0};
   ret->touched_s = debug_db_number(db, 0, "SELECT touched_s FROM partial WHERE key = ?1", "s", key);
   if (ret->touched_s != 0) ret->offset = file_bytes(folder, key);
@@ -88,7 +93,7 @@ void debug_partial_sweep(sqlite3 *db, const struct debug_folder *folder, int64_t
 static void limit_uploads(sqlite3 *db, const struct debug_folder *folder, const char *board) {
   static const char sql[] = "SELECT key FROM partial WHERE board = ?1"
                             " ORDER BY touched_s DESC LIMIT 1 OFFSET ?2";
-  const int64_t others_max = UPLOADS_PER_BOARD_MAX - 1;
+  const int64_t others_max = (*board ? UPLOADS_PER_BOARD_MAX : UPLOADS_OF_OPERATORS_MAX) - 1;
   char key[DEBUG_KEY_BYTES];
   sqlite3_stmt *row;
   while (debug_db_query(db, &row, sql, "si", board, others_max) == 0 && take_key(row, key))
@@ -109,18 +114,22 @@ static bool is_conflicting(sqlite3 *db, const char *key, const struct debug_piec
   return is_other;
 }
 
-static int write_bytes(const char *path, const struct debug_piece *piece) {
+/* Writes PIECE where it belongs, behind the HERE bytes that are there or over some of them: of an
+   operator's file, whose hash says that they are the same, somebody else may have sent more. */
+static int write_bytes(const char *path, uint64_t here, const struct debug_piece *piece) {
   int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return -errno;
   struct span left = piece->bytes;
-  int error = ftruncate(fd, (off_t)piece->offset) == 0 ? 0 : -errno;
+  bool may_be_others = piece->board == NULL && piece->sha256.len > 0;
+  uint64_t kept = may_be_others ? here : piece->offset;
+  int error = ftruncate(fd, (off_t)kept) == 0 ? 0 : -errno;
   while (error == 0 && left.len > 0) {
     uint64_t at = piece->offset + (piece->bytes.len - left.len);
     ssize_t written = pwrite(fd, left.data, left.len, (off_t)at);
     if (written < 0 && errno != EINTR) error = -errno;
     if (written > 0) left = span_of(left.data + written, left.len - (size_t)written);
   }
-  if (error != 0 && ftruncate(fd, (off_t)piece->offset) != 0) error = -EIO;
+  if (error != 0 && ftruncate(fd, (off_t)kept) != 0) error = -EIO;
   close(fd);
   return error;
 }
@@ -140,20 +149,20 @@ int debug_partial_write(sqlite3 *db, const struct debug_folder *folder,
   const char *board = piece->board != NULL ? piece->board : "";
   char key[DEBUG_KEY_BYTES], path[DEBUG_PATH_BYTES];
   struct debug_partial here;
-  debug_folder_key(board, piece->id, key);
+  debug_partial_key(piece, key);
   if (is_conflicting(db, key, piece)) {
     debug_partial_remove(db, folder, key);
     if (piece->offset > 0)
       return refuse(why, why_len, "size or hash differ from the first piece's: start again at 0");
   }
-  debug_partial_find(db, folder, board, piece->id, &here);
+  debug_partial_find(db, folder, piece, &here);
   if (piece->offset > here.offset)
     return refuse(why, why_len, "offset %llu, but only %llu bytes are here",
                   (unsigned long long)piece->offset, (unsigned long long)here.offset);
   if (here.touched_s == 0) limit_uploads(db, folder, board);
   debug_folder_partial(folder, key, path);
   int error = note_row(db, key, piece);
-  if (error == 0) error = write_bytes(path, piece);
+  if (error == 0) error = write_bytes(path, here.offset, piece);
   if (error != 0) {
     snprintf(why, why_len, "cannot be written: %s", strerror(-error));
     return error;

@@ -14,9 +14,13 @@ struct debug_partial {
   int64_t touched_s; /* when the last piece came; 0: there is none */
 };
 
+/* The name of PIECE's upload.  A board sends one file of a module; of operators several may send at
+   once, each what he has, and those who send the same bytes send one upload. */
+void debug_partial_key(const struct debug_piece *piece, char key[DEBUG_KEY_BYTES]);
+
 /* Where PIECE's upload stands. */
-void debug_partial_find(sqlite3 *db, const struct debug_folder *folder, const char *board,
-                        struct span id, struct debug_partial *ret);
+void debug_partial_find(sqlite3 *db, const struct debug_folder *folder,
+                        const struct debug_piece *piece, struct debug_partial *ret);
 
 /* Writes PIECE, whose fields have been checked against each other.  Returns 1 when all bytes are
    there, 0 when more are expected, -ESPIPE when it is not where the upload goes on, or -errno, with

@@ -240,7 +240,8 @@ static bool is_wanted_now(struct debug_store *store, const struct wish *wish,
     pthread_mutex_unlock(&store->notes_lock);
     return false;
   }
-  debug_partial_find(store->db, &store->folder, wish->board, wish->id, &partial);
+  const struct debug_piece piece = {.board = wish->board, .id = wish->id};
+  debug_partial_find(store->db, &store->folder, &piece, &partial);
   int64_t pause_s = now_s - partial.touched_s;
   if (pause_s >= 0 && pause_s < PIECE_PAUSE_S) return false;
   *ret_offset = partial.offset;
@@ -347,13 +348,22 @@ int debug_store_find_unread(struct debug_store *store, const char *board, struct
   return error;
 }
 
-uint64_t debug_store_uploaded(struct debug_store *store, const char *board, struct span id) {
+uint64_t debug_store_sent(struct debug_store *store, struct span id, struct span sha256,
+                          struct debug_file *ret) {
+  static const char sql[] = "SELECT 1 FROM origin WHERE sha256 = ?1 AND board = '' AND module = ?2";
+  const struct debug_piece piece = {.id = id, .sha256 = sha256};
   struct debug_partial partial = {0};
-  if (!is_usable_name(board != NULL ? board : "", id)) return 0;
+  struct catalogue_file file;
+  if (!is_usable_name("", id)) return 0;
   pthread_mutex_lock(&store->lock);
-  debug_partial_find(store->db, &store->folder, board != NULL ? board : "", id, &partial);
+  debug_partial_find(store->db, &store->folder, &piece, &partial);
+  bool is_whole = partial.offset == 0 &&
+                  debug_db_number(store->db, 0, sql, "bb", sha256, id) == 1 &&
+                  catalogue_find(store->db, sha256, &file) == 0;
   pthread_mutex_unlock(&store->lock);
-  return partial.offset;
+  if (!is_whole) return partial.offset;
+  fill_file(store, &file, ret);
+  return file.bytes;
 }
 
 int debug_store_list(struct debug_store *store,
@@ -535,7 +545,7 @@ static int write_piece(struct debug_store *store, const struct debug_piece *piec
   if (error != 0) return error;
   int result = debug_partial_write(store->db, &store->folder, piece, why.text, why.len);
   if (result != 1) return result;
-  debug_folder_key(piece->board != NULL ? piece->board : "", piece->id, key);
+  debug_partial_key(piece, key);
   snprintf(name, sizeof name, "%s.%llu", key, (unsigned long long)++store->staged_count);
   debug_folder_partial(&store->folder, key, path);
   debug_folder_partial(&store->folder, name, staged);
@@ -591,7 +601,8 @@ int debug_store_write(struct debug_store *store, const struct debug_piece *piece
     int error = take_staged(store, piece, staged, reason);
     if (error != 0) result = error;
   }
-  if (result == -ESPIPE) return -EBADMSG; /* an honest mistake: asked for again at once */
+  if (result == -ESPIPE) /* an honest mistake: a board is asked for it again at once */
+    return piece->board != NULL ? -EBADMSG : -ESPIPE;
   if (result < 0) refuse_sender(store, piece, result, reason);
   return result;
 }

@@ -45,9 +45,9 @@ struct debug_piece {
 
 /* Writes one piece.  Returns 1 when the file is now whole and its hash right (symbolizer_prepare
    then has the worker read it, which tells whether it is that module's), 0 when more is expected,
-   -EBADMSG (wrong hash or offset, no ELF file, refused before, known as another module's),
-   -EOVERFLOW (a limit), or -errno; WHY says what.  The last piece takes as long as hashing the
-   whole file: seconds for a GiB. */
+   -ESPIPE when an operator's is not where the upload goes on, -EBADMSG (wrong hash, no ELF file,
+   refused before, another module's), -EOVERFLOW (a limit), or -errno; WHY says what.  The last
+   piece takes as long as hashing it all. */
 int debug_store_write(struct debug_store *store, const struct debug_piece *piece, char *why,
                       size_t why_len);
 
@@ -85,17 +85,17 @@ int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
                             enum debug_quality quality, const char *reason);
 
 /* Judges the file that BOARD (NULL: an operator) sent last for module ID.  Returns 0, also while it
-   waits to be read; -EBADMSG when it was refused or is another module's, with the reason in WHY; or
-   -ENOENT when it sent none. */
+   waits to be read; -EBADMSG: refused or another module's, WHY says why; -ENOENT: it sent none. */
 int debug_store_judge(struct debug_store *store, const char *board, struct span id, char *why,
                       size_t why_len);
 
 /* Grows whenever an answer about module ID may have changed. */
 uint64_t debug_store_generation(const struct debug_store *store, struct span id);
 
-/* Returns how many bytes of an upload under way BOARD (NULL: an operator) has sent for module ID:
-   where it goes on; 0 when there is none. */
-uint64_t debug_store_uploaded(struct debug_store *store, const char *board, struct span id);
+/* Returns how many bytes operators have sent of the file SHA256 for module ID (empty: of one whose
+   hash they do not tell, under way); RET is the file when these are all of it. */
+uint64_t debug_store_sent(struct debug_store *store, struct span id, struct span sha256,
+                          struct debug_file *ret);
 
 /* Calls ON_FILE, which must not call the store, for each file that an operator has sent and that
    was not refused.  Returns 0, -errno, or what ON_FILE returned. */

@@ -165,6 +165,31 @@ static void uploads_that_nobody_goes_on_with_are_swept(void **state) {
   assert_int_equal(count_files("debug/partial"), 0);
 }
 
+static void operators_who_send_the_same_file_do_not_set_each_other_back(void **state) {
+  (void)state;
+  struct sample_file file = sample(21);
+  struct debug_file whole = {.bytes = 0};
+  const struct span sha256 = span_of(file.sha256, 32);
+  assert_int_equal(write_part(NULL, id_a, &file, 0, 400), 0);
+  assert_int_equal(write_part(NULL, id_a, &file, 0, 100), 0); /* the second begins */
+  assert_int_equal(debug_store_sent(store, id_a, sha256, &whole), 400);
+  assert_int_equal(write_part(NULL, id_a, &file, 400, 1000), 1);
+  assert_int_equal(write_part(NULL, id_a, &file, 100, 200), -ESPIPE); /* is told to ask */
+  assert_int_equal(whole.bytes, 0);
+  assert_int_equal(debug_store_sent(store, id_a, sha256, &whole), 1000);
+  assert_int_equal(whole.bytes, 1000);
+  assert_int_equal(debug_store_sent(store, id_b, sha256, &whole), 0);
+}
+
+static void operators_send_different_files_of_a_module_at_once(void **state) {
+  (void)state;
+  struct sample_file code = sample(22), debug = sample(23);
+  assert_int_equal(write_part(NULL, id_a, &code, 0, 400), 0);
+  assert_int_equal(write_part(NULL, id_a, &debug, 0, 500), 0);
+  assert_int_equal(write_part(NULL, id_a, &code, 400, 1000), 1);
+  assert_int_equal(write_part(NULL, id_a, &debug, 500, 1000), 1);
+}
+
 static void a_board_has_few_uploads_at_once(void **state) {
   (void)state;
   struct sample_file file = sample(20);
@@ -188,6 +213,8 @@ int main(void) {
       FRESH(one_board_cannot_fill_the_store),
       FRESH(a_full_store_gives_up_what_nobody_uses_and_nothing_else),
       FRESH(uploads_that_nobody_goes_on_with_are_swept),
+      FRESH(operators_who_send_the_same_file_do_not_set_each_other_back),
+      FRESH(operators_send_different_files_of_a_module_at_once),
       FRESH(a_board_has_few_uploads_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug information is read by the worker that reads it for the collector, in its sandbox: what is
+   uploaded was built from strangers' code, too.  Of the index that it makes only the files count:
+   those that have lines of code, or functions that were inlined. */
+#include "bundle_paths.h"
+
+#include "proto/limits.h"
+#include "symbol/nursery.h"
+#include "symbol/symbol_index.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MS_MAX = 120000 };
+
+struct bundle_reader {
+  struct nursery *nursery;
+};
+
+int bundle_reader_open(struct bundle_reader **ret) {
+  struct bundle_reader *reader = calloc(1, sizeof *reader);
+  int error = reader != NULL ? nursery_open(FILE_MS_MAX, &reader->nursery) : -ENOMEM;
+  if (error == 0)
+    *ret = reader;
+  else
+    free(reader);
+  return error;
+}
+
+void bundle_reader_close(struct bundle_reader *reader) {
+  if (reader == NULL) return;
+  nursery_close(reader->nursery);
+  free(reader);
+}
+
+/* Has the worker index FD.  Returns the descriptor of the index or -errno. */
+static int make_index(struct bundle_reader *reader, int fd, char *why, size_t why_len) {
+  struct nursery_result result;
+  int index = memfd_create("symbol-index", MFD_CLOEXEC);
+  if (index < 0) return -errno;
+  const struct worker_job job = {.elf = fd, .index = index, .depth = INDEX_ALL};
+  int error = nursery_run(reader->nursery, &job, &result);
+  if (error == 0 && result.outcome != NURSERY_REPLIED) {
+    snprintf(why, why_len, "reading it ended the worker (signal %d)", result.signal);
+    error = -EBADMSG;
+  } else if (error == 0 && result.reply.status != 0) {
+    snprintf(why, why_len, "%.*s", LIMIT_VALUE_BYTES, result.reply.reason);
+    error = result.reply.status < 0 ? result.reply.status : -EBADMSG;
+  }
+  if (error == 0) return index;
+  close(index);
+  return error;
+}
+
+static int take_paths(const struct symbol_index *index, struct arena *arena,
+                      struct bundle_paths *ret) {
+  struct bundle_paths paths = {.arena = arena};
+  paths.paths = arena_array(arena, index->file_count + 1u, sizeof *paths.paths);
+  if (paths.paths == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < index->file_count; i++) {
+    const char *path = index_texts_at(&index->texts, index->files[i]);
+    if (path == NULL) return -EBADMSG;
+    size_t len = strlen(path);
+    if (len == 0 || len > LIMIT_PATH_BYTES) continue;
+    path = paths.paths[paths.count++] = arena_string(arena, path, len);
+    if (path == NULL) return -ENOMEM;
+  }
+  *ret = paths;
+  return 0;
+}
+
+static int read_index(int fd, struct arena *arena, struct bundle_paths *ret) {
+  struct symbol_index index;
+  struct stat status;
+  if (fstat(fd, &status) != 0) return -errno;
+  if (status.st_size <= 0) return -EBADMSG;
+  size_t len = (size_t)status.st_size;
+  void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  int error = symbol_index_parse(span_of(map, len), &index);
+  if (error == 0) {
+    error = symbol_index_verify(&index);
+    if (error == 0) error = take_paths(&index, arena, ret);
+    symbol_index_fini(&index);
+  }
+  munmap(map, len);
+  return error;
+}
+
+int bundle_paths_read(struct bundle_reader *reader, int fd, struct arena *arena,
+                      struct bundle_paths *ret, char *why, size_t why_len) {
+  *why = '\0';
+  int index = make_index(reader, fd, why, why_len);
+  int error = index < 0 ? index : read_index(index, arena, ret);
+  if (index >= 0) close(index);
+  if (error != 0 && *why == '\0') snprintf(why, why_len, "%s", strerror(-error));
+  return error;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files are sent to where others read them is said by debug information, which may be a
+   stranger's: it could name this user's keys.  So a source is taken only from folders that were
+   named for it, its links followed, and never from what is hidden in them (.git/config has the
+   token of a build). */
+#include "bundle_roots.h"
+
+#include "elf/regular_file.h"
+#include "proto/limits.h"
+#include "symbol/source_path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct root {
+  char *from; /* what paths begin with there, "/" alone with a slash at its end; "": no beginning */
+  char *folder; /* where they are here, without any link */
+};
+
+struct bundle_roots {
+  struct root roots[2 * OPTION_LIST_MAX];
+  unsigned count;
+};
+
+static int add(struct bundle_roots *roots, const char *from, const char *folder) {
+  struct root *root = &roots->roots[roots->count++];
+  struct buf whole = {0};
+  root->folder = realpath(folder, NULL);
+  if (root->folder == NULL) return -errno;
+  if (from != NULL) source_path_join("", from, &whole);
+  const char *text = from != NULL ? buf_text(&whole) : root->folder;
+  root->from = text != NULL ? strdup(text) : NULL;
+  buf_fini(&whole);
+  return root->from != NULL ? 0 : -ENOMEM;
+}
+
+static int add_map(struct bundle_roots *roots, const char *map) {
+  const char *equals = strchr(map, '=');
+  if (equals == NULL || equals == map) return -EINVAL;
+  char *from = strndup(map, (size_t)(equals - map));
+  int error = from != NULL ? add(roots, from, equals + 1) : -ENOMEM;
+  free(from);
+  return error;
+}
+
+int bundle_roots_open(const struct option_list *folders, const struct option_list *maps,
+                      struct bundle_roots **ret, char *why, size_t why_len) {
+  struct bundle_roots *roots = calloc(1, sizeof *roots);
+  int error = roots != NULL ? 0 : -ENOMEM;
+  const char *word = "";
+  for (unsigned i = 0; error == 0 && i < folders->count; i++)
+    error = add(roots, NULL, word = folders->values[i]);
+  for (unsigned i = 0; error == 0 && i < maps->count; i++)
+    error = add_map(roots, word = maps->values[i]);
+  if (error == 0) {
+    *ret = roots;
+    return 0;
+  }
+  bundle_roots_close(roots);
+  snprintf(why, why_len, "%s: %s", word,
+           error == -EINVAL ? "is not FROM=FOLDER" : strerror(-error));
+  return error;
+}
+
+void bundle_roots_close(struct bundle_roots *roots) {
+  if (roots == NULL) return;
+  for (unsigned i = 0; i < roots->count; i++) {
+    free(roots->roots[i].from);
+    free(roots->roots[i].folder);
+  }
+  free(roots);
+}
+
+/* What follows FOLDER in PATH, without its slash; NULL when PATH does not lie below it.  What has
+   no beginning may lead out of the folder where it was compiled, into the one that is meant. */
+static const char *below(const char *path, const char *folder) {
+  size_t len = strlen(folder);
+  if (len == 0) {
+    while (strncmp(path, "../", 3) == 0) path += 3;
+    return path[0] != '/' ? path : NULL;
+  }
+  if (strncmp(path, folder, len) != 0) return NULL;
+  if (folder[len - 1] == '/') return path + len;
+  return path[len] == '/' ? path + len + 1 : NULL;
+}
+
+/* Whether a part of PATH begins with a dot. */
+static bool is_hidden(const char *path) {
+  return path[0] == '.' || strstr(path, "/.") != NULL;
+}
+
+static bool may_be_read(const struct bundle_roots *roots, const char *real) {
+  for (unsigned i = 0; i < roots->count; i++) {
+    const char *rest = below(real, roots->roots[i].folder);
+    if (rest != NULL && !is_hidden(rest)) return true;
+  }
+  return false;
+}
+
+/* Opens REST below ROOT. */
+static int open_below(const struct bundle_roots *roots, const struct root *root, const char *rest,
+                      uint64_t *ret_bytes) {
+  char path[PATH_MAX], real[PATH_MAX];
+  struct stat status;
+  if (snprintf(path, sizeof path, "%s/%s", root->folder, rest) >= (int)sizeof path)
+    return -ENAMETOOLONG;
+  if (realpath(path, real) == NULL) return -errno;
+  if (!may_be_read(roots, real)) return -EPERM;
+  int fd = regular_file_open(real, &status);
+  if (fd < 0) return fd;
+  *ret_bytes = (uint64_t)status.st_size;
+  return fd;
+}
+
+int bundle_roots_find(const struct bundle_roots *roots, const char *path, uint64_t *ret_bytes) {
+  int result = -ENOENT;
+  for (unsigned i = roots->count; i > 0 && result < 0; i--) { /* maps before folders */
+    const struct root *root = &roots->roots[i - 1];
+    const char *rest = below(path, root->from);
+    int opened = rest != NULL ? open_below(roots, root, rest, ret_bytes) : -ENOENT;
+    if (opened >= 0 || result == -ENOENT) result = opened;
+  }
+  return result;
+}
