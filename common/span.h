@@ -35,4 +35,14 @@ static inline bool span_take(struct span *span, size_t len, struct span *ret) {
   return true;
 }
 
+/* The number that BYTES, 8 at most, are in their order. */
+static inline uint64_t span_number(struct span bytes, bool is_big_endian) {
+  uint64_t number = 0;
+  if (is_big_endian)
+    for (size_t i = 0; i < bytes.len; i++) number = number << 8 | bytes.data[i];
+  else
+    for (size_t i = bytes.len; i > 0; i--) number = number << 8 | bytes.data[i - 1];
+  return number;
+}
+
 #endif

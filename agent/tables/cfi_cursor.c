@@ -32,14 +32,7 @@ struct span cfi_bytes(struct cfi_cursor *cursor, uint64_t len) {
 }
 
 uint64_t cfi_number(struct cfi_cursor *cursor, size_t len) {
-  struct span bytes = cfi_bytes(cursor, len);
-  uint64_t number = 0;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  for (size_t i = bytes.len; i > 0; i--) number = number << 8 | bytes.data[i - 1];
-#else
-  for (size_t i = 0; i < bytes.len; i++) number = number << 8 | bytes.data[i];
-#endif
-  return number;
+  return span_number(cfi_bytes(cursor, len), cursor->is_big_endian);
 }
 
 /* RET_BITS: how many bits were written. */

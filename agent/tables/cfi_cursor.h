@@ -10,6 +10,7 @@
 struct cfi_cursor {
   const uint8_t *at, *end;
   bool is_over;
+  bool is_big_endian;
 };
 
 /* How a pointer is written (DW_EH_PE_*). */
@@ -31,9 +32,9 @@ struct cfi_pointer {
   uint64_t base;  /* 0: there is none */
 };
 
-static inline struct cfi_cursor cfi_cursor_of(struct span bytes) {
+static inline struct cfi_cursor cfi_cursor_of(struct span bytes, bool is_big_endian) {
   const uint8_t *end = bytes.len > 0 ? bytes.data + bytes.len : bytes.data;
-  return (struct cfi_cursor){bytes.data, end, false};
+  return (struct cfi_cursor){bytes.data, end, false, is_big_endian};
 }
 
 static inline size_t cfi_left(const struct cfi_cursor *cursor) {
@@ -49,7 +50,7 @@ static inline uint8_t cfi_byte(struct cfi_cursor *cursor) {
 /* The next LEN bytes. */
 struct span cfi_bytes(struct cfi_cursor *cursor, uint64_t len);
 
-/* An unsigned number of LEN bytes, 1 to 8, in this machine's order. */
+/* An unsigned number of LEN bytes, 1 to 8. */
 uint64_t cfi_number(struct cfi_cursor *cursor, size_t len);
 
 uint64_t cfi_uleb(struct cfi_cursor *cursor);

@@ -149,11 +149,10 @@ static void step(struct machine *machine, struct cfi_cursor *cursor) {
 }
 
 /* %rsp + 8 + ((%rip & 15) >= BYTE) << 3 */
-static bool is_plt(struct span expression, const struct unwind_arch *arch,
+static bool is_plt(struct cfi_cursor cursor, const struct unwind_arch *arch,
                    struct cfi_address *ret) {
   static const uint8_t before[] = {OP_BREG0 + 7, 8, OP_BREG0 + 16, 0, OP_LIT0 + 15, OP_AND};
   static const uint8_t after[] = {OP_GE, OP_LIT0 + 3, OP_SHL, OP_PLUS};
-  struct cfi_cursor cursor = cfi_cursor_of(expression);
   struct span head = cfi_bytes(&cursor, sizeof before);
   unsigned byte = (unsigned)cfi_byte(&cursor) - OP_LIT0;
   struct span rest = span_of(cursor.at, cfi_left(&cursor));
@@ -164,17 +163,17 @@ static bool is_plt(struct span expression, const struct unwind_arch *arch,
   return true;
 }
 
-struct cfi_address cfi_expression_address(struct span expression, const struct unwind_arch *arch,
-                                          uint8_t word_bytes, bool is_cfa_given) {
+struct cfi_address cfi_expression_address(struct cfi_cursor expression,
+                                          const struct unwind_arch *arch, uint8_t word_bytes,
+                                          bool is_cfa_given) {
   struct machine machine = {.arch = arch};
-  struct cfi_cursor cursor = cfi_cursor_of(expression);
   struct cfi_address value;
   bool is_known = is_plt(expression, arch, &value);
   if (!is_known) {
     if (is_cfa_given) push(&machine, (struct cfi_address){.base = CFI_BASE_CFA});
-    while (cfi_left(&cursor) > 0 && !machine.is_lost) step(&machine, &cursor);
+    while (cfi_left(&expression) > 0 && !machine.is_lost) step(&machine, &expression);
     value = pop(&machine);
-    is_known = !machine.is_lost && !cursor.is_over && value.base != CFI_BASE_NUMBER;
+    is_known = !machine.is_lost && !expression.is_over && value.base != CFI_BASE_NUMBER;
   }
   if (!is_known) value = (struct cfi_address){.base = CFI_BASE_OTHER};
   value.is_expression = true;

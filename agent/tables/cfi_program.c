@@ -166,12 +166,13 @@ static void set_value(struct program *program, uint64_t number, int64_t bytes) {
   set_how(program, number, is_cfa ? CFI_SAME : CFI_UNTOLD);
 }
 
-static struct span take_block(struct program *program) {
-  return cfi_bytes(&program->cursor, cfi_uleb(&program->cursor));
+static struct cfi_cursor take_block(struct program *program) {
+  struct cfi_cursor *cursor = &program->cursor;
+  return cfi_cursor_of(cfi_bytes(cursor, cfi_uleb(cursor)), cursor->is_big_endian);
 }
 
 static void set_expression(struct program *program, uint64_t number) {
-  struct span block = take_block(program);
+  struct cfi_cursor block = take_block(program);
   if (column(program, number) == NULL) return;
   struct cfi_address at = cfi_expression_address(block, program->run->section->arch,
                                                  program->run->section->word_bytes, true);
@@ -197,7 +198,7 @@ static void set_cfa_offset(struct program *program, int64_t offset) {
 }
 
 static void set_cfa_expression(struct program *program) {
-  struct span block = take_block(program);
+  struct cfi_cursor block = take_block(program);
   program->now.cfa = cfi_expression_address(block, program->run->section->arch,
                                             program->run->section->word_bytes, false);
   program->is_changed = true;
@@ -369,7 +370,8 @@ static void run_all(struct program *program) {
 
 const char *cfi_program_begin(const struct cfi_section *section, struct cfi_cie *cie) {
   struct cfi_run nowhere = {.section = section};
-  struct program program = {.cursor = cfi_cursor_of(cie->program), .run = &nowhere, .cie = cie};
+  struct program program = {
+      .cursor = cfi_cursor_of(cie->program, section->is_big_endian), .run = &nowhere, .cie = cie};
   if (cie->program.len > FIRST_PROGRAM_BYTES_MAX) return "a CIE with more than any compiler writes";
   program.now.has_link = section->arch->has_lr && cie->return_column == section->arch->lr;
   run_all(&program);
@@ -380,7 +382,7 @@ const char *cfi_program_begin(const struct cfi_section *section, struct cfi_cie 
 int cfi_program_run(const struct cfi_run *run, const struct cfi_cie *cie,
                     const struct cfi_function *function, const char **ret_why) {
   struct program program;
-  program.cursor = cfi_cursor_of(function->program);
+  program.cursor = cfi_cursor_of(function->program, run->section->is_big_endian);
   program.run = run;
   program.cie = cie;
   program.now = cie->initial;

@@ -26,7 +26,8 @@ enum {
 
 int cfi_section_next(const struct cfi_section *section, size_t *at, struct cfi_entry *ret) {
   struct span bytes = section->bytes;
-  struct cfi_cursor cursor = cfi_cursor_of(span_of(bytes.data + *at, bytes.len - *at));
+  struct cfi_cursor cursor =
+      cfi_cursor_of(span_of(bytes.data + *at, bytes.len - *at), section->is_big_endian);
   uint64_t len = 0;
   size_t id_bytes = 4;
   while (len == 0) {
@@ -39,7 +40,7 @@ int cfi_section_next(const struct cfi_section *section, size_t *at, struct cfi_e
     len = cfi_number(&cursor, 8);
     if (!section->is_eh) id_bytes = 8;
   }
-  ret->body = cfi_cursor_of(cfi_bytes(&cursor, len));
+  ret->body = cfi_cursor_of(cfi_bytes(&cursor, len), section->is_big_endian);
   if (cursor.is_over) return -EBADMSG;
   *at = (size_t)(cursor.at - bytes.data);
   size_t id_at = (size_t)(ret->body.at - bytes.data);
@@ -128,14 +129,14 @@ const char *cfi_section_cie(const struct cfi_section *section, const struct cfi_
   ret->code_factor = cfi_uleb(&cursor);
   ret->data_factor = cfi_sleb(&cursor);
   ret->return_column = version == 1 ? cfi_byte(&cursor) : cfi_uleb(&cursor);
-  struct cfi_cursor letter = cfi_cursor_of(letters);
+  struct cfi_cursor letter = cfi_cursor_of(letters, false);
   struct span rest = span_of(cursor.at, 0);
   if (letters.len > 0 && letters.data[0] == 'z') {
     rest = cfi_bytes(&cursor, cfi_uleb(&cursor));
     ret->has_sizes = true;
     cfi_byte(&letter);
   }
-  why = read_augmentation(letter, cfi_cursor_of(rest), ret);
+  why = read_augmentation(letter, cfi_cursor_of(rest, section->is_big_endian), ret);
   if (cursor.is_over) return "a cut CIE";
   ret->program = span_of(cursor.at, cfi_left(&cursor));
   return why;

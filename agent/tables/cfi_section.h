@@ -13,6 +13,7 @@ struct cfi_section {
   uint64_t address; /* of the bytes, in the module's own address space */
   const struct unwind_arch *arch;
   uint8_t word_bytes;
+  bool is_big_endian;
   bool is_eh; /* .eh_frame, not .debug_frame */
 };
 

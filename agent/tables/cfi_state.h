@@ -4,11 +4,10 @@
 #ifndef TABLES_CFI_STATE_H
 #define TABLES_CFI_STATE_H
 
+#include "cfi_cursor.h"
 #include "table_report.h"
 
 #include "unwind/unwind_arch.h"
-
-#include "common/span.h"
 
 /* What an address is counted from. */
 enum cfi_base {
@@ -58,9 +57,10 @@ enum cfi_base cfi_base_of(const struct unwind_arch *arch, uint64_t number);
 /* The rule for STATE.  Returns TABLE_UNTOLDS, or why it is UNWIND_CFA_UNTOLD. */
 enum table_untold cfi_state_rule(const struct cfi_state *state, struct unwind_rule *ret);
 
-/* The address that EXPRESSION computes; of another base when it does anything that no rule holds.
-   IS_CFA_GIVEN: it begins with the CFA on its stack. */
-struct cfi_address cfi_expression_address(struct span expression, const struct unwind_arch *arch,
-                                          uint8_t word_bytes, bool is_cfa_given);
+/* The address that EXPRESSION, to its end, computes; of another base when it does anything that no
+   rule holds.  IS_CFA_GIVEN: it begins with the CFA on its stack. */
+struct cfi_address cfi_expression_address(struct cfi_cursor expression,
+                                          const struct unwind_arch *arch, uint8_t word_bytes,
+                                          bool is_cfa_given);
 
 #endif

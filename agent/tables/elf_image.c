@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers are copied out of the file one at a time into the 64-bit form, so that nothing else
-   knows of two word sizes, and nothing depends on how the bytes are aligned.
+/* Fields of headers are read one at a time, of the file's own word size and byte order, so that
+   nothing else knows of either, and nothing depends on how the bytes are aligned.
 
    A part that reaches beyond the file is cut to what there is, and one that begins beyond it is
    empty: a truncated file is as good as its bytes.  Sections are looked for by name, one after the
    other: that happens a few times a file. */
 #include "elf_image.h"
 
-#include <elf.h>
 #include <errno.h>
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define ELF_NATIVE_ORDER ELFDATA2LSB
-#else
-#define ELF_NATIVE_ORDER ELFDATA2MSB
+#ifndef EF_ARM_BE8
+#define EF_ARM_BE8 0x00800000
 #endif
 
-/* Longer than any name that is looked for. */
-enum { NAME_BYTES = 32 };
 /* Linkers write a dozen; they are gone through for each look at an address. */
 enum { SEGMENTS_MAX = 128 };
 
@@ -27,83 +22,87 @@ static struct span cut(struct span file, uint64_t offset, uint64_t len) {
   return span_of(file.data + offset, (size_t)(len < there ? len : there));
 }
 
-static bool copy(struct span file, uint64_t offset, void *ret, size_t len) {
-  struct span bytes = cut(file, offset, len);
-  if (bytes.len < len) return false;
-  memcpy(ret, bytes.data, len);
-  return true;
+uint64_t elf_image_number(const struct elf_image *image, const uint8_t *bytes, size_t len) {
+  return span_number(span_of(bytes, len), image->is_big_endian);
 }
 
-static bool read_head(struct span file, bool is_64, Elf64_Ehdr *ret) {
-  if (is_64) return copy(file, 0, ret, sizeof *ret);
-  Elf32_Ehdr head;
-  if (!copy(file, 0, &head, sizeof head)) return false;
-  *ret = (Elf64_Ehdr){.e_type = head.e_type,
-                      .e_machine = head.e_machine,
-                      .e_entry = head.e_entry,
-                      .e_phoff = head.e_phoff,
-                      .e_shoff = head.e_shoff,
-                      .e_phentsize = head.e_phentsize,
-                      .e_phnum = head.e_phnum,
-                      .e_shentsize = head.e_shentsize,
-                      .e_shnum = head.e_shnum,
-                      .e_shstrndx = head.e_shstrndx};
-  return true;
+uint64_t elf_image_field(const struct elf_image *image, const uint8_t *bytes,
+                         struct elf_field field) {
+  return image->is_64 ? elf_image_number(image, bytes + field.at_64, field.bytes_64)
+                      : elf_image_number(image, bytes + field.at_32, field.bytes_32);
+}
+
+/* Instructions are not always in the order of data: AArch64's and RISC-V's never change, and ARM's
+   do not since its sixth version, where linkers turn them round and say so. */
+static bool is_code_big_endian(const struct elf_image *image, uint64_t flags) {
+  switch (image->machine) {
+  case EM_AARCH64:
+  case EM_RISCV:
+    return false;
+  case EM_ARM:
+    return image->is_big_endian && (flags & EF_ARM_BE8) == 0;
+  default:
+    return image->is_big_endian;
+  }
+}
+
+static int read_ident(struct span file, struct elf_image *ret) {
+  struct span ident = cut(file, 0, EI_NIDENT);
+  if (ident.len < EI_NIDENT || memcmp(ident.data, ELFMAG, SELFMAG) != 0) return -EBADMSG;
+  uint8_t class = ident.data[EI_CLASS], order = ident.data[EI_DATA];
+  if (class != ELFCLASS32 && class != ELFCLASS64) return -EBADMSG;
+  if (order != ELFDATA2LSB && order != ELFDATA2MSB) return -EBADMSG;
+  *ret = (struct elf_image){
+      .file = file, .is_64 = class == ELFCLASS64, .is_big_endian = order == ELFDATA2MSB};
+  return 0;
 }
 
 int elf_image_open(struct span file, struct elf_image *ret) {
-  uint8_t ident[EI_NIDENT];
-  Elf64_Ehdr head;
-  if (!copy(file, 0, ident, sizeof ident) || memcmp(ident, ELFMAG, SELFMAG) != 0) return -EBADMSG;
-  bool is_64 = ident[EI_CLASS] == ELFCLASS64;
-  if (!is_64 && ident[EI_CLASS] != ELFCLASS32) return -EBADMSG;
-  if (ident[EI_DATA] != ELF_NATIVE_ORDER || !read_head(file, is_64, &head)) return -EBADMSG;
-  if (head.e_type != ET_EXEC && head.e_type != ET_DYN) return -EBADMSG;
-  size_t segment_bytes = is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-  size_t section_bytes = is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-  *ret = (struct elf_image){.file = file,
-                            .is_64 = is_64,
-                            .machine = head.e_machine,
-                            .entry = head.e_entry,
-                            .is_fixed = head.e_type == ET_EXEC,
-                            .segments_at = head.e_phoff,
-                            .sections_at = head.e_shoff,
-                            .names_index = head.e_shstrndx};
-  if (head.e_phentsize == segment_bytes && head.e_phnum <= SEGMENTS_MAX)
-    ret->segment_count = head.e_phnum;
-  if (head.e_shentsize == section_bytes) ret->section_count = head.e_shnum;
+  struct elf_image image;
+  int rc = read_ident(file, &image);
+  if (rc < 0) return rc;
+  struct span head = cut(file, 0, ELF_SIZE(&image, Ehdr));
+  if (head.len < ELF_SIZE(&image, Ehdr)) return -EBADMSG;
+  uint64_t type = ELF_FIELD(&image, head.data, Ehdr, e_type);
+  if (type != ET_EXEC && type != ET_DYN) return -EBADMSG;
+  image.machine = (uint16_t)ELF_FIELD(&image, head.data, Ehdr, e_machine);
+  image.entry = ELF_FIELD(&image, head.data, Ehdr, e_entry);
+  image.is_fixed = type == ET_EXEC;
+  image.is_code_big_endian =
+      is_code_big_endian(&image, ELF_FIELD(&image, head.data, Ehdr, e_flags));
+  image.segments_at = ELF_FIELD(&image, head.data, Ehdr, e_phoff);
+  image.sections_at = ELF_FIELD(&image, head.data, Ehdr, e_shoff);
+  image.names_index = (uint32_t)ELF_FIELD(&image, head.data, Ehdr, e_shstrndx);
+  uint32_t segments = (uint32_t)ELF_FIELD(&image, head.data, Ehdr, e_phnum);
+  if (ELF_FIELD(&image, head.data, Ehdr, e_phentsize) == ELF_SIZE(&image, Phdr) &&
+      segments <= SEGMENTS_MAX)
+    image.segment_count = segments;
+  if (ELF_FIELD(&image, head.data, Ehdr, e_shentsize) == ELF_SIZE(&image, Shdr))
+    image.section_count = (uint32_t)ELF_FIELD(&image, head.data, Ehdr, e_shnum);
+  *ret = image;
   return 0;
 }
 
 /* ---- segments ---- */
 
-static bool read_segment(const struct elf_image *image, uint32_t index, struct elf_part *ret) {
-  Elf64_Phdr head;
-  Elf32_Phdr narrow;
-  if (image->is_64) {
-    uint64_t at = image->segments_at + (uint64_t)index * sizeof head;
-    if (!copy(image->file, at, &head, sizeof head)) return false;
-  } else {
-    uint64_t at = image->segments_at + (uint64_t)index * sizeof narrow;
-    if (!copy(image->file, at, &narrow, sizeof narrow)) return false;
-    head = (Elf64_Phdr){.p_type = narrow.p_type,
-                        .p_flags = narrow.p_flags,
-                        .p_offset = narrow.p_offset,
-                        .p_vaddr = narrow.p_vaddr,
-                        .p_filesz = narrow.p_filesz};
-  }
-  struct span bytes = cut(image->file, head.p_offset, head.p_filesz);
-  *ret = (struct elf_part){head.p_type, head.p_flags, head.p_vaddr, bytes};
-  return true;
+static struct span segment_head(const struct elf_image *image, uint32_t index) {
+  size_t bytes = ELF_SIZE(image, Phdr);
+  struct span head = cut(image->file, image->segments_at + (uint64_t)index * bytes, bytes);
+  return head.len < bytes ? (struct span){0} : head;
 }
 
 bool elf_image_segment(const struct elf_image *image, uint32_t type, uint32_t *cursor,
                        struct elf_part *ret) {
-  struct elf_part segment;
-  while (*cursor < image->segment_count && read_segment(image, *cursor, &segment)) {
+  while (*cursor < image->segment_count) {
+    struct span head = segment_head(image, *cursor);
+    if (head.len == 0) return false;
     ++*cursor;
-    if (segment.type != type) continue;
-    *ret = segment;
+    if (ELF_FIELD(image, head.data, Phdr, p_type) != type) continue;
+    ret->type = type;
+    ret->flags = ELF_FIELD(image, head.data, Phdr, p_flags);
+    ret->address = ELF_FIELD(image, head.data, Phdr, p_vaddr);
+    ret->bytes = cut(image->file, ELF_FIELD(image, head.data, Phdr, p_offset),
+                     ELF_FIELD(image, head.data, Phdr, p_filesz));
     return true;
   }
   return false;
@@ -120,17 +119,16 @@ struct span elf_image_at(const struct elf_image *image, uint64_t address) {
 /* ---- sections ---- */
 
 static bool read_section(const struct elf_image *image, uint32_t index, Elf64_Shdr *ret) {
-  Elf32_Shdr narrow;
-  if (image->is_64)
-    return copy(image->file, image->sections_at + (uint64_t)index * sizeof *ret, ret, sizeof *ret);
-  uint64_t at = image->sections_at + (uint64_t)index * sizeof narrow;
-  if (!copy(image->file, at, &narrow, sizeof narrow)) return false;
-  *ret = (Elf64_Shdr){.sh_name = narrow.sh_name,
-                      .sh_type = narrow.sh_type,
-                      .sh_flags = narrow.sh_flags,
-                      .sh_addr = narrow.sh_addr,
-                      .sh_offset = narrow.sh_offset,
-                      .sh_size = narrow.sh_size};
+  size_t head_bytes = ELF_SIZE(image, Shdr);
+  struct span head =
+      cut(image->file, image->sections_at + (uint64_t)index * head_bytes, head_bytes);
+  if (head.len < head_bytes) return false;
+  *ret = (Elf64_Shdr){.sh_name = (uint32_t)ELF_FIELD(image, head.data, Shdr, sh_name),
+                      .sh_type = (uint32_t)ELF_FIELD(image, head.data, Shdr, sh_type),
+                      .sh_flags = ELF_FIELD(image, head.data, Shdr, sh_flags),
+                      .sh_addr = ELF_FIELD(image, head.data, Shdr, sh_addr),
+                      .sh_offset = ELF_FIELD(image, head.data, Shdr, sh_offset),
+                      .sh_size = ELF_FIELD(image, head.data, Shdr, sh_size)};
   return true;
 }
 
@@ -185,13 +183,12 @@ bool elf_image_code(const struct elf_image *image, uint64_t *ret_low, uint64_t *
 
 bool elf_image_section(const struct elf_image *image, const char *name, struct elf_part *ret) {
   Elf64_Shdr names, head;
-  char text[NAME_BYTES];
   size_t len = strlen(name) + 1;
-  if (len > sizeof text || image->names_index >= image->section_count) return false;
+  if (image->names_index >= image->section_count) return false;
   if (!read_section(image, image->names_index, &names)) return false;
   for (uint32_t i = 0; i < image->section_count && read_section(image, i, &head); i++) {
-    if (!copy(image->file, names.sh_offset + head.sh_name, text, len)) continue;
-    if (memcmp(text, name, len) != 0 || head.sh_type == SHT_NOBITS) continue;
+    struct span text = cut(image->file, names.sh_offset + head.sh_name, len);
+    if (!span_is_equal(text, span_of(name, len)) || head.sh_type == SHT_NOBITS) continue;
     struct span bytes = cut(image->file, head.sh_offset, head.sh_size);
     *ret = (struct elf_part){head.sh_type, head.sh_flags, head.sh_addr, bytes};
     return bytes.len > 0;

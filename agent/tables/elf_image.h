@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things are in the bytes of an ELF file, of either word size and of this machine's byte
-   order.  Nothing is copied, and every byte is a stranger's. */
+/* Where things are in the bytes of an ELF file, of either word size and byte order.  Nothing is
+   copied, and every byte is a stranger's. */
 #ifndef TABLES_ELF_IMAGE_H
 #define TABLES_ELF_IMAGE_H
 
 #include "common/buf.h"
 #include "common/span.h"
+
+#include <elf.h>
+#include <stddef.h>
 
 enum {
   /* Of one inflated section: the largest browser's .debug_frame has a third of it. */
@@ -14,10 +17,11 @@ enum {
 
 struct elf_image {
   struct span file;
-  bool is_64;
-  uint16_t machine; /* e_machine */
-  uint64_t entry;   /* e_entry */
-  bool is_fixed;    /* ET_EXEC */
+  bool is_64, is_big_endian;
+  bool is_code_big_endian; /* its instructions */
+  uint16_t machine;        /* e_machine */
+  uint64_t entry;          /* e_entry */
+  bool is_fixed;           /* ET_EXEC */
   uint64_t segments_at, sections_at;
   uint32_t segment_count, section_count, names_index;
 };
@@ -30,9 +34,28 @@ struct elf_part {
   struct span bytes; /* cut to the file */
 };
 
-/* Returns 0, or -EBADMSG when FILE is no linked ELF file of this machine's byte order.  Borrows
-   FILE.  Pure. */
+/* Returns 0, or -EBADMSG when FILE is no linked ELF file.  Borrows FILE.  Pure. */
 int elf_image_open(struct span file, struct elf_image *ret);
+
+/* Where a field is in a structure of elf.h, of each word size. */
+struct elf_field {
+  uint8_t at_32, bytes_32, at_64, bytes_64;
+};
+
+uint64_t elf_image_field(const struct elf_image *image, const uint8_t *bytes,
+                         struct elf_field field);
+
+/* How long the structure KIND (Ehdr, Sym, ...) is in IMAGE, and FIELD of the one at BYTES, which
+   has so many. */
+#define ELF_SIZE(image, kind) ((image)->is_64 ? sizeof(Elf64_##kind) : sizeof(Elf32_##kind))
+#define ELF_FIELD(image, bytes, kind, field)                                                \
+  elf_image_field(                                                                          \
+      image, bytes,                                                                         \
+      (struct elf_field){offsetof(Elf32_##kind, field), sizeof(((Elf32_##kind *)0)->field), \
+                         offsetof(Elf64_##kind, field), sizeof(((Elf64_##kind *)0)->field)})
+
+/* The number of LEN bytes, 8 at most, at BYTES. */
+uint64_t elf_image_number(const struct elf_image *image, const uint8_t *bytes, size_t len);
 
 /* The first segment of TYPE from the one with index *CURSOR (0 at first) on; CURSOR goes behind it.
    Returns false when there is none. */

@@ -40,10 +40,8 @@ struct reader {
 };
 
 /* The word of BYTES at AT. */
-static uint32_t word_at(struct span bytes, size_t at) {
-  uint32_t word;
-  memcpy(&word, bytes.data + at, sizeof word);
-  return word;
+static uint32_t word_at(const struct reader *reader, struct span bytes, size_t at) {
+  return (uint32_t)elf_image_number(reader->image, bytes.data + at, sizeof(uint32_t));
 }
 
 /* The address that WORD, at PLACE, means. */
@@ -62,12 +60,12 @@ static const char *read_table(struct reader *reader, uint64_t place, struct span
   struct span bytes = elf_image_at(reader->image, place);
   size_t at = 4, len = 0;
   if (bytes.len < 8) return "its entry is outside of the file";
-  uint32_t word = word_at(bytes, 0), routine = word >> 24 & 15;
+  uint32_t word = word_at(reader, bytes, 0), routine = word >> 24 & 15;
   bool is_own = word >> 31;
   uint32_t more = word >> 16 & 0xff;
   if (is_own && routine > 2) return "an unknown personality";
   if (!is_own) {
-    word = word_at(bytes, at);
+    word = word_at(reader, bytes, at);
     more = word >> 24;
     at += 4;
     len = put(reader, len, word, 3);
@@ -76,7 +74,8 @@ static const char *read_table(struct reader *reader, uint64_t place, struct span
     len = put(reader, len, word, routine == 0 ? 3 : 2);
   }
   if (more > (bytes.len - at) / 4) return "its entry is cut off";
-  for (uint32_t i = 0; i < more; i++, at += 4) len = put(reader, len, word_at(bytes, at), 4);
+  for (uint32_t i = 0; i < more; i++, at += 4)
+    len = put(reader, len, word_at(reader, bytes, at), 4);
   *ret = span_of(reader->code, len);
   return NULL;
 }
@@ -85,12 +84,12 @@ static const char *read_table(struct reader *reader, uint64_t place, struct span
 static uint64_t start_of(const struct reader *reader, size_t index) {
   size_t at = index * ENTRY_BYTES;
   if (at + ENTRY_BYTES > reader->index.bytes.len) return reader->code_end;
-  return far(word_at(reader->index.bytes, at), reader->index.address + at) & ~UINT64_C(1);
+  return far(word_at(reader, reader->index.bytes, at), reader->index.address + at) & ~UINT64_C(1);
 }
 
 static const char *read_entry(struct reader *reader, size_t index, struct prologue_state *ret) {
   size_t at = index * ENTRY_BYTES + 4;
-  uint32_t word = word_at(reader->index.bytes, at);
+  uint32_t word = word_at(reader, reader->index.bytes, at);
   struct span code;
   const char *why = NULL;
   if (word >> 31)
@@ -105,7 +104,7 @@ static int read_function(struct reader *reader, size_t index, struct prologue_fi
                          struct table_report *report) {
   struct prologue_state body;
   struct prologue_range range = {start_of(reader, index), start_of(reader, index + 1), &body};
-  if (word_at(reader->index.bytes, index * ENTRY_BYTES + 4) == CANNOT_UNWIND) return 0;
+  if (word_at(reader, reader->index.bytes, index * ENTRY_BYTES + 4) == CANNOT_UNWIND) return 0;
   const char *why =
       range.low < range.high ? read_entry(reader, index, &body) : "its functions are not sorted";
   if (why != NULL) {

@@ -28,9 +28,11 @@ enum {
 const struct instruction_cpu *function_starts_cpu(const struct elf_image *image, bool is_thumb) {
   switch (image->machine) {
   case EM_ARM:
-    return image->is_64 ? NULL : is_thumb ? &instruction_thumb : &instruction_arm;
+    if (image->is_64 || image->is_code_big_endian) return NULL;
+    return is_thumb ? &instruction_thumb : &instruction_arm;
   case EM_MIPS:
-    return image->is_64 ? NULL : &instruction_mips;
+    if (image->is_64) return NULL;
+    return image->is_code_big_endian ? &instruction_mips_big : &instruction_mips;
   case EM_RISCV:
     return image->is_64 ? &instruction_riscv : NULL;
   case EM_AARCH64:
@@ -71,19 +73,11 @@ static void settle(struct function_starts *starts) {
   starts->count = kept;
 }
 
-/* The symbol at BYTES in the 64-bit form. */
 static Elf64_Sym symbol_of(const struct elf_image *image, const uint8_t *bytes) {
-  Elf64_Sym wide;
-  Elf32_Sym narrow;
-  if (image->is_64) {
-    memcpy(&wide, bytes, sizeof wide);
-    return wide;
-  }
-  memcpy(&narrow, bytes, sizeof narrow);
-  return (Elf64_Sym){.st_info = narrow.st_info,
-                     .st_shndx = narrow.st_shndx,
-                     .st_value = narrow.st_value,
-                     .st_size = narrow.st_size};
+  return (Elf64_Sym){.st_info = (uint8_t)ELF_FIELD(image, bytes, Sym, st_info),
+                     .st_shndx = (uint16_t)ELF_FIELD(image, bytes, Sym, st_shndx),
+                     .st_value = ELF_FIELD(image, bytes, Sym, st_value),
+                     .st_size = ELF_FIELD(image, bytes, Sym, st_size)};
 }
 
 static int add_symbol(const struct elf_image *image, const Elf64_Sym *symbol,
@@ -103,11 +97,10 @@ static int add_symbol(const struct elf_image *image, const Elf64_Sym *symbol,
 static int add_symbols(const struct elf_image *image, const char *section,
                        struct function_starts *ret) {
   struct elf_part part;
-  size_t entry_bytes = image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   struct span entry;
   int rc = 0;
   if (!elf_image_section(image, section, &part)) return 0;
-  while (rc == 0 && span_take(&part.bytes, entry_bytes, &entry)) {
+  while (rc == 0 && span_take(&part.bytes, ELF_SIZE(image, Sym), &entry)) {
     Elf64_Sym symbol = symbol_of(image, entry.data);
     rc = add_symbol(image, &symbol, ret);
   }
@@ -222,6 +215,7 @@ static int add_all_calls(const struct elf_image *image, const struct instruction
 }
 
 int function_starts_add_calls(const struct elf_image *image, struct function_starts *starts) {
+  if (function_starts_cpu(image, false) == NULL) return 0;
   bool is_thumb = function_starts_is_thumb(image, starts);
   int rc = add_all_calls(image, function_starts_cpu(image, is_thumb), starts);
   if (rc == 0 && function_starts_is_mixed(starts)) rc = add_all_calls(image, NULL, starts);

@@ -66,8 +66,9 @@ struct instruction_cpu {
 
 enum { INSTRUCTION_NO_REGISTER = 0xff };
 
+/* Of ARM, RISC-V and AArch64 in little-endian order, as it is with either order of data. */
 extern const struct instruction_cpu instruction_arm, instruction_thumb, instruction_mips,
-    instruction_riscv, instruction_aarch64, instruction_x86_64;
+    instruction_mips_big, instruction_riscv, instruction_aarch64, instruction_x86_64;
 
 static inline void instruction_add(struct instruction *instruction, struct effect effect) {
   if (instruction->count < INSTRUCTION_EFFECTS_MAX)

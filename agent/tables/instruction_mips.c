@@ -177,22 +177,24 @@ static void decode_word(struct instruction *in, uint32_t word, uint64_t address)
     decode_access(in, word);
 }
 
-static uint32_t word_of(const uint8_t *bytes) {
-  return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
 static void decode(struct span bytes, uint64_t address, struct instruction *ret) {
   *ret = (struct instruction){.bytes = 4, .flow = bytes.len < 4 ? FLOW_STOP : FLOW_ON};
-  if (bytes.len >= 4) decode_word(ret, word_of(bytes.data), address);
+  if (bytes.len >= 4)
+    decode_word(ret, (uint32_t)span_number(span_of(bytes.data, 4), false), address);
 }
 
-const struct instruction_cpu instruction_mips = {
-    .machine = EM_MIPS,
-    .word_bytes = 4,
-    .step = 4,
-    .sp = SP,
-    .lr = RA,
-    .tracked = {FP, S0},
-    .kept_by_calls = 0xffU << S0 | 1U << GP | 1U << SP | 1U << FP | 1U << ZERO,
-    .decode = decode,
-};
+static void decode_big(struct span bytes, uint64_t address, struct instruction *ret) {
+  *ret = (struct instruction){.bytes = 4, .flow = bytes.len < 4 ? FLOW_STOP : FLOW_ON};
+  if (bytes.len >= 4)
+    decode_word(ret, (uint32_t)span_number(span_of(bytes.data, 4), true), address);
+}
+
+/* Of either byte order. */
+#define MIPS(how)                                                                                \
+  {                                                                                              \
+    .machine = EM_MIPS, .word_bytes = 4, .step = 4, .sp = SP, .lr = RA, .tracked = {FP, S0},     \
+    .kept_by_calls = 0xffU << S0 | 1U << GP | 1U << SP | 1U << FP | 1U << ZERO, .decode = (how), \
+  }
+
+const struct instruction_cpu instruction_mips = MIPS(decode);
+const struct instruction_cpu instruction_mips_big = MIPS(decode_big);

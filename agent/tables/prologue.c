@@ -107,7 +107,8 @@ static void lead_by_table(struct prologue_scan *scan, uint64_t table, unsigned e
   uint64_t end = scan->bytes;
   for (uint64_t at = table; at + entry_bytes <= end; at += entry_bytes) {
     const uint8_t *entry = scan->function->code.data + at;
-    uint64_t place = table + 2 * (entry_bytes == 1 ? entry[0] : entry[0] | (unsigned)entry[1] << 8);
+    struct span distance = span_of(entry, entry_bytes);
+    uint64_t place = table + 2 * span_number(distance, scan->function->is_big_endian);
     if (place <= at) break;
     if (place < end) end = place;
     lead_to(scan, scan->function->start + place, false);

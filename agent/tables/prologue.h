@@ -7,10 +7,11 @@
 
 struct prologue_function {
   const struct instruction_cpu *cpu;
-  struct span code; /* what there is from its first byte on */
-  uint64_t start;   /* address of code.data, a multiple of the CPU's step */
-  uint64_t bytes;   /* of code, at most */
-  bool is_open;     /* it may end sooner: where nothing leads on */
+  bool is_big_endian; /* its data, as tables of places to jump to */
+  struct span code;   /* what there is from its first byte on */
+  uint64_t start;     /* address of code.data, a multiple of the CPU's step */
+  uint64_t bytes;     /* of code, at most */
+  bool is_open;       /* it may end sooner: where nothing leads on */
   /* What is known of its middle, for code that nothing seems to lead to; NULL: nothing. */
   const struct prologue_state *body;
 };

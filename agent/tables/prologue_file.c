@@ -127,7 +127,10 @@ static struct prologue_function function_at(struct prologue_file *file, uint64_t
                                             uint64_t high) {
   const struct function_start *start = function_starts_next(&file->starts, address);
   bool is_start = start != NULL && start->address == address;
-  struct prologue_function ret = {.start = address, .bytes = high - address, .is_open = true};
+  struct prologue_function ret = {.start = address,
+                                  .bytes = high - address,
+                                  .is_open = true,
+                                  .is_big_endian = file->image->is_big_endian};
   if (is_start) {
     file->is_thumb = start->is_thumb;
     ret.is_open = start->bytes == 0;

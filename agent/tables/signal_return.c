@@ -19,22 +19,25 @@ struct signal_return {
   uint16_t machine;
   uint8_t step; /* its address is a multiple of it */
   uint8_t bytes;
+  bool is_big_endian;
   int32_t offset; /* of the kernel's frame, from where the CPU's own file has it */
   uint8_t code[12];
 };
 
 static const struct signal_return returns[] = {
-    {EM_ARM, 4, 8, 0, {0xad, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}}, /* mov r7, #173; svc */
-    {EM_ARM, 2, 6, 0, {0x4f, 0xf0, 0xad, 0x07, 0, 0xdf}},       /* mov.w r7, #173; svc */
-    {EM_ARM, 2, 4, 0, {0xad, 0x27, 0, 0xdf}},                   /* movs r7, #173; svc */
-    {EM_ARM, 4, 8, -SIGINFO_BYTES, {0x77, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}},
-    {EM_ARM, 2, 6, -SIGINFO_BYTES, {0x4f, 0xf0, 0x77, 0x07, 0, 0xdf}},
-    {EM_ARM, 2, 4, -SIGINFO_BYTES, {0x77, 0x27, 0, 0xdf}},
-    {EM_MIPS, 4, 8, 0, {0x61, 0x10, 0x02, 0x24, 0x0c, 0, 0, 0}},         /* li v0, 4193; syscall */
-    {EM_RISCV, 2, 8, 0, {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}},        /* li a7, 139; ecall */
-    {EM_AARCH64, 4, 8, 0, {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}},   /* mov x8, #139; svc */
-    {EM_X86_64, 1, 9, 0, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}}, /* mov $15, %rax */
-    {EM_X86_64, 1, 7, 0, {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}}, /* mov $15, %eax; syscall */
+    {EM_ARM, 4, 8, false, 0, {0xad, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}}, /* mov r7, #173; svc */
+    {EM_ARM, 2, 6, false, 0, {0x4f, 0xf0, 0xad, 0x07, 0, 0xdf}},       /* mov.w r7, #173; svc */
+    {EM_ARM, 2, 4, false, 0, {0xad, 0x27, 0, 0xdf}},                   /* movs r7, #173; svc */
+    {EM_ARM, 4, 8, false, -SIGINFO_BYTES, {0x77, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}},
+    {EM_ARM, 2, 6, false, -SIGINFO_BYTES, {0x4f, 0xf0, 0x77, 0x07, 0, 0xdf}},
+    {EM_ARM, 2, 4, false, -SIGINFO_BYTES, {0x77, 0x27, 0, 0xdf}},
+    {EM_MIPS, 4, 8, false, 0, {0x61, 0x10, 0x02, 0x24, 0x0c, 0, 0, 0}}, /* li v0, 4193; syscall */
+    {EM_MIPS, 4, 8, true, 0, {0x24, 0x02, 0x10, 0x61, 0, 0, 0, 0x0c}},
+    {EM_RISCV, 2, 8, false, 0, {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}}, /* li a7, 139; ecall */
+    {EM_AARCH64, 4, 8, false, 0, {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}},   /* mov x8, #139; svc
+                                                                                 */
+    {EM_X86_64, 1, 9, false, 0, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}}, /* mov $15, %rax */
+    {EM_X86_64, 1, 7, false, 0, {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}}, /* mov $15, %eax; syscall */
 };
 
 enum { RETURNS = sizeof returns / sizeof returns[0] };
@@ -68,7 +71,9 @@ int signal_return_read(const struct elf_image *image, struct table_rows *rows) {
     if (part.bytes.len > left) break;
     left -= part.bytes.len;
     for (unsigned i = 0; rc == 0 && i < RETURNS; i++)
-      if (returns[i].machine == image->machine) rc = find(&returns[i], &part, rows);
+      if (returns[i].machine == image->machine &&
+          returns[i].is_big_endian == image->is_code_big_endian)
+        rc = find(&returns[i], &part, rows);
   }
   return rc;
 }

@@ -34,7 +34,8 @@ static struct cfi_section section_of(const struct making *making, const struct e
   return (struct cfi_section){.bytes = part->bytes,
                               .address = part->address,
                               .arch = making->arch,
-                              .word_bytes = making->image.is_64 ? 8 : 4};
+                              .word_bytes = making->image.is_64 ? 8 : 4,
+                              .is_big_endian = making->image.is_big_endian};
 }
 
 /* The header of .eh_frame says where that is. */
@@ -42,7 +43,7 @@ static bool find_by_segment(const struct elf_image *image, struct elf_part *ret)
   struct elf_part header;
   uint32_t index = 0;
   if (!elf_image_segment(image, PT_GNU_EH_FRAME, &index, &header)) return false;
-  struct cfi_cursor cursor = cfi_cursor_of(header.bytes);
+  struct cfi_cursor cursor = cfi_cursor_of(header.bytes, image->is_big_endian);
   uint8_t version = cfi_byte(&cursor), encoding = cfi_byte(&cursor);
   cfi_bytes(&cursor, 2); /* how the index is written */
   struct cfi_pointer how = {.encoding = encoding,
@@ -104,6 +105,7 @@ static int read_debug_frame(struct making *making, struct span debug) {
   int rc = read_debug_frame_of(making, &making->image);
   if (rc != -ENOENT || debug.len == 0) return rc == -ENOENT ? 0 : rc;
   bool is_fitting = elf_image_open(debug, &image) == 0 && image.is_64 == making->image.is_64 &&
+                    image.is_big_endian == making->image.is_big_endian &&
                     image.machine == making->image.machine;
   if (!is_fitting) {
     table_report_refuse(making->report, "a debug file of another kind than its module");

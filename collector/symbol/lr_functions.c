@@ -44,8 +44,10 @@ static int add_bounds(const struct elf_image *image, struct lr_functions *ret) {
   struct elf_part part;
   int rc = 0;
   if (!elf_image_section(image, ".eh_frame", &part)) return 0;
-  struct eh_frame frames = {
-      .bytes = part.bytes, .address = part.address, .word_bytes = image->is_64 ? 8 : 4};
+  struct eh_frame frames = {.bytes = part.bytes,
+                            .address = part.address,
+                            .word_bytes = image->is_64 ? 8 : 4,
+                            .is_big_endian = image->is_big_endian};
   struct eh_frame_range range;
   while (rc == 0 && eh_frame_next(&frames, &range))
     rc = add(ret, &(struct lr_function){range.start, range.start + range.size, ret->is_thumb});

@@ -16,6 +16,10 @@ make_one thumb_frames.elf arm-linux-gnueabihf-gcc -mthumb -g1 -fno-omit-frame-po
 make_one arm_index.elf arm-linux-gnueabihf-gcc -marm -g1 -funwind-tables
 make_one thumb_index.elf arm-linux-gnueabihf-gcc -mthumb -g1 -funwind-tables
 make_one mipsel.elf mipsel-linux-gnu-gcc -fasynchronous-unwind-tables
+make_one mips.elf mips-linux-gnu-gcc -fasynchronous-unwind-tables
 make_one riscv64.elf riscv64-linux-gnu-gcc -fasynchronous-unwind-tables
 make_one aarch64.elf aarch64-linux-gnu-gcc -fasynchronous-unwind-tables -mbranch-protection=standard
 make_one x86_64.elf gcc
+make_one thumb_be8.elf arm-linux-gnueabihf-gcc -mthumb -g1 -mbig-endian -Wl,--be8
+make_one arm_index_be8.elf arm-linux-gnueabihf-gcc -marm -g1 -funwind-tables -mbig-endian -Wl,--be8
+make_one aarch64_be.elf aarch64-linux-gnu-gcc -fasynchronous-unwind-tables -mbranch-protection=standard -mbig-endian

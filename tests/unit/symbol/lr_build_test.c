@@ -10,6 +10,9 @@
 
 #include "common/buf.h"
 
+#include <elf.h>
+#include <stddef.h>
+
 /* An index with these two tables and nothing else. */
 static struct lr_tables tables_of(struct buf *index, const struct buf *places,
                                   const struct buf *calls) {
@@ -82,13 +85,17 @@ static uint64_t address_of(const char *file, const char *symbol) {
   return strtoull(line, NULL, 16);
 }
 
-static void read_tables(const char *file, struct buf *index, struct lr_tables *ret) {
+static void build_tables(struct span file, struct buf *index, struct lr_tables *ret) {
   struct buf places = {0}, calls = {0};
-  struct span bytes = fixture_read(file);
-  assert_int_equal(lr_build(bytes, &places, &calls), 0);
+  assert_int_equal(lr_build(file, &places, &calls), 0);
   *ret = tables_of(index, &places, &calls);
   buf_fini(&places);
   buf_fini(&calls);
+}
+
+static void read_tables(const char *file, struct buf *index, struct lr_tables *ret) {
+  struct span bytes = fixture_read(file);
+  build_tables(bytes, index, ret);
   fixture_free(bytes);
 }
 
@@ -133,6 +140,83 @@ static void a_debug_file_has_rows_if_any_and_no_calls(void **state) {
   look_at_a_debug_file("noseparate-code");
 }
 
+/* Two files of one source and one layout up to END, one of each byte order (golden/scans). */
+struct both_orders {
+  const char *little, *big;
+  uint64_t end;
+  unsigned places_min, calls_min; /* that are told of them */
+};
+
+static struct span read_golden(const char *name) {
+  char path[256];
+  snprintf(path, sizeof path, "%s/golden/scans/%s.elf", TEST_DATA, name);
+  return fixture_read(path);
+}
+
+static void hide(struct span file, const char *section) {
+  uint8_t *name = memmem(file.data, file.len, section, strlen(section) + 1);
+  if (name != NULL) name[1] = 'x';
+}
+
+static void hide_symbols(struct span file) {
+  hide(file, ".symtab");
+  hide(file, ".dynsym");
+}
+
+static void read_golden_tables(const char *name, bool is_stripped, struct buf *index,
+                               struct lr_tables *ret) {
+  struct span file = read_golden(name);
+  if (is_stripped) hide_symbols(file);
+  build_tables(file, index, ret);
+  fixture_free(file);
+}
+
+static void are_told_alike(const struct both_orders *files, bool are_stripped) {
+  struct lr_tables little, big;
+  struct buf indexes[2] = {{0}};
+  unsigned places = 0, calls = 0;
+  read_golden_tables(files->little, are_stripped, &indexes[0], &little);
+  read_golden_tables(files->big, are_stripped, &indexes[1], &big);
+  for (uint64_t at = 0; at < files->end; at++) {
+    enum lr_place place = lr_tables_place(&little, at);
+    enum lr_call call = lr_tables_call(&little, at, 0);
+    assert_int_equal(lr_tables_place(&big, at), place);
+    assert_int_equal(lr_tables_call(&big, at, 0), call);
+    places += place == LR_HELD_BY_ROW || place == LR_HELD_BY_SCAN;
+    calls += call == LR_CALL_ANYWHERE || call == LR_CALL_ELSEWHERE;
+  }
+  assert_in_range(places, files->places_min, files->end);
+  assert_in_range(calls, files->calls_min, files->end);
+  buf_fini(&indexes[0]);
+  buf_fini(&indexes[1]);
+}
+
+static void files_of_either_byte_order_are_told_alike(void **state) {
+  static const struct both_orders files[] = {{"mipsel", "mips", 0xda8, 100, 20},
+                                             {"thumb", "thumb_be8", 0x2000, 100, 20},
+                                             {"arm_index", "arm_index_be8", 0x2000, 100, 20},
+                                             {"aarch64", "aarch64_be", 0x2000, 100, 20}};
+  (void)state;
+  for (size_t i = 0; i < 2 * sizeof files / sizeof *files; i++)
+    are_told_alike(&files[i / 2], i % 2 > 0);
+}
+
+/* MIPS code of 64 bits is known by its rows alone; here there are none, and no symbols. */
+static void code_that_nobody_reads_is_told_of_by_nobody(void **state) {
+  struct span file = read_golden("riscv64");
+  struct buf places = {0}, calls = {0};
+  uint16_t machine = EM_MIPS;
+  (void)state;
+  memcpy((uint8_t *)(uintptr_t)file.data + offsetof(Elf64_Ehdr, e_machine), &machine, 2);
+  hide_symbols(file);
+  hide(file, ".eh_frame");
+  assert_int_equal(lr_build(file, &places, &calls), 0);
+  assert_int_equal(calls.len, 0);
+  buf_fini(&places);
+  buf_fini(&calls);
+  fixture_free(file);
+}
+
 static void what_is_no_program_has_no_tables(void **state) {
   struct buf places = {0}, calls = {0};
   (void)state;
@@ -145,6 +229,8 @@ int main(void) {
       cmocka_unit_test(places_reach_over_pages_and_calls_are_found_exactly),
       cmocka_unit_test(a_compilers_program_is_told_with_and_without_symbols),
       cmocka_unit_test(a_debug_file_has_rows_if_any_and_no_calls),
+      cmocka_unit_test(files_of_either_byte_order_are_told_alike),
+      cmocka_unit_test(code_that_nobody_reads_is_told_of_by_nobody),
       cmocka_unit_test(what_is_no_program_has_no_tables),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
-#define CURSOR(...) \
-  cfi_cursor_of(span_of((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}))
+#define CURSOR(...)                                                                            \
+  cfi_cursor_of(span_of((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}), \
+                false)
 
 static uint64_t uleb(struct cfi_cursor cursor, bool is_over) {
   uint64_t number = cfi_uleb(&cursor);

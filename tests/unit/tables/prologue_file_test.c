@@ -25,9 +25,13 @@ struct golden {
 };
 
 static const struct golden goldens[] = {
-    {"arm", false, 1, false},          {"arm_index", true, 1, false},   {"thumb", false, 1, false},
-    {"thumb_frames", false, 1, false}, {"thumb_index", true, 1, false}, {"mipsel", false, 0, false},
-    {"riscv64", false, 0, false},      {"aarch64", false, 0, false},    {"x86_64", false, 22, true},
+    {"arm", false, 1, false},          {"arm_index", true, 1, false},
+    {"thumb", false, 1, false},        {"thumb_frames", false, 1, false},
+    {"thumb_index", true, 1, false},   {"mipsel", false, 0, false},
+    {"riscv64", false, 0, false},      {"aarch64", false, 0, false},
+    {"x86_64", false, 22, true},       {"thumb_be8", false, 1, false},
+    {"arm_index_be8", true, 1, false}, {"mips", false, 0, false},
+    {"aarch64_be", false, 0, false},
 };
 
 enum { GOLDENS = sizeof goldens / sizeof goldens[0], INSTRUCTIONS = 350 };

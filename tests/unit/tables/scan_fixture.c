@@ -181,6 +181,7 @@ static int read_section(const struct elf_image *image, const struct unwind_arch 
                                 .address = part.address,
                                 .arch = arch,
                                 .word_bytes = image->is_64 ? 8 : 4,
+                                .is_big_endian = image->is_big_endian,
                                 .is_eh = strcmp(name, ".eh_frame") == 0};
   table_rows_source(rows, section.is_eh ? UNWIND_EH_FRAME : UNWIND_DEBUG_FRAME);
   if (rc == 0) rc = table_cfi_read(&section, rows, &report);
