@@ -23,7 +23,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SHA256_BYTES = 32 };
+enum {
+  SHA256_BYTES = 32,
+  LISTED_ALL = 1, /* that an answer has room for: the rest need not be looked up */
+};
 
 static void print_id(struct span id, char *text, size_t text_len) {
   text[0] = '\0';
@@ -54,8 +57,7 @@ static void print_translator(struct module_walk *walk, struct span id) {
 static int on_module(void *context, const struct debug_module *module) {
   struct module_walk *walk = context;
   char id[2 * LIMIT_MODULE_ID_BYTES + 1];
-  if (walk->left == 0 || walk->json.is_full) return 0;
-  walk->left--;
+  if (walk->left-- == 0 || walk->json.is_full) return LISTED_ALL;
   print_id(module->id, id, sizeof id);
   json_open(&walk->json, '{');
   json_key_string(&walk->json, "build_id", id);
@@ -84,7 +86,7 @@ void api_debug_list(struct request *request) {
   json_open(&walk.json, '[');
   int error = debug_store_list(request->service->parts.debug, on_module, &walk);
   json_close(&walk.json, ']');
-  if (error)
+  if (error < 0)
     answer_problem(&request->answer, 500, NULL, "the list cannot be read: %s", strerror(-error));
   else
     answer_end_json(&request->answer, &walk.json);
@@ -93,7 +95,7 @@ void api_debug_list(struct request *request) {
 static int on_known_file(void *context, const struct debug_known *file) {
   struct json *json = context;
   char id[2 * LIMIT_MODULE_ID_BYTES + 1], sha256[2 * SHA256_BYTES + 1];
-  if (json->is_full) return 0;
+  if (json->is_full) return LISTED_ALL;
   print_id(file->id, id, sizeof id);
   print_id(span_of(file->sha256, SHA256_BYTES), sha256, sizeof sha256);
   json_open(json, '{');
@@ -112,7 +114,7 @@ void api_debug_files(struct request *request) {
   json_open(&json, '[');
   int error = debug_store_list_files(request->service->parts.debug, on_known_file, &json);
   json_close(&json, ']');
-  if (error)
+  if (error < 0)
     answer_problem(&request->answer, 500, NULL, "the list cannot be read: %s", strerror(-error));
   else
     answer_end_json(&request->answer, &json);

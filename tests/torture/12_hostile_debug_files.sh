@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # 12: debug files from strangers: spoiled ones, by the thousand, of every DWARF version, compressed, of both word sizes and
 # byte orders; bombs.  The reader may die of one in its sandbox, but makes no broken index, refuses nothing without a
-# word, and takes no longer than its limit (bombs may reach it); the collector answers others meanwhile and takes the next file within 5 s.
+# word, and takes no longer than its limit (bombs may reach it); the collector answers others meanwhile, says which file is bad, and
+# takes the next within 5 s, also while a kernel's debug information is read.
 . "$(dirname "$0")/lib.sh"
 hostile=$(cd "$(dirname "$0")" && pwd)/hostile
 [ -x "$torture/hostile_elf" ] || not_run "there is no collector in this build"
@@ -81,11 +82,41 @@ small=(bombs/*)
 /usr/bin/python3 "$hostile/feed.py" "$H" "$token" "$(pick 1 15)" "$(pick 2 10)" "$(pick 0 2)" spoiled/* "${small[@]}" ||
   fail "others have to wait, or a file was not answered"
 kill -0 "$COLLECTOR" || fail "the collector has ended"
-# The next file is served at once, and what was bad is marked.
-id=$(readelf -n "$targets/truth" | sed -n 's/.*Build ID: //p')
+# What is bad is said to be, where nothing better is known; its bytes are not looked at again.
+put() { curl -s -o "$W/put" -w '%{http_code}' -H "Authorization: Bearer $token" -T "$1" "http://127.0.0.1:$H/api/v1/debug/$id"; }
+of_gone() { api debug | json "([m['$1'] for m in d['modules'] if m['build_id'] == '$id'] or [''])[0]"; }
+is_told() { [ -n "$(of_gone reason)" ]; }
+cat >gone.c <<'C'
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  for (unlink(argv[argc - 1]); clock() < CLOCKS_PER_SEC;) continue;
+  return 0;
+}
+C
+cc -O1 -g -Wl,--build-id=sha1 -o gone gone.c && cp gone sound || fail "the compiler"
+id=$(readelf -n gone | sed -n 's/.*Build ID: //p')
+run --service gone -- "$W/gone" "$W/gone" >/dev/null || fail "gone"
+until_true 20 is_told || fail "the collector does not know of $id: $(api debug)"
+/usr/bin/python3 "$hostile/bad_names.py" sound bad || fail "no bad file"
+[ "$(put bad)" = 422 ] || fail "a bad file: $(cat "$W/put")"
+[ "$(of_gone quality)" = bad ] || fail "a bad file is not marked: $(of_gone quality), $(of_gone reason)"
+of_gone reason | grep -q "its file was refused: " || fail "a bad file without a reason: $(of_gone reason)"
+say "a bad file: $(of_gone reason)"
+[ "$(put bad)" = 400 ] && grep -q 'refused before' "$W/put" || fail "a bad file again: $(cat "$W/put")"
+
+# The next file is served at once, and so it is while the largest is read.
+vmlinux=$(ls "${FLEETPROF_VMLINUX:-}" /usr/lib/debug/boot/vmlinux-* 2>/dev/null | head -n 1)
+if ! is_long; then
+  :
+elif [ -n "$vmlinux" ]; then
+  FLEETPROF_TOKEN=$token fleetprof upload --http "http://127.0.0.1:$H" "$vmlinux" >upload.log 2>&1 || fail "vmlinux: $(tail -n 2 upload.log)"
+else
+  without vmlinux "no kernel with debug information is here"
+fi
 began=$(date +%s%N)
-answer=$(curl -fs -H "Authorization: Bearer $token" -T "$targets/truth" "http://127.0.0.1:$H/api/v1/debug/$id") || fail "a sound file is refused"
+[ "$(put sound)" = 201 ] || fail "a sound file is refused: $(cat "$W/put")"
 ms=$((($(date +%s%N) - began) / 1000000))
 [ $ms -lt 5000 ] || fail "a sound file took $ms ms"
-grep -q '"complete":true' <<<"$answer" || fail "a sound file: $answer"
-say "a sound file behind them: $ms ms, $answer"
+case $(of_gone quality) in symtab | dwarf) ;; *) fail "a sound file: $(of_gone quality), $(of_gone reason)" ;; esac
+say "a sound file behind them: $ms ms, $(cat "$W/put")"

@@ -12,6 +12,7 @@ import collections
 import hashlib
 import http.client
 import multiprocessing
+import os
 import sys
 import time
 
@@ -34,6 +35,7 @@ def as_another(data, number):
 def upload(go, done, answers):
     """Sends the files round and round; no file is known by its bytes or its build-id already."""
     sent = 0
+    os.nice(10)  # strangers do not take the collector's CPU time to make files
     while not done.is_set():
         if not go.wait(.05):
             continue
@@ -93,7 +95,7 @@ for with_uploads, took in everything.items():
     print(f"  {'with' if with_uploads else 'without'} uploads: p50 {share(took, .5):.2f} ms, p99 {share(took, .99):.2f} ms of {len(took)} answers")
 middle = sorted(ratios)[len(ratios) // 2]
 print(f"  p99 with to without: {middle:.2f}, rounds {' '.join(f'{r:.2f}' for r in ratios)}; uploads by answer: {dict(counts)}")
-# Taken, refused for what it is, or put off for want of room or time; anything else is our fault.
-answered = {200, 201, 202, 400, 409, 413, 422, 429, 503, 507}
+# Taken, or refused for what it is; anything else is our fault: there is room, and time.
+answered = {201, 400, 409, 413, 422}
 wrong = not counts or not all(status in answered for status in counts)
 sys.exit(bool(wrong or (ratio and middle >= ratio)))

@@ -137,6 +137,15 @@ static bool has_spent_it_all(int status) {
          clock_monotonic_ns() - books->began_ns < (CPU_SECONDS_LEAST - 1) * NS_PER_SECOND;
 }
 
+/* Deaths of the reader by a mistake of its own, and not by a limit. */
+static uint64_t crashes_of(const uint64_t deaths[65]) {
+  const int by_mistake[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, 64};
+  uint64_t count = 0;
+  for (size_t i = 0; i < sizeof by_mistake / sizeof by_mistake[0]; i++)
+    count += deaths[by_mistake[i]];
+  return count;
+}
+
 static int read_all(const struct input *inputs, size_t input_count, uint64_t seed, uint64_t count) {
   uint64_t deaths[65] = {0}, dead = 0, timed_out = 0;
   while (books->at < count) {
@@ -163,7 +172,7 @@ static int read_all(const struct input *inputs, size_t input_count, uint64_t see
          (unsigned long long)books->broken, (unsigned long long)books->wordless,
          (unsigned long long)(books->slowest_ns / NS_PER_MS), (unsigned long long)books->slowest,
          (unsigned long long)books->slow);
-  return books->broken + books->wordless + (seed != 0 ? timed_out : 0) > 0;
+  return books->broken + books->wordless + (seed != 0 ? timed_out + crashes_of(deaths) : 0) > 0;
 }
 
 static int write_all(const struct input *inputs, size_t input_count, uint64_t seed, uint64_t count,
