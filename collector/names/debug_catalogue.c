@@ -6,7 +6,8 @@
    SHA-256 of its bytes, which nobody can claim for other bytes.
 
    A file that one board sent names that board's samples only.  Two boards with the same bytes, or
-   an operator, make it everybody's: one taken-over board can then spoil only its own names.
+   an operator, make it everybody's: one taken-over board can then spoil only its own names, and two
+   of them none that an operator has seen to.
 
    Refused files keep their row, so that the same bytes are not taken and parsed again. */
 #include "debug_catalogue.h"
@@ -117,26 +118,38 @@ int catalogue_find(sqlite3 *db, struct span sha256, struct catalogue_file *ret) 
   return take_file(statement, error, ret);
 }
 
+/* Boards have nothing to say to others about the names of a module of which an operator has sent a
+   file with a symbol table (5), or better. */
+#define OVERRULED                                                                  \
+  "(quality >= 5 AND EXISTS(SELECT 1 FROM file AS other JOIN origin USING(sha256)" \
+  "  WHERE other.build_id = file.build_id AND other.quality >= 5 AND origin.board = ''))"
+
+_Static_assert(DEBUG_SYMTAB == 5, "OVERRULED says it");
+
+#define IS_OPERATORS "EXISTS(SELECT 1 FROM origin WHERE origin.sha256 = file.sha256 AND board = '')"
+
 /* Files of module ?1 that were read and are visible to board ?2. */
-#define VISIBLE                                                                           \
-  " FROM file WHERE " IS_MODULE " AND quality >= ?3 AND (?2 IS NULL OR"                   \
-  " (SELECT count(DISTINCT board) >= 2 OR max(board = ?2) OR max(board = '') FROM origin" \
-  "  WHERE origin.sha256 = file.sha256))"
+#define VISIBLE                                                                               \
+  " FROM file WHERE " IS_MODULE " AND quality >= ?3 AND (?2 IS NULL OR (SELECT"               \
+  " (count(DISTINCT board) >= 2 AND NOT " OVERRULED ") OR max(board = ?2) OR max(board = '')" \
+  " FROM origin WHERE origin.sha256 = file.sha256))"
+
+/* Of equals an operator's, then the one that can say more. */
+#define BEST_FIRST " ORDER BY quality DESC, " IS_OPERATORS " DESC, bytes DESC, file.sha256"
 
 int catalogue_best(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
-  static const char sql[] =
-      "SELECT " FILE_COLUMNS VISIBLE " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT 1";
+  static const char sql[] = "SELECT " FILE_COLUMNS VISIBLE BEST_FIRST " LIMIT 1";
   sqlite3_stmt *statement;
   int error = debug_db_query(db, &statement, sql, "bsi", id, board, (int64_t)DEBUG_BOUNDS);
   return take_file(statement, error, ret);
 }
 
 int catalogue_public(sqlite3 *db, struct span id, struct catalogue_file *ret, unsigned max) {
-  static const char sql[] = "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE
-                            " AND (quality >= ?2 OR quality = ?4) AND"
-                            " (SELECT count(DISTINCT board) >= 2 OR max(board = '') FROM origin"
-                            "  WHERE origin.sha256 = file.sha256)"
-                            " ORDER BY quality DESC, bytes DESC, file.sha256 LIMIT ?3";
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS " FROM file WHERE " IS_MODULE
+      " AND (quality >= ?2 OR quality = ?4) AND"
+      " (SELECT (count(DISTINCT board) >= 2 AND NOT " OVERRULED ")  OR max(board = '') FROM origin"
+      "  WHERE origin.sha256 = file.sha256)" BEST_FIRST " LIMIT ?3";
   sqlite3_stmt *row;
   int error = debug_db_query(db, &row, sql, "biii", id, (int64_t)DEBUG_BOUNDS, (int64_t)max,
                              (int64_t)DEBUG_SUPPLEMENT);
@@ -159,8 +172,7 @@ void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_
 
 int catalogue_sources(sqlite3 *db, const char *board, struct span id,
                       struct catalogue_file *files) {
-  static const char sql[] =
-      "SELECT " FILE_COLUMNS VISIBLE " ORDER BY quality DESC, bytes DESC, file.sha256";
+  static const char sql[] = "SELECT " FILE_COLUMNS VISIBLE BEST_FIRST;
   sqlite3_stmt *row;
   int count = 0, code = SQLITE_ROW;
   int error = debug_db_query(db, &row, sql, "bsi", id, board, (int64_t)DEBUG_BOUNDS);
@@ -346,7 +358,8 @@ int catalogue_each_module(sqlite3 *db,
       "SELECT id, path, told, coalesce(best.quality, 0), best.reason, dwarf.state, dwarf.why, "
       "unread"
       " FROM (SELECT id, max(path) AS path, max(module.reason) AS told,"
-      "  (SELECT sha256 FROM file WHERE (build_id = id OR sha256 = id) AND quality > 0"
+      "  (SELECT sha256 FROM file WHERE quality > 0 AND (build_id = id OR sha256 = id OR"
+      "    (quality = 1 AND sha256 IN (SELECT sha256 FROM origin WHERE module = id)))"
       "   ORDER BY quality DESC, bytes DESC LIMIT 1) AS best_sha256,"
       "  (SELECT count(*) FROM origin JOIN file USING(sha256)"
       "   WHERE origin.module = id AND quality = 0) AS unread FROM module GROUP BY id)"

@@ -51,6 +51,42 @@ static void two_boards_with_the_same_bytes_name_everybody(void **state) {
   assert_int_equal(count_files("debug"), 1);
 }
 
+static void boards_overrule_no_operator(void **state) {
+  (void)state;
+  struct sample_file theirs = sample(15), whole = sample(16), part = sample(17);
+  struct debug_file file, public[DEBUG_PUBLIC_MAX];
+  char path[LIMIT_PATH_BYTES + 1];
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(write_whole(i == 0 ? "one" : "two", id_a, &theirs), 1);
+    assert_int_equal(write_whole(i == 0 ? "one" : "two", id_a, &part), 1);
+  }
+  read_as(&theirs, id_a, DEBUG_DWARF);
+  read_as(&part, id_a, DEBUG_DYNSYM);
+  assert_int_equal(debug_store_find(store, "three", id_a, &file), 0);
+  assert_memory_equal(file.sha256, theirs.sha256, 32);
+  assert_int_equal(write_whole(NULL, id_a, &whole), 1);
+  read_as(&whole, id_a, DEBUG_SYMTAB);
+  assert_int_equal(debug_store_find(store, "three", id_a, &file), 0);
+  assert_memory_equal(file.sha256, whole.sha256, 32);
+  assert_int_equal(debug_store_public(store, id_a, public, path), 2);
+  assert_memory_equal(public[0].sha256, whole.sha256, 32);
+  assert_memory_equal(public[1].sha256, part.sha256, 32); /* says what the other does not */
+  assert_int_equal(debug_store_find(store, "one", id_a, &file), 0);
+  assert_memory_equal(file.sha256, theirs.sha256, 32); /* its own word about itself */
+}
+
+static void one_boards_file_is_no_publics(void **state) {
+  (void)state;
+  struct sample_file file = sample(18);
+  struct debug_file public[DEBUG_PUBLIC_MAX];
+  char path[LIMIT_PATH_BYTES + 1];
+  assert_int_equal(write_whole("one", id_a, &file), 1);
+  read_as(&file, id_a, DEBUG_DWARF);
+  assert_int_equal(debug_store_public(store, id_a, public, path), 0);
+  assert_int_equal(write_whole("two", id_a, &file), 1);
+  assert_int_equal(debug_store_public(store, id_a, public, path), 1);
+}
+
 enum { OTHERS = 32 };
 
 static uint64_t generation_of(unsigned number) {
@@ -254,6 +290,19 @@ static void modules_are_listed_with_what_they_lack(void **state) {
   assert_int_equal(module.quality, DEBUG_SYMTAB);
 }
 
+static void a_refused_file_is_told_of_where_nothing_better_is_known(void **state) {
+  (void)state;
+  struct sample_file bad = sample(38), good = sample(39);
+  uint64_t offset;
+  assert_true(is_wanted("one", id_a, &offset));
+  assert_int_equal(write_whole(NULL, id_a, &bad), 1);
+  assert_int_equal(debug_store_set_quality(store, bad.sha256, DEBUG_BAD, "it loops"), 0);
+  assert_non_null(strstr(reason_of(id_a), "was refused: it loops"));
+  assert_int_equal(write_whole(NULL, id_a, &good), 1);
+  read_as(&good, id_a, DEBUG_SYMTAB);
+  assert_null(strstr(reason_of(id_a), "refused"));
+}
+
 static void debug_information_waits_until_it_is_read_or_refused(void **state) {
   (void)state;
   struct sample_file first = sample(40), second = sample(41);
@@ -399,6 +448,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       FRESH(a_file_of_one_board_names_that_board_only),
       FRESH(two_boards_with_the_same_bytes_name_everybody),
+      FRESH(boards_overrule_no_operator),
+      FRESH(one_boards_file_is_no_publics),
       FRESH(a_file_changes_what_is_known_of_its_own_modules),
       FRESH(the_same_board_twice_is_still_one_board),
       FRESH(a_file_belongs_to_the_build_id_in_it_whatever_its_sender_says),
@@ -412,6 +463,7 @@ int main(void) {
       FRESH(a_bad_file_is_not_kept_and_its_bytes_are_refused_at_the_first_piece),
       FRESH(a_crash_leaves_nothing_behind),
       FRESH(modules_are_listed_with_what_they_lack),
+      FRESH(a_refused_file_is_told_of_where_nothing_better_is_known),
       FRESH(debug_information_waits_until_it_is_read_or_refused),
       FRESH(what_debug_information_lacks_is_told),
       FRESH(each_quality_gives_one_file_best_first),
