@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "hex_id.h"
-#include "names/debug_store.h"
+#include "names/debug_sent.h"
 #include "names/symbolizer.h"
 #include "proto/limits.h"
 #include "request.h"
@@ -120,25 +120,31 @@ void api_debug_files(struct request *request) {
     answer_end_json(&request->answer, &json);
 }
 
+/* What is there of the upload, of any file when it does not say of which. */
+static void find_sent(const struct request *request, const struct upload_words *upload,
+                      struct debug_sent *ret) {
+  struct debug_store *debug = request->service->parts.debug;
+  struct debug_file file;
+  struct span id = span_of(upload->id.bytes, upload->id.len);
+  debug_sent_find(debug, id, span_of(upload->sha256.bytes, upload->sha256.len), ret);
+  if (ret->bytes == 0 && upload->sha256.len == 0 && debug_store_find(debug, NULL, id, &file) == 0)
+    *ret = (struct debug_sent){file.bytes, true, file.quality};
+}
+
 void api_debug_head(struct request *request) {
   struct upload_words upload;
-  struct debug_file file = {0};
+  struct debug_sent sent;
   char bytes[24];
   if (upload_words_parse(request, &upload) != 0) return;
-  struct debug_store *debug = request->service->parts.debug;
-  struct span id = span_of(upload.id.bytes, upload.id.len);
-  struct span sha256 = span_of(upload.sha256.bytes, upload.sha256.len);
-  uint64_t there = debug_store_sent(debug, id, sha256, &file);
-  if (there == 0 && sha256.len == 0 && debug_store_find(debug, NULL, id, &file) == 0)
-    there = file.bytes;
-  if (there == 0) {
+  find_sent(request, &upload, &sent);
+  if (sent.bytes == 0) {
     answer_problem(&request->answer, 404, NULL, "nothing of this file is here");
     return;
   }
-  snprintf(bytes, sizeof bytes, "%" PRIu64, there);
-  request->answer.length = there;
+  snprintf(bytes, sizeof bytes, "%" PRIu64, sent.bytes);
+  request->answer.length = sent.bytes;
   answer_add_field(&request->answer, "Upload-Offset", bytes);
-  answer_add_field(&request->answer, "Fleetprof-Quality", debug_quality_name(file.quality));
+  answer_add_field(&request->answer, "Fleetprof-Quality", debug_quality_name(sent.quality));
 }
 
 /* Has the symbols of a file that is whole read, and says how good they are. */
@@ -180,14 +186,11 @@ static void answer_part(struct request *request, const struct upload_words *uplo
 /* Somebody else may have sent the rest meanwhile: says where it goes on. */
 static void answer_elsewhere(struct request *request, const struct upload_words *upload,
                              const char *why) {
-  struct debug_store *debug = request->service->parts.debug;
-  struct debug_file file = {0};
+  struct debug_sent sent;
   char bytes[24];
-  struct span id = span_of(upload->id.bytes, upload->id.len);
-  struct span sha256 = span_of(upload->sha256.bytes, upload->sha256.len);
-  uint64_t there = debug_store_sent(debug, id, sha256, &file);
+  find_sent(request, upload, &sent);
   answer_problem(&request->answer, 409, "offset", "the upload goes on elsewhere: %s", why);
-  snprintf(bytes, sizeof bytes, "%" PRIu64, there);
+  snprintf(bytes, sizeof bytes, "%" PRIu64, sent.bytes);
   answer_add_field(&request->answer, "Upload-Offset", bytes);
 }
 

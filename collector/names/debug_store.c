@@ -70,6 +70,10 @@ void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
   debug_folder_file(&store->folder, sha256, path);
 }
 
+const struct debug_folder *debug_store_folder(const struct debug_store *store) {
+  return &store->folder;
+}
+
 bool debug_quality_is_whole(enum debug_quality quality) {
   return quality >= DEBUG_SYMTAB || quality == DEBUG_MAP;
 }
@@ -346,24 +350,6 @@ int debug_store_find_unread(struct debug_store *store, const char *board, struct
   pthread_mutex_unlock(&store->lock);
   if (error == 0) fill_file(store, &file, ret);
   return error;
-}
-
-uint64_t debug_store_sent(struct debug_store *store, struct span id, struct span sha256,
-                          struct debug_file *ret) {
-  static const char sql[] = "SELECT 1 FROM origin WHERE sha256 = ?1 AND board = '' AND module = ?2";
-  const struct debug_piece piece = {.id = id, .sha256 = sha256};
-  struct debug_partial partial = {0};
-  struct catalogue_file file;
-  if (!is_usable_name("", id)) return 0;
-  pthread_mutex_lock(&store->lock);
-  debug_partial_find(store->db, &store->folder, &piece, &partial);
-  bool is_whole = partial.offset == 0 &&
-                  debug_db_number(store->db, 0, sql, "bb", sha256, id) == 1 &&
-                  catalogue_find(store->db, sha256, &file) == 0;
-  pthread_mutex_unlock(&store->lock);
-  if (!is_whole) return partial.offset;
-  fill_file(store, &file, ret);
-  return file.bytes;
 }
 
 int debug_store_list(struct debug_store *store,

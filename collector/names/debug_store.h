@@ -92,11 +92,6 @@ int debug_store_judge(struct debug_store *store, const char *board, struct span 
 /* Grows whenever an answer about module ID may have changed. */
 uint64_t debug_store_generation(const struct debug_store *store, struct span id);
 
-/* Returns how many bytes operators have sent of the file SHA256 for module ID (empty: of one whose
-   hash they do not tell, under way); RET is the file when these are all of it. */
-uint64_t debug_store_sent(struct debug_store *store, struct span id, struct span sha256,
-                          struct debug_file *ret);
-
 /* Calls ON_FILE, which must not call the store, for each file that an operator has sent and that
    was not refused.  Returns 0, -errno, or what ON_FILE returned. */
 int debug_store_list_files(struct debug_store *store,

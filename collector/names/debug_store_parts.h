@@ -17,4 +17,6 @@ void debug_store_unlock(struct debug_store *store);
 void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
                       char path[DEBUG_PATH_BYTES]);
 
+const struct debug_folder *debug_store_folder(const struct debug_store *store);
+
 #endif
