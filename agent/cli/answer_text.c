@@ -8,15 +8,17 @@
 #include "common/clock.h"
 #include "field.h"
 #include "proto/text.h"
+#include "report/name_fit.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WHOLE_MAX 0x1p63
 #define SECONDS_MAX 18e9 /* nanoseconds of more do not fit */
 
-enum { TIME_BYTES = 20 /* of RFC 3339, in whole seconds */ };
+enum { TIME_BYTES = 20 /* of RFC 3339, in whole seconds */, UNITS_MAX = 1000000 };
 
 static void clean(cJSON *item) {
   for (; item != NULL; item = item->next) {
@@ -71,6 +73,32 @@ static void print_head(const cJSON *answer, struct buf *ret) {
                            "time (--from)?\n");
 }
 
+/* What the intervals of the answer come from. */
+static void print_basis(const cJSON *answer, struct buf *ret) {
+  const cJSON *basis = field_find(answer, "basis");
+  double units = fmin(field_number(basis, "units"), UNITS_MAX);
+  top_text_print_basis(
+      (struct view_basis){field_text(basis, "unit"), (unsigned)answer_text_whole(units)}, ret);
+}
+
+/* Prints the rows of LIST, each as MAKE has it. */
+static void print_list(const cJSON *list, struct top_text_row (*make)(const cJSON *row),
+                       void (*print_more)(const cJSON *row, struct buf *ret),
+                       const struct top_text *style, struct buf *ret) {
+  uint32_t count = 0, size = (uint32_t)cJSON_GetArraySize(list);
+  struct top_text_row *rows = calloc((size_t)size + 1, sizeof *rows);
+  const cJSON *at;
+  if (rows != NULL) cJSON_ArrayForEach(at, list) rows[count++] = make(at);
+  if (rows == NULL || top_text_tell_apart(rows, count) != 0) ret->failed = true;
+  uint32_t i = 0;
+  cJSON_ArrayForEach(at, list) {
+    if (i == count) break;
+    top_text_print_row(&rows[i++], style, ret);
+    if (print_more != NULL) print_more(at, ret);
+  }
+  free(rows);
+}
+
 /* How stacks ended; what it means, of those that are short. */
 static void print_stacks(const cJSON *answer, struct buf *ret) {
   const cJSON *stacks = field_find(answer, "stacks"), *row;
@@ -87,55 +115,87 @@ static void print_stacks(const cJSON *answer, struct buf *ret) {
       buf_printf(ret, "  %s: %s\n", row->string, row->valuestring);
 }
 
+static struct top_text_row function_row(const cJSON *row) {
+  return (struct top_text_row){.name = field_text(row, "name"),
+                               .module = field_text(row, "module"),
+                               .self = share_in(row, "self_share", "self_ci"),
+                               .total = field_number(row, "total_share"),
+                               .file = field_text(row, "file")};
+}
+
 void answer_text_top(const cJSON *answer, const struct top_text *style, struct buf *ret) {
   const cJSON *functions = field_find(answer, "functions"), *row;
   double shown = 0, total = field_number(answer, "total");
   print_head(answer, ret);
   print_stacks(answer, ret);
-  if (cJSON_GetArraySize(functions) > 0) buf_append_string(ret, TOP_TEXT_HEADING);
-  cJSON_ArrayForEach(row, functions) {
-    const struct top_text_row text = {field_text(row, "name"), field_text(row, "module"),
-                                      share_in(row, "self_share", "self_ci"),
-                                      field_number(row, "total_share")};
-    top_text_print_row(&text, style, ret);
-    shown += field_number(row, "self");
+  if (cJSON_GetArraySize(functions) > 0) {
+    print_basis(answer, ret);
+    buf_append_string(ret, TOP_TEXT_HEADING);
   }
+  print_list(functions, function_row, NULL, style, ret);
+  cJSON_ArrayForEach(row, functions) shown += field_number(row, "self");
   if (total > 0 && shown < total)
     buf_printf(ret, "%5.1f %%  in functions below these (--limit)\n",
                100 * (total - shown) / total);
 }
 
+static struct top_text_row load_row(const cJSON *row) {
+  const char *name = field_text(row, "name");
+  return (struct top_text_row){.name = *name != '\0' ? name : "(none)",
+                               .module = field_text(row, "module"),
+                               .self = share_in(row, "share", "ci"),
+                               .total = -1,
+                               .file = field_text(row, "file")};
+}
+
 void answer_text_load(const cJSON *answer, const struct top_text *style, struct buf *ret) {
-  const cJSON *row, *rest = field_find(answer, "rest");
+  const cJSON *rest = field_find(answer, "rest");
   double total = field_number(answer, "total");
   print_head(answer, ret);
+  print_basis(answer, ret);
   buf_printf(ret, "  share     95 %% interval  %s\n", field_text(answer, "by"));
-  cJSON_ArrayForEach(row, field_find(answer, "rows")) {
-    const char *name = field_text(row, "name");
-    const struct top_text_row text = {*name != '\0' ? name : "(none)", field_text(row, "module"),
-                                      share_in(row, "share", "ci"), -1};
-    top_text_print_row(&text, style, ret);
-  }
+  print_list(field_find(answer, "rows"), load_row, NULL, style, ret);
   if (field_number(rest, "rows") > 0 && total > 0)
     buf_printf(ret, "%5.1f %%  in %.0f more (--limit)\n",
                100 * field_number(rest, "weight") / total, field_number(rest, "rows"));
 }
 
-void answer_text_edges(const cJSON *answer, const struct top_text *style, struct buf *ret) {
-  const cJSON *row, *pairs = field_find(answer, "lr");
+static struct top_text_row edge_row(const cJSON *row) {
+  return (struct top_text_row){.name = field_text(row, "function"),
+                               .module = field_text(row, "module"),
+                               .self = share_in(row, "share", "ci"),
+                               .total = -1,
+                               .file = field_text(row, "file")};
+}
+
+static void print_extrapolated(const cJSON *row, struct buf *ret) {
+  if (field_number(row, "extrapolated") > 0)
+    buf_printf(ret, "%30s%.1f %% of it extrapolated\n", "",
+               100 * field_number(row, "extrapolated") / field_number(row, "weight"));
+}
+
+/* RELATION: what the rows are to the function that was asked for. */
+static void print_edges(const cJSON *answer, const char *relation, const struct top_text *style,
+                        struct buf *ret) {
+  const cJSON *pairs = field_find(answer, "lr");
   print_head(answer, ret);
+  buf_append_string(ret, relation);
+  name_fit_print(field_text(answer, "function"), style->columns / 2, ret);
+  buf_append_string(ret, ": shares are of its own total\n");
+  print_basis(answer, ret);
   buf_append_string(ret, "  share     95 % interval  function\n");
-  cJSON_ArrayForEach(row, field_find(answer, "edges")) {
-    const struct top_text_row text = {field_text(row, "function"), field_text(row, "module"),
-                                      share_in(row, "share", "ci"), -1};
-    top_text_print_row(&text, style, ret);
-    if (field_number(row, "extrapolated") > 0)
-      buf_printf(ret, "%30s%.1f %% of it extrapolated\n", "",
-                 100 * field_number(row, "extrapolated") / field_number(row, "weight"));
-  }
+  print_list(field_find(answer, "edges"), edge_row, print_extrapolated, style, ret);
   if (field_number(pairs, "weight") > 0)
     buf_printf(ret, "link registers tell the caller of %.1f %% of the samples without a stack\n",
                100 * field_number(pairs, "resolvable_share"));
+}
+
+void answer_text_callers(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  print_edges(answer, "callers of ", style, ret);
+}
+
+void answer_text_callees(const cJSON *answer, const struct top_text *style, struct buf *ret) {
+  print_edges(answer, "called by ", style, ret);
 }
 
 /* ---- one function ---- */
@@ -176,9 +236,11 @@ static void print_rows(const cJSON *answer, const char *list, const char *headin
   }
 }
 
+/* Where there are several builds each row says of which it is: offsets are those of one. */
 static void print_offsets(const cJSON *answer, uint32_t limit, struct buf *ret) {
   const cJSON *rows = field_find(answer, "by_offset"), *row;
   double self = field_number(field_find(answer, "function"), "self");
+  bool has_builds = cJSON_GetArraySize(field_find(answer, "by_build")) > 1;
   uint32_t shown = 0;
   if (cJSON_GetArraySize(rows) == 0) return;
   buf_append_string(ret, "\n   self  offset\n");
@@ -191,16 +253,19 @@ static void print_offsets(const cJSON *answer, uint32_t limit, struct buf *ret) 
     else
       buf_printf(ret, "+0x%llx",
                  (unsigned long long)answer_text_whole(field_number(row, "offset")));
-    buf_printf(ret, "  (%s)\n", field_text(row, "module"));
+    buf_printf(ret, has_builds ? "  (%s, build-id %.12s)\n" : "  (%s)\n", field_text(row, "module"),
+               field_text(row, "build_id"));
   }
 }
 
 void answer_text_function(const cJSON *answer, const struct top_text *style, struct buf *ret) {
   const cJSON *function = field_find(answer, "function");
-  const struct top_text_row text = {field_text(function, "name"), "",
-                                    share_in(function, "self_share", "self_ci"),
-                                    field_number(function, "total_share")};
+  const struct top_text_row text = {.name = field_text(function, "name"),
+                                    .module = "",
+                                    .self = share_in(function, "self_share", "self_ci"),
+                                    .total = field_number(function, "total_share")};
   print_head(answer, ret);
+  print_basis(answer, ret);
   buf_append_string(ret, TOP_TEXT_HEADING);
   top_text_print_row(&text, style, ret);
   print_rows(answer, "definitions", "declared at", style->limit, ret);
@@ -220,9 +285,9 @@ static void print_points(const cJSON *series, const char *name, double step, str
     char text[32];
     if (!cJSON_IsNumber(time) || !cJSON_IsNumber(weight)) continue;
     clock_print_time(answer_text_whole(fmin(time->valuedouble, SECONDS_MAX)) * NS_PER_SECOND, text);
-    buf_printf(ret, "%.*sZ  %9.3f s  %8.3f CPUs  %s\n", TIME_BYTES - 1, text,
+    buf_printf(ret, "%.*sZ  %9.3f s  %8.3f CPUs%s%s\n", TIME_BYTES - 1, text,
                weight->valuedouble / (double)NS_PER_SECOND,
-               weight->valuedouble / (double)NS_PER_SECOND / step, name);
+               weight->valuedouble / (double)NS_PER_SECOND / step, *name != '\0' ? "  " : "", name);
   }
 }
 
@@ -232,7 +297,8 @@ void answer_text_series(const cJSON *answer, const struct top_text *style, struc
   double step = field_number(answer, "step");
   (void)style;
   print_head(answer, ret);
-  buf_printf(ret, "%-20s  %11s  %13s  %s\n", "time", "CPU time", "on average", by);
+  buf_printf(ret, "%-20s  %11s  %13s%s%s\n", "time", "CPU time", "on average",
+             *by != '\0' ? "  " : "", by);
   cJSON_ArrayForEach(series, field_find(answer, "series"))
       print_points(series, field_text(field_find(series, "labels"), by), step > 0 ? step : 1, ret);
   if (field_number(rest, "series") > 0)

@@ -21,7 +21,8 @@ void answer_text_sums(const struct cJSON *answer, struct view_tree *ret);
    function, and series.  Whatever is missing in ANSWER is left out. */
 void answer_text_top(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
 void answer_text_load(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
-void answer_text_edges(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
+void answer_text_callers(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
+void answer_text_callees(const struct cJSON *answer, const struct top_text *style, struct buf *ret);
 void answer_text_function(const struct cJSON *answer, const struct top_text *style,
                           struct buf *ret);
 void answer_text_series(const struct cJSON *answer, const struct top_text *style, struct buf *ret);

@@ -14,6 +14,7 @@
 #include "output_text.h"
 #include "report/diff_text.h"
 #include "selector_word.h"
+#include "terminal_style.h"
 #include "word_order.h"
 
 #include <cjson/cJSON.h>
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_CHANGED = 3, ROWS_MAX = 100000, WHY_BYTES = 512 };
 
@@ -93,30 +93,47 @@ static enum view_verdict verdict_of(const cJSON *row) {
   return VIEW_UNCLEAR;
 }
 
+static enum view_doubt doubt_of(const cJSON *row) {
+  const char *text = field_text(row, "doubt");
+  for (int i = VIEW_NO_DOUBT; i <= VIEW_MANY; i++)
+    if (strcmp(text, view_doubt_name((enum view_doubt)i)) == 0) return (enum view_doubt)i;
+  return VIEW_NO_DOUBT;
+}
+
+static struct view_basis basis_of(const cJSON *answer, const char *unit, const char *units) {
+  const cJSON *basis = field_find(answer, "basis");
+  double count = fmin(field_number(basis, units), ROWS_MAX);
+  return (struct view_basis){field_text(basis, unit), (unsigned)answer_text_whole(count)};
+}
+
 static struct view_diff_row row_of(const cJSON *row) {
   const cJSON *ci = field_find(row, "ci");
   const cJSON *low = cJSON_GetArrayItem(ci, 0), *high = cJSON_GetArrayItem(ci, 1);
   return (struct view_diff_row){.name = field_text(row, "name"),
                                 .module = field_text(row, "module"),
+                                .file = field_text(row, "file"),
                                 .a = field_number(row, "a"),
                                 .b = field_number(row, "b"),
                                 .difference = field_number(row, "difference"),
                                 .low = cJSON_IsNumber(low) ? low->valuedouble : -1,
                                 .high = cJSON_IsNumber(high) ? high->valuedouble : 1,
                                 .p = field_number(row, "p"),
-                                .verdict = verdict_of(row)};
+                                .verdict = verdict_of(row),
+                                .doubt = doubt_of(row)};
 }
 
 static int print_table(const struct diff_command *command, const cJSON *answer, struct buf *ret) {
   const cJSON *functions = field_find(answer, "functions"), *at;
   const struct diff_options *options = &command->options;
-  bool is_terminal = options->output == NULL && isatty(STDOUT_FILENO) == 1;
-  const struct top_text style = {.limit = (uint32_t)options->limit,
-                                 .has_colour = is_terminal && getenv("NO_COLOR") == NULL};
+  const struct top_text style = terminal_style(options->limit, options->output);
   struct view_tree a, b;
   struct view_diff_row *list = calloc((size_t)cJSON_GetArraySize(functions) + 1, sizeof *list);
   struct diff_table sums = {
       .sides = {.a = &a, .b = &b, .a_name = command->a, .b_name = command->b},
+      .basis = {.a = basis_of(answer, "a_unit", "a_units"),
+                .b = basis_of(answer, "b_unit", "b_units"),
+                .pairs = (unsigned)answer_text_whole(
+                    fmin(field_number(field_find(answer, "basis"), "pairs"), ROWS_MAX))},
       .rows = list,
       .tested = (uint32_t)answer_text_whole(fmin(field_number(answer, "tested"), ROWS_MAX))};
   if (list == NULL) return -1;

@@ -6,10 +6,9 @@
 #include "complaint.h"
 #include "output_text.h"
 #include "query_settings.h"
+#include "terminal_style.h"
 
 #include <cjson/cJSON.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -18,12 +17,10 @@ static void print_table(const struct query_settings *settings, const cJSON *answ
   static void (*const printers[])(const cJSON *answer, const struct top_text *style,
                                   struct buf *out) = {
       [QUERY_PROFILE] = answer_text_top,       [QUERY_LOAD] = answer_text_load,
-      [QUERY_CALLERS] = answer_text_edges,     [QUERY_CALLEES] = answer_text_edges,
+      [QUERY_CALLERS] = answer_text_callers,   [QUERY_CALLEES] = answer_text_callees,
       [QUERY_FUNCTION] = answer_text_function, [QUERY_SERIES] = answer_text_series,
   };
-  bool is_terminal = settings->options.output == NULL && isatty(STDOUT_FILENO) == 1;
-  const struct top_text style = {.limit = (uint32_t)settings->options.limit,
-                                 .has_colour = is_terminal && getenv("NO_COLOR") == NULL};
+  const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
   printers[settings->view](answer, &style, ret);
 }
 

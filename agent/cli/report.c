@@ -169,9 +169,19 @@ static int show(struct report *report, struct namer *const namers[2]) {
   return error;
 }
 
+/* Whether the module that --module names is there: what it is for would be done to another. */
+static int check_module(const struct report *report) {
+  const char *wanted = report->settings.options.module;
+  const struct profile *profile = &report->sides[0].profile;
+  if (wanted == NULL || counts_find_module(profile, wanted) != BATCH_NONE) return 0;
+  report_counts_tell_modules(wanted, profile);
+  return -ENOENT;
+}
+
 static int make(struct report *report) {
   struct namer *namers[2] = {NULL, NULL}; /* symbols stay with their profile's module numbers */
   int error = read_files(report);
+  if (error == 0) error = check_module(report);
   if (error != 0) return error;
   if (report->settings.format == REPORT_COUNTS)
     return report_counts(&report->settings, &report->sides[0].profile);

@@ -10,6 +10,7 @@
    A fifo opens when its reader does; who has named one waits for that, as with any fifo. */
 #include "report_counts.h"
 #include "common/buf.h"
+#include "complaint.h"
 #include "report/counts.h"
 #include "report/two_pipes.h"
 
@@ -24,6 +25,14 @@ static int fail(const char *what, int error) {
   return error;
 }
 
+void report_counts_tell_modules(const char *wanted, const struct profile *profile) {
+  struct buf modules = {0};
+  counts_print_modules(profile, &modules);
+  complaint("report: --module: no '%.200s' in this profile; there are %.1000s", wanted,
+            modules.len > 0 ? buf_text(&modules) : "none");
+  buf_fini(&modules);
+}
+
 static int find_module(const struct report_settings *settings, const struct profile *profile,
                        uint32_t *ret) {
   const struct report_options *options = &settings->options;
@@ -33,7 +42,7 @@ static int find_module(const struct report_settings *settings, const struct prof
   *ret = counts_find_module(profile, options->module);
   if (*ret != BATCH_NONE) return 0;
   if (options->module != NULL)
-    fprintf(stderr, "fleetprof: report: --module: no '%s' in this profile\n", options->module);
+    report_counts_tell_modules(options->module, profile);
   else
     fputs("fleetprof: report: the program itself is not in this profile: name a --module\n",
           stderr);

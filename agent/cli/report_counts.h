@@ -10,4 +10,7 @@
    -errno with one line on stderr. */
 int report_counts(const struct report_settings *settings, const struct profile *profile);
 
+/* Complains that PROFILE has no module WANTED, and says which it has. */
+void report_counts_tell_modules(const char *wanted, const struct profile *profile);
+
 #endif

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The formats of `report`, one row each: what makes them is in view and report, what is here is
-   only which of them, and what a file tells beside its tree.
-
-   Colour is for a terminal alone, and for nobody who has said NO_COLOR. */
+   only which of them, and what a file tells beside its tree. */
 #include "report_print.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "report/diff_text.h"
 #include "report/top_text.h"
+#include "terminal_style.h"
 #include "view/export.h"
 #include "view/table_json.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SUM_NAME_BYTES = 1100 };
-
-static struct top_text style_of(const struct report_settings *settings) {
-  return (struct top_text){.limit = (uint32_t)settings->options.limit,
-                           .has_colour = isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == NULL};
-}
 
 static void print_samplers(const struct profile *profile, struct json *json) {
   struct buf names = {0};
@@ -83,7 +75,7 @@ static int print_diff(const struct report_settings *settings, const struct repor
                                   .a_name = name_sum(settings, sum),
                                   .b_name = settings->options.diff,
                                   .pair = find_pair(&sides[0].profile)};
-  const struct top_text style = style_of(settings);
+  const struct top_text style = terminal_style(settings->options.limit, NULL);
   if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
   return diff_text_print(&both, &style, arena, ret);
 }
@@ -92,7 +84,7 @@ int report_print(const struct report_settings *settings, const struct report_sid
                  struct arena *arena, struct buf *ret) {
   const struct report_side *side = &sides[0];
   const struct view_origin origin = origin_of(&side->profile);
-  const struct top_text style = style_of(settings);
+  const struct top_text style = terminal_style(settings->options.limit, NULL);
   if (settings->options.diff != NULL) return print_diff(settings, sides, arena, ret);
   switch (settings->format) {
   case REPORT_JSON:

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MODULES_TOLD = 20 };
+
 uint32_t counts_find_module(const struct profile *profile, const char *wanted) {
   uint32_t found = BATCH_NONE;
   if (wanted == NULL) return profile->main_module;
@@ -25,6 +27,16 @@ uint32_t counts_find_module(const struct profile *profile, const char *wanted) {
     if (found == BATCH_NONE && strcmp(profile_module_name(module), wanted) == 0) found = i;
   }
   return found;
+}
+
+void counts_print_modules(const struct profile *profile, struct buf *ret) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < profile->module_count; i++) {
+    if (profile->modules[i].kind != MODULE_ELF) continue;
+    if (count++ == MODULES_TOLD) buf_append_string(ret, ", ...");
+    if (count > MODULES_TOLD) return;
+    buf_printf(ret, "%s%s", count > 1 ? ", " : "", profile_module_name(&profile->modules[i]));
+  }
 }
 
 static int by_module_and_address(const void *left, const void *right) {

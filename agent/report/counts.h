@@ -9,6 +9,9 @@ struct buf;
 
 enum { COUNTS_ALL = UINT32_MAX };
 
+/* Appends the names of PROFILE's modules of code, what they could be asked for by, to RET. */
+void counts_print_modules(const struct profile *profile, struct buf *ret);
+
 /* Finds the ELF module that WANTED names, a path or the last part of one; the program's own when
    WANTED is NULL.  Returns its number, or BATCH_NONE. */
 uint32_t counts_find_module(const struct profile *profile, const char *wanted);

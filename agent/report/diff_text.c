@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RED "\033[31m"
@@ -24,7 +25,12 @@
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
 
-enum { HEADING_BYTES_MAX = 14, COLUMN_BYTES = 7, NUMBER_BYTES = 16 };
+enum {
+  HEADING_BYTES_MAX = 14,
+  COLUMN_BYTES = 7,
+  NUMBER_BYTES = 16,
+  OTHER_COLUMNS = 51, /* of a row before its name, beside those under the headings */
+};
 
 struct headings {
   const char *a, *b;
@@ -41,6 +47,9 @@ static void print_total(const char *heading, const char *name, const struct view
   buf_printf(ret, "%s%s%s: ", heading[1] == '\0' ? heading : "", heading[1] == '\0' ? " = " : "",
              name);
   top_text_print_total(tree, ret);
+  if (tree->total_weight == 0)
+    buf_append_string(ret,
+                      ": nothing was sampled there; is it the right name, and the right time?");
   buf_append_byte(ret, '\n');
 }
 
@@ -57,17 +66,53 @@ static const char *print_signed(double share, char ret[NUMBER_BYTES]) {
   return ret;
 }
 
-static void print_row(const struct view_diff_row *row, const struct headings *headings,
-                      bool has_colour, struct buf *ret) {
+static void print_row(const struct view_diff_row *row, bool is_alike,
+                      const struct headings *headings, const struct top_text *style,
+                      struct buf *ret) {
   char difference[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
+  const struct top_text_row text = {
+      .name = row->name, .module = row->module, .file = row->file, .is_alike = is_alike};
+  unsigned used = (unsigned)(width_of(headings->a) + width_of(headings->b)) + OTHER_COLUMNS;
+  bool has_colour = style->has_colour;
   const char *colour = "", *plain = has_colour ? PLAIN : "";
   if (has_colour) colour = row->verdict != VIEW_CHANGED ? DIM : row->difference > 0 ? RED : GREEN;
   buf_printf(ret, "%*.1f %%  %*.1f %%  %s%12s%s  %9s .. %9s  ", width_of(headings->a) - 2,
              100 * row->a, width_of(headings->b) - 2, 100 * row->b, colour,
              print_signed(row->difference, difference), plain, print_signed(row->low, low),
              print_signed(row->high, high));
-  buf_printf(ret, "%s%-7s%s  %s", colour, view_verdict_name(row->verdict), plain, row->name);
-  if (!top_text_tells_module(row->name, row->module)) buf_printf(ret, "  (%s)", row->module);
+  buf_printf(ret, "%s%-7s%s  ", colour, view_verdict_name(row->verdict), plain);
+  top_text_print_name(&text, used, style, ret);
+}
+
+static int print_rows(const struct view_diff_row *rows, uint32_t count,
+                      const struct headings *headings, const struct top_text *style,
+                      struct buf *ret) {
+  struct top_text_row *texts = calloc((size_t)count + 1, sizeof *texts);
+  if (texts == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < count; i++)
+    texts[i] = (struct top_text_row){.name = rows[i].name, .module = rows[i].module};
+  int error = top_text_tell_apart(texts, count);
+  for (uint32_t i = 0; i < count && error == 0; i++)
+    print_row(&rows[i], texts[i].is_alike, headings, style, ret);
+  free(texts);
+  return error;
+}
+
+static void print_units(struct view_basis basis, struct buf *ret) {
+  if (basis.units > 0) buf_printf(ret, "%u ", basis.units);
+  buf_append_string(ret, basis.unit);
+}
+
+/* What the intervals come from, when it is not single samples. */
+static void print_basis(const struct view_diff_basis *basis, struct buf *ret) {
+  if (basis->a.units == 0 && basis->b.units == 0) return;
+  buf_append_string(ret, "intervals: by how ");
+  print_units(basis->a, ret);
+  buf_append_string(ret, " of the first and ");
+  print_units(basis->b, ret);
+  buf_append_string(ret, " of the second differ");
+  if (basis->pairs > 0)
+    buf_printf(ret, "; %u boards are on both sides and compared with themselves", basis->pairs);
   buf_append_byte(ret, '\n');
 }
 
@@ -98,10 +143,12 @@ static int print_table(const struct diff_table *table, const struct headings *he
   print_total(headings->b, sides->b_name, sides->b, ret);
   if (sides->pair != NULL)
     buf_printf(ret, "%s: the program itself, its functions compared by their names\n", sides->pair);
+  print_basis(&table->basis, ret);
   buf_printf(ret, "%*s  %*s    difference      95 %% interval        verdict  function\n",
              width_of(headings->a), headings->a, width_of(headings->b), headings->b);
   uint32_t count = table->count, shown = count < style->limit ? count : style->limit;
-  for (uint32_t i = 0; i < shown; i++) print_row(&table->rows[i], headings, style->has_colour, ret);
+  int error = print_rows(table->rows, shown, headings, style, ret);
+  if (error != 0) return error;
   print_doubts(table->rows, shown, table->tested, ret);
   if (count > style->limit)
     buf_printf(ret, "%u more function%s by less (--limit)\n", count - style->limit,
@@ -122,6 +169,7 @@ int diff_text_print(const struct diff_sides *sides, const struct top_text *style
   struct diff_table table = {.sides = *sides};
   int error = view_diff(sides->a, sides->b, arena, &rows, &table.count);
   if (error != 0) return error;
+  view_diff_basis(sides->a, sides->b, &table.basis);
   table.rows = rows;
   table.tested = view_diff_tested(rows, table.count);
   return print_table(&table, &headings, style, ret);

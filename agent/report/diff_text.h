@@ -15,6 +15,7 @@ struct diff_sides {
 /* A difference that somebody else has made. */
 struct diff_table {
   struct diff_sides sides; /* of the trees their sums alone */
+  struct view_diff_basis basis;
   const struct view_diff_row *rows;
   uint32_t count, tested; /* how many of them were compared */
 };

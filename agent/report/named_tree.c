@@ -178,6 +178,23 @@ static int descend(const struct naming *naming, uint32_t frame, uint32_t parent,
   return error;
 }
 
+/* Tells the tree in which stretches of time its weight was: OURS are its nodes. */
+static int add_groups(const struct naming *naming, const uint32_t *ours) {
+  const struct profile *profile = naming->profile;
+  const struct groups *groups = &profile->groups;
+  int error = 0;
+  if (profile->has_no_groups) return 0;
+  for (unsigned group = 0; group < groups->count && error == 0; group++) {
+    uint64_t start_ms = groups->group[group].id * groups->length_ms;
+    tree_builder_turn(naming->tree, "", start_ms, start_ms + groups->length_ms);
+    for (uint32_t i = 0; i < profile->node_count && error == 0; i++) {
+      uint64_t weight = groups_weight(groups, group, i);
+      if (weight > 0) error = groups_add(&naming->tree->groups, ours[i], weight);
+    }
+  }
+  return error;
+}
+
 static int add_nodes(const struct naming *naming) {
   const struct profile *profile = naming->profile;
   struct tree_builder *tree = naming->tree;
@@ -191,6 +208,7 @@ static int add_nodes(const struct naming *naming) {
     tree_builder_note_end(tree, ours[i], true, node->told_weight);
     tree_builder_note_end(tree, ours[i], false, node->untold_weight);
   }
+  if (error == 0) error = add_groups(naming, ours);
   free(ours);
   return error;
 }

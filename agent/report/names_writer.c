@@ -35,7 +35,7 @@ enum {
 };
 
 /* The frames of one module: a run of the sorted ones. */
-struct group {
+struct name_group {
   uint32_t module, first, count;
   uint64_t weight;
 };
@@ -46,7 +46,7 @@ struct writing {
   const struct profile *profile;
   struct namer *namer;
   const struct profile_frame **frames; /* by module and address */
-  struct group *groups;                /* heaviest first */
+  struct name_group *groups;           /* heaviest first */
   uint32_t group_count;
   struct function_name *functions; /* of the module in hand */
   struct buf payload, packed;
@@ -63,16 +63,16 @@ static int by_place(const void *left, const void *right) {
 }
 
 static int heaviest_first(const void *left, const void *right) {
-  const struct group *a = left, *b = right;
+  const struct name_group *a = left, *b = right;
   if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
   return a->module < b->module ? -1 : a->module > b->module;
 }
 
 static void add_to_group(struct writing *writing, uint32_t at) {
   const struct profile_frame *frame = writing->frames[at];
-  struct group *last = &writing->groups[writing->group_count];
+  struct name_group *last = &writing->groups[writing->group_count];
   if (writing->group_count == 0 || last[-1].module != frame->module) {
-    *last = (struct group){.module = frame->module, .first = at};
+    *last = (struct name_group){.module = frame->module, .first = at};
     writing->group_count++;
   } else {
     last--;
@@ -117,7 +117,7 @@ static bool is_new(const struct writing *writing, const struct profile_frame *fr
 
 /* Returns how many functions GROUP has that are worth being written: they are then sorted, each
    once. */
-static uint32_t find_functions(struct writing *writing, const struct group *group) {
+static uint32_t find_functions(struct writing *writing, const struct name_group *group) {
   struct function_name *functions = writing->functions;
   uint32_t found = 0, count = 0;
   for (uint32_t i = 0; i < group->count; i++) {
@@ -199,7 +199,7 @@ static int write_all(struct writing *writing, uint64_t deadline_ns, struct names
   int error = 0;
   const char *why;
   for (uint32_t i = 0; i < writing->group_count && error == 0; i++) {
-    const struct group *group = &writing->groups[i];
+    const struct name_group *group = &writing->groups[i];
     const struct profile_module *module = &writing->profile->modules[group->module];
     if (module->kind != MODULE_ELF) continue;
     if (writing->bytes >= NAMES_BYTES_MAX || clock_monotonic_ns() >= deadline_ns) {

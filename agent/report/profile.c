@@ -10,6 +10,7 @@
    and that ends at the limits in the header. */
 #include "profile.h"
 
+#include "common/clock.h"
 #include "common/path.h"
 #include "proto/text.h"
 
@@ -39,6 +40,7 @@ int profile_init(struct profile *profile) {
 }
 
 void profile_fini(struct profile *profile) {
+  groups_fini(&profile->groups);
   table_fini(&profile->by_module);
   table_fini(&profile->by_frame);
   table_fini(&profile->by_node);
@@ -152,6 +154,8 @@ static void add_weight(struct profile *profile, uint32_t node, uint64_t count, u
   profile->count += count;
   profile->weight += weight;
   evidence_add(&profile->evidence, count, weight);
+  if (profile->has_no_groups) return;
+  if (groups_add(&profile->groups, node, weight) != 0) profile->has_no_groups = true;
 }
 
 /* ---- batches ---- */
@@ -258,6 +262,8 @@ int profile_add(struct profile *profile, const struct batch *batch, uint64_t seq
                            calloc(batch->node_count + 1, sizeof *to.nodes),
                            calloc(batch->target_count + 1, sizeof *to.samples)};
   int error = to.modules == NULL || to.nodes == NULL || to.samples == NULL ? -ENOMEM : 0;
+  groups_turn(&profile->groups, "", batch->start_walltime_ns / NS_PER_MS,
+              batch->end_walltime_ns / NS_PER_MS);
   if (error == 0) error = add_samples(profile, batch, &to);
   if (error == 0) error = keep_books(profile, batch, seq);
   if (error == 0) {
@@ -277,6 +283,7 @@ int profile_add_leaf(struct profile *profile, const struct batch_module *module,
   int error = intern_module(profile, module, &in);
   if (error == 0) error = intern_frame(profile, in, address, &node.frame);
   if (error == 0) error = intern_node(profile, &node, &at);
+  profile->has_no_groups = true; /* nobody knows when it was */
   if (error == 0) add_weight(profile, at, count, weight);
   return error;
 }

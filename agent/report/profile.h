@@ -11,6 +11,7 @@
 #include "common/table.h"
 #include "proto/batch.h"
 #include "view/evidence.h"
+#include "view/groups.h"
 
 #include <stdbool.h>
 
@@ -69,6 +70,8 @@ struct profile {
   uint64_t seed;
   uint64_t count, weight;                      /* of all */
   struct evidence evidence;                    /* of the samples */
+  struct groups groups;                        /* of the weights of nodes: stretches of time */
+  bool has_no_groups;                          /* some were not told a time, or there is no room */
   uint64_t start_walltime_ns, end_walltime_ns; /* 0: empty */
   uint32_t main_module;                        /* of the first target, or BATCH_NONE */
   uint32_t asked_mhz;                          /* of the first target */

@@ -6,6 +6,7 @@
    tells), and what the limit cuts off is said in one line with its weight.  Colour marks what is
    worth a look: more than a tenth of all. */
 #include "top_text.h"
+#include "name_fit.h"
 
 #include "common/buf.h"
 #include "common/clock.h"
@@ -14,11 +15,18 @@
 #include "view/stacks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
 #define PLAIN "\033[0m"
+
+enum {
+  SHARE_COLUMNS = 27,  /* a share and its interval */
+  SHARES_COLUMNS = 36, /* the total, too */
+  FEW_UNITS = 10,
+};
 
 static const double worth_a_look = 0.1;
 static const double worth_a_hint = 0.3;
@@ -156,6 +164,64 @@ bool top_text_tells_module(const char *name, const char *module) {
   return strncmp(name, module, len) == 0 && (name[len] == '\0' || name[len] == '+');
 }
 
+static int by_name(const void *left, const void *right) {
+  const struct top_text_row *a = *(struct top_text_row *const *)left;
+  const struct top_text_row *b = *(struct top_text_row *const *)right;
+  int order = strcmp(a->name, b->name);
+  return order != 0 ? order : strcmp(a->module, b->module);
+}
+
+int top_text_tell_apart(struct top_text_row *rows, uint32_t count) {
+  struct top_text_row **sorted = calloc((size_t)count + 1, sizeof *sorted);
+  if (sorted == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < count; i++) sorted[i] = &rows[i];
+  qsort(sorted, count, sizeof *sorted, by_name);
+  for (uint32_t i = 1; i < count; i++)
+    if (by_name(&sorted[i - 1], &sorted[i]) == 0)
+      sorted[i - 1]->is_alike = sorted[i]->is_alike = true;
+  free(sorted);
+  return 0;
+}
+
+/* FILE with the folder that it is in: enough to know it again. */
+static const char *short_file(const char *file) {
+  const char *at = strrchr(file, '/');
+  while (at != NULL && at > file && at[-1] != '/') at--;
+  return at != NULL ? at : file;
+}
+
+/* What stands behind the name: (MODULE, FILE), as far as there is something to tell. */
+static void print_origin(const struct top_text_row *row, struct buf *ret) {
+  bool has_module = *row->module != '\0' && !top_text_tells_module(row->name, row->module);
+  const char *file = row->is_alike && row->file != NULL ? short_file(row->file) : "";
+  if (row->is_alike && *file == '\0') file = "file not known";
+  if (!has_module && *file == '\0') return;
+  buf_printf(ret, "  (%s%s%s)", has_module ? row->module : "",
+             has_module && *file != '\0' ? ", " : "", file);
+}
+
+void top_text_print_name(const struct top_text_row *row, unsigned used,
+                         const struct top_text *style, struct buf *ret) {
+  const char *strong = style->has_colour && row->self.share >= worth_a_look ? BOLD : "";
+  const char *weak = style->has_colour ? DIM : "", *plain = style->has_colour ? PLAIN : "";
+  struct buf origin = {0};
+  print_origin(row, &origin);
+  size_t taken = used + name_fit_columns(buf_text(&origin));
+  size_t room = style->columns > taken ? style->columns - taken : NAME_FIT_LEAST;
+  buf_append_string(ret, strong);
+  name_fit_print(row->name, style->columns > 0 ? room : 0, ret);
+  if (*strong != '\0') buf_append_string(ret, PLAIN);
+  if (origin.len > 0) buf_printf(ret, "%s%s%s", weak, buf_text(&origin), plain);
+  buf_append_byte(ret, '\n');
+  buf_fini(&origin);
+}
+
+void top_text_print_basis(struct view_basis basis, struct buf *ret) {
+  if (basis.units == 0) return;
+  buf_printf(ret, "intervals: by how %u %s differ%s\n", basis.units, basis.unit,
+             basis.units < FEW_UNITS ? "; so few leave them wide" : "");
+}
+
 void top_text_print_row(const struct top_text_row *row, const struct top_text *style,
                         struct buf *ret) {
   const char *strong = style->has_colour && row->self.share >= worth_a_look ? BOLD : "";
@@ -164,17 +230,25 @@ void top_text_print_row(const struct top_text_row *row, const struct top_text *s
   buf_printf(ret, "%s%5.1f %%%s  %s%5.1f .. %5.1f %%%s  ", strong, 100 * row->self.share,
              strong_end, weak, 100 * row->self.low, 100 * row->self.high, plain);
   if (row->total >= 0) buf_printf(ret, "%5.1f %%  ", 100 * row->total);
-  buf_printf(ret, "%s%s%s", strong, row->name, strong_end);
-  if (*row->module != '\0' && !top_text_tells_module(row->name, row->module))
-    buf_printf(ret, "  %s(%s)%s", weak, row->module, plain);
-  buf_append_byte(ret, '\n');
+  top_text_print_name(row, row->total >= 0 ? SHARES_COLUMNS : SHARE_COLUMNS, style, ret);
 }
 
-static void print_row(const struct view_tree *tree, const struct view_top_row *row,
+static int print_rows(const struct view_tree *tree, const struct view_top_row *rows, uint32_t count,
                       const struct top_text *style, struct buf *ret) {
-  const struct view_function *function = &tree->functions[row->function];
-  const struct top_text_row text = {function->name, function->module, row->self, row->total.share};
-  top_text_print_row(&text, style, ret);
+  struct top_text_row *texts = calloc((size_t)count + 1, sizeof *texts);
+  if (texts == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct view_function *function = &tree->functions[rows[i].function];
+    texts[i] = (struct top_text_row){.name = function->name,
+                                     .module = function->module,
+                                     .self = rows[i].self,
+                                     .total = rows[i].total.share,
+                                     .file = function->file};
+  }
+  int error = top_text_tell_apart(texts, count);
+  for (uint32_t i = 0; i < count && error == 0; i++) top_text_print_row(&texts[i], style, ret);
+  free(texts);
+  return error;
 }
 
 /* Where much of the time is the kernel's: how to see whose there. */
@@ -198,9 +272,11 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   error = print_stacks(tree, arena, ret);
   if (error != 0) return error;
   if (tree->total_count == 0) print_why_nothing(profile, tree, ret);
+  if (count > 0) top_text_print_basis(view_basis(tree), ret);
   if (count > 0) buf_append_string(ret, TOP_TEXT_HEADING);
-  for (shown = 0; shown < count && shown < style->limit; shown++)
-    print_row(tree, &rows[shown], style, ret);
+  shown = count < style->limit ? count : style->limit;
+  error = print_rows(tree, rows, shown, style, ret);
+  if (error != 0) return error;
   uint64_t rest = 0;
   for (uint32_t i = shown; i < count; i++) rest += rows[i].self_weight;
   if (shown < count)

@@ -11,7 +11,8 @@
 struct buf;
 
 struct top_text {
-  uint32_t limit; /* rows */
+  uint32_t limit;   /* rows */
+  unsigned columns; /* of the terminal, which names are fitted to; 0: they are whole */
   bool has_colour;
 };
 
@@ -20,8 +21,13 @@ struct top_text {
 struct top_text_row {
   const char *name, *module; /* module: "" for none */
   struct view_share self;
-  double total; /* a share; less than 0: left out */
+  double total;     /* a share; less than 0: left out */
+  const char *file; /* of the source, or NULL */
+  bool is_alike;    /* name and module are another row's, too: the file tells them apart */
 };
+
+/* Sets is_alike of the COUNT ROWS.  Returns 0 or -ENOMEM. */
+int top_text_tell_apart(struct top_text_row *rows, uint32_t count);
 
 /* Appends one line of such a table to RET. */
 void top_text_print_row(const struct top_text_row *row, const struct top_text *style,
@@ -33,6 +39,15 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
 
 /* Appends how much TREE holds: the samples, without what clocks told, and the CPU time. */
 void top_text_print_total(const struct view_tree *tree, struct buf *ret);
+
+/* Appends the name of ROW, and where it is of, as the rest of a line of which USED columns are
+ * taken.
+ */
+void top_text_print_name(const struct top_text_row *row, unsigned used,
+                         const struct top_text *style, struct buf *ret);
+
+/* Appends a line on what the intervals of an answer come from, when it is not single samples. */
+void top_text_print_basis(struct view_basis basis, struct buf *ret);
 
 /* Whether NAME says itself that it is of MODULE, as "tool+0x10" and "[kernel]" do. */
 bool top_text_tells_module(const char *name, const char *module);

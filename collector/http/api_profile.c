@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int write_summary(struct json *json, const struct view_tree *tree,
                          const struct selection *selection, struct arena *arena) {
@@ -122,13 +123,35 @@ struct file_form {
                struct buf *ret);
 };
 
+/* The name of the program's own module: where the heaviest main is, else the heaviest function that
+   nobody called. */
+static const char *main_module(const struct view_tree *tree) {
+  const char *found = "";
+  uint64_t most = 0;
+  bool has_main = false;
+  for (uint32_t i = 1; i < tree->node_count; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    const struct view_function *function = &tree->functions[node->function];
+    bool is_main = strcmp(function->name, "main") == 0;
+    if ((!is_main && (has_main || node->parent != 0)) || function->module[0] == '[') continue;
+    if (is_main == has_main && node->total_weight <= most) continue;
+    has_main = is_main;
+    most = node->total_weight;
+    found = function->module;
+  }
+  return found;
+}
+
 static int write_file(struct request *request, const struct view_tree *tree,
                       const struct selection *selection, const struct file_form *form) {
   char disposition[64];
   struct answer *answer = &request->answer;
-  const struct view_origin origin = {.title = parameters_find(&request->parameters, "match"),
-                                     .start_ns = selection->from_ms * NS_PER_MS,
-                                     .end_ns = selection->to_ms * NS_PER_MS};
+  const struct view_origin origin = {
+      .title = parameters_find(&request->parameters, "match"),
+      .start_ns = selection->from_ms * NS_PER_MS,
+      .main_module = main_module(tree),
+      .end_ns = selection->to_ms * NS_PER_MS,
+      .period_ns = tree->total_count > 0 ? tree->total_weight / tree->total_count : 0};
   int error = limit_stacks(request, tree, selection);
   if (error == 0) error = form->write(tree, &origin, &request->arena, begin_file(request));
   error = end_file(request, error);

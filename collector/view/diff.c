@@ -204,7 +204,8 @@ static int largest_first(const void *left, const void *right) {
   double one = fabs(a->difference), other = fabs(b->difference);
   if (one != other) return one > other ? -1 : 1;
   int by_name = strcmp(a->name, b->name);
-  return by_name != 0 ? by_name : strcmp(a->module, b->module);
+  if (by_name == 0) by_name = strcmp(a->module, b->module);
+  return by_name != 0 || !a->file || !b->file ? by_name : strcmp(a->file, b->file);
 }
 
 uint32_t view_diff_tested(const struct view_diff_row *rows, uint32_t count) {
@@ -259,4 +260,9 @@ int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena
 const char *view_verdict_name(enum view_verdict verdict) {
   static const char *const names[] = {"changed", "same", "unclear"};
   return names[verdict];
+}
+
+const char *view_doubt_name(enum view_doubt doubt) {
+  static const char *const names[] = {"", "clocks", "apart", "many"};
+  return names[doubt];
 }

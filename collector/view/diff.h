@@ -21,8 +21,9 @@ enum view_doubt {
 
 struct view_diff_row {
   const char *name, *module;
-  uint64_t a_weight, b_weight;  /* self */
-  double a, b;                  /* self shares */
+  const char *file;            /* where a side has several of that name; else NULL: whatever file */
+  uint64_t a_weight, b_weight; /* self */
+  double a, b;                 /* self shares */
   double difference, low, high; /* b - a and its 95 % interval */
   double p_alone;               /* the chance of such a difference where there is none */
   double p;                     /* the same, for all that were compared together */
@@ -50,5 +51,8 @@ int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena
               struct view_diff_row **ret, uint32_t *ret_count);
 
 const char *view_verdict_name(enum view_verdict verdict);
+
+/* A word for why: "" of no doubt. */
+const char *view_doubt_name(enum view_doubt doubt);
 
 #endif

@@ -14,6 +14,7 @@ static void write_row(struct json *json, const struct view_diff_row *row) {
   json_open(json, '{');
   json_key_string(json, "name", row->name);
   json_key_string(json, "module", row->module);
+  json_key_string(json, "file", row->file);
   write_double(json, "a", row->a);
   write_double(json, "b", row->b);
   write_double(json, "difference", row->difference);
@@ -25,6 +26,7 @@ static void write_row(struct json *json, const struct view_diff_row *row) {
   write_double(json, "p", row->p);
   write_double(json, "p_alone", row->p_alone);
   json_key_string(json, "verdict", view_verdict_name(row->verdict));
+  json_key_string(json, "doubt", row->doubt != VIEW_NO_DOUBT ? view_doubt_name(row->doubt) : NULL);
   json_close(json, '}');
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* To the reader of a difference a function is its name and module, whatever file of the source it
-   is from, so several functions of a tree may be one row. */
+   is from: it may have moved.  Only where a side itself has several of that name (static functions
+   of two files) the file tells them apart, as in the table of one tree.  Those whose file is not
+   known are matched last, so that rows do not depend on the order of functions. */
 #include "diff_rows.h"
 
 #include "contrast.h"
@@ -8,54 +10,127 @@
 #include "common/arena.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
-static uint32_t find_or_add(struct diff_rows *rows, const struct view_function *function) {
-  uint64_t hash = table_hash(function->name, strlen(function->name), 0);
-  hash = table_hash(function->module, strlen(function->module), hash);
-  uint32_t cursor, at = table_find(&rows->by_name, hash, &cursor);
-  for (; at != TABLE_NONE; at = table_next(&rows->by_name, hash, &cursor))
-    if (strcmp(rows->rows[at].name, function->name) == 0 &&
-        strcmp(rows->rows[at].module, function->module) == 0)
-      return at;
-  if (table_add(&rows->by_name, hash, rows->count) != 0) return DIFF_ROW_NONE;
-  rows->rows[rows->count] = (struct view_diff_row){
-      .name = function->name, .module = function->module, .is_apart = function->is_apart};
-  return rows->count++;
+enum { SIDES = 2 };
+
+struct matching {
+  struct diff_rows *rows;
+  const struct view_tree *trees[SIDES];
+  bool *has_self[SIDES];    /* of each function of the tree */
+  uint32_t *name_of[SIDES]; /* of each function of the tree: in rows->names */
+  bool *is_several;         /* of each name: a side has several functions of it */
+  uint32_t *row_of;         /* of each of rows->functions */
+};
+
+static int begin(struct matching *matching, struct arena *arena) {
+  size_t room = 1;
+  for (unsigned side = 0; side < SIDES; side++) {
+    const struct view_tree *tree = matching->trees[side];
+    bool *has_self = arena_array(arena, tree->function_count, sizeof *has_self);
+    uint32_t *name_of = arena_array(arena, tree->function_count, sizeof *name_of);
+    if (has_self == NULL || name_of == NULL) return -ENOMEM;
+    for (uint32_t i = 1; i < tree->node_count; i++)
+      has_self[tree->nodes[i].function] |= tree->nodes[i].self_weight > 0;
+    matching->has_self[side] = has_self;
+    matching->name_of[side] = name_of;
+    room += tree->function_count;
+  }
+  matching->is_several = arena_array(arena, room, sizeof *matching->is_several);
+  matching->row_of = arena_array(arena, room, sizeof *matching->row_of);
+  matching->rows->rows = arena_array(arena, room, sizeof *matching->rows->rows);
+  if (!matching->is_several || !matching->row_of || !matching->rows->rows) return -ENOMEM;
+  for (size_t i = 0; i < room; i++) matching->row_of[i] = DIFF_ROW_NONE;
+  return 0;
 }
 
-/* Adds what the functions of TREE hold themselves; IS_B: to the second side. */
-static int add_tree(struct diff_rows *rows, const struct view_tree *tree, bool is_b,
-                    struct arena *arena, uint32_t **ret) {
-  uint32_t *row_of = arena_array(arena, tree->function_count, sizeof *row_of);
-  if (row_of == NULL) return -ENOMEM;
-  for (uint32_t i = 0; i < tree->function_count; i++) row_of[i] = DIFF_ROW_NONE;
-  for (uint32_t i = 1; i < tree->node_count; i++) {
-    const struct view_node *node = &tree->nodes[i];
-    uint32_t *at = &row_of[node->function];
-    if (node->self_weight == 0) continue;
-    if (*at == DIFF_ROW_NONE) *at = find_or_add(rows, &tree->functions[node->function]);
-    if (*at == DIFF_ROW_NONE) return -ENOMEM;
-    struct view_diff_row *row = &rows->rows[*at];
-    *(is_b ? &row->b_weight : &row->a_weight) += node->self_weight;
+/* Finds the names of the functions of SIDE, and which of them are several's.  SEEN: the last side
+   that had a name. */
+static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
+  const struct view_tree *tree = matching->trees[side];
+  for (uint32_t i = 1; i < tree->function_count; i++) {
+    struct view_function function = tree->functions[i];
+    uint32_t *name = &matching->name_of[side][i];
+    if (!matching->has_self[side][i]) continue;
+    function.file = NULL;
+    int error = function_table_intern(&matching->rows->names, &function, true, name);
+    if (error != 0) return error;
+    matching->is_several[*name] |= seen[*name] == side + 1;
+    seen[*name] = (uint8_t)(side + 1);
   }
-  *ret = row_of;
   return 0;
+}
+
+/* Finds the row of function AT of SIDE, or adds it. */
+static int match(struct matching *matching, unsigned side, uint32_t at, uint32_t *ret) {
+  struct view_function function = matching->trees[side]->functions[at];
+  struct diff_rows *rows = matching->rows;
+  uint32_t number;
+  if (!matching->is_several[matching->name_of[side][at]]) function.file = NULL;
+  int error = function_table_intern(&rows->functions, &function, true, &number);
+  if (error != 0) return error;
+  uint32_t *row = &matching->row_of[number];
+  if (*row == DIFF_ROW_NONE) {
+    *row = rows->count++;
+    rows->rows[*row] = (struct view_diff_row){.name = function.name,
+                                              .module = function.module,
+                                              .file = function.file,
+                                              .is_apart = function.is_apart};
+  }
+  *ret = *row;
+  return 0;
+}
+
+static int match_all(struct matching *matching, uint32_t *const of[SIDES]) {
+  for (unsigned round = 0; round < 2; round++)
+    for (unsigned side = 0; side < SIDES; side++) {
+      const struct view_tree *tree = matching->trees[side];
+      for (uint32_t i = 1; i < tree->function_count; i++) {
+        bool is_turn = (tree->functions[i].file == NULL) == (round == 1);
+        if (!is_turn || !matching->has_self[side][i]) continue;
+        int error = match(matching, side, i, &of[side][i]);
+        if (error != 0) return error;
+      }
+    }
+  return 0;
+}
+
+static void add_weights(struct diff_rows *rows, const struct view_tree *const trees[SIDES]) {
+  for (uint32_t i = 1; i < trees[0]->node_count; i++) {
+    const struct view_node *node = &trees[0]->nodes[i];
+    if (node->self_weight > 0) rows->rows[rows->of_a[node->function]].a_weight += node->self_weight;
+  }
+  for (uint32_t i = 1; i < trees[1]->node_count; i++) {
+    const struct view_node *node = &trees[1]->nodes[i];
+    if (node->self_weight > 0) rows->rows[rows->of_b[node->function]].b_weight += node->self_weight;
+  }
+}
+
+static uint32_t *no_rows(const struct view_tree *tree, struct arena *arena) {
+  uint32_t *row_of = arena_array(arena, tree->function_count, sizeof *row_of);
+  for (uint32_t i = 0; row_of != NULL && i < tree->function_count; i++) row_of[i] = DIFF_ROW_NONE;
+  return row_of;
 }
 
 int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const struct view_tree *b,
                    struct arena *arena) {
-  *rows = (struct diff_rows){.count = 0};
-  size_t room = (size_t)a->function_count + b->function_count;
-  rows->rows = arena_array(arena, room, sizeof *rows->rows);
-  int error = rows->rows == NULL ? -ENOMEM : 0;
-  if (error == 0) error = add_tree(rows, a, false, arena, &rows->of_a);
-  if (error == 0) error = add_tree(rows, b, true, arena, &rows->of_b);
+  *rows = (struct diff_rows){.of_a = no_rows(a, arena), .of_b = no_rows(b, arena)};
+  struct matching matching = {.rows = rows, .trees = {a, b}};
+  uint8_t *seen = arena_array(arena, (size_t)a->function_count + b->function_count + 1, 1);
+  int error = !rows->of_a || !rows->of_b || !seen ? -ENOMEM : begin(&matching, arena);
+  if (error == 0) error = function_table_init(&rows->names, arena);
+  if (error == 0) error = function_table_init(&rows->functions, arena);
+  for (unsigned side = 0; side < SIDES && error == 0; side++)
+    error = find_names(&matching, side, seen);
+  if (error == 0) error = match_all(&matching, (uint32_t *const[SIDES]){rows->of_a, rows->of_b});
+  if (error == 0) add_weights(rows, matching.trees);
   return error;
 }
 
 void diff_rows_fini(struct diff_rows *rows) {
-  table_fini(&rows->by_name);
+  function_table_fini(&rows->names);
+  function_table_fini(&rows->functions);
 }
 
 static void add_group(const struct view_tree *tree, const struct group *group,

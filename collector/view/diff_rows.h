@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of two trees, matched by name and module. */
+/* The functions of two trees, matched by name and module, and by file where there are several. */
 #ifndef VIEW_DIFF_ROWS_H
 #define VIEW_DIFF_ROWS_H
 
 #include "diff.h"
-
-#include "common/table.h"
+#include "function_table.h"
 
 struct contrast;
 struct contrast_spread;
@@ -15,12 +14,13 @@ enum { DIFF_ROW_NONE = UINT32_MAX };
 struct diff_rows {
   struct view_diff_row *rows; /* those that have self weight on a side */
   uint32_t count;
-  uint32_t *of_a, *of_b; /* of each function of the tree: its row, or DIFF_ROW_NONE */
-  struct table by_name;
+  uint32_t *of_a, *of_b;           /* of each function of the tree: its row, or DIFF_ROW_NONE */
+  struct function_table names;     /* each name and module once, and how many there are of it */
+  struct function_table functions; /* each row's function */
 };
 
 /* Matches the functions of A and B and sums up what they hold themselves; all in ARENA.  Returns 0
-   or -ENOMEM; fini in either case. */
+   or -errno; fini in either case. */
 int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const struct view_tree *b,
                    struct arena *arena);
 void diff_rows_fini(struct diff_rows *rows);

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   static const struct top_text style = {.limit = 10};
   static void (*const printers[])(const cJSON *answer, const struct top_text *style,
                                   struct buf *out) = {
-      answer_text_top,      answer_text_load,   answer_text_edges,
+      answer_text_top,      answer_text_load,   answer_text_callers,
       answer_text_function, answer_text_series,
   };
   cJSON *answer = answer_text_parse(data, len);

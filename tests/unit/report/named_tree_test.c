@@ -2,6 +2,7 @@
 /* Frames get names, paths meet, link registers are callers only where they can be. */
 #include "profile_fixture.h"
 
+#include "common/clock.h"
 #include "report/named_tree.h"
 #include "report/namer.h"
 #include "symbol/symbol_index.h"
@@ -99,6 +100,39 @@ static void all_functions_that_a_translator_tells_of_an_address_are_nodes(void *
   profile_fini(&profile);
 }
 
+/* Six windows, work ever longer: intervals are of how these differ.  What has no time ends that. */
+static void windows_are_what_intervals_come_from(void **state) {
+  enum { WINDOWS = 6, WINDOW_S = 10 };
+  struct profile profile;
+  struct arena arena;
+  struct view_tree tree;
+  (void)state;
+  for (int has_timeless = 0; has_timeless < 2; has_timeless++) {
+    assert_int_equal(profile_init(&profile), 0);
+    for (unsigned i = 0; i < WINDOWS; i++) {
+      struct small_batch small;
+      small_batch_fill(&small, 1, 100 * i, i + 1 == WINDOWS);
+      small.batch.start_walltime_ns = i * WINDOW_S * NS_PER_SECOND;
+      small.batch.end_walltime_ns = (i + 1) * WINDOW_S * NS_PER_SECOND;
+      assert_int_equal(profile_add(&profile, &small.batch, i + 1), 0);
+      if (has_timeless && i == 2)
+        assert_int_equal(profile_add_leaf(&profile, &small.modules[0], 0x300, 1, 1), 0);
+    }
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(named_tree_build(&profile, NULL, NULL, &arena, &tree), 0);
+    if (has_timeless) {
+      assert_int_equal(view_basis(&tree).units, 0);
+    } else {
+      uint64_t totals[GROUPS_MAX];
+      assert_int_equal(view_basis(&tree).units, WINDOWS);
+      groups_totals(&tree.groups, totals);
+      for (unsigned i = 0; i < WINDOWS; i++) assert_int_equal(totals[i], 22 + 100 * i);
+    }
+    arena_fini(&arena);
+    profile_fini(&profile);
+  }
+}
+
 static void a_module_whose_file_is_gone_says_so(void **state) {
   struct profile profile;
   struct namer *namer;
@@ -120,6 +154,7 @@ int main(void) {
       cmocka_unit_test(what_has_no_name_is_called_by_its_offset),
       cmocka_unit_test(a_translators_word_comes_first),
       cmocka_unit_test(all_functions_that_a_translator_tells_of_an_address_are_nodes),
+      cmocka_unit_test(windows_are_what_intervals_come_from),
       cmocka_unit_test(a_module_whose_file_is_gone_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

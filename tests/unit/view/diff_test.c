@@ -85,7 +85,7 @@ static void what_changed_is_told_from_what_did_not(void **state) {
   (void)state;
   add(&a, "hot", NULL, 6000), add(&a, "same", NULL, 3950), add(&a, "rare", NULL, 50);
   add(&b, "hot", NULL, 4000), add(&b, "same", NULL, 3960), add(&b, "rare", NULL, 40);
-  add(&b, "new", "x.c", 1000), add(&b, "new", "y.c", 1000); /* one function to its reader */
+  add(&b, "new", "x.c", 2000);
   end(&a), end(&b);
   assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
   assert_int_equal(count, 4);
@@ -99,6 +99,28 @@ static void what_changed_is_told_from_what_did_not(void **state) {
     assert_true(rows[i].low <= rows[i].difference && rows[i].difference <= rows[i].high);
   for (uint32_t i = 1; i < count; i++)
     assert_true(fabs(rows[i - 1].difference) >= fabs(rows[i].difference));
+}
+
+/* One function that has moved, and two of one name. */
+static void a_file_tells_apart_only_what_one_side_has_several_of(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add(&a, "moved", "old.c", 1000), add(&a, "own", "y.c", 700);
+  add(&b, "moved", "new.c", 900), add(&b, "own", "x.c", 300), add(&b, "own", "y.c", 400);
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_int_equal(count, 3);
+  const struct view_diff_row *moved = find(rows, count, "moved");
+  assert_null(moved->file);
+  assert_int_equal(moved->a_weight, 10000);
+  assert_int_equal(moved->b_weight, 9000);
+  for (uint32_t i = 0; i < count; i++) {
+    if (&rows[i] == moved) continue;
+    bool is_y = strcmp(rows[i].file, "y.c") == 0;
+    assert_int_equal(rows[i].a_weight, is_y ? 7000 : 0);
+    assert_int_equal(rows[i].b_weight, is_y ? 4000 : 3000);
+  }
 }
 
 static void what_clocks_told_is_never_called_changed(void **state) {
@@ -247,6 +269,8 @@ static void chance_is_not_called_change(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(what_changed_is_told_from_what_did_not, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_file_tells_apart_only_what_one_side_has_several_of, setup,
+                                      teardown),
       cmocka_unit_test_setup_teardown(what_clocks_told_is_never_called_changed, setup, teardown),
       cmocka_unit_test_setup_teardown(what_may_be_hidden_among_the_nameless_is_no_change, setup,
                                       teardown),

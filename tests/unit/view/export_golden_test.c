@@ -64,8 +64,8 @@ static void fill_code(struct world *world) {
       {"ns::walk(int)", "_ZN2ns4walkEi", "tool", "walk.cc", 12, 1, 0x401210, 0x401200, false},
       {"ns::walk(int)", "_ZN2ns4walkEi", "tool", "walk.cc", 12, 2, 0x401310, 0x401300, false}};
   static const struct step read_of[] = {
-      {"read", NULL, "tool", "read.h", 5, 1, 0x401210, 0x401200, true},
-      {"read", NULL, "tool", "read.h", 5, 2, 0x401310, 0x401300, true}};
+      {"read;all", NULL, "tool", "read.h", 5, 1, 0x401210, 0x401200, true},
+      {"read;all", NULL, "tool", "read.h", 5, 2, 0x401310, 0x401300, true}};
   static const struct step nameless = {
       "libz.so.1+0x4f00", NULL, "libz.so.1", NULL, 0, 3, 0x4f32, 0x4f00, false};
   static const struct step kernel = {"[kernel]", NULL, "[kernel]", NULL, 0, 4, 0x2014e, 0, false};
