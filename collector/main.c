@@ -8,6 +8,7 @@
    goes the other way, each step bounded; what is acked is durable already, so when a step hangs
    nonetheless, an alarm ends the process and loses nothing. */
 #include "board_arch.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "http/http.h"
 #include "identity/access.h"
@@ -126,6 +127,8 @@ static int open_parts(struct collector *collector) {
   if (!failed) failed = store_open(dir, &collector->store, error, ERROR_BYTES);
   if (!failed) failed = access_open(dir, &collector->access, error, ERROR_BYTES);
   if (!failed) failed = ca_open(dir, &collector->ca, error, ERROR_BYTES);
+  if (!failed)
+    ca_set_board_life(collector->ca, collector->settings.certificate_life_ns / NS_PER_SECOND);
   return failed;
 }
 

@@ -4,6 +4,7 @@
    opened, so that a typing mistake is a wrong usage (exit 2) and not a failure. */
 #include "settings.h"
 
+#include "common/clock.h"
 #include "common/options.h"
 #include "http/address.h"
 #include "names/debuginfod.h"
@@ -12,7 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PORT_MAX = 65535 };
+enum {
+  PORT_MAX = 65535,
+  CERTIFICATE_LIFE_MIN_S = 5,
+  CERTIFICATE_LIFE_MAX_S = 3650 * 86400, /* the root's own */
+};
 
 #define ROW(name, argument, fallback, group, kind, member, help) \
   { name, 0, argument, fallback, group, help, kind, offsetof(struct settings, member) }
@@ -35,6 +40,8 @@ static const struct option rows[] = {
     ROW("translators", "FILE", NULL, "Names", OPTION_PATH, translators,
         "rules for commands that name the addresses of modules, as addr2line does "
         "(docs/translators.md)"),
+    ROW("certificate-life", "TIME", "30d", "Boards", OPTION_DURATION, certificate_life_ns,
+        "how long a board's certificate lasts; boards renew theirs at half of it"),
     ROW("verbose", NULL, NULL, "Messages", OPTION_FLAG, verbose, "say more on stderr"),
 };
 
@@ -73,6 +80,13 @@ static int check_agents(const char *text, char *error, size_t error_len) {
   return -EINVAL;
 }
 
+static int check_life(uint64_t life_ns, char *error, size_t error_len) {
+  uint64_t life_s = life_ns / NS_PER_SECOND;
+  if (life_s >= CERTIFICATE_LIFE_MIN_S && life_s <= CERTIFICATE_LIFE_MAX_S) return 0;
+  snprintf(error, error_len, "--certificate-life: must be between 5s and 3650d");
+  return -EINVAL;
+}
+
 static int check_debuginfod(const char *urls, char *error, size_t error_len) {
   char why[256];
   if (urls == NULL || debuginfod_check(urls, why, sizeof why) == 0) return 0;
@@ -97,6 +111,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   }
   failed = check_agents(settings.agents, error, error_len);
   if (!failed) failed = check_http(settings.http, error, error_len);
+  if (!failed) failed = check_life(settings.certificate_life_ns, error, error_len);
   if (!failed) failed = check_debuginfod(settings.debuginfod, error, error_len);
   if (!failed) *ret = settings;
   return failed;

@@ -24,6 +24,8 @@ enum frame_type {
   FRAME_RESULT = 12,
   FRAME_ENROLL = 13,
   FRAME_ENROLLED = 14,
+  FRAME_RENEW = 15,
+  FRAME_RENEWED = 16,
   FRAME_TYPE_END
 };
 

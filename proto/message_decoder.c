@@ -46,6 +46,8 @@ static void unpack_welcome(struct unpack *unpack, struct span payload, struct me
   ret->welcome.last_seq = unpack_number(unpack, in->last_seq, "last seq", LIMIT(COUNT_MAX));
   ret->welcome.page_url = unpack_text(unpack, in->page_url, "page URL", LIMIT(LIMIT_PATH_BYTES));
   ret->welcome.batch_bytes_max = in->batch_bytes_max;
+  ret->welcome.trust = in->trust;
+  ret->welcome.renew_only = in->renew_only != 0;
 }
 
 static void unpack_envelope(struct unpack *unpack, struct span payload, struct message *ret) {
@@ -125,6 +127,7 @@ static void unpack_ping(struct unpack *unpack, struct span payload, struct messa
 static void unpack_pong(struct unpack *unpack, struct span payload, struct message *ret) {
   UNPACK(Fleetprof__Pong, fleetprof__pong);
   ret->pong.walltime_ns = unpack_number(unpack, in->walltime_ns, "wall time", LIMIT(COUNT_MAX));
+  ret->pong.trust = in->trust;
 }
 
 static void unpack_command(struct unpack *unpack, struct span payload, struct message *ret) {
@@ -157,6 +160,19 @@ static void unpack_enrolled(struct unpack *unpack, struct span payload, struct m
   ret->enrolled.error = unpack_text(unpack, in->error, "error", LIMIT(LIMIT_VALUE_BYTES));
 }
 
+static void unpack_renew(struct unpack *unpack, struct span payload, struct message *ret) {
+  UNPACK(Fleetprof__Renew, fleetprof__renew);
+  ret->renew.csr = unpack_bytes(unpack, in->csr, "CSR", LIMIT(LIMIT_CSR_BYTES));
+}
+
+static void unpack_renewed(struct unpack *unpack, struct span payload, struct message *ret) {
+  UNPACK(Fleetprof__Renewed, fleetprof__renewed);
+  ret->renewed.certificate =
+      unpack_bytes(unpack, in->certificate, "certificate", LIMIT(LIMIT_CERTIFICATE_BYTES));
+  ret->renewed.ca = unpack_bytes(unpack, in->ca, "CA", LIMIT(LIMIT_CERTIFICATE_BYTES));
+  ret->renewed.error = unpack_text(unpack, in->error, "error", LIMIT(LIMIT_VALUE_BYTES));
+}
+
 static void (*const unpackers[FRAME_TYPE_END])(struct unpack *, struct span, struct message *) = {
     [FRAME_HELLO] = unpack_hello,
     [FRAME_WELCOME] = unpack_welcome,
@@ -172,6 +188,8 @@ static void (*const unpackers[FRAME_TYPE_END])(struct unpack *, struct span, str
     [FRAME_RESULT] = unpack_result,
     [FRAME_ENROLL] = unpack_enroll,
     [FRAME_ENROLLED] = unpack_enrolled,
+    [FRAME_RENEW] = unpack_renew,
+    [FRAME_RENEWED] = unpack_renewed,
 };
 
 int message_decode(const struct frame *frame, struct arena *arena, struct message *ret_message,

@@ -50,6 +50,8 @@ static ProtobufCMessage *pack_welcome(struct pack *pack, const struct message *m
   out->last_seq = message->welcome.last_seq;
   out->page_url = pack_text(pack, message->welcome.page_url, LIMIT_PATH_BYTES);
   out->batch_bytes_max = message->welcome.batch_bytes_max;
+  out->trust = message->welcome.trust;
+  out->renew_only = message->welcome.renew_only;
   return &out->base;
 }
 
@@ -125,6 +127,7 @@ static ProtobufCMessage *pack_ping(struct pack *pack, const struct message *mess
 static ProtobufCMessage *pack_pong(struct pack *pack, const struct message *message) {
   PACK_NEW(Fleetprof__Pong, fleetprof__pong);
   out->walltime_ns = message->pong.walltime_ns;
+  out->trust = message->pong.trust;
   return &out->base;
 }
 
@@ -161,6 +164,20 @@ static ProtobufCMessage *pack_enrolled(struct pack *pack, const struct message *
   return &out->base;
 }
 
+static ProtobufCMessage *pack_renew(struct pack *pack, const struct message *message) {
+  PACK_NEW(Fleetprof__Renew, fleetprof__renew);
+  out->csr = pack_bytes(pack, message->renew.csr, LIMIT_CSR_BYTES);
+  return &out->base;
+}
+
+static ProtobufCMessage *pack_renewed(struct pack *pack, const struct message *message) {
+  PACK_NEW(Fleetprof__Renewed, fleetprof__renewed);
+  out->certificate = pack_bytes(pack, message->renewed.certificate, LIMIT_CERTIFICATE_BYTES);
+  out->ca = pack_bytes(pack, message->renewed.ca, LIMIT_CERTIFICATE_BYTES);
+  out->error = pack_text(pack, message->renewed.error, LIMIT_VALUE_BYTES);
+  return &out->base;
+}
+
 static ProtobufCMessage *(*const packers[FRAME_TYPE_END])(struct pack *, const struct message *) = {
     [FRAME_HELLO] = pack_hello,
     [FRAME_WELCOME] = pack_welcome,
@@ -176,6 +193,8 @@ static ProtobufCMessage *(*const packers[FRAME_TYPE_END])(struct pack *, const s
     [FRAME_RESULT] = pack_result,
     [FRAME_ENROLL] = pack_enroll,
     [FRAME_ENROLLED] = pack_enrolled,
+    [FRAME_RENEW] = pack_renew,
+    [FRAME_RENEWED] = pack_renewed,
 };
 
 int message_encode(const struct message *message, struct buf *ret) {

@@ -27,6 +27,8 @@ struct message {
     struct result result;
     struct enroll enroll;
     struct enrolled enrolled;
+    struct renew renew;
+    struct renewed renewed;
   };
 };
 

@@ -5,11 +5,16 @@
 #define PROTO_PAYLOADS_H
 
 #include "batch.h"
+#include "certificate_payloads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { MESSAGE_SHA256_BYTES = 32 };
+
+enum capability {
+  CAPABILITY_RENEWAL = 1, /* understands renew_only, and may send Renew */
+};
 
 struct hello {
   uint32_t version;
@@ -19,7 +24,7 @@ struct hello {
   uint32_t label_count;
   const struct label *labels;
   uint64_t first_seq;
-  uint32_t capabilities;
+  uint32_t capabilities;    /* bits of enum capability */
   struct counters counters; /* counters.run is the daemon's run */
   const char *sampler;
   uint32_t achieved_mhz;
@@ -32,6 +37,9 @@ struct welcome {
   uint64_t last_seq;
   const char *page_url;
   uint32_t batch_bytes_max;
+  uint64_t
+      trust; /* of the CA certificates (common/tls_trust.h); 0: this collector knows no Renew */
+  bool renew_only; /* the certificate has expired */
 };
 
 struct envelope {
@@ -80,6 +88,7 @@ struct ping {
 
 struct pong {
   uint64_t walltime_ns;
+  uint64_t trust; /* 0: as Welcome or an earlier Pong said */
 };
 
 struct command {
@@ -92,19 +101,6 @@ struct command {
 struct result {
   uint64_t id;
   const char *error; /* empty: done */
-};
-
-struct enroll {
-  uint32_t version;
-  const char *token;
-  struct span csr; /* DER */
-};
-
-struct enrolled {
-  const char *board;
-  struct span certificate; /* PEM */
-  struct span ca;          /* PEM */
-  const char *error;       /* empty: enrolled */
 };
 
 #endif

@@ -3,10 +3,10 @@
 
    The order is such that a failure costs nothing: the state directory is made and tried first, so
    that a token, which works once, is not used up for a certificate that cannot be kept; the answer
-   is checked before it is written; and it replaces what is there as a whole (enroll_files.c). */
+   is checked before it is written; and it replaces what is there as a whole (credential_files.c).
+ */
 #include "commands.h"
 #include "enroll_call.h"
-#include "enroll_files.h"
 #include "enroll_identity.h"
 #include "paths.h"
 
@@ -14,6 +14,8 @@
 #include "common/buf.h"
 #include "common/options.h"
 #include "common/tls.h"
+#include "credentials/credential_files.h"
+#include "credentials/credential_request.h"
 #include "proto/limits.h"
 
 #include <errno.h>
@@ -105,13 +107,13 @@ static int read_words(struct enrolment *enrolment, int argc, char **argv) {
 static int prepare(struct enrolment *enrolment) {
   int rc = paths_state(enrolment->options.state, &enrolment->state);
   if (rc < 0) return complain(1, "state: no directory: %s: give --state DIR", strerror(-rc));
-  rc = enroll_files_prepare(enrolment->state.text);
+  rc = credential_files_prepare(enrolment->state.text);
   if (rc < 0)
     return complain(1, "%s: cannot be written: %s: give another --state DIR, or run as its owner",
                     enrolment->state.text, strerror(-rc));
-  enrolment->key = enroll_key_make();
-  if (enrolment->key == NULL || enroll_key_print(enrolment->key, &enrolment->key_pem) < 0 ||
-      enroll_request_make(enrolment->key, &enrolment->request) < 0)
+  enrolment->key = credential_key_make();
+  if (enrolment->key == NULL || credential_key_print(enrolment->key, &enrolment->key_pem) < 0 ||
+      credential_request_make(enrolment->key, &enrolment->request) < 0)
     return complain(1, "key: cannot be made: OpenSSL has no memory or no randomness");
   return 0;
 }
@@ -152,13 +154,13 @@ static int keep(struct enrolment *enrolment) {
   const struct enrolled *enrolled = &enrolment->answer.enrolled;
   char collector[COLLECTOR_BYTES];
   int len = snprintf(collector, sizeof collector, "%s\n", enrolment->options.collector);
-  const struct enroll_files files = {
+  const struct credential_files files = {
       .key = buf_span(&enrolment->key_pem),
       .certificate = enrolled->certificate,
       .ca = enrolled->ca,
       .collector = span_of(collector, (size_t)len),
   };
-  int rc = enroll_files_install(enrolment->state.text, &files);
+  int rc = credential_files_install(enrolment->state.text, &files);
   if (rc == -EBUSY)
     return complain(1, "%s: another enrolment is at work there: wait for it",
                     enrolment->state.text);

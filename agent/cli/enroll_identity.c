@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key is made here and never leaves the board.  The request says nothing but its public half:
-   the collector decides the name, the lifetime and all else.
-
-   The answer came over a connection that was pinned to the token's fingerprint, and yet it is
+/* The answer came over a connection that was pinned to the token's fingerprint, and yet it is
    checked: a certificate for another key would be found only at the next connect, with the old
    identity already gone; and the CA that it brings is what this board will trust from now on. */
 #include "enroll_identity.h"
 
-#include "common/buf.h"
-#include "proto/limits.h"
+#include "credentials/credential_request.h"
 
 #include <errno.h>
-#include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 
 static const char token_prefix[] = "fpt_";
@@ -54,47 +48,6 @@ int enroll_token_parse(const char *token, uint8_t ret_fingerprint[ENROLL_FINGERP
   return 0;
 }
 
-EVP_PKEY *enroll_key_make(void) {
-  return EVP_EC_gen("P-256");
-}
-
-int enroll_key_print(EVP_PKEY *key, struct buf *ret) {
-  BIO *memory = BIO_new(BIO_s_secmem());
-  char *text = NULL;
-  int rc = -ENOMEM;
-  if (memory != NULL &&
-      PEM_write_bio_PKCS8PrivateKey(memory, key, NULL, NULL, 0, NULL, NULL) == 1) {
-    long len = BIO_get_mem_data(memory, &text);
-    buf_append(ret, text, (size_t)len);
-    rc = ret->failed ? -ENOMEM : 0;
-  }
-  BIO_free(memory);
-  return rc;
-}
-
-int enroll_request_make(EVP_PKEY *key, struct buf *ret) {
-  X509_REQ *request = X509_REQ_new();
-  unsigned char *der = NULL;
-  int len = -1;
-  if (request != NULL && X509_REQ_set_pubkey(request, key) == 1 &&
-      X509_NAME_add_entry_by_txt(X509_REQ_get_subject_name(request), "CN", MBSTRING_ASC,
-                                 (const unsigned char *)"board", -1, -1, 0) == 1 &&
-      X509_REQ_sign(request, key, EVP_sha256()) > 0)
-    len = i2d_X509_REQ(request, &der);
-  if (len > 0) buf_append(ret, der, (size_t)len);
-  OPENSSL_free(der);
-  X509_REQ_free(request);
-  return len > 0 && !ret->failed ? 0 : -ENOMEM;
-}
-
-static X509 *read_certificate(struct span pem) {
-  if (pem.len == 0 || pem.len > LIMIT_CERTIFICATE_BYTES) return NULL;
-  BIO *memory = BIO_new_mem_buf(pem.data, (int)pem.len);
-  X509 *certificate = memory != NULL ? PEM_read_bio_X509(memory, NULL, NULL, NULL) : NULL;
-  BIO_free(memory);
-  return certificate;
-}
-
 static const char *check_pair(X509 *certificate, X509 *root, EVP_PKEY *key,
                               const uint8_t *fingerprint) {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -112,8 +65,8 @@ static const char *check_pair(X509 *certificate, X509 *root, EVP_PKEY *key,
 
 const char *enroll_answer_check(const struct enrolled *enrolled, EVP_PKEY *key,
                                 const uint8_t fingerprint[ENROLL_FINGERPRINT_BYTES]) {
-  X509 *certificate = read_certificate(enrolled->certificate);
-  X509 *root = read_certificate(enrolled->ca);
+  X509 *certificate = credential_certificate_parse(enrolled->certificate);
+  X509 *root = credential_certificate_parse(enrolled->ca);
   const char *wrong = check_pair(certificate, root, key, fingerprint);
   X509_free(certificate);
   X509_free(root);

@@ -81,7 +81,7 @@ struct uplink {
   uint64_t server_walltime_ns;
   uint64_t due_ns; /* of the timer */
   uint64_t welcome_ns;
-  uint64_t acked_batches, ended_bytes, welcomes;
+  uint64_t acked_batches, ended_bytes, welcomes, renewals;
   struct retry retry;
   unsigned calls; /* picks one of several addresses */
 };
@@ -132,7 +132,7 @@ static void close_connection(struct uplink *uplink) {
     bufferevent_free(uplink->line);
     uplink->line = NULL;
   }
-  uplink->session = (struct uplink_session){0};
+  uplink_session_fini(&uplink->session);
   buf_clear(&uplink->out);
   spool_rewind(uplink->parts.spool);
   if (uplink->parts.debug != NULL) debug_sender_reset(uplink->parts.debug);
@@ -146,6 +146,16 @@ static void give_up(struct uplink *uplink, const char *why) {
   snprintf(uplink->why, sizeof uplink->why, "%s", why);
   close_connection(uplink);
   set_state(uplink, STATE_WAITING, now_ns + retry_next_ns(&uplink->retry));
+}
+
+/* The session has served its turn: begins the next one, with the certificate that it got. */
+static void begin_anew(struct uplink *uplink) {
+  retry_reset(&uplink->retry);
+  uplink->renewals++;
+  snprintf(uplink->why, sizeof uplink->why, "the certificate was renewed");
+  uplink_line_hang_up(uplink->line);
+  close_connection(uplink);
+  set_state(uplink, STATE_WAITING, clock_monotonic_ns());
 }
 
 static bool is_enrolled(const struct uplink_parts *parts) {
@@ -292,6 +302,10 @@ static void step_connected(struct uplink *uplink, enum event_kind event) {
   }
   if (!pump(uplink)) return;
   tell(uplink);
+  if (uplink_session_is_outdated(&uplink->session)) {
+    begin_anew(uplink);
+    return;
+  }
   uint64_t due_ns = uplink_session_due_ns(&uplink->session);
   /* The timer may have fired a little early, by libevent's coarser clock: then it is due again. */
   if (event == EVENT_TIMER || due_ns != uplink->due_ns) arm(uplink, due_ns);
@@ -417,6 +431,7 @@ void uplink_figures(const struct uplink *uplink, struct uplink_figures *ret) {
       .is_idle = is_connected && spool.entries == 0 && uplink_session_is_idle(&uplink->session),
       .acked_batches = uplink->acked_batches + uplink->session.acked,
       .sent_bytes = uplink->ended_bytes + uplink_line_sent_bytes(uplink->line),
+      .renewals = uplink->renewals,
       .reconnects = uplink->welcomes > 0 ? uplink->welcomes - 1 : 0,
       .retry_in_ms = is_waiting ? (uplink->due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0,
       .server_walltime_ns = uplink->server_walltime_ns,

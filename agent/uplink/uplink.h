@@ -21,6 +21,7 @@ struct uplink_parts { /* borrowed, and outlive the uplink */
   struct debug_sender *debug; /* or NULL: no debug files */
   const char *address;        /* the collector's --agents HOST:PORT; NULL: only spool */
   const char *certificate_path, *key_path, *ca_path;
+  const char *state_dir; /* where a renewed certificate is installed; NULL: none is asked for */
   void (*fill_hello)(void *context, struct hello *hello); /* what the board says of itself */
   void (*fill_ping)(void *context, struct ping *ping);
   void (*on_change)(void *context); /* an ack came, the state changed, a debug file ended */
@@ -39,7 +40,7 @@ struct uplink_figures {
   const char *page_url; /* from Welcome, or "" */
   bool is_connected;    /* Welcome received */
   bool is_idle;         /* connected, spool empty, no debug file wanted or on its way */
-  uint64_t acked_batches, sent_bytes, reconnects;
+  uint64_t acked_batches, sent_bytes, reconnects, renewals;
   uint64_t retry_in_ms;
   uint64_t server_walltime_ns; /* from the last Welcome or Pong, 0 before */
 };

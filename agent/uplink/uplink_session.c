@@ -12,6 +12,11 @@
    comes, the wish is forgotten after a while, for a program that waits on is_idle must not wait
    on a collector's bug.
 
+   A certificate is renewed in passing (renewal.c).  Once the new one is installed nothing more is
+   sent; when what is on its way is answered the uplink begins a session with it, which is also what
+   tells the collector that the old one has had its day.  A session that an expired certificate
+   opened is for that alone.
+
    Silence is bounded twice: no frame at all for SILENCE_NS (pings are answered, so this means a
    dead peer or link), and no answer to a batch for ANSWER_NS (the peer lives but its store hangs;
    a new connection may reach another one). */
@@ -34,6 +39,7 @@
 #define PAUSE_MAX_NS (60 * NS_PER_SECOND)
 #define BUDGET_RETRY_NS (60 * NS_PER_SECOND)
 #define WISH_FORGET_NS (30 * NS_PER_SECOND)
+#define RENEW_RETRY_NS (600 * NS_PER_SECOND) /* after a refusal, or no answer */
 
 enum {
   DECODE_BYTES = 4 * LIMIT_CONTROL_BYTES,    /* what one control frame may unpack to */
@@ -52,10 +58,12 @@ int uplink_session_begin(struct uplink_session *session, const struct uplink_par
       .heard_ns = now_ns,
       .ping_due_ns = now_ns + PING_NS,
       .debug_due_ns = UINT64_MAX,
+      .renew_due_ns = UINT64_MAX,
   };
   struct message message = {.type = FRAME_HELLO};
-  message.hello.version = LIMIT_PROTOCOL_VERSION;
   parts->fill_hello(parts->context, &message.hello);
+  message.hello.version = LIMIT_PROTOCOL_VERSION;
+  message.hello.capabilities = parts->state_dir != NULL ? CAPABILITY_RENEWAL : 0;
   return put(&message, ret_out);
 }
 
@@ -202,9 +210,68 @@ static int give_piece(struct uplink_session *session, uint64_t now_ns, struct bu
   return rc;
 }
 
+/* --- The certificate --- */
+
+static struct renewal_files files_of(const struct uplink_parts *parts) {
+  return (struct renewal_files){.certificate = parts->certificate_path,
+                                .key = parts->key_path,
+                                .ca = parts->ca_path,
+                                .state_dir = parts->state_dir,
+                                .collector = parts->address};
+}
+
+/* The collector hands out the CA certificates called TRUST: says when to renew. */
+static void plan_renewal(struct uplink_session *session, uint64_t trust, uint64_t now_ns) {
+  const struct renewal_files files = files_of(session->parts);
+  uint64_t wait_ns = 0;
+  if (trust == 0 || files.state_dir == NULL || session->is_renewed) return;
+  int rc = session->is_renew_only
+               ? 0
+               : renewal_wait_ns(&files, session->server_walltime_ns, trust, &wait_ns);
+  if (rc < 0)
+    log_warn("uplink-renewal %s: not planned: %s", files.certificate, strerror(-rc));
+  else
+    session->renew_due_ns = now_ns + wait_ns;
+}
+
+static int give_request(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
+  const struct renewal_files files = files_of(session->parts);
+  struct buf csr = {0};
+  struct message message = {.type = FRAME_RENEW};
+  EVP_PKEY_free(session->renew_key);
+  session->renew_key = NULL;
+  session->renew_due_ns = now_ns + RENEW_RETRY_NS;
+  int rc = renewal_ask(&files, session->is_renew_only, &session->renew_key, &csr);
+  if (rc < 0) log_warn("uplink-renewal %s: not asked for: %s", files.certificate, strerror(-rc));
+  message.renew.csr = buf_span(&csr);
+  int sent = rc == 0 ? put(&message, ret_out) : -ENOENT;
+  session->is_renewing = sent == 0;
+  buf_fini(&csr);
+  return sent;
+}
+
+static int take_renewed(struct uplink_session *session, const struct renewed *renewed) {
+  const struct renewal_files files = files_of(session->parts);
+  if (!session->is_renewing) return -EPROTO;
+  const char *wrong = renewal_install(&files, session->renew_key, renewed);
+  session->is_renewing = false;
+  session->is_renewed = wrong == NULL;
+  session->has_news = true;
+  if (wrong == NULL) {
+    log_info("uplink-renewal %s: renewed", files.certificate);
+    return 0;
+  }
+  log_warn("uplink-renewal %s: not renewed: %s", files.certificate, wrong);
+  if (!session->is_renew_only) return 0;
+  snprintf(session->why, sizeof session->why,
+           "the certificate has expired and is not renewed: %.180s", wrong);
+  return -EACCES;
+}
+
 /* --- The conversation --- */
 
-static int take_welcome(struct uplink_session *session, const struct welcome *welcome) {
+static int take_welcome(struct uplink_session *session, const struct welcome *welcome,
+                        uint64_t now_ns) {
   if (welcome->version != LIMIT_PROTOCOL_VERSION) {
     snprintf(session->why, sizeof session->why, "the collector speaks protocol %u, this daemon %u",
              welcome->version, (unsigned)LIMIT_PROTOCOL_VERSION);
@@ -213,8 +280,21 @@ static int take_welcome(struct uplink_session *session, const struct welcome *we
   session->is_welcome = true;
   session->has_news = true;
   session->server_walltime_ns = welcome->walltime_ns;
+  session->is_renew_only = welcome->renew_only;
   snprintf(session->page_url, sizeof session->page_url, "%s", welcome->page_url);
+  plan_renewal(session, welcome->trust, now_ns);
   return 0;
+}
+
+/* A reject of no batch is meant for the board. */
+static bool is_refusal(const struct reject *reject) {
+  return reject->run == 0 && reject->seq == 0;
+}
+
+static int take_refusal(struct uplink_session *session, const struct reject *reject) {
+  snprintf(session->why, sizeof session->why, "the collector refuses this board: %.200s",
+           reject->reason);
+  return -EACCES;
 }
 
 static int take_command(const struct command *command, struct buf *ret_out) {
@@ -243,7 +323,10 @@ static int take_message(struct uplink_session *session, const struct message *me
     return 0;
   case FRAME_PONG:
     session->server_walltime_ns = message->pong.walltime_ns;
+    plan_renewal(session, message->pong.trust, now_ns);
     return 0;
+  case FRAME_RENEWED:
+    return take_renewed(session, &message->renewed);
   case FRAME_COMMAND:
     return take_command(&message->command, ret_out);
   default:
@@ -263,10 +346,12 @@ int uplink_session_take(struct uplink_session *session, const struct frame *fram
              "the collector sent what a board does not expect (frame type %d%s)", (int)frame->type,
              session->is_welcome ? "" : " before Welcome");
     bool is_welcome = message.type == FRAME_WELCOME;
-    if (is_welcome == session->is_welcome)
+    if (message.type == FRAME_REJECT && is_refusal(&message.reject))
+      rc = take_refusal(session, &message.reject);
+    else if (is_welcome == session->is_welcome)
       rc = -EPROTO;
     else if (is_welcome)
-      rc = take_welcome(session, &message.welcome);
+      rc = take_welcome(session, &message.welcome, now_ns);
     else
       rc = take_message(session, &message, now_ns, ret_out);
   }
@@ -275,7 +360,9 @@ int uplink_session_take(struct uplink_session *session, const struct frame *fram
 }
 
 int uplink_session_give(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
-  if (!session->is_welcome) return -ENOENT;
+  if (!session->is_welcome || session->is_renewed) return -ENOENT;
+  if (now_ns >= session->renew_due_ns) return give_request(session, now_ns, ret_out);
+  if (session->is_renew_only) return -ENOENT;
   int rc = give_batch(session, now_ns, ret_out);
   return rc == -ENOENT ? give_piece(session, now_ns, ret_out) : rc;
 }
@@ -324,6 +411,7 @@ static void bring_forward(uint64_t *due_ns, uint64_t at_ns) {
 uint64_t uplink_session_due_ns(const struct uplink_session *session) {
   uint64_t due_ns = session->heard_ns + SILENCE_NS;
   bring_forward(&due_ns, session->ping_due_ns);
+  if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);
   if (session->flight_count > 0) bring_forward(&due_ns, session->flights[0].sent_ns + ANSWER_NS);
   if (session->held_until_ns != 0 && session->flight_count == 0)
     bring_forward(&due_ns, session->held_until_ns);
@@ -335,7 +423,17 @@ uint64_t uplink_session_due_ns(const struct uplink_session *session) {
   return due_ns;
 }
 
+bool uplink_session_is_outdated(const struct uplink_session *session) {
+  return session->is_renewed && session->flight_count == 0;
+}
+
+void uplink_session_fini(struct uplink_session *session) {
+  EVP_PKEY_free(session->renew_key);
+  *session = (struct uplink_session){0};
+}
+
 bool uplink_session_is_idle(const struct uplink_session *session) {
-  return session->is_welcome && session->flight_count == 0 && session->held_until_ns == 0 &&
+  return session->is_welcome && !session->is_renew_only && !session->is_renewed &&
+         session->flight_count == 0 && session->held_until_ns == 0 &&
          (session->wish_count == 0 || session->is_over_budget);
 }

@@ -8,6 +8,7 @@
 #include "uplink.h"
 
 #include "proto/limits.h"
+#include "renewal.h"
 
 struct buf;
 
@@ -37,6 +38,11 @@ struct uplink_session {
   uint64_t debug_moved_ns; /* the last piece sent, wish heard or ended */
   uint64_t acked;          /* batches, in this session */
   uint64_t server_walltime_ns;
+  bool is_renew_only;    /* the certificate has expired: nothing but renewal is taken */
+  bool is_renewing;      /* Renew is on its way */
+  bool is_renewed;       /* the new certificate is installed: this session only ends */
+  uint64_t renew_due_ns; /* UINT64_MAX: never in this session */
+  EVP_PKEY *renew_key;   /* of the request on its way */
   char page_url[LIMIT_VALUE_BYTES + 1];
   char why[UPLINK_WHY_BYTES]; /* it is over, after take or tick failed */
 };
@@ -44,6 +50,13 @@ struct uplink_session {
 /* Begins a session and appends its Hello to RET_OUT.  Returns 0 or -errno. */
 int uplink_session_begin(struct uplink_session *session, const struct uplink_parts *parts,
                          uint64_t now_ns, struct buf *ret_out);
+
+/* Frees what it holds. */
+void uplink_session_fini(struct uplink_session *session);
+
+/* True when the session should be ended and begun anew with the certificate that it got: nothing of
+   it is on its way any more. */
+bool uplink_session_is_outdated(const struct uplink_session *session);
 
 /* Takes one frame; answers are appended to RET_OUT.  Returns 0, or -EPROTO, -EBADMSG, -EOVERFLOW
    or -ENOMEM with session->why: the session is over. */

@@ -64,7 +64,7 @@ static const char schema[] =
     " created_s INTEGER NOT NULL, expires_ms INTEGER NOT NULL, used_s INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS boards("
     " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
-    " revoked_s INTEGER) WITHOUT ROWID;"
+    " revoked_s INTEGER, used_from_s INTEGER) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT NULL;";
 
 static int64_t now_s(void) {
@@ -141,6 +141,16 @@ static int end_transaction(struct access *access, int result) {
   return result;
 }
 
+/* Databases of before certificates were renewed lack a column. */
+static int upgrade(struct access *access) {
+  sqlite3_stmt *probe = NULL;
+  int code = sqlite3_prepare_v2(access->database, "SELECT used_from_s FROM boards LIMIT 0", -1,
+                                &probe, NULL);
+  sqlite3_finalize(probe);
+  if (code == SQLITE_OK) return 0;
+  return run(access, "ALTER TABLE boards ADD COLUMN used_from_s INTEGER");
+}
+
 static int open_database(struct access *access, const char *dir) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path ||
@@ -154,7 +164,8 @@ static int open_database(struct access *access, const char *dir) {
       sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
   if (code != SQLITE_OK) return errno_of(code);
   sqlite3_busy_timeout(access->database, BUSY_TIMEOUT_MS);
-  return run(access, schema);
+  int result = run(access, schema);
+  return result == 0 ? upgrade(access) : result;
 }
 
 int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
@@ -299,16 +310,71 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
   return result;
 }
 
+/* What is known of a board that shows a certificate. */
+struct standing {
+  bool is_known, is_revoked;
+  int64_t used_from_s; /* of the newest certificate that it came with */
+};
+
+static int find_standing(struct access *access, const char *board, struct standing *ret) {
+  sqlite3_stmt *row = prepare(
+      access, "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0) FROM boards WHERE name = ?",
+      "s", board);
+  if (row == NULL) return errno_of(sqlite3_errcode(access->database));
+  *ret = (struct standing){.is_known = sqlite3_step(row) == SQLITE_ROW};
+  if (ret->is_known) {
+    ret->is_revoked = sqlite3_column_int(row, 0) != 0;
+    ret->used_from_s = sqlite3_column_int64(row, 1);
+  }
+  return errno_of(sqlite3_finalize(row));
+}
+
+static int judge_standing(const struct standing *standing,
+                          const struct access_certificate *certificate, char *why, size_t why_len) {
+  int result = 0;
+  const char *reason = "";
+  if (standing->is_revoked) {
+    result = -EACCES;
+    reason = "the certificate of this board is revoked";
+  } else if (certificate->from_s < standing->used_from_s) {
+    result = -ESTALE;
+    reason = "this board has used a newer certificate: is its key in two places?";
+  } else if (certificate->has_expired && !standing->is_known) {
+    result = -ENOENT;
+    reason = "the certificate has expired and the board is not known here: enroll it again";
+  }
+  if (result != 0) snprintf(why, why_len, "%s", reason);
+  return result;
+}
+
+int access_admit(struct access *access, const char *board,
+                 const struct access_certificate *certificate, char *why, size_t why_len) {
+  struct standing standing = {0};
+  pthread_mutex_lock(&access->lock);
+  int result = find_standing(access, board, &standing);
+  if (result == 0) result = judge_standing(&standing, certificate, why, why_len);
+  if (result == 0 && standing.is_known && certificate->from_s > standing.used_from_s)
+    result = finish(access, prepare(access, "UPDATE boards SET used_from_s = ? WHERE name = ?",
+                                    "is", certificate->from_s, board));
+  pthread_mutex_unlock(&access->lock);
+  return result;
+}
+
 static int update_certificate(struct access *access, const char *board, X509 *certificate) {
-  struct tm end;
+  struct tm begin, end;
   BIGNUM *serial = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
   char *text = serial ? BN_bn2hex(serial) : NULL;
   int result = -EBADMSG;
-  if (text != NULL && ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
+  if (text != NULL && ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &begin) == 1 &&
+      ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
+    int64_t begin_s = (int64_t)timegm(&begin), end_s = (int64_t)timegm(&end);
     pthread_mutex_lock(&access->lock);
-    result = finish(access,
-                    prepare(access, "UPDATE boards SET serial = ?, not_after_s = ? WHERE name = ?",
-                            "sis", text, (int64_t)timegm(&end), board));
+    /* Where our clock has gone back, what we sign now must not count as older than what was used.
+     */
+    result = finish(access, prepare(access,
+                                    "UPDATE boards SET serial = ?, not_after_s = ?,"
+                                    " used_from_s = min(ifnull(used_from_s, 0), ?) WHERE name = ?",
+                                    "siis", text, end_s, begin_s, board));
     pthread_mutex_unlock(&access->lock);
   }
   OPENSSL_free(text);

@@ -37,6 +37,18 @@ int access_token_make(struct access *access, enum role role, const char *board, 
 int access_enrol(struct access *access, const char *token, char *board, size_t board_len, char *why,
                  size_t why_len);
 
+struct access_certificate {
+  int64_t from_s; /* the beginning of its validity: which of two is the newer one */
+  bool has_expired;
+};
+
+/* Judges whether BOARD may come in with CERTIFICATE, which is one of ours, and notes that it did:
+   a board that has used a newer one may not, nor one that is revoked; with an expired one it must
+   be known here.  Returns 0; -EACCES (revoked), -ESTALE (a newer one was used) or -ENOENT (not
+   known) with WHY; or another -errno.  Any thread. */
+int access_admit(struct access *access, const char *board,
+                 const struct access_certificate *certificate, char *why, size_t why_len);
+
 /* Notes the serial number and the end of CERTIFICATE (PEM) that was made for BOARD.  Returns 0,
    -EBADMSG or -errno.  Any thread. */
 int access_certificate(struct access *access, const char *board, struct span certificate);

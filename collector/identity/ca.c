@@ -20,6 +20,7 @@
 #include "ca_files.h"
 #include "certificate.h"
 #include "common/buf.h"
+#include "common/tls_trust.h"
 #include "csr.h"
 
 #include <errno.h>
@@ -46,6 +47,7 @@ enum {
 struct ca {
   X509 *root;
   EVP_PKEY *root_key;
+  long board_seconds;
   char root_path[PATH_MAX], root_key_path[PATH_MAX];
   char server_path[PATH_MAX], server_key_path[PATH_MAX];
 };
@@ -166,6 +168,7 @@ int ca_look(const char *dir) {
 int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len) {
   struct ca *ca = calloc(1, sizeof *ca);
   if (ca == NULL) return complain(error, error_len, -ENOMEM, dir);
+  ca->board_seconds = (long)BOARD_DAYS * DAY_SECONDS;
   int result = load(ca, dir, error, error_len);
   if (result != 0) {
     ca_close(ca);
@@ -212,14 +215,27 @@ static int append_pem(X509 *certificate, struct buf *ret) {
   return result;
 }
 
-int ca_root(const struct ca *ca, struct buf *ret) {
+int ca_roots(const struct ca *ca, struct buf *ret) {
   return append_pem(ca->root, ret);
 }
 
-int ca_check(struct span csr, char *why, size_t why_len) {
+uint64_t ca_trust(const struct ca *ca) {
+  struct buf roots = {0};
+  uint64_t trust = ca_roots(ca, &roots) == 0 ? tls_trust_of(buf_span(&roots)) : 0;
+  buf_fini(&roots);
+  return trust;
+}
+
+void ca_set_board_life(struct ca *ca, uint64_t seconds) {
+  ca->board_seconds = (long)seconds;
+}
+
+int ca_check(struct span csr, uint8_t *ret_key, char *why, size_t why_len) {
   EVP_PKEY *key;
   int result = csr_key(csr, &key, why, why_len);
-  if (result == 0) EVP_PKEY_free(key);
+  if (result != 0) return result;
+  if (ret_key != NULL) result = certificate_key_digest(key, ret_key);
+  EVP_PKEY_free(key);
   return result;
 }
 
@@ -235,7 +251,7 @@ int ca_sign(struct ca *ca, struct span csr, const char *board, struct buf *ret, 
   if (result != 0) return result;
   snprintf(uri, sizeof uri, "URI:spiffe://fleetprof/board/%s", board);
   struct certificate_terms terms = {
-      .use = CERTIFICATE_BOARD, .name = board, .alt_names = uri, .days = BOARD_DAYS};
+      .use = CERTIFICATE_BOARD, .name = board, .alt_names = uri, .seconds = ca->board_seconds};
   X509 *certificate = certificate_make(&terms, key, ca->root, ca->root_key);
   result = certificate ? append_pem(certificate, ret) : -ENOMEM;
   X509_free(certificate);

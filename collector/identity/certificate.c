@@ -5,16 +5,18 @@
    (clientAuth only).  The two ends of a connection are told apart by that extended key usage, so a
    stolen board key can never pose as a collector.  Every extension is written here from constants
    and checked names; nothing is ever copied from a request.  Serials are 128 random bits, and
-   validity starts a day back because a board's clock may be behind ours. */
+   validity starts a little back because a board's clock may be behind ours. */
 #include "certificate.h"
 
+#include <errno.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/x509v3.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-enum { SERIAL_BITS = 128, DAY_SECONDS = 24 * 60 * 60, EXTENSION_ROWS = 4 };
+enum { SERIAL_BITS = 128, DAY_SECONDS = 24 * 60 * 60, LEEWAY_PART = 30, EXTENSION_ROWS = 4 };
 
 struct extension {
   int nid;
@@ -76,9 +78,23 @@ static int set_name(X509 *certificate, const char *name) {
                                     V_ASN1_UTF8STRING, (const unsigned char *)name, -1, -1, 0);
 }
 
-static int set_validity(X509 *certificate, int days) {
-  return X509_gmtime_adj(X509_getm_notBefore(certificate), -DAY_SECONDS) != NULL &&
-         X509_time_adj_ex(X509_getm_notAfter(certificate), days, 0, NULL) != NULL;
+/* The leeway at the beginning is a part of the life, so that half of the span that a certificate
+   states is half of its life also where that is minutes. */
+static int set_validity(X509 *certificate, const struct certificate_terms *terms) {
+  long life = (long)terms->days * DAY_SECONDS + terms->seconds;
+  long leeway = life / LEEWAY_PART < DAY_SECONDS ? life / LEEWAY_PART : DAY_SECONDS;
+  return X509_gmtime_adj(X509_getm_notBefore(certificate), -leeway) != NULL &&
+         X509_time_adj_ex(X509_getm_notAfter(certificate), terms->days, terms->seconds, NULL) !=
+             NULL;
+}
+
+int certificate_key_digest(const EVP_PKEY *key, uint8_t ret_digest[32]) {
+  unsigned char *der = NULL;
+  int len = i2d_PUBKEY(key, &der);
+  bool is_done = len > 0 && EVP_Digest(der, (size_t)len, ret_digest, NULL, EVP_sha256(), NULL) == 1;
+  OPENSSL_free(der);
+  ERR_clear_error();
+  return is_done ? 0 : -ENOMEM;
 }
 
 X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X509 *issuer,
@@ -87,7 +103,7 @@ X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X50
   if (certificate == NULL) return NULL;
   X509 *signer = issuer ? issuer : certificate;
   if (X509_set_version(certificate, X509_VERSION_3) && set_serial(certificate) &&
-      set_name(certificate, terms->name) && set_validity(certificate, terms->days) &&
+      set_name(certificate, terms->name) && set_validity(certificate, terms) &&
       X509_set_issuer_name(certificate, X509_get_subject_name(signer)) &&
       X509_set_pubkey(certificate, key) && add_extensions(certificate, signer, terms) &&
       X509_sign(certificate, issuer_key, EVP_sha256()) > 0)

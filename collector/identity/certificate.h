@@ -4,6 +4,7 @@
 #define IDENTITY_CERTIFICATE_H
 
 #include <openssl/x509.h>
+#include <stdint.h>
 
 enum certificate_use { CERTIFICATE_ROOT, CERTIFICATE_SERVER, CERTIFICATE_BOARD };
 
@@ -11,11 +12,16 @@ struct certificate_terms {
   enum certificate_use use;
   const char *name;      /* subject's common name */
   const char *alt_names; /* "DNS:a,IP:127.0.0.1" or "URI:..."; NULL for a root */
-  int days; /* from now; it is valid from a day ago, for boards whose clock is behind */
+  int days; /* from now, and SECONDS more; it is valid from a thirtieth of that ago, a day at most,
+               for boards whose clock is behind */
+  long seconds;
 };
 
 /* Makes a P-256 key, or NULL. */
 EVP_PKEY *certificate_key_make(void);
+
+/* Writes the SHA-256 of KEY's public half.  Returns 0 or -ENOMEM.  Any thread. */
+int certificate_key_digest(const EVP_PKEY *key, uint8_t ret_digest[32]);
 
 /* Makes the certificate of KEY (its public half) on TERMS, signed by ISSUER's ISSUER_KEY; ISSUER
    NULL signs it by itself.  Returns NULL when memory or randomness failed.  Any thread. */

@@ -22,6 +22,7 @@
 #include "common/log.h"
 #include "common/tls.h"
 #include "dispatch.h"
+#include "identity/certificate.h"
 #include "revocations.h"
 
 #include <event2/buffer.h>
@@ -34,6 +35,7 @@
 #include <openssl/x509.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -53,6 +55,7 @@ struct connection {
   bool is_stalled;
   bool is_in_frame; /* the deadline is that of a frame that has begun */
   bool is_shut;     /* our side is closed */
+  bool has_expired; /* its certificate, and nothing else is wrong with that */
 };
 
 static SSL *tls_of(const struct connection *connection) {
@@ -240,13 +243,31 @@ static void count_failure(struct connection *connection, bool is_eof) {
   log_debug("ingest-handshake #%llu: failed: %s", (unsigned long long)connection->session.id, why);
 }
 
+static void look_at_certificate(struct connection *connection) {
+  struct shown_certificate *shown = &connection->session.certificate;
+  X509 *certificate = SSL_get0_peer_certificate(tls_of(connection));
+  EVP_PKEY *key = certificate != NULL ? X509_get0_pubkey(certificate) : NULL;
+  struct tm from;
+  if (certificate == NULL) return;
+  shown->has_expired = connection->has_expired;
+  if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &from) == 1)
+    shown->from_s = (int64_t)timegm(&from);
+  if (key != NULL) certificate_key_digest(key, shown->key); /* where it fails nothing is equal */
+}
+
+static enum handshake judge_success(const struct connection *connection, bool is_stranger) {
+  if (connection->has_expired) return HANDSHAKE_EXPIRED;
+  return is_stranger ? HANDSHAKE_ANONYMOUS : HANDSHAKE_OK;
+}
+
 /* TLS is up: the certificate says who it is. */
 static void identify(struct connection *connection) {
   struct figures *figures = connection->host->figures;
   char name[BOARD_NAME_BYTES] = "";
   int result = tls_peer_name(tls_of(connection), name, sizeof name);
   bool is_stranger = result == -ENOENT;
-  figures_add(&figures->handshakes[is_stranger ? HANDSHAKE_ANONYMOUS : HANDSHAKE_OK], 1);
+  figures_add(&figures->handshakes[judge_success(connection, is_stranger)], 1);
+  look_at_certificate(connection);
   session_start(&connection->session, is_stranger ? NULL : name);
   if (!is_stranger && (result != 0 || !board_name_is_valid(name)))
     session_refuse(&connection->session, REFUSAL_BAD_NAME,
@@ -287,13 +308,27 @@ static void on_deadline(evutil_socket_t fd, short what, void *context) {
   }
 }
 
-/* Runs after common/tls has judged the certificate, and only ever refuses more. */
+/* Whether all that is wrong is that the board's own certificate has expired.  OpenSSL asks for each
+   thing wrong by itself, so that nothing else is forgiven with it. */
+static bool is_only_expired(X509_STORE_CTX *store) {
+  return X509_STORE_CTX_get_error(store) == X509_V_ERR_CERT_HAS_EXPIRED &&
+         X509_STORE_CTX_get_error_depth(store) == 0;
+}
+
+/* Runs after common/tls has judged the certificate.  It refuses what is revoked, and forgives one
+   thing: a certificate that has expired, whose session may then do nothing but renew. */
 static int on_verify(int is_ok, X509_STORE_CTX *store) {
   SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
   SSL_verify_cb judge = SSL_CTX_get_verify_callback(SSL_get_SSL_CTX(ssl));
-  const struct connection_host *host = SSL_get_app_data(ssl);
+  struct connection *connection = SSL_get_app_data(ssl);
+  const struct connection_host *host = connection->host;
   char name[BOARD_NAME_BYTES] = "";
   if (judge != NULL) is_ok = judge(is_ok, store);
+  if (!is_ok && is_only_expired(store)) {
+    connection->has_expired = true;
+    X509_STORE_CTX_set_error(store, X509_V_OK);
+    return 1;
+  }
   X509 *certificate = X509_STORE_CTX_get_current_cert(store);
   if (!is_ok || certificate == NULL || X509_STORE_CTX_get_error_depth(store) != 0) return is_ok;
   X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name, sizeof name);
@@ -302,10 +337,11 @@ static int on_verify(int is_ok, X509_STORE_CTX *store) {
   return 0;
 }
 
-static struct bufferevent *make_stream(struct connection_host *host, int fd) {
+static struct bufferevent *make_stream(struct connection *connection, int fd) {
+  const struct connection_host *host = connection->host;
   SSL *ssl = SSL_new(host->tls);
   if (ssl == NULL) return NULL;
-  SSL_set_app_data(ssl, host);
+  SSL_set_app_data(ssl, connection);
   SSL_set_verify(ssl, SSL_get_verify_mode(ssl), on_verify);
   /* When it fails libevent may have freed SSL already: out of memory, we rather lose it. */
   return bufferevent_openssl_socket_new(host->loop, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,
@@ -315,16 +351,17 @@ static struct bufferevent *make_stream(struct connection_host *host, int fd) {
 struct connection *connection_new_take(struct connection_host *host, int fd, uint64_t id) {
   int on = 1;
   struct connection *connection = calloc(1, sizeof *connection);
-  struct bufferevent *stream = connection ? make_stream(host, fd) : NULL;
+  if (connection != NULL) connection->host = host;
+  struct bufferevent *stream = connection ? make_stream(connection, fd) : NULL;
   if (stream == NULL) {
     free(connection);
     close(fd);
     return NULL;
   }
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* acks are small and waited for */
-  connection->host = host;
   connection->stream = stream;
   session_init(&connection->session, id, host->page_url, host->figures);
+  connection->session.trust = &host->trust;
   connection->deadline = evtimer_new(host->loop, on_deadline, connection);
   if (connection->deadline == NULL) {
     destroy(connection);

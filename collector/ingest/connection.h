@@ -21,6 +21,7 @@ struct connection_host {
   struct dispatch *dispatch; /* NULL: nothing is read any more */
   struct figures *figures;
   const char *page_url;
+  uint64_t trust;                        /* of the CA certificates that boards are to have */
   const struct revocations *revocations; /* replaced now and then */
   size_t large_bytes;                    /* of long frames that are being received now */
   unsigned stalled_count;                /* connections that wait for room */

@@ -14,22 +14,16 @@
 
 #include <errno.h>
 
-/* Copies BYTES into the job's arena; empty when it is full. */
-static struct span keep(struct job *job, const struct buf *bytes) {
-  char *copy = arena_string(&job->arena, bytes->data, bytes->len);
-  return copy != NULL ? span_of(copy, bytes->len) : (struct span){0};
-}
-
 /* Signs for BOARD, whose token is used up by now. */
 static int sign(struct access *access, struct ca *ca, const char *board, struct job *job) {
   struct buf certificate = {0}, root = {0};
   int result = ca_sign(ca, job->message.enroll.csr, board, &certificate, job->why, sizeof job->why);
-  if (result == 0) result = ca_root(ca, &root);
+  if (result == 0) result = ca_roots(ca, &root);
   if (result == 0) result = access_certificate(access, board, buf_span(&certificate));
   if (result == 0) {
     job->enrolled = (struct enrolled){.board = arena_string(&job->arena, board, strlen(board)),
-                                      .certificate = keep(job, &certificate),
-                                      .ca = keep(job, &root)};
+                                      .certificate = job_keep(job, &certificate),
+                                      .ca = job_keep(job, &root)};
     if (job->enrolled.ca.len == 0 || job->enrolled.certificate.len == 0) result = -ENOMEM;
   }
   buf_fini(&certificate);
@@ -40,7 +34,7 @@ static int sign(struct access *access, struct ca *ca, const char *board, struct 
 void enrolment_run(struct access *access, struct ca *ca, struct job *job) {
   const struct enroll *enroll = &job->message.enroll;
   char board[BOARD_NAME_BYTES] = "-";
-  int result = ca_check(enroll->csr, job->why, sizeof job->why);
+  int result = ca_check(enroll->csr, NULL, job->why, sizeof job->why);
   if (result == -EBADMSG) {
     job_refuse(job, REFUSAL_REQUEST, job->why);
     access_audit(access, board, "enrolment refused: %s", job->why);

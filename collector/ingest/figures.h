@@ -20,6 +20,8 @@ struct buf;
   X(WRONG_VERSION, "wrong_version")       /* another protocol version */                        \
   X(BAD_NAME, "bad_name")                 /* a certificate without a usable board name */       \
   X(REVOKED, "revoked")                                                                         \
+  X(SUPERSEDED, "superseded")           /* that board has used a newer certificate */           \
+  X(EXPIRED, "expired")                 /* and cannot renew: too old a program, or unknown */   \
   X(TOKEN, "token")                     /* unknown, expired or used */                          \
   X(REQUEST, "certificate_request")     /* not a request that we sign */                        \
   X(BAD_BATCH, "bad_batch")             /* does not inflate or decode, or contradicts itself */ \
@@ -40,7 +42,7 @@ enum refusal {
 #define FIGURES_HANDSHAKES(X)                                           \
   X(OK, "ok")                                                           \
   X(ANONYMOUS, "no_certificate") /* done, and allowed to enroll only */ \
-  X(EXPIRED, "expired")                                                 \
+  X(EXPIRED, "expired")          /* done, and allowed to renew only */  \
   X(NOT_YET_VALID, "not_yet_valid")                                     \
   X(UNKNOWN_CA, "unknown_ca")                                           \
   X(REVOKED, "revoked")                                                 \
@@ -74,6 +76,7 @@ enum handshake {
   X(records_total, "counter", "Records in stored batches.")                                      \
   X(notes_failed_total, "counter", "Times a board's books could not be noted.")                  \
   X(enrolled_total, "counter", "Boards enrolled.")                                               \
+  X(renewed_total, "counter", "Certificates renewed.")                                           \
   X(debug_asked_total, "counter", "Debug files asked for.")                                      \
   X(debug_pieces_total, "counter", "Pieces of debug files written.")                             \
   X(debug_bytes_total, "counter", "Bytes of debug files written.")                               \

@@ -245,6 +245,7 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
   ingest->host = (struct connection_host){.loop = parts->loop,
                                           .figures = &ingest->figures,
                                           .page_url = parts->page_url,
+                                          .trust = ca_trust(parts->ca),
                                           .on_identified = on_identified,
                                           .on_closed = on_closed,
                                           .context = ingest};

@@ -6,6 +6,7 @@
    one owner at a time, and the queues hand it over. */
 #include "job.h"
 
+#include "common/buf.h"
 #include "revocations.h"
 
 #include <stdio.h>
@@ -27,6 +28,11 @@ void job_free(struct job *job) {
   revocations_free(job->revocations);
   arena_fini(&job->arena);
   free(job);
+}
+
+struct span job_keep(struct job *job, const struct buf *bytes) {
+  char *copy = arena_string(&job->arena, bytes->data, bytes->len);
+  return copy != NULL ? span_of(copy, bytes->len) : (struct span){0};
 }
 
 size_t job_bytes(const struct job *job) {

@@ -11,13 +11,22 @@
 #include "placement.h"
 #include "proto/messages.h"
 
+struct buf;
 struct revocations;
+
+/* What a board's certificate says beside its name; all zero for a stranger. */
+struct shown_certificate {
+  int64_t from_s; /* the beginning of its validity */
+  bool has_expired;
+  uint8_t key[32]; /* SHA-256 of its public key */
+};
 
 enum job_kind {
   JOB_HELLO,
   JOB_BATCH,
   JOB_PING,
   JOB_ENROLL,
+  JOB_RENEW,
   JOB_REVOCATIONS, /* of no session: read the list of revoked boards again */
   JOB_DEBUG_CHUNK, /* this and the next are the debug worker's */
   JOB_DEBUG_END,
@@ -34,6 +43,7 @@ struct job {
   enum job_kind kind;
   uint64_t session;
   char board[BOARD_NAME_BYTES];
+  struct shown_certificate certificate;
   struct placement placement;
   uint64_t received_ns; /* wall clock */
   struct arena arena;   /* holds MESSAGE's strings and spans, and WANTED */
@@ -55,12 +65,16 @@ struct job {
   uint32_t wanted_count;             /* at most LIMIT_DEBUG_WANTED */
   bool is_whole;                     /* debug chunk: it was the last one */
   struct enrolled enrolled;          /* enroll: in ARENA */
+  struct renewed renewed;            /* renew: in ARENA */
   struct revocations *revocations;   /* revocations */
 };
 
 /* Makes an empty job, or NULL. */
 struct job *job_new(enum job_kind kind);
 void job_free(struct job *job);
+
+/* Copies BYTES into the job's arena; empty when it is full. */
+struct span job_keep(struct job *job, const struct buf *bytes);
 
 /* What JOB counts for in a bounded queue. */
 size_t job_bytes(const struct job *job);

@@ -2,6 +2,8 @@
 /* The conversation with a board.
 
      HANDSHAKE -+-> HELLO -> ADMITTING -> OPEN -+-> CLOSING
+                |       |                       |
+                |       +-> EXPIRED -> RENEWING-+   the certificate has expired
                 +-> ENROLL -> ENROLLING --------+
 
    A frame is judged twice before it is buffered whole: by its type (does this state take it?) and
@@ -38,6 +40,7 @@ static const char *state_name(enum session_state state) {
       [SESSION_HANDSHAKE] = "handshake", [SESSION_HELLO] = "hello",
       [SESSION_ADMITTING] = "admitting", [SESSION_OPEN] = "open",
       [SESSION_ENROLL] = "enroll",       [SESSION_ENROLLING] = "enrolling",
+      [SESSION_EXPIRED] = "expired",     [SESSION_RENEWING] = "renewing",
       [SESSION_CLOSING] = "closing",
   };
   return names[state];
@@ -48,8 +51,10 @@ unsigned session_deadline_ms(enum session_state state) {
   case SESSION_HANDSHAKE:
   case SESSION_HELLO:
   case SESSION_ENROLL:
+  case SESSION_EXPIRED:
     return HELLO_DEADLINE_MS;
   case SESSION_ADMITTING:
+  case SESSION_RENEWING:
   case SESSION_ENROLLING:
     return WORKER_DEADLINE_MS;
   case SESSION_OPEN:
@@ -89,12 +94,13 @@ void session_start(struct session *session, const char *board) {
 
 bool session_wants_input(const struct session *session) {
   bool is_reading = session->state == SESSION_HELLO || session->state == SESSION_OPEN ||
-                    session->state == SESSION_ENROLL;
+                    session->state == SESSION_ENROLL || session->state == SESSION_EXPIRED;
   return is_reading && session->jobs_in_flight < LIMIT_IN_FLIGHT;
 }
 
 static bool is_permanent(enum refusal refusal) {
-  return refusal == REFUSAL_REVOKED || refusal == REFUSAL_WRONG_VERSION;
+  return refusal == REFUSAL_REVOKED || refusal == REFUSAL_SUPERSEDED ||
+         refusal == REFUSAL_WRONG_VERSION;
 }
 
 void session_refuse(struct session *session, enum refusal refusal, const char *why) {
@@ -127,7 +133,9 @@ static bool is_expected(enum session_state state, uint8_t type) {
     return type == FRAME_ENROLL;
   case SESSION_OPEN:
     return type == FRAME_BATCH || type == FRAME_PING || type == FRAME_DEBUG_CHUNK ||
-           type == FRAME_DEBUG_END;
+           type == FRAME_DEBUG_END || type == FRAME_RENEW;
+  case SESSION_EXPIRED:
+    return type == FRAME_RENEW;
   default:
     return false;
   }
@@ -159,6 +167,8 @@ static enum job_kind kind_of(enum frame_type type) {
     return JOB_BATCH;
   case FRAME_ENROLL:
     return JOB_ENROLL;
+  case FRAME_RENEW:
+    return JOB_RENEW;
   case FRAME_DEBUG_CHUNK:
     return JOB_DEBUG_CHUNK;
   case FRAME_DEBUG_END:
@@ -179,10 +189,48 @@ static bool is_version_spoken(struct session *session, uint32_t version) {
 
 static bool receive_ping(struct session *session, const struct ping *ping, uint64_t now_ns) {
   struct message answer = {.type = FRAME_PONG, .pong = {.walltime_ns = now_ns}};
+  if (session->trust != NULL && *session->trust != session->told_trust)
+    answer.pong.trust = session->told_trust = *session->trust;
   send_message(session, &answer);
   /* Behind batches that wait for a worker a ping is late, and would seem to come from the past. */
   if (session->jobs_in_flight == 0) placement_relearn(&session->placement, ping, now_ns);
   return session->state == SESSION_OPEN;
+}
+
+static void send_welcome(struct session *session, uint64_t now_ns, uint64_t last_seq) {
+  session->told_trust = session->trust != NULL ? *session->trust : 0;
+  struct message welcome = {.type = FRAME_WELCOME,
+                            .welcome = {.version = LIMIT_PROTOCOL_VERSION,
+                                        .walltime_ns = now_ns,
+                                        .last_seq = last_seq,
+                                        .page_url = session->page_url,
+                                        .batch_bytes_max = LIMIT_BATCH_ZSTD_BYTES,
+                                        .trust = session->told_trust,
+                                        .renew_only = session->state == SESSION_EXPIRED}};
+  send_message(session, &welcome);
+}
+
+/* Nothing is asked of a worker for it yet: whether the board is known is judged with its request.
+ */
+static void receive_expired(struct session *session, const struct hello *hello, uint64_t now_ns) {
+  if ((hello->capabilities & CAPABILITY_RENEWAL) == 0) {
+    session_refuse(session, REFUSAL_EXPIRED,
+                   "the certificate has expired, and this version cannot renew it: enroll again");
+    return;
+  }
+  set_state(session, SESSION_EXPIRED);
+  send_welcome(session, now_ns, 0);
+}
+
+static bool receive_hello(struct session *session, const struct hello *hello, uint64_t now_ns) {
+  if (!is_version_spoken(session, hello->version)) return false;
+  if (session->certificate.has_expired) {
+    receive_expired(session, hello, now_ns);
+    return false;
+  }
+  placement_learn(&session->placement, hello, now_ns);
+  set_state(session, SESSION_ADMITTING);
+  return true;
 }
 
 /* Returns whether a piece, or the end, of file ID was to be expected here. */
@@ -197,13 +245,13 @@ static bool receive_message(struct session *session, const struct message *messa
                             uint64_t now_ns) {
   switch (message->type) {
   case FRAME_HELLO:
-    if (!is_version_spoken(session, message->hello.version)) return false;
-    placement_learn(&session->placement, &message->hello, now_ns);
-    set_state(session, SESSION_ADMITTING);
-    return true;
+    return receive_hello(session, &message->hello, now_ns);
   case FRAME_ENROLL:
     if (!is_version_spoken(session, message->enroll.version)) return false;
     set_state(session, SESSION_ENROLLING);
+    return true;
+  case FRAME_RENEW:
+    if (session->state == SESSION_EXPIRED) set_state(session, SESSION_RENEWING);
     return true;
   case FRAME_PING:
     return receive_ping(session, &message->ping, now_ns);
@@ -238,6 +286,7 @@ static long receive_frame(struct session *session, const struct frame *frame, ui
     return session->state == SESSION_CLOSING ? -1 : 0;
   }
   job->session = session->id;
+  job->certificate = session->certificate;
   job->placement = session->placement;
   job->received_ns = now_ns;
   snprintf(job->board, sizeof job->board, "%s", session->board);
@@ -268,14 +317,19 @@ static void finish_hello(struct session *session, const struct job *job, uint64_
     session_refuse(session, job->refusal, job->why);
     return;
   }
-  struct message welcome = {.type = FRAME_WELCOME,
-                            .welcome = {.version = LIMIT_PROTOCOL_VERSION,
-                                        .walltime_ns = now_ns,
-                                        .last_seq = job->last_seq,
-                                        .page_url = session->page_url,
-                                        .batch_bytes_max = LIMIT_BATCH_ZSTD_BYTES}};
   set_state(session, SESSION_OPEN);
-  send_message(session, &welcome);
+  send_welcome(session, now_ns, job->last_seq);
+}
+
+/* A board that is refused the next certificate keeps its session: the one it has is good. */
+static void finish_renew(struct session *session, const struct job *job) {
+  struct message answer = {.type = FRAME_RENEWED, .renewed = job->renewed};
+  if (job->outcome != JOB_DONE) {
+    figures_add(&session->figures->refused[job->refusal], 1);
+    answer.renewed = (struct renewed){.error = job->why};
+  }
+  if (session->state == SESSION_RENEWING) set_state(session, SESSION_CLOSING);
+  send_message(session, &answer);
 }
 
 static void finish_enroll(struct session *session, const struct job *job) {
@@ -330,6 +384,9 @@ void session_finish(struct session *session, const struct job *job, uint64_t now
     break;
   case JOB_ENROLL:
     finish_enroll(session, job);
+    break;
+  case JOB_RENEW:
+    finish_renew(session, job);
     break;
   case JOB_BATCH:
     finish_batch(session, job);

@@ -15,6 +15,8 @@ enum session_state {
   SESSION_HELLO,     /* a board, which has not said hello */
   SESSION_ADMITTING, /* its hello is with a worker */
   SESSION_OPEN,
+  SESSION_EXPIRED,   /* a board whose certificate has: one Renew frame and no more */
+  SESSION_RENEWING,  /* that frame is with a worker */
   SESSION_ENROLL,    /* a peer without a certificate: one Enroll frame and no more */
   SESSION_ENROLLING, /* that frame is with a worker */
   SESSION_CLOSING,   /* nothing is read any more; what is in `out` is still sent */
@@ -24,6 +26,9 @@ struct session {
   enum session_state state;
   uint64_t id;
   char board[BOARD_NAME_BYTES]; /* from the certificate, never from a payload; "" for a stranger */
+  struct shown_certificate certificate; /* set before session_start, for a board */
+  const uint64_t *trust;                /* borrowed: the collector's now; NULL: it has no Renew */
+  uint64_t told_trust;
   const char *page_url;
   struct figures *figures;
   struct placement placement;

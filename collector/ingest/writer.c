@@ -23,6 +23,7 @@
 #include "names/debug_store.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
+#include "renewal.h"
 #include "revocations.h"
 #include "store/store.h"
 
@@ -303,11 +304,15 @@ static void note_all(struct writer *writer, struct job *group) {
 }
 
 static void admit(struct writer *writer, struct job *job) {
-  if (access_is_revoked(writer->parts.access, job->board)) {
-    job_refuse(job, REFUSAL_REVOKED, "the certificate of this board is revoked");
+  const struct access_certificate certificate = {job->certificate.from_s, false};
+  int result =
+      access_admit(writer->parts.access, job->board, &certificate, job->why, sizeof job->why);
+  if (result == -EACCES || result == -ESTALE) {
+    job_refuse(job, result == -EACCES ? REFUSAL_REVOKED : REFUSAL_SUPERSEDED, job->why);
+    if (result == -ESTALE) access_audit(writer->parts.access, job->board, "refused: %s", job->why);
     return;
   }
-  int result = note(writer, job);
+  if (result == 0) result = note(writer, job);
   if (result == 0)
     result = store_last_seq(writer->parts.store, job->board, job->message.hello.counters.run,
                             &job->last_seq);
@@ -334,8 +339,11 @@ void writer_run(void *context, struct job *group) {
   for (struct job *job = group; job != NULL; job = job->next) {
     if (job->kind == JOB_HELLO) admit(writer, job);
     if (job->kind == JOB_ENROLL) enrolment_run(writer->parts.access, writer->parts.ca, job);
+    if (job->kind == JOB_RENEW) renewal_run(writer->parts.access, writer->parts.ca, job);
     if (job->kind == JOB_REVOCATIONS) read_revocations(writer, job);
     if (job->kind == JOB_ENROLL && job->outcome == JOB_DONE)
       figures_add(&writer->parts.figures->enrolled_total, 1);
+    if (job->kind == JOB_RENEW && job->outcome == JOB_DONE)
+      figures_add(&writer->parts.figures->renewed_total, 1);
   }
 }

@@ -121,6 +121,8 @@ static const struct message messages[] = {
     {.type = FRAME_RESULT, .result = {.error = "why"}},
     {.type = FRAME_ENROLL, .enroll = {.token = "t", .csr = BLOB}},
     {.type = FRAME_ENROLLED, .enrolled = {.board = "b", .certificate = BLOB, .ca = BLOB}},
+    {.type = FRAME_RENEW, .renew = {.csr = BLOB}},
+    {.type = FRAME_RENEWED, .renewed = {.certificate = BLOB, .ca = BLOB}},
 };
 
 static int encode_message(const void *input) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 if(WITH_AGENT)
-  fuzz_target(fuzz_intake DEPS daemon uplink drain walk census targets keeper spool perf proc elf ring intake tables unwind
+  fuzz_target(fuzz_intake DEPS daemon uplink credentials drain walk census targets keeper spool perf proc elf ring intake tables unwind
                                proto common
               LIBS PkgConfig::EVENT PkgConfig::EVENT_OPENSSL OpenSSL::SSL OpenSSL::Crypto
                    PkgConfig::ELF)

@@ -2,8 +2,9 @@
 /* Enrolment without a collector: tokens, addresses, what is accepted as an answer, and that the
    identity on disk is replaced as a whole. */
 #include "cli/enroll_call.h"
-#include "cli/enroll_files.h"
 #include "cli/enroll_identity.h"
+#include "credentials/credential_files.h"
+#include "credentials/credential_request.h"
 
 #include "common/buf.h"
 
@@ -109,7 +110,7 @@ static void only_the_right_answer_is_accepted(void **state) {
   struct authority ours, other;
   make_authority(&ours);
   make_authority(&other);
-  EVP_PKEY *key = enroll_key_make(), *stranger = enroll_key_make();
+  EVP_PKEY *key = credential_key_make(), *stranger = credential_key_make();
   assert_null(check(key, key, &ours, &ours, &ours));
   assert_non_null(strstr(check(stranger, key, &ours, &ours, &ours), "another key"));
   assert_non_null(strstr(check(key, key, &other, &ours, &ours), "not signed"));
@@ -127,9 +128,9 @@ static void only_the_right_answer_is_accepted(void **state) {
 static void a_request_proves_the_key(void **state) {
   (void)state;
   struct buf der = {0}, pem = {0};
-  EVP_PKEY *key = enroll_key_make();
-  assert_int_equal(enroll_request_make(key, &der), 0);
-  assert_int_equal(enroll_key_print(key, &pem), 0);
+  EVP_PKEY *key = credential_key_make();
+  assert_int_equal(credential_request_make(key, &der), 0);
+  assert_int_equal(credential_key_print(key, &pem), 0);
   const unsigned char *at = der.data;
   X509_REQ *request = d2i_X509_REQ(NULL, &at, (long)der.len);
   assert_non_null(request);
@@ -160,9 +161,9 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static struct enroll_files files_of(const char *text) {
+static struct credential_files files_of(const char *text) {
   struct span bytes = span_of_string(text);
-  return (struct enroll_files){bytes, bytes, bytes, bytes};
+  return (struct credential_files){bytes, bytes, bytes, bytes};
 }
 
 static void assert_holds(const char *dir, const char *name, const char *text) {
@@ -191,14 +192,14 @@ static void an_identity_is_replaced_as_a_whole(void **state) {
   const char *dir = *state, *names[] = {"board.key", "board.pem", "ca.pem", "collector"};
   char state_dir[PATH_BYTES];
   snprintf(state_dir, sizeof state_dir, "%s/deep/er", dir);
-  assert_int_equal(enroll_files_prepare(state_dir), 0);
+  assert_int_equal(credential_files_prepare(state_dir), 0);
   struct stat status;
   assert_int_equal(stat(state_dir, &status), 0);
   assert_int_equal(status.st_mode & 0777, 0700);
   const char *texts[] = {"first", "second", "third"};
   for (int round = 0; round < 3; round++) {
-    struct enroll_files files = files_of(texts[round]);
-    assert_int_equal(enroll_files_install(state_dir, &files), 0);
+    struct credential_files files = files_of(texts[round]);
+    assert_int_equal(credential_files_install(state_dir, &files), 0);
     for (int i = 0; i < 4; i++) assert_holds(state_dir, names[i], texts[round]);
     assert_int_equal(count_generations(state_dir), 1);
   }
@@ -211,8 +212,8 @@ static void what_an_interrupted_enrolment_left_is_swept(void **state) {
   assert_int_equal(mkdir(path, 0700), 0);
   snprintf(path, sizeof path, "%s/.identity.new", dir);
   assert_int_equal(symlink("nowhere", path), 0);
-  struct enroll_files files = files_of("whole");
-  assert_int_equal(enroll_files_install(dir, &files), 0);
+  struct credential_files files = files_of("whole");
+  assert_int_equal(credential_files_install(dir, &files), 0);
   assert_holds(dir, "board.pem", "whole");
   assert_int_equal(count_generations(dir), 1);
 }
@@ -224,8 +225,8 @@ static void plain_files_of_an_older_way_are_replaced(void **state) {
   FILE *file = fopen(path, "w");
   fputs("old", file);
   fclose(file);
-  struct enroll_files files = files_of("new");
-  assert_int_equal(enroll_files_install(dir, &files), 0);
+  struct credential_files files = files_of("new");
+  assert_int_equal(credential_files_install(dir, &files), 0);
   assert_holds(dir, "board.pem", "new");
 }
 
@@ -234,10 +235,10 @@ static void a_directory_that_is_none_is_an_error(void **state) {
   snprintf(path, sizeof path, "%s/file", (const char *)*state);
   FILE *file = fopen(path, "w");
   fclose(file);
-  struct enroll_files files = files_of("x");
-  assert_true(enroll_files_install(path, &files) < 0);
+  struct credential_files files = files_of("x");
+  assert_true(credential_files_install(path, &files) < 0);
   snprintf(path, sizeof path, "%s/file/below", (const char *)*state);
-  assert_true(enroll_files_prepare(path) < 0);
+  assert_true(credential_files_prepare(path) < 0);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -123,28 +123,6 @@ static void a_certificate_of_another_authority_is_refused(void **state) {
   EVP_PKEY_free(key);
 }
 
-static void an_expired_certificate_is_refused_and_counted_as_such(void **state) {
-  (void)state;
-  char root_key_path[160];
-  enrol("edge-1");
-  snprintf(root_key_path, sizeof root_key_path, "%s/ca/root.key", door.dir);
-  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
-  EVP_PKEY *root_key = ca_files_read_key(root_key_path);
-  X509 *root = ca_files_read_certificate(ca_root_path(door.ca));
-  struct certificate_terms terms = {.use = CERTIFICATE_BOARD, .name = "edge-1", .days = 0};
-  X509 *expired = certificate_make(&terms, key, root, root_key);
-  assert_int_equal(ca_files_write_chain(path_of("edge-1", "crt"), expired, NULL), 0);
-  usleep(1100 * 1000); /* its last second must be over */
-  int result = peer_connect(&peer, context_of("edge-1"), ingest_port(door.ingest));
-  if (result == 1) assert_false(peer_hear(&peer, &heard));
-  peer_close(&peer);
-  assert_metric("handshakes_total{result=\"expired\"}", 1);
-  X509_free(expired);
-  X509_free(root);
-  EVP_PKEY_free(root_key);
-  EVP_PKEY_free(key);
-}
-
 static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **state) {
   (void)state;
   char why[256];
@@ -180,7 +158,6 @@ int main(void) {
       AT_DOOR(a_stranger_gets_nothing_but_enrolment),
       AT_DOOR(what_is_not_tls_is_closed_and_counted),
       AT_DOOR(a_certificate_of_another_authority_is_refused),
-      AT_DOOR(an_expired_certificate_is_refused_and_counted_as_such),
       AT_DOOR(a_revoked_board_is_cut_off_and_refused_in_its_next_handshake),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

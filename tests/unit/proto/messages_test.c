@@ -231,6 +231,23 @@ static void enrolment_comes_back(void **state) {
   assert_string_equal(got.enrolled.error, "");
 }
 
+static void renewal_comes_back(void **state) {
+  (void)state;
+  const struct span csr = span_of(blob, LIMIT_CSR_BYTES);
+  const struct span largest = span_of(blob, LIMIT_CERTIFICATE_BYTES);
+  send(&(struct message){.type = FRAME_RENEW, .renew = {csr}});
+  assert_true(span_is_equal(got.renew.csr, csr));
+  send(&(struct message){.type = FRAME_RENEWED, .renewed = {largest, largest, "no"}});
+  assert_true(span_is_equal(got.renewed.certificate, largest));
+  assert_true(span_is_equal(got.renewed.ca, largest));
+  assert_string_equal(got.renewed.error, "no");
+  send(&(struct message){.type = FRAME_WELCOME, .welcome = {.trust = 5, .renew_only = true}});
+  assert_int_equal(got.welcome.trust, 5);
+  assert_true(got.welcome.renew_only);
+  send(&(struct message){.type = FRAME_PONG, .pong = {9, 6}});
+  assert_int_equal(got.pong.trust, 6);
+}
+
 static void no_string_is_ever_null(void **state) {
   (void)state;
   send(&(struct message){.type = FRAME_HELLO});
@@ -301,6 +318,8 @@ static void what_is_over_a_limit_does_not_leave(void **state) {
       {.type = FRAME_ENROLL, .enroll = {.token = long_text}},
       {.type = FRAME_ENROLL, .enroll = {.csr = span_of(blob, LIMIT_CSR_BYTES + 1)}},
       {.type = FRAME_ENROLLED, .enrolled = {.ca = span_of(blob, LIMIT_CERTIFICATE_BYTES + 1)}},
+      {.type = FRAME_RENEW, .renew = {span_of(blob, LIMIT_CSR_BYTES + 1)}},
+      {.type = FRAME_RENEWED, .renewed = {.ca = span_of(blob, LIMIT_CERTIFICATE_BYTES + 1)}},
   };
   buf_append_string(&bytes, "before");
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -421,6 +440,7 @@ int main(void) {
       cmocka_unit_test_teardown(debug_messages_come_back, reset),
       cmocka_unit_test_teardown(the_small_messages_come_back, reset),
       cmocka_unit_test_teardown(enrolment_comes_back, reset),
+      cmocka_unit_test_teardown(renewal_comes_back, reset),
       cmocka_unit_test_teardown(no_string_is_ever_null, reset),
       cmocka_unit_test_teardown(stacks_with_an_end_of_tomorrow_are_not_told, reset),
       cmocka_unit_test_teardown(the_largest_hello_fits_a_control_frame, reset),

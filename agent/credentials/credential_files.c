@@ -12,7 +12,7 @@
 
    Generations that are not current (the old one, those of enrolments that a power cut ended) are
    removed afterwards; a lock keeps two enrolments from taking each other's for such. */
-#include "enroll_files.h"
+#include "credential_files.h"
 
 #include "common/path.h"
 
@@ -36,7 +36,7 @@ struct entry {
   struct span bytes;
 };
 
-int enroll_files_prepare(const char *state) {
+int credential_files_prepare(const char *state) {
   int error = path_make_dirs(state, 0700);
   if (error) return error;
   return access(state, W_OK | X_OK) < 0 ? -errno : 0;
@@ -132,7 +132,7 @@ static int install(int state, const char *path, const struct entry *entries) {
   return rc;
 }
 
-int enroll_files_install(const char *path, const struct enroll_files *files) {
+int credential_files_install(const char *path, const struct credential_files *files) {
   const struct entry entries[FILE_COUNT] = {
       {"board.key", files->key},
       {"ca.pem", files->ca},

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Renewal: what a board may ask for on the strength of the certificate that it came with.
+
+   The name stays, whatever the request says.  Within a certificate's life the key may be a new one.
+   After it only the same: who holds it was this board when we signed for it, and a certificate that
+   has expired vouches for nothing else.  So a board that lay in a drawer for a year comes back
+   without a hand on it, unless it was revoked meanwhile or has used a newer certificate since.
+
+   The old certificate stays good until the board comes with the new one (access.c), so an answer
+   that is lost on its way costs nothing: the board asks again. */
+#include "renewal.h"
+
+#include "common/buf.h"
+#include "identity/access.h"
+#include "identity/ca.h"
+#include "job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check(struct access *access, const struct job *job, char *why) {
+  const struct shown_certificate *shown = &job->certificate;
+  const struct access_certificate certificate = {shown->from_s, shown->has_expired};
+  uint8_t key[sizeof shown->key];
+  int result = access_admit(access, job->board, &certificate, why, sizeof job->why);
+  if (result == 0) result = ca_check(job->message.renew.csr, key, why, sizeof job->why);
+  if (result != 0 || !shown->has_expired || memcmp(key, shown->key, sizeof key) == 0) return result;
+  snprintf(why, sizeof job->why, "an expired certificate is renewed for the same key alone");
+  return -EBADMSG;
+}
+
+static int sign(struct access *access, struct ca *ca, struct job *job) {
+  struct buf certificate = {0}, roots = {0};
+  int result =
+      ca_sign(ca, job->message.renew.csr, job->board, &certificate, job->why, sizeof job->why);
+  if (result == 0) result = ca_roots(ca, &roots);
+  if (result == 0) result = access_certificate(access, job->board, buf_span(&certificate));
+  if (result == 0) {
+    struct renewed *renewed = &job->renewed;
+    renewed->certificate = job_keep(job, &certificate);
+    renewed->ca = job_keep(job, &roots);
+    if (renewed->ca.len == 0 || renewed->certificate.len == 0) result = -ENOMEM;
+  }
+  buf_fini(&certificate);
+  buf_fini(&roots);
+  return result;
+}
+
+static void refuse(struct access *access, struct job *job, enum refusal refusal) {
+  job_refuse(job, refusal, job->why);
+  access_audit(access, job->board, "renewal refused: %s", job->why);
+}
+
+void renewal_run(struct access *access, struct ca *ca, struct job *job) {
+  int result = check(access, job, job->why);
+  switch (result) {
+  case 0:
+    break;
+  case -EACCES:
+    refuse(access, job, REFUSAL_REVOKED);
+    return;
+  case -ESTALE:
+    refuse(access, job, REFUSAL_SUPERSEDED);
+    return;
+  case -ENOENT:
+    refuse(access, job, REFUSAL_EXPIRED);
+    return;
+  case -EBADMSG:
+    refuse(access, job, REFUSAL_REQUEST);
+    return;
+  default:
+    break;
+  }
+  if (result == 0) result = sign(access, ca, job);
+  if (result == 0) {
+    access_audit(access, job->board, "certificate renewed%s",
+                 job->certificate.has_expired ? " after it had expired" : "");
+    return;
+  }
+  job_fail(job, REFUSAL_STORE, "the collector cannot renew now; try again");
+  access_audit(access, job->board, "renewal failed: %s", strerror(-result));
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Renewal at the boards' door, with real sockets and real TLS: who gets a new certificate, and what
+   becomes of the old one. */
+#include "ingest/ingest.h"
+
+#include "board_fixture.h"
+
+#include <unistd.h>
+
+static struct message hello_that_renews(uint64_t run) {
+  struct message hello = hello_of(run);
+  hello.hello.capabilities = CAPABILITY_RENEWAL;
+  return hello;
+}
+
+/* Gives edge-1 a certificate for its own key that begins at FROM and ends at UNTIL, in seconds from
+   now, signed by the door's own root. */
+static void date_certificate(long from, long until) {
+  char root_key_path[160];
+  snprintf(root_key_path, sizeof root_key_path, "%s/ca/root.key", door.dir);
+  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
+  EVP_PKEY *root_key = ca_files_read_key(root_key_path);
+  X509 *root = ca_files_read_certificate(ca_root_path(door.ca));
+  struct certificate_terms terms = {.use = CERTIFICATE_BOARD, .name = "edge-1", .days = 1};
+  X509 *dated = certificate_make(&terms, key, root, root_key);
+  X509_gmtime_adj(X509_getm_notBefore(dated), from);
+  X509_gmtime_adj(X509_getm_notAfter(dated), until);
+  X509_sign(dated, root_key, EVP_sha256());
+  assert_int_equal(ca_files_write_chain(path_of("edge-1", "crt"), dated, NULL), 0);
+  X509_free(dated);
+  X509_free(root);
+  EVP_PKEY_free(root_key);
+  EVP_PKEY_free(key);
+}
+
+/* Asks for a certificate for KEY, or for a fresh one; returns the answer, which lives until the
+   peer is closed. */
+static struct renewed renew(struct peer *board, EVP_PKEY *key) {
+  EVP_PKEY *fresh = key == NULL ? EVP_EC_gen("P-256") : NULL;
+  request_make(key ? key : fresh, key ? key : fresh, &request);
+  struct message message = {.type = FRAME_RENEW, .renew = {request_span(&request)}};
+  assert_true(peer_say(board, &message));
+  assert_true(peer_await(board, FRAME_RENEWED, &heard));
+  if (fresh != NULL && heard.renewed.error[0] == 0)
+    assert_int_equal(ca_files_write_key(path_of("edge-1", "key"), fresh), 0);
+  EVP_PKEY_free(fresh);
+  return heard.renewed;
+}
+
+static void keep(const struct renewed *renewed) {
+  assert_int_equal(ca_files_write(path_of("edge-1", "crt"), renewed->certificate, 0644), 0);
+}
+
+/* Connects edge-1, whose certificate has expired, and hears that it may renew. */
+static void come_expired(void) {
+  struct message hello = hello_that_renews(11);
+  connect_board(&peer, "edge-1");
+  assert_true(peer_say(&peer, &hello));
+  assert_true(peer_hear(&peer, &heard));
+  assert_int_equal(heard.type, FRAME_WELCOME);
+  assert_true(heard.welcome.renew_only);
+}
+
+static void a_board_renews_in_its_session_and_goes_on(void **state) {
+  (void)state;
+  enrol("edge-1");
+  struct message hello = hello_that_renews(11);
+  connect_board(&peer, "edge-1");
+  assert_true(peer_say(&peer, &hello));
+  assert_true(peer_hear(&peer, &heard));
+  assert_int_equal(heard.welcome.trust, ca_trust(door.ca));
+  assert_false(heard.welcome.renew_only);
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  struct renewed renewed = renew(&peer, NULL);
+  assert_string_equal(renewed.error, "");
+  keep(&renewed);
+  send_batch(&peer, 11, 2); /* the old one is good for as long as the new one was not used */
+  assert_acked(&peer, 2);
+  peer_close(&peer);
+  greet(&peer, "edge-1", 11);
+  assert_int_equal(heard.welcome.last_seq, 2); /* it is the same board */
+  peer_close(&peer);
+  assert_metric("renewed_total", 1);
+}
+
+static void the_old_certificate_is_refused_once_the_new_one_was_used(void **state) {
+  (void)state;
+  struct message hello = hello_that_renews(11);
+  enrol("edge-1");
+  date_certificate(-2 * 86400, 1000); /* what is signed now begins a day ago */
+  SSL_CTX *old = context_of("edge-1");
+  SSL_CTX_up_ref(old);
+  assert_int_equal(peer_connect(&peer, old, ingest_port(door.ingest)), 1);
+  assert_true(peer_say(&peer, &hello));
+  assert_true(peer_hear(&peer, &heard));
+  struct renewed renewed = renew(&peer, NULL);
+  assert_string_equal(renewed.error, "");
+  keep(&renewed);
+  peer_close(&peer);
+  greet(&peer, "edge-1", 11);
+  peer_close(&peer);
+  assert_int_equal(peer_connect(&peer, old, ingest_port(door.ingest)), 1);
+  assert_true(peer_say(&peer, &hello));
+  assert_true(peer_hear(&peer, &heard));
+  assert_int_equal(heard.type, FRAME_REJECT);
+  assert_non_null(strstr(heard.reject.reason, "newer certificate"));
+  assert_ends(&peer);
+  assert_metric("refused_total{reason=\"superseded\"}", 1);
+}
+
+static void an_expired_board_may_renew_with_its_key_and_nothing_else(void **state) {
+  (void)state;
+  enrol("edge-1");
+  date_certificate(-1000, -10);
+  come_expired();
+  send_batch(&peer, 11, 1);
+  assert_true(peer_hear(&peer, &heard));
+  assert_int_equal(heard.type, FRAME_REJECT);
+  assert_ends(&peer);
+  come_expired();
+  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
+  struct renewed renewed = renew(&peer, key);
+  assert_string_equal(renewed.error, "");
+  keep(&renewed);
+  assert_ends(&peer);
+  greet(&peer, "edge-1", 11);
+  assert_int_equal(heard.welcome.last_seq, 0); /* what it sent while expired was not taken */
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  peer_close(&peer);
+  EVP_PKEY_free(key);
+}
+
+static void an_expired_board_gets_nothing_for_another_key(void **state) {
+  (void)state;
+  enrol("edge-1");
+  date_certificate(-1000, -10);
+  come_expired();
+  struct renewed renewed = renew(&peer, NULL);
+  assert_non_null(strstr(renewed.error, "same key"));
+  assert_int_equal(renewed.certificate.len, 0);
+  assert_ends(&peer);
+  assert_metric("renewed_total", 0);
+}
+
+static void an_expired_board_that_is_not_known_gets_nothing(void **state) {
+  (void)state;
+  enrol("edge-1");
+  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
+  X509 *root = ca_files_read_certificate(ca_root_path(door.ca));
+  char root_key_path[160];
+  snprintf(root_key_path, sizeof root_key_path, "%s/ca/root.key", door.dir);
+  EVP_PKEY *root_key = ca_files_read_key(root_key_path);
+  struct certificate_terms terms = {.use = CERTIFICATE_BOARD, .name = "edge-9", .seconds = -10};
+  X509 *unknown = certificate_make(&terms, key, root, root_key);
+  assert_int_equal(ca_files_write_chain(path_of("edge-1", "crt"), unknown, NULL), 0);
+  come_expired();
+  struct renewed renewed = renew(&peer, key);
+  assert_non_null(strstr(renewed.error, "not known"));
+  assert_ends(&peer);
+  X509_free(unknown);
+  X509_free(root);
+  EVP_PKEY_free(root_key);
+  EVP_PKEY_free(key);
+}
+
+static void a_revoked_board_cannot_renew(void **state) {
+  (void)state;
+  enrol("edge-1");
+  date_certificate(-1000, -10);
+  come_expired();
+  assert_int_equal(access_revoke(door.access, "edge-1"), 0);
+  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
+  struct renewed renewed = renew(&peer, key);
+  assert_non_null(strstr(renewed.error, "revoked"));
+  assert_ends(&peer);
+  EVP_PKEY_free(key);
+}
+
+static void an_expired_board_that_cannot_renew_is_told_to_enroll(void **state) {
+  (void)state;
+  struct message hello = hello_of(11); /* of before there was renewal */
+  enrol("edge-1");
+  date_certificate(-1000, -10);
+  connect_board(&peer, "edge-1");
+  assert_true(peer_say(&peer, &hello));
+  assert_true(peer_hear(&peer, &heard));
+  assert_int_equal(heard.type, FRAME_REJECT);
+  assert_non_null(strstr(heard.reject.reason, "has expired"));
+  assert_ends(&peer);
+  assert_metric("handshakes_total{result=\"expired\"}", 1);
+  assert_metric("refused_total{reason=\"expired\"}", 1);
+}
+
+static void expiry_forgives_no_other_fault(void **state) {
+  (void)state;
+  enrol("edge-1");
+  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
+  EVP_PKEY *false_key = certificate_key_make();
+  struct certificate_terms root_terms = {.use = CERTIFICATE_ROOT, .name = "f", .days = 10};
+  struct certificate_terms terms = {.use = CERTIFICATE_BOARD, .name = "edge-1", .seconds = -10};
+  X509 *false_root = certificate_make(&root_terms, false_key, NULL, false_key);
+  X509 *forged = certificate_make(&terms, key, false_root, false_key);
+  assert_int_equal(ca_files_write_chain(path_of("edge-1", "crt"), forged, NULL), 0);
+  int result = peer_connect(&peer, context_of("edge-1"), ingest_port(door.ingest));
+  if (result == 1) assert_false(peer_hear(&peer, &heard));
+  peer_close(&peer);
+  assert_metric("handshakes_total{result=\"unknown_ca\"}", 1);
+  assert_metric("handshakes_total{result=\"expired\"}", 0);
+  X509_free(forged);
+  X509_free(false_root);
+  EVP_PKEY_free(false_key);
+  EVP_PKEY_free(key);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      AT_DOOR(a_board_renews_in_its_session_and_goes_on),
+      AT_DOOR(the_old_certificate_is_refused_once_the_new_one_was_used),
+      AT_DOOR(an_expired_board_may_renew_with_its_key_and_nothing_else),
+      AT_DOOR(an_expired_board_gets_nothing_for_another_key),
+      AT_DOOR(an_expired_board_that_is_not_known_gets_nothing),
+      AT_DOOR(a_revoked_board_cannot_renew),
+      AT_DOOR(an_expired_board_that_cannot_renew_is_told_to_enroll),
+      AT_DOOR(expiry_forgives_no_other_fault),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
