@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files are sent to where others read them is said by debug information, which may be a
    stranger's: it could name this user's keys.  So a source is taken only from folders that were
-   named for it, its links followed, and never from what is hidden in them (.git/config has the
-   token of a build). */
+   named for it, its links followed, only when it has the name of a source, and never from what is
+   hidden in them (.git/config has the token of a build). */
 #include "bundle_roots.h"
 
+#include "bundle_name.h"
 #include "elf/regular_file.h"
 #include "proto/limits.h"
 #include "symbol/source_path.h"
@@ -109,7 +110,7 @@ static int open_below(const struct bundle_roots *roots, const struct root *root,
   if (snprintf(path, sizeof path, "%s/%s", root->folder, rest) >= (int)sizeof path)
     return -ENAMETOOLONG;
   if (realpath(path, real) == NULL) return -errno;
-  if (!may_be_read(roots, real)) return -EPERM;
+  if (!may_be_read(roots, real) || !bundle_name_is_source(real)) return -EPERM;
   int fd = regular_file_open(real, &status);
   if (fd < 0) return fd;
   *ret_bytes = (uint64_t)status.st_size;

@@ -18,7 +18,7 @@ void bundle_roots_close(struct bundle_roots *roots);
 
 /* Opens the source that debug information calls PATH, with its length in RET_BYTES.  Returns the
    descriptor; -ENOENT when no folder has it; -EPERM when what is there lies, links followed, in
-   none of the folders or is hidden; or another -errno. */
+   none of the folders, is hidden or has no source's name; or another -errno. */
 int bundle_roots_find(const struct bundle_roots *roots, const char *path, uint64_t *ret_bytes);
 
 #endif

@@ -8,6 +8,7 @@
    Archives are read twice, so that no more than one file of them is on disk at a time: first to
    see what there is, then those only that hold something to be sent. */
 #include "cli/complaint.h"
+#include "common/clock.h"
 #include "known.h"
 #include "upload.h"
 
@@ -18,8 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NAMELESS = 3, SHOWN_MAX = 50 };
+#define READ_NS_MAX (60 * NS_PER_SECOND) /* what the collector may take to read debug information \
+                                          */
 #define MEMORY_BYTES_MAX ((rlim_t)2 << 30) /* zstd --long=30 and a list of a million files fit */
 
 /* ---- asking ---- */
@@ -29,6 +33,9 @@ static int ask_known(struct upload *upload) {
   struct fetch_answer answer;
   int status = api_call(&upload->api, &call, &answer);
   if (status != 0) return status;
+  free(upload->known);
+  upload->known = NULL;
+  upload->known_count = 0;
   int error = known_parse(buf_span(&answer.body), &upload->known, &upload->known_count);
   fetch_answer_fini(&answer);
   if (error == 0) return 0;
@@ -36,7 +43,40 @@ static int ask_known(struct upload *upload) {
   return EXIT_FAILED;
 }
 
+/* Whether some debug information may not be read yet that will name what nothing names. */
+static bool may_become_better(const struct plan *plan) {
+  for (uint32_t i = 0; i < plan->nameless_count; i++)
+    if (plan->nameless[i].has_dwarf) return true;
+  return false;
+}
+
+/* What a file is good for its headers only promise: asks the collector what it has made of all.
+   Returns an exit status. */
+static int judge_names(struct upload *upload) {
+  const uint64_t start_ns = clock_monotonic_ns();
+  for (;;) {
+    int status = ask_known(upload);
+    if (status != 0) return status;
+    if (plan_judge(&upload->found, upload->known, upload->known_count, &upload->plan) != 0)
+      return EXIT_FAILED;
+    if (!may_become_better(&upload->plan)) return 0;
+    if (clock_monotonic_ns() - start_ns > READ_NS_MAX) return 0;
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+  }
+}
+
 /* ---- saying ---- */
+
+static const char *plural(uint64_t count) {
+  return count == 1 ? "" : "s";
+}
+
+static void print_bytes(uint64_t bytes) {
+  if (bytes < 1 << 20)
+    printf("%" PRIu64 " KiB", (bytes + 1023) >> 10);
+  else
+    printf("%.1f MiB", (double)bytes / (1 << 20));
+}
 
 static void print_verdicts(const struct upload *upload) {
   static const char *const words[] = {[VERDICT_SEND] = "to send",
@@ -53,10 +93,11 @@ static void print_verdicts(const struct upload *upload) {
 
 static void print_plan(const struct upload *upload) {
   const struct plan *plan = &upload->plan;
-  printf("Found %u files with code or symbols: %u to send (%.1f MiB), %u at the collector already, "
-         "%u that say nothing more",
-         upload->found.count, plan->counts[VERDICT_SEND], (double)plan->send_bytes / (1 << 20),
-         plan->counts[VERDICT_KNOWN], plan->counts[VERDICT_COVERED]);
+  printf("Found %u file%s with code or symbols: %u to send (", upload->found.count,
+         plural(upload->found.count), plan->counts[VERDICT_SEND]);
+  print_bytes(plan->send_bytes);
+  printf("), %u at the collector already, %u that say%s nothing more", plan->counts[VERDICT_KNOWN],
+         plan->counts[VERDICT_COVERED], plan->counts[VERDICT_COVERED] == 1 ? "s" : "");
   if (plan->counts[VERDICT_USELESS] > 0)
     printf(", %u debug files without build-id", plan->counts[VERDICT_USELESS]);
   if (upload->unowned_lists > 0)
@@ -66,15 +107,22 @@ static void print_plan(const struct upload *upload) {
   fflush(stdout);
 }
 
+static const char *why_nameless(const struct upload *upload, const struct nameless *nameless) {
+  if (nameless->has_symbols)
+    return "the collector reads no names of all functions from what there is (GET /api/v1/debug "
+           "says why)";
+  if (!upload->found.files[nameless->file].has_build_id)
+    return "stripped, and without build-id (link with -Wl,--build-id)";
+  return upload->settings.is_dry_run
+             ? "stripped, and no debug file of its build-id is here; no collector was asked"
+             : "stripped, and no debug file of its build-id is here or was sent to the collector";
+}
+
 static void print_nameless(const struct upload *upload) {
   const struct plan *plan = &upload->plan;
-  for (uint32_t i = 0; i < plan->nameless_count && i < SHOWN_MAX; i++) {
-    const struct found_file *file = &upload->found.files[plan->nameless[i]];
-    complaint("upload: %s: cannot be named: %s", file->name,
-              file->has_build_id
-                  ? "stripped, and no debug file of its build-id is here or at the collector"
-                  : "stripped, and without build-id (link with -Wl,--build-id)");
-  }
+  for (uint32_t i = 0; i < plan->nameless_count && i < SHOWN_MAX; i++)
+    complaint("upload: %s: cannot be named: %s", upload->found.files[plan->nameless[i].file].name,
+              why_nameless(upload, &plan->nameless[i]));
   if (plan->nameless_count > SHOWN_MAX)
     complaint("upload: and %u more", plan->nameless_count - SHOWN_MAX);
 }
@@ -95,12 +143,14 @@ static bool is_all_named(const struct upload *upload) {
 
 static void print_sources(const struct upload *upload) {
   const struct bundler_counts *counts = bundler_count(upload->bundler);
-  printf("Sources of %u modules sent, of %u there already, of %u not found: %" PRIu64
-         " files are there, %" PRIu64 " were not found",
+  printf("Sources: of programs sent %u, there already %u, none found %u; files there %" PRIu64
+         ", not found %" PRIu64,
          counts->sent, counts->known, counts->empty, counts->packed, counts->missing);
   if (counts->forbidden > 0)
-    printf(", %" PRIu64 " are hidden or lie in none of the folders", counts->forbidden);
-  if (counts->large > 0) printf(", %" PRIu64 " are over LIMIT_SOURCE_BYTES", counts->large);
+    printf(", not taken %" PRIu64 " (no sources by their names, hidden, or links out of the "
+           "folders)",
+           counts->forbidden);
+  if (counts->large > 0) printf(", too large %" PRIu64 " (LIMIT_SOURCE_BYTES)", counts->large);
   puts(".");
 }
 
@@ -115,11 +165,14 @@ static int conclude(const struct upload *upload, int error) {
   else
     printf("Sent %u of %u files, %u failed.\n", upload->sent, plan->counts[VERDICT_SEND],
            upload->failed);
-  if (upload->resumed_bytes > 0)
-    printf("Of an upload that was broken off %.1f MiB were there.\n",
-           (double)upload->resumed_bytes / (1 << 20));
+  if (upload->resumed_bytes > 0) {
+    printf("Of an upload that was broken off ");
+    print_bytes(upload->resumed_bytes);
+    puts(" were there.");
+  }
   if (upload->bundler != NULL && !upload->settings.is_dry_run) print_sources(upload);
-  if (upload->passed_over > 0) printf("Passed over: %u files.\n", upload->passed_over);
+  if (upload->passed_over > 0)
+    printf("Passed over: %u file%s.\n", upload->passed_over, plural(upload->passed_over));
   bool is_named = !upload->settings.must_name_all || is_all_named(upload);
   if (error != 0 || upload->failed > 0) return EXIT_FAILED;
   return is_named ? EXIT_DONE : EXIT_NAMELESS;
@@ -138,7 +191,9 @@ static int run(struct upload *upload) {
   if (status != 0) return status;
   if (upload->settings.is_verbose || upload->settings.is_dry_run) print_verdicts(upload);
   print_plan(upload);
-  return conclude(upload, is_online ? upload_send(upload) : 0);
+  int error = is_online ? upload_send(upload) : 0;
+  if (is_online && error == 0 && upload->settings.must_name_all) status = judge_names(upload);
+  return status != 0 ? status : conclude(upload, error);
 }
 
 /* The reader of debug information has limits of its own. */

@@ -41,11 +41,21 @@ static unsigned worth(const struct found_file *file) {
   return file->has_dwarf ? 3 : file->has_symbols ? 2 : 0;
 }
 
-static bool has_names(const struct module *module) {
+static bool has_names_here(const struct module *module) {
   for (size_t i = 0; i < module->count; i++)
     if (worth(module->files[i]) > 0) return true;
+  return false;
+}
+
+static bool has_names_there(const struct module *module) {
   for (size_t i = 0; i < module->known_count; i++)
     if (module->known[i].has_symbols) return true;
+  return false;
+}
+
+static bool has_dwarf_here(const struct module *module) {
+  for (size_t i = 0; i < module->count; i++)
+    if (module->files[i]->has_dwarf) return true;
   return false;
 }
 
@@ -82,8 +92,20 @@ static enum verdict judge(const struct module *module, const struct found_file *
   return file == best || is_code ? VERDICT_SEND : VERDICT_COVERED;
 }
 
-static void judge_module(const struct module *module, const struct found *found,
-                         struct plan *plan) {
+/* Of whom names are believed. */
+enum judged_by { BY_WHAT_IS_HERE_TOO, BY_THE_COLLECTOR };
+
+static void judge_names(const struct module *module, const struct found *found, enum judged_by by,
+                        struct plan *plan) {
+  const struct found_file *code = find_code(module);
+  bool is_here = has_names_here(module);
+  if (code == NULL || has_names_there(module)) return;
+  if (is_here && by == BY_WHAT_IS_HERE_TOO) return;
+  plan->nameless[plan->nameless_count++] =
+      (struct nameless){(uint32_t)(code - found->files), is_here, has_dwarf_here(module)};
+}
+
+static void judge_files(const struct module *module, const struct found *found, struct plan *plan) {
   const struct found_file *best = find_best(module), *code = find_code(module);
   for (size_t i = 0; i < module->count; i++) {
     const struct found_file *file = module->files[i];
@@ -92,13 +114,11 @@ static void judge_module(const struct module *module, const struct found *found,
     plan->counts[verdict]++;
     if (verdict == VERDICT_SEND) plan->send_bytes += file->bytes;
   }
-  if (code != NULL && !has_names(module))
-    plan->nameless[plan->nameless_count++] = (uint32_t)(code - found->files);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  const uint32_t *x = a, *y = b;
-  return *x < *y ? -1 : *x > *y;
+static int compare_nameless(const void *a, const void *b) {
+  const struct nameless *x = a, *y = b;
+  return x->file < y->file ? -1 : x->file > y->file;
 }
 
 static bool is_same_module(const struct found_file *a, const struct found_file *b) {
@@ -107,7 +127,8 @@ static bool is_same_module(const struct found_file *a, const struct found_file *
 
 /* Walks both lists, which are in the order of modules, side by side. */
 static void judge_all(const struct found_file **order, const struct found *found,
-                      const struct known_file *known, size_t known_count, struct plan *plan) {
+                      const struct known_file *known, size_t known_count, enum judged_by by,
+                      struct plan *plan) {
   size_t at = 0;
   for (uint32_t first = 0, next; first < found->count; first = next) {
     struct module module = {.files = &order[first]};
@@ -123,28 +144,41 @@ static void judge_all(const struct found_file **order, const struct found *found
       module.known_count++;
       at++;
     }
-    judge_module(&module, found, plan);
+    if (by == BY_WHAT_IS_HERE_TOO) judge_files(&module, found, plan);
+    judge_names(&module, found, by, plan);
   }
 }
 
-int plan_make(const struct found *found, struct known_file *known, size_t count, struct plan *ret) {
-  size_t room = found->count > 0 ? found->count : 1;
-  struct plan plan = {.verdicts = calloc(room, sizeof *plan.verdicts),
-                      .nameless = calloc(room, sizeof *plan.nameless)};
-  const struct found_file **order = calloc(room, sizeof *order);
-  if (plan.verdicts == NULL || plan.nameless == NULL || order == NULL) {
-    free(order);
-    plan_fini(&plan);
-    return -ENOMEM;
-  }
+/* Puts both in the order of modules and judges them. */
+static int judge_in_order(const struct found *found, struct known_file *known, size_t count,
+                          enum judged_by by, struct plan *plan) {
+  const struct found_file **order = calloc(found->count + 1u, sizeof *order);
+  if (order == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < found->count; i++) order[i] = &found->files[i];
   qsort(order, found->count, sizeof *order, compare_found);
   if (count > 0) qsort(known, count, sizeof *known, compare_known);
-  judge_all(order, found, known, count, &plan);
-  qsort(plan.nameless, plan.nameless_count, sizeof *plan.nameless, compare_numbers);
+  judge_all(order, found, known, count, by, plan);
+  qsort(plan->nameless, plan->nameless_count, sizeof *plan->nameless, compare_nameless);
   free(order);
-  *ret = plan;
   return 0;
+}
+
+int plan_make(const struct found *found, struct known_file *known, size_t count, struct plan *ret) {
+  struct plan plan = {.verdicts = calloc(found->count + 1u, sizeof *plan.verdicts),
+                      .nameless = calloc(found->count + 1u, sizeof *plan.nameless)};
+  int error = plan.verdicts == NULL || plan.nameless == NULL ? -ENOMEM : 0;
+  if (error == 0) error = judge_in_order(found, known, count, BY_WHAT_IS_HERE_TOO, &plan);
+  if (error == 0)
+    *ret = plan;
+  else
+    plan_fini(&plan);
+  return error;
+}
+
+int plan_judge(const struct found *found, struct known_file *known, size_t count,
+               struct plan *plan) {
+  plan->nameless_count = 0;
+  return judge_in_order(found, known, count, BY_THE_COLLECTOR, plan);
 }
 
 void plan_fini(struct plan *plan) {

@@ -24,14 +24,24 @@ struct plan {
   enum verdict *verdicts; /* of each file that was found */
   uint32_t counts[VERDICT_USELESS + 1];
   uint64_t send_bytes;
-  uint32_t
-      *nameless; /* files that boards run and that nothing names, in the order they were found */
+  /* Files that boards run and that nothing names, in the order they were found. */
+  struct nameless *nameless;
   uint32_t nameless_count;
+};
+
+struct nameless {
+  uint32_t file;
+  bool has_symbols; /* here, but the collector made no names of all functions of them */
+  bool has_dwarf;   /* the same; it may not have read them yet */
 };
 
 /* Plans for FOUND, where the collector has the COUNT files KNOWN, which are put in another order.
    Returns 0, with RET to be ended by plan_fini, or -ENOMEM. */
 int plan_make(const struct found *found, struct known_file *known, size_t count, struct plan *ret);
+/* Finds out anew what is nameless, now by what the collector, which has the COUNT files KNOWN, says
+   of them, and no more by what there seems to be here.  Returns 0 or -ENOMEM. */
+int plan_judge(const struct found *found, struct known_file *known, size_t count,
+               struct plan *plan);
 void plan_fini(struct plan *plan);
 
 #endif

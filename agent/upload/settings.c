@@ -20,7 +20,8 @@ enum { ERROR_BYTES = 512 };
 static const struct option rows[] = {
     {"require-all", 0, NULL, NULL, "What is sent",
      "exit 3 and list them when programs, libraries or kernel modules among PATH cannot be named: "
-     "neither PATH nor the collector has their symbols",
+     "neither PATH nor what was uploaded before has their symbols, or the collector cannot read "
+     "them",
      OPTION_FLAG, OFFSET(must_name_all)},
     {"dry-run", 'n', NULL, NULL, "What is sent", "say what would be sent; ask no collector",
      OPTION_FLAG, OFFSET(is_dry_run)},

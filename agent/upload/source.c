@@ -28,7 +28,14 @@ static int read_plain(const char *path, bool is_given, int fd, uint64_t bytes,
   struct source_file file = {.source = path, .name = path, .fd = fd, .bytes = bytes};
   bool is_elf = got >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0;
   file.is_list = !is_elf && is_list(path, is_given, span_of(head, (size_t)got));
-  if (!is_elf && !file.is_list) return 0;
+  if (!is_elf && !file.is_list) {
+    if (is_given)
+      visitor->on_trouble(
+          visitor->context, path,
+          "is no program, debug file or list of symbols, and by its name no archive "
+          "that can be read");
+    return 0;
+  }
   if (bytes <= LIMIT_DEBUG_FILE_BYTES) return visitor->on_file(visitor->context, &file);
   visitor->on_trouble(visitor->context, path, "larger than 1 GiB (LIMIT_DEBUG_FILE_BYTES)");
   return 0;

@@ -147,6 +147,17 @@ static void answer_source(struct request *request, struct span id, const char *w
   buf_fini(&path);
 }
 
+/* Says why nothing is served of module ID, of which everybody may see COUNT files. */
+static void answer_missing(struct request *request, struct span id, int count) {
+  struct debug_file file;
+  const char *why = "no file of this build-id is here";
+  if (count > 0)
+    why = "the files of this build-id that are here do not have that";
+  else if (debug_store_find(request->service->parts.debug, NULL, id, &file) == 0)
+    why = "what one board alone has sent is served to nobody: upload it";
+  answer_problem(&request->answer, 404, NULL, "%s", why);
+}
+
 void api_buildid(struct request *request) {
   struct debug_file files[DEBUG_PUBLIC_MAX];
   char path[LIMIT_PATH_BYTES + 1];
@@ -172,5 +183,5 @@ void api_buildid(struct request *request) {
   else if (open_what(slash + 1, files, count, &opened, &place))
     answer_file(request, &opened, &place, path);
   else
-    answer_problem(&request->answer, 404, NULL, "no such file of this build-id is here");
+    answer_missing(request, span_of(id.bytes, id.len), count);
 }

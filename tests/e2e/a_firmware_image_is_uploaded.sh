@@ -105,6 +105,16 @@ told 'b-cut.tar.xz: passed over'
 told 'Sent 1 of 1 files'
 expect 3 "all of a folder with broken files" --require-all "$W/mixed"
 mkdir "$W/empty"
+expect 0 "what is nothing of ours" "$W/yocto.c"
+told 'yocto.c: passed over: is no program'
+
+# A symbol table without functions is none: the collector has the last word.
+program hollow
+nm "$W/whole/hollow" | awk '{ print $NF }' | grep -v '^_edata$' >"$W/strip.list"
+objcopy -g --strip-symbols="$W/strip.list" "$W/whole/hollow" "$W/hollow"
+readelf -SW "$W/hollow" | grep -q SYMTAB || fail "no symbol table is left"
+expect 3 "a hollow symbol table" --require-all "$W/hollow"
+told 'hollow: cannot be named: the collector reads no names'
 expect 3 "all of nothing" --require-all "$W/empty"
 cp "$W/token" "$W/good"
 fleetprof-collector token --data "$W/data" --role read >"$W/token"

@@ -23,10 +23,11 @@ cat >"$W/project/src/work.c" <<'END'
 #include "twice.h"
 #include "../.hidden/token.h"
 #include "key.h"
+#include "secret.key"
 __attribute__((noinline)) int work_of_source(volatile int *n) {
   for (int i = 0; i < 200000000; i++)
     *n += twice(i); /* the line that is hot */
-  return *n + token(*n) + key(*n);
+  return *n + token(*n) + key(*n) + secret(*n);
 }
 int main(void) {
   volatile int n = 0;
@@ -36,6 +37,7 @@ END
 echo 'static inline int twice(int i) { return 2 * i; }' >"$W/project/src/twice.h"
 echo 'static inline int token(int i) { return i % 5; }' >"$W/project/.hidden/token.h"
 echo 'static inline int key(int i) { return i % 7; }' >"$W/private/key.h"
+echo 'static inline int secret(int i) { return i % 3; }' >"$W/project/src/secret.key"
 gcc -g -O1 -Wl,--build-id -I"$W/private" -o "$W/whole" "$W/project/src/work.c" || fail "gcc"
 objcopy --strip-all "$W/whole" "$W/stripped"
 id=$(id_of "$W/whole")
@@ -44,16 +46,16 @@ run --service sources -- "$W/stripped" >/dev/null || fail "the program ended wit
 expect 2 "a folder that is none" --sources "$W/nowhere" "$W/whole"
 told "$W/nowhere: No such file"
 expect 0 "sources" --sources "$W/project" "$W/whole"
-told 'Sources of 1 modules sent.* 2 files are there, 1 were not found, 1 are hidden'
+told 'programs sent 1, there already 0, none found 0; files there 2, not found 1, not taken 2 '
 for name in work.c twice.h; do
   [ "$(source_of "$id" "$W/project/src/$name")" = 200 ] && cmp "$W/served" "$W/project/src/$name" || fail "$name differs"
 done
 [ "$(source_of "$id" "$W/project/src/../src/./work.c")" = 200 ] || fail "a path with .. is another file"
-for name in "$W/private/key.h" "$W/project/.hidden/token.h" /etc/passwd ""; do
+for name in "$W/private/key.h" "$W/project/.hidden/token.h" "$W/project/src/secret.key" /etc/passwd ""; do
   [ "$(source_of "$id" "$name")" = 404 ] || fail "$name is served"
 done
 expect 0 "the same again" --sources "$W/project" "$W/whole"
-told 'of 1 there already'
+told 'there already 1'
 
 # The page's question: the hot line has its text.
 detail() { curl -fsG "http://127.0.0.1:$H/api/v1/function" --data-urlencode 'match={service="sources"}' --data-urlencode function=work_of_source "$@"; }
@@ -78,11 +80,11 @@ fi
 # A build that hides where it ran, and one that ran elsewhere.
 mkdir "$W/tree"
 tar c -C "$W/elsewhere/src" . | tar x -C "$W/tree"
-sed -i '/hidden\|key.h/d; s/ + token.*;/;/; s/work_of_source/moved/' "$W/tree/work.c"
+sed -i '/hidden\|key/d; s/ + token.*;/;/; s/work_of_source/moved/' "$W/tree/work.c"
 (cd "$W/tree" && gcc -g -O1 -Wl,--build-id -ffile-prefix-map="$W/tree"=. -o "$W/relative" work.c &&
   gcc -g -O1 -Wl,--build-id -ffile-prefix-map="$W/tree"=/usr/src/app -o "$W/mapped" "$W/tree/work.c") || fail "gcc"
 tar cf "$W/image.tar" -C "$W" relative mapped
 expect 0 "sources of an archive" "$W/image.tar" --source-map .="$W/tree" --source-map /usr/src/app="$W/tree"
-told 'Sources of 2 modules sent.* 4 files are there, 0 were not found'
+told 'programs sent 2, .* files there 4, not found 0$\|programs sent 2, .* files there 4, not found 0\.'
 [ "$(source_of "$(id_of "$W/mapped")" /usr/src/app/twice.h)" = 200 ] || fail "a mapped source is not there"
 [ "$(source_of "$(id_of "$W/relative")" /work.c)" = 200 ] && cmp "$W/served" "$W/tree/work.c" || fail "a relative source is not there"

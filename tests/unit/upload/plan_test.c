@@ -116,8 +116,8 @@ static void code_without_symbols_anywhere_is_nameless(void **state) {
   uint32_t second = add(3, "c"), copy = add(3, "c"), bare = add(2, "c-");
   make(NULL, 0);
   assert_int_equal(plan.nameless_count, 2);
-  assert_int_equal(plan.nameless[0], second);
-  assert_int_equal(plan.nameless[1], bare);
+  assert_int_equal(plan.nameless[0].file, second);
+  assert_int_equal(plan.nameless[1].file, bare);
   assert_int_equal(plan.verdicts[copy], VERDICT_COVERED);
 }
 
@@ -129,6 +129,23 @@ static void symbols_at_the_collector_name_too(void **state) {
   assert_int_equal(plan.nameless_count, 1);
   plan_fini(&plan);
   make(named, 1);
+  assert_int_equal(plan.nameless_count, 0);
+}
+
+static void the_collector_has_the_last_word_on_names(void **state) {
+  (void)state;
+  uint32_t whole = add(1, "csd"), other = add(2, "cs");
+  struct known_file poor[] = {known(1, whole, false), known(2, other, true)};
+  make(NULL, 0);
+  assert_int_equal(plan.nameless_count, 0);
+  assert_int_equal(plan_judge(&found, poor, 2, &plan), 0);
+  assert_int_equal(plan.nameless_count, 1);
+  assert_int_equal(plan.nameless[0].file, whole);
+  assert_true(plan.nameless[0].has_symbols && plan.nameless[0].has_dwarf);
+  assert_int_equal(plan.verdicts[whole], VERDICT_SEND);
+  poor[0] = known(1, whole, true);
+  poor[1] = known(2, other, true);
+  assert_int_equal(plan_judge(&found, poor, 2, &plan), 0);
   assert_int_equal(plan.nameless_count, 0);
 }
 
@@ -159,6 +176,7 @@ int main(void) {
       TEST(another_file_of_the_module_there_does_not_keep_ours_back),
       TEST(code_without_symbols_anywhere_is_nameless),
       TEST(symbols_at_the_collector_name_too),
+      TEST(the_collector_has_the_last_word_on_names),
       TEST(a_debug_file_that_belongs_to_nobody_stays),
       TEST(nothing_found_is_a_plan_too),
   };
