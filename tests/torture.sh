@@ -69,7 +69,7 @@ done
 [ -n "$rounds" ] || summary
 
 # Other CPUs under emulation.
-for script in tests/boards/user/the_*.sh; do scenario "$script"; done
+for script in tests/boards/user/*_*.sh; do scenario "$script"; done
 # Whole boards in an emulator, each with Debian's kernel for its port but where it says otherwise.
 boards=tests/boards
 for port in armhf arm64 mipsel; do

@@ -5,7 +5,7 @@
 #include "pair_caller.h"
 
 #include "best_name.h"
-#include "linked/pair_code.h"
+#include "linked/pair_facts.h"
 #include "namer.h"
 #include "symbol/symbol_index.h"
 
@@ -22,42 +22,48 @@ static uint32_t machine_of(const struct profile *profile, struct namer *namer) {
   return 0;
 }
 
-/* Finds the function around FRAME, into which others may be inlined there. */
-static bool find_function(const struct profile *profile, struct namer *namer,
-                          const struct profile_frame *frame, struct symbol_frame *ret) {
+struct asked {
+  const struct profile *profile;
+  struct namer *namer; /* or NULL */
+  const struct profile_frame *ends[2];
+};
+
+/* The outermost function; others may be inlined into it there. */
+static bool find_function(void *context, enum pair_end end, struct pair_function *ret) {
+  const struct asked *asked = context;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
-  int count = best_name_chain(profile, namer, frame, frames);
-  if (count > 0) *ret = frames[count - 1];
-  return count > 0;
+  int count = best_name_chain(asked->profile, asked->namer, asked->ends[end], frames);
+  if (count <= 0) return false;
+  const struct symbol_frame *last = &frames[count - 1];
+  *ret = (struct pair_function){last->name, last->start, last->size};
+  return true;
 }
 
-static bool is_inside(const struct profile *profile, struct namer *namer,
-                      const struct profile_frame *link, const struct symbol_frame *function) {
-  struct symbol_frame other;
-  if (link->address >= function->start && link->address - function->start < function->size)
-    return true;
-  return find_function(profile, namer, link, &other) &&
-         pair_code_is_one_function(function->name, other.name);
+static enum lr_place place(void *context) {
+  const struct asked *asked = context;
+  const struct lr_tables *tables = tables_of(asked->namer, asked->ends[PAIR_PC]->module);
+  return tables != NULL ? lr_tables_place(tables, asked->ends[PAIR_PC]->address) : LR_UNKNOWN;
+}
+
+static enum lr_call call(void *context, uint64_t function) {
+  const struct asked *asked = context;
+  const struct profile_frame *link = asked->ends[PAIR_LINK];
+  const struct lr_tables *tables = tables_of(asked->namer, link->module);
+  return tables != NULL ? lr_tables_call(tables, link->address, function) : LR_CALL_UNKNOWN;
 }
 
 bool pair_caller_is_told(const struct profile *profile, struct namer *namer,
                          const struct profile_node *node) {
   const struct profile_frame *pc = &profile->frames[node->frame];
   const struct profile_frame *link = &profile->frames[profile->nodes[node->parent].frame];
-  const struct lr_tables *here = tables_of(namer, pc->module);
-  const struct lr_tables *there = tables_of(namer, link->module);
-  bool is_same_module = pc->module == link->module;
-  struct symbol_frame function = {.start = 0};
-  struct pair_facts facts = {
-      .cpu = pair_code_cpu(machine_of(profile, namer), NULL),
+  struct asked asked = {profile, namer, {pc, link}};
+  const struct pair_files files = {&asked, find_function, place, call};
+  const struct pair_ends ends = {
+      .link = link->address,
       .has_link = profile->modules[link->module].kind == MODULE_ELF,
-      .has_bounds = find_function(profile, namer, pc, &function),
+      .is_same_module = pc->module == link->module,
+      .machine = machine_of(profile, namer),
   };
-  if (facts.has_bounds && is_same_module)
-    facts.is_inside = is_inside(profile, namer, link, &function);
-  if (here != NULL) facts.place = pair_code_place(lr_tables_place(here, pc->address));
-  if (there != NULL)
-    facts.call =
-        pair_code_call(lr_tables_call(there, link->address, function.start), is_same_module);
+  struct pair_facts facts = pair_facts_find(&ends, &files);
   return pair_rule_judge(&facts) != PAIR_UNRESOLVED;
 }

@@ -81,6 +81,7 @@ static void write_pairs(struct json *json, const struct edge_answer *answer) {
   json_key_uint(json, "outside", answer->outside_weight);
   json_key_uint(json, "outside_refuted", answer->refuted_weight);
   json_key_uint(json, "code_not_seen", answer->unseen_weight);
+  json_key_uint(json, "code_too_tangled", answer->tangled_weight);
   json_close(json, '}');
 }
 

@@ -184,6 +184,7 @@ static void note_rungs(struct finding *finding, const struct pair_link *link,
   answer->outside_weight += link->outside_weight;
   answer->refuted_weight += link->refuted_weight;
   answer->unseen_weight += link->unseen_weight;
+  answer->tangled_weight += link->tangled_weight;
   if (!are_callers) answer->rung_weight[PAIR_UNRESOLVED] += extrapolated;
 }
 

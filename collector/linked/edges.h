@@ -51,7 +51,7 @@ struct edge_answer {
   struct edge_part parts[EDGE_KINDS];
   struct ratio basis; /* of the intervals: what the sampling units have of all edges */
   /* Of the pairs in the function, or, of callees, in the functions that they are in: */
-  uint64_t rung_weight[PAIR_RUNGS], outside_weight, refuted_weight, unseen_weight;
+  uint64_t rung_weight[PAIR_RUNGS], outside_weight, refuted_weight, unseen_weight, tangled_weight;
   uint64_t refused_weight; /* unresolved, of functions with too few that are not */
 };
 

@@ -19,8 +19,17 @@ bool pair_code_is_one_function(const char *a, const char *b) {
   return len > 0 && len == base_len(b) && memcmp(a, b, len) == 0;
 }
 
+bool pair_code_is_cold(const char *name) {
+  return strstr(name, cold) != NULL;
+}
+
+/* i386 to i686 */
+static bool is_short_x86(const char *arch) {
+  return arch[0] == 'i' && arch[1] != '\0' && strcmp(arch + 2, "86") == 0;
+}
+
 static enum pair_cpu cpu_by_arch(const char *arch) {
-  if (arch == NULL || strcmp(arch, "x86_64") == 0) return PAIR_CPU_STACK;
+  if (arch == NULL || strcmp(arch, "x86_64") == 0 || is_short_x86(arch)) return PAIR_CPU_STACK;
   bool is_arm = strncmp(arch, "arm", 3) == 0 && strcmp(arch, "arm64") != 0;
   return is_arm ? PAIR_CPU_POPS : PAIR_CPU_JUMPS;
 }
@@ -30,6 +39,7 @@ enum pair_cpu pair_code_cpu(uint32_t machine, const char *arch) {
   case EM_NONE:
     return cpu_by_arch(arch);
   case EM_X86_64:
+  case EM_386:
     return PAIR_CPU_STACK;
   case EM_ARM:
     return PAIR_CPU_POPS;
@@ -42,7 +52,8 @@ enum pair_place pair_code_place(enum lr_place place) {
   static const enum pair_place places[LR_PLACES] = {[LR_UNKNOWN] = PAIR_PLACE_UNKNOWN,
                                                     [LR_HELD_BY_ROW] = PAIR_PLACE_ROW,
                                                     [LR_HELD_BY_SCAN] = PAIR_PLACE_SCAN,
-                                                    [LR_LOST] = PAIR_PLACE_LOST};
+                                                    [LR_LOST] = PAIR_PLACE_LOST,
+                                                    [LR_TANGLED] = PAIR_PLACE_TANGLED};
   return places[place];
 }
 

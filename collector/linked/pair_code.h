@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a module's code and its functions, in the ladder's words (pair_rule.h): one
-   reading for the collector and for reports.  Pure. */
+/* What is known of a module's code and its functions, in the ladder's words (pair_rule.h).  Pure.
+ */
 #ifndef LINKED_PAIR_CODE_H
 #define LINKED_PAIR_CODE_H
 
@@ -21,5 +21,8 @@ enum pair_call pair_code_call(enum lr_call call, bool is_same_module);
 
 /* Whether A and B name parts of one function, of which compilers put the cold one elsewhere. */
 bool pair_code_is_one_function(const char *a, const char *b);
+
+/* Whether NAME is of such a cold part. */
+bool pair_code_is_cold(const char *name);
 
 #endif

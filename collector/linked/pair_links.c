@@ -59,6 +59,7 @@ int pair_links_add(struct pair_links *links, const struct pair_sample *sample) {
   link->rung_weight[sample->rung] += sample->weight;
   if (sample->is_outside) link->outside_weight += sample->weight;
   if (sample->is_unseen) link->unseen_weight += sample->weight;
+  if (sample->is_tangled) link->tangled_weight += sample->weight;
   if (sample->is_refuted) link->refuted_weight += sample->weight;
   evidence_add(&link->evidence, sample->count, sample->weight);
   return groups_add(&links->units, at, sample->weight);

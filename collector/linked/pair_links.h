@@ -25,6 +25,8 @@ struct pair_link {
   uint64_t count, weight;
   uint64_t outside_weight; /* of those that point out of the function */
   uint64_t unseen_weight;  /* of those in code that nobody has looked at */
+  uint64_t
+      tangled_weight; /* of those that no rung tells, in functions that could not be followed */
   uint64_t refuted_weight; /* of these the code says that nothing of the function returns there */
   uint64_t rung_weight[PAIR_RUNGS];
   struct evidence evidence;
@@ -41,8 +43,8 @@ struct pair_links {
 struct pair_sample {
   struct pair_call_key key; /* caller: PAIR_NO_CALLER where RUNG is PAIR_UNRESOLVED */
   enum pair_rung rung;
-  bool is_outside, is_refuted, is_unseen; /* pair_rule.h */
-  uint64_t count, weight;                 /* of samples taken for equal */
+  bool is_outside, is_refuted, is_unseen, is_tangled; /* pair_rule.h */
+  uint64_t count, weight;                             /* of samples taken for equal */
 };
 
 /* What is added next is from BOARD's window START_MS..END_MS.  Without a turn there are no units.

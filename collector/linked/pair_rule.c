@@ -31,7 +31,7 @@ static bool leads_here(enum pair_call call) {
 }
 
 static enum pair_rung judge_side(const struct pair_facts *facts) {
-  bool is_lost = facts->place == PAIR_PLACE_LOST;
+  bool is_lost = facts->place == PAIR_PLACE_LOST || facts->place == PAIR_PLACE_TANGLED;
   if (!pair_rule_is_outside(facts)) return PAIR_UNRESOLVED;
   switch (facts->cpu) {
   case PAIR_CPU_JUMPS:
@@ -52,6 +52,10 @@ enum pair_rung pair_rule_judge(const struct pair_facts *facts) {
 
 bool pair_rule_is_unseen(const struct pair_facts *facts) {
   return facts->place == PAIR_PLACE_UNKNOWN;
+}
+
+bool pair_rule_is_tangled(const struct pair_facts *facts) {
+  return facts->place == PAIR_PLACE_TANGLED && pair_rule_judge(facts) == PAIR_UNRESOLVED;
 }
 
 bool pair_rule_is_refuted(const struct pair_facts *facts) {

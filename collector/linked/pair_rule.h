@@ -12,6 +12,7 @@ enum pair_place {
   PAIR_PLACE_ROW,         /* it holds the return address: call frame information says so */
   PAIR_PLACE_SCAN,        /* it does: no way through the instructions overwrites it before */
   PAIR_PLACE_LOST,        /* it need not: a call may have been before */
+  PAIR_PLACE_TANGLED,     /* so, as far as anybody can tell: the function was not followed */
 };
 
 /* What stands before the place that it points to. */
@@ -58,6 +59,9 @@ bool pair_rule_is_outside(const struct pair_facts *facts);
 /* Whether nobody has looked at the code of FACTS' function, so that the two upper rungs are silent.
  */
 bool pair_rule_is_unseen(const struct pair_facts *facts);
+
+/* Whether FACTS tell no caller, and the ways through the function could not be followed. */
+bool pair_rule_is_tangled(const struct pair_facts *facts);
 
 /* Whether that link is seen not to be the caller's: no call stands before the place, or one that
    leads elsewhere, where a call may have overwritten the register. */

@@ -106,6 +106,7 @@ static int add_way(struct pairing *pairing, const struct way *way,
         .is_outside = i == 0 && verdict->is_outside,
         .is_refuted = i == 0 && verdict->is_refuted,
         .is_unseen = i == 0 && verdict->is_unseen,
+        .is_tangled = i == 0 && verdict->is_tangled,
         .count = row->count,
         .weight = row->weight,
     };

@@ -1,50 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The facts of a pair: of the code that the files of its modules have, and of its functions. */
+/* What the collector has of the files of a pair. */
 #include "pair_judge.h"
 
-#include "linked/pair_code.h"
+#include "linked/pair_facts.h"
 #include "names/link_sources.h"
 #include "names/symbolizer.h"
 
-static const struct name_sources *sources_of(const struct pair_view *view,
-                                             const struct store_node *node) {
-  const struct store_module *module = &view->forest->modules[node->module];
+struct asked {
+  const struct pair_view *view;
+  const struct store_node *ends[2];
+  const struct name_sources *files[2]; /* or NULL */
+};
+
+static const struct store_module *module_of(const struct asked *asked, enum pair_end end) {
+  return &asked->view->forest->modules[asked->ends[end]->module];
+}
+
+static const struct name_sources *files_of(const struct asked *asked, enum pair_end end) {
+  const struct pair_view *view = asked->view;
+  const struct store_module *module = module_of(asked, end);
   if (view->symbolizer == NULL || module->kind != MODULE_ELF) return NULL;
   return symbolizer_sources(view->symbolizer, view->board, module->id);
 }
 
-static bool find_symbol(const struct pair_view *view, const struct store_node *node,
-                        struct symbol *ret) {
-  const struct store_module *module = &view->forest->modules[node->module];
-  return view->symbolizer != NULL && module->kind == MODULE_ELF &&
-         symbolizer_find(view->symbolizer, view->board, module->id, node->address, ret) == 0;
+static bool find_function(void *context, enum pair_end end, struct pair_function *ret) {
+  const struct asked *asked = context;
+  const struct store_module *module = module_of(asked, end);
+  struct symbol symbol;
+  if (asked->view->symbolizer == NULL || module->kind != MODULE_ELF) return false;
+  if (symbolizer_find(asked->view->symbolizer, asked->view->board, module->id,
+                      asked->ends[end]->address, &symbol) != 0)
+    return false;
+  *ret = (struct pair_function){symbol.name, symbol.start, symbol.size};
+  return true;
 }
 
-/* Where the link points, seen from FUNCTION, that of the PC. */
-static bool is_inside(const struct pair_view *view, const struct store_node *pc,
-                      const struct store_node *link, const struct symbol *function) {
-  struct symbol other;
-  if (pc->module != link->module) return false;
-  if (link->address >= function->start && link->address - function->start < function->size)
-    return true;
-  return find_symbol(view, link, &other) && pair_code_is_one_function(function->name, other.name);
+static enum lr_place place(void *context) {
+  const struct asked *asked = context;
+  if (asked->files[PAIR_PC] == NULL) return LR_UNKNOWN;
+  return link_sources_place(asked->files[PAIR_PC], asked->ends[PAIR_PC]->address);
+}
+
+static enum lr_call call(void *context, uint64_t function) {
+  const struct asked *asked = context;
+  if (asked->files[PAIR_LINK] == NULL) return LR_CALL_UNKNOWN;
+  return link_sources_call(asked->files[PAIR_LINK], asked->ends[PAIR_LINK]->address, function);
 }
 
 struct pair_verdict pair_judge(const struct pair_view *view, uint32_t node) {
   const struct store_node *pc = &view->forest->nodes[node];
   if (pc->parent == BATCH_NONE) return (struct pair_verdict){.rung = PAIR_UNRESOLVED};
-  const struct store_node *link = &view->forest->nodes[pc->parent];
-  const struct name_sources *here = sources_of(view, pc), *there = sources_of(view, link);
-  struct symbol function = {.start = 0};
-  uint32_t machine = here != NULL ? link_sources_machine(here) : 0;
-  struct pair_facts facts = {.cpu = pair_code_cpu(machine, view->arch)};
-  facts.has_link = view->forest->modules[link->module].kind == MODULE_ELF;
-  facts.has_bounds = find_symbol(view, pc, &function);
-  if (facts.has_bounds) facts.is_inside = is_inside(view, pc, link, &function);
-  if (here != NULL) facts.place = pair_code_place(link_sources_place(here, pc->address));
-  if (there != NULL)
-    facts.call = pair_code_call(link_sources_call(there, link->address, function.start),
-                                pc->module == link->module);
+  struct asked asked = {.view = view, .ends = {pc, &view->forest->nodes[pc->parent]}};
+  for (unsigned end = 0; end < 2; end++) asked.files[end] = files_of(&asked, end);
+  const struct name_sources *here = asked.files[PAIR_PC];
+  const struct pair_ends ends = {
+      .link = asked.ends[PAIR_LINK]->address,
+      .has_link = module_of(&asked, PAIR_LINK)->kind == MODULE_ELF,
+      .is_same_module = pc->module == asked.ends[PAIR_LINK]->module,
+      .machine = here != NULL ? link_sources_machine(here) : 0,
+      .arch = view->arch,
+  };
+  const struct pair_files files = {&asked, find_function, place, call};
+  struct pair_facts facts = pair_facts_find(&ends, &files);
   return (struct pair_verdict){pair_rule_judge(&facts), pair_rule_is_outside(&facts),
-                               pair_rule_is_refuted(&facts), pair_rule_is_unseen(&facts)};
+                               pair_rule_is_refuted(&facts), pair_rule_is_unseen(&facts),
+                               pair_rule_is_tangled(&facts)};
 }

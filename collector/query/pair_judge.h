@@ -17,7 +17,7 @@ struct pair_view {
 
 struct pair_verdict {
   enum pair_rung rung;
-  bool is_outside, is_refuted, is_unseen;
+  bool is_outside, is_refuted, is_unseen, is_tangled;
 };
 
 /* Judges the pair whose leaf is NODE of the forest. */

@@ -96,9 +96,10 @@ static const struct instruction_cpu *cpu_of(const struct building *building, boo
   return function_starts_cpu(&building->image, is_thumb);
 }
 
-/* Follows the code of FUNCTION.  Returns how many units are filled: none where nothing is told. */
+/* Follows the code of FUNCTION.  Returns how many units are filled: none where nothing is told;
+   RET_IS_TANGLED: because it cannot be. */
 static size_t follow(struct building *building, const struct lr_function *function,
-                     struct lr_flow *flow) {
+                     struct lr_flow *flow, bool *ret_is_tangled) {
   struct span code = elf_image_at(&building->image, function->start);
   uint64_t bytes = function->end - function->start;
   *flow = (struct lr_flow){.cpu = cpu_of(building, function->is_thumb),
@@ -109,21 +110,26 @@ static size_t follow(struct building *building, const struct lr_function *functi
   if (bytes > code.len || function->start % flow->cpu->step != 0) return 0;
   flow->code = span_of(code.data, (size_t)bytes);
   flow->unit_count = (size_t)(bytes / flow->cpu->step);
+  *ret_is_tangled = true;
   if (flow->unit_count > LR_FLOW_UNITS_MAX) return 0;
   memset(flow->units, 0, flow->unit_count);
-  return lr_flow_run(flow) ? flow->unit_count : 0;
+  *ret_is_tangled = !lr_flow_run(flow);
+  return *ret_is_tangled ? 0 : flow->unit_count;
 }
 
 /* Instructions that are longer than a step: what holds at their start holds within. */
 static void tell_function(struct building *building, const struct lr_function *function) {
   struct lr_flow flow;
-  size_t units = follow(building, function, &flow);
+  bool is_tangled = false;
+  size_t units = follow(building, function, &flow, &is_tangled);
   unsigned step = flow.cpu != NULL ? flow.cpu->step : 1;
   uint8_t history = 0;
   for (uint64_t at = function->start; at < function->end; at += step) {
     size_t unit = (size_t)((at - function->start) / step);
     if (unit < units && flow.units[unit] != 0) history = flow.units[unit];
-    lr_pages_add_place(&building->pages, at, judge(building, at, history));
+    enum lr_place place = judge(building, at, history);
+    bool is_held = place == LR_HELD_BY_ROW || place == LR_HELD_BY_SCAN;
+    lr_pages_add_place(&building->pages, at, is_tangled && !is_held ? LR_TANGLED : place);
   }
 }
 

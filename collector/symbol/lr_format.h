@@ -34,6 +34,7 @@ enum lr_place {
   LR_HELD_BY_ROW,  /* call frame information says so */
   LR_HELD_BY_SCAN, /* the instructions do */
   LR_LOST,         /* it need not be there: a call may have been before, or it is elsewhere */
+  LR_TANGLED,      /* so, and the ways through its function are too many or unknown to tell more */
   LR_PLACES,
 };
 

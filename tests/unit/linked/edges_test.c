@@ -130,6 +130,27 @@ static void each_stack_counts_with_the_last_edge_out_of_the_function(void **stat
   assert_edge(world, EDGE_ITSELF, EDGE_STACK, 160, 0);
 }
 
+static void what_is_known_of_the_code_is_summed_up(void **state) {
+  struct world *world = *state;
+  struct pair_sample sample = {.key = {.callee = F, .caller = PAIR_NO_CALLER, .is_leaf = true},
+                               .is_outside = true,
+                               .is_refuted = true,
+                               .is_tangled = true,
+                               .count = 1,
+                               .weight = 10};
+  assert_int_equal(pair_links_add(&world->pairs, &sample), 0);
+  sample.is_refuted = sample.is_tangled = false;
+  sample.is_unseen = true;
+  assert_int_equal(pair_links_add(&world->pairs, &sample), 0);
+  sample.is_outside = false;
+  assert_int_equal(pair_links_add(&world->pairs, &sample), 0);
+  ask(world, F, EDGE_CALLERS);
+  assert_int_equal(world->answer.tangled_weight, 10);
+  assert_int_equal(world->answer.refuted_weight, 10);
+  assert_int_equal(world->answer.outside_weight, 20);
+  assert_int_equal(world->answer.unseen_weight, 20);
+}
+
 static void unresolved_weight_is_spread_as_what_was_measured(void **state) {
   struct world *world = *state;
   add_pair(world, F, A, 30);
@@ -336,6 +357,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CLAIM(each_stack_counts_with_the_last_edge_into_the_function),
       CLAIM(each_stack_counts_with_the_last_edge_out_of_the_function),
+      CLAIM(what_is_known_of_the_code_is_summed_up),
       CLAIM(unresolved_weight_is_spread_as_what_was_measured),
       CLAIM(too_few_resolved_samples_are_not_made_more_of),
       CLAIM(at_the_least_number_they_are),

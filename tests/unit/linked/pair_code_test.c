@@ -18,6 +18,8 @@ static void a_file_knows_its_cpu_and_without_one_the_board_does(void **state) {
   assert_int_equal(pair_code_cpu(0, "aarch64"), PAIR_CPU_JUMPS);
   assert_int_equal(pair_code_cpu(0, "arm64"), PAIR_CPU_JUMPS);
   assert_int_equal(pair_code_cpu(0, "x86_64"), PAIR_CPU_STACK);
+  assert_int_equal(pair_code_cpu(0, "i686"), PAIR_CPU_STACK);
+  assert_int_equal(pair_code_cpu(EM_386, NULL), PAIR_CPU_STACK);
 }
 
 static void of_an_unknown_cpu_no_side_is_a_caller(void **state) {

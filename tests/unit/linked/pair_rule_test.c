@@ -105,6 +105,19 @@ static void a_word_on_the_stack_is_no_return_address_only_because_it_was_one(voi
     assert_int_equal(lost_outside(PAIR_CPU_STACK, call), PAIR_UNRESOLVED);
 }
 
+static void what_could_not_be_followed_is_lost_and_told_apart(void **state) {
+  struct pair_facts facts = facts_of(PAIR_CPU_POPS, PAIR_PLACE_TANGLED, false);
+  (void)state;
+  facts.call = PAIR_CALL_ANYWHERE;
+  assert_int_equal(pair_rule_judge(&facts), PAIR_UNRESOLVED);
+  assert_true(pair_rule_is_tangled(&facts));
+  facts.call = PAIR_CALL_HERE;
+  assert_int_equal(pair_rule_judge(&facts), PAIR_BY_SIDE);
+  assert_false(pair_rule_is_tangled(&facts));
+  facts = facts_of(PAIR_CPU_POPS, PAIR_PLACE_LOST, true);
+  assert_false(pair_rule_is_tangled(&facts));
+}
+
 static void of_code_that_nobody_looked_at_the_side_is_all_there_is(void **state) {
   (void)state;
   struct pair_facts facts = facts_of(PAIR_CPU_POPS, PAIR_PLACE_UNKNOWN, false);
@@ -128,6 +141,7 @@ int main(void) {
       cmocka_unit_test(what_a_side_alone_would_take_for_a_caller_is_refuted_by_the_call),
       cmocka_unit_test(what_arm_leaves_behind_counts_only_where_the_call_leads_here),
       cmocka_unit_test(a_word_on_the_stack_is_no_return_address_only_because_it_was_one),
+      cmocka_unit_test(what_could_not_be_followed_is_lost_and_told_apart),
       cmocka_unit_test(of_code_that_nobody_looked_at_the_side_is_all_there_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,73 +2,14 @@
 /* Names in a tree come from a real file, this test's own executable, through the real symbolizer:
    and only for the board that sent it. */
 #include "fixture.h"
+#include "own_file.h"
 
 #include "names/symbolizer.h"
-
-#include <link.h>
-#include <openssl/evp.h>
 
 /* Never called: samples claim to have been taken in it. */
 __attribute__((noinline, used)) void a_function_to_be_named(void);
 void a_function_to_be_named(void) {
   __asm__ volatile("nop; nop; nop; nop");
-}
-
-struct own_file {
-  uint64_t load_address;
-  uint8_t build_id[LIMIT_MODULE_ID_BYTES];
-  size_t build_id_len;
-};
-
-/* Finds the GNU build-id note of the first object, which is the program. */
-static int read_own_notes(struct dl_phdr_info *object, size_t size, void *context) {
-  struct own_file *own = context;
-  (void)size;
-  own->load_address = object->dlpi_addr;
-  for (int i = 0; i < object->dlpi_phnum; i++) {
-    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-    if (segment->p_type != PT_NOTE) continue;
-    const uint8_t *at = (const uint8_t *)(object->dlpi_addr + segment->p_vaddr);
-    const uint8_t *end = at + segment->p_memsz;
-    while (at + sizeof(ElfW(Nhdr)) <= end) {
-      const ElfW(Nhdr) *note = (const void *)at;
-      const uint8_t *name = at + sizeof *note, *desc = name + ((note->n_namesz + 3) & ~3u);
-      if (note->n_type == NT_GNU_BUILD_ID && note->n_descsz <= sizeof own->build_id) {
-        memcpy(own->build_id, desc, note->n_descsz);
-        own->build_id_len = note->n_descsz;
-      }
-      at = desc + ((note->n_descsz + 3) & ~3u);
-    }
-  }
-  return 1;
-}
-
-static void send_own_file(struct debug_store *debug, const struct own_file *own) {
-  uint8_t sha256[32];
-  char why[256] = "";
-  struct buf bytes = {0};
-  FILE *file = fopen("/proc/self/exe", "rb");
-  assert_non_null(file);
-  for (size_t got = 1; got > 0; bytes.len += got) {
-    uint8_t *room = buf_reserve(&bytes, 65536);
-    assert_non_null(room);
-    got = fread(room, 1, 65536, file);
-  }
-  fclose(file);
-  assert_int_equal(EVP_Digest(bytes.data, bytes.len, sha256, NULL, EVP_sha256(), NULL), 1);
-  for (size_t at = 0; at < bytes.len; at += LIMIT_DEBUG_CHUNK_BYTES) {
-    size_t left = bytes.len - at;
-    struct debug_piece piece = {.board = "b1",
-                                .id = span_of(own->build_id, own->build_id_len),
-                                .offset = at,
-                                .total = bytes.len,
-                                .sha256 = span_of(sha256, sizeof sha256),
-                                .bytes = span_of(bytes.data + at, left < LIMIT_DEBUG_CHUNK_BYTES
-                                                                      ? left
-                                                                      : LIMIT_DEBUG_CHUNK_BYTES)};
-    if (debug_store_write(debug, &piece, why, sizeof why) < 0) fail_msg("%s", why);
-  }
-  buf_fini(&bytes);
 }
 
 static void append_sample(struct store *store, const char *board, const struct own_file *own) {
@@ -117,8 +58,7 @@ static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   struct query_source source = {0};
   struct own_file own = {0};
   struct arena arena;
-  dl_iterate_phdr(read_own_notes, &own);
-  if (own.build_id_len == 0) skip(); /* linked without one */
+  if (!find_own_file(&own)) skip(); /* linked without a build-id */
   assert_non_null(mkdtemp(dir));
   if (debug_store_open(dir, &debug, error, sizeof error) != 0) fail_msg("%s", error);
   if (symbolizer_open(debug, &source.symbolizer, error, sizeof error) != 0) fail_msg("%s", error);

@@ -201,6 +201,29 @@ static void files_of_either_byte_order_are_told_alike(void **state) {
     are_told_alike(&files[i / 2], i % 2 > 0);
 }
 
+/* "caller" of aarch64.elf, whose addresses are offsets: it has saved the register at SAVED, and
+   calls for the last time before CALLED. */
+enum { CALLER = 0x5d0, SAVED = 0x5e0, CALLED = 0x604 };
+
+static void what_cannot_be_followed_is_said_to_be_so(void **state) {
+  static const uint8_t jump_by_x3[] = {0x60, 0x00, 0x1f, 0xd6};
+  struct span file = read_golden("aarch64");
+  struct lr_tables tables;
+  struct buf index = {0}, tangled = {0};
+  (void)state;
+  build_tables(file, &index, &tables);
+  assert_int_equal(lr_tables_place(&tables, SAVED), LR_HELD_BY_SCAN);
+  assert_int_equal(lr_tables_place(&tables, CALLED), LR_LOST);
+  memcpy((uint8_t *)(uintptr_t)file.data + CALLED, jump_by_x3, sizeof jump_by_x3);
+  build_tables(file, &tangled, &tables);
+  assert_int_equal(lr_tables_place(&tables, CALLER), LR_HELD_BY_ROW);
+  assert_int_equal(lr_tables_place(&tables, SAVED), LR_TANGLED);
+  assert_int_equal(lr_tables_place(&tables, CALLED), LR_TANGLED);
+  buf_fini(&index);
+  buf_fini(&tangled);
+  fixture_free(file);
+}
+
 /* MIPS code of 64 bits is known by its rows alone; here there are none, and no symbols. */
 static void code_that_nobody_reads_is_told_of_by_nobody(void **state) {
   struct span file = read_golden("riscv64");
@@ -231,6 +254,7 @@ int main(void) {
       cmocka_unit_test(a_debug_file_has_rows_if_any_and_no_calls),
       cmocka_unit_test(files_of_either_byte_order_are_told_alike),
       cmocka_unit_test(code_that_nobody_reads_is_told_of_by_nobody),
+      cmocka_unit_test(what_cannot_be_followed_is_said_to_be_so),
       cmocka_unit_test(what_is_no_program_has_no_tables),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
