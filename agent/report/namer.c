@@ -37,7 +37,7 @@ struct loaded {
 };
 
 struct namer {
-  struct nursery *nursery;
+  struct nursery *nursery; /* or NULL: there is no program to read files here */
   struct loaded *modules;
   uint32_t room;
   struct other_roots roots; /* once they were needed */
@@ -47,8 +47,9 @@ struct namer {
 int namer_open(unsigned file_ms, struct namer **ret) {
   struct namer *namer = calloc(1, sizeof *namer);
   if (namer == NULL) return -ENOMEM;
-  int error = nursery_open(file_ms, &namer->nursery);
-  if (error != 0) {
+  const struct nursery_options options = {.deadline_ms = file_ms, .deadlines = 1};
+  int error = nursery_open(&options, &namer->nursery);
+  if (error != 0 && error != -ENOENT) {
     free(namer);
     return error;
   }
@@ -147,6 +148,11 @@ static int map_index(int fd, struct loaded *loaded) {
 }
 
 static int load(struct namer *namer, const struct profile_module *module, struct loaded *loaded) {
+  if (namer->nursery == NULL) {
+    snprintf(loaded->why, sizeof loaded->why,
+             "this installation has no lib/fleetprof/fleetprof-symbols");
+    return -ENOENT;
+  }
   int elf = open_debug_file(module, "", loaded->why);
   if (elf < 0) {
     int elsewhere = open_elsewhere(namer, module);

@@ -14,8 +14,8 @@ struct symbol_match;
 
 enum { NAMER_FILE_MS = 30000 }; /* for one file; a big one takes under a second */
 
-/* Starts the process that reads ELF files, each within FILE_MS.  Returns 0 or -errno.  Call before
-   threads exist. */
+/* Starts the program that reads ELF files, each within FILE_MS.  Without that program no module has
+   names, and is told why.  Returns 0 or -errno. */
 int namer_open(unsigned file_ms, struct namer **ret);
 void namer_close(struct namer *namer);
 

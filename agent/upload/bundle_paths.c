@@ -24,7 +24,8 @@ struct bundle_reader {
 
 int bundle_reader_open(struct bundle_reader **ret) {
   struct bundle_reader *reader = calloc(1, sizeof *reader);
-  int error = reader != NULL ? nursery_open(FILE_MS_MAX, &reader->nursery) : -ENOMEM;
+  const struct nursery_options options = {.deadline_ms = FILE_MS_MAX, .deadlines = 1};
+  int error = reader != NULL ? nursery_open(&options, &reader->nursery) : -ENOMEM;
   if (error == 0)
     *ret = reader;
   else

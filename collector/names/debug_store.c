@@ -503,17 +503,12 @@ int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], c
   return error;
 }
 
-int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
+int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why,
+                             bool is_lasting) {
   pthread_mutex_lock(&store->lock);
-  int error = dwarf_list_refuse(store->db, span_of(sha256, 32), why);
-  on_change(store, sha256);
-  pthread_mutex_unlock(&store->lock);
-  return error;
-}
-
-int debug_store_leave_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why) {
-  pthread_mutex_lock(&store->lock);
-  int error = dwarf_list_leave(store->db, span_of(sha256, 32), why);
+  struct span key = span_of(sha256, 32);
+  int error =
+      is_lasting ? dwarf_list_refuse(store->db, key, why) : dwarf_list_leave(store->db, key, why);
   on_change(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;

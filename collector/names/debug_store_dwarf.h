@@ -23,10 +23,9 @@ void debug_store_postpone(struct debug_store *store, const uint8_t sha256[32]);
    it was. */
 int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *lacks);
 
-/* It is of no use, and WHY: what its symbol table names it goes on to name. */
-int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why);
-
-/* It cannot be read until the store is opened again, and WHY. */
-int debug_store_leave_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why);
+/* It is of no use, and WHY: what its symbol table names it goes on to name.  Unless that IS_LASTING,
+   it waits again when the store is opened the next time. */
+int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why,
+                             bool is_lasting);
 
 #endif

@@ -21,8 +21,7 @@
 #include <time.h>
 
 enum {
-  FILE_MS_MAX = 120000, /* in which a worker of low priority surely has some CPU time */
-  RETRY_S = 30,         /* after no worker could be had */
+  RETRY_S = 30, /* after no worker could be had */
 };
 
 struct deep_reader {
@@ -67,7 +66,7 @@ static void rest(struct deep_reader *reader) {
 static int read_file(struct deep_reader *reader, const struct debug_file *file) {
   int error = index_maker_deepen(reader->store, reader->nursery, file);
   if (error == -ENOENT)
-    error = debug_store_refuse_dwarf(reader->store, file->sha256, "it is gone");
+    error = debug_store_refuse_dwarf(reader->store, file->sha256, "it is gone", true);
   else if (error != 0 && error != -ECANCELED)
     debug_store_postpone(reader->store, file->sha256);
   return error;
@@ -113,7 +112,7 @@ int deep_reader_open(struct debug_store *store, struct deep_reader **ret) {
   pthread_cond_init(&reader->changed, &monotonic);
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&reader->lock, NULL);
-  int error = nursery_open_low(FILE_MS_MAX, &reader->nursery);
+  int error = nursery_open(&NURSERY_BACKGROUND, &reader->nursery);
   if (error != 0) {
     deep_reader_close(reader);
     return error;

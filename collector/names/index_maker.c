@@ -241,12 +241,12 @@ int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
   unsigned before = count_supplements(store, file);
   int error = make_deep(store, nursery, file, &result, why, lacks);
   if (error == -ETIME)
-    return debug_store_leave_dwarf(store, file->sha256,
-                                   "its workers had no CPU time: it waits for the next start");
+    return debug_store_refuse_dwarf(
+        store, file->sha256, "its workers had no CPU time: it waits for the next start", false);
   if (error != 0) return error;
   if (why[0] == '\0' && !result.reply.is_from_dwarf)
     snprintf(why, sizeof why, "%s", result.reply.reason);
-  if (why[0] != '\0') return debug_store_refuse_dwarf(store, file->sha256, why);
+  if (why[0] != '\0') return debug_store_refuse_dwarf(store, file->sha256, why, true);
   error = debug_store_set_dwarf(store, file->sha256, lacks);
   bool has_more_now = error == 0 && count_supplements(store, file) > before;
   return has_more_now ? debug_store_await_dwarf(store, file->sha256) : error;

@@ -22,9 +22,8 @@
 #include <time.h>
 
 enum {
-  WORKER_MS_MAX = 30000, /* in which a worker surely has some CPU time */
-  REQUESTS_MAX = 256,    /* of modules of one answer; what is forgotten is asked for again */
-  READING_MAX = 16,      /* threads that read at once: uploads, boards' files, debuginfod, ours */
+  REQUESTS_MAX = 256, /* of modules of one answer; what is forgotten is asked for again */
+  READING_MAX = 16,   /* threads that read at once: uploads, boards' files, debuginfod, ours */
 };
 
 struct symbol_reader {
@@ -167,7 +166,7 @@ int symbol_reader_open(struct debug_store *store, struct deep_reader *deep,
   pthread_cond_init(&reader->changed, &monotonic);
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&reader->lock, NULL);
-  int error = nursery_open(WORKER_MS_MAX, &reader->nursery);
+  int error = nursery_open(&NURSERY_ASKED, &reader->nursery);
   if (error != 0) {
     symbol_reader_close(reader);
     return error;

@@ -68,7 +68,9 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
     *ret = symbolizer;
     return 0;
   }
-  snprintf(error, error_len, "symbol worker: cannot be started: %s", strerror(-failure));
+  snprintf(error, error_len, "symbol worker: cannot be started: %s",
+           failure == -ENOENT ? "this installation has no lib/fleetprof/fleetprof-symbols"
+                              : strerror(-failure));
   symbolizer_close(symbolizer);
   return failure;
 }

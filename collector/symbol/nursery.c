@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks from a process that is small and has one thread, on behalf of one that is big and has many.
+/* Runs fleetprof-symbols, which forks from a process that is small, has one thread and knows
+   nothing, on behalf of one that is big, has many and keeps keys.
 
      collector ---- socket: ELF, index, supplements --->  nursery  -- fork -->  worker
                <--- what became of it ----------------           <-- reply pipe --
 
-   The nursery is forked before the collector has threads or secrets, so a worker inherits neither.
-   Its workers have a low priority, since answers and boards' batches go before strangers' files.
+   It is a program of its own (symbol/main.c): a worker that a file has taken over finds neither the
+   collector's memory nor a descriptor beyond those of its job.  Its workers have a low priority,
+   since answers and boards' batches go before strangers' files.
 
-   Should the nursery die (somebody killed it, or memory ran out), the next job forks another one,
-   now from a process with threads.  The child then makes only system calls until it forks workers,
-   and both glibc and musl keep malloc usable in such a child; what is lost is the small image.
-
-   The nursery ends when the collector's end of the socket is closed, however the collector ended.
+   Should the nursery die (somebody killed it, or memory ran out), the next job has another one
+   started.  It ends when the collector's end of the socket is closed, however the collector ended.
    Signals meant for the collector's process group do not end it before that. */
 #include "nursery.h"
 
 #include "common/clock.h"
-#include "nursery_server.h"
 #include "nursery_wire.h"
+#include "reader_path.h"
 #include "stall_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,8 +39,6 @@ enum {
   WAITERS_MAX = 256,    /* threads that wait for their turn */
   TURN_MS_MAX = 60000,  /* how long each waits */
   ANSWER_MS_MAX = 5000, /* how long the nursery may take beyond the worker's deadlines */
-  NICENESS = 10,        /* workers have a tenth of the CPU time of who is as busy */
-  LOW_NICENESS = 15,    /* a thirtieth */
 };
 
 struct nursery {
@@ -46,23 +46,50 @@ struct nursery {
   pthread_cond_t turn;
   bool is_busy;
   bool is_cancelled;
-  int niceness; /* of its workers, beyond our own */
   unsigned waiters;
-  unsigned deadline_ms;
-  int socket; /* -1: none runs */
+  struct nursery_options options;
+  int program; /* open */
+  int socket;  /* -1: none runs */
   pid_t pid;
   struct stall_list stalls; /* of who has the turn */
 };
 
+/* Starts the program with SOCKET as NURSERY_SOCKET, and with all signals blocked until it has seen
+   to them.  It gets nothing of our environment but where libraries are. */
+static int spawn(const struct nursery *nursery, int socket, pid_t *ret) {
+  char path[32], deadline[16], deadlines[16], niceness[16], libraries[PATH_MAX] = "";
+  const char *from = getenv("LD_LIBRARY_PATH");
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t all;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", nursery->program);
+  snprintf(deadline, sizeof deadline, "%u", nursery->options.deadline_ms);
+  snprintf(deadlines, sizeof deadlines, "%u", nursery->options.deadlines);
+  snprintf(niceness, sizeof niceness, "%d", nursery->options.niceness);
+  if (from != NULL) snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", from);
+  char name[] = "fleetprof-symbols";
+  char *const words[] = {name, deadline, deadlines, niceness, NULL};
+  char *const environment[] = {from != NULL ? libraries : NULL, NULL};
+  sigfillset(&all);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setsigmask(&attributes, &all);
+  posix_spawn_file_actions_init(&actions);
+  int error = posix_spawn_file_actions_adddup2(&actions, socket, NURSERY_SOCKET);
+  for (int fd = 0; fd < NURSERY_SOCKET && error == 0; fd++)
+    error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  if (error == 0) error = posix_spawn(ret, path, &actions, &attributes, words, environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return -error;
+}
+
 static int start(struct nursery *nursery) {
   int ends[2];
+  pid_t pid = 0;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -errno;
-  pid_t pid = fork();
-  if (pid == 0) {
-    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nursery->niceness);
-    nursery_serve(ends[1], nursery->deadline_ms);
-  }
-  int error = pid < 0 ? -errno : 0;
+  int error = spawn(nursery, ends[1], &pid);
   close(ends[1]);
   pthread_mutex_lock(&nursery->lock);
   if (error == 0 && nursery->is_cancelled) error = -ECANCELED;
@@ -88,7 +115,8 @@ static void stop(struct nursery *nursery) {
   while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-static int open_nursery(unsigned deadline_ms, int niceness, struct nursery **ret) {
+int nursery_open(const struct nursery_options *options, struct nursery **ret) {
+  if (options->deadlines > NURSERY_DEADLINES_MAX || options->niceness < 0) return -EINVAL;
   struct nursery *nursery = calloc(1, sizeof *nursery);
   if (nursery == NULL) return -ENOMEM;
   pthread_condattr_t monotonic;
@@ -97,24 +125,16 @@ static int open_nursery(unsigned deadline_ms, int niceness, struct nursery **ret
   pthread_cond_init(&nursery->turn, &monotonic);
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&nursery->lock, NULL);
-  nursery->deadline_ms = deadline_ms;
-  nursery->niceness = niceness;
+  nursery->options = *options;
   nursery->socket = -1;
-  int error = start(nursery);
+  nursery->program = reader_path_open();
+  int error = nursery->program < 0 ? nursery->program : start(nursery);
   if (error != 0) {
     nursery_close(nursery);
     return error;
   }
   *ret = nursery;
   return 0;
-}
-
-int nursery_open(unsigned deadline_ms, struct nursery **ret) {
-  return open_nursery(deadline_ms, NICENESS, ret);
-}
-
-int nursery_open_low(unsigned deadline_ms, struct nursery **ret) {
-  return open_nursery(deadline_ms, LOW_NICENESS, ret);
 }
 
 void nursery_cancel(struct nursery *nursery) {
@@ -127,6 +147,7 @@ void nursery_cancel(struct nursery *nursery) {
 void nursery_close(struct nursery *nursery) {
   if (nursery == NULL) return;
   stop(nursery);
+  if (nursery->program >= 0) close(nursery->program);
   pthread_cond_destroy(&nursery->turn);
   pthread_mutex_destroy(&nursery->lock);
   free(nursery);
@@ -181,8 +202,9 @@ static int send_job(int socket, const struct worker_job *job) {
   return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
 }
 
-static int receive_answer(int socket, unsigned deadline_ms, struct nursery_answer *ret) {
-  uint64_t patience_ms = (uint64_t)deadline_ms * NURSERY_DEADLINES_MAX + ANSWER_MS_MAX;
+static int receive_answer(int socket, const struct nursery_options *options,
+                          struct nursery_answer *ret) {
+  uint64_t patience_ms = (uint64_t)options->deadline_ms * options->deadlines + ANSWER_MS_MAX;
   uint64_t end_ns = clock_monotonic_ns() + patience_ms * NS_PER_MS;
   struct pollfd source = {.fd = socket, .events = POLLIN};
   for (;;) {
@@ -220,7 +242,7 @@ static int run_in_turn(struct nursery *nursery, const struct worker_job *job,
     error = start(nursery);
     if (error == 0) error = send_job(nursery->socket, job);
   }
-  if (error == 0 && receive_answer(nursery->socket, nursery->deadline_ms, answer) != 0) {
+  if (error == 0 && receive_answer(nursery->socket, &nursery->options, answer) != 0) {
     stop(nursery);
     memset(answer, 0, sizeof *answer);
     answer->result.outcome = NURSERY_KILLED;

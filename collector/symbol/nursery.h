@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small single-threaded process that forks a worker for each file and ends it when it gets
-   nowhere. */
+/* A small program that forks a worker for each file and ends it when it gets nowhere. */
 #ifndef SYMBOL_NURSERY_H
 #define SYMBOL_NURSERY_H
 
@@ -22,12 +21,21 @@ struct nursery_result {
   struct worker_reply reply;
 };
 
-/* Forks the nursery; call before threads exist.  A worker that had next to no CPU time within
-   DEADLINE_MS is ended; how much it may have at all the sandbox says.  Its priority is low.
-   Returns 0 or -errno. */
-int nursery_open(unsigned deadline_ms, struct nursery **ret);
-/* The same for work that nobody waits for: its workers give way to those, too. */
-int nursery_open_low(unsigned deadline_ms, struct nursery **ret);
+enum { NURSERY_DEADLINES_MAX = 20 };
+
+struct nursery_options {
+  unsigned deadline_ms; /* a worker that had next to no CPU time for as long is ended */
+  unsigned deadlines;   /* one that goes on is, too, after as many; the sandbox ends it before */
+  int niceness;         /* of workers, beyond the caller's own */
+};
+
+/* Workers for answers, which go before strangers' files; and those that nobody waits for. */
+#define NURSERY_ASKED ((struct nursery_options){30000, NURSERY_DEADLINES_MAX, 10})
+#define NURSERY_BACKGROUND ((struct nursery_options){120000, NURSERY_DEADLINES_MAX, 15})
+
+/* Starts fleetprof-symbols.  Returns 0, -ENOENT when the program is not where it belongs, -EINVAL,
+   or another -errno. */
+int nursery_open(const struct nursery_options *options, struct nursery **ret);
 void nursery_close(struct nursery *nursery);
 
 /* Ends what runs: nursery_run returns -ECANCELED, now and from now on.  Any thread. */

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -91,11 +90,11 @@ static int await_reply_until(uint64_t end_ns, int reply_fd, pid_t worker,
 }
 
 /* The same, one deadline after the other for as long as the worker gets on. */
-static bool await_reply(int reply_fd, unsigned deadline_ms, pid_t worker,
+static bool await_reply(int reply_fd, const struct nursery_options *options, pid_t worker,
                         struct nursery_result *ret) {
-  uint64_t deadline_ns = deadline_ms * NS_PER_MS, end_ns = clock_monotonic_ns();
+  uint64_t deadline_ns = options->deadline_ms * NS_PER_MS, end_ns = clock_monotonic_ns();
   uint64_t used_ns = 0;
-  for (int i = 0; i < NURSERY_DEADLINES_MAX; i++) {
+  for (unsigned i = 0; i < options->deadlines; i++) {
     end_ns += deadline_ns;
     int outcome = await_reply_until(end_ns, reply_fd, worker, ret);
     if (outcome >= 0) return outcome == 1;
@@ -116,7 +115,8 @@ static void bury(pid_t worker, bool has_reply, struct nursery_result *result) {
   result->outcome = result->signal == SIGKILL ? NURSERY_KILLED : NURSERY_DIED;
 }
 
-static int run_job(const struct worker_job *job, unsigned deadline_ms, struct nursery_result *ret) {
+static int run_job(const struct worker_job *job, const struct nursery_options *options,
+                   struct nursery_result *ret) {
   int reply[2];
   pid_t self = getpid();
   if (pipe2(reply, O_CLOEXEC) != 0) return -errno;
@@ -127,7 +127,7 @@ static int run_job(const struct worker_job *job, unsigned deadline_ms, struct nu
   }
   int error = worker < 0 ? -errno : 0;
   close(reply[1]);
-  if (error == 0) bury(worker, await_reply(reply[0], deadline_ms, worker, ret), ret);
+  if (error == 0) bury(worker, await_reply(reply[0], options, worker, ret), ret);
   close(reply[0]);
   return error;
 }
@@ -139,31 +139,25 @@ static void close_from(unsigned first) {
   for (int fd = (int)first; fd < end; fd++) close(fd);
 }
 
-/* Leaves behind what came with the fork: signals, descriptors. */
-static void detach(int socket) {
+/* Signals that are meant for the owner's process group do not end us before it. */
+static void ignore_signals(void) {
+  static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   sigset_t none;
-  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-  const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) signal(ignored[i], SIG_IGN);
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  int socket_copy = fcntl(socket, F_DUPFD, NURSERY_SOCKET + 1); /* out of the way of 0 to 3 */
-  if (socket_copy < 0 || dup2(socket_copy, NURSERY_SOCKET) < 0) _exit(1);
-  int nothing = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < NURSERY_SOCKET; fd++)
-    if (nothing >= 0) dup2(nothing, fd);
-  close_from(NURSERY_SOCKET + 1);
+  sigprocmask(SIG_SETMASK, &none, NULL); /* until now they were all blocked */
 }
 
-void nursery_serve(int socket, unsigned deadline_ms) {
+void nursery_serve(const struct nursery_options *options) {
   struct worker_job job;
   int fds[NURSERY_DESCRIPTORS_MAX];
-  prctl(PR_SET_NAME, "fleetprof-fork");
-  detach(socket);
+  prctl(PR_SET_NAME, "fleetprof-symbo");
+  ignore_signals();
+  close_from(NURSERY_SOCKET + 1);
   while (receive_job(NURSERY_SOCKET, fds, &job) == 0) {
     struct nursery_answer answer;
     memset(&answer, 0, sizeof answer);
-    answer.error = run_job(&job, deadline_ms, &answer.result);
+    answer.error = run_job(&job, options, &answer.result);
     for (uint32_t i = 0; i < 2 + job.supplement_count; i++) close(fds[i]);
     if (send(NURSERY_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) break;
   }

@@ -12,7 +12,6 @@
 enum {
   NURSERY_SOCKET = 3, /* the nursery's end: its only descriptor between jobs, but for /dev/null */
   NURSERY_DESCRIPTORS_MAX = 2 + WORKER_SUPPLEMENTS_MAX,
-  NURSERY_DEADLINES_MAX = 20, /* a worker that goes on slowly is ended after as many */
 };
 
 struct nursery_answer {

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-fuzz_target(fuzz_lr_tables DEPS symbol proto common)
+fuzz_target(fuzz_lr_tables DEPS elf_reader symbol proto common)

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 if(WITH_COLLECTOR)
-  fuzz_target(fuzz_symbol_index DEPS symbol proto common)
+  fuzz_target(fuzz_symbol_index DEPS elf_reader symbol proto common)
 endif()

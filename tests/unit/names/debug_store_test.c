@@ -333,13 +333,13 @@ static void debug_information_waits_until_it_is_read_or_refused(void **state) {
   assert_string_equal(reason_of(id_a), "");
   assert_int_equal(debug_store_find(store, "one", id_a, &file), 0);
   assert_int_equal(file.quality, DEBUG_DWARF);
-  assert_int_equal(debug_store_leave_dwarf(store, second.sha256, "it stands"), 0);
+  assert_int_equal(debug_store_refuse_dwarf(store, second.sha256, "it stands", false), 0);
   assert_int_equal(debug_store_next_dwarf(store, &file), -ENOENT);
   assert_non_null(strstr(reason_of(id_b), "it stands"));
   reopen();
   assert_int_equal(debug_store_next_dwarf(store, &file), 0); /* waits again */
   assert_memory_equal(file.sha256, second.sha256, 32);
-  assert_int_equal(debug_store_refuse_dwarf(store, second.sha256, "it loops"), 0);
+  assert_int_equal(debug_store_refuse_dwarf(store, second.sha256, "it loops", true), 0);
   reopen();
   assert_non_null(strstr(reason_of(id_b), "it loops"));
   assert_int_equal(debug_store_await_dwarf(store, second.sha256), 0); /* known as refused */

@@ -204,7 +204,7 @@ static void entries_that_never_end_are_left(void **state) {
 
 static int set_up(void **state) {
   int error = fixture_set_up(state);
-  return error != 0 ? error : nursery_open(DEADLINE_MS, &nursery);
+  return error != 0 ? error : nursery_open(&(struct nursery_options){DEADLINE_MS, 1, 0}, &nursery);
 }
 
 static int tear_down(void **state) {

@@ -23,6 +23,10 @@ static int open_in(const char *name, int flags) {
   return fd;
 }
 
+static int open_with(unsigned deadline_ms, struct nursery **ret) {
+  return nursery_open(&(struct nursery_options){deadline_ms, NURSERY_DEADLINES_MAX, 0}, ret);
+}
+
 static int run_on(struct nursery *nursery, int elf_fd, const char *index,
                   struct nursery_result *ret) {
   int index_fd = open_in(index, O_RDWR | O_CREAT | O_TRUNC);
@@ -135,7 +139,7 @@ static void finish_stuck(struct stuck_job *job) {
 static void a_file_is_indexed_by_a_worker(void **state) {
   (void)state;
   struct nursery *nursery;
-  assert_int_equal(nursery_open(DEADLINE_MS, &nursery), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
   for (int i = 0; i < 20; i++) expect_good(nursery);
   nursery_close(nursery);
 }
@@ -144,7 +148,7 @@ static void a_bad_file_is_refused_with_a_reason(void **state) {
   (void)state;
   struct nursery *nursery;
   struct nursery_result result;
-  assert_int_equal(nursery_open(DEADLINE_MS, &nursery), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
   fixture_write("bad",
                 "\x7f"
                 "ELFabc",
@@ -164,7 +168,7 @@ static void a_worker_killed_in_the_middle_is_told_and_the_next_job_is_served(voi
   (void)state;
   struct nursery *nursery;
   struct stuck_job job;
-  assert_int_equal(nursery_open(DEADLINE_MS, &nursery), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
   pid_t nursery_pid = await_child_of(getpid());
   start_stuck(nursery, &job);
   kill(await_child_of(nursery_pid), SIGKILL);
@@ -183,7 +187,7 @@ static void a_worker_that_crashes_is_the_files_fault(void **state) {
   (void)state;
   struct nursery *nursery;
   struct stuck_job job;
-  assert_int_equal(nursery_open(DEADLINE_MS, &nursery), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
   pid_t nursery_pid = await_child_of(getpid());
   start_stuck(nursery, &job);
   kill(await_child_of(nursery_pid), SIGXCPU);
@@ -198,7 +202,7 @@ static void a_worker_ends_at_its_deadline(void **state) {
   (void)state;
   struct nursery *nursery;
   struct stuck_job job;
-  assert_int_equal(nursery_open(300, &nursery), 0);
+  assert_int_equal(open_with(300, &nursery), 0);
   uint64_t start_ns = clock_monotonic_ns();
   start_stuck(nursery, &job);
   finish_stuck(&job);
@@ -217,7 +221,7 @@ static void a_worker_that_gets_on_outlives_its_deadline(void **state) {
   struct nursery *nursery;
   struct nursery_result result;
   bool is_outlived = false;
-  assert_int_equal(nursery_open(SHORT_MS, &nursery), 0);
+  assert_int_equal(open_with(SHORT_MS, &nursery), 0);
   for (int i = 0; i < TRIES && !is_outlived; i++) {
     int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC); /* many milliseconds' work */
     uint64_t start_ns = clock_monotonic_ns();
@@ -234,7 +238,7 @@ static void a_file_whose_workers_stand_is_given_up_and_others_are_not(void **sta
   (void)state;
   struct nursery *nursery;
   struct stuck_job job;
-  assert_int_equal(nursery_open(50, &nursery), 0);
+  assert_int_equal(open_with(50, &nursery), 0);
   for (int i = 0; i < 4; i++) {
     start_stuck(nursery, &job);
     finish_stuck(&job);
@@ -263,9 +267,9 @@ static void workers_give_way(void **state) {
   struct nursery *asked, *background;
   int own = getpriority(PRIO_PROCESS, 0);
   if (own > 4) skip(); /* who is nicer than all others already */
-  assert_int_equal(nursery_open(DEADLINE_MS, &asked), 0);
+  assert_int_equal(nursery_open(&NURSERY_ASKED, &asked), 0);
   assert_int_equal(niceness_in(asked), own + 10);
-  assert_int_equal(nursery_open_low(DEADLINE_MS, &background), 0);
+  assert_int_equal(nursery_open(&NURSERY_BACKGROUND, &background), 0);
   assert_int_equal(niceness_in(background), own + 15);
 }
 
@@ -273,7 +277,7 @@ static void a_nursery_that_was_killed_is_replaced(void **state) {
   (void)state;
   struct nursery *nursery;
   struct stuck_job job;
-  assert_int_equal(nursery_open(DEADLINE_MS, &nursery), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
   kill(await_child_of(getpid()), SIGKILL);
   usleep(50000);
   expect_good(nursery);
@@ -303,7 +307,7 @@ static void many_threads_take_turns(void **state) {
   (void)state;
   struct nursery *nursery;
   pthread_t threads[8];
-  assert_int_equal(nursery_open(DEADLINE_MS, &nursery), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
   for (int i = 0; i < 8; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, run_good, nursery), 0);
   for (int i = 0; i < 8; i++) {
@@ -311,6 +315,37 @@ static void many_threads_take_turns(void **state) {
     pthread_join(threads[i], &failure);
     assert_null(failure);
   }
+  nursery_close(nursery);
+}
+
+/* The file NAME of process PID, as far as it fits. */
+static size_t read_of(pid_t pid, const char *name, char *text, size_t room) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  size_t len = fread(text, 1, room, file);
+  fclose(file);
+  return len;
+}
+
+static void a_worker_has_nothing_of_its_owner(void **state) {
+  (void)state;
+  struct nursery *nursery;
+  struct stuck_job job;
+  static char text[65536];
+  assert_int_equal(setenv("NURSERY_TEST_SECRET", "x", 1), 0);
+  assert_int_equal(open_with(DEADLINE_MS, &nursery), 0);
+  pid_t nursery_pid = await_child_of(getpid());
+  start_stuck(nursery, &job);
+  pid_t worker = await_child_of(nursery_pid);
+  size_t len = read_of(worker, "environ", text, sizeof text);
+  assert_null(memmem(text, len, "SECRET", 6));
+  len = read_of(worker, "maps", text, sizeof text);
+  assert_non_null(memmem(text, len, "fleetprof-symbols", 17));
+  assert_null(memmem(text, len, "nursery_test", 12));
+  kill(worker, SIGKILL);
+  finish_stuck(&job);
   nursery_close(nursery);
 }
 
@@ -324,7 +359,7 @@ static void the_nursery_keeps_no_descriptor_and_ends_with_its_owner(void **state
   if (owner == 0) {
     struct nursery *nursery;
     alarm(20); /* ends it should this test fail */
-    if (nursery_open(DEADLINE_MS, &nursery) != 0) _exit(1);
+    if (open_with(DEADLINE_MS, &nursery) != 0) _exit(1);
     char text[32];
     int len = snprintf(text, sizeof text, "%d\n", (int)await_child_of(getpid()));
     if (write(marks[1], text, (size_t)len) != len) _exit(1);
@@ -364,6 +399,7 @@ int main(void) {
       cmocka_unit_test(workers_give_way),
       cmocka_unit_test(a_nursery_that_was_killed_is_replaced),
       cmocka_unit_test(many_threads_take_turns),
+      cmocka_unit_test(a_worker_has_nothing_of_its_owner),
       cmocka_unit_test(the_nursery_keeps_no_descriptor_and_ends_with_its_owner),
   };
   return cmocka_run_group_tests(tests, set_up, fixture_tear_down);
