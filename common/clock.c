@@ -13,10 +13,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +53,11 @@ uint64_t clock_cpu_ns(void) {
 
 uint64_t clock_walltime_ns(void) {
   return read_clock(CLOCK_REALTIME);
+}
+
+bool clock_is_kept(void) {
+  struct timex state = {.modes = 0};
+  return adjtimex(&state) >= 0 && (state.status & STA_UNSYNC) == 0;
 }
 
 static int hex_digit(char letter) {

@@ -3,6 +3,7 @@
 #ifndef COMMON_CLOCK_H
 #define COMMON_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NS_PER_SECOND 1000000000ULL
@@ -12,6 +13,10 @@ uint64_t clock_boottime_ns(void);  /* since boot, suspend included: places sampl
 uint64_t clock_monotonic_ns(void); /* for deadlines */
 uint64_t clock_cpu_ns(void);       /* of this process */
 uint64_t clock_walltime_ns(void);  /* since 1970, as far as this machine knows */
+
+/* Whether something keeps the wall clock right, as the kernel knows it: no after a start, and after
+   a step until whoever keeps it says so again. */
+bool clock_is_kept(void);
 
 /* Reads the kernel's boot id into ID; a random one, made once a process, when /proc has none. */
 void clock_boot_id(uint8_t id[16]);

@@ -5,10 +5,13 @@
    key usage of its end, explicitly (OpenSSL alone would take a certificate without any for both).
    Host names play no part.
 
-   Clocks: a board without a battery starts in 1970, and must still reach its collector to learn the
-   time.  So a client whose clock stands before CLOCK_PLAUSIBLE_NS does not mind a certificate that
-   is "not yet valid", and judges expiry by CLOCK_PLAUSIBLE_NS instead, the earliest that it can be.
-   With a plausible clock nothing is forgiven.
+   Clocks: a board without a battery starts in 1970, another one jumps ten years ahead, and both
+   must still reach their collector to learn the time.  So a client's clock counts only where
+   something keeps it (NTP, as the kernel knows) and it is not before what is certain: this
+   program's age, and what the caller knows of the last session.  Else the client does not mind a
+   certificate that is "not yet valid", and judges expiry by the earliest that it can be.  That is
+   never no judgement: what had expired when the board last heard the time is refused.  By a clock
+   that counts nothing is forgiven.
 
    Enrolment has no CA file yet: the token carries the SHA-256 of the root, the server sends its
    chain with the root, and verification runs with that root as the only trusted one.
@@ -31,7 +34,6 @@
 /* 2024-01-01: this program did not exist before.  A constant and not the build's date, so that
    builds are reproducible. */
 #define CLOCK_PLAUSIBLE_SECONDS INT64_C(1704067200)
-#define CLOCK_PLAUSIBLE_NS ((uint64_t)CLOCK_PLAUSIBLE_SECONDS * NS_PER_SECOND)
 
 /* Only forward-secret AEAD suites below TLS 1.3. */
 #define CIPHERS_TLS12 "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -53,6 +55,7 @@ _Static_assert(ALPN_LIST_BYTES == 1 + 0x0b, "the prefix is the length of TLS_ALP
 
 static int alert_slot = -1;       /* SSL: last fatal alert, plus one */
 static int fingerprint_slot = -1; /* SSL_CTX: the pinned root */
+static int earliest_slot = -1;    /* SSL_CTX of a client: seconds since 1970 */
 static CRYPTO_ONCE slots_once = CRYPTO_ONCE_STATIC_INIT;
 
 static void free_fingerprint(void *parent, void *data, CRYPTO_EX_DATA *all, int slot, long arg,
@@ -64,6 +67,7 @@ static void free_fingerprint(void *parent, void *data, CRYPTO_EX_DATA *all, int 
 static void make_slots(void) {
   alert_slot = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
   fingerprint_slot = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_fingerprint);
+  earliest_slot = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
 }
 
 static void on_alert(const SSL *ssl, int where, int value) {
@@ -74,11 +78,24 @@ static void on_alert(const SSL *ssl, int where, int value) {
     SSL_set_ex_data((SSL *)(uintptr_t)ssl, alert_slot, (void *)note);
 }
 
-/* Returns the error that an untrustworthy clock leaves of ERROR. */
-static int judge_with_bad_clock(X509_STORE_CTX *store, int error) {
-  if (error != X509_V_ERR_CERT_NOT_YET_VALID && error != X509_V_OK) return error;
+/* The earliest that it can be now, as far as SSL's context knows. */
+static time_t earliest_of(const SSL *ssl) {
+  const SSL_CTX *context = ssl != NULL ? SSL_get_SSL_CTX(ssl) : NULL;
+  uintptr_t told =
+      context != NULL ? (uintptr_t)SSL_CTX_get_ex_data(context, earliest_slot) : (uintptr_t)0;
+  return (int64_t)told > CLOCK_PLAUSIBLE_SECONDS ? (time_t)told : (time_t)CLOCK_PLAUSIBLE_SECONDS;
+}
+
+static bool is_clock_good(time_t earliest_now) {
+  return clock_is_kept() && clock_walltime_ns() / NS_PER_SECOND >= (uint64_t)earliest_now;
+}
+
+/* Returns the error that a clock that does not count leaves of ERROR. */
+static int judge_with_bad_clock(X509_STORE_CTX *store, int error, time_t earliest_now) {
+  if (error != X509_V_ERR_CERT_NOT_YET_VALID && error != X509_V_ERR_CERT_HAS_EXPIRED &&
+      error != X509_V_OK)
+    return error;
   X509 *certificate = X509_STORE_CTX_get_current_cert(store);
-  time_t earliest_now = (time_t)CLOCK_PLAUSIBLE_SECONDS;
   if (certificate && X509_cmp_time(X509_get0_notAfter(certificate), &earliest_now) < 0)
     return X509_V_ERR_CERT_HAS_EXPIRED;
   return X509_V_OK;
@@ -95,8 +112,9 @@ static int on_verify(int is_ok, X509_STORE_CTX *store) {
   bool is_server = ssl && SSL_is_server(ssl);
   int kept = X509_STORE_CTX_get_error(store);
   int error = is_ok ? X509_V_OK : kept;
-  if (!is_server && clock_walltime_ns() < CLOCK_PLAUSIBLE_NS)
-    error = judge_with_bad_clock(store, error);
+  time_t earliest_now = earliest_of(ssl);
+  if (!is_server && !is_clock_good(earliest_now))
+    error = judge_with_bad_clock(store, error, earliest_now);
   X509 *certificate = X509_STORE_CTX_get_current_cert(store);
   if (error == X509_V_OK && X509_STORE_CTX_get_error_depth(store) == 0 && certificate &&
       !has_usage(certificate, is_server ? XKU_SSL_CLIENT : XKU_SSL_SERVER))
@@ -251,7 +269,10 @@ SSL_CTX *tls_client_context(const struct tls_paths *paths, char *error, size_t e
   bool has_files = use_ca(context, paths->ca, error, error_len) &&
                    (paths->certificate == NULL || paths->key == NULL ||
                     use_certificate(context, paths, error, error_len));
-  if (has_files && set_client(context)) return context;
+  void *earliest = (void *)(uintptr_t)paths->earliest_s;
+  if (has_files && SSL_CTX_set_ex_data(context, earliest_slot, earliest) == 1 &&
+      set_client(context))
+    return context;
   if (has_files) snprintf(error, error_len, "TLS: out of memory");
   SSL_CTX_free(context);
   return NULL;

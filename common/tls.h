@@ -9,6 +9,7 @@
 #include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define TLS_ALPN "fleetprof/1"
 
@@ -16,13 +17,15 @@ struct tls_paths {
   const char *certificate; /* PEM, leaf first */
   const char *key;         /* PEM, mode 0600 */
   const char *ca;          /* PEM, the fleet's CA certificates */
+  int64_t earliest_s;      /* a client's: it is this late at least, in seconds since 1970 */
 };
 
 /* Makes a server context.  A client may come without a certificate (it may then only enroll); one
    that shows a certificate must verify.  Returns NULL with the reason in ERROR. */
 SSL_CTX *tls_server_context(const struct tls_paths *paths, char *error, size_t error_len);
 
-/* Makes a client context that verifies the collector against PATHS->ca; certificate and key may
+/* Makes a client context that verifies the collector against PATHS->ca, by the wall clock where
+   that is known to be right and else by PATHS->earliest_s (tls.c); certificate and key may
    be NULL (before enrolment).  Returns NULL with the reason in ERROR. */
 SSL_CTX *tls_client_context(const struct tls_paths *paths, char *error, size_t error_len);
 

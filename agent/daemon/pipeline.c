@@ -51,6 +51,9 @@ static int open_disk(struct worker *worker) {
       !settings_path(settings->state_dir, "ca.pem", worker->ca) ||
       !settings_path(settings->state_dir, "disable", worker->kill_path))
     return -ENAMETOOLONG;
+  char time_path[SETTINGS_PATH_BYTES];
+  if (!settings_path(settings->state_dir, "time", time_path)) return -ENAMETOOLONG;
+  known_time_init(&worker->time, time_path);
   int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
   if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));
   return error;
@@ -148,6 +151,7 @@ int pipeline_start_uplink(struct worker *worker) {
   struct uplink_parts parts = {.loop = worker->loop,
                                .spool = worker->spool,
                                .debug = worker->debug,
+                               .time = &worker->time,
                                .address = has_collector ? worker->collector : NULL,
                                .certificate_path = worker->certificate,
                                .key_path = worker->key,

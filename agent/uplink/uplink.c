@@ -18,6 +18,7 @@
    slow link costs time, not memory. */
 #include "uplink.h"
 #include "debug_sender.h"
+#include "known_time.h"
 #include "resolve.h"
 #include "retry.h"
 #include "uplink_line.h"
@@ -273,10 +274,18 @@ static void greet(struct uplink *uplink) {
   set_state(uplink, STATE_GREETING, now_ns + GREET_NS);
 }
 
+static void learn_time(struct uplink *uplink) {
+  uint64_t now_ns = uplink->session.server_walltime_ns;
+  if (now_ns == uplink->server_walltime_ns) return;
+  uplink->server_walltime_ns = now_ns;
+  if (uplink->parts.time == NULL) return;
+  known_time_learn(uplink->parts.time, now_ns, uplink_line_trusted_until_s(uplink->line));
+}
+
 /* Copies out what lives longer than the session, and tells of news. */
 static void tell(struct uplink *uplink) {
   struct uplink_session *session = &uplink->session;
-  if (session->server_walltime_ns != 0) uplink->server_walltime_ns = session->server_walltime_ns;
+  if (session->server_walltime_ns != 0) learn_time(uplink);
   if (session->acked > 0) retry_reset(&uplink->retry);
   if (!session->has_news) return;
   session->has_news = false;

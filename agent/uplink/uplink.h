@@ -12,6 +12,7 @@
 
 struct debug_sender;
 struct event_base;
+struct known_time;
 struct spool;
 struct uplink;
 
@@ -19,6 +20,7 @@ struct uplink_parts { /* borrowed, and outlive the uplink */
   struct event_base *loop;
   struct spool *spool;
   struct debug_sender *debug; /* or NULL: no debug files */
+  struct known_time *time;    /* or NULL: nothing is known but the wall clock */
   const char *address;        /* the collector's --agents HOST:PORT; NULL: only spool */
   const char *certificate_path, *key_path, *ca_path;
   const char *state_dir; /* where a renewed certificate is installed; NULL: none is asked for */

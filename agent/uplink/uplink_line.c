@@ -8,6 +8,7 @@
    common/tls.c keeps with the connection; OpenSSL's error queue, which libevent empties into one of
    its own; and errno, which libevent restores for the callback. */
 #include "uplink_line.h"
+#include "known_time.h"
 #include "resolve.h"
 
 #include "common/tls.h"
@@ -21,6 +22,7 @@
 #include <openssl/err.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
   OUT_LOW_BYTES = 32 << 10,                                 /* on_room comes below this */
@@ -28,7 +30,11 @@ enum {
 };
 
 static SSL *new_ssl(const struct uplink_parts *parts, char *why) {
-  const struct tls_paths paths = {parts->certificate_path, parts->key_path, parts->ca_path};
+  const struct tls_paths paths = {.certificate = parts->certificate_path,
+                                  .key = parts->key_path,
+                                  .ca = parts->ca_path,
+                                  .earliest_s =
+                                      parts->time != NULL ? known_time_earliest_s(parts->time) : 0};
   SSL_CTX *context = tls_client_context(&paths, why, UPLINK_WHY_BYTES);
   if (context == NULL) return NULL;
   SSL *ssl = SSL_new(context);
@@ -90,6 +96,14 @@ uint64_t uplink_line_sent_bytes(struct bufferevent *line) {
   SSL *ssl = line ? bufferevent_openssl_get_ssl(line) : NULL;
   BIO *wire = ssl ? SSL_get_wbio(ssl) : NULL;
   return wire ? BIO_number_written(wire) : 0;
+}
+
+int64_t uplink_line_trusted_until_s(struct bufferevent *line) {
+  const SSL *ssl = bufferevent_openssl_get_ssl(line);
+  const X509 *certificate = SSL_get0_peer_certificate(ssl);
+  struct tm end;
+  if (certificate == NULL || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) return 0;
+  return (int64_t)timegm(&end);
 }
 
 void uplink_line_hang_up(struct bufferevent *line) {

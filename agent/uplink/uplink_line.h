@@ -30,6 +30,9 @@ void uplink_line_explain(struct bufferevent *line, short what, char why[UPLINK_W
 /* Bytes written to the wire, TLS included; 0 for NULL. */
 uint64_t uplink_line_sent_bytes(struct bufferevent *line);
 
+/* When the collector's certificate ends, in seconds since 1970; 0 when that cannot be said. */
+int64_t uplink_line_trusted_until_s(struct bufferevent *line);
+
 /* Says farewell, so that the collector need not wait for us; frees nothing. */
 void uplink_line_hang_up(struct bufferevent *line);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Real handshakes between two contexts over memory, with certificates made here.  The wall clock
-   that common/ sees is replaced (--wrap=clock_walltime_ns); the one that OpenSSL sees is not. */
+   that common/ sees is replaced (--wrap=clock_walltime_ns), and whether it is kept
+   (--wrap=clock_is_kept); the clock that OpenSSL sees is not. */
 #include "common/clock.h"
 #include "common/tls.h"
 
@@ -30,6 +31,13 @@ uint64_t __real_clock_walltime_ns(void);
 uint64_t __wrap_clock_walltime_ns(void);
 uint64_t __wrap_clock_walltime_ns(void) {
   return wall_ns ? wall_ns : __real_clock_walltime_ns();
+}
+
+static bool is_unkept;
+static int64_t earliest_s; /* of the client that is made next */
+bool __wrap_clock_is_kept(void);
+bool __wrap_clock_is_kept(void) {
+  return !is_unkept;
 }
 
 struct pair {
@@ -115,7 +123,7 @@ static struct tls_paths leaf_paths(const char *name, const struct leaf *leaf,
   fini(&made);
   snprintf(certificate, sizeof certificate, "%s.pem", name);
   snprintf(key, sizeof key, "%s.key", name);
-  return (struct tls_paths){path_of(certificate), path_of(key), path_of("root.pem")};
+  return (struct tls_paths){path_of(certificate), path_of(key), path_of("root.pem"), 0};
 }
 
 static SSL_CTX *server_of(const struct leaf *leaf, const struct pair *issuer) {
@@ -128,6 +136,7 @@ static SSL_CTX *server_of(const struct leaf *leaf, const struct pair *issuer) {
 static SSL_CTX *client_of(const struct leaf *leaf, const struct pair *issuer) {
   struct tls_paths paths = {.ca = path_of("root.pem")};
   if (leaf) paths = leaf_paths("client", leaf, issuer);
+  paths.earliest_s = earliest_s;
   SSL_CTX *context = tls_client_context(&paths, error, sizeof error);
   if (context == NULL) fail_msg("%s", error);
   return context;
@@ -215,6 +224,8 @@ static int tear_down(void **state) {
 static int reset_clock(void **state) {
   (void)state;
   wall_ns = 0;
+  is_unkept = false;
+  earliest_s = 0;
   return 0;
 }
 
@@ -286,6 +297,7 @@ static void a_clock_in_1970_forgives_not_yet_valid_and_nothing_else(void **state
   wall_ns = 1000 * NS_PER_SECOND;
   assert_true(connect_pair(client_of(&good_board, &root), server_of(&future, &root)));
   const struct leaf old = {"collector", "serverAuth", -2 * DAY, -DAY};
+  earliest_s = time(NULL); /* a session of today */
   assert_false(connect_pair(client_of(&good_board, &root), server_of(&old, &root)));
   assert_non_null(strstr(why_client, "expired"));
   assert_false(connect_pair(client_of(&good_board, &root), server_of(&future, &other_root)));
@@ -307,6 +319,41 @@ static void a_clock_in_1970_knows_what_expired_before_this_program(void **state)
   assert_false(connect_pair(board_in_1970(), server_of(&ancient, &root)));
   assert_string_equal(why_client, "the peer's certificate: certificate has expired");
   assert_true(connect_pair(board_in_1970(), server_of(&good_server, &root)));
+}
+
+/* A client whose clock stands YEARS ahead. */
+static SSL_CTX *board_ahead_by(int years) {
+  SSL_CTX *client = client_of(&good_board, &root);
+  wall_ns = ((uint64_t)time(NULL) + (uint64_t)years * YEAR) * NS_PER_SECOND;
+  X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(client), time(NULL) + (time_t)years * YEAR);
+  return client;
+}
+
+static void a_clock_that_nothing_keeps_expires_nothing_but_what_is_certain(void **state) {
+  (void)state;
+  assert_false(connect_pair(board_ahead_by(10), server_of(&good_server, &root)));
+  assert_non_null(strstr(why_client, "expired"));
+  is_unkept = true;
+  assert_true(connect_pair(board_ahead_by(10), server_of(&good_server, &root)));
+  earliest_s = time(NULL) + DAY;
+  assert_true(connect_pair(board_ahead_by(10), server_of(&good_server, &root)));
+  earliest_s = time(NULL) + 2 * (int64_t)YEAR; /* behind its end */
+  assert_false(connect_pair(board_ahead_by(10), server_of(&good_server, &root)));
+  assert_string_equal(why_client, "the peer's certificate: certificate has expired");
+  earliest_s = 0;
+  assert_false(connect_pair(board_ahead_by(10), server_of(&good_server, &other_root)));
+  assert_non_null(strstr(why_client, "unknown CA"));
+}
+
+static void a_kept_clock_behind_what_is_certain_does_not_count(void **state) {
+  (void)state;
+  const struct leaf old = {"collector", "serverAuth", -2 * YEAR, -YEAR};
+  earliest_s = time(NULL);
+  SSL_CTX *client = board_ahead_by(0);
+  wall_ns -= (uint64_t)YEAR * NS_PER_SECOND;
+  X509_VERIFY_PARAM_set_time(SSL_CTX_get0_param(client), time(NULL) - (time_t)YEAR - DAY);
+  assert_false(connect_pair(client, server_of(&old, &root)));
+  assert_string_equal(why_client, "the peer's certificate: certificate has expired");
 }
 
 static void the_servers_clock_is_believed(void **state) {
@@ -399,6 +446,9 @@ int main(void) {
                                 reset_clock),
       cmocka_unit_test_teardown(a_clock_in_1970_knows_what_expired_before_this_program,
                                 reset_clock),
+      cmocka_unit_test_teardown(a_clock_that_nothing_keeps_expires_nothing_but_what_is_certain,
+                                reset_clock),
+      cmocka_unit_test_teardown(a_kept_clock_behind_what_is_certain_does_not_count, reset_clock),
       cmocka_unit_test_teardown(the_servers_clock_is_believed, reset_clock),
       cmocka_unit_test(enrolment_trusts_exactly_the_pinned_root),
       cmocka_unit_test(enrolment_still_judges_the_certificate),

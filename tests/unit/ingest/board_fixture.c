@@ -86,7 +86,9 @@ void enrol(const char *board) {
 
 SSL_CTX *context_of(const char *board) {
   char error[256];
-  struct tls_paths paths = {path_of(board, "crt"), path_of(board, "key"), path_of(board, "ca")};
+  struct tls_paths paths = {.certificate = path_of(board, "crt"),
+                            .key = path_of(board, "key"),
+                            .ca = path_of(board, "ca")};
   SSL_CTX *context = tls_client_context(&paths, error, sizeof error);
   if (context == NULL) fail_msg("%s", error);
   return context;

@@ -109,7 +109,7 @@ int peer_start(struct peer *peer, const struct fleet *fleet, const char *name,
   snprintf(file, sizeof file, "%s.key", name);
   fleet_path(fleet, file, key);
   fleet_path(fleet, "ca.pem", ca);
-  struct tls_paths paths = {certificate, key, ca};
+  struct tls_paths paths = {.certificate = certificate, .key = key, .ca = ca};
   peer->context = tls_server_context(&paths, error, sizeof error);
   if (peer->context == NULL) {
     fprintf(stderr, "%s\n", error);

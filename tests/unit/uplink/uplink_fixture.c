@@ -44,6 +44,11 @@ int bench_set_up(void **state) {
   assert_int_equal(spool_open(dir, &limits, on_loss, bench, &bench->spool), 0);
   assert_int_equal(debug_sender_open(1 << 30, &bench->debug), 0);
   bench->loop = event_base_new();
+  fleet_path(&bench->fleet, "time", dir);
+  known_time_init(&bench->time, dir);
+  /* A collector was heard just now, so that it is no matter whether this machine's clock is kept.
+   */
+  known_time_learn(&bench->time, clock_walltime_ns(), INT64_MAX);
   fleet_path(&bench->fleet, "board.pem", bench->certificate);
   fleet_path(&bench->fleet, "board.key", bench->key);
   fleet_path(&bench->fleet, "ca.pem", bench->ca);
@@ -87,6 +92,7 @@ void bench_start_uplink(struct bench *bench) {
       .loop = bench->loop,
       .spool = bench->spool,
       .debug = bench->debug,
+      .time = &bench->time,
       .address = bench->address[0] ? bench->address : NULL,
       .certificate_path = bench->certificate,
       .key_path = bench->key,

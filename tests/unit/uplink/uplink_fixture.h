@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "spool/spool.h"
 #include "uplink/debug_sender.h"
+#include "uplink/known_time.h"
 #include "uplink/uplink.h"
 
 #include <setjmp.h>
@@ -27,6 +28,7 @@ struct bench {
   struct spool *spool;
   struct debug_sender *debug;
   struct uplink *uplink;
+  struct known_time time;
   char address[64];
   char certificate[FLEET_PATH_BYTES], key[FLEET_PATH_BYTES], ca[FLEET_PATH_BYTES];
   uint64_t rejected;
