@@ -12,6 +12,8 @@
 #include "common/json.h"
 #include "hex_id.h"
 #include "names/debug_sent.h"
+#include "names/debug_store.h"
+#include "names/rival_file.h"
 #include "names/symbolizer.h"
 #include "proto/limits.h"
 #include "request.h"
@@ -147,6 +149,12 @@ void api_debug_head(struct request *request) {
   answer_add_field(&request->answer, "Fleetprof-Quality", debug_quality_name(sent.quality));
 }
 
+/* A file that contradicts another one of its build-id: 409; else STATUS. */
+static int conflict_or(struct request *request, int status, const char *why) {
+  request->is_audited = rival_file_is_why(why);
+  return request->is_audited ? 409 : status;
+}
+
 /* Has the symbols of a file that is whole read, and says how good they are. */
 static void answer_whole(struct request *request, const struct upload_words *upload) {
   struct service *service = request->service;
@@ -158,7 +166,8 @@ static void answer_whole(struct request *request, const struct upload_words *upl
     char why[256] = "";
     if (debug_store_judge(service->parts.debug, NULL, id, why, sizeof why) != -EBADMSG)
       snprintf(why, sizeof why, "%s", strerror(-error));
-    answer_problem(&request->answer, 422, NULL, "its symbols cannot be read: %s", why);
+    answer_problem(&request->answer, conflict_or(request, 422, why), NULL,
+                   "the file is refused: %s", why);
     return;
   }
   struct json json;
@@ -196,8 +205,8 @@ static void answer_elsewhere(struct request *request, const struct upload_words 
 
 static void answer_refusal(struct request *request, int error, const char *why) {
   int status = error == -EBADMSG ? 400 : error == -EOVERFLOW ? 413 : error == -ENOSPC ? 507 : 500;
-  answer_problem(&request->answer, status, NULL, "the file is not taken: %s",
-                 *why ? why : strerror(-error));
+  answer_problem(&request->answer, conflict_or(request, status, why), NULL,
+                 "the file is not taken: %s", *why ? why : strerror(-error));
 }
 
 void api_debug_put(struct request *request) {

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <event2/buffer.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -37,6 +38,17 @@ static void request_free(struct request *request) {
 }
 
 /* Sends what REQUEST has become, when somebody still waits, and ends it. */
+static void audit(struct service *service, const struct request *request, int status,
+                  const char *why) {
+  uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
+  if (second != service->audit_second) service->audit_lines = 0;
+  service->audit_second = second;
+  if (service->audit_lines++ >= AUDIT_LINES_PER_SECOND) return;
+  const char *peer = request->client != NULL ? client_peer_text(request->client) : "a visitor";
+  access_audit(service->parts.access, peer, "denied %d %s %s: %s", status, request->route->method,
+               request->route->path, why);
+}
+
 static void finish(struct service *service, struct request *request) {
   int status = request->answer.status ? request->answer.status : 200;
   metrics_count(service->metrics, request->route, status);
@@ -58,6 +70,11 @@ static void on_job_done(struct job *job, bool was_run) {
     request->body_done += request->piece_len;
     client_read_body(request->client);
     return;
+  }
+  if (was_run && request->is_audited) {
+    char why[160];
+    snprintf(why, sizeof why, "another file of build-id %s is here", request->argument);
+    audit(service, request, request->answer.status, why);
   }
   if (client_list_unsent_bytes(&service->clients) + request->answer.body.len > UNSENT_BYTES_MAX) {
     answer_problem(&request->answer, 503, NULL, "too many long answers are being sent");
@@ -126,16 +143,6 @@ static bool find_route(struct request *request, const struct http_head *head) {
     answer_problem(&request->answer, 400, NULL, "the path has a %%-escape that is broken");
   }
   return false;
-}
-
-static void audit(struct service *service, const struct request *request, int status,
-                  const char *why) {
-  uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
-  if (second != service->audit_second) service->audit_lines = 0;
-  service->audit_second = second;
-  if (service->audit_lines++ >= AUDIT_LINES_PER_SECOND) return;
-  access_audit(service->parts.access, client_peer_text(request->client), "denied %d %s %s: %s",
-               status, request->route->method, request->route->path, why);
 }
 
 /* Lets the visitor through; false: answered. */

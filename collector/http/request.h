@@ -35,6 +35,7 @@ struct request {
   uint64_t body_len;  /* Content-Length */
   uint64_t body_done; /* bytes before this piece */
   bool wants_more;    /* out: no answer yet, the next piece please */
+  bool is_audited;    /* out: the answer, a refusal, is worth a line in the audit log */
 };
 
 #endif

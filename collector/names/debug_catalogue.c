@@ -74,6 +74,7 @@ int catalogue_add_file(sqlite3 *db, const struct catalogue_file *file, const cha
 int catalogue_remove_file(sqlite3 *db, struct span sha256) {
   int changes = debug_db_run(db, "DELETE FROM origin WHERE sha256 = ?1", "b", sha256);
   if (changes >= 0) changes = debug_db_run(db, "DELETE FROM dwarf WHERE sha256 = ?1", "b", sha256);
+  if (changes >= 0) changes = debug_db_run(db, "DELETE FROM made WHERE sha256 = ?1", "b", sha256);
   if (changes < 0) return changes;
   return outcome(debug_db_run(db, "DELETE FROM file WHERE sha256 = ?1", "b", sha256));
 }
@@ -239,6 +240,7 @@ uint64_t catalogue_bytes(sqlite3 *db) {
   return (uint64_t)debug_db_number(db, 0,
                                    "SELECT (SELECT coalesce(sum(bytes), 0) FROM file"
                                    "        WHERE quality <> 1)"
+                                   "     + (SELECT coalesce(sum(bytes), 0) FROM made)"
                                    "     + (SELECT coalesce(sum(bytes), 0) FROM partial)",
                                    "");
 }
@@ -251,6 +253,8 @@ uint64_t catalogue_bytes_of(sqlite3 *db, const char *board) {
   return (uint64_t)debug_db_number(db, 0,
                                    "SELECT (SELECT coalesce(sum(bytes), 0)" SENT_ALONE
                                    "        AND quality <> 1)"
+                                   "     + (SELECT coalesce(sum(bytes), 0) FROM made"
+                                   "        WHERE sha256 IN (SELECT sha256" SENT_ALONE "))"
                                    "     + (SELECT coalesce(sum(bytes), 0) FROM partial"
                                    "        WHERE board = ?1)",
                                    "s", board);

@@ -6,6 +6,7 @@
      module   which modules boards use, and until when there is no use asking for their files
      upstream modules that other servers were asked for, and until when they are not again
      refer    the build-id of the supplement that a file refers to
+     made     how many bytes the indexes of a file take
      partial  uploads that are not whole yet
      dwarf    files whose debug information is not in an index: it waits to be read, or cannot be
 
@@ -46,6 +47,8 @@ static const char schema[] =
     " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS refer(sha256 BLOB PRIMARY KEY, id BLOB NOT NULL) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS refer_id ON refer(id);"
+    "CREATE TABLE IF NOT EXISTS made(sha256 BLOB PRIMARY KEY, bytes INTEGER NOT NULL)"
+    " WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS partial(key TEXT PRIMARY KEY, board TEXT NOT NULL,"
     " bytes INTEGER NOT NULL, sha256 BLOB, touched_s INTEGER NOT NULL) WITHOUT ROWID;";
 

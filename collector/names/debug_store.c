@@ -35,7 +35,6 @@
 enum {
   DAY_S = 24 * 60 * 60,
   UNAVAILABLE_S = 60 * 60, /* the board had no file; a package may be installed */
-  NO_BETTER_S = DAY_S,     /* it sent its best */
   FORGET_S = 30 * DAY_S,   /* what was refused may be tried again */
   PARTIAL_S = 7 * DAY_S,   /* an upload that nobody goes on with */
   PIECE_PAUSE_S = 10,      /* while pieces come nobody asks for more */
@@ -72,6 +71,11 @@ void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
 
 const struct debug_folder *debug_store_folder(const struct debug_store *store) {
   return &store->folder;
+}
+
+void debug_store_index_path(const struct debug_store *store, const uint8_t sha256[32],
+                            char path[DEBUG_PATH_BYTES]) {
+  debug_folder_index(&store->folder, sha256, false, path);
 }
 
 bool debug_quality_is_whole(enum debug_quality quality) {
@@ -129,6 +133,7 @@ static int tidy(struct debug_store *store) {
                "ii", (int64_t)INDEX_VERSION, catalogue_now_s() - FORGET_S);
   debug_db_run(store->db, "DELETE FROM origin WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   forget_lost_files(store);
+  debug_db_run(store->db, "DELETE FROM made WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   debug_db_run(store->db, "DELETE FROM refer WHERE sha256 NOT IN (SELECT sha256 FROM file)", "");
   dwarf_list_tidy(store->db);
   debug_partial_sweep(store->db, &store->folder, catalogue_now_s() - PARTIAL_S);
@@ -186,8 +191,7 @@ uint64_t debug_store_generation(const struct debug_store *store, struct span id)
   return module_changes_count(store->changes, id);
 }
 
-/* Answers about each module that file SHA256 is, or was sent for, may differ from now on. */
-static void on_change(struct debug_store *store, const uint8_t sha256[32]) {
+void debug_store_changed(struct debug_store *store, const uint8_t sha256[32]) {
   static const char sql[] = "SELECT build_id FROM file WHERE sha256 = ?1"
                             " UNION SELECT module FROM origin WHERE sha256 = ?1";
   sqlite3_stmt *row;
@@ -226,7 +230,7 @@ static int64_t rest_until(struct debug_store *store, const struct wish *wish) {
   if (catalogue_unread(store->db, wish->board, wish->id, &file) == 0) return now_s + PIECE_PAUSE_S;
   int64_t until_s = catalogue_refused_until(store->db, wish->board, wish->id);
   /* A time further off was written when the clock was wrong. */
-  if (until_s > now_s && until_s <= now_s + NO_BETTER_S) return until_s;
+  if (until_s > now_s && until_s <= now_s + DEBUG_NO_BETTER_S) return until_s;
   return 0;
 }
 
@@ -385,79 +389,6 @@ int debug_store_list_files(struct debug_store *store,
   return error;
 }
 
-/* ---- what the worker says ---- */
-
-static void print_id(struct span id, char text[2 * LIMIT_MODULE_ID_BYTES + 1]) {
-  text[0] = '\0';
-  for (size_t i = 0; i < id.len && i < LIMIT_MODULE_ID_BYTES; i++)
-    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
-}
-
-/* Says in WHY what stands against FILE as module ID's. */
-static int judge(const struct catalogue_file *file, struct span id, char *why, size_t why_len) {
-  char text[2 * LIMIT_MODULE_ID_BYTES + 1];
-  why[0] = '\0';
-  if (file->quality == DEBUG_NONE) return 0;
-  if (file->quality == DEBUG_BAD) {
-    snprintf(why, why_len, "%s", file->reason);
-    return -EBADMSG;
-  }
-  if (catalogue_is_file_of(file, id)) return 0;
-  print_id(span_of(file->build_id, file->build_id_len), text);
-  snprintf(why, why_len, "it is another module's file: %s", text);
-  return -EBADMSG;
-}
-
-int debug_store_judge(struct debug_store *store, const char *board, struct span id, char *why,
-                      size_t why_len) {
-  struct catalogue_file file;
-  pthread_mutex_lock(&store->lock);
-  int error = catalogue_latest(store->db, board != NULL ? board : "", id, &file);
-  pthread_mutex_unlock(&store->lock);
-  return error != 0 ? error : judge(&file, id, why, why_len);
-}
-
-int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32],
-                             struct span build_id) {
-  char text[2 * LIMIT_MODULE_ID_BYTES + 1], reason[LIMIT_VALUE_BYTES];
-  struct span key = span_of(sha256, 32);
-  if (build_id.len == 0) build_id = key;
-  print_id(build_id, text);
-  snprintf(reason, sizeof reason, "the file sent is another module's: %s", text);
-  pthread_mutex_lock(&store->lock);
-  on_change(store, sha256); /* it may have been another module's by an older reader's word */
-  int error = catalogue_set_identity(store->db, key, build_id);
-  if (error == 0)
-    error =
-        catalogue_refuse_senders(store->db, key, build_id, reason, catalogue_now_s() + NO_BETTER_S);
-  on_change(store, sha256);
-  pthread_mutex_unlock(&store->lock);
-  return error;
-}
-
-int debug_store_adopt_identity(struct debug_store *store, const uint8_t sha256[32]) {
-  uint8_t id[LIMIT_MODULE_ID_BYTES];
-  struct span module = {.data = id};
-  pthread_mutex_lock(&store->lock);
-  int error = catalogue_first_module(store->db, span_of(sha256, 32), id, &module.len);
-  pthread_mutex_unlock(&store->lock);
-  return error != 0 ? error : debug_store_set_identity(store, sha256, module);
-}
-
-int debug_store_set_quality(struct debug_store *store, const uint8_t sha256[32],
-                            enum debug_quality quality, const char *reason) {
-  struct span key = span_of(sha256, 32);
-  pthread_mutex_lock(&store->lock);
-  int error = catalogue_set_quality(store->db, key, quality, reason);
-  if (error == 0 && !debug_quality_is_whole(quality))
-    error = catalogue_refuse_senders(store->db, key, span_of(NULL, 0), reason,
-                                     catalogue_now_s() + NO_BETTER_S);
-  if (quality == DEBUG_BAD) debug_folder_remove(&store->folder, sha256);
-  on_change(store, sha256);
-  pthread_mutex_unlock(&store->lock);
-  return error;
-}
-
 /* ---- debug information ---- */
 
 int debug_store_await_dwarf(struct debug_store *store, const uint8_t sha256[32]) {
@@ -498,7 +429,7 @@ int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], c
   pthread_mutex_lock(&store->lock);
   int error = catalogue_set_quality(store->db, key, DEBUG_DWARF, lacks);
   if (error == 0) error = dwarf_list_remove(store->db, key);
-  on_change(store, sha256);
+  debug_store_changed(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -509,7 +440,7 @@ int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32]
   struct span key = span_of(sha256, 32);
   int error =
       is_lasting ? dwarf_list_refuse(store->db, key, why) : dwarf_list_leave(store->db, key, why);
-  on_change(store, sha256);
+  debug_store_changed(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -551,7 +482,7 @@ static int take_staged(struct debug_store *store, const struct debug_piece *piec
   }
   pthread_mutex_lock(&store->lock);
   error = debug_admission_take(store->db, &store->folder, staged, piece, sha256, why);
-  if (error == 0) on_change(store, sha256);
+  if (error == 0) debug_store_changed(store, sha256);
   pthread_mutex_unlock(&store->lock);
   return error;
 }
@@ -561,7 +492,7 @@ static void refuse_sender(struct debug_store *store, const struct debug_piece *p
                           struct debug_why why) {
   if (piece->board == NULL || !is_usable_name(piece->board, piece->id)) return;
   if (error != -EBADMSG && error != -EOVERFLOW) return;
-  int64_t pause_s = error == -EOVERFLOW ? NO_BETTER_S : UNAVAILABLE_S;
+  int64_t pause_s = error == -EOVERFLOW ? DEBUG_NO_BETTER_S : UNAVAILABLE_S;
   pthread_mutex_lock(&store->lock);
   catalogue_refuse_module(store->db, piece->board, piece->id, why.text,
                           catalogue_now_s() + pause_s);

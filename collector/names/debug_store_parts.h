@@ -13,10 +13,21 @@
 sqlite3 *debug_store_lock(struct debug_store *store);
 void debug_store_unlock(struct debug_store *store);
 
+enum {
+  DEBUG_NO_BETTER_S = 24 * 60 * 60
+}; /* how long a board that sent its best is not asked again */
+
+const struct debug_folder *debug_store_folder(const struct debug_store *store);
+
+/* Answers about each module that file SHA256 is, or was sent for, may differ from now on.  With the
+   store's turn. */
+void debug_store_changed(struct debug_store *store, const uint8_t sha256[32]);
+
 /* Where the bytes of the file SHA256 are. */
 void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
                       char path[DEBUG_PATH_BYTES]);
-
-const struct debug_folder *debug_store_folder(const struct debug_store *store);
+/* Where the index of its symbols is. */
+void debug_store_index_path(const struct debug_store *store, const uint8_t sha256[32],
+                            char path[DEBUG_PATH_BYTES]);
 
 #endif

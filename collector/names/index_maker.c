@@ -17,6 +17,8 @@
 #include "index_maker.h"
 
 #include "debug_store_dwarf.h"
+#include "index_bytes.h"
+#include "rival_file.h"
 #include "supplements.h"
 #include "symbol/index_file.h"
 #include "symbol/nursery.h"
@@ -26,6 +28,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TRIES_MAX = 2 };
@@ -139,6 +142,20 @@ static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BY
     snprintf(why, LIMIT_VALUE_BYTES, "%s", result->reply.reason);
 }
 
+/* Says in WHY when the index would take more than what it is made of can tell. */
+static void limit_bytes(const struct draft *draft, const struct recipe *recipe,
+                        char why[LIMIT_VALUE_BYTES]) {
+  struct stat status;
+  uint64_t from = fstat(draft->elf, &status) == 0 ? (uint64_t)status.st_size : 0;
+  for (unsigned i = 0; i < recipe->supplement_count; i++)
+    if (fstat(recipe->supplements[i], &status) == 0) from += (uint64_t)status.st_size;
+  if (fstat(draft->index, &status) != 0 || (uint64_t)status.st_size <= index_bytes_max(from))
+    return;
+  snprintf(why, LIMIT_VALUE_BYTES,
+           "its index would take %llu bytes, more than the file (at most %llu)",
+           (unsigned long long)status.st_size, (unsigned long long)index_bytes_max(from));
+}
+
 /* Makes the index of FILE by RECIPE.  Returns 0, with WHY "" or saying what is wrong with the file;
    or -errno. */
 static int make(struct nursery *nursery, const struct debug_file *file, const struct recipe *recipe,
@@ -152,6 +169,7 @@ static int make(struct nursery *nursery, const struct debug_file *file, const st
   if (has_reply && result->reply.status != 0 && !is_files_fault(result->reply.status))
     error = result->reply.status;
   if (error == 0) explain(result, why);
+  if (error == 0 && why[0] == '\0') limit_bytes(&draft, recipe, why);
   if (error == 0 && why[0] == '\0') error = accept_draft(index_path, &draft);
   if (has_reply && is_files_fault(error)) {
     snprintf(why, LIMIT_VALUE_BYTES, "the worker made a broken index of it");
@@ -193,6 +211,18 @@ static unsigned count_supplements(struct debug_store *store, const struct debug_
   return recipe.supplement_count;
 }
 
+/* Says in WHY when FILE, whose symbols were read, contradicts another one of its build-id. */
+static int find_rival(struct debug_store *store, const struct debug_file *file,
+                      char why[LIMIT_VALUE_BYTES]) {
+  uint8_t sha256[32];
+  int error = rival_file_find(store, file, sha256);
+  if (error != 0) return error == -ENOENT ? 0 : error;
+  int len = snprintf(why, LIMIT_VALUE_BYTES, RIVAL_FILE_REASON " and has other functions: ");
+  for (size_t i = 0; i < sizeof sha256; i++)
+    len += snprintf(why + len, LIMIT_VALUE_BYTES - (size_t)len, "%02x", sha256[i]);
+  return 0;
+}
+
 int index_maker_make(struct debug_store *store, struct nursery *nursery,
                      const struct debug_file *file) {
   static const struct recipe symbols = {.depth = INDEX_SYMBOLS_ONLY};
@@ -205,9 +235,12 @@ int index_maker_make(struct debug_store *store, struct nursery *nursery,
                            span_of(result.reply.build_id, result.reply.build_id_len));
   if (error == 0 && result.outcome == NURSERY_REPLIED)
     error = record_reply(store, file, &result.reply);
+  bool is_proven = error == 0 && why[0] == '\0' && result.reply.build_id_len > 0;
+  if (is_proven && !result.reply.is_map) error = find_rival(store, file, why);
   if (error != 0) return error;
   if (why[0] == '\0') verdict = judge_symbols(&result.reply);
   error = debug_store_set_quality(store, file->sha256, verdict.quality, verdict.reason);
+  if (error == 0) error = index_bytes_note(store, file);
   bool waits = error == 0 && why[0] == '\0' && result.reply.has_dwarf;
   return waits ? debug_store_await_dwarf(store, file->sha256) : error;
 }
@@ -248,6 +281,7 @@ int index_maker_deepen(struct debug_store *store, struct nursery *nursery,
     snprintf(why, sizeof why, "%s", result.reply.reason);
   if (why[0] != '\0') return debug_store_refuse_dwarf(store, file->sha256, why, true);
   error = debug_store_set_dwarf(store, file->sha256, lacks);
+  if (error == 0) error = index_bytes_note(store, file);
   bool has_more_now = error == 0 && count_supplements(store, file) > before;
   return has_more_now ? debug_store_await_dwarf(store, file->sha256) : error;
 }

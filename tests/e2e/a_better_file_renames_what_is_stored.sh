@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Samples are stored as addresses: a stripped program's have the names of its debug file, inlined functions too, whenever
-# that comes, before or after.  Files that come twice, or say the same build-id with other content, change nothing.
+# that comes, before or after.  Files that come twice, or say the same build-id with other bytes, change nothing; with other names they are refused and audited.
 # `fleetprof report` says the same.
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -40,8 +40,16 @@ profile '{service="after"}' -d format=tree | json "sorted({n['name'] for n in d[
 [ "$(put app1.debug 1)" = 201 ] || fail "the same file again: $(cat "$W/put")"
 printf 'more' >"$W/more"
 objcopy --add-section .more="$W/more" "$W/app1.debug" "$W/other.debug"
-put other.debug 1 >/dev/null
-is_named after || fail "after another file of the same build-id: $(heaviest after)"
+[ "$(put other.debug 1)" = 201 ] || fail "the same with another section: $(cat "$W/put")"
+is_named after || fail "after the same with another section: $(heaviest after)"
+# A larger file that says the same build-id and other names.
+(cd "$W" && sed 's/_work/_lie/g' app.c >lie.c && cc -O2 -g3 -DBUILD=1 -Wl,--build-id=sha1 -o lie lie.c \
+  && objcopy --dump-section .note.gnu.build-id=note app1 && objcopy --update-section .note.gnu.build-id=note lie) || fail "no liar"
+for try in "" again; do
+  case $(put lie 1) in 409) ;; *) fail "a file that contradicts what is here, $try: $(cat "$W/put")" ;; esac
+done
+grep -q "denied 409 PUT .*$(id_of app1)" "$W/data/audit.log" || fail "no line in the audit log: $(cat "$W/data/audit.log")"
+is_named after || fail "after a file with other names: $(heaviest after)"
 
 [ "$(put app2.debug 2)" = 201 ] || fail "upload: $(cat "$W/put")"
 sample before stripped2

@@ -4,6 +4,7 @@
 Each is a 64-bit ELF file of at most some megabytes that claims, unpacks to, repeats or nests more than
 anybody can read: one file a way to do it, named for it.
 """
+import random
 import struct
 import sys
 import zlib
@@ -172,6 +173,8 @@ def bombs():
     yield "line_files", lines(b"\0\x06\x03a\0\0\0\0", 4000000)
     rows = [(1, ADDRESS + i % 4096, 1) for i in range(100000)]
     yield "long_symbols", elf(symbols(rows, 1, b"\0" + b"s" * MiB + b"\0"))
+    letters = bytes(random.Random(1).choices(range(97, 123), k=60000))
+    yield "suffixes", elf(symbols([(1 + 20 * i, ADDRESS + i, 1) for i in range(2900)], 1, b"\0" + letters + b"\0"))
     nested = b"_Z1f" + b"P" * 300000 + b"i"
     doubled = b"_Z1fSt4pairIiiE" + b"".join(b"St4pairIS%s_S%s_E" % (n, n) for n in [b""] + [b"%X" % i if i < 10 else bytes([55 + i]) for i in range(34)])
     rust = b"_RINvC1a1f" + b"T" * 5000 + b"E" * 5000 + b"E"

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program, its debug file, and either of them compressed or stripped of this or that, have one
+   build-id and agree about what is where.  A file that does not was given the build-id of another,
+   by mistake or on purpose, and would rename samples of years.  So of two operators' files that
+   contradict each other the first one stands and the second is refused.
+
+   Symbol tables are compared, as they are read first; whoever makes debug information that
+   contradicts its own symbol table is not found out.  Stripping leaves functions out and adds none,
+   so it is enough that one of the two has all that the other one has. */
+#include "rival_file.h"
+
+#include "debug_catalogue.h"
+#include "debug_db.h"
+#include "debug_store_parts.h"
+#include "symbol/index_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+  RIVAL_FUNCTIONS_MAX = 4096, /* of one file that are compared: some milliseconds */
+  RIVAL_FILES_MAX = 8,        /* that one is held against */
+  SHARE = 64,                 /* one function in so many may differ: odd aliases */
+};
+
+struct comparison {
+  const struct symbol_index *other;
+  unsigned compared, different;
+};
+
+bool rival_file_is_why(const char *why) {
+  return strstr(why, RIVAL_FILE_REASON) != NULL;
+}
+
+/* A name that one kind of file has and another one makes up: stubs of linkage tables, bounds. */
+static bool is_made_up(const char *name) {
+  size_t len = strlen(name);
+  return len == 0 || name[0] == '[' || (len > 4 && strcmp(name + len - 4, "@plt") == 0);
+}
+
+static void compare_at(struct comparison *comparison, const struct symbol_match *mine) {
+  struct symbol_match other;
+  if (is_made_up(mine->name)) return;
+  bool is_there = symbol_index_find(comparison->other, mine->start, &other) == 0;
+  if (is_there && is_made_up(other.name)) return;
+  comparison->compared++;
+  bool is_same = is_there && other.start == mine->start && strcmp(other.name, mine->name) == 0;
+  if (!is_same) comparison->different++;
+}
+
+/* Whether OTHER calls what ONE has a name for differently, or does not know of it. */
+static bool is_unlike(const struct symbol_index *one, const struct symbol_index *other) {
+  struct comparison comparison = {.other = other};
+  for (uint32_t i = 0; i < one->block_count; i++) {
+    struct row_reader reader;
+    struct symbol_match mine;
+    row_reader_init(&reader, one->rows, &one->blocks[i]);
+    while (row_reader_next(&reader) && comparison.compared < RIVAL_FUNCTIONS_MAX) {
+      uint64_t address = row_reader_row(&reader).address;
+      if (symbol_index_find(one, address, &mine) == 0 && mine.start == address)
+        compare_at(&comparison, &mine);
+    }
+  }
+  return comparison.different * SHARE > comparison.compared;
+}
+
+bool rival_file_contradicts(const struct symbol_index *one, const struct symbol_index *other) {
+  return is_unlike(one, other) && is_unlike(other, one);
+}
+
+/* The operators' files of the build-id of SHA256, into FOUND; none when that is no operator's. */
+static int find_others(struct debug_store *store, struct span sha256,
+                       uint8_t found[RIVAL_FILES_MAX][32]) {
+  static const char sql[] =
+      "SELECT other.sha256 FROM file AS mine JOIN file AS other USING(build_id)"
+      " WHERE mine.sha256 = ?1 AND other.sha256 <> ?1 AND other.quality >= ?2"
+      " AND (SELECT count(*) FROM origin WHERE board = ''"
+      "      AND origin.sha256 IN (mine.sha256, other.sha256)) >= 2"
+      " ORDER BY other.rowid LIMIT ?3";
+  sqlite3_stmt *row;
+  int count = 0;
+  sqlite3 *db = debug_store_lock(store);
+  int error =
+      debug_db_query(db, &row, sql, "bii", sha256, (int64_t)DEBUG_SYMTAB, (int64_t)RIVAL_FILES_MAX);
+  while (error == 0 && count < RIVAL_FILES_MAX && sqlite3_step(row) == SQLITE_ROW) {
+    struct span other = debug_db_bytes(row, 0);
+    if (other.len == 32) memcpy(found[count++], other.data, 32);
+  }
+  if (error == 0) sqlite3_finalize(row);
+  debug_store_unlock(store);
+  return error != 0 ? error : count;
+}
+
+static bool contradicts(struct debug_store *store, const struct symbol_index *mine,
+                        const uint8_t sha256[32]) {
+  char path[DEBUG_PATH_BYTES];
+  struct index_file other;
+  debug_store_index_path(store, sha256, path);
+  if (index_file_open(path, &other) != 0) return false; /* lost: it says nothing now */
+  bool is_other = rival_file_contradicts(mine, &other.index);
+  index_file_close(&other);
+  return is_other;
+}
+
+int rival_file_find(struct debug_store *store, const struct debug_file *file,
+                    uint8_t ret_sha256[32]) {
+  uint8_t others[RIVAL_FILES_MAX][32];
+  struct index_file mine;
+  int count = find_others(store, span_of(file->sha256, sizeof file->sha256), others);
+  if (count <= 0) return count == 0 ? -ENOENT : count;
+  int error = index_file_open(file->index_path, &mine);
+  if (error != 0) return error;
+  error = -ENOENT;
+  for (int i = 0; i < count && error == -ENOENT; i++) {
+    if (!contradicts(store, &mine.index, others[i])) continue;
+    memcpy(ret_sha256, others[i], 32);
+    error = 0;
+  }
+  index_file_close(&mine);
+  return error;
+}
