@@ -23,8 +23,8 @@ void debug_store_postpone(struct debug_store *store, const uint8_t sha256[32]);
    it was. */
 int debug_store_set_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *lacks);
 
-/* It is of no use, and WHY: what its symbol table names it goes on to name.  Unless that IS_LASTING,
-   it waits again when the store is opened the next time. */
+/* It is of no use, and WHY: what its symbol table names it goes on to name.  Unless that
+   IS_LASTING, it waits again when the store is opened the next time. */
 int debug_store_refuse_dwarf(struct debug_store *store, const uint8_t sha256[32], const char *why,
                              bool is_lasting);
 
