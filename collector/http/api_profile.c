@@ -203,26 +203,29 @@ static const struct {
                {"callgrind", write_callgrind, false, PLACE_LINES},
                {"perf-script", write_perf_script, false, PLACE_CODE}};
 
-/* Answers with what nodes differ by PLACES, and nothing of an earlier try. */
-static int answer_with(struct request *request, const struct selection *selection, size_t format,
-                       unsigned places) {
+/* Answers about RANGE, and with nothing of an earlier try. */
+static int answer_range(struct request *request, const struct selection *selection, size_t format,
+                        const struct query_range *range) {
   struct query_source source = query_answer_source(request);
-  struct query_range range = query_answer_range(request, selection);
   struct view_tree tree = {0};
-  range.places = places;
-  range.without_intervals = !formats[format].with_intervals;
   buf_clear(&request->answer.body);
   request->answer.body.is_full = false;
-  int error = query_tree(&source, &range, &request->arena, &tree);
+  int error = query_tree(&source, range, &request->arena, &tree);
   return error != 0 ? error : formats[format].write(request, &tree, selection);
 }
 
+/* Where there are too many addresses for a tree or for an answer, lines alone are fewer: these are
+   tried in what is left of the time. */
 static void answer_selection(struct request *request, const struct selection *selection,
                              size_t format) {
-  unsigned places = formats[format].places;
-  int error = answer_with(request, selection, format, places);
-  if (error == -EOVERFLOW && (places & PLACE_CODE) != 0) /* there are fewer lines than addresses */
-    error = answer_with(request, selection, format, places & ~(unsigned)PLACE_CODE);
+  struct query_range range = query_answer_range(request, selection);
+  range.places = formats[format].places;
+  range.without_intervals = !formats[format].with_intervals;
+  int error = answer_range(request, selection, format, &range);
+  if (error == -EOVERFLOW && (range.places & PLACE_CODE) != 0) {
+    range.places &= ~(unsigned)PLACE_CODE;
+    error = answer_range(request, selection, format, &range);
+  }
   query_answer_end(request, error);
 }
 

@@ -8,13 +8,15 @@
 #include "common/buf.h"
 
 #include <errno.h>
+#include <string.h>
 
 static void append_name(struct buf *ret, const char *name) {
-  for (; *name != '\0'; name++) {
-    uint8_t letter = (uint8_t)*name;
-    if (letter == ';') letter = ':';
-    if (letter == '\n' || letter == '\r') letter = ' ';
-    buf_append_byte(ret, letter);
+  for (;;) {
+    size_t clean = strcspn(name, ";\n\r");
+    buf_append(ret, name, clean);
+    name += clean;
+    if (*name == '\0') return;
+    buf_append_byte(ret, *name++ == ';' ? ':' : ' ');
   }
 }
 

@@ -19,6 +19,7 @@
 #include "export.h"
 
 #include "common/buf.h"
+#include "common/number_text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,11 +30,16 @@ enum { COMM_BYTES_MAX = 15, NS_PER_US = 1000, US_PER_S = 1000000, EVENTS_MAX = 2
 
 /* TEXT up to LIMIT bytes; what is no letter of one word becomes '_' where IS_WORD. */
 static void put_text(struct buf *out, const char *text, size_t limit, bool is_word) {
-  for (size_t i = 0; text[i] != '\0' && i < limit; i++) {
+  size_t first = 0, i = 0; /* from FIRST on nothing is written yet */
+  for (; text[i] != '\0' && i < limit; i++) {
     bool is_odd = iscntrl((unsigned char)text[i]) != 0;
     if (is_word) is_odd |= text[i] == ' ' || text[i] == '/';
-    buf_append_byte(out, is_odd ? '_' : (uint8_t)text[i]);
+    if (!is_odd) continue;
+    buf_append(out, text + first, i - first);
+    buf_append_byte(out, '_');
+    first = i + 1;
   }
+  buf_append(out, text + first, i - first);
 }
 
 /* Readers want two letters at least. */
@@ -61,16 +67,32 @@ static bool find_offset(const struct view_function *function, uint64_t *ret) {
   return true;
 }
 
+/* 16 columns, right, between a tab and a blank. */
+static void put_address(struct buf *out, uint64_t address) {
+  static const char blanks[] = "               "; /* one fewer: there is a digit */
+  unsigned digits = 1;
+  for (uint64_t rest = address >> 4; rest > 0; rest >>= 4) digits++;
+  buf_append_byte(out, '\t');
+  buf_append(out, blanks, 16 - digits);
+  number_text_hex(address, out);
+  buf_append_byte(out, ' ');
+}
+
+static void put_offset(struct buf *out, uint64_t offset) {
+  buf_append_string(out, "+0x");
+  number_text_hex(offset, out);
+}
+
 static void put_frame(struct buf *out, const struct view_tree *tree, const struct view_node *node) {
   const struct view_function *function = &tree->functions[node->function];
   const struct view_place *place = &tree->places[node->place];
   uint64_t address = 0;
   bool is_unknown = find_offset(function, &address);
   if (place->build != 0) address = place->address;
-  buf_printf(out, "\t%16llx ", (unsigned long long)address);
+  put_address(out, address);
   put_text(out, is_unknown ? "[unknown]" : function->name, SIZE_MAX, false);
   if (!is_unknown && !node->is_inlined && place->start > 0 && place->start <= address)
-    buf_printf(out, "+0x%llx", (unsigned long long)(address - place->start));
+    put_offset(out, address - place->start);
   buf_append_string(out, " (");
   put_text(out, node->is_inlined ? "inlined" : function->module, SIZE_MAX, false);
   buf_append_string(out, ")\n");

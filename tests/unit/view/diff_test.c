@@ -123,6 +123,26 @@ static void a_file_tells_apart_only_what_one_side_has_several_of(void **state) {
   }
 }
 
+/* Two boards a side that are nearly alike by accident, some 20 samples each: 50 and 60 % may be
+   chance. */
+static void boards_that_are_alike_by_accident_prove_nothing(void **state) {
+  static const char *const boards[2][2] = {{"a1", "a2"}, {"b1", "b2"}};
+  struct side *const sides[2] = {&a, &b};
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  for (unsigned side = 0; side < 2; side++)
+    for (unsigned board = 0; board < 2; board++) {
+      tree_builder_turn(&sides[side]->builder, boards[side][board], 0, 10000);
+      add(sides[side], "hot", NULL, (side == 0 ? 10 : 12) + board);
+      add(sides[side], "rest", NULL, side == 0 ? 10 : 8);
+    }
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_true(find(rows, count, "hot")->p_alone > 0.1);
+  assert_int_not_equal(find(rows, count, "hot")->verdict, VIEW_CHANGED);
+}
+
 static void what_clocks_told_is_never_called_changed(void **state) {
   struct view_diff_row *rows;
   uint32_t count;
@@ -270,6 +290,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(what_changed_is_told_from_what_did_not, setup, teardown),
       cmocka_unit_test_setup_teardown(a_file_tells_apart_only_what_one_side_has_several_of, setup,
+                                      teardown),
+      cmocka_unit_test_setup_teardown(boards_that_are_alike_by_accident_prove_nothing, setup,
                                       teardown),
       cmocka_unit_test_setup_teardown(what_clocks_told_is_never_called_changed, setup, teardown),
       cmocka_unit_test_setup_teardown(what_may_be_hidden_among_the_nameless_is_no_change, setup,
