@@ -14,7 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, ERROR_BYTES = 512 };
+enum {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  ERROR_BYTES = 512,
+  TOKEN_SHOWN_CHARS = 8, /* to tell tokens apart: "fpt_" and four of 32 */
+};
 
 struct token_settings {
   const char *data, *board, *role;
@@ -115,6 +121,9 @@ static int make_token(const struct token_settings *settings, char token[ACCESS_T
       snprintf(error, ERROR_BYTES, "--board %s: no board may be called so", settings->board);
     else if (failed)
       snprintf(error, ERROR_BYTES, "the token cannot be kept: %s", strerror(-failed));
+    else
+      access_audit(access, settings->board ? settings->board : "-", "token %.*s... made: role %s",
+                   TOKEN_SHOWN_CHARS, token, settings->role);
   }
   access_close(access);
   ca_close(ca);
