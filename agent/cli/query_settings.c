@@ -61,7 +61,11 @@ static const struct option_table table = {
                 "  fleetprof query redis-server --function dictFind\n"
                 "  fleetprof query --step 60 --by service --from -3h\n"
                 "  fleetprof query board=edge-7 --format speedscope -o edge-7.json\n"
-                "  fleetprof query --http https://collector.example:7480 --ca root.pem\n",
+                "  fleetprof query --http https://collector.example:7480 --ca root.pem\n"
+                "\nEXIT STATUS\n"
+                "  0  answered, also when nothing was sampled there\n"
+                "  1  no answer, or the collector refuses the question\n"
+                "  2  what was asked for is wrong\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,

@@ -252,6 +252,55 @@ static void why_an_unclear_row_is_unclear_is_said_where_it_is_shown(void **state
   end(&a), end(&b);
 }
 
+/* Two of one name, one of which has no file; a third of another module. */
+static void rows_that_look_alike_show_their_files(void **state) {
+  const struct top_text style = {.limit = 10};
+  struct top_text_row rows[] = {
+      {.name = "step", .module = "tool", .total = 1, .file = "/a/src/x.c"},
+      {.name = "main", .module = "tool", .total = 1, .file = "/a/src/m.c"},
+      {.name = "step", .module = "libz", .total = 1, .file = "z.c"},
+      {.name = "step", .module = "tool", .total = 1, .file = NULL}};
+  struct buf out = {0};
+  (void)state;
+  assert_int_equal(top_text_tell_apart(rows, 4), 0);
+  for (unsigned i = 0; i < 4; i++) top_text_print_row(&rows[i], &style, &out);
+  assert_says(buf_text(&out), "  step  (tool, src/x.c)\n");
+  assert_says(buf_text(&out), "  main  (tool)\n");
+  assert_says(buf_text(&out), "  step  (libz)\n");
+  assert_says(buf_text(&out), "  step  (tool, file not known)\n");
+  buf_fini(&out);
+}
+
+static void a_row_fits_the_terminal_and_is_whole_elsewhere(void **state) {
+  static const char name[] = "std::vector<int> ns::walk(std::vector<int> const&, long, long)";
+  const struct top_text_row row = {.name = name, .module = "tool", .total = 1};
+  struct top_text style = {.limit = 10, .columns = 64};
+  struct buf out = {0};
+  (void)state;
+  top_text_print_row(&row, &style, &out);
+  assert_says(buf_text(&out), "%  ns::walk(...)  (tool)\n");
+  assert_true(out.len <= 64 + 1);
+  style.columns = 0;
+  buf_clear(&out);
+  top_text_print_row(&row, &style, &out);
+  assert_says(buf_text(&out), name);
+  buf_fini(&out);
+}
+
+static void what_intervals_come_from_is_said_unless_it_is_samples(void **state) {
+  struct buf out = {0};
+  (void)state;
+  top_text_print_basis((struct view_basis){"samples", 0}, &out);
+  assert_int_equal(out.len, 0);
+  top_text_print_basis((struct view_basis){"stretches of time", 5}, &out);
+  assert_string_equal(buf_text(&out),
+                      "intervals: by how 5 stretches of time differ; so few leave them wide\n");
+  buf_clear(&out);
+  top_text_print_basis((struct view_basis){"boards", 20}, &out);
+  assert_string_equal(buf_text(&out), "intervals: by how 20 boards differ\n");
+  buf_fini(&out);
+}
+
 /* main -> work of the fixture with END at their root, and MARKS. */
 static void add_ending(struct world *world, const char *end, uint32_t marks, uint64_t seq) {
   struct small_batch small;
@@ -308,6 +357,9 @@ static void stacks_of_which_nothing_is_known_are_told_and_lone_addresses_are_not
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_that_look_alike_show_their_files),
+      cmocka_unit_test(a_row_fits_the_terminal_and_is_whole_elsewhere),
+      cmocka_unit_test(what_intervals_come_from_is_said_unless_it_is_samples),
       cmocka_unit_test(how_stacks_ended_is_one_line_and_why_some_are_short),
       cmocka_unit_test(stacks_of_which_nothing_is_known_are_told_and_lone_addresses_are_not),
       cmocka_unit_test(what_clocks_told_is_weight_but_no_sample),
