@@ -22,7 +22,7 @@ static int on_found(void *context, const struct source_file *file) {
   int error = look_at(file, given, &found);
   if (error == 0) return found_add(&upload->found, &found);
   if (error == -ENODATA)
-    upload->unowned_lists++;
+    ++*(found.is_split ? &upload->unowned_splits : &upload->unowned_lists);
   else if (error == -EBADMSG)
     on_trouble(upload, file->name, "its headers are torn");
   else if (error != -ENOENT)

@@ -20,7 +20,8 @@ struct found_file {
   bool has_code;    /* is mapped on boards */
   bool has_symbols; /* of all its functions, not only of those it exports */
   bool has_dwarf;
-  bool is_list; /* of symbols, as text */
+  bool is_list;  /* of symbols, as text */
+  bool is_split; /* debug information that belongs to that of another file: .dwo, .dwp */
 };
 
 struct found { /* all-zero is empty */

@@ -4,11 +4,13 @@
    debug files, which carry a build-id. */
 #include "look.h"
 
+#include "elf/regular_file.h"
 #include "file_name.h"
 #include "symbol/elf_outline.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -65,11 +67,56 @@ static int look_at_list(const struct source_file *file, struct span given_id,
   return 0;
 }
 
-static int look_at_elf(const struct source_file *file, struct found_file *found) {
+/* The build-id of the program that x.dwp lies beside, as x: so gdb finds it, too. */
+static size_t id_of_neighbour(const struct source_file *file, uint8_t id[LIMIT_MODULE_ID_BYTES]) {
+  static const char suffix[] = ".dwp";
+  struct elf_outline outline;
+  struct stat status;
+  char path[PATH_MAX];
+  size_t len = strlen(file->name), suffix_len = sizeof suffix - 1;
+  bool is_on_disk = strcmp(file->name, file->source) == 0;
+  if (!is_on_disk || len <= suffix_len || len >= sizeof path) return 0;
+  if (strcmp(file->name + len - suffix_len, suffix) != 0) return 0;
+  memcpy(path, file->name, len - suffix_len);
+  path[len - suffix_len] = '\0';
+  int fd = regular_file_open(path, &status);
+  if (fd < 0) return 0;
+  int error = elf_outline_make(elf_outline_read_fd, &fd, &outline);
+  close(fd);
+  if (error != 0) return 0;
+  memcpy(id, outline.build_id, outline.build_id_len);
+  return outline.build_id_len;
+}
+
+static bool is_split(int fd) {
+  struct elf_section_place place;
+  return elf_outline_find_section(elf_outline_read_fd, &fd, ".debug_info.dwo", &place) == 0;
+}
+
+/* Whose it is: what the user says, else who lies beside it. */
+static int look_at_split(const struct source_file *file, struct span given_id,
+                         struct found_file *found) {
+  uint8_t id[LIMIT_MODULE_ID_BYTES];
+  size_t len = given_id.len;
+  found->is_split = true;
+  if (len > 0)
+    memcpy(id, given_id.data, len);
+  else
+    len = id_of_neighbour(file, id);
+  if (len == 0) return -ENODATA;
+  set_id(found, id, len);
+  found->has_build_id = true;
+  return 0;
+}
+
+static int look_at_elf(const struct source_file *file, struct span given_id,
+                       struct found_file *found) {
   struct elf_outline outline;
   int fd = file->fd;
   int error = elf_outline_make(elf_outline_read_fd, &fd, &outline);
   if (error != 0) return error;
+  if (outline.build_id_len == 0 && !outline.has_code && is_split(fd))
+    return look_at_split(file, given_id, found);
   bool is_module = outline.is_kernel_module || outline.build_id_len > 0;
   if (outline.type != ET_EXEC && outline.type != ET_DYN && !(outline.type == ET_REL && is_module))
     return -ENOENT;
@@ -84,7 +131,9 @@ static int look_at_elf(const struct source_file *file, struct found_file *found)
 int look_at(const struct source_file *file, struct span given_id, struct found_file *ret) {
   struct found_file found = {
       .name = file->name, .source = file->source, .ordinal = file->ordinal, .bytes = file->bytes};
-  int error = file->is_list ? look_at_list(file, given_id, &found) : look_at_elf(file, &found);
+  int error =
+      file->is_list ? look_at_list(file, given_id, &found) : look_at_elf(file, given_id, &found);
+  if (error == -ENODATA) *ret = found;
   if (error == 0) error = hash(file->fd, file->bytes, found.sha256);
   if (error == 0 && found.id_len == 0) set_id(&found, found.sha256, SHA256_BYTES);
   if (error == 0) *ret = found;

@@ -22,8 +22,9 @@
 #include <time.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NAMELESS = 3, SHOWN_MAX = 50 };
-#define READ_NS_MAX (60 * NS_PER_SECOND) /* what the collector may take to read debug information \
-                                          */
+#define READ_NS_MAX                                                             \
+  (60 * NS_PER_SECOND) /* what the collector may take to read debug information \
+                        */
 #define MEMORY_BYTES_MAX ((rlim_t)2 << 30) /* zstd --long=30 and a list of a million files fit */
 
 /* ---- asking ---- */
@@ -103,6 +104,10 @@ static void print_plan(const struct upload *upload) {
   if (upload->unowned_lists > 0)
     printf(", %u lists of symbols that do not say whose they are (--build-id)",
            upload->unowned_lists);
+  if (upload->unowned_splits > 0)
+    printf(", %u files of split debug information that do not say whose they are (make PROGRAM.dwp "
+           "beside PROGRAM of them, or tell --build-id)",
+           upload->unowned_splits);
   puts(".");
   fflush(stdout);
 }

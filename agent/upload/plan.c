@@ -88,6 +88,7 @@ static enum verdict judge(const struct module *module, const struct found_file *
                           const struct found_file *best, const struct found_file *code) {
   if (!file->has_build_id && !file->is_list && !file->has_code) return VERDICT_USELESS;
   if (is_known(module, file)) return VERDICT_KNOWN;
+  if (file->is_split) return VERDICT_SEND; /* a part of its own */
   bool is_code = file == code && (best == NULL || !best->has_code);
   return file == best || is_code ? VERDICT_SEND : VERDICT_COVERED;
 }

@@ -202,8 +202,7 @@ int send_bytes(const struct send *send, const struct send_what *what,
   struct part part = {.send = send, .what = what};
   struct there there = {.offset = 0};
   struct reply reply = {.status = 0};
-  bool is_listed = *what->kind == '\0'; /* then it is not there whole */
-  if (what->bytes >= RESUME_BYTES_MIN || !is_listed) ask(send, what, &there);
+  if (what->bytes >= RESUME_BYTES_MIN || !what->is_listed) ask(send, what, &there);
   part.offset = there.offset;
   *send->resumed_bytes += there.is_whole ? 0 : there.offset;
   for (int restarts = 0; !there.is_whole && part.offset < what->bytes;) {

@@ -18,6 +18,7 @@ struct send {
 struct send_what {
   struct span id;        /* whose it is */
   const char *kind;      /* what follows the id in its route: "", or "/sources" */
+  bool is_listed;        /* among what the collector said it has: known not to be there whole */
   const uint8_t *sha256; /* of all its bytes, which are those of... */
   struct span head;      /* ...HEAD, and then those of... */
   int fd;                /* ...this file, from its start */

@@ -36,6 +36,7 @@ static int send_one(struct upload *upload, const struct found_file *file, int fd
   const struct send send = sender(upload);
   const struct send_what what = {.id = span_of(file->id, file->id_len),
                                  .kind = "",
+                                 .is_listed = !file->is_split,
                                  .sha256 = file->sha256,
                                  .fd = fd,
                                  .bytes = file->bytes};

@@ -26,7 +26,9 @@ static const struct option rows[] = {
     {"dry-run", 'n', NULL, NULL, "What is sent", "say what would be sent; ask no collector",
      OPTION_FLAG, OFFSET(is_dry_run)},
     {"build-id", 0, "ID", NULL, "What is sent",
-     "whose list of symbols PATH is (System.map, nm), when the list and its name do not say",
+     "whose list of symbols (System.map, nm) or split debug information (.dwo, .dwp) PATH is, when "
+     "it "
+     "does not say",
      OPTION_STRING, OFFSET(build_id_text)},
     {"verbose", 0, NULL, NULL, "What is sent", "name each file and what becomes of it", OPTION_FLAG,
      OFFSET(is_verbose)},

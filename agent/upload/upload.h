@@ -20,7 +20,7 @@ struct upload {
   struct progress progress;
   uint32_t at; /* the next file of the plan; files come in the order they were found in */
   uint64_t resumed_bytes;
-  uint32_t sent, failed, passed_over, unowned_lists;
+  uint32_t sent, failed, passed_over, unowned_lists, unowned_splits;
 };
 
 /* Goes through all that was asked for.  Returns 0, or -errno after a complaint. */

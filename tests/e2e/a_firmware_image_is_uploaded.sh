@@ -92,6 +92,20 @@ told 'do not say whose they are'
 expect 0 "a list" --build-id "$(id_of "$W/bare/lonely")" "$W/lists/System.map"
 expect 0 "a list that is there" --require-all "$W/lists"
 
+# Split debug information is that of the program beside it, or of the one that is told.
+mkdir "$W/split"
+gcc -g -gsplit-dwarf -O1 -Wl,--build-id -o "$W/split/app" -x c "$W/lonely.c" 2>"$W/log" || fail "gcc: $(cat "$W/log")"
+find "$PWD" "$W" -maxdepth 2 -name '*lonely*.dwo' -exec mv {} "$W/split/app.dwp" \;
+[ -s "$W/split/app.dwp" ] || fail "no split debug information"
+cp "$W/split/app.dwp" "$W/part.dwo"
+expect 0 "split debug information" "$W/split"
+told 'Sent 2 of 2 files'
+expect 0 "split debug information that says not whose" "$W/part.dwo"
+told '1 files of split debug information'
+expect 0 "split debug information that is there" --build-id "$(id_of "$W/split/app")" "$W/part.dwo"
+is_split_read() { curl -fs "http://127.0.0.1:$H/api/v1/debug/files" -H "Authorization: Bearer $(cat "$W/token")" | json "any(f['build_id'] == '$(id_of "$W/split/app")' and f['quality'] == 'dwarf' for f in d['files'])" | grep -q yes; }
+until_true 10 is_split_read || fail "the program's debug information is not read"
+
 # What is broken or refused is told by name, and the rest goes.
 mkdir "$W/mixed"
 head -c 3000 "$W/whole/lonely" >"$W/mixed/a-torn"
