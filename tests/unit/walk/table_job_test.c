@@ -164,8 +164,9 @@ static void a_child_holds_nothing_and_asks_for_little(void **state) {
   close(ours);
 }
 
+/* Until it is made to give way, however late whoever does that gets the CPU. */
 static enum table_state take_long(const struct table_wanted *wanted, struct buf *ret, char *why) {
-  uint64_t until_ns = clock_cpu_ns() + 4 * TABLE_JOB_HASTE_MS * NS_PER_MS;
+  uint64_t until_ns = clock_cpu_ns() + PATIENCE_MS / 2 * NS_PER_MS;
   while (clock_cpu_ns() < until_ns && getpriority(PRIO_PROCESS, 0) != TABLE_JOB_NICE) continue;
   return look_around(wanted, ret, why);
 }
