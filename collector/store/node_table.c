@@ -8,8 +8,10 @@
    what it may find by luck costs nothing: a hit is compared with the row, and other content gets a
    row of its own.
 
-   A window's nodes are mostly those of the last window, so a direct-mapped cache in front of the
-   index answers nearly all of them without SQL.
+   A window's nodes are mostly those of the last window, so a cache in front of the index answers
+   nearly all of them without SQL.  It has sets of a few cells, the one used last in front: with
+   one cell for each hash a half full cache answered 70 % (measured: a third of all that a collector
+   then did was to ask the index for the rest).
 
    Over the limit no node is added: a frame that has no row is cut and its weight goes to its
    parent; a stack that has none goes to "[other]". */
@@ -21,7 +23,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { CACHE_CELLS = 1 << 15 }; /* 1 MiB: some eighty programs' windows */
+enum {
+  CACHE_SETS = 1 << 13,
+  CACHE_WAYS = 8, /* 2 MiB: some hundred and fifty programs' windows */
+};
 
 struct node_cell {
   uint64_t hash, address;
@@ -40,7 +45,7 @@ int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t 
   ret->db = db;
   ret->max = max;
   memcpy(ret->key, key, SIPHASH_KEY_BYTES);
-  ret->cells = calloc(CACHE_CELLS, sizeof *ret->cells);
+  ret->cells = calloc((size_t)CACHE_SETS * CACHE_WAYS, sizeof *ret->cells);
   if (ret->cells == NULL) return -ENOMEM;
   uint64_t count = 0;
   int error = db_number(db, "SELECT ifnull(max(n),0) FROM node", 0, &count);
@@ -128,14 +133,28 @@ static int add_row(struct node_table *table, struct node_cell *cell) {
   return error;
 }
 
+/* Puts CELL in front of SET, in place of the one at AT; those before it move one back. */
+static void put_first(struct node_cell *set, uint32_t at, const struct node_cell *cell) {
+  memmove(&set[1], &set[0], at * sizeof *set);
+  set[0] = *cell;
+}
+
+/* Sets the n of CELL where the cache knows it. */
+static bool find_cached(struct node_cell *set, struct node_cell *cell) {
+  for (uint32_t i = 0; i < CACHE_WAYS && set[i].n != 0; i++) {
+    if (!is_same(&set[i], cell)) continue;
+    cell->n = set[i].n;
+    if (i > 0) put_first(set, i, cell);
+    return true;
+  }
+  return false;
+}
+
 /* Finds or adds CELL, setting its n; n stays 0 when it is not there and MAX are. */
 static int map_cell(struct node_table *table, uint32_t max, struct node_cell *cell) {
-  struct node_cell *cached = &table->cells[cell->hash % CACHE_CELLS];
+  struct node_cell *set = &table->cells[cell->hash % CACHE_SETS * CACHE_WAYS];
   bool collides = false;
-  if (cached->n != 0 && is_same(cached, cell)) {
-    cell->n = cached->n;
-    return 0;
-  }
+  if (find_cached(set, cell)) return 0;
   int error = find_row(table, cell, &collides);
   if (error != 0) return error;
   if (cell->n == 0) {
@@ -143,7 +162,7 @@ static int map_cell(struct node_table *table, uint32_t max, struct node_cell *ce
     table->collisions += collides;
     error = add_row(table, cell);
   }
-  if (error == 0) *cached = *cell;
+  if (error == 0) put_first(set, CACHE_WAYS - 1, cell);
   return error;
 }
 

@@ -119,6 +119,30 @@ static void over_the_limit_frames_are_cut_and_stacks_go_to_other(void **state) {
   assert_int_equal(world->table.count, 3);
 }
 
+static int looked_up(struct world *world) {
+  return sqlite3_stmt_status(world->table.statements[NODE_FIND], SQLITE_STMTSTATUS_RUN, 1);
+}
+
+static void what_the_cache_has_room_for_is_looked_up_once(void **state) {
+  enum { MANY = 20000 };
+  struct world *world = *state;
+  struct batch_node *many = calloc(MANY, sizeof *many);
+  struct node_ref *refs = calloc(MANY, sizeof *refs), module_refs[MODULES];
+  struct batch large = batch;
+  for (uint32_t i = 0; i < MANY; i++) many[i] = (struct batch_node){BATCH_NONE, 0, 16 * i};
+  large.node_count = MANY;
+  large.nodes = many;
+  reopen(world, MANY);
+  assert_int_equal(db_exec(world->db, "BEGIN"), 0);
+  assert_int_equal(node_table_map(&world->table, &large, module_refs, refs), 0);
+  assert_int_equal(looked_up(world), MANY);
+  assert_int_equal(node_table_map(&world->table, &large, module_refs, refs), 0);
+  assert_in_range(looked_up(world), 0, MANY / 100);
+  assert_int_equal(db_exec(world->db, "COMMIT"), 0);
+  free(many);
+  free(refs);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -127,6 +151,7 @@ int main(void) {
       TEST(another_key_gives_other_hashes),
       TEST(a_collision_gets_a_row_of_its_own_and_is_counted),
       TEST(over_the_limit_frames_are_cut_and_stacks_go_to_other),
+      TEST(what_the_cache_has_room_for_is_looked_up_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
