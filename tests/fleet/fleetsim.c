@@ -38,7 +38,7 @@ static const struct option rows[] = {
     ROW("agents", "HOST:PORT", "127.0.0.1:7443", "Where", OPTION_STRING, agents,
         "where boards connect"),
     ROW("recording", "FILE", NULL, "What", OPTION_LIST, recordings,
-        "a profile that `fleetprof run --output` wrote; may be given several times"),
+        "a daemon's spool, or what `fleetprof run --output` wrote; may be given several times"),
     ROW("records-min", "N", "0", "What", OPTION_COUNT, records_min,
         "take only windows with so many records"),
     ROW("nodes-min", "N", "1", "What", OPTION_COUNT, nodes_min,
@@ -101,14 +101,13 @@ static int find_address(const char *text, struct plan *plan) {
 
 static int open_recordings(const struct fleet_options *options, struct plan *plan) {
   const struct recordings_floor floor = {options->records_min, (uint32_t)options->nodes_min};
-  if (options->recordings.count == 0) return complain("--recording", "give at least one file");
   for (unsigned i = 0; i < options->recordings.count; i++) {
     int error = recordings_add(&plan->recordings, options->recordings.values[i], &floor);
-    if (error == -ENOENT)
-      return complain(options->recordings.values[i], "no such file, or no window that is enough");
-    if (error != 0) return complain(options->recordings.values[i], strerror(-error));
+    if (error != 0 && error != -ENODATA)
+      return complain(options->recordings.values[i], strerror(-error));
   }
-  return 0;
+  if (plan->recordings.count > 0) return 0;
+  return complain("--recording", "no window in them has --records-min and --nodes-min");
 }
 
 static int open_plan(const struct fleet_options *options, struct plan *plan) {
@@ -296,7 +295,7 @@ static int simulate(const struct fleet_options *options, struct plan *plan) {
 
 int main(int argc, char **argv) {
   static struct plan plan;
-  struct fleet_options options;
+  struct fleet_options options = {0};
   struct options_result result;
   char error[256];
   if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) < 0) {

@@ -106,7 +106,7 @@ int recordings_add(struct recordings *recordings, const char *path,
   buf_fini(&payload);
   close(fd);
   if (error != -ENOENT) return error;
-  return recordings->count > before ? 0 : -ENOENT;
+  return recordings->count > before ? 0 : -ENODATA;
 }
 
 void recordings_fini(struct recordings *recordings) {

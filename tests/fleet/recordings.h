@@ -24,8 +24,8 @@ struct recordings_floor {
   uint32_t nodes;
 };
 
-/* Adds the windows of the profile PATH that have what FLOOR asks.  Returns 0, -ENOENT when there is
-   none, or -errno. */
+/* Adds the windows of the profile PATH that have what FLOOR asks.  Returns 0, -ENODATA when
+   there is none, or -errno. */
 int recordings_add(struct recordings *recordings, const char *path,
                    const struct recordings_floor *floor);
 void recordings_fini(struct recordings *recordings);

@@ -20,7 +20,7 @@ static struct recordings recordings;
 static int open_recordings(void **state) {
   static const struct recordings_floor floor = {1, 1};
   (void)state;
-  return recordings_add(&recordings, TEST_DATA "/fleet/captured/python3.profile", &floor);
+  return recordings_add(&recordings, TEST_DATA "/fleet/captured/python3.spool", &floor);
 }
 
 static int close_recordings(void **state) {
@@ -33,8 +33,8 @@ static void only_windows_that_have_enough_are_taken(void **state) {
   static const struct recordings_floor too_much = {UINT64_MAX, 1};
   struct recordings none = {0};
   (void)state;
-  assert_int_equal(recordings_add(&none, TEST_DATA "/fleet/captured/python3.profile", &too_much),
-                   -ENOENT);
+  assert_int_equal(recordings_add(&none, TEST_DATA "/fleet/captured/python3.spool", &too_much),
+                   -ENODATA);
   assert_int_equal(none.count, 0);
   assert_true(recordings.count > 1);
   recordings_fini(&none);

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# fleet.sh [PART...]: what a collector takes, from simulated boards (tests/fleet) that send windows of real programs of at
+# least 500 records and 180 nodes.  Simulator and collector share the machine.  Parts, all without a word:
+#
+#   throughput  batches stored a CPU second of the collector (settled too), each round beside the floor of the same bytes:
+#               TLS decryption, zstd, a bare SQLite group commit.     ROUNDS (3), BACKLOG (300 batches of each of 32 boards)
+#   boards      a row for each of BOARDS ("100 1000 10000") at windows of 10 s: CPU, RssAnon, time to ack, bytes.  SECONDS_EACH (60)
+#   most        the most boards that hold a p99 below 1 s, found by doubling from MOST_FROM (1000)
+#   herd        HERD boards (5000), a collector that is killed and comes again: how soon all are in, how evenly
+#
+# BUILD: a build directory (build) of type Release or RelWithDebInfo, or figures mean nothing.  Every part ends with the
+# boards' books held against the collector's.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build}
+simulator=$build/tests/fleet/fleetsim
+W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-fleet.XXXXXX")
+collector= watcher=
+finish() {
+  for pid in $watcher $collector; do kill "$pid" 2>/dev/null && wait "$pid" || true; done
+  rm -rf "$W"
+}
+trap finish EXIT
+rich=(--records-min 500 --nodes-min 180)
+for file in tests/fleet/captured/*.spool; do recordings+=("$file") rich+=(--recording "$file"); done
+fail() { echo "FAILED: $*"; tail -n 5 "$W/log"; exit 1; }
+ticks=$(getconf CLK_TCK)
+
+port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+collector_up() {
+  "$build/collector/fleetprof-collector" --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" >>"$W/log" 2>&1 &
+  collector=$!
+  for ((i = 0; i < 300; i++)); do curl -fs "http://127.0.0.1:$H/readyz" >/dev/null 2>&1 && return || sleep 0.1; done
+  fail "no collector"
+}
+fresh_collector() { rm -rf "$W/data"; A=$(port) H=$(port); : >"$W/log"; collector_up; }
+collector_down() { kill $collector; wait $collector || true; collector=; }
+cpu_of() { awk -v hz="$ticks" '{ sub(/.*\) /, ""); print ($12 + $13) / hz }' "/proc/$1/stat"; }
+metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
+figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }
+settle() { for ((i = 0; i < 1200; i++)); do [ "$(metric fleetprof_store_unsettled)" = 0 ] && return || sleep 0.1; done; fail "does not settle"; }
+boards_run() { "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" "$@" >"$W/fleet" 2>"$W/fleet.err" || fail "$(tail -n 1 "$W/fleet.err")"; }
+agree() { tests/fleet/truth_agrees.py "$W/truth" "http://127.0.0.1:$H" 60 >"$W/agree" || fail "$(cat "$W/agree")"; }
+# The largest RssAnon of the collector, in MiB, until it is killed: at the end of the file.
+watch_memory() { while sleep 0.2; do awk '/^RssAnon/ { print $2 / 1024 }' "/proc/$1/status" 2>/dev/null; done >"$W/memory"; }
+load() { cut -d' ' -f1 /proc/loadavg; }
+
+throughput() {
+  local backlog=${BACKLOG:-300} round before after
+  echo "| batches/s of a collector's core | of it wall | CPU us a batch | floor: TLS + zstd + SQLite, us | floor, batches/s of a core | of the floor | records, zstd bytes a batch | load |"
+  echo "|---|---|---|---|---|---|---|---|"
+  for ((round = 0; round < ${ROUNDS:-3}; round++)); do
+    fresh_collector
+    before=$(cpu_of $collector)
+    boards_run --boards 32 --backlog "$backlog" --prepared "${rich[@]}"
+    settle
+    after=$(cpu_of $collector)
+    agree
+    collector_down
+    "$build/tests/bench/ingest_floor" "$W/floor-$round" "${recordings[@]}" >"$W/floor"
+    rm -rf "$W/floor-$round"
+    awk -v cpu="$(echo "$after $before" | awk '{ print $1 - $2 }')" -v n="$(figure run_batches)" -v wall="$(figure batches_a_second)" -v load="$(load)" '
+      { f[$1] = $2 }
+      END { own = n / cpu; floor = f["floor_batches_a_core_second"]
+            printf "| %.0f | %.0f | %.1f | %.1f + %.1f + %.1f | %.0f | %.3f | %.0f, %.0f | %s |\n", own, wall, cpu / n * 1e6,
+                   f["tls_cpu_us"], f["zstd_cpu_us"], f["sqlite_cpu_us"], floor, own / floor, f["records_a_batch"], f["zstd_bytes_a_batch"], load }' "$W/floor"
+  done
+}
+
+# one_size BOARDS SECONDS: fills W/fleet and W/memory.
+one_size() {
+  fresh_collector
+  watch_memory $collector &
+  watcher=$!
+  cpu_before=$(cpu_of $collector)
+  boards_run --boards "$1" --threads 2 --duration "$2s" --window 10s --ramp 10s "${rich[@]}"
+  settle
+  cpu_after=$(cpu_of $collector)
+  kill $watcher
+  wait $watcher 2>/dev/null || true
+  watcher=
+}
+boards() {
+  local n seconds=${SECONDS_EACH:-60}
+  echo "| boards | batches | time to ack: p50, p99, largest ms | collector: % of a core | us a batch | RssAnon, MiB | bytes a batch sent, TLS and all | received | simulator: % of a core | load |"
+  echo "|---|---|---|---|---|---|---|---|---|---|"
+  for n in ${BOARDS:-100 1000 10000}; do
+    one_size "$n" "$seconds"
+    agree
+    awk -v n="$n" -v cpu="$(echo "$cpu_after $cpu_before" | awk '{ print $1 - $2 }')" -v rss="$(sort -n "$W/memory" | tail -n 1)" -v load="$(load)" '
+      { f[$1] = $2 }
+      END { printf "| %d | %d | %.1f, %.1f, %.1f | %.1f | %.0f | %.1f | %.0f | %.0f | %.1f | %s |\n", n, f["acks"], f["ack_p50_ms"], f["ack_p99_ms"],
+                   f["ack_max_ms"], 100 * cpu / f["run_seconds"], cpu / f["acks"] * 1e6, rss, f["sent_bytes"] / f["acks"],
+                   f["received_bytes"] / f["acks"], 100 * f["own_cpu_seconds"] / f["run_seconds"], load }' "$W/fleet"
+    collector_down
+  done
+}
+
+most() {
+  local n=${MOST_FROM:-1000} held=0
+  while one_size "$n" "${SECONDS_EACH:-60}"; do
+    echo "$n boards: p99 $(figure ack_p99_ms) ms to the ack, load $(load)"
+    collector_down
+    awk '$1 == "ack_p99_ms" { exit $2 < 1000 }' "$W/fleet" && break
+    held=$n n=$((n * 2))
+    [ "$n" -le 16000 ] || break # LIMIT_CONNECTIONS
+  done
+  echo "most boards with a p99 below 1 s: $held"
+}
+
+herd() {
+  local n=${HERD:-5000} pid
+  fresh_collector
+  "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" --boards "$n" --threads 2 --duration 130s --window 60s --ramp 20s \
+    "${rich[@]}" >"$W/fleet" 2>"$W/fleet.err" &
+  pid=$!
+  sleep 50
+  kill -9 $collector
+  wait $collector 2>/dev/null || true
+  collector_up
+  local since=$SECONDS all=
+  for ((i = 0; i < 800; i++)); do
+    [ "$(metric fleetprof_ingest_boards_connected)" = "$n" ] && { all=$((SECONDS - since)); break; } || sleep 0.1
+  done
+  wait $pid || fail "$(tail -n 1 "$W/fleet.err")"
+  agree
+  echo "$n boards after a kill: all in within ${all:-more than 80} s, at most $(figure welcomes_peak_a_second) a second, load $(load); $(cat "$W/agree")"
+  collector_down
+}
+
+for part in "${@:-throughput boards most herd}"; do for one in $part; do echo "## $one"; $one; done; done
