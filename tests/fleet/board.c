@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state machine of a board, as agent/uplink has it and with the same patience, on top of an
-   outbox instead of a spool.  What a network would do to it the board does to itself: it cuts its
-   frames, stops reading, leaves lines behind.  Its callbacks are deferred, so a step may free its
-   line. */
+   outbox instead of a spool.  Its callbacks are deferred, so a step may free its line. */
 #include "board.h"
 #include "board_state.h"
 
@@ -25,10 +23,6 @@
 #define CONNECT_NS (15 * NS_PER_SECOND)
 #define SILENCE_NS (45 * NS_PER_SECOND)
 #define PING_NS (15 * NS_PER_SECOND)
-#define RESET_NS (30 * NS_PER_MS) /* at most until the RST */
-#define LOST_ACK_NS (300 * NS_PER_MS)
-#define BLACKHOLE_NS (1 * NS_PER_SECOND)
-#define DELAY_NS (500 * NS_PER_MS) /* at most */
 #define PAUSE_MIN_NS (100 * NS_PER_MS)
 
 enum {
@@ -60,120 +54,6 @@ static void arm(struct board *board) {
   event_add(board->timer, &wait);
 }
 
-static void set_state(struct board *board, enum board_state state, uint64_t deadline_ns) {
-  board->state = state;
-  board->deadline_ns = deadline_ns;
-}
-
-/* --- The line's end --- */
-
-static void count_bytes(struct board *board) {
-  BIO *wire = SSL_get_wbio(bufferevent_openssl_get_ssl(board->line));
-  figures_of(board)->sent_bytes += BIO_number_written(wire);
-  figures_of(board)->received_bytes += BIO_number_read(wire);
-}
-
-static void hang_up(struct board *board) {
-  if (board->line != NULL) {
-    count_bytes(board);
-    bufferevent_free(board->line);
-    ERR_clear_error();
-  }
-  board->line = NULL;
-  board->fault = FAULT_NONE;
-  board->fault_due_ns = 0;
-  board->held_until_ns = 0;
-  buf_clear(&board->delayed);
-  outbox_rewind(&board->outbox, 0);
-}
-
-static void try_again(struct board *board) {
-  hang_up(board);
-  set_state(board, BOARD_WAITING, clock_monotonic_ns() + retry_next_ns(&board->retry));
-}
-
-static void cut(struct board *board) {
-  struct linger at_once = {.l_onoff = 1};
-  setsockopt(bufferevent_getfd(board->line), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  try_again(board);
-}
-
-/* The line stays open and silent on our side; the board comes again by another. */
-static void abandon(struct board *board) {
-  if (board->half_open != NULL) bufferevent_free(board->half_open);
-  count_bytes(board);
-  board->half_open = board->line;
-  bufferevent_setcb(board->half_open, NULL, NULL, NULL, NULL);
-  board->line = NULL;
-  try_again(board);
-}
-
-/* --- Faults --- */
-
-static void write_out(struct board *board, size_t len) {
-  struct buf *out = &board->crew->out;
-  bufferevent_write(board->line, out->data, len);
-  buf_clear(out);
-}
-
-/* Sends the frame in the crew's `out` as FAULT has it. */
-static void send_with(struct board *board, enum fault fault, uint64_t now_ns) {
-  struct buf *out = &board->crew->out;
-  uint64_t *random = &board->random;
-  size_t len = out->len, part = random_below(random, 2) ? len : random_below(random, len);
-  figures_of(board)->faults[fault]++;
-  switch (fault) {
-  case FAULT_RESET:
-    board->fault_due_ns = now_ns + random_below(random, RESET_NS) + 1;
-    write_out(board, part);
-    break;
-  case FAULT_LOSE_ACK:
-    board->fault_due_ns = now_ns + LOST_ACK_NS;
-    bufferevent_disable(board->line, EV_READ);
-    write_out(board, len);
-    break;
-  case FAULT_BLACKHOLE:
-    board->fault_due_ns = now_ns + BLACKHOLE_NS;
-    bufferevent_disable(board->line, EV_READ | EV_WRITE);
-    buf_clear(out);
-    break;
-  case FAULT_DELAY:
-    board->fault_due_ns = now_ns + random_below(random, DELAY_NS) + 1;
-    buf_append(&board->delayed, out->data, len);
-    buf_clear(out);
-    break;
-  case FAULT_DUPLICATE:
-    bufferevent_write(board->line, out->data, len);
-    write_out(board, len);
-    return;
-  case FAULT_SLOW:
-    bufferevent_set_rate_limit(board->line, board->crew->slow);
-    write_out(board, len);
-    return;
-  case FAULT_CLOCK:
-    board_frames_jump(board);
-    board_frames_ping(board, false);
-    write_out(board, out->len);
-    return;
-  case FAULT_NONE:
-  case FAULT_COUNT:
-    write_out(board, len);
-    return;
-  }
-  board->fault = fault;
-}
-
-static void end_fault(struct board *board) {
-  enum fault fault = board->fault;
-  board->fault = FAULT_NONE;
-  board->fault_due_ns = 0;
-  if (fault == FAULT_RESET || fault == FAULT_LOSE_ACK) cut(board);
-  if (fault == FAULT_BLACKHOLE) abandon(board);
-  if (fault != FAULT_DELAY) return;
-  bufferevent_write(board->line, board->delayed.data, board->delayed.len);
-  buf_clear(&board->delayed);
-}
-
 /* --- A session --- */
 
 static void pump(struct board *board) {
@@ -187,9 +67,9 @@ static void pump(struct board *board) {
     if (entry->sent_ns == 0) entry->sent_ns = now_ns;
     if (board_frames_batch(board, entry) != 0) abort();
     bool has_faults = phase_of(board) == PHASE_RUN;
-    send_with(board,
-              has_faults ? faults_draw(&board->crew->plan->faults, &board->random) : FAULT_NONE,
-              now_ns);
+    board_line_send(
+        board, has_faults ? faults_draw(&board->crew->plan->faults, &board->random) : FAULT_NONE,
+        now_ns);
   }
 }
 
@@ -225,14 +105,14 @@ static void take_reject(struct board *board, const struct reject *reject, uint64
 
 static void say_last_word(struct board *board) {
   board_frames_ping(board, true);
-  write_out(board, board->crew->out.len);
-  set_state(board, BOARD_LEAVING, clock_monotonic_ns() + SILENCE_NS);
+  board_line_write(board, board->crew->out.len);
+  board_set_state(board, BOARD_LEAVING, clock_monotonic_ns() + SILENCE_NS);
 }
 
 static void welcome(struct board *board, uint64_t now_ns) {
   uint64_t second = (now_ns - board->crew->plan->start_ns) / NS_PER_SECOND;
   if (second < CREW_SECONDS_MAX) figures_of(board)->welcomes[second]++;
-  set_state(board, BOARD_OPEN, 0);
+  board_set_state(board, BOARD_OPEN, 0);
   board->ping_due_ns = now_ns + PING_NS;
   if (phase_of(board) == PHASE_CLOSE) say_last_word(board);
 }
@@ -240,8 +120,8 @@ static void welcome(struct board *board, uint64_t now_ns) {
 /* It has said its last word and was heard. */
 static void leave(struct board *board) {
   SSL_shutdown(bufferevent_openssl_get_ssl(board->line));
-  hang_up(board);
-  set_state(board, BOARD_GONE, 0);
+  board_line_hang_up(board);
+  board_set_state(board, BOARD_GONE, 0);
   event_del(board->timer);
 }
 
@@ -258,7 +138,7 @@ static void take(struct board *board, const struct message *message, uint64_t no
     break;
   case FRAME_DEBUG_WANTED:
     board_frames_refuse(board, message->debug_wanted.id);
-    write_out(board, board->crew->out.len);
+    board_line_write(board, board->crew->out.len);
     break;
   case FRAME_PONG:
     if (board->state == BOARD_LEAVING) leave(board);
@@ -310,11 +190,11 @@ static void on_event(struct bufferevent *line, short what, void *context) {
   if ((what & BEV_EVENT_CONNECTED) != 0) {
     figures_of(board)->connects++;
     board_frames_hello(board);
-    write_out(board, board->crew->out.len);
-    set_state(board, BOARD_GREETING, clock_monotonic_ns() + CONNECT_NS);
+    board_line_write(board, board->crew->out.len);
+    board_set_state(board, BOARD_GREETING, clock_monotonic_ns() + CONNECT_NS);
   } else {
     figures_of(board)->broken++;
-    try_again(board);
+    board_line_try_again(board);
   }
   arm(board);
 }
@@ -330,10 +210,10 @@ static void connect_line(struct board *board, uint64_t now_ns) {
   bufferevent_setcb(board->line, on_bytes, on_room, on_event, board);
   bufferevent_setwatermark(board->line, EV_WRITE, OUT_HIGH_BYTES / 2, 0);
   bufferevent_enable(board->line, EV_READ | EV_WRITE);
-  set_state(board, BOARD_CONNECTING, now_ns + CONNECT_NS);
+  board_set_state(board, BOARD_CONNECTING, now_ns + CONNECT_NS);
   if (bufferevent_socket_connect(board->line, (const struct sockaddr *)&plan->address,
                                  (int)plan->address_len) < 0)
-    try_again(board);
+    board_line_try_again(board);
 }
 
 static void close_windows(struct board *board, uint64_t now_ns) {
@@ -348,21 +228,21 @@ static void on_timer(evutil_socket_t fd, short what, void *context) {
   uint64_t now_ns = clock_monotonic_ns();
   (void)fd, (void)what;
   close_windows(board, now_ns);
-  if (board->fault_due_ns != 0 && now_ns >= board->fault_due_ns) end_fault(board);
+  if (board->fault_due_ns != 0 && now_ns >= board->fault_due_ns) board_line_end_fault(board);
   if (board->state == BOARD_WAITING && now_ns >= board->deadline_ns) {
     connect_line(board, now_ns);
   } else if (board->state == BOARD_OPEN && now_ns >= board->ping_due_ns) {
     board->ping_due_ns = now_ns + PING_NS;
     if (now_ns >= board->heard_ns + SILENCE_NS) {
       figures_of(board)->timeouts++;
-      try_again(board);
+      board_line_try_again(board);
     } else if (board->fault == FAULT_NONE) {
       board_frames_ping(board, false);
-      write_out(board, board->crew->out.len);
+      board_line_write(board, board->crew->out.len);
     }
   } else if (board->deadline_ns != 0 && now_ns >= board->deadline_ns) {
     figures_of(board)->timeouts++;
-    try_again(board);
+    board_line_try_again(board);
   }
   pump(board);
   arm(board);
@@ -389,7 +269,7 @@ int board_new(struct crew *crew, uint32_t index, struct board **ret) {
 
 void board_free(struct board *board) {
   if (board == NULL) return;
-  if (board->line != NULL) hang_up(board);
+  if (board->line != NULL) board_line_hang_up(board);
   if (board->half_open != NULL) bufferevent_free(board->half_open);
   if (board->timer != NULL) event_free(board->timer);
   board_identity_fini(&board->identity);
@@ -405,7 +285,7 @@ void board_start(struct board *board) {
   board->first_end_ns = plan->start_ns + 1 + random_below(&board->random, plan->window_ns);
   board->window_due_ns = plan->has_windows ? board->first_end_ns : 0;
   for (uint64_t i = 0; i < plan->backlog; i++) outbox_close_window(&board->outbox);
-  set_state(board, BOARD_WAITING, first_ns);
+  board_set_state(board, BOARD_WAITING, first_ns);
   arm(board);
 }
 

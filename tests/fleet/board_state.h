@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A board's inside, for board.c and board_frames.c. */
+/* A board's inside, for board.c, board_line.c and board_frames.c. */
 #ifndef FLEET_BOARD_STATE_H
 #define FLEET_BOARD_STATE_H
 
@@ -63,5 +63,21 @@ int board_frames_hello(struct board *board);
 int board_frames_ping(struct board *board, bool is_final);
 int board_frames_batch(struct board *board, const struct outbox_entry *entry);
 int board_frames_refuse(struct board *board, struct span id);
+
+/* The only place that changes the state. */
+void board_set_state(struct board *board, enum board_state state, uint64_t deadline_ns);
+
+/* The line ends; what was on it is to be sent again. */
+void board_line_hang_up(struct board *board);
+
+/* So it does, and the board comes again later. */
+void board_line_try_again(struct board *board);
+
+/* Sends the first LEN bytes of the crew's `out` and empties that. */
+void board_line_write(struct board *board, size_t len);
+
+/* Sends the frame in the crew's `out` as FAULT has it, which may last. */
+void board_line_send(struct board *board, enum fault fault, uint64_t now_ns);
+void board_line_end_fault(struct board *board);
 
 #endif

@@ -63,7 +63,8 @@ static const struct option rows[] = {
     ROW("seed", "N", "0", "Faults", OPTION_COUNT, seed,
         "of all that is random; 0: another one each time"),
     ROW("truth", "FILE", NULL, "Faults", OPTION_STRING, truth,
-        "write what every board knows: name, produced, stored, ring_full, spool_full, weight_ns, "
+        "write the span of time and what every board knows: name, produced, stored, ring_full, "
+        "spool_full, weight_ns, "
         "batches that wait still"),
 };
 
@@ -248,10 +249,19 @@ static void print(const struct fleet_options *options, const struct outcome *out
              (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
 }
 
+/* When all of it was measured, in Unix seconds, whatever the boards' own clocks said. */
+static void print_span(const struct fleet_options *options, FILE *file) {
+  uint64_t ago_ns = clock_monotonic_ns() - crews[0].plan->start_ns;
+  uint64_t backlog_ns = (options->backlog + 1) * options->window_ns, now_ns = clock_walltime_ns();
+  fprintf(file, "span\t%.3f\t%.3f\n", (double)(now_ns - ago_ns - backlog_ns) / 1e9,
+          (double)now_ns / 1e9);
+}
+
 static int write_truth(const struct fleet_options *options) {
   FILE *file = options->truth ? fopen(options->truth, "we") : NULL;
   if (options->truth == NULL) return 0;
   if (file == NULL) return complain(options->truth, strerror(errno));
+  print_span(options, file);
   for (uint64_t i = 0; i < options->threads; i++) crew_print_truth(&crews[i], file);
   return fclose(file) == 0 ? 0 : complain(options->truth, strerror(errno));
 }

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """truth_agrees.py TRUTH URL [SECONDS]: compares what simulated boards know (fleetsim --truth) with what the collector at
-URL answers, number by number: each board's books, its weight, and the sums.  Asks again for SECONDS (10) while they
-differ.  Prints what they agree on, or the first differences and exit 1."""
+URL answers, number by number: each board's books, its weight, and the sums; all of it in the span of time in which it
+was measured, and nothing outside of that.  Asks again for SECONDS (10) while they differ.  Prints what they agree on, or
+the first differences and exit 1."""
 import json
 import sys
 import time
 import urllib.request
 
-RANGE = "from=-40d&to=now"
+SLACK_SECONDS = 2  # of the board's message on its way, and of milliseconds
+AT_ANY_TIME = "from=-400d&to=now"
 
 
 def ask(url, route):
@@ -18,15 +20,18 @@ def ask(url, route):
 
 def read_truth(path):
     truth = {}
-    for line in open(path):
+    lines = open(path).read().splitlines()
+    _, begin, end = lines[0].split()
+    span = f"from={float(begin) - SLACK_SECONDS:.3f}&to={float(end) + SLACK_SECONDS:.3f}"
+    for line in lines[1:]:
         board, *numbers = line.split()
         produced, stored, ring_full, spool_full, weight, waiting = map(int, numbers)
         truth[board] = {"produced": produced, "stored": stored, "weight": weight, "pending": 0,
                         "ring_full": ring_full, "spool_full": spool_full, "waiting": waiting}
-    return truth
+    return truth, span
 
 
-def read_answers(url):
+def read_answers(url, span):
     said = {}
     for row in ask(url, "loss?limit=100000")["boards"]:
         dropped = row["dropped"]
@@ -35,14 +40,14 @@ def read_answers(url):
                               "spool_full": dropped.pop("spool_full", 0), "waiting": 0}
         for reason, count in dropped.items():
             said[row["board"]][reason] = count
-    load = ask(url, f"load?by=board&limit=100000&{RANGE}")
+    load = ask(url, f"load?by=board&limit=100000&{span}")
     for row in load["rows"]:
         said.setdefault(row["name"], {})["weight"] = row["weight"]
     return said, load["total"]
 
 
-def differences(truth, url):
-    said, total = read_answers(url)
+def differences(truth, span, url):
+    said, total = read_answers(url, span)
     found = []
     for board in sorted(truth.keys() | said.keys()):
         mine, theirs = truth.get(board, {}), said.get(board, {})
@@ -54,16 +59,17 @@ def differences(truth, url):
         found.append(f"all boards: weight is {weight}, the collector says {total}")
     if not found:
         stored = sum(board["stored"] for board in truth.values())
-        samples = ask(url, f"profile?limit=1&{RANGE}")["samples"]
-        if samples != stored:
-            found.append(f"all boards: stored {stored} samples, the answer holds {samples}")
+        for when in (span, AT_ANY_TIME):
+            samples = ask(url, f"profile?limit=1&{when}")["samples"]
+            if samples != stored:
+                found.append(f"all boards: stored {stored} samples, the answer of {when} holds {samples}")
     return found
 
 
 def main():
-    truth = read_truth(sys.argv[1])
+    truth, span = read_truth(sys.argv[1])
     until = time.monotonic() + float(sys.argv[3] if len(sys.argv) > 3 else 10)
-    while found := differences(truth, sys.argv[2].rstrip("/")):
+    while found := differences(truth, span, sys.argv[2].rstrip("/")):
         if time.monotonic() > until:
             print("\n".join(found[:20]))
             print(f"{len(found)} differences")
@@ -71,7 +77,7 @@ def main():
         time.sleep(0.5)
     sums = {key: sum(board[key] for board in truth.values()) for key in ("produced", "stored", "ring_full", "spool_full")}
     print(f"{len(truth)} boards agree: produced {sums['produced']} = stored {sums['stored']} + ring_full "
-          f"{sums['ring_full']} + spool_full {sums['spool_full']}, and every weight")
+          f"{sums['ring_full']} + spool_full {sums['spool_full']}, every weight, and the time")
     return 0
 
 
