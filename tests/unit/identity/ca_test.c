@@ -259,6 +259,38 @@ static void garbage_in_place_of_the_root_is_an_error_not_a_new_root(void **state
   assert_non_null(strstr(error, "root.pem"));
 }
 
+/* Puts a root of somebody's own, for KEY, where the collector will look, as an operator would. */
+static void bring_root(EVP_PKEY *key) {
+  struct certificate_terms terms = {.use = CERTIFICATE_ROOT, .name = "plant root", .days = 100};
+  X509 *brought = certificate_make(&terms, key, NULL, key);
+  assert_non_null(brought);
+  assert_int_equal(mkdir(dir, 0700) == 0 || errno == EEXIST, 1);
+  assert_int_equal(mkdir(path_of(""), 0700) == 0 || errno == EEXIST, 1);
+  assert_int_equal(ca_files_write_key(path_of("root.key"), key), 0);
+  assert_int_equal(ca_files_write_chain(path_of("root.pem"), brought, NULL), 0);
+  X509_free(brought);
+}
+
+static void a_root_that_was_brought_signs_everything(void **state) {
+  (void)state;
+  EVP_PKEY *const keys[] = {EVP_EC_gen("P-384"), EVP_RSA_gen(2048)};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    bring_root(keys[i]);
+    struct ca *ca = open_ca();
+    X509 *root = ca_files_read_certificate(ca_root_path(ca));
+    X509 *server = ca_files_read_certificate(ca_server_certificate_path(ca));
+    X509 *board = sign_board(ca, "edge-1");
+    assert_int_equal(EVP_PKEY_eq(X509_get0_pubkey(root), keys[i]), 1); /* it was not made anew */
+    assert_int_equal(X509_verify(server, keys[i]), 1);
+    assert_int_equal(X509_verify(board, keys[i]), 1);
+    X509_free(board);
+    X509_free(server);
+    X509_free(root);
+    ca_close(ca);
+    EVP_PKEY_free(keys[i]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
@@ -272,6 +304,7 @@ int main(void) {
       IN_DIR(a_server_certificate_near_its_end_is_renewed_and_the_root_kept),
       IN_DIR(a_root_without_its_key_stops_us_with_the_file_named),
       IN_DIR(a_half_made_authority_is_made_anew),
+      IN_DIR(a_root_that_was_brought_signs_everything),
       IN_DIR(garbage_in_place_of_the_root_is_an_error_not_a_new_root),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
