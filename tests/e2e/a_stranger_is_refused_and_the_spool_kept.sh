@@ -46,16 +46,17 @@ keeps_spool "a revoked board" "revoked"
 [ "$(books revoked | cut -d' ' -f2)" = "$(echo "$before" | cut -d' ' -f2)" ] || fail "data of a revoked board was stored"
 kill "$(cat "$B/fleetprofd.pid")"
 
-# An expired certificate: signed by the fleet's own CA, yesterday's.
+# An expired certificate, signed by the fleet's own CA, yesterday's, of a board that is not known: only one that is may
+# renew (certificates_renew_themselves.sh).
 enroll expired
-openssl req -new -key "$B/board.key" -subj /CN=expired -out "$W/csr" 2>/dev/null
+openssl req -new -key "$B/board.key" -subj /CN=unheard-of -out "$W/csr" 2>/dev/null
 printf 'extendedKeyUsage=clientAuth\n' >"$W/ext"
 ca_key=$(find "$W/data/ca" -name '*.key' ! -name '*server*' | head -n 1)
 ca_cert=$(find "$W/data/ca" \( -name 'root*.pem' -o -name 'ca*.pem' \) | head -n 1)
 /usr/bin/openssl x509 -req -in "$W/csr" -CA "$ca_cert" -CAkey "$ca_key" -set_serial 77 -days -1 -extfile "$W/ext" -out "$W/old.pem" >/dev/null 2>&1 \
   || fail "openssl cannot make an expired certificate"
 cp "$W/old.pem" "$B/board.pem"
-keeps_spool "an expired certificate" "expired"
+keeps_spool "an expired certificate of nobody" "expired"
 kill "$(cat "$B/fleetprofd.pid")"
 
 # Another fleet's collector on the same address.
