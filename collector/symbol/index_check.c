@@ -78,10 +78,11 @@ void symbol_index_fini(struct symbol_index *index) {
   *index = (struct symbol_index){0};
 }
 
-/* An index that is looked at, and where its strings begin: a bit for each byte of them. */
+/* An index that is looked at; where its strings begin, and which nodes were found sound: a bit for
+   each byte of them. */
 struct check {
   const struct symbol_index *index;
-  uint8_t *starts;
+  uint8_t *starts, *sound;
 };
 
 static bool is_string_start(const struct check *check, uint32_t offset) {
@@ -129,22 +130,31 @@ static int verify_functions(const struct check *check) {
   return 0;
 }
 
-/* NODE can be read, and what it refers to is there; its caller is looked at as a node of its own.
- */
-static bool is_sound(const struct check *check, uint32_t at) {
+/* The node AT can be read, and what it refers to is there. */
+static bool is_node_sound(const struct check *check, uint32_t at, struct index_node *ret) {
   const struct symbol_index *index = check->index;
-  struct index_node node;
-  if (!index_node_read(index->nodes, at, &node)) return false;
-  if (node.function != UINT32_MAX && node.function >= index->function_count) return false;
-  if (node.is_inlined) {
-    struct index_node caller;
-    if (node.has_call_file && node.call_file > index->file_count) return false;
-    return node.function != UINT32_MAX && index_node_read(index->nodes, node.caller, &caller);
+  if (!index_node_read(index->nodes, at, ret)) return false;
+  if (ret->function != UINT32_MAX && ret->function >= index->function_count) return false;
+  if (ret->is_inlined) {
+    if (ret->has_call_file && ret->call_file > index->file_count) return false;
+    return ret->function != UINT32_MAX;
   }
-  if (node.has_symbol_name && !is_string_start(check, node.symbol_name >> 1)) return false;
-  if ((!node.has_symbol_name && node.function == UINT32_MAX) || node.size == 0) return false;
-  uint64_t start = index->blocks[0].address + node.start;
-  return node.size <= UINT64_MAX - start;
+  if (ret->has_symbol_name && !is_string_start(check, ret->symbol_name >> 1)) return false;
+  if ((!ret->has_symbol_name && ret->function == UINT32_MAX) || ret->size == 0) return false;
+  uint64_t start = index->blocks[0].address + ret->start;
+  return ret->size <= UINT64_MAX - start;
+}
+
+/* So can those that it is inlined into, each before the other: a row may name none of them. */
+static bool is_sound(const struct check *check, uint32_t at) {
+  struct index_node node;
+  while (at < check->index->nodes.len && (check->sound[at / 8] >> at % 8 & 1) == 0) {
+    if (!is_node_sound(check, at, &node)) return false;
+    check->sound[at / 8] |= (uint8_t)(1 << at % 8);
+    if (!node.is_inlined) return true;
+    at = node.caller;
+  }
+  return at < check->index->nodes.len;
 }
 
 /* Whether the block NUMBER has rows in order up to the next one's first address. */
@@ -175,11 +185,13 @@ static int verify_blocks(const struct check *check) {
 }
 
 int symbol_index_verify(const struct symbol_index *index) {
-  struct check check = {index, calloc(index->texts.count, INDEX_TEXT_BLOCK_BYTES / 8)};
-  if (check.starts == NULL) return -ENOMEM;
-  int error = verify_strings(&check);
+  struct check check = {index, calloc(index->texts.count, INDEX_TEXT_BLOCK_BYTES / 8),
+                        calloc(index->nodes.len / 8 + 1, 1)};
+  int error = check.starts != NULL && check.sound != NULL ? 0 : -ENOMEM;
+  if (error == 0) error = verify_strings(&check);
   if (error == 0) error = verify_functions(&check);
   if (error == 0) error = verify_blocks(&check);
   free(check.starts);
+  free(check.sound);
   return error;
 }

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { ENDING_PARTS_MAX = 64 };
+
 struct unite {
   const struct buf *strings;
   const uint32_t *files; /* offsets in the strings */
@@ -22,13 +24,18 @@ static const char *path_of(const struct unite *unite, uint32_t file) {
   return (const char *)unite->strings->data + unite->files[file];
 }
 
+/* The shorter endings, of so many parts at most: each is read whole, and a path of slashes alone
+   has as many as bytes. */
 static int add_endings(struct unite *unite, uint32_t file) {
   int error = 0;
-  const char *at = path_of(unite, file);
-  if (at[0] != '/') return 0;
-  while (error == 0 && (at = strchr(at, '/')) != NULL) {
-    at++;
-    error = table_add(&unite->endings, table_hash(at, strlen(at), 0), file);
+  const char *path = path_of(unite, file);
+  if (path[0] != '/') return 0;
+  size_t at = strlen(path);
+  const char *end = path + at;
+  for (int parts = 0; error == 0 && parts < ENDING_PARTS_MAX && at > 0; at--) {
+    if (path[at - 1] != '/') continue;
+    parts++;
+    error = table_add(&unite->endings, table_hash(path + at, (size_t)(end - path) - at, 0), file);
   }
   return error;
 }

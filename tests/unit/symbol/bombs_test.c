@@ -202,6 +202,16 @@ static void entries_that_never_end_are_left(void **state) {
   read_symbols("bomb");
 }
 
+/* Minutes of work where each ending of a path is looked at. */
+static void paths_of_nothing_but_slashes_take_no_longer_than_others(void **state) {
+  (void)state;
+  fixture_run("i=0; path=$(printf '%%030000d' 0 | sed 's,0,/a,g'); while [ $i -lt 20 ]; do"
+              " printf '#line 1 \"%%s%%d.h\"\nint f%%d(int x) { return x * %%d; }\n'"
+              " \"$path\" $i $i $((i + 3)); i=$((i + 1)); done >slashes.c &&"
+              " cc -gdwarf-4 -O1 -fPIC -shared slashes.c -o bomb");
+  assert_true(read_symbols("bomb").is_from_dwarf);
+}
+
 static int set_up(void **state) {
   int error = fixture_set_up(state);
   return error != 0 ? error : nursery_open(&(struct nursery_options){DEADLINE_MS, 1, 0}, &nursery);
@@ -221,6 +231,7 @@ int main(void) {
       cmocka_unit_test(sections_that_claim_four_gib_are_refused),
       cmocka_unit_test(entries_that_lead_in_circles_are_left),
       cmocka_unit_test(entries_that_never_end_are_left),
+      cmocka_unit_test(paths_of_nothing_but_slashes_take_no_longer_than_others),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
