@@ -18,9 +18,10 @@
 #include <errno.h>
 #include <string.h>
 
-int name_sources_chain(const struct name_sources *sources, uint64_t address,
-                       struct symbol_frame frames[SYMBOL_CHAIN_MAX],
-                       enum debug_quality *ret_quality) {
+/* CURSORS: one a file, or NULL. */
+static int find_chain(const struct name_sources *sources, struct symbol_cursor *cursors,
+                      uint64_t address, struct symbol_frame *frames,
+                      enum debug_quality *ret_quality) {
   struct symbol_frame bounds = {.name = NULL}, table = {.name = NULL};
   enum debug_quality table_quality = DEBUG_NONE;
   bool is_whole = false;
@@ -28,7 +29,8 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
     const struct name_source *source = &sources->sources[i];
     if (source->quality == DEBUG_MAP && is_whole) continue;
     is_whole |= source->quality >= DEBUG_SYMTAB;
-    int count = symbol_index_chain(source->index, address, frames);
+    int count = cursors != NULL ? symbol_cursor_chain(&cursors[i], address, frames)
+                                : symbol_index_chain(source->index, address, frames);
     if (count <= 0) continue;
     if (i + 1 < sources->count && strcmp(frames[count - 1].name, "[plt]") == 0) {
       if (table.name == NULL) table = frames[count - 1], table_quality = source->quality;
@@ -49,4 +51,22 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
   frames[0] = bounds;
   *ret_quality = DEBUG_BOUNDS;
   return 1;
+}
+
+int name_sources_chain(const struct name_sources *sources, uint64_t address,
+                       struct symbol_frame frames[SYMBOL_CHAIN_MAX],
+                       enum debug_quality *ret_quality) {
+  return find_chain(sources, NULL, address, frames, ret_quality);
+}
+
+void name_cursor_init(struct name_cursor *cursor, const struct name_sources *sources) {
+  cursor->sources = sources;
+  for (uint32_t i = 0; i < sources->count; i++)
+    symbol_cursor_init(&cursor->cursors[i], sources->sources[i].index);
+}
+
+int name_cursor_chain(struct name_cursor *cursor, uint64_t address,
+                      struct symbol_frame frames[SYMBOL_CHAIN_MAX],
+                      enum debug_quality *ret_quality) {
+  return find_chain(cursor->sources, cursor->cursors, address, frames, ret_quality);
 }

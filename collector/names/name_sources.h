@@ -22,4 +22,17 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX],
                        enum debug_quality *ret_quality);
 
+/* For many lookups in one module: keeps where it is in each file.  One thread. */
+struct name_cursor {
+  const struct name_sources *sources; /* borrowed */
+  struct symbol_cursor cursors[DEBUG_SOURCES_MAX];
+};
+
+void name_cursor_init(struct name_cursor *cursor, const struct name_sources *sources);
+
+/* As name_sources_chain; fastest when ADDRESS ascends. */
+int name_cursor_chain(struct name_cursor *cursor, uint64_t address,
+                      struct symbol_frame frames[SYMBOL_CHAIN_MAX],
+                      enum debug_quality *ret_quality);
+
 #endif

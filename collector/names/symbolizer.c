@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* (board, module, address) -> names.
 
-   Three steps, remembered apart.  Which files name a board's module depends on what the board may
+   Two steps, remembered apart.  Which files name a board's module depends on what the board may
    see and changes when files arrive: they are noted with the store's generation, so that one
    comparison tells whether the note still holds, be it "none".  An index depends only on the file's
    bytes, so boards with the same program share it.  What an address is called depends on these
@@ -12,7 +12,6 @@
    generation of its module, so the next question finds what is better now. */
 #include "symbolizer.h"
 
-#include "chain_cache.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/table.h"
@@ -41,7 +40,6 @@ struct symbolizer {
   struct deep_reader *deep;
   struct symbol_reader *reader;
   struct index_shelf *shelf;
-  struct chain_cache *chains;
   pthread_mutex_t lock;
   struct module_cache *modules;  /* notes with a struct name_sources, or NULL: no names */
   struct name_sources **sources; /* each set of files once, for ever: a note may point to it */
@@ -58,9 +56,7 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
     pthread_mutex_init(&symbolizer->lock, NULL);
     symbolizer->modules = module_cache_new();
     symbolizer->shelf = index_shelf_new();
-    symbolizer->chains = chain_cache_new();
-    bool is_whole =
-        symbolizer->modules != NULL && symbolizer->shelf != NULL && symbolizer->chains != NULL;
+    bool is_whole = symbolizer->modules != NULL && symbolizer->shelf != NULL;
     if (is_whole) failure = deep_reader_open(debug, &symbolizer->deep);
     if (failure == 0) failure = symbol_reader_open(debug, symbolizer->deep, &symbolizer->reader);
   }
@@ -79,7 +75,6 @@ void symbolizer_close(struct symbolizer *symbolizer) {
   if (symbolizer == NULL) return;
   symbol_reader_close(symbolizer->reader); /* it wakes the other */
   deep_reader_close(symbolizer->deep);
-  chain_cache_free(symbolizer->chains);
   index_shelf_free(symbolizer->shelf);
   for (uint32_t i = 0; i < symbolizer->source_count; i++) free(symbolizer->sources[i]);
   free(symbolizer->sources);
@@ -222,19 +217,13 @@ const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, con
   return is_valid ? found : resolve(symbolizer, board, id);
 }
 
-int symbolizer_name_by(struct symbolizer *symbolizer, const struct name_sources *sources,
-                       uint64_t address, struct symbol_frame *frames,
-                       enum debug_quality *ret_quality) {
-  *ret_quality = DEBUG_NONE;
-  if (sources == NULL) return -ENOENT;
-  return chain_cache_find(symbolizer->chains, sources, address, frames, ret_quality);
-}
-
 int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct span id,
                     uint64_t address, struct symbol_frame *frames,
                     enum debug_quality *ret_quality) {
   const struct name_sources *sources = symbolizer_sources(symbolizer, board, id);
-  return symbolizer_name_by(symbolizer, sources, address, frames, ret_quality);
+  *ret_quality = DEBUG_NONE;
+  if (sources == NULL) return -ENOENT;
+  return name_sources_chain(sources, address, frames, ret_quality);
 }
 
 int symbolizer_chain(struct symbolizer *symbolizer, const char *board, struct span id,

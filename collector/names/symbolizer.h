@@ -60,11 +60,6 @@ int symbolizer_name(struct symbolizer *symbolizer, const char *board, struct spa
 const struct name_sources *symbolizer_sources(struct symbolizer *symbolizer, const char *board,
                                               struct span id);
 
-/* As symbolizer_name, by SOURCES of symbolizer_sources, or NULL: for many addresses of a module. */
-int symbolizer_name_by(struct symbolizer *symbolizer, const struct name_sources *sources,
-                       uint64_t address, struct symbol_frame *frames,
-                       enum debug_quality *ret_quality);
-
 /* Finds the best file that BOARD may see for module ID, as debug_store_find does.  Any thread. */
 int symbolizer_file(struct symbolizer *symbolizer, const char *board, struct span id,
                     struct debug_file *ret);

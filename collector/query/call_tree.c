@@ -125,8 +125,10 @@ static int on_block(void *context, const struct store_series *series,
   }
   if (error == 0 && series->marks != 0)
     error = marks_add(&builder->marks, store_series_label(series, "service"), series->marks);
+  bool is_stack = series->type != SAMPLE_CPU_LR;
+  if (error == 0)
+    error = naming_prepare(&builder->naming, builder->board, forest, rows, count, is_stack);
   for (size_t i = 0; i < count && error == 0; i++) {
-    bool is_stack = series->type != SAMPLE_CPU_LR;
     if (!is_stack && builder->pairs != NULL) {
       error = builder->pairs->on_row(builder->pairs->context, &builder->naming, series, forest,
                                      &rows[i]);

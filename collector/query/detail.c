@@ -213,7 +213,11 @@ static int turn_to(struct looker *looker, const struct walk_block *block) {
 
 static int on_block(void *context, const struct walk_block *block) {
   struct looker *looker = context;
+  bool is_stack = block->series->type != SAMPLE_CPU_LR;
   int error = turn_to(looker, block);
+  if (error == 0)
+    error = naming_prepare(&looker->naming, block->board, block->forest, block->rows, block->count,
+                           is_stack);
   for (size_t i = 0; i < block->count && error == 0; i++)
     error = look_at(looker, block, &block->rows[i]);
   return error;

@@ -56,7 +56,8 @@ static int forget_modules(struct grouping *grouping, const struct store_forest *
 int grouping_turn(struct grouping *grouping, const struct walk_block *block) {
   if (is_by(grouping, "function")) {
     if (block->is_elsewhere) naming_turn(&grouping->naming);
-    return 0;
+    return naming_prepare(&grouping->naming, block->board, block->forest, block->rows, block->count,
+                          false);
   }
   if (is_by(grouping, "module"))
     return block->is_elsewhere ? forget_modules(grouping, block->forest) : 0;

@@ -14,7 +14,9 @@
 #include "naming.h"
 
 #include "common/path.h"
+#include "names/name_sources.h"
 #include "names/symbolizer.h"
+#include "naming_order.h"
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
@@ -51,6 +53,10 @@ void naming_init(struct naming *naming, struct symbolizer *symbolizer,
 }
 
 void naming_fini(struct naming *naming) {
+  if (naming->order != NULL) naming_order_fini(naming->order);
+  free(naming->order);
+  free(naming->cursor);
+  free(naming->of_node);
   table_fini(&naming->by_address);
   table_fini(&naming->by_text);
   translated_fini(&naming->translated);
@@ -64,6 +70,7 @@ void naming_turn(struct naming *naming) {
   table_clear(&naming->by_address);
   table_clear(&naming->by_text);
   translated_turn(&naming->translated);
+  naming->node_count = 0;
   naming->module_count = 0;
   naming->text_count = 0;
   naming->address_count = 0;
@@ -220,6 +227,15 @@ static int find_spot(struct naming *naming, const struct store_forest *forest,
   return error;
 }
 
+/* What SOURCES say of ADDRESS, at the place where they were asked last. */
+static int find_names(struct naming *naming, const struct name_sources *sources, uint64_t address,
+                      struct symbol_frame *frames, enum debug_quality *ret_quality) {
+  if (naming->cursor == NULL) naming->cursor = calloc(1, sizeof *naming->cursor);
+  if (naming->cursor == NULL) return name_sources_chain(sources, address, frames, ret_quality);
+  if (naming->cursor->sources != sources) name_cursor_init(naming->cursor, sources);
+  return name_cursor_chain(naming->cursor, address, frames, ret_quality);
+}
+
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
@@ -233,8 +249,7 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   bool is_translated = count > 0;
   const struct name_sources *sources = NULL;
   if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
-  if (sources != NULL)
-    count = symbolizer_name_by(naming->symbolizer, sources, address, frames, &quality);
+  if (sources != NULL) count = find_names(naming, sources, address, frames, &quality);
   if (count <= 0) return add_nameless(naming, module, address, DEBUG_NONE);
   naming->spot.start = frames[count - 1].start;
   if (frames[count - 1].name[0] == '\0')
@@ -256,13 +271,9 @@ static int remember(struct naming *naming, uint64_t key, const struct named_addr
   return table_add(&naming->by_address, key, naming->address_count++);
 }
 
-static void show(const struct naming *naming, const struct named_address *named,
-                 struct naming_chain *ret) {
-  *ret = (struct naming_chain){&naming->steps[named->first_step], named->step_count};
-}
-
-int naming_chain(struct naming *naming, const char *board, const struct store_forest *forest,
-                 const struct store_node *frame, struct naming_chain *ret) {
+/* Names FRAME, or finds that its address was named before. */
+static int find_address(struct naming *naming, const char *board, const struct store_forest *forest,
+                        const struct store_node *frame, uint32_t *ret) {
   const uint64_t words[2] = {frame->module, frame->address};
   uint64_t key = function_table_hash(naming->functions, words, sizeof words);
   uint32_t cursor;
@@ -270,16 +281,88 @@ int naming_chain(struct naming *naming, const char *board, const struct store_fo
   for (; at != TABLE_NONE; at = table_next(&naming->by_address, key, &cursor)) {
     const struct named_address *known = &naming->addresses[at];
     if (known->address != frame->address || known->module != frame->module) continue;
-    show(naming, known, ret);
+    *ret = at;
     return 0;
   }
   struct named_address named = {
       .address = frame->address, .module = frame->module, .first_step = naming->step_count};
   int error = name_frame(naming, board, forest, frame);
   named.step_count = naming->step_count - named.first_step;
-  if (error == 0) error = remember(naming, key, &named);
-  if (error == 0) show(naming, &named, ret);
+  *ret = naming->address_count;
+  return error != 0 ? error : remember(naming, key, &named);
+}
+
+/* ---- nodes ---- */
+
+enum { NO_ADDRESS = 0, IN_ORDER = UINT32_MAX }; /* of_node: else the address's number and one */
+
+/* No node of FOREST has an address yet. */
+static int begin_nodes(struct naming *naming, const struct store_forest *forest) {
+  if (naming->node_count > 0) return 0;
+  if (forest->node_count > naming->node_room) {
+    uint32_t *more = reallocarray(naming->of_node, forest->node_count, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    naming->of_node = more;
+    naming->node_room = forest->node_count;
+  }
+  if (naming->order == NULL) naming->order = calloc(1, sizeof *naming->order);
+  if (naming->order == NULL) return -ENOMEM;
+  naming->node_count = forest->node_count;
+  memset(naming->of_node, 0, naming->node_count * sizeof *naming->of_node);
+  return 0;
+}
+
+/* Puts what NODE stands on, and has no address yet, in the order. */
+static int collect(struct naming *naming, const struct store_forest *forest, uint32_t node,
+                   bool with_callers) {
+  for (; node != BATCH_NONE && naming->of_node[node] == NO_ADDRESS;
+       node = with_callers ? forest->nodes[node].parent : BATCH_NONE) {
+    int error = naming_order_add(naming->order, forest, node);
+    if (error != 0) return error;
+    naming->of_node[node] = IN_ORDER;
+  }
+  return 0;
+}
+
+/* After an ERROR none gets an address. */
+static int name_in_order(struct naming *naming, const char *board,
+                         const struct store_forest *forest, int error) {
+  uint32_t at = 0;
+  const struct store_node *last = NULL;
+  naming_order_sort(naming->order);
+  for (uint32_t i = 0; i < naming->order->count; i++) {
+    uint32_t node = naming->order->frames[i].node;
+    const struct store_node *frame = &forest->nodes[node];
+    bool is_last = last != NULL && last->address == frame->address && last->module == frame->module;
+    if (error == 0 && !is_last) error = find_address(naming, board, forest, frame, &at);
+    naming->of_node[node] = error == 0 ? at + 1 : NO_ADDRESS;
+    last = frame;
+  }
   return error;
+}
+
+int naming_prepare(struct naming *naming, const char *board, const struct store_forest *forest,
+                   const struct store_row *rows, size_t count, bool with_callers) {
+  int error = begin_nodes(naming, forest);
+  if (error != 0) return error;
+  naming->order->count = 0;
+  for (size_t i = 0; i < count && error == 0; i++)
+    error = collect(naming, forest, rows[i].node, with_callers);
+  return name_in_order(naming, board, forest, error);
+}
+
+int naming_chain(struct naming *naming, const char *board, const struct store_forest *forest,
+                 const struct store_node *frame, struct naming_chain *ret) {
+  uint32_t node = (uint32_t)(frame - forest->nodes);
+  int error = begin_nodes(naming, forest);
+  if (error == 0 && naming->of_node[node] == NO_ADDRESS) {
+    const struct store_row row = {.node = node};
+    error = naming_prepare(naming, board, forest, &row, 1, false);
+  }
+  if (error != 0) return error;
+  const struct named_address *named = &naming->addresses[naming->of_node[node] - 1];
+  *ret = (struct naming_chain){&naming->steps[named->first_step], named->step_count};
+  return 0;
 }
 
 int naming_find(struct naming *naming, const char *board, const struct store_forest *forest,

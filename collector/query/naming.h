@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames to functions, within one query: each function once, each address looked up once. */
+/* Frames to functions, within one query: each function once, each address looked up once.
+
+   Files tell many names fastest in the order of addresses, so say first what will be asked for
+   (naming_prepare), and then ask (naming_chain).  What was not said is looked up when it is asked
+   for. */
 #ifndef QUERY_NAMING_H
 #define QUERY_NAMING_H
 
@@ -8,7 +12,11 @@
 #include "translated.h"
 #include "view/tree_builder.h"
 
+#include <stdbool.h>
+
+struct name_cursor;
 struct naming_module;
+struct naming_order;
 struct symbolizer;
 
 struct naming {
@@ -18,7 +26,11 @@ struct naming {
   struct view_place spot;     /* of the frame in hand: build, address and start */
   struct table by_address;    /* of one (board, forest) */
   struct named_address *addresses;
-  struct tree_step *steps; /* of all addresses, one after the other */
+  uint32_t *of_node; /* node of the forest -> its address; 0: none yet */
+  uint32_t node_count, node_room;
+  struct naming_order *order; /* NULL: none yet */
+  struct name_cursor *cursor; /* in the module that was asked for last; NULL: none yet */
+  struct tree_step *steps;    /* of all addresses, one after the other */
   uint32_t address_count, address_room, step_count, step_room;
   struct naming_module *modules; /* of the same forest, and the functions met by their texts: */
   uint32_t module_count, module_room;
@@ -41,6 +53,12 @@ void naming_fini(struct naming *naming);
 
 /* Another board or forest follows: its addresses may have other names. */
 void naming_turn(struct naming *naming);
+
+/* Names the leaves of ROWS, COUNT rows of FOREST, and WITH_CALLERS all that are above them, as
+   BOARD's samples see them.  Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX or VIEW_PLACES_MAX, or
+   -ENOMEM. */
+int naming_prepare(struct naming *naming, const char *board, const struct store_forest *forest,
+                   const struct store_row *rows, size_t count, bool with_callers);
 
 /* Finds the functions at FRAME, a node of FOREST, as BOARD's samples see it.  Returns 0, -EOVERFLOW
    over VIEW_FUNCTIONS_MAX or VIEW_PLACES_MAX, or -ENOMEM. */

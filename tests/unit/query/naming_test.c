@@ -12,13 +12,31 @@ void a_function_to_be_named(void) {
   __asm__ volatile("nop; nop; nop; nop");
 }
 
+extern char a_place_within[];
+
+__attribute__((always_inline)) static inline void an_inner_one(void) {
+  __asm__ volatile(".globl a_place_within\na_place_within: nop; nop; nop; nop");
+}
+
+__attribute__((always_inline)) static inline void a_middle_one(void) {
+  an_inner_one();
+}
+
+__attribute__((noinline, used)) void a_function_with_two_inlined(void);
+void a_function_with_two_inlined(void) {
+  a_middle_one();
+}
+
+/* Root first; addresses neither in order nor each once. */
 static void append_sample(struct store *store, const char *board, const struct own_file *own) {
   uint64_t address = (uint64_t)(uintptr_t)a_function_to_be_named - own->load_address;
-  const uint64_t frames[][2] = {{0, address}, {0, address + 2}, {0, 0xffffffffffff}};
+  uint64_t within = (uint64_t)(uintptr_t)a_place_within - own->load_address;
+  const uint64_t frames[][2] = {
+      {0, 0xffffffffffff}, {0, within}, {0, address + 2}, {0, address}, {0, within}};
   struct window window;
   window_init(&window, "own", 1);
   window.modules[0].id = span_of(own->build_id, own->build_id_len);
-  window_add(&window, frames, 3, 1, 10);
+  window_add(&window, frames, 5, 1, 10);
   window_append(&window, store, board, 1, NOON_MS);
 }
 
@@ -50,6 +68,25 @@ static const char *quality_of(const struct query_source *source, struct arena *a
   return "";
 }
 
+/* Checks the names from the leaf of the one stack of board b1 to its root. */
+static void check_stack(const struct query_source *source, struct arena *arena,
+                        const char *const *names, uint32_t count) {
+  struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct view_tree tree;
+  char why[128];
+  uint32_t at = 0;
+  struct selector *selector = NULL;
+  assert_int_equal(selector_parse("{board=\"b1\"}", &selector, why, sizeof why), 0);
+  range.selector = selector;
+  assert_int_equal(query_tree(source, &range, arena, &tree), 0);
+  selector_free(selector);
+  for (uint32_t i = 1; i < tree.node_count; i++)
+    if (tree.nodes[i].self_weight > 0) at = i;
+  for (uint32_t i = 0; i < count; i++, at = tree.nodes[at].parent)
+    assert_string_equal(tree.functions[tree.nodes[at].function].name, names[i]);
+  assert_int_equal(at, 0);
+}
+
 static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   (void)state;
   char dir[] = "/tmp/naming_test.XXXXXX", error[256] = "";
@@ -75,6 +112,16 @@ static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   assert_string_equal(quality_of(&source, &arena, name), "dwarf");
   assert_string_equal(quality_of(&source, &arena, "tool+0xffffffffffff"), "none");
   assert_int_equal(weight_of(&source, &arena, "{board=\"b1\"}", "tool+0xffffffffffff"), 10);
+  static const char *const stack[] = {"an_inner_one",
+                                      "a_middle_one",
+                                      "a_function_with_two_inlined",
+                                      "a_function_to_be_named",
+                                      "a_function_to_be_named",
+                                      "an_inner_one",
+                                      "a_middle_one",
+                                      "a_function_with_two_inlined",
+                                      "tool+0xffffffffffff"};
+  check_stack(&source, &arena, stack, sizeof stack / sizeof *stack);
   assert_int_equal(weight_of(&source, &arena, "{board=\"b2\"}", name), 0);
   assert_int_equal(weight_of(&source, &arena, "", name), 10);
   store_close(source.store);
