@@ -42,7 +42,7 @@ static uint64_t stamp_of(struct span text) {
 
 static bool line_at(struct span text, uint64_t offset, struct symbol_line *ret) {
   if (offset >= text.len) return false;
-  struct span rest = span_of(text.data + offset, text.len - offset);
+  struct span rest = span_of(text.data + offset, text.len - (size_t)offset);
   return symbol_line_next(&rest, ret) == 0 && symbol_line_rank(ret) > 0;
 }
 

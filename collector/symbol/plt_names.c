@@ -78,7 +78,7 @@ static int read_relocations(Elf *elf, unsigned machine, Elf_Scn *scn, const GElf
     GElf_Rela relocation;
     GElf_Sym symbol;
     if (!read_relocation(bytes, (int)i, section->sh_type == SHT_RELA, &relocation)) break;
-    size_t number = GELF_R_SYM(relocation.r_info);
+    size_t number = (size_t)GELF_R_SYM(relocation.r_info);
     struct slot slot = {.address = relocation.r_offset, .resolver = (uint64_t)relocation.r_addend};
     if (number == 0 && is_indirect(machine, GELF_R_TYPE(relocation.r_info))) {
       if (slots->indirect_count++ < INDIRECT_MAX) error = add_slot(slots, slot);

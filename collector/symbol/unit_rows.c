@@ -137,7 +137,7 @@ static bool is_same(const struct source_row *a, const struct source_row *b) {
 }
 
 static int merge(struct sweep *sweep, struct source_map *map) {
-  struct source_row last, row;
+  struct source_row last = {.call = SOURCE_NONE}, row;
   bool is_in_run = false, has_function = false;
   int error = 0;
   for (;;) {
