@@ -13,16 +13,19 @@
 #include "debug_catalogue.h"
 
 #include "common/clock.h"
+#include "common/table.h"
 #include "debug_db.h"
 #include "dwarf_list.h"
-#include "symbol/index_format.h"
+#include "symbol/index_texts.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 enum { DEBUG_MODULES_PER_BOARD = 8192 }; /* a board's daemon sees some hundreds */
 
-#define FILE_COLUMNS "file.sha256, bytes, quality, build_id, reason"
+#define FILE_COLUMNS                               \
+  "file.sha256, bytes, quality, build_id, reason," \
+  " (SELECT min(board) FROM origin WHERE origin.sha256 = file.sha256)"
 #define IS_MODULE "(build_id = ?1 OR (file.sha256 = ?1 AND quality > 0))"
 
 int64_t catalogue_now_s(void) {
@@ -33,9 +36,16 @@ static void copy_bytes(struct span from, uint8_t *to, size_t room) {
   if (from.len > 0) memcpy(to, from.data, from.len < room ? from.len : room);
 }
 
+/* Of the board that comes first by name; operators, whose name is empty, come before all. */
+static uint32_t sender_of(const char *board) {
+  if (board == NULL || board[0] == '\0') return INDEX_TEXTS_OPERATORS;
+  return 1 + (uint32_t)(table_hash(board, strlen(board), 0) % (INDEX_TEXTS_SENDERS - 1));
+}
+
 static void read_file_row(sqlite3_stmt *row, struct catalogue_file *ret) {
   *ret = (struct catalogue_file){.bytes = (uint64_t)sqlite3_column_int64(row, 1),
-                                 .quality = (enum debug_quality)sqlite3_column_int(row, 2)};
+                                 .quality = (enum debug_quality)sqlite3_column_int(row, 2),
+                                 .sender = sender_of((const char *)sqlite3_column_text(row, 5))};
   copy_bytes(debug_db_bytes(row, 0), ret->sha256, sizeof ret->sha256);
   struct span build_id = debug_db_bytes(row, 3);
   copy_bytes(build_id, ret->build_id, sizeof ret->build_id);

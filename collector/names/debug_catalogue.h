@@ -16,6 +16,7 @@ struct catalogue_file {
   enum debug_quality quality;
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   uint32_t build_id_len; /* 0: not read yet */
+  uint32_t sender;       /* of INDEX_TEXTS_SENDERS: the operators, or a board */
   char reason[LIMIT_VALUE_BYTES];
 };
 

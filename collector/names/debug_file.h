@@ -32,6 +32,7 @@ struct debug_file {
   uint8_t sha256[32];
   enum debug_quality quality; /* DEBUG_NONE until the worker has read it */
   uint64_t bytes;
+  uint32_t sender; /* of INDEX_TEXTS_SENDERS (index_texts.h) */
 };
 
 enum {

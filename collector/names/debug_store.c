@@ -310,6 +310,7 @@ static void fill_file(struct debug_store *store, const struct catalogue_file *fi
   memcpy(ret->sha256, file->sha256, sizeof ret->sha256);
   ret->quality = file->quality;
   ret->bytes = file->bytes;
+  ret->sender = file->sender;
 }
 
 int debug_store_find(struct debug_store *store, const char *board, struct span id,

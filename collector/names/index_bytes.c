@@ -9,10 +9,15 @@
 
 #include <sys/stat.h>
 
+enum { NAMES_PER_BYTE = 4 };          /* readable names are longer than mangled ones */
 #define SMALL_FILE_BYTES (4ULL << 20) /* which says enough for a symbol table without much else */
 
 uint64_t index_bytes_max(uint64_t file_bytes) {
   return SMALL_FILE_BYTES + file_bytes;
+}
+
+uint64_t index_bytes_names_max(uint64_t file_bytes) {
+  return SMALL_FILE_BYTES + NAMES_PER_BYTE * file_bytes;
 }
 
 static int64_t bytes_of(const char *path) {

@@ -82,15 +82,31 @@ static int run_worker(struct nursery *nursery, const struct debug_file *file, st
   return 0;
 }
 
-/* Gives the draft its name when it is sound. */
-static int accept_draft(const char *index_path, struct draft *draft) {
+/* Of the files that an index is made of. */
+static uint64_t count_bytes(const struct draft *draft, const struct recipe *recipe) {
+  struct stat status;
+  uint64_t bytes = fstat(draft->elf, &status) == 0 ? (uint64_t)status.st_size : 0;
+  for (unsigned i = 0; i < recipe->supplement_count; i++)
+    if (fstat(recipe->supplements[i], &status) == 0) bytes += (uint64_t)status.st_size;
+  return bytes;
+}
+
+/* Gives the draft, made of FROM bytes, its name when it is sound and WHY stays "": its names take
+   no more memory than the files can tell. */
+static int accept_draft(const char *index_path, struct draft *draft, uint64_t from,
+                        char why[LIMIT_VALUE_BYTES]) {
   struct index_file index;
   if (fdatasync(draft->index) != 0) return -errno;
   int error = index_file_open(draft->path, &index);
   if (error != 0) return error;
   error = symbol_index_verify(&index.index);
+  uint64_t bytes = index_texts_bytes(&index.index.texts), max = index_bytes_names_max(from);
+  if (bytes > max)
+    snprintf(why, LIMIT_VALUE_BYTES,
+             "its names would take %llu bytes, more than the file (at most %llu)",
+             (unsigned long long)bytes, (unsigned long long)max);
   index_file_close(&index);
-  if (error == 0 && rename(draft->path, index_path) != 0) error = -errno;
+  if (error == 0 && bytes <= max && rename(draft->path, index_path) != 0) error = -errno;
   return error;
 }
 
@@ -143,12 +159,8 @@ static void explain(const struct nursery_result *result, char why[LIMIT_VALUE_BY
 }
 
 /* Says in WHY when the index would take more than what it is made of can tell. */
-static void limit_bytes(const struct draft *draft, const struct recipe *recipe,
-                        char why[LIMIT_VALUE_BYTES]) {
+static void limit_bytes(const struct draft *draft, uint64_t from, char why[LIMIT_VALUE_BYTES]) {
   struct stat status;
-  uint64_t from = fstat(draft->elf, &status) == 0 ? (uint64_t)status.st_size : 0;
-  for (unsigned i = 0; i < recipe->supplement_count; i++)
-    if (fstat(recipe->supplements[i], &status) == 0) from += (uint64_t)status.st_size;
   if (fstat(draft->index, &status) != 0 || (uint64_t)status.st_size <= index_bytes_max(from))
     return;
   snprintf(why, LIMIT_VALUE_BYTES,
@@ -169,8 +181,9 @@ static int make(struct nursery *nursery, const struct debug_file *file, const st
   if (has_reply && result->reply.status != 0 && !is_files_fault(result->reply.status))
     error = result->reply.status;
   if (error == 0) explain(result, why);
-  if (error == 0 && why[0] == '\0') limit_bytes(&draft, recipe, why);
-  if (error == 0 && why[0] == '\0') error = accept_draft(index_path, &draft);
+  uint64_t from = count_bytes(&draft, recipe);
+  if (error == 0 && why[0] == '\0') limit_bytes(&draft, from, why);
+  if (error == 0 && why[0] == '\0') error = accept_draft(index_path, &draft, from, why);
   if (has_reply && is_files_fault(error)) {
     snprintf(why, LIMIT_VALUE_BYTES, "the worker made a broken index of it");
     error = 0;

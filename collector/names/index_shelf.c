@@ -117,6 +117,7 @@ int index_shelf_open(struct index_shelf *shelf, const struct debug_file *file,
     return error;
   }
   struct shelved_index *kept = NULL;
+  fresh->file.index.texts.sender = file->sender;
   error = symbol_index_verify(&fresh->file.index);
   if (error == 0) kept = keep(shelf, fresh);
   if (kept != fresh) {

@@ -50,7 +50,7 @@ enum {
   INDEX_VERSION = 7, /* raise it when better names are made too: older files are read again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
-  INDEX_NAME_BYTES_MAX = 16 << 10, /* of one name, without the NUL */
+  INDEX_NAME_BYTES_MAX = 4 << 10, /* of one name, without the NUL: longer ones are cut */
   INDEX_SYMBOLS_MAX = 4 << 20,
   INDEX_BLOCK_ROWS = 32,
   INDEX_CONTEXTS = 3,

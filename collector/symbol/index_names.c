@@ -12,7 +12,6 @@
 
 /* A readable name and the mangled one it was made of fit into one block. */
 _Static_assert(INDEX_NAME_BYTES_MAX + DEMANGLE_IN_BYTES_MAX + 2 <= INDEX_TEXT_BLOCK_BYTES, "names");
-_Static_assert((int)DEMANGLE_OUT_BYTES_MAX <= (int)INDEX_NAME_BYTES_MAX, "names");
 
 void index_names_fini(struct index_names *names) {
   interner_fini(&names->strings);

@@ -9,10 +9,16 @@
    it lies is told by one atomic pointer, so a lookup waits for nobody.
 
    The worker that packed them may have been taken over by the file it read.  No block unpacks to
-   more than it says, each ends with a NUL, and all indexes together have a limit. */
+   more than it says, each ends with a NUL, and all indexes together have a limit.
+
+   What was unpacked is never given back, so one sender must not be able to use the limit up.  What
+   operators' files unpack is counted apart from what boards' do.  Of the latter a sender gets on
+   while it holds no more than what is free: alone it has half of it, and there is always a rest
+   for one that comes later. */
 #include "index_texts.h"
 
 #include "common/buf.h"
+#include "common/log.h"
 #include "proto/compress.h"
 
 #include <errno.h>
@@ -20,7 +26,47 @@
 
 enum { LEVEL = 9 }; /* 12 takes one per cent less, and twice the time */
 
-static _Atomic uint64_t unpacked_bytes; /* of all indexes */
+/* Each counter stands for itself: relaxed. */
+static _Atomic uint64_t limit_bytes = INDEX_TEXTS_MEMORY_MAX;
+static _Atomic uint64_t held_bytes[INDEX_TEXTS_SENDERS]; /* by sender */
+static _Atomic uint64_t board_bytes;                     /* of all senders but operators */
+static _Atomic uint64_t refusals;
+
+static uint64_t get(const _Atomic uint64_t *counter) {
+  return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static uint64_t add(_Atomic uint64_t *counter, uint64_t bytes) {
+  return atomic_fetch_add_explicit(counter, bytes, memory_order_relaxed) + bytes;
+}
+
+static void give_back(uint32_t sender, uint64_t bytes) {
+  atomic_fetch_sub_explicit(&held_bytes[sender], bytes, memory_order_relaxed);
+  if (sender != INDEX_TEXTS_OPERATORS)
+    atomic_fetch_sub_explicit(&board_bytes, bytes, memory_order_relaxed);
+}
+
+/* Returns whether there is room for BYTES more of SENDER; they are counted then. */
+static bool reserve(uint32_t sender, uint64_t bytes) {
+  uint64_t half = get(&limit_bytes) / 2, held = add(&held_bytes[sender], bytes);
+  uint64_t all = sender == INDEX_TEXTS_OPERATORS ? 0 : add(&board_bytes, bytes);
+  if (all <= half && held <= half - all) return true;
+  give_back(sender, bytes);
+  if (add(&refusals, 1) == 1)
+    log_warn("symbols-full %s: their names take %llu MiB, and no more are unpacked until restart",
+             sender == INDEX_TEXTS_OPERATORS ? "operators' files" : "a board's files",
+             (unsigned long long)(get(&held_bytes[sender]) >> 20));
+  return false;
+}
+
+void index_texts_set_limit(uint64_t bytes) {
+  atomic_store_explicit(&limit_bytes, bytes, memory_order_relaxed);
+}
+
+void index_texts_count(struct index_texts_counts *ret) {
+  *ret = (struct index_texts_counts){get(&held_bytes[INDEX_TEXTS_OPERATORS]) + get(&board_bytes),
+                                     get(&refusals)};
+}
 
 int index_texts_init(struct index_texts *texts, struct span directory, struct span packed) {
   struct index_texts init = {
@@ -36,13 +82,13 @@ int index_texts_init(struct index_texts *texts, struct span directory, struct sp
 }
 
 void index_texts_fini(struct index_texts *texts) {
-  uint64_t bytes = 0;
+  uint64_t bytes = 0; /* that were taken */
   for (uint32_t i = 0; i < texts->count; i++) {
     uint8_t *block = atomic_load_explicit(&texts->blocks[i], memory_order_relaxed);
     if (block != NULL) bytes += texts->directory[i].bytes;
     free(block);
   }
-  atomic_fetch_sub_explicit(&unpacked_bytes, bytes, memory_order_relaxed);
+  give_back(texts->sender, bytes);
   free(texts->blocks);
   *texts = (struct index_texts){0};
 }
@@ -63,9 +109,8 @@ const uint8_t *index_texts_take_block(const struct index_texts *texts, uint32_t 
   struct buf buf = {0};
   uint64_t bytes = texts->directory[number].bytes;
   uint8_t *expected = NULL;
-  uint64_t before = atomic_fetch_add_explicit(&unpacked_bytes, bytes, memory_order_relaxed);
-  bool has_room = bytes <= INDEX_TEXT_BLOCK_BYTES && before <= INDEX_TEXTS_MEMORY_MAX - bytes;
-  if (has_room && index_texts_unpack(texts, number, &buf) == 0) {
+  if (bytes > INDEX_TEXT_BLOCK_BYTES || !reserve(texts->sender, bytes)) return NULL;
+  if (index_texts_unpack(texts, number, &buf) == 0) {
     buf_append_byte(&buf, '\0'); /* of the text behind the last one */
     uint8_t *fresh = buf.failed ? NULL : realloc(buf.data, buf.len);
     /* Release: the texts are there for whoever sees the pointer (index_texts_at). */
@@ -75,9 +120,15 @@ const uint8_t *index_texts_take_block(const struct index_texts *texts, uint32_t 
       return fresh;
     if (fresh != NULL) buf.data = fresh;
   }
-  atomic_fetch_sub_explicit(&unpacked_bytes, bytes, memory_order_relaxed);
+  give_back(texts->sender, bytes);
   buf_fini(&buf);
   return expected;
+}
+
+uint64_t index_texts_bytes(const struct index_texts *texts) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < texts->count; i++) bytes += texts->directory[i].bytes;
+  return bytes;
 }
 
 int index_texts_pack(struct span texts, struct buf *directory, struct buf *packed) {

@@ -25,21 +25,42 @@ struct index_text_block {
 
 _Static_assert(sizeof(struct index_text_block) == 8, "on disk");
 
-/* What all indexes of this process may unpack: beyond it, texts that nobody asked for before are
-   not to be had. */
+/* What all indexes of this process may unpack, half of it those of operators' files: beyond it,
+   texts that nobody asked for before are not to be had. */
 #define INDEX_TEXTS_MEMORY_MAX (2ULL << 30)
+
+/* Who sent the file that an index is of. */
+enum {
+  INDEX_TEXTS_OPERATORS = 0, /* or it came from upstream, or is our own */
+  INDEX_TEXTS_SENDERS = 257, /* boards share the other numbers */
+};
 
 /* Borrows the packed bytes. */
 struct index_texts {
   const struct index_text_block *directory;
   struct span packed;
   uint32_t count;
+  uint32_t sender; /* below INDEX_TEXTS_SENDERS; chosen before the first text is asked for */
   _Atomic(uint8_t *) *blocks; /* NULL: not unpacked yet */
 };
 
 /* Begins to read the texts PACKED, cut as DIRECTORY says: checks its sizes alone.  Returns 0,
    -EBADMSG or -ENOMEM. */
 int index_texts_init(struct index_texts *texts, struct span directory, struct span packed);
+
+/* Another limit than INDEX_TEXTS_MEMORY_MAX. */
+void index_texts_set_limit(uint64_t bytes);
+
+struct index_texts_counts {
+  uint64_t bytes;    /* unpacked now */
+  uint64_t refusals; /* blocks that there was no room for */
+};
+
+/* Any thread. */
+void index_texts_count(struct index_texts_counts *ret);
+
+/* What all texts take when they are unpacked. */
+uint64_t index_texts_bytes(const struct index_texts *texts);
 
 /* Ends it; texts that were handed out are gone. */
 void index_texts_fini(struct index_texts *texts);

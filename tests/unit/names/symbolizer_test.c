@@ -342,6 +342,41 @@ static void a_stub_is_named_by_the_file_that_has_the_code(void **state) {
   assert_string_equal(symbol.name, "far@plt");
 }
 
+/* An assembler's source of COUNT functions, each of whose names is the end of the one before: the
+   linker stores them all in the bytes of the longest. */
+static void write_ends(const char *name, int count) {
+  enum { LONGEST = 8000 };
+  static char text[LONGEST + 1];
+  uint32_t number = 1;
+  for (int i = 0; i < LONGEST; i++) {
+    number = number * 1664525 + 1013904223;
+    text[i] = (char)('a' + (number >> 24) % 26);
+  }
+  char path[FIXTURE_PATH_BYTES];
+  fixture_path(name, path);
+  FILE *source = fopen(path, "we");
+  assert_non_null(source);
+  fprintf(source, ".text\n");
+  for (int i = 0; i < count; i++) fprintf(source, "%s: .byte 0\n", text + 2 * i);
+  fclose(source);
+}
+
+static void names_that_share_their_bytes_take_no_more_memory_than_the_file_says(void **state) {
+  (void)state;
+  char why[256] = "";
+  uint8_t bytes[64];
+  write_ends("ends.s", 1500);
+  fixture_run("cc -nostdlib -shared -Wl,--build-id=sha1 -o ends.so ends.s");
+  struct span file = fixture_read("ends.so");
+  assert_true(file.len < 200000);
+  fixture_free(file);
+  struct span ends = span_of(bytes, fixture_build_id("ends.so", bytes));
+  put_file("one", ends, "ends.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", ends), -EBADMSG);
+  assert_int_equal(debug_store_judge(store, "one", ends, why, sizeof why), -EBADMSG);
+  if (strstr(why, "its names would take") == NULL) fail_msg("%s", why);
+}
+
 static void indexes_outlive_a_restart_and_lost_ones_are_made_again(void **state) {
   (void)state;
   struct debug_file file;
@@ -453,6 +488,7 @@ int main(void) {
       FRESH(a_better_file_is_read_after_the_next_question),
       FRESH(a_file_of_another_module_is_refused),
       FRESH(a_malformed_file_is_refused_and_names_stay),
+      FRESH(names_that_share_their_bytes_take_no_more_memory_than_the_file_says),
       FRESH(indexes_outlive_a_restart_and_lost_ones_are_made_again),
       FRESH(debug_information_follows_the_symbol_table),
       FRESH(what_a_collector_left_unread_the_next_one_reads),

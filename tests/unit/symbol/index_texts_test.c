@@ -117,6 +117,39 @@ static void a_damaged_block_costs_its_own_texts_only(void **state) {
   damaged[0] ^= 0xff;
 }
 
+/* Asks for a text of each block.  Returns how many were had. */
+static uint32_t ask_for_blocks(struct index_texts *asked) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < asked->count; i++)
+    if (index_texts_at(asked, i * INDEX_TEXT_BLOCK_BYTES) != NULL) count++;
+  return count;
+}
+
+static void no_sender_takes_the_memory_for_names_from_others(void **state) {
+  (void)state;
+  struct index_texts greedy[2], later, operators;
+  struct index_texts *all[] = {&greedy[0], &greedy[1], &later, &operators};
+  struct index_texts_counts before, counts;
+  index_texts_count(&before);
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(index_texts_init(all[i], buf_span(&directory), buf_span(&packed)), 0);
+  greedy[0].sender = greedy[1].sender = 7;
+  later.sender = 8;
+  operators.sender = INDEX_TEXTS_OPERATORS;
+  uint32_t blocks = later.count;
+  index_texts_set_limit(4ULL * blocks * INDEX_TEXT_BLOCK_BYTES); /* boards have two indexes' */
+  assert_int_equal(ask_for_blocks(&greedy[0]), blocks);
+  assert_true(ask_for_blocks(&greedy[1]) <= 1); /* the last block is not whole */
+  assert_true(ask_for_blocks(&later) >= blocks / 2 - 1);
+  assert_int_equal(ask_for_blocks(&operators), blocks);
+  index_texts_count(&counts);
+  assert_true(counts.refusals > before.refusals && counts.bytes > before.bytes);
+  for (size_t i = 0; i < 4; i++) index_texts_fini(all[i]);
+  index_texts_count(&counts);
+  assert_int_equal(counts.bytes, before.bytes);
+  index_texts_set_limit(INDEX_TEXTS_MEMORY_MAX);
+}
+
 static void sizes_that_cannot_be_are_refused(void **state) {
   (void)state;
   struct index_texts none;
@@ -133,6 +166,7 @@ int main(void) {
       WITH_TEXTS(threads_that_ask_at_once_get_the_same_texts),
       WITH_TEXTS(a_damaged_block_costs_its_own_texts_only),
 #undef WITH_TEXTS
+      cmocka_unit_test(no_sender_takes_the_memory_for_names_from_others),
       cmocka_unit_test(sizes_that_cannot_be_are_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
