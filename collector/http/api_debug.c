@@ -155,6 +155,15 @@ static int conflict_or(struct request *request, int status, const char *why) {
   return request->is_audited ? 409 : status;
 }
 
+/* A file that is whole could not be read, for a reason of this machine: it is read later, and who
+   sends it again meanwhile has that tried at once. */
+static void answer_unread(struct request *request, int error) {
+  answer_problem(&request->answer, 503, NULL,
+                 "the file is here, but cannot be read now, and is read later: %s",
+                 strerror(-error));
+  answer_add_field(&request->answer, "Retry-After", "5");
+}
+
 /* Has the symbols of a file that is whole read, and says how good they are. */
 static void answer_whole(struct request *request, const struct upload_words *upload) {
   struct service *service = request->service;
@@ -162,7 +171,11 @@ static void answer_whole(struct request *request, const struct upload_words *upl
   struct debug_file file = {0};
   int error = symbolizer_prepare(service->parts.symbolizer, NULL, id);
   if (error == 0) error = debug_store_find(service->parts.debug, NULL, id, &file);
-  if (error) {
+  if (error != 0 && error != -EBADMSG && error != -ENOENT) {
+    answer_unread(request, error);
+    return;
+  }
+  if (error != 0) {
     char why[256] = "";
     if (debug_store_judge(service->parts.debug, NULL, id, why, sizeof why) != -EBADMSG)
       snprintf(why, sizeof why, "%s", strerror(-error));

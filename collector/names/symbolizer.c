@@ -94,13 +94,17 @@ bool symbolizer_settle(struct symbolizer *symbolizer, unsigned ms) {
 
 /* ---- preparing ---- */
 
-/* Has every file that BOARD sent for module ID, and nobody read, read. */
+/* Has every file that BOARD sent for module ID, and nobody read, read; what cannot be read for a
+   reason of this machine is tried once more, later. */
 static int read_unread(struct symbolizer *symbolizer, const char *board, struct span id) {
   struct debug_file file;
   for (int i = 0; i < UNREAD_FILES_MAX; i++) {
     if (debug_store_find_unread(symbolizer->debug, board, id, &file) != 0) return 0;
     int error = symbol_reader_read(symbolizer->reader, &file);
-    if (error != 0) return error;
+    if (error != 0) {
+      symbol_reader_request(symbolizer->reader, &file);
+      return error;
+    }
   }
   return 0;
 }
