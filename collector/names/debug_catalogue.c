@@ -214,9 +214,12 @@ bool catalogue_has_whole(sqlite3 *db, const char *board, struct span id) {
 }
 
 int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret) {
-  static const char sql[] = "SELECT " FILE_COLUMNS " FROM origin JOIN file USING(sha256)"
-                            " WHERE module = ?1 AND quality = 0 AND (?2 IS NULL OR board = ?2)"
-                            " ORDER BY added_s LIMIT 1";
+  static const char sql[] =
+      "SELECT " FILE_COLUMNS " FROM origin JOIN file USING(sha256)"
+      " WHERE module = ?1 AND quality = 0 AND (?2 IS NULL OR board IN (?2, '') OR"
+      "  (SELECT count(DISTINCT board) >= 2 FROM origin AS every"
+      "   WHERE every.sha256 = file.sha256))"
+      " ORDER BY added_s LIMIT 1";
   sqlite3_stmt *statement;
   int error = debug_db_query(db, &statement, sql, "bs", id, board);
   return take_file(statement, error, ret);

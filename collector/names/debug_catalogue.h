@@ -49,7 +49,7 @@ void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_
 int catalogue_sources(sqlite3 *db, const char *board, struct span id, struct catalogue_file *files);
 /* A supplement of which ID is the build-id. */
 int catalogue_supplement(sqlite3 *db, struct span id, struct catalogue_file *ret);
-/* One that BOARD sent for module ID and no worker has read. */
+/* One that BOARD, an operator or two boards sent for module ID and no worker has read. */
 int catalogue_unread(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);
 /* The newest one that BOARD (never NULL here) sent as module ID's. */
 int catalogue_latest(sqlite3 *db, const char *board, struct span id, struct catalogue_file *ret);

@@ -302,8 +302,8 @@ void debug_store_unavailable(struct debug_store *store, const char *board, struc
 
 /* ---- finding ---- */
 
-static void fill_file(struct debug_store *store, const struct catalogue_file *file,
-                      struct debug_file *ret) {
+void debug_store_describe(const struct debug_store *store, const struct catalogue_file *file,
+                          struct debug_file *ret) {
   debug_folder_file(&store->folder, file->sha256, ret->path);
   debug_folder_index(&store->folder, file->sha256, false, ret->index_path);
   debug_folder_index(&store->folder, file->sha256, true, ret->dwarf_path);
@@ -321,7 +321,7 @@ int debug_store_find(struct debug_store *store, const char *board, struct span i
   if (error == -ENOENT) error = catalogue_unread(store->db, board, id, &file);
   if (error == -ENOENT) error = catalogue_supplement(store->db, id, &file);
   pthread_mutex_unlock(&store->lock);
-  if (error == 0) fill_file(store, &file, ret);
+  if (error == 0) debug_store_describe(store, &file, ret);
   return error;
 }
 
@@ -333,7 +333,7 @@ int debug_store_public(struct debug_store *store, struct span id,
   int count = catalogue_public(store->db, id, files, DEBUG_PUBLIC_MAX);
   catalogue_module_path(store->db, id, path, LIMIT_PATH_BYTES + 1);
   pthread_mutex_unlock(&store->lock);
-  for (int i = 0; i < count; i++) fill_file(store, &files[i], &ret[i]);
+  for (int i = 0; i < count; i++) debug_store_describe(store, &files[i], &ret[i]);
   return count;
 }
 
@@ -343,7 +343,7 @@ int debug_store_sources(struct debug_store *store, const char *board, struct spa
   pthread_mutex_lock(&store->lock);
   int count = catalogue_sources(store->db, board, id, found);
   pthread_mutex_unlock(&store->lock);
-  for (int i = 0; i < count; i++) fill_file(store, &found[i], &files[i]);
+  for (int i = 0; i < count; i++) debug_store_describe(store, &found[i], &files[i]);
   return count;
 }
 
@@ -353,7 +353,7 @@ int debug_store_find_unread(struct debug_store *store, const char *board, struct
   pthread_mutex_lock(&store->lock);
   int error = catalogue_unread(store->db, board, id, &file);
   pthread_mutex_unlock(&store->lock);
-  if (error == 0) fill_file(store, &file, ret);
+  if (error == 0) debug_store_describe(store, &file, ret);
   return error;
 }
 
@@ -407,7 +407,7 @@ int debug_store_next_dwarf(struct debug_store *store, struct debug_file *ret) {
   if (error == 0) error = catalogue_find(store->db, span_of(sha256, 32), &file);
   pthread_mutex_unlock(&store->lock);
   if (error != 0) return error;
-  fill_file(store, &file, ret);
+  debug_store_describe(store, &file, ret);
   return 0;
 }
 

@@ -67,7 +67,8 @@ int debug_store_public(struct debug_store *store, struct span id,
 int debug_store_sources(struct debug_store *store, const char *board, struct span id,
                         struct debug_file *files);
 
-/* Finds a file that BOARD (NULL: anybody) sent for module ID and nobody read: 0 or -ENOENT. */
+/* Finds a file that was sent for module ID, would name BOARD's samples, and nobody read: 0 or
+   -ENOENT. */
 int debug_store_find_unread(struct debug_store *store, const char *board, struct span id,
                             struct debug_file *ret);
 

@@ -13,6 +13,8 @@
 sqlite3 *debug_store_lock(struct debug_store *store);
 void debug_store_unlock(struct debug_store *store);
 
+struct catalogue_file;
+
 enum {
   DEBUG_NO_BETTER_S = 24 * 60 * 60
 }; /* how long a board that sent its best is not asked again */
@@ -22,6 +24,10 @@ const struct debug_folder *debug_store_folder(const struct debug_store *store);
 /* Answers about each module that file SHA256 is, or was sent for, may differ from now on.  With the
    store's turn. */
 void debug_store_changed(struct debug_store *store, const uint8_t sha256[32]);
+
+/* FILE's places on disk, and what else is known of it, into RET. */
+void debug_store_describe(const struct debug_store *store, const struct catalogue_file *file,
+                          struct debug_file *ret);
 
 /* Where the bytes of the file SHA256 are. */
 void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],

@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/table.h"
 #include "debug_store_dwarf.h"
+#include "debug_unread.h"
 #include "deep_reader.h"
 #include "index_shelf.h"
 #include "module_cache.h"
@@ -30,6 +31,7 @@
 
 enum {
   UNREAD_FILES_MAX = 16, /* of one module, read in one go */
+  UNREAD_LEFT_MAX = 256, /* by the last collector; more are read when they are asked for */
   RETRY_S = 30,          /* after what was asked for did not come */
   SOURCES_MAX = 65536,   /* different sets of files since the start */
 };
@@ -85,6 +87,10 @@ void symbolizer_close(struct symbolizer *symbolizer) {
 }
 
 void symbolizer_start(struct symbolizer *symbolizer) {
+  struct debug_file *files = calloc(UNREAD_LEFT_MAX, sizeof *files);
+  int count = files != NULL ? debug_unread_list(symbolizer->debug, files, UNREAD_LEFT_MAX) : 0;
+  for (int i = 0; i < count; i++) symbol_reader_request(symbolizer->reader, &files[i]);
+  free(files);
   deep_reader_wake(symbolizer->deep);
 }
 

@@ -15,8 +15,8 @@ int symbolizer_open(struct debug_store *debug, struct symbolizer **ret, char *er
                     size_t error_len);
 void symbolizer_close(struct symbolizer *symbolizer);
 
-/* Goes on with reading debug information that the last collector left unread; files that come from
-   now on are read in any case. */
+/* Goes on with reading files, and debug information, that the last collector left unread; those
+   that come from now on are read in any case. */
 void symbolizer_start(struct symbolizer *symbolizer);
 
 /* Waits until nothing that was asked for, and no debug information, waits to be read, MS at most

@@ -105,6 +105,37 @@ static void a_file_is_read_when_it_is_asked_for_if_not_before(void **state) {
   assert_string_equal(name_at("one", "inner"), "inner");
 }
 
+static void a_file_that_was_not_read_is_read_for_all_whom_it_names(void **state) {
+  (void)state;
+  put_file("one", id, "lib.so");
+  assert_string_equal(name_at("two", "inner"), "");
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  put_file("two", id, "lib.so");
+  assert_string_equal(name_at("three", "inner"), "");
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_string_equal(name_at("three", "inner"), "inner");
+}
+
+static void an_operators_file_that_was_not_read_is_read_for_any_board(void **state) {
+  (void)state;
+  put_file(NULL, id, "lib.so");
+  assert_string_equal(name_at("one", "inner"), "");
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_string_equal(name_at("one", "inner"), "inner");
+}
+
+static void files_that_were_taken_and_not_read_the_next_collector_reads(void **state) {
+  (void)state;
+  struct debug_file file;
+  put_file(NULL, id, "lib.so");
+  close_all();
+  open_all();
+  symbolizer_start(symbolizer);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(debug_store_find(store, "one", id, &file), 0);
+  assert_int_equal(file.quality, DEBUG_DWARF);
+}
+
 static void another_boards_file_gives_no_names_until_both_sent_it(void **state) {
   (void)state;
   send_file("one", id, "lib.so");
@@ -482,6 +513,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       FRESH(a_file_that_was_sent_gives_names),
       FRESH(a_file_is_read_when_it_is_asked_for_if_not_before),
+      FRESH(a_file_that_was_not_read_is_read_for_all_whom_it_names),
+      FRESH(an_operators_file_that_was_not_read_is_read_for_any_board),
+      FRESH(files_that_were_taken_and_not_read_the_next_collector_reads),
       FRESH(another_boards_file_gives_no_names_until_both_sent_it),
       FRESH(a_better_file_renames_what_is_known),
       FRESH(a_stripped_file_tells_where_functions_begin),
