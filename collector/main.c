@@ -17,6 +17,7 @@
 #include "ingest/listener.h"
 #include "names/debug_store.h"
 #include "names/debuginfod.h"
+#include "names/names_metrics.h"
 #include "names/source_store.h"
 #include "names/symbolizer.h"
 #include "retention.h"
@@ -166,6 +167,7 @@ static void print_metrics(void *context, void *buf) {
   struct collector *collector = context;
   store_metrics(collector->store, buf);
   ingest_metrics(collector->ingest, buf);
+  names_metrics_print(collector->debug, buf);
   if (collector->translators != NULL) translator_pool_metrics(collector->translators, buf);
 }
 

@@ -18,6 +18,7 @@
 
 #include "debug_store_dwarf.h"
 #include "index_bytes.h"
+#include "reader_counts.h"
 #include "rival_file.h"
 #include "supplements.h"
 #include "symbol/index_file.h"
@@ -75,6 +76,7 @@ static int run_worker(struct nursery *nursery, const struct debug_file *file, st
   for (int i = 0; i < TRIES_MAX; i++) {
     if (ftruncate(draft->index, 0) != 0 || lseek(draft->index, 0, SEEK_SET) != 0) return -errno;
     int error = nursery_run(nursery, &job, ret);
+    reader_counts_add(ret, error);
     if (error == 0 && ret->outcome == NURSERY_TIMED_OUT) return -ETIMEDOUT;
     if (error == 0 && ret->outcome == NURSERY_GIVEN_UP) return -ETIME;
     if (error != 0 || ret->outcome != NURSERY_KILLED) return error;
