@@ -82,9 +82,9 @@ small=(bombs/*)
 /usr/bin/python3 "$hostile/feed.py" "$H" "$token" "$(pick 1 15)" "$(pick 2 10)" "$(pick 0 2)" spoiled/* "${small[@]}" ||
   fail "others have to wait, or a file was not answered"
 kill -0 "$COLLECTOR" || fail "the collector has ended"
-# Names that share their bytes would take a hundred times the file in an index: of 130 kB 40 MB are not kept.
+# Names that share their bytes would take a hundred times the file in memory: of 130 kB 13 MB are not kept.
 suffixes=$(curl -s -w ' %{http_code}' -H "Authorization: Bearer $token" -T bombs/suffixes "http://127.0.0.1:$H/api/v1/debug/$(sha256sum bombs/suffixes | cut -d ' ' -f 1)")
-case $suffixes in *"its index would take "*422) ;; *) fail "names that share their bytes: $suffixes" ;; esac
+case $suffixes in *"its names would take "*422) ;; *) fail "names that share their bytes: $suffixes" ;; esac
 
 # What is bad is said to be, where nothing better is known; its bytes are not looked at again.
 put() { curl -s -o "$W/put" -w '%{http_code}' -H "Authorization: Bearer $token" -T "$1" "http://127.0.0.1:$H/api/v1/debug/$id"; }
