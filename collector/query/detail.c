@@ -12,6 +12,7 @@
    once a node, board and day, upwards until it is known. */
 #include "detail.h"
 
+#include "asked_name.h"
 #include "common/arena.h"
 #include "detail_spot.h"
 #include "naming.h"
@@ -68,7 +69,7 @@ static int judge(struct looker *looker) {
   for (; error == 0 && looker->judged < looker->functions.count; looker->judged++) {
     const struct view_function *function = &looker->functions.functions[looker->judged];
     looker->is_asked[looker->judged] =
-        strcmp(function->name, question->function) == 0 &&
+        asked_name_is(question->function, function->name) &&
         (question->module == NULL || strcmp(function->module, question->module) == 0);
   }
   return error;

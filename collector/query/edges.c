@@ -8,6 +8,7 @@
    same: blocks name the same nodes again and again. */
 #include "edges.h"
 
+#include "asked_name.h"
 #include "common/arena.h"
 #include "naming.h"
 #include "pair_judge.h"
@@ -139,7 +140,7 @@ static bool *choose(const struct view_tree *tree, const struct edges_question *q
   *ret_is_any = false;
   for (uint32_t i = 1; i < tree->function_count && is_asked != NULL; i++) {
     const struct view_function *function = &tree->functions[i];
-    is_asked[i] = strcmp(function->name, question->function) == 0 &&
+    is_asked[i] = asked_name_is(question->function, function->name) &&
                   (question->module == NULL || strcmp(function->module, question->module) == 0);
     if (is_asked[i]) *ret_is_any = true;
   }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A readable C++ name is `[return type ]name(arguments)[ const][ [clone ...]]`, where spaces and
+   parentheses may also stand inside of template arguments, of `(anonymous namespace)` and of
+   operators (`operator()`, `operator<`, `operator bool`).  So the name is what stands between the
+   last space and the first parenthesis that are in none of these. */
+#include "asked_name.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static bool starts_with(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_of_a_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Length of what an operator is called, which begins at TEXT; 0: no operator does. */
+static size_t operator_length(const char *text) {
+  static const char word[] = "operator";
+  size_t at = sizeof word - 1;
+  if (!starts_with(text, word) || is_of_a_word(text[at])) return 0;
+  if (starts_with(text + at, "()")) return at + 2;
+  if (text[at] == ' ') return at + strcspn(text + at, "("); /* a type, new, delete */
+  return at + strspn(text + at, "<>=!+-*/%^&|~,[]");
+}
+
+struct part {
+  const char *start;
+  size_t len;
+};
+
+static struct part name_part(const char *name) {
+  static const char anonymous[] = "(anonymous namespace)";
+  struct part part = {name, strlen(name)};
+  int depth = 0; /* of template arguments */
+  for (const char *at = name; *at != '\0'; at++) {
+    bool begins_a_word = at == name || !is_of_a_word(at[-1]);
+    size_t skipped = begins_a_word ? operator_length(at) : 0;
+    if (starts_with(at, anonymous)) skipped = sizeof anonymous - 1;
+    if (skipped > 0) {
+      at += skipped - 1;
+      continue;
+    }
+    if (*at == '<') depth++;
+    if (*at == '>') depth--;
+    if (depth != 0) continue;
+    if (*at == ' ' && at[1] != '<') part.start = at + 1; /* not of operator< <T> */
+    if (*at == '(') {
+      part.len = (size_t)(at - part.start);
+      return part;
+    }
+  }
+  return (struct part){name, strlen(name)};
+}
+
+bool asked_name_is(const char *asked, const char *name) {
+  if (strcmp(asked, name) == 0) return true;
+  struct part part = name_part(name);
+  return strlen(asked) == part.len && memcmp(asked, part.start, part.len) == 0;
+}
