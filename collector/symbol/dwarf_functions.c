@@ -3,9 +3,9 @@
 
    A function that stands in the code names its source function through up to REFERENCES_MAX
    references (abstract origin, specification), which may lead into other units, such as the partial
-   units that dwz makes.  The linkage name is the better one: it says namespace and arguments.
-   A function whose name cannot be had is left out, and what was inlined into it counts as inlined
-   into its caller.
+   units that dwz makes.  The linkage name is the better one: it says namespace and arguments;
+   better still may be what dwarf_scopes has found out. A function whose name cannot be had is left
+   out, and what was inlined into it counts as inlined into its caller.
 
    Entries are only ever read forwards, and no more of them than the unit has bytes: references to
    siblings could otherwise lead round in circles, or have a tree with 2^n places in n entries. */
@@ -26,6 +26,7 @@ enum {
 /* What one entry says itself. */
 struct facts {
   const char *name, *linkage_name;
+  const void *name_place; /* of the entry that has the name */
   Dwarf_Attribute decl_file, reference;
   uint64_t decl_line, call_file, call_line;
   bool has_decl_file, has_reference, has_code;
@@ -71,6 +72,7 @@ static int on_attribute(Dwarf_Attribute *attribute, void *context) {
 
 static bool read_facts(Dwarf_Die *entry, struct facts *ret) {
   memset(ret, 0, sizeof *ret);
+  ret->name_place = entry->addr;
   return dwarf_getattrs(entry, on_attribute, ret, 0) >= 0;
 }
 
@@ -97,7 +99,10 @@ static void complete(struct facts *facts) {
     Dwarf_Die entry;
     Dwarf_Attribute reference = next.reference;
     if (dwarf_formref_die(&reference, &entry) == NULL || !read_facts(&entry, &next)) return;
-    if (facts->name == NULL) facts->name = next.name;
+    if (facts->name == NULL) {
+      facts->name = next.name;
+      facts->name_place = next.name_place;
+    }
     if (facts->linkage_name == NULL) facts->linkage_name = next.linkage_name;
     if (facts->decl_line == 0) facts->decl_line = next.decl_line;
     if (!facts->has_decl_file && next.has_decl_file) {
@@ -107,15 +112,16 @@ static void complete(struct facts *facts) {
   }
 }
 
-static const char *best_name(const struct facts *facts) {
-  return facts->linkage_name != NULL ? facts->linkage_name : facts->name;
+static const char *best_name(struct dwarf_context *context, const struct facts *facts) {
+  if (facts->linkage_name != NULL || facts->name == NULL) return facts->linkage_name;
+  return dwarf_scopes_name(&context->scopes, facts->name_place, facts->name);
 }
 
 static int add_function(struct dwarf_context *context, struct facts *facts, uint32_t *ret) {
   struct index_function function = {0};
   uint64_t index;
   uint32_t name, file = 0, line = as_line(facts->decl_line);
-  int error = index_names_add(context->names, span_of_string(best_name(facts)), &name);
+  int error = index_names_add(context->names, span_of_string(best_name(context, facts)), &name);
   if (error == 0 && facts->has_decl_file && dwarf_formudata(&facts->decl_file, &index) == 0)
     error = add_file(context, facts->decl_file.cu, index, &file);
   if (error != 0) return error;
@@ -137,10 +143,10 @@ static int find_function(struct dwarf_context *context, Dwarf_Die *entry, struct
   int error = 0;
   if (known == TABLE_NONE) {
     complete(facts);
-    if (ret_name != NULL) *ret_name = best_name(facts);
+    if (ret_name != NULL) *ret_name = best_name(context, facts);
     known = NAMELESS;
-    if (best_name(facts) == NULL) context->nameless++;
-    if (best_name(facts) != NULL) error = add_function(context, facts, &known);
+    if (best_name(context, facts) == NULL) context->nameless++;
+    if (best_name(context, facts) != NULL) error = add_function(context, facts, &known);
     if (error == 0) error = table_add(&context->functions, place, known);
   }
   *ret = known == NAMELESS ? SOURCE_NONE : known;
@@ -270,9 +276,10 @@ static int go_on(struct level *levels, int count) {
 
 int dwarf_functions_read(struct dwarf_context *context, Dwarf_Die *unit, uint64_t dies_max) {
   struct level levels[ENTRY_DEPTH_MAX], inside;
-  int count = 1, error = 0;
+  int count = 1;
+  int error = dwarf_scopes_read(&context->scopes, context->set, unit, dies_max);
   levels[0] = (struct level){.call = SOURCE_NONE};
-  if (dwarf_child(unit, &levels[0].entry) != 0) return 0;
+  if (error != 0 || dwarf_child(unit, &levels[0].entry) != 0) return error;
   for (uint64_t read = 0; count > 0 && error == 0; read++) {
     bool descends;
     if (read == dies_max) count = -EBADMSG;

@@ -332,6 +332,7 @@ int dwarf_file_read(const struct dwarf_input *input, struct index_names *names,
   int error = read_within_memory(&reader);
   unit_rows_fini(&reader.context.rows);
   buf_fini(&reader.context.path);
+  dwarf_scopes_fini(&reader.context.scopes);
   table_fini(&reader.context.functions);
   table_fini(&reader.context.files);
   if (error != 0) {

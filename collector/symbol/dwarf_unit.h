@@ -3,6 +3,7 @@
 #ifndef SYMBOL_DWARF_UNIT_H
 #define SYMBOL_DWARF_UNIT_H
 
+#include "dwarf_scopes.h"
 #include "source_map.h"
 #include "unit_rows.h"
 
@@ -22,6 +23,7 @@ struct dwarf_context {
   struct unit_rows rows;         /* of the unit that is read */
   const struct code_range *code; /* executable sections, by start */
   size_t code_count;
+  struct dwarf_scopes scopes;
   struct table functions; /* place of a function's description -> number in the map */
   Dwarf_CU *skeleton;     /* of the split unit that is read; or NULL */
   uint64_t range_base;    /* where its .debug_ranges count from */

@@ -11,11 +11,17 @@ share where they agree, the share of these where ours is the same, and the rest 
 example each; and where the references differ, in what, and whose answer is ours.  Ends with 1 when
 ours is below 99.9, 99.5 or 99 percent.
 
+Compilers give no linkage name to C++ functions that other files cannot see.  The references call
+such a one `step` where it was inlined; ours has what is around it (`alpha::(anonymous
+namespace)::Stage::step`), or its symbol.  They mark copies that the compiler made (`[clone
+.constprop.0]`); ours does not.  Both count as the same, and how many there are is told.
+
 The references give raw names, which go through our own demangler; paths are compared with `.` and
 `..` taken out, and a relative folder of compilation once; a line of 0 is the same as none."""
 import collections
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -147,6 +153,27 @@ def how_two_differ(one, two, what):
     return "another call place"
 
 
+def is_said_with_more(mine, theirs):
+    """Whether MINE is the name THEIRS with what is around it and its arguments, or without the mark
+    of a copy."""
+    whole = re.sub(r"( \[clone [^]]*\])+$", "", theirs)
+    return mine == whole or re.search(r"(^|::|\s)" + re.escape(whole) + r"(\(.*)?$", mine) is not None
+
+
+def is_the_same(mine, theirs, what):
+    """1: the same; 2: the same, but for names that are said with more; 0."""
+    if aspect(mine, what) == aspect(theirs, what):
+        return 1
+    if what == "file:line" or len(mine) == 0:
+        return 0
+    mine, theirs = (mine[:1], theirs[:1]) if what == "function" else (mine, theirs)
+    if what == "chain" and [f[1] for f in mine] != [f[1] for f in theirs]:
+        return 0
+    alike = len(mine) == len(theirs) and all(
+        a[0] == b[0] or is_said_with_more(a[0], b[0]) for a, b in zip(mine, theirs))
+    return 2 if alike else 0
+
+
 def classify(ours, theirs, what):
     if not ours:
         return "ours has nothing"
@@ -168,7 +195,7 @@ def classify(ours, theirs, what):
 
 def compare(addresses, llvm, gnu, ours, what):
     """Prints one aspect of all answers, the references' demangled; returns ours' share in percent."""
-    agreed = same = 0
+    agreed = same = more = 0
     rest, example = collections.Counter(), {}
     differ, llvms, gnus = collections.Counter(), collections.Counter(), collections.Counter()
     for address, one, two, mine in zip(addresses, llvm, gnu, ours):
@@ -181,8 +208,12 @@ def compare(addresses, llvm, gnu, ours, what):
             gnus[name] += is_known(two, what) and aspect(mine, what) == aspect(two, what)
             continue
         agreed += 1
-        if aspect(mine, what) == aspect(one, what):
-            same += 1
+        likeness = is_the_same(mine, one, what)
+        same += likeness > 0
+        more += likeness == 2
+        if likeness > 0:
+            if likeness == 2:
+                example.setdefault("more", f"{address:#x}: {aspect(mine, what)}, theirs {aspect(one, what)}")
             continue
         name = classify(mine, one, what)
         rest[name] += 1
@@ -190,6 +221,8 @@ def compare(addresses, llvm, gnu, ours, what):
     share = 100.0 * same / max(agreed, 1)
     print(f"  {what}: references agree on {100.0 * agreed / len(addresses):.1f} %, of these ours is the same"
           f" on {share:.3f} % (at least {LEAST[what]})")
+    if more > 0:
+        print(f"    {more} of these with more in a name; {example['more'][:400]}")
     for name, times in rest.most_common():
         print(f"    {times} {name}; {example[name][:600]}")
     for name, times in differ.most_common():

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C++ functions that other files cannot see have no linkage name, and many are called the same:
+   each is told by what is around it, inlined or not. */
+#include "elf_fixture.h"
+
+#include "common/buf.h"
+#include "symbol/index_builder.h"
+#include "symbol/symbol_index.h"
+
+enum { CODE_BYTES_MAX = 8192 };
+
+static const char source[] =
+    "#define OUT __attribute__((noinline))\n"
+    "#define IN __attribute__((always_inline))\n"
+    "namespace alpha { namespace {\n"
+    "struct Stage { int n; OUT int step(int x) { return x * 31 / (n + 1); }\n"
+    "               IN int turn(int x) { return x * 7 % (n + 3); } };\n"
+    "} int go(int x) { Stage s{x}; return s.step(x) + s.turn(x); } }\n"
+    "namespace beta { namespace {\n"
+    "struct Stage { int n; OUT int step(int x) { return x * 37 / (n + 5); } };\n"
+    "} int go(int x) { Stage s{x}; return s.step(x); } }\n"
+    "namespace plant {\n"
+    "int stir(int x) {\n"
+    "  auto f = [&](int y) OUT { return y * x / 3; };\n"
+    "  auto g = [&](int y) IN { return y * x / 5; };\n"
+    "  return f(x) + g(x);\n"
+    "} }\n"
+    "static OUT int count(int x) { return x * x / 11; }\n"
+    "int all(int x) { return alpha::go(x) + beta::go(x) + plant::stir(x) + count(x); }\n";
+
+/* Every name that the index of PATH has for any address, a line each. */
+static void list_names(const char *path, struct buf *ret) {
+  struct span file = fixture_read(path);
+  struct buf bytes = {0};
+  struct index_summary summary;
+  struct symbol_index index;
+  char why[256];
+  assert_int_equal(index_builder_build(file, INDEX_ALL, &bytes, &summary, why, sizeof why), 0);
+  assert_true(summary.is_from_dwarf);
+  assert_int_equal(symbol_index_parse(buf_span(&bytes), &index), 0);
+  uint64_t start = index.blocks[0].address;
+  buf_append_byte(ret, '\n');
+  for (uint64_t at = start; at < start + CODE_BYTES_MAX; at++) {
+    struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+    int count = symbol_index_chain(&index, at, frames);
+    for (int i = 0; i < count; i++) {
+      buf_append(ret, frames[i].name, strlen(frames[i].name));
+      buf_append_byte(ret, '\n');
+    }
+  }
+  buf_append_byte(ret, '\0');
+  assert_false(ret->failed);
+  symbol_index_fini(&index);
+  buf_fini(&bytes);
+  fixture_free(file);
+}
+
+static bool has_name(const struct buf *names, const char *name) {
+  char line[256];
+  snprintf(line, sizeof line, "\n%s\n", name);
+  return strstr((const char *)names->data, line) != NULL;
+}
+
+static void expect_names(const char *path, const char *const *expected) {
+  struct buf names = {0};
+  list_names(path, &names);
+  for (; *expected != NULL; expected++)
+    if (!has_name(&names, *expected)) fail_msg("%s has no %s:%s", path, *expected, names.data);
+  assert_false(has_name(&names, "step"));
+  assert_false(has_name(&names, "turn"));
+  assert_false(has_name(&names, "operator()"));
+  buf_fini(&names);
+}
+
+static void compile(const char *options) {
+  fixture_run("g++ -O2 -g %s -fPIC -shared -nostdlib -o scopes.so scopes.cc", options);
+}
+
+static void a_function_is_called_by_its_symbol(void **state) {
+  (void)state;
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step(int)",
+                                         "beta::(anonymous namespace)::Stage::step(int)",
+                                         "alpha::go(int)",
+                                         "plant::stir(int)::{lambda(int)#1}::operator()(int) const",
+                                         "count(int)",
+                                         NULL};
+  compile("");
+  expect_names("scopes.so", expected);
+}
+
+static void one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it(void **state) {
+  (void)state;
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::turn",
+                                         "plant::stir::(anonymous class, line 13)::operator()",
+                                         NULL};
+  compile("");
+  expect_names("scopes.so", expected);
+  compile("-gdwarf-4");
+  expect_names("scopes.so", expected);
+}
+
+static void so_is_each_where_no_symbols_are_left(void **state) {
+  (void)state;
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step",
+                                         "beta::(anonymous namespace)::Stage::step",
+                                         "alpha::(anonymous namespace)::Stage::turn",
+                                         "plant::stir::(anonymous class, line 12)::operator()",
+                                         "plant::stir::(anonymous class, line 13)::operator()",
+                                         "count",
+                                         "alpha::go(int)",
+                                         NULL};
+  compile("");
+  fixture_run("objcopy --strip-all --keep-section='.debug_*' scopes.so && "
+              "! readelf -SW scopes.so | grep -q symtab");
+  expect_names("scopes.so", expected);
+}
+
+static int set_up(void **state) {
+  int error = fixture_set_up(state);
+  if (error == 0) fixture_write("scopes.cc", source, sizeof source - 1);
+  return error;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_function_is_called_by_its_symbol),
+      cmocka_unit_test(one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it),
+      cmocka_unit_test(so_is_each_where_no_symbols_are_left),
+  };
+  return cmocka_run_group_tests(tests, set_up, fixture_tear_down);
+}
