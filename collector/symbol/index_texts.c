@@ -26,30 +26,31 @@
 
 enum { LEVEL = 9 }; /* 12 takes one per cent less, and twice the time */
 
-/* Each counter stands for itself: relaxed. */
-static _Atomic uint64_t limit_bytes = INDEX_TEXTS_MEMORY_MAX;
-static _Atomic uint64_t held_bytes[INDEX_TEXTS_SENDERS]; /* by sender */
-static _Atomic uint64_t board_bytes;                     /* of all senders but operators */
-static _Atomic uint64_t refusals;
+/* Each counter stands for itself: relaxed.  As wide as the machine, since not all 32-bit ones have
+   wider atomic instructions. */
+static _Atomic size_t limit_bytes = INDEX_TEXTS_MEMORY_MAX;
+static _Atomic size_t held_bytes[INDEX_TEXTS_SENDERS]; /* by sender */
+static _Atomic size_t board_bytes;                     /* of all senders but operators */
+static _Atomic size_t refusals;
 
-static uint64_t get(const _Atomic uint64_t *counter) {
+static size_t get(const _Atomic size_t *counter) {
   return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static uint64_t add(_Atomic uint64_t *counter, uint64_t bytes) {
+static size_t add(_Atomic size_t *counter, size_t bytes) {
   return atomic_fetch_add_explicit(counter, bytes, memory_order_relaxed) + bytes;
 }
 
-static void give_back(uint32_t sender, uint64_t bytes) {
+static void give_back(uint32_t sender, size_t bytes) {
   atomic_fetch_sub_explicit(&held_bytes[sender], bytes, memory_order_relaxed);
   if (sender != INDEX_TEXTS_OPERATORS)
     atomic_fetch_sub_explicit(&board_bytes, bytes, memory_order_relaxed);
 }
 
 /* Returns whether there is room for BYTES more of SENDER; they are counted then. */
-static bool reserve(uint32_t sender, uint64_t bytes) {
-  uint64_t half = get(&limit_bytes) / 2, held = add(&held_bytes[sender], bytes);
-  uint64_t all = sender == INDEX_TEXTS_OPERATORS ? 0 : add(&board_bytes, bytes);
+static bool reserve(uint32_t sender, size_t bytes) {
+  size_t half = get(&limit_bytes) / 2, held = add(&held_bytes[sender], bytes);
+  size_t all = sender == INDEX_TEXTS_OPERATORS ? 0 : add(&board_bytes, bytes);
   if (all <= half && held <= half - all) return true;
   give_back(sender, bytes);
   if (add(&refusals, 1) == 1)
@@ -59,7 +60,7 @@ static bool reserve(uint32_t sender, uint64_t bytes) {
   return false;
 }
 
-void index_texts_set_limit(uint64_t bytes) {
+void index_texts_set_limit(size_t bytes) {
   atomic_store_explicit(&limit_bytes, bytes, memory_order_relaxed);
 }
 
@@ -82,7 +83,7 @@ int index_texts_init(struct index_texts *texts, struct span directory, struct sp
 }
 
 void index_texts_fini(struct index_texts *texts) {
-  uint64_t bytes = 0; /* that were taken */
+  size_t bytes = 0; /* that were taken */
   for (uint32_t i = 0; i < texts->count; i++) {
     uint8_t *block = atomic_load_explicit(&texts->blocks[i], memory_order_relaxed);
     if (block != NULL) bytes += texts->directory[i].bytes;
@@ -107,7 +108,7 @@ int index_texts_unpack(const struct index_texts *texts, uint32_t number, struct 
 
 const uint8_t *index_texts_take_block(const struct index_texts *texts, uint32_t number) {
   struct buf buf = {0};
-  uint64_t bytes = texts->directory[number].bytes;
+  size_t bytes = texts->directory[number].bytes;
   uint8_t *expected = NULL;
   if (bytes > INDEX_TEXT_BLOCK_BYTES || !reserve(texts->sender, bytes)) return NULL;
   if (index_texts_unpack(texts, number, &buf) == 0) {

@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct index_text_block) == 8, "on disk");
 
 /* What all indexes of this process may unpack, half of it those of operators' files: beyond it,
    texts that nobody asked for before are not to be had. */
-#define INDEX_TEXTS_MEMORY_MAX (2ULL << 30)
+#define INDEX_TEXTS_MEMORY_MAX ((size_t)2 << 30)
 
 /* Who sent the file that an index is of. */
 enum {
@@ -49,7 +49,7 @@ struct index_texts {
 int index_texts_init(struct index_texts *texts, struct span directory, struct span packed);
 
 /* Another limit than INDEX_TEXTS_MEMORY_MAX. */
-void index_texts_set_limit(uint64_t bytes);
+void index_texts_set_limit(size_t bytes);
 
 struct index_texts_counts {
   uint64_t bytes;    /* unpacked now */
