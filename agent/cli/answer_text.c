@@ -214,6 +214,13 @@ static void print_place(const cJSON *row, struct buf *ret) {
     buf_append_string(ret, file);
 }
 
+/* What stands in the line, where its source was uploaded. */
+static void print_source(const cJSON *row, struct buf *ret) {
+  const char *text = field_text(row, "text");
+  text += strspn(text, " \t");
+  if (*text != '\0') buf_printf(ret, "  %.160s", text);
+}
+
 /* One of the lists of rows with self and total, as shares of the function's own. */
 static void print_rows(const cJSON *answer, const char *list, const char *heading, uint32_t limit,
                        struct buf *ret) {
@@ -232,6 +239,7 @@ static void print_rows(const cJSON *answer, const char *list, const char *headin
       buf_append_string(ret, strcmp(list, "by_build") == 0 ? field_text(row, "build_id")
                                                            : field_text(row, "name"));
     if (*field_text(row, "module") != '\0') buf_printf(ret, "  (%s)", field_text(row, "module"));
+    print_source(row, ret);
     buf_append_byte(ret, '\n');
   }
 }

@@ -107,9 +107,19 @@ void api_complain(const struct api *api, const struct fetch_answer *answer) {
   cJSON_Delete(problem);
 }
 
+/* What a server of TLS does to who speaks without. */
+static const char *tls_hint(const struct api *api) {
+  bool is_plain = strncmp(api->url, "http://", strlen("http://")) == 0;
+  bool is_reset = strcmp(fetch_why(api->fetch), strerror(ECONNRESET)) == 0;
+  return is_plain && is_reset ? " (beyond loopback a collector speaks https: --http https://HOST:PORT"
+                                " --ca root.pem --token-file FILE)"
+                              : "";
+}
+
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret) {
   if (fetch_call(api->fetch, call, ret) == 0) return 0;
-  complaint("%s: %.300s: no answer: %s", api->command, api->url, fetch_why(api->fetch));
+  complaint("%s: %.300s: no answer: %s%s", api->command, api->url, fetch_why(api->fetch),
+            tls_hint(api));
   return 1;
 }
 

@@ -59,7 +59,10 @@ static int lock_dir(const char *dir, const char *name, int *ret_fd, char *error,
   ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
   pid[got > 0 ? got : 0] = '\0';
   pid[strcspn(pid, "\n")] = '\0';
-  snprintf(error, error_len, "%s: another daemon (pid %s) runs here", dir, pid[0] ? pid : "?");
+  snprintf(error, error_len,
+           "%s: another daemon (pid %s) runs here: one that 'fleetprof run' started ends a minute "
+           "after its last program, or by TERM",
+           dir, pid[0] ? pid : "?");
   return -EEXIST;
 }
 

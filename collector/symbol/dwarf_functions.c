@@ -114,7 +114,7 @@ static void complete(struct facts *facts) {
 
 static const char *best_name(struct dwarf_context *context, const struct facts *facts) {
   if (facts->linkage_name != NULL || facts->name == NULL) return facts->linkage_name;
-  return dwarf_scopes_name(&context->scopes, facts->name_place, facts->name);
+  return dwarf_scopes_name(context->scopes, facts->name_place, facts->name);
 }
 
 static int add_function(struct dwarf_context *context, struct facts *facts, uint32_t *ret) {
@@ -277,7 +277,7 @@ static int go_on(struct level *levels, int count) {
 int dwarf_functions_read(struct dwarf_context *context, Dwarf_Die *unit, uint64_t dies_max) {
   struct level levels[ENTRY_DEPTH_MAX], inside;
   int count = 1;
-  int error = dwarf_scopes_read(&context->scopes, context->set, unit, dies_max);
+  int error = dwarf_scopes_read(context->scopes, context->set, unit, dies_max);
   levels[0] = (struct level){.call = SOURCE_NONE};
   if (error != 0 || dwarf_child(unit, &levels[0].entry) != 0) return error;
   for (uint64_t read = 0; count > 0 && error == 0; read++) {

@@ -40,6 +40,7 @@ struct dwarf_file {
   struct dwarf_splits *splits; /* .dwo and .dwp files; or NULL */
   struct code_range *code;
   size_t code_count;
+  struct dwarf_scopes scopes; /* has texts that symbols borrow */
 };
 
 struct reader {
@@ -66,6 +67,7 @@ void dwarf_file_close(struct dwarf_file *file) {
   if (file->elf != NULL) elf_end(file->elf);
   if (file->alternate_elf != NULL) elf_end(file->alternate_elf);
   dwarf_splits_close(file->splits);
+  dwarf_scopes_fini(&file->scopes);
   free(file->code);
   free(file);
 }
@@ -329,10 +331,10 @@ int dwarf_file_read(const struct dwarf_input *input, struct index_names *names,
                           .why_len = why_len};
   why[0] = '\0';
   if (reader.file == NULL) return -ENOMEM;
+  reader.context.scopes = &reader.file->scopes;
   int error = read_within_memory(&reader);
   unit_rows_fini(&reader.context.rows);
   buf_fini(&reader.context.path);
-  dwarf_scopes_fini(&reader.context.scopes);
   table_fini(&reader.context.functions);
   table_fini(&reader.context.files);
   if (error != 0) {

@@ -23,7 +23,7 @@ struct dwarf_context {
   struct unit_rows rows;         /* of the unit that is read */
   const struct code_range *code; /* executable sections, by start */
   size_t code_count;
-  struct dwarf_scopes scopes;
+  struct dwarf_scopes *scopes; /* borrowed */
   struct table functions; /* place of a function's description -> number in the map */
   Dwarf_CU *skeleton;     /* of the split unit that is read; or NULL */
   uint64_t range_base;    /* where its .debug_ranges count from */

@@ -53,7 +53,7 @@ static void put_comm(struct buf *out, const char *title) {
 static void put_header(struct buf *out, const struct view_origin *origin, uint64_t at_ns,
                        uint64_t weight) {
   uint64_t us = at_ns / NS_PER_US;
-  put_comm(out, origin->title);
+  put_comm(out, origin->main_module != NULL ? origin->main_module : origin->title);
   buf_printf(out, " 1 [000] %llu.%06llu: %10llu cpu-clock: \n", (unsigned long long)(us / US_PER_S),
              (unsigned long long)(us % US_PER_S), (unsigned long long)weight);
 }

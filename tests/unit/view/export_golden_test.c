@@ -202,7 +202,7 @@ static void compare(const char *name, const struct buf *got) {
   if (file == NULL) fail_msg("%s: %s", path, strerror(errno));
   size_t len = fread(want, 1, sizeof want, file);
   fclose(file);
-  bool is_equal = len == got->len && memcmp(want, got->data, len) == 0;
+  bool is_equal = len == got->len && (len == 0 || memcmp(want, got->data, len) == 0);
   if (!is_equal) fail_msg("%s is not what is written: %.*s", name, (int)got->len, got->data);
 }
 
