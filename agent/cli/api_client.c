@@ -111,9 +111,9 @@ void api_complain(const struct api *api, const struct fetch_answer *answer) {
 static const char *tls_hint(const struct api *api) {
   bool is_plain = strncmp(api->url, "http://", strlen("http://")) == 0;
   bool is_reset = strcmp(fetch_why(api->fetch), strerror(ECONNRESET)) == 0;
-  return is_plain && is_reset ? " (beyond loopback a collector speaks https: --http https://HOST:PORT"
-                                " --ca root.pem --token-file FILE)"
-                              : "";
+  if (!is_plain || !is_reset) return "";
+  return " (beyond loopback a collector speaks https: --http https://HOST:PORT --ca root.pem "
+         "--token-file FILE)";
 }
 
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret) {
