@@ -6,10 +6,11 @@
 start_collector --certificate-life 6s
 enroll steady
 cp "$B/board.pem" "$W/first.pem"
-run -- "$targets/truth" 4 >/dev/null || fail "the program ended with $?"
+has_renewed() { grep -q 'steady: certificate renewed$' "$W/data/audit.log"; }
+run -- "$targets/truth" 5 >/dev/null || fail "the program ended with $?"
+until_true 10 has_renewed || fail "steady does not renew: $(tail -n 3 "$W/data/audit.log")"
 until_true 5 books_are_closed steady || fail "steady: the books do not close: $(books steady)"
 renewals=$(grep -c 'steady: certificate renewed$' "$W/data/audit.log")
-[ "$renewals" -ge 1 ] || fail "steady renewed $renewals times under way"
 cmp -s "$B/board.pem" "$W/first.pem" && fail "steady still has its first certificate"
 read -r produced stored dropped pending < <(books steady)
 [ "$dropped" = 0 ] && [ "$produced" = "$stored" ] || fail "steady lost samples while it renewed: $(books steady)"
