@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/monotonic_cond.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -86,11 +87,7 @@ int retention_start(struct store *store, uint64_t age_ns, uint64_t max_bytes,
   retention->age_ns = age_ns;
   retention->max_bytes = max_bytes;
   retention->offset_ns = clock_walltime_ns() - clock_boottime_ns();
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&retention->stopped, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  monotonic_cond_init(&retention->stopped);
   pthread_mutex_init(&retention->mutex, NULL);
   int failed = -pthread_create(&retention->thread, NULL, work, retention);
   if (failed)

@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/monotonic_cond.h"
 #include "debug_store.h"
 #include "debug_upstream.h"
 #include "fetch/fetch.h"
@@ -193,11 +194,7 @@ int debuginfod_start(const char *urls, struct debug_store *store, struct symboli
   debuginfod->urls = strdup(urls);
   debuginfod->store = store;
   debuginfod->symbolizer = symbolizer;
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&debuginfod->stopped, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  monotonic_cond_init(&debuginfod->stopped);
   pthread_mutex_init(&debuginfod->mutex, NULL);
   int failed = debuginfod->urls == NULL
                    ? -ENOMEM

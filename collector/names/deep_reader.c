@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/monotonic_cond.h"
 #include "debug_store_dwarf.h"
 #include "index_maker.h"
 #include "symbol/nursery.h"
@@ -35,15 +36,6 @@ struct deep_reader {
   bool is_busy;  /* something may wait, or is being read */
 };
 
-static struct timespec time_from_now(unsigned ms) {
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  uint64_t ns = (uint64_t)end.tv_nsec + ms % 1000 * NS_PER_MS;
-  end.tv_sec += (time_t)(ms / 1000 + ns / NS_PER_SECOND);
-  end.tv_nsec = (long)(ns % NS_PER_SECOND);
-  return end;
-}
-
 /* Waits until something may wait to be read.  Returns false when it is time to stop. */
 static bool await_work(struct deep_reader *reader) {
   pthread_mutex_lock(&reader->lock);
@@ -55,7 +47,7 @@ static bool await_work(struct deep_reader *reader) {
 }
 
 static void rest(struct deep_reader *reader) {
-  struct timespec end = time_from_now(RETRY_S * 1000);
+  struct timespec end = monotonic_from_now(RETRY_S * 1000);
   int error = 0;
   pthread_mutex_lock(&reader->lock);
   while (!reader->is_stopping && error == 0)
@@ -106,11 +98,7 @@ int deep_reader_open(struct debug_store *store, struct deep_reader **ret) {
   struct deep_reader *reader = calloc(1, sizeof *reader);
   if (reader == NULL) return -ENOMEM;
   reader->store = store;
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&reader->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  monotonic_cond_init(&reader->changed);
   pthread_mutex_init(&reader->lock, NULL);
   int error = nursery_open(&NURSERY_BACKGROUND, &reader->nursery);
   if (error != 0) {
@@ -147,7 +135,7 @@ void deep_reader_wake(struct deep_reader *reader) {
 }
 
 bool deep_reader_settle(struct deep_reader *reader, unsigned ms) {
-  struct timespec end = time_from_now(ms);
+  struct timespec end = monotonic_from_now(ms);
   int error = 0;
   pthread_mutex_lock(&reader->lock);
   while (error == 0 && reader->is_busy)

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/monotonic_cond.h"
 #include "debug_catalogue.h"
 #include "debug_store_parts.h"
 #include "deep_reader.h"
@@ -138,12 +139,8 @@ void symbol_reader_request(struct symbol_reader *reader, const struct debug_file
 }
 
 bool symbol_reader_settle(struct symbol_reader *reader, unsigned ms) {
-  struct timespec end;
+  struct timespec end = monotonic_from_now(ms);
   int error = 0;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  uint64_t ns = (uint64_t)end.tv_nsec + ms * NS_PER_MS;
-  end.tv_sec += (time_t)(ns / NS_PER_SECOND);
-  end.tv_nsec = (long)(ns % NS_PER_SECOND);
   pthread_mutex_lock(&reader->lock);
   while (error == 0 && reader->request_count > 0)
     error = pthread_cond_timedwait(&reader->changed, &reader->lock, &end);
@@ -160,11 +157,7 @@ int symbol_reader_open(struct debug_store *store, struct deep_reader *deep,
   if (reader == NULL) return -ENOMEM;
   reader->store = store;
   reader->deep = deep;
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&reader->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  monotonic_cond_init(&reader->changed);
   pthread_mutex_init(&reader->lock, NULL);
   int error = nursery_open(&NURSERY_ASKED, &reader->nursery);
   if (error != 0) {

@@ -21,6 +21,7 @@
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/log.h"
+#include "common/monotonic_cond.h"
 #include "day_file.h"
 #include "day_folder.h"
 #include "day_set.h"
@@ -297,11 +298,7 @@ static void destroy(struct settle *settle) {
 }
 
 static void init_locks(struct settle *settle) {
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&settle->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  monotonic_cond_init(&settle->changed);
   pthread_mutex_init(&settle->state, NULL);
   pthread_mutex_init(&settle->round, NULL);
   pthread_rwlock_init(&settle->files, NULL);

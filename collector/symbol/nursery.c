@@ -15,6 +15,7 @@
 #include "nursery.h"
 
 #include "common/clock.h"
+#include "common/monotonic_cond.h"
 #include "nursery_wire.h"
 #include "reader_path.h"
 #include "stall_list.h"
@@ -119,11 +120,7 @@ int nursery_open(const struct nursery_options *options, struct nursery **ret) {
   if (options->deadlines > NURSERY_DEADLINES_MAX || options->niceness < 0) return -EINVAL;
   struct nursery *nursery = calloc(1, sizeof *nursery);
   if (nursery == NULL) return -ENOMEM;
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&nursery->turn, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  monotonic_cond_init(&nursery->turn);
   pthread_mutex_init(&nursery->lock, NULL);
   nursery->options = *options;
   nursery->socket = -1;
@@ -154,9 +151,7 @@ void nursery_close(struct nursery *nursery) {
 }
 
 static int take_turn(struct nursery *nursery) {
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  end.tv_sec += TURN_MS_MAX / 1000;
+  struct timespec end = monotonic_from_now(TURN_MS_MAX);
   int error = 0;
   pthread_mutex_lock(&nursery->lock);
   if (nursery->waiters >= WAITERS_MAX) {
