@@ -35,33 +35,44 @@ cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWI
   || { cat "$build.configure.log"; exit 1; }
 rm -f "$build.configure.log"
 cmake --build "$build" -j "$jobs" -- --no-print-directory | grep -vE '^\[ *[0-9]+%\] (Building|Built|Linking|Generating)' || [ "${PIPESTATUS[0]}" = 0 ]
-sanitized=build-test-asan
-if [ -z "$fast" ]; then
-  cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
-        -DFLEETPROF_SANITIZE=address >/dev/null
-  cmake --build "$sanitized" -j "$jobs" >/dev/null
-  echo "unit tests, fuzz corpora and hostile programs under AddressSanitizer and UndefinedBehaviorSanitizer"
-  ctest --test-dir "$sanitized" --output-on-failure -j "$jobs" -L sanitized
-fi
-# What held when it was tried again, and why it had fallen.
-fell_once() {
-  awk '/^[0-9]+\/[0-9]+ Test: / { sub(/^[^:]*: /, ""); test = $0; why = "" }
-       /^FAILED: / && why == "" { why = substr($0, 9) }
-       /^(Test Failed|Test timed out|Test .*Exception)/ { fell[test] = why }
-       /^Test Passed/ && (test in fell) { if (!count++) print "\nheld when tried again:"; print "  " test ": " fell[test] }' "$build/Testing/Temporary/LastTest.log"
-}
 # What a test went without it says in its output, which CTest keeps to itself when it passes; a scenario's
 # halves say the same.
 without() {
   awk '/^[0-9]+\/[0-9]+ Test: / { sub(/^[^:]*: /, ""); sub(/\/(user|refused|user-refused)$/, ""); test = $0 }
-       /^(without|not run:?) / && !told[test $0]++ { if (!count++) print "\nnot run here:"; print "  " test ": " $0 }' "$build/Testing/Temporary/LastTest.log"
+       /^(without|not run:?) / && !told[test $0]++ { if (!count++) print "\nnot run here:"; print "  " test ": " $0 }' "$@"
 }
-# Shares, waits and deadlines are judged on a machine that others use, too, and one of hundreds may fall by chance:
-# what falls is tried once more, and told at the end.  What falls twice has fallen.  No sanitizer's word is chance.
-ctest --test-dir "$build" --output-on-failure -j "$jobs" --repeat until-pass:2 ${fast:+-LE slow} | {
-  while IFS= read -r line && ! [[ $line =~ ^[0-9]+%\ tests\ passed ]]; do printf '%s\n' "$line"; done
-  closing=$(printf '%s\n' "$line" && cat) # ends with CTest, whose log is then complete
-  without
-  fell_once
-  printf '\n%s\n' "$closing"
+# Why each test of a log fell.
+fell() {
+  awk '/^[0-9]+\/[0-9]+ Test: / { sub(/^[^:]*: /, ""); test = $0; why = "" }
+       /^FAILED: / && why == "" { why = substr($0, 9) }
+       /^(Test Failed|Test timed out|Test .*Exception)/ { print "  " test ": " why }' "$1"
 }
+log_of() { echo "$1/Testing/Temporary/LastTest.log"; }
+# CTest's closing lines come last: what was not run goes before them.
+suite() { # DIR, what ctest is given beside
+  ctest --test-dir "$1" --output-on-failure "${@:2}" | {
+    while IFS= read -r line && ! [[ $line =~ ^[0-9]+%\ tests\ passed ]]; do printf '%s\n' "$line"; done
+    closing=$(printf '%s\n' "$line" && cat) # ends with CTest, whose log is then complete
+    without "$(log_of "$1")"
+    printf '\n%s\n' "$closing"
+  }
+}
+# Shares, waits and deadlines are judged on a machine that others use, too, and one of hundreds may fall by chance or
+# because of its neighbours: what falls is tried again alone, twice at the most, and told.  What falls then has fallen.
+again() { # DIR
+  printf '\ntried again, alone:\n'
+  fell "$(log_of "$1")"
+  suite "$1" --rerun-failed --repeat until-pass:2
+}
+if [ -z "$fast" ]; then
+  sanitized=build-test-asan
+  cmake -S . -B "$sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
+        -DFLEETPROF_SANITIZE=address >/dev/null
+  cmake --build "$sanitized" -j "$jobs" >/dev/null
+  echo "unit tests, fuzz corpora and hostile programs under AddressSanitizer and UndefinedBehaviorSanitizer"
+  suite "$sanitized" -j "$jobs" -L sanitized || {
+    ! grep -E 'ERROR: [A-Za-z]*Sanitizer|: runtime error: ' "$(log_of "$sanitized")" || exit 1 # that is never chance
+    again "$sanitized"
+  }
+fi
+suite "$build" -j "$jobs" ${fast:+-LE slow} || again "$build"

@@ -16,6 +16,7 @@ program=$build/tests/bench/symbol_index
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 asked=20000 # questions to the others, which are slow
+rounds=15   # of a first name
 
 debug_file_of() {
   local id
@@ -52,20 +53,32 @@ seconds() { # of the command, on stdin what it reads
   start=$(date +%s%N)
   "$@" >/dev/null 2>&1
   end=$(date +%s%N)
-  awk -v ns=$((end - start)) 'BEGIN { printf "%.3f", ns / 1e9 }'
+  awk -v ns=$((end - start)) 'BEGIN { printf "%.4f\n", ns / 1e9 }'
 }
+
+# Each in turn, a new address a round, so that none is lucky with its place or its moment.
+first_names() { # FILE BASE
+  local round address
+  rm -f "$work"/first-*
+  for ((round = 1; round <= rounds; round++)); do
+    address=$(sed -n "${round}p" "$work/addresses")
+    seconds "$program" first "$1" "$work/symbols" "$2" <<<"$address" >>"$work/first-ours"
+    seconds addr2line -fi -e "$1" <<<"$address" >>"$work/first-addr2line"
+    seconds llvm-symbolizer -i --obj="$1" <<<"$address" >>"$work/first-llvm-symbolizer"
+    seconds eu-addr2line -fi -e "$1" <<<"$address" >>"$work/first-eu-addr2line"
+  done
+  echo "  first name, ms, median of $rounds [least, most]: ours $(spread ours), addr2line $(spread addr2line)," \
+    "llvm-symbolizer $(spread llvm-symbolizer), eu-addr2line $(spread eu-addr2line)"
+}
+spread() { sort -n "$work/first-$1" | awk '{ ms[NR] = 1000 * $1 } END { printf "%.0f [%.0f, %.0f]", ms[int((NR + 1) / 2)], ms[1], ms[NR] }'; }
 
 for file; do
   [ -f "$file" ] || { echo "symbols: $file is missing"; continue; }
   base=$(base_of "$file")
   addresses "$file" 1000000 >"$work/addresses"
-  head -n 1 "$work/addresses" >"$work/first"
   head -n $asked "$work/addresses" >"$work/some"
   "$program" make "$file" "$work/index"
-  echo "  first name: ours $(seconds "$program" first "$file" "$work/symbols" "$base" <"$work/first") s," \
-    "addr2line $(seconds addr2line -fi -e "$file" <"$work/first") s," \
-    "llvm-symbolizer $(seconds llvm-symbolizer -i --obj="$file" <"$work/first") s," \
-    "eu-addr2line $(seconds eu-addr2line -fi -e "$file" <"$work/first") s"
+  first_names "$file" "$base"
   echo "  warm, of CPU time: ours $("$program" speed "$work/index" "$base" <"$work/addresses")"
   for other in "addr2line -fi -e $file" "llvm-symbolizer -i --obj=$file" "eu-addr2line -fi -e $file"; do
     took=$(seconds timeout 300 $other <"$work/some")
