@@ -223,11 +223,18 @@ static void flush_out(struct uplink *uplink) {
   buf_clear(&uplink->out);
 }
 
+static bool has_room(const struct uplink *uplink) {
+  return evbuffer_get_length(bufferevent_get_output(uplink->line)) < OUT_HIGH_BYTES;
+}
+
+static uint64_t session_due_ns(const struct uplink *uplink) {
+  return uplink_session_due_ns(&uplink->session, has_room(uplink));
+}
+
 /* Sends what there is while there is room.  Returns false when the session is over. */
 static bool pump(struct uplink *uplink) {
-  struct evbuffer *output = bufferevent_get_output(uplink->line);
   uint64_t now_ns = clock_monotonic_ns();
-  while (evbuffer_get_length(output) < OUT_HIGH_BYTES) {
+  while (has_room(uplink)) {
     int rc = uplink_session_give(&uplink->session, now_ns, &uplink->out);
     if (rc < 0 && rc != -ENOENT) {
       give_up(uplink, strerror(-rc));
@@ -297,7 +304,7 @@ static void welcome(struct uplink *uplink) {
   uplink->welcome_ns = clock_monotonic_ns();
   uplink->welcomes++;
   uplink->why[0] = '\0';
-  set_state(uplink, STATE_CONNECTED, uplink_session_due_ns(&uplink->session));
+  set_state(uplink, STATE_CONNECTED, session_due_ns(uplink));
 }
 
 static void step_connected(struct uplink *uplink, enum event_kind event) {
@@ -315,7 +322,7 @@ static void step_connected(struct uplink *uplink, enum event_kind event) {
     begin_anew(uplink);
     return;
   }
-  uint64_t due_ns = uplink_session_due_ns(&uplink->session);
+  uint64_t due_ns = session_due_ns(uplink);
   /* The timer may have fired a little early, by libevent's coarser clock: then it is due again. */
   if (event == EVENT_TIMER || due_ns != uplink->due_ns) arm(uplink, due_ns);
 }

@@ -408,18 +408,23 @@ static void bring_forward(uint64_t *due_ns, uint64_t at_ns) {
   if (at_ns < *due_ns) *due_ns = at_ns;
 }
 
-uint64_t uplink_session_due_ns(const struct uplink_session *session) {
+/* What give waits for. */
+static uint64_t give_due_ns(const struct uplink_session *session) {
+  uint64_t due_ns = UINT64_MAX;
+  if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);
+  if (session->wish_count > 0) bring_forward(&due_ns, session->debug_due_ns);
+  return due_ns;
+}
+
+uint64_t uplink_session_due_ns(const struct uplink_session *session, bool has_room) {
   uint64_t due_ns = session->heard_ns + SILENCE_NS;
   bring_forward(&due_ns, session->ping_due_ns);
-  if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);
   if (session->flight_count > 0) bring_forward(&due_ns, session->flights[0].sent_ns + ANSWER_NS);
   if (session->held_until_ns != 0 && session->flight_count == 0)
     bring_forward(&due_ns, session->held_until_ns);
-  if (session->wish_count > 0) {
-    bring_forward(&due_ns, session->debug_due_ns);
-    if (session->debug_due_ns == UINT64_MAX)
-      bring_forward(&due_ns, session->debug_moved_ns + WISH_FORGET_NS);
-  }
+  if (session->wish_count > 0 && session->debug_due_ns == UINT64_MAX)
+    bring_forward(&due_ns, session->debug_moved_ns + WISH_FORGET_NS);
+  if (has_room) bring_forward(&due_ns, give_due_ns(session));
   return due_ns;
 }
 

@@ -71,8 +71,9 @@ int uplink_session_give(struct uplink_session *session, uint64_t now_ns, struct 
    session->why: the session is over. */
 int uplink_session_tick(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out);
 
-/* When tick or give should be called next, in monotonic time. */
-uint64_t uplink_session_due_ns(const struct uplink_session *session);
+/* When tick or give should be called next, in monotonic time.  Without HAS_ROOM for what give would
+   append that does not count: it may be due already, and only room makes a difference. */
+uint64_t uplink_session_due_ns(const struct uplink_session *session, bool has_room);
 
 /* True when nothing is on its way or wanted (the spool is the uplink's to ask). */
 bool uplink_session_is_idle(const struct uplink_session *session);

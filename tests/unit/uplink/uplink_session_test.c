@@ -30,7 +30,7 @@ static void pings_go_out_and_silence_ends_the_session(void **state) {
   begin_session(bench, &parts, &session);
   for (uint64_t s = 15; s < 45; s += 15) {
     uint64_t now_ns = 1 + s * NS_PER_SECOND;
-    assert_int_equal(uplink_session_due_ns(&session), now_ns);
+    assert_int_equal(uplink_session_due_ns(&session, true), now_ns);
     buf_clear(&out);
     assert_int_equal(uplink_session_tick(&session, now_ns, &out), 0);
     assert_int_equal(out.data[4], FRAME_PING);
@@ -54,10 +54,26 @@ static void a_batch_that_is_never_answered_ends_the_session(void **state) {
   buf_fini(&out);
 }
 
+/* A slow line: the timer must not come at once, again and again, for what only room can help. */
+static void what_waits_for_room_is_not_due(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  begin_session(bench, &parts, &session);
+  uint64_t tick_ns = uplink_session_due_ns(&session, false);
+  session.wish_count = 1;
+  session.debug_due_ns = 5;
+  session.renew_due_ns = 7;
+  assert_int_equal(uplink_session_due_ns(&session, true), 5);
+  assert_int_equal(uplink_session_due_ns(&session, false), tick_ns);
+  assert_true(tick_ns > NS_PER_SECOND);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(pings_go_out_and_silence_ends_the_session),
       CASE(a_batch_that_is_never_answered_ends_the_session),
+      CASE(what_waits_for_room_is_not_due),
   };
   return cmocka_run_group_tests(tests, bench_begin_group, NULL);
 }
