@@ -220,8 +220,11 @@ static int start(struct collector *collector) {
   if (!failed) symbolizer_start(collector->symbolizer);
   if (!failed) {
     snprintf(collector->error, ERROR_BYTES, "retention: its thread cannot be started");
-    failed = retention_start(collector->store, collector->settings.retention_ns,
-                             collector->settings.max_bytes, &collector->retention);
+    const struct retention_limits limits = {.windows_ns = collector->settings.retention_raw_ns,
+                                            .minutes_ns = collector->settings.retention_minutes_ns,
+                                            .days_ns = collector->settings.retention_ns,
+                                            .max_bytes = collector->settings.max_bytes};
+    failed = retention_start(collector->store, &limits, &collector->retention);
   }
   const char *urls = collector->settings.debuginfod;
   if (!failed && urls != NULL && *urls != '\0') {

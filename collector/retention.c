@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention deletes for good, by a clock that may be wrong: a machine that comes up in 2099 would
+/* What is deleted as windows must have been summed up, so both are rounds of one thread.
+
+   Retention deletes for good, by a clock that may be wrong: a machine that comes up in 2099 would
    delete its whole store.  So a round deletes by age only when wall time has moved along with the
    kernel's own clock since the round before; after a jump it waits for one quiet round first, and a
    time service has usually put things right by then. */
@@ -24,13 +26,13 @@ enum {
 
 struct retention {
   struct store *store;
-  uint64_t age_ns, max_bytes;
+  struct retention_limits limits;
   pthread_t thread;
   pthread_mutex_t mutex; /* guards is_stopping */
   pthread_cond_t stopped;
   bool is_stopping;
-  uint64_t offset_ns; /* wall time less time since boot, in the round before */
-  bool has_failed;    /* the last round; only the first of a row is told */
+  uint64_t offset_ns;              /* wall time less time since boot, in the round before */
+  bool has_failed, has_not_rolled; /* the last round; only the first of a row is told */
 };
 
 static bool is_clock_steady(struct retention *retention) {
@@ -41,12 +43,29 @@ static bool is_clock_steady(struct retention *retention) {
   return moved_ns < JUMP_SECONDS * NS_PER_SECOND;
 }
 
+/* What is older than AGE_NS at NOW_NS; nothing where there is no such time. */
+static uint64_t before(uint64_t now_ns, uint64_t age_ns) {
+  return age_ns != 0 && now_ns > age_ns ? (now_ns - age_ns) / NS_PER_MS : 0;
+}
+
+static void roll(struct retention *retention) {
+  int failed = store_roll(retention->store);
+  if (failed && !retention->has_not_rolled)
+    log_warn("retention store: what is over is not summed up: %s", strerror(-failed));
+  retention->has_not_rolled = failed != 0;
+}
+
 static void run_round(struct retention *retention) {
+  const struct retention_limits *limits = &retention->limits;
+  struct store_keep keep = {.max_bytes = limits->max_bytes};
   uint64_t now_ns = clock_walltime_ns();
-  uint64_t min_day_ms = 0;
-  if (is_clock_steady(retention) && retention->age_ns && now_ns > retention->age_ns)
-    min_day_ms = (now_ns - retention->age_ns) / NS_PER_MS;
-  int failed = store_retain(retention->store, min_day_ms, retention->max_bytes);
+  if (is_clock_steady(retention)) {
+    keep.windows_ms = before(now_ns, limits->windows_ns);
+    keep.minutes_ms = before(now_ns, limits->minutes_ns);
+    keep.days_ms = before(now_ns, limits->days_ns);
+  }
+  roll(retention);
+  int failed = store_retain(retention->store, &keep);
   if (failed && !retention->has_failed)
     log_warn("retention store: old days are not deleted: %s", strerror(-failed));
   retention->has_failed = failed != 0;
@@ -79,13 +98,12 @@ static void release(struct retention *retention) {
   free(retention);
 }
 
-int retention_start(struct store *store, uint64_t age_ns, uint64_t max_bytes,
+int retention_start(struct store *store, const struct retention_limits *limits,
                     struct retention **ret) {
   struct retention *retention = calloc(1, sizeof *retention);
   if (retention == NULL) return -ENOMEM;
   retention->store = store;
-  retention->age_ns = age_ns;
-  retention->max_bytes = max_bytes;
+  retention->limits = *limits;
   retention->offset_ns = clock_walltime_ns() - clock_boottime_ns();
   monotonic_cond_init(&retention->stopped);
   pthread_mutex_init(&retention->mutex, NULL);

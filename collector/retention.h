@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deletes what is too old or too much, from time to time, on a thread of its own. */
+/* Sums up what is over, and deletes what is too old or too much, from time to time, on a thread of
+   its own. */
 #ifndef COLLECTOR_RETENTION_H
 #define COLLECTOR_RETENTION_H
 
@@ -8,9 +9,16 @@
 struct retention;
 struct store;
 
-/* Starts: days older than AGE_NS go, and the oldest beyond MAX_BYTES (0: no limit, for each).
-   Returns 0 or -errno. */
-int retention_start(struct store *store, uint64_t age_ns, uint64_t max_bytes,
+/* How long what is kept, at most; 0: no limit, for each. */
+struct retention_limits {
+  uint64_t windows_ns; /* as boards sent them; these are summed up */
+  uint64_t minutes_ns; /* sums of five minutes */
+  uint64_t days_ns;    /* everything */
+  uint64_t max_bytes;
+};
+
+/* Starts.  Returns 0 or -errno. */
+int retention_start(struct store *store, const struct retention_limits *limits,
                     struct retention **ret);
 
 /* Stops after the round under way. */

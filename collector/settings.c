@@ -35,6 +35,13 @@ static const struct option rows[] = {
         "unless named here: they learn which programs the boards run"),
     ROW("retention", "TIME", "30d", "How much", OPTION_DURATION, retention_ns,
         "days older than this are deleted; 0 keeps all"),
+    ROW("retention-raw", "TIME", "1d", "How much", OPTION_DURATION, retention_raw_ns,
+        "what boards sent window by window is deleted from days older than this; its sums over "
+        "five "
+        "minutes, hours and the day stay; 0 keeps it as long as these"),
+    ROW("retention-minutes", "TIME", "7d", "How much", OPTION_DURATION, retention_minutes_ns,
+        "sums over five minutes are deleted from days older than this; 0 keeps them as long as "
+        "hours"),
     ROW("max-bytes", "SIZE", "20G", "How much", OPTION_BYTES, max_bytes,
         "beyond this the oldest days are deleted; 0 is no limit"),
     ROW("translators", "FILE", NULL, "Names", OPTION_PATH, translators,

@@ -10,7 +10,7 @@
 struct settings {
   const char *data, *agents, *http, *debuginfod;
   const char *translators; /* file of rules, or NULL */
-  uint64_t retention_ns, max_bytes;
+  uint64_t retention_ns, retention_raw_ns, retention_minutes_ns, max_bytes;
   uint64_t certificate_life_ns; /* of boards */
   bool verbose;
 };

@@ -8,7 +8,11 @@
 
    A batch becomes one block for each of its series.  Batch nodes that are the same node here (the
    daemon may send a path twice, and threads of one name are one series) are merged where their
-   samples weigh alike, so a node has one row in a block unless its rate was changed. */
+   samples weigh alike, so a node has one row in a block unless its rate was changed.
+
+   Blocks are never changed, and their ids ascend: who sums them up (roll.c) notes how far it came,
+   and finds by the newest id of each five minutes whether there is more.  The file has a number of
+   its own, so that ids of another one, made after this was deleted, are not taken for these. */
 #include "day_file.h"
 
 #include "block.h"
@@ -18,7 +22,9 @@
 #include "db.h"
 #include "node_table.h"
 #include "proto/loss.h"
+#include "row_sums.h"
 #include "series_rows.h"
+#include "tier.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +39,9 @@ static const char schema[] =
     " bytes BLOB NOT NULL, marks INTEGER NOT NULL DEFAULT 0);"
     "CREATE INDEX block_by_series ON block(series, mid_ms);"
     "CREATE TABLE loss(at_ms INTEGER NOT NULL, board TEXT NOT NULL, run INTEGER NOT NULL,"
-    " reason INTEGER NOT NULL, records INTEGER NOT NULL);";
+    " reason INTEGER NOT NULL, records INTEGER NOT NULL);"
+    "CREATE TABLE newest(bucket INTEGER PRIMARY KEY, id INTEGER NOT NULL);"
+    "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();";
 
 /* The first format had no marks. */
 static const char from_version_1[] =
@@ -41,7 +49,24 @@ static const char from_version_1[] =
     "ALTER TABLE block ADD COLUMN marks INTEGER NOT NULL DEFAULT 0;"
     "PRAGMA user_version=2; COMMIT";
 
-enum statement { FIND_SERIES, ADD_SERIES, ADD_BLOCK, ADD_LOSS, SET_SETTLED, STATEMENTS };
+/* The second was summed up by nobody. */
+static const char from_version_2[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE newest(bucket INTEGER PRIMARY KEY, id INTEGER NOT NULL);"
+    "INSERT INTO newest SELECT mid_ms/300000, max(id) FROM block GROUP BY 1;"
+    "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();"
+    "PRAGMA user_version=3; COMMIT";
+_Static_assert(TIER_MINUTES_MS == 300000, "as from_version_2 has it");
+
+enum statement {
+  FIND_SERIES,
+  ADD_SERIES,
+  ADD_BLOCK,
+  ADD_LOSS,
+  SET_NEWEST,
+  SET_SETTLED,
+  STATEMENTS
+};
 
 static const char *const day_sql[STATEMENTS] = {
     [FIND_SERIES] = "SELECT id FROM series WHERE labels=? AND type=?",
@@ -49,6 +74,7 @@ static const char *const day_sql[STATEMENTS] = {
     [ADD_BLOCK] = "INSERT INTO block(series,mid_ms,start_ms,end_ms,rows,count,weight,raw_len,marks,"
                   "bytes) VALUES(?,?,?,?,?,?,?,?,?,?)",
     [ADD_LOSS] = "INSERT INTO loss(at_ms,run,reason,records,board) VALUES(?,?,?,?,?)",
+    [SET_NEWEST] = "INSERT OR REPLACE INTO newest(bucket,id) VALUES(?,?)",
     [SET_SETTLED] = "INSERT OR REPLACE INTO meta(epoch,settled_id) VALUES(?,?)",
 };
 
@@ -58,6 +84,9 @@ struct day_file {
   struct node_table nodes;
   uint64_t epoch, settled_id;
   bool is_open; /* a transaction is */
+  struct newest {
+    uint64_t bucket, id;
+  } newest[TIER_MINUTES_A_DAY]; /* of the open transaction; id 0: none */
   struct buf columns, packed;
 };
 
@@ -73,11 +102,21 @@ static int read_settled(struct day_file *file) {
 }
 
 static int upgrade(sqlite3 *db) {
+  static const char *const steps[DAY_VERSION] = {NULL, from_version_1, from_version_2};
   uint64_t version = 0;
   int error = db_number(db, "PRAGMA user_version", 0, &version);
-  if (error != 0 || version != 1) return error;
-  error = db_exec(db, from_version_1);
-  if (error != 0) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  for (; error == 0 && version > 0 && version < DAY_VERSION; version++) {
+    error = db_exec(db, steps[version]);
+    if (error != 0) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  }
+  return error;
+}
+
+int day_file_upgrade(const char *path) {
+  sqlite3 *db = NULL;
+  int error = db_open(path, false, &db);
+  if (error == 0) error = upgrade(db);
+  db_close(db);
   return error;
 }
 
@@ -147,41 +186,17 @@ static int map_series(struct day_file *file, const struct series_rows *series, u
   return error;
 }
 
-static double weight_of_one(const struct store_row *row) {
-  return row->count > 0 ? (double)row->weight / (double)row->count : 0;
-}
-
-static int by_node(const void *left, const void *right) {
-  const struct store_row *a = left, *b = right;
-  if (a->node != b->node) return a->node < b->node ? -1 : 1;
-  double one = weight_of_one(a), other = weight_of_one(b);
-  return one < other ? -1 : one > other;
-}
-
-static bool is_alike(const struct store_row *a, const struct store_row *b) {
-  return a->node == b->node && batch_is_alike(a->count, a->weight, b->count, b->weight);
-}
-
-/* Sorts ROWS by node and adds up those of one node that weigh alike.  Returns how many are left. */
-static uint32_t merge_rows(struct store_row *rows, uint32_t count) {
-  uint32_t kept = 0;
-  qsort(rows, count, sizeof *rows, by_node);
-  for (uint32_t i = 0; i < count; i++) {
-    if (kept > 0 && is_alike(&rows[kept - 1], &rows[i])) {
-      rows[kept - 1].count += rows[i].count;
-      rows[kept - 1].weight += rows[i].weight;
-    } else {
-      rows[kept++] = rows[i];
-    }
-  }
-  return kept;
-}
-
 struct day_rows {
   uint64_t series; /* id here */
   uint32_t marks, count;
   const struct store_row *rows;
 };
+
+static void note_newest(struct day_file *file, uint64_t mid_ms) {
+  uint64_t bucket = mid_ms / TIER_MINUTES_MS;
+  file->newest[bucket % TIER_MINUTES_A_DAY] =
+      (struct newest){bucket, (uint64_t)sqlite3_last_insert_rowid(file->db)};
+}
 
 static int add_block(struct day_file *file, const struct day_batch *batch,
                      const struct day_rows *block) {
@@ -203,7 +218,9 @@ static int add_block(struct day_file *file, const struct day_batch *batch,
                              block->marks};
   for (int i = 0; i < 9; i++) db_bind_u64(add, i + 1, values[i]);
   db_bind_span(add, 10, buf_span(&file->packed));
-  return db_run(add);
+  error = db_run(add);
+  if (error == 0) note_newest(file, values[1]);
+  return error;
 }
 
 static int put_series(struct day_file *file, const struct day_batch *batch,
@@ -216,7 +233,7 @@ static int put_series(struct day_file *file, const struct day_batch *batch,
     rows[i].node = nodes[rows[i].node].n;
   }
   block.rows = rows;
-  block.count = merge_rows(rows, series->count);
+  block.count = (uint32_t)row_sums_merge(rows, series->count);
   int error = map_series(file, series, &block.series);
   return error != 0 ? error : add_block(file, batch, &block);
 }
@@ -252,12 +269,27 @@ int day_file_settled(struct day_file *file, uint64_t id) {
   return error;
 }
 
+static int set_newest(struct day_file *file) {
+  sqlite3_stmt *set = file->statements[SET_NEWEST];
+  int error = 0;
+  for (unsigned i = 0; i < TIER_MINUTES_A_DAY && error == 0; i++) {
+    if (file->newest[i].id == 0) continue;
+    db_bind_u64(set, 1, file->newest[i].bucket);
+    db_bind_u64(set, 2, file->newest[i].id);
+    error = db_run(set);
+    file->newest[i].id = 0;
+  }
+  return error;
+}
+
 int day_file_commit(struct day_file *file) {
   sqlite3_stmt *set = file->statements[SET_SETTLED];
   if (!file->is_open) return 0;
+  int error = set_newest(file);
+  if (error != 0) return error;
   db_bind_u64(set, 1, file->epoch);
   db_bind_u64(set, 2, file->settled_id);
-  int error = db_run(set);
+  error = db_run(set);
   if (error == 0) error = db_exec(file->db, "COMMIT");
   if (error == 0) file->is_open = false;
   return error;

@@ -13,7 +13,7 @@ struct day_file;
 struct series_rows;
 
 enum {
-  DAY_VERSION = 2, /* 1: without marks */
+  DAY_VERSION = 3,          /* 1: without marks; 2: without the newest block of each five minutes */
   DAY_NODES_MAX = 16 << 20, /* distinct stacks' nodes a day; deeper frames are cut beyond */
 };
 
@@ -35,6 +35,10 @@ struct day_loss {
    is damaged; -EPROTO when it is from a newer program; or -errno. */
 int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64_t epoch,
                   struct day_file **ret);
+/* Brings the file at PATH, if it is from an older program, up to DAY_VERSION.  Returns as
+   day_file_open. */
+int day_file_upgrade(const char *path);
+
 void day_file_close(struct day_file *file); /* what was not committed is rolled back */
 
 /* Whether landing row ID is in already. */

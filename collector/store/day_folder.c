@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,9 @@
 #include <unistd.h>
 
 enum { SECONDS_PER_DAY = 24 * 3600, CORRUPT_NAMES_MAX = 1000 };
+
+static const char *const prefixes[DAY_KINDS] = {
+    [DAY_WINDOWS] = "day", [DAY_MINUTES] = "minutes", [DAY_HOURS] = "hours"};
 
 static const char *const companions[] = {"-wal", "-shm", ""};
 enum { COMPANIONS = 3 };
@@ -30,30 +34,38 @@ uint32_t day_of(uint64_t ms) {
   return day > DAY_LAST ? DAY_LAST : (uint32_t)day;
 }
 
-int day_folder_path(const char *dir, uint32_t day, char path[DAY_PATH_BYTES]) {
+int day_folder_path(const char *dir, enum day_kind kind, uint32_t day, char path[DAY_PATH_BYTES]) {
   time_t seconds = (time_t)day * SECONDS_PER_DAY;
   struct tm date = {0};
   gmtime_r(&seconds, &date);
-  int len = snprintf(path, DAY_PATH_BYTES, "%s/day-%04d-%02d-%02d.db", dir, date.tm_year + 1900,
-                     date.tm_mon + 1, date.tm_mday);
+  int len = snprintf(path, DAY_PATH_BYTES, "%s/%s-%04d-%02d-%02d.db", dir, prefixes[kind],
+                     date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
   return len < 0 || len >= DAY_PATH_BYTES ? -ENAMETOOLONG : 0;
 }
 
 /* Reads a file's name; only what day_folder_path would write is one of ours. */
-static int parse_name(const char *name, uint32_t *ret_day) {
+static int parse_name(const char *name, enum day_kind kind, uint32_t *ret_day) {
   char again[DAY_PATH_BYTES];
   struct tm date = {0};
-  int len = 0;
-  if (sscanf(name, "day-%4d-%2d-%2d.db%n", &date.tm_year, &date.tm_mon, &date.tm_mday, &len) != 3)
+  size_t skip = strlen(prefixes[kind]);
+  if (strncmp(name, prefixes[kind], skip) != 0 ||
+      sscanf(name + skip, "-%4d-%2d-%2d.db", &date.tm_year, &date.tm_mon, &date.tm_mday) != 3)
     return -EINVAL;
   date.tm_year -= 1900;
   date.tm_mon -= 1;
   time_t seconds = timegm(&date);
   if (seconds < 0 || seconds / SECONDS_PER_DAY > DAY_LAST) return -EINVAL;
   uint32_t day = (uint32_t)(seconds / SECONDS_PER_DAY);
-  if (day_folder_path(".", day, again) != 0 || strcmp(again + 2, name) != 0) return -EINVAL;
+  if (day_folder_path(".", kind, day, again) != 0 || strcmp(again + 2, name) != 0) return -EINVAL;
   *ret_day = day;
   return 0;
+}
+
+static bool is_wanted(const char *name, enum day_kind wanted, uint32_t *ret_day) {
+  for (unsigned kind = 0; kind < DAY_KINDS; kind++)
+    if ((wanted == DAY_KINDS || wanted == kind) && parse_name(name, kind, ret_day) == 0)
+      return true;
+  return false;
 }
 
 static int by_day(const void *left, const void *right) {
@@ -61,14 +73,23 @@ static int by_day(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-int day_folder_list(const char *dir, uint32_t **ret, size_t *ret_count) {
+/* Sorts DAYS and leaves each once.  Returns how many. */
+static size_t sort_days(uint32_t *days, size_t count) {
+  size_t kept = 0;
+  if (count > 0) qsort(days, count, sizeof *days, by_day);
+  for (size_t i = 0; i < count; i++)
+    if (kept == 0 || days[kept - 1] != days[i]) days[kept++] = days[i];
+  return kept;
+}
+
+int day_folder_list(const char *dir, enum day_kind kind, uint32_t **ret, size_t *ret_count) {
   uint32_t *days = NULL, day = 0;
   size_t count = 0, room = 0;
   int error = 0;
   DIR *folder = opendir(dir);
   if (folder == NULL) return -errno;
   for (struct dirent *entry; error == 0 && (entry = readdir(folder)) != NULL;) {
-    if (parse_name(entry->d_name, &day) != 0) continue;
+    if (!is_wanted(entry->d_name, kind, &day)) continue;
     if (count == room) {
       room = room > 0 ? room * 2 : 64;
       uint32_t *more = reallocarray(days, room, sizeof *days);
@@ -82,16 +103,15 @@ int day_folder_list(const char *dir, uint32_t **ret, size_t *ret_count) {
     free(days);
     return error;
   }
-  if (count > 0) qsort(days, count, sizeof *days, by_day);
+  *ret_count = sort_days(days, count);
   *ret = days;
-  *ret_count = count;
   return 0;
 }
 
-uint64_t day_folder_bytes(const char *dir, uint32_t day) {
+uint64_t day_folder_bytes(const char *dir, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES], part[DAY_PATH_BYTES + 8];
   uint64_t bytes = 0;
-  if (day_folder_path(dir, day, path) != 0) return 0;
+  if (day_folder_path(dir, kind, day, path) != 0) return 0;
   for (unsigned i = 0; i < COMPANIONS; i++) {
     struct stat status;
     snprintf(part, sizeof part, "%s%s", path, companions[i]);
@@ -100,9 +120,9 @@ uint64_t day_folder_bytes(const char *dir, uint32_t day) {
   return bytes;
 }
 
-int day_folder_remove(const char *dir, uint32_t day) {
+int day_folder_remove(const char *dir, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES], part[DAY_PATH_BYTES + 8];
-  int error = day_folder_path(dir, day, path);
+  int error = day_folder_path(dir, kind, day, path);
   for (unsigned i = 0; error == 0 && i < COMPANIONS; i++) {
     snprintf(part, sizeof part, "%s%s", path, companions[i]);
     if (unlink(part) != 0 && errno != ENOENT) error = -errno;
@@ -122,10 +142,10 @@ static int free_name(const char *path, char *name, size_t name_len) {
   return -EEXIST;
 }
 
-int day_folder_set_aside(const char *dir, uint32_t day) {
+int day_folder_set_aside(const char *dir, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES], name[DAY_PATH_BYTES + 32];
   char from[DAY_PATH_BYTES + 8], to[DAY_PATH_BYTES + 48];
-  int error = day_folder_path(dir, day, path);
+  int error = day_folder_path(dir, kind, day, path);
   if (error == 0) error = free_name(path, name, sizeof name);
   for (unsigned i = 0; error == 0 && i < COMPANIONS; i++) {
     snprintf(from, sizeof from, "%s%s", path, companions[i]);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The day files in the data directory: `day-YYYY-MM-DD.db`, days in UTC, numbered since 1970. */
+/* The files of days in the data directory: `day-YYYY-MM-DD.db` and the coarser `minutes-` and
+   `hours-`; days in UTC, numbered since 1970. */
 #ifndef STORE_DAY_FOLDER_H
 #define STORE_DAY_FOLDER_H
+
+#include "tier.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,18 +19,19 @@ enum { DAY_LAST = 2932896 };
 uint64_t day_midpoint(uint64_t start_ms, uint64_t end_ms);
 uint32_t day_of(uint64_t ms);
 
-/* Writes the path of DAY's file in DIR.  Returns 0 or -ENAMETOOLONG. */
-int day_folder_path(const char *dir, uint32_t day, char path[DAY_PATH_BYTES]);
+/* Writes the path of DAY's file of KIND in DIR.  Returns 0 or -ENAMETOOLONG. */
+int day_folder_path(const char *dir, enum day_kind kind, uint32_t day, char path[DAY_PATH_BYTES]);
 
-/* Lists the days that have a file in DIR, ascending; RET is the caller's to free. */
-int day_folder_list(const char *dir, uint32_t **ret, size_t *ret_count);
+/* Lists the days that have a file of KIND (DAY_KINDS: of any) in DIR, ascending; RET is the
+   caller's to free. */
+int day_folder_list(const char *dir, enum day_kind kind, uint32_t **ret, size_t *ret_count);
 
-/* Bytes that DAY's file takes, its WAL included. */
-uint64_t day_folder_bytes(const char *dir, uint32_t day);
+/* Bytes that DAY's file of KIND takes, its WAL included; 0 when there is none. */
+uint64_t day_folder_bytes(const char *dir, enum day_kind kind, uint32_t day);
 
-/* Deletes DAY's file, or renames it to `*.corrupt`, with what SQLite keeps beside it.  Nobody may
-   have it open. */
-int day_folder_remove(const char *dir, uint32_t day);
-int day_folder_set_aside(const char *dir, uint32_t day);
+/* Deletes DAY's file of KIND, or renames it to `*.corrupt`, with what SQLite keeps beside it.
+   Nobody may have it open. */
+int day_folder_remove(const char *dir, enum day_kind kind, uint32_t day);
+int day_folder_set_aside(const char *dir, enum day_kind kind, uint32_t day);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One read transaction holds still what is read, while settling goes on in the same file.
 
-   The forest is the whole node table of the day: nodes are numbered from 1 without holes, parents
+   The forest is the whole node table of the file: nodes are numbered from 1 without holes, parents
    first, so row n is entry n - 1 and nothing needs to be looked up.  Whatever does not fit that
    (holes, a parent after its child, a row that points past the end) means a damaged file, and is
-   -EUCLEAN rather than an index out of bounds. */
+   -EUCLEAN rather than an index out of bounds.
+
+   Files of windows and coarser ones hold the same things; their statements differ and take the same
+   numbers.  Of the coarser, series of boards come first and then those merged over boards. */
 #include "day_reader.h"
 
 #include "block.h"
@@ -12,33 +15,54 @@
 #include "common/buf.h"
 #include "day_file.h"
 #include "db.h"
+#include "tier_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define BLOCKS_OF_SERIES " FROM block WHERE series=? AND mid_ms>=? AND mid_ms<? ORDER BY mid_ms,id"
+enum statement { NEXT_SERIES, NEXT_GROUPED, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEMENTS };
 
-enum statement { NEXT_SERIES, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEMENTS };
+#define WINDOWS_OF_SERIES " FROM block WHERE series=?1 AND mid_ms>=?2 AND mid_ms<?3 AND id>?4"
+#define BLOCKS_OF_SERIES " FROM block WHERE series=?1 AND start_ms>=?2 AND start_ms<?3 AND tier=?4"
 
-static const char *const reader_sql[STATEMENTS] = {
-    [NEXT_SERIES] = "SELECT id,labels,type FROM series WHERE type<32 AND ?>>type&1"
+static const char *const windows_sql[STATEMENTS] = {
+    [NEXT_SERIES] = "SELECT id,labels,type,0 FROM series WHERE type<32 AND ?>>type&1"
                     " ORDER BY labels,type",
-    [NEXT_BLOCK] = "SELECT start_ms,end_ms,rows,raw_len,bytes,marks" BLOCKS_OF_SERIES,
-    [HAS_BLOCK] = "SELECT 1 FROM block WHERE series=? AND mid_ms>=? AND mid_ms<? LIMIT 1",
-    [LOSS] = "SELECT reason,records FROM loss WHERE at_ms>=?1 AND at_ms<?2"
+    [NEXT_GROUPED] = "SELECT 0 WHERE ? AND 0",
+    [NEXT_BLOCK] = "SELECT id,start_ms,end_ms,rows,raw_len,bytes,marks" WINDOWS_OF_SERIES
+                   " ORDER BY mid_ms,id",
+    [HAS_BLOCK] = "SELECT 1" WINDOWS_OF_SERIES " LIMIT 1",
+    [LOSS] = "SELECT reason,records FROM loss WHERE at_ms>=?1 AND at_ms<?2 AND rowid>?4"
              " AND (?3 IS NULL OR board=?3)",
 };
 
-/* Files of earlier versions are read as they are: version 1 has no marks. */
+static const char *const tiers_sql[STATEMENTS] = {
+    [NEXT_SERIES] = "SELECT id,labels,type,0 FROM series WHERE grp=0 AND type<32 AND ?>>type&1"
+                    " ORDER BY labels,type",
+    [NEXT_GROUPED] = "SELECT id,labels,type,grp FROM series WHERE grp>0 AND type<32 AND ?>>type&1"
+                     " ORDER BY grp,labels,type",
+    [NEXT_BLOCK] = "SELECT id,start_ms,0,rows,raw_len,bytes,marks" BLOCKS_OF_SERIES
+                   " ORDER BY start_ms,marks,part",
+    [HAS_BLOCK] = "SELECT 1" BLOCKS_OF_SERIES " LIMIT 1",
+    [LOSS] = "SELECT reason,sum(records) FROM loss WHERE hour_ms+1800000>=?1 AND"
+             " hour_ms+1800000<?2 AND (?3 IS NULL OR board=?3) AND ?4 GROUP BY reason",
+};
+
+/* Files of windows of earlier versions are read as they are: version 1 has no marks. */
 static const char next_block_of_version_1[] =
-    "SELECT start_ms,end_ms,rows,raw_len,bytes,0" BLOCKS_OF_SERIES;
+    "SELECT id,start_ms,end_ms,rows,raw_len,bytes,0" WINDOWS_OF_SERIES " ORDER BY mid_ms,id";
 
 struct day_reader {
   sqlite3 *db;
+  enum day_kind kind;
+  uint64_t version;
   sqlite3_stmt *statements[STATEMENTS];
-  struct day_range range;
+  const struct tier_piece *pieces;
+  size_t piece_count;
+  enum statement listing; /* which of the two lists of series is being stepped through */
   bool is_listing;
   uint64_t series; /* whose blocks are being stepped through; 0: none */
+  size_t piece;    /* of which piece */
   uint32_t node_count;
   struct buf columns;
   struct store_row *rows;
@@ -55,26 +79,25 @@ static int count_rows(sqlite3 *db, const char *sql, uint32_t *ret) {
 }
 
 static int open_tables(struct day_reader *reader) {
-  uint64_t version = 0;
+  bool is_windows = reader->kind == DAY_WINDOWS;
   int error = db_exec(reader->db, "PRAGMA query_only=ON; BEGIN");
-  if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, &version);
-  if (error == 0 && version == 0) return -ENOENT; /* being made right now: nothing in it yet */
-  if (error == 0 && version > DAY_VERSION) return -EPROTO;
+  if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, &reader->version);
+  if (error == 0 && reader->version == 0) return -ENOENT; /* being made now: nothing in it yet */
+  uint64_t newest = is_windows ? DAY_VERSION : TIER_FILE_VERSION;
+  if (error == 0 && reader->version > newest) return -EPROTO;
   const char *sql[STATEMENTS];
-  memcpy(sql, reader_sql, sizeof sql);
-  if (version == 1) sql[NEXT_BLOCK] = next_block_of_version_1;
+  memcpy(sql, is_windows ? windows_sql : tiers_sql, sizeof sql);
+  if (is_windows && reader->version == 1) sql[NEXT_BLOCK] = next_block_of_version_1;
   if (error == 0) error = db_prepare_all(reader->db, sql, STATEMENTS, reader->statements);
   if (error == 0)
     error = count_rows(reader->db, "SELECT ifnull(max(n),0) FROM node", &reader->node_count);
   return error;
 }
 
-int day_reader_open(const char *path, struct day_range range, struct day_reader **ret) {
+int day_reader_open(const char *path, enum day_kind kind, struct day_reader **ret) {
   struct day_reader *reader = calloc(1, sizeof *reader);
   if (reader == NULL) return -ENOMEM;
-  /* SQLite's integers are signed; no time of ours is anywhere near. */
-  reader->range.from_ms = range.from_ms > INT64_MAX ? INT64_MAX : range.from_ms;
-  reader->range.to_ms = range.to_ms > INT64_MAX ? INT64_MAX : range.to_ms;
+  reader->kind = kind;
   int error = db_open(path, false, &reader->db);
   if (error == 0) error = open_tables(reader);
   if (error != 0) {
@@ -94,28 +117,124 @@ void day_reader_close(struct day_reader *reader) {
   free(reader);
 }
 
-int day_reader_next_series(struct day_reader *reader, uint32_t types, struct day_series *ret) {
-  sqlite3_stmt *next = reader->statements[NEXT_SERIES];
+/* Nobody has summed up a file of an older version: all its five minutes may have anything. */
+static void assume_windows(struct tier_windows *windows) {
+  for (unsigned i = 0; i < TIER_MINUTES_A_DAY; i++) windows->newest_id[i] = UINT64_MAX;
+}
+
+int day_reader_windows(struct day_reader *reader, struct tier_windows *ret) {
+  struct tier_windows windows = {.is_there = true};
+  sqlite3_stmt *list = NULL;
+  if (reader->version < 3) assume_windows(&windows);
+  if (reader->version >= 3) {
+    int error = db_number(reader->db, "SELECT source FROM self", 0, &windows.source);
+    if (error == 0) error = db_prepare(reader->db, "SELECT bucket,id FROM newest", &list);
+    while (error == 0 && (error = db_step(list)) == 1) {
+      windows.newest_id[db_u64(list, 0) % TIER_MINUTES_A_DAY] = db_u64(list, 1);
+      error = 0;
+    }
+    sqlite3_finalize(list);
+    if (error != 0) return error;
+  }
+  *ret = windows;
+  return 0;
+}
+
+static int read_grouped(struct day_reader *reader, uint64_t day_ms, struct tier_rolled *rolled) {
+  sqlite3_stmt *list = NULL;
+  int row = db_prepare(reader->db, "SELECT tier,start_ms FROM grouped", &list);
+  while (row == 0 && (row = db_step(list)) == 1) {
+    uint64_t tier = db_u64(list, 0), hour = (db_u64(list, 1) - day_ms) / TIER_HOUR_MS;
+    if (tier == TIER_DAY) rolled->is_grouped[TIER_HOURS_A_DAY] = true;
+    if (tier == TIER_HOUR && hour < TIER_HOURS_A_DAY) rolled->is_grouped[hour] = true;
+    row = 0;
+  }
+  sqlite3_finalize(list);
+  return row;
+}
+
+int day_reader_rolled(struct day_reader *reader, uint32_t day, uint64_t source,
+                      struct tier_rolled *ret) {
+  enum tier tier = reader->kind == DAY_MINUTES ? TIER_MINUTES : TIER_HOUR;
+  uint64_t length_ms = tier_length_ms(tier), first = day * (uint64_t)TIER_DAY_MS / length_ms;
+  struct tier_rolled rolled = {.is_there = true};
+  sqlite3_stmt *list = NULL;
+  int row = db_prepare(reader->db, "SELECT bucket,source,id FROM rolled", &list);
+  while (row == 0 && (row = db_step(list)) == 1) {
+    uint64_t at = db_u64(list, 0) - first;
+    row = 0;
+    if (at >= TIER_DAY_MS / length_ms) continue;
+    rolled.has[at] = true;
+    if (db_u64(list, 1) != source || source == 0)
+      rolled.has_others = true;
+    else
+      rolled.rolled_id[at] = db_u64(list, 2);
+  }
+  sqlite3_finalize(list);
+  if (row == 0 && tier == TIER_HOUR)
+    row = read_grouped(reader, day * (uint64_t)TIER_DAY_MS, &rolled);
+  if (row == 0) *ret = rolled;
+  return row;
+}
+
+void day_reader_set_pieces(struct day_reader *reader, const struct tier_piece *pieces,
+                           size_t count) {
+  reader->pieces = pieces;
+  reader->piece_count = count;
+  reader->series = 0;
+  reader->listing = NEXT_SERIES;
+}
+
+static bool has_pieces(const struct day_reader *reader, bool is_grouped) {
+  for (size_t i = 0; i < reader->piece_count; i++)
+    if (reader->pieces[i].is_grouped == is_grouped) return true;
+  return false;
+}
+
+/* Steps through one of the two lists. */
+static int next_listed(struct day_reader *reader, uint32_t types, struct day_series *ret) {
+  sqlite3_stmt *next = reader->statements[reader->listing];
+  if (!has_pieces(reader, reader->listing == NEXT_GROUPED)) return 0;
   if (!reader->is_listing) db_bind_u64(next, 1, types);
   int row = db_step(next);
   reader->is_listing = row == 1;
   if (row != 1) return row;
-  *ret = (struct day_series){
-      .id = db_u64(next, 0), .text = db_text(next, 1), .type = (uint32_t)db_u64(next, 2)};
+  *ret = (struct day_series){.id = db_u64(next, 0),
+                             .text = db_text(next, 1),
+                             .type = (uint32_t)db_u64(next, 2),
+                             .group = (uint32_t)db_u64(next, 3)};
   return 1;
 }
 
-static void bind_range(const struct day_reader *reader, sqlite3_stmt *statement, uint64_t series) {
-  db_bind_u64(statement, 1, series);
-  db_bind_u64(statement, 2, reader->range.from_ms);
-  db_bind_u64(statement, 3, reader->range.to_ms);
+int day_reader_next_series(struct day_reader *reader, uint32_t types, struct day_series *ret) {
+  int row = next_listed(reader, types, ret);
+  if (row != 0 || reader->listing == NEXT_GROUPED) return row;
+  reader->listing = NEXT_GROUPED;
+  return next_listed(reader, types, ret);
 }
 
-int day_reader_has_block(struct day_reader *reader, uint64_t series) {
+/* SQLite's integers are signed; no time of ours is anywhere near. */
+static uint64_t limited(uint64_t ms) {
+  return ms > INT64_MAX ? INT64_MAX : ms;
+}
+
+static void bind_piece(const struct day_reader *reader, sqlite3_stmt *statement, uint64_t series,
+                       const struct tier_piece *piece) {
+  db_bind_u64(statement, 1, series);
+  db_bind_u64(statement, 2, limited(piece->from_ms));
+  db_bind_u64(statement, 3, limited(piece->to_ms));
+  db_bind_u64(statement, 4, reader->kind == DAY_WINDOWS ? piece->after_id : piece->tier);
+}
+
+int day_reader_has_block(struct day_reader *reader, const struct day_series *series) {
   sqlite3_stmt *has = reader->statements[HAS_BLOCK];
-  bind_range(reader, has, series);
-  int row = db_step(has);
-  if (row == 1) sqlite3_reset(has);
+  int row = 0;
+  for (size_t i = 0; i < reader->piece_count && row == 0; i++) {
+    if (reader->pieces[i].is_grouped != (series->group != 0)) continue;
+    bind_piece(reader, has, series->id, &reader->pieces[i]);
+    row = db_step(has);
+    if (row == 1) sqlite3_reset(has);
+  }
   return row;
 }
 
@@ -145,22 +264,42 @@ static int read_rows(struct day_reader *reader, struct span packed, uint64_t raw
   return 0;
 }
 
-int day_reader_next_block(struct day_reader *reader, uint64_t series, struct day_block *ret) {
+/* Steps to the next block's row in the pieces from reader->piece on. */
+static int next_row(struct day_reader *reader, const struct day_series *series) {
   sqlite3_stmt *next = reader->statements[NEXT_BLOCK];
-  if (reader->series != series) {
+  if (reader->series == series->id) {
+    int row = db_step(next);
+    if (row != 0) return row;
+    reader->piece++;
+  } else {
     sqlite3_reset(next);
-    bind_range(reader, next, series);
-    reader->series = series;
+    reader->series = series->id;
+    reader->piece = 0;
   }
-  int row = db_step(next);
+  for (; reader->piece < reader->piece_count; reader->piece++) {
+    if (reader->pieces[reader->piece].is_grouped != (series->group != 0)) continue;
+    bind_piece(reader, next, series->id, &reader->pieces[reader->piece]);
+    int row = db_step(next);
+    if (row != 0) return row;
+  }
+  return 0;
+}
+
+int day_reader_next_block(struct day_reader *reader, const struct day_series *series,
+                          struct day_block *ret) {
+  sqlite3_stmt *next = reader->statements[NEXT_BLOCK];
+  int row = next_row(reader, series);
   if (row != 1) reader->series = 0;
   if (row != 1) return row;
-  uint64_t count = db_u64(next, 2);
-  int error = read_rows(reader, db_span(next, 4), db_u64(next, 3), count);
+  uint64_t count = db_u64(next, 3), start_ms = db_u64(next, 1);
+  int error = read_rows(reader, db_span(next, 5), db_u64(next, 4), count);
   if (error != 0) return error;
-  *ret = (struct day_block){.start_ms = db_u64(next, 0),
-                            .end_ms = db_u64(next, 1),
-                            .marks = (uint32_t)db_u64(next, 5),
+  enum tier tier = reader->pieces[reader->piece].tier;
+  *ret = (struct day_block){.id = db_u64(next, 0),
+                            .start_ms = start_ms,
+                            .end_ms = tier == TIER_WINDOW ? db_u64(next, 2)
+                                                          : start_ms + tier_length_ms(tier),
+                            .marks = (uint32_t)db_u64(next, 6),
                             .rows = reader->rows,
                             .count = (size_t)count};
   return 1;
@@ -222,16 +361,48 @@ int day_reader_forest(struct day_reader *reader, struct arena *arena, struct sto
   return 0;
 }
 
-int day_reader_loss(struct day_reader *reader, const char *board, int64_t *sum) {
+int day_reader_loss(struct day_reader *reader, const struct day_losses *losses, int64_t *sum) {
   sqlite3_stmt *loss = reader->statements[LOSS];
   int row;
-  db_bind_u64(loss, 1, reader->range.from_ms);
-  db_bind_u64(loss, 2, reader->range.to_ms);
-  db_bind_text(loss, 3, board);
+  db_bind_u64(loss, 1, limited(losses->from_ms));
+  db_bind_u64(loss, 2, limited(losses->to_ms));
+  db_bind_text(loss, 3, losses->board);
+  db_bind_u64(loss, 4, reader->kind == DAY_WINDOWS ? losses->after_id : 1);
   while ((row = db_step(loss)) == 1) {
     uint64_t reason = db_u64(loss, 0);
     if (reason < LOSS_REASON_COUNT)
       sum[reason] = (int64_t)((uint64_t)sum[reason] + db_u64(loss, 1));
   }
+  return row;
+}
+
+int day_reader_rolled_loss(struct day_reader *reader, uint64_t source, uint64_t *ret) {
+  sqlite3_stmt *find = NULL;
+  int row = db_prepare(reader->db, "SELECT id FROM rolled_loss WHERE source=?", &find);
+  if (row == 0) db_bind_u64(find, 1, source);
+  if (row == 0) row = db_step(find);
+  if (row >= 0) *ret = row == 1 ? db_u64(find, 0) : 0;
+  sqlite3_finalize(find);
+  return row < 0 ? row : 0;
+}
+
+int day_reader_losses_after(struct day_reader *reader, uint64_t after_id,
+                            int (*on_loss)(void *context, const struct day_loss_row *row),
+                            void *context) {
+  sqlite3_stmt *list = NULL;
+  int row = db_prepare(reader->db,
+                       "SELECT rowid,at_ms,reason,records,board FROM loss WHERE rowid>?"
+                       " ORDER BY rowid",
+                       &list);
+  if (row == 0) db_bind_u64(list, 1, after_id);
+  while (row == 0 && (row = db_step(list)) == 1) {
+    const struct day_loss_row loss = {.id = db_u64(list, 0),
+                                      .at_ms = db_u64(list, 1),
+                                      .reason = db_u64(list, 2),
+                                      .records = db_u64(list, 3),
+                                      .board = db_text(list, 4)};
+    row = on_loss(context, &loss);
+  }
+  sqlite3_finalize(list);
   return row;
 }

@@ -46,7 +46,7 @@ int day_set_get(struct day_set *set, uint32_t day, struct day_file **ret) {
     int error = commit(set, slot);
     if (error != 0) return error;
     set->failed_day = day;
-    error = day_folder_path(set->dir, day, path);
+    error = day_folder_path(set->dir, DAY_WINDOWS, day, path);
     if (error == 0) error = day_file_open(path, set->key, set->epoch, &file);
     if (error != 0) return error;
     close_slot(set, slot);

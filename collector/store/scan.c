@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over all blocks that a query wants: day by day, in a day series by series in the order
-   of their labels (a board's stand together), in a series by time.
+/* The walk over all blocks that a query wants: day by day, of a day file by file from the coarsest
+   (tier_plan.c says what is read from which), in a file series by series in the order of their
+   labels (a board's stand together, and a group's), in a series by time.
 
-   The same series lives in several day files under different numbers there; the scan gives it one
-   id and asks `matches` once.  A day's forest is loaded when its first block is wanted, so a query
+   A day's files are opened from the coarsest to the finest, each at its own moment: what has been
+   summed up meanwhile is still in the finer one, beyond the id that the coarser one notes, and what
+   has come meanwhile is read there.
+
+   The same series lives in several files under different numbers there; the scan gives it one id
+   and asks `matches` once.  A file's forest is loaded when its first block is wanted, so a query
    for one service does not read the days on which it did not run.
 
-   A damaged day file is counted and set aside after the walk; what was read of it before the
-   damage showed stays in the answer, and the other days are served. */
+   A damaged file is counted and set aside after the walk; what was read of it before the damage
+   showed stays in the answer, and the other days are served. */
 #include "store_state.h"
 
 #include "common/arena.h"
@@ -35,6 +40,7 @@ struct known_series {
 
 struct scan {
   const struct store_scan *wish;
+  struct tier_plan plan; /* of the day that is shown */
   struct arena arena;
   struct table by_text;
   struct known_series *series;
@@ -46,8 +52,15 @@ struct scan {
   bool has_forest;
 };
 
+/* A day's files, open; NULL: there is none. */
+struct day_files {
+  struct day_reader *readers[DAY_KINDS];
+  struct tier_state state;
+  enum day_kind failed; /* which an error is about */
+};
+
 /* What is done to each day: 0, or a negative error, or (scans) what the call-back returned. */
-typedef int on_day(void *context, struct day_reader *reader);
+typedef int on_day(void *context, struct day_files *files);
 
 static uint32_t find_series(const struct scan *scan, uint64_t hash, const char *text) {
   uint32_t cursor;
@@ -88,13 +101,13 @@ static int select_series(struct scan *scan, uint32_t at) {
   return error != 0 ? -EUCLEAN : 0;
 }
 
-/* Makes the series with TEXT current.  Returns whether it is wanted, or -errno. */
-static int meet_series(struct scan *scan, const char *text) {
-  uint64_t hash = table_hash(text, strlen(text), 0);
-  uint32_t at = find_series(scan, hash, text);
+/* Makes SERIES current.  Returns whether it is wanted, or -errno. */
+static int meet_series(struct scan *scan, const struct day_series *series) {
+  uint64_t hash = table_hash(series->text, strlen(series->text), 0);
+  uint32_t at = find_series(scan, hash, series->text);
   bool is_new = at == TABLE_NONE;
   if (is_new) {
-    int error = add_series(scan, hash, text);
+    int error = add_series(scan, hash, series->text);
     if (error != 0) return error;
     at = scan->series_count - 1;
   } else if (!scan->series[at].is_wanted) {
@@ -102,22 +115,28 @@ static int meet_series(struct scan *scan, const char *text) {
   }
   int error = select_series(scan, at);
   if (error != 0) return error;
-  if (is_new) scan->series[at].is_wanted = scan->wish->matches(scan->wish->context, &scan->current);
-  return scan->series[at].is_wanted;
+  scan->current.type = series->type;
+  scan->current.group = series->group;
+  int wanted = is_new ? scan->wish->matches(scan->wish->context, &scan->current) : 1;
+  if (is_new) scan->series[at].is_wanted = wanted > 0;
+  return wanted;
 }
 
-static int show_blocks(struct scan *scan, struct day_reader *reader, uint64_t series) {
+static int load_forest(struct scan *scan, struct day_reader *reader) {
+  uint64_t id = scan->forest.id + 1;
+  int error = day_reader_forest(reader, &scan->arena, &scan->forest);
+  scan->forest.id = id;
+  scan->has_forest = error == 0;
+  return error;
+}
+
+static int show_blocks(struct scan *scan, struct day_reader *reader,
+                       const struct day_series *series) {
   const struct store_scan *wish = scan->wish;
   struct day_block block;
   int row;
   while ((row = day_reader_next_block(reader, series, &block)) == 1) {
-    int stop = 0;
-    if (!scan->has_forest) {
-      uint64_t id = scan->forest.id + 1;
-      stop = day_reader_forest(reader, &scan->arena, &scan->forest);
-      scan->forest.id = id;
-      scan->has_forest = stop == 0;
-    }
+    int stop = scan->has_forest ? 0 : load_forest(scan, reader);
     scan->current.marks = block.marks;
     if (stop == 0)
       stop = wish->on_block(wish->context, &scan->current, &scan->forest, block.start_ms,
@@ -127,98 +146,172 @@ static int show_blocks(struct scan *scan, struct day_reader *reader, uint64_t se
   return row;
 }
 
-static int scan_day(void *context, struct day_reader *reader) {
-  struct scan *scan = context;
+/* Without on_block a series is asked about only if it has a block; else its blocks show that. */
+static int show_series(struct scan *scan, struct day_reader *reader,
+                       const struct day_series *series) {
+  bool is_listing = scan->wish->on_block == NULL;
+  int is_wanted = is_listing ? day_reader_has_block(reader, series) : 1;
+  if (is_wanted == 1) is_wanted = meet_series(scan, series);
+  if (is_wanted <= 0 || is_listing) return is_wanted < 0 ? is_wanted : 0;
+  return show_blocks(scan, reader, series);
+}
+
+static int scan_file(struct scan *scan, struct day_reader *reader) {
   struct day_series series;
   int row;
   scan->has_forest = false;
   while ((row = day_reader_next_series(reader, scan->wish->types, &series)) == 1) {
-    scan->current.type = series.type;
-    int error = day_reader_has_block(reader, series.id);
-    if (error == 1) error = meet_series(scan, series.text);
-    if (error == 1 && scan->wish->on_block != NULL) error = show_blocks(scan, reader, series.id);
-    if (error < 0 || (error != 0 && scan->wish->on_block != NULL)) return error;
+    int stop = show_series(scan, reader, &series);
+    if (stop != 0) return stop;
   }
   return row;
 }
 
-/* Opens the file of one day and shows it to ON_DAY. */
-static int visit(struct store *store, uint32_t day, struct day_range range, on_day *visitor,
-                 void *context) {
+static int scan_day(void *context, struct day_files *files) {
+  struct scan *scan = context;
+  const struct tier_wish wish = {.from_ms = scan->wish->from_ms,
+                                 .to_ms = scan->wish->to_ms,
+                                 .grain_ms = scan->wish->grain_ms,
+                                 .merges_boards = scan->wish->merges_boards};
+  int stop = 0;
+  tier_plan_make(&files->state, &wish, &scan->plan);
+  for (unsigned kind = DAY_KINDS; kind-- > 0 && stop == 0;) {
+    if (scan->plan.count[kind] == 0) continue;
+    files->failed = kind;
+    day_reader_set_pieces(files->readers[kind], scan->plan.pieces[kind], scan->plan.count[kind]);
+    stop = scan_file(scan, files->readers[kind]);
+  }
+  return stop;
+}
+
+/* Opens DAY's file of KIND, if there is one. */
+static int open_file(struct store *store, uint32_t day, enum day_kind kind,
+                     struct day_files *files) {
   char path[DAY_PATH_BYTES];
-  struct day_reader *reader = NULL;
-  int error = day_folder_path(store->dir, day, path);
-  if (error == 0) error = day_reader_open(path, range, &reader);
-  if (error != 0) return error == -ENOENT ? 0 : error; /* deleted since it was listed */
-  error = visitor(context, reader);
-  day_reader_close(reader);
+  files->failed = kind;
+  int error = day_folder_path(store->dir, kind, day, path);
+  if (error == 0) error = day_reader_open(path, kind, &files->readers[kind]);
+  return error == -ENOENT ? 0 : error;
+}
+
+static int read_state(struct day_files *files, uint32_t day) {
+  struct tier_rolled *const rolled[DAY_KINDS] = {
+      [DAY_MINUTES] = &files->state.minutes, [DAY_HOURS] = &files->state.hours};
+  int error = 0;
+  files->state.day_ms = (uint64_t)day * DAY_MS;
+  files->failed = DAY_WINDOWS;
+  if (files->readers[DAY_WINDOWS] != NULL)
+    error = day_reader_windows(files->readers[DAY_WINDOWS], &files->state.windows);
+  for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS && error == 0; kind++) {
+    if (files->readers[kind] == NULL) continue;
+    files->failed = kind;
+    error = day_reader_rolled(files->readers[kind], day, files->state.windows.source, rolled[kind]);
+  }
   return error;
 }
 
 struct damage {
-  uint32_t days[8]; /* more than that are found by the next read */
+  struct damaged {
+    uint32_t day;
+    enum day_kind kind;
+  } files[8]; /* more than that are found by the next read */
   unsigned count;
 };
 
-static int visit_days(struct store *store, struct day_range range, on_day *visitor, void *context,
-                      struct damage *damage) {
+/* Opens the files of one day and shows them to ON_DAY. */
+static int visit(struct store *store, uint32_t day, on_day *visitor, void *context,
+                 struct damage *damage) {
+  struct day_files *files = calloc(1, sizeof *files);
+  int error = files != NULL ? 0 : -ENOMEM;
+  for (unsigned kind = DAY_KINDS; kind-- > 0 && error == 0;)
+    error = open_file(store, day, kind, files);
+  if (error == 0) error = read_state(files, day);
+  if (error == 0) error = visitor(context, files);
+  for (unsigned kind = 0; kind < DAY_KINDS && files != NULL; kind++)
+    day_reader_close(files->readers[kind]);
+  if (error == -EUCLEAN) {
+    if (damage->count < sizeof damage->files / sizeof damage->files[0])
+      damage->files[damage->count++] = (struct damaged){day, files->failed};
+    error = 0;
+  }
+  free(files);
+  return error;
+}
+
+static int visit_days(struct store *store, const uint64_t range_ms[2], on_day *visitor,
+                      void *context, struct damage *damage) {
   uint32_t *days = NULL;
   size_t count = 0;
-  int error = day_folder_list(store->dir, &days, &count);
+  int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
   for (size_t i = 0; i < count && error == 0; i++) {
-    if (days[i] < day_of(range.from_ms) || days[i] > day_of(range.to_ms - 1)) continue;
-    error = visit(store, days[i], range, visitor, context);
-    if (error != -EUCLEAN) continue;
-    error = 0;
-    if (damage->count < sizeof damage->days / sizeof damage->days[0])
-      damage->days[damage->count++] = days[i];
+    if (days[i] < day_of(range_ms[0]) || days[i] > day_of(range_ms[1] - 1)) continue;
+    error = visit(store, days[i], visitor, context, damage);
   }
   free(days);
   return error;
 }
 
-/* Waits until all is settled, then shows every day that RANGE touches. */
-static int read_days(struct store *store, struct day_range range, on_day *visitor, void *context) {
+/* Waits until all is settled, then shows every day that RANGE_MS (from, to) touches. */
+static int read_days(struct store *store, const uint64_t range_ms[2], on_day *visitor,
+                     void *context) {
   struct landing_figures landed;
   struct damage damage = {.count = 0};
-  if (range.to_ms <= range.from_ms) return 0;
+  if (range_ms[1] <= range_ms[0]) return 0;
   landing_figures(store->landing, &landed);
   int error = settle_wait(store->settle, landed.newest_id);
   if (error != 0) return error;
   settle_lock_files(store->settle);
-  error = visit_days(store, range, visitor, context, &damage);
+  error = visit_days(store, range_ms, visitor, context, &damage);
   settle_unlock_files(store->settle);
-  for (unsigned i = 0; i < damage.count; i++) settle_set_aside_day(store->settle, damage.days[i]);
+  for (unsigned i = 0; i < damage.count; i++)
+    settle_set_aside_day(store->settle, damage.files[i].kind, damage.files[i].day);
   return error;
 }
 
 int store_scan(struct store *store, const struct store_scan *wish) {
-  struct scan scan = {.wish = wish};
-  const struct day_range range = {wish->from_ms, wish->to_ms};
-  arena_init(&scan.arena, SCAN_BYTES_MAX);
-  int error = read_days(store, range, scan_day, &scan);
-  arena_fini(&scan.arena);
-  table_fini(&scan.by_text);
-  free(scan.series);
-  free(scan.current_text);
+  const uint64_t range_ms[2] = {wish->from_ms, wish->to_ms};
+  struct scan *scan = calloc(1, sizeof *scan);
+  if (scan == NULL) return -ENOMEM;
+  scan->wish = wish;
+  arena_init(&scan->arena, SCAN_BYTES_MAX);
+  int error = read_days(store, range_ms, scan_day, scan);
+  arena_fini(&scan->arena);
+  table_fini(&scan->by_text);
+  free(scan->series);
+  free(scan->current_text);
+  free(scan);
   return error;
 }
 
 struct loss_sum {
   const char *board;
+  uint64_t from_ms, to_ms;
   int64_t records[LOSS_REASON_COUNT];
 };
 
-static int sum_day(void *context, struct day_reader *reader) {
+/* Windows have all losses at their time, unless earlier ones were deleted with their file. */
+static int sum_day(void *context, struct day_files *files) {
   struct loss_sum *sum = context;
-  return day_reader_loss(reader, sum->board, sum->records);
+  struct day_losses losses = {.from_ms = sum->from_ms, .to_ms = sum->to_ms, .board = sum->board};
+  struct day_reader *hours = files->readers[DAY_HOURS], *windows = files->readers[DAY_WINDOWS];
+  bool is_whole = windows != NULL && !files->state.hours.has_others;
+  int error = 0;
+  files->failed = DAY_HOURS;
+  if (hours != NULL && !is_whole) {
+    error = day_reader_loss(hours, &losses, sum->records);
+    if (error == 0)
+      error = day_reader_rolled_loss(hours, files->state.windows.source, &losses.after_id);
+  }
+  if (error != 0 || windows == NULL) return error;
+  files->failed = DAY_WINDOWS;
+  return day_reader_loss(windows, &losses, sum->records);
 }
 
 int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,
                         uint64_t *loss) {
-  struct loss_sum sum = {.board = board};
-  const struct day_range range = {from_ms, to_ms};
-  int error = read_days(store, range, sum_day, &sum);
+  struct loss_sum sum = {.board = board, .from_ms = from_ms, .to_ms = to_ms};
+  const uint64_t range_ms[2] = {from_ms, to_ms};
+  int error = read_days(store, range_ms, sum_day, &sum);
   if (error != 0) return error;
   /* A correction (a late batch closed what had been given up) may lie outside its loss's range. */
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)

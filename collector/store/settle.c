@@ -29,6 +29,7 @@
 #include "landing.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
+#include "roll.h"
 #include "series_rows.h"
 
 #include <errno.h>
@@ -141,11 +142,11 @@ static int on_row(void *context, const struct landing_row *row) {
 }
 
 /* Renames a day file nobody writes now, once nobody reads it. */
-static void set_aside(struct settle *settle, uint32_t day) {
+static void set_aside(struct settle *settle, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES] = "";
-  day_folder_path(settle->days.dir, day, path);
+  day_folder_path(settle->days.dir, kind, day, path);
   pthread_rwlock_wrlock(&settle->files);
-  int error = day_folder_set_aside(settle->days.dir, day);
+  int error = day_folder_set_aside(settle->days.dir, kind, day);
   pthread_rwlock_unlock(&settle->files);
   log_error("store-damaged %s: %s", path,
             error == 0 ? "set aside as *.corrupt; its samples are missing from answers"
@@ -180,7 +181,8 @@ static void give_up(struct settle *settle, int error, uint64_t cursor) {
   day_set_forget_all(&settle->days);
   settle->cursor = cursor;
   settle->round_rows = settle->round_rows / 4 > 0 ? settle->round_rows / 4 : 1;
-  if (error == -EUCLEAN && settle->is_day_at_fault) set_aside(settle, settle->days.failed_day);
+  if (error == -EUCLEAN && settle->is_day_at_fault)
+    set_aside(settle, DAY_WINDOWS, settle->days.failed_day);
 }
 
 /* One round.  Returns 1 when there may be more to move, 0 when all was moved, or -errno. */
@@ -263,20 +265,25 @@ void settle_unlock_files(struct settle *settle) {
   pthread_rwlock_unlock(&settle->files);
 }
 
-int settle_remove_day(struct settle *settle, uint32_t day) {
+int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed) {
+  int error = 0;
   pthread_mutex_lock(&settle->round);
-  day_set_forget(&settle->days, day);
+  if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
   pthread_rwlock_wrlock(&settle->files);
-  int error = day_folder_remove(settle->days.dir, day);
+  if (if_summed) {
+    int is_complete = roll_is_complete(settle->days.dir, day);
+    if (is_complete != 1) error = is_complete < 0 ? is_complete : -EAGAIN;
+  }
+  if (error == 0) error = day_folder_remove(settle->days.dir, kind, day);
   pthread_rwlock_unlock(&settle->files);
   pthread_mutex_unlock(&settle->round);
   return error;
 }
 
-int settle_set_aside_day(struct settle *settle, uint32_t day) {
+int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day) {
   pthread_mutex_lock(&settle->round);
-  day_set_forget(&settle->days, day);
-  set_aside(settle, day);
+  if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
+  set_aside(settle, kind, day);
   pthread_mutex_unlock(&settle->round);
   return 0;
 }

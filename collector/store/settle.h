@@ -4,6 +4,9 @@
 #define STORE_SETTLE_H
 
 #include "siphash.h"
+#include "tier.h"
+
+#include <stdbool.h>
 
 struct landing;
 struct settle;
@@ -32,10 +35,11 @@ int settle_wait(struct settle *settle, uint64_t id);
 void settle_lock_files(struct settle *settle);
 void settle_unlock_files(struct settle *settle);
 
-/* Closes DAY's file and deletes it, or sets it aside because it is damaged.  Waits for readers, so
-   the caller must not be one.  Any thread. */
-int settle_remove_day(struct settle *settle, uint32_t day);
-int settle_set_aside_day(struct settle *settle, uint32_t day);
+/* Closes DAY's file of KIND and deletes it (IF_SUMMED: unless it has windows that no coarser file
+   has, which is -EAGAIN), or sets it aside because it is damaged.  Waits for readers, so the caller
+   must not be one.  Any thread. */
+int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed);
+int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day);
 
 void settle_figures(struct settle *settle, struct settle_figures *ret);
 

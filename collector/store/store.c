@@ -4,6 +4,7 @@
 
      DIR/landing.db          ledger, boards, what has not settled
      DIR/day-2026-01-31.db   nodes, series, blocks, losses of one UTC day
+     DIR/minutes-, hours-    the same day, summed up: tier.h
      DIR/node.key            the fleet's secret for node ids
 
    Reading is scan.c and board_list.c. */
@@ -14,8 +15,10 @@
 #include "day_file.h"
 #include "day_folder.h"
 #include "landing.h"
+#include "roll.h"
 #include "settle.h"
 #include "store_state.h"
+#include "tier_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,23 +44,31 @@ static uint32_t peek_version(const char *path) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Refuses a directory with day files of a newer version, before anything is written. */
-static int check_versions(const char *dir, char *error, size_t error_len) {
+/* Refuses a directory with files of KIND of a newer version, before anything is written. */
+static int check_kind(const char *dir, enum day_kind kind, char *error, size_t error_len) {
+  const uint32_t known = kind == DAY_WINDOWS ? DAY_VERSION : TIER_FILE_VERSION;
   char path[DAY_PATH_BYTES];
   uint32_t *days = NULL;
   size_t count = 0;
-  int result = day_folder_list(dir, &days, &count);
+  int result = day_folder_list(dir, kind, &days, &count);
   if (result != 0) snprintf(error, error_len, "%s: cannot be read: %s", dir, strerror(-result));
   for (size_t i = 0; i < count && result == 0; i++) {
-    uint32_t version = day_folder_path(dir, days[i], path) == 0 ? peek_version(path) : 0;
-    if (version <= DAY_VERSION) continue;
+    uint32_t version = day_folder_path(dir, kind, days[i], path) == 0 ? peek_version(path) : 0;
+    if (version <= known) continue;
     snprintf(error, error_len,
              "%s: written by a newer version (format %u, this program knows %u); use that version "
              "or another --data",
-             path, version, (unsigned)DAY_VERSION);
+             path, version, known);
     result = -EPROTO;
   }
   free(days);
+  return result;
+}
+
+static int check_versions(const char *dir, char *error, size_t error_len) {
+  int result = 0;
+  for (unsigned kind = 0; kind < DAY_KINDS && result == 0; kind++)
+    result = check_kind(dir, kind, error, error_len);
   return result;
 }
 
@@ -86,6 +97,7 @@ int store_open(const char *dir, struct store **ret, char *error, size_t error_le
     snprintf(error, error_len, "%s: out of memory", dir);
     return -ENOMEM;
   }
+  pthread_mutex_init(&store->rolling, NULL);
   int result = open_parts(store, error, error_len);
   if (result != 0) {
     store_close(store);
@@ -99,6 +111,7 @@ void store_close(struct store *store) {
   if (store == NULL) return;
   settle_stop(store->settle);
   landing_close(store->landing);
+  pthread_mutex_destroy(&store->rolling);
   free(store->dir);
   free(store);
 }
@@ -126,27 +139,99 @@ int store_refused(struct store *store, const char *board, uint64_t run, uint64_t
   return error;
 }
 
-static uint64_t total_bytes(const char *dir, const uint32_t *days, size_t count) {
+static int roll_one(struct store *store, uint32_t day) {
+  struct roll_job job = {
+      .dir = store->dir, .key = store->key, .day = day, .now_ms = clock_walltime_ns() / NS_PER_MS};
+  settle_lock_files(store->settle);
+  int error = roll_day(&job);
+  settle_unlock_files(store->settle);
+  if (error == -EUCLEAN) error = settle_set_aside_day(store->settle, job.failed, day);
+  return error;
+}
+
+int store_roll(struct store *store) {
+  uint32_t *days = NULL;
+  size_t count = 0;
+  pthread_mutex_lock(&store->rolling);
+  int error = day_folder_list(store->dir, DAY_WINDOWS, &days, &count);
+  for (size_t i = count; i-- > 0;) { /* the newest first: these are asked for */
+    int failed = roll_one(store, days[i]);
+    if (error == 0) error = failed;
+  }
+  atomic_fetch_add_explicit(&store->roll_rounds, 1, memory_order_relaxed);
+  if (error != 0) atomic_fetch_add_explicit(&store->roll_failures, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&store->rolling);
+  free(days);
+  return error;
+}
+
+static uint64_t day_bytes(const char *dir, uint32_t day) {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < count; i++) bytes += day_folder_bytes(dir, days[i]);
+  for (unsigned kind = 0; kind < DAY_KINDS; kind++) bytes += day_folder_bytes(dir, kind, day);
   return bytes;
 }
 
-int store_retain(struct store *store, uint64_t min_day_ms, uint64_t max_bytes) {
+static uint64_t total_bytes(const char *dir, const uint32_t *days, size_t count) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; i++) bytes += day_bytes(dir, days[i]);
+  return bytes;
+}
+
+static bool has_file(const struct store *store, enum day_kind kind, uint32_t day) {
+  return day_folder_bytes(store->dir, kind, day) > 0;
+}
+
+/* Deletes DAY's file of KIND, if there is one.  Windows that are in no sum yet stay, and five
+   minutes that would be made of windows again. */
+static int drop(struct store *store, enum day_kind kind, uint32_t day) {
+  if (!has_file(store, kind, day)) return 0;
+  if (kind == DAY_MINUTES && has_file(store, DAY_WINDOWS, day)) return 0;
+  int error = settle_remove_day(store->settle, kind, day, kind == DAY_WINDOWS);
+  return error == -EAGAIN || error == -EUCLEAN ? 0 : error;
+}
+
+static int drop_day(struct store *store, uint32_t day) {
+  int error = 0;
+  for (unsigned kind = 0; kind < DAY_KINDS && error == 0; kind++)
+    error = settle_remove_day(store->settle, kind, day, false);
+  return error;
+}
+
+static int retain_by_age(struct store *store, const struct store_keep *keep, uint32_t day) {
+  uint64_t end_ms = ((uint64_t)day + 1) * DAY_MS;
+  int error = 0;
+  if (end_ms <= keep->days_ms) return drop_day(store, day);
+  if (end_ms <= keep->windows_ms) error = drop(store, DAY_WINDOWS, day);
+  if (error == 0 && end_ms <= keep->minutes_ms) error = drop(store, DAY_MINUTES, day);
+  return error;
+}
+
+/* The finest of all days goes before anything coarser, and days at last. */
+static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
+                           uint64_t max_bytes) {
+  uint64_t bytes = total_bytes(store->dir, days, count);
+  uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
+  int error = 0;
+  for (unsigned kind = 0; kind < DAY_KINDS; kind++) {
+    for (size_t i = 0; i < count && days[i] < today && error == 0 && bytes > max_bytes; i++) {
+      uint64_t before = day_bytes(store->dir, days[i]);
+      error = kind == DAY_HOURS ? drop_day(store, days[i]) : drop(store, kind, days[i]);
+      uint64_t freed = before - day_bytes(store->dir, days[i]);
+      bytes -= freed < bytes ? freed : bytes;
+    }
+  }
+  return error;
+}
+
+int store_retain(struct store *store, const struct store_keep *keep) {
   uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
   uint32_t *days = NULL;
   size_t count = 0;
-  int error = day_folder_list(store->dir, &days, &count);
-  if (error != 0) return error;
-  uint64_t bytes = total_bytes(store->dir, days, count);
-  for (size_t i = 0; i < count && error == 0 && days[i] < today; i++) {
-    bool is_old = (uint64_t)(days[i] + 1) * DAY_MS <= min_day_ms;
-    bool is_over = max_bytes > 0 && bytes > max_bytes;
-    if (!is_old && !is_over) break;
-    uint64_t freed = day_folder_bytes(store->dir, days[i]);
-    error = settle_remove_day(store->settle, days[i]);
-    bytes -= freed < bytes ? freed : bytes;
-  }
+  int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
+  for (size_t i = 0; i < count && error == 0 && days[i] < today; i++)
+    error = retain_by_age(store, keep, days[i]);
+  if (error == 0 && keep->max_bytes > 0)
+    error = retain_by_bytes(store, days, count, keep->max_bytes);
   free(days);
   return error;
 }
@@ -166,7 +251,7 @@ void store_metrics(struct store *store, struct buf *ret) {
   settle_figures(store->settle, &settle); /* first: what settles meanwhile must not be ahead */
   landing_figures(store->landing, &landing);
   uint64_t bytes = 0;
-  if (day_folder_list(store->dir, &days, &count) == 0) {
+  if (day_folder_list(store->dir, DAY_KINDS, &days, &count) == 0) {
     bytes = total_bytes(store->dir, days, count);
     free(days);
   }
@@ -190,7 +275,11 @@ void store_metrics(struct store *store, struct buf *ret) {
       {"unsettled", "gauge", "landing rows waiting to settle",
        landing.newest_id - settle.settled_id},
       {"backlog_bytes", "gauge", "inflated size of what waits to settle", landing.backlog_bytes},
-      {"days", "gauge", "day files", count},
+      {"roll_rounds_total", "counter", "times that what is over was summed up",
+       atomic_load_explicit(&store->roll_rounds, memory_order_relaxed)},
+      {"roll_failed_total", "counter", "of these, those to be tried again",
+       atomic_load_explicit(&store->roll_failures, memory_order_relaxed)},
+      {"days", "gauge", "days that have a file", count},
       {"bytes", "gauge", "disk taken by day files", bytes},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

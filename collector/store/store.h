@@ -3,8 +3,8 @@
    back end (ClickHouse) will have to offer no more than this, so keep it this small.
 
    A batch becomes durable in the landing file together with its ledger row (that is the moment to
-   ack), then settles into the file of its day.  This is the writing half; the reading half is
-   store_read.h. */
+   ack), then settles into the file of its day, and is summed up when its time is over.  This is the
+   writing half; the reading half is store_read.h. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -67,10 +67,21 @@ int store_last_seq(struct store *store, const char *board, uint64_t run, uint64_
 int store_refused(struct store *store, const char *board, uint64_t run, uint64_t seq,
                   uint64_t records);
 
-/* Deletes the files of days that ended before MIN_DAY_MS (0: none are too old), then the oldest
-   ones until the store takes at most MAX_BYTES (0: no limit); today's always stays.  Waits for
-   scans under way.  Returns 0 or -errno.  Any thread. */
-int store_retain(struct store *store, uint64_t min_day_ms, uint64_t max_bytes);
+/* Sums up what is over: five minutes, hours and days, also those that late batches came for.  From
+   time to time; answers are right without it, and slow.  Returns 0 or -errno.  Any thread. */
+int store_roll(struct store *store);
+
+/* What goes: times in milliseconds since 1970 (0: none goes for its age), of whole days. */
+struct store_keep {
+  uint64_t windows_ms; /* windows of days that ended before, as far as they are summed up */
+  uint64_t minutes_ms; /* sums of five minutes, where the windows are gone */
+  uint64_t days_ms;    /* everything */
+  uint64_t max_bytes;  /* then the finest of the oldest days, until all is at most this; 0: any */
+};
+
+/* Deletes what KEEP does not want; today stays.  Waits for scans under way.  Returns 0 or -errno.
+   Any thread. */
+int store_retain(struct store *store, const struct store_keep *keep);
 
 /* Appends the store's own gauges and counters in Prometheus text form. */
 void store_metrics(struct store *store, struct buf *ret);

@@ -5,22 +5,28 @@
 #define STORE_STORE_READ_H
 
 #include "proto/batch.h"
-#include "proto/payloads.h"
 #include "proto/limits.h"
+#include "proto/payloads.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct store;
 
-enum { STORE_LABELS_MAX = 64 };
+enum {
+  STORE_LABELS_MAX = 64,
+  STORE_GROUPS = 64, /* that boards are merged into, where a scan allows it */
+};
 
 /* All samples of one (board, service, build, thread name, type, labels).  LABELS holds every label
    in name order: board service exe build_id thread arch kernel and the user's own. */
 struct store_series {
   uint64_t id; /* stable within one scan; the same for all types of the same labels */
   uint32_t type;
-  uint32_t marks; /* on_block: enum batch_mark of the window that the block is from */
+  uint32_t marks; /* on_block: enum batch_mark of the windows that the block is from */
+  uint32_t group; /* 1 + table_hash(board) % STORE_GROUPS: of those boards, without a label `board`;
+                     0: of one board */
   uint32_t label_count;
   struct label labels[STORE_LABELS_MAX];
 };
@@ -54,21 +60,24 @@ struct store_row {
 };
 
 struct store_scan {
-  uint64_t from_ms, to_ms; /* a block belongs to the range that holds its midpoint */
+  uint64_t from_ms, to_ms; /* a window belongs to the range that holds its midpoint */
+  uint64_t grain_ms;       /* the longest blocks that will do: windows may be summed up; 0: any */
+  bool merges_boards;      /* blocks of a group of boards will do */
   uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
-  /* Returns whether SERIES is wanted, asked once for all types of the same labels. */
+  /* Returns whether SERIES is wanted, asked once for all types (and groups) of the same labels;
+     what is below 0 stops the scan, which returns it. */
   int (*matches)(void *context, const struct store_series *series);
-  /* One block of SERIES, which covers START_MS..END_MS.  Non-zero stops the scan, which returns
-     it.  NULL: only `matches` is called, once for each series. */
+  /* One block of SERIES, which covers START_MS..END_MS: a window's, or a sum of several.  Non-zero
+     stops the scan, which returns it.  NULL: only `matches` is called, once for each series. */
   int (*on_block)(void *context, const struct store_series *series,
                   const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                   const struct store_row *rows, size_t count);
   void *context;
 };
 
-/* Walks all blocks that SCAN wants, after everything appended so far has settled.  Returns 0,
-   -errno, or what on_block returned.  Pointers are valid during the call-back only, forests until
-   the scan ends. */
+/* Walks blocks that make up what SCAN wants, each sample once, after everything appended so far has
+   settled.  Returns 0, -errno, or what on_block returned.  Pointers are valid during the call-back
+   only, forests until the scan ends. */
 int store_scan(struct store *store, const struct store_scan *scan);
 
 /* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARD (NULL: all) dropped in the range. */

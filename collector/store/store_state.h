@@ -5,6 +5,9 @@
 
 #include "node_key.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 struct landing;
 struct settle;
 
@@ -13,6 +16,8 @@ struct store {
   uint8_t key[NODE_KEY_BYTES];
   struct landing *landing;
   struct settle *settle;
+  pthread_mutex_t rolling;                     /* one sums up at a time */
+  _Atomic uint64_t roll_rounds, roll_failures; /* counters for others to read: relaxed */
 };
 
 #endif

@@ -18,7 +18,7 @@ static void a_damaged_day_file_is_set_aside_and_the_others_are_served(void **sta
   append_new(world->store, "b1", 1, 2, NOON_MS + DAY_MS);
   uint64_t second = scan_range(world->store, NOON_MS + DAY_MS / 2, UINT64_MAX).count;
   store_close(world->store);
-  day_folder_path(world->dir, day_of(NOON_MS), path);
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
   int fd = open(path, O_WRONLY);
   for (off_t at = 0; at < 40960; at += 8) assert_int_equal(pwrite(fd, "damaged!", 8, at), 8);
   close(fd);
@@ -33,7 +33,7 @@ static void a_damaged_day_file_is_set_aside_and_the_others_are_served(void **sta
 static void settling_into_a_damaged_file_begins_a_fresh_one(void **state) {
   struct world *world = *state;
   char path[DAY_PATH_BYTES];
-  day_folder_path(world->dir, day_of(NOON_MS), path);
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
   int fd = open(path, O_WRONLY | O_CREAT, 0600);
   for (int i = 0; i < 1000; i++) assert_int_equal(write(fd, "no database", 11), 11);
   close(fd);
@@ -112,7 +112,7 @@ static void what_cannot_settle_now_settles_later(void **state) {
   struct made_batch made[2];
   struct store_append group[2];
   char path[DAY_PATH_BYTES];
-  day_folder_path(world->dir, day_of(NOON_MS + DAY_MS), path);
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS + DAY_MS), path);
   assert_int_equal(mkdir(path, 0700), 0); /* the second batch's day cannot be opened */
   for (unsigned i = 0; i < 2; i++) {
     make_batch(&made[i], 1, i + 1);

@@ -213,9 +213,10 @@ static void retention_deletes_whole_days(void **state) {
   for (uint64_t day = 0; day < 5; day++)
     append_new(world->store, "b1", 1, day + 1, today + DAY_MS / 2 - day * DAY_MS);
   assert_int_equal(scan_all(world->store).blocks, 15);
-  assert_int_equal(store_retain(world->store, today - 3 * DAY_MS, 0), 0);
+  const struct store_keep by_age = {.days_ms = today - 3 * DAY_MS}, by_bytes = {.max_bytes = 1};
+  assert_int_equal(store_retain(world->store, &by_age), 0);
   assert_int_equal(scan_all(world->store).blocks, 12); /* the day that ends then is too old */
-  assert_int_equal(store_retain(world->store, 0, 1), 0);
+  assert_int_equal(store_retain(world->store, &by_bytes), 0);
   assert_int_equal(scan_all(world->store).blocks, 3);       /* today's always stays */
   append_new(world->store, "b1", 1, 9, today - DAY_MS / 2); /* a deleted day comes back */
   assert_int_equal(scan_all(world->store).blocks, 6);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows of a day, summed up:
+
+     windows --> five minutes                      minutes-*.db
+            \--> hours, the day, both by groups    hours-*.db, losses by the hour
+
+   Each transaction takes a few buckets (five minutes, or hours) that are over, reads what came for
+   them since the last time, adds it and notes how far it came: so a bucket that is made anew for a
+   window of weeks ago costs that bucket, and a kill at any point costs what was not committed.
+   Either file is made from the windows; none waits for the other, but five minutes come first
+   (tier_plan.c relies on it) and are not begun for a day whose hours hold what no window does.
+
+   Weights and counts are added, never scaled, so all sums stay as they are to the nanosecond. */
+#include "roll.h"
+
+#include "common/arena.h"
+#include "day_file.h"
+#include "day_folder.h"
+#include "day_reader.h"
+#include "roll_groups.h"
+#include "row_sums.h"
+#include "tier_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  BUCKETS_AT_ONCE = 4,           /* bounds a transaction, and what a kill repeats */
+  FOREST_BYTES_MAX = 1024 << 20, /* of DAY_NODES_MAX nodes, and their numbers in the other file */
+};
+
+struct roll {
+  struct roll_job *job;
+  enum day_kind kind;
+  enum tier tier; /* the shortest in the file */
+  struct day_reader *windows;
+  struct tier_windows has;
+  struct tier_rolled rolled; /* of the file that is being written */
+  struct tier_file *file;
+  struct arena arena;
+  uint32_t *map; /* forest -> nodes of the file */
+  struct roll_groups groups;
+  struct roll_group group; /* of the series being read */
+  struct row_sums sums;
+  struct tier_slot slot; /* of the sums */
+  struct tier_piece pieces[BUCKETS_AT_ONCE];
+  uint64_t newest_id[BUCKETS_AT_ONCE];
+  size_t piece_count;
+};
+
+/* The error is about the file of windows. */
+static int blame_windows(struct roll *roll, int error) {
+  roll->job->failed = DAY_WINDOWS;
+  return error;
+}
+
+static int path_of(const struct roll_job *job, enum day_kind kind, char path[DAY_PATH_BYTES]) {
+  return day_folder_path(job->dir, kind, job->day, path);
+}
+
+/* Opens a file of the day; *RET stays NULL when there is none. */
+static int open_reader(const char *dir, enum day_kind kind, uint32_t day, struct day_reader **ret) {
+  char path[DAY_PATH_BYTES];
+  int error = day_folder_path(dir, kind, day, path);
+  if (error == 0) error = day_reader_open(path, kind, ret);
+  return error == -ENOENT ? 0 : error;
+}
+
+static int read_rolled(const char *dir, enum day_kind kind, uint32_t day, uint64_t source,
+                       struct tier_rolled *ret) {
+  struct day_reader *reader = NULL;
+  *ret = (struct tier_rolled){.is_there = false};
+  int error = open_reader(dir, kind, day, &reader);
+  if (error == 0 && reader != NULL) error = day_reader_rolled(reader, day, source, ret);
+  day_reader_close(reader);
+  return error;
+}
+
+static uint64_t newest_of(const struct roll *roll, unsigned bucket) {
+  if (roll->tier == TIER_MINUTES) return roll->has.newest_id[bucket];
+  uint64_t newest = 0;
+  for (unsigned i = 0; i < TIER_MINUTES_AN_HOUR; i++) {
+    uint64_t id = roll->has.newest_id[bucket * TIER_MINUTES_AN_HOUR + i];
+    if (id > newest) newest = id;
+  }
+  return newest;
+}
+
+/* Picks the next buckets that are over and have more than was summed up. */
+static void pick_buckets(struct roll *roll) {
+  uint64_t length_ms = tier_length_ms(roll->tier), day_ms = (uint64_t)roll->job->day * DAY_MS;
+  roll->piece_count = 0;
+  for (unsigned i = 0; i < TIER_DAY_MS / length_ms && roll->piece_count < BUCKETS_AT_ONCE; i++) {
+    uint64_t start_ms = day_ms + i * length_ms, newest_id = newest_of(roll, i);
+    bool is_over = start_ms + length_ms + ROLL_GRACE_MS <= roll->job->now_ms;
+    if (!is_over || newest_id <= roll->rolled.rolled_id[i]) continue;
+    roll->newest_id[roll->piece_count] = newest_id;
+    roll->pieces[roll->piece_count++] = (struct tier_piece){.tier = TIER_WINDOW,
+                                                            .from_ms = start_ms,
+                                                            .to_ms = start_ms + length_ms,
+                                                            .after_id = roll->rolled.rolled_id[i]};
+  }
+}
+
+/* Writes what the sums hold, which empties them. */
+static int write_sums(struct roll *roll) {
+  struct store_row *rows = NULL;
+  size_t count = 0;
+  struct tier_slot slot = roll->slot;
+  int error = row_sums_take(&roll->sums, &rows, &count);
+  if (error != 0 || count == 0) return error;
+  error = tier_file_add(roll->file, &slot, rows, count);
+  if (roll->kind == DAY_MINUTES || error != 0) return error;
+  struct tier_slot day = slot;
+  day.tier = TIER_DAY;
+  day.start_ms = (uint64_t)roll->job->day * DAY_MS;
+  error = tier_file_add(roll->file, &day, rows, count);
+  unsigned hour = (unsigned)((slot.start_ms - day.start_ms) / TIER_HOUR_MS);
+  slot.labels = day.labels = (const char *)roll->group.labels.data;
+  slot.group = day.group = roll->group.group;
+  if (error == 0 && roll->rolled.is_grouped[hour])
+    error = roll_groups_add(&roll->groups, roll->file, &slot, rows, count);
+  if (error == 0 && roll->rolled.is_grouped[TIER_HOURS_A_DAY])
+    error = roll_groups_add(&roll->groups, roll->file, &day, rows, count);
+  return error;
+}
+
+static int load_nodes(struct roll *roll) {
+  struct store_forest forest;
+  int error = day_reader_forest(roll->windows, &roll->arena, &forest);
+  if (error != 0) return blame_windows(roll, error);
+  return tier_file_map(roll->file, &forest, &roll->arena, &roll->map);
+}
+
+static int add_block(struct roll *roll, const struct day_block *block) {
+  uint64_t mid_ms = day_midpoint(block->start_ms, block->end_ms);
+  uint64_t start_ms = mid_ms - mid_ms % tier_length_ms(roll->tier);
+  int error = roll->map == NULL ? load_nodes(roll) : 0;
+  if (error == 0 && (start_ms != roll->slot.start_ms || block->marks != roll->slot.marks))
+    error = write_sums(roll);
+  roll->slot.start_ms = start_ms;
+  roll->slot.marks = block->marks;
+  for (size_t i = 0; i < block->count && error == 0; i++) {
+    struct store_row row = block->rows[i];
+    row.node = roll->map[row.node];
+    error = row_sums_add(&roll->sums, &row);
+  }
+  return error;
+}
+
+static int sum_series(struct roll *roll, const struct day_series *series) {
+  struct day_block block;
+  int row;
+  char *labels = strdup(series->text);
+  if (labels == NULL) return -ENOMEM;
+  roll->slot = (struct tier_slot){.labels = labels, .type = series->type, .tier = roll->tier};
+  int error = roll_group_of(labels, &roll->group);
+  if (error != 0) blame_windows(roll, error);
+  while (error == 0 && (row = day_reader_next_block(roll->windows, series, &block)) != 0)
+    error = row < 0 ? blame_windows(roll, row) : add_block(roll, &block);
+  if (error == 0) error = write_sums(roll);
+  free(labels);
+  return error;
+}
+
+static int sum_all(struct roll *roll) {
+  struct day_series series;
+  int row;
+  day_reader_set_pieces(roll->windows, roll->pieces, roll->piece_count);
+  while ((row = day_reader_next_series(roll->windows, UINT32_MAX, &series)) == 1) {
+    int error = sum_series(roll, &series);
+    if (error != 0) return error;
+  }
+  if (row != 0) return blame_windows(roll, row);
+  return roll_groups_write(&roll->groups, roll->file);
+}
+
+static int on_loss(void *context, const struct day_loss_row *row) {
+  struct roll *roll = context;
+  int error = tier_file_add_loss(roll->file, row->board, row->at_ms, row->reason, row->records);
+  return error != 0 ? error : tier_file_set_rolled_loss(roll->file, row->id);
+}
+
+static int sum_losses(struct roll *roll) {
+  struct day_reader *reader = NULL;
+  uint64_t after_id = 0;
+  int error = open_reader(roll->job->dir, DAY_HOURS, roll->job->day, &reader);
+  if (error == 0 && reader != NULL)
+    error = day_reader_rolled_loss(reader, roll->has.source, &after_id);
+  day_reader_close(reader);
+  return error != 0 ? error : day_reader_losses_after(roll->windows, after_id, on_loss, roll);
+}
+
+/* Notes how far the buckets came, and which are merged over boards. */
+static int note_buckets(struct roll *roll) {
+  const uint64_t day_ms = (uint64_t)roll->job->day * DAY_MS;
+  int error = 0;
+  for (size_t i = 0; i < roll->piece_count && error == 0; i++) {
+    uint64_t start_ms = roll->pieces[i].from_ms;
+    error = tier_file_set_rolled(roll->file, roll->tier, start_ms, roll->newest_id[i]);
+    bool is_grouped =
+        roll->kind == DAY_HOURS && roll->rolled.is_grouped[(start_ms - day_ms) / TIER_HOUR_MS];
+    if (error == 0 && is_grouped) error = tier_file_set_grouped(roll->file, TIER_HOUR, start_ms);
+  }
+  if (error == 0 && roll->kind == DAY_HOURS && roll->rolled.is_grouped[TIER_HOURS_A_DAY])
+    error = tier_file_set_grouped(roll->file, TIER_DAY, day_ms);
+  return error;
+}
+
+/* What is begun now is merged over boards if that is worth it; what was not from its beginning
+   cannot be. */
+static int choose_groups(struct roll *roll) {
+  struct roll_census census = {.series_count = 0};
+  struct day_series series;
+  const struct tier_piece all = {.tier = TIER_WINDOW};
+  const uint64_t day_ms = (uint64_t)roll->job->day * DAY_MS;
+  int row, error = 0;
+  day_reader_set_pieces(roll->windows, &all, 1);
+  while (error == 0 && (row = day_reader_next_series(roll->windows, UINT32_MAX, &series)) != 0)
+    error = row < 0 ? row : roll_census_add(&census, series.text, &roll->group);
+  if (error != 0) blame_windows(roll, error);
+  bool is_worth_it = roll_census_is_worth_it(&census), has_any = false;
+  roll_census_fini(&census);
+  for (unsigned i = 0; i < TIER_HOURS_A_DAY; i++) has_any = has_any || roll->rolled.has[i];
+  if (!has_any && is_worth_it) roll->rolled.is_grouped[TIER_HOURS_A_DAY] = true;
+  for (size_t i = 0; i < roll->piece_count; i++) {
+    unsigned hour = (unsigned)((roll->pieces[i].from_ms - day_ms) / TIER_HOUR_MS);
+    if (!roll->rolled.has[hour]) roll->rolled.is_grouped[hour] = is_worth_it;
+  }
+  return error;
+}
+
+/* One transaction of what pick_buckets found. */
+static int write_buckets(struct roll *roll) {
+  char path[DAY_PATH_BYTES];
+  int error = roll->kind == DAY_HOURS ? choose_groups(roll) : 0;
+  if (error == 0) error = path_of(roll->job, roll->kind, path);
+  if (error != 0) return error;
+  arena_init(&roll->arena, FOREST_BYTES_MAX);
+  roll->map = NULL;
+  error = tier_file_open(path, roll->job->key, roll->has.source, &roll->file);
+  if (error == 0) error = sum_all(roll);
+  if (error == 0 && roll->kind == DAY_HOURS) error = sum_losses(roll);
+  if (error == 0) error = note_buckets(roll);
+  if (error == 0) error = tier_file_commit(roll->file);
+  tier_file_close(roll->file);
+  roll->file = NULL;
+  arena_fini(&roll->arena);
+  return error;
+}
+
+/* Sums up all that is due into the file of KIND. */
+static int roll_kind(struct roll *roll, enum day_kind kind) {
+  const struct roll_job *job = roll->job;
+  roll->kind = kind;
+  roll->tier = kind == DAY_MINUTES ? TIER_MINUTES : TIER_HOUR;
+  roll->job->failed = kind;
+  int error = 0;
+  do {
+    error = read_rolled(job->dir, kind, job->day, roll->has.source, &roll->rolled);
+    if (error != 0) return error;
+    pick_buckets(roll);
+    if (roll->piece_count > 0) error = write_buckets(roll);
+  } while (error == 0 && roll->piece_count > 0);
+  return error;
+}
+
+static int is_new_loss(void *context, const struct day_loss_row *row) {
+  (void)context, (void)row;
+  return 1;
+}
+
+/* A day that is over may have losses and nothing else. */
+static int roll_losses(struct roll *roll) {
+  struct day_reader *hours = NULL;
+  uint64_t after_id = 0;
+  if (((uint64_t)roll->job->day + 1) * DAY_MS + ROLL_GRACE_MS > roll->job->now_ms) return 0;
+  int error = open_reader(roll->job->dir, DAY_HOURS, roll->job->day, &hours);
+  if (error == 0 && hours != NULL)
+    error = day_reader_rolled_loss(hours, roll->has.source, &after_id);
+  day_reader_close(hours);
+  if (error != 0) return error;
+  int found = day_reader_losses_after(roll->windows, after_id, is_new_loss, NULL);
+  if (found < 0) return blame_windows(roll, found);
+  return found != 0 ? write_buckets(roll) : 0;
+}
+
+/* A file of five minutes has all of the day or is none: it is not begun where hours hold more. */
+static int wants_minutes(const struct roll *roll, bool *ret) {
+  const struct roll_job *job = roll->job;
+  char path[DAY_PATH_BYTES];
+  struct tier_rolled hours;
+  int error = path_of(job, DAY_MINUTES, path);
+  *ret = error == 0 && day_folder_bytes(job->dir, DAY_MINUTES, job->day) > 0;
+  if (error != 0 || *ret) return error;
+  roll->job->failed = DAY_HOURS;
+  error = read_rolled(job->dir, DAY_HOURS, job->day, roll->has.source, &hours);
+  *ret = !hours.has_others;
+  return error;
+}
+
+static int open_windows(struct roll *roll) {
+  const struct roll_job *job = roll->job;
+  char path[DAY_PATH_BYTES];
+  int error = open_reader(job->dir, DAY_WINDOWS, job->day, &roll->windows);
+  if (error == 0 && roll->windows != NULL) error = day_reader_windows(roll->windows, &roll->has);
+  if (error != 0 || roll->windows == NULL || roll->has.source != 0) return error;
+  day_reader_close(roll->windows);
+  roll->windows = NULL;
+  error = path_of(job, DAY_WINDOWS, path);
+  if (error == 0) error = day_file_upgrade(path);
+  if (error == 0) error = open_reader(job->dir, DAY_WINDOWS, job->day, &roll->windows);
+  if (error == 0 && roll->windows != NULL) error = day_reader_windows(roll->windows, &roll->has);
+  return error;
+}
+
+int roll_day(struct roll_job *job) {
+  struct roll *roll = calloc(1, sizeof *roll);
+  bool has_minutes = false;
+  if (roll == NULL) return -ENOMEM;
+  roll->job = job;
+  job->failed = DAY_WINDOWS;
+  int error = open_windows(roll);
+  if (error == 0 && roll->windows != NULL) {
+    error = wants_minutes(roll, &has_minutes);
+    if (error == 0 && has_minutes) error = roll_kind(roll, DAY_MINUTES);
+    if (error == 0) error = roll_kind(roll, DAY_HOURS);
+    if (error == 0) error = roll_losses(roll);
+  }
+  day_reader_close(roll->windows);
+  roll_groups_fini(&roll->groups);
+  buf_fini(&roll->group.labels);
+  row_sums_fini(&roll->sums);
+  free(roll);
+  return error;
+}
+
+int roll_is_complete(const char *dir, uint32_t day) {
+  struct tier_windows windows = {.is_there = false};
+  struct tier_rolled hours = {.is_there = false};
+  struct day_reader *reader = NULL, *summed = NULL;
+  uint64_t loss_id = 0;
+  int error = open_reader(dir, DAY_WINDOWS, day, &reader);
+  if (error == 0 && reader != NULL) error = day_reader_windows(reader, &windows);
+  if (error == 0) error = open_reader(dir, DAY_HOURS, day, &summed);
+  if (error == 0 && summed != NULL) {
+    error = day_reader_rolled(summed, day, windows.source, &hours);
+    if (error == 0) error = day_reader_rolled_loss(summed, windows.source, &loss_id);
+  }
+  int has_loss = 0;
+  if (error == 0 && reader != NULL)
+    has_loss = day_reader_losses_after(reader, loss_id, is_new_loss, NULL);
+  day_reader_close(reader);
+  day_reader_close(summed);
+  if (error == 0 && has_loss < 0) error = has_loss;
+  return error != 0 ? error : has_loss == 0 && tier_plan_is_rolled(&windows, &hours);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums up the windows of a day into five minutes, hours and the day. */
+#ifndef STORE_ROLL_H
+#define STORE_ROLL_H
+
+#include "siphash.h"
+#include "tier.h"
+
+#include <stdbool.h>
+
+enum { ROLL_GRACE_MS = 60 * 1000 }; /* what comes later than this is added on its own */
+
+struct roll_job {
+  const char *dir;
+  const uint8_t *key; /* SIPHASH_KEY_BYTES */
+  uint32_t day;
+  uint64_t now_ms;
+  enum day_kind failed; /* out: the file that the error is about */
+};
+
+/* Sums up what has not been of all times that are over.  Nobody may delete a file of the day
+   meanwhile; one at a time.  Returns 0, -EUCLEAN when a file is damaged, or -errno; what was done
+   before an error stays. */
+int roll_day(struct roll_job *job);
+
+/* Whether all that DAY's file of windows has is in coarser ones, so that it can go.  Returns 1, 0,
+   or -errno. */
+int roll_is_complete(const char *dir, uint32_t day);
+
+#endif

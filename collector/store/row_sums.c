@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A window is sorted, a few hundred rows; an hour's windows, a hundred thousand rows of a few
+   thousand nodes, are added up in an array by node instead, and only the nodes that were met are
+   sorted: a tenth of the time.
+
+   Where a board's rate was changed, a node has rows that weigh unlike.  Each stands for so many
+   samples of so much weight, and a sum of theirs would claim to tell more than they do
+   (view/evidence), so such rows go to a list and are merged, by sorting, among themselves. */
+#include "row_sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 1024 };
+
+void row_sums_fini(struct row_sums *sums) {
+  free(sums->by_node);
+  free(sums->nodes);
+  free(sums->unlike);
+  free(sums->taken);
+  *sums = (struct row_sums){.node_room = 0};
+}
+
+static bool is_alike(const struct store_row *a, const struct store_row *b) {
+  return batch_is_alike(a->count, a->weight, b->count, b->weight);
+}
+
+static int make_node(struct row_sums *sums, uint32_t node) {
+  if (node < sums->node_room) return 0;
+  uint32_t room = sums->node_room > 0 ? sums->node_room : FIRST_ROOM;
+  while (room <= node) room = room < UINT32_MAX / 2 ? room * 2 : UINT32_MAX;
+  struct store_row *more = reallocarray(sums->by_node, room, sizeof *more);
+  if (more == NULL) return -ENOMEM;
+  memset(more + sums->node_room, 0, (room - sums->node_room) * sizeof *more);
+  sums->by_node = more;
+  sums->node_room = room;
+  return 0;
+}
+
+/* Makes room for one more entry of ENTRY_BYTES in *ARRAY. */
+static int make_room(void **array, size_t count, size_t *room, size_t entry_bytes) {
+  if (count < *room) return 0;
+  size_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
+  void *more = reallocarray(*array, wanted, entry_bytes);
+  if (more == NULL) return -ENOMEM;
+  *array = more;
+  *room = wanted;
+  return 0;
+}
+
+static int add_unlike(struct row_sums *sums, const struct store_row *row) {
+  void *array = sums->unlike;
+  int error = make_room(&array, sums->unlike_count, &sums->unlike_room, sizeof *row);
+  sums->unlike = array;
+  if (error == 0) sums->unlike[sums->unlike_count++] = *row;
+  return error;
+}
+
+static int add_node(struct row_sums *sums, const struct store_row *row) {
+  void *array = sums->nodes;
+  int error = make_room(&array, sums->node_count, &sums->nodes_room, sizeof *sums->nodes);
+  sums->nodes = array;
+  if (error != 0) return error;
+  sums->nodes[sums->node_count++] = row->node;
+  sums->by_node[row->node] = *row;
+  return 0;
+}
+
+int row_sums_add(struct row_sums *sums, const struct store_row *row) {
+  if (row->count == 0 && row->weight == 0) return 0;
+  int error = make_node(sums, row->node);
+  if (error != 0) return error;
+  struct store_row *sum = &sums->by_node[row->node];
+  if (sum->count == 0 && sum->weight == 0) return add_node(sums, row);
+  if (!is_alike(sum, row)) return add_unlike(sums, row);
+  sum->count += row->count;
+  sum->weight += row->weight;
+  return 0;
+}
+
+static int by_number(const void *left, const void *right) {
+  uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_count) {
+  size_t count = sums->node_count + sums->unlike_count;
+  if (count > sums->taken_room) {
+    struct store_row *more = reallocarray(sums->taken, count, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    sums->taken = more;
+    sums->taken_room = count;
+  }
+  if (sums->node_count > 0) qsort(sums->nodes, sums->node_count, sizeof *sums->nodes, by_number);
+  for (size_t i = 0; i < sums->node_count; i++) {
+    sums->taken[i] = sums->by_node[sums->nodes[i]];
+    sums->by_node[sums->nodes[i]] = (struct store_row){.node = 0};
+  }
+  if (sums->unlike_count > 0) {
+    memcpy(sums->taken + sums->node_count, sums->unlike, sums->unlike_count * sizeof *sums->taken);
+    count = row_sums_merge(sums->taken, count);
+  }
+  sums->node_count = sums->unlike_count = 0;
+  *ret = sums->taken;
+  *ret_count = count;
+  return 0;
+}
+
+static double weight_of_one(const struct store_row *row) {
+  return row->count > 0 ? (double)row->weight / (double)row->count : 0;
+}
+
+static int by_node(const void *left, const void *right) {
+  const struct store_row *a = left, *b = right;
+  if (a->node != b->node) return a->node < b->node ? -1 : 1;
+  double one = weight_of_one(a), other = weight_of_one(b);
+  return one < other ? -1 : one > other;
+}
+
+size_t row_sums_merge(struct store_row *rows, size_t count) {
+  size_t kept = 0;
+  if (count > 0) qsort(rows, count, sizeof *rows, by_node);
+  for (size_t i = 0; i < count; i++) {
+    struct store_row *last = kept > 0 ? &rows[kept - 1] : NULL;
+    if (last != NULL && last->node == rows[i].node && is_alike(last, &rows[i])) {
+      last->count += rows[i].count;
+      last->weight += rows[i].weight;
+    } else {
+      rows[kept++] = rows[i];
+    }
+  }
+  return kept;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows added up by node; those of one node that weigh unlike stay apart (batch_is_alike). */
+#ifndef STORE_ROW_SUMS_H
+#define STORE_ROW_SUMS_H
+
+#include "store_read.h"
+
+/* All-zero is empty. */
+struct row_sums {
+  struct store_row *by_node; /* count and weight 0: none */
+  uint32_t node_room;
+  uint32_t *nodes; /* that have any */
+  size_t node_count, nodes_room;
+  struct store_row *unlike; /* beside what by_node has of their nodes */
+  size_t unlike_count, unlike_room;
+  struct store_row *taken;
+  size_t taken_room;
+};
+
+void row_sums_fini(struct row_sums *sums);
+
+/* Adds ROW.  Returns 0 or -ENOMEM. */
+int row_sums_add(struct row_sums *sums, const struct store_row *row);
+
+/* Empties SUMS into RET, ordered by node, which is valid until the next call.  Returns 0 or
+   -ENOMEM. */
+int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_count);
+
+/* Sorts ROWS by node and adds up those of one node that weigh alike.  Returns how many are left. */
+size_t row_sums_merge(struct store_row *rows, size_t count);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A coarse block holds the windows of its time up to a certain id; what came later is read beside
+   it, from the file of windows, by that id.  So it does not matter when a block was made, nor
+   whether it was made before all had come:
+
+     hours      [====10====][====11====][====12====]
+     minutes                                        [5][5][5]
+     windows              + id > 812                         ||||| now
+
+   An hour that the range covers is its block, the others are made of five minutes, and what these
+   do not cover of windows.
+
+   A file of windows that was deleted may be begun anew by a late batch.  Then it is not whole: a
+   part of an hour cannot be read from it, only what it has beside the blocks.  That shows in the
+   coarser files, which note the number of the file that they are made from.  A file of five minutes
+   is always whole: it gets everything before the hours do, and is not begun where these have
+   something that it could not have (roll.c). */
+#include "tier_plan.h"
+
+#include <string.h>
+
+struct planner {
+  const struct tier_state *state;
+  const struct tier_wish *wish;
+  struct tier_plan *plan;
+  uint64_t from_ms, to_ms; /* the part of the day */
+  bool are_windows_whole;
+  bool has_day; /* the day's block stands for its hours */
+};
+
+static void add(struct planner *planner, enum day_kind kind, const struct tier_piece *piece) {
+  size_t *count = &planner->plan->count[kind];
+  struct tier_piece *last = *count > 0 ? &planner->plan->pieces[kind][*count - 1] : NULL;
+  if (last != NULL && last->to_ms == piece->from_ms && last->tier == piece->tier &&
+      last->after_id == piece->after_id && last->is_grouped == piece->is_grouped)
+    last->to_ms = piece->to_ms;
+  else if (*count < TIER_PIECES_MAX)
+    planner->plan->pieces[kind][(*count)++] = *piece;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+  return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static bool is_covered(const struct planner *planner, uint64_t start_ms, uint64_t end_ms) {
+  return planner->from_ms <= start_ms && end_ms <= planner->to_ms;
+}
+
+static bool is_middle_covered(const struct planner *planner, uint64_t start_ms, uint64_t end_ms) {
+  uint64_t middle_ms = start_ms + (end_ms - start_ms) / 2;
+  return planner->from_ms <= middle_ms && middle_ms < planner->to_ms;
+}
+
+/* Windows in the range of the five minutes AT with ids above AFTER_ID. */
+static void add_windows(struct planner *planner, unsigned at, uint64_t after_id) {
+  const struct tier_windows *windows = &planner->state->windows;
+  uint64_t start_ms = planner->state->day_ms + (uint64_t)at * TIER_MINUTES_MS;
+  const struct tier_piece piece = {
+      .from_ms = larger(start_ms, planner->from_ms),
+      .to_ms = smaller(start_ms + TIER_MINUTES_MS, planner->to_ms),
+      .after_id = after_id,
+  };
+  if (!windows->is_there || windows->newest_id[at] <= after_id || piece.from_ms >= piece.to_ms)
+    return;
+  add(planner, DAY_WINDOWS, &piece);
+}
+
+static void add_late_windows(struct planner *planner, unsigned hour) {
+  for (unsigned i = 0; i < TIER_MINUTES_AN_HOUR; i++)
+    add_windows(planner, hour * TIER_MINUTES_AN_HOUR + i, planner->state->hours.rolled_id[hour]);
+}
+
+static void add_hour(struct planner *planner, unsigned hour) {
+  const struct tier_rolled *hours = &planner->state->hours;
+  uint64_t start_ms = planner->state->day_ms + (uint64_t)hour * TIER_HOUR_MS;
+  const struct tier_piece piece = {.tier = TIER_HOUR,
+                                   .from_ms = start_ms,
+                                   .to_ms = start_ms + TIER_HOUR_MS,
+                                   .is_grouped =
+                                       planner->wish->merges_boards && hours->is_grouped[hour]};
+  if (!planner->has_day) add(planner, DAY_HOURS, &piece);
+  add_late_windows(planner, hour);
+}
+
+static void add_five_minutes(struct planner *planner, unsigned at) {
+  const struct tier_rolled *minutes = &planner->state->minutes;
+  uint64_t start_ms = planner->state->day_ms + (uint64_t)at * TIER_MINUTES_MS;
+  uint64_t end_ms = start_ms + TIER_MINUTES_MS, grain_ms = planner->wish->grain_ms;
+  const struct tier_piece piece = {.tier = TIER_MINUTES, .from_ms = start_ms, .to_ms = end_ms};
+  bool is_fine_enough = grain_ms == 0 || grain_ms >= TIER_MINUTES_MS;
+  bool is_whole = is_covered(planner, start_ms, end_ms);
+  if (end_ms <= planner->from_ms || start_ms >= planner->to_ms) return;
+  if (!minutes->is_there || !minutes->has[at] ||
+      (planner->are_windows_whole && !(is_whole && is_fine_enough))) {
+    add_windows(planner, at, 0);
+    return;
+  }
+  if (is_middle_covered(planner, start_ms, end_ms)) add(planner, DAY_MINUTES, &piece);
+  add_windows(planner, at, minutes->rolled_id[at]);
+}
+
+static void plan_hour(struct planner *planner, unsigned hour) {
+  uint64_t start_ms = planner->state->day_ms + (uint64_t)hour * TIER_HOUR_MS;
+  uint64_t end_ms = start_ms + TIER_HOUR_MS, grain_ms = planner->wish->grain_ms;
+  bool has_hour = planner->state->hours.is_there && planner->state->hours.has[hour];
+  bool is_fine_enough = grain_ms == 0 || grain_ms >= TIER_HOUR_MS;
+  bool has_finer = planner->are_windows_whole || planner->state->minutes.is_there;
+  if (end_ms <= planner->from_ms || start_ms >= planner->to_ms) return;
+  if (has_hour && is_covered(planner, start_ms, end_ms) && (is_fine_enough || !has_finer)) {
+    add_hour(planner, hour);
+  } else if (has_hour && !has_finer) {
+    if (is_middle_covered(planner, start_ms, end_ms))
+      add_hour(planner, hour);
+    else
+      add_late_windows(planner, hour);
+  } else {
+    for (unsigned i = 0; i < TIER_MINUTES_AN_HOUR; i++)
+      add_five_minutes(planner, hour * TIER_MINUTES_AN_HOUR + i);
+  }
+}
+
+/* The day's block holds what its hours hold: all of these must be asked for. */
+static bool wants_day(const struct planner *planner) {
+  const struct tier_rolled *hours = &planner->state->hours;
+  uint64_t grain_ms = planner->wish->grain_ms;
+  bool has_any = false;
+  if (!hours->is_there || (grain_ms != 0 && grain_ms < TIER_DAY_MS)) return false;
+  for (unsigned i = 0; i < TIER_HOURS_A_DAY; i++) {
+    uint64_t start_ms = planner->state->day_ms + (uint64_t)i * TIER_HOUR_MS;
+    if (hours->has[i] && !is_covered(planner, start_ms, start_ms + TIER_HOUR_MS)) return false;
+    has_any = has_any || hours->has[i];
+  }
+  return has_any;
+}
+
+void tier_plan_make(const struct tier_state *state, const struct tier_wish *wish,
+                    struct tier_plan *ret) {
+  struct planner planner = {
+      .state = state,
+      .wish = wish,
+      .plan = ret,
+      .from_ms = larger(wish->from_ms, state->day_ms),
+      .to_ms = smaller(wish->to_ms, state->day_ms + TIER_DAY_MS),
+      .are_windows_whole =
+          state->windows.is_there && !state->minutes.has_others && !state->hours.has_others,
+  };
+  memset(ret->count, 0, sizeof ret->count);
+  if (planner.from_ms >= planner.to_ms) return;
+  planner.has_day = wants_day(&planner);
+  if (planner.has_day) {
+    const struct tier_piece day = {.tier = TIER_DAY,
+                                   .from_ms = state->day_ms,
+                                   .to_ms = state->day_ms + TIER_DAY_MS,
+                                   .is_grouped = wish->merges_boards &&
+                                                 state->hours.is_grouped[TIER_HOURS_A_DAY]};
+    add(&planner, DAY_HOURS, &day);
+  }
+  for (unsigned i = 0; i < TIER_HOURS_A_DAY; i++) plan_hour(&planner, i);
+}
+
+bool tier_plan_is_rolled(const struct tier_windows *windows, const struct tier_rolled *hours) {
+  if (!windows->is_there) return true;
+  for (unsigned i = 0; i < TIER_MINUTES_A_DAY; i++) {
+    uint64_t rolled_id = hours->is_there ? hours->rolled_id[i / TIER_MINUTES_AN_HOUR] : 0;
+    if (windows->newest_id[i] > rolled_id) return false;
+  }
+  return true;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Summing up: nothing is lost, nothing counts twice, whatever comes when and whatever is killed. */
+#include "store_fixture.h"
+
+#include "common/table.h"
+#include "store/day_folder.h"
+
+#include "view/evidence.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { ADDRESSES = 0x1100 };
+
+/* All that a scan tells, by leaf. */
+struct told {
+  uint64_t blocks, grouped_blocks, count, weight, site_blocks;
+  uint64_t by_address[ADDRESSES];
+  struct evidence evidence;
+  uint64_t longest_ms, marks;
+};
+
+static int want_every(void *context, const struct store_series *series) {
+  (void)context, (void)series;
+  return 1;
+}
+
+static int tell(void *context, const struct store_series *series, const struct store_forest *forest,
+                uint64_t start_ms, uint64_t end_ms, const struct store_row *rows, size_t count) {
+  struct told *told = context;
+  const char *board = store_series_label(series, "board");
+  const char *site = store_series_label(series, "site");
+  assert_true((board == NULL) == (series->group > 0) && series->group <= STORE_GROUPS);
+  told->blocks++;
+  told->grouped_blocks += series->group > 0;
+  told->site_blocks += site != NULL && strcmp(site, "north") == 0;
+  told->marks |= series->marks;
+  if (end_ms - start_ms > told->longest_ms) told->longest_ms = end_ms - start_ms;
+  for (size_t i = 0; i < count; i++) {
+    told->count += rows[i].count;
+    told->weight += rows[i].weight;
+    told->by_address[forest->nodes[rows[i].node].address % ADDRESSES] += rows[i].weight;
+    evidence_add(&told->evidence, rows[i].count, rows[i].weight);
+  }
+  return 0;
+}
+
+static struct told *scan_as(struct store *store, struct store_scan wish) {
+  struct told *told = calloc(1, sizeof *told);
+  assert_non_null(told);
+  wish.types = SAMPLE_SET_CPU;
+  wish.matches = want_every;
+  wish.on_block = tell;
+  wish.context = told;
+  assert_int_equal(store_scan(store, &wish), 0);
+  return told;
+}
+
+static struct told *tell_all(struct store *store) {
+  return scan_as(store, (struct store_scan){.to_ms = UINT64_MAX});
+}
+
+static void assert_same(const struct told *a, const struct told *b) {
+  assert_int_equal(a->count, b->count);
+  assert_int_equal(a->weight, b->weight);
+  assert_memory_equal(a->by_address, b->by_address, sizeof a->by_address);
+  assert_true(a->evidence.weight == b->evidence.weight);
+  double ratio = b->evidence.squares > 0 ? a->evidence.squares / b->evidence.squares : 1;
+  assert_true(ratio > 0.99 && ratio < 1.01);
+}
+
+static bool has_file(struct world *world, enum day_kind kind) {
+  return day_folder_bytes(world->dir, kind, day_of(NOON_MS)) > 0;
+}
+
+/* Ten windows in each of HOURS hours from noon on. */
+static void append_hours(struct world *world, const char *board, unsigned hours) {
+  for (unsigned i = 0; i < hours * 10; i++)
+    assert_int_equal(append_new(world->store, board, 1, i + 1, NOON_MS + i * 360000ULL),
+                     STORE_STORED);
+}
+
+static void keep_only(struct world *world, uint64_t windows_ms, uint64_t minutes_ms) {
+  const struct store_keep keep = {.windows_ms = windows_ms, .minutes_ms = minutes_ms};
+  assert_int_equal(store_retain(world->store, &keep), 0);
+}
+
+static void sums_say_what_windows_said_to_the_nanosecond(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 3);
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  assert_int_equal(before->longest_ms, 10000);
+  assert_int_equal(after->longest_ms, DAY_MS);
+  assert_int_equal(after->blocks, 3); /* three threads' names */
+  struct told *hours =
+      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = TIER_HOUR_MS});
+  assert_same(before, hours);
+  assert_int_equal(hours->blocks, 9);
+  struct told *minutes =
+      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = TIER_MINUTES_MS});
+  assert_same(before, minutes);
+  assert_int_equal(minutes->longest_ms, TIER_MINUTES_MS);
+  free(before), free(after), free(hours), free(minutes);
+}
+
+static void sums_stay_when_windows_and_minutes_go(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 3);
+  struct told *before = tell_all(world->store);
+  keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
+  assert_true(has_file(world, DAY_WINDOWS)); /* nothing has them yet */
+  assert_int_equal(store_roll(world->store), 0);
+  keep_only(world, UINT64_MAX / 2, 0);
+  assert_false(has_file(world, DAY_WINDOWS));
+  assert_true(has_file(world, DAY_MINUTES));
+  struct told *half =
+      scan_as(world->store, (struct store_scan){.from_ms = NOON_MS + 600000, .to_ms = UINT64_MAX});
+  struct told *rest = scan_as(world->store, (struct store_scan){.to_ms = NOON_MS + 600000});
+  assert_int_equal(half->weight + rest->weight, before->weight);
+  assert_true(rest->weight > 0 && rest->weight < before->weight / 10);
+  keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
+  assert_false(has_file(world, DAY_MINUTES));
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  free(before), free(after), free(half), free(rest);
+}
+
+static void what_comes_late_is_added_once_wherever_windows_are(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  append_hours(world, "b1", 2);
+  assert_int_equal(store_roll(world->store), 0);
+  for (uint64_t seq = 100; seq < 106; seq++) {
+    struct told *before = tell_all(world->store);
+    append_new(world->store, "b1", 1, seq, NOON_MS + (seq - 100) * 500000);
+    make_batch(&made, 1, seq);
+    struct told *unrolled = tell_all(world->store);
+    assert_int_equal(unrolled->weight, before->weight + made.weight);
+    struct told *some =
+        scan_as(world->store, (struct store_scan){.from_ms = NOON_MS, .to_ms = NOON_MS + 3600000});
+    if (seq % 2 == 0) assert_int_equal(store_roll(world->store), 0);
+    if (seq % 2 == 0) assert_int_equal(store_roll(world->store), 0); /* again: nothing is new */
+    struct told *rolled = tell_all(world->store);
+    struct told *same =
+        scan_as(world->store, (struct store_scan){.from_ms = NOON_MS, .to_ms = NOON_MS + 3600000});
+    assert_same(unrolled, rolled);
+    assert_same(some, same);
+    if (seq == 102) keep_only(world, UINT64_MAX / 2, 0); /* the file is begun anew */
+    if (seq == 104) keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
+    free(before), free(unrolled), free(rolled), free(some), free(same);
+  }
+  assert_true(has_file(world, DAY_WINDOWS));
+  assert_false(has_file(world, DAY_MINUTES)); /* it could not be whole */
+  assert_int_equal(store_roll(world->store), 0);
+  assert_false(has_file(world, DAY_MINUTES));
+}
+
+static void samples_of_unlike_weight_stay_apart_in_sums(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  for (uint64_t seq = 1; seq <= 20; seq++) { /* the rate is lowered a hundredfold halfway */
+    make_batch(&made, 1, seq);
+    for (uint32_t i = 0; i < FIXTURE_SAMPLES && seq > 10; i++) made.samples[i].weight *= 100;
+    seal_batch(&made);
+    struct store_append append = append_of(&made, "b1", NOON_MS + seq * 60000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+  }
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  assert_true(evidence_trials(&after->evidence) < (double)after->count * 0.6);
+  free(before), free(after);
+}
+
+static void windows_of_unlike_marks_stay_apart_in_sums(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  for (uint64_t seq = 1; seq <= 4; seq++) {
+    make_batch(&made, 1, seq);
+    made.target.marks = seq % 2 == 0 ? MARK_ENDS_TOLD : MARK_STALE_RATE;
+    seal_batch(&made);
+    struct store_append append = append_of(&made, "b1", NOON_MS + seq * 60000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+  }
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  assert_int_equal(after->blocks, 6); /* three series, two kinds of marks */
+  assert_int_equal(after->marks, before->marks);
+  free(before), free(after);
+}
+
+static void many_boards_are_merged_into_groups_and_add_up(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  char board[32];
+  enum { BOARDS = 80 };
+  for (unsigned i = 0; i < BOARDS; i++) {
+    make_batch(&made, 1, 1);
+    seal_batch(&made);
+    snprintf(board, sizeof board, "board-%u", i);
+    struct store_append append = append_of(&made, board, NOON_MS + i * 30000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+  }
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *apart = tell_all(world->store);
+  struct told *merged =
+      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
+  assert_same(before, apart);
+  assert_same(before, merged);
+  assert_int_equal(apart->grouped_blocks, 0);
+  assert_int_equal(merged->grouped_blocks, merged->blocks);
+  assert_true(merged->blocks < apart->blocks * 3 / 4);
+  assert_int_equal(merged->site_blocks, merged->blocks);     /* users' labels stay */
+  append_new(world->store, "board-7", 1, 2, NOON_MS + 1000); /* late, and in its group */
+  struct told *late = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *with_late =
+      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
+  assert_same(late, with_late);
+  assert_int_equal(with_late->grouped_blocks, with_late->blocks);
+  free(before), free(apart), free(merged), free(late), free(with_late);
+}
+
+static void few_boards_are_not_merged(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 1);
+  append_hours(world, "b2", 1);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *told =
+      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
+  assert_int_equal(told->grouped_blocks, 0);
+  free(told);
+}
+
+static void losses_stay_by_the_hour_when_windows_go(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  uint64_t loss[LOSS_REASON_COUNT] = {0}, hour[LOSS_REASON_COUNT] = {0};
+  for (uint64_t seq = 1; seq <= 3; seq++) {
+    make_batch(&made, 1, seq);
+    made.batch.counters.dropped[LOSS_RING_FULL] = seq * 10;
+    made.batch.counters.produced += seq * 10;
+    seal_batch(&made);
+    struct store_append append = append_of(&made, "b1", NOON_MS + seq * 3600000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+  }
+  assert_int_equal(store_loss_in_range(world->store, NULL, 0, UINT64_MAX, loss), 0);
+  assert_int_equal(loss[LOSS_RING_FULL], 30);
+  for (unsigned round = 0; round < 2; round++) {
+    free(tell_all(world->store)); /* waits until all has settled */
+    assert_int_equal(store_roll(world->store), 0);
+    keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
+    assert_false(has_file(world, DAY_WINDOWS));
+    memset(loss, 0, sizeof loss);
+    memset(hour, 0, sizeof hour);
+    assert_int_equal(store_loss_in_range(world->store, "b1", 0, UINT64_MAX, loss), 0);
+    assert_int_equal(
+        store_loss_in_range(world->store, NULL, NOON_MS + 2 * 3600000, NOON_MS + 3 * 3600000, hour),
+        0);
+    assert_int_equal(loss[LOSS_RING_FULL], 30 + 7 * round);
+    assert_int_equal(hour[LOSS_RING_FULL], 10);
+    make_batch(&made, 2, 1 + round); /* another run, and late */
+    made.batch.counters.dropped[LOSS_RING_FULL] = 7;
+    made.batch.counters.produced += 7;
+    seal_batch(&made);
+    struct store_append append = append_of(&made, "b1", NOON_MS + 3600000);
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    free_batch(&made);
+  }
+}
+
+static void a_damaged_sum_is_made_anew_from_windows(void **state) {
+  struct world *world = *state;
+  char path[DAY_PATH_BYTES];
+  append_hours(world, "b1", 2);
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS; kind++) {
+    day_folder_path(world->dir, kind, day_of(NOON_MS), path);
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    for (off_t at = 4096; at < 200000; at += 512)
+      if (pwrite(fd, "damaged damaged damaged", 23, at) != 23) fail();
+    close(fd);
+  }
+  free(scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX})); /* finds it */
+  free(scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX}));
+  for (unsigned i = 0; i < 3; i++) store_roll(world->store);
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  assert_int_equal(after->longest_ms, DAY_MS);
+  free(before), free(after);
+}
+
+static void a_day_that_an_older_program_left_is_summed_up(void **state) {
+  struct world *world = *state;
+  char path[DAY_PATH_BYTES];
+  append_hours(world, "b1", 2);
+  struct told *before = tell_all(world->store);
+  store_close(world->store);
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
+  sqlite3 *db = NULL;
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "DROP TABLE newest; DROP TABLE self; PRAGMA user_version=2;",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  open_store(world);
+  struct told *old = tell_all(world->store);
+  assert_same(before, old);
+  assert_int_equal(store_roll(world->store), 0);
+  struct told *after = tell_all(world->store);
+  assert_same(before, after);
+  assert_int_equal(after->longest_ms, DAY_MS);
+  free(before), free(old), free(after);
+}
+
+/* Opens DIR's store and sums up what there is. */
+static void roll_and_end(const char *dir) {
+  struct store *store = NULL;
+  char error[256];
+  if (store_open(dir, &store, error, sizeof error) != 0) _exit(1);
+  _exit(store_roll(store) == 0 ? 0 : 2);
+}
+
+static void killing_it_anywhere_loses_and_doubles_nothing(void **state) {
+  struct world *world = *state;
+  enum { ROUNDS = 40, MAX_US = 100000 };
+  unsigned killed = 0;
+  srand((unsigned)time(NULL));
+  append_hours(world, "b1", 5);
+  for (uint64_t round = 0; round < ROUNDS; round++) {
+    append_new(world->store, "b1", 1, 100 + round, NOON_MS + (round * 997 % 300) * 60000);
+    struct told *before = tell_all(world->store);
+    store_close(world->store);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) roll_and_end(world->dir);
+    struct timespec delay = {.tv_nsec = rand() % MAX_US * 1000L};
+    nanosleep(&delay, NULL);
+    kill(child, SIGKILL);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    killed += WIFSIGNALED(status);
+    open_store(world);
+    struct told *after = tell_all(world->store);
+    assert_same(before, after);
+    if (round % 5 == 4) keep_only(world, UINT64_MAX / 2, round % 10 == 9 ? UINT64_MAX / 2 : 0);
+    struct told *kept = tell_all(world->store);
+    assert_same(before, kept);
+    free(before), free(after), free(kept);
+  }
+  print_message("%u of %d killed\n", killed, ROUNDS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(sums_say_what_windows_said_to_the_nanosecond),
+      TEST(sums_stay_when_windows_and_minutes_go),
+      TEST(what_comes_late_is_added_once_wherever_windows_are),
+      TEST(samples_of_unlike_weight_stay_apart_in_sums),
+      TEST(windows_of_unlike_marks_stay_apart_in_sums),
+      TEST(many_boards_are_merged_into_groups_and_add_up),
+      TEST(few_boards_are_not_merged),
+      TEST(losses_stay_by_the_hour_when_windows_go),
+      TEST(a_damaged_sum_is_made_anew_from_windows),
+      TEST(a_day_that_an_older_program_left_is_summed_up),
+      TEST(killing_it_anywhere_loses_and_doubles_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

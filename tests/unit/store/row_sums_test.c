@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows added up by node. */
+#include "store/row_sums.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { PERIOD = 10101010 };
+
+static void add(struct row_sums *sums, uint32_t node, uint64_t count, uint64_t weight) {
+  const struct store_row row = {node, count, weight};
+  assert_int_equal(row_sums_add(sums, &row), 0);
+}
+
+static void assert_rows(struct row_sums *sums, const struct store_row *expected, size_t count) {
+  struct store_row *rows;
+  size_t taken;
+  assert_int_equal(row_sums_take(sums, &rows, &taken), 0);
+  assert_int_equal(taken, count);
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(rows[i].node, expected[i].node);
+    assert_int_equal(rows[i].count, expected[i].count);
+    assert_int_equal(rows[i].weight, expected[i].weight);
+  }
+}
+
+static void rows_of_a_node_become_one_in_the_order_of_nodes(void **state) {
+  (void)state;
+  struct row_sums sums = {0};
+  add(&sums, 5000, 1, PERIOD);
+  add(&sums, 3, 2, 2 * PERIOD);
+  add(&sums, 5000, 3, 3 * PERIOD + 1);
+  assert_rows(&sums,
+              (const struct store_row[]){{3, 2, 2 * PERIOD}, {5000, 4, 4 * (uint64_t)PERIOD + 1}},
+              2);
+  assert_rows(&sums, NULL, 0); /* taking empties */
+  add(&sums, 5000, 1, 1);
+  assert_rows(&sums, (const struct store_row[]){{5000, 1, 1}}, 1);
+  row_sums_fini(&sums);
+}
+
+static void rows_whose_samples_weigh_unlike_stay_apart(void **state) {
+  (void)state;
+  struct row_sums sums = {0};
+  add(&sums, 1, 10, 10 * PERIOD);
+  add(&sums, 1, 1, 100 * (uint64_t)PERIOD); /* the rate was a hundredth for a while */
+  add(&sums, 1, 0, 77);                     /* and clocks told */
+  add(&sums, 1, 1, 110 * (uint64_t)PERIOD);
+  add(&sums, 1, 0, 3);
+  assert_rows(
+      &sums,
+      (const struct store_row[]){{1, 0, 80}, {1, 10, 10 * PERIOD}, {1, 2, 210 * (uint64_t)PERIOD}},
+      3);
+  row_sums_fini(&sums);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_of_a_node_become_one_in_the_order_of_nodes),
+      cmocka_unit_test(rows_whose_samples_weigh_unlike_stay_apart),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
