@@ -13,6 +13,7 @@
 
 #include "naming.h"
 #include "range.h"
+#include "reading.h"
 #include "store/store_read.h"
 #include "view/marks.h"
 #include "view/tree_builder.h"
@@ -119,7 +120,10 @@ static int on_block(void *context, const struct store_series *series,
   if (range_is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
   if (!builder->range->without_intervals) {
-    tree_builder_turn(&builder->tree, board != NULL ? board : "", start_ms, end_ms);
+    if (series->group > 0)
+      tree_builder_turn_merged(&builder->tree, series->group - 1);
+    else
+      tree_builder_turn(&builder->tree, board != NULL ? board : "", start_ms, end_ms);
     if (builder->pairs != NULL)
       builder->pairs->turn(builder->pairs->context, board != NULL ? board : "", start_ms, end_ms);
   }
@@ -166,17 +170,15 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
                          struct view_tree *ret) {
   struct builder builder = {.range = range, .pairs = pairs};
   struct view_tree tree = {0};
-  const struct store_scan scan = {.from_ms = range->from_ms,
-                                  .to_ms = range->to_ms,
-                                  .types = range->types,
-                                  .matches = wants,
-                                  .on_block = on_block,
-                                  .context = &builder};
+  const struct reading_need need = {.boards = pairs != NULL};
+  struct store_scan scan = {
+      .types = range->types, .matches = wants, .on_block = on_block, .context = &builder};
   uint64_t loss[LOSS_REASON_COUNT] = {0};
   int error = tree_builder_init(&builder.tree, arena);
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,
               range->places != 0 ? &builder.tree.places : NULL);
   builder.tree.places.parts = range->places;
+  if (error == 0) error = reading_choose(source->store, range, &need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);
   if (error == 0) error = range_loss(source->store, range, loss);
   if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);

@@ -203,7 +203,7 @@ static int turn_to(struct looker *looker, const struct walk_block *block) {
   int error = intern(looker, block->board, &looker->board);
   if (error == 0)
     error = intern(looker, store_series_label(block->series, "thread"), &looker->thread);
-  groups_turn(&looker->units, block->board, block->start_ms, block->end_ms);
+  walk_turn(&looker->units, block);
   if (error != 0 || !block->is_elsewhere) return error;
   naming_turn(&looker->naming);
   error = grow(&has, &looker->has_room, block->forest->node_count, sizeof *looker->has);
@@ -363,7 +363,7 @@ int query_detail(const struct query_source *source, const struct query_range *ra
                  struct query_detail *ret) {
   struct looker looker = {.question = question};
   struct query_detail detail = {.self = 0};
-  const struct walk walk = {on_block, &looker};
+  const struct walk walk = {.on_block = on_block, .context = &looker, .need = {.boards = true}};
   int error = init(&looker, source, arena);
   if (error == 0) error = walk_run(source, range, &walk, arena, &detail.whole);
   if (error == 0) error = list(&looker, arena, &detail);

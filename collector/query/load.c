@@ -43,7 +43,7 @@ static int on_block(void *context, const struct walk_block *block) {
   struct adder *adder = context;
   uint32_t group;
   int error = grouping_turn(&adder->grouping, block);
-  groups_turn(&adder->units, block->board, block->start_ms, block->end_ms);
+  walk_turn(&adder->units, block);
   for (size_t i = 0; i < block->count && error == 0; i++) {
     error = grouping_find(&adder->grouping, block, &block->rows[i], &group);
     if (error == 0) error = make_room(adder, group);
@@ -121,7 +121,8 @@ int query_load(const struct query_source *source, const struct query_range *rang
                struct arena *arena, struct query_load *ret) {
   struct adder adder = {.room = 0};
   struct query_load load = {.count = 0};
-  const struct walk walk = {on_block, &adder};
+  const struct walk walk = {
+      .on_block = on_block, .context = &adder, .need = {.boards = strcmp(by, "board") == 0}};
   int error = grouping_init(&adder.grouping, by, source->symbolizer, arena);
   if (error == 0) error = walk_run(source, range, &walk, arena, &load.whole);
   if (error == 0) error = make_room(&adder, adder.grouping.groups.count); /* empty ones, too */

@@ -261,6 +261,12 @@ bool selector_matches_board(const struct selector *selector, const struct store_
   return true;
 }
 
+bool selector_asks_for(const struct selector *selector, const char *name) {
+  for (unsigned i = 0; i < selector->count; i++)
+    if (strcmp(selector->matchers[i].name, name) == 0) return true;
+  return false;
+}
+
 const char *selector_sample_label(const struct selector *selector) {
   static const char *const names[] = {"service", "exe", "build_id", "thread"};
   for (unsigned i = 0; i < selector->count; i++)

@@ -27,6 +27,9 @@ bool selector_may_match_board(const struct selector *selector, const char *name)
 /* Returns whether SELECTOR matches BOARD itself: its name, arch, kernel and own labels. */
 bool selector_matches_board(const struct selector *selector, const struct store_board *board);
 
+/* Returns whether SELECTOR asks for the label NAME. */
+bool selector_asks_for(const struct selector *selector, const char *name);
+
 /* Returns the first name in SELECTOR that a board never has, only its samples (service, exe,
    build_id, thread), or NULL. */
 const char *selector_sample_label(const struct selector *selector);

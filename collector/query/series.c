@@ -203,7 +203,10 @@ int query_series(const struct query_source *source, const struct query_range *ra
   struct plotter plotter = {
       .from_ms = range->from_ms, .to_ms = range->to_ms, .step_ms = wish->step_s * MS_PER_S};
   struct query_series series = {.count = 0};
-  const struct walk walk = {on_block, &plotter};
+  const struct walk walk = {.on_block = on_block,
+                            .context = &plotter,
+                            .need = {.boards = wish->by != NULL && strcmp(wish->by, "board") == 0,
+                                     .step_ms = plotter.step_ms}};
   int error = grouping_init(&plotter.grouping, wish->by, source->symbolizer, arena);
   if (error == 0) error = walk_run(source, range, &walk, arena, &series.whole);
   if (error == 0) error = list(&plotter, wish->limit, arena, &series);

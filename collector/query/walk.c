@@ -54,6 +54,7 @@ static int on_block(void *context, const struct store_series *series,
   struct walk_block block = {.series = series,
                              .forest = forest,
                              .board = board != NULL ? board : "",
+                             .group = series->group > 0 ? series->group - 1 : 0,
                              .start_ms = start_ms,
                              .end_ms = end_ms,
                              .rows = rows,
@@ -71,18 +72,22 @@ int walk_run(const struct query_source *source, const struct query_range *range,
              const struct walk *walk, struct arena *arena, struct view_tree *summary) {
   *summary = (struct view_tree){0};
   struct round round = {.range = range, .walk = walk, .summary = summary};
-  const struct store_scan scan = {.from_ms = range->from_ms,
-                                  .to_ms = range->to_ms,
-                                  .types = range->types,
-                                  .matches = wants,
-                                  .on_block = on_block,
-                                  .context = &round};
-  int error = store_scan(source->store, &scan);
+  struct store_scan scan = {
+      .types = range->types, .matches = wants, .on_block = on_block, .context = &round};
+  int error = reading_choose(source->store, range, &walk->need, &scan);
+  if (error == 0) error = store_scan(source->store, &scan);
   if (error == 0) error = range_loss(source->store, range, summary->loss);
   if (error == 0) error = marks_copy(&round.marks, arena, &summary->marks, &summary->mark_count);
   marks_fini(&round.marks);
   free(round.board);
   return error;
+}
+
+void walk_turn(struct groups *groups, const struct walk_block *block) {
+  if (block->series->group > 0)
+    groups_turn_merged(groups, block->group);
+  else
+    groups_turn(groups, block->board, block->start_ms, block->end_ms);
 }
 
 const char *walk_module_name(const struct store_module *module) {

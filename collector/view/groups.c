@@ -7,7 +7,8 @@
 
      TIMES    a stretch is a multiple of its length since 1970; twice the length merges two
      BOARDS   the second board makes the first one's stretches one group
-     HASHED   the 65th board brings hash % 64; half of it merges two
+     HASHED   the 65th board brings hash % 64; half of it merges two.  So does what is already
+              merged over boards, however few there are
 
    Boards of one name fall into one group in every answer, so those of two answers can be compared
    group by group. */
@@ -156,6 +157,19 @@ void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, ui
   if (groups->kind == GROUPS_BOARDS && select_group(groups, hash)) return;
   if (groups->kind == GROUPS_BOARDS) coarsen(groups);
   select_group(groups, hash % groups->modulus);
+}
+
+void groups_turn_merged(struct groups *groups, unsigned group) {
+  if (groups->is_off) return;
+  if (groups->kind == GROUPS_TIMES) turn_to_boards(groups);
+  if (groups->kind == GROUPS_BOARDS) coarsen(groups);
+  if (groups->kind != GROUPS_HASHED) { /* none yet, or one that coarsen leaves as it is */
+    groups->kind = GROUPS_HASHED;
+    groups->modulus = GROUPS_MAX;
+    for (unsigned i = 0; i < groups->count; i++) groups->group[i].id %= GROUPS_MAX;
+    merge_alike(groups);
+  }
+  select_group(groups, group % groups->modulus);
 }
 
 static int add_chunk(struct groups *groups, uint32_t at) {

@@ -50,6 +50,10 @@ struct groups {
    it: until the last turn they mean nothing. */
 void groups_turn(struct groups *groups, const char *board, uint64_t start_ms, uint64_t end_ms);
 
+/* What is added next is from boards whose names' hash is GROUP modulo GROUPS_MAX, which somebody
+   has added up. */
+void groups_turn_merged(struct groups *groups, unsigned group);
+
 /* Adds WEIGHT to KEY; nothing before the first turn.  Returns 0; -EOVERFLOW for a key that is not
    below GROUPS_KEYS_MAX; or -ENOMEM. */
 int groups_add(struct groups *groups, uint32_t key, uint64_t weight);

@@ -103,6 +103,10 @@ void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t
   groups_turn(&builder->groups, board, start_ms, end_ms);
 }
 
+void tree_builder_turn_merged(struct tree_builder *builder, unsigned group) {
+  groups_turn_merged(&builder->groups, group);
+}
+
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count,
                       uint64_t weight) {
   builder->nodes[node].self_weight += weight;

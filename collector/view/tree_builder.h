@@ -47,6 +47,9 @@ int tree_builder_child(struct tree_builder *builder, uint32_t parent, uint32_t f
 void tree_builder_turn(struct tree_builder *builder, const char *board, uint64_t start_ms,
                        uint64_t end_ms);
 
+/* The same of boards that are merged already, into GROUP (groups_turn_merged). */
+void tree_builder_turn_merged(struct tree_builder *builder, unsigned group);
+
 /* Adds COUNT samples of WEIGHT together, taken for equal, to the leaf NODE; none: what clocks told.
  */
 void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t count, uint64_t weight);

@@ -93,7 +93,10 @@ static void make_old(const struct world *world) {
   assert_int_equal(access(path, F_OK), 0);
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
   assert_int_equal(
-      sqlite3_exec(db, "ALTER TABLE block DROP COLUMN marks; PRAGMA user_version=1", 0, 0, 0),
+      sqlite3_exec(db,
+                   "ALTER TABLE block DROP COLUMN marks; DROP TABLE newest; DROP TABLE self;"
+                   "PRAGMA user_version=1",
+                   0, 0, 0),
       SQLITE_OK);
   sqlite3_close(db);
 }

@@ -136,9 +136,51 @@ static void an_arena_holds_groups_as_well(void **state) {
   arena_fini(&arena);
 }
 
+/* Somebody has added up a group's boards: they stand where they would have come to stand. */
+static void boards_that_are_merged_already_meet_the_others(void **state) {
+  (void)state;
+  for (unsigned merged_first = 0; merged_first < 3; merged_first++) {
+    struct groups groups = {.count = 0};
+    for (unsigned i = 0; i < 3; i++) {
+      if (i == merged_first)
+        for (unsigned group = 0; group < 64; group += 2) {
+          groups_turn_merged(&groups, group);
+          assert_int_equal(groups_add(&groups, 1, 10), 0);
+        }
+      else if (i == 0 || merged_first == 0)
+        for (unsigned board = 0; board < 5; board++) add_board(&groups, board, 2, 1);
+    }
+    assert_int_equal(groups.kind, GROUPS_HASHED);
+    assert_int_equal(sum_of(&groups, 1), 320);
+    assert_true(sum_of(&groups, 2) % 5 == 0);
+    for (unsigned i = 0; i < groups.count; i++) {
+      assert_true(groups.group[i].id < 64);
+      for (unsigned j = 0; j < i; j++) assert_true(groups.group[i].id != groups.group[j].id);
+    }
+    groups_fini(&groups);
+  }
+}
+
+static void one_boards_time_becomes_a_group_beside_merged_ones(void **state) {
+  (void)state;
+  struct groups groups = {.count = 0};
+  for (uint64_t window = 0; window < 40; window++) {
+    groups_turn(&groups, "b", window * 10000, (window + 1) * 10000);
+    assert_int_equal(groups_add(&groups, 0, 1), 0);
+  }
+  groups_turn_merged(&groups, 63);
+  assert_int_equal(groups_add(&groups, 0, 2), 0);
+  assert_int_equal(groups.kind, GROUPS_HASHED);
+  assert_in_range(groups.count, 1, 2);
+  assert_int_equal(total_of(&groups), 42);
+  groups_fini(&groups);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boards_are_the_groups_up_to_64),
+      cmocka_unit_test(boards_that_are_merged_already_meet_the_others),
+      cmocka_unit_test(one_boards_time_becomes_a_group_beside_merged_ones),
       cmocka_unit_test(more_boards_fall_into_64_fixed_groups),
       cmocka_unit_test(one_boards_groups_are_stretches_of_time),
       cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
