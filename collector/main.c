@@ -21,6 +21,7 @@
 #include "names/source_store.h"
 #include "names/symbolizer.h"
 #include "retention.h"
+#include "rollover_command.h"
 #include "settings.h"
 #include "store/store.h"
 #include "tokens_command.h"
@@ -279,7 +280,9 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } subcommands[] = {{"token", tokens_command_token}, {"revoke", tokens_command_revoke}};
+  } subcommands[] = {{"token", tokens_command_token},
+                     {"revoke", tokens_command_revoke},
+                     {"rollover", rollover_command}};
   for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
 

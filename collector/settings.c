@@ -55,7 +55,8 @@ static const struct option rows[] = {
 static const struct option_table table = {
     .usage = "fleetprof-collector --data DIR [OPTION]...\n"
              "       fleetprof-collector token --data DIR [OPTION]...\n"
-             "       fleetprof-collector revoke --data DIR --board NAME",
+             "       fleetprof-collector revoke --data DIR --board NAME\n"
+             "       fleetprof-collector rollover --data DIR --start|--status|--finish",
     .summary = "Receives profiles from boards, stores them, and answers over HTTP.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof-collector --data /var/lib/fleetprof-collector\n"
@@ -108,7 +109,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   if (failed) return failed;
   if (result.is_done) return 1;
   if (result.first_positional < argc) {
-    snprintf(error, error_len, "%s: is no subcommand; there are token and revoke",
+    snprintf(error, error_len, "%s: is no subcommand; there are token, revoke and rollover",
              argv[result.first_positional]);
     return -EINVAL;
   }

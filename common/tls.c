@@ -16,6 +16,12 @@
    Enrolment has no CA file yet: the token carries the SHA-256 of the root, the server sends its
    chain with the root, and verification runs with that root as the only trusted one.
 
+   While one CA takes over from another a server has a certificate under each.  Which of them a
+   client can verify it says itself, in its first message (certificate_authorities, TLS 1.3): the
+   second one goes to who knows that CA, and so is in use long before the first is taken away; the
+   first to all others.  Two CAs of one name cannot be told apart that way: then it is the first
+   one's, which everybody knows.
+
    Alerts are kept with the connection, because libevent takes OpenSSL's error queue for itself. */
 #include "tls.h"
 #include "clock.h"
@@ -25,6 +31,7 @@
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,6 +63,7 @@ _Static_assert(ALPN_LIST_BYTES == 1 + 0x0b, "the prefix is the length of TLS_ALP
 static int alert_slot = -1;       /* SSL: last fatal alert, plus one */
 static int fingerprint_slot = -1; /* SSL_CTX: the pinned root */
 static int earliest_slot = -1;    /* SSL_CTX of a client: seconds since 1970 */
+static int second_slot = -1;      /* SSL_CTX of a server: its struct second */
 static CRYPTO_ONCE slots_once = CRYPTO_ONCE_STATIC_INIT;
 
 static void free_fingerprint(void *parent, void *data, CRYPTO_EX_DATA *all, int slot, long arg,
@@ -64,10 +72,28 @@ static void free_fingerprint(void *parent, void *data, CRYPTO_EX_DATA *all, int 
   OPENSSL_free(data);
 }
 
+/* What a server shows to clients that know its second CA. */
+struct second {
+  X509 *ca, *certificate;
+  EVP_PKEY *key;
+};
+
+static void free_second(void *parent, void *data, CRYPTO_EX_DATA *all, int slot, long arg,
+                        void *context) {
+  struct second *second = data;
+  (void)parent, (void)all, (void)slot, (void)arg, (void)context;
+  if (second == NULL) return;
+  X509_free(second->ca);
+  X509_free(second->certificate);
+  EVP_PKEY_free(second->key);
+  OPENSSL_free(second);
+}
+
 static void make_slots(void) {
   alert_slot = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
   fingerprint_slot = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_fingerprint);
   earliest_slot = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  second_slot = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_second);
 }
 
 static void on_alert(const SSL *ssl, int where, int value) {
@@ -185,8 +211,8 @@ static SSL_CTX *new_context(const SSL_METHOD *method, char *error, size_t error_
   ERR_clear_error();
   SSL_CTX *context =
       CRYPTO_THREAD_run_once(&slots_once, make_slots) == 1 ? SSL_CTX_new(method) : NULL;
-  if (context == NULL || alert_slot < 0 || fingerprint_slot < 0 ||
-      SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
+  if (context == NULL || alert_slot < 0 || fingerprint_slot < 0 || earliest_slot < 0 ||
+      second_slot < 0 || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
       SSL_CTX_set_cipher_list(context, CIPHERS_TLS12) != 1) {
     char why[128];
     tls_words_of_queue("out of memory", why, sizeof why);
@@ -237,6 +263,66 @@ static bool use_certificate(SSL_CTX *context, const struct tls_paths *paths, cha
   return true;
 }
 
+static bool names(const STACK_OF(X509_NAME) * list, const X509_NAME *name) {
+  for (int i = 0; i < sk_X509_NAME_num(list); i++)
+    if (X509_NAME_cmp(sk_X509_NAME_value(list, i), name) == 0) return true;
+  return false;
+}
+
+/* Called by OpenSSL when it has read what a client says of itself. */
+static int on_certificate(SSL *ssl, void *context) {
+  const struct second *second = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), second_slot);
+  (void)context;
+  if (!names(SSL_get0_peer_CA_list(ssl), X509_get_subject_name(second->ca))) return 1;
+  return SSL_use_cert_and_key(ssl, second->certificate, second->key, NULL, 1);
+}
+
+static X509 *read_certificate(const char *path) {
+  BIO *file = BIO_new_file(path, "r");
+  X509 *certificate = file ? PEM_read_bio_X509(file, NULL, NULL, NULL) : NULL;
+  BIO_free(file);
+  return certificate;
+}
+
+static EVP_PKEY *read_key(const char *path) {
+  BIO *file = BIO_new_file(path, "r");
+  EVP_PKEY *key = file ? PEM_read_bio_PrivateKey(file, NULL, NULL, NULL) : NULL;
+  BIO_free(file);
+  return key;
+}
+
+static bool use_second(SSL_CTX *context, const struct tls_paths *paths, char *error,
+                       size_t error_len) {
+  if (!is_private(paths->next_key, error, error_len) ||
+      !use_ca(context, paths->next_ca, error, error_len))
+    return false;
+  struct second *second = OPENSSL_zalloc(sizeof *second);
+  if (second == NULL || SSL_CTX_set_ex_data(context, second_slot, second) != 1) {
+    OPENSSL_free(second);
+    return refuse_file("certificate", paths->next_certificate, error, error_len);
+  }
+  errno = 0;
+  second->ca = read_certificate(paths->next_ca);
+  second->certificate = read_certificate(paths->next_certificate);
+  second->key = read_key(paths->next_key);
+  if (second->ca == NULL || second->certificate == NULL || second->key == NULL ||
+      X509_check_private_key(second->certificate, second->key) != 1)
+    return refuse_file("certificate", paths->next_certificate, error, error_len);
+  X509 *first = read_certificate(paths->ca);
+  if (first != NULL &&
+      X509_NAME_cmp(X509_get_subject_name(first), X509_get_subject_name(second->ca)) != 0)
+    SSL_CTX_set_cert_cb(context, on_certificate, NULL);
+  X509_free(first);
+  return true;
+}
+
+/* Tells the server which CAs we know.  One that cannot be read is an error elsewhere. */
+static void tell_ca(SSL_CTX *context, const char *path) {
+  STACK_OF(X509_NAME) *list = SSL_load_client_CA_file(path);
+  if (list != NULL) SSL_CTX_set0_CA_list(context, list);
+  ERR_clear_error();
+}
+
 static bool set_client(SSL_CTX *context) {
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, on_verify);
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN); /* the collector has the root */
@@ -248,7 +334,8 @@ SSL_CTX *tls_server_context(const struct tls_paths *paths, char *error, size_t e
   SSL_CTX *context = new_context(TLS_server_method(), error, error_len);
   if (context == NULL) return NULL;
   if (!use_ca(context, paths->ca, error, error_len) ||
-      !use_certificate(context, paths, error, error_len)) {
+      !use_certificate(context, paths, error, error_len) ||
+      (paths->next_ca != NULL && !use_second(context, paths, error, error_len))) {
     SSL_CTX_free(context);
     return NULL;
   }
@@ -270,6 +357,7 @@ SSL_CTX *tls_client_context(const struct tls_paths *paths, char *error, size_t e
                    (paths->certificate == NULL || paths->key == NULL ||
                     use_certificate(context, paths, error, error_len));
   void *earliest = (void *)(uintptr_t)paths->earliest_s;
+  if (has_files) tell_ca(context, paths->ca);
   if (has_files && SSL_CTX_set_ex_data(context, earliest_slot, earliest) == 1 &&
       set_client(context))
     return context;

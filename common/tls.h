@@ -18,13 +18,17 @@ struct tls_paths {
   const char *key;         /* PEM, mode 0600 */
   const char *ca;          /* PEM, the fleet's CA certificates */
   int64_t earliest_s;      /* a client's: it is this late at least, in seconds since 1970 */
+  /* A server's while one CA takes over from another, NULL otherwise: what is shown to clients that
+     say that they trust the second CA. */
+  const char *next_certificate, *next_key, *next_ca;
 };
 
 /* Makes a server context.  A client may come without a certificate (it may then only enroll); one
    that shows a certificate must verify.  Returns NULL with the reason in ERROR. */
 SSL_CTX *tls_server_context(const struct tls_paths *paths, char *error, size_t error_len);
 
-/* Makes a client context that verifies the collector against PATHS->ca, by the wall clock where
+/* Makes a client context that verifies the collector against PATHS->ca, and tells it which these
+   are, by the wall clock where
    that is known to be right and else by PATHS->earliest_s (tls.c); certificate and key may
    be NULL (before enrolment).  Returns NULL with the reason in ERROR. */
 SSL_CTX *tls_client_context(const struct tls_paths *paths, char *error, size_t error_len);

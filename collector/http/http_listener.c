@@ -30,7 +30,8 @@ struct http_listener {
   const struct http_listener_owner *owner;
   struct evconnlistener *socket;
   struct event *resume;
-  SSL_CTX *tls; /* NULL on loopback */
+  SSL_CTX *tls;           /* NULL on loopback */
+  uint64_t ca_generation; /* that it was made of */
   bool is_loopback;
   char url[ADDRESS_URL_BYTES];
 };
@@ -63,8 +64,24 @@ static SSL_CTX *tls_context(const struct ca *ca, char *error, size_t error_len) 
   return context;
 }
 
+/* Uses the CA's files as they are now; where they cannot be used, those from before. */
+static void follow_ca(struct http_listener *listener) {
+  char error[256];
+  uint64_t generation = ca_generation(listener->owner->ca);
+  if (listener->tls == NULL || generation == listener->ca_generation) return;
+  SSL_CTX *tls = tls_context(listener->owner->ca, error, sizeof error);
+  listener->ca_generation = generation;
+  if (tls == NULL) {
+    log_error("http-ca files: not in use: %s", error);
+    return;
+  }
+  SSL_CTX_free(listener->tls);
+  listener->tls = tls;
+}
+
 /* Makes a bufferevent for a socket that was accepted; takes FD. */
 static struct bufferevent *wrap(struct http_listener *listener, evutil_socket_t fd) {
+  follow_ca(listener);
   struct event_base *loop = listener->owner->loop;
   SSL *ssl = listener->tls ? SSL_new(listener->tls) : NULL;
   struct bufferevent *bev = NULL;
@@ -137,6 +154,7 @@ int http_listener_open(const char *address, const struct http_listener_owner *ow
   listener->owner = owner;
   listener->is_loopback = gate_is_loopback_address((const struct sockaddr *)&bound);
   if (!listener->is_loopback) {
+    listener->ca_generation = ca_generation(owner->ca);
     listener->tls = tls_context(owner->ca, error, error_len);
     failed = listener->tls ? 0 : -EINVAL;
   }

@@ -64,7 +64,7 @@ static const char schema[] =
     " created_s INTEGER NOT NULL, expires_ms INTEGER NOT NULL, used_s INTEGER) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS boards("
     " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
-    " revoked_s INTEGER, used_from_s INTEGER) WITHOUT ROWID;"
+    " revoked_s INTEGER, used_from_s INTEGER, root INTEGER) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT NULL;";
 
 static int64_t now_s(void) {
@@ -141,14 +141,21 @@ static int end_transaction(struct access *access, int result) {
   return result;
 }
 
-/* Databases of before certificates were renewed lack a column. */
-static int upgrade(struct access *access) {
+static bool has_column(struct access *access, const char *sql) {
   sqlite3_stmt *probe = NULL;
-  int code = sqlite3_prepare_v2(access->database, "SELECT used_from_s FROM boards LIMIT 0", -1,
-                                &probe, NULL);
+  int code = sqlite3_prepare_v2(access->database, sql, -1, &probe, NULL);
   sqlite3_finalize(probe);
-  if (code == SQLITE_OK) return 0;
-  return run(access, "ALTER TABLE boards ADD COLUMN used_from_s INTEGER");
+  return code == SQLITE_OK;
+}
+
+/* Databases of before certificates were renewed, or roots changed, lack a column. */
+static int upgrade(struct access *access) {
+  int result = 0;
+  if (!has_column(access, "SELECT used_from_s FROM boards LIMIT 0"))
+    result = run(access, "ALTER TABLE boards ADD COLUMN used_from_s INTEGER");
+  if (result == 0 && !has_column(access, "SELECT root FROM boards LIMIT 0"))
+    result = run(access, "ALTER TABLE boards ADD COLUMN root INTEGER");
+  return result;
 }
 
 static int open_database(struct access *access, const char *dir) {
@@ -314,17 +321,21 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
 struct standing {
   bool is_known, is_revoked;
   int64_t used_from_s; /* of the newest certificate that it came with */
+  int64_t root;        /* that vouched for it */
 };
 
 static int find_standing(struct access *access, const char *board, struct standing *ret) {
-  sqlite3_stmt *row = prepare(
-      access, "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0) FROM boards WHERE name = ?",
-      "s", board);
+  sqlite3_stmt *row =
+      prepare(access,
+              "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0) FROM boards"
+              " WHERE name = ?",
+              "s", board);
   if (row == NULL) return errno_of(sqlite3_errcode(access->database));
   *ret = (struct standing){.is_known = sqlite3_step(row) == SQLITE_ROW};
   if (ret->is_known) {
     ret->is_revoked = sqlite3_column_int(row, 0) != 0;
     ret->used_from_s = sqlite3_column_int64(row, 1);
+    ret->root = sqlite3_column_int64(row, 2);
   }
   return errno_of(sqlite3_finalize(row));
 }
@@ -347,15 +358,29 @@ static int judge_standing(const struct standing *standing,
   return result;
 }
 
+/* Notes what is news of a board that comes in: a write for each new certificate, not for each
+   session. */
+static int note_use(struct access *access, const char *board, const struct standing *standing,
+                    const struct access_certificate *certificate) {
+  int64_t root = certificate->root != 0 ? (int64_t)certificate->root : standing->root;
+  bool is_news =
+      !standing->is_known || certificate->from_s > standing->used_from_s || root != standing->root;
+  if (!is_news) return 0;
+  return finish(access, prepare(access,
+                                "INSERT INTO boards(name, created_s, used_from_s, root)"
+                                " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
+                                " DO UPDATE SET used_from_s = max(ifnull(used_from_s, ?3), ?3),"
+                                " root = ?4",
+                                "siii", board, now_s(), certificate->from_s, root));
+}
+
 int access_admit(struct access *access, const char *board,
                  const struct access_certificate *certificate, char *why, size_t why_len) {
   struct standing standing = {0};
   pthread_mutex_lock(&access->lock);
   int result = find_standing(access, board, &standing);
   if (result == 0) result = judge_standing(&standing, certificate, why, why_len);
-  if (result == 0 && standing.is_known && certificate->from_s > standing.used_from_s)
-    result = finish(access, prepare(access, "UPDATE boards SET used_from_s = ? WHERE name = ?",
-                                    "is", certificate->from_s, board));
+  if (result == 0) result = note_use(access, board, &standing, certificate);
   pthread_mutex_unlock(&access->lock);
   return result;
 }
@@ -444,6 +469,47 @@ int access_revoked(struct access *access, int (*on_board)(void *context, const c
     result = step == SQLITE_ROW ? on_board(context, (const char *)sqlite3_column_text(rows, 0))
                                 : errno_of(step);
   }
+  sqlite3_finalize(rows);
+  pthread_mutex_unlock(&access->lock);
+  return result;
+}
+
+static int count_over(struct access *access, uint64_t root, struct access_rollover *ret) {
+  int64_t all = 0, over = 0, tokens = 0, end_ms = 0;
+  int result = fetch_number(
+      access, prepare(access, "SELECT count(*) FROM boards WHERE revoked_s IS NULL", ""), &all);
+  if (result == 0)
+    result = fetch_number(access,
+                          prepare(access,
+                                  "SELECT count(*) FROM boards"
+                                  " WHERE revoked_s IS NULL AND root = ?",
+                                  "i", (int64_t)root),
+                          &over);
+  static const char open_tokens[] = "FROM tokens WHERE role = 'enroll' AND used_s IS NULL"
+                                    " AND expires_ms > ?";
+  char sql[160];
+  snprintf(sql, sizeof sql, "SELECT count(*) %s", open_tokens);
+  if (result == 0) result = fetch_number(access, prepare(access, sql, "i", now_ms()), &tokens);
+  snprintf(sql, sizeof sql, "SELECT max(expires_ms) %s", open_tokens);
+  if (result == 0) result = fetch_number(access, prepare(access, sql, "i", now_ms()), &end_ms);
+  if (result == 0)
+    *ret = (struct access_rollover){(uint64_t)all, (uint64_t)over, (uint64_t)tokens, end_ms / 1000};
+  return result;
+}
+
+int access_rollover(struct access *access, uint64_t root, struct access_rollover *ret,
+                    int (*on_board)(void *context, const char *board), void *context) {
+  sqlite3_stmt *rows = NULL;
+  pthread_mutex_lock(&access->lock);
+  int result = count_over(access, root, ret);
+  if (result == 0)
+    rows = prepare(access,
+                   "SELECT name FROM boards WHERE revoked_s IS NULL AND root IS NOT ?"
+                   " ORDER BY name",
+                   "i", (int64_t)root);
+  while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
+    if (on_board(context, (const char *)sqlite3_column_text(rows, 0)) != 0) break;
+  if (result == 0) result = errno_of(rows ? SQLITE_OK : sqlite3_errcode(access->database));
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
   return result;

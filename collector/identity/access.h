@@ -40,12 +40,14 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
 struct access_certificate {
   int64_t from_s; /* the beginning of its validity: which of two is the newer one */
   bool has_expired;
+  uint64_t root; /* certificate_id of the root that vouches for it; 0: not known */
 };
 
 /* Judges whether BOARD may come in with CERTIFICATE, which is one of ours, and notes that it did:
    a board that has used a newer one may not, nor one that is revoked; with an expired one it must
-   be known here.  Returns 0; -EACCES (revoked), -ESTALE (a newer one was used) or -ENOENT (not
-   known) with WHY; or another -errno.  Any thread. */
+   be known here, and with one that has not it is known from then on.  Returns 0; -EACCES (revoked),
+   -ESTALE (a newer one was used) or -ENOENT (not known) with WHY; or another -errno.  Any thread.
+ */
 int access_admit(struct access *access, const char *board,
                  const struct access_certificate *certificate, char *why, size_t why_len);
 
@@ -67,6 +69,19 @@ bool access_is_revoked(struct access *access, const char *board);
    returned when that was not 0.  Any thread. */
 int access_revoked(struct access *access, int (*on_board)(void *context, const char *board),
                    void *context);
+
+struct access_rollover {
+  uint64_t boards;      /* that may come in */
+  uint64_t boards_over; /* of these: came with a certificate under the new root */
+  uint64_t tokens;      /* to enroll with, that were not used yet and still work */
+  int64_t tokens_end_s; /* when the last of them ends */
+};
+
+/* Says how far the boards are on their way to ROOT (certificate_id).  Calls ON_BOARD for each that
+   is not there, in strcmp order, until it returns other than 0.  Returns 0 or -errno.  Any thread.
+ */
+int access_rollover(struct access *access, uint64_t root, struct access_rollover *ret,
+                    int (*on_board)(void *context, const char *board), void *context);
 
 /* Appends one line to the audit log (DIR/audit.log): time, subject, what.  Any thread. */
 void access_audit(struct access *access, const char *subject, const char *format, ...)

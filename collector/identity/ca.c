@@ -1,175 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fleet's certificate authority.
 
-   DIR/ca/  lock        held while files are made or renewed
-            root.key    P-256, made once
-            root.pem    ten years; what every board pins
-            server.key  renewed together with
-            server.pem  the collector's certificate, then the root, so that a board that knows only
-                        the root's fingerprint finds the root in the handshake
+   DIR/ca/  lock              held while files are made, renewed or switched
+            root.key          P-256, made once
+            root.pem          ten years; what every board pins
+            server.key        renewed together with
+            server.pem        the collector's certificate, then the root, so that a board that knows
+                              only the root's fingerprint finds the root in the handshake
+            next.*            the second root, during a rollover (rollover.c)
+            server-next.*     a server certificate under that
 
-   Order makes a crash harmless: a key is written before its certificate, so a key without one was
-   never used and is made again; a root certificate without its key is a loss that only a person can
-   judge, and stops us.  Whoever opens renews the server certificate when less than half of its life
-   is left, so a collector that runs for a year without a restart never serves an expired one.
+   Commands change these files beside a running collector, which looks whether they are others now
+   and then (ca_refresh); so what is in memory is behind a mutex, and whoever signs holds its root
+   by a reference.  Who enrolls gets a certificate under the first root, which is the one that its
+   token names; who renews gets one under the newest.
 
    It does not keep a list of what it signed: that is access.c's. */
 #include "ca.h"
 
+#include "authority.h"
 #include "board_name.h"
 #include "ca_files.h"
 #include "certificate.h"
 #include "common/buf.h"
 #include "common/tls_trust.h"
 #include "csr.h"
+#include "rollover.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
-#include <openssl/x509v3.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-  ROOT_DAYS = 3653,
-  SERVER_DAYS = 730,
-  SERVER_RENEW_DAYS = 365,
-  BOARD_DAYS = 30,
-  DAY_SECONDS = 24 * 60 * 60,
-  HOST_NAME_BYTES = 65, /* Linux gives a host at most 64 characters */
-  ROOT_TAG_BYTES = 4,   /* of randomness in the root's name, to tell fleets apart in a browser */
+enum { BOARD_DAYS = 30, DAY_SECONDS = 24 * 60 * 60, RANKS = AUTHORITY_NEXT + 1 };
+
+/* By what a file's replacement is seen; all zero: there is none. */
+struct stamp {
+  ino_t inode;
+  off_t bytes;
+  struct timespec changed;
 };
 
 struct ca {
-  X509 *root;
-  EVP_PKEY *root_key;
+  char dir[PATH_MAX];
+  struct authority_paths paths[RANKS];
   long board_seconds;
-  char root_path[PATH_MAX], root_key_path[PATH_MAX];
-  char server_path[PATH_MAX], server_key_path[PATH_MAX];
+  pthread_mutex_t lock; /* over what follows */
+  struct authority authorities[RANKS];
+  struct stamp stamps[RANKS];
+  uint64_t generation;
 };
 
-static int complain(char *error, size_t error_len, int failure, const char *what) {
-  snprintf(error, error_len, "certificate authority: %s: %s", what, strerror(-failure));
-  ERR_clear_error();
-  return failure;
+static void look_at(const struct authority_paths *paths, struct stamp *ret) {
+  struct stat file;
+  *ret = (struct stamp){0};
+  if (stat(paths->root, &file) == 0) *ret = (struct stamp){file.st_ino, file.st_size, file.st_mtim};
 }
 
-static int set_paths(struct ca *ca, const char *dir) {
-  const struct {
-    char *path;
-    const char *name;
-  } rows[] = {{ca->root_path, "root.pem"},
-              {ca->root_key_path, "root.key"},
-              {ca->server_path, "server.pem"},
-              {ca->server_key_path, "server.key"}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (snprintf(rows[i].path, PATH_MAX, "%s/ca/%s", dir, rows[i].name) >= PATH_MAX)
-      return -ENAMETOOLONG;
-  return 0;
+static bool is_same(const struct stamp *a, const struct stamp *b) {
+  return a->inode == b->inode && a->bytes == b->bytes && a->changed.tv_sec == b->changed.tv_sec &&
+         a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static int make_root(struct ca *ca) {
-  uint8_t tag[ROOT_TAG_BYTES];
-  char name[64];
-  if (RAND_bytes(tag, sizeof tag) != 1) return -EIO;
-  snprintf(name, sizeof name, "fleetprof root %02x%02x%02x%02x", tag[0], tag[1], tag[2], tag[3]);
-  struct certificate_terms terms = {.use = CERTIFICATE_ROOT, .name = name, .days = ROOT_DAYS};
-  ca->root_key = certificate_key_make();
-  if (ca->root_key == NULL) return -ENOMEM;
-  ca->root = certificate_make(&terms, ca->root_key, NULL, ca->root_key);
-  if (ca->root == NULL) return -ENOMEM;
-  int result = ca_files_write_key(ca->root_key_path, ca->root_key);
-  return result == 0 ? ca_files_write_chain(ca->root_path, ca->root, NULL) : result;
-}
-
-static int load_root(struct ca *ca, char *error, size_t error_len) {
-  if (access(ca->root_path, F_OK) != 0) {
-    int made = make_root(ca);
-    return made == 0 ? 0 : complain(error, error_len, made, "cannot make the root");
+static int load_one(const struct authority_paths *paths, bool is_to_be_made, struct authority *ret,
+                    char *error, size_t error_len) {
+  if (access(paths->root, F_OK) != 0) {
+    if (!is_to_be_made) return 0;
+    int made = authority_make(paths, ret);
+    if (made != 0) return authority_complain(error, error_len, made, "cannot make the root");
+  } else {
+    int failed = authority_load(paths, ret, error, error_len);
+    if (failed != 0) return failed;
   }
-  ca->root = ca_files_read_certificate(ca->root_path);
-  if (ca->root == NULL) return complain(error, error_len, -EBADMSG, ca->root_path);
-  ca->root_key = ca_files_read_key(ca->root_key_path);
-  if (ca->root_key == NULL) return complain(error, error_len, -EBADMSG, ca->root_key_path);
-  if (X509_check_private_key(ca->root, ca->root_key) != 1)
-    return complain(error, error_len, -EBADMSG, "root.key is not the key of root.pem");
-  return 0;
+  int served = authority_serve(ret, paths);
+  if (served == 0) return 0;
+  return authority_complain(error, error_len, served, "cannot make the server certificate");
 }
 
-/* Writes this machine's name into NAME, or "localhost" when it has none that fits a certificate. */
-static void host_name(char name[HOST_NAME_BYTES]) {
-  if (gethostname(name, HOST_NAME_BYTES) != 0) name[0] = 0;
-  name[HOST_NAME_BYTES - 1] = 0;
-  size_t len = strlen(name);
-  if (len == 0 || strspn(name, BOARD_NAME_ALNUM ".-") != len)
-    snprintf(name, HOST_NAME_BYTES, "localhost");
-}
-
-static bool is_server_good(const struct ca *ca, X509 *server, EVP_PKEY *key) {
-  char host[HOST_NAME_BYTES];
-  host_name(host);
-  time_t soon = time(NULL) + (time_t)SERVER_RENEW_DAYS * DAY_SECONDS;
-  return server != NULL && key != NULL && X509_check_private_key(server, key) == 1 &&
-         X509_verify(server, ca->root_key) == 1 && X509_check_host(server, host, 0, 0, NULL) == 1 &&
-         X509_cmp_time(X509_get0_notAfter(server), &soon) > 0;
-}
-
-static int make_server(struct ca *ca) {
-  char host[HOST_NAME_BYTES], alt_names[3 * HOST_NAME_BYTES];
-  host_name(host);
-  snprintf(alt_names, sizeof alt_names, "DNS:%s,DNS:localhost,IP:127.0.0.1,IP:::1", host);
-  struct certificate_terms terms = {
-      .use = CERTIFICATE_SERVER, .name = host, .alt_names = alt_names, .days = SERVER_DAYS};
-  EVP_PKEY *key = certificate_key_make();
-  X509 *server = key ? certificate_make(&terms, key, ca->root, ca->root_key) : NULL;
-  int result = server ? ca_files_write_key(ca->server_key_path, key) : -ENOMEM;
-  if (result == 0) result = ca_files_write_chain(ca->server_path, server, ca->root);
-  X509_free(server);
-  EVP_PKEY_free(key);
+/* Reads all that there is, with the lock of the files held. */
+static int load_all(struct ca *ca, struct authority ret[RANKS], struct stamp ret_stamps[RANKS],
+                    char *error, size_t error_len) {
+  int result = rollover_settle(ca->dir);
+  if (result != 0) return authority_complain(error, error_len, result, "cannot end the rollover");
+  for (int i = 0; i < RANKS && result == 0; i++) {
+    result = load_one(&ca->paths[i], i == AUTHORITY_FIRST, &ret[i], error, error_len);
+    look_at(&ca->paths[i], &ret_stamps[i]);
+  }
   return result;
 }
 
-static int load_server(struct ca *ca, char *error, size_t error_len) {
-  X509 *server = ca_files_read_certificate(ca->server_path);
-  EVP_PKEY *key = ca_files_read_key(ca->server_key_path);
-  bool is_good = is_server_good(ca, server, key);
-  X509_free(server);
-  EVP_PKEY_free(key);
-  ERR_clear_error();
-  if (is_good) return 0;
-  int made = make_server(ca);
-  return made == 0 ? 0 : complain(error, error_len, made, "cannot make the server certificate");
-}
-
-static int load(struct ca *ca, const char *dir, char *error, size_t error_len) {
-  char folder[PATH_MAX];
-  if (set_paths(ca, dir) != 0) return complain(error, error_len, -ENAMETOOLONG, dir);
-  if (mkdir(dir, 0700) != 0 && errno != EEXIST) return complain(error, error_len, -errno, dir);
-  snprintf(folder, sizeof folder, "%s/ca", dir);
+static int load(struct ca *ca, char *error, size_t error_len) {
+  struct authority read[RANKS] = {{0}};
+  struct stamp stamps[RANKS];
+  char folder[PATH_MAX + 4];
+  snprintf(folder, sizeof folder, "%s/ca", ca->dir);
   int lock = ca_files_lock(folder);
-  if (lock < 0) return complain(error, error_len, lock, folder);
-  int result = load_root(ca, error, error_len);
-  if (result == 0) result = load_server(ca, error, error_len);
+  if (lock < 0) return authority_complain(error, error_len, lock, folder);
+  int result = load_all(ca, read, stamps, error, error_len);
   close(lock);
+  if (result == 0) {
+    pthread_mutex_lock(&ca->lock);
+    for (int i = 0; i < RANKS; i++) {
+      struct authority old = ca->authorities[i];
+      ca->authorities[i] = read[i];
+      read[i] = old;
+      ca->stamps[i] = stamps[i];
+    }
+    ca->generation++;
+    pthread_mutex_unlock(&ca->lock);
+  }
+  for (int i = 0; i < RANKS; i++) authority_fini(&read[i]);
   return result;
 }
 
 int ca_look(const char *dir) {
-  struct ca ca;
-  if (set_paths(&ca, dir) != 0) return -ENAMETOOLONG;
-  if (access(ca.root_path, F_OK) == 0) return 0;
+  struct authority_paths first, next;
+  if (authority_paths(dir, AUTHORITY_FIRST, &first) != 0) return -ENAMETOOLONG;
+  if (authority_paths(dir, AUTHORITY_NEXT, &next) != 0) return -ENAMETOOLONG;
+  if (access(first.root, F_OK) == 0 || access(next.root, F_OK) == 0) return 0;
   return errno == ENOTDIR ? -ENOENT : -errno;
 }
 
 int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len) {
   struct ca *ca = calloc(1, sizeof *ca);
-  if (ca == NULL) return complain(error, error_len, -ENOMEM, dir);
+  if (ca == NULL) return authority_complain(error, error_len, -ENOMEM, dir);
+  pthread_mutex_init(&ca->lock, NULL);
   ca->board_seconds = (long)BOARD_DAYS * DAY_SECONDS;
-  int result = load(ca, dir, error, error_len);
+  int result = snprintf(ca->dir, PATH_MAX, "%s", dir) >= PATH_MAX ? -ENAMETOOLONG : 0;
+  for (int i = 0; i < RANKS && result == 0; i++)
+    result = authority_paths(dir, (enum authority_rank)i, &ca->paths[i]);
+  if (result == 0 && mkdir(dir, 0700) != 0 && errno != EEXIST) result = -errno;
+  if (result != 0)
+    authority_complain(error, error_len, result, dir);
+  else
+    result = load(ca, error, error_len);
   if (result != 0) {
     ca_close(ca);
     return result;
@@ -180,26 +148,70 @@ int ca_open(const char *dir, struct ca **ret, char *error, size_t error_len) {
 
 void ca_close(struct ca *ca) {
   if (ca == NULL) return;
-  X509_free(ca->root);
-  EVP_PKEY_free(ca->root_key);
+  for (int i = 0; i < RANKS; i++) authority_fini(&ca->authorities[i]);
+  pthread_mutex_destroy(&ca->lock);
   free(ca);
 }
 
+int ca_refresh(struct ca *ca, char *error, size_t error_len) {
+  bool is_changed = false;
+  for (int i = 0; i < RANKS; i++) {
+    struct stamp now;
+    look_at(&ca->paths[i], &now);
+    pthread_mutex_lock(&ca->lock);
+    if (!is_same(&now, &ca->stamps[i])) is_changed = true;
+    pthread_mutex_unlock(&ca->lock);
+  }
+  return is_changed ? load(ca, error, error_len) : 0;
+}
+
+uint64_t ca_generation(struct ca *ca) {
+  pthread_mutex_lock(&ca->lock);
+  uint64_t generation = ca->generation;
+  pthread_mutex_unlock(&ca->lock);
+  return generation;
+}
+
+/* Returns another reference to the authority of RANK, or to the first where NEWEST and there is no
+   second; all NULL when there is none.  The caller's to fini. */
+static struct authority hold(struct ca *ca, enum authority_rank rank, bool or_first) {
+  pthread_mutex_lock(&ca->lock);
+  struct authority held = ca->authorities[rank];
+  if (held.root == NULL && or_first) held = ca->authorities[AUTHORITY_FIRST];
+  if (held.root != NULL) {
+    X509_up_ref(held.root);
+    EVP_PKEY_up_ref(held.key);
+  }
+  pthread_mutex_unlock(&ca->lock);
+  return held;
+}
+
 const char *ca_server_certificate_path(const struct ca *ca) {
-  return ca->server_path;
+  return ca->paths[AUTHORITY_FIRST].server;
 }
 
 const char *ca_server_key_path(const struct ca *ca) {
-  return ca->server_key_path;
+  return ca->paths[AUTHORITY_FIRST].server_key;
 }
 
 const char *ca_root_path(const struct ca *ca) {
-  return ca->root_path;
+  return ca->paths[AUTHORITY_FIRST].root;
 }
 
-void ca_fingerprint(const struct ca *ca, uint8_t fingerprint[32]) {
+bool ca_next_paths(struct ca *ca, struct ca_next_paths *ret) {
+  struct authority next = hold(ca, AUTHORITY_NEXT, false);
+  const struct authority_paths *paths = &ca->paths[AUTHORITY_NEXT];
+  bool is_there = next.root != NULL;
+  authority_fini(&next);
+  if (is_there) *ret = (struct ca_next_paths){paths->root, paths->server, paths->server_key};
+  return is_there;
+}
+
+void ca_fingerprint(struct ca *ca, uint8_t fingerprint[32]) {
   unsigned len = 0;
-  X509_digest(ca->root, EVP_sha256(), fingerprint, &len);
+  struct authority first = hold(ca, AUTHORITY_FIRST, false);
+  X509_digest(first.root, EVP_sha256(), fingerprint, &len);
+  authority_fini(&first);
 }
 
 static int append_pem(X509 *certificate, struct buf *ret) {
@@ -215,15 +227,28 @@ static int append_pem(X509 *certificate, struct buf *ret) {
   return result;
 }
 
-int ca_roots(const struct ca *ca, struct buf *ret) {
-  return append_pem(ca->root, ret);
+int ca_roots(struct ca *ca, struct buf *ret) {
+  int result = 0;
+  for (int i = 0; i < RANKS && result == 0; i++) {
+    struct authority one = hold(ca, (enum authority_rank)i, false);
+    if (one.root != NULL) result = append_pem(one.root, ret);
+    authority_fini(&one);
+  }
+  return result;
 }
 
-uint64_t ca_trust(const struct ca *ca) {
+uint64_t ca_trust(struct ca *ca) {
   struct buf roots = {0};
   uint64_t trust = ca_roots(ca, &roots) == 0 ? tls_trust_of(buf_span(&roots)) : 0;
   buf_fini(&roots);
   return trust;
+}
+
+uint64_t ca_next_id(struct ca *ca) {
+  struct authority next = hold(ca, AUTHORITY_NEXT, false);
+  uint64_t id = next.root != NULL ? certificate_id(next.root) : 0;
+  authority_fini(&next);
+  return id;
 }
 
 void ca_set_board_life(struct ca *ca, uint64_t seconds) {
@@ -239,22 +264,31 @@ int ca_check(struct span csr, uint8_t *ret_key, char *why, size_t why_len) {
   return result;
 }
 
-int ca_sign(struct ca *ca, struct span csr, const char *board, struct buf *ret, char *why,
-            size_t why_len) {
+static int sign(struct ca *ca, const struct authority *authority, const char *board, EVP_PKEY *key,
+                struct buf *ret) {
   char uri[sizeof "URI:spiffe://fleetprof/board/" + BOARD_NAME_BYTES];
-  if (!board_name_is_valid(board)) {
+  snprintf(uri, sizeof uri, "URI:spiffe://fleetprof/board/%s", board);
+  struct certificate_terms terms = {
+      .use = CERTIFICATE_BOARD, .name = board, .alt_names = uri, .seconds = ca->board_seconds};
+  X509 *certificate = certificate_make(&terms, key, authority->root, authority->key);
+  int result = certificate ? append_pem(certificate, ret) : -ENOMEM;
+  X509_free(certificate);
+  return result;
+}
+
+int ca_sign(struct ca *ca, const struct ca_request *request, struct buf *ret, char *why,
+            size_t why_len) {
+  if (!board_name_is_valid(request->board)) {
     snprintf(why, why_len, "board name is not made of [A-Za-z0-9._-]");
     return -EBADMSG;
   }
   EVP_PKEY *key;
-  int result = csr_key(csr, &key, why, why_len);
+  int result = csr_key(request->csr, &key, why, why_len);
   if (result != 0) return result;
-  snprintf(uri, sizeof uri, "URI:spiffe://fleetprof/board/%s", board);
-  struct certificate_terms terms = {
-      .use = CERTIFICATE_BOARD, .name = board, .alt_names = uri, .seconds = ca->board_seconds};
-  X509 *certificate = certificate_make(&terms, key, ca->root, ca->root_key);
-  result = certificate ? append_pem(certificate, ret) : -ENOMEM;
-  X509_free(certificate);
+  struct authority authority =
+      hold(ca, request->is_newest ? AUTHORITY_NEXT : AUTHORITY_FIRST, true);
+  result = sign(ca, &authority, request->board, key, ret);
+  authority_fini(&authority);
   EVP_PKEY_free(key);
   return result;
 }

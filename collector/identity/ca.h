@@ -6,6 +6,7 @@
 
 #include "common/span.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
@@ -24,14 +25,31 @@ const char *ca_server_certificate_path(const struct ca *ca);
 const char *ca_server_key_path(const struct ca *ca);
 const char *ca_root_path(const struct ca *ca);
 
-/* SHA-256 of the root certificate (DER): what a token pins. */
-void ca_fingerprint(const struct ca *ca, uint8_t fingerprint[32]);
+/* During a rollover: where the second root is and the server certificate under it.  Returns false
+   when there is none.  Any thread. */
+struct ca_next_paths {
+  const char *root, *certificate, *key;
+};
+bool ca_next_paths(struct ca *ca, struct ca_next_paths *ret);
 
-/* Appends the root certificates that boards are to trust (PEM). */
-int ca_roots(const struct ca *ca, struct buf *ret);
+/* Reads the files anew where others are there now (`rollover` runs beside the collector).  Returns
+   0, or -errno with one line in ERROR: then all is as before.  Blocks.  Any thread. */
+int ca_refresh(struct ca *ca, char *error, size_t error_len);
 
-/* Their short name (common/tls_trust.h). */
-uint64_t ca_trust(const struct ca *ca);
+/* A number that is another one after each change.  Any thread. */
+uint64_t ca_generation(struct ca *ca);
+
+/* SHA-256 of the first root's certificate (DER): what a token pins.  Any thread. */
+void ca_fingerprint(struct ca *ca, uint8_t fingerprint[32]);
+
+/* Appends the root certificates that boards are to trust (PEM), the newest last.  Any thread. */
+int ca_roots(struct ca *ca, struct buf *ret);
+
+/* Their short name (common/tls_trust.h).  Any thread. */
+uint64_t ca_trust(struct ca *ca);
+
+/* The second root's certificate_id; 0 when no rollover is under way.  Any thread. */
+uint64_t ca_next_id(struct ca *ca);
 
 /* Makes the certificates that are signed from now on last SECONDS.  Before there are threads. */
 void ca_set_board_life(struct ca *ca, uint64_t seconds);
@@ -41,10 +59,15 @@ void ca_set_board_life(struct ca *ca, uint64_t seconds);
    Any thread. */
 int ca_check(struct span csr, uint8_t *ret_key, char *why, size_t why_len);
 
-/* Signs CSR (DER, at most LIMIT_CSR_BYTES) for BOARD: only its public key is taken, name,
-   extensions and lifetime are ours.  Appends the PEM to RET.  Returns 0, -EBADMSG with WHY, or
-   -ENOMEM.  Any thread. */
-int ca_sign(struct ca *ca, struct span csr, const char *board, struct buf *ret, char *why,
+struct ca_request {
+  struct span csr; /* DER, at most LIMIT_CSR_BYTES */
+  const char *board;
+  bool is_newest; /* to be signed by the newest root, which the board knows or gets with it */
+};
+
+/* Signs: only the public key of the request is taken, name, extensions and lifetime are ours.
+   Appends the PEM to RET.  Returns 0, -EBADMSG with WHY, or -ENOMEM.  Any thread. */
+int ca_sign(struct ca *ca, const struct ca_request *request, struct buf *ret, char *why,
             size_t why_len);
 
 #endif

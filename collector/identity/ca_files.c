@@ -46,8 +46,7 @@ static int write_all(int fd, struct span bytes) {
   return fsync(fd) == 0 ? 0 : -errno;
 }
 
-/* Makes the rename itself durable. */
-static int flush_folder_of(const char *path) {
+int ca_files_flush_folder(const char *path) {
   const char *slash = strrchr(path, '/');
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
@@ -72,7 +71,7 @@ int ca_files_write(const char *path, struct span bytes, mode_t mode) {
     unlink(beside);
     return result;
   }
-  return flush_folder_of(path);
+  return ca_files_flush_folder(path);
 }
 
 static int write_memory(const char *path, BIO *memory, mode_t mode) {

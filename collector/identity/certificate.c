@@ -16,7 +16,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SERIAL_BITS = 128, DAY_SECONDS = 24 * 60 * 60, LEEWAY_PART = 30, EXTENSION_ROWS = 4 };
+enum {
+  SERIAL_BITS = 128,
+  DAY_SECONDS = 24 * 60 * 60,
+  LEEWAY_PART = 30,
+  EXTENSION_ROWS = 4,
+  ID_BYTES = 8
+};
 
 struct extension {
   int nid;
@@ -95,6 +101,15 @@ int certificate_key_digest(const EVP_PKEY *key, uint8_t ret_digest[32]) {
   OPENSSL_free(der);
   ERR_clear_error();
   return is_done ? 0 : -ENOMEM;
+}
+
+uint64_t certificate_id(const X509 *certificate) {
+  uint8_t digest[EVP_MAX_MD_SIZE];
+  uint64_t id = 0;
+  if (X509_digest(certificate, EVP_sha256(), digest, NULL) == 1)
+    for (int i = 0; i < ID_BYTES; i++) id |= (uint64_t)digest[i] << 8 * i;
+  ERR_clear_error();
+  return id;
 }
 
 X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X509 *issuer,

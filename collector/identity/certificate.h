@@ -23,6 +23,10 @@ EVP_PKEY *certificate_key_make(void);
 /* Writes the SHA-256 of KEY's public half.  Returns 0 or -ENOMEM.  Any thread. */
 int certificate_key_digest(const EVP_PKEY *key, uint8_t ret_digest[32]);
 
+/* The first eight bytes (little-endian) of the SHA-256 of CERTIFICATE: enough to tell the roots of
+   one fleet apart.  0 when memory failed.  Any thread. */
+uint64_t certificate_id(const X509 *certificate);
+
 /* Makes the certificate of KEY (its public half) on TERMS, signed by ISSUER's ISSUER_KEY; ISSUER
    NULL signs it by itself.  Returns NULL when memory or randomness failed.  Any thread. */
 X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X509 *issuer,

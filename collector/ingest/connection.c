@@ -246,10 +246,13 @@ static void count_failure(struct connection *connection, bool is_eof) {
 static void look_at_certificate(struct connection *connection) {
   struct shown_certificate *shown = &connection->session.certificate;
   X509 *certificate = SSL_get0_peer_certificate(tls_of(connection));
+  STACK_OF(X509) *chain = SSL_get0_verified_chain(tls_of(connection));
   EVP_PKEY *key = certificate != NULL ? X509_get0_pubkey(certificate) : NULL;
   struct tm from;
   if (certificate == NULL) return;
   shown->has_expired = connection->has_expired;
+  if (sk_X509_num(chain) > 0)
+    shown->root = certificate_id(sk_X509_value(chain, sk_X509_num(chain) - 1));
   if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &from) == 1)
     shown->from_s = (int64_t)timegm(&from);
   if (key != NULL) certificate_key_digest(key, shown->key); /* where it fails nothing is equal */

@@ -17,7 +17,8 @@
 /* Signs for BOARD, whose token is used up by now. */
 static int sign(struct access *access, struct ca *ca, const char *board, struct job *job) {
   struct buf certificate = {0}, root = {0};
-  int result = ca_sign(ca, job->message.enroll.csr, board, &certificate, job->why, sizeof job->why);
+  const struct ca_request request = {.csr = job->message.enroll.csr, .board = board};
+  int result = ca_sign(ca, &request, &certificate, job->why, sizeof job->why);
   if (result == 0) result = ca_roots(ca, &root);
   if (result == 0) result = access_certificate(access, board, buf_span(&certificate));
   if (result == 0) {

@@ -7,8 +7,9 @@
 
    This file owns the roster of connections and what concerns them all: how many there may be, how
    many of them may be unknown to us (a stranger must not be able to take every place), who waits
-   for room in the queues, and the revocations, which are read again every few seconds so that a
-   revoked board is refused in its handshake and cut off when it is connected already.
+   for room in the queues, and what commands change beside us and is read again every few seconds:
+   the revocations, so that a revoked board is refused in its handshake and cut off when it is
+   connected already, and the CA's files, whose roots boards are told of.
 
    Stopping: no new connections and no new frames; what is queued is committed and acked within
    DRAIN_MS; answers get FLUSH_MS to leave.  A board whose ack was lost all the same sends that
@@ -53,6 +54,7 @@ struct ingest {
   struct writer *writer;
   struct event *tick;
   struct revocations *revocations;
+  uint64_t ca_generation; /* of the files in use */
   bool is_reading_revocations, is_stopping;
   unsigned strangers;
   uint32_t resume_at; /* whose turn it is when room appears */
@@ -139,8 +141,37 @@ static void resume_stalled(void *context) {
   }
 }
 
+static int start_tls(struct ingest *ingest, char *error, size_t error_len) {
+  struct ca *ca = ingest->parts.ca;
+  uint64_t generation = ca_generation(ca); /* before the files: what changes now is met again */
+  struct tls_paths paths = {.certificate = ca_server_certificate_path(ca),
+                            .key = ca_server_key_path(ca),
+                            .ca = ca_root_path(ca)};
+  struct ca_next_paths next;
+  if (ca_next_paths(ca, &next))
+    paths.next_ca = next.root, paths.next_certificate = next.certificate, paths.next_key = next.key;
+  SSL_CTX *tls = tls_server_context(&paths, error, error_len);
+  if (tls == NULL) return -EINVAL;
+  SSL_CTX_free(ingest->host.tls); /* connections hold theirs */
+  ingest->host.tls = tls;
+  ingest->host.trust = ca_trust(ca);
+  ingest->ca_generation = generation;
+  return 0;
+}
+
+/* The CA's files are others now: boards hear of it by their next Pong. */
+static void follow_ca(struct ingest *ingest) {
+  char error[LIMIT_VALUE_BYTES];
+  if (ca_generation(ingest->parts.ca) == ingest->ca_generation) return;
+  if (start_tls(ingest, error, sizeof error) != 0)
+    log_error("ingest-ca files: not in use: %s", error);
+  else
+    log_info("ingest-ca files: others are in use now");
+}
+
 static void replace_revocations(struct ingest *ingest, struct job *job) {
   ingest->is_reading_revocations = false;
+  follow_ca(ingest);
   if (job->revocations == NULL) return; /* it could not be read: the last one still holds */
   revocations_free(ingest->revocations);
   ingest->revocations = job->revocations;
@@ -177,15 +208,6 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
   (void)fd, (void)what;
   resume_stalled(ingest); /* room for long frames may have appeared without a job coming back */
   read_revocations(ingest);
-}
-
-static int start_tls(struct ingest *ingest, char *error, size_t error_len) {
-  const struct ca *ca = ingest->parts.ca;
-  struct tls_paths paths = {.certificate = ca_server_certificate_path(ca),
-                            .key = ca_server_key_path(ca),
-                            .ca = ca_root_path(ca)};
-  ingest->host.tls = tls_server_context(&paths, error, error_len);
-  return ingest->host.tls ? 0 : -EINVAL;
 }
 
 static int start_workers(struct ingest *ingest) {
@@ -245,7 +267,6 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
   ingest->host = (struct connection_host){.loop = parts->loop,
                                           .figures = &ingest->figures,
                                           .page_url = parts->page_url,
-                                          .trust = ca_trust(parts->ca),
                                           .on_identified = on_identified,
                                           .on_closed = on_closed,
                                           .context = ingest};

@@ -19,6 +19,7 @@ struct shown_certificate {
   int64_t from_s; /* the beginning of its validity */
   bool has_expired;
   uint8_t key[32]; /* SHA-256 of its public key */
+  uint64_t root;   /* certificate_id of the root that vouches for it */
 };
 
 enum job_kind {
@@ -27,7 +28,7 @@ enum job_kind {
   JOB_PING,
   JOB_ENROLL,
   JOB_RENEW,
-  JOB_REVOCATIONS, /* of no session: read the list of revoked boards again */
+  JOB_REVOCATIONS, /* of no session: read the revoked boards and the CA's files again */
   JOB_DEBUG_CHUNK, /* this and the next are the debug worker's */
   JOB_DEBUG_END,
 };

@@ -21,7 +21,7 @@
 
 static int check(struct access *access, const struct job *job, char *why) {
   const struct shown_certificate *shown = &job->certificate;
-  const struct access_certificate certificate = {shown->from_s, shown->has_expired};
+  const struct access_certificate certificate = {shown->from_s, shown->has_expired, shown->root};
   uint8_t key[sizeof shown->key];
   int result = access_admit(access, job->board, &certificate, why, sizeof job->why);
   if (result == 0) result = ca_check(job->message.renew.csr, key, why, sizeof job->why);
@@ -32,8 +32,8 @@ static int check(struct access *access, const struct job *job, char *why) {
 
 static int sign(struct access *access, struct ca *ca, struct job *job) {
   struct buf certificate = {0}, roots = {0};
-  int result =
-      ca_sign(ca, job->message.renew.csr, job->board, &certificate, job->why, sizeof job->why);
+  const struct ca_request request = {job->message.renew.csr, job->board, .is_newest = true};
+  int result = ca_sign(ca, &request, &certificate, job->why, sizeof job->why);
   if (result == 0) result = ca_roots(ca, &roots);
   if (result == 0) result = access_certificate(access, job->board, buf_span(&certificate));
   if (result == 0) {

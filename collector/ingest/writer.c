@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "enrolment.h"
 #include "identity/access.h"
+#include "identity/ca.h"
 #include "job.h"
 #include "names/debug_store.h"
 #include "proto/batch_codec.h"
@@ -304,7 +305,8 @@ static void note_all(struct writer *writer, struct job *group) {
 }
 
 static void admit(struct writer *writer, struct job *job) {
-  const struct access_certificate certificate = {job->certificate.from_s, false};
+  const struct access_certificate certificate = {job->certificate.from_s, false,
+                                                 job->certificate.root};
   int result =
       access_admit(writer->parts.access, job->board, &certificate, job->why, sizeof job->why);
   if (result == -EACCES || result == -ESTALE) {
@@ -319,7 +321,15 @@ static void admit(struct writer *writer, struct job *job) {
   if (result != 0) job_fail(job, REFUSAL_STORE, "the collector cannot read its store");
 }
 
+/* What commands change beside us.  A new CA comes before any certificate by it is asked for. */
+static void refresh_ca(struct writer *writer) {
+  char error[LIMIT_VALUE_BYTES];
+  if (ca_refresh(writer->parts.ca, error, sizeof error) != 0)
+    log_warn("ingest-ca files: not read anew: %s", error);
+}
+
 static void read_revocations(struct writer *writer, struct job *job) {
+  refresh_ca(writer);
   int result = revocations_read(writer->parts.access, &job->revocations);
   if (result == 0) return;
   log_warn("ingest-revocations list: cannot be read: %s", strerror(-result));
@@ -338,6 +348,7 @@ void writer_run(void *context, struct job *group) {
   note_all(writer, group);
   for (struct job *job = group; job != NULL; job = job->next) {
     if (job->kind == JOB_HELLO) admit(writer, job);
+    if (job->kind == JOB_ENROLL || job->kind == JOB_RENEW) refresh_ca(writer);
     if (job->kind == JOB_ENROLL) enrolment_run(writer->parts.access, writer->parts.ca, job);
     if (job->kind == JOB_RENEW) renewal_run(writer->parts.access, writer->parts.ca, job);
     if (job->kind == JOB_REVOCATIONS) read_revocations(writer, job);

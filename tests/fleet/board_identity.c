@@ -25,7 +25,8 @@ static int sign(struct ca *ca, EVP_PKEY *key, const char *name, struct buf *pem,
   unsigned char *der = NULL;
   int len = make_request(key, &der);
   if (len < 0) return -ENOMEM;
-  int error = ca_sign(ca, span_of(der, (size_t)len), name, pem, why, why_len);
+  const struct ca_request request = {.csr = span_of(der, (size_t)len), .board = name};
+  int error = ca_sign(ca, &request, pem, why, why_len);
   OPENSSL_free(der);
   return error;
 }

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """truth_agrees.py TRUTH URL [SECONDS]: compares what simulated boards know (fleetsim --truth) with what the collector at
 URL answers, number by number: each board's books, its weight, and the sums; all of it in the span of time in which it
-was measured, and nothing outside of that.  Asks again for SECONDS (10) while they differ.  Prints what they agree on, or
-the first differences and exit 1."""
+was measured, and nothing outside of that.  Boards called a-... are somebody else's and left out.  Asks again for SECONDS
+(10) while they differ.  Prints what they agree on, or the first differences and exit 1."""
 import json
 import sys
 import time
+import urllib.parse
 import urllib.request
 
 SLACK_SECONDS = 2  # of the board's message on its way, and of milliseconds
 AT_ANY_TIME = "from=-400d&to=now"
+OURS = "match=" + urllib.parse.quote('{board!~"a-.*"}')
 
 
 def ask(url, route):
@@ -33,14 +35,14 @@ def read_truth(path):
 
 def read_answers(url, span):
     said = {}
-    for row in ask(url, "loss?limit=100000")["boards"]:
+    for row in ask(url, f"loss?limit=100000&{OURS}")["boards"]:
         dropped = row["dropped"]
         said[row["board"]] = {"produced": row["produced"], "stored": row["stored"], "weight": 0,
                               "pending": dropped.pop("pending", 0), "ring_full": dropped.pop("ring_full", 0),
                               "spool_full": dropped.pop("spool_full", 0), "waiting": 0}
         for reason, count in dropped.items():
             said[row["board"]][reason] = count
-    load = ask(url, f"load?by=board&limit=100000&{span}")
+    load = ask(url, f"load?by=board&limit=100000&{OURS}&{span}")
     for row in load["rows"]:
         said.setdefault(row["name"], {})["weight"] = row["weight"]
     return said, load["total"]
@@ -60,7 +62,7 @@ def differences(truth, span, url):
     if not found:
         stored = sum(board["stored"] for board in truth.values())
         for when in (span, AT_ANY_TIME):
-            samples = ask(url, f"profile?limit=1&{when}")["samples"]
+            samples = ask(url, f"profile?limit=1&{OURS}&{when}")["samples"]
             if samples != stored:
                 found.append(f"all boards: stored {stored} samples, the answer of {when} holds {samples}")
     return found

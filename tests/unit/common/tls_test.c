@@ -123,7 +123,8 @@ static struct tls_paths leaf_paths(const char *name, const struct leaf *leaf,
   fini(&made);
   snprintf(certificate, sizeof certificate, "%s.pem", name);
   snprintf(key, sizeof key, "%s.key", name);
-  return (struct tls_paths){path_of(certificate), path_of(key), path_of("root.pem"), 0};
+  return (struct tls_paths){
+      .certificate = path_of(certificate), .key = path_of(key), .ca = path_of("root.pem")};
 }
 
 static SSL_CTX *server_of(const struct leaf *leaf, const struct pair *issuer) {
@@ -212,8 +213,10 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
   (void)state;
-  static const char *const names[] = {"root.pem",   "root.key",   "other.pem",  "other.key",
-                                      "server.pem", "server.key", "client.pem", "client.key"};
+  static const char *const names[] = {
+      "root.pem",   "root.key",        "other.pem",      "other.key", "server.pem",
+      "server.key", "client.pem",      "client.key",     "next.pem",  "next.key",
+      "both.pem",   "server-next.pem", "server-next.key"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_of(names[i]));
   rmdir(folder);
   fini(&root);
@@ -234,6 +237,85 @@ static void a_board_and_its_collector_meet(void **state) {
   assert_true(connect_pair(client_of(&good_board, &root), server_of(&good_server, &root)));
   assert_int_equal(name_result, 0);
   assert_string_equal(name_seen, "b1");
+}
+
+/* A server under `root` and, for who knows that, under NEXT. */
+static SSL_CTX *server_of_two(struct pair *next) {
+  const struct leaf second = {"second", "serverAuth", -DAY, YEAR};
+  struct tls_paths paths = leaf_paths("server", &good_server, &root);
+  write_pair("next", next, 0600);
+  struct tls_paths more = leaf_paths("server-next", &second, next);
+  paths.next_certificate = more.certificate, paths.next_key = more.key;
+  paths.next_ca = path_of("next.pem");
+  SSL_CTX *context = tls_server_context(&paths, error, sizeof error);
+  if (context == NULL) fail_msg("%s", error);
+  return context;
+}
+
+/* Connects a board that has a certificate under ISSUER and knows the CA file KNOWN; notes the name
+   that the server showed. */
+static bool meet(const struct pair *issuer, const char *known, SSL_CTX *server, char *ret_name) {
+  struct tls_paths paths = leaf_paths("client", &good_board, issuer);
+  BIO *client_end, *server_end;
+  paths.ca = path_of(known);
+  SSL_CTX *context = tls_client_context(&paths, error, sizeof error);
+  if (context == NULL) fail_msg("%s", error);
+  why_client[0] = why_server[0] = ret_name[0] = '\0';
+  SSL *client = SSL_new(context), *far = SSL_new(server);
+  assert_int_equal(BIO_new_bio_pair(&client_end, 1 << 16, &server_end, 1 << 16), 1);
+  SSL_set_bio(client, client_end, client_end);
+  SSL_set_bio(far, server_end, server_end);
+  SSL_set_connect_state(client);
+  SSL_set_accept_state(far);
+  bool is_through = talk(client, far);
+  X509 *shown = SSL_get0_peer_certificate(client);
+  if (shown != NULL)
+    X509_NAME_get_text_by_NID(X509_get_subject_name(shown), NID_commonName, ret_name, TEXT);
+  SSL_free(client);
+  SSL_free(far);
+  SSL_CTX_free(context);
+  return is_through;
+}
+
+static void write_both(const struct pair *next) {
+  FILE *out = fopen(path_of("both.pem"), "w");
+  PEM_write_X509(out, root.certificate);
+  PEM_write_X509(out, next->certificate);
+  fclose(out);
+}
+
+static void a_server_of_two_roots_shows_each_board_what_it_can_verify(void **state) {
+  (void)state;
+  const struct leaf authority = {"the next", NULL, -DAY, 20 * YEAR};
+  struct pair next = make(&authority, NULL);
+  SSL_CTX *server = server_of_two(&next);
+  char shown[TEXT];
+  write_both(&next);
+  assert_true(meet(&root, "root.pem", server, shown));
+  assert_string_equal(shown, "collector");
+  assert_true(meet(&root, "both.pem", server, shown));
+  assert_string_equal(shown, "second");
+  assert_true(meet(&next, "both.pem", server, shown));
+  assert_string_equal(shown, "second");
+  assert_true(meet(&next, "next.pem", server, shown));
+  assert_string_equal(shown, "second");
+  SSL_CTX_free(server);
+  server = server_of(&good_server, &root);
+  assert_false(meet(&next, "both.pem", server, shown)); /* before it has the second */
+  SSL_CTX_free(server);
+  fini(&next);
+}
+
+static void two_roots_of_one_name_are_met_by_the_first(void **state) {
+  (void)state;
+  SSL_CTX *server = server_of_two(&other_root);
+  char shown[TEXT];
+  write_both(&other_root);
+  assert_true(meet(&root, "root.pem", server, shown));
+  assert_string_equal(shown, "collector");
+  assert_true(meet(&root, "both.pem", server, shown));
+  assert_string_equal(shown, "collector");
+  SSL_CTX_free(server);
 }
 
 static void tls_1_2_is_the_floor(void **state) {
@@ -437,6 +519,8 @@ static void files_that_do_not_serve_are_named(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_board_and_its_collector_meet),
+      cmocka_unit_test(a_server_of_two_roots_shows_each_board_what_it_can_verify),
+      cmocka_unit_test(two_roots_of_one_name_are_met_by_the_first),
       cmocka_unit_test(tls_1_2_is_the_floor),
       cmocka_unit_test(a_client_without_certificate_has_no_name),
       cmocka_unit_test(a_strangers_certificate_is_refused_on_both_ends),

@@ -220,6 +220,40 @@ static void a_damaged_database_is_an_error_that_names_the_file(void **state) {
   assert_non_null(strstr(error, "access.db"));
 }
 
+static int admit(const char *name, int64_t from_s, uint64_t root) {
+  const struct access_certificate certificate = {.from_s = from_s, .root = root};
+  return access_admit(gate, name, &certificate, why, sizeof why);
+}
+
+static void a_rollover_waits_for_boards_and_tokens_that_know_the_first_root_alone(void **state) {
+  (void)state;
+  struct access_rollover over;
+  char list[64] = "";
+  make_token(ROLE_ENROLL, NULL, HOUR_NS);
+  make_token(ROLE_ENROLL, NULL, 0);
+  make_token(ROLE_READ, NULL, HOUR_NS);
+  assert_int_equal(enrol(make_token(ROLE_ENROLL, "enrolled-only", HOUR_NS)), 0);
+  assert_int_equal(admit("came-with-the-first", 100, 11), 0);
+  assert_int_equal(admit("came-with-both", 100, 11), 0);
+  assert_int_equal(admit("came-with-both", 200, 22), 0);
+  assert_int_equal(admit("gone", 100, 11), 0);
+  assert_int_equal(access_revoke(gate, "gone"), 0);
+  assert_int_equal(access_rollover(gate, 22, &over, note_name, list), 0);
+  assert_string_equal(list, "came-with-the-first enrolled-only ");
+  assert_int_equal(over.boards, 3);
+  assert_int_equal(over.boards_over, 1);
+  assert_int_equal(over.tokens, 1);
+  assert_true(over.tokens_end_s > (int64_t)(clock_walltime_ns() / NS_PER_SECOND) + 3000);
+}
+
+static void a_board_that_came_in_once_may_come_again_when_it_has_expired(void **state) {
+  (void)state;
+  const struct access_certificate late = {.from_s = 100, .has_expired = true, .root = 11};
+  assert_int_equal(access_admit(gate, "b", &late, why, sizeof why), -ENOENT);
+  assert_int_equal(admit("b", 100, 11), 0);
+  assert_int_equal(access_admit(gate, "b", &late, why, sizeof why), 0);
+}
+
 static void audit_lines_hold_no_control_characters(void **state) {
   (void)state;
   char path[128], line[512] = "";
@@ -265,6 +299,8 @@ int main(void) {
       IN_DIR(of_many_who_race_with_one_token_one_enrols),
       IN_DIR(the_database_holds_no_token_text_and_is_private),
       IN_DIR(a_damaged_database_is_an_error_that_names_the_file),
+      IN_DIR(a_rollover_waits_for_boards_and_tokens_that_know_the_first_root_alone),
+      IN_DIR(a_board_that_came_in_once_may_come_again_when_it_has_expired),
       IN_DIR(audit_lines_hold_no_control_characters),
       IN_DIR(a_full_audit_log_is_put_aside_once),
   };

@@ -57,7 +57,8 @@ static X509 *sign_board(struct ca *ca, const char *name) {
   EVP_PKEY *key = EVP_EC_gen("P-256");
   struct buf pem = {0};
   request_make(key, key, &request);
-  assert_int_equal(ca_sign(ca, request_span(&request), name, &pem, why, sizeof why), 0);
+  const struct ca_request asked = {.csr = request_span(&request), .board = name};
+  assert_int_equal(ca_sign(ca, &asked, &pem, why, sizeof why), 0);
   BIO *memory = BIO_new_mem_buf(pem.data, (int)pem.len);
   X509 *certificate = PEM_read_bio_X509(memory, NULL, NULL, NULL);
   assert_non_null(certificate);
@@ -189,9 +190,10 @@ static void a_name_that_no_board_may_have_is_not_signed(void **state) {
   struct buf pem = {0};
   EVP_PKEY *key = EVP_EC_gen("P-256");
   request_make(key, key, &request);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    assert_int_equal(ca_sign(ca, request_span(&request), names[i], &pem, why, sizeof why),
-                     -EBADMSG);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const struct ca_request asked = {.csr = request_span(&request), .board = names[i]};
+    assert_int_equal(ca_sign(ca, &asked, &pem, why, sizeof why), -EBADMSG);
+  }
   assert_int_equal(pem.len, 0);
   EVP_PKEY_free(key);
   ca_close(ca);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A root and what makes it of use: ten years of it, and a server certificate of two years under it.
+
+   Order makes a crash harmless: a key is written before its certificate, so a key without one was
+   never used and is made again; a root certificate without its key is a loss that only a person can
+   judge, and stops us.  Whoever opens renews the server certificate when less than half of its life
+   is left, so a collector that runs for a year without a restart never serves an expired one. */
+#include "authority.h"
+
+#include "board_name.h"
+#include "ca_files.h"
+#include "certificate.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  ROOT_DAYS = 3653,
+  SERVER_DAYS = 730,
+  SERVER_RENEW_DAYS = 365,
+  DAY_SECONDS = 24 * 60 * 60,
+  HOST_NAME_BYTES = 65, /* Linux gives a host at most 64 characters */
+  ROOT_TAG_BYTES = 4,   /* of randomness in the root's name, to tell fleets and roots apart */
+};
+
+int authority_complain(char *error, size_t error_len, int failure, const char *what) {
+  snprintf(error, error_len, "certificate authority: %s: %s", what, strerror(-failure));
+  ERR_clear_error();
+  return failure;
+}
+
+int authority_paths(const char *dir, enum authority_rank rank, struct authority_paths *ret) {
+  const char *root = rank == AUTHORITY_FIRST ? "root" : "next";
+  const char *server = rank == AUTHORITY_FIRST ? "server" : "server-next";
+  const struct {
+    char *path;
+    const char *name, *end;
+  } rows[] = {{ret->root, root, "pem"},
+              {ret->root_key, root, "key"},
+              {ret->server, server, "pem"},
+              {ret->server_key, server, "key"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (snprintf(rows[i].path, PATH_MAX, "%s/ca/%s.%s", dir, rows[i].name, rows[i].end) >= PATH_MAX)
+      return -ENAMETOOLONG;
+  return 0;
+}
+
+int authority_make(const struct authority_paths *paths, struct authority *ret) {
+  uint8_t tag[ROOT_TAG_BYTES];
+  char name[64];
+  if (RAND_bytes(tag, sizeof tag) != 1) return -EIO;
+  snprintf(name, sizeof name, "fleetprof root %02x%02x%02x%02x", tag[0], tag[1], tag[2], tag[3]);
+  struct certificate_terms terms = {.use = CERTIFICATE_ROOT, .name = name, .days = ROOT_DAYS};
+  ret->key = certificate_key_make();
+  if (ret->key == NULL) return -ENOMEM;
+  ret->root = certificate_make(&terms, ret->key, NULL, ret->key);
+  if (ret->root == NULL) return -ENOMEM;
+  int result = ca_files_write_key(paths->root_key, ret->key);
+  return result == 0 ? ca_files_write_chain(paths->root, ret->root, NULL) : result;
+}
+
+int authority_load(const struct authority_paths *paths, struct authority *ret, char *error,
+                   size_t error_len) {
+  ret->root = ca_files_read_certificate(paths->root);
+  if (ret->root == NULL) return authority_complain(error, error_len, -EBADMSG, paths->root);
+  ret->key = ca_files_read_key(paths->root_key);
+  if (ret->key == NULL) return authority_complain(error, error_len, -EBADMSG, paths->root_key);
+  if (X509_check_private_key(ret->root, ret->key) == 1) return 0;
+  const char *name = strrchr(paths->root, '/') + 1;
+  char what[PATH_MAX];
+  snprintf(what, sizeof what, "%.4s.key is not the key of %s", name, name);
+  return authority_complain(error, error_len, -EBADMSG, what);
+}
+
+/* Writes this machine's name into NAME, or "localhost" when it has none that fits a certificate. */
+static void host_name(char name[HOST_NAME_BYTES]) {
+  if (gethostname(name, HOST_NAME_BYTES) != 0) name[0] = 0;
+  name[HOST_NAME_BYTES - 1] = 0;
+  size_t len = strlen(name);
+  if (len == 0 || strspn(name, BOARD_NAME_ALNUM ".-") != len)
+    snprintf(name, HOST_NAME_BYTES, "localhost");
+}
+
+static bool is_server_good(const struct authority *authority, X509 *server, EVP_PKEY *key) {
+  char host[HOST_NAME_BYTES];
+  host_name(host);
+  time_t soon = time(NULL) + (time_t)SERVER_RENEW_DAYS * DAY_SECONDS;
+  return server != NULL && key != NULL && X509_check_private_key(server, key) == 1 &&
+         X509_verify(server, authority->key) == 1 &&
+         X509_check_host(server, host, 0, 0, NULL) == 1 &&
+         X509_cmp_time(X509_get0_notAfter(server), &soon) > 0;
+}
+
+static int make_server(const struct authority *authority, const struct authority_paths *paths) {
+  char host[HOST_NAME_BYTES], alt_names[3 * HOST_NAME_BYTES];
+  host_name(host);
+  snprintf(alt_names, sizeof alt_names, "DNS:%s,DNS:localhost,IP:127.0.0.1,IP:::1", host);
+  struct certificate_terms terms = {
+      .use = CERTIFICATE_SERVER, .name = host, .alt_names = alt_names, .days = SERVER_DAYS};
+  EVP_PKEY *key = certificate_key_make();
+  X509 *server = key ? certificate_make(&terms, key, authority->root, authority->key) : NULL;
+  int result = server ? ca_files_write_key(paths->server_key, key) : -ENOMEM;
+  if (result == 0) result = ca_files_write_chain(paths->server, server, authority->root);
+  X509_free(server);
+  EVP_PKEY_free(key);
+  return result;
+}
+
+int authority_serve(const struct authority *authority, const struct authority_paths *paths) {
+  X509 *server = ca_files_read_certificate(paths->server);
+  EVP_PKEY *key = ca_files_read_key(paths->server_key);
+  bool is_good = is_server_good(authority, server, key);
+  X509_free(server);
+  EVP_PKEY_free(key);
+  ERR_clear_error();
+  return is_good ? 0 : make_server(authority, paths);
+}
+
+void authority_fini(struct authority *authority) {
+  X509_free(authority->root);
+  EVP_PKEY_free(authority->key);
+  *authority = (struct authority){0};
+}

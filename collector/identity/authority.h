@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One root of the fleet, with its key and the server certificate that it signed, as files of
+   DIR/ca. */
+#ifndef IDENTITY_AUTHORITY_H
+#define IDENTITY_AUTHORITY_H
+
+#include <limits.h>
+#include <openssl/x509.h>
+
+enum authority_rank {
+  AUTHORITY_FIRST, /* root.*, server.* */
+  AUTHORITY_NEXT,  /* next.*, server-next.*: there during a rollover alone */
+};
+
+struct authority_paths {
+  char root[PATH_MAX], root_key[PATH_MAX];
+  char server[PATH_MAX], server_key[PATH_MAX];
+};
+
+struct authority { /* all NULL: none */
+  X509 *root;
+  EVP_PKEY *key;
+};
+
+/* Returns 0 or -ENAMETOOLONG. */
+int authority_paths(const char *dir, enum authority_rank rank, struct authority_paths *ret);
+
+/* Makes a root and writes it, its key first.  Returns 0 or -errno; RET is the caller's to fini. */
+int authority_make(const struct authority_paths *paths, struct authority *ret);
+
+/* Reads a root and its key.  Returns 0, or -EBADMSG with one line in ERROR. */
+int authority_load(const struct authority_paths *paths, struct authority *ret, char *error,
+                   size_t error_len);
+
+/* Makes the server certificate when there is none that is good for another year.  Returns 0 or
+   -errno. */
+int authority_serve(const struct authority *authority, const struct authority_paths *paths);
+
+void authority_fini(struct authority *authority);
+
+/* Writes "certificate authority: WHAT: why" and returns FAILURE. */
+int authority_complain(char *error, size_t error_len, int failure, const char *what);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rollover changes files (identity/rollover.c) and nothing else: the running collector notices
+   within seconds and tells its boards, each of which renews.  How far they are is what the
+   collector notes of each board that comes in: which root vouches for its certificate.
+
+   A board that has not come under the second root when the first one goes is cut off for good: it
+   neither knows the collector's new certificate nor is known by its own.  So is one whose token
+   names the first root.  Therefore the end is refused while there are such, with their names. */
+#include "rollover_command.h"
+
+#include "common/clock.h"
+#include "common/options.h"
+#include "identity/access.h"
+#include "identity/ca.h"
+#include "identity/rollover.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  ERROR_BYTES = 512,
+  NAMES_SHOWN = 20, /* of boards that are waited for */
+};
+
+struct rollover_settings {
+  const char *data;
+  bool is_start, is_status, is_finish, is_forced;
+};
+
+#define ROW(name, argument, kind, member, help) \
+  { name, 0, argument, NULL, "Options", help, kind, offsetof(struct rollover_settings, member) }
+
+static const struct option rows[] = {
+    ROW("data", "DIR", OPTION_PATH, data, "the collector's folder"),
+    ROW("start", NULL, OPTION_FLAG, is_start,
+        "make the second root (or take DIR/ca/next.key and next.pem); boards learn it and renew"),
+    ROW("status", NULL, OPTION_FLAG, is_status, "say how many boards have it, and who has not"),
+    ROW("finish", NULL, OPTION_FLAG, is_finish,
+        "make the second root the only one; refused while boards would be cut off"),
+    ROW("force", NULL, OPTION_FLAG, is_forced, "finish all the same"),
+};
+
+static const struct option_table table = {
+    .usage = "fleetprof-collector rollover --data DIR --start|--status|--finish [--force]",
+    .summary = "Replaces the root certificate that boards pin, without a hand on any board.",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+struct folder {
+  struct ca *ca;
+  struct access *access;
+  char error[ERROR_BYTES];
+};
+
+static int fail(int status, const char *what) {
+  fprintf(stderr, "fleetprof-collector rollover: %s\n", what);
+  return status;
+}
+
+static int read_options(int argc, char **argv, struct rollover_settings *ret, char *error) {
+  struct options_result result;
+  int failed = options_parse(&table, argc, argv, ret, &result, error, ERROR_BYTES);
+  if (failed) return failed;
+  if (result.is_done) return 1;
+  if (result.first_positional < argc)
+    snprintf(error, ERROR_BYTES, "%s: is one word too many", argv[result.first_positional]);
+  else if (ret->data == NULL)
+    snprintf(error, ERROR_BYTES, "--data: is missing; give the collector's folder");
+  else if (ret->is_start + ret->is_status + ret->is_finish != 1)
+    snprintf(error, ERROR_BYTES, "give one of --start, --status and --finish");
+  else if (ret->is_forced && !ret->is_finish)
+    snprintf(error, ERROR_BYTES, "--force: goes with --finish alone");
+  else
+    return 0;
+  return -EINVAL;
+}
+
+static int open_folder(const char *dir, struct folder *ret) {
+  int failed = ca_look(dir);
+  if (failed) {
+    snprintf(ret->error, ERROR_BYTES, "--data %s: %s", dir,
+             failed == -ENOENT ? "no collector has run there: check the name" : strerror(-failed));
+    return failed;
+  }
+  failed = ca_open(dir, &ret->ca, ret->error, ERROR_BYTES);
+  return failed ? failed : access_open(dir, &ret->access, ret->error, ERROR_BYTES);
+}
+
+static void close_folder(struct folder *folder) {
+  access_close(folder->access);
+  ca_close(folder->ca);
+}
+
+static int start(struct folder *folder, const char *dir) {
+  int result = rollover_start(dir, folder->error, ERROR_BYTES);
+  if (result == 0) result = ca_refresh(folder->ca, folder->error, ERROR_BYTES);
+  if (result < 0) return fail(EXIT_FAILED, folder->error);
+  access_audit(folder->access, "-", "rollover begun: second root %016" PRIx64,
+               ca_next_id(folder->ca));
+  puts("the second root is there; boards that are connected have it within minutes, others when "
+       "they come: --status");
+  return EXIT_DONE;
+}
+
+static int print_board(void *context, const char *board) {
+  unsigned *shown = context;
+  if ((*shown)++ == NAMES_SHOWN) return 1;
+  printf("waits for: %s\n", board);
+  return 0;
+}
+
+static void print_rest(const struct access_rollover *state, unsigned shown) {
+  uint64_t left = state->boards - state->boards_over;
+  char end[32];
+  if (shown > NAMES_SHOWN) printf("waits for: %" PRIu64 " more\n", left - NAMES_SHOWN);
+  if (state->tokens == 0) return;
+  clock_print_time((uint64_t)state->tokens_end_s * NS_PER_SECOND, end);
+  printf("waits for: %" PRIu64 " enroll tokens that name the first root, until %s\n", state->tokens,
+         end);
+}
+
+/* Prints how far the boards are.  Returns 0, 1 when all are there, or -errno. */
+static int print_state(struct folder *folder) {
+  struct access_rollover state;
+  unsigned shown = 0;
+  int failed = access_rollover(folder->access, ca_next_id(folder->ca), &state, print_board, &shown);
+  if (failed) {
+    snprintf(folder->error, ERROR_BYTES, "the boards cannot be read: %s", strerror(-failed));
+    return failed;
+  }
+  print_rest(&state, shown);
+  printf("boards under the second root: %" PRIu64 " of %" PRIu64 "\n", state.boards_over,
+         state.boards);
+  return state.boards_over == state.boards && state.tokens == 0;
+}
+
+static int status(struct folder *folder) {
+  if (ca_next_id(folder->ca) == 0) {
+    puts("no rollover is under way");
+    return EXIT_DONE;
+  }
+  return print_state(folder) < 0 ? fail(EXIT_FAILED, folder->error) : EXIT_DONE;
+}
+
+static int finish(struct folder *folder, const struct rollover_settings *settings) {
+  if (ca_next_id(folder->ca) == 0) return fail(EXIT_FAILED, "no rollover is under way");
+  int is_ready = print_state(folder);
+  if (is_ready < 0) return fail(EXIT_FAILED, folder->error);
+  if (!is_ready && !settings->is_forced)
+    return fail(EXIT_FAILED, "not finished: what it waits for would be cut off: wait, revoke the "
+                             "boards that are gone, or give --force");
+  if (rollover_finish(settings->data, folder->error, ERROR_BYTES) != 0)
+    return fail(EXIT_FAILED, folder->error);
+  access_audit(folder->access, "-", "rollover finished%s", is_ready ? "" : " by force");
+  puts("the second root is the only one now");
+  return EXIT_DONE;
+}
+
+int rollover_command(int argc, char **argv) {
+  struct rollover_settings settings = {0};
+  struct folder folder = {0};
+  int read = read_options(argc, argv, &settings, folder.error);
+  if (read == 1) return EXIT_DONE;
+  if (read != 0) return fail(EXIT_USAGE, folder.error);
+  int exit_status;
+  int failed = open_folder(settings.data, &folder);
+  if (failed)
+    exit_status = fail(failed == -ENOENT ? EXIT_USAGE : EXIT_FAILED, folder.error);
+  else if (settings.is_start)
+    exit_status = start(&folder, settings.data);
+  else if (settings.is_status)
+    exit_status = status(&folder);
+  else
+    exit_status = finish(&folder, &settings);
+  close_folder(&folder);
+  return exit_status;
+}
