@@ -145,27 +145,32 @@ static void read_dwarf(struct making *making, char *why, size_t why_len) {
   index_names_fini(&making->names);
 }
 
+/* Whether another index of the file, with its debug information, will come after this one. */
+static bool is_first_of_two(const struct making *making) {
+  return making->input->depth != INDEX_ALL && making->summary.image.has_dwarf;
+}
+
 /* Where debug information is still to be read the code can wait, too: names come first.  A kernel's
    addresses are moved, and pairs are not asked of it. */
-static int read_code(struct making *making, enum index_depth depth, bool is_moved) {
-  bool is_later = depth != INDEX_ALL && making->summary.image.has_dwarf;
-  if (is_later || is_moved) return 0;
+static int read_code(struct making *making, bool is_moved) {
+  if (is_first_of_two(making) || is_moved) return 0;
   return lr_build(making->input->file, &making->lr_places, &making->lr_calls);
 }
 
-static int lay_out(struct making *making, enum index_depth depth) {
+static int lay_out(struct making *making) {
   uint64_t moved = kernel_base_apply(&making->set);
   source_map_move(&making->source, moved);
   int error = symbol_set_settle(&making->set);
   making->summary.symbol_count = making->set.count;
   uint32_t offset;
-  if (error == 0) error = read_code(making, depth, moved != 0);
+  if (error == 0) error = read_code(making, moved != 0);
   if (error == 0) error = index_names_add_text(&making->names, span_of("", 0), &offset);
   if (error != 0) return error;
   error = index_layout_make(&making->set, &making->source, &making->names, &making->tables);
   if (error != 0) return error;
-  return index_texts_pack(buf_span(&making->names.strings.bytes), &making->text_blocks,
-                          &making->texts);
+  return index_texts_pack(buf_span(&making->names.strings.bytes),
+                          is_first_of_two(making) ? INDEX_TEXTS_SOON : INDEX_TEXTS_SMALL,
+                          &making->text_blocks, &making->texts);
 }
 
 /* A stripped program may have neither names nor bounds, and code that tells of return addresses:
@@ -177,7 +182,6 @@ static bool has_functions(const struct making *making) {
 }
 
 static int make(struct making *making, struct buf *ret, char *why, size_t why_len) {
-  enum index_depth depth = making->input->depth;
   int error = read_symbols(making, why, why_len);
   if (error != 0) return error;
   const struct elf_image *image = &making->summary.image;
@@ -185,12 +189,11 @@ static int make(struct making *making, struct buf *ret, char *why, size_t why_le
     snprintf(why, why_len, "it is debug information that other files refer to");
     return -EBADMSG;
   }
-  if (depth == INDEX_ALL && image->has_dwarf) read_dwarf(making, why, why_len);
+  if (making->input->depth == INDEX_ALL && image->has_dwarf) read_dwarf(making, why, why_len);
   bool is_nameless = !has_functions(making);
   if (is_nameless) making->set.count = 0;
-  error = lay_out(making, depth);
-  bool is_to_come = depth != INDEX_ALL && image->has_dwarf; /* then its functions are told later */
-  if (error == 0 && is_nameless && making->lr_calls.len == 0 && !is_to_come) {
+  error = lay_out(making);
+  if (error == 0 && is_nameless && making->lr_calls.len == 0 && !is_first_of_two(making)) {
     snprintf(why, why_len, "it has no function symbols%s", image->is_map ? "" : ": stripped");
     return -EBADMSG;
   }

@@ -24,8 +24,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LEVEL = 9 }; /* 12 takes one per cent less, and twice the time */
-
 /* Each counter stands for itself: relaxed.  As wide as the machine, since not all 32-bit ones have
    wider atomic instructions. */
 static _Atomic size_t limit_bytes = INDEX_TEXTS_MEMORY_MAX;
@@ -132,7 +130,8 @@ uint64_t index_texts_bytes(const struct index_texts *texts) {
   return bytes;
 }
 
-int index_texts_pack(struct span texts, struct buf *directory, struct buf *packed) {
+int index_texts_pack(struct span texts, enum index_texts_effort effort, struct buf *directory,
+                     struct buf *packed) {
   int error = 0;
   while (error == 0 && texts.len > 0) {
     struct index_text_block block = {(uint32_t)packed->len, INDEX_TEXT_BLOCK_BYTES};
@@ -140,7 +139,7 @@ int index_texts_pack(struct span texts, struct buf *directory, struct buf *packe
     if (texts.len < block.bytes) block.bytes = (uint32_t)texts.len;
     span_take(&texts, block.bytes, &raw);
     buf_append(directory, &block, sizeof block);
-    error = compress(raw, LEVEL, packed);
+    error = compress(raw, (int)effort, packed);
   }
   return error != 0 ? error : directory->failed || packed->failed ? -ENOMEM : 0;
 }

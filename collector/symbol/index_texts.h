@@ -84,8 +84,14 @@ static inline const char *index_texts_at(const struct index_texts *texts, uint32
    when they are not whole, or -ENOMEM.  Any thread. */
 int index_texts_unpack(const struct index_texts *texts, uint32_t number, struct buf *ret);
 
+enum index_texts_effort {
+  INDEX_TEXTS_SMALL = 9, /* zstd's levels: 12 takes one per cent less, and twice the time */
+  INDEX_TEXTS_SOON = 1,  /* somebody waits, and a better index is on its way */
+};
+
 /* Appends TEXTS, of which none crosses a multiple of INDEX_TEXT_BLOCK_BYTES, packed to PACKED and
    how they are cut to DIRECTORY.  Returns 0 or -ENOMEM. */
-int index_texts_pack(struct span texts, struct buf *directory, struct buf *packed);
+int index_texts_pack(struct span texts, enum index_texts_effort effort, struct buf *directory,
+                     struct buf *packed);
 
 #endif

@@ -40,11 +40,23 @@ static size_t clean_len(struct span text) {
   return is_shown(code) ? len : 0;
 }
 
+/* How much of the head of TEXT, up to MAX bytes, is printable ASCII: as a rule all of it. */
+static size_t plain_len(struct span text, size_t max) {
+  size_t len = 0;
+  if (max > text.len) max = text.len;
+  while (len < max && text.data[len] >= 0x20 && text.data[len] < 0x7f) len++;
+  return len;
+}
+
+static struct span behind(struct span text, size_t len) {
+  return span_of(text.data + len, text.len - len);
+}
+
 bool name_text_is_clean(struct span text) {
-  while (text.len > 0) {
-    size_t len = clean_len(text);
+  for (size_t len; text.len > 0; text = behind(text, len)) {
+    len = plain_len(text, text.len);
+    if (len == 0) len = clean_len(text);
     if (len == 0) return false;
-    text = span_of(text.data + len, text.len - len);
   }
   return true;
 }
@@ -54,7 +66,8 @@ void name_text_append(struct span raw, size_t limit, struct buf *ret) {
   bool is_cut = raw.len > limit;
   size_t room = is_cut ? limit - mark_len : limit;
   while (raw.len > 0) {
-    size_t len = clean_len(raw);
+    size_t len = plain_len(raw, room);
+    if (len == 0) len = clean_len(raw);
     size_t taken = len > 0 ? len : 1;
     if (taken > room) break;
     if (len > 0)
@@ -62,7 +75,7 @@ void name_text_append(struct span raw, size_t limit, struct buf *ret) {
     else
       buf_append_byte(ret, '?');
     room -= taken;
-    raw = span_of(raw.data + taken, raw.len - taken);
+    raw = behind(raw, taken);
   }
   if (is_cut) buf_append(ret, cut_mark, mark_len);
   buf_append_byte(ret, '\0');

@@ -38,7 +38,7 @@ static int set_up(void **state) {
   }
   struct span plain = buf_span(&names.strings.bytes);
   assert_true(plain.len > 5 * INDEX_TEXT_BLOCK_BYTES);
-  assert_int_equal(index_texts_pack(plain, &directory, &packed), 0);
+  assert_int_equal(index_texts_pack(plain, INDEX_TEXTS_SMALL, &directory, &packed), 0);
   assert_true(packed.len < plain.len / 4);
   return 0;
 }

@@ -65,7 +65,7 @@ static struct small make_with(const char strings[sizeof sound_strings]) {
   };
   struct buf directory = {0}, packed = {0};
   struct span plain = span_of(strings, sizeof sound_strings);
-  assert_int_equal(index_texts_pack(plain, &directory, &packed), 0);
+  assert_int_equal(index_texts_pack(plain, INDEX_TEXTS_SMALL, &directory, &packed), 0);
   assert_true(packed.len <= sizeof small.strings && directory.len == sizeof small.texts);
   memcpy(small.texts, directory.data, directory.len);
   memcpy(small.strings, packed.data, packed.len);
