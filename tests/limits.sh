@@ -9,22 +9,29 @@ breaches=0
 breach() { echo "$*"; breaches=$((breaches + 1)); }
 
 sources=$(git ls-files '*.c' '*.h' 2>/dev/null || find agent collector common fetch proto tests -name '*.[ch]')
-for file in $sources; do
-  [ -f "$file" ] || continue
-  lines=$(wc -l <"$file")
-  case $file in
-  *.h) [ "$lines" -le 120 ] || breach "$file: $lines lines; a header has at most 120" ;;
-  *.c) [ "$lines" -le 600 ] || breach "$file: $lines lines; a source file or a test has at most 600" ;;
-  esac
-  head -n 1 "$file" | grep -q '^/\* SPDX-License-Identifier: Apache-2.0 \*/$' || breach "$file: no SPDX line"
-  awk -v f="$file" 'length($0) > 100 { print f ":" NR ": " length($0) " columns; at most 100"; bad = 1 } END { exit bad }' "$file" \
-    || breaches=$((breaches + 1))
-done
-
+sources=$(for file in $sources; do [ ! -f "$file" ] || echo "$file"; done)
 # Shell, CMake, web and schema files carry the line too (a script has it below its #! line).
-for file in $(git ls-files '*.sh' '*.cmake' '*CMakeLists.txt' '*.proto' '*.js' '*.css' '*.ts' 2>/dev/null); do
-  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || breach "$file: no SPDX line"
-done
+others=$(git ls-files '*.sh' '*.cmake' '*CMakeLists.txt' '*.proto' '*.js' '*.css' '*.ts' 2>/dev/null)
+
+found=$(awk '
+  function over(lines, max, what) { if (lines > max) print file ": " lines " lines; " what " has at most " max }
+  function ends() {
+    if (file ~ /\.h$/) over(lines, 120, "a header")
+    if (file ~ /\.c$/) over(lines, 600, "a source file or a test")
+  }
+  FNR == 1 {
+    ends()
+    file = FILENAME
+    if ($0 != "/* SPDX-License-Identifier: Apache-2.0 */") print file ": no SPDX line"
+  }
+  length($0) > 100 { print file ":" FNR ": " length($0) " columns; at most 100" }
+  { lines = FNR }
+  END { ends() }' $sources
+  for file in $others; do
+    { read -r first; read -r second; } <"$file"
+    [[ "$first $second" == *'SPDX-License-Identifier: Apache-2.0'* ]] || echo "$file: no SPDX line"
+  done)
+[ -z "$found" ] || { echo "$found"; breaches=$(wc -l <<<"$found"); }
 
 banned='\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|strtok|alloca|tmpnam|mktemp)[[:space:]]*\('
 found=$(grep -nE "$banned" $sources | grep -vE '^[^:]+:[0-9]+: *(\*|/\*|//)' || true)
@@ -69,9 +76,8 @@ for file in agent/preload/sampler.c agent/unwind/*.c agent/ring/*_writer.c agent
 done
 
 if command -v ctags >/dev/null; then
-  found=$(for file in $sources; do
-    [ -f "$file" ] && ctags -x --c-kinds=f --fields=+ne --_xformat='%N %n %{end} %F' "$file" 2>/dev/null
-  done | awk '$3 - $2 + 1 > 70 { print $4 ":" $2 " " $1 ": " ($3 - $2 + 1) " lines; a function has at most 70" }')
+  found=$(ctags -x --c-kinds=f --fields=+ne --_xformat='%N %n %{end} %F' $sources 2>/dev/null |
+    awk '$3 - $2 + 1 > 70 { print $4 ":" $2 " " $1 ": " ($3 - $2 + 1) " lines; a function has at most 70" }')
   [ -z "$found" ] || { echo "$found"; breach "functions too long"; }
 fi
 
