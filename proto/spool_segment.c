@@ -22,7 +22,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { SEARCH_WINDOW_BYTES = 4096 };
+enum { SEARCH_WINDOW_BYTES = 16384 };
 
 /* Castagnoli's polynomial, reflected, four bits at a time: 64 bytes of table instead of a
    kilobyte, and still several times faster than the flash it guards. */
@@ -120,12 +120,17 @@ static int read_at(int fd, uint64_t offset, void *data, size_t len) {
   return 0;
 }
 
-/* Finds a header in WINDOW; returns its place, or window.len when there is none. */
+/* Finds a header in WINDOW; returns its place, or window.len when there is none.  Files full of
+   zeros are gone through at the speed of memchr. */
 static size_t search_window(struct span window) {
   struct spool_entry entry;
-  for (size_t at = 0; at + SPOOL_HEADER_BYTES <= window.len; at++)
-    if (get32(window.data + at) == SPOOL_MAGIC && decode_header(window.data + at, &entry) == 0)
-      return at;
+  for (size_t at = 0; at + SPOOL_HEADER_BYTES <= window.len; at++) {
+    const uint8_t *first = memchr(window.data + at, SPOOL_MAGIC & 0xff, window.len - at);
+    if (first == NULL) break;
+    at = (size_t)(first - window.data);
+    if (at + SPOOL_HEADER_BYTES > window.len) break;
+    if (get32(first) == SPOOL_MAGIC && decode_header(first, &entry) == 0) return at;
+  }
   return window.len;
 }
 

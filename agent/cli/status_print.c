@@ -49,12 +49,39 @@ static void print_uplink(const cJSON *status, FILE *out) {
           page);
 }
 
+/* What has happened to files of the spool, where something has. */
+static void print_mishaps(const cJSON *spool, FILE *out) {
+  static const struct {
+    const char *name, *noun, *more;
+  } mishaps[] = {{"corrupt_segments", "corrupt file", ""},
+                 {"torn_tails", "torn tail", " cut off"},
+                 {"failed_syncs", "sync", " failed"},
+                 {"quarantined", "batch", " refused for good and kept in quarantine"}};
+  for (size_t i = 0; i < sizeof mishaps / sizeof *mishaps; i++) {
+    double count = field_number(spool, mishaps[i].name);
+    if (count <= 0) continue;
+    fputs("; ", out);
+    amount_print_count(count, mishaps[i].noun, out);
+    fputs(mishaps[i].more, out);
+  }
+}
+
+/* A daemon of an older version does not tell. */
+static void print_wear(const cJSON *spool, FILE *out) {
+  char bytes[AMOUNT_BYTES];
+  if (field_find(spool, "day_bytes") == NULL) return;
+  fprintf(out, MARGIN "written in the last 24 hours: %s",
+          amount_bytes(field_number(spool, "day_bytes"), bytes));
+  fputs(" in ", out);
+  amount_print_count(field_number(spool, "day_syncs"), "sync", out);
+  fputc('\n', out);
+}
+
 static void print_spool(const cJSON *status, FILE *out) {
   char bytes[AMOUNT_BYTES], room[AMOUNT_BYTES];
   const cJSON *spool = field_find(status, "spool"), *loss = field_find(status, "loss");
   const char *error = field_text(spool, "error");
-  double corrupt = field_number(spool, "corrupt_segments");
-  double refused = field_number(spool, "quarantined"), records = field_number(spool, "records");
+  double records = field_number(spool, "records"), memory = field_number(spool, "memory_entries");
   double earlier = records - field_number(loss, "spooled");
   fputs("  spool     ", out);
   amount_print_count(field_number(spool, "entries"), "batch", out);
@@ -64,14 +91,10 @@ static void print_spool(const cJSON *status, FILE *out) {
     fprintf(out, " (%.0f of earlier daemons)", earlier);
   fprintf(out, ", %s of %s", amount_bytes(field_number(spool, "bytes"), bytes),
           amount_bytes(field_number(spool, "bytes_max"), room));
-  if (corrupt + refused > 0) {
-    fputs("; ", out);
-    amount_print_count(corrupt, "corrupt file", out);
-    fputs(", ", out);
-    amount_print_count(refused, "batch", out);
-    fputs(" refused for good", out);
-  }
+  if (memory > 0) fprintf(out, "; the disk takes nothing, %.0f of them are in memory", memory);
+  print_mishaps(spool, out);
   fprintf(out, "%s%s\n", error[0] ? "; last error: " : "", error);
+  print_wear(spool, out);
 }
 
 /* Where the samples are; an older daemon tells only the sum of the first two. */

@@ -21,7 +21,10 @@
 
 #define SPOOL_SYNC_NS (5 * NS_PER_SECOND)
 
-enum { SEGMENTS_OF_SPOOL = 16 };
+enum {
+  SEGMENTS_OF_SPOOL = 16,
+  SPOOL_MEMORY_BYTES = 1 << 20, /* an hour or two at 10 s windows of 2 KB each */
+};
 
 /* An entry left the spool unsent.  Earlier runs have closed their books: the collector sees what is
    missing of them. */
@@ -44,7 +47,8 @@ static int open_disk(struct worker *worker) {
   char path[SETTINGS_PATH_BYTES];
   struct spool_limits limits = {.bytes_max = settings->spool_bytes,
                                 .segment_bytes = settings->spool_bytes / SEGMENTS_OF_SPOOL,
-                                .sync_interval_ns = SPOOL_SYNC_NS};
+                                .sync_interval_ns = SPOOL_SYNC_NS,
+                                .memory_bytes = SPOOL_MEMORY_BYTES};
   if (!settings_path(settings->state_dir, "spool", path) ||
       !settings_path(settings->state_dir, "board.pem", worker->certificate) ||
       !settings_path(settings->state_dir, "board.key", worker->key) ||

@@ -105,8 +105,16 @@ static void recover_apart(struct shipper *shipper, struct counter_page *page) {
     counter_page_forget(page);
 }
 
+/* What only the dead worker's memory had. */
+static void recover_unsaved(struct counter_page *page) {
+  uint64_t unsaved = wide_load(&page->unsaved);
+  if (unsaved > 0) counter_page_unship(page, LOSS_WORKER_KILLED, unsaved);
+  wide_store(&page->unsaved, 0);
+}
+
 static void recover_page(struct shipper *shipper, struct counter_page *page) {
   recover_apart(shipper, page);
+  recover_unsaved(page);
   const struct counters *books = counter_page_books(page);
   uint64_t open = counters_open(books);
   uint64_t last_seq = last_seq_of(shipper, books->run);
@@ -137,6 +145,12 @@ static void recover_histograms(struct shipper *shipper) {
 void shipper_recover(struct shipper *shipper) {
   recover_page(shipper, shipper->drain->page);
   recover_histograms(shipper);
+}
+
+void shipper_note_unsaved(const struct shipper *shipper) {
+  struct counter_page *page = shipper->drain->page;
+  uint64_t unsaved = spool_unsaved_of(shipper->spool, counter_page_books(page)->run);
+  if (unsaved != wide_load(&page->unsaved)) wide_store(&page->unsaved, unsaved);
 }
 
 /* New modules are what the collector may ask for in a moment. */
@@ -182,6 +196,7 @@ static int spool_batch(struct shipper *shipper, struct batch *batch, uint64_t un
   if (error) return error;
   if (unbooked > 0) counter_page_commit(page);
   counter_page_ship(page, records);
+  shipper_note_unsaved(shipper);
   note_modules(shipper, batch);
   shipper->batches++;
   return 0;

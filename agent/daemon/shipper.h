@@ -25,6 +25,9 @@ struct shipper {
    its window.  Call once, after drain_recover. */
 void shipper_recover(struct shipper *shipper);
 
+/* Writes down for the next worker how much of what is shipped dies with this one. */
+void shipper_note_unsaved(const struct shipper *shipper);
+
 /* Whether batch SEQ of RUN is known to have been appended; run 0 stands for none. */
 bool shipper_has_spooled(const struct shipper *shipper, uint64_t run, uint64_t seq);
 

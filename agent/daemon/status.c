@@ -97,10 +97,17 @@ static void print_spool(const struct worker *worker, struct buf *out) {
   json_number(out, "records", figures.records);
   json_number(out, "bytes", figures.bytes);
   json_number(out, "bytes_max", worker->settings->spool_bytes);
+  json_number(out, "memory_entries", figures.memory_entries);
+  json_number(out, "memory_records", figures.memory_records);
+  json_number(out, "memory_bytes", figures.memory_bytes);
   json_number(out, "corrupt_segments", figures.corrupt_segments);
+  json_number(out, "torn_tails", figures.torn_tails);
   json_number(out, "quarantined", figures.quarantined);
   json_number(out, "bytes_written", figures.bytes_written);
   json_number(out, "syncs", figures.syncs);
+  json_number(out, "failed_syncs", figures.failed_syncs);
+  json_number(out, "day_bytes", figures.day_bytes);
+  json_number(out, "day_syncs", figures.day_syncs);
   json_string(out, "error", figures.last_error ? strerror(abs(figures.last_error)) : "");
   buf_append_byte(out, '}');
 }

@@ -217,6 +217,7 @@ static void tick(struct worker *worker) {
   if (is_window_due(worker)) close_window(worker, false);
   if (shipper_ship_ends(&worker->shipper)) uplink_kick(worker->uplink);
   spool_sync(worker->spool, false);
+  shipper_note_unsaved(&worker->shipper);
   flush_check(worker);
   if (is_unneeded(worker, now)) ending_begin(worker);
 }

@@ -40,6 +40,7 @@ struct counter_page {
   uint64_t pending_tail;
   uint64_t pending_full, pending_reentry; /* counted_full and counted_reentry after the drain */
   _Atomic uint64_t next_seq;              /* of the run's next batch */
+  _Atomic uint64_t unsaved; /* shipped, and in the worker's memory alone: no disk took them */
 };
 
 _Static_assert(sizeof(struct counter_page) <= COUNTER_PAGE_BYTES, "the books outgrew their page");

@@ -18,11 +18,11 @@
 #include "spool_log.h"
 
 #include "common/buf.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "proto/limits.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,6 +44,7 @@ struct spool {
   unsigned window_next; /* slots from here on are to be handed out again */
   uint64_t cursor_segment, cursor_offset;
   uint64_t read_segment; /* whose file read_fd is */
+  uint64_t read_moves;   /* of the log, when it was opened */
   int read_fd;
   struct buf payload;
   uint64_t quarantined;
@@ -93,16 +94,18 @@ uint64_t spool_last_seq(const struct spool *spool, uint64_t run) {
   return seq;
 }
 
-/* Opens SEGMENT for reading, unless it is open. */
-static int open_for_read(struct spool *spool, uint64_t segment) {
-  if (spool->read_fd >= 0 && spool->read_segment == segment) return 0;
+/* Opens the segment ID for reading, unless it is open. */
+static int open_for_read(struct spool *spool, uint64_t id) {
+  const struct spool_log *log = &spool->log;
+  bool is_open = spool->read_fd >= 0 && spool->read_segment == id;
+  if (is_open && spool->read_moves == log->moves) return 0;
   if (spool->read_fd >= 0) close(spool->read_fd);
   spool->read_fd = -1;
-  int rc = spool_dir_open_segment(spool->log.dir, segment, O_RDWR, &spool->read_fd);
-  if (rc == -EROFS || rc == -EACCES)
-    rc = spool_dir_open_segment(spool->log.dir, segment, O_RDONLY, &spool->read_fd);
-  spool->read_segment = segment;
-  return rc;
+  const struct spool_segment *segment = spool_log_find(log, id);
+  if (segment == NULL || segment->id != id) return -ENOENT;
+  spool->read_segment = id;
+  spool->read_moves = log->moves;
+  return spool_log_open_segment(log, segment, &spool->read_fd);
 }
 
 /* Forgets the slots at the window's old end that have left. */
@@ -168,7 +171,7 @@ static int advance_within(struct spool *spool, const struct spool_segment *segme
   int rc = open_for_read(spool, segment->id);
   if (rc < 0) return rc;
   struct spool_reader reader = {
-      .fd = spool->read_fd, .offset = spool->cursor_offset, .end = segment->bytes};
+      .fd = spool->read_fd, .offset = spool->cursor_offset, .end = segment->end};
   ret->segment = segment->id;
   while ((rc = spool_segment_next(&reader, &ret->entry)) == 0) {
     spool->cursor_offset = reader.offset;
@@ -265,6 +268,7 @@ void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *r
   struct slot *slot = find_slot(spool, run, seq);
   if (slot == NULL) return;
   int rc = read_payload(spool, slot);
+  if (rc == 0 && spool->log.dir < 0) rc = -ENOENT;
   if (rc == 0) rc = spool_dir_quarantine(spool->log.dir, reason, buf_span(&spool->payload));
   if (rc == 0) spool->quarantined++;
   log_warn("spool-rejected batch %016llx/%llu: %s: %llu records are lost, %s",
@@ -284,10 +288,10 @@ static int peek(const struct spool *spool, struct spool_entry *ret) {
   for (size_t i = 0; i < spool->log.count; i++) {
     const struct spool_segment *segment = &spool->log.segments[i];
     if (segment->left <= segment->held || segment->id < spool->cursor_segment) continue;
-    struct spool_reader reader = {.offset = segment->start, .end = segment->bytes};
+    struct spool_reader reader = {.offset = segment->start, .end = segment->end};
     if (segment->id == spool->cursor_segment && spool->cursor_offset > reader.offset)
       reader.offset = spool->cursor_offset;
-    if (spool_dir_open_segment(spool->log.dir, segment->id, O_RDONLY, &reader.fd) < 0) continue;
+    if (spool_log_open_segment(&spool->log, segment, &reader.fd) < 0) continue;
     int rc;
     do rc = spool_segment_next(&reader, ret);
     while (rc == 0 && (ret->kind != SPOOL_BATCH || ret->run != segment->run));
@@ -303,6 +307,8 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret) {
       .bytes_written = log->bytes_written,
       .syncs = log->syncs,
       .corrupt_segments = log->corrupt_segments,
+      .torn_tails = log->torn_tails,
+      .failed_syncs = log->failed_syncs,
       .quarantined = spool->quarantined,
       .last_error = log->last_error,
   };
@@ -310,8 +316,14 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret) {
     const struct spool_segment *segment = &log->segments[i];
     ret->entries += segment->left;
     ret->records += segment->records_left;
-    if (segment->left > 0) ret->bytes += segment->bytes - segment->start;
+    if (segment->left == 0) continue;
+    ret->bytes += segment->bytes - segment->start;
+    if (segment->memory < 0) continue;
+    ret->memory_entries += segment->left;
+    ret->memory_records += segment->records_left;
+    ret->memory_bytes += segment->bytes - segment->start;
   }
+  spool_wear_day(&log->wear, clock_monotonic_ns(), &ret->day_bytes, &ret->day_syncs);
   struct spool_entry entry;
   if (spool->window_count > 0)
     entry = spool->window[0].entry; /* slide: it has not left */
@@ -319,6 +331,15 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret) {
     return;
   ret->first_run = entry.run;
   ret->first_seq = entry.seq;
+}
+
+uint64_t spool_unsaved_of(const struct spool *spool, uint64_t run) {
+  uint64_t records = 0;
+  for (size_t i = 0; i < spool->log.count; i++) {
+    const struct spool_segment *segment = &spool->log.segments[i];
+    if (segment->run == run && segment->memory >= 0) records += segment->records_left;
+  }
+  return records;
 }
 
 uint64_t spool_records_of(const struct spool *spool, uint64_t run) {

@@ -16,7 +16,8 @@ struct spool;
 struct spool_limits {
   uint64_t bytes_max;        /* all segments together */
   uint64_t segment_bytes;    /* a new segment is begun past this */
-  uint64_t sync_interval_ns; /* the longest time that an entry may wait for fdatasync */
+  uint64_t sync_interval_ns; /* the longest time that an unacked entry may wait for fdatasync */
+  uint64_t memory_bytes;     /* kept in memory while the disk takes nothing; 0: nothing is */
 };
 
 /* Told of each entry that leaves unsent: RECORDS records of RUN were lost for REASON. */
@@ -28,16 +29,18 @@ struct spool_item {
   struct span zstd; /* valid until the next call on the spool */
 };
 
-/* Opens DIR (made when absent), locks it, reads what is there, cuts torn tails.  A segment that
-   does not read back is set aside as *.corrupt as soon as what is good in it has left; what is
-   known to be lost with it is told as LOSS_SPOOL_CORRUPT, once.  Returns 0, -EBUSY when another
-   process has DIR, or -errno. */
+/* Opens DIR (made when absent; when the disk refuses that, made later, and memory serves until
+   then), locks it, reads what is there, cuts torn tails.  A segment that does not read back is set
+   aside as *.corrupt as soon as what is good in it has left; what is known to be lost with it is
+   told as LOSS_SPOOL_CORRUPT, once.  Returns 0, -EBUSY when another process has DIR, or -errno. */
 int spool_open(const char *dir, const struct spool_limits *limits, spool_on_loss *on_loss,
                void *context, struct spool **ret);
-void spool_close(struct spool *spool); /* syncs first */
+/* Syncs first; what is in memory goes to the disk, or is told as LOSS_SPOOL_ERROR. */
+void spool_close(struct spool *spool);
 
-/* Appends one batch; older ones make room when the limit is reached.  Returns 0, or -errno when
-   the disk refused (the entry is then not there; the caller counts it). */
+/* Appends one batch; older ones make room when the limit is reached.  What the disk refuses is kept
+   in memory, where older ones make room, too (LOSS_SPOOL_ERROR).  Returns 0, or -errno when neither
+   has it (the caller counts it). */
 int spool_append(struct spool *spool, const struct spool_item *item);
 
 /* Newest seq of RUN that was ever appended and is known here, 0 when none: how a restarted worker
@@ -53,20 +56,24 @@ void spool_ack(struct spool *spool, uint64_t run, uint64_t seq);
 /* The collector refused it for good: moved to quarantine (bounded), counted as LOSS_REJECTED. */
 void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *reason);
 
-/* Begins to sync what was appended when the interval has passed, and does not wait for the disk;
-   with MUST_WAIT all of it at once, until the disk has it or has failed. */
+/* Begins to sync what was appended when the interval has passed and something of it is not acked,
+   and does not wait for the disk; with MUST_WAIT at once, until the disk has it or has failed. */
 void spool_sync(struct spool *spool, bool must_wait);
 
 struct spool_figures {
-  uint64_t entries, records, bytes; /* waiting */
-  uint64_t first_run, first_seq;    /* oldest waiting, 0 when none */
-  uint64_t bytes_written, syncs;    /* since open: flash wear */
-  uint64_t corrupt_segments, quarantined;
-  int last_error; /* of the last refused append, 0 when the last worked */
+  uint64_t entries, records, bytes;                      /* waiting */
+  uint64_t first_run, first_seq;                         /* oldest waiting, 0 when none */
+  uint64_t bytes_written, syncs;                         /* since open */
+  uint64_t day_bytes, day_syncs;                         /* flash wear in the last 24 hours */
+  uint64_t memory_entries, memory_records, memory_bytes; /* of those that wait: not on the disk */
+  uint64_t corrupt_segments, torn_tails, quarantined, failed_syncs;
+  int last_error; /* of the last append that the disk refused, 0 when it took the last */
 };
 void spool_figures(const struct spool *spool, struct spool_figures *ret);
 
 /* How many of the records that wait are RUN's. */
 uint64_t spool_records_of(const struct spool *spool, uint64_t run);
+/* Those of them that are in memory alone: they die with the process. */
+uint64_t spool_unsaved_of(const struct spool *spool, uint64_t run);
 
 #endif

@@ -5,8 +5,8 @@
    up in 1970).  Evidence is bounded by count and bytes, oldest first out: a board that is damaged
    every day must not fill its flash with proofs of it.
 
-   The folder itself is locked (flock), so that two daemons on one spool cannot happen; the lock
-   ends with the process, whatever ended it. */
+   The folder itself is locked (flock), so that two daemons on one spool cannot happen.  Nothing of
+   the lock is on the disk: it ends with the process, whatever ended it, and none is ever stale. */
 #include "spool_dir.h"
 
 #include <dirent.h>
@@ -169,7 +169,7 @@ void spool_dir_set_aside(int dir, uint64_t id) {
   print_name(id, segment_suffix, from);
   print_name(id, corrupt_suffix, to);
   if (renameat(dir, from, dir, to) < 0) unlinkat(dir, from, 0);
-  thin_out(dir, corrupt_suffix, SPOOL_CORRUPT_FILES, UINT64_MAX);
+  thin_out(dir, corrupt_suffix, SPOOL_CORRUPT_FILES, SPOOL_CORRUPT_BYTES);
 }
 
 static int write_batch(int dir, const char *name, const char *reason, struct span payload) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The board's disk is full: the program runs on, the loss is counted with its reason.  Then the
+# The board's disk is full: the program runs on, batches wait in memory, and what is lost is counted with its reason.  Then the
 # collector's disk is full: nothing is acked, nothing lost, and all arrives once there is room.
 if [ -z "${FLEETPROF_UNSHARED:-}" ]; then
   export FLEETPROF_UNSHARED=1
@@ -39,24 +39,30 @@ cp -r "$W/kept/." "$B/"
 run -- true || fail "the program ended with $?" # the daemon is there before the disk is full
 stop_collector
 dd if=/dev/zero of="$B/filler" bs=1k >/dev/null 2>&1
-# Batches of a few hundred bytes fit into the last page for a while: enough of them do not.
-refused=0
+# Batches of a few hundred bytes fit into the last page for a while: enough of them do not, and wait in memory.
+in_memory=0
 for _ in $(seq 20); do
   run --hz 999 --flush-timeout 1s -- /usr/bin/python3 -c 'import json, re
 for i in range(300):
   json.loads(json.dumps({str(i): list(range(200))})); re.sub("[0-9]", str, " " * 5000); sorted(map(str, range(3000)))' \
     || fail "the program ended with $?"
-  refused=$(status --format json | json "d['loss']['dropped']['spool_error']")
-  [ "$refused" -gt 0 ] && break
+  in_memory=$(status --format json | json "d['spool']['memory_records']")
+  [ "$in_memory" -gt 0 ] && break
 done
+[ "$in_memory" -gt 0 ] || fail "nothing waits in memory: $(status --format json | json "d['spool']")"
+status | grep -q 'the disk takes nothing, .* in memory.*No space left' || fail "status does not tell of the full disk: $(status)"
+# A worker that dies takes that with it, and it is counted.
+kill -9 "$(worker)"
+killed() { [ "$(status --format json 2>/dev/null | json "d['loss']['dropped']['worker_killed']" 2>/dev/null)" -ge "$in_memory" ] 2>/dev/null; }
+until_true 10 killed || fail "what was in the dead worker's memory is not counted: $(status --format json | json "d['loss']")"
+run --hz 199 --flush-timeout 1s -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
 rm "$B/filler"
 collector_up
 run --hz 199 -- "$targets/truth" 1 >/dev/null || fail "the program ended with $?"
-closed_with_loss() { books_are_closed board1 && [ "$(api loss | json "d['dropped'].get('spool_error', 0)")" -ge "$refused" ]; }
-until_true 70 closed_with_loss || fail "the books do not close with the loss of $refused: $(api loss)"
-lost=$(api loss | json "d['dropped']")
-[ "$(api loss | json "d['dropped'].get('spool_error', 0) + d['dropped'].get('spool_full', 0)")" -gt 0 ] || fail "nothing counted for a full disk: $lost"
-say "the board's disk full: $lost"
+closed_with_loss() { books_are_closed board1 && [ "$(api loss | json "d['dropped'].get('worker_killed', 0)")" -ge "$in_memory" ]; }
+until_true 70 closed_with_loss || fail "the books do not close with the loss of $in_memory: $(api loss)"
+[ "$(api loss | json "d['dropped'].get('spool_error', 0)")" = 0 ] || fail "lost while memory had room: $(api loss)"
+say "the board's disk full, $in_memory samples in a killed worker's memory: $(api loss | json "d['dropped']")"
 kill "$(cat "$B/fleetprofd.pid")"
 until_true 10 is_gone "$(cat "$B/fleetprofd.pid" 2>/dev/null || echo 999999999)"
 umount -l "$B"

@@ -46,7 +46,7 @@ static void open_pipeline(void) {
   struct modules *modules;
   struct processes *processes;
   struct window *window;
-  const struct spool_limits limits = {4 << 20, 1 << 20, 3600000000000ULL};
+  const struct spool_limits limits = {4 << 20, 1 << 20, 3600000000000ULL, 0};
   if (mkdtemp(dir) == NULL || modules_new(on_file, NULL, &modules) != 0 ||
       processes_new(modules, &processes) != 0 || window_new(modules, &window) != 0)
     abort();

@@ -19,7 +19,7 @@ static void kept_on_loss(void *context, uint64_t run, enum loss_reason reason, u
 static struct spool *kept_open_spool(void) {
   char path[80];
   struct spool *spool;
-  struct spool_limits limits = {64 << 20, 1 << 20, 3600000000000ULL};
+  struct spool_limits limits = {64 << 20, 1 << 20, 3600000000000ULL, 0};
   snprintf(path, sizeof path, "%s/spool", kept.dir);
   assert_int_equal(spool_open(path, &limits, kept_on_loss, NULL, &spool), 0);
   return spool;

@@ -15,6 +15,7 @@ static void a_tail_torn_at_any_byte_is_cut_and_is_no_loss(void **state) {
     close(fd);
     open_with(bench, &roomy);
     assert_int_equal(figures(bench).entries, 1);
+    assert_int_equal(figures(bench).torn_tails, cut > ENTRY ? 1 : 0);
     assert_int_equal(spool_last_seq(bench->spool, RUN), 1);
     append_many(bench, 2, 2);
     assert_int_equal(take(bench), 1);
@@ -121,6 +122,69 @@ static void evidence_is_bounded(void **state) {
   assert_int_equal(count_files(bench, "", ".corrupt"), SPOOL_CORRUPT_FILES);
 }
 
+static void evidence_is_bounded_in_bytes_too(void **state) {
+  struct bench *bench = *state;
+  for (unsigned i = 1; i <= 3; i++) {
+    append_many(bench, i, i);
+    spool_close(bench->spool);
+    int fd = damage_fd(bench, i);
+    assert_int_equal(pwrite(fd, "noise", 5, ENTRY), 5);
+    assert_int_equal(ftruncate(fd, SPOOL_CORRUPT_BYTES / 2 + 1), 0);
+    close(fd);
+    open_with(bench, &roomy);
+    take_and_ack_all(bench);
+  }
+  assert_int_equal(append(bench, RUN + 1, 1), 0);
+  assert_int_equal(count_files(bench, "", ".corrupt"), 1);
+}
+
+enum bad { BAD_NOISE, BAD_ZEROS, BAD_VERSION, BAD_CUT, BAD_HUGE, BAD_LENGTH, BAD_KINDS };
+
+/* Spoils segment ID in one of the ways of a dying flash, or of another program. */
+static void spoil(struct bench *bench, unsigned id, enum bad bad) {
+  static uint8_t noise[4 << 20];
+  uint8_t header[SPOOL_HEADER_BYTES];
+  int fd = damage_fd(bench, id);
+  assert_int_equal(pread(fd, header, sizeof header, 0), sizeof header);
+  if (bad == BAD_VERSION) header[4] = SPOOL_VERSION + 1;
+  if (bad == BAD_LENGTH) memset(header + 32, 0xff, 8);
+  uint32_t crc = spool_crc32c(span_of(header, 44));
+  memcpy(header + 44, &crc, sizeof crc);
+  for (size_t i = 0; i < sizeof noise; i++)
+    noise[i] = bad == BAD_NOISE ? (uint8_t)(i * 2654435761U >> 13) : 0;
+  if (bad == BAD_NOISE || bad == BAD_ZEROS)
+    assert_int_equal(pwrite(fd, noise, sizeof noise, 0), sizeof noise);
+  if (bad == BAD_VERSION || bad == BAD_LENGTH)
+    assert_int_equal(pwrite(fd, header, sizeof header, 0), sizeof header);
+  if (bad == BAD_CUT) assert_int_equal(ftruncate(fd, 5 * ENTRY - 7), 0);
+  if (bad == BAD_HUGE) assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+  close(fd);
+}
+
+/* Ten batches in each of twelve segments, every second one of which is spoilt. */
+static void a_bad_spool_starts_at_once_and_ships_the_rest(void **state) {
+  struct bench *bench = *state;
+  spool_close(bench->spool);
+  struct spool_limits many = {200 * ENTRY, 10 * ENTRY, 5000000000ULL, 0};
+  open_with(bench, &many);
+  append_many(bench, 1, 20 * BAD_KINDS);
+  spool_close(bench->spool);
+  for (unsigned bad = 0; bad < BAD_KINDS; bad++) spoil(bench, 2 * bad + 1, bad);
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  open_with(bench, &many);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  double seconds =
+      (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+  if (seconds > 1) fail_msg("a bad spool took %.3f s", seconds);
+  assert_int_equal(figures(bench).corrupt_segments, 4); /* zeros and a cut are torn tails */
+  assert_int_equal(figures(bench).torn_tails, 2);
+  uint64_t whole = 10 * BAD_KINDS; /* and what the spoilt ones have left */
+  uint64_t rest = 4 /* cut */ + 10 /* huge */ + 9 /* version */ + 9 /* length */;
+  assert_int_equal(take_and_ack_all(bench), whole + rest);
+  assert_true(count_files(bench, "", ".corrupt") <= SPOOL_CORRUPT_FILES);
+}
+
 /* One flipped byte anywhere: never more than the batch it lies in is gone, nothing is invented. */
 static void any_flipped_byte_costs_at_most_one_batch(void **state) {
   struct bench *bench = *state;
@@ -143,7 +207,7 @@ static void foreign_files_are_left_alone(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
   const char *names[] = {"README", "0000000000000001.seg.bak", "000000000000000G.seg", "1.seg"};
-  char path[128];
+  char path[256];
   for (int i = 0; i < 4; i++) {
     snprintf(path, sizeof path, "%s/%s", bench->dir, names[i]);
     int fd = open(path, O_CREAT | O_WRONLY, 0600);
@@ -261,7 +325,7 @@ static void a_vanished_segment_is_lost_and_counted(void **state) {
   struct bench *bench = *state;
   append_many(bench, 1, 3);
   assert_int_equal(append(bench, RUN + 1, 4), 0);
-  char path[128];
+  char path[256];
   snprintf(path, sizeof path, "%s/%016x.seg", bench->dir, 1);
   assert_int_equal(unlink(path), 0);
   assert_int_equal(take(bench), 4);
@@ -321,6 +385,8 @@ int main(void) {
       CASE(a_segment_without_one_good_byte_is_set_aside_at_once),
       CASE(a_segment_of_another_version_is_set_aside),
       CASE(evidence_is_bounded),
+      CASE(evidence_is_bounded_in_bytes_too),
+      CASE(a_bad_spool_starts_at_once_and_ships_the_rest),
       CASE(any_flipped_byte_costs_at_most_one_batch),
       CASE(foreign_files_are_left_alone),
       CASE(a_full_disk_refuses_and_recovers_by_itself),

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <pthread.h>
 
-const struct spool_limits roomy = {64 << 20, 1 << 20, 5000000000ULL};
+const struct spool_limits roomy = {64 << 20, 1 << 20, 5000000000ULL, 0};
 int sync_error;
 
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
@@ -99,7 +99,7 @@ struct spool_figures figures(struct bench *bench) {
 }
 
 unsigned count_files(struct bench *bench, const char *sub, const char *suffix) {
-  char path[128];
+  char path[256];
   snprintf(path, sizeof path, "%s/%s", bench->dir, sub);
   DIR *dir = opendir(path);
   unsigned count = 0;
@@ -112,7 +112,7 @@ unsigned count_files(struct bench *bench, const char *sub, const char *suffix) {
 }
 
 int damage_fd(struct bench *bench, unsigned id) {
-  char path[128];
+  char path[256];
   snprintf(path, sizeof path, "%s/%016x.seg", bench->dir, id);
   int fd = open(path, O_RDWR);
   assert_true(fd >= 0);

@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -29,7 +30,7 @@
 enum { RUN = 0x1234, RECORDS = 10, PAYLOAD = 500, ENTRY = SPOOL_HEADER_BYTES + PAYLOAD };
 
 struct bench {
-  char dir[64];
+  char dir[128];
   struct spool *spool;
   uint64_t lost[LOSS_REASON_COUNT];
   uint64_t lost_run;

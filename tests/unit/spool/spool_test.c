@@ -97,7 +97,7 @@ static void runs_are_kept_apart(void **state) {
 static void acked_segments_are_deleted(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
-  struct spool_limits small = {64 << 20, 4 * ENTRY, 5000000000ULL};
+  struct spool_limits small = {64 << 20, 4 * ENTRY, 5000000000ULL, 0};
   open_with(bench, &small);
   append_many(bench, 1, 40);
   assert_int_equal(count_files(bench, "", ".seg"), 10);
@@ -118,7 +118,7 @@ static void an_emptied_segment_goes_when_a_newer_one_begins(void **state) {
 static void over_the_limit_the_oldest_go_and_are_counted(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
-  struct spool_limits tight = {32 * ENTRY, 1 << 20, 5000000000ULL};
+  struct spool_limits tight = {32 * ENTRY, 1 << 20, 5000000000ULL, 0};
   open_with(bench, &tight);
   append_many(bench, 1, 100);
   struct spool_figures now = figures(bench);
@@ -134,7 +134,7 @@ static void over_the_limit_the_oldest_go_and_are_counted(void **state) {
 static void what_was_handed_out_is_not_dropped(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
-  struct spool_limits tight = {32 * ENTRY, 1 << 20, 5000000000ULL};
+  struct spool_limits tight = {32 * ENTRY, 1 << 20, 5000000000ULL, 0};
   open_with(bench, &tight);
   append_many(bench, 1, 2);
   assert_int_equal(take(bench), 1);
@@ -150,7 +150,7 @@ static void what_was_handed_out_is_not_dropped(void **state) {
 static void a_batch_over_the_whole_limit_is_refused(void **state) {
   struct bench *bench = *state;
   spool_close(bench->spool);
-  struct spool_limits tiny = {ENTRY - 1, ENTRY, 5000000000ULL};
+  struct spool_limits tiny = {ENTRY - 1, ENTRY, 5000000000ULL, 0};
   open_with(bench, &tiny);
   assert_int_equal(append(bench, RUN, 1), -ENOSPC);
   assert_int_equal(figures(bench).last_error, -ENOSPC);

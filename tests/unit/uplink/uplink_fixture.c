@@ -40,7 +40,7 @@ int bench_set_up(void **state) {
   if (bench == NULL || fleet_init(&bench->fleet) < 0) return -1;
   char dir[FLEET_PATH_BYTES];
   fleet_path(&bench->fleet, "spool", dir);
-  const struct spool_limits limits = {64 << 20, 1 << 20, 5 * NS_PER_SECOND};
+  const struct spool_limits limits = {64 << 20, 1 << 20, 5 * NS_PER_SECOND, 0};
   assert_int_equal(spool_open(dir, &limits, on_loss, bench, &bench->spool), 0);
   assert_int_equal(debug_sender_open(1 << 30, &bench->debug), 0);
   bench->loop = event_base_new();
