@@ -123,17 +123,26 @@ struct file_form {
                struct buf *ret);
 };
 
-/* The name of the program's own module: where the heaviest main is, else the heaviest function that
-   nobody called. */
+/* Whether MODULE is what some service ran; where nobody noted that, whatever it is. */
+static bool is_program(const struct view_tree *tree, const char *module) {
+  for (uint32_t i = 0; i < tree->program_count; i++)
+    if (strcmp(tree->programs[i].exe, module) == 0) return true;
+  return tree->program_count == 0 && module[0] != '[';
+}
+
+/* The name of the program's own module: the one that was run, of several the one where the heaviest
+   main is, else the heaviest function that nobody called. */
 static const char *main_module(const struct view_tree *tree) {
-  const char *found = "";
+  const char *found = tree->program_count > 0 ? tree->programs[0].exe : "";
   uint64_t most = 0;
   bool has_main = false;
+  if (tree->program_count == 1) return found;
   for (uint32_t i = 1; i < tree->node_count; i++) {
     const struct view_node *node = &tree->nodes[i];
     const struct view_function *function = &tree->functions[node->function];
     bool is_main = strcmp(function->name, "main") == 0;
-    if ((!is_main && (has_main || node->parent != 0)) || function->module[0] == '[') continue;
+    if ((!is_main && (has_main || node->parent != 0)) || !is_program(tree, function->module))
+      continue;
     if (is_main == has_main && node->total_weight <= most) continue;
     has_main = is_main;
     most = node->total_weight;

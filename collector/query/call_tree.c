@@ -16,6 +16,7 @@
 #include "reading.h"
 #include "store/store_read.h"
 #include "view/marks.h"
+#include "view/programs.h"
 #include "view/tree_builder.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct builder {
   struct naming naming;
   struct tree_builder tree;
   struct marks marks;
+  struct programs programs;
 
   char *board; /* whose blocks are being shown, and of which forest: */
   uint64_t forest_id;
@@ -131,6 +133,9 @@ static int on_block(void *context, const struct store_series *series,
     error = marks_add(&builder->marks, store_series_label(series, "service"), series->marks);
   bool is_stack = series->type != SAMPLE_CPU_LR;
   if (error == 0)
+    error = programs_add(&builder->programs, store_series_label(series, "service"),
+                         store_series_label(series, "exe"));
+  if (error == 0)
     error = naming_prepare(&builder->naming, builder->board, forest, rows, count, is_stack);
   for (size_t i = 0; i < count && error == 0; i++) {
     if (!is_stack && builder->pairs != NULL) {
@@ -155,6 +160,7 @@ static void release(struct builder *builder) {
   naming_fini(&builder->naming);
   tree_builder_fini(&builder->tree);
   marks_fini(&builder->marks);
+  programs_fini(&builder->programs);
   free(builder->board);
   free(builder->translated);
   free(builder->path);
@@ -183,6 +189,8 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   if (error == 0) error = range_loss(source->store, range, loss);
   if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);
   if (error == 0) error = marks_copy(&builder.marks, arena, &tree.marks, &tree.mark_count);
+  if (error == 0)
+    error = programs_copy(&builder.programs, arena, &tree.programs, &tree.program_count);
   memcpy(tree.loss, loss, sizeof tree.loss);
   release(&builder);
   if (error == 0) *ret = tree;

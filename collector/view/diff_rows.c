@@ -2,7 +2,10 @@
 /* To the reader of a difference a function is its name and module, whatever file of the source it
    is from: it may have moved.  Only where a side itself has several of that name (static functions
    of two files) the file tells them apart, as in the table of one tree.  Those whose file is not
-   known are matched last, so that rows do not depend on the order of functions. */
+   known are matched last, so that rows do not depend on the order of functions.
+
+   Modules of two names that are one program (module_pairs.c) are one here.  What has no name in
+   them is known by an address of that very file, and matches nothing. */
 #include "diff_rows.h"
 
 #include "contrast.h"
@@ -45,12 +48,24 @@ static int begin(struct matching *matching, struct arena *arena) {
   return 0;
 }
 
+/* Returns function AT of SIDE as the rows have it. */
+static struct view_function function_at(const struct matching *matching, unsigned side,
+                                        uint32_t at) {
+  struct view_function function = matching->trees[side]->functions[at];
+  const char *shown = module_pairs_shown(&matching->rows->pairs, function.module);
+  size_t len = strlen(function.module);
+  bool is_nameless = strncmp(function.name, function.module, len) == 0 && function.name[len] == '+';
+  if (shown != function.module && is_nameless) function.is_apart = true;
+  function.module = shown;
+  return function;
+}
+
 /* Finds the names of the functions of SIDE, and which of them are several's.  SEEN: the last side
    that had a name. */
 static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   const struct view_tree *tree = matching->trees[side];
   for (uint32_t i = 1; i < tree->function_count; i++) {
-    struct view_function function = tree->functions[i];
+    struct view_function function = function_at(matching, side, i);
     uint32_t *name = &matching->name_of[side][i];
     if (!matching->has_self[side][i]) continue;
     function.file = NULL;
@@ -64,7 +79,7 @@ static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
 
 /* Finds the row of function AT of SIDE, or adds it. */
 static int match(struct matching *matching, unsigned side, uint32_t at, uint32_t *ret) {
-  struct view_function function = matching->trees[side]->functions[at];
+  struct view_function function = function_at(matching, side, at);
   struct diff_rows *rows = matching->rows;
   uint32_t number;
   if (!matching->is_several[matching->name_of[side][at]]) function.file = NULL;
@@ -119,6 +134,7 @@ int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const stru
   struct matching matching = {.rows = rows, .trees = {a, b}};
   uint8_t *seen = arena_array(arena, (size_t)a->function_count + b->function_count + 1, 1);
   int error = !rows->of_a || !rows->of_b || !seen ? -ENOMEM : begin(&matching, arena);
+  if (error == 0) error = module_pairs_init(&rows->pairs, a, b, arena);
   if (error == 0) error = function_table_init(&rows->names, arena);
   if (error == 0) error = function_table_init(&rows->functions, arena);
   for (unsigned side = 0; side < SIDES && error == 0; side++)
@@ -129,6 +145,7 @@ int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const stru
 }
 
 void diff_rows_fini(struct diff_rows *rows) {
+  module_pairs_fini(&rows->pairs);
   function_table_fini(&rows->names);
   function_table_fini(&rows->functions);
 }

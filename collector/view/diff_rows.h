@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of two trees, matched by name and module, and by file where there are several. */
+/* The functions of two trees, matched by name and module (or two that are a pair: module_pairs.h),
+   and by file where there are several. */
 #ifndef VIEW_DIFF_ROWS_H
 #define VIEW_DIFF_ROWS_H
 
 #include "diff.h"
 #include "function_table.h"
+#include "module_pairs.h"
 
 struct contrast;
 struct contrast_spread;
@@ -17,6 +19,7 @@ struct diff_rows {
   uint32_t *of_a, *of_b;           /* of each function of the tree: its row, or DIFF_ROW_NONE */
   struct function_table names;     /* each name and module once, and how many there are of it */
   struct function_table functions; /* each row's function */
+  struct module_pairs pairs;
 };
 
 /* Matches the functions of A and B and sums up what they hold themselves; all in ARENA.  Returns 0

@@ -60,6 +60,11 @@ struct view_mark {
   uint32_t marks; /* enum batch_mark, of any window in the range */
 };
 
+/* A file that a service ran. */
+struct view_program {
+  const char *service, *exe; /* exe: its name, without the folder */
+};
+
 /* A merged, named call tree; parents come first (tree_builder.h makes one). */
 struct view_tree {
   uint64_t total_weight;
@@ -78,6 +83,8 @@ struct view_tree {
   const struct view_build *builds;
   uint32_t mark_count;
   const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
+  uint32_t program_count;
+  const struct view_program *programs; /* PROGRAMS_MAX at most; none where nobody noted any */
 };
 
 struct view_share {

@@ -81,6 +81,30 @@ static void without_times_of_its_own_a_is_what_was_before_b(void **state) {
   assert_has(ask_diff(others), "\"a\":{\"total\":0,"); /* the last hour of another service */
 }
 
+/* A service is the same program when its file has another name. */
+static void the_next_build_of_a_service_is_the_same_program(void **state) {
+  static const uint64_t frames[1][2] = {{0, 0x10}};
+  static const char *const asked[] = {"a",    "{service=\"shop\",version=\"1\"}",
+                                      "b",    "{service=\"shop\",version=\"2\"}",
+                                      "from", "-3h",
+                                      NULL};
+  static const char *const files[] = {"/opt/app.old", "/opt/app.new"};
+  static struct window window;
+  (void)state;
+  for (unsigned i = 0; i < 2; i++) {
+    struct label label = {"version", i == 0 ? "1" : "2"};
+    window_init(&window, "shop", i + 1);
+    window.modules[0].path = window.target.exe = files[i];
+    window.target.labels = &label;
+    window.target.label_count = 1;
+    window_add(&window, frames, 1, 100, 100);
+    window_append(&window, service.parts.store, "board", 1,
+                  clock_walltime_ns() / NS_PER_MS - 60000);
+  }
+  const char *text = ask_diff(asked);
+  assert_has(text, "\"module\":\"app.old -\\u003e app.new\"");
+}
+
 static void one_selection_twice_has_not_changed(void **state) {
   static const char *const asked[] = {"from", "-3h", "limit", "1", NULL};
   (void)state;
@@ -113,6 +137,8 @@ int main(void) {
                                       tear_down),
       cmocka_unit_test_setup_teardown(other_boards_are_no_pairs, set_up, tear_down),
       cmocka_unit_test_setup_teardown(without_times_of_its_own_a_is_what_was_before_b, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(the_next_build_of_a_service_is_the_same_program, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(one_selection_twice_has_not_changed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(mistakes_name_their_parameter, set_up, tear_down),
