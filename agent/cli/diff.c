@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "common/options.h"
 #include "complaint.h"
+#include "empty_side.h"
 #include "field.h"
 #include "output_text.h"
 #include "report/diff_text.h"
@@ -70,7 +71,7 @@ static const struct option_table table = {
         "  fleetprof diff shop --a-from -8d --a-to -7d --b-from -1d\n"
         "\nEXIT STATUS\n"
         "  0  compared; with --fail-over, no function has surely changed by more\n"
-        "  1  no answer, or with --fail-over a side without samples\n"
+        "  1  no answer, or a side without samples (of --format json only with --fail-over)\n"
         "  2  what was asked for is wrong\n"
         "  3  --fail-over: a function has changed by more\n",
     .rows = rows,
@@ -145,12 +146,26 @@ static int print_table(const struct diff_command *command, const cJSON *answer, 
   return error;
 }
 
-/* Of a side without samples nothing can be said, and a gate that passes on nothing is none. */
+/* Says which sides have no samples, and why.  Returns whether both have some. */
+static bool has_both_sides(const struct diff_command *command, const struct api *api,
+                           const cJSON *answer) {
+  const struct empty_side sides[] = {{"a", command->a, field_find(answer, "a")},
+                                     {"b", command->b, field_find(answer, "b")}};
+  bool has_both = true;
+  for (unsigned i = 0; i < 2; i++) {
+    if (field_number(sides[i].range, "total") > 0) continue;
+    empty_side_tell(api, &sides[i]);
+    has_both = false;
+  }
+  return has_both;
+}
+
+/* Of a side that clocks alone told nothing can be said, and a gate that passes on nothing is none.
+ */
 static bool has_samples(const cJSON *answer, const char *side, const char *selector) {
   if (field_number(field_find(answer, side), "samples") > 0) return true;
-  complaint("diff: --fail-over: %.200s has no samples in that time (%s): nothing to judge by; are "
-            "the selector and --from right?",
-            selector, side);
+  complaint("diff: --fail-over: %s, %.200s, has CPU time and no samples: nothing to judge by", side,
+            selector);
   return false;
 }
 
@@ -179,9 +194,29 @@ static int judge(const struct diff_command *command, const cJSON *answer) {
   return count > 0 ? EXIT_CHANGED : 0;
 }
 
-static int show(const struct diff_command *command, const struct fetch_answer *answer) {
-  const struct diff_options *options = &command->options;
+/* Writes what was asked for of the answer JSON, ANSWER as text.  Returns the exit status. */
+static int write_answer(const struct diff_command *command, const struct api *api,
+                        const struct fetch_answer *answer, const cJSON *json) {
+  const char *output = command->options.output;
+  bool has_gate = command->options.fail_over >= 0;
   struct buf text = {0};
+  int status = EXIT_FAILED;
+  if (command->is_json) {
+    status = output_text_write("diff", output, &answer->body);
+    return status == 0 && has_gate && !has_both_sides(command, api, json) ? EXIT_FAILED : status;
+  }
+  if (!has_both_sides(command, api, json)) return EXIT_FAILED;
+  if (print_table(command, json, &text) == 0)
+    status = output_text_write("diff", output, &text);
+  else
+    complaint("diff: out of memory");
+  buf_fini(&text);
+  return status;
+}
+
+static int show(const struct diff_command *command, const struct api *api,
+                const struct fetch_answer *answer) {
+  const struct diff_options *options = &command->options;
   int status = EXIT_FAILED;
   cJSON *json = answer_text_parse(answer->body.data, answer->body.len);
   if (json == NULL)
@@ -191,15 +226,10 @@ static int show(const struct diff_command *command, const struct fetch_answer *a
     complaint(
         "diff: %.300s: the answer tells of no functions: is this a collector's --http address?",
         options->api.http);
-  else if (command->is_json)
-    status = output_text_write("diff", options->output, &answer->body);
-  else if (print_table(command, json, &text) == 0)
-    status = output_text_write("diff", options->output, &text);
   else
-    complaint("diff: out of memory");
+    status = write_answer(command, api, answer, json);
   if (status == 0) status = judge(command, json);
   cJSON_Delete(json);
-  buf_fini(&text);
   return status;
 }
 
@@ -282,7 +312,7 @@ int diff_main(int argc, char **argv) {
   const struct fetch_call call = {.method = "GET", .target = buf_text(&target)};
   status = api_call(&api, &call, &answer);
   if (status == 0) {
-    status = show(&command, &answer);
+    status = show(&command, &api, &answer);
     fetch_answer_fini(&answer);
   }
   api_close(&api);

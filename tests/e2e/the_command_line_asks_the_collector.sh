@@ -56,9 +56,12 @@ grep -q 'changed' "$W/out" || fail "no table beside the verdict"
 expect 0 '' gate truth other
 expect 0 '' gate truth service=truth,board=here --fail-over 0%
 expect 2 'one selection twice' gate truth truth
-expect 1 'truht has no samples' gate truth truht --fail-over 2%
-expect 1 'has no samples' gate truth --b-from -5m --fail-over 2%
-expect 0 '' gate truth truht
+expect 1 'diff: b, truht, has no samples from ' gate truth truht --fail-over 2%
+expect 1 'there are some at other times: is --a-from right' gate truth --b-from -5m --fail-over 2%
+expect 1 'nor at any other time: is the selector right?  The services are other, truth' gate truth truht
+[ ! -s "$W/out" ] || fail "a table of zeros: $(cat "$W/out")"
+expect 1 'b, truht, has no samples' gate truth truht --format json --fail-over 2%
+expect 0 '' gate truth truht --format json
 expect 0 '' gate truth 'board!~there' --fail-over 100%
 gate truth --b-from -5m --format json | json "(d['a']['total'], d['b']['total'] > 0)" | grep -qxF '(0, True)' \
   || fail "what was before is not the minutes before: $(gate truth --b-from -5m)"
