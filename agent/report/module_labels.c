@@ -31,13 +31,18 @@ static const char *shown_of(const struct profile_module *module) {
   return module->shown != NULL ? module->shown : profile_module_name(module);
 }
 
+static int by_id(const void *left, const void *right) {
+  const struct span a = ((const struct member *)left)->module->id;
+  const struct span b = ((const struct member *)right)->module->id;
+  if (a.len != b.len) return a.len < b.len ? -1 : 1;
+  return a.len > 0 ? memcmp(a.data, b.data, a.len) : 0;
+}
+
 static int by_name_and_id(const void *left, const void *right) {
   const struct profile_module *a = ((const struct member *)left)->module;
   const struct profile_module *b = ((const struct member *)right)->module;
   int by_name = strcmp(shown_of(a), shown_of(b));
-  if (by_name != 0) return by_name;
-  if (a->id.len != b->id.len) return a->id.len < b->id.len ? -1 : 1;
-  return a->id.len > 0 ? memcmp(a->id.data, b->id.data, a->id.len) : 0;
+  return by_name != 0 ? by_name : by_id(left, right);
 }
 
 static int collect(struct profile *profile, struct members *members) {
@@ -55,6 +60,19 @@ static int collect(struct profile *profile, struct members *members) {
       more[members->count++] = (struct member){profile, &profile->modules[i]};
   free(is_sampled);
   return 0;
+}
+
+/* ---- one file at several paths ---- */
+
+static void link_twins(const struct members *members) {
+  for (uint32_t first = 0, end; first < members->count; first = end) {
+    struct profile_module *head = members->members[first].module;
+    for (end = first + 1; end < members->count; end++) {
+      if (head->id.len == 0 || !span_is_equal(members->members[end].module->id, head->id)) break;
+      members->members[end - 1].module->twin = members->members[end].module;
+    }
+    if (end - first > 1) members->members[end - 1].module->twin = head;
+  }
 }
 
 /* ---- one program under two file names ---- */
@@ -130,6 +148,8 @@ int module_labels_set(struct profile *a, struct profile *b) {
   if (error == 0 && b != NULL) error = collect(b, &members);
   if (error == 0 && b != NULL) error = pair(a, b, &members);
   if (error == 0) {
+    qsort(members.members, members.count, sizeof *members.members, by_id);
+    link_twins(&members);
     qsort(members.members, members.count, sizeof *members.members, by_name_and_id);
     error = tell_builds(&members);
   }

@@ -5,7 +5,11 @@
 
 struct profile;
 
-/* Sets `shown` and `build` of the modules of A and of B, what A is compared with (NULL: nothing):
+/* Sets `twin`, `shown` and `build` of the modules of A and of B, what A is compared with (NULL:
+   nothing):
+
+   A file that was sampled at several paths is one: what is known of it at one of them holds at all
+   (namer.h).
 
    Functions are one row when their names and the file names of their modules are the same, whatever
    the build.  The program itself may have another file name in B (app.old, app.new): its functions

@@ -4,8 +4,9 @@
    The file is looked for as the daemon looks when a collector asks: by build-id in the tree of
    debug packages, by .gnu_debuglink, else the module's own path, and what is found counts only when
    its build-id is the one that was sampled.  A module without build-id is known by the hash of its
-   content.  A path that leads nowhere here may be one of a container: while a process of that
-   lives, its root is tried.
+   content.  One file may have been sampled at several paths, stripped at one and whole at another,
+   or gone: all of these are asked until one has debug information.  A path that leads nowhere here
+   may be one of a container: while a process of that lives, its root is tried.
 
    Whoever makes a report may be root, and a profile can come from anywhere and name any path.  So
    no ELF file is parsed here: the symbol worker does it, one process a file, in its sandbox, and
@@ -26,7 +27,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOM_STEP = 64, OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32 };
+enum {
+  ROOM_STEP = 64,
+  OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32,
+  TWINS_MAX = 8, /* paths of one file that are tried: a program may be in a thousand containers */
+  QUALITY_BEST = 3,
+};
 
 struct loaded {
   bool is_tried;
@@ -57,14 +63,16 @@ int namer_open(unsigned file_ms, struct namer **ret) {
   return 0;
 }
 
+static void unload(struct loaded *loaded) {
+  if (loaded->bytes.data == NULL) return;
+  symbol_index_fini(&loaded->index);
+  munmap((void *)(uintptr_t)loaded->bytes.data, loaded->bytes.len);
+}
+
 void namer_close(struct namer *namer) {
   if (namer == NULL) return;
   nursery_close(namer->nursery);
-  for (uint32_t i = 0; i < namer->room; i++)
-    if (namer->modules[i].bytes.data != NULL) {
-      symbol_index_fini(&namer->modules[i].index);
-      munmap((void *)(uintptr_t)namer->modules[i].bytes.data, namer->modules[i].bytes.len);
-    }
+  for (uint32_t i = 0; i < namer->room; i++) unload(&namer->modules[i]);
   free(namer->modules);
   free(namer);
 }
@@ -147,7 +155,8 @@ static int map_index(int fd, struct loaded *loaded) {
   return error;
 }
 
-static int load(struct namer *namer, const struct profile_module *module, struct loaded *loaded) {
+static int load_one(struct namer *namer, const struct profile_module *module,
+                    struct loaded *loaded) {
   if (namer->nursery == NULL) {
     snprintf(loaded->why, sizeof loaded->why,
              "this installation has no lib/fleetprof/fleetprof-symbols");
@@ -164,6 +173,30 @@ static int load(struct namer *namer, const struct profile_module *module, struct
   if (index < 0) return index;
   int error = map_index(index, loaded);
   close(index);
+  return error;
+}
+
+/* Names from debug information before those of all symbols before exported ones. */
+static int quality_of(const struct loaded *loaded) {
+  if (loaded->bytes.data == NULL) return 0;
+  if (loaded->index.flags & INDEX_FROM_DWARF) return QUALITY_BEST;
+  return loaded->index.flags & INDEX_FROM_DYNSYM ? 1 : 2;
+}
+
+/* Loads MODULE or, where they say more, what its twins are. */
+static int load(struct namer *namer, const struct profile_module *module, struct loaded *loaded) {
+  const struct profile_module *twin = module->twin;
+  int error = load_one(namer, module, loaded);
+  for (unsigned i = 0; i < TWINS_MAX && twin != NULL && twin != module; i++, twin = twin->twin) {
+    struct loaded other = {.error = 0};
+    if (quality_of(loaded) == QUALITY_BEST) break;
+    bool is_better = load_one(namer, twin, &other) == 0 && quality_of(&other) > quality_of(loaded);
+    unload(is_better ? loaded : &other);
+    if (!is_better) continue;
+    loaded->bytes = other.bytes;
+    loaded->index = other.index;
+    error = 0;
+  }
   return error;
 }
 

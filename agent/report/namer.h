@@ -20,7 +20,8 @@ int namer_open(unsigned file_ms, struct namer **ret);
 void namer_close(struct namer *namer);
 
 /* Looks for the symbols of MODULE, number INDEX of its profile: its separate debug file, or the
-   file itself where it still is what was sampled.  Returns 0, or -errno with WHY saying why it has
+   file itself where it still is what was sampled; without debug information there, what its twins
+   have, so that all of them have the same names.  Returns 0, or -errno with WHY saying why it has
    none. Asked again, it says the same. */
 int namer_load(struct namer *namer, uint32_t index, const struct profile_module *module,
                const char **ret_why);

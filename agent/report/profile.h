@@ -28,7 +28,8 @@ struct profile_module {
   uint64_t size_bytes;
   enum module_kind kind;
   /* As module_labels.h sets them: */
-  const char *shown; /* what tables call it; NULL: its file name */
+  const struct profile_module *twin; /* the next of the same build-id, in a ring; NULL: none */
+  const char *shown;                 /* what tables call it; NULL: its file name */
   const char *build; /* where others of that name have functions at other places, else NULL */
 };
 

@@ -112,6 +112,23 @@ grep -q '+.*changed  slower  (app.old -> app.new)' diff && grep -q '^app.old -> 
 fleetprof report app.old.fp --diff copy.fp >diff || fail "diff of a copy"
 [ "$(rows slower)" = 1 ] && [ "$(rows steady)" = 1 ] || fail "a copy: $(cat diff)" # by chance one in twenty is changed
 
+# One build at two paths, at one of them without its debug information: a function is one row, and has one name.
+cat >twin.c <<'C'
+static volatile unsigned long sink;
+static __attribute__((noinline)) void part(long n, unsigned long by) { unsigned long x = sink; while (n-- > 0) x = x * by + 3037000493UL; sink = x; }
+int main(void) { for (int i = 0; i < 800; i++) part(300000L + i, 2862933555777941757UL); return 0; }
+C
+mkdir one two
+cc -O2 -g -Wl,--build-id -o one/twin twin.c && strip -g -o two/twin one/twin || fail "no build"
+for at in one two; do profile $at.fp $at/twin; done
+nm one/twin | grep -q ' part\.constprop' || without "a function that the compiler has cloned" "this one does not"
+for files in "one.fp two.fp" "two.fp one.fp"; do
+  fleetprof report $files >out 2>err || fail "a sum of two paths: $(cat err)"
+  [ "$(grep -c '  part' out)" = 1 ] || fail "one function is two: $(cat out)"
+done
+fleetprof report one.fp --diff two.fp >diff 2>err || fail "a difference of two paths: $(cat err)"
+[ "$(grep -c '  part' diff)" = 1 ] || fail "one function is two: $(cat diff)"
+
 # By hand: of a run that was killed, as long as the program is there.
 build app -DSLOWER=1
 fleetprof name -v old.fp 2>err || fail "name: $(cat err)"

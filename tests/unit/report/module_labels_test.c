@@ -70,6 +70,27 @@ static void a_sum_has_builds_as_well(void **state) {
   assert_string_equal(build(&a, y), "74776f");
 }
 
+/* What is known of it at one path is then known at all. */
+static void one_file_at_several_paths_is_a_ring(void **state) {
+  (void)state;
+  uint32_t x = add_main(&a, "/bin/app", "one"), y = add(&a, "/srv/app.copy", "one"),
+           z = add_main(&b, "/old/app", "one"), c = add(&b, "/lib/libc.so.6", "c"),
+           none = add(&a, "/bin/none", ""), other = add(&b, "/bin/none", "");
+  assert_int_equal(module_labels_set(&a, &b), 0);
+  const struct profile_module *ring[] = {&a.modules[x], &a.modules[y], &b.modules[z]};
+  for (unsigned i = 0; i < 3; i++) {
+    const struct profile_module *at = ring[i];
+    for (unsigned step = 0; step < 3; step++) {
+      at = at->twin;
+      assert_non_null(at);
+      assert_true((at == ring[i]) == (step == 2));
+    }
+  }
+  assert_null(b.modules[c].twin);
+  assert_null(a.modules[none].twin);
+  assert_null(b.modules[other].twin);
+}
+
 static void the_program_may_have_another_file_name(void **state) {
   (void)state;
   uint32_t x = add_main(&a, "/tmp/app.old", "one"), y = add_main(&b, "/tmp/app.new", "two");
@@ -131,6 +152,7 @@ int main(void) {
       TEST(one_build_needs_no_label),
       TEST(two_builds_are_told_apart_wherever_they_are),
       TEST(a_sum_has_builds_as_well),
+      TEST(one_file_at_several_paths_is_a_ring),
       TEST(the_program_may_have_another_file_name),
       TEST(a_copy_is_the_same_program),
       TEST(two_programs_that_know_each_other_are_two),
