@@ -64,6 +64,10 @@ static void explain(int error, int status, const struct question *question, char
              question->translator->deadline_ms / 1000);
   else if (error == -ENOENT)
     snprintf(why, TRANSLATOR_WHY_BYTES, "cannot be run (status %d): check the command", status);
+  else if (error == -EREMCHG)
+    snprintf(why, TRANSLATOR_WHY_BYTES,
+             "gives its addresses back as they are: is it a translator (reads an address a line, "
+             "prints the function of each)?");
   else if (error == -EBADMSG && status != 0)
     snprintf(why, TRANSLATOR_WHY_BYTES, "ended with status %d", status);
   else if (error == -EBADMSG)
@@ -91,6 +95,7 @@ static int ask_once(const struct question *question, struct span addresses, stru
     status = co_process_end(&process, error == 0);
   }
   if (error == 0) error = answer_lines_parse(buf_span(&answers), &asked, arena, ret);
+  if (error == 0 && answer_lines_are_echo(buf_span(&answers), &asked)) error = -EREMCHG;
   bool is_no_command = status == NOT_EXECUTABLE || status == NOT_FOUND;
   if (error == -EBADMSG && is_no_command) error = -ENOENT;
   if (error != 0) explain(error, status, question, why);
@@ -99,7 +104,7 @@ static int ask_once(const struct question *question, struct span addresses, stru
 }
 
 static bool is_worth_a_try(int error) {
-  return error != 0 && error != -ENOMEM && error != -ENOENT;
+  return error != 0 && error != -ENOMEM && error != -ENOENT && error != -EREMCHG;
 }
 
 static void take(const struct question *question, const struct answer *told, struct answer *names) {

@@ -20,8 +20,9 @@
    cannot be told from those of the next; then, and whenever the count is not right, no line is
    believed.
 
-   "??" is how translators say that they do not know.  A name may end in +0xOFFSET, which is none of
-   the name; eu-addr2line's "f inlined at a.c:4 in main" is f. */
+   "??" is how translators say that they do not know, and some say the address itself, which is no
+   name either; who says nothing else is no translator (answer_lines_are_echo).  A name may end in
+   +0xOFFSET, which is none of the name; eu-addr2line's "f inlined at a.c:4 in main" is f. */
 #include "answer_lines.h"
 
 #include "common/buf.h"
@@ -189,6 +190,7 @@ static int add_frame(struct parser *parser, struct span name, struct span place)
   uint32_t line;
   uint64_t offset;
   if (!is_known(name) || parser->count == SYMBOL_CHAIN_MAX) return 0;
+  if (is_address(name, &offset) && offset == parser->address) return 0;
   if (split_last(&rest, " inlined at ", &before) && before.len > 0) name = before;
   *frame = (struct symbol_frame){.start = 0};
   if (take_offset(&name, &offset) && offset < parser->address)
@@ -305,4 +307,11 @@ int answer_lines_parse(struct span lines, const struct answer_question *question
   if (error == 0 && lines.len > 0) error = -EBADMSG;
   buf_fini(&parser.clean);
   return error;
+}
+
+bool answer_lines_are_echo(struct span lines, const struct answer_question *question) {
+  uint64_t address;
+  for (uint32_t i = 0; i < question->count; i++)
+    if (!is_address(take_line(&lines), &address) || address != question->addresses[i]) return false;
+  return lines.len == 0;
 }

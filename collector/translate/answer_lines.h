@@ -24,4 +24,7 @@ struct answer_question {
 int answer_lines_parse(struct span lines, const struct answer_question *question,
                        struct arena *arena, struct answer *ret);
 
+/* Whether LINES are QUESTION's own, word for word, as `cat` gives them back.  Pure. */
+bool answer_lines_are_echo(struct span lines, const struct answer_question *question);
+
 #endif

@@ -78,6 +78,8 @@ static bool is_same(const struct answer *a, const struct answer *b) {
   return is_same;
 }
 
+enum { ECHOES = -EREMCHG }; /* what it is asked; told as -EBADMSG */
+
 static void explain(int error, int status, const struct interview_subject *subject, char *why) {
   if (error == -ETIMEDOUT)
     snprintf(why, INTERVIEW_WHY_BYTES, "did not answer within %u s and was ended",
@@ -86,6 +88,8 @@ static void explain(int error, int status, const struct interview_subject *subje
     snprintf(why, INTERVIEW_WHY_BYTES, "cannot be run (status %d): check the command", status);
   else if (error == -EBADMSG && status > 0)
     snprintf(why, INTERVIEW_WHY_BYTES, "ended with status %d", status);
+  else if (error == ECHOES)
+    snprintf(why, INTERVIEW_WHY_BYTES, "gives its addresses back as they are: no translator");
   else if (error == -EBADMSG)
     snprintf(why, INTERVIEW_WHY_BYTES, "its lines and the addresses do not come out even");
   else
@@ -105,8 +109,10 @@ static int exchange(struct interview *interview, const struct interview_subject 
   if (error == 0) error = answer_lines_parse(buf_span(&answers), question, arena, ret);
   bool is_even = !stays(subject->rule) || error != 0 || is_same(&ret[0], &ret[question->count - 1]);
   if (!is_even) error = -EBADMSG;
+  if (error == 0 && answer_lines_are_echo(buf_span(&answers), question)) error = ECHOES;
   if (error != 0) {
     explain(error, status, subject, why);
+    if (error == ECHOES) error = -EBADMSG;
     if (error == -EBADMSG && status > 0) error = -ECHILD;
     interview_end(interview);
   }

@@ -90,6 +90,7 @@ static void what_fails_is_said_and_names_nothing(void **state) {
   (void)state;
   assert_fails("exit 3", -EBADMSG, "status 3");
   assert_fails("echo one line", -EBADMSG, "do not come out even");
+  assert_fails("cat", -EREMCHG, "gives its addresses back as they are");
   assert_fails("sleep 100", -ETIMEDOUT, "ended");
   assert_fails("sed 's/^/at /' | head -n 4999", -EBADMSG, "do not come out even");
   assert_fails("sed 's/^/at /'; echo more", -EBADMSG, "do not come out even");

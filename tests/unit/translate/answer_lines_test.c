@@ -57,6 +57,23 @@ static void the_number_of_lines_tells_the_form(void **state) {
   assert_frame(0, 0, "only", "b.c", 3);
 }
 
+/* As `cat` does, and as some translators do for what they do not know. */
+static void an_address_that_comes_back_is_no_name(void **state) {
+  static const uint64_t addresses[] = {0x1, 0xab2};
+  const struct answer_question question = {addresses, 2};
+  (void)state;
+  assert_int_equal(parse("0x1\nf\n0x0003\n", 3), 0);
+  assert_int_equal(answers[0].count + answers[2].count, 0);
+  assert_frame(1, 0, "f", NULL, 0);
+  assert_int_equal(parse("0x2\n", 1), 0); /* another number: whatever that is */
+  assert_frame(0, 0, "0x2", NULL, 0);
+  assert_true(answer_lines_are_echo(span_of_string("0x1\n0xab2\n"), &question));
+  assert_true(answer_lines_are_echo(span_of_string("0x1\n0xAB2"), &question));
+  assert_false(answer_lines_are_echo(span_of_string("0x1\n"), &question));
+  assert_false(answer_lines_are_echo(span_of_string("0x1\n0xab2\n\n"), &question));
+  assert_false(answer_lines_are_echo(span_of_string("0x1\nf\n"), &question));
+}
+
 static void an_address_before_each_answer_tells_inlined_functions_apart(void **state) {
   (void)state;
   assert_int_equal(parse("0x0000000000000001\ndeep\nt.c:3\nmid\nt.c:4\nmain\nt.c:6\n"
@@ -160,6 +177,7 @@ static void a_chain_has_an_end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(the_number_of_lines_tells_the_form, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_address_that_comes_back_is_no_name, set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_address_before_each_answer_tells_inlined_functions_apart,
                                       set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_empty_line_behind_each_answer_does_so_too, set_up,

@@ -138,6 +138,8 @@ static void what_fails_names_nothing_and_is_told(void **state) {
     const char *rule, *why;
   } bad[] = {{"* * any at-end exit 3\n", "status 3"},
              {"* * any at-end echo one\n", "even"},
+             {"* * any at-end cat\n", "gives its addresses back"},
+             {"* * any 1 cat\n", "gives its addresses back"},
              {"* * any at-end sed 'p'; echo more\n", "even"},
              {"* * any at-end sleep 100\n", "ended"},
              {"* * any at-end /no/such/program\n", "cannot be run"},
