@@ -39,12 +39,40 @@ enum {
   STOP_WAIT_MS = 8000, /* TERM must be enough within 10 s */
   BACKOFF_MS_MIN = 100,
   BACKOFF_MS_MAX = 10000,
+  COMMAND_BYTES = 4096,
   GOOD_LIFE_MS = 10000, /* a worker that lived so long starts the back-off anew */
 };
 
 static int fail(char *error, size_t error_len, const char *what, int failure) {
   snprintf(error, error_len, "%s: %s", what, strerror(-failure));
   return failure;
+}
+
+/* Whether PID is one that `fleetprof run` started: its command line says so. */
+static bool is_on_demand(const char *pid) {
+  static const char word[] = "--on-demand";
+  char path[64], line[COMMAND_BYTES];
+  snprintf(path, sizeof path, "/proc/%.16s/cmdline", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t len = fd >= 0 ? read(fd, line, sizeof line) : -1;
+  if (fd >= 0) close(fd);
+  return len > 0 && memmem(line, (size_t)len, word, sizeof word) != NULL; /* with its NUL */
+}
+
+/* Says in ERROR that the daemon PID has DIR, and what can be done. */
+static void tell_other(const char *dir, const char *pid, char *error, size_t error_len) {
+  if (is_on_demand(pid))
+    snprintf(error, error_len,
+             "%s: another daemon (pid %s) runs here, which 'fleetprof run' started: end it by "
+             "'kill %s', what it has not sent yet is sent by this one; or wait, it ends a minute "
+             "after its last program",
+             dir, pid, pid);
+  else
+    snprintf(error, error_len,
+             "%s: another daemon (pid %s) runs here: 'fleetprof status' says what it does; end it "
+             "first (kill %s, or systemctl stop where systemd started it), or give this one "
+             "another --state",
+             dir, pid[0] ? pid : "?", pid[0] ? pid : "PID");
 }
 
 /* Locks NAME in DIR for as long as the descriptor is there, whatever becomes of us; who has it
@@ -59,10 +87,7 @@ static int lock_dir(const char *dir, const char *name, int *ret_fd, char *error,
   ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
   pid[got > 0 ? got : 0] = '\0';
   pid[strcspn(pid, "\n")] = '\0';
-  snprintf(error, error_len,
-           "%s: another daemon (pid %s) runs here: one that 'fleetprof run' started ends a minute "
-           "after its last program, or by TERM",
-           dir, pid[0] ? pid : "?");
+  tell_other(dir, pid, error, error_len);
   return -EEXIST;
 }
 

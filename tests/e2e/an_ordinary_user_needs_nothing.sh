@@ -48,6 +48,10 @@ run -v --service gone -- "$targets/truth" 0.3 >/dev/null 2>"$W/err" || fail "no 
 grep -q "kept in the spool: 127.0.0.1:$A: Connection refused" "$W/err" || fail "a collector that is gone has no name: $(cat "$W/err")"
 [ "$(status --format json | json "0 < d['spool']['bytes'] and d['cost']['bytes_day'] >= d['spool']['bytes'] * .5")" = yes ] || fail "what is spooled is not in the bytes of the day: $(status)"
 
+# Who starts a daemon where 'run' has started one is told so, and what to do.
+fleetprofd --state "$B" 2>"$W/err" && fail "a second daemon beside that of run"
+grep -q "another daemon (pid $(cat "$B/fleetprofd.pid")) runs here, which 'fleetprof run' started: end it by 'kill [0-9]*'" "$W/err" || fail "a second daemon: $(cat "$W/err")"
+
 # A state has one daemon, by whichever of its two names it is reached: the default place, and --state.
 export XDG_STATE_HOME=$W/home XDG_RUNTIME_DIR=$W/runtime
 mkdir -m 700 "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
@@ -55,7 +59,7 @@ fleetprofd --collector "127.0.0.1:$A" || fail "no daemon in the default places"
 pid=$(cat "$XDG_RUNTIME_DIR/fleetprof/fleetprofd.pid")
 started+=("$pid")
 fleetprofd --state "$XDG_STATE_HOME/fleetprof" 2>"$W/err" && fail "two daemons have one state"
-grep -q "^fleetprofd: $XDG_STATE_HOME/fleetprof: another daemon (pid $pid) runs here" "$W/err" || fail "two daemons: $(cat "$W/err")"
+grep -q "^fleetprofd: $XDG_STATE_HOME/fleetprof: another daemon (pid $pid) runs here: 'fleetprof status' says what it does; end it first (kill $pid," "$W/err" || fail "two daemons: $(cat "$W/err")"
 mkdir -m 777 "$W/open" && touch "$W/open/file" && chmod 777 "$W/open"
 fleetprofd --state "$W/open" 2>"$W/err" && fail "a state that everybody may write was taken"
 grep -q "^fleetprofd: $W/open: everybody may write there (chmod o-w)" "$W/err" || fail "an open state: $(cat "$W/err")"
