@@ -79,6 +79,14 @@ kept=$data
 mkdir -p "$data"
 state=$data/board
 collector=
+# Where everything lies, and what becomes of it.
+told_data() {
+  if [ -n "$kept" ]; then
+    echo "the data: $data, which stays"
+  else
+    echo "the data: $data, which goes away at the end (--data DIR keeps it)"
+  fi
+}
 leave() {
   trap '' INT TERM
   local pid pids=()
@@ -143,11 +151,14 @@ for f in top["functions"]:
 ' || { echo "quickstart: the collector gave no table" >&2; exit 1; }
 echo
 [ -n "$once" ] && {
+  told_data
   echo "the page was http://$http/ and ends with --once; without it everything stays up until Ctrl-C"
   exit 0
 }
 echo "the page: http://$http/"
 echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
 echo "ask its daemon:     $PWD/build/installed/bin/fleetprof status --state $state"
+told_data
+echo "a token for it:     $PWD/build/installed/bin/fleetprof-collector token --data $data/collector --role symbols   # for fleetprof upload"
 echo "Ctrl-C ends it."
 wait "$collector"

@@ -67,3 +67,23 @@ read=$(fleetprof-collector token --data "$W/data" --role read)
 [ "$(tls "none" debuginfo)" = 401 ] || fail "served without a token"
 [ "$(tls "$read" debuginfo)" = 200 ] && cmp "$W/served" "$W/debug" || fail "through TLS it differs"
 [ "$(tls "$read" section/.debug_info)" = 200 ] && cmp "$W/served" "$W/info" || fail "through TLS the section differs"
+
+# So do debuginfod's own clients, as docs/upload.md says: where the fleet's CA is among the machine's, with the token in a file of headers.
+echo "Authorization: Bearer $read" >"$W/headers"
+roots=/etc/ssl/certs/ca-certificates.crt
+cat "$roots" "$W/data/ca/root.pem" >"$W/roots.pem" 2>/dev/null
+trusting() { # COMMAND...: on a machine whose roots are those and the fleet's
+  unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$W/roots.pem" "$roots" \
+    env DEBUGINFOD_URLS="https://localhost:$H" DEBUGINFOD_HEADERS_FILE="$W/headers" DEBUGINFOD_CACHE_PATH="$W/tls" "$@"
+}
+if ! trusting true 2>/dev/null; then
+  without "debuginfod-find over TLS" "a mount of its own is refused"
+elif command -v debuginfod-find >/dev/null; then
+  cmp "$(trusting debuginfod-find debuginfo "$id")" "$W/debug" || fail "over TLS debuginfod-find got another file"
+  DEBUGINFOD_URLS="https://localhost:$H" DEBUGINFOD_HEADERS_FILE="$W/headers" DEBUGINFOD_CACHE_PATH="$W/tls2" debuginfod-find debuginfo "$id" >/dev/null 2>&1 &&
+    fail "a CA that nobody trusts is believed"
+  if command -v gdb >/dev/null; then
+    line=$(trusting gdb -nx -batch -iex 'set debuginfod enabled on' -ex 'info line alpha_sixty' "$W/stripped" 2>&1 | grep '^Line')
+    case $line in *truth.c*) say "gdb over TLS: $line" ;; *) fail "gdb over TLS has no line: $line" ;; esac
+  fi
+fi

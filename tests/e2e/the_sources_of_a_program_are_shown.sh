@@ -62,6 +62,10 @@ detail() { curl -fsG "http://127.0.0.1:$H/api/v1/function" --data-urlencode 'mat
 has_text() { detail | json "any('the line that is hot' in r.get('text', '') and r['self'] > 0 for r in d['by_line']) and any('work_of_source(volatile' in t for t in d['source']['lines'])" | grep -q yes; }
 until_true 15 has_text || fail "no text beside the lines: $(detail)"
 
+# So has it in a shell, beside its share.
+fleetprof query sources --http "http://127.0.0.1:$H" --function work_of_source >"$W/out" 2>"$W/err" || fail "query: $(cat "$W/err")"
+grep -q '^ *[0-9.]* %  *[0-9.]* %  .*src/work.c:7  .*the line that is hot' "$W/out" || fail "no text beside the line: $(cat "$W/out")"
+
 # Real clients, with nothing but the stripped program, where the sources are gone.
 mv "$W/project" "$W/elsewhere"
 export DEBUGINFOD_URLS=http://127.0.0.1:$H DEBUGINFOD_CACHE_PATH=$W/cache HOME=$W
