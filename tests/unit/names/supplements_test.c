@@ -133,6 +133,19 @@ static void a_boards_supplement_names_nothing_for_others(void **state) {
   expect_chain("a.so", "outer_a", "leaf_of_the_header outer_a");
 }
 
+/* It is not looked at either when the file that refers to it comes. */
+static void a_boards_supplement_that_came_first_names_nothing_for_others(void **state) {
+  (void)state;
+  send_for("one", "common.debug", "common.debug");
+  send_file("a.so");
+  expect_chain("a.so", "outer_a", "outer_a");
+  send_for("one", "split.so", "a.dwo");
+  send_file("split.so");
+  expect_chain("split.so", "outer_a", "outer_a");
+  send_for(NULL, "split.so", "a.dwo"); /* the same from an operator */
+  expect_chain("split.so", "outer_a", "leaf_of_the_header outer_a");
+}
+
 static void a_supplement_that_spoils_the_file_is_done_without(void **state) {
   (void)state;
   fixture_run("cp common.debug spoiled.debug && head -c 300 /dev/zero | tr '\\0' '\\377' >ones && "
@@ -188,6 +201,7 @@ int main(void) {
       FRESH(names_of_an_alternate_file_are_told_once_it_is_here),
       FRESH(an_alternate_file_may_be_here_first),
       FRESH(a_boards_supplement_names_nothing_for_others),
+      FRESH(a_boards_supplement_that_came_first_names_nothing_for_others),
       FRESH(a_supplement_that_spoils_the_file_is_done_without),
       FRESH(split_units_are_told_as_they_come),
   };

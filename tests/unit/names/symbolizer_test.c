@@ -304,6 +304,26 @@ static void a_list_names_what_the_stripped_file_does_not(void **state) {
   assert_int_equal(quality_at("outer"), DEBUG_DYNSYM);
 }
 
+/* What a symbol table leaves open is no function, whatever somebody's list says. */
+static void a_list_is_not_asked_where_a_symbol_table_is(void **state) {
+  (void)state;
+  static const char list[] = "0000000000000010 T from_list\n0000000000000020 T more\n";
+  struct symbol symbol;
+  fixture_write("list", list, sizeof list - 1);
+  send_file("one", id, "list");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_int_equal(symbolizer_find(symbolizer, "one", id, 0x18, &symbol), 0);
+  assert_string_equal(symbol.name, "from_list");
+  send_file("one", id, "stripped.so"); /* without one */
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_int_equal(symbolizer_find(symbolizer, "one", id, 0x18, &symbol), 0);
+  send_file("one", id, "lib.so");
+  assert_int_equal(symbolizer_prepare(symbolizer, "one", id), 0);
+  assert_true(symbolizer_settle(symbolizer, SETTLE_MS));
+  assert_int_equal(symbolizer_find(symbolizer, "one", id, 0x18, &symbol), -ENOENT);
+  assert_string_equal(name_at("one", "inner"), "inner");
+}
+
 static void debug_information_without_symbols_is_read_in_its_turn(void **state) {
   (void)state;
   struct debug_file file;
@@ -532,6 +552,7 @@ int main(void) {
       FRESH(debug_information_of_no_use_costs_itself_and_the_next_is_read),
       FRESH(a_stub_is_named_by_the_file_that_has_the_code),
       FRESH(a_list_names_what_the_stripped_file_does_not),
+      FRESH(a_list_is_not_asked_where_a_symbol_table_is),
       FRESH(threads_may_ask_at_once),
       FRESH(big_debug_files_are_read_well_within_the_deadline),
   };

@@ -6,6 +6,8 @@
 
 #include "names/symbolizer.h"
 
+#include <dlfcn.h>
+
 /* Never called: samples claim to have been taken in it. */
 __attribute__((noinline, used)) void a_function_to_be_named(void);
 void a_function_to_be_named(void) {
@@ -131,9 +133,50 @@ static void a_file_names_the_samples_of_the_board_that_sent_it(void **state) {
   remove_dir(dir);
 }
 
+/* Each is asked at the place in its files where it was asked last: of two modules, each at its own.
+ */
+static void two_modules_of_one_stack_have_their_own_names(void **state) {
+  (void)state;
+  char dir[] = "/tmp/naming_test.XXXXXX", error[256] = "";
+  struct debug_store *debug = NULL;
+  struct query_source source = {0};
+  struct own_file own = {0}, library = {.wanted = "libc.so"};
+  struct window window;
+  struct arena arena;
+  void *handle = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (!find_own_file(&own) || handle == NULL || !find_own_file(&library)) skip();
+  uint64_t sort = (uint64_t)(uintptr_t)dlsym(handle, "qsort_r") - library.load_address;
+  uint64_t ours = (uint64_t)(uintptr_t)a_function_to_be_named - own.load_address;
+  dlclose(handle);
+  const uint64_t frames[][2] = {{0, ours}, {2, sort}, {0, ours + 1}, {2, sort + 1}};
+  assert_non_null(mkdtemp(dir));
+  if (debug_store_open(dir, &debug, error, sizeof error) != 0) fail_msg("%s", error);
+  if (symbolizer_open(debug, &source.symbolizer, error, sizeof error) != 0) fail_msg("%s", error);
+  if (store_open(dir, &source.store, error, sizeof error) != 0) fail_msg("%s", error);
+  arena_init(&arena, 64 << 20);
+  window_init(&window, "own", 1);
+  window.modules[0].id = span_of(own.build_id, own.build_id_len);
+  window.modules[2].id = span_of(library.build_id, library.build_id_len);
+  window_add(&window, frames, 4, 1, 10);
+  window_append(&window, source.store, "b1", 1, NOON_MS);
+  send_own_file(debug, &own), send_own_file(debug, &library);
+  assert_int_equal(symbolizer_prepare(source.symbolizer, "b1", window.modules[0].id), 0);
+  assert_int_equal(symbolizer_prepare(source.symbolizer, "b1", window.modules[2].id), 0);
+  assert_true(symbolizer_settle(source.symbolizer, 20000));
+  static const char *const stack[] = {"qsort_r", "a_function_to_be_named", "qsort_r",
+                                      "a_function_to_be_named"};
+  check_stack(&source, &arena, stack, 4);
+  store_close(source.store);
+  symbolizer_close(source.symbolizer);
+  debug_store_close(debug);
+  arena_fini(&arena);
+  remove_dir(dir);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_names_the_samples_of_the_board_that_sent_it),
+      cmocka_unit_test(two_modules_of_one_stack_have_their_own_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

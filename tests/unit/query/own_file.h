@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This test's own executable, as a board sends it. */
+/* This test's own executable, and a library that it uses, as a board sends them. */
 #ifndef TESTS_QUERY_OWN_FILE_H
 #define TESTS_QUERY_OWN_FILE_H
 
@@ -11,15 +11,20 @@
 #include <openssl/evp.h>
 
 struct own_file {
+  const char *wanted; /* part of the name of the library; NULL: the executable */
+  char path[512];
   uint64_t load_address;
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   size_t build_id_len;
 };
 
-/* Finds the GNU build-id note of the first object, which is the program. */
+/* Finds the GNU build-id note of what is wanted; the first object is the program. */
 static inline int read_own_notes(struct dl_phdr_info *object, size_t size, void *context) {
   struct own_file *own = context;
   (void)size;
+  if (own->wanted != NULL && strstr(object->dlpi_name, own->wanted) == NULL) return 0;
+  snprintf(own->path, sizeof own->path, "%s",
+           own->wanted != NULL ? object->dlpi_name : "/proc/self/exe");
   own->load_address = object->dlpi_addr;
   for (int i = 0; i < object->dlpi_phnum; i++) {
     const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
@@ -49,7 +54,7 @@ static inline void send_own_file(struct debug_store *debug, const struct own_fil
   uint8_t sha256[32];
   char why[256] = "";
   struct buf bytes = {0};
-  FILE *file = fopen("/proc/self/exe", "rb");
+  FILE *file = fopen(own->path, "rb");
   assert_non_null(file);
   for (size_t got = 1; got > 0; bytes.len += got) {
     uint8_t *room = buf_reserve(&bytes, 65536);

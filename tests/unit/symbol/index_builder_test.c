@@ -339,6 +339,30 @@ static void other_byte_orders_and_isa_bits_are_understood(void **state) {
   built_fini(&built);
 }
 
+/* The same file as one of ARM, where bit 0 says Thumb, and as one of a CPU without such a bit. */
+static void bit_0_is_no_address_where_it_says_the_instruction_set(void **state) {
+  static const struct {
+    uint8_t machine;
+    const char *at_start;
+  } files[] = {{EM_MIPS, "one"}, {EM_ARM, "one"}, {EM_PPC, ""}};
+  struct span original = fixture_read(TEST_DATA "/fuzz/corpus/fuzz_elf/bigendian");
+  (void)state;
+  for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
+    struct built built;
+    uint8_t *copy = malloc(original.len);
+    assert_non_null(copy);
+    memcpy(copy, original.data, original.len);
+    copy[offsetof(Elf32_Ehdr, e_machine) + 1] = files[i].machine; /* big-endian */
+    build(span_of(copy, original.len), &built);
+    assert_int_equal(built.error, 0);
+    assert_string_equal(name_at(&built, 0x400), files[i].at_start);
+    assert_string_equal(name_at(&built, 0x401), "one");
+    built_fini(&built);
+    free(copy);
+  }
+  fixture_free(original);
+}
+
 static void plt_stubs_have_a_name(void **state) {
   (void)state;
   struct built built;
@@ -549,6 +573,7 @@ int main(void) {
       cmocka_unit_test(a_build_id_is_found_without_section_headers),
       cmocka_unit_test(a_32_bit_file_is_read_like_any_other),
       cmocka_unit_test(other_byte_orders_and_isa_bits_are_understood),
+      cmocka_unit_test(bit_0_is_no_address_where_it_says_the_instruction_set),
       cmocka_unit_test(plt_stubs_have_a_name),
       cmocka_unit_test(garbage_is_refused_with_a_reason),
       cmocka_unit_test(a_relocatable_object_is_refused),
