@@ -24,12 +24,16 @@ static void mark(struct target *target, uint64_t now, uint64_t cpu_ns) {
   target->look.counted_ns = target->residual.counted_ns;
 }
 
+/* The clock is read before the events and after them: what lies between the last look's later
+   reading and this one's earlier one was counted by events that work, however long we had to wait
+   for the CPU in between. */
 static bool has_stopped_counting(struct target *target, uint64_t now) {
   const struct target_look *look = &target->look;
-  uint64_t cpu_ns = proc_cpu_ns(target->held.pid);
+  uint64_t before_ns = proc_cpu_ns(target->held.pid);
   target_read_total(target);
-  bool is_first = look->looked_ns == 0 || cpu_ns < look->cpu_ns;
-  uint64_t spent_ns = is_first ? 0 : cpu_ns - look->cpu_ns;
+  uint64_t cpu_ns = proc_cpu_ns(target->held.pid);
+  bool is_first = look->looked_ns == 0 || before_ns < look->cpu_ns;
+  uint64_t spent_ns = is_first ? 0 : before_ns - look->cpu_ns;
   uint64_t seen_ns = target->residual.counted_ns - look->counted_ns;
   if (!is_first && spent_ns < ENOUGH_CPU_NS) return false;
   mark(target, now, cpu_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a perf target's events are said to have stopped: this very process is the program, and its
-   events are whatever can be read. */
+   events are whatever can be read.  Linked with --wrap=target_read_total: who looks may have to
+   wait for the CPU just before it reads them. */
 #include "daemon/ladder_look.h"
 
 #include "perf/perf_ring.h"
@@ -37,6 +38,16 @@ static uint64_t spent_ns(void) {
 static void burn_ms(uint64_t ms) {
   uint64_t end = spent_ns() + ms * MS;
   while (spent_ns() < end) continue;
+}
+
+static uint64_t wait_ms; /* which the program spends meanwhile */
+
+void __real_target_read_total(struct target *of);
+void __wrap_target_read_total(struct target *of);
+
+void __wrap_target_read_total(struct target *of) {
+  burn_ms(wait_ms);
+  __real_target_read_total(of);
 }
 
 static int make(void **state) {
@@ -97,7 +108,9 @@ static void events_that_count_are_believed(void **state) {
   assert_null(perf_running_open(&rings, &self, &target.held, fds));
   target.fds = fds;
   perf_running_start(&target.held, fds);
+  wait_ms = 1300;
   assert_null(ladder_look(&target, 1));
+  wait_ms = 0;
   for (unsigned i = 2; i < 4; i++) {
     burn_ms(350);
     assert_null(ladder_look(&target, i));

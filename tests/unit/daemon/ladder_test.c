@@ -49,24 +49,44 @@ static void a_program_that_is_sampled_stays_as_it_is(void **state) {
   assert_int_equal(bench->worker.targets.count, 1);
 }
 
+/* Keeps the program from spending time while we look, however long we wait for the CPU meanwhile.
+ */
+static void hold_program(bool is_held) {
+  siginfo_t change;
+  kill(bench->program, is_held ? SIGSTOP : SIGCONT);
+  waitid(P_PID, (id_t)bench->program, &change, is_held ? WSTOPPED : WCONTINUED);
+}
+
+static void step_still(void) {
+  hold_program(true);
+  step();
+  hold_program(false);
+}
+
 static void events_that_stop_are_opened_anew_and_no_time_is_lost(void **state) {
   struct rusage usage;
   struct proc_board before, after;
   (void)state;
   if (!has_perf()) skip();
   proc_board_read(&before);
+  hold_program(true);
   struct target *target = begin_perf(bench->program);
   uint32_t id = target->held.id;
-  step();
+  hold_program(false);
+  step_still();
+  hold_program(true);
   stop_events(target);
+  hold_program(false);
   program_spend(bench->program, 350);
-  step();
+  step_still();
   target = perf_of(bench->program);
   assert_non_null(target);
   assert_null(targets_find(&bench->worker.targets, id));
   assert_int_equal(target->held.falls, 1);
   assert_string_equal(target->held.why, "perf: its events count no more");
-  look_twice();
+  step_still();
+  program_spend(bench->program, 350);
+  step_still();
   assert_ptr_equal(perf_of(bench->program), target);
   assert_true(counted_by(target) > 300 * NS_PER_MS);
   kill(bench->program, SIGKILL);
@@ -325,10 +345,15 @@ static void a_run_whose_agent_was_refused_says_what_it_was_told(void **state) {
 static void an_agent_has_its_time_to_come_up(void **state) {
   (void)state;
   if (!has_perf()) skip();
-  struct worker_note *note = note_run("timer");
-  note->begun_ns = clock_monotonic_ns();
-  step();
-  assert_int_equal(bench->worker.targets.count, 0);
+  struct worker_note *note = NULL;
+  for (unsigned tries = 0; tries < 50 && (note == NULL || note->is_looked_at); tries++) {
+    note = note_run("timer");
+    note->begun_ns = clock_monotonic_ns();
+    step();
+    uint64_t took_ns = clock_monotonic_ns() - note->begun_ns; /* we may have had no CPU */
+    assert_true(!note->is_looked_at || took_ns >= 700 * NS_PER_MS);
+    if (!note->is_looked_at && tries == 0) assert_int_equal(bench->worker.targets.count, 0);
+  }
   assert_false(note->is_looked_at);
 }
 
