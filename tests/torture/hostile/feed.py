@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks a collector while strangers' files are sent to it, and while none are, in turn.
 
-  feed.py PORT TOKEN ROUNDS SECONDS RATIO FILE...
+  feed.py PORT TOKEN AGENTS STATE ROUNDS SECONDS RATIO FILE...
 
-ROUNDS times: SECONDS without, SECONDS with uploads, one after another, from a process of its own.  Meanwhile
+ROUNDS times: SECONDS without, SECONDS with uploads, one after another, from two processes of their own: an operator's
+PUT, and the board that has enrolled in STATE, to the collector's port AGENTS (board.py).  Meanwhile
 format=top is asked every 5 ms on one connection, and what it takes is measured.  Prints both percentiles of each
-round; ends with 1 when an answer was no 200, no upload was answered, or the median of the rounds' ratios of p99, with uploads to
+round; ends with 1 when an answer was no 200, an upload of either was not answered, or the median of the rounds' ratios of p99, with uploads to
 without, is not under RATIO (0: not judged).
 """
 import collections
@@ -16,8 +17,10 @@ import os
 import sys
 import time
 
-port, token, rounds, seconds, ratio = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5])
-files = sys.argv[6:]
+from board import Board
+
+port, token, agents, state = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+rounds, seconds, ratio, files = int(sys.argv[5]), float(sys.argv[6]), float(sys.argv[7]), sys.argv[8:]
 PAUSE_S = .005
 NOTE = b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0"
 
@@ -32,15 +35,34 @@ def as_another(data, number):
     return data[:at] + identity + data[at + 20:], identity.hex()
 
 
-def upload(go, done, answers):
-    """Sends the files round and round; no file is known by its bytes or its build-id already."""
-    sent = 0
+def each_file(go, done, first):
+    """The files round and round, as data and identity: none is known by its bytes or its build-id already."""
+    sent = first
     os.nice(10)  # strangers do not take the collector's CPU time to make files
     while not done.is_set():
         if not go.wait(.05):
             continue
         with open(files[sent % len(files)], "rb") as file:
-            data, name = as_another(file.read(), sent)
+            yield as_another(file.read(), sent)
+        sent += 1
+
+
+def send_as_board(go, done, answers):
+    """As a board does: answered is a file with the collector's last word, whatever that is."""
+    board = None
+    for data, name in each_file(go, done, 1 << 32):
+        try:
+            board = board or Board(state, agents)
+            why = board.send(data, bytes.fromhex(name), f"/srv/{name}")
+            answers.put("board: refused" if why else "board: taken")
+        except OSError as error:
+            answers.put(f"board: {type(error).__name__}: {error}")
+            board = None
+    answers.put(None)
+
+
+def upload(go, done, answers):
+    for data, name in each_file(go, done, 0):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         try:
             connection.request("PUT", f"/api/v1/debug/{name}", data, {"Authorization": f"Bearer {token}"})
@@ -50,7 +72,6 @@ def upload(go, done, answers):
         except OSError as error:
             answers.put(type(error).__name__)
         connection.close()
-        sent += 1
     answers.put(None)
 
 
@@ -74,9 +95,12 @@ def share(sorted_values, part):
     return sorted_values[min(len(sorted_values) - 1, int(part * len(sorted_values)))]
 
 
-go, done, answers = multiprocessing.Event(), multiprocessing.Event(), multiprocessing.Queue()
-sender = multiprocessing.Process(target=upload, args=(go, done, answers), daemon=True)
-sender.start()
+go, done = multiprocessing.Event(), multiprocessing.Event()
+senders = []
+for target in (upload, send_as_board):
+    answers = multiprocessing.Queue()
+    senders.append((multiprocessing.Process(target=target, args=(go, done, answers), daemon=True), answers))
+    senders[-1][0].start()
 ask(time.monotonic() + .3)
 ratios, everything = [], {False: [], True: []}
 for _ in range(rounds):
@@ -88,14 +112,16 @@ for _ in range(rounds):
     ratios.append(share(told[True], .99) / share(told[False], .99))
 done.set()
 go.set()
-counts = collections.Counter(iter(answers.get, None))
-sender.join()
+counts = []
+for sender, answers in senders:
+    counts.append(collections.Counter(iter(answers.get, None)))
+    sender.join()
 for with_uploads, took in everything.items():
     took.sort()
     print(f"  {'with' if with_uploads else 'without'} uploads: p50 {share(took, .5):.2f} ms, p99 {share(took, .99):.2f} ms of {len(took)} answers")
 middle = sorted(ratios)[len(ratios) // 2]
-print(f"  p99 with to without: {middle:.2f}, rounds {' '.join(f'{r:.2f}' for r in ratios)}; uploads by answer: {dict(counts)}")
+print(f"  p99 with to without: {middle:.2f}, rounds {' '.join(f'{r:.2f}' for r in ratios)}; uploads by answer: {dict(sum(counts, collections.Counter()))}")
 # Taken, or refused for what it is; anything else is our fault: there is room, and time.
-answered = {201, 400, 409, 413, 422}
-wrong = not counts or not all(status in answered for status in counts)
+answered = {201, 400, 409, 413, 422, "board: taken", "board: refused"}
+wrong = not all(counts) or not all(status in answered for count in counts for status in count)
 sys.exit(bool(wrong or (ratio and middle >= ratio)))

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Has strangers' files read as the collector's worker reads them, many of them.
 
-     hostile_elf read SEED COUNT FILE...        spoils the files in turn, COUNT times, and reads
-   each hostile_elf take FILE...                   reads the files as they are hostile_elf write
-   SEED COUNT FOLDER FILE...  writes the spoiled files, FOLDER/SEED-NUMBER
+     hostile_elf take FILE...                      reads the files as they are
+
+     hostile_elf read SEED COUNT FILE...           reads them spoiled, in turn, COUNT times
+
+     hostile_elf write SEED COUNT FOLDER FILE...   writes such files, FOLDER/SEED-NUMBER
+
+   A file called *-common is what others refer to (dwz): each file is read with it, as it is or
+   spoiled, too.
 
    A child in the worker's own sandbox reads until it dies; then the next goes on behind that file,
    which is told by its number: `write SEED+NUMBER 1` makes it again.  Every index that comes out is
@@ -44,6 +49,7 @@ struct input {
 };
 
 static struct books *books;
+static const struct input *common; /* or NULL */
 
 static void fail(const char *what) {
   perror(what);
@@ -68,12 +74,13 @@ static struct input load(const char *path) {
 }
 
 /* Asks INDEX for every address that it begins a symbol at, and for some that it does not. */
-static void read_file(struct span file) {
+static void read_file(struct span file, const struct span *supplement) {
   struct buf bytes = {0};
   struct index_summary summary;
   struct symbol_index index = {0};
   char why[256] = "";
-  int error = index_builder_build(file, INDEX_ALL, &bytes, &summary, why, sizeof why);
+  const struct index_input input = {file, INDEX_ALL, supplement, supplement->len > 0};
+  int error = index_builder_build_with(&input, &bytes, &summary, why, sizeof why);
   if (error == 0) {
     bool is_sound =
         symbol_index_parse(buf_span(&bytes), &index) == 0 && symbol_index_verify(&index) == 0;
@@ -94,13 +101,21 @@ static void read_file(struct span file) {
   buf_fini(&bytes);
 }
 
-static void read_one(const struct input *inputs, size_t input_count, uint64_t seed, uint8_t *room) {
+/* ROOM is twice as long as the longest file may become, for the supplement. */
+static void read_one(const struct input *inputs, size_t input_count, uint64_t seed,
+                     struct span room) {
+  uint8_t *bytes = (uint8_t *)(uintptr_t)room.data, *more = bytes + room.len / 2;
   const struct input *input = &inputs[books->at % input_count];
   size_t len = input->len;
-  memcpy(room, input->bytes, len);
-  if (seed != 0) len = elf_mutator_spoil(room, len, seed + books->at);
+  size_t more_len = common != NULL ? common->len : 0;
+  memcpy(bytes, input->bytes, len);
+  if (more_len > 0) memcpy(more, common->bytes, more_len);
+  if (seed != 0) len = elf_mutator_spoil(bytes, len, seed + books->at);
+  if (seed != 0 && more_len > 0 && books->at % 2 == 0)
+    more_len = elf_mutator_spoil(more, more_len, ~(seed + books->at));
   books->began_ns = clock_monotonic_ns();
-  read_file(span_of(room, len));
+  const struct span supplement = span_of(more, more_len);
+  read_file(span_of(bytes, len), &supplement);
   uint64_t took_ns = clock_monotonic_ns() - books->began_ns;
   if (took_ns > SLOW_MS * NS_PER_MS) books->slow++;
   if (took_ns <= books->slowest_ns) return;
@@ -113,10 +128,10 @@ _Noreturn static void be_child(const struct input *inputs, size_t input_count, u
   size_t most = 0;
   for (size_t i = 0; i < input_count; i++)
     if (inputs[i].len > most) most = inputs[i].len;
-  uint8_t *room = mmap(NULL, most + MUTATOR_GROWTH_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED || sandbox_enter(most) != 0) _exit(2);
-  for (; books->at < end; books->at++) read_one(inputs, input_count, seed, room);
+  size_t half = (most + MUTATOR_GROWTH_BYTES + 4095) / 4096 * 4096;
+  uint8_t *room = mmap(NULL, 2 * half, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED || sandbox_enter(2 * most) != 0) _exit(2);
+  for (; books->at < end; books->at++) read_one(inputs, input_count, seed, span_of(room, 2 * half));
   _exit(0);
 }
 
@@ -206,7 +221,11 @@ int main(int argc, char **argv) {
   struct input *inputs = calloc(input_count, sizeof *inputs);
   books = mmap(NULL, sizeof *books, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (inputs == NULL || books == MAP_FAILED) fail("memory");
-  for (size_t i = 0; i < input_count; i++) inputs[i] = load(argv[first + (int)i]);
+  for (size_t i = 0; i < input_count; i++) {
+    const char *path = argv[first + (int)i], *end = strrchr(path, '-');
+    inputs[i] = load(path);
+    if (end != NULL && strcmp(end, "-common") == 0) common = &inputs[i];
+  }
   if (first == 2) return read_all(inputs, input_count, 0, input_count);
   uint64_t seed = strtoull(argv[2], NULL, 10), count = strtoull(argv[3], NULL, 10);
   if (first == 5) return write_all(inputs, input_count, seed, count, argv[4]);
