@@ -39,6 +39,8 @@ struct looker {
   uint32_t has_room;
   uint32_t *path;
   uint32_t path_room;
+  uint32_t *builds; /* by module of the forest: its number in texts and one; 0: not asked yet */
+  uint32_t build_room;
   struct groups units;
   struct detail_spots spots;
   struct tally of_function, of_line, of_build, of_board, of_thread;
@@ -114,12 +116,20 @@ static int is_on_stack(struct looker *looker, const struct walk_block *block, ui
 
 /* ---- what a stack counts for ---- */
 
-static int find_build(struct looker *looker, const struct store_module *module, uint32_t *ret) {
+/* Frames are many and modules few: a build-id is written out once for each. */
+static int find_build(struct looker *looker, const struct walk_block *block, uint32_t node,
+                      uint32_t *ret) {
+  uint32_t index = block->forest->nodes[node].module, *known = &looker->builds[index];
+  const struct store_module *module = &block->forest->modules[index];
   char id[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
+  *ret = *known - 1;
+  if (*known != 0) return 0;
   for (size_t i = 0; i < module->id.len && i < LIMIT_MODULE_ID_BYTES; i++)
     snprintf(id + 2 * i, 3, "%02x", module->id.data[i]);
   const struct view_function build = {.name = id, .module = walk_module_name(module)};
-  return function_table_intern(&looker->texts, &build, false, ret);
+  int error = function_table_intern(&looker->texts, &build, false, ret);
+  if (error == 0) *known = *ret + 1;
+  return error;
 }
 
 /* All of the chain at NODE that is asked for, in total. */
@@ -127,14 +137,13 @@ static int count_frame(struct looker *looker, const struct walk_block *block, ui
                        uint64_t weight) {
   struct naming_chain chain;
   uint32_t build;
-  const struct store_module *module = &block->forest->modules[block->forest->nodes[node].module];
   int error = find_chain(looker, block, node, &chain);
   for (uint32_t i = 0; error == 0 && i < chain.count; i++) {
     const struct tree_step *step = &chain.steps[i];
     if (!looker->is_asked[step->function]) continue;
     error = tally_total(&looker->of_function, step->function, looker->stack, weight);
     if (error == 0) error = tally_total(&looker->of_line, step->place, looker->stack, weight);
-    if (error == 0) error = find_build(looker, module, &build);
+    if (error == 0) error = find_build(looker, block, node, &build);
     if (error == 0) error = tally_total(&looker->of_build, build, looker->stack, weight);
   }
   return error;
@@ -163,10 +172,9 @@ static int count_self(struct looker *looker, const struct walk_block *block,
                       const struct store_row *row, const struct naming_chain *chain) {
   const struct tree_step *step = &chain->steps[chain->count - 1];
   const struct store_node *leaf = &block->forest->nodes[row->node];
-  const struct store_module *module = &block->forest->modules[leaf->module];
   struct detail_spot spot = {
       .code = chain->steps[0].function, .weight = row->weight, .count = row->count};
-  int error = find_build(looker, module, &spot.build);
+  int error = find_build(looker, block, row->node, &spot.build);
   looker->self += row->weight;
   looker->self_count += row->count;
   if (error == 0) error = tally_self(&looker->of_function, step->function, row->weight);
@@ -209,6 +217,11 @@ static int turn_to(struct looker *looker, const struct walk_block *block) {
   error = grow(&has, &looker->has_room, block->forest->node_count, sizeof *looker->has);
   looker->has = has;
   if (error == 0 && has != NULL) memset(looker->has, UNKNOWN, looker->has_room);
+  void *builds = looker->builds;
+  if (error == 0)
+    error = grow(&builds, &looker->build_room, block->forest->module_count, sizeof *looker->builds);
+  looker->builds = builds;
+  if (error == 0 && builds != NULL) memset(builds, 0, looker->build_room * sizeof *looker->builds);
   return error;
 }
 
@@ -355,6 +368,7 @@ static void fini(struct looker *looker) {
   tally_fini(&looker->of_thread);
   free(looker->is_asked);
   free(looker->has);
+  free(looker->builds);
   free(looker->path);
 }
 
