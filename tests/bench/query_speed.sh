@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # query_speed.sh [FILE [NODES]]: how long a collector takes to answer, over HTTP, about a call tree of NODES stored frames
 # (50 000) in the module of the debug file FILE (without one: python3.11's, or a list of 20 000 symbols), whose names are
-# warm.  Prints for each of FORMATS (top tree folded) the median and the slowest of REPEATS requests (21), the CPU time that
+# warm.  Prints for each of FORMATS (top tree folded), and for loads, series and the heaviest function from inside, the median and the slowest of REPEATS requests (21), the CPU time that
 # the collector spends on one, the answer's bytes and, of `tree`, its nodes.  The aim: `top` in < 50 ms and `tree` in < 150 ms.  BUILD: a build directory (build), of type Release or
 # RelWithDebInfo, or figures mean nothing.
 set -euo pipefail
@@ -54,15 +54,24 @@ cpu_ms() { # of the collector, so far
   read -ra fields < <(sed 's/.*) //' "/proc/$collector/stat")
   echo $(((fields[11] + fields[12]) * 1000 / $(getconf CLK_TCK)))
 }
-for format in ${FORMATS:-top tree folded}; do
-  curl -fsS -o "$W/answer" "$url/api/v1/profile?format=$format" || continue
+ask() { # NAME TARGET: one line about REPEATS answers
+  local before extra
+  curl -fsS -o "$W/answer" "$url/api/v1/$2" || return 0
   before=$(cpu_ms)
   for ((i = 0; i < repeats; i++)); do
-    curl -fsS -o /dev/null -w '%{time_total}\n' "$url/api/v1/profile?format=$format"
+    curl -fsS -o /dev/null -w '%{time_total}\n' "$url/api/v1/$2"
   done | sort -n >"$W/times"
   extra=", $((($(cpu_ms) - before) / repeats)) ms of CPU"
-  [ "$format" != tree ] || extra+=", $(grep -o '"parent":' "$W/answer" | wc -l) nodes"
-  awk -v f="$format" -v b="$(stat -c %s "$W/answer")" -v e="$extra" '{ t[NR] = $1 * 1000 }
-    END { printf "%-10s median %6.1f ms, slowest %6.1f ms, %d bytes%s\n", f, t[int((NR + 1) / 2)], t[NR], b, e }' "$W/times"
-done
+  [ "$1" != tree ] || extra+=", $(grep -o '"parent":' "$W/answer" | wc -l) nodes"
+  awk -v f="$1" -v b="$(stat -c %s "$W/answer")" -v e="$extra" '{ t[NR] = $1 * 1000 }
+    END { printf "%-13s median %6.1f ms, slowest %6.1f ms, %d bytes%s\n", f, t[int((NR + 1) / 2)], t[NR], b, e }' "$W/times"
+}
+for format in ${FORMATS:-top tree folded}; do ask "$format" "profile?format=$format"; done
+heaviest=$(curl -fsS "$url/api/v1/profile?limit=1" | /usr/bin/python3 -c 'import json, sys, urllib.parse
+print(urllib.parse.quote(json.load(sys.stdin)["functions"][0]["name"], ""))')
+ask load/function "load?by=function"
+ask load/board "load?by=board"
+ask series "series?step=60"
+ask series/thread "series?by=thread&step=60"
+ask function "function?function=$heaviest"
 [ -z "${HOLD:-}" ] || { echo "$url pid $collector: enter ends it"; read -r || true; }
