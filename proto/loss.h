@@ -16,7 +16,8 @@
   X(SPOOL_CORRUPT, "spool_corrupt") /* a spooled batch did not read back */                        \
   X(REJECTED, "rejected")           /* the collector refused the batch for good */                 \
   X(BAD_RECORD, "bad_record")       /* a ring record that makes no sense */                        \
-  X(RUN_ENDED, "run_ended")         /* a run ended without closing its books */
+  X(RUN_ENDED, "run_ended")         /* a run ended without closing its books */                    \
+  X(QUOTA, "quota")                 /* the collector refused the batch: a quota of the board */
 
 enum loss_reason {
 #define X(reason, name) LOSS_##reason,

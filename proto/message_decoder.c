@@ -48,6 +48,7 @@ static void unpack_welcome(struct unpack *unpack, struct span payload, struct me
   ret->welcome.batch_bytes_max = in->batch_bytes_max;
   ret->welcome.trust = in->trust;
   ret->welcome.renew_only = in->renew_only != 0;
+  ret->welcome.return_within_ms = in->return_within_ms;
 }
 
 static void unpack_envelope(struct unpack *unpack, struct span payload, struct message *ret) {
@@ -74,6 +75,7 @@ static void unpack_reject(struct unpack *unpack, struct span payload, struct mes
   ret->reject.reason = unpack_text(unpack, in->reason, "reason", LIMIT(LIMIT_VALUE_BYTES));
   ret->reject.permanent = in->permanent != 0;
   ret->reject.retry_after_ms = in->retry_after_ms;
+  ret->reject.over_quota = in->over_quota != 0;
 }
 
 static struct span unpack_module_id(struct unpack *unpack, ProtobufCBinaryData id) {
@@ -128,6 +130,7 @@ static void unpack_pong(struct unpack *unpack, struct span payload, struct messa
   UNPACK(Fleetprof__Pong, fleetprof__pong);
   ret->pong.walltime_ns = unpack_number(unpack, in->walltime_ns, "wall time", LIMIT(COUNT_MAX));
   ret->pong.trust = in->trust;
+  ret->pong.return_within_ms = in->return_within_ms;
 }
 
 static void unpack_command(struct unpack *unpack, struct span payload, struct message *ret) {

@@ -52,6 +52,7 @@ static ProtobufCMessage *pack_welcome(struct pack *pack, const struct message *m
   out->batch_bytes_max = message->welcome.batch_bytes_max;
   out->trust = message->welcome.trust;
   out->renew_only = message->welcome.renew_only;
+  out->return_within_ms = message->welcome.return_within_ms;
   return &out->base;
 }
 
@@ -81,6 +82,7 @@ static ProtobufCMessage *pack_reject(struct pack *pack, const struct message *me
   out->reason = pack_text(pack, message->reject.reason, LIMIT_VALUE_BYTES);
   out->permanent = message->reject.permanent;
   out->retry_after_ms = message->reject.retry_after_ms;
+  out->over_quota = message->reject.over_quota;
   return &out->base;
 }
 
@@ -128,6 +130,7 @@ static ProtobufCMessage *pack_pong(struct pack *pack, const struct message *mess
   PACK_NEW(Fleetprof__Pong, fleetprof__pong);
   out->walltime_ns = message->pong.walltime_ns;
   out->trust = message->pong.trust;
+  out->return_within_ms = message->pong.return_within_ms;
   return &out->base;
 }
 

@@ -39,7 +39,8 @@ struct welcome {
   uint32_t batch_bytes_max;
   uint64_t
       trust; /* of the CA certificates (common/tls_trust.h); 0: this collector knows no Renew */
-  bool renew_only; /* the certificate has expired */
+  bool renew_only;           /* the certificate has expired */
+  uint32_t return_within_ms; /* once the connection has ended; 0: not said */
 };
 
 struct envelope {
@@ -57,6 +58,7 @@ struct reject {
   const char *reason;
   bool permanent;
   uint32_t retry_after_ms;
+  bool over_quota; /* a permanent one is to be counted as LOSS_QUOTA */
 };
 
 struct debug_wanted {
@@ -88,7 +90,8 @@ struct ping {
 
 struct pong {
   uint64_t walltime_ns;
-  uint64_t trust; /* 0: as Welcome or an earlier Pong said */
+  uint64_t trust;            /* 0: as Welcome or an earlier Pong said */
+  uint32_t return_within_ms; /* the same */
 };
 
 struct command {

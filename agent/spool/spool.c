@@ -264,18 +264,19 @@ void spool_ack(struct spool *spool, uint64_t run, uint64_t seq) {
   slide(spool);
 }
 
-void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *reason) {
-  struct slot *slot = find_slot(spool, run, seq);
+void spool_reject(struct spool *spool, const struct spool_refusal *refusal) {
+  struct slot *slot = find_slot(spool, refusal->run, refusal->seq);
   if (slot == NULL) return;
   int rc = read_payload(spool, slot);
   if (rc == 0 && spool->log.dir < 0) rc = -ENOENT;
-  if (rc == 0) rc = spool_dir_quarantine(spool->log.dir, reason, buf_span(&spool->payload));
+  if (rc == 0)
+    rc = spool_dir_quarantine(spool->log.dir, refusal->reason, buf_span(&spool->payload));
   if (rc == 0) spool->quarantined++;
   log_warn("spool-rejected batch %016llx/%llu: %s: %llu records are lost, %s",
-           (unsigned long long)run, (unsigned long long)seq, reason,
+           (unsigned long long)refusal->run, (unsigned long long)refusal->seq, refusal->reason,
            (unsigned long long)slot->entry.records,
            rc == 0 ? "the batch is in quarantine" : "and it could not be kept");
-  lose(spool, slot, LOSS_REJECTED);
+  lose(spool, slot, refusal->loss);
   slide(spool);
 }
 

@@ -53,8 +53,13 @@ void spool_rewind(struct spool *spool); /* hand out everything that is not acked
 
 /* The collector has it (or had it).  Unknown entries are ignored. */
 void spool_ack(struct spool *spool, uint64_t run, uint64_t seq);
-/* The collector refused it for good: moved to quarantine (bounded), counted as LOSS_REJECTED. */
-void spool_reject(struct spool *spool, uint64_t run, uint64_t seq, const char *reason);
+/* The collector refused it for good: moved to quarantine (bounded), counted as LOSS. */
+struct spool_refusal {
+  uint64_t run, seq;
+  enum loss_reason loss; /* LOSS_REJECTED, or what the collector calls it */
+  const char *reason;
+};
+void spool_reject(struct spool *spool, const struct spool_refusal *refusal);
 
 /* Begins to sync what was appended when the interval has passed and something of it is not acked,
    and does not wait for the disk; with MUST_WAIT at once, until the disk has it or has failed. */

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a collector comes back its boards must not come back together, so the wait is random over
-   the whole of min(60 s, 2^n s): a jitter that is added below a cap disappears at the cap.  Two
+   the whole of min(45 s, 2^n s): a jitter that is added below a cap disappears at the cap.  Two
    boards that lost it at the same moment are apart from the first attempt on.
+
+   Five thousand boards that lost it at the same moment would still come within the first second.
+   How many there are the collector alone knows: it says within what time they should come back, and
+   the wait is random over that from the first failure on.  A refusal may ask for more patience;
+   that is added, because what many are asked at once they must not do at once.
+
+   45 s is the longest, so that a fleet that has waited for hours is whole again within a minute.
 
    Random numbers come from the kernel; early in a boot, when it has none yet, the clock serves,
    because boards do not start within the same nanosecond. */
@@ -13,7 +20,11 @@
 
 #define RETRY_MIN_NS (50 * NS_PER_MS)
 #define RETRY_FIRST_NS (1 * NS_PER_SECOND)
-#define RETRY_MAX_NS (60 * NS_PER_SECOND)
+#define RETRY_MAX_NS (45 * NS_PER_SECOND)
+#define ASKED_MAX_NS (15 * 60 * NS_PER_SECOND) /* a collector that asks for more is mistaken */
+#define LASTED_NS (60 * NS_PER_SECOND)         /* a session of so long was a success */
+#define PAUSE_MIN_NS (100 * NS_PER_MS)
+#define PAUSE_MAX_NS (60 * NS_PER_SECOND)
 
 enum { FAILURES_MAX = 16 /* 2^n is beyond RETRY_MAX_NS long before */ };
 
@@ -24,13 +35,41 @@ static uint64_t random_below(uint64_t limit) {
   return bits % limit;
 }
 
-uint64_t retry_next_ns(struct retry *retry) {
-  uint64_t cap_ns = RETRY_FIRST_NS << retry->failures;
-  if (cap_ns > RETRY_MAX_NS) cap_ns = RETRY_MAX_NS;
-  if (retry->failures < FAILURES_MAX) retry->failures++;
-  return RETRY_MIN_NS + random_below(cap_ns - RETRY_MIN_NS);
+static uint64_t within(uint64_t value, uint64_t low, uint64_t high) {
+  if (value < low) return low;
+  return value < high ? value : high;
+}
+
+void retry_welcome(struct retry *retry, uint64_t now_ns, uint32_t within_ms) {
+  retry->welcome_ns = now_ns;
+  retry->within_ns = within_ms * NS_PER_MS;
+}
+
+void retry_told(struct retry *retry, uint32_t within_ms) {
+  if (within_ms != 0) retry->within_ns = within_ms * NS_PER_MS;
+}
+
+void retry_asked(struct retry *retry, uint32_t after_ms) {
+  retry->asked_ns = within(after_ms * NS_PER_MS, 0, ASKED_MAX_NS);
 }
 
 void retry_reset(struct retry *retry) {
   retry->failures = 0;
+}
+
+uint64_t retry_next_ns(struct retry *retry, uint64_t now_ns) {
+  if (retry->welcome_ns != 0 && now_ns - retry->welcome_ns >= LASTED_NS) retry_reset(retry);
+  retry->welcome_ns = 0;
+  uint64_t cap_ns = RETRY_FIRST_NS << retry->failures;
+  cap_ns = within(cap_ns, retry->within_ns, RETRY_MAX_NS);
+  if (cap_ns > RETRY_MAX_NS) cap_ns = RETRY_MAX_NS; /* it said more than that */
+  if (retry->failures < FAILURES_MAX) retry->failures++;
+  uint64_t asked_ns = retry->asked_ns;
+  retry->asked_ns = 0;
+  return asked_ns + RETRY_MIN_NS + random_below(cap_ns - RETRY_MIN_NS);
+}
+
+uint64_t retry_pause_ns(uint32_t after_ms) {
+  uint64_t pause_ns = within(after_ms * NS_PER_MS, PAUSE_MIN_NS, PAUSE_MAX_NS);
+  return pause_ns + random_below(pause_ns / 4);
 }

@@ -42,7 +42,6 @@
 #define CONNECT_NS (15 * NS_PER_SECOND) /* TCP and TLS together */
 #define GREET_NS (15 * NS_PER_SECOND)
 #define ENROL_POLL_NS (2 * NS_PER_SECOND) /* a stat(2) each, and enrolling shows soon */
-#define LASTED_NS (60 * NS_PER_SECOND)
 
 enum {
   OUT_HIGH_BYTES = 64 << 10, /* nothing is added above this */
@@ -81,7 +80,6 @@ struct uplink {
   char page_url[LIMIT_VALUE_BYTES + 1]; /* outlives its session */
   uint64_t server_walltime_ns;
   uint64_t due_ns; /* of the timer */
-  uint64_t welcome_ns;
   uint64_t acked_batches, ended_bytes, welcomes, renewals;
   struct retry retry;
   unsigned calls; /* picks one of several addresses */
@@ -142,11 +140,11 @@ static void close_connection(struct uplink *uplink) {
 /* Ends the attempt or the connection, for the reason that stands in WHY; tries again later. */
 static void give_up(struct uplink *uplink, const char *why) {
   uint64_t now_ns = clock_monotonic_ns();
-  bool has_lasted = uplink->session.is_welcome && now_ns - uplink->welcome_ns >= LASTED_NS;
-  if (uplink->session.acked > 0 || has_lasted) retry_reset(&uplink->retry);
+  if (uplink->session.acked > 0) retry_reset(&uplink->retry);
+  retry_asked(&uplink->retry, uplink->session.come_after_ms);
   snprintf(uplink->why, sizeof uplink->why, "%s", why);
   close_connection(uplink);
-  set_state(uplink, STATE_WAITING, now_ns + retry_next_ns(&uplink->retry));
+  set_state(uplink, STATE_WAITING, now_ns + retry_next_ns(&uplink->retry, now_ns));
 }
 
 /* The session has served its turn: begins the next one, with the certificate that it got. */
@@ -294,6 +292,7 @@ static void tell(struct uplink *uplink) {
   struct uplink_session *session = &uplink->session;
   if (session->server_walltime_ns != 0) learn_time(uplink);
   if (session->acked > 0) retry_reset(&uplink->retry);
+  retry_told(&uplink->retry, session->return_within_ms);
   if (!session->has_news) return;
   session->has_news = false;
   uplink->parts.on_change(uplink->parts.context);
@@ -301,7 +300,7 @@ static void tell(struct uplink *uplink) {
 
 static void welcome(struct uplink *uplink) {
   snprintf(uplink->page_url, sizeof uplink->page_url, "%s", uplink->session.page_url);
-  uplink->welcome_ns = clock_monotonic_ns();
+  retry_welcome(&uplink->retry, clock_monotonic_ns(), uplink->session.return_within_ms);
   uplink->welcomes++;
   uplink->why[0] = '\0';
   set_state(uplink, STATE_CONNECTED, session_due_ns(uplink));

@@ -27,6 +27,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "retry.h"
 #include "spool/spool.h"
 
 #include <errno.h>
@@ -35,8 +36,6 @@
 #define PING_NS (15 * NS_PER_SECOND)
 #define SILENCE_NS (45 * NS_PER_SECOND) /* three pings unanswered */
 #define ANSWER_NS (120 * NS_PER_SECOND)
-#define PAUSE_MIN_NS (100 * NS_PER_MS)
-#define PAUSE_MAX_NS (60 * NS_PER_SECOND)
 #define BUDGET_RETRY_NS (60 * NS_PER_SECOND)
 #define WISH_FORGET_NS (30 * NS_PER_SECOND)
 #define RENEW_RETRY_NS (600 * NS_PER_SECOND) /* after a refusal, or no answer */
@@ -91,12 +90,12 @@ static void take_reject(struct uplink_session *session, const struct reject *rej
   if (!end_flight(session, reject->run, reject->seq)) return; /* we did not send that one */
   session->has_news = true;
   if (reject->permanent) {
-    spool_reject(session->parts->spool, reject->run, reject->seq, reject->reason);
+    enum loss_reason loss = reject->over_quota ? LOSS_QUOTA : LOSS_REJECTED;
+    spool_reject(session->parts->spool,
+                 &(struct spool_refusal){reject->run, reject->seq, loss, reject->reason});
     return;
   }
-  uint64_t pause_ns = reject->retry_after_ms * NS_PER_MS;
-  if (pause_ns < PAUSE_MIN_NS) pause_ns = PAUSE_MIN_NS;
-  if (pause_ns > PAUSE_MAX_NS) pause_ns = PAUSE_MAX_NS;
+  uint64_t pause_ns = retry_pause_ns(reject->retry_after_ms);
   if (now_ns + pause_ns > session->held_until_ns) session->held_until_ns = now_ns + pause_ns;
 }
 
@@ -117,7 +116,8 @@ static int give_batch(struct uplink_session *session, uint64_t now_ns, struct bu
   if (rc == 0)
     session->flights[session->flight_count++] = (struct uplink_flight){item.run, item.seq, now_ns};
   if (rc != -EOVERFLOW) return rc;
-  spool_reject(session->parts->spool, item.run, item.seq, "it is over the limits of a frame");
+  spool_reject(session->parts->spool, &(struct spool_refusal){item.run, item.seq, LOSS_REJECTED,
+                                                              "it is over the limits of a frame"});
   session->has_news = true;
   return 0;
 }
@@ -281,6 +281,7 @@ static int take_welcome(struct uplink_session *session, const struct welcome *we
   session->has_news = true;
   session->server_walltime_ns = welcome->walltime_ns;
   session->is_renew_only = welcome->renew_only;
+  session->return_within_ms = welcome->return_within_ms;
   snprintf(session->page_url, sizeof session->page_url, "%s", welcome->page_url);
   plan_renewal(session, welcome->trust, now_ns);
   return 0;
@@ -291,7 +292,9 @@ static bool is_refusal(const struct reject *reject) {
   return reject->run == 0 && reject->seq == 0;
 }
 
+/* One for good is tried again all the same, in our own time: an operator may put things right. */
 static int take_refusal(struct uplink_session *session, const struct reject *reject) {
+  if (!reject->permanent) session->come_after_ms = reject->retry_after_ms;
   snprintf(session->why, sizeof session->why, "the collector refuses this board: %.200s",
            reject->reason);
   return -EACCES;
@@ -323,6 +326,8 @@ static int take_message(struct uplink_session *session, const struct message *me
     return 0;
   case FRAME_PONG:
     session->server_walltime_ns = message->pong.walltime_ns;
+    if (message->pong.return_within_ms != 0)
+      session->return_within_ms = message->pong.return_within_ms;
     plan_renewal(session, message->pong.trust, now_ns);
     return 0;
   case FRAME_RENEWED:

@@ -33,10 +33,12 @@ struct uplink_session {
   bool is_over_budget; /* the wishes wait for another day */
   uint64_t heard_ns;   /* the last frame came */
   uint64_t ping_due_ns;
-  uint64_t held_until_ns;  /* 0, or the collector asked for patience until then */
-  uint64_t debug_due_ns;   /* when to ask the debug sender again; UINT64_MAX: never */
-  uint64_t debug_moved_ns; /* the last piece sent, wish heard or ended */
-  uint64_t acked;          /* batches, in this session */
+  uint64_t held_until_ns;    /* 0, or the collector asked for patience until then */
+  uint32_t return_within_ms; /* what it said of coming back; 0: nothing */
+  uint32_t come_after_ms;    /* it refused this board, and asked to come no earlier */
+  uint64_t debug_due_ns;     /* when to ask the debug sender again; UINT64_MAX: never */
+  uint64_t debug_moved_ns;   /* the last piece sent, wish heard or ended */
+  uint64_t acked;            /* batches, in this session */
   uint64_t server_walltime_ns;
   bool is_renew_only;    /* the certificate has expired: nothing but renewal is taken */
   bool is_renewing;      /* Renew is on its way */

@@ -10,8 +10,9 @@
    The balance closes the books from what both sides know:
 
      open      = produced - stored - losses the board counted
-     rejected  : the board counts a refused batch itself once it hears of it.  Until then, and when
-                 it never does, ours fills in, but never past what is open.
+     rejected  : the board counts a refused batch itself once it hears of it, as rejected or, over a
+                 quota, as quota.  Until then, and when it never does, ours fills in, but never past
+                 what is open.
      run_ended : a run that ended has no open window any more: what it neither shipped nor counted
                  as lost is lost, as far as it is still open.
      pending   = what is open after that: in the board's spool or window, or on its way.
@@ -54,7 +55,8 @@ void books_balance(const struct books *books, struct books_balance *ret) {
   struct books_balance balance = {.produced = board->produced, .stored = books->stored};
   memcpy(balance.dropped, board->dropped, sizeof balance.dropped);
 
-  uint64_t refused = smaller(open, less(books->refused, board->dropped[LOSS_REJECTED]));
+  uint64_t told = less(books->refused, board->dropped[LOSS_REJECTED]);
+  uint64_t refused = smaller(open, less(told, board->dropped[LOSS_QUOTA]));
   balance.dropped[LOSS_REJECTED] += refused;
   open -= refused;
 

@@ -23,7 +23,6 @@
 #define CONNECT_NS (15 * NS_PER_SECOND)
 #define SILENCE_NS (45 * NS_PER_SECOND)
 #define PING_NS (15 * NS_PER_SECOND)
-#define PAUSE_MIN_NS (100 * NS_PER_MS)
 
 enum {
   OUT_HIGH_BYTES = 64 << 10,
@@ -91,16 +90,20 @@ static void take_ack(struct board *board, const struct ack *ack, uint64_t now_ns
 }
 
 static void take_reject(struct board *board, const struct reject *reject, uint64_t now_ns) {
-  uint64_t pause_ns = reject->retry_after_ms * NS_PER_MS;
+  if (reject->run == 0 && reject->seq == 0) { /* meant for the board */
+    if (!reject->permanent) retry_asked(&board->retry, reject->retry_after_ms);
+    figures_of(board)->refusals++;
+    board_line_try_again(board);
+    return;
+  }
   if (reject->permanent) {
     figures_of(board)->rejects++;
     fprintf(stderr, "fleetsim: %s: refused for good: %s\n", board->name, reject->reason);
     return;
   }
   figures_of(board)->pauses++;
-  if (pause_ns < PAUSE_MIN_NS) pause_ns = PAUSE_MIN_NS;
-  board->held_until_ns = now_ns + pause_ns;
-  if (reject->seq != 0) outbox_rewind(&board->outbox, reject->seq);
+  board->held_until_ns = now_ns + retry_pause_ns(reject->retry_after_ms);
+  outbox_rewind(&board->outbox, reject->seq);
 }
 
 static void say_last_word(struct board *board) {
@@ -109,9 +112,11 @@ static void say_last_word(struct board *board) {
   board_set_state(board, BOARD_LEAVING, clock_monotonic_ns() + SILENCE_NS);
 }
 
-static void welcome(struct board *board, uint64_t now_ns) {
+static void welcome(struct board *board, const struct welcome *welcome, uint64_t now_ns) {
   uint64_t second = (now_ns - board->crew->plan->start_ns) / NS_PER_SECOND;
-  if (second < CREW_SECONDS_MAX) figures_of(board)->welcomes[second]++;
+  if (second < CREW_SECONDS_MAX) figures_of(board)->welcomes[board->was_in][second]++;
+  board->was_in = true;
+  retry_welcome(&board->retry, now_ns, welcome->return_within_ms);
   board_set_state(board, BOARD_OPEN, 0);
   board->ping_due_ns = now_ns + PING_NS;
   if (phase_of(board) == PHASE_CLOSE) say_last_word(board);
@@ -128,7 +133,7 @@ static void leave(struct board *board) {
 static void take(struct board *board, const struct message *message, uint64_t now_ns) {
   switch (message->type) {
   case FRAME_WELCOME:
-    if (board->state == BOARD_GREETING) welcome(board, now_ns);
+    if (board->state == BOARD_GREETING) welcome(board, &message->welcome, now_ns);
     break;
   case FRAME_ACK:
     take_ack(board, &message->ack, now_ns);
@@ -141,6 +146,7 @@ static void take(struct board *board, const struct message *message, uint64_t no
     board_line_write(board, board->crew->out.len);
     break;
   case FRAME_PONG:
+    retry_told(&board->retry, message->pong.return_within_ms);
     if (board->state == BOARD_LEAVING) leave(board);
     break;
   default:

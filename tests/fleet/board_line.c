@@ -48,7 +48,8 @@ void board_line_hang_up(struct board *board) {
 
 void board_line_try_again(struct board *board) {
   board_line_hang_up(board);
-  board_set_state(board, BOARD_WAITING, clock_monotonic_ns() + retry_next_ns(&board->retry));
+  uint64_t now_ns = clock_monotonic_ns();
+  board_set_state(board, BOARD_WAITING, now_ns + retry_next_ns(&board->retry, now_ns));
 }
 
 static void cut(struct board *board) {

@@ -40,6 +40,7 @@ struct board {
   struct buf delayed; /* the frame that a delay holds */
   uint64_t random;
   struct retry retry;
+  bool was_in; /* it was welcomed before */
   /* Its clocks. */
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t boot_shift_ns; /* its time since boot is ours and this */

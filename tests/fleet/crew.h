@@ -49,12 +49,12 @@ enum { CREW_SECONDS_MAX = 3600 };
 struct crew_figures {
   struct spans_of_time ack_times;    /* from the first time on the wire */
   struct spans_of_time window_times; /* from a window's end; not of the backlog */
-  uint64_t acks, known_acks, rejects, pauses, connects, broken, timeouts;
+  uint64_t acks, known_acks, rejects, refusals, pauses, connects, broken, timeouts;
   uint64_t sent_bytes, received_bytes;
   uint64_t faults[FAULT_COUNT];
-  uint32_t welcomes[CREW_SECONDS_MAX]; /* by the second since the start */
-  atomic_uint_fast64_t acked;          /* batches, so far */
-  atomic_uint unsettled;               /* boards that have something to deliver, or to say */
+  uint32_t welcomes[2][CREW_SECONDS_MAX]; /* first ones, and again; by the second since the start */
+  atomic_uint_fast64_t acked;             /* batches, so far */
+  atomic_uint unsettled;                  /* boards that have something to deliver, or to say */
 };
 
 struct crew {

@@ -199,22 +199,25 @@ static void print_times(const char *name, const struct spans_of_time *times) {
   printf("%s_max_ms %.3f\n", name, (double)times->max_ns / 1e6);
 }
 
-static void print_handshakes(uint64_t count) {
+/* WHICH: of boards that came for the first time, or again.  How evenly: the largest number of one
+   second, and the mean of those from the first to the last. */
+static void print_welcomes(const char *name, unsigned which, uint64_t count) {
   uint32_t peak = 0;
   unsigned first = CREW_SECONDS_MAX, last = 0;
   uint64_t sum = 0;
   for (unsigned s = 0; s < CREW_SECONDS_MAX; s++) {
     uint32_t welcomes = 0;
-    for (uint64_t i = 0; i < count; i++) welcomes += crews[i].figures.welcomes[s];
+    for (uint64_t i = 0; i < count; i++) welcomes += crews[i].figures.welcomes[which][s];
     if (welcomes == 0) continue;
     if (first > s) first = s;
     last = s;
     sum += welcomes;
     if (welcomes > peak) peak = welcomes;
   }
-  printf("welcomes %" PRIu64 "\nwelcomes_peak_a_second %u\nwelcomes_first_s %u\nwelcomes_last_s "
-         "%u\n",
-         sum, peak, sum ? first : 0, last);
+  if (sum == 0) first = 0;
+  printf("%s %" PRIu64 "\n%s_peak_a_second %u\n%s_mean_a_second %.1f\n", name, sum, name, peak,
+         name, (double)sum / (last - first + 1));
+  printf("%s_first_s %u\n%s_last_s %u\n", name, first, name, last);
 }
 
 static void print(const struct fleet_options *options, const struct outcome *outcome) {
@@ -225,6 +228,7 @@ static void print(const struct fleet_options *options, const struct outcome *out
     spans_merge(&sum.ack_times, &one->ack_times);
     spans_merge(&sum.window_times, &one->window_times);
     sum.acks += one->acks, sum.known_acks += one->known_acks, sum.rejects += one->rejects;
+    sum.refusals += one->refusals;
     sum.pauses += one->pauses, sum.connects += one->connects, sum.broken += one->broken;
     sum.timeouts += one->timeouts, sum.sent_bytes += one->sent_bytes;
     sum.received_bytes += one->received_bytes;
@@ -234,16 +238,17 @@ static void print(const struct fleet_options *options, const struct outcome *out
   printf("boards %" PRIu64 "\nrun_seconds %.3f\nrun_batches %" PRIu64 "\nbatches_a_second %.1f\n",
          options->boards, outcome->run_seconds, outcome->run_acked,
          (double)outcome->run_acked / outcome->run_seconds);
-  printf("acks %" PRIu64 "\nacks_known %" PRIu64 "\nrejects %" PRIu64 "\npauses %" PRIu64
-         "\nconnects %" PRIu64 "\nbroken %" PRIu64 "\ntimeouts %" PRIu64 "\nsent_bytes %" PRIu64
-         "\nreceived_bytes %" PRIu64 "\n",
-         sum.acks, sum.known_acks, sum.rejects, sum.pauses, sum.connects, sum.broken, sum.timeouts,
-         sum.sent_bytes, sum.received_bytes);
+  printf("acks %" PRIu64 "\nacks_known %" PRIu64 "\nrejects %" PRIu64 "\nrefusals %" PRIu64
+         "\npauses %" PRIu64 "\nconnects %" PRIu64 "\nbroken %" PRIu64 "\ntimeouts %" PRIu64
+         "\nsent_bytes %" PRIu64 "\nreceived_bytes %" PRIu64 "\n",
+         sum.acks, sum.known_acks, sum.rejects, sum.refusals, sum.pauses, sum.connects, sum.broken,
+         sum.timeouts, sum.sent_bytes, sum.received_bytes);
   for (unsigned f = 1; f < FAULT_COUNT; f++)
     printf("fault_%s %" PRIu64 "\n", faults_name(f), sum.faults[f]);
   print_times("ack", &sum.ack_times);
   print_times("window", &sum.window_times);
-  print_handshakes(options->threads);
+  print_welcomes("welcomes", 0, options->threads);
+  print_welcomes("returns", 1, options->threads);
   printf("own_cpu_seconds %.3f\n",
          (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
              (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);

@@ -110,12 +110,12 @@ static void the_frame_of_the_window_must_make_sense(void **state) {
 
 static void counters_must_fit_and_be_known(void **state) {
   (void)state;
-  static uint8_t eleven[LOSS_REASON_COUNT + 1], cut[] = {0x01, 0x80};
+  static uint8_t too_many[LOSS_REASON_COUNT + 1], cut[] = {0x01, 0x80};
   static uint8_t large[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
   expect_field(-EOVERFLOW, "produced", uint64_t, batch->counters->produced, UINT64_MAX);
   expect_field(-EOVERFLOW, "shipped", uint64_t, batch->counters->shipped, UINT64_MAX);
-  expect_field(-EBADMSG, "loss reason 10 is not known", ProtobufCBinaryData,
-               batch->counters->dropped, BYTES(eleven, sizeof eleven));
+  expect_field(-EBADMSG, "loss reason 11 is not known", ProtobufCBinaryData,
+               batch->counters->dropped, BYTES(too_many, sizeof too_many));
   expect_field(-EBADMSG, "end inside a number", ProtobufCBinaryData, batch->counters->dropped,
                BYTES(cut, sizeof cut));
   expect_field(-EOVERFLOW, "dropped", ProtobufCBinaryData, batch->counters->dropped,

@@ -26,6 +26,7 @@ static void the_numbers_on_the_wire_do_not_move(void **state) {
   assert_int_equal(LOSS_WORKER_KILLED, 2);
   assert_int_equal(LOSS_REJECTED, 7);
   assert_int_equal(LOSS_RUN_ENDED, 9);
+  assert_int_equal(LOSS_QUOTA, 10);
 }
 
 static void the_total_is_the_sum_and_never_wraps(void **state) {

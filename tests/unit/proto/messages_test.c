@@ -145,6 +145,17 @@ static void welcome_ack_and_reject_come_back(void **state) {
   assert_string_equal(got.reject.reason, "no room");
   assert_true(got.reject.permanent);
   assert_int_equal(got.reject.retry_after_ms, 500);
+  assert_false(got.reject.over_quota);
+}
+
+static void patience_and_quotas_come_back(void **state) {
+  (void)state;
+  send(&(struct message){.type = FRAME_WELCOME, .welcome = {.return_within_ms = UINT32_MAX}});
+  assert_true(got.welcome.return_within_ms == UINT32_MAX);
+  send(&(struct message){.type = FRAME_PONG, .pong = {.return_within_ms = 25000}});
+  assert_int_equal(got.pong.return_within_ms, 25000);
+  send(&(struct message){.type = FRAME_REJECT, .reject = {.permanent = true, .over_quota = true}});
+  assert_true(got.reject.over_quota);
 }
 
 static void a_batch_travels_up_to_its_limit(void **state) {
@@ -436,6 +447,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(hello_comes_back, reset),
       cmocka_unit_test_teardown(welcome_ack_and_reject_come_back, reset),
+      cmocka_unit_test_teardown(patience_and_quotas_come_back, reset),
       cmocka_unit_test_teardown(a_batch_travels_up_to_its_limit, reset),
       cmocka_unit_test_teardown(debug_messages_come_back, reset),
       cmocka_unit_test_teardown(the_small_messages_come_back, reset),

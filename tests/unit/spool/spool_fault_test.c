@@ -35,7 +35,7 @@ static void ack(struct bench *bench, struct tally *tally, unsigned count) {
 
 static void refuse(struct bench *bench) {
   uint64_t seq = take(bench);
-  if (seq != 0) spool_reject(bench->spool, RUN, seq, "no");
+  if (seq != 0) spool_reject(bench->spool, &(struct spool_refusal){RUN, seq, LOSS_REJECTED, "no"});
 }
 
 static void is_exact(struct bench *bench, const struct tally *tally) {

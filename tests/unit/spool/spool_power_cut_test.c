@@ -47,7 +47,7 @@ static void let_go(struct bench *bench, unsigned count, bool is_refused) {
     assert_true(seq > 0);
     left_at[seq] = disk_steps();
     if (is_refused)
-      spool_reject(bench->spool, RUN, seq, "no");
+      spool_reject(bench->spool, &(struct spool_refusal){RUN, seq, LOSS_REJECTED, "no"});
     else
       spool_ack(bench->spool, RUN, seq);
   }

@@ -174,8 +174,9 @@ static void a_rejected_batch_goes_to_quarantine_and_is_counted_once(void **state
   struct bench *bench = *state;
   append_many(bench, 1, 3);
   for (int i = 0; i < 3; i++) take(bench);
-  spool_reject(bench->spool, RUN, 2, "limit of modules");
-  spool_reject(bench->spool, RUN, 2, "limit of modules");
+  const struct spool_refusal refusal = {RUN, 2, LOSS_REJECTED, "limit of modules"};
+  spool_reject(bench->spool, &refusal);
+  spool_reject(bench->spool, &refusal);
   assert_int_equal(bench->lost[LOSS_REJECTED], RECORDS);
   assert_int_equal(figures(bench).quarantined, 1);
   assert_int_equal(count_files(bench, "quarantine", ".batch"), 1);
@@ -190,9 +191,9 @@ static void the_quarantine_is_bounded(void **state) {
   append_many(bench, 1, 40);
   for (uint64_t seq = 1; seq <= 40; seq++) {
     assert_int_equal(take(bench), seq);
-    spool_reject(bench->spool, RUN, seq, "no");
+    spool_reject(bench->spool, &(struct spool_refusal){RUN, seq, LOSS_QUOTA, "no"});
   }
-  assert_int_equal(bench->lost[LOSS_REJECTED], 40 * RECORDS);
+  assert_int_equal(bench->lost[LOSS_QUOTA], 40 * RECORDS);
   assert_int_equal(count_files(bench, "quarantine", ".batch"), SPOOL_QUARANTINE_FILES);
 }
 

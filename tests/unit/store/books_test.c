@@ -87,6 +87,19 @@ static void a_refused_batch_counts_once_whoever_counts_it(void **state) {
   assert_closed(&books, 30);
 }
 
+static void a_batch_over_a_quota_counts_once_under_that_name(void **state) {
+  (void)state;
+  struct books books = {.stored = 60, .refused = 15};
+  struct books_balance balance;
+  struct counters after = {
+      .produced = 100, .shipped = 85, .dropped = {[LOSS_REJECTED] = 5, [LOSS_QUOTA] = 10}};
+  books_report(&books, &after);
+  books_balance(&books, &balance);
+  assert_int_equal(balance.dropped[LOSS_REJECTED], 5);
+  assert_int_equal(balance.dropped[LOSS_QUOTA], 10);
+  assert_closed(&books, 25);
+}
+
 static void a_refused_batch_that_claims_too_much_takes_only_what_is_open(void **state) {
   (void)state;
   struct books books = {.stored = 60, .refused = UINT64_MAX / 2};
@@ -142,6 +155,7 @@ int main(void) {
       cmocka_unit_test(a_run_that_ended_has_lost_its_open_window),
       cmocka_unit_test(a_run_stays_ended_when_an_older_report_follows),
       cmocka_unit_test(a_refused_batch_counts_once_whoever_counts_it),
+      cmocka_unit_test(a_batch_over_a_quota_counts_once_under_that_name),
       cmocka_unit_test(a_refused_batch_that_claims_too_much_takes_only_what_is_open),
       cmocka_unit_test(nothing_is_ever_negative),
       cmocka_unit_test(changes_of_losses_come_back_signed),

@@ -69,11 +69,49 @@ static void what_waits_for_room_is_not_due(void **state) {
   assert_true(tick_ns > NS_PER_SECOND);
 }
 
+static int take(struct uplink_session *session, const struct message *message) {
+  struct buf out = {0};
+  struct frame frame;
+  assert_int_equal(message_encode(message, &out), 0);
+  assert_true(frame_decode(buf_span(&out), &frame) > 0);
+  int rc = uplink_session_take(session, &frame, 2, &out);
+  buf_fini(&out);
+  return rc;
+}
+
+static void what_the_collector_says_of_coming_back_is_kept(void **state) {
+  struct uplink_parts parts;
+  struct uplink_session session;
+  begin_session(*state, &parts, &session);
+  assert_int_equal(session.return_within_ms, 0);
+  assert_int_equal(
+      take(&session, &(struct message){.type = FRAME_PONG, .pong = {.return_within_ms = 25000}}),
+      0);
+  assert_int_equal(take(&session, &(struct message){.type = FRAME_PONG}), 0);
+  assert_int_equal(session.return_within_ms, 25000);
+}
+
+static void a_refusal_says_when_to_come_again_unless_it_is_for_good(void **state) {
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct message refusal = {.type = FRAME_REJECT,
+                            .reject = {.reason = "too many", .retry_after_ms = 9000}};
+  begin_session(*state, &parts, &session);
+  assert_int_equal(take(&session, &refusal), -EACCES);
+  assert_int_equal(session.come_after_ms, 9000);
+  refusal.reject.permanent = true;
+  begin_session(*state, &parts, &session);
+  assert_int_equal(take(&session, &refusal), -EACCES);
+  assert_int_equal(session.come_after_ms, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(pings_go_out_and_silence_ends_the_session),
       CASE(a_batch_that_is_never_answered_ends_the_session),
       CASE(what_waits_for_room_is_not_due),
+      CASE(what_the_collector_says_of_coming_back_is_kept),
+      CASE(a_refusal_says_when_to_come_again_unless_it_is_for_good),
   };
   return cmocka_run_group_tests(tests, bench_begin_group, NULL);
 }

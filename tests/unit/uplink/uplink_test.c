@@ -76,7 +76,8 @@ static void reject_the_second(struct peer *peer, unsigned connection) {
   while (peer_read(peer, &message)) {
     if (message.type != FRAME_BATCH) continue;
     peer_note(peer, &message.batch);
-    reject.reject = (struct reject){RUN, 2, "too many modules", true, 0};
+    reject.reject =
+        (struct reject){.run = RUN, .seq = 2, .reason = "too many modules", .permanent = true};
     if (message.batch.seq == 2)
       peer_send(peer, &reject);
     else
@@ -91,7 +92,7 @@ static void ask_for_patience_once(struct peer *peer, unsigned connection) {
   while (peer_read(peer, &message)) {
     if (message.type != FRAME_BATCH) continue;
     peer_note(peer, &message.batch);
-    reject.reject = (struct reject){RUN, 2, "busy", false, 300};
+    reject.reject = (struct reject){.run = RUN, .seq = 2, .reason = "busy", .retry_after_ms = 300};
     if (message.batch.seq == 2 && peer->step++ == 0)
       peer_send(peer, &reject);
     else
