@@ -20,6 +20,7 @@
 #include "names/names_metrics.h"
 #include "names/source_store.h"
 #include "names/symbolizer.h"
+#include "reload.h"
 #include "retention.h"
 #include "rollover_command.h"
 #include "settings.h"
@@ -50,6 +51,8 @@ enum {
 };
 
 struct collector {
+  int argc;
+  char **argv;
   struct settings settings;
   int lock_fd;
   bool is_new; /* the folder was not there before */
@@ -64,7 +67,9 @@ struct collector {
   struct event_base *loop;
   struct event *stop_events[2];
   struct retention *retention;
+  struct reload *reload;
   struct debuginfod *debuginfod;
+  struct quotas *quotas;
   struct ingest *ingest;
   struct http *http;
   char error[ERROR_BYTES];
@@ -151,6 +156,7 @@ static void on_overdue(int signal_number) {
 static int open_loop(struct collector *collector) {
   static const int stop_signals[] = {SIGTERM, SIGINT};
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN); /* until there is something to reload */
   signal(SIGALRM, on_overdue);
   snprintf(collector->error, ERROR_BYTES, "loop: cannot be made");
   if (evthread_use_pthreads() != 0) return -ENOMEM;
@@ -168,11 +174,21 @@ static void print_metrics(void *context, void *buf) {
   struct collector *collector = context;
   store_metrics(collector->store, buf);
   ingest_metrics(collector->ingest, buf);
+  quotas_metrics(collector->quotas, buf);
   names_metrics_print(collector->debug, buf);
   if (collector->translators != NULL) translator_pool_metrics(collector->translators, buf);
 }
 
+static int open_quotas(struct collector *collector) {
+  const struct quota_limits limits = settings_quotas(&collector->settings);
+  collector->quotas = quotas_new(&limits);
+  if (collector->quotas != NULL) return 0;
+  snprintf(collector->error, ERROR_BYTES, "quotas: no memory or no random numbers");
+  return -ENOMEM;
+}
+
 static int start_doors(struct collector *collector) {
+  const struct settings *settings = &collector->settings;
   const struct http_parts http = {.loop = collector->loop,
                                   .ca = collector->ca,
                                   .access = collector->access,
@@ -180,7 +196,8 @@ static int start_doors(struct collector *collector) {
                                   .debug = collector->debug,
                                   .sources = collector->sources,
                                   .symbolizer = collector->symbolizer,
-                                  .address = collector->settings.http,
+                                  .quotas = collector->quotas,
+                                  .address = settings->http,
                                   .metrics = print_metrics,
                                   .metrics_context = collector};
   int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);
@@ -191,7 +208,11 @@ static int start_doors(struct collector *collector) {
                                       .store = collector->store,
                                       .debug = collector->debug,
                                       .symbolizer = collector->symbolizer,
-                                      .address = collector->settings.agents,
+                                      .address = settings->agents,
+                                      .quotas = collector->quotas,
+                                      .memory_limit_bytes = settings->memory_limit_bytes,
+                                      .handshakes_per_address =
+                                          (unsigned)settings->handshakes_per_address,
                                       .page_url = http_url(collector->http)};
   return ingest_start(&ingest, &collector->ingest, collector->error, ERROR_BYTES);
 }
@@ -210,6 +231,17 @@ static int open_translators(struct collector *collector) {
   return failed;
 }
 
+static int start_reload(struct collector *collector) {
+  const struct reload_parts parts = {.argc = collector->argc,
+                                     .argv = collector->argv,
+                                     .settings = &collector->settings,
+                                     .quotas = collector->quotas,
+                                     .ingest = collector->ingest,
+                                     .ca = collector->ca};
+  snprintf(collector->error, ERROR_BYTES, "reload: not enough memory");
+  return reload_start(collector->loop, &parts, &collector->reload);
+}
+
 static int start(struct collector *collector) {
   raise_limits();
   int failed = lock_data(collector);
@@ -217,6 +249,7 @@ static int start(struct collector *collector) {
   if (!failed) failed = open_parts(collector);
   if (!failed) failed = open_loop(collector);
   if (!failed) failed = open_translators(collector);
+  if (!failed) failed = open_quotas(collector);
   if (!failed) failed = start_doors(collector);
   if (!failed) symbolizer_start(collector->symbolizer);
   if (!failed) {
@@ -227,6 +260,7 @@ static int start(struct collector *collector) {
                                             .max_bytes = collector->settings.max_bytes};
     failed = retention_start(collector->store, &limits, &collector->retention);
   }
+  if (!failed) failed = start_reload(collector);
   const char *urls = collector->settings.debuginfod;
   if (!failed && urls != NULL && *urls != '\0') {
     snprintf(collector->error, ERROR_BYTES, "debuginfod: its thread cannot be started");
@@ -239,6 +273,7 @@ static int start(struct collector *collector) {
 /* Ends all there is.  Returns false when a query or a download still runs: then the process may
    only exit. */
 static bool stop(struct collector *collector) {
+  reload_stop(collector->reload);
   if (collector->ingest) ingest_stop(collector->ingest);
   bool is_asking = debuginfod_stop(collector->debuginfod) != 0;
   if (http_stop(collector->http) != 0 || is_asking) return false;
@@ -252,6 +287,7 @@ static bool stop(struct collector *collector) {
   debug_store_close(collector->debug);
   source_store_close(collector->sources);
   store_close(collector->store);
+  quotas_free(collector->quotas);
   access_close(collector->access);
   ca_close(collector->ca);
   if (collector->lock_fd >= 0) close(collector->lock_fd);
@@ -287,6 +323,8 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
 
   static struct collector collector = {.lock_fd = -1};
+  collector.argc = argc;
+  collector.argv = argv;
   int failed = settings_read(argc, argv, &collector.settings, collector.error, ERROR_BYTES);
   if (failed < 0) {
     fprintf(stderr, "fleetprof-collector: %s\n", collector.error);

@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "http/address.h"
 #include "names/debuginfod.h"
+#include "proto/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,6 +50,27 @@ static const struct option rows[] = {
         "(docs/translators.md)"),
     ROW("certificate-life", "TIME", "30d", "Boards", OPTION_DURATION, certificate_life_ns,
         "how long a board's certificate lasts; boards renew theirs at half of it"),
+    ROW("board-bytes", "SIZE", "256M/day", "Boards", OPTION_BYTES_DAY, board_bytes,
+        "a board's batches beyond this stay in its spool until there is room again; a day's worth "
+        "may "
+        "come at once; 0 is no limit, as for the next four (docs/limits.md)"),
+    ROW("board-refusals", "N", "1000", "Boards", OPTION_COUNT, board_refusals,
+        "batches of a board that may be refused a day before its next ones have to wait in its "
+        "spool"),
+    ROW("board-series", "N", "10000", "Boards", OPTION_COUNT, board_series,
+        "different threads by service and name that a board may bring a day, counted within a "
+        "tenth: "
+        "batches that would bring more are refused and counted as lost (quota)"),
+    ROW("board-nodes", "N", "500000", "Boards", OPTION_COUNT, board_nodes,
+        "different places in call trees that a board may bring a day, likewise"),
+    ROW("board-modules", "N", "10000", "Boards", OPTION_COUNT, board_modules,
+        "different programs and libraries that a board may bring a day, likewise"),
+    ROW("handshakes-per-address", "N", "512", "Boards", OPTION_COUNT, handshakes_per_address,
+        "connections from one address that may be in their handshake at once; 0 is no limit"),
+    ROW("memory-limit", "SIZE", "0", "How much", OPTION_BYTES, memory_limit_bytes,
+        "while the collector has more memory of its own than this, boards are told to come later; "
+        "0 is "
+        "four fifths of what the machine, or the control group, has"),
     ROW("verbose", NULL, NULL, "Messages", OPTION_FLAG, verbose, "say more on stderr"),
 };
 
@@ -95,6 +117,12 @@ static int check_life(uint64_t life_ns, char *error, size_t error_len) {
   return -EINVAL;
 }
 
+static int check_handshakes(uint64_t count, char *error, size_t error_len) {
+  if (count <= LIMIT_CONNECTIONS) return 0;
+  snprintf(error, error_len, "--handshakes-per-address: must be at most %d", LIMIT_CONNECTIONS);
+  return -EINVAL;
+}
+
 static int check_debuginfod(const char *urls, char *error, size_t error_len) {
   char why[256];
   if (urls == NULL || debuginfod_check(urls, why, sizeof why) == 0) return 0;
@@ -120,7 +148,16 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   failed = check_agents(settings.agents, error, error_len);
   if (!failed) failed = check_http(settings.http, error, error_len);
   if (!failed) failed = check_life(settings.certificate_life_ns, error, error_len);
+  if (!failed) failed = check_handshakes(settings.handshakes_per_address, error, error_len);
   if (!failed) failed = check_debuginfod(settings.debuginfod, error, error_len);
   if (!failed) *ret = settings;
   return failed;
+}
+
+struct quota_limits settings_quotas(const struct settings *settings) {
+  return (struct quota_limits){.a_day = {[QUOTA_BYTES] = settings->board_bytes,
+                                         [QUOTA_REFUSALS] = settings->board_refusals,
+                                         [QUOTA_SERIES] = settings->board_series,
+                                         [QUOTA_NODES] = settings->board_nodes,
+                                         [QUOTA_MODULES] = settings->board_modules}};
 }

@@ -3,6 +3,8 @@
 #ifndef COLLECTOR_SETTINGS_H
 #define COLLECTOR_SETTINGS_H
 
+#include "quota/quota.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +14,18 @@ struct settings {
   const char *translators; /* file of rules, or NULL */
   uint64_t retention_ns, retention_raw_ns, retention_minutes_ns, max_bytes;
   uint64_t certificate_life_ns; /* of boards */
+  uint64_t board_bytes, board_refusals, board_series, board_nodes,
+      board_modules;               /* a day, of one board; 0: all */
+  uint64_t memory_limit_bytes;     /* 0: a share of the machine's */
+  uint64_t handshakes_per_address; /* 0: no limit */
   bool verbose;
 };
 
 /* Fills RET from defaults, environment, config file and ARGV.  Returns 0; 1 when --help or
    --version was printed; -EINVAL with "what: why" in ERROR. */
 int settings_read(int argc, char **argv, struct settings *ret, char *error, size_t error_len);
+
+/* The quotas that SETTINGS has for every board. */
+struct quota_limits settings_quotas(const struct settings *settings);
 
 #endif

@@ -145,7 +145,10 @@ static const char *wanted(enum option_kind kind) {
   return "text";
 }
 
+/* The same text is kept once: a file may be read many times (collector/reload.h). */
 const char *option_keep(const char *text, size_t len) {
+  for (const struct kept_text *kept = kept_texts; kept != NULL; kept = kept->next)
+    if (strlen(kept->text) == len && memcmp(kept->text, text, len) == 0) return kept->text;
   struct kept_text *kept = malloc(sizeof *kept + len + 1);
   if (kept == NULL) return NULL;
   memcpy(kept->text, text, len);

@@ -48,7 +48,9 @@
 enum {
   FINGERPRINT_BYTES = 32,
   CHAIN_DEPTH_MAX = 3, /* leaf, at most two intermediates, root */
+  CHAIN_BYTES_MAX = 16 << 10, /* ours are 1 KiB each; more is refused before it is parsed */
   WEB_CHAIN_DEPTH_MAX = 9,
+  WEB_CHAIN_BYTES_MAX = 100 << 10, /* OpenSSL's own */
   ALERT_FATAL = 2,
   /* A connection's note: the description plus one, and whether the alert was ours. */
   NOTE_ALERT_MASK = (1 << 9) - 1,
@@ -225,6 +227,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method, char *error, size_t error_
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS); /* 34 KiB a quiet connection otherwise */
   SSL_CTX_set_verify_depth(context, CHAIN_DEPTH_MAX);
+  SSL_CTX_set_max_cert_list(context, CHAIN_BYTES_MAX);
   SSL_CTX_set_info_callback(context, on_alert);
   return context;
 }
@@ -390,6 +393,7 @@ SSL_CTX *tls_web_context(const char *ca, char *error, size_t error_len) {
   if (has_roots && SSL_CTX_set_purpose(context, X509_PURPOSE_SSL_SERVER) == 1 &&
       SSL_CTX_set_alpn_protos(context, http, sizeof http - 1) == 0) {
     SSL_CTX_set_verify_depth(context, WEB_CHAIN_DEPTH_MAX);
+    SSL_CTX_set_max_cert_list(context, WEB_CHAIN_BYTES_MAX);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     return context;
   }

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "query/selector.h"
+#include "quota/quota.h"
 #include "request.h"
 #include "selection.h"
 #include "store/store_read.h"
@@ -29,6 +30,7 @@ struct books {
 
 struct board_walk {
   const struct selection *selection;
+  struct quotas *quotas;
   struct json json;
   struct books sum;
   uint32_t count;
@@ -129,7 +131,27 @@ static void write_stacks(struct json *json, const struct effort *effort) {
   json_close(json, '}');
 }
 
-static void write_board(struct json *json, const struct store_board *board) {
+/* What the board has brought in 24 hours, of what it may, and what that cost it; limit null: no
+   limit, and then nobody counts bytes. */
+static void write_quotas(struct json *json, struct quotas *quotas, const char *board) {
+  struct quota_state state;
+  quotas_state(quotas, board, clock_monotonic_ns(), &state);
+  json_key(json, "quotas");
+  json_open(json, '{');
+  for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
+    json_key(json, quota_name(quota));
+    json_open(json, '{');
+    json_key_uint(json, "used", state.used[quota]);
+    write_figure(json, "limit", (double)state.limit[quota], state.limit[quota] != 0);
+    json_key_uint(json, "refused", state.refused[quota]);
+    json_key_uint(json, "delayed", state.delayed[quota]);
+    json_close(json, '}');
+  }
+  json_close(json, '}');
+}
+
+static void write_board(struct board_walk *walk, const struct store_board *board) {
+  struct json *json = &walk->json;
   struct books books = books_of(board);
   json_open(json, '{');
   json_key_string(json, "name", board->name);
@@ -154,6 +176,7 @@ static void write_board(struct json *json, const struct store_board *board) {
   json_key(json, "loss");
   write_reasons(json, &books);
   write_stacks(json, &board->effort);
+  if (walk->quotas != NULL) write_quotas(json, walk->quotas, board->name);
   json_close(json, '}');
 }
 
@@ -162,7 +185,7 @@ static int on_board(void *context, const struct store_board *board) {
   bool is_wanted = is_selected(walk, board) && was_seen(walk->selection, board);
   if (!is_wanted || !is_within_limit(walk)) return 0;
   walk->count++;
-  write_board(&walk->json, board);
+  write_board(walk, board);
   return 0;
 }
 
@@ -212,7 +235,7 @@ static void answer_boards(struct request *request,
                           bool is_books) {
   struct selection selection;
   if (parse_boards(request, &selection) != 0) return;
-  struct board_walk walk = {.selection = &selection};
+  struct board_walk walk = {.selection = &selection, .quotas = request->service->parts.quotas};
   answer_begin_json(&request->answer, &walk.json);
   json_key(&walk.json, "boards");
   json_open(&walk.json, '[');

@@ -19,6 +19,7 @@
 #include "client.h"
 
 #include "answer.h"
+#include "common/clock.h"
 #include "head_guard.h"
 
 #include <arpa/inet.h>
@@ -60,6 +61,7 @@ struct client {
   struct bufferevent *bev;
   struct event *deadline;
   enum state state;
+  uint64_t since_ns; /* of that state */
   uint64_t body_left;
   size_t lingered_bytes;
   uint64_t file_bytes;   /* of the answer under way, which come from a file */
@@ -77,6 +79,7 @@ static struct evbuffer *input_of(struct client *client) {
 
 static void set_state(struct client *client, enum state state) {
   client->state = state;
+  client->since_ns = clock_monotonic_ns();
   struct timeval wait = {.tv_sec = states[state].seconds};
   if (state == SENDING)
     wait.tv_sec += (time_t)(evbuffer_get_length(bufferevent_get_output(client->bev)) /
@@ -289,7 +292,8 @@ static uint64_t body_bytes(const struct answer *answer, bool is_head) {
 
 void client_answer(struct client *client, struct answer *answer, bool is_head) {
   struct buf head = {0};
-  if (client->is_peer_done) client->is_persistent = false;
+  /* Whose request we do not understand may mean another one by what follows. */
+  if (client->is_peer_done || answer->status == 400) client->is_persistent = false;
   answer_print_head(answer, body_bytes(answer, is_head), client->is_persistent, &head);
   bool is_bodiless = is_head || answer->status == 304;
   client->file_bytes = 0;
@@ -309,6 +313,10 @@ void client_read_body(struct client *client) {
 
 bool client_is_idle(const struct client *client) {
   return client->state == IDLE;
+}
+
+uint64_t client_waiting_ns(const struct client *client, uint64_t now_ns) {
+  return client->state == WORKING || client->state == CLOSED ? 0 : now_ns - client->since_ns;
 }
 
 size_t client_unsent_bytes(const struct client *client) {

@@ -4,9 +4,12 @@
 #include "client_list.h"
 
 #include "client.h"
+#include "common/clock.h"
 
 #include <netinet/in.h>
 #include <string.h>
+
+#define PATIENCE_NS (2 * NS_PER_SECOND) /* a head comes in one round trip, or in two */
 
 void client_list_add(struct client_list *list, struct client *client) {
   struct client_links *links = client_links(client);
@@ -48,6 +51,18 @@ struct client *client_list_find_idle(const struct client_list *list) {
   for (struct client *at = list->first; at; at = client_links(at)->next)
     if (client_is_idle(at)) oldest = at;
   return oldest;
+}
+
+struct client *client_list_find_slow(const struct client_list *list) {
+  struct client *slowest = NULL;
+  uint64_t now_ns = clock_monotonic_ns(), longest_ns = PATIENCE_NS;
+  for (struct client *at = list->first; at; at = client_links(at)->next) {
+    uint64_t waiting_ns = client_waiting_ns(at, now_ns);
+    if (waiting_ns < longest_ns) continue;
+    longest_ns = waiting_ns;
+    slowest = at;
+  }
+  return slowest;
 }
 
 size_t client_list_unsent_bytes(const struct client_list *list) {

@@ -22,6 +22,10 @@ size_t client_list_count_peer(const struct client_list *list, const struct socka
 /* Returns the one that has waited longest for its next request, or NULL. */
 struct client *client_list_find_idle(const struct client_list *list);
 
+/* Returns the connection that has waited for its peer the longest, when that is longer than others
+   should wait for its place; or NULL. */
+struct client *client_list_find_slow(const struct client_list *list);
+
 /* Returns how many bytes of answers wait for their peers. */
 size_t client_list_unsent_bytes(const struct client_list *list);
 

@@ -3,8 +3,9 @@
    that takes uploads (an upload syncs files and waits for the symbol worker; no query should wait
    for that).
 
-   Limits: connections in all and from one peer, where an idle one makes room for a new one; queries
-   and uploads that wait. */
+   Limits: connections in all and from one peer, where an idle one makes room for a new one, or,
+   where none is idle, the one that has kept us waiting for the longest: who sends or reads a byte a
+   second must not keep everybody out; queries and uploads that wait. */
 #include "http.h"
 
 #include "client.h"
@@ -17,9 +18,10 @@
 #include <event2/bufferevent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum {
-  CONNECTIONS_MAX = 512,
+  CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors */
   CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
   QUERIES_WAITING_MAX = 32,
   UPLOADS_WAITING_MAX = 16,
@@ -47,10 +49,11 @@ static bool has_place(struct service *service, const struct sockaddr *peer) {
   if (!gate_is_loopback_address(peer) &&
       client_list_count_peer(list, peer) >= CONNECTIONS_PER_PEER_MAX)
     return false;
-  if (list->count < CONNECTIONS_MAX) return true;
-  struct client *idle = client_list_find_idle(list);
-  client_free(idle);
-  return idle != NULL;
+  if (list->count < service->connections_max) return true;
+  struct client *victim = client_list_find_idle(list);
+  if (victim == NULL) victim = client_list_find_slow(list);
+  client_free(victim);
+  return victim != NULL;
 }
 
 static void on_accept(void *context, struct bufferevent *bev, bool is_tls,
@@ -67,8 +70,16 @@ static void on_accept(void *context, struct bufferevent *bev, bool is_tls,
   metrics_connected(http->service.metrics);
 }
 
+static unsigned find_connections_max(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 8 >= CONNECTIONS_MAX)
+    return CONNECTIONS_MAX;
+  return limit.rlim_cur >= 8 ? (unsigned)(limit.rlim_cur / 8) : 1;
+}
+
 static int start(struct http *http, char *error, size_t error_len) {
   struct service *service = &http->service;
+  service->connections_max = find_connections_max();
   struct event_base *loop = service->parts.loop;
   service->metrics = metrics_new();
   if (service->metrics == NULL) return -ENOMEM;

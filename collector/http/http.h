@@ -12,6 +12,7 @@ struct debug_store;
 struct event_base;
 struct http;
 struct ingest;
+struct quotas;
 struct source_store;
 struct store;
 struct symbolizer;
@@ -24,6 +25,7 @@ struct http_parts { /* all borrowed, and outlive the server */
   struct debug_store *debug;
   struct source_store *sources;
   struct symbolizer *symbolizer;
+  struct quotas *quotas; /* or NULL: boards have none */
   const char *address; /* "127.0.0.1:7480"; any address but loopback serves TLS and wants a token */
   /* Appends other parts' counters to /metrics; may be NULL. */
   void (*metrics)(void *context, void *buf);

@@ -17,6 +17,7 @@ struct service {
   struct metrics *metrics;
   struct jobs *queries, *uploads;     /* loop only */
   bool is_loopback;                   /* nobody but this machine can connect */
+  unsigned connections_max;
   struct client_list clients;         /* loop only */
   uint64_t audit_second, audit_lines; /* loop only: refusals noted in this second */
 };

@@ -150,6 +150,12 @@ static void settle(struct connection *connection, enum session_state before) {
   if (connection_is_flushed(connection)) shut(connection);
 }
 
+void connection_look_at_load(struct connection_host *host) {
+  host->shedding.now.queue_entries = figures_get(&host->figures->queue_entries);
+  host->shedding.now.queue_bytes = figures_get(&host->figures->queue_bytes);
+  if (shedding_look(&host->shedding, clock_monotonic_ns())) host->on_shedding(host->context);
+}
+
 /* Returns whether the frame that the input begins with may become a job now. */
 static bool has_room(const struct connection *connection) {
   const struct dispatch *dispatch = connection->host->dispatch; /* NULL at the very end */
@@ -173,6 +179,7 @@ static bool take_frame(struct connection *connection) {
     session_refuse(session, REFUSAL_MEMORY, "the collector is out of memory");
     return false;
   }
+  connection_look_at_load(connection->host);
   long used = session_receive(session, span_of(bytes, need), clock_walltime_ns(), &job);
   if (used > 0) {
     evbuffer_drain(input, (size_t)used);
@@ -365,6 +372,9 @@ struct connection *connection_new_take(struct connection_host *host, int fd, uin
   connection->stream = stream;
   session_init(&connection->session, id, host->page_url, host->figures);
   connection->session.trust = &host->trust;
+  connection->session.return_within_ms = &host->return_within_ms;
+  connection->session.shedding = &host->shedding;
+  connection->session.quotas = host->quotas;
   connection->deadline = evtimer_new(host->loop, on_deadline, connection);
   if (connection->deadline == NULL) {
     destroy(connection);
@@ -405,6 +415,12 @@ void connection_refuse(struct connection *connection, enum refusal refusal, cons
   enum session_state before = connection->session.state;
   session_refuse(&connection->session, refusal, why);
   settle(connection, before);
+}
+
+void connection_crowd_out(struct connection *connection) {
+  if (connection->session.state != SESSION_HANDSHAKE) return;
+  figures_add(&connection->host->figures->handshakes[HANDSHAKE_CROWDED], 1);
+  close_now(connection);
 }
 
 bool connection_is_flushed(const struct connection *connection) {

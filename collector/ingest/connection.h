@@ -21,12 +21,16 @@ struct connection_host {
   struct dispatch *dispatch; /* NULL: nothing is read any more */
   struct figures *figures;
   const char *page_url;
-  uint64_t trust;                        /* of the CA certificates that boards are to have */
+  uint64_t trust;            /* of the CA certificates that boards are to have */
+  uint32_t return_within_ms; /* what boards are told of coming back */
+  struct shedding shedding;
+  struct quotas *quotas;
   const struct revocations *revocations; /* replaced now and then */
   size_t large_bytes;                    /* of long frames that are being received now */
   unsigned stalled_count;                /* connections that wait for room */
   void (*on_identified)(void *context, struct connection *connection); /* TLS is up */
   void (*on_closed)(void *context, struct connection *connection);     /* it is freed after this */
+  void (*on_shedding)(void *context); /* shedding.shed has changed */
   void *context;
 };
 
@@ -47,6 +51,12 @@ void connection_finish(struct connection *connection, const struct job *job);
 
 /* Goes on when it had stopped reading for want of room. */
 void connection_resume(struct connection *connection);
+
+/* Looks at the queue, and whether batches can be taken. */
+void connection_look_at_load(struct connection_host *host);
+
+/* Closes at once when its handshake is still under way: others wait for its place. */
+void connection_crowd_out(struct connection *connection);
 
 /* Sends the peer away. */
 void connection_refuse(struct connection *connection, enum refusal refusal, const char *why);

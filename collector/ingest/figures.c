@@ -18,6 +18,12 @@ static const char *const refusal_names[] = {
 #undef X
 };
 
+static const char *const shed_names[] = {
+#define X(name, text) [SHED_##name] = text,
+    SHEDDINGS(X)
+#undef X
+};
+
 static const char *const handshake_names[] = {
 #define X(name, text) [HANDSHAKE_##name] = text,
     FIGURES_HANDSHAKES(X)
@@ -28,16 +34,12 @@ const char *figures_refusal_name(enum refusal refusal) {
   return refusal_names[refusal];
 }
 
-static uint64_t read_figure(atomic_uint_fast64_t *figure) {
-  return atomic_load_explicit(figure, memory_order_relaxed);
-}
-
 static void print_heading(struct buf *ret, const char *name, const char *type, const char *help) {
   buf_printf(ret, "# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", name, help, name, type);
 }
 
 static void print_one(struct buf *ret, const char *name, atomic_uint_fast64_t *figure) {
-  buf_printf(ret, PREFIX "%s %" PRIu64 "\n", name, read_figure(figure));
+  buf_printf(ret, PREFIX "%s %" PRIu64 "\n", name, figures_get(figure));
 }
 
 struct labelled {
@@ -51,7 +53,7 @@ static void print_labelled(struct buf *ret, const struct labelled *row,
   print_heading(ret, row->name, "counter", row->help);
   for (size_t i = 0; i < row->count; i++)
     buf_printf(ret, PREFIX "%s{%s=\"%s\"} %" PRIu64 "\n", row->name, row->label, row->values[i],
-               read_figure(&figures[i]));
+               figures_get(&figures[i]));
 }
 
 void figures_print(struct figures *figures, struct buf *ret) {
@@ -60,6 +62,9 @@ void figures_print(struct figures *figures, struct buf *ret) {
   static const struct labelled handshakes = {"handshakes_total", "result",
                                              "TLS handshakes, by how they ended.", handshake_names,
                                              HANDSHAKE_COUNT};
+  static const struct labelled shed = {"shed_batches_total", "reason",
+                                       "Batches told to come later, by what was over its limit.",
+                                       shed_names, SHED_COUNT};
 #define X(name, type, help)              \
   print_heading(ret, #name, type, help); \
   print_one(ret, #name, &figures->name);
@@ -67,4 +72,5 @@ void figures_print(struct figures *figures, struct buf *ret) {
 #undef X
   print_labelled(ret, &refused, figures->refused);
   print_labelled(ret, &handshakes, figures->handshakes);
+  print_labelled(ret, &shed, figures->shed);
 }

@@ -4,39 +4,13 @@
 #ifndef INGEST_FIGURES_H
 #define INGEST_FIGURES_H
 
+#include "refusal.h"
+#include "shedding.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
 struct buf;
-
-#define FIGURES_REFUSALS(X)                                                                     \
-  X(CONNECTION_LIMIT, "connection_limit") /* of all, or of one board */                         \
-  X(TIMEOUT, "timeout")                   /* a state's deadline passed */                       \
-  X(SLOW_READER, "slow_reader")           /* does not read what we answer */                    \
-  X(BAD_FRAME, "bad_frame")               /* unknown frame type */                              \
-  X(FRAME_TOO_LONG, "frame_too_long")     /* over the limit of its type */                      \
-  X(BAD_MESSAGE, "bad_message")           /* the payload does not decode */                     \
-  X(WRONG_ORDER, "wrong_order")           /* a frame that this state does not take */           \
-  X(WRONG_VERSION, "wrong_version")       /* another protocol version */                        \
-  X(BAD_NAME, "bad_name")                 /* a certificate without a usable board name */       \
-  X(REVOKED, "revoked")                                                                         \
-  X(SUPERSEDED, "superseded")           /* that board has used a newer certificate */           \
-  X(EXPIRED, "expired")                 /* and cannot renew: too old a program, or unknown */   \
-  X(TOKEN, "token")                     /* unknown, expired or used */                          \
-  X(REQUEST, "certificate_request")     /* not a request that we sign */                        \
-  X(BAD_BATCH, "bad_batch")             /* does not inflate or decode, or contradicts itself */ \
-  X(BATCH_TOO_LARGE, "batch_too_large") /* over a limit of limits.h */                          \
-  X(DEBUG_PIECE, "debug_piece")         /* a piece of a debug file that does not fit */         \
-  X(DEBUG_UNASKED, "debug_unasked")     /* a piece that this session was not asked for */       \
-  X(STORE, "store")                     /* our own disk or database failed; told to retry */    \
-  X(MEMORY, "memory")
-
-enum refusal {
-#define X(name, text) REFUSAL_##name,
-  FIGURES_REFUSALS(X)
-#undef X
-      REFUSAL_COUNT
-};
 
 /* How a TLS handshake ended. */
 #define FIGURES_HANDSHAKES(X)                                           \
@@ -49,7 +23,8 @@ enum refusal {
   X(BAD_CERTIFICATE, "bad_certificate")                                 \
   X(CLOSED, "closed") /* the peer went away */                          \
   X(TIMEOUT, "timeout")                                                 \
-  X(PROTOCOL, "protocol") /* not TLS, or nothing in common */
+  X(CROWDED, "crowded_out") /* made room for others */                  \
+  X(PROTOCOL, "protocol")   /* not TLS, or nothing in common */
 
 enum handshake {
 #define X(name, text) HANDSHAKE_##name,
@@ -60,10 +35,14 @@ enum handshake {
 
 #define FIGURES_COUNTERS(X)                                                                      \
   X(connections_total, "counter", "Connections accepted.")                                       \
+  X(connections_max, "gauge", "Connections that may be open.")                                   \
   X(connections_open, "gauge", "Connections open now.")                                          \
   X(boards_connected, "gauge", "Sessions of boards open now.")                                   \
   X(board_twice_total, "counter", "Sessions begun while the same board had another one.")        \
   X(accept_failures_total, "counter", "Connections that could not be accepted.")                 \
+  X(shedding, "gauge", "1 while boards are told to keep their batches.")                         \
+  X(memory_bytes, "gauge", "Memory of this process that is its own.")                            \
+  X(memory_limit_bytes, "gauge", "Beyond so much of it boards are told to come later.")          \
   X(stalls_total, "counter", "Times a session waited for room in a queue.")                      \
   X(queue_entries, "gauge", "Jobs waiting for or in the hands of a worker.")                     \
   X(queue_bytes, "gauge", "Bytes of those jobs.")                                                \
@@ -87,6 +66,7 @@ struct figures {
   FIGURES_COUNTERS(X)
 #undef X
   atomic_uint_fast64_t refused[REFUSAL_COUNT];
+  atomic_uint_fast64_t shed[SHED_COUNT]; /* batches told to come later */
   atomic_uint_fast64_t handshakes[HANDSHAKE_COUNT];
 };
 
@@ -97,6 +77,14 @@ static inline void figures_add(atomic_uint_fast64_t *figure, uint64_t count) {
 
 static inline void figures_take(atomic_uint_fast64_t *figure, uint64_t count) {
   atomic_fetch_sub_explicit(figure, count, memory_order_relaxed);
+}
+
+static inline void figures_set(atomic_uint_fast64_t *figure, uint64_t value) {
+  atomic_store_explicit(figure, value, memory_order_relaxed);
+}
+
+static inline uint64_t figures_get(const atomic_uint_fast64_t *figure) {
+  return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
 const char *figures_refusal_name(enum refusal refusal);

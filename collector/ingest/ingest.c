@@ -5,11 +5,12 @@
                       ^                        ^                   |
                       +------ answers ---------+------ outcomes ---+
 
-   This file owns the roster of connections and what concerns them all: how many there may be, how
-   many of them may be unknown to us (a stranger must not be able to take every place), who waits
-   for room in the queues, and what commands change beside us and is read again every few seconds:
-   the revocations, so that a revoked board is refused in its handshake and cut off when it is
-   connected already, and the CA's files, whose roots boards are told of.
+   This file owns the roster of connections and what concerns them all: how many there may be (a
+   quarter of our descriptors is for others: files, visitors), how many of them may be unknown to us
+   (vestibule.h), whether we have more to do than we can (shedding.h: memory and backlog are looked
+   at twice a second), who waits for room in the queues, and what commands change beside us and is
+   read again every few seconds: the revocations, so that a revoked board is refused in its handshake
+   and cut off when it is connected already, and the CA's files, whose roots boards are told of.
 
    Stopping: no new connections and no new frames; what is queued is committed and acked within
    DRAIN_MS; answers get FLUSH_MS to leave.  A board whose ack was lost all the same sends that
@@ -25,20 +26,26 @@
 #include "dispatch.h"
 #include "identity/ca.h"
 #include "listener.h"
+#include "memory_use.h"
+#include "patience.h"
 #include "revocations.h"
 #include "roster.h"
+#include "store/store.h"
+#include "vestibule.h"
 #include "writer.h"
 
 #include <errno.h>
 #include <event2/event.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
-  STRANGERS_MAX = 1024,       /* connections whose handshake or enrolment is under way */
   SESSIONS_PER_BOARD_MAX = 8, /* all are served, but one key must not take every place */
   REVOCATIONS_SECONDS = 10,
+  PULSE_US = 500 * 1000,
   DRAIN_MS = 5000,
   FLUSH_MS = 1000,
   FLUSH_STEP_US = 2000,
@@ -52,11 +59,12 @@ struct ingest {
   struct roster roster;
   struct listener *listener;
   struct writer *writer;
-  struct event *tick;
+  struct event *tick, *pulse;
   struct revocations *revocations;
   uint64_t ca_generation; /* of the files in use */
   bool is_reading_revocations, is_stopping;
-  unsigned strangers;
+  struct vestibule vestibule;
+  unsigned boards, connections_max;
   uint32_t resume_at; /* whose turn it is when room appears */
 };
 
@@ -64,31 +72,50 @@ static bool is_stranger(const struct connection *connection) {
   return connection_board(connection)[0] == 0;
 }
 
-/* Takes one out of the unknown ones and lets the next one in. */
-static void forget_stranger(struct ingest *ingest) {
-  ingest->strangers--;
-  listener_set_paused(ingest->listener, ingest->is_stopping || ingest->strangers >= STRANGERS_MAX);
+/* One more board, or with -1 one less: how long all of them would take to come back. */
+static void count_board(struct ingest *ingest, int change) {
+  ingest->boards += (unsigned)change;
+  ingest->host.return_within_ms = patience_return_ms(ingest->boards);
 }
 
-static void on_accept(void *context, int fd) {
-  struct ingest *ingest = context;
-  figures_add(&ingest->figures.connections_total, 1);
+/* Takes one out of the unknown ones and lets the next one in. */
+static void forget_stranger(struct ingest *ingest, uint64_t id) {
+  vestibule_remove(&ingest->vestibule, id);
+  listener_set_paused(ingest->listener,
+                      ingest->is_stopping || vestibule_is_full(&ingest->vestibule));
+}
+
+/* Returns the number of a connection from PEER, or 0 when it cannot be had, which RET says why. */
+static uint64_t find_place(struct ingest *ingest, const struct sockaddr *peer, enum refusal *ret) {
+  *ret = REFUSAL_CONNECTION_LIMIT;
+  if (ingest->roster.count >= ingest->connections_max) return 0;
   uint64_t id = roster_add(&ingest->roster);
+  if (id == 0 || vestibule_add(&ingest->vestibule, id, peer, clock_monotonic_ns())) return id;
+  *ret = REFUSAL_ADDRESS_LIMIT;
+  roster_remove(&ingest->roster, id);
+  return 0;
+}
+
+static void on_accept(void *context, int fd, const struct sockaddr *peer) {
+  struct ingest *ingest = context;
+  enum refusal refusal;
+  figures_add(&ingest->figures.connections_total, 1);
+  uint64_t id = find_place(ingest, peer, &refusal);
   if (id == 0) {
-    figures_add(&ingest->figures.refused[REFUSAL_CONNECTION_LIMIT], 1);
+    figures_add(&ingest->figures.refused[refusal], 1);
     close(fd);
     return;
   }
   struct connection *connection = connection_new_take(&ingest->host, fd, id);
   if (connection == NULL) {
     figures_add(&ingest->figures.refused[REFUSAL_MEMORY], 1);
+    vestibule_remove(&ingest->vestibule, id);
     roster_remove(&ingest->roster, id);
     return;
   }
   roster_set(&ingest->roster, id, connection);
   figures_add(&ingest->figures.connections_open, 1);
-  ingest->strangers++;
-  listener_set_paused(ingest->listener, ingest->strangers >= STRANGERS_MAX);
+  listener_set_paused(ingest->listener, vestibule_is_full(&ingest->vestibule));
 }
 
 static void on_accept_failure(void *context) {
@@ -111,8 +138,9 @@ static unsigned count_others(const struct ingest *ingest, const struct connectio
 static void on_identified(void *context, struct connection *connection) {
   struct ingest *ingest = context;
   if (is_stranger(connection)) return;
-  forget_stranger(ingest);
+  forget_stranger(ingest, connection_id(connection));
   figures_add(&ingest->figures.boards_connected, 1);
+  count_board(ingest, 1);
   unsigned others = count_others(ingest, connection);
   if (others == 0) return;
   figures_add(&ingest->figures.board_twice_total, 1);
@@ -125,10 +153,12 @@ static void on_closed(void *context, struct connection *connection) {
   struct ingest *ingest = context;
   roster_remove(&ingest->roster, connection_id(connection));
   figures_take(&ingest->figures.connections_open, 1);
-  if (is_stranger(connection))
-    forget_stranger(ingest);
-  else
-    figures_take(&ingest->figures.boards_connected, 1);
+  if (is_stranger(connection)) {
+    forget_stranger(ingest, connection_id(connection));
+    return;
+  }
+  figures_take(&ingest->figures.boards_connected, 1);
+  count_board(ingest, -1);
 }
 
 /* Each in turn, beginning after the one that came last: a queue that stays full is shared. */
@@ -210,13 +240,70 @@ static void on_tick(evutil_socket_t fd, short what, void *context) {
   read_revocations(ingest);
 }
 
+/* --- More to do than we can --- */
+
+static void on_shedding(void *context) {
+  struct ingest *ingest = context;
+  enum shed shed = ingest->host.shedding.shed;
+  figures_set(&ingest->figures.shedding, shed != SHED_NOTHING);
+  if (shed != SHED_NOTHING)
+    log_warn("ingest-shedding %s: over its limit: boards keep their batches for now",
+             shedding_name(shed));
+  else
+    log_warn("ingest-shedding nothing: batches are taken again");
+}
+
+/* Others wait for the places of those who do not go on. */
+static void crowd_out(struct ingest *ingest) {
+  uint64_t overdue[VESTIBULE_PLACES];
+  unsigned count = vestibule_overdue(&ingest->vestibule, clock_monotonic_ns(), overdue);
+  for (unsigned i = 0; i < count; i++) {
+    struct connection *connection = roster_find(&ingest->roster, overdue[i]);
+    if (connection != NULL) connection_crowd_out(connection);
+  }
+}
+
+static void on_pulse(evutil_socket_t fd, short what, void *context) {
+  struct ingest *ingest = context;
+  struct shedding *shedding = &ingest->host.shedding;
+  (void)fd, (void)what;
+  crowd_out(ingest);
+  shedding->now.backlog_bytes = store_backlog_bytes(ingest->parts.store);
+  shedding->now.memory_bytes = memory_use_bytes();
+  if (shedding->limit.memory_bytes != 0 &&
+      shedding->now.memory_bytes > shedding->limit.memory_bytes) {
+    malloc_trim(0); /* what was freed and is still ours does not count */
+    shedding->now.memory_bytes = memory_use_bytes();
+  }
+  figures_set(&ingest->figures.memory_bytes, shedding->now.memory_bytes);
+  connection_look_at_load(&ingest->host);
+}
+
+void ingest_set_memory_limit(struct ingest *ingest, uint64_t bytes) {
+  uint64_t limit = bytes != 0 ? bytes : memory_use_allowed();
+  ingest->host.shedding.limit = shedding_limits(limit);
+  figures_set(&ingest->figures.memory_limit_bytes, limit);
+}
+
+/* Three quarters of the descriptors that we may have. */
+static void set_connections_max(struct ingest *ingest) {
+  struct rlimit limit;
+  rlim_t files = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+  ingest->connections_max =
+      files / 4 * 3 < LIMIT_CONNECTIONS ? (unsigned)(files / 4 * 3) : LIMIT_CONNECTIONS;
+  figures_set(&ingest->figures.connections_max, ingest->connections_max);
+}
+
+/* --- */
+
 static int start_workers(struct ingest *ingest) {
   const struct ingest_parts *parts = &ingest->parts;
   struct writer_parts writer = {.store = parts->store,
                                 .debug = parts->debug,
                                 .access = parts->access,
                                 .ca = parts->ca,
-                                .figures = &ingest->figures};
+                                .figures = &ingest->figures,
+                                .quotas = parts->quotas};
   ingest->writer = writer_new(&writer);
   if (ingest->writer == NULL) return -ENOMEM;
   ingest->debug = (struct debug_intake){parts->debug, parts->symbolizer, &ingest->figures};
@@ -232,11 +319,14 @@ static int start_workers(struct ingest *ingest) {
 
 static int start_tick(struct ingest *ingest) {
   static const struct timeval period = {.tv_sec = REVOCATIONS_SECONDS};
+  static const struct timeval pulse = {.tv_usec = PULSE_US};
   int result = revocations_read(ingest->parts.access, &ingest->revocations);
   if (result != 0) return result;
   ingest->host.revocations = ingest->revocations;
   ingest->tick = event_new(ingest->parts.loop, -1, EV_PERSIST, on_tick, ingest);
-  return ingest->tick != NULL && event_add(ingest->tick, &period) == 0 ? 0 : -ENOMEM;
+  if (ingest->tick == NULL || event_add(ingest->tick, &period) != 0) return -ENOMEM;
+  ingest->pulse = event_new(ingest->parts.loop, -1, EV_PERSIST, on_pulse, ingest);
+  return ingest->pulse != NULL && event_add(ingest->pulse, &pulse) == 0 ? 0 : -ENOMEM;
 }
 
 static int start(struct ingest *ingest, char *error, size_t error_len) {
@@ -268,8 +358,14 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
                                           .figures = &ingest->figures,
                                           .page_url = parts->page_url,
                                           .on_identified = on_identified,
+                                          .quotas = parts->quotas,
                                           .on_closed = on_closed,
+                                          .on_shedding = on_shedding,
                                           .context = ingest};
+  ingest->vestibule.per_address = parts->handshakes_per_address;
+  ingest->host.return_within_ms = patience_return_ms(0);
+  ingest_set_memory_limit(ingest, parts->memory_limit_bytes);
+  set_connections_max(ingest);
   int result = start(ingest, error, error_len);
   if (result != 0) {
     ingest_stop(ingest);
@@ -312,6 +408,7 @@ void ingest_stop(struct ingest *ingest) {
   ingest->is_stopping = true;
   if (ingest->listener != NULL) listener_set_paused(ingest->listener, true);
   if (ingest->tick != NULL) event_free(ingest->tick);
+  if (ingest->pulse != NULL) event_free(ingest->pulse);
   dispatch_stop(ingest->host.dispatch, DRAIN_MS);
   ingest->host.dispatch = NULL;
   flush(ingest);

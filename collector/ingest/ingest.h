@@ -5,6 +5,7 @@
 #define INGEST_INGEST_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct access;
 struct buf;
@@ -12,6 +13,7 @@ struct ca;
 struct debug_store;
 struct event_base;
 struct ingest;
+struct quotas;
 struct store;
 struct symbolizer;
 
@@ -22,8 +24,11 @@ struct ingest_parts { /* all borrowed, and outlive the ingest */
   struct store *store;
   struct debug_store *debug;
   struct symbolizer *symbolizer;
-  const char *address;  /* "127.0.0.1:7443" */
-  const char *page_url; /* sent to boards */
+  const char *address;             /* "127.0.0.1:7443" */
+  const char *page_url;            /* sent to boards */
+  struct quotas *quotas;           /* or NULL: none */
+  uint64_t memory_limit_bytes;     /* of the whole process; 0: a share of what it may have */
+  unsigned handshakes_per_address; /* under way at once; 0: no limit */
 };
 
 /* Starts listening.  Returns 0 or -errno, with one line in ERROR. */
@@ -36,6 +41,9 @@ unsigned ingest_port(const struct ingest *ingest);
 /* Stops accepting, lets what is queued commit and be acked (bounded), closes all.  Turns the loop
    for that, so call it when the loop has returned, not from one of its call-backs. */
 void ingest_stop(struct ingest *ingest);
+
+/* Another limit from now on, as memory_limit_bytes.  Loop only. */
+void ingest_set_memory_limit(struct ingest *ingest, uint64_t bytes);
 
 /* Appends counters in Prometheus text form.  Any thread. */
 void ingest_metrics(struct ingest *ingest, struct buf *ret);

@@ -44,8 +44,8 @@ static void apply(struct listener *listener) {
 static void on_accept(struct evconnlistener *socket, evutil_socket_t fd, struct sockaddr *peer,
                       int peer_len, void *context) {
   struct listener *listener = context;
-  (void)socket, (void)peer, (void)peer_len;
-  listener->parts.on_accept(listener->parts.context, fd);
+  (void)socket, (void)peer_len;
+  listener->parts.on_accept(listener->parts.context, fd, peer);
 }
 
 static void on_error(struct evconnlistener *socket, void *context) {

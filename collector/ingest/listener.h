@@ -8,12 +8,14 @@
 
 struct event_base;
 struct listener;
+struct sockaddr;
 
 struct listener_parts {
   struct event_base *loop;
   const char *address; /* "127.0.0.1:7443", "[::]:7443", "localhost:7443"; port 0: any free one */
-  void (*on_accept)(void *context, int fd); /* takes FD over: not blocking, close-on-exec */
-  void (*on_failure)(void *context);        /* a connection could not be accepted */
+  /* Takes FD over: not blocking, close-on-exec. */
+  void (*on_accept)(void *context, int fd, const struct sockaddr *peer);
+  void (*on_failure)(void *context); /* a connection could not be accepted */
   void *context;
 };
 

@@ -16,11 +16,18 @@
    came.  What the collector wants of a batch's modules is said before that batch's ack, so that a
    board knows at the ack whether it is still needed.
 
+   A batch that cannot be taken now (shedding.h, or a quota of the board) is answered by a Reject
+   that says when to come again.  What was on its way already may still come; who goes on sending
+   all the same is sent away.
+
    Whatever a peer does wrong ends with session_refuse: one counter, one answer where the protocol
    has one, and CLOSING.  A batch that is wrong inside is different: it is rejected alone. */
 #include "session.h"
 
+#include "common/clock.h"
 #include "common/log.h"
+#include "patience.h"
+#include "quota/quota.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,10 +35,9 @@
 enum {
   HELLO_DEADLINE_MS = 10 * 1000,  /* also a handshake's: a slow link's round trips and then some */
   WORKER_DEADLINE_MS = 60 * 1000, /* a worker behind a slow disk */
-  OPEN_DEADLINE_MS = 5 * 60 * 1000, /* boards ping far more often */
-  CLOSING_DEADLINE_MS = 5 * 1000,   /* for the peer to read why */
-  RETRY_SOON_MS = 5 * 1000,         /* the store could not keep a batch: it may soon */
-  RETRY_LATER_MS = 60 * 1000,       /* refused for something that may pass, but not at once */
+  OPEN_DEADLINE_MS = 5 * 60 * 1000,   /* boards ping far more often */
+  CLOSING_DEADLINE_MS = 5 * 1000,     /* for the peer to read why */
+  UNHEEDED_MAX = 4 * LIMIT_IN_FLIGHT, /* batches within the time that it was told to wait */
   LENGTH_BYTES = FRAME_HEADER_BYTES - 1,
 };
 
@@ -120,7 +126,7 @@ void session_refuse(struct session *session, enum refusal refusal, const char *w
   } else {
     answer.reject = (struct reject){.reason = session->why,
                                     .permanent = is_permanent(refusal),
-                                    .retry_after_ms = RETRY_LATER_MS};
+                                    .retry_after_ms = patience_refusal_ms(refusal)};
   }
   if (before != SESSION_HANDSHAKE) send_message(session, &answer);
 }
@@ -187,10 +193,18 @@ static bool is_version_spoken(struct session *session, uint32_t version) {
   return false;
 }
 
+/* Within what time to come back, where that is news to this board; else 0. */
+static uint32_t return_news(struct session *session) {
+  if (session->return_within_ms == NULL) return 0;
+  if (!patience_is_news(session->told_return_ms, *session->return_within_ms)) return 0;
+  return session->told_return_ms = *session->return_within_ms;
+}
+
 static bool receive_ping(struct session *session, const struct ping *ping, uint64_t now_ns) {
   struct message answer = {.type = FRAME_PONG, .pong = {.walltime_ns = now_ns}};
   if (session->trust != NULL && *session->trust != session->told_trust)
     answer.pong.trust = session->told_trust = *session->trust;
+  answer.pong.return_within_ms = return_news(session);
   send_message(session, &answer);
   /* Behind batches that wait for a worker a ping is late, and would seem to come from the past. */
   if (session->jobs_in_flight == 0) placement_relearn(&session->placement, ping, now_ns);
@@ -206,6 +220,7 @@ static void send_welcome(struct session *session, uint64_t now_ns, uint64_t last
                                         .page_url = session->page_url,
                                         .batch_bytes_max = LIMIT_BATCH_ZSTD_BYTES,
                                         .trust = session->told_trust,
+                                        .return_within_ms = return_news(session),
                                         .renew_only = session->state == SESSION_EXPIRED}};
   send_message(session, &welcome);
 }
@@ -222,8 +237,14 @@ static void receive_expired(struct session *session, const struct hello *hello, 
   send_welcome(session, now_ns, 0);
 }
 
+static bool has_memory(struct session *session) {
+  if (session->shedding == NULL || session->shedding->shed != SHED_MEMORY) return true;
+  session_refuse(session, REFUSAL_OVERLOADED, "the collector has no memory for another board now");
+  return false;
+}
+
 static bool receive_hello(struct session *session, const struct hello *hello, uint64_t now_ns) {
-  if (!is_version_spoken(session, hello->version)) return false;
+  if (!is_version_spoken(session, hello->version) || !has_memory(session)) return false;
   if (session->certificate.has_expired) {
     receive_expired(session, hello, now_ns);
     return false;
@@ -231,6 +252,45 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
   placement_learn(&session->placement, hello, now_ns);
   set_state(session, SESSION_ADMITTING);
   return true;
+}
+
+/* Returns whether the batch called REJECT may be taken now; else REJECT says why not, and when. */
+static bool has_place(struct session *session, size_t bytes, struct reject *reject) {
+  const struct shedding *shedding = session->shedding;
+  struct quota_verdict verdict;
+  if (shedding != NULL && shedding->shed != SHED_NOTHING) {
+    figures_add(&session->figures->shed[shedding->shed], 1);
+    reject->retry_after_ms = shedding->retry_after_ms;
+    snprintf(session->why, sizeof session->why, "the collector is behind (%s): keep it for now",
+             shedding_name(shedding->shed));
+    return false;
+  }
+  if (session->quotas == NULL ||
+      quotas_take_bytes(session->quotas, session->board, bytes, clock_monotonic_ns(), &verdict))
+    return true;
+  reject->retry_after_ms = verdict.retry_after_ms;
+  snprintf(session->why, sizeof session->why,
+           "this board's quota of %s is used up: keep it for now", quota_name(verdict.quota));
+  return false;
+}
+
+/* Whether it goes on sending although it was told to wait RETRY_AFTER_MS. */
+static bool is_heedless(struct session *session, uint32_t retry_after_ms, uint64_t now_ns) {
+  bool is_over = now_ns - session->unheeded_ns > retry_after_ms * NS_PER_MS;
+  if (session->unheeded == 0 || is_over) session->unheeded_ns = now_ns;
+  if (is_over) session->unheeded = 0;
+  return ++session->unheeded > UNHEEDED_MAX;
+}
+
+static bool receive_batch(struct session *session, const struct envelope *batch, uint64_t now_ns) {
+  struct message answer = {.type = FRAME_REJECT};
+  answer.reject = (struct reject){.run = batch->run, .seq = batch->seq, .reason = session->why};
+  if (has_place(session, batch->zstd.len, &answer.reject)) return true;
+  if (is_heedless(session, answer.reject.retry_after_ms, now_ns))
+    session_refuse(session, REFUSAL_IMPATIENT, "this board sends batches although told to wait");
+  else
+    send_message(session, &answer);
+  return false;
 }
 
 /* Returns whether a piece, or the end, of file ID was to be expected here. */
@@ -253,6 +313,8 @@ static bool receive_message(struct session *session, const struct message *messa
   case FRAME_RENEW:
     if (session->state == SESSION_EXPIRED) set_state(session, SESSION_RENEWING);
     return true;
+  case FRAME_BATCH:
+    return receive_batch(session, &message->batch, now_ns);
   case FRAME_PING:
     return receive_ping(session, &message->ping, now_ns);
   case FRAME_DEBUG_CHUNK:
@@ -359,7 +421,8 @@ static void finish_batch(struct session *session, const struct job *job) {
                                     .seq = seq,
                                     .reason = job->why,
                                     .permanent = job->outcome == JOB_REFUSED,
-                                    .retry_after_ms = RETRY_SOON_MS};
+                                    .over_quota = job->refusal == REFUSAL_QUOTA,
+                                    .retry_after_ms = patience_batch_ms(0)};
     figures_add(&session->figures->refused[job->refusal], 1);
   }
   send_message(session, &answer);

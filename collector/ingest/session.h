@@ -29,6 +29,12 @@ struct session {
   struct shown_certificate certificate; /* set before session_start, for a board */
   const uint64_t *trust;                /* borrowed: the collector's now; NULL: it has no Renew */
   uint64_t told_trust;
+  const uint32_t *return_within_ms; /* borrowed: what boards are told now; NULL: nothing */
+  uint32_t told_return_ms;
+  const struct shedding *shedding; /* borrowed; NULL: never */
+  struct quotas *quotas;           /* borrowed; NULL: none */
+  unsigned unheeded;               /* batches told to come later, since UNHEEDED_NS (wall clock) */
+  uint64_t unheeded_ns;
   const char *page_url;
   struct figures *figures;
   struct placement placement;

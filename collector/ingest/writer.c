@@ -24,6 +24,7 @@
 #include "names/debug_store.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
+#include "quota/quota.h"
 #include "renewal.h"
 #include "revocations.h"
 #include "store/store.h"
@@ -88,10 +89,33 @@ static int check_envelope(struct entry *entry) {
   return -EBADMSG;
 }
 
+/* Compares what is in it with what its board may still bring. */
+static int check_quota(const struct writer *writer, struct entry *entry) {
+  struct job *job = entry->job;
+  struct quota_verdict verdict;
+  if (writer->parts.quotas == NULL ||
+      quotas_take_batch(writer->parts.quotas, job->board, &entry->batch, clock_monotonic_ns(),
+                        &verdict))
+    return 0;
+  bool is_for_good = verdict.retry_after_ms == 0;
+  snprintf(job->why, sizeof job->why, "this board's quota of %s %s is used up",
+           quota_name(verdict.quota), is_for_good ? "a day" : "a minute");
+  return is_for_good ? -EDQUOT : -EAGAIN;
+}
+
+static enum refusal refusal_of(int failure) {
+  if (failure == -EDQUOT) return REFUSAL_QUOTA;
+  return failure == -EOVERFLOW ? REFUSAL_BATCH_TOO_LARGE : REFUSAL_BAD_BATCH;
+}
+
 static void refuse_batch(struct writer *writer, struct job *job, int failure) {
   const struct envelope *envelope = &job->message.batch;
   if (failure == -ENOMEM) {
     job_fail(job, REFUSAL_MEMORY, "the collector is out of memory");
+    return;
+  }
+  if (failure == -EAGAIN) {
+    job_fail(job, REFUSAL_QUOTA, job->why);
     return;
   }
   int counted = store_refused(writer->parts.store, job->board, envelope->run, envelope->seq,
@@ -100,7 +124,9 @@ static void refuse_batch(struct writer *writer, struct job *job, int failure) {
     job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
     return;
   }
-  job_refuse(job, failure == -EOVERFLOW ? REFUSAL_BATCH_TOO_LARGE : REFUSAL_BAD_BATCH, job->why);
+  job_refuse(job, refusal_of(failure), job->why);
+  if (writer->parts.quotas != NULL)
+    quotas_count_refusal(writer->parts.quotas, job->board, clock_monotonic_ns());
   figures_add(&writer->parts.figures->batches_refused_total, 1);
 }
 
@@ -130,6 +156,7 @@ static void add_batch(struct writer *writer, struct job *job) {
   arena_init(&entry->arena, LIMIT_BATCH_UNPACK_BYTES);
   int result = open_batch(entry);
   if (result == 0) result = check_envelope(entry);
+  if (result == 0) result = check_quota(writer, entry);
   if (result != 0) {
     refuse_batch(writer, job, result);
     close_entry(entry);

@@ -9,6 +9,7 @@ struct access;
 struct ca;
 struct debug_store;
 struct job;
+struct quotas;
 struct store;
 struct writer;
 
@@ -20,6 +21,7 @@ struct writer_parts { /* borrowed, and outlive the writer */
   struct access *access;
   struct ca *ca;
   struct figures *figures;
+  struct quotas *quotas; /* or NULL: none */
 };
 
 struct writer *writer_new(const struct writer_parts *parts);

@@ -139,6 +139,12 @@ int store_refused(struct store *store, const char *board, uint64_t run, uint64_t
   return error;
 }
 
+uint64_t store_backlog_bytes(struct store *store) {
+  struct landing_figures figures;
+  landing_figures(store->landing, &figures);
+  return figures.backlog_bytes;
+}
+
 static int roll_one(struct store *store, uint32_t day) {
   struct roll_job job = {
       .dir = store->dir, .key = store->key, .day = day, .now_ms = clock_walltime_ns() / NS_PER_MS};

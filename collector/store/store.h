@@ -67,6 +67,9 @@ int store_last_seq(struct store *store, const char *board, uint64_t run, uint64_
 int store_refused(struct store *store, const char *board, uint64_t run, uint64_t seq,
                   uint64_t records);
 
+/* How much is durable and waits to settle, inflated.  Any thread. */
+uint64_t store_backlog_bytes(struct store *store);
+
 /* Sums up what is over: five minutes, hours and days, also those that late batches came for.  From
    time to time; answers are right without it, and slow.  Returns 0 or -errno.  Any thread. */
 int store_roll(struct store *store);

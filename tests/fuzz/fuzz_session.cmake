@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 if(WITH_COLLECTOR)
-  fuzz_target(fuzz_session DEPS ingest identity proto common)
+  fuzz_target(fuzz_session DEPS ingest quota identity proto common)
 endif()

@@ -2,6 +2,8 @@
 /* The handlers on a real store, without sockets: what the answers say, field by field. */
 #include "api_world.h"
 
+#include "quota/quota.h"
+
 static void append_second_board(void) {
   static bool is_there;
   if (!is_there) append_hundred("press-8", 78);
@@ -132,6 +134,24 @@ static void boards_have_every_promised_field(void **state) {
                    "\"loss\":{\"ring_full\":5,\"pending\":15},\"stacks\":{\"not_told\":0,"
                    "\"complete\":0.75,\"truncated\":0.25,\"no_table\":0,\"bad\":0}");
   assert_has(ask(api_boards, "match", "{board=\"other\"}", NULL, NULL), "{\"boards\":[]}");
+}
+
+static void a_board_s_quotas_are_told_with_what_is_used_of_them(void **state) {
+  (void)state;
+  const struct quota_limits limits = {.a_day = {[QUOTA_BYTES] = 1000, [QUOTA_SERIES] = 7}};
+  struct quota_verdict verdict;
+  struct quotas *quotas = quotas_new(&limits);
+  assert_null(strstr(ask(api_boards, NULL, NULL, NULL, NULL), "quotas"));
+  service.parts.quotas = quotas;
+  quotas_take_bytes(quotas, "press-7", 900, clock_monotonic_ns(), &verdict);
+  quotas_take_bytes(quotas, "press-7", 900, clock_monotonic_ns(), &verdict);
+  assert_has(ask(api_boards, NULL, NULL, NULL, NULL),
+             "\"quotas\":{\"bytes\":{\"used\":900,\"limit\":1000,\"refused\":0,\"delayed\":1},"
+             "\"refusals\":{\"used\":0,\"limit\":null,\"refused\":0,\"delayed\":0},"
+             "\"series\":{\"used\":0,\"limit\":7,\"refused\":0,\"delayed\":0},"
+             "\"nodes\":{\"used\":0,\"limit\":null,\"refused\":0,\"delayed\":0}");
+  service.parts.quotas = NULL;
+  quotas_free(quotas);
 }
 
 static void the_books_close_with_what_is_pending(void **state) {
@@ -297,6 +317,7 @@ int main(void) {
       TEST(json_is_what_report_calls_the_table),
       TEST(an_unknown_format_is_named),
       TEST(boards_have_every_promised_field),
+      TEST(a_board_s_quotas_are_told_with_what_is_used_of_them),
       TEST(the_books_close_with_what_is_pending),
       TEST(boards_and_books_are_selected_by_the_boards_own_labels),
       TEST(a_label_that_only_samples_have_is_refused_for_boards),

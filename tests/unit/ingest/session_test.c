@@ -4,6 +4,7 @@
 #include "ingest/session.h"
 
 #include "common/clock.h"
+#include "quota/quota.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -298,6 +299,85 @@ static void a_batch_that_the_store_could_not_keep_is_to_come_again(void **state)
   assert_true(message.reject.retry_after_ms > 0);
 }
 
+static void a_batch_over_its_board_s_quota_is_refused_by_that_name(void **state) {
+  (void)state;
+  struct message message = batch(42);
+  open_session();
+  send_message(&message);
+  job_refuse(job, REFUSAL_QUOTA, "this board's quota of nodes a day is used up");
+  finish();
+  message = answer();
+  assert_true(message.reject.permanent);
+  assert_true(message.reject.over_quota);
+  assert_int_equal(figures.refused[REFUSAL_QUOTA], 1);
+}
+
+static void while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work(void **state) {
+  (void)state;
+  struct shedding shedding = {.shed = SHED_BACKLOG, .retry_after_ms = 7000};
+  struct message message = batch(42);
+  session.shedding = &shedding;
+  open_session(); /* hellos are taken all the same */
+  assert_true(send_message(&message) > 0);
+  assert_null(job);
+  message = answer();
+  assert_int_equal(message.type, FRAME_REJECT);
+  assert_int_equal(message.reject.run, 7);
+  assert_int_equal(message.reject.seq, 42);
+  assert_false(message.reject.permanent);
+  assert_int_equal(message.reject.retry_after_ms, 7000);
+  assert_non_null(strstr(message.reject.reason, "backlog"));
+  assert_int_equal(figures.shed[SHED_BACKLOG], 1);
+  shedding.shed = SHED_NOTHING;
+  message = batch(42);
+  send_message(&message);
+  assert_non_null(job);
+  finish();
+  assert_int_equal(answer().type, FRAME_ACK);
+}
+
+static void without_memory_no_board_is_let_in(void **state) {
+  (void)state;
+  struct shedding shedding = {.shed = SHED_MEMORY};
+  struct message message = hello();
+  session.shedding = &shedding;
+  session_start(&session, "edge-1");
+  assert_int_equal(send_message(&message), -1);
+  assert_refused(REFUSAL_OVERLOADED);
+  message = answer();
+  assert_false(message.reject.permanent);
+  assert_true(message.reject.retry_after_ms > 0);
+}
+
+static void bytes_over_the_quota_are_to_come_later_and_make_no_work(void **state) {
+  (void)state;
+  struct message message = batch(42);
+  session.quotas = quotas_new(&(struct quota_limits){.a_day = {[QUOTA_BYTES] = 4}});
+  open_session();
+  send_message(&message);
+  assert_non_null(job);
+  finish();
+  assert_int_equal(answer().type, FRAME_ACK);
+  send_message(&message);
+  assert_null(job);
+  message = answer();
+  assert_false(message.reject.permanent);
+  assert_non_null(strstr(message.reject.reason, "quota of bytes"));
+  assert_true(message.reject.retry_after_ms >= 5000);
+  quotas_free(session.quotas);
+}
+
+static void who_goes_on_sending_although_told_to_wait_is_sent_away(void **state) {
+  (void)state;
+  struct shedding shedding = {.shed = SHED_QUEUE, .retry_after_ms = 5000};
+  struct message message = batch(42);
+  session.shedding = &shedding;
+  open_session();
+  for (unsigned i = 0; i < 4 * LIMIT_IN_FLIGHT; i++) assert_true(send_message(&message) > 0);
+  assert_int_equal(send_message(&message), -1);
+  assert_refused(REFUSAL_IMPATIENT);
+}
+
 static void a_session_reads_no_more_than_its_jobs_in_flight(void **state) {
   (void)state;
   struct job *jobs[LIMIT_IN_FLIGHT];
@@ -326,6 +406,28 @@ static void a_ping_is_answered_at_once(void **state) {
   message = answer();
   assert_int_equal(message.type, FRAME_PONG);
   assert_int_equal(message.pong.walltime_ns, NOW_NS);
+}
+
+static void a_board_hears_within_what_time_to_come_back_and_of_changes_alone(void **state) {
+  (void)state;
+  struct message ping = {.type = FRAME_PING};
+  struct message message = hello();
+  uint32_t within_ms = 2000;
+  session.return_within_ms = &within_ms;
+  session_start(&session, "edge-1");
+  send_message(&message);
+  finish();
+  assert_int_equal(answer().welcome.return_within_ms, 2000);
+  within_ms = 2100;
+  send_message(&ping);
+  assert_int_equal(answer().pong.return_within_ms, 0);
+  finish();
+  within_ms = 25000;
+  send_message(&ping);
+  assert_int_equal(answer().pong.return_within_ms, 25000);
+  finish();
+  send_message(&ping);
+  assert_int_equal(answer().pong.return_within_ms, 0);
 }
 
 static struct message piece(const char *id) {
@@ -453,8 +555,14 @@ int main(void) {
       TALK(a_stored_batch_is_acked_after_what_is_wanted_of_it),
       TALK(a_refused_batch_is_rejected_alone),
       TALK(a_batch_that_the_store_could_not_keep_is_to_come_again),
+      TALK(a_batch_over_its_board_s_quota_is_refused_by_that_name),
+      TALK(while_we_are_behind_a_batch_is_to_come_later_and_makes_no_work),
+      TALK(without_memory_no_board_is_let_in),
+      TALK(bytes_over_the_quota_are_to_come_later_and_make_no_work),
+      TALK(who_goes_on_sending_although_told_to_wait_is_sent_away),
       TALK(a_session_reads_no_more_than_its_jobs_in_flight),
       TALK(a_ping_is_answered_at_once),
+      TALK(a_board_hears_within_what_time_to_come_back_and_of_changes_alone),
       TALK(a_piece_that_nobody_asked_for_is_dropped_and_counted),
       TALK(a_whole_file_ends_the_wish_and_the_board_is_told),
       TALK(a_bad_piece_ends_the_wish_with_the_reason),

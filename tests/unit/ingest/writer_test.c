@@ -9,6 +9,7 @@
 #include "names/debug_store.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
+#include "quota/quota.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ static struct access *gate;
 static struct figures figures;
 static struct writer *writer;
 static struct job *group;
+static const char *service = "s"; /* of the batches that are added */
 
 static int start(void **state) {
   char error[256];
@@ -135,7 +137,7 @@ static struct span keep(struct job *job, struct buf *bytes) {
 static struct job *add_batch(const char *board, uint64_t seq) {
   struct batch_module module = {
       .id = span_of_string("id"), .path = "/usr/bin/thing", .kind = MODULE_ELF};
-  struct batch_target target = {.service = "s", .exe = "/s", .sampler = "perf", .why = ""};
+  struct batch_target target = {.service = service, .exe = "/s", .sampler = "perf", .why = ""};
   struct batch_thread thread = {.name = "main"};
   struct batch_node node = {.parent = BATCH_NONE, .address = 1};
   struct batch_sample sample = {.count = 3, .weight = 5};
@@ -215,6 +217,28 @@ static void a_bad_batch_does_not_touch_the_good_ones_of_its_group(void **state) 
   assert_true(bad->why[0] != 0);
   assert_int_equal(fake.batches, 2);
   assert_int_equal(fake.refused, 1);
+}
+
+static void a_batch_over_a_quota_is_refused_in_the_books_and_others_are_stored(void **state) {
+  (void)state;
+  struct quotas *quotas = quotas_new(&(struct quota_limits){.a_day = {[QUOTA_SERIES] = 1}});
+  struct writer_parts parts = {.access = gate, .figures = &figures, .quotas = quotas};
+  writer_free(writer);
+  writer = writer_new(&parts);
+  add_batch("edge-1", 1);
+  service = "another";
+  struct job *more = add_batch("edge-1", 2), *others = add_batch("edge-2", 1);
+  service = "s";
+  struct job *known = add_batch("edge-1", 3);
+  writer_run(writer, group);
+  assert_int_equal(more->outcome, JOB_REFUSED);
+  assert_int_equal(more->refusal, REFUSAL_QUOTA);
+  assert_non_null(strstr(more->why, "quota of series"));
+  assert_int_equal(others->outcome, JOB_DONE);
+  assert_int_equal(known->outcome, JOB_DONE);
+  assert_int_equal(fake.batches, 3);
+  assert_int_equal(fake.refused, 1);
+  quotas_free(quotas);
 }
 
 static void a_refusal_that_cannot_be_put_in_the_books_is_no_refusal(void **state) {
@@ -302,6 +326,7 @@ int main(void) {
       WRITES(only_the_newest_books_of_a_run_are_noted),
       WRITES(a_commit_that_fails_acks_nothing_and_asks_for_nothing),
       WRITES(a_bad_batch_does_not_touch_the_good_ones_of_its_group),
+      WRITES(a_batch_over_a_quota_is_refused_in_the_books_and_others_are_stored),
       WRITES(a_refusal_that_cannot_be_put_in_the_books_is_no_refusal),
       WRITES(sizes_over_the_limits_are_refused_as_too_large),
       WRITES(batch_zero_is_refused),

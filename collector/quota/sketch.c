@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007): some bits of a hash choose a cell, and the
+   cell keeps the longest run of zeros that the other bits ever began with.  The harmonic mean of
+   2^cell over all cells grows with the number of different hashes; with 512 cells its standard
+   error is 1.04 / sqrt(512) = 4.6 %.  While few cells are taken, counting the empty ones is
+   exacter.
+
+   A set would be exact, and take eight bytes for each of what a hostile board may make up in
+   millions; this is the same half kilobyte whatever comes. */
+#include "sketch.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { CELL_BITS = 9 };
+_Static_assert(1 << CELL_BITS == SKETCH_CELLS, "a cell for each value of these bits");
+
+bool sketch_add(struct sketch *sketch, uint64_t hash) {
+  uint8_t *cell = &sketch->cells[hash >> (64 - CELL_BITS)];
+  uint64_t rest = hash << CELL_BITS | 1; /* a run ends somewhere */
+  uint8_t run = (uint8_t)(__builtin_clzll(rest) + 1);
+  if (run <= *cell) return false;
+  *cell = run;
+  return true;
+}
+
+uint64_t sketch_estimate(const struct sketch *sketch) {
+  const double cells = SKETCH_CELLS, bias = 0.7213 / (1 + 1.079 / cells);
+  double sum = 0;
+  unsigned empty = 0;
+  for (size_t i = 0; i < SKETCH_CELLS; i++) {
+    sum += ldexp(1, -sketch->cells[i]);
+    empty += sketch->cells[i] == 0;
+  }
+  double estimate = bias * cells * cells / sum;
+  if (estimate <= 2.5 * cells && empty > 0) estimate = cells * log(cells / empty);
+  return (uint64_t)(estimate + 0.5);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SIGHUP: the command line, the environment and the file are read again as at the start.  When any
+   value is wrong nothing changes: one line says what, and the settings in force stay.  Else what
+   can change does, at once and for who is connected; what can not (addresses, folders) is named,
+   and takes a restart, which costs boards nothing.
+
+   Signals may come faster than files can be read, so a reload is at least PAUSE_MS after the one
+   before; those that come meanwhile are one, and the last word is always read. */
+#include "reload.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "identity/ca.h"
+#include "ingest/ingest.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_MS = 100, ERROR_BYTES = 512 };
+
+struct reload {
+  struct reload_parts parts;
+  struct event *signal, *due;
+  uint64_t last_ns;
+};
+
+static void warn_of_text(const char *name, const char *now, const char *wanted) {
+  bool is_same = now == wanted || (now != NULL && wanted != NULL && strcmp(now, wanted) == 0);
+  if (!is_same) log_warn("reload --%s: the new value needs a restart", name);
+}
+
+static void warn_of_what_stays(const struct settings *now, const struct settings *wanted) {
+  warn_of_text("data", now->data, wanted->data);
+  warn_of_text("agents", now->agents, wanted->agents);
+  warn_of_text("http", now->http, wanted->http);
+  warn_of_text("debuginfod", now->debuginfod, wanted->debuginfod);
+  warn_of_text("translators", now->translators, wanted->translators);
+  if (now->retention_ns != wanted->retention_ns || now->max_bytes != wanted->max_bytes)
+    log_warn("reload --retention, --max-bytes: new values need a restart");
+  if (now->handshakes_per_address != wanted->handshakes_per_address)
+    log_warn("reload --handshakes-per-address: the new value needs a restart");
+}
+
+static void take_over(const struct reload_parts *parts, const struct settings *wanted) {
+  struct settings *now = parts->settings;
+  now->certificate_life_ns = wanted->certificate_life_ns;
+  now->board_bytes = wanted->board_bytes;
+  now->board_refusals = wanted->board_refusals;
+  now->board_series = wanted->board_series;
+  now->board_nodes = wanted->board_nodes;
+  now->board_modules = wanted->board_modules;
+  now->memory_limit_bytes = wanted->memory_limit_bytes;
+  now->verbose = wanted->verbose;
+  const struct quota_limits limits = settings_quotas(now);
+  quotas_set_limits(parts->quotas, &limits);
+  ingest_set_memory_limit(parts->ingest, now->memory_limit_bytes);
+  ca_set_board_life(parts->ca, now->certificate_life_ns / NS_PER_SECOND);
+  log_set_level(now->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+}
+
+static void read_anew(struct reload *reload) {
+  const struct reload_parts *parts = &reload->parts;
+  struct settings wanted;
+  char error[ERROR_BYTES];
+  reload->last_ns = clock_monotonic_ns();
+  int result = settings_read(parts->argc, parts->argv, &wanted, error, sizeof error);
+  if (result != 0) {
+    log_error("reload %s: the settings stay as they are", result < 0 ? error : "nothing to read");
+    return;
+  }
+  warn_of_what_stays(parts->settings, &wanted);
+  take_over(parts, &wanted);
+  log_info("reload settings: read anew");
+}
+
+static void on_due(evutil_socket_t fd, short what, void *context) {
+  (void)fd, (void)what;
+  read_anew(context);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *context) {
+  struct reload *reload = context;
+  struct timeval wait = {.tv_usec = PAUSE_MS * 1000};
+  (void)number, (void)what;
+  if (event_pending(reload->due, EV_TIMEOUT, NULL)) return;
+  if (clock_monotonic_ns() - reload->last_ns >= PAUSE_MS * NS_PER_MS)
+    read_anew(reload);
+  else
+    event_add(reload->due, &wait);
+}
+
+int reload_start(struct event_base *loop, const struct reload_parts *parts, struct reload **ret) {
+  struct reload *reload = calloc(1, sizeof *reload);
+  if (reload == NULL) return -ENOMEM;
+  reload->parts = *parts;
+  reload->due = evtimer_new(loop, on_due, reload);
+  reload->signal = evsignal_new(loop, SIGHUP, on_signal, reload);
+  if (reload->due == NULL || reload->signal == NULL || event_add(reload->signal, NULL) != 0) {
+    reload_stop(reload);
+    return -ENOMEM;
+  }
+  *ret = reload;
+  return 0;
+}
+
+void reload_stop(struct reload *reload) {
+  if (reload == NULL) return;
+  if (reload->signal != NULL) event_free(reload->signal);
+  if (reload->due != NULL) event_free(reload->due);
+  free(reload);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings read anew while the collector runs (SIGHUP). */
+#ifndef COLLECTOR_RELOAD_H
+#define COLLECTOR_RELOAD_H
+
+struct ca;
+struct event_base;
+struct ingest;
+struct quotas;
+struct reload;
+struct settings;
+
+struct reload_parts { /* borrowed, and outlive the reload */
+  int argc;
+  char **argv;
+  struct settings *settings; /* those in force; only what can change is ever changed */
+  struct quotas *quotas;
+  struct ingest *ingest;
+  struct ca *ca;
+};
+
+/* From now on SIGHUP reads the settings anew, from where they came.  Returns 0 or -ENOMEM. */
+int reload_start(struct event_base *loop, const struct reload_parts *parts, struct reload **ret);
+void reload_stop(struct reload *reload);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/vestibule.h"
+
+#include "common/clock.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOW_NS (100 * NS_PER_SECOND)
+
+static struct vestibule vestibule;
+static uint64_t overdue[VESTIBULE_PLACES];
+
+static int begin(void **state) {
+  (void)state;
+  memset(&vestibule, 0, sizeof vestibule);
+  return 0;
+}
+
+static bool add(uint64_t id, const char *address, uint64_t now_ns) {
+  struct sockaddr_in in = {.sin_family = AF_INET};
+  struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+  if (inet_pton(AF_INET, address, &in.sin_addr) == 1)
+    return vestibule_add(&vestibule, id, (const struct sockaddr *)&in, now_ns);
+  assert_int_equal(inet_pton(AF_INET6, address, &in6.sin6_addr), 1);
+  return vestibule_add(&vestibule, id, (const struct sockaddr *)&in6, now_ns);
+}
+
+static void one_address_has_only_so_many_places(void **state) {
+  (void)state;
+  vestibule.per_address = 3;
+  for (uint64_t id = 1; id <= 3; id++) assert_true(add(id, "192.0.2.1", NOW_NS));
+  assert_false(add(4, "192.0.2.1", NOW_NS));
+  assert_false(add(4, "::ffff:192.0.2.1", NOW_NS));
+  assert_true(add(4, "192.0.2.2", NOW_NS));
+  vestibule_remove(&vestibule, 2);
+  assert_true(add(5, "192.0.2.1", NOW_NS));
+}
+
+static void half_an_address_of_the_sixth_version_is_one(void **state) {
+  (void)state;
+  vestibule.per_address = 2;
+  assert_true(add(1, "2001:db8:1:2::1", NOW_NS));
+  assert_true(add(2, "2001:db8:1:2:ffff::7", NOW_NS));
+  assert_false(add(3, "2001:db8:1:2:abcd::9", NOW_NS));
+  assert_true(add(3, "2001:db8:1:3::1", NOW_NS));
+}
+
+static void there_are_only_so_many_places_in_all(void **state) {
+  (void)state;
+  for (uint64_t id = 1; id <= VESTIBULE_PLACES; id++) assert_true(add(id, "192.0.2.1", NOW_NS));
+  assert_true(vestibule_is_full(&vestibule));
+  assert_false(add(5000, "192.0.2.2", NOW_NS));
+  vestibule_remove(&vestibule, 77);
+  assert_false(vestibule_is_full(&vestibule));
+  vestibule_remove(&vestibule, 77); /* is gone already */
+  assert_true(add(5000, "192.0.2.2", NOW_NS));
+}
+
+static void who_only_stands_there_makes_room_when_none_is_left(void **state) {
+  (void)state;
+  for (uint64_t id = 1; id <= 10; id++) add(id, "192.0.2.1", NOW_NS);
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 60 * NS_PER_SECOND, overdue), 0);
+  for (uint64_t id = 11; id <= VESTIBULE_PLACES; id++)
+    add(id, "192.0.2.1", NOW_NS + 2 * NS_PER_SECOND);
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND - 1, overdue), 0);
+  assert_int_equal(vestibule_overdue(&vestibule, NOW_NS + 3 * NS_PER_SECOND, overdue), 10);
+  assert_int_equal(overdue[0], 1);
+  assert_int_equal(overdue[9], 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(one_address_has_only_so_many_places, begin),
+      cmocka_unit_test_setup(half_an_address_of_the_sixth_version_is_one, begin),
+      cmocka_unit_test_setup(there_are_only_so_many_places_in_all, begin),
+      cmocka_unit_test_setup(who_only_stands_there_makes_room_when_none_is_left, begin),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
