@@ -237,6 +237,7 @@ static int start_reload(struct collector *collector) {
                                      .settings = &collector->settings,
                                      .quotas = collector->quotas,
                                      .ingest = collector->ingest,
+                                     .retention = collector->retention,
                                      .ca = collector->ca};
   snprintf(collector->error, ERROR_BYTES, "reload: not enough memory");
   return reload_start(collector->loop, &parts, &collector->reload);
@@ -254,10 +255,7 @@ static int start(struct collector *collector) {
   if (!failed) symbolizer_start(collector->symbolizer);
   if (!failed) {
     snprintf(collector->error, ERROR_BYTES, "retention: its thread cannot be started");
-    const struct retention_limits limits = {.windows_ns = collector->settings.retention_raw_ns,
-                                            .minutes_ns = collector->settings.retention_minutes_ns,
-                                            .days_ns = collector->settings.retention_ns,
-                                            .max_bytes = collector->settings.max_bytes};
+    const struct retention_limits limits = settings_retention(&collector->settings);
     failed = retention_start(collector->store, &limits, &collector->retention);
   }
   if (!failed) failed = start_reload(collector);

@@ -39,14 +39,16 @@ static void warn_of_what_stays(const struct settings *now, const struct settings
   warn_of_text("http", now->http, wanted->http);
   warn_of_text("debuginfod", now->debuginfod, wanted->debuginfod);
   warn_of_text("translators", now->translators, wanted->translators);
-  if (now->retention_ns != wanted->retention_ns || now->max_bytes != wanted->max_bytes)
-    log_warn("reload --retention, --max-bytes: new values need a restart");
   if (now->handshakes_per_address != wanted->handshakes_per_address)
     log_warn("reload --handshakes-per-address: the new value needs a restart");
 }
 
 static void take_over(const struct reload_parts *parts, const struct settings *wanted) {
   struct settings *now = parts->settings;
+  now->retention_ns = wanted->retention_ns;
+  now->retention_raw_ns = wanted->retention_raw_ns;
+  now->retention_minutes_ns = wanted->retention_minutes_ns;
+  now->max_bytes = wanted->max_bytes;
   now->certificate_life_ns = wanted->certificate_life_ns;
   now->board_bytes = wanted->board_bytes;
   now->board_refusals = wanted->board_refusals;
@@ -58,6 +60,8 @@ static void take_over(const struct reload_parts *parts, const struct settings *w
   const struct quota_limits limits = settings_quotas(now);
   quotas_set_limits(parts->quotas, &limits);
   ingest_set_memory_limit(parts->ingest, now->memory_limit_bytes);
+  const struct retention_limits kept = settings_retention(now);
+  retention_set(parts->retention, &kept);
   ca_set_board_life(parts->ca, now->certificate_life_ns / NS_PER_SECOND);
   log_set_level(now->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 }

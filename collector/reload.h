@@ -8,6 +8,7 @@ struct event_base;
 struct ingest;
 struct quotas;
 struct reload;
+struct retention;
 struct settings;
 
 struct reload_parts { /* borrowed, and outlive the reload */
@@ -16,6 +17,7 @@ struct reload_parts { /* borrowed, and outlive the reload */
   struct settings *settings; /* those in force; only what can change is ever changed */
   struct quotas *quotas;
   struct ingest *ingest;
+  struct retention *retention;
   struct ca *ca;
 };
 

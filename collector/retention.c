@@ -28,7 +28,7 @@ struct retention {
   struct store *store;
   struct retention_limits limits;
   pthread_t thread;
-  pthread_mutex_t mutex; /* guards is_stopping */
+  pthread_mutex_t mutex; /* guards limits, is_stopping */
   pthread_cond_t stopped;
   bool is_stopping;
   uint64_t offset_ns;              /* wall time less time since boot, in the round before */
@@ -56,7 +56,9 @@ static void roll(struct retention *retention) {
 }
 
 static void run_round(struct retention *retention) {
-  const struct retention_limits *limits = &retention->limits;
+  pthread_mutex_lock(&retention->mutex);
+  const struct retention_limits copy = retention->limits, *limits = &copy;
+  pthread_mutex_unlock(&retention->mutex);
   struct store_keep keep = {.max_bytes = limits->max_bytes};
   uint64_t now_ns = clock_walltime_ns();
   if (is_clock_steady(retention)) {
@@ -113,6 +115,12 @@ int retention_start(struct store *store, const struct retention_limits *limits,
   else
     *ret = retention;
   return failed;
+}
+
+void retention_set(struct retention *retention, const struct retention_limits *limits) {
+  pthread_mutex_lock(&retention->mutex);
+  retention->limits = *limits;
+  pthread_mutex_unlock(&retention->mutex);
 }
 
 void retention_stop(struct retention *retention) {

@@ -21,6 +21,9 @@ struct retention_limits {
 int retention_start(struct store *store, const struct retention_limits *limits,
                     struct retention **ret);
 
+/* Other limits from the next round on.  Any thread. */
+void retention_set(struct retention *retention, const struct retention_limits *limits);
+
 /* Stops after the round under way. */
 void retention_stop(struct retention *retention);
 

@@ -161,3 +161,10 @@ struct quota_limits settings_quotas(const struct settings *settings) {
                                          [QUOTA_NODES] = settings->board_nodes,
                                          [QUOTA_MODULES] = settings->board_modules}};
 }
+
+struct retention_limits settings_retention(const struct settings *settings) {
+  return (struct retention_limits){.windows_ns = settings->retention_raw_ns,
+                                   .minutes_ns = settings->retention_minutes_ns,
+                                   .days_ns = settings->retention_ns,
+                                   .max_bytes = settings->max_bytes};
+}

@@ -4,6 +4,7 @@
 #define COLLECTOR_SETTINGS_H
 
 #include "quota/quota.h"
+#include "retention.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +28,7 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
 
 /* The quotas that SETTINGS has for every board. */
 struct quota_limits settings_quotas(const struct settings *settings);
+
+struct retention_limits settings_retention(const struct settings *settings);
 
 #endif

@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""bomb.py STATE ADDRESS SECONDS: batches full of what nobody saw before (nodes, then threads, then modules, in turn), as fast as they
+can be made, by a board that heeds no answer and comes again when it is sent away.  Prints what became of them."""
+import sys
+import time
+
+from board import BATCH, PING, Batch, Board, Gone, blob, boottime_ns, fixed, number
+
+state, address, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+KINDS = ({"nodes": 60000}, {"threads": 8192}, {"modules": 4096})
+IN_FLIGHT = 4
+counts = dict(acked=0, refused=0, later=0, away=0)
+run = time.time_ns()
+board, seq, produced = None, 0, 0
+begun = time.monotonic()
+while time.monotonic() - begun < seconds:
+    try:
+        if board is None:
+            board = Board(state, address)
+            board.hello(run=run)
+        group = []
+        for _ in range(IN_FLIGHT):
+            seq += 1
+            batch = Batch(seq, run=run, seed=seq + run, **KINDS[seq % len(KINDS)])
+            batch.produced = produced
+            board.send(BATCH, batch.envelope())
+            group.append(batch)
+        for batch in group:
+            verdict, _ = board.answer_of(batch.seq)
+            counts[verdict] += 1
+            produced += batch.records if verdict != "later" else 0
+    except Gone:
+        counts["away"] += 1
+        board = None
+        time.sleep(0.2)
+# The last word: what was neither stored nor refused was never made.
+try:
+    if board is None:
+        board = Board(state, address)
+        board.hello(run=run)
+    board.send(PING, number(1, boottime_ns()) + number(2, time.time_ns()) + blob(3, fixed(1, run) + number(2, produced) + number(3, produced)))
+    board.hear()
+except Gone:
+    pass
+print(" ".join(f"{name} {count}" for name, count in counts.items()))
