@@ -8,13 +8,20 @@
 #
 #   ./tests/torture.sh [ROUNDS] [FUZZ_SECONDS]     (default 5 rounds, 300 s a target)
 #   ./tests/torture.sh --scenarios [NN...]         scenarios alone, all or by number
+#   ./tests/torture.sh --fuzz SECONDS [NAME...]    fuzz targets alone: a day of HTTP is --fuzz 86400 http_head route selector
 set -u
 cd "$(dirname "$0")/.."
 . deploy/packages/install.sh
 scenarios=()
+fuzzed=()
 if [ "${1:-}" = --scenarios ]; then
   scenarios=("${@:2}")
   rounds=
+elif [ "${1:-}" = --fuzz ]; then
+  scenarios=(none)
+  rounds=fuzz
+  seconds=${2:-300}
+  fuzzed=("${@:3}")
 else
   rounds=${1:-5}
   seconds=${2:-300}
@@ -68,6 +75,7 @@ for script in tests/torture/[0-9]*.sh; do
 done
 [ -n "$rounds" ] || summary
 
+if [ "$rounds" != fuzz ]; then
 # Other CPUs under emulation.
 for script in tests/boards/user/*_*.sh; do scenario "$script"; done
 # Whole boards in an emulator, each with Debian's kernel for its port but where it says otherwise.
@@ -102,12 +110,14 @@ TORTURE_LONG=1 verdict "hostile programs under AddressSanitizer" ctest --test-di
 cmake -S . -B build-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFLEETPROF_DEV=ON -DWITH_TESTS=ON \
   -DFLEETPROF_SANITIZE=thread >/dev/null && cmake --build build-tsan -j "$(nproc)" >/dev/null || exit 1
 verdict "ThreadSanitizer" ctest --test-dir build-tsan -L sanitized --output-on-failure -Q
+fi
 
 fuzz=build-fuzz
 CC=clang cmake -S . -B $fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWITH_TESTS=ON -DWITH_FUZZERS=ON \
   -DFLEETPROF_SANITIZE=address >/dev/null || exit 1
 for source in tests/fuzz/fuzz_*.c; do
   name=$(basename "$source" .c)
+  [ ${#fuzzed[@]} = 0 ] || [[ " ${fuzzed[*]} " == *" ${name#fuzz_} "* ]] || continue
   cmake --build $fuzz -j "$(nproc)" --target "${name}_libfuzzer" >/dev/null 2>&1 || {
     verdict "$name does not build" false
     continue

@@ -9,8 +9,9 @@
    quarter of our descriptors is for others: files, visitors), how many of them may be unknown to us
    (vestibule.h), whether we have more to do than we can (shedding.h: memory and backlog are looked
    at twice a second), who waits for room in the queues, and what commands change beside us and is
-   read again every few seconds: the revocations, so that a revoked board is refused in its handshake
-   and cut off when it is connected already, and the CA's files, whose roots boards are told of.
+   read again every few seconds: the revocations, so that a revoked board is refused in its
+   handshake and cut off when it is connected already, and the CA's files, whose roots boards are
+   told of.
 
    Stopping: no new connections and no new frames; what is queued is committed and acked within
    DRAIN_MS; answers get FLUSH_MS to leave.  A board whose ack was lost all the same sends that
@@ -46,6 +47,7 @@ enum {
   SESSIONS_PER_BOARD_MAX = 8, /* all are served, but one key must not take every place */
   REVOCATIONS_SECONDS = 10,
   PULSE_US = 500 * 1000,
+  TRIM_SECONDS = 10,
   DRAIN_MS = 5000,
   FLUSH_MS = 1000,
   FLUSH_STEP_US = 2000,
@@ -65,7 +67,8 @@ struct ingest {
   bool is_reading_revocations, is_stopping;
   struct vestibule vestibule;
   unsigned boards, connections_max;
-  uint32_t resume_at; /* whose turn it is when room appears */
+  uint64_t trimmed_ns; /* when memory was last given back to the kernel */
+  uint32_t resume_at;  /* whose turn it is when room appears */
 };
 
 static bool is_stranger(const struct connection *connection) {
@@ -263,6 +266,15 @@ static void crowd_out(struct ingest *ingest) {
   }
 }
 
+/* What was freed and is still ours does not count; finding it takes a while, so now and then. */
+static void give_back_memory(struct ingest *ingest) {
+  uint64_t now_ns = clock_monotonic_ns();
+  if (now_ns - ingest->trimmed_ns < TRIM_SECONDS * NS_PER_SECOND) return;
+  ingest->trimmed_ns = now_ns;
+  malloc_trim(0);
+  ingest->host.shedding.now.memory_bytes = memory_use_bytes();
+}
+
 static void on_pulse(evutil_socket_t fd, short what, void *context) {
   struct ingest *ingest = context;
   struct shedding *shedding = &ingest->host.shedding;
@@ -271,10 +283,8 @@ static void on_pulse(evutil_socket_t fd, short what, void *context) {
   shedding->now.backlog_bytes = store_backlog_bytes(ingest->parts.store);
   shedding->now.memory_bytes = memory_use_bytes();
   if (shedding->limit.memory_bytes != 0 &&
-      shedding->now.memory_bytes > shedding->limit.memory_bytes) {
-    malloc_trim(0); /* what was freed and is still ours does not count */
-    shedding->now.memory_bytes = memory_use_bytes();
-  }
+      shedding->now.memory_bytes > shedding->limit.memory_bytes)
+    give_back_memory(ingest);
   figures_set(&ingest->figures.memory_bytes, shedding->now.memory_bytes);
   connection_look_at_load(&ingest->host);
 }

@@ -119,13 +119,19 @@ herd() {
   kill -9 $collector
   wait $collector 2>/dev/null || true
   collector_up
+  watch_memory $collector &
+  watcher=$!
   local since=$SECONDS all=
   for ((i = 0; i < 800; i++)); do
     [ "$(metric fleetprof_ingest_boards_connected)" = "$n" ] && { all=$((SECONDS - since)); break; } || sleep 0.1
   done
   wait $pid || fail "$(tail -n 1 "$W/fleet.err")"
+  kill $watcher
+  wait $watcher 2>/dev/null || true
+  watcher=
   agree
-  echo "$n boards after a kill: all in within ${all:-more than 80} s, at most $(figure welcomes_peak_a_second) a second, load $(load); $(cat "$W/agree")"
+  echo "$n boards after a kill: all in within ${all:-more than 80} s, in the busiest second $(figure returns_peak_a_second), in the mean" \
+    "$(figure returns_mean_a_second); RssAnon $(sort -n "$W/memory" | tail -n 1) MiB, load $(load); $(cat "$W/agree")"
   collector_down
 }
 

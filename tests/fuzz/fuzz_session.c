@@ -7,6 +7,7 @@
    given, never asks for more than a frame, has no more jobs in flight than the limit, sends only
    frames that its own decoder takes, and once closing reads nothing. */
 #include "ingest/session.h"
+#include "quota/quota.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,8 @@ enum {
   OUTCOME_MASK = 3,
   IS_WANTING = 16, /* batches make the collector ask for two files */
   IS_WHOLE = 32,
+  IS_SHEDDING = 64, /* batches are told to come later */
+  HAS_QUOTAS = 128, /* of few bytes */
   NOW_NS = 1000000000,
 };
 
@@ -104,6 +107,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct span stream = span_of(data + 1, len - 1);
   world = (struct world){.choice = data[0]};
   session_init(&world.session, 1, "http://page/", &world.figures);
+  const struct quota_limits limits = {.a_day = {[QUOTA_BYTES] = 100, [QUOTA_REFUSALS] = 1}};
+  struct shedding shedding = {.shed = SHED_BACKLOG, .retry_after_ms = 5000};
+  struct quotas *quotas = (data[0] & HAS_QUOTAS) != 0 ? quotas_new(&limits) : NULL;
+  world.session.quotas = quotas;
+  if ((data[0] & IS_SHEDDING) != 0) world.session.shedding = &shedding;
   session_start(&world.session, (data[0] & IS_STRANGER) != 0 ? NULL : "edge-1");
   while (step(&world, &stream)) {
   }
@@ -112,5 +120,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   check_output(&world.session);
   check(!session_wants_input(&world.session));
   session_fini(&world.session);
+  quotas_free(quotas);
   return 0;
 }
