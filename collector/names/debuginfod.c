@@ -3,7 +3,9 @@
    questions somewhere else.
 
    A file that comes goes into the store piece by piece, as uploads do, so none is in memory whole.
-   Its length has to be told first and is limited like any upload's; the worker reads it in its
+   Its length is limited like any upload's; where it is not told first (chunks) the file is kept
+   aside, without a name, until it has one.  A server may send us on, to where fetch/redirect lets
+   anybody be sent, REDIRECTS_MAX times.  The worker reads it in its
    sandbox and finds out whose it is, so a server can give us wrong names for nothing but the module
    that we asked for.
 
@@ -15,23 +17,29 @@
 #include "common/log.h"
 #include "common/monotonic_cond.h"
 #include "debug_store.h"
+#include "debug_store_parts.h"
 #include "debug_upstream.h"
 #include "fetch/fetch.h"
+#include "fetch/redirect.h"
 #include "symbolizer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
   ROUND_S = 2,                /* between two looks at what is wanted */
   NOT_FOUND_S = 24 * 60 * 60, /* distributions publish late */
   UNREACHED_S = 10 * 60,
   STOP_S = 2,
+  REDIRECTS_MAX = 4,
+  PIECE_BYTES = 256 << 10, /* of what was kept aside */
   ID_TEXT_BYTES = 2 * LIMIT_MODULE_ID_BYTES + 1,
 };
 #define IDLE_MS UINT64_C(90000) /* federated servers take their time */
@@ -79,20 +87,16 @@ struct download {
   struct debuginfod *debuginfod;
   struct span id;
   struct fetch_answer *answer; /* its head is there before the first piece */
+  int aside;                   /* descriptor of what came without a length; -1: nothing */
   uint64_t offset;
   bool is_whole;
   char why[256];
 };
 
-/* debug_store_write's pieces are those of the network. */
-static int on_piece(void *context, struct span bytes) {
-  struct download *download = context;
-  const struct debug_piece piece = {.id = download->id,
-                                    .offset = download->offset,
-                                    .total = download->answer->length,
-                                    .bytes = bytes};
-  if (atomic_load_explicit(&download->debuginfod->is_stopping, memory_order_relaxed)) return -1;
-  if (bytes.len == 0) return 0;
+/* Writes BYTES, the next of TOTAL. */
+static int write_piece(struct download *download, struct span bytes, uint64_t total) {
+  const struct debug_piece piece = {
+      .id = download->id, .offset = download->offset, .total = total, .bytes = bytes};
   int written =
       debug_store_write(download->debuginfod->store, &piece, download->why, sizeof download->why);
   download->offset += bytes.len;
@@ -100,27 +104,67 @@ static int on_piece(void *context, struct span bytes) {
   return written < 0 ? -1 : 0;
 }
 
+/* A file without a name beside those of the store, which goes when it is closed. */
+static int open_aside(const struct debug_store *store) {
+  static const uint8_t any[32];
+  char path[DEBUG_PATH_BYTES];
+  debug_store_path(store, any, path);
+  *strrchr(path, '/') = '\0';
+  return open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static int keep_aside(struct download *download, struct span bytes) {
+  if (download->aside < 0) download->aside = open_aside(download->debuginfod->store);
+  for (size_t done = 0; done < bytes.len;) {
+    ssize_t put = write(download->aside, bytes.data + done, bytes.len - done);
+    if (put <= 0) return -1;
+    done += (size_t)put;
+  }
+  return 0;
+}
+
+static bool is_stopping(const struct debuginfod *debuginfod) {
+  return atomic_load_explicit(&debuginfod->is_stopping, memory_order_relaxed);
+}
+
+/* debug_store_write's pieces are those of the network. */
+static int on_piece(void *context, struct span bytes) {
+  struct download *download = context;
+  if (is_stopping(download->debuginfod)) return -1;
+  if (bytes.len == 0) return 0;
+  if (download->answer->length == 0) return keep_aside(download, bytes);
+  return write_piece(download, bytes, download->answer->length);
+}
+
+/* What was kept aside goes into the store, now that its length is known. */
+static int take_aside(struct download *download) {
+  off_t total = lseek(download->aside, 0, SEEK_END);
+  uint8_t *room = malloc(PIECE_BYTES);
+  int error = total <= 0 || room == NULL ? -ENOMEM : 0;
+  while (error == 0 && download->offset < (uint64_t)total) {
+    ssize_t got = pread(download->aside, room, PIECE_BYTES, (off_t)download->offset);
+    if (got <= 0 || is_stopping(download->debuginfod))
+      error = -EIO;
+    else if (write_piece(download, span_of(room, (size_t)got), (uint64_t)total) != 0)
+      error = -ECANCELED;
+  }
+  free(room);
+  return error;
+}
+
 static void print_id(struct span id, char text[ID_TEXT_BYTES]) {
   text[0] = '\0';
   for (size_t i = 0; i < id.len; i++) snprintf(text + 2 * i, 3, "%02x", id.data[i]);
 }
 
-/* Asks the server URL for module ID.  Returns 0 when its file is in the store, -ENOENT when it has
-   none (or none that is of use), or -errno when it could not be asked. */
-static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
-  char target[32 + ID_TEXT_BYTES], text[ID_TEXT_BYTES], why[FETCH_WHY_BYTES];
-  struct fetch_server server = {.token = NULL};
-  struct fetch *fetch;
-  int error = url_parse(url, &server.url, why, sizeof why);
-  if (error == 0) error = fetch_open(&server, &fetch, why, sizeof why);
-  if (error != 0) {
-    log_warn("debuginfod %s: cannot be asked: %s", url, why);
-    return error;
-  }
-  print_id(id, text);
-  snprintf(target, sizeof target, "/buildid/%s/debuginfo", text);
+/* Asks SERVER for TARGET.  Returns 0 when the file is in the store; 1 when SERVER and TARGET are
+   now where it has sent us; -ENOENT when it has no file, or none that is of use; or -errno. */
+static int ask_once(struct debuginfod *debuginfod, struct url *server,
+                    char target[REDIRECT_TARGET_BYTES], struct span id, char why[FETCH_WHY_BYTES]) {
+  const struct fetch_server asked = {.url = *server};
   struct fetch_answer answer = {0};
-  struct download download = {.debuginfod = debuginfod, .id = id, .answer = &answer};
+  struct fetch *fetch;
+  struct download download = {.debuginfod = debuginfod, .id = id, .answer = &answer, .aside = -1};
   const struct fetch_call call = {.method = "GET",
                                   .target = target,
                                   .on_piece = on_piece,
@@ -128,13 +172,42 @@ static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
                                   .answer_bytes_max = LIMIT_DEBUG_FILE_BYTES,
                                   .idle_ms = IDLE_MS,
                                   .total_ms = TOTAL_MS};
+  char location[REDIRECT_TARGET_BYTES];
+  int error = fetch_open(&asked, &fetch, why, FETCH_WHY_BYTES);
+  if (error != 0) {
+    log_warn("debuginfod %s: cannot be asked: %s", server->at.host, why);
+    return error;
+  }
   error = fetch_call(fetch, &call, &answer);
-  if (error != 0)
-    log_debug("debuginfod %s: %s: %s", text, url, *download.why ? download.why : fetch_why(fetch));
-  if (error == 0) error = download.is_whole ? 0 : -ENOENT;
+  if (error == 0 && download.aside >= 0) error = take_aside(&download);
+  snprintf(why, FETCH_WHY_BYTES, "%s", *download.why ? download.why : fetch_why(fetch));
+  bool is_elsewhere = error == 0 && redirect_is(answer.status) &&
+                      fetch_field(&answer, "Location", location, sizeof location) == 0;
+  if (is_elsewhere)
+    error = redirect_parse(server, location, server, target) == 0 ? 1 : -ENOENT;
+  else if (error == 0)
+    error = download.is_whole ? 0 : -ENOENT;
   if (*download.why) error = -ENOENT; /* came, and was refused: the same again tomorrow */
+  if (download.aside >= 0) close(download.aside);
   fetch_answer_fini(&answer);
   fetch_close(fetch);
+  return error;
+}
+
+/* Asks the server URL for module ID.  Returns 0 when its file is in the store, -ENOENT when it has
+   none (or none that is of use), or -errno when it could not be asked. */
+static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
+  char target[REDIRECT_TARGET_BYTES], text[ID_TEXT_BYTES], why[FETCH_WHY_BYTES] = "";
+  struct url server;
+  int error = url_parse(url, &server, why, sizeof why);
+  print_id(id, text);
+  snprintf(target, sizeof target, "/buildid/%s/debuginfo", text);
+  for (int i = 0; error == 0 || (error == 1 && i <= REDIRECTS_MAX); i++) {
+    error = ask_once(debuginfod, &server, target, id, why);
+    if (error != 1) break;
+  }
+  if (error == 1) error = -ENOENT; /* in a circle */
+  if (error != 0) log_debug("debuginfod %s: %s: %s", text, url, why);
   if (error == 0) error = symbolizer_prepare(debuginfod->symbolizer, NULL, id);
   if (error == 0) log_info("debuginfod %s: names from %s", text, url);
   return error == -EBADMSG ? -ENOENT : error;
@@ -152,7 +225,7 @@ static int ask_all(struct debuginfod *debuginfod, struct span id) {
   while (error != 0 && next_url(&urls, url, sizeof url)) {
     error = ask(debuginfod, url, id);
     if (error != 0 && error != -ENOENT) pause_s = UNREACHED_S;
-    if (atomic_load_explicit(&debuginfod->is_stopping, memory_order_relaxed)) return 0;
+    if (is_stopping(debuginfod)) return 0;
   }
   return debug_upstream_note(debuginfod->store, id, pause_s);
 }

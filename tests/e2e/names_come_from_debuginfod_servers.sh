@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A collector asks other servers for debug files only when it was told which, only for what no board
-# can name, and not twice; it takes them from debuginfod itself and from another collector.
+# can name, and not twice; it takes them from debuginfod itself, from another collector, and from where a server sends it,
+# whose answer does not tell its length.
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$W/debug" "$W/other"
 program() {
@@ -13,6 +14,8 @@ program() {
 program first "$W/debug"
 program second "$W/other"
 program third "$W" # nobody has its debug file
+mkdir "$W/moved"
+program fourth "$W/moved"
 
 # Somebody who writes down what he is asked, and has nothing.
 spy=$(port)
@@ -25,6 +28,27 @@ class Spy(http.server.BaseHTTPRequestHandler):
         with open(sys.argv[2], "a") as f: f.write(self.path + "\n")
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Spy).serve_forever()
 END
+cat >"$W/mover.py" <<'END'
+import http.server, sys
+class Mover(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        if self.path.startswith("/buildid/" + sys.argv[3] + "/"):
+            self.send_response(302); self.send_header("Location", "/elsewhere?key=1"); self.send_header("Content-Length", "0"); self.end_headers()
+        elif self.path == "/elsewhere?key=1":
+            self.send_response(200); self.send_header("Transfer-Encoding", "chunked"); self.end_headers()
+            with open(sys.argv[2], "rb") as f:
+                while piece := f.read(1000):
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.wfile.write(b"0\r\n\r\n")
+        else: # in a circle
+            self.send_response(307); self.send_header("Location", self.path); self.send_header("Content-Length", "0"); self.end_headers()
+    def log_message(self, form, *words): pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Mover).serve_forever()
+END
+mover=$(port)
+/usr/bin/python3 "$W/mover.py" "$mover" "$W/moved/fourth.debug" "$(readelf -n "$W/fourth" 2>/dev/null | awk '/Build ID/ { print $3 }')" &
+started+=($!)
 touch "$W/asked"
 /usr/bin/python3 "$W/spy.py" "$spy" "$W/asked" &
 started+=($!)
@@ -36,6 +60,7 @@ enroll board1
 run --service first --hz 999 -- "$W/first" >/dev/null || fail "first ended with $?"
 run --service second --hz 999 -- "$W/second" >/dev/null || fail "second ended with $?"
 run --service third --hz 999 -- "$W/third" >/dev/null || fail "third ended with $?"
+run --service fourth --hz 999 -- "$W/fourth" >/dev/null || fail "fourth ended with $?"
 refused() { [ "$(api debug | json "sum(1 for m in d['modules'] if m['path'] in ('$W/first', '$W/second', '$W/third') and m['wanted'] and m['quality'] != 'none')")" = 3 ]; }
 until_true 10 refused || fail "the boards' files are not here: $(api debug)"
 sleep 2.5
@@ -49,8 +74,8 @@ started+=($!)
 until_true 10 curl -fs -o "$W/ready" "http://127.0.0.1:$other/readyz" || fail "the other collector is not ready"
 fleetprof-collector token --data "$W/other-data" --role symbols >"$W/token"
 fleetprof upload "$W/other" --http "http://127.0.0.1:$other" --token-file "$W/token" >"$W/out" 2>&1 || fail "upload: $(cat "$W/out")"
-urls="http://127.0.0.1:$spy http://127.0.0.1:$other"
-names="second"
+urls="http://127.0.0.1:$spy http://127.0.0.1:$mover http://127.0.0.1:$other"
+names="second fourth"
 if command -v debuginfod >/dev/null; then
   server=$(port)
   env -u DEBUGINFOD_URLS debuginfod -p "$server" -d "$W/debuginfod.sqlite" -F "$W/debug" >"$W/debuginfod.log" 2>&1 &
@@ -58,7 +83,7 @@ if command -v debuginfod >/dev/null; then
   id=$(readelf -n "$W/first" 2>/dev/null | awk '/Build ID/ { print $3 }')
   until_true 20 curl -fs -o "$W/ready" "http://127.0.0.1:$server/buildid/$id/debuginfo" || fail "debuginfod does not serve: $(tail -n 3 "$W/debuginfod.log")"
   urls="$urls http://127.0.0.1:$server"
-  names="first second"
+  names="first second fourth"
 else
   without debuginfod "package debuginfod"
 fi
