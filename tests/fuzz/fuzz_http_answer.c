@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what a server answers: a head, then a body in chunks, which must come out the same
-   in one go and byte by byte. */
+   in one go and byte by byte.  Where the head sends us elsewhere it is nowhere that it must not. */
 #include "common/buf.h"
 #include "fetch/answer_head.h"
 #include "fetch/chunks.h"
+#include "fetch/redirect.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -29,6 +31,24 @@ static int take_apart(struct span body, size_t step, struct buf *content) {
   return result;
 }
 
+static void follow(struct span location) {
+  static const char *const servers[] = {"https://a.example", "http://a.example", "127.0.0.1:1"};
+  char target[REDIRECT_TARGET_BYTES], why[128];
+  char *text = strndup((const char *)location.data, location.len);
+  require(text != NULL);
+  for (unsigned i = 0; i < sizeof servers / sizeof servers[0]; i++) {
+    struct url from, to;
+    require(url_parse(servers[i], &from, why, sizeof why) == 0);
+    int error = redirect_parse(&from, text, &to, target);
+    require(error == 0 || error == -EPERM || error == -EINVAL);
+    if (error != 0) continue;
+    require(target[0] == '/' && to.path[0] == '\0' && strpbrk(target, " \r\n") == NULL);
+    require(to.is_https || !from.is_https);
+    require(url_is_loopback(&from) || !url_is_loopback(&to));
+  }
+  free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   struct answer_head head;
   struct span value;
@@ -41,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
     if (answer_head_field(span_of(data, head_len), "Content-Type", &value))
       require(value.len == 0 || (value.data > data && value.data + value.len <= data + head_len));
   }
+  if (head_len > 0 && answer_head_field(span_of(data, head_len), "Location", &value)) follow(value);
   struct buf whole = {0}, slow = {0};
   struct span body = span_of(data + head_len, len - head_len);
   int at_once = take_apart(body, SIZE_MAX, &whole);
