@@ -81,5 +81,7 @@ expect 1 'unknown CA' far --token-file "$W/token"
 expect 1 '--token-file or FLEETPROF_TOKEN' far --ca "$W/data/ca/root.pem"
 expect 0 '' far --ca "$W/data/ca/root.pem" --token-file "$W/token"
 grep -qF "$heaviest" "$W/out" || fail "no table over TLS"
+curl -fsS --cacert "$W/data/ca/root.pem" -H "Authorization: Bearer $(cat "$W/token")" --resolve "$(hostname):$H:127.0.0.1" "https://$(hostname):$H/api/v1/boards" >"$W/out" 2>&1 ||
+  fail "curl to the collector's own name: $(cat "$W/out")" # as the README says
 FLEETPROF_TOKEN=$(cat "$W/token") expect 0 '' far --ca "$W/data/ca/root.pem"
 expect 1 'another address' fleetprof query --http "https://127.0.0.2:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token"
