@@ -5,8 +5,10 @@
 
    Five thousand boards that lost it at the same moment would still come within the first second.
    How many there are the collector alone knows: it says within what time they should come back, and
-   the wait is random over that from the first failure on.  A refusal may ask for more patience;
-   that is added, because what many are asked at once they must not do at once.
+   the wait is random over that from the first failure on.  Over just that for a while, and not over
+   more each time: a collector that takes some seconds to start would find all of those in its first
+   ones whom it had called, and a long tail of those who had tried too early.  A refusal may ask for
+   more patience; that is added, because what many are asked at once they must not do at once.
 
    45 s is the longest, so that a fleet that has waited for hours is whole again within a minute.
 
@@ -16,6 +18,7 @@
 
 #include "common/clock.h"
 
+#include <stdbool.h>
 #include <sys/random.h>
 
 #define RETRY_MIN_NS (50 * NS_PER_MS)
@@ -26,7 +29,10 @@
 #define PAUSE_MIN_NS (100 * NS_PER_MS)
 #define PAUSE_MAX_NS (60 * NS_PER_SECOND)
 
-enum { FAILURES_MAX = 16 /* 2^n is beyond RETRY_MAX_NS long before */ };
+enum {
+  FAILURES_MAX = 16,   /* 2^n is beyond RETRY_MAX_NS long before */
+  FAILURES_STEADY = 5, /* what the collector said is not stretched before */
+};
 
 static uint64_t random_below(uint64_t limit) {
   uint64_t bits;
@@ -57,12 +63,20 @@ void retry_reset(struct retry *retry) {
   retry->failures = 0;
 }
 
+/* The longest wait now. */
+static uint64_t cap_of(const struct retry *retry) {
+  bool is_told = retry->within_ns != 0;
+  unsigned steady = is_told ? FAILURES_STEADY : 0;
+  unsigned doubled = retry->failures > steady ? retry->failures - steady : 0;
+  uint64_t first_ns =
+      within(is_told ? retry->within_ns : RETRY_FIRST_NS, RETRY_FIRST_NS, RETRY_MAX_NS);
+  return within(first_ns << doubled, RETRY_FIRST_NS, RETRY_MAX_NS);
+}
+
 uint64_t retry_next_ns(struct retry *retry, uint64_t now_ns) {
   if (retry->welcome_ns != 0 && now_ns - retry->welcome_ns >= LASTED_NS) retry_reset(retry);
   retry->welcome_ns = 0;
-  uint64_t cap_ns = RETRY_FIRST_NS << retry->failures;
-  cap_ns = within(cap_ns, retry->within_ns, RETRY_MAX_NS);
-  if (cap_ns > RETRY_MAX_NS) cap_ns = RETRY_MAX_NS; /* it said more than that */
+  uint64_t cap_ns = cap_of(retry);
   if (retry->failures < FAILURES_MAX) retry->failures++;
   uint64_t asked_ns = retry->asked_ns;
   retry->asked_ns = 0;

@@ -26,9 +26,10 @@ void retry_asked(struct retry *retry, uint32_t after_ms);
 /* It worked. */
 void retry_reset(struct retry *retry);
 
-/* The attempt, or the session, has ended at NOW_NS.  Returns how many ns to wait: random, from 50
-   ms to the lesser of 45 s and the larger of 2^n s, after n failures before this one, and what the
-   collector said of coming back; after a refusal that much later than it asked for. */
+/* The attempt, or the session, has ended at NOW_NS.  Returns how many ns to wait: random from 50 ms
+   to 2^n s, after n failures before this one, or, where the collector said within what time to come
+   back, to that, and from the sixth failure on to twice as much each time; 45 s at the longest.
+   After a refusal that much later than it asked for. */
 uint64_t retry_next_ns(struct retry *retry, uint64_t now_ns);
 
 /* How long to send nothing when a batch was refused with AFTER_MS: that, at most a minute, and up

@@ -81,6 +81,15 @@ static void boards_come_back_evenly_within_what_the_collector_said(void **state)
     assert_in_range(counts[i], DRAWS / PARTS * 3 / 4, DRAWS / PARTS * 5 / 4);
 }
 
+static void a_few_attempts_that_come_too_early_stretch_nothing(void **state) {
+  (void)state;
+  for (unsigned n = 0; n <= 5; n++)
+    longest(&(struct retry){.failures = n, .within_ns = 8 * NS_PER_SECOND}, 0, 8 * NS_PER_SECOND);
+  const struct retry patient = {.failures = 6, .within_ns = 8 * NS_PER_SECOND};
+  assert_true(longest(&patient, 0, 16 * NS_PER_SECOND) > 8 * NS_PER_SECOND);
+  longest(&(struct retry){.failures = 16, .within_ns = 8 * NS_PER_SECOND}, 0, 45 * NS_PER_SECOND);
+}
+
 static void what_was_said_holds_until_it_is_said_anew(void **state) {
   (void)state;
   struct retry retry = {0};
@@ -123,6 +132,7 @@ int main(void) {
       cmocka_unit_test(a_success_begins_anew),
       cmocka_unit_test(a_session_that_lasted_a_minute_was_a_success),
       cmocka_unit_test(boards_come_back_evenly_within_what_the_collector_said),
+      cmocka_unit_test(a_few_attempts_that_come_too_early_stretch_nothing),
       cmocka_unit_test(what_was_said_holds_until_it_is_said_anew),
       cmocka_unit_test(a_refusal_is_obeyed_once_and_not_by_all_at_once),
       cmocka_unit_test(a_pause_is_as_asked_and_a_little_more),
