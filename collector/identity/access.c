@@ -38,6 +38,7 @@ enum {
   NAME_ATTEMPTS = 16,            /* at a random name that no board has */
   AUDIT_WHAT_BYTES = 768,
   DATABASE_MODE = 0600,
+  ACCESS_VERSION = 1, /* 0: without renewals' column, or with it */
 };
 
 struct access {
@@ -92,6 +93,9 @@ static int errno_of(int code) {
   case SQLITE_READONLY:
   case SQLITE_CANTOPEN:
     return -EACCES;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    return -EUCLEAN;
   default:
     return -EIO;
   }
@@ -158,6 +162,30 @@ static int upgrade(struct access *access) {
   return result;
 }
 
+/* Looks at the database before it is changed: it is small.  A damaged one is not gone on without:
+   who was revoked would come in again. */
+static int look(struct access *access) {
+  sqlite3_stmt *check = NULL;
+  int64_t version = 0;
+  int code = sqlite3_prepare_v2(access->database, "PRAGMA quick_check(1)", -1, &check, NULL);
+  if (code == SQLITE_OK) code = sqlite3_step(check);
+  bool is_sound =
+      code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
+  sqlite3_finalize(check);
+  if (code != SQLITE_ROW) return errno_of(code) != 0 ? errno_of(code) : -EIO;
+  if (!is_sound) return -EUCLEAN;
+  int result = fetch_number(access, prepare(access, "PRAGMA user_version", ""), &version);
+  return result == 0 && version > ACCESS_VERSION ? -EPROTO : result;
+}
+
+static int mark_version(struct access *access) {
+  char mark[32];
+  snprintf(mark, sizeof mark, "PRAGMA user_version=%d", ACCESS_VERSION);
+  int64_t version = 0;
+  int result = fetch_number(access, prepare(access, "PRAGMA user_version", ""), &version);
+  return result != 0 || version == ACCESS_VERSION ? result : run(access, mark);
+}
+
 static int open_database(struct access *access, const char *dir) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path ||
@@ -171,8 +199,22 @@ static int open_database(struct access *access, const char *dir) {
       sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
   if (code != SQLITE_OK) return errno_of(code);
   sqlite3_busy_timeout(access->database, BUSY_TIMEOUT_MS);
-  int result = run(access, schema);
-  return result == 0 ? upgrade(access) : result;
+  int result = look(access);
+  if (result == 0) result = run(access, schema);
+  if (result == 0) result = upgrade(access);
+  return result == 0 ? mark_version(access) : result;
+}
+
+static const char *why_not(const struct access *access, int failure) {
+  switch (failure) {
+  case -EPROTO:
+    return "written by a newer fleetprof; use that one or another --data";
+  case -EUCLEAN:
+    return "is damaged; restore a backup, or move it away: then every token and every revocation "
+           "is forgotten";
+  default:
+    return access->database != NULL ? sqlite3_errmsg(access->database) : strerror(-failure);
+  }
 }
 
 int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
@@ -184,8 +226,7 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
   pthread_mutex_init(&access->lock, NULL);
   int result = open_database(access, dir);
   if (result != 0) {
-    snprintf(error, error_len, "access database: %s/access.db: %s", dir,
-             access->database ? sqlite3_errmsg(access->database) : strerror(-result));
+    snprintf(error, error_len, "access database: %s/access.db: %s", dir, why_not(access, result));
     access_close(access);
     return result;
   }

@@ -64,9 +64,31 @@ static int to_errno(int code) {
     return -ENOSPC;
   case SQLITE_NOMEM:
     return -ENOMEM;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    return -EUCLEAN;
   default:
     return -EIO;
   }
+}
+
+/* Looks at the tables before they are changed.  They are small: rows, not files. */
+static int look(sqlite3 *db, const char *path, char *error, size_t error_len) {
+  sqlite3_stmt *check = NULL;
+  int code = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &check, NULL);
+  if (code == SQLITE_OK) code = sqlite3_step(check);
+  bool is_sound =
+      code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
+  sqlite3_finalize(check);
+  if (code != SQLITE_ROW) return to_errno(code) != 0 ? to_errno(code) : -EIO;
+  if (!is_sound) return -EUCLEAN;
+  int64_t version = debug_db_number(db, 0, "PRAGMA user_version", "");
+  if (version <= DEBUG_DB_VERSION) return 0;
+  snprintf(error, error_len,
+           "%s: written by a newer fleetprof: format %lld, this one knows %d; use that one or "
+           "another --data",
+           path, (long long)version, DEBUG_DB_VERSION);
+  return -EPROTO;
 }
 
 int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len) {
@@ -74,14 +96,20 @@ int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   int code = sqlite3_open_v2(path, &db, flags, NULL);
   if (code == SQLITE_OK) code = sqlite3_busy_timeout(db, BUSY_MS_MAX);
-  if (code == SQLITE_OK) code = sqlite3_exec(db, schema, NULL, NULL, NULL);
-  if (code == SQLITE_OK) {
+  int failure = to_errno(code);
+  if (failure == 0) failure = look(db, path, error, error_len);
+  if (failure == 0) failure = to_errno(sqlite3_exec(db, schema, NULL, NULL, NULL));
+  if (failure == 0) {
     *ret = db;
     return 0;
   }
-  snprintf(error, error_len, "%s: %s", path, db != NULL ? sqlite3_errmsg(db) : "out of memory");
+  if (failure != -EPROTO)
+    snprintf(error, error_len, "%s: %s", path,
+             failure == -EUCLEAN ? "is damaged"
+             : db != NULL        ? sqlite3_errmsg(db)
+                                 : "out of memory");
   sqlite3_close(db);
-  return to_errno(code);
+  return failure;
 }
 
 static void bind_values(sqlite3_stmt *statement, const char *types, va_list values) {

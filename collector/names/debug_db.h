@@ -7,7 +7,10 @@
 
 #include <sqlite3.h>
 
-/* Opens the database at PATH, making its tables.  Returns 0 or -errno with one line in ERROR. */
+enum { DEBUG_DB_VERSION = 1 }; /* 0: lists of symbols stood elsewhere in the order of qualities */
+
+/* Opens the database at PATH and looks it through, making its tables.  Returns 0; -EUCLEAN when it
+   is damaged; -EPROTO when a newer program wrote it; or -errno; with one line in ERROR. */
 int debug_db_open(const char *path, sqlite3 **ret, char *error, size_t error_len);
 
 /* Values for the ?1, ?2... of a statement follow TYPES, one letter each: b struct span, s const

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEX_LEN = 64, HASH_STEP_BYTES = 256 << 10, KEY_HASH_BYTES = 16 };
+enum { HEX_LEN = 64, HASH_STEP_BYTES = 256 << 10, KEY_HASH_BYTES = 16, CORRUPT_NAMES_MAX = 1000 };
 
 static const char index_suffix[] = ".index", dwarf_suffix[] = ".dwarf";
 
@@ -119,6 +119,32 @@ int debug_folder_sweep(const struct debug_folder *folder,
   }
   closedir(listing);
   return 0;
+}
+
+/* Finds the number that no earlier one has. */
+static int free_number(const struct debug_folder *folder, unsigned *ret) {
+  char name[DEBUG_PATH_BYTES];
+  for (unsigned i = 0; i < CORRUPT_NAMES_MAX; i++) {
+    snprintf(name, sizeof name, "%s.corrupt-%u", folder->root, i);
+    if (access(name, F_OK) == 0) continue;
+    *ret = i;
+    return 0;
+  }
+  return -EEXIST;
+}
+
+int debug_folder_set_aside(const struct debug_folder *folder, char aside[DEBUG_PATH_BYTES]) {
+  static const char *const parts[] = {".db-wal", ".db-shm", ".db", ""};
+  char from[DEBUG_PATH_BYTES], to[DEBUG_PATH_BYTES];
+  unsigned number = 0;
+  int error = free_number(folder, &number);
+  for (unsigned i = 0; error == 0 && i < sizeof parts / sizeof *parts; i++) {
+    snprintf(from, sizeof from, "%s%s", folder->root, parts[i]);
+    snprintf(to, sizeof to, "%s%s.corrupt-%u", folder->root, parts[i], number);
+    if (rename(from, to) != 0 && errno != ENOENT) error = -errno;
+  }
+  if (error == 0) snprintf(aside, DEBUG_PATH_BYTES, "%s.corrupt-%u", folder->root, number);
+  return error;
 }
 
 static int hash_open_file(int fd, uint8_t *buffer, EVP_MD_CTX *context) {

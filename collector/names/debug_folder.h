@@ -37,6 +37,10 @@ void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256
 int debug_folder_sweep(const struct debug_folder *folder,
                        bool (*is_known)(void *context, const uint8_t sha256[32]), void *context);
 
+/* Renames the folder and its database (FOLDER.db) to *.corrupt, or *.corrupt-N, which stay until
+   somebody deletes them.  Returns 0 with the folder's new name in ASIDE, or -errno. */
+int debug_folder_set_aside(const struct debug_folder *folder, char aside[DEBUG_PATH_BYTES]);
+
 /* Hashes all of the file PATH and makes it durable.  Returns 0 or -errno. */
 int debug_folder_hash(const char *path, uint8_t ret_sha256[32]);
 

@@ -14,6 +14,7 @@
 #include "debug_store.h"
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "debug_admission.h"
 #include "debug_catalogue.h"
 #include "debug_code.h"
@@ -47,6 +48,7 @@ struct debug_store {
   pthread_mutex_t lock;
   sqlite3 *db;
   struct debug_folder folder;
+  uint64_t set_aside;    /* catalogues, at the start */
   uint64_t staged_count; /* makes names of files that are being hashed */
   uint8_t hurried[32];   /* file whose debug information is needed first; zeros: none */
   struct module_changes *changes;
@@ -62,6 +64,10 @@ sqlite3 *debug_store_lock(struct debug_store *store) {
 
 void debug_store_unlock(struct debug_store *store) {
   pthread_mutex_unlock(&store->lock);
+}
+
+uint64_t debug_store_set_aside(const struct debug_store *store) {
+  return store->set_aside;
 }
 
 void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
@@ -140,15 +146,39 @@ static int tidy(struct debug_store *store) {
   return debug_folder_sweep(&store->folder, is_known, store);
 }
 
-static int open_parts(struct debug_store *store, const char *dir, char *error, size_t error_len) {
+/* Files without their catalogue are nobody's: who may be named by one is known only there.  So both
+   are set aside, and boards are asked for theirs again. */
+static int begin_anew(struct debug_store *store, const char *dir) {
+  char aside[DEBUG_PATH_BYTES];
+  int failure = debug_folder_set_aside(&store->folder, aside);
+  if (failure != 0) return failure;
+  store->set_aside++;
+  log_error("names-damaged %s.db: set aside with the files it names, as %s: boards are asked for "
+            "theirs again; what an operator sent is to be uploaded again, from there if need be",
+            store->folder.root, aside);
+  return debug_folder_init(&store->folder, dir);
+}
+
+static int open_catalogue(struct debug_store *store, const char *dir, char *error,
+                          size_t error_len) {
   char path[DEBUG_PATH_BYTES];
+  snprintf(path, sizeof path, "%s.db", store->folder.root);
+  int failure = debug_db_open(path, &store->db, error, error_len);
+  if (failure != -EUCLEAN) return failure;
+  failure = begin_anew(store, dir);
+  if (failure == 0) return debug_db_open(path, &store->db, error, error_len);
+  snprintf(error, error_len, "%s: is damaged and cannot be set aside: %s", path,
+           strerror(-failure));
+  return failure;
+}
+
+static int open_parts(struct debug_store *store, const char *dir, char *error, size_t error_len) {
   int failure = debug_folder_init(&store->folder, dir);
   if (failure != 0) {
     snprintf(error, error_len, "%s/debug: %s", dir, strerror(-failure));
     return failure;
   }
-  snprintf(path, sizeof path, "%s.db", store->folder.root);
-  failure = debug_db_open(path, &store->db, error, error_len);
+  failure = open_catalogue(store, dir, error, error_len);
   if (failure != 0) return failure;
   store->known = module_cache_new();
   store->coded = module_cache_new();

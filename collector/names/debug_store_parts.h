@@ -29,6 +29,9 @@ void debug_store_changed(struct debug_store *store, const uint8_t sha256[32]);
 void debug_store_describe(const struct debug_store *store, const struct catalogue_file *file,
                           struct debug_file *ret);
 
+/* How many damaged catalogues were set aside. */
+uint64_t debug_store_set_aside(const struct debug_store *store);
+
 /* Where the bytes of the file SHA256 are. */
 void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
                       char path[DEBUG_PATH_BYTES]);

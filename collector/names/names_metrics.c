@@ -57,6 +57,9 @@ void names_metrics_print(struct debug_store *store, struct buf *ret) {
                files.of_quality[quality - DEBUG_SUPPLEMENT]);
   print_one(ret, "waiting_files", "gauge", "Files whose debug information waits to be read.",
             files.waiting);
+  print_one(ret, "set_aside_total", "counter",
+            "Damaged catalogues that were set aside with their files.",
+            debug_store_set_aside(store));
   reader_counts_print(ret);
   print_one(ret, "unpacked_bytes", "gauge", "Names in memory.", texts.bytes);
   print_one(ret, "unpacked_refused_total", "counter",

@@ -17,10 +17,16 @@ enum {
   BUSY_MS = 5000,            /* another process (a backup, a shell) may hold the lock so long */
   WAL_BYTES_KEPT = 16 << 20, /* a WAL that grew past this in a burst is cut again */
   VERSION_TEXT_BYTES = 64,
+  BESIDE_CACHE_KIB = 256, /* hundreds of files are open at once then */
 };
 
-/* -EUCLEAN means that the file is damaged. */
-static int errno_of(int code) {
+static bool is_beside;
+
+void db_stay_beside(void) {
+  is_beside = true;
+}
+
+int db_errno(int code) {
   switch (code & 0xff) {
   case SQLITE_OK:
   case SQLITE_ROW:
@@ -52,7 +58,7 @@ static int errno_of(int code) {
 }
 
 int db_exec(sqlite3 *db, const char *sql) {
-  return errno_of(sqlite3_exec(db, sql, NULL, NULL, NULL));
+  return db_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
 }
 
 void db_close(sqlite3 *db) {
@@ -71,6 +77,7 @@ static int set_pragmas(sqlite3 *db) {
 }
 
 int db_open(const char *path, bool create, sqlite3 **ret) {
+  if (is_beside) return db_open_beside(path, ret);
   if (create) { /* ours alone: SQLite would make it with the umask's mode */
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return -errno;
@@ -78,7 +85,7 @@ int db_open(const char *path, bool create, sqlite3 **ret) {
   }
   sqlite3 *db = NULL;
   int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : errno_of(code);
+  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
   if (error == 0) error = set_pragmas(db);
   if (error != 0) {
     db_close(db);
@@ -88,8 +95,27 @@ int db_open(const char *path, bool create, sqlite3 **ret) {
   return 0;
 }
 
+int db_open_beside(const char *path, sqlite3 **ret) {
+  char cache[VERSION_TEXT_BYTES];
+  sqlite3 *db = NULL;
+  int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+  int error = code == SQLITE_CANTOPEN && access(path, F_OK) != 0 ? -ENOENT : db_errno(code);
+  if (error == 0)
+    error = db_errno(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL));
+  sqlite3_snprintf(sizeof cache, cache, "PRAGMA cache_size=-%d", BESIDE_CACHE_KIB);
+  if (error == 0) error = db_errno(sqlite3_busy_timeout(db, BUSY_MS));
+  if (error == 0) error = db_exec(db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON");
+  if (error == 0) error = db_exec(db, cache);
+  if (error != 0) {
+    db_close(db);
+    return error;
+  }
+  *ret = db;
+  return 0;
+}
+
 int db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret) {
-  return errno_of(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
+  return db_errno(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
 }
 
 int db_prepare_all(sqlite3 *db, const char *const *sql, size_t count, sqlite3_stmt **ret) {
@@ -108,7 +134,7 @@ int db_step(sqlite3_stmt *statement) {
   int code = sqlite3_step(statement);
   if (code == SQLITE_ROW) return 1;
   sqlite3_reset(statement);
-  return errno_of(code);
+  return db_errno(code);
 }
 
 int db_run(sqlite3_stmt *statement) {

@@ -11,7 +11,18 @@
 /* Opens PATH for writing, made when absent if CREATE: WAL, synchronous=FULL.  Returns 0 or
    -errno. */
 int db_open(const char *path, bool create, sqlite3 **ret);
+
+/* Opens PATH to read it beside a collector that writes it: closing leaves everything as it is.
+   Returns 0, -ENOENT or -errno. */
+int db_open_beside(const char *path, sqlite3 **ret);
+
+/* From now on db_open opens so, too: for a process that looks at what another one keeps.  Before
+   there are threads. */
+void db_stay_beside(void);
 void db_close(sqlite3 *db);
+
+/* What a result code of SQLite is here; -EUCLEAN: the file is damaged. */
+int db_errno(int code);
 
 /* Makes the tables of SCHEMA in an empty file and marks it VERSION.  Returns 0, -EPROTO when the
    file is from a newer program, or -errno. */

@@ -25,7 +25,7 @@
 #include <sys/random.h>
 #include <sys/statvfs.h>
 
-enum { LANDING_VERSION = 1, PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096 };
 
 #define MS_PER_DAY (24 * 3600 * 1000ULL)
 /* How far a window may lie from its arrival: a spool may be old, a clock a little fast. */
@@ -399,7 +399,7 @@ static int open_settler(struct landing *landing, const char *path) {
 static const char *why_not(int error) {
   switch (error) {
   case -EPROTO:
-    return "it was written by a newer version; use that version or another --data";
+    return "written by a newer fleetprof; use that one or another --data";
   case -EUCLEAN:
     return "it is damaged; restore a backup or move it away";
   default:
@@ -410,7 +410,10 @@ static const char *why_not(int error) {
 int landing_open(const char *dir, struct landing **ret, char *error, size_t error_len) {
   char path[PATH_BYTES];
   struct landing *landing = calloc(1, sizeof *landing);
-  if (landing == NULL) return -ENOMEM;
+  if (landing == NULL) {
+    snprintf(error, error_len, "%s/landing.db: out of memory", dir);
+    return -ENOMEM;
+  }
   pthread_mutex_init(&landing->lock, NULL);
   snprintf(landing->dir, sizeof landing->dir, "%s", dir);
   int result = (size_t)snprintf(path, sizeof path, "%s/landing.db", dir) >= sizeof path

@@ -9,6 +9,8 @@
 
 struct landing;
 
+enum { LANDING_VERSION = 1 };
+
 /* One thing to settle, in the order in which it came: a batch, a change of losses, or both. */
 struct landing_row {
   uint64_t id;

@@ -12,69 +12,28 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
-#include "day_file.h"
+#include "common/log.h"
+#include "day_check.h"
 #include "day_folder.h"
+#include "file_version.h"
 #include "landing.h"
 #include "roll.h"
 #include "settle.h"
 #include "store_state.h"
-#include "tier_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Where SQLite's file format keeps PRAGMA user_version, big-endian. */
-enum { VERSION_OFFSET = 60, VERSION_BYTES = 4 };
-
-/* Reads a database's user_version without opening it; 0 when that cannot be told. */
-static uint32_t peek_version(const char *path) {
-  uint8_t bytes[VERSION_BYTES] = {0};
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t len = pread(fd, bytes, sizeof bytes, VERSION_OFFSET);
-  uint8_t magic[6] = {0};
-  bool is_ours = pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
-                 memcmp(magic, "SQLite", sizeof magic) == 0;
-  close(fd);
-  if (len != VERSION_BYTES || !is_ours) return 0;
-  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-/* Refuses a directory with files of KIND of a newer version, before anything is written. */
-static int check_kind(const char *dir, enum day_kind kind, char *error, size_t error_len) {
-  const uint32_t known = kind == DAY_WINDOWS ? DAY_VERSION : TIER_FILE_VERSION;
-  char path[DAY_PATH_BYTES];
-  uint32_t *days = NULL;
-  size_t count = 0;
-  int result = day_folder_list(dir, kind, &days, &count);
-  if (result != 0) snprintf(error, error_len, "%s: cannot be read: %s", dir, strerror(-result));
-  for (size_t i = 0; i < count && result == 0; i++) {
-    uint32_t version = day_folder_path(dir, kind, days[i], path) == 0 ? peek_version(path) : 0;
-    if (version <= known) continue;
-    snprintf(error, error_len,
-             "%s: written by a newer version (format %u, this program knows %u); use that version "
-             "or another --data",
-             path, version, known);
-    result = -EPROTO;
-  }
-  free(days);
-  return result;
-}
-
-static int check_versions(const char *dir, char *error, size_t error_len) {
-  int result = 0;
-  for (unsigned kind = 0; kind < DAY_KINDS && result == 0; kind++)
-    result = check_kind(dir, kind, error, error_len);
-  return result;
-}
 
 static int open_parts(struct store *store, char *error, size_t error_len) {
-  int result = check_versions(store->dir, error, error_len);
+  unsigned unseen = 0;
+  int result = file_version_look(store->dir, error, error_len);
   if (result != 0) return result;
+  store->set_aside_at_start = day_check_start(store->dir, &unseen);
+  if (unseen > 0)
+    log_warn("store-check %s: %u day files: no time at this start: looked at when they are read",
+             store->dir, unseen);
   result = node_key_open(store->dir, store->key);
   if (result != 0) {
     snprintf(error, error_len, "%s/node.key: cannot be read or made: %s", store->dir,
@@ -277,7 +236,8 @@ void store_metrics(struct store *store, struct buf *ret) {
       {"failed_rounds_total", "counter", "settling rounds to be tried again", settle.failed_rounds},
       {"collisions_total", "counter", "node hashes that met other content", settle.collisions},
       {"cut_frames_total", "counter", "frames cut at the node limit of a day", settle.cut_frames},
-      {"set_aside_total", "counter", "damaged day files", settle.files_set_aside},
+      {"set_aside_total", "counter", "damaged day files",
+       store->set_aside_at_start + settle.files_set_aside},
       {"unsettled", "gauge", "landing rows waiting to settle",
        landing.newest_id - settle.settled_id},
       {"backlog_bytes", "gauge", "inflated size of what waits to settle", landing.backlog_bytes},

@@ -18,6 +18,7 @@ struct store {
   struct settle *settle;
   pthread_mutex_t rolling;                     /* one sums up at a time */
   _Atomic uint64_t roll_rounds, roll_failures; /* counters for others to read: relaxed */
+  uint64_t set_aside_at_start; /* damaged day files */
 };
 
 #endif

@@ -55,7 +55,7 @@ static void a_newer_version_is_refused_with_its_name(void **state) {
   sqlite3_close(db);
   assert_int_equal(store_open(world->dir, &other, error, sizeof error), -EPROTO);
   assert_non_null(strstr(error, "landing.db"));
-  assert_non_null(strstr(error, "newer version"));
+  assert_non_null(strstr(error, "written by a newer fleetprof"));
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
   assert_int_equal(sqlite3_exec(db, "PRAGMA user_version=1", NULL, NULL, NULL), SQLITE_OK);
   sqlite3_close(db);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The power goes, at each moment of a store's life: what was acked is there, once, and every
+   database is sound.  Then it goes again while the store gets up. */
+#include "disk_model_fixture.h"
+#include "store_fixture.h"
+
+#include "store/day_folder.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+
+enum {
+  BATCHES = 9,       /* over three days, in groups of up to three */
+  SHORT_STRIDE = 4,  /* of the moments at which the power goes; TORTURE_LONG takes all */
+  AGAIN_STRIDE = 16, /* of those after which it goes again during recovery */
+  SECOND_CUTS = 3,
+};
+
+static bool is_long(void) {
+  return getenv("TORTURE_LONG") != NULL;
+}
+
+static const char *const cut_names[DISK_CUTS] = {"loses all", "keeps all", "keeps some"};
+
+static uint64_t start_of(uint64_t seq) {
+  return NOON_MS + seq % 3 * DAY_MS + seq * 1000;
+}
+
+static void empty_dir(char *dir) {
+  remove_dir(dir);
+  if (mkdir(dir, 0700) != 0) fail_msg("%s cannot be made", dir);
+}
+
+/* Runs a store from nothing; each ack is a promise. */
+static void live(const char *dir) {
+  struct store *store = NULL;
+  struct made_batch made[3];
+  struct store_append group[3];
+  char error[256];
+  assert_int_equal(store_open(dir, &store, error, sizeof error), 0);
+  for (uint64_t seq = 1; seq <= BATCHES;) {
+    size_t count = 1 + seq % 3;
+    for (size_t i = 0; i < count; i++) {
+      make_batch(&made[i], 1, seq + i);
+      seal_batch(&made[i]);
+      group[i] = append_of(&made[i], "b1", start_of(seq + i));
+    }
+    /* What boards say of themselves is not flushed, what comes behind it is. */
+    const struct store_board_seen seen = {.board = "b1", .arch = "riscv64", .seen_ms = NOON_MS};
+    assert_int_equal(store_board_seen(store, &seen), 0);
+    assert_int_equal(store_append(store, group, count), 0);
+    seq += count;
+    disk_promise(seq - 1);
+    for (size_t i = 0; i < count; i++) free_batch(&made[i]);
+    if (seq % 2 == 0) scan_all(store); /* lets some settle between the appends, some not */
+  }
+  store_close(store);
+}
+
+static void check_databases(const char *dir) {
+  char path[400];
+  DIR *listing = opendir(dir);
+  assert_non_null(listing);
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    const char *end = strrchr(entry->d_name, '.');
+    sqlite3_stmt *check = NULL;
+    sqlite3 *db = NULL;
+    if (strstr(entry->d_name, ".corrupt") != NULL) fail_msg("%s was set aside", entry->d_name);
+    if (end == NULL || strcmp(end, ".db") != 0) continue;
+    snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &check, NULL), 0);
+    assert_int_equal(sqlite3_step(check), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(check, 0), "ok");
+    sqlite3_finalize(check);
+    sqlite3_close(db);
+  }
+  closedir(listing);
+}
+
+static uint64_t weight_before(uint64_t end) {
+  struct made_batch made;
+  uint64_t weight = 0;
+  for (uint64_t seq = 1; seq < end; seq++) {
+    make_batch(&made, 1, seq);
+    weight += made.weight;
+  }
+  return weight;
+}
+
+/* Opens what the cut left and counts it. */
+static void check_survivor(const char *dir, uint64_t promised) {
+  struct store *store = NULL;
+  char error[256] = "";
+  uint64_t last = 0;
+  if (store_open(dir, &store, error, sizeof error) != 0) fail_msg("%s", error);
+  assert_int_equal(store_last_seq(store, "b1", 1, &last), 0);
+  assert_true(last >= promised);
+  assert_int_equal(scan_all(store).weight, weight_before(last + 1));
+  assert_int_equal(board_of(store, "b1").stored, scan_all(store).count);
+  assert_int_equal(append_new(store, "b1", 1, last + 1, start_of(last + 1)), STORE_STORED);
+  assert_int_equal(scan_all(store).weight, weight_before(last + 2));
+  store_close(store);
+  check_databases(dir);
+}
+
+struct scene {
+  char live[64], first[64], second[64];
+};
+
+static void make_scene(struct scene *scene) {
+  char dir[] = "/tmp/power_cut_test.XXXXXX";
+  assert_non_null(mkdtemp(dir));
+  snprintf(scene->live, sizeof scene->live, "%s/live", dir);
+  snprintf(scene->first, sizeof scene->first, "%s/first", dir);
+  snprintf(scene->second, sizeof scene->second, "%s/second", dir);
+  empty_dir(scene->live);
+}
+
+static void remove_scene(struct scene *scene) {
+  *strrchr(scene->live, '/') = '\0';
+  remove_dir(scene->live);
+}
+
+static void live_recorded(const struct scene *scene, size_t *ret_count) {
+  disk_record(scene->live);
+  live(scene->live);
+  *ret_count = disk_stop();
+  assert_true(*ret_count > 100);
+}
+
+static void a_power_cut_at_any_write_loses_and_doubles_nothing(void **state) {
+  (void)state;
+  struct scene scene;
+  size_t count = 0, cuts = 0;
+  make_scene(&scene);
+  live_recorded(&scene, &count);
+  for (size_t at = 1; at <= count; at += is_long() ? 1 : SHORT_STRIDE) {
+    for (unsigned cut = 0; cut < DISK_CUTS; cut++) {
+      if (!is_long() && cut != at / SHORT_STRIDE % DISK_CUTS) continue;
+      empty_dir(scene.first);
+      uint64_t promised = disk_cut(at, (enum disk_cut)cut, (unsigned)at, scene.first);
+      check_survivor(scene.first, promised);
+      cuts++;
+    }
+  }
+  print_message("%zu cuts, %s, %s and %s\n", cuts, cut_names[0], cut_names[1], cut_names[2]);
+  remove_scene(&scene);
+}
+
+static void a_power_cut_during_recovery_changes_nothing(void **state) {
+  (void)state;
+  struct scene scene;
+  size_t count = 0, cuts = 0;
+  make_scene(&scene);
+  live_recorded(&scene, &count);
+  size_t stride = is_long() ? SHORT_STRIDE : AGAIN_STRIDE;
+  for (size_t at = stride; at <= count; at += stride) {
+    if (at > stride) { /* what was remembered was forgotten for the recovery's sake */
+      empty_dir(scene.live);
+      live_recorded(&scene, &count);
+      if (at > count) break;
+    }
+    empty_dir(scene.first);
+    uint64_t promised = disk_cut(at, DISK_KEEPS_SOME, (unsigned)at, scene.first);
+    disk_record(scene.first);
+    check_survivor(scene.first, promised);
+    size_t second_count = disk_stop();
+    for (unsigned i = 0; i < SECOND_CUTS; i++, cuts++) {
+      size_t second_at = (at * 7919 + i * 104729) % second_count + 1;
+      empty_dir(scene.second);
+      disk_cut(second_at, (enum disk_cut)((at + i) % DISK_CUTS), (unsigned)at + i, scene.second);
+      check_survivor(scene.second, promised);
+    }
+  }
+  print_message("%zu cuts during recovery\n", cuts);
+  remove_scene(&scene);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_power_cut_at_any_write_loses_and_doubles_nothing),
+      cmocka_unit_test(a_power_cut_during_recovery_changes_nothing),
+  };
+  disk_install();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The disk fails at each write and each flush in turn, and for a while at all of them: what could
+   not be kept is said, what was said to be kept is, and the store goes on by itself. */
+#include "disk_model_fixture.h"
+#include "store_fixture.h"
+
+#include "common/clock.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+enum {
+  WRITES_MAX = 400, /* of one append; far more than there are */
+  WAIT_MS = 20000,
+  BEFORE_LONG = 64, /* writes in turn; TORTURE_LONG: all, with more appends between them */
+};
+
+/* Sums of what was said to be stored. */
+struct said {
+  uint64_t seq, weight, count;
+};
+
+static void append_one(struct store *store, struct said *said, enum store_outcome *ret) {
+  struct made_batch made;
+  make_batch(&made, 1, said->seq);
+  seal_batch(&made);
+  struct store_append append = append_of(&made, "b1", NOON_MS + said->seq * 1000);
+  int error = store_append(store, &append, 1);
+  assert_true((error == 0) == (append.outcome != STORE_FAILED));
+  if (append.outcome == STORE_STORED) {
+    said->weight += made.weight;
+    said->count += made.count;
+  }
+  *ret = append.outcome;
+  free_batch(&made);
+}
+
+/* As a board does: again, until it is acked. */
+static void deliver(struct store *store, struct said *said, unsigned *refusals) {
+  enum store_outcome outcome = STORE_FAILED;
+  while (outcome == STORE_FAILED) {
+    append_one(store, said, &outcome);
+    *refusals += outcome == STORE_FAILED;
+  }
+  said->seq++;
+}
+
+/* Waits until all that was said to be stored is in the answer, and nothing else. */
+static void assert_all_is_there(struct store *store, const struct said *said) {
+  struct sums sums;
+  uint64_t until_ns = clock_monotonic_ns() + WAIT_MS * NS_PER_MS;
+  for (;;) {
+    const struct store_scan scan = {.to_ms = UINT64_MAX,
+                                    .types = SAMPLE_SET_CPU,
+                                    .matches = want_all,
+                                    .on_block = add_block,
+                                    .context = &sums};
+    sums = (struct sums){0};
+    int error = store_scan(store, &scan);
+    if (error == 0) break;
+    if (clock_monotonic_ns() > until_ns) fail_msg("it does not settle: %d", error);
+    usleep(100000);
+  }
+  assert_int_equal(sums.weight, said->weight);
+  assert_int_equal(sums.count, said->count);
+  assert_int_equal(board_of(store, "b1").stored, said->count);
+  assert_books_close(store, "b1");
+}
+
+/* Lets each write fail in turn, once. */
+static void fail_each(struct store *store, int code) {
+  struct said said = {.seq = 1};
+  unsigned refusals = 0, n = 1;
+  for (; n < WRITES_MAX; n++) {
+    if (n > BEFORE_LONG && getenv("TORTURE_LONG") == NULL) break;
+    disk_fail(n, 1, code);
+    for (int i = 0; i < 4 && !disk_has_failed(); i++) deliver(store, &said, &refusals);
+    bool has = disk_has_failed();
+    disk_fail(0, 0, 0);
+    if (!has) break;
+  }
+  print_message("%u writes failed, %u appends were refused\n", n - 1, refusals);
+  assert_true(refusals > 0);
+  assert_all_is_there(store, &said);
+}
+
+static void a_failing_write_is_a_refusal_and_nothing_else(void **state) {
+  struct world *world = *state;
+  fail_each(world->store, SQLITE_IOERR_WRITE);
+  reopen_store(world);
+}
+
+static void a_full_disk_at_any_write_is_a_refusal_and_nothing_else(void **state) {
+  struct world *world = *state;
+  fail_each(world->store, SQLITE_FULL);
+  reopen_store(world);
+}
+
+static void a_flush_that_fails_is_not_taken_for_durable(void **state) {
+  struct world *world = *state;
+  fail_each(world->store, SQLITE_IOERR_FSYNC);
+  reopen_store(world);
+}
+
+/* All writes fail for a while: queries go on with what is there. */
+static void queries_are_answered_while_nothing_can_be_written(void **state) {
+  struct world *world = *state;
+  struct said said = {.seq = 1};
+  unsigned refusals = 0;
+  enum store_outcome outcome;
+  for (int i = 0; i < 5; i++) deliver(world->store, &said, &refusals);
+  assert_all_is_there(world->store, &said);
+  disk_fail(1, UINT32_MAX, SQLITE_IOERR_WRITE);
+  for (int i = 0; i < 20; i++) {
+    append_one(world->store, &said, &outcome);
+    assert_int_equal(outcome, STORE_FAILED);
+    assert_int_equal(scan_all(world->store).weight, said.weight);
+  }
+  disk_fail(0, 0, 0);
+  refusals = 0;
+  deliver(world->store, &said, &refusals);
+  assert_int_equal(refusals, 0); /* by itself, at once */
+  assert_all_is_there(world->store, &said);
+}
+
+/* Another program locks the landing file, as no backup of ours does for long. */
+static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
+  struct world *world = *state;
+  struct said said = {.seq = 1};
+  unsigned refusals = 0;
+  enum store_outcome outcome;
+  sqlite3 *other = NULL;
+  char path[128];
+  deliver(world->store, &said, &refusals);
+  snprintf(path, sizeof path, "%s/landing.db", world->dir);
+  assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10000);
+  assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  append_one(world->store, &said, &outcome);
+  assert_int_equal(outcome, STORE_FAILED);
+  assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(other);
+  refusals = 0;
+  deliver(world->store, &said, &refusals);
+  assert_int_equal(refusals, 0);
+  assert_all_is_there(world->store, &said);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(a_failing_write_is_a_refusal_and_nothing_else),
+      TEST(a_full_disk_at_any_write_is_a_refusal_and_nothing_else),
+      TEST(a_flush_that_fails_is_not_taken_for_durable),
+      TEST(queries_are_answered_while_nothing_can_be_written),
+      TEST(a_lock_that_is_kept_is_a_refusal_and_ends_by_itself),
+  };
+  disk_install();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What earlier versions left (tests/golden/stores) opens, is complete, is written on, and is of
+   this version then; what a later one left is refused and stays as it is. */
+#include "store_fixture.h"
+
+#include "store/day_file.h"
+#include "store/day_folder.h"
+#include "store/file_version.h"
+#include "store/landing.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+enum { BATCHES = 6, RUN = 7, HALF_DAY_MS = 12 * 3600 * 1000 };
+
+static const char *const kept[] = {"v1", "v2"};
+
+/* Unpacks what version NAME left in place of WORLD's folder. */
+static void unpack(struct world *world, const char *name) {
+  char command[512];
+  store_close(world->store);
+  world->store = NULL;
+  remove_dir(world->dir);
+  assert_int_equal(mkdir(world->dir, 0700), 0);
+  snprintf(command, sizeof command, "tar -xzf %s/golden/stores/%s.tar.gz -C %s", TEST_DATA, name,
+           world->dir);
+  assert_int_equal(system(command), 0);
+}
+
+static uint64_t weight_of_batches(uint64_t count) {
+  struct made_batch made;
+  uint64_t weight = 0;
+  for (uint64_t seq = 1; seq <= count; seq++) {
+    make_batch(&made, RUN, seq);
+    weight += made.weight;
+  }
+  return weight;
+}
+
+static uint32_t version_of_day(const struct world *world, uint64_t ms) {
+  char path[DAY_PATH_BYTES];
+  assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(ms), path), 0);
+  return file_version_peek(path);
+}
+
+static void what_each_kept_version_left_is_complete(void **state) {
+  struct world *world = *state;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    unpack(world, kept[i]);
+    assert_int_equal(version_of_day(world, NOON_MS + DAY_MS), i + 1);
+    open_store(world);
+    assert_int_equal(scan_all(world->store).weight, weight_of_batches(BATCHES));
+    assert_int_equal(board_of(world->store, "b1").stored, scan_all(world->store).count);
+    assert_books_close(world->store, "b1");
+    for (uint64_t seq = 1; seq <= BATCHES; seq++) /* the ledger came along */
+      assert_int_equal(append_new(world->store, "b1", RUN, seq, NOON_MS), STORE_DUPLICATE);
+  }
+}
+
+static void what_each_kept_version_left_is_written_on(void **state) {
+  struct world *world = *state;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    unpack(world, kept[i]);
+    open_store(world);
+    for (uint64_t seq = 1; seq <= BATCHES; seq++)
+      assert_int_equal(
+          append_new(world->store, "b1", RUN, BATCHES + seq, NOON_MS + seq * HALF_DAY_MS + 60000),
+          STORE_STORED);
+    reopen_store(world);
+    assert_int_equal(scan_all(world->store).weight, weight_of_batches(2 * BATCHES));
+    store_close(world->store);
+    for (uint64_t ms = NOON_MS + DAY_MS; ms < NOON_MS + 4 * DAY_MS; ms += DAY_MS)
+      assert_int_equal(version_of_day(world, ms), DAY_VERSION);
+    open_store(world);
+  }
+}
+
+static void set_version(const char *path, unsigned version) {
+  char sql[64];
+  sqlite3 *db = NULL;
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  snprintf(sql, sizeof sql, "PRAGMA user_version=%u", version);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void refuse(const struct world *world, const char *path, unsigned known) {
+  struct store *store = NULL;
+  char error[512] = "", words[64];
+  struct stat before, after;
+  set_version(path, known + 1);
+  assert_int_equal(stat(path, &before), 0);
+  assert_int_equal(file_version_look(world->dir, error, sizeof error), -EPROTO);
+  assert_int_equal(store_open(world->dir, &store, error, sizeof error), -EPROTO);
+  snprintf(words, sizeof words, "written by a newer fleetprof: format %u, this one knows %u",
+           known + 1, known);
+  assert_non_null(strstr(error, words));
+  assert_non_null(strstr(error, path));
+  assert_int_equal(stat(path, &after), 0);
+  assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+  set_version(path, known);
+}
+
+static void what_a_later_version_wrote_is_refused_untouched(void **state) {
+  struct world *world = *state;
+  char path[DAY_PATH_BYTES], error[512] = "";
+  append_new(world->store, "b1", RUN, 1, NOON_MS);
+  scan_all(world->store);
+  store_close(world->store);
+  snprintf(path, sizeof path, "%s/landing.db", world->dir);
+  refuse(world, path, LANDING_VERSION);
+  assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path), 0);
+  refuse(world, path, DAY_VERSION);
+  assert_int_equal(file_version_look(world->dir, error, sizeof error), 0);
+  open_store(world);
+}
+
+static void a_day_that_was_cut_is_found_at_the_start(void **state) {
+  struct world *world = *state;
+  char path[DAY_PATH_BYTES], aside[DAY_PATH_BYTES + 16];
+  struct buf metrics = {0};
+  struct stat status;
+  append_new(world->store, "b1", RUN, 1, NOON_MS);
+  append_new(world->store, "b1", RUN, 2, NOON_MS + DAY_MS);
+  uint64_t second = scan_range(world->store, NOON_MS + DAY_MS / 2, UINT64_MAX).weight;
+  store_close(world->store);
+  assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path), 0);
+  assert_int_equal(stat(path, &status), 0);
+  assert_int_equal(truncate(path, status.st_size - 4096), 0);
+  open_store(world);
+  snprintf(aside, sizeof aside, "%s.corrupt", path);
+  assert_int_equal(access(aside, F_OK), 0); /* before anybody asked for it */
+  store_metrics(world->store, &metrics);
+  assert_non_null(strstr(buf_text(&metrics), "fleetprof_store_set_aside_total 1\n"));
+  buf_fini(&metrics);
+  assert_int_equal(scan_all(world->store).weight, second);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(what_each_kept_version_left_is_complete),
+      TEST(what_each_kept_version_left_is_written_on),
+      TEST(what_a_later_version_wrote_is_refused_untouched),
+      TEST(a_day_that_was_cut_is_found_at_the_start),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
