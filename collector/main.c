@@ -7,6 +7,8 @@
    because it forks.  The doors come last, so that who is let in finds everything there.  Ending
    goes the other way, each step bounded; what is acked is durable already, so when a step hangs
    nonetheless, an alarm ends the process and loses nothing. */
+#include "backup/backup.h"
+#include "backup_command.h"
 #include "board_arch.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -24,6 +26,7 @@
 #include "retention.h"
 #include "rollover_command.h"
 #include "settings.h"
+#include "store/file_version.h"
 #include "store/store.h"
 #include "tokens_command.h"
 #include "translators/translator_pool.h"
@@ -127,7 +130,9 @@ static void raise_limits(void) {
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
-  int failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
+  int failed = backup_look(dir, error, ERROR_BYTES);
+  if (!failed) failed = file_version_look(dir, error, ERROR_BYTES);
+  if (!failed) failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
   if (!failed)
     failed = symbolizer_open(collector->debug, &collector->symbolizer, error, ERROR_BYTES);
   if (!failed) failed = source_store_open(dir, &collector->sources, error, ERROR_BYTES);
@@ -316,7 +321,10 @@ int main(int argc, char **argv) {
     int (*run)(int argc, char **argv);
   } subcommands[] = {{"token", tokens_command_token},
                      {"revoke", tokens_command_revoke},
-                     {"rollover", rollover_command}};
+                     {"rollover", rollover_command},
+                     {"backup", backup_command_backup},
+                     {"restore", backup_command_restore},
+                     {"check", backup_command_check}};
   for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
 

@@ -78,11 +78,15 @@ static const struct option_table table = {
     .usage = "fleetprof-collector --data DIR [OPTION]...\n"
              "       fleetprof-collector token --data DIR [OPTION]...\n"
              "       fleetprof-collector revoke --data DIR --board NAME\n"
-             "       fleetprof-collector rollover --data DIR --start|--status|--finish",
+             "       fleetprof-collector rollover --data DIR --start|--status|--finish\n"
+             "       fleetprof-collector backup --data DIR FILE\n"
+             "       fleetprof-collector restore FILE --data DIR\n"
+             "       fleetprof-collector check --data DIR",
     .summary = "Receives profiles from boards, stores them, and answers over HTTP.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof-collector --data /var/lib/fleetprof-collector\n"
                 "  fleetprof-collector token --data /var/lib/fleetprof-collector --board press-7\n"
+                "  fleetprof-collector backup --data /var/lib/fleetprof-collector backup.tar\n"
                 "  curl http://127.0.0.1:7480/api/v1/boards\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
@@ -137,7 +141,8 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   if (failed) return failed;
   if (result.is_done) return 1;
   if (result.first_positional < argc) {
-    snprintf(error, error_len, "%s: is no subcommand; there are token, revoke and rollover",
+    snprintf(error, error_len,
+             "%s: is no subcommand; there are token, revoke, rollover, backup, restore and check",
              argv[result.first_positional]);
     return -EINVAL;
   }

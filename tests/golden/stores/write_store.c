@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes what make.sh keeps: built against an earlier fleetprof, with the header of that one's own
-   tests that makes batches (FIXTURE), and of the debug store (DEBUG_STORE).  Not part of any build of this tree. */
+   tests that makes batches (FIXTURE), and of the debug store (DEBUG_STORE).  Not part of any build
+   of this tree. */
 #include FIXTURE
 
 #include DEBUG_STORE

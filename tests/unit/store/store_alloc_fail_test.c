@@ -25,8 +25,8 @@ char *__wrap_strdup(const char *text);
 
 enum {
   ATTEMPTS_MAX = 20000,
-  SETTLING_SHORT = 6, /* each costs the second that a failed round waits */
-  START_STRIDE = 9,
+  SETTLING_SHORT = 4, /* each costs the second that a failed round waits */
+  START_STRIDE = 17,
   SETTLING_STRIDE = 5,
   WAIT_MS = 20000,
 };

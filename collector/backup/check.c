@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be known of each file by itself:
+
+     *.db          SQLite's whole integrity check, on a snapshot
+     of a day      and each block unpacked, the tree of nodes followed
+     in debug      is called by the SHA-256 of its bytes
+     in sources    every entry within its bounds, in order
+     in ca         a key where one is called so, a certificate where one is
+     node.key      32 bytes
+
+   An index in debug/ is made from the file beside it and checked by whoever maps it. */
+#include "check.h"
+
+#include "folder_walk.h"
+#include "identity/ca_files.h"
+#include "names/debug_folder.h"
+#include "proto/source_bundle.h"
+#include "store/day_check.h"
+#include "store/db.h"
+#include "store/db_snapshot.h"
+#include "store/file_version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WHY_BYTES = 256, SHA256_BYTES = 32, NODE_KEY_LEN = 32 };
+
+struct checking {
+  const struct check_wish *wish;
+  struct check_report report;
+};
+
+static void note(struct checking *checking, const char *name, int error, const char *why) {
+  if (error == 0) return;
+  checking->report.faults++;
+  checking->wish->on_fault(checking->wish->context, name,
+                           error == -EUCLEAN && why[0] != '\0' ? why : strerror(-error));
+}
+
+static int check_database(const struct folder_entry *entry, char *why) {
+  struct db_snapshot *snapshot = NULL;
+  int error = db_snapshot_open(entry->path, &snapshot);
+  if (error == 1 || error == -ENOENT) return 0; /* empty, or deleted since it was listed */
+  snprintf(why, WHY_BYTES, "is no database");
+  if (error == 0) error = db_snapshot_check(snapshot, why, WHY_BYTES);
+  db_snapshot_close(snapshot);
+  enum day_kind kind = day_check_kind(entry->name);
+  if (error == 0 && kind < DAY_KINDS) error = day_check_whole(entry->path, kind, why, WHY_BYTES);
+  return error;
+}
+
+static int check_debug_file(const struct folder_entry *entry, char *why) {
+  uint8_t sha256[SHA256_BYTES];
+  char name[2 * SHA256_BYTES + 1];
+  int error = debug_folder_hash(entry->path, sha256);
+  if (error != 0) return error;
+  for (int i = 0; i < SHA256_BYTES; i++) snprintf(name + 2 * i, 3, "%02x", sha256[i]);
+  snprintf(why, WHY_BYTES, "its bytes are not those that it is called by");
+  return strcmp(strrchr(entry->path, '/') + 1, name) == 0 ? 0 : -EUCLEAN;
+}
+
+static int check_sources(const struct folder_entry *entry, char *why) {
+  struct source_bundle bundle;
+  struct stat status;
+  int fd = open(entry->path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  snprintf(why, WHY_BYTES, "is no bundle of sources");
+  int error = fstat(fd, &status) == 0 ? 0 : -errno;
+  size_t len = error == 0 ? (size_t)status.st_size : 0;
+  void *bytes = len > 0 ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+  if (error == 0 && len == 0) error = -EUCLEAN;
+  if (bytes == MAP_FAILED) error = -errno;
+  if (error == 0) error = source_bundle_parse(span_of(bytes, len), &bundle);
+  if (error == 0) error = source_bundle_verify(&bundle);
+  if (bytes != NULL && bytes != MAP_FAILED) munmap(bytes, len);
+  close(fd);
+  return error == -EBADMSG || error == -EOVERFLOW ? -EUCLEAN : error;
+}
+
+static int check_authority(const struct folder_entry *entry, const char *suffix, char *why) {
+  bool is_good = true;
+  if (strcmp(suffix, ".key") == 0) {
+    EVP_PKEY *key = ca_files_read_key(entry->path);
+    is_good = key != NULL;
+    EVP_PKEY_free(key);
+  } else if (strcmp(suffix, ".pem") == 0) {
+    X509 *certificate = ca_files_read_certificate(entry->path);
+    is_good = certificate != NULL;
+    X509_free(certificate);
+  }
+  snprintf(why, WHY_BYTES, "cannot be read");
+  return is_good ? 0 : -EUCLEAN;
+}
+
+static int check_file(const struct folder_entry *entry, char *why) {
+  const char *dot = strrchr(entry->name, '.');
+  if (strncmp(entry->name, "debug/", 6) == 0) return dot == NULL ? check_debug_file(entry, why) : 0;
+  if (strncmp(entry->name, "sources/", 8) == 0) return check_sources(entry, why);
+  if (strncmp(entry->name, "ca/", 3) == 0 && dot != NULL) return check_authority(entry, dot, why);
+  snprintf(why, WHY_BYTES, "is not %d bytes long", NODE_KEY_LEN);
+  return strcmp(entry->name, "node.key") == 0 && entry->bytes != NODE_KEY_LEN ? -EUCLEAN : 0;
+}
+
+static int on_entry(void *context, const struct folder_entry *entry) {
+  struct checking *checking = context;
+  char why[WHY_BYTES] = "";
+  if (entry->kind == FOLDER_PASSING) {
+    if (strcmp(entry->name, FOLDER_RESTORING) == 0)
+      note(checking, entry->name, -EUCLEAN, "a restore into this folder did not end");
+    checking->report.set_aside += strstr(entry->name, ".corrupt") != NULL;
+    return 0;
+  }
+  int stop = checking->wish->on_file(checking->wish->context, entry->name, entry->bytes);
+  if (stop != 0) return stop;
+  checking->report.files++;
+  if (entry->kind == FOLDER_STRANGE)
+    note(checking, entry->name, -EUCLEAN, "is no file");
+  else if (entry->kind == FOLDER_DATABASE)
+    note(checking, entry->name, check_database(entry, why), why);
+  else
+    note(checking, entry->name, check_file(entry, why), why);
+  return 0;
+}
+
+int check_folder(const struct check_wish *wish, struct check_report *ret) {
+  struct checking checking = {.wish = wish};
+  char why[WHY_BYTES * 4] = "";
+  int error = file_version_look(wish->dir, why, sizeof why);
+  if (error != 0 && error != -EPROTO) return error;
+  if (error != 0) note(&checking, "its version", -EUCLEAN, why);
+  db_stay_beside();
+  error = folder_walk(wish->dir, on_entry, &checking);
+  *ret = checking.report;
+  return error;
+}

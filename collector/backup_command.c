@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `backup` and `restore`, as a shell or a timer calls them: nothing on stdout but one closing line,
+   progress on stderr where that is a terminal, and an exit status that says whether the file is
+   whole.  A backup that had to leave a damaged file out is made, and the status is 1: a script that
+   then throws the older ones away should not.
+
+   INT and TERM stop either at the next piece; what was half made goes with it. */
+#include "backup_command.h"
+
+#include "backup/backup.h"
+#include "backup/check.h"
+#include "common/clock.h"
+#include "common/options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+  EXIT_DONE = 0,
+  EXIT_FAILED = 1,
+  EXIT_USAGE = 2,
+  ERROR_BYTES = 1024,
+  WORDS_MAX = 64,
+  MIB = 1 << 20,
+};
+
+#define PROGRESS_NS (NS_PER_SECOND / 4)
+
+struct backup_settings {
+  const char *data;
+  bool quiet;
+};
+
+#define ROW(name, argument, kind, member, help) \
+  { name, 0, argument, NULL, "Options", help, kind, offsetof(struct backup_settings, member) }
+
+static const struct option rows[] = {
+    ROW("data", "DIR", OPTION_PATH, data, "the collector's folder"),
+    ROW("quiet", NULL, OPTION_FLAG, quiet, "print nothing but what went wrong"),
+};
+
+static const struct option_table backup_table = {
+    .usage = "fleetprof-collector backup --data DIR [--quiet] FILE",
+    .summary =
+        "Writes all that a collector keeps to FILE, as it is at one moment, also while it runs.",
+    .epilogue =
+        "FILE is a tar archive that holds keys: only its owner may read it.  It is written\n"
+        "beside its name and takes its place when it is whole, also that of an older backup.\n"
+        "Exit status: 0 whole, 1 failed or something damaged was left out, 2 wrong usage.\n"
+        "\nEXAMPLES\n"
+        "  fleetprof-collector backup --data /var/lib/fleetprof-collector /backup/fleet.tar\n"
+        "  tar -tvf /backup/fleet.tar\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+static const struct option_table restore_table = {
+    .usage = "fleetprof-collector restore FILE --data DIR [--quiet]",
+    .summary = "Makes the collector's folder DIR, empty or not there yet, from a backup.",
+    .epilogue =
+        "What FILE holds is checked against the sums in it; unless all is right DIR stays as it "
+        "was.\nEnd the collector whose backup it is first: two would give out the same names.  "
+        "What a restored\ncollector cannot know is in docs/backup.md.\n"
+        "\nEXAMPLES\n"
+        "  fleetprof-collector restore /backup/fleet.tar --data /var/lib/fleetprof-collector\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+static const struct option_table check_table = {
+    .usage = "fleetprof-collector check --data DIR [--quiet]",
+    .summary =
+        "Reads all that a collector keeps through and says what is damaged; changes nothing.",
+    .epilogue =
+        "A collector may run.  At each start it looks at every file itself, in short, and sets "
+        "damaged\nones aside (*.corrupt); this reads all of them, which takes as long as the "
+        "disk needs for it.\nExit status: 0 sound, 1 something is damaged, 2 wrong usage.\n"
+        "\nEXAMPLES\n"
+        "  fleetprof-collector check --data /var/lib/fleetprof-collector\n",
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+};
+
+struct showing {
+  const char *command;
+  bool is_terminal, is_shown;
+  uint64_t next_ns;
+};
+
+static volatile sig_atomic_t is_stopped;
+
+static void on_stop(int signal_number) {
+  (void)signal_number;
+  is_stopped = 1;
+}
+
+static int on_progress(void *context, uint64_t done, uint64_t total) {
+  struct showing *showing = context;
+  if (is_stopped) return -EINTR;
+  uint64_t now_ns = clock_monotonic_ns();
+  if (!showing->is_terminal || now_ns < showing->next_ns) return 0;
+  showing->next_ns = now_ns + PROGRESS_NS;
+  showing->is_shown = true;
+  if (total < done) total = done;
+  fprintf(stderr, "\r%s: %llu of %llu MiB", showing->command, (unsigned long long)(done / MIB),
+          (unsigned long long)(total / MIB));
+  return 0;
+}
+
+static void end_progress(struct showing *showing) {
+  if (showing->is_shown) fprintf(stderr, "\r\033[K");
+  showing->is_shown = false;
+}
+
+static void on_left_out(void *context, const char *name, const char *why) {
+  struct showing *showing = context;
+  end_progress(showing);
+  fprintf(stderr, "fleetprof-collector %s: %s is left out: %s\n", showing->command, name, why);
+}
+
+/* Reads ARGV, where FILE may stand before or behind the options.  Returns 0, 1 when --help was
+   printed, or -EINVAL with ERROR. */
+static int read_options(const struct option_table *table, int argc, char **argv,
+                        struct backup_settings *settings, bool wants_file, const char **ret_file,
+                        char error[ERROR_BYTES]) {
+  char *words[WORDS_MAX + 1];
+  struct options_result result;
+  const char *file = NULL;
+  int count = argc < WORDS_MAX ? argc : WORDS_MAX;
+  memcpy(words, argv, (size_t)count * sizeof *words);
+  for (;;) {
+    words[count] = NULL;
+    int failed = options_parse(table, count, words, settings, &result, error, ERROR_BYTES);
+    if (failed) return failed;
+    if (result.is_done) return 1;
+    int at = result.first_positional;
+    if (at >= count) break;
+    snprintf(error, ERROR_BYTES, "%s: is one word too many", words[at]);
+    if (file != NULL || !wants_file) return -EINVAL;
+    file = words[at];
+    count--;
+    memmove(&words[at], &words[at + 1], (size_t)(count - at) * sizeof *words);
+  }
+  bool lacks_file = wants_file && file == NULL;
+  snprintf(error, ERROR_BYTES, "%s: is missing", lacks_file ? "FILE" : "--data");
+  if (lacks_file || settings->data == NULL) return -EINVAL;
+  *ret_file = file;
+  return 0;
+}
+
+/* Each database of the folder is open at once. */
+static void raise_limits(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void catch_stops(void) {
+  struct sigaction action = {.sa_handler = on_stop};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGHUP, &action, NULL);
+}
+
+typedef int on_wish(const struct backup_wish *wish, struct backup_report *ret, char *error,
+                    size_t error_len);
+
+static void print_report(const struct showing *showing, const char *what,
+                         const struct backup_report *report) {
+  char time[32];
+  clock_print_time(report->moment_ms * NS_PER_MS, time);
+  printf("%s: %llu files, %llu.%llu MiB, as of %s", what, (unsigned long long)report->files,
+         (unsigned long long)(report->bytes / MIB),
+         (unsigned long long)(report->bytes % MIB * 10 / MIB), time);
+  if (showing->command[0] == 'b')
+    printf("; appends waited %llu.%llu ms", (unsigned long long)(report->held_us / 1000),
+           (unsigned long long)(report->held_us % 1000 / 100));
+  printf("\n");
+}
+
+static int run(const struct option_table *table, on_wish *make, int argc, char **argv) {
+  struct backup_settings settings = {0};
+  struct backup_report report;
+  struct showing showing = {.command = argv[0]};
+  struct backup_wish wish = {
+      .on_progress = on_progress, .on_left_out = on_left_out, .context = &showing};
+  char error[ERROR_BYTES] = "";
+  int failed = read_options(table, argc, argv, &settings, true, &wish.file, error);
+  if (failed == 1) return EXIT_DONE;
+  if (failed == 0) {
+    wish.dir = settings.data;
+    showing.is_terminal = !settings.quiet && isatty(STDERR_FILENO);
+    raise_limits();
+    catch_stops();
+    int made = make(&wish, &report, error, sizeof error);
+    end_progress(&showing);
+    if (made == 0) {
+      if (!settings.quiet)
+        print_report(&showing, make == backup_make ? wish.file : wish.dir, &report);
+      return report.left_out == 0 ? EXIT_DONE : EXIT_FAILED;
+    }
+  }
+  fprintf(stderr, "fleetprof-collector %s: %s\n", argv[0], error);
+  return failed ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int backup_command_backup(int argc, char **argv) {
+  return run(&backup_table, backup_make, argc, argv);
+}
+
+int backup_command_restore(int argc, char **argv) {
+  return run(&restore_table, backup_restore, argc, argv);
+}
+
+static int on_file(void *context, const char *name, uint64_t bytes) {
+  struct showing *showing = context;
+  if (is_stopped) return -EINTR;
+  if (!showing->is_terminal || bytes < MIB) return 0;
+  fprintf(stderr, "\r\033[K%s: %s", showing->command, name);
+  showing->is_shown = true;
+  return 0;
+}
+
+static void on_fault(void *context, const char *name, const char *why) {
+  end_progress(context);
+  printf("%s: %s\n", name, why);
+}
+
+static int check(const char *dir, bool is_quiet, const char *command) {
+  struct showing showing = {.command = command, .is_terminal = !is_quiet && isatty(STDERR_FILENO)};
+  const struct check_wish wish = {
+      .dir = dir, .on_file = on_file, .on_fault = on_fault, .context = &showing};
+  struct check_report report;
+  catch_stops();
+  int failed = check_folder(&wish, &report);
+  end_progress(&showing);
+  if (failed) {
+    fprintf(stderr, "fleetprof-collector check: --data %s: %s\n", dir,
+            failed == -EINTR ? "stopped" : strerror(-failed));
+    return EXIT_FAILED;
+  }
+  if (!is_quiet) {
+    printf("%llu files, ", (unsigned long long)report.files);
+    if (report.faults == 0)
+      printf("all sound");
+    else
+      printf("%llu faults: docs/backup.md says what to do", (unsigned long long)report.faults);
+    if (report.set_aside > 0)
+      printf("; %llu were set aside earlier (*.corrupt)", (unsigned long long)report.set_aside);
+    printf("\n");
+  }
+  return report.faults == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int backup_command_check(int argc, char **argv) {
+  struct backup_settings settings = {0};
+  char error[ERROR_BYTES] = "";
+  const char *none = NULL;
+  int failed = read_options(&check_table, argc, argv, &settings, false, &none, error);
+  if (failed == 1) return EXIT_DONE;
+  if (failed == 0) return check(settings.data, settings.quiet, argv[0]);
+  fprintf(stderr, "fleetprof-collector %s: %s\n", argv[0], error);
+  return EXIT_USAGE;
+}
