@@ -17,6 +17,7 @@
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "ingest/listener.h"
+#include "names/debug_db.h"
 #include "names/debug_store.h"
 #include "names/debuginfod.h"
 #include "names/names_metrics.h"
@@ -127,11 +128,19 @@ static void raise_limits(void) {
     log_debug("limits descriptors: stay as they are: %s", strerror(errno));
 }
 
+/* Nothing is opened, and thereby changed, where anything is of a newer version. */
+static int check_versions(const char *dir, char *error) {
+  int failed = file_version_look(dir, error, ERROR_BYTES);
+  if (!failed) failed = file_version_check(dir, "access.db", ACCESS_VERSION, error, ERROR_BYTES);
+  if (!failed) failed = file_version_check(dir, "debug.db", DEBUG_DB_VERSION, error, ERROR_BYTES);
+  return failed;
+}
+
 static int open_parts(struct collector *collector) {
   const char *dir = collector->settings.data;
   char *error = collector->error;
   int failed = backup_look(dir, error, ERROR_BYTES);
-  if (!failed) failed = file_version_look(dir, error, ERROR_BYTES);
+  if (!failed) failed = check_versions(dir, error);
   if (!failed) failed = debug_store_open(dir, &collector->debug, error, ERROR_BYTES);
   if (!failed)
     failed = symbolizer_open(collector->debug, &collector->symbolizer, error, ERROR_BYTES);

@@ -16,6 +16,7 @@
 #include "head_guard.h"
 #include "metrics.h"
 #include "routes.h"
+#include "store/store_read.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -86,8 +87,13 @@ static void on_job_done(struct job *job, bool was_run) {
 /* On a worker thread. */
 static void run_job(struct job *job) {
   struct request *request = (struct request *)job;
+  const struct store *store = request->service->parts.store;
+  uint64_t stale_reads = store_stale_reads(store);
   request->wants_more = false;
   request->route->answer(request);
+  /* Only this thread queries; where uploads answer meanwhile, the word is meant for nobody. */
+  if (request->route->lane != LANE_UPLOAD && store_stale_reads(store) != stale_reads)
+    answer_add_field(&request->answer, "Fleetprof-Stale", "the disk fails");
   if (request->wants_gzip) answer_compress(&request->answer);
 }
 

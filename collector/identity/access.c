@@ -38,7 +38,6 @@ enum {
   NAME_ATTEMPTS = 16,            /* at a random name that no board has */
   AUDIT_WHAT_BYTES = 768,
   DATABASE_MODE = 0600,
-  ACCESS_VERSION = 1, /* 0: without renewals' column, or with it */
 };
 
 struct access {

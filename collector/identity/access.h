@@ -11,6 +11,8 @@
 struct access;
 struct span;
 
+enum { ACCESS_VERSION = 1 }; /* of access.db; 0: without the column of renewals, or with it */
+
 enum role { ROLE_NONE, ROLE_ENROLL, ROLE_READ, ROLE_SYMBOLS, ROLE_INGEST, ROLE_ADMIN };
 
 /* Returns the role called NAME, or ROLE_NONE. */

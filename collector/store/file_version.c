@@ -45,6 +45,14 @@ static int look_at(const char *path, uint32_t known, char *error, size_t error_l
   return -EPROTO;
 }
 
+int file_version_check(const char *dir, const char *name, uint32_t known, char *error,
+                       size_t error_len) {
+  char path[DAY_PATH_BYTES];
+  int len = snprintf(path, sizeof path, "%s/%s", dir, name);
+  if (len < 0 || len >= (int)sizeof path) return 0; /* opening it will say so */
+  return look_at(path, known, error, error_len);
+}
+
 static int look_at_days(const char *dir, enum day_kind kind, char *error, size_t error_len) {
   const uint32_t known = kind == DAY_WINDOWS ? DAY_VERSION : TIER_FILE_VERSION;
   char path[DAY_PATH_BYTES];
@@ -60,10 +68,7 @@ static int look_at_days(const char *dir, enum day_kind kind, char *error, size_t
 }
 
 int file_version_look(const char *dir, char *error, size_t error_len) {
-  char path[DAY_PATH_BYTES];
-  int result = snprintf(path, sizeof path, "%s/landing.db", dir) < (int)sizeof path
-                   ? look_at(path, LANDING_VERSION, error, error_len)
-                   : 0; /* opening it will say so */
+  int result = file_version_check(dir, "landing.db", LANDING_VERSION, error, error_len);
   for (unsigned kind = 0; kind < DAY_KINDS && result == 0; kind++)
     result = look_at_days(dir, kind, error, error_len);
   return result;

@@ -37,6 +37,9 @@ enum { PATH_BYTES = 4096 };
 #define FREE_BYTES_MIN (16ULL << 20)
 #define FREE_FRACTION 16
 #define SETTLED_GROWTH 8
+/* How long an append waits for a lock that another program keeps; then boards are told to wait, and
+   whoever asks for figures meanwhile does not wait for long. */
+enum { LOCKED_MS_MAX = 1000 };
 /* Half a minute of settling; with more to do, boards wait with what they have in their spools. */
 #define BACKLOG_BYTES_MAX (256ULL << 20)
 
@@ -77,6 +80,8 @@ struct landing {
   bool is_full_sync;
   uint64_t inserted_id; /* by the open transaction */
   struct landing_figures figures;
+  pthread_mutex_t told_lock; /* over the figures as they were when the lock was given back last */
+  struct landing_figures told;
   sqlite3 *settler;
   sqlite3_stmt *settler_statements[SETTLER_STATEMENTS];
 };
@@ -87,6 +92,15 @@ struct arrival {
   uint32_t raw_len;
   struct span envelope;
 };
+
+/* Gives the lock back.  Figures are told aside: who has the lock may wait for another program's,
+   again and again, and who asks for figures should not. */
+static void give_back(struct landing *landing) {
+  pthread_mutex_lock(&landing->told_lock);
+  landing->told = landing->figures;
+  pthread_mutex_unlock(&landing->told_lock);
+  pthread_mutex_unlock(&landing->lock);
+}
 
 static int begin(struct landing *landing, bool is_durable) {
   if (landing->is_full_sync != is_durable) {
@@ -214,7 +228,7 @@ int landing_append(struct landing *landing, struct store_append *batches, size_t
     error = end(landing, error);
   }
   settle_outcomes(landing, batches, count, error);
-  pthread_mutex_unlock(&landing->lock);
+  give_back(landing);
   return error;
 }
 
@@ -239,7 +253,7 @@ int landing_seen(struct landing *landing, const struct store_board_seen *seen) {
   pthread_mutex_lock(&landing->lock);
   int error = begin(landing, is_last_word);
   if (error == 0) error = end(landing, seen_in_transaction(landing, seen));
-  pthread_mutex_unlock(&landing->lock);
+  give_back(landing);
   return error;
 }
 
@@ -266,7 +280,7 @@ int landing_refused(struct landing *landing, const char *board, uint64_t run, ui
   pthread_mutex_lock(&landing->lock);
   int error = begin(landing, true);
   if (error == 0) error = end(landing, refused_in_transaction(landing, &arrival, board, records));
-  pthread_mutex_unlock(&landing->lock);
+  give_back(landing);
   return error;
 }
 
@@ -278,7 +292,7 @@ int landing_last_seq(struct landing *landing, const char *board, uint64_t run, u
   int row = db_step(find);
   uint64_t seq = row == 1 ? db_u64(find, 0) : 0;
   sqlite3_reset(find);
-  pthread_mutex_unlock(&landing->lock);
+  give_back(landing);
   if (row < 0) return row;
   *ret = seq;
   return 0;
@@ -325,14 +339,14 @@ int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {
   int error = db_run(remove);
   if (raw_bytes > landing->figures.backlog_bytes) raw_bytes = landing->figures.backlog_bytes;
   landing->figures.backlog_bytes -= raw_bytes;
-  pthread_mutex_unlock(&landing->lock);
+  give_back(landing);
   return error;
 }
 
 void landing_figures(struct landing *landing, struct landing_figures *ret) {
-  pthread_mutex_lock(&landing->lock);
-  *ret = landing->figures;
-  pthread_mutex_unlock(&landing->lock);
+  pthread_mutex_lock(&landing->told_lock);
+  *ret = landing->told;
+  pthread_mutex_unlock(&landing->told_lock);
 }
 
 uint64_t landing_epoch(const struct landing *landing) {
@@ -349,6 +363,7 @@ void landing_close(struct landing *landing) {
   db_close(landing->writer);
   buf_fini(&landing->change);
   pthread_mutex_destroy(&landing->lock);
+  pthread_mutex_destroy(&landing->told_lock);
   free(landing);
 }
 
@@ -369,6 +384,7 @@ static int set_epoch(struct landing *landing) {
 static int open_writer(struct landing *landing, const char *path) {
   int error = db_open(path, true, &landing->writer);
   landing->is_full_sync = true;
+  if (error == 0) sqlite3_busy_timeout(landing->writer, LOCKED_MS_MAX);
   if (error == 0) error = db_schema(landing->writer, schema, LANDING_VERSION);
   /* The ledger keeps batches from counting twice: a damaged one must not be gone on with. */
   if (error == 0) error = db_check(landing->writer);
@@ -384,11 +400,13 @@ static int open_writer(struct landing *landing, const char *path) {
   if (error == 0) error = board_table_open(landing->writer, &landing->boards);
   if (error == 0) error = run_table_open(landing->writer, &landing->runs);
   landing->figures.newest_id = landing->inserted_id;
+  landing->told = landing->figures;
   return error;
 }
 
 static int open_settler(struct landing *landing, const char *path) {
   int error = db_open(path, false, &landing->settler);
+  if (error == 0) sqlite3_busy_timeout(landing->settler, LOCKED_MS_MAX);
   if (error == 0) error = db_exec(landing->settler, "PRAGMA synchronous=NORMAL");
   if (error == 0)
     error = db_prepare_all(landing->settler, settler_sql, SETTLER_STATEMENTS,
@@ -415,6 +433,7 @@ int landing_open(const char *dir, struct landing **ret, char *error, size_t erro
     return -ENOMEM;
   }
   pthread_mutex_init(&landing->lock, NULL);
+  pthread_mutex_init(&landing->told_lock, NULL);
   snprintf(landing->dir, sizeof landing->dir, "%s", dir);
   int result = (size_t)snprintf(path, sizeof path, "%s/landing.db", dir) >= sizeof path
                    ? -ENAMETOOLONG

@@ -251,6 +251,13 @@ static int visit_days(struct store *store, const uint64_t range_ms[2], on_day *v
   return error;
 }
 
+/* Whether ERROR, of settling, is one of the disk: it may last, and what was settled before can be
+   read all the same. */
+static bool is_disk_fault(int error) {
+  return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
+         error == -EBUSY || error == -EACCES;
+}
+
 /* Waits until all is settled, then shows every day that RANGE_MS (from, to) touches. */
 static int read_days(struct store *store, const uint64_t range_ms[2], on_day *visitor,
                      void *context) {
@@ -259,7 +266,8 @@ static int read_days(struct store *store, const uint64_t range_ms[2], on_day *vi
   if (range_ms[1] <= range_ms[0]) return 0;
   landing_figures(store->landing, &landed);
   int error = settle_wait(store->settle, landed.newest_id);
-  if (error != 0) return error;
+  if (error != 0 && !is_disk_fault(error)) return error;
+  if (error != 0) atomic_fetch_add_explicit(&store->stale_reads, 1, memory_order_relaxed);
   settle_lock_files(store->settle);
   error = visit_days(store, range_ms, visitor, context, &damage);
   settle_unlock_files(store->settle);

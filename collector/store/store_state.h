@@ -18,7 +18,8 @@ struct store {
   struct settle *settle;
   pthread_mutex_t rolling;                     /* one sums up at a time */
   _Atomic uint64_t roll_rounds, roll_failures; /* counters for others to read: relaxed */
-  uint64_t set_aside_at_start; /* damaged day files */
+  uint64_t set_aside_at_start;                 /* damaged day files */
+  _Atomic uint64_t stale_reads;                /* that went without what cannot settle: relaxed */
 };
 
 #endif

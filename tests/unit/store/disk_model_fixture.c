@@ -54,12 +54,14 @@ static struct {
   bool was_there[FILES_MAX], is_there[FILES_MAX];
   unsigned file_count;
   unsigned until_failure, failures, failed;
-  int code;
+  int code, failing_code;
+  const char *failing_prefix;
 } disk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct shim {
   sqlite3_file base;
   unsigned file;
+  char name[64];       /* its last part */
   bool is_known;       /* in the folder that is being remembered */
   bool flushes_folder; /* with its first flush */
   sqlite3_file *real;  /* behind this struct */
@@ -157,6 +159,13 @@ void disk_fail(unsigned n, unsigned count, int code) {
   pthread_mutex_unlock(&disk.lock);
 }
 
+void disk_fail_in(const char *prefix, int code) {
+  pthread_mutex_lock(&disk.lock);
+  disk.failing_prefix = prefix;
+  disk.failing_code = code;
+  pthread_mutex_unlock(&disk.lock);
+}
+
 int disk_has_failed(void) {
   pthread_mutex_lock(&disk.lock);
   bool has = disk.failed > 0 && disk.failed >= disk.failures;
@@ -165,7 +174,9 @@ int disk_has_failed(void) {
 }
 
 /* With the lock held.  Returns what this write or flush fails with, or SQLITE_OK. */
-static int failure(void) {
+static int failure(const struct shim *shim) {
+  size_t len = disk.failing_prefix != NULL ? strlen(disk.failing_prefix) : 0;
+  if (len > 0 && strncmp(shim->name, disk.failing_prefix, len) == 0) return disk.failing_code;
   if (disk.until_failure == 0) return SQLITE_OK;
   if (disk.until_failure > 1) {
     disk.until_failure--;
@@ -199,7 +210,7 @@ static int on_read(sqlite3_file *file, void *bytes, int len, sqlite3_int64 at) {
 static int on_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at) {
   struct shim *shim = shim_of(file);
   pthread_mutex_lock(&disk.lock);
-  int code = failure();
+  int code = failure(shim);
   if (code == SQLITE_OK && shim->is_known && disk.is_recording)
     note((struct event){WRITE, shim->file, (uint64_t)at, (uint64_t)len, NULL}, bytes);
   if (code == SQLITE_OK) code = REAL(file)->pMethods->xWrite(REAL(file), bytes, len, at);
@@ -221,7 +232,7 @@ static int on_flush(sqlite3_file *file, int flags) {
   struct shim *shim = shim_of(file);
   (void)flags;
   pthread_mutex_lock(&disk.lock);
-  int code = failure();
+  int code = failure(shim);
   if (code == SQLITE_OK && shim->is_known && disk.is_recording) {
     note((struct event){.deed = FLUSH, .file = shim->file}, NULL);
     if (shim->flushes_folder) note((struct event){.deed = FLUSH_FOLDER}, NULL);
@@ -304,6 +315,8 @@ static int on_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int f
   (void)vfs;
   shim->real = (sqlite3_file *)(shim + 1);
   shim->is_known = false;
+  const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+  snprintf(shim->name, sizeof shim->name, "%s", slash != NULL ? slash + 1 : "");
   int code = real_vfs()->xOpen(real_vfs(), path, shim->real, flags, ret);
   shim->base.pMethods = shim->real->pMethods != NULL ? &methods : NULL;
   if (code != SQLITE_OK) return code;

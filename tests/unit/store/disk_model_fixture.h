@@ -38,6 +38,8 @@ uint64_t disk_cut(size_t at, enum disk_cut cut, unsigned seed, const char *dir);
    (SQLITE_FULL, SQLITE_IOERR_WRITE...); 0 none.  Returns nothing that was left of an earlier one.
  */
 void disk_fail(unsigned n, unsigned count, int code);
+/* All writes and flushes of files whose names begin with PREFIX fail with CODE; NULL: none. */
+void disk_fail_in(const char *prefix, int code);
 /* Whether all that were to fail have. */
 int disk_has_failed(void);
 

@@ -7,7 +7,9 @@
 #include "common/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 enum {
   WRITES_MAX = 400, /* of one append; far more than there are */
@@ -123,6 +125,70 @@ static void queries_are_answered_while_nothing_can_be_written(void **state) {
   assert_all_is_there(world->store, &said);
 }
 
+/* What was acked and cannot settle is missing from answers, which are counted as stale. */
+static void queries_go_without_what_cannot_settle(void **state) {
+  struct world *world = *state;
+  struct said said = {.seq = 1};
+  unsigned refusals = 0;
+  struct sums sums = {0};
+  for (int i = 0; i < 5; i++) deliver(world->store, &said, &refusals);
+  assert_all_is_there(world->store, &said);
+  assert_int_equal(store_stale_reads(world->store), 0);
+  uint64_t settled = said.weight;
+  disk_fail_in("day-", SQLITE_IOERR_WRITE);
+  deliver(world->store, &said, &refusals);
+  sums = scan_all(world->store);
+  assert_int_equal(sums.weight, settled);
+  assert_int_equal(store_stale_reads(world->store), 1);
+  disk_fail_in(NULL, 0);
+  assert_all_is_there(world->store, &said);
+}
+
+struct crowd {
+  struct store *store;
+  atomic_bool is_over;
+};
+
+static void *append_for_ever(void *context) {
+  struct crowd *crowd = context;
+  struct said said = {.seq = 2};
+  enum store_outcome outcome;
+  while (!atomic_load(&crowd->is_over)) append_one(crowd->store, &said, &outcome);
+  return NULL;
+}
+
+/* Those whose appends wait for the lock, one after the other, leave nobody else waiting. */
+static void queries_and_figures_do_not_wait_for_a_lock_that_is_kept(void **state) {
+  struct world *world = *state;
+  struct said said = {.seq = 1};
+  struct crowd crowd = {.store = world->store};
+  struct buf metrics = {0};
+  unsigned refusals = 0;
+  sqlite3 *other = NULL;
+  pthread_t thread;
+  char path[128];
+  deliver(world->store, &said, &refusals);
+  assert_all_is_there(world->store, &said);
+  snprintf(path, sizeof path, "%s/landing.db", world->dir);
+  assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+  sqlite3_busy_timeout(other, 10000);
+  assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(pthread_create(&thread, NULL, append_for_ever, &crowd), 0);
+  usleep(200000);
+  uint64_t before_ns = clock_monotonic_ns();
+  for (int i = 0; i < 20; i++) {
+    assert_int_equal(scan_all(world->store).weight, said.weight);
+    store_metrics(world->store, &metrics);
+  }
+  assert_true(clock_monotonic_ns() - before_ns <
+              500 * NS_PER_MS); /* half of one wait for the lock */
+  atomic_store(&crowd.is_over, true);
+  assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+  pthread_join(thread, NULL);
+  sqlite3_close(other);
+  buf_fini(&metrics);
+}
+
 /* Another program locks the landing file, as no backup of ours does for long. */
 static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
   struct world *world = *state;
@@ -152,6 +218,8 @@ int main(void) {
       TEST(a_full_disk_at_any_write_is_a_refusal_and_nothing_else),
       TEST(a_flush_that_fails_is_not_taken_for_durable),
       TEST(queries_are_answered_while_nothing_can_be_written),
+      TEST(queries_go_without_what_cannot_settle),
+      TEST(queries_and_figures_do_not_wait_for_a_lock_that_is_kept),
       TEST(a_lock_that_is_kept_is_a_refusal_and_ends_by_itself),
   };
   disk_install();
