@@ -10,13 +10,13 @@ start_collector --board-nodes 200000 --board-series 20000 --board-modules 10000
 enroll evil && evil=$B
 enroll good && good=$B
 beside() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/good_board.py" "$good" "127.0.0.1:$A" "$1" "http://127.0.0.1:$H" >"$W/$2" 2>"$W/good.err" || fail "$2: $(tail -n 1 "$W/good.err")"; }
-beside "$(pick 2 10)" alone
-PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/bomb.py" "$evil" "127.0.0.1:$A" "$(pick 6 60)" >"$W/bomb" 2>&1 &
+beside "$(pick 1 10)" alone
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/bomb.py" "$evil" "127.0.0.1:$A" "$(pick 5 60)" >"$W/bomb" 2>&1 &
 bomb=$!
 started+=($bomb)
 sleep 0.5
 
-beside "$(pick 5 55)" bombed
+beside "$(pick 4 55)" bombed
 wait $bomb || fail "$(tail -n 3 "$W/bomb")"
 quota() { api boards | json "next(b['quotas']['$1']['$2'] for b in d['boards'] if b['name'] == '$3')"; }
 turned=0
@@ -44,8 +44,10 @@ works first
 has_stored() { read -r _ stored _ _ < <(books daemon); [ "${stored:-0}" -gt 0 ]; }
 until_true 20 has_stored || fail "the first service is not stored"
 works second
-counts_quota() { [ "$(api loss | json "next(b['dropped'].get('quota', 0) for b in d['boards'] if b['board'] == 'daemon')")" -gt 0 ]; }
-until_true 30 counts_quota || fail "no loss by quota: $(api loss)"
-until_true 30 books_are_closed daemon || fail "its books do not close: $(api loss)"
-[ "$(asked "d['loss']['dropped']['quota']")" -gt 0 ] || fail "its own status does not tell"
+counts_quota() { [ "$(asked "d['loss']['dropped'].get('quota', 0)")" -gt 0 ]; }
+until_true 20 counts_quota || fail "its status tells of no loss by quota: $(lost)"
+kill "$(cat "$B/fleetprofd.pid")" # its last word has the books
+until_true 10 is_gone "$(cat "$B/fleetprofd.pid")" || fail "the daemon does not end"
+until_true 20 books_are_closed daemon || fail "its books do not close: $(api loss)"
+[ "$(api loss | json "next(b['dropped'].get('quota', 0) for b in d['boards'] if b['board'] == 'daemon')")" -gt 0 ] || fail "no loss by quota: $(api loss)"
 say "a daemon over its quota: $(books daemon) produced, stored, dropped, pending"
