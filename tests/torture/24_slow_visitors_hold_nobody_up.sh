@@ -14,7 +14,7 @@ enroll good
 token=$(fleetprof-collector token --data "$W/data" --role symbols) || fail "no token"
 beside() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/good_board.py" "$B" "127.0.0.1:$A" "$1" "http://127.0.0.1:$H" >"$W/$2" 2>"$W/good.err" || fail "$2: $(tail -n 1 "$W/good.err")"; }
 beside "$(pick 2 10)" alone
-PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/slow.py" "127.0.0.1:$H" "$seconds" $((many / 4)) "$token" >"$W/slow" 2>&1 &
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/slow.py" "127.0.0.1:$H" "$seconds" $((many / 2)) "$token" >"$W/slow" 2>&1 &
 slow=$!
 started+=($slow)
 sleep 1
