@@ -14,29 +14,52 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-__attribute__((visibility("hidden"))) int compress(struct span raw, int level, struct buf *ret) {
+void packer_fini(struct packer *packer) {
+  ZSTD_freeCCtx(packer->compressor);
+  ZSTD_freeDCtx(packer->decompressor);
+  *packer = (struct packer){0};
+}
+
+int packer_compress(struct packer *packer, struct span raw, int level, struct buf *ret) {
   size_t bound = ZSTD_compressBound(raw.len);
   if (ZSTD_isError(bound)) return -ENOMEM;
   uint8_t *to = buf_reserve(ret, bound);
-  if (to == NULL) return -ENOMEM;
-  size_t len = ZSTD_compress(to, bound, raw.data, raw.len, level);
+  if (packer->compressor == NULL) packer->compressor = ZSTD_createCCtx();
+  if (to == NULL || packer->compressor == NULL) return -ENOMEM;
+  size_t len = ZSTD_compressCCtx(packer->compressor, to, bound, raw.data, raw.len, level);
   if (ZSTD_isError(len)) return -ENOMEM; /* with room for the bound nothing else can fail */
   ret->len += len;
   return 0;
 }
 
-__attribute__((visibility("hidden"))) int decompress(struct span packed, size_t raw_len,
-                                                     size_t max_bytes, struct buf *ret) {
+int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
+                      struct buf *ret) {
   if (raw_len > max_bytes) return -EOVERFLOW;
   unsigned long long claimed = ZSTD_getFrameContentSize(packed.data, packed.len);
   if (claimed == ZSTD_CONTENTSIZE_ERROR) return -EBADMSG;
   if (claimed != ZSTD_CONTENTSIZE_UNKNOWN && claimed > raw_len) return -EBADMSG;
   uint8_t *to = buf_reserve(ret, raw_len);
-  if (to == NULL) return -ENOMEM;
-  size_t len = ZSTD_decompress(to, raw_len, packed.data, packed.len);
+  if (packer->decompressor == NULL) packer->decompressor = ZSTD_createDCtx();
+  if (to == NULL || packer->decompressor == NULL) return -ENOMEM;
+  size_t len = ZSTD_decompressDCtx(packer->decompressor, to, raw_len, packed.data, packed.len);
   if (ZSTD_isError(len))
     return ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
   if (len != raw_len) return -EBADMSG;
   ret->len += len;
   return 0;
+}
+
+__attribute__((visibility("hidden"))) int compress(struct span raw, int level, struct buf *ret) {
+  struct packer packer = {0};
+  int error = packer_compress(&packer, raw, level, ret);
+  packer_fini(&packer);
+  return error;
+}
+
+__attribute__((visibility("hidden"))) int decompress(struct span packed, size_t raw_len,
+                                                     size_t max_bytes, struct buf *ret) {
+  struct packer packer = {0};
+  int error = packer_decompress(&packer, packed, raw_len, max_bytes, ret);
+  packer_fini(&packer);
+  return error;
 }

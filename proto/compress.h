@@ -8,6 +8,18 @@
 
 struct buf;
 
+/* zstd's own memory, kept between calls: to make it anew takes ten microseconds of each call, which
+   is most of what a few kilobytes cost.  All-zero is empty.  One thread at a time. */
+struct packer {
+  void *compressor, *decompressor;
+};
+void packer_fini(struct packer *packer);
+
+/* As compress and decompress, below. */
+int packer_compress(struct packer *packer, struct span raw, int level, struct buf *ret);
+int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
+                      struct buf *ret);
+
 /* Appends RAW compressed at LEVEL (1 on boards, 3 in the store) to RET.  Returns 0 or -ENOMEM. */
 int compress(struct span raw, int level, struct buf *ret);
 
