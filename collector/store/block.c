@@ -25,6 +25,9 @@
 
 enum {
   BLOCK_VERSION = 1,
+  HEAD_CELLS = 3,
+  ROW_CELLS = 3,
+  VARINT_MAX = 10, /* bytes */
   STORE_LEVEL = 3, /* of zstd: the store is written once and read often */
 };
 
@@ -36,18 +39,30 @@ static uint64_t find_unit(const struct store_row *rows, size_t count) {
   return 0;
 }
 
+/* Writes one cell at *TO, which moves on; there is room for it.  Most are of one byte. */
+static inline void put_cell(uint8_t **to, uint64_t value) {
+  while (value >= 0x80) {
+    *(*to)++ = (uint8_t)(value | 0x80);
+    value >>= 7;
+  }
+  *(*to)++ = (uint8_t)value;
+}
+
 int block_encode(const struct store_row *rows, size_t count, struct buf *ret) {
-  uint64_t unit = find_unit(rows, count);
   if (count > BLOCK_ROWS_MAX) return -EOVERFLOW;
-  varint_encode(ret, BLOCK_VERSION);
-  varint_encode(ret, count);
-  varint_encode(ret, unit);
+  uint8_t *start = buf_reserve(ret, (HEAD_CELLS + count * ROW_CELLS) * VARINT_MAX), *to = start;
+  uint64_t unit = find_unit(rows, count);
+  if (start == NULL) return -ENOMEM;
+  put_cell(&to, BLOCK_VERSION);
+  put_cell(&to, count);
+  put_cell(&to, unit);
   for (size_t i = 0; i < count; i++)
-    varint_encode(ret, i == 0 ? rows[0].node : rows[i].node - rows[i - 1].node);
-  for (size_t i = 0; i < count; i++) varint_encode(ret, rows[i].count);
+    put_cell(&to, i == 0 ? rows[0].node : rows[i].node - rows[i - 1].node);
+  for (size_t i = 0; i < count; i++) put_cell(&to, rows[i].count);
   for (size_t i = 0; i < count; i++) /* wraps here, and wraps back when it is decoded */
-    varint_encode(ret, zigzag_encode((int64_t)(rows[i].weight - rows[i].count * unit)));
-  return ret->failed ? -ENOMEM : 0;
+    put_cell(&to, zigzag_encode((int64_t)(rows[i].weight - rows[i].count * unit)));
+  ret->len += (size_t)(to - start);
+  return 0;
 }
 
 /* Most cells are small: those take no call. */
@@ -92,9 +107,9 @@ long block_decode(struct span bytes, struct store_row *rows, size_t max) {
   return bytes.len == 0 ? (long)count : -EBADMSG;
 }
 
-int block_pack(struct span columns, struct buf *ret) {
+int block_pack_with(struct packer *packer, struct span columns, struct buf *ret) {
   size_t start = ret->len;
-  int error = compress(columns, STORE_LEVEL, ret);
+  int error = packer_compress(packer, columns, STORE_LEVEL, ret);
   if (error != 0) return error;
   if (ret->len - start < columns.len) return 0;
   ret->len = start;
@@ -102,9 +117,24 @@ int block_pack(struct span columns, struct buf *ret) {
   return ret->failed ? -ENOMEM : 0;
 }
 
-int block_unpack(struct span packed, size_t raw_len, struct buf *ret) {
-  if (packed.len != raw_len) return decompress(packed, raw_len, BLOCK_BYTES_MAX, ret);
+int block_unpack_with(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret) {
+  if (packed.len != raw_len)
+    return packer_decompress(packer, packed, raw_len, BLOCK_BYTES_MAX, ret);
   if (raw_len > BLOCK_BYTES_MAX) return -EOVERFLOW;
   buf_append(ret, packed.data, packed.len);
   return ret->failed ? -ENOMEM : 0;
+}
+
+int block_pack(struct span columns, struct buf *ret) {
+  struct packer packer = {0};
+  int error = block_pack_with(&packer, columns, ret);
+  packer_fini(&packer);
+  return error;
+}
+
+int block_unpack(struct span packed, size_t raw_len, struct buf *ret) {
+  struct packer packer = {0};
+  int error = block_unpack_with(&packer, packed, raw_len, ret);
+  packer_fini(&packer);
+  return error;
 }

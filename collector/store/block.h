@@ -7,6 +7,7 @@
 #include "proto/limits.h"
 
 struct buf;
+struct packer;
 struct store_row;
 
 enum {
@@ -26,5 +27,9 @@ long block_decode(struct span bytes, struct store_row *rows, size_t max);
 int block_pack(struct span columns, struct buf *ret);
 /* Appends the RAW_LEN bytes of columns in PACKED to RET.  Returns 0 or -errno. */
 int block_unpack(struct span packed, size_t raw_len, struct buf *ret);
+
+/* The same, for who has a packer to keep. */
+int block_pack_with(struct packer *packer, struct span columns, struct buf *ret);
+int block_unpack_with(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret);
 
 #endif

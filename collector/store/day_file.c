@@ -21,9 +21,11 @@
 #include "day_folder.h"
 #include "db.h"
 #include "node_table.h"
+#include "proto/compress.h"
 #include "proto/loss.h"
 #include "row_sums.h"
 #include "series_rows.h"
+#include "series_table.h"
 #include "tier.h"
 
 #include <errno.h>
@@ -31,8 +33,7 @@
 
 static const char schema[] =
     "CREATE TABLE meta(epoch INTEGER PRIMARY KEY, settled_id INTEGER NOT NULL);" NODE_TABLE_SCHEMA
-    "CREATE TABLE series(id INTEGER PRIMARY KEY, type INTEGER NOT NULL, labels TEXT NOT NULL,"
-    " UNIQUE(labels, type));"
+        SERIES_TABLE_SCHEMA
     "CREATE TABLE block(id INTEGER PRIMARY KEY, series INTEGER NOT NULL, mid_ms INTEGER NOT NULL,"
     " start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, rows INTEGER NOT NULL,"
     " count INTEGER NOT NULL, weight INTEGER NOT NULL, raw_len INTEGER NOT NULL,"
@@ -58,19 +59,9 @@ static const char from_version_2[] =
     "PRAGMA user_version=3; COMMIT";
 _Static_assert(TIER_MINUTES_MS == 300000, "as from_version_2 has it");
 
-enum statement {
-  FIND_SERIES,
-  ADD_SERIES,
-  ADD_BLOCK,
-  ADD_LOSS,
-  SET_NEWEST,
-  SET_SETTLED,
-  STATEMENTS
-};
+enum statement { ADD_BLOCK, ADD_LOSS, SET_NEWEST, SET_SETTLED, STATEMENTS };
 
 static const char *const day_sql[STATEMENTS] = {
-    [FIND_SERIES] = "SELECT id FROM series WHERE labels=? AND type=?",
-    [ADD_SERIES] = "INSERT INTO series(labels,type) VALUES(?,?)",
     [ADD_BLOCK] = "INSERT INTO block(series,mid_ms,start_ms,end_ms,rows,count,weight,raw_len,marks,"
                   "bytes) VALUES(?,?,?,?,?,?,?,?,?,?)",
     [ADD_LOSS] = "INSERT INTO loss(at_ms,run,reason,records,board) VALUES(?,?,?,?,?)",
@@ -82,12 +73,14 @@ struct day_file {
   sqlite3 *db;
   sqlite3_stmt *statements[STATEMENTS];
   struct node_table nodes;
+  struct series_table series;
   uint64_t epoch, settled_id;
   bool is_open; /* a transaction is */
   struct newest {
     uint64_t bucket, id;
   } newest[TIER_MINUTES_A_DAY]; /* of the open transaction; id 0: none */
   struct buf columns, packed;
+  struct packer packer;
 };
 
 static int read_settled(struct day_file *file) {
@@ -130,6 +123,7 @@ int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64
   if (error == 0) error = db_schema(file->db, schema, DAY_VERSION);
   if (error == 0) error = db_prepare_all(file->db, day_sql, STATEMENTS, file->statements);
   if (error == 0) error = node_table_open(file->db, key, DAY_NODES_MAX, &file->nodes);
+  if (error == 0) error = series_table_open(file->db, key, &file->series);
   if (error == 0) error = read_settled(file);
   if (error != 0) {
     day_file_close(file);
@@ -143,9 +137,11 @@ void day_file_close(struct day_file *file) {
   if (file == NULL) return;
   db_finalize_all(file->statements, STATEMENTS);
   node_table_close(&file->nodes);
+  series_table_close(&file->series);
   db_close(file->db);
   buf_fini(&file->columns);
   buf_fini(&file->packed);
+  packer_fini(&file->packer);
   free(file);
 }
 
@@ -165,24 +161,6 @@ static int begin(struct day_file *file) {
   if (file->is_open) return 0;
   int error = db_exec(file->db, "BEGIN IMMEDIATE");
   file->is_open = error == 0;
-  return error;
-}
-
-static int map_series(struct day_file *file, const struct series_rows *series, uint64_t *ret) {
-  sqlite3_stmt *find = file->statements[FIND_SERIES], *add = file->statements[ADD_SERIES];
-  db_bind_text(find, 1, series->labels);
-  db_bind_u64(find, 2, series->type);
-  int row = db_step(find);
-  if (row < 0) return row;
-  if (row == 1) {
-    *ret = db_u64(find, 0);
-    sqlite3_reset(find);
-    return 0;
-  }
-  db_bind_text(add, 1, series->labels);
-  db_bind_u64(add, 2, series->type);
-  int error = db_run(add);
-  if (error == 0) *ret = (uint64_t)sqlite3_last_insert_rowid(file->db);
   return error;
 }
 
@@ -209,7 +187,7 @@ static int add_block(struct day_file *file, const struct day_batch *batch,
   buf_clear(&file->columns);
   buf_clear(&file->packed);
   int error = block_encode(block->rows, block->count, &file->columns);
-  if (error == 0) error = block_pack(buf_span(&file->columns), &file->packed);
+  if (error == 0) error = block_pack_with(&file->packer, buf_span(&file->columns), &file->packed);
   if (error != 0) return error;
   const uint64_t values[] = {block->series,   day_midpoint(batch->start_ms, batch->end_ms),
                              batch->start_ms, batch->end_ms,
@@ -227,21 +205,23 @@ static int put_series(struct day_file *file, const struct day_batch *batch,
                       const struct series_rows *series, const struct node_ref *nodes) {
   struct day_rows block = {.marks = series->marks};
   struct store_row *rows = arena_array(batch->arena, series->count, sizeof *rows);
-  if (rows == NULL) return -ENOMEM;
+  struct store_row *spare = arena_array(batch->arena, series->count, sizeof *spare);
+  if (rows == NULL || spare == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < series->count; i++) {
     rows[i] = series->rows[i];
     rows[i].node = nodes[rows[i].node].n;
   }
   block.rows = rows;
-  block.count = (uint32_t)row_sums_merge(rows, series->count);
-  int error = map_series(file, series, &block.series);
+  block.count = (uint32_t)row_sums_merge(rows, spare, series->count);
+  int error = series_table_map(&file->series, series->labels, series->type, &block.series);
   return error != 0 ? error : add_block(file, batch, &block);
 }
 
 int day_file_put_batch(struct day_file *file, const struct day_batch *batch) {
   if (batch->series_count == 0) return 0;
   struct node_ref *nodes = arena_array(batch->arena, batch->batch->node_count, sizeof *nodes);
-  struct node_ref *modules = arena_array(batch->arena, batch->batch->module_count, sizeof *modules);
+  struct module_ref *modules =
+      arena_array(batch->arena, batch->batch->module_count, sizeof *modules);
   if (nodes == NULL || modules == NULL) return -ENOMEM;
   int error = begin(file);
   if (error == 0) error = node_table_map(&file->nodes, batch->batch, modules, nodes);

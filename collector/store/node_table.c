@@ -9,9 +9,11 @@
    row of its own.
 
    A window's nodes are mostly those of the last window, so a cache in front of the index answers
-   nearly all of them without SQL.  It has sets of a few cells, the one used last in front: with
-   one cell for each hash a half full cache answered 70 % (measured: a third of all that a collector
-   then did was to ask the index for the rest).
+   nearly all of them without SQL.  It is asked for (row of the parent, row of the module, address),
+   which says the same in this file, and knows row and hash: so the hash is only made of what is not
+   there.  It has sets of a few cells, the one used last in front: with one cell for each hash a
+   half full cache answered 70 % (measured: a third of all that a collector then did was to ask the
+   index for the rest).  Places are given by a mix with a seed that no board knows.
 
    Over the limit no node is added: a frame that has no row is cut and its weight goes to its
    parent; a stack that has none goes to "[other]". */
@@ -30,14 +32,12 @@ enum {
 
 struct node_cell {
   uint64_t hash, address;
-  uint32_t n, parent, module;
+  uint32_t n, parent, module; /* rows */
 };
 
 static const char *const node_sql[NODE_STATEMENTS] = {
     [NODE_FIND] = "SELECT n,parent,module,address FROM node WHERE hash=?",
     [NODE_ADD] = "INSERT INTO node(n,hash,parent,module,address) VALUES(?,?,?,?,?)",
-    [MODULE_FIND] = "SELECT m FROM module WHERE path=? AND id=? AND kind=?",
-    [MODULE_ADD] = "INSERT INTO module(path,id,kind) VALUES(?,?,?)",
 };
 
 int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t max,
@@ -45,54 +45,21 @@ int node_table_open(sqlite3 *db, const uint8_t key[SIPHASH_KEY_BYTES], uint32_t 
   ret->db = db;
   ret->max = max;
   memcpy(ret->key, key, SIPHASH_KEY_BYTES);
+  ret->seed = siphash(key, span_of_string("places"));
   ret->cells = calloc((size_t)CACHE_SETS * CACHE_WAYS, sizeof *ret->cells);
   if (ret->cells == NULL) return -ENOMEM;
   uint64_t count = 0;
   int error = db_number(db, "SELECT ifnull(max(n),0) FROM node", 0, &count);
   if (error == 0 && count >= UINT32_MAX) error = -EUCLEAN;
   ret->count = (uint32_t)count;
+  if (error == 0) error = module_table_open(db, key, &ret->modules);
   return error != 0 ? error : db_prepare_all(db, node_sql, NODE_STATEMENTS, ret->statements);
 }
 
 void node_table_close(struct node_table *table) {
   db_finalize_all(table->statements, NODE_STATEMENTS);
+  module_table_close(&table->modules);
   free(table->cells);
-}
-
-static void bind_module(sqlite3_stmt *statement, const struct batch_module *module) {
-  db_bind_text(statement, 1, module->path);
-  db_bind_span(statement, 2, module->id);
-  db_bind_u64(statement, 3, module->kind);
-}
-
-static uint64_t hash_module(const struct node_table *table, const struct batch_module *module) {
-  uint8_t bytes[1 + 1 + LIMIT_MODULE_ID_BYTES + LIMIT_PATH_BYTES];
-  size_t id_len = module->id.len < LIMIT_MODULE_ID_BYTES ? module->id.len : LIMIT_MODULE_ID_BYTES;
-  size_t path_len = strnlen(module->path, LIMIT_PATH_BYTES);
-  bytes[0] = (uint8_t)module->kind;
-  bytes[1] = (uint8_t)id_len;
-  if (id_len > 0) memcpy(bytes + 2, module->id.data, id_len);
-  memcpy(bytes + 2 + id_len, module->path, path_len);
-  return siphash(table->key, span_of(bytes, 2 + id_len + path_len));
-}
-
-static int map_module(struct node_table *table, const struct batch_module *module,
-                      struct node_ref *ret) {
-  sqlite3_stmt *find = table->statements[MODULE_FIND], *add = table->statements[MODULE_ADD];
-  bind_module(find, module);
-  int row = db_step(find);
-  uint64_t m = row == 1 ? db_u64(find, 0) : 0;
-  sqlite3_reset(find);
-  if (row < 0) return row;
-  if (row == 0) {
-    bind_module(add, module);
-    int error = db_run(add);
-    if (error != 0) return error;
-    m = (uint64_t)sqlite3_last_insert_rowid(table->db);
-  }
-  if (m == 0 || m >= UINT32_MAX) return -EUCLEAN;
-  *ret = (struct node_ref){(uint32_t)m, hash_module(table, module)};
-  return 0;
 }
 
 static uint64_t hash_node(const struct node_table *table, uint64_t parent, uint64_t module,
@@ -104,8 +71,16 @@ static uint64_t hash_node(const struct node_table *table, uint64_t parent, uint6
 }
 
 static bool is_same(const struct node_cell *a, const struct node_cell *b) {
-  return a->hash == b->hash && a->address == b->address && a->parent == b->parent &&
-         a->module == b->module;
+  return a->address == b->address && a->parent == b->parent && a->module == b->module;
+}
+
+/* The set where CELL is looked for. */
+static struct node_cell *set_of(const struct node_table *table, const struct node_cell *cell) {
+  uint64_t rows = (uint64_t)cell->parent << 32 | cell->module;
+  uint64_t bits = (cell->address ^ table->seed) * UINT64_C(0x9e3779b97f4a7c15) ^ rows;
+  bits = (bits ^ (bits >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+  bits = (bits ^ (bits >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+  return &table->cells[(bits ^ (bits >> 32)) % CACHE_SETS * CACHE_WAYS];
 }
 
 /* Finds the row with WANTED's content; n stays 0 when there is none. */
@@ -139,60 +114,58 @@ static void put_first(struct node_cell *set, uint32_t at, const struct node_cell
   set[0] = *cell;
 }
 
-/* Sets the n of CELL where the cache knows it. */
+/* Sets n and hash of CELL where the cache knows it. */
 static bool find_cached(struct node_cell *set, struct node_cell *cell) {
   for (uint32_t i = 0; i < CACHE_WAYS && set[i].n != 0; i++) {
     if (!is_same(&set[i], cell)) continue;
-    cell->n = set[i].n;
+    *cell = set[i];
     if (i > 0) put_first(set, i, cell);
     return true;
   }
   return false;
 }
 
-/* Finds or adds CELL, setting its n; n stays 0 when it is not there and MAX are. */
-static int map_cell(struct node_table *table, uint32_t max, struct node_cell *cell) {
-  struct node_cell *set = &table->cells[cell->hash % CACHE_SETS * CACHE_WAYS];
+/* Finds or adds the node of MODULE and ADDRESS below PARENT; n is 0 when it is not there and MAX
+   are. */
+static int map_node(struct node_table *table, struct node_ref parent, struct module_ref module,
+                    uint64_t address, uint32_t max, struct node_ref *ret) {
+  struct node_cell cell = {.parent = parent.n, .module = module.m, .address = address};
+  struct node_cell *set = set_of(table, &cell);
   bool collides = false;
-  if (find_cached(set, cell)) return 0;
-  int error = find_row(table, cell, &collides);
-  if (error != 0) return error;
-  if (cell->n == 0) {
-    if (table->count >= max) return 0;
-    table->collisions += collides;
-    error = add_row(table, cell);
+  if (!find_cached(set, &cell)) {
+    cell.hash = hash_node(table, parent.hash, module.hash, address);
+    int error = find_row(table, &cell, &collides);
+    if (error == 0 && cell.n == 0 && table->count < max) {
+      table->collisions += collides;
+      error = add_row(table, &cell);
+    }
+    if (error != 0) return error;
+    if (cell.n != 0) put_first(set, CACHE_WAYS - 1, &cell);
   }
-  if (error == 0) put_first(set, CACHE_WAYS - 1, cell);
-  return error;
+  *ret = (struct node_ref){cell.n, cell.hash};
+  return 0;
 }
 
 /* Where stacks go that have no row at all. */
 static int map_other(struct node_table *table, struct node_ref *ret) {
   static const struct batch_module other = {.path = "[other]", .kind = MODULE_PSEUDO};
-  struct node_ref module;
-  int error = map_module(table, &other, &module);
+  struct module_ref module;
+  int error = module_table_map(&table->modules, &other, &module);
   if (error != 0) return error;
-  struct node_cell cell = {.hash = hash_node(table, 0, module.hash, 0), .module = module.n};
-  error = map_cell(table, UINT32_MAX - 1, &cell);
-  if (error == 0) *ret = (struct node_ref){cell.n, cell.hash};
-  return error;
+  return map_node(table, (struct node_ref){0}, module, 0, UINT32_MAX - 1, ret);
 }
 
-int node_table_map(struct node_table *table, const struct batch *batch, struct node_ref *modules,
+int node_table_map(struct node_table *table, const struct batch *batch, struct module_ref *modules,
                    struct node_ref *refs) {
   int error = 0;
   for (uint32_t i = 0; i < batch->module_count && error == 0; i++)
-    error = map_module(table, &batch->modules[i], &modules[i]);
+    error = module_table_map(&table->modules, &batch->modules[i], &modules[i]);
   for (uint32_t i = 0; i < batch->node_count && error == 0; i++) {
     const struct batch_node *node = &batch->nodes[i];
     struct node_ref parent = {0};
     if (node->parent != BATCH_NONE) parent = refs[node->parent];
-    struct node_cell cell = {
-        .parent = parent.n, .module = modules[node->module].n, .address = node->address};
-    cell.hash = hash_node(table, parent.hash, modules[node->module].hash, node->address);
-    error = map_cell(table, table->max, &cell);
-    refs[i] = (struct node_ref){cell.n, cell.hash};
-    if (error != 0 || cell.n != 0) continue;
+    error = map_node(table, parent, modules[node->module], node->address, table->max, &refs[i]);
+    if (error != 0 || refs[i].n != 0) continue;
     table->cut++;
     refs[i] = parent;
     if (parent.n == 0) error = map_other(table, &refs[i]);

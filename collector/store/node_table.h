@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nodes and modules of one day file, each once. */
+/* The nodes of one day file, each once. */
 #ifndef STORE_NODE_TABLE_H
 #define STORE_NODE_TABLE_H
 
-#include "proto/batch.h"
-#include "siphash.h"
-
-#include <sqlite3.h>
+#include "module_table.h"
 
 #define NODE_TABLE_SCHEMA                                                                    \
-  "CREATE TABLE module(m INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id BLOB NOT NULL,"      \
-  " path TEXT NOT NULL, UNIQUE(path, id, kind));"                                            \
+  MODULE_TABLE_SCHEMA                                                                        \
   "CREATE TABLE node(n INTEGER PRIMARY KEY, hash INTEGER NOT NULL, parent INTEGER NOT NULL," \
   " module INTEGER NOT NULL, address INTEGER NOT NULL);"                                     \
   "CREATE INDEX node_by_hash ON node(hash);"
 
-enum node_statement { NODE_FIND, NODE_ADD, MODULE_FIND, MODULE_ADD, NODE_STATEMENTS };
+enum node_statement { NODE_FIND, NODE_ADD, NODE_STATEMENTS };
 
 /* A node as the file knows it: row N, and the hash that children chain to. */
 struct node_ref {
@@ -30,7 +26,9 @@ struct node_table {
   sqlite3 *db;
   uint8_t key[SIPHASH_KEY_BYTES];
   uint32_t count, max; /* nodes there are, nodes there may be */
+  struct module_table modules;
   struct node_cell *cells;
+  uint64_t seed; /* of places in the cache */
   uint64_t collisions, cut;
 };
 
@@ -40,7 +38,7 @@ void node_table_close(struct node_table *table);
 
 /* Finds or adds the nodes of BATCH; REFS has room for node_count.  Returns 0, -ENOMEM or -errno.
    MODULES has room for module_count. */
-int node_table_map(struct node_table *table, const struct batch *batch, struct node_ref *modules,
+int node_table_map(struct node_table *table, const struct batch *batch, struct module_ref *modules,
                    struct node_ref *refs);
 
 #endif

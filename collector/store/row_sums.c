@@ -8,6 +8,8 @@
    (view/evidence), so such rows go to a list and are merged, by sorting, among themselves. */
 #include "row_sums.h"
 
+#include "row_sort.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,11 +88,12 @@ static int by_number(const void *left, const void *right) {
 
 int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_count) {
   size_t count = sums->node_count + sums->unlike_count;
-  if (count > sums->taken_room) {
-    struct store_row *more = reallocarray(sums->taken, count, sizeof *more);
+  size_t room = sums->unlike_count > 0 ? 2 * count : count; /* half of it to sort in */
+  if (room > sums->taken_room) {
+    struct store_row *more = reallocarray(sums->taken, room, sizeof *more);
     if (more == NULL) return -ENOMEM;
     sums->taken = more;
-    sums->taken_room = count;
+    sums->taken_room = room;
   }
   if (sums->node_count > 0) qsort(sums->nodes, sums->node_count, sizeof *sums->nodes, by_number);
   for (size_t i = 0; i < sums->node_count; i++) {
@@ -99,7 +102,7 @@ int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_cou
   }
   if (sums->unlike_count > 0) {
     memcpy(sums->taken + sums->node_count, sums->unlike, sums->unlike_count * sizeof *sums->taken);
-    count = row_sums_merge(sums->taken, count);
+    count = row_sums_merge(sums->taken, sums->taken + count, count);
   }
   sums->node_count = sums->unlike_count = 0;
   *ret = sums->taken;
@@ -107,20 +110,9 @@ int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_cou
   return 0;
 }
 
-static double weight_of_one(const struct store_row *row) {
-  return row->count > 0 ? (double)row->weight / (double)row->count : 0;
-}
-
-static int by_node(const void *left, const void *right) {
-  const struct store_row *a = left, *b = right;
-  if (a->node != b->node) return a->node < b->node ? -1 : 1;
-  double one = weight_of_one(a), other = weight_of_one(b);
-  return one < other ? -1 : one > other;
-}
-
-size_t row_sums_merge(struct store_row *rows, size_t count) {
+size_t row_sums_merge(struct store_row *rows, struct store_row *spare, size_t count) {
   size_t kept = 0;
-  if (count > 0) qsort(rows, count, sizeof *rows, by_node);
+  row_sort(rows, spare, count);
   for (size_t i = 0; i < count; i++) {
     struct store_row *last = kept > 0 ? &rows[kept - 1] : NULL;
     if (last != NULL && last->node == rows[i].node && is_alike(last, &rows[i])) {

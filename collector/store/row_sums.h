@@ -26,7 +26,8 @@ int row_sums_add(struct row_sums *sums, const struct store_row *row);
    -ENOMEM. */
 int row_sums_take(struct row_sums *sums, struct store_row **ret, size_t *ret_count);
 
-/* Sorts ROWS by node and adds up those of one node that weigh alike.  Returns how many are left. */
-size_t row_sums_merge(struct store_row *rows, size_t count);
+/* Sorts ROWS by node and adds up those of one node that weigh alike; SPARE has room for COUNT.
+   Returns how many are left. */
+size_t row_sums_merge(struct store_row *rows, struct store_row *spare, size_t count);
 
 #endif

@@ -5,7 +5,7 @@
    the user's, where a target's label beats its board's and none beats ours.  Each thread of the
    batch has a label text; threads and processes with equal texts are one series, so sixteen
    workers named alike make one block and not sixteen.  Sorting the threads by text numbers the
-   series; sorting the samples by (series, type) groups the rows. */
+   series; the samples are then counted into (series, type). */
 #include "series_rows.h"
 
 #include "common/arena.h"
@@ -27,10 +27,12 @@ struct thread_text {
   uint32_t thread;
 };
 
-struct sample_key {
-  uint32_t series; /* number of the thread's text */
-  uint32_t type;
-  uint32_t sample;
+/* The samples in groups: those of one (series, type) stand together, in the batch's order. */
+struct grouping {
+  uint32_t *series;  /* by thread: number of its text */
+  uint32_t *ends;    /* by group: how many samples stand before its end */
+  uint32_t *samples; /* indices, group after group */
+  uint32_t group_count;
 };
 
 static void add_label(struct label_set *set, const char *name, const char *value) {
@@ -95,31 +97,36 @@ static struct thread_text *make_texts(const struct series_board *board, const st
   return texts;
 }
 
-static int by_series(const void *left, const void *right) {
-  const struct sample_key *a = left, *b = right;
-  if (a->series != b->series) return a->series < b->series ? -1 : 1;
-  if (a->type != b->type) return a->type < b->type ? -1 : 1;
-  return a->sample < b->sample ? -1 : a->sample > b->sample;
+static uint32_t group_of(const struct grouping *grouping, const struct batch_sample *sample) {
+  return grouping->series[sample->thread] * SAMPLE_TYPE_COUNT + sample->type;
 }
 
-/* Gives each sample the number of the first text that equals its thread's. */
-static struct sample_key *make_keys(const struct batch *batch, const struct thread_text *texts,
-                                    struct arena *arena) {
-  uint32_t *series = arena_array(arena, batch->thread_count, sizeof *series);
-  struct sample_key *keys = arena_array(arena, batch->sample_count, sizeof *keys);
-  if (series == NULL || keys == NULL) return NULL;
-  for (uint32_t i = 0, first = 0; i < batch->thread_count; i++) {
+/* Gives each thread the number of the first text that equals its own. */
+static void number_series(const struct thread_text *texts, uint32_t count, uint32_t *series) {
+  for (uint32_t i = 0, first = 0; i < count; i++) {
     if (strcmp(texts[i].text, texts[first].text) != 0) first = i;
     series[texts[i].thread] = first;
   }
-  for (uint32_t i = 0; i < batch->sample_count; i++)
-    keys[i] = (struct sample_key){series[batch->samples[i].thread], batch->samples[i].type, i};
-  qsort(keys, batch->sample_count, sizeof *keys, by_series);
-  return keys;
 }
 
-static bool starts_series(const struct sample_key *keys, uint32_t at) {
-  return at == 0 || keys[at].series != keys[at - 1].series || keys[at].type != keys[at - 1].type;
+/* There are few groups, so samples are counted by group and put in their places: no comparing. */
+static int group_samples(const struct batch *batch, const struct thread_text *texts,
+                         struct arena *arena, struct grouping *ret) {
+  ret->group_count = batch->thread_count * SAMPLE_TYPE_COUNT;
+  ret->series = arena_array(arena, batch->thread_count, sizeof *ret->series);
+  ret->ends = arena_array(arena, ret->group_count, sizeof *ret->ends);
+  ret->samples = arena_array(arena, batch->sample_count, sizeof *ret->samples);
+  if (ret->series == NULL || ret->ends == NULL || ret->samples == NULL) return -ENOMEM;
+  number_series(texts, batch->thread_count, ret->series);
+  for (uint32_t i = 0; i < batch->sample_count; i++) ret->ends[group_of(ret, &batch->samples[i])]++;
+  for (uint32_t group = 1; group < ret->group_count; group++)
+    ret->ends[group] += ret->ends[group - 1];
+  for (uint32_t i = batch->sample_count; i-- > 0;) /* ends are beginnings when all are placed... */
+    ret->samples[--ret->ends[group_of(ret, &batch->samples[i])]] = i;
+  for (uint32_t group = 0; group + 1 < ret->group_count; group++) /* ...of the next one's */
+    ret->ends[group] = ret->ends[group + 1];
+  ret->ends[ret->group_count - 1] = batch->sample_count;
+  return 0;
 }
 
 /* Doubts add up; ends are told where both say so. */
@@ -127,32 +134,40 @@ static uint32_t marks_of_both(uint32_t a, uint32_t b) {
   return ((a | b) & ~(uint32_t)MARK_ENDS_TOLD) | (a & b & MARK_ENDS_TOLD);
 }
 
+/* Fills the rows of SERIES, whose samples stand from AT on. */
+static void fill_series(const struct batch *batch, const struct grouping *grouping, uint32_t at,
+                        struct series_rows *series) {
+  for (uint32_t i = 0; i < series->count; i++) {
+    const struct batch_sample *sample = &batch->samples[grouping->samples[at + i]];
+    uint32_t marks = batch->targets[batch->threads[sample->thread].target].marks;
+    series->rows[i] = (struct store_row){sample->node, sample->count, sample->weight};
+    series->marks = i == 0 ? marks : marks_of_both(series->marks, marks);
+  }
+}
+
 int series_rows_make(const struct series_board *board, const struct batch *batch,
                      struct arena *arena, struct series_rows **ret, uint32_t *ret_count) {
-  uint32_t count = 0;
+  struct grouping grouping;
   *ret_count = 0;
   *ret = NULL;
   if (batch->sample_count == 0) return 0;
   struct thread_text *texts = make_texts(board, batch, arena);
-  struct sample_key *keys = texts != NULL ? make_keys(batch, texts, arena) : NULL;
-  if (keys == NULL) return -ENOMEM;
-  for (uint32_t i = 0; i < batch->sample_count; i++) count += starts_series(keys, i);
-  struct series_rows *series = arena_array(arena, count, sizeof *series);
+  if (texts == NULL || group_samples(batch, texts, arena, &grouping) != 0) return -ENOMEM;
+  uint32_t max =
+      grouping.group_count < batch->sample_count ? grouping.group_count : batch->sample_count;
+  struct series_rows *series = arena_array(arena, max, sizeof *series);
   struct store_row *rows = arena_array(arena, batch->sample_count, sizeof *rows);
   if (series == NULL || rows == NULL) return -ENOMEM;
   uint32_t made = 0;
-  for (uint32_t i = 0; i < batch->sample_count; i++) {
-    const struct batch_sample *sample = &batch->samples[keys[i].sample];
-    if (starts_series(keys, i))
-      series[made++] = (struct series_rows){
-          .labels = texts[keys[i].series].text, .type = keys[i].type, .rows = &rows[i]};
-    rows[i] = (struct store_row){sample->node, sample->count, sample->weight};
-    uint32_t marks = batch->targets[batch->threads[sample->thread].target].marks;
-    struct series_rows *of = &series[made - 1];
-    of->marks = of->count == 0 ? marks : marks_of_both(of->marks, marks);
-    of->count++;
+  for (uint32_t group = 0, at = 0; group < grouping.group_count; at = grouping.ends[group++]) {
+    if (grouping.ends[group] == at) continue;
+    series[made] = (struct series_rows){.labels = texts[group / SAMPLE_TYPE_COUNT].text,
+                                        .type = group % SAMPLE_TYPE_COUNT,
+                                        .count = grouping.ends[group] - at,
+                                        .rows = &rows[at]};
+    fill_series(batch, &grouping, at, &series[made++]);
   }
   *ret = series;
-  *ret_count = count;
+  *ret_count = made;
   return 0;
 }

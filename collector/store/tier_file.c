@@ -134,7 +134,8 @@ int tier_file_map(struct tier_file *file, const struct store_forest *forest, str
                   uint32_t **ret) {
   struct batch_module *modules = arena_array(arena, forest->module_count + 1, sizeof *modules);
   struct batch_node *nodes = arena_array(arena, forest->node_count + 1, sizeof *nodes);
-  struct node_ref *module_refs = arena_array(arena, forest->module_count + 1, sizeof *module_refs);
+  struct module_ref *module_refs =
+      arena_array(arena, forest->module_count + 1, sizeof *module_refs);
   struct node_ref *refs = arena_array(arena, forest->node_count + 1, sizeof *refs);
   uint32_t *map = arena_array(arena, forest->node_count + 1, sizeof *map);
   if (!modules || !nodes || !module_refs || !refs || !map) return -ENOMEM;

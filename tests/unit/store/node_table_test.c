@@ -51,14 +51,18 @@ static int tear_down(void **state) {
 }
 
 static void map(struct world *world, struct node_ref *refs) {
-  struct node_ref module_refs[MODULES];
+  struct module_ref module_refs[MODULES];
   assert_int_equal(node_table_map(&world->table, &batch, module_refs, refs), 0);
 }
 
-static void reopen(struct world *world, uint32_t max) {
+static void reopen_with(struct world *world, uint32_t max, const uint8_t *other_key) {
   node_table_close(&world->table);
   world->table = (struct node_table){0};
-  assert_int_equal(node_table_open(world->db, key, max, &world->table), 0);
+  assert_int_equal(node_table_open(world->db, other_key, max, &world->table), 0);
+}
+
+static void reopen(struct world *world, uint32_t max) {
+  reopen_with(world, max, key);
 }
 
 static void parents_come_before_children_and_the_same_node_is_the_same_row(void **state) {
@@ -85,7 +89,7 @@ static void another_key_gives_other_hashes(void **state) {
   struct world *world = *state;
   struct node_ref first[NODES], other[NODES];
   map(world, first);
-  memcpy(world->table.key, "fedcba9876543210", SIPHASH_KEY_BYTES);
+  reopen_with(world, 1000, (const uint8_t *)"fedcba9876543210");
   map(world, other);
   for (uint32_t i = 0; i < NODES; i++) assert_true(first[i].hash != other[i].hash);
 }
@@ -127,7 +131,8 @@ static void what_the_cache_has_room_for_is_looked_up_once(void **state) {
   enum { MANY = 20000 };
   struct world *world = *state;
   struct batch_node *many = calloc(MANY, sizeof *many);
-  struct node_ref *refs = calloc(MANY, sizeof *refs), module_refs[MODULES];
+  struct module_ref module_refs[MODULES];
+  struct node_ref *refs = calloc(MANY, sizeof *refs);
   struct batch large = batch;
   for (uint32_t i = 0; i < MANY; i++) many[i] = (struct batch_node){BATCH_NONE, 0, 16 * i};
   large.node_count = MANY;
