@@ -55,13 +55,7 @@ struct job {
   enum refusal refusal;
   char why[LIMIT_VALUE_BYTES + 1];
 
-  uint64_t last_seq;        /* hello */
-  bool is_noted;            /* batch, ping: COUNTERS are to be noted */
-  struct counters counters; /* batch */
-  const char *clock;        /* batch: how it was placed */
-  const char *sampler;      /* JOB_BATCH: of its busiest target, in the job's arena */
-  uint32_t asked_mhz, achieved_mhz;
-  struct effort effort;              /* of the board, as the batch said */
+  uint64_t last_seq;                 /* hello */
   const struct debug_wanted *wanted; /* batch: modules to ask the board for */
   uint32_t wanted_count;             /* at most LIMIT_DEBUG_WANTED */
   bool is_whole;                     /* debug chunk: it was the last one */

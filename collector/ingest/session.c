@@ -320,8 +320,7 @@ static bool receive_message(struct session *session, const struct message *messa
   case FRAME_DEBUG_CHUNK:
     return is_asked_for(session, message->debug_chunk.id);
   case FRAME_DEBUG_END:
-    return is_asked_for(session, message->debug_end.id) &&
-           wanted_remove(&session->wanted, message->debug_end.id);
+    return is_asked_for(session, message->debug_end.id);
   default:
     return true;
   }
@@ -457,8 +456,10 @@ void session_finish(struct session *session, const struct job *job, uint64_t now
   case JOB_DEBUG_CHUNK:
     finish_chunk(session, job);
     break;
+  case JOB_DEBUG_END: /* not earlier: until the store knows, batches want it still */
+    wanted_remove(&session->wanted, job->message.debug_end.id);
+    break;
   case JOB_PING:
-  case JOB_DEBUG_END:
   case JOB_REVOCATIONS:
     break;
   }

@@ -3,13 +3,14 @@
 
    The order within a group is what the promises rest on.  Batches are inflated, decoded and
    appended first, in one commit (more when their decoded form is large: GROUP_BYTES bounds what is
-   held at once).  Then the boards' books are noted, so that whoever reads an ack finds the books
-   that belong to it.  Hellos come last: the last seq that a board is told includes every batch that
-   came before, on this connection or on one that it has just lost.
+   held at once), together with what they say of their boards, so that whoever reads an ack finds
+   the books that belong to it.  Then come pings.  Hellos come last: the last seq that a board is
+   told includes every batch that came before, on this connection or on one that it has just lost.
+   What is left of a decoded batch when it is durable is the store's, which settles it.
 
    A batch that does not inflate, does not decode or contradicts its own envelope is refused for
    good and counted in the books; a store that fails is our fault, and the board is told to come
-   again.  Notes of one board in one group are the same news told twice: only the last is written.
+   again.  Pings of one board in one group are the same news told twice: only the last is written.
 
    It does not talk to boards: outcomes are put into words by session.c. */
 #include "writer.h"
@@ -21,9 +22,9 @@
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "job.h"
-#include "names/debug_store.h"
+#include "names/debug_wishes.h"
 #include "proto/batch_codec.h"
-#include "proto/compress.h"
+#include "proto/opened_batch.h"
 #include "quota/quota.h"
 #include "renewal.h"
 #include "revocations.h"
@@ -38,9 +39,8 @@ enum { GROUP_BYTES = 64 << 20 };
 
 struct entry {
   struct job *job;
-  struct buf raw;
-  struct arena arena;
-  struct batch batch;
+  struct opened_batch *opened; /* until the store has it */
+  struct store_board_seen seen;
 };
 
 struct writer {
@@ -48,6 +48,7 @@ struct writer {
   bool is_failing; /* the last commit did */
   unsigned count;  /* of the batches that are open now */
   size_t bytes;
+  struct opening_room room;
   struct entry entries[WRITER_GROUP_MAX];
   struct store_append appends[WRITER_GROUP_MAX];
 };
@@ -59,43 +60,29 @@ struct writer *writer_new(const struct writer_parts *parts) {
 }
 
 void writer_free(struct writer *writer) {
+  if (writer == NULL) return;
+  opening_room_fini(&writer->room);
   free(writer);
 }
 
-/* Inflates and decodes ENTRY's job.  Returns 0, -EBADMSG, -EOVERFLOW or -ENOMEM with the job's WHY
-   filled. */
-static int open_batch(struct entry *entry) {
-  struct job *job = entry->job;
-  const struct envelope *envelope = &job->message.batch;
-  int result = decompress(envelope->zstd, envelope->raw_len, LIMIT_BATCH_RAW_BYTES, &entry->raw);
-  if (result != 0) {
-    snprintf(job->why, sizeof job->why, "batch does not inflate to %u bytes", envelope->raw_len);
-    return result;
-  }
-  return batch_decode(buf_span(&entry->raw), &entry->arena, &entry->batch, job->why,
-                      sizeof job->why);
-}
-
 /* Compares the envelope with what is in it. */
-static int check_envelope(struct entry *entry) {
-  const struct envelope *envelope = &entry->job->message.batch;
+static int check_envelope(struct job *job, const struct batch *batch) {
+  const struct envelope *envelope = &job->message.batch;
   const char *wrong = NULL;
   if (envelope->seq == 0) wrong = "seq 0 is no batch";
-  if (envelope->run != entry->batch.counters.run) wrong = "envelope and batch name different runs";
-  if (envelope->records != batch_record_count(&entry->batch))
+  if (envelope->run != batch->counters.run) wrong = "envelope and batch name different runs";
+  if (envelope->records != batch_record_count(batch))
     wrong = "envelope announces another number of records than the batch holds";
   if (wrong == NULL) return 0;
-  snprintf(entry->job->why, sizeof entry->job->why, "%s", wrong);
+  snprintf(job->why, sizeof job->why, "%s", wrong);
   return -EBADMSG;
 }
 
 /* Compares what is in it with what its board may still bring. */
-static int check_quota(const struct writer *writer, struct entry *entry) {
-  struct job *job = entry->job;
+static int check_quota(const struct writer *writer, struct job *job, const struct batch *batch) {
   struct quota_verdict verdict;
   if (writer->parts.quotas == NULL ||
-      quotas_take_batch(writer->parts.quotas, job->board, &entry->batch, clock_monotonic_ns(),
-                        &verdict))
+      quotas_take_batch(writer->parts.quotas, job->board, batch, clock_monotonic_ns(), &verdict))
     return 0;
   bool is_for_good = verdict.retry_after_ms == 0;
   snprintf(job->why, sizeof job->why, "this board's quota of %s %s is used up",
@@ -130,54 +117,17 @@ static void refuse_batch(struct writer *writer, struct job *job, int failure) {
   figures_add(&writer->parts.figures->batches_refused_total, 1);
 }
 
-static void fill_append(struct entry *entry, struct store_append *append) {
-  struct job *job = entry->job;
-  struct placed placed = placement_of(&job->placement, &entry->batch, job->received_ns);
-  job->clock = placed.clock;
-  *append = (struct store_append){.board = job->board,
-                                  .envelope = &job->message.batch,
-                                  .batch = &entry->batch,
-                                  .raw = buf_span(&entry->raw),
-                                  .start_ms = placed.start_ms,
-                                  .end_ms = placed.end_ms,
-                                  .received_ms = job->received_ns / NS_PER_MS,
-                                  .outcome = STORE_FAILED};
-}
-
-static void close_entry(struct entry *entry) {
-  buf_fini(&entry->raw);
-  arena_fini(&entry->arena);
-  *entry = (struct entry){0};
-}
-
-static void add_batch(struct writer *writer, struct job *job) {
-  struct entry *entry = &writer->entries[writer->count];
-  *entry = (struct entry){.job = job};
-  arena_init(&entry->arena, LIMIT_BATCH_UNPACK_BYTES);
-  int result = open_batch(entry);
-  if (result == 0) result = check_envelope(entry);
-  if (result == 0) result = check_quota(writer, entry);
-  if (result != 0) {
-    refuse_batch(writer, job, result);
-    close_entry(entry);
-    return;
-  }
-  fill_append(entry, &writer->appends[writer->count]);
-  figures_add(&writer->parts.figures->batch_wire_bytes_total, job->message.batch.zstd.len);
-  figures_add(&writer->parts.figures->batch_raw_bytes_total, entry->raw.len);
-  writer->bytes += entry->raw.cap + entry->arena.used_bytes;
-  writer->count++;
-}
-
-/* Copies one wish into JOB, which outlives the decoded batch.  Returns whether there was room. */
-static bool add_wanted(struct job *job, struct debug_wanted *rows,
-                       const struct batch_module *module, uint64_t offset) {
-  char *path = arena_string(&job->arena, module->path, strlen(module->path));
-  char *id = arena_string(&job->arena, module->id.data, module->id.len);
-  if (path == NULL || id == NULL) return false;
-  rows[job->wanted_count++] =
-      (struct debug_wanted){.id = span_of(id, module->id.len), .path = path, .offset = offset};
-  return job->wanted_count < LIMIT_DEBUG_WANTED;
+/* Copies one wish into JOB, which outlives the decoded batch; the rows of all are made with the
+   first. */
+static void add_wanted(struct job *job, const struct debug_wish *wish, struct debug_wanted **rows) {
+  if (job->wanted_count == LIMIT_DEBUG_WANTED) return;
+  if (*rows == NULL)
+    job->wanted = *rows = arena_array(&job->arena, LIMIT_DEBUG_WANTED, sizeof **rows);
+  char *path = arena_string(&job->arena, wish->path, strlen(wish->path));
+  char *id = arena_string(&job->arena, wish->id.data, wish->id.len);
+  if (*rows == NULL || path == NULL || id == NULL) return;
+  (*rows)[job->wanted_count++] =
+      (struct debug_wanted){.id = span_of(id, wish->id.len), .path = path, .offset = wish->offset};
 }
 
 static bool has_pairs(const struct batch *batch) {
@@ -186,98 +136,27 @@ static bool has_pairs(const struct batch *batch) {
   return false;
 }
 
+/* Takes the next modules from *AT on that have files.  Returns how many. */
+static uint32_t take_modules(const struct batch *batch, uint32_t *at,
+                             struct debug_wish wishes[DEBUG_WISHES_MAX]) {
+  uint32_t count = 0;
+  for (; *at < batch->module_count && count < DEBUG_WISHES_MAX; ++*at) {
+    const struct batch_module *module = &batch->modules[*at];
+    if (module->kind == MODULE_ELF)
+      wishes[count++] = (struct debug_wish){.id = module->id, .path = module->path};
+  }
+  return count;
+}
+
 static void find_wanted(struct writer *writer, struct entry *entry) {
-  bool (*const is_wanted)(struct debug_store *, const char *, struct span, const char *,
-                          uint64_t *) =
-      has_pairs(&entry->batch) ? debug_store_is_code_wanted : debug_store_is_wanted;
-  struct job *job = entry->job;
+  struct debug_wish wishes[DEBUG_WISHES_MAX];
   struct debug_wanted *rows = NULL;
-  for (uint32_t i = 0; i < entry->batch.module_count; i++) {
-    const struct batch_module *module = &entry->batch.modules[i];
-    uint64_t offset = 0;
-    if (module->kind != MODULE_ELF || module->id.len == 0) continue;
-    if (!is_wanted(writer->parts.debug, job->board, module->id, module->path, &offset)) continue;
-    if (rows == NULL)
-      job->wanted = rows = arena_array(&job->arena, LIMIT_DEBUG_WANTED, sizeof *rows);
-    if (rows == NULL || !add_wanted(job, rows, module, offset)) return;
+  bool needs_code = has_pairs(&entry->opened->batch);
+  for (uint32_t at = 0, count; (count = take_modules(&entry->opened->batch, &at, wishes)) > 0;) {
+    debug_wishes_ask(writer->parts.debug, entry->job->board, needs_code, wishes, count);
+    for (uint32_t i = 0; i < count; i++)
+      if (wishes[i].is_wanted) add_wanted(entry->job, &wishes[i], &rows);
   }
-}
-
-static const char *keep_text(struct job *job, const char *text) {
-  return arena_string(&job->arena, text, strlen(text));
-}
-
-/* What the board's busiest target of this window was sampled with. */
-static void find_sampler(struct entry *entry) {
-  const struct batch *batch = &entry->batch;
-  uint64_t records[LIMIT_BATCH_TARGETS] = {0};
-  uint32_t busiest = 0;
-  for (uint32_t i = 0; i < batch->sample_count; i++) {
-    uint32_t target = batch->threads[batch->samples[i].thread].target;
-    records[target] += batch->samples[i].count;
-    if (records[target] > records[busiest]) busiest = target;
-  }
-  if (batch->target_count == 0) return;
-  entry->job->sampler = keep_text(entry->job, batch->targets[busiest].sampler);
-  entry->job->asked_mhz = batch->targets[busiest].asked_mhz;
-  entry->job->achieved_mhz = batch->targets[busiest].achieved_mhz;
-}
-
-/* Its strings are the batch's, which goes. */
-static void keep_effort(struct entry *entry) {
-  struct effort *effort = &entry->job->effort;
-  *effort = entry->batch.effort;
-  effort->rate_reason = keep_text(entry->job, effort->rate_reason);
-  effort->budget_state = keep_text(entry->job, effort->budget_state);
-}
-
-static void settle_entry(struct writer *writer, struct entry *entry, enum store_outcome outcome) {
-  struct figures *figures = writer->parts.figures;
-  struct job *job = entry->job;
-  if (outcome == STORE_FAILED) {
-    figures_add(&figures->batches_failed_total, 1);
-    job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
-    return;
-  }
-  figures_add(outcome == STORE_STORED ? &figures->batches_stored_total
-                                      : &figures->batches_duplicate_total,
-              1);
-  if (outcome == STORE_STORED) figures_add(&figures->records_total, job->message.batch.records);
-  job->counters = entry->batch.counters;
-  job->is_noted = true;
-  find_sampler(entry);
-  keep_effort(entry);
-  find_wanted(writer, entry); /* of a duplicate too: its first ack, and wish, may have been lost */
-}
-
-/* Makes durable what is open. */
-static void commit(struct writer *writer) {
-  if (writer->count == 0) return;
-  int result = store_append(writer->parts.store, writer->appends, writer->count);
-  if (result != 0 && !writer->is_failing)
-    log_error("ingest-append %u batches: not stored, boards keep them: %s", writer->count,
-              strerror(-result));
-  writer->is_failing = result != 0;
-  for (unsigned i = 0; i < writer->count; i++) {
-    settle_entry(writer, &writer->entries[i], writer->appends[i].outcome);
-    close_entry(&writer->entries[i]);
-  }
-  writer->count = 0;
-  writer->bytes = 0;
-}
-
-static const struct counters *counters_of(const struct job *job) {
-  if (job->kind == JOB_HELLO) return &job->message.hello.counters;
-  return job->kind == JOB_PING ? &job->message.ping.counters : &job->counters;
-}
-
-/* Returns whether a later job of the group says the same of the same run, only newer. */
-static bool is_outdated(const struct job *job) {
-  for (const struct job *later = job->next; later != NULL; later = later->next)
-    if (later->is_noted && later->kind == job->kind &&
-        counters_of(later)->run == counters_of(job)->run && strcmp(later->board, job->board) == 0)
-      return true;
-  return false;
 }
 
 /* What a board leaves out must not wipe what is known. */
@@ -287,6 +166,116 @@ static const char *said(const char *text) {
 
 static const struct effort *said_effort(const struct effort *effort) {
   return effort->budget_state != NULL && effort->budget_state[0] != 0 ? effort : NULL;
+}
+
+/* What the board's busiest target of this window was sampled with. */
+static void find_sampler(const struct batch *batch, struct store_board_seen *ret) {
+  uint64_t records[LIMIT_BATCH_TARGETS] = {0};
+  uint32_t busiest = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++) {
+    uint32_t target = batch->threads[batch->samples[i].thread].target;
+    records[target] += batch->samples[i].count;
+    if (records[target] > records[busiest]) busiest = target;
+  }
+  if (batch->target_count == 0) return;
+  ret->sampler = said(batch->targets[busiest].sampler);
+  ret->asked_mhz = batch->targets[busiest].asked_mhz;
+  ret->achieved_mhz = batch->targets[busiest].achieved_mhz;
+}
+
+static void fill_append(struct entry *entry, struct store_append *append) {
+  struct job *job = entry->job;
+  const struct batch *batch = &entry->opened->batch;
+  struct placed placed = placement_of(&job->placement, batch, job->received_ns);
+  entry->seen = (struct store_board_seen){.board = job->board,
+                                          .clock = placed.clock,
+                                          .effort = said_effort(&batch->effort),
+                                          .seen_ms = job->received_ns / NS_PER_MS};
+  find_sampler(batch, &entry->seen);
+  *append = (struct store_append){.board = job->board,
+                                  .envelope = &job->message.batch,
+                                  .batch = batch,
+                                  .opened = &entry->opened,
+                                  .seen = &entry->seen,
+                                  .start_ms = placed.start_ms,
+                                  .end_ms = placed.end_ms,
+                                  .received_ms = entry->seen.seen_ms,
+                                  .outcome = STORE_FAILED};
+}
+
+static int open_batch(struct writer *writer, struct job *job, struct opened_batch **ret) {
+  struct opened_batch *opened;
+  int result =
+      opened_batch_make(&job->message.batch, &writer->room, &opened, job->why, sizeof job->why);
+  if (result != 0) return result;
+  result = check_envelope(job, &opened->batch);
+  if (result == 0) result = check_quota(writer, job, &opened->batch);
+  if (result == 0)
+    *ret = opened;
+  else
+    opened_batch_free(opened);
+  return result;
+}
+
+static void add_batch(struct writer *writer, struct job *job) {
+  struct figures *figures = writer->parts.figures;
+  struct entry *entry = &writer->entries[writer->count];
+  *entry = (struct entry){.job = job};
+  int result = open_batch(writer, job, &entry->opened);
+  if (result != 0) {
+    refuse_batch(writer, job, result);
+    return;
+  }
+  fill_append(entry, &writer->appends[writer->count]);
+  figures_add(&figures->batch_wire_bytes_total, job->message.batch.zstd.len);
+  figures_add(&figures->batch_raw_bytes_total, job->message.batch.raw_len);
+  writer->bytes += opened_batch_bytes(entry->opened);
+  writer->count++;
+}
+
+static void settle_entry(struct writer *writer, struct entry *entry, enum store_outcome outcome) {
+  struct figures *figures = writer->parts.figures;
+  struct job *job = entry->job;
+  opened_batch_free(entry->opened);
+  if (outcome == STORE_FAILED) {
+    figures_add(&figures->batches_failed_total, 1);
+    job->wanted_count = 0;
+    job_fail(job, REFUSAL_STORE, "the collector cannot write to its store");
+    return;
+  }
+  figures_add(outcome == STORE_STORED ? &figures->batches_stored_total
+                                      : &figures->batches_duplicate_total,
+              1);
+  if (outcome == STORE_STORED) figures_add(&figures->records_total, job->message.batch.records);
+}
+
+/* Makes durable what is open. */
+static void commit(struct writer *writer) {
+  if (writer->count == 0) return;
+  for (unsigned i = 0; i < writer->count; i++) /* of a duplicate too: its first ack, and wish, */
+    find_wanted(writer, &writer->entries[i]);  /* may have been lost */
+  int result = store_append(writer->parts.store, writer->appends, writer->count);
+  if (result != 0 && !writer->is_failing)
+    log_error("ingest-append %u batches: not stored, boards keep them: %s", writer->count,
+              strerror(-result));
+  writer->is_failing = result != 0;
+  for (unsigned i = 0; i < writer->count; i++)
+    settle_entry(writer, &writer->entries[i], writer->appends[i].outcome);
+  writer->count = 0;
+  writer->bytes = 0;
+}
+
+static const struct counters *counters_of(const struct job *job) {
+  return job->kind == JOB_HELLO ? &job->message.hello.counters : &job->message.ping.counters;
+}
+
+/* Returns whether a later ping of the group says the same of the same run, only newer. */
+static bool is_outdated(const struct job *job) {
+  for (const struct job *later = job->next; later != NULL; later = later->next)
+    if (later->kind == JOB_PING && counters_of(later)->run == counters_of(job)->run &&
+        strcmp(later->board, job->board) == 0)
+      return true;
+  return false;
 }
 
 static int note(struct writer *writer, const struct job *job) {
@@ -311,19 +300,12 @@ static int note(struct writer *writer, const struct job *job) {
     seen.achieved_mhz = job->message.ping.achieved_mhz;
     seen.effort = said_effort(&job->message.ping.effort);
   }
-  if (job->kind == JOB_BATCH) {
-    seen.clock = job->clock;
-    seen.sampler = job->sampler;
-    seen.asked_mhz = job->asked_mhz;
-    seen.achieved_mhz = job->achieved_mhz;
-    seen.effort = said_effort(&job->effort);
-  }
   return store_board_seen(writer->parts.store, &seen);
 }
 
-static void note_all(struct writer *writer, struct job *group) {
+static void note_pings(struct writer *writer, struct job *group) {
   for (struct job *job = group; job != NULL; job = job->next) {
-    if (!job->is_noted || is_outdated(job)) continue;
+    if (job->kind != JOB_PING || is_outdated(job)) continue;
     int result = note(writer, job);
     if (result == 0) continue;
     figures_add(&writer->parts.figures->notes_failed_total, 1);
@@ -366,13 +348,12 @@ static void read_revocations(struct writer *writer, struct job *job) {
 void writer_run(void *context, struct job *group) {
   struct writer *writer = context;
   for (struct job *job = group; job != NULL; job = job->next) {
-    job->is_noted = job->kind == JOB_PING;
     if (job->kind != JOB_BATCH) continue;
     add_batch(writer, job);
     if (writer->bytes > GROUP_BYTES || writer->count == WRITER_GROUP_MAX) commit(writer);
   }
   commit(writer);
-  note_all(writer, group);
+  note_pings(writer, group);
   for (struct job *job = group; job != NULL; job = job->next) {
     if (job->kind == JOB_HELLO) admit(writer, job);
     if (job->kind == JOB_ENROLL || job->kind == JOB_RENEW) refresh_ca(writer);

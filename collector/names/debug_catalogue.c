@@ -58,7 +58,7 @@ static int take_file(sqlite3_stmt *statement, int error, struct catalogue_file *
   if (error != 0) return error;
   int code = sqlite3_step(statement);
   if (code == SQLITE_ROW) read_file_row(statement, ret);
-  sqlite3_finalize(statement);
+  debug_db_end(statement);
   if (code == SQLITE_ROW) return 0;
   return code == SQLITE_DONE ? -ENOENT : -EIO;
 }
@@ -109,7 +109,7 @@ int catalogue_first_module(sqlite3 *db, struct span sha256, uint8_t ret_id[LIMIT
     copy_bytes(id, ret_id, LIMIT_MODULE_ID_BYTES);
     *ret_len = id.len < LIMIT_MODULE_ID_BYTES ? id.len : LIMIT_MODULE_ID_BYTES;
   }
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return code == SQLITE_ROW ? 0 : code == SQLITE_DONE ? -ENOENT : -EIO;
 }
 
@@ -167,7 +167,7 @@ int catalogue_public(sqlite3 *db, struct span id, struct catalogue_file *ret, un
   if (error != 0) return error;
   unsigned count = 0;
   while (count < max && sqlite3_step(row) == SQLITE_ROW) read_file_row(row, &ret[count++]);
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return (int)count;
 }
 
@@ -178,7 +178,7 @@ void catalogue_module_path(sqlite3 *db, struct span id, char *path, size_t path_
     return;
   if (sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0) != NULL)
     snprintf(path, path_len, "%s", (const char *)sqlite3_column_text(row, 0));
-  sqlite3_finalize(row);
+  debug_db_end(row);
 }
 
 int catalogue_sources(sqlite3 *db, const char *board, struct span id,
@@ -192,7 +192,7 @@ int catalogue_sources(sqlite3 *db, const char *board, struct span id,
     enum debug_quality quality = (enum debug_quality)sqlite3_column_int(row, 2);
     if (count == 0 || quality < files[count - 1].quality) read_file_row(row, &files[count++]);
   }
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return code == SQLITE_ROW || code == SQLITE_DONE ? count : -EIO;
 }
 
@@ -364,7 +364,7 @@ int catalogue_each_operator_file(sqlite3 *db,
     error = on_file(context, &file);
   }
   if (error == 0 && code != SQLITE_DONE) error = -EIO;
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return error;
 }
 
@@ -397,6 +397,6 @@ int catalogue_each_module(sqlite3 *db,
     error = on_module(context, &module);
   }
   if (error == 0 && code != SQLITE_DONE) error = -EIO;
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return error;
 }

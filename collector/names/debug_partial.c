@@ -63,7 +63,7 @@ void debug_partial_remove(sqlite3 *db, const struct debug_folder *folder, const 
 static bool take_key(sqlite3_stmt *row, char key[DEBUG_KEY_BYTES]) {
   bool is_found = sqlite3_step(row) == SQLITE_ROW && sqlite3_column_text(row, 0) != NULL;
   if (is_found) snprintf(key, DEBUG_KEY_BYTES, "%s", (const char *)sqlite3_column_text(row, 0));
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return is_found;
 }
 
@@ -110,7 +110,7 @@ static bool is_conflicting(sqlite3 *db, const char *key, const struct debug_piec
     is_other = (uint64_t)sqlite3_column_int64(row, 0) != piece->total ||
                !span_is_equal(debug_db_bytes(row, 1), piece->sha256);
   }
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return is_other;
 }
 

@@ -5,25 +5,21 @@
    first of all, is known only after a sandboxed worker has read it, so a whole file waits as
    "unread" under the name that its sender gave it, visible to nobody but that sender.
 
-   A board is asked for a module's file when nothing at least as good as a symbol table is visible
-   to it.  When its best turns out to be less, or it has none, it is left alone for a while: its
-   file would be the same again.
+   What boards are asked for is debug_wishes.c.
 
    One lock, one database connection.  Hashing a whole file is done outside the lock, under a name
    that no other piece can be written to. */
 #include "debug_store.h"
 
-#include "common/clock.h"
 #include "common/log.h"
 #include "debug_admission.h"
 #include "debug_catalogue.h"
-#include "debug_code.h"
 #include "debug_db.h"
 #include "debug_partial.h"
 #include "debug_store_dwarf.h"
 #include "debug_store_parts.h"
+#include "debug_wishes.h"
 #include "dwarf_list.h"
-#include "module_cache.h"
 #include "module_changes.h"
 #include "symbol/index_format.h"
 
@@ -38,8 +34,6 @@ enum {
   UNAVAILABLE_S = 60 * 60, /* the board had no file; a package may be installed */
   FORGET_S = 30 * DAY_S,   /* what was refused may be tried again */
   PARTIAL_S = 7 * DAY_S,   /* an upload that nobody goes on with */
-  PIECE_PAUSE_S = 10,      /* while pieces come nobody asks for more */
-  NOTED_S = 60 * 60,       /* how often a module in use is noted as such */
 };
 
 _Static_assert(DEBUG_PATH_BYTES == sizeof((struct debug_file *)0)->path, "paths fit");
@@ -52,9 +46,7 @@ struct debug_store {
   uint64_t staged_count; /* makes names of files that are being hashed */
   uint8_t hurried[32];   /* file whose debug information is needed first; zeros: none */
   struct module_changes *changes;
-  pthread_mutex_t notes_lock; /* of the next two; nobody waits for it while a file is taken */
-  struct module_cache *known; /* modules whose file need not be asked for */
-  struct module_cache *coded; /* nor for their code */
+  struct debug_wishes wishes;
 };
 
 sqlite3 *debug_store_lock(struct debug_store *store) {
@@ -73,6 +65,10 @@ uint64_t debug_store_set_aside(const struct debug_store *store) {
 void debug_store_path(const struct debug_store *store, const uint8_t sha256[32],
                       char path[DEBUG_PATH_BYTES]) {
   debug_folder_file(&store->folder, sha256, path);
+}
+
+struct debug_wishes *debug_store_wishes(struct debug_store *store) {
+  return &store->wishes;
 }
 
 const struct debug_folder *debug_store_folder(const struct debug_store *store) {
@@ -129,7 +125,7 @@ static void forget_lost_files(struct debug_store *store) {
     debug_folder_file(&store->folder, sha256.data, path);
     if (access(path, F_OK) != 0) catalogue_remove_file(store->db, sha256);
   }
-  sqlite3_finalize(row);
+  debug_db_end(row);
 }
 
 /* Makes folder and database agree, whatever a crash left; a newer worker looks again at what an
@@ -180,11 +176,8 @@ static int open_parts(struct debug_store *store, const char *dir, char *error, s
   }
   failure = open_catalogue(store, dir, error, error_len);
   if (failure != 0) return failure;
-  store->known = module_cache_new();
-  store->coded = module_cache_new();
   store->changes = module_changes_new();
-  bool is_short = store->known == NULL || store->coded == NULL || store->changes == NULL;
-  failure = is_short ? -ENOMEM : tidy(store);
+  failure = store->changes == NULL ? -ENOMEM : tidy(store);
   if (failure != 0) snprintf(error, error_len, "%s: %s", store->folder.root, strerror(-failure));
   return failure;
 }
@@ -196,8 +189,11 @@ int debug_store_open(const char *dir, struct debug_store **ret, char *error, siz
     return -ENOMEM;
   }
   pthread_mutex_init(&store->lock, NULL);
-  pthread_mutex_init(&store->notes_lock, NULL);
-  int failure = open_parts(store, dir, error, error_len);
+  int failure = debug_wishes_init(&store->wishes);
+  if (failure != 0)
+    snprintf(error, error_len, "%s/debug: out of memory", dir);
+  else
+    failure = open_parts(store, dir, error, error_len);
   if (failure != 0) {
     debug_store_close(store);
     return failure;
@@ -208,11 +204,9 @@ int debug_store_open(const char *dir, struct debug_store **ret, char *error, siz
 
 void debug_store_close(struct debug_store *store) {
   if (store == NULL) return;
-  sqlite3_close(store->db);
-  module_cache_free(store->known);
-  module_cache_free(store->coded);
+  debug_db_close(store->db);
+  debug_wishes_fini(&store->wishes);
   module_changes_free(store->changes);
-  pthread_mutex_destroy(&store->notes_lock);
   pthread_mutex_destroy(&store->lock);
   free(store);
 }
@@ -229,104 +223,20 @@ void debug_store_changed(struct debug_store *store, const uint8_t sha256[32]) {
   if (debug_db_query(store->db, &row, sql, "b", span_of(sha256, 32)) != 0) return;
   while (sqlite3_step(row) == SQLITE_ROW)
     module_changes_add(store->changes, debug_db_bytes(row, 0));
-  sqlite3_finalize(row);
+  debug_db_end(row);
 }
 
-/* ---- asking ---- */
-
-/* What a file is asked for, and where it is noted that it need not be. */
-struct wish {
-  const char *board;
-  struct span id;
-  bool needs_code;
-  struct module_cache *noted;
-};
-
-/* Whether BOARD may send code that no file has; it has sent what it has. */
-static bool lacks_code(struct debug_store *store, const struct wish *wish) {
-  struct catalogue_file files[DEBUG_SOURCES_MAX];
-  if (!wish->needs_code || catalogue_latest(store->db, wish->board, wish->id, files) == 0)
-    return false;
-  int count = catalogue_sources(store->db, wish->board, wish->id, files);
-  return count > 0 && !debug_code_is_there(&store->folder, files, count);
-}
-
-/* Until when no file need be asked for: 0 when it should be now.  Wall time, seconds. */
-static int64_t rest_until(struct debug_store *store, const struct wish *wish) {
-  struct catalogue_file file;
-  int64_t now_s = catalogue_now_s();
-  if (catalogue_has_whole(store->db, wish->board, wish->id) && !lacks_code(store, wish))
-    return now_s + NOTED_S;
-  if (catalogue_unread(store->db, wish->board, wish->id, &file) == 0) return now_s + PIECE_PAUSE_S;
-  int64_t until_s = catalogue_refused_until(store->db, wish->board, wish->id);
-  /* A time further off was written when the clock was wrong. */
-  if (until_s > now_s && until_s <= now_s + DEBUG_NO_BETTER_S) return until_s;
-  return 0;
-}
-
-static bool is_wanted_now(struct debug_store *store, const struct wish *wish,
-                          uint64_t *ret_offset) {
-  struct debug_partial partial;
-  int64_t now_s = catalogue_now_s();
-  int64_t until_s = rest_until(store, wish);
-  if (until_s > 0) {
-    int64_t rest_s = until_s - now_s < NOTED_S ? until_s - now_s : NOTED_S;
-    struct module_note note = {.until_ns = clock_monotonic_ns() + (uint64_t)rest_s * NS_PER_SECOND,
-                               .generation = debug_store_generation(store, wish->id)};
-    pthread_mutex_lock(&store->notes_lock);
-    module_cache_add(wish->noted, wish->board, wish->id, &note);
-    pthread_mutex_unlock(&store->notes_lock);
-    return false;
-  }
-  const struct debug_piece piece = {.board = wish->board, .id = wish->id};
-  debug_partial_find(store->db, &store->folder, &piece, &partial);
-  int64_t pause_s = now_s - partial.touched_s;
-  if (pause_s >= 0 && pause_s < PIECE_PAUSE_S) return false;
-  *ret_offset = partial.offset;
-  return true;
-}
+/* ---- what boards cannot send ---- */
 
 static bool is_usable_name(const char *board, struct span id) {
   return strlen(board) <= LIMIT_NAME_BYTES && id.len > 0 && id.len <= LIMIT_MODULE_ID_BYTES;
-}
-
-/* Whether it is noted that the file need not be asked for; for nearly all that ask it is. */
-static bool is_noted(struct debug_store *store, const struct wish *wish) {
-  pthread_mutex_lock(&store->notes_lock);
-  const struct module_note *note = module_cache_find(wish->noted, wish->board, wish->id);
-  bool is_noted = note != NULL && note->generation == debug_store_generation(store, wish->id) &&
-                  clock_monotonic_ns() < note->until_ns;
-  pthread_mutex_unlock(&store->notes_lock);
-  return is_noted;
-}
-
-static bool is_wanted(struct debug_store *store, const struct wish *wish, const char *path,
-                      uint64_t *ret_offset) {
-  if (!is_usable_name(wish->board, wish->id) || is_noted(store, wish)) return false;
-  bool is_wanted = false;
-  pthread_mutex_lock(&store->lock);
-  if (catalogue_note_module(store->db, wish->board, wish->id, path) == 0)
-    is_wanted = is_wanted_now(store, wish, ret_offset);
-  pthread_mutex_unlock(&store->lock);
-  return is_wanted;
-}
-
-bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
-                           const char *path, uint64_t *ret_offset) {
-  const struct wish wish = {board, id, false, store->known};
-  return is_wanted(store, &wish, path, ret_offset);
-}
-
-bool debug_store_is_code_wanted(struct debug_store *store, const char *board, struct span id,
-                                const char *path, uint64_t *ret_offset) {
-  const struct wish wish = {board, id, true, store->coded};
-  return is_wanted(store, &wish, path, ret_offset);
 }
 
 void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,
                              const char *reason) {
   pthread_mutex_lock(&store->lock);
   catalogue_refuse_module(store->db, board, id, reason, catalogue_now_s() + UNAVAILABLE_S);
+  debug_wishes_forget(&store->wishes, board, id);
   pthread_mutex_unlock(&store->lock);
 }
 
@@ -527,6 +437,7 @@ static void refuse_sender(struct debug_store *store, const struct debug_piece *p
   pthread_mutex_lock(&store->lock);
   catalogue_refuse_module(store->db, piece->board, piece->id, why.text,
                           catalogue_now_s() + pause_s);
+  debug_wishes_forget(&store->wishes, piece->board, piece->id);
   pthread_mutex_unlock(&store->lock);
 }
 
@@ -538,6 +449,7 @@ int debug_store_write(struct debug_store *store, const struct debug_piece *piece
   if (result == 0) {
     pthread_mutex_lock(&store->lock);
     result = write_piece(store, piece, staged, reason);
+    if (piece->board != NULL) debug_wishes_forget(&store->wishes, piece->board, piece->id);
     pthread_mutex_unlock(&store->lock);
   }
   if (result == 1) {

@@ -3,7 +3,7 @@
 
    A file that one board sent names only that board's samples; a second board sending the same
    bytes, or an operator, makes it everybody's.  Files are kept under the SHA-256 of their bytes.
-   Any thread. */
+   What boards are asked for is in debug_wishes.h.  Any thread. */
 #ifndef NAMES_DEBUG_STORE_H
 #define NAMES_DEBUG_STORE_H
 
@@ -19,17 +19,6 @@ struct debug_store;
 
 int debug_store_open(const char *dir, struct debug_store **ret, char *error, size_t error_len);
 void debug_store_close(struct debug_store *store);
-
-/* Notes that BOARD's samples use module ID at PATH.  Returns true when the file should be asked
-   from that board, with the offset to go on from in RET_OFFSET.  Answers true again until pieces
-   come: who asks remembers what it has asked for on its connection. */
-bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
-                           const char *path, uint64_t *ret_offset);
-
-/* The same of a module whose samples are pairs of PC and link register: it should be asked for,
-   too, while no file has its code and BOARD has sent none, however well it is named. */
-bool debug_store_is_code_wanted(struct debug_store *store, const char *board, struct span id,
-                                const char *path, uint64_t *ret_offset);
 
 /* BOARD cannot send module ID; it is not asked again for a while. */
 void debug_store_unavailable(struct debug_store *store, const char *board, struct span id,

@@ -19,6 +19,8 @@ enum {
   DEBUG_NO_BETTER_S = 24 * 60 * 60
 }; /* how long a board that sent its best is not asked again */
 
+struct debug_wishes *debug_store_wishes(struct debug_store *store);
+
 const struct debug_folder *debug_store_folder(const struct debug_store *store);
 
 /* Answers about each module that file SHA256 is, or was sent for, may differ from now on.  With the

@@ -22,7 +22,7 @@ int debug_unread_list(struct debug_store *store, struct debug_file *ret, unsigne
     while (count < max && sqlite3_step(row) == SQLITE_ROW)
       if (catalogue_find(db, debug_db_bytes(row, 0), &file) == 0)
         debug_store_describe(store, &file, &ret[count++]);
-    sqlite3_finalize(row);
+    debug_db_end(row);
   }
   debug_store_unlock(store);
   return error != 0 ? error : (int)count;

@@ -32,7 +32,7 @@ int debug_upstream_next(struct debug_store *store, uint8_t ret_id[LIMIT_MODULE_I
     struct span id = code == SQLITE_ROW ? debug_db_bytes(row, 0) : span_of(NULL, 0);
     error = code == SQLITE_DONE ? -ENOENT : code != SQLITE_ROW || id.len == 0 ? -EIO : 0;
     if (error == 0) memcpy(ret_id, id.data, *ret_len = id.len);
-    sqlite3_finalize(row);
+    debug_db_end(row);
   }
   debug_store_unlock(store);
   return error;

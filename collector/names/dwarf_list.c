@@ -60,7 +60,7 @@ bool dwarf_list_waits(sqlite3 *db, struct span sha256) {
                      (int64_t)DWARF_WAITS) != 0)
     return false;
   bool waits = sqlite3_step(row) == SQLITE_ROW;
-  sqlite3_finalize(row);
+  debug_db_end(row);
   return waits;
 }
 
@@ -75,7 +75,7 @@ int dwarf_list_next(sqlite3 *db, struct span first, uint8_t ret_sha256[32]) {
   struct span sha256 = code == SQLITE_ROW ? debug_db_bytes(row, 0) : span_of(NULL, 0);
   if (sha256.len == 32) memcpy(ret_sha256, sha256.data, 32);
   bool is_found = sha256.len == 32;
-  sqlite3_finalize(row);
+  debug_db_end(row);
   if (is_found) return 0;
   return code == SQLITE_ROW || code == SQLITE_DONE ? -ENOENT : -EIO;
 }

@@ -27,7 +27,7 @@ static void count_files(struct debug_store *store, struct file_counts *ret) {
       if (quality < DEBUG_SUPPLEMENT || quality > DEBUG_DWARF) continue;
       ret->of_quality[quality - DEBUG_SUPPLEMENT] = (uint64_t)sqlite3_column_int64(row, 1);
     }
-    sqlite3_finalize(row);
+    debug_db_end(row);
   }
   ret->waiting = (uint64_t)debug_db_number(db, 0, "SELECT count(*) FROM dwarf WHERE state = ?1",
                                            "i", (int64_t)DWARF_WAITS);

@@ -86,7 +86,7 @@ static int find_others(struct debug_store *store, struct span sha256,
     struct span other = debug_db_bytes(row, 0);
     if (other.len == 32) memcpy(found[count++], other.data, 32);
   }
-  if (error == 0) sqlite3_finalize(row);
+  if (error == 0) debug_db_end(row);
   debug_store_unlock(store);
   return error != 0 ? error : count;
 }

@@ -57,7 +57,7 @@ int supplements_open(struct debug_store *store, const uint8_t sha256[32], int *f
     fds[count] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fds[count] >= 0) count++; /* else it was given up since */
   }
-  if (error == 0) sqlite3_finalize(row);
+  if (error == 0) debug_db_end(row);
   debug_store_unlock(store);
   return error != 0 ? error : (int)count;
 }

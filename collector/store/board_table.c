@@ -22,7 +22,7 @@ static const char seen_sql[] =
     " clock=coalesce(nullif(?6,''),clock), achieved_mhz=coalesce(nullif(?7,0),achieved_mhz),"
     " labels=coalesce(nullif(?8,''),labels),"
     " first_seen_ms=min(first_seen_ms,coalesce(nullif(?9,0),first_seen_ms)),"
-    " last_seen_ms=max(last_seen_ms,?9) RETURNING id";
+    " last_seen_ms=max(last_seen_ms,?9) RETURNING id,arch,kernel,labels";
 
 static const char effort_sql[] = "INSERT OR REPLACE INTO board_effort(board,text) VALUES(?,?)";
 
@@ -40,6 +40,7 @@ void board_table_close(struct board_table *table) {
   sqlite3_finalize(table->effort);
   sqlite3_finalize(table->effort_of);
   buf_fini(&table->labels);
+  buf_fini(&table->known);
 }
 
 static int keep_effort(struct board_table *table, uint64_t id, const struct effort *effort) {
@@ -84,10 +85,27 @@ static int keep_cost(struct board_table *table, uint64_t id, const struct store_
   return keep_effort(table, id, &effort);
 }
 
+/* Copies the row that SEEN returned, which goes when the statement ends. */
+static int keep_row(struct board_table *table, struct board_row *ret) {
+  size_t starts[3];
+  buf_clear(&table->known);
+  for (int i = 0; i < 3; i++) {
+    const char *text = db_text(table->seen, i + 1);
+    starts[i] = table->known.len;
+    buf_append(&table->known, text, strlen(text) + 1);
+  }
+  if (table->known.failed) return -ENOMEM;
+  const char *texts = (const char *)table->known.data;
+  *ret = (struct board_row){db_u64(table->seen, 0), texts + starts[0], texts + starts[1],
+                            texts + starts[2]};
+  return 0;
+}
+
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
-                     uint64_t *ret_id) {
+                     struct board_row *ret) {
   const char *texts[] = {seen->board,   seen->arch,    seen->kernel,
                          seen->version, seen->sampler, seen->clock};
+  struct board_row known;
   buf_clear(&table->labels);
   label_text_encode(seen->labels, seen->label_count, &table->labels);
   const char *labels = buf_text(&table->labels);
@@ -98,10 +116,10 @@ int board_table_seen(struct board_table *table, const struct store_board_seen *s
   db_bind_u64(table->seen, 9, seen->seen_ms);
   int row = db_step(table->seen);
   if (row < 0) return row;
-  if (row == 0) return -EIO;
-  uint64_t id = db_u64(table->seen, 0);
-  int error = db_run(table->seen); /* to its end, which is when the row is written for good */
-  if (error == 0) error = keep_cost(table, id, seen);
-  if (error == 0) *ret_id = id;
+  int error = row == 1 ? keep_row(table, &known) : -EIO;
+  int ended = db_run(table->seen); /* to its end, which is when the row is written for good */
+  if (error == 0) error = ended;
+  if (error == 0) error = keep_cost(table, known.id, seen);
+  if (error == 0) *ret = known;
   return error;
 }

@@ -21,7 +21,13 @@
 
 struct board_table {
   sqlite3_stmt *seen, *effort, *effort_of;
-  struct buf labels;
+  struct buf labels, known;
+};
+
+/* What is known of a board; the texts are valid until the table is asked again. */
+struct board_row {
+  uint64_t id;
+  const char *arch, *kernel, *labels;
 };
 
 int board_table_open(sqlite3 *db, struct board_table *ret);
@@ -29,6 +35,6 @@ void board_table_close(struct board_table *table);
 
 /* Adds or updates SEEN's board (counters are run_table's business).  Returns 0 or -errno. */
 int board_table_seen(struct board_table *table, const struct store_board_seen *seen,
-                     uint64_t *ret_id);
+                     struct board_row *ret);
 
 #endif

@@ -7,6 +7,9 @@
    What boards say of themselves is written without fsync too (they say it again), unless it closes
    a run's books: then nobody may ever say it again.
 
+   What was decoded before it landed stays in memory for the settler (fresh_rows.c), which reads the
+   file only where that has no row.
+
    Each change of a run's losses lands as well, with its time, so that the losses of any range of
    time add up to the books.  Envelopes stay compressed as they came. */
 #include "landing.h"
@@ -15,6 +18,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "db.h"
+#include "fresh_rows.h"
 #include "proto/batch_codec.h"
 #include "run_table.h"
 
@@ -76,6 +80,7 @@ struct landing {
   sqlite3_stmt *statements[STATEMENTS];
   struct board_table boards;
   struct run_table runs;
+  struct fresh_rows fresh;
   struct buf change; /* of losses, being bound */
   bool is_full_sync;
   uint64_t inserted_id; /* by the open transaction */
@@ -86,11 +91,14 @@ struct landing {
   sqlite3_stmt *settler_statements[SETTLER_STATEMENTS];
 };
 
-/* A row of the landing table about to be written. */
+/* A row of the landing table about to be written, and what its envelope holds. */
 struct arrival {
-  uint64_t board, run, seq, start_ms, end_ms;
+  const char *board_name;
+  struct board_row board;
+  uint64_t run, seq, start_ms, end_ms;
   uint32_t raw_len;
   struct span envelope;
+  struct opened_batch **opened;
 };
 
 /* Gives the lock back.  Figures are told aside: who has the lock may wait for another program's,
@@ -117,24 +125,47 @@ static int end(struct landing *landing, int error) {
   if (error == 0) error = db_exec(landing->writer, "COMMIT");
   if (error == 0) {
     landing->figures.newest_id = landing->inserted_id;
+    fresh_rows_publish(&landing->fresh);
   } else {
     landing->figures.failed_commits++;
     landing->inserted_id = landing->figures.newest_id;
+    fresh_rows_drop_staged(&landing->fresh);
     if (!sqlite3_get_autocommit(landing->writer)) db_exec(landing->writer, "ROLLBACK");
   }
   return error;
 }
 
+/* Keeps the row just inserted for the settling thread.  A batch whose memory is not ours to hand
+   on is read from the file. */
+static void stage_row(struct landing *landing, const struct arrival *arrival) {
+  struct opened_batch *none = NULL;
+  if (arrival->envelope.len > 0 && arrival->opened == NULL) return;
+  const struct landing_row row = {.id = landing->inserted_id,
+                                  .run = arrival->run,
+                                  .seq = arrival->seq,
+                                  .start_ms = arrival->start_ms,
+                                  .end_ms = arrival->end_ms,
+                                  .raw_len = arrival->raw_len,
+                                  .loss = buf_span(&landing->change),
+                                  .board = arrival->board_name,
+                                  .arch = arrival->board.arch,
+                                  .kernel = arrival->board.kernel,
+                                  .labels = arrival->board.labels};
+  fresh_rows_stage(&landing->fresh, &row, arrival->envelope.len > 0 ? arrival->opened : &none);
+}
+
 static int insert_row(struct landing *landing, const struct arrival *arrival) {
   sqlite3_stmt *insert = landing->statements[INSERT_ROW];
-  const uint64_t numbers[] = {arrival->board,    arrival->run,    arrival->seq,
+  const uint64_t numbers[] = {arrival->board.id, arrival->run,    arrival->seq,
                               arrival->start_ms, arrival->end_ms, arrival->raw_len};
   for (int i = 0; i < 6; i++) db_bind_u64(insert, i + 1, numbers[i]);
   db_bind_span(insert, 7, arrival->envelope);
   db_bind_span(insert, 8, buf_span(&landing->change));
   int error = db_run(insert);
-  if (error == 0) landing->inserted_id = (uint64_t)sqlite3_last_insert_rowid(landing->writer);
-  return error;
+  if (error != 0) return error;
+  landing->inserted_id = (uint64_t)sqlite3_last_insert_rowid(landing->writer);
+  stage_row(landing, arrival);
+  return 0;
 }
 
 /* Saves RUN, whose balance was BEFORE, and lands ARRIVAL when it has an envelope or losses. */
@@ -169,14 +200,17 @@ static void place(struct landing *landing, const struct store_append *batch,
 static int append_one(struct landing *landing, struct store_append *batch) {
   const struct envelope *envelope = batch->envelope;
   const struct store_board_seen seen = {.board = batch->board, .seen_ms = batch->received_ms};
-  struct arrival arrival = {.run = envelope->run,
+  struct arrival arrival = {.board_name = batch->board,
+                            .run = envelope->run,
                             .seq = envelope->seq,
                             .raw_len = envelope->raw_len,
-                            .envelope = envelope->zstd};
+                            .envelope = envelope->zstd,
+                            .opened = batch->opened};
   struct books_balance before;
   struct run_row run;
-  int error = board_table_seen(&landing->boards, &seen, &arrival.board);
-  if (error == 0) error = run_table_load(&landing->runs, arrival.board, envelope->run, &run);
+  const struct store_board_seen *said = batch->seen != NULL ? batch->seen : &seen;
+  int error = board_table_seen(&landing->boards, said, &arrival.board);
+  if (error == 0) error = run_table_load(&landing->runs, arrival.board.id, envelope->run, &run);
   if (error != 0) return error;
   if (ledger_has(&run.ledger, envelope->seq)) {
     batch->outcome = STORE_DUPLICATE;
@@ -234,12 +268,13 @@ int landing_append(struct landing *landing, struct store_append *batches, size_t
 
 static int seen_in_transaction(struct landing *landing, const struct store_board_seen *seen) {
   const struct counters *counters = seen->counters;
-  struct arrival arrival = {.start_ms = seen->seen_ms, .end_ms = seen->seen_ms};
+  struct arrival arrival = {
+      .board_name = seen->board, .start_ms = seen->seen_ms, .end_ms = seen->seen_ms};
   struct books_balance before;
   struct run_row run;
   int error = board_table_seen(&landing->boards, seen, &arrival.board);
   if (error != 0 || counters == NULL) return error;
-  error = run_table_load(&landing->runs, arrival.board, counters->run, &run);
+  error = run_table_load(&landing->runs, arrival.board.id, counters->run, &run);
   if (error != 0) return error;
   books_balance(&run.books, &before);
   books_report(&run.books, counters);
@@ -258,12 +293,12 @@ int landing_seen(struct landing *landing, const struct store_board_seen *seen) {
 }
 
 static int refused_in_transaction(struct landing *landing, struct arrival *arrival,
-                                  const char *board, uint64_t records) {
-  const struct store_board_seen seen = {.board = board, .seen_ms = arrival->start_ms};
+                                  uint64_t records) {
+  const struct store_board_seen seen = {.board = arrival->board_name, .seen_ms = arrival->start_ms};
   struct books_balance before;
   struct run_row run;
   int error = board_table_seen(&landing->boards, &seen, &arrival->board);
-  if (error == 0) error = run_table_load(&landing->runs, arrival->board, arrival->run, &run);
+  if (error == 0) error = run_table_load(&landing->runs, arrival->board.id, arrival->run, &run);
   if (error != 0 || ledger_has(&run.ledger, arrival->seq)) return error;
   books_balance(&run.books, &before);
   if (!ledger_add(&run.ledger, arrival->seq)) landing->figures.gaps_closed++;
@@ -276,10 +311,11 @@ static int refused_in_transaction(struct landing *landing, struct arrival *arriv
 int landing_refused(struct landing *landing, const char *board, uint64_t run, uint64_t seq,
                     uint64_t records) {
   uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
-  struct arrival arrival = {.run = run, .seq = seq, .start_ms = now_ms, .end_ms = now_ms};
+  struct arrival arrival = {
+      .board_name = board, .run = run, .seq = seq, .start_ms = now_ms, .end_ms = now_ms};
   pthread_mutex_lock(&landing->lock);
   int error = begin(landing, true);
-  if (error == 0) error = end(landing, refused_in_transaction(landing, &arrival, board, records));
+  if (error == 0) error = end(landing, refused_in_transaction(landing, &arrival, records));
   give_back(landing);
   return error;
 }
@@ -315,14 +351,30 @@ static void read_row(sqlite3_stmt *take, struct landing_row *ret) {
   };
 }
 
+/* Rows after *AFTER that are still in memory, which moves on. */
+static long take_fresh(struct landing *landing, uint64_t *after, unsigned max,
+                       int (*on_row)(void *context, const struct landing_row *row), void *context,
+                       int *ret_error) {
+  const struct landing_row *row;
+  long count = 0;
+  while (count < max && *ret_error == 0 &&
+         (row = fresh_rows_find(&landing->fresh, *after + 1)) != NULL) {
+    *ret_error = on_row(context, row);
+    *after = row->id;
+    count++;
+  }
+  return count;
+}
+
 long landing_take(struct landing *landing, uint64_t after, unsigned max,
                   int (*on_row)(void *context, const struct landing_row *row), void *context) {
   sqlite3_stmt *take = landing->settler_statements[TAKE_ROWS];
   struct landing_row row;
-  long count = 0;
   int error = 0;
+  long count = take_fresh(landing, &after, max, on_row, context, &error);
+  if (error != 0 || count == max) return error < 0 ? error : count;
   db_bind_u64(take, 1, after);
-  db_bind_u64(take, 2, max);
+  db_bind_u64(take, 2, max - (uint64_t)count);
   while (error == 0 && (error = db_step(take)) == 1) {
     read_row(take, &row);
     error = on_row(context, &row);
@@ -340,6 +392,7 @@ int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {
   if (raw_bytes > landing->figures.backlog_bytes) raw_bytes = landing->figures.backlog_bytes;
   landing->figures.backlog_bytes -= raw_bytes;
   give_back(landing);
+  fresh_rows_remove(&landing->fresh, last);
   return error;
 }
 
@@ -362,6 +415,7 @@ void landing_close(struct landing *landing) {
   db_close(landing->settler);
   db_close(landing->writer);
   buf_fini(&landing->change);
+  fresh_rows_fini(&landing->fresh);
   pthread_mutex_destroy(&landing->lock);
   pthread_mutex_destroy(&landing->told_lock);
   free(landing);
@@ -434,6 +488,7 @@ int landing_open(const char *dir, struct landing **ret, char *error, size_t erro
   }
   pthread_mutex_init(&landing->lock, NULL);
   pthread_mutex_init(&landing->told_lock, NULL);
+  fresh_rows_init(&landing->fresh);
   snprintf(landing->dir, sizeof landing->dir, "%s", dir);
   int result = (size_t)snprintf(path, sizeof path, "%s/landing.db", dir) >= sizeof path
                    ? -ENAMETOOLONG

@@ -17,8 +17,9 @@ struct landing_row {
   uint64_t run, seq;
   uint64_t start_ms, end_ms;
   uint32_t raw_len;
-  struct span envelope;                       /* zstd; empty when only losses changed */
-  struct span loss;                           /* books_change_encode */
+  struct span envelope;      /* zstd; empty when only losses changed, and where there is BATCH */
+  const struct batch *batch; /* what is in it, when that is still in memory */
+  struct span loss;          /* books_change_encode */
   const char *board, *arch, *kernel, *labels; /* labels: label_text */
 };
 

@@ -71,6 +71,10 @@ struct settle {
 static int decode(struct settle *settle, const struct landing_row *row, struct arena *arena,
                   struct batch *ret) {
   char why[256];
+  if (row->batch != NULL) {
+    *ret = *row->batch;
+    return 0;
+  }
   buf_clear(&settle->raw);
   int error = decompress(row->envelope, row->raw_len, LIMIT_BATCH_RAW_BYTES, &settle->raw);
   return error != 0 ? error : batch_decode(buf_span(&settle->raw), arena, ret, why, sizeof why);
@@ -114,7 +118,7 @@ static int put_row(struct settle *settle, struct day_file *file, const struct la
   int64_t change[LOSS_REASON_COUNT];
   int error = 0;
   arena_init(&arena, BATCH_ARENA_BYTES);
-  if (row->envelope.len > 0) error = put_batch(settle, file, row, &arena);
+  if (row->envelope.len > 0 || row->batch != NULL) error = put_batch(settle, file, row, &arena);
   if (error == 0 && row->loss.len > 0 && books_change_decode(row->loss, change) == 0) {
     struct day_loss loss = {.board = row->board,
                             .run = row->run,

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct buf;
+struct opened_batch;
 struct store;
 
 enum store_outcome {
@@ -24,12 +25,29 @@ enum store_outcome {
   STORE_FAILED = 2,    /* not durable: do not ack, tell the board to retry */
 };
 
-/* One batch to append.  Everything is borrowed until store_append returns. */
+/* What a board said of itself.  NULL or zero fields leave what is known. */
+struct store_board_seen {
+  const char *board;
+  const char *arch, *kernel, *version, *sampler;
+  uint32_t asked_mhz; /* beside achieved_mhz; goes before what EFFORT says of it */
+  uint32_t achieved_mhz;
+  uint32_t label_count;
+  const struct label *labels;
+  const char *clock;               /* "synced", "estimated", "unknown" */
+  const struct effort *effort;     /* or NULL */
+  const struct counters *counters; /* or NULL */
+  uint64_t seen_ms;
+};
+
+/* One batch to append.  Everything is borrowed until store_append returns, but what OPENED points
+   to. */
 struct store_append {
   const char *board;
   const struct envelope *envelope;
-  const struct batch *batch; /* the envelope's content, decoded */
-  struct span raw;           /* the envelope's content, inflated */
+  const struct batch *batch;           /* the envelope's content, decoded */
+  struct opened_batch **opened;        /* what BATCH lives in; taken over, and NULL then, where the
+                                          store has use for it; or NULL */
+  const struct store_board_seen *seen; /* what came with it, COUNTERS apart; or NULL */
   uint64_t start_ms, end_ms; /* wall time of the window, placed by the collector's clock */
   uint64_t received_ms;
   enum store_outcome outcome; /* out */
@@ -44,20 +62,7 @@ void store_close(struct store *store);
    the commit failed: then every outcome is STORE_FAILED and nothing was kept.  Any thread. */
 int store_append(struct store *store, struct store_append *batches, size_t count);
 
-/* Notes what a board said of itself and its books: from Hello, Ping and each batch.  NULL or zero
-   fields of SEEN leave what is known.  Any thread. */
-struct store_board_seen {
-  const char *board;
-  const char *arch, *kernel, *version, *sampler;
-  uint32_t asked_mhz; /* beside achieved_mhz; goes before what EFFORT says of it */
-  uint32_t achieved_mhz;
-  uint32_t label_count;
-  const struct label *labels;
-  const char *clock;               /* "synced", "estimated", "unknown" */
-  const struct effort *effort;     /* or NULL */
-  const struct counters *counters; /* or NULL */
-  uint64_t seen_ms;
-};
+/* Notes what a board said of itself and its books: from Hello and Ping.  Any thread. */
 int store_board_seen(struct store *store, const struct store_board_seen *seen);
 
 /* Newest stored seq of RUN of BOARD in RET, 0 when none.  Any thread. */

@@ -96,7 +96,6 @@ static int append(struct world *world, struct store *store, uint64_t seq, uint64
   struct store_append one = {.board = "bench",
                              .envelope = &envelope,
                              .batch = &world->batch,
-                             .raw = buf_span(&raw),
                              .start_ms = start_ms,
                              .end_ms = start_ms + WINDOW_MS,
                              .received_ms = start_ms + WINDOW_MS};

@@ -503,6 +503,7 @@ static void a_board_that_cannot_send_a_file_ends_the_wish(void **state) {
   ask_for("id-1");
   assert_true(send_message(&message) > 0);
   assert_int_equal(job->kind, JOB_DEBUG_END);
+  assert_true(wanted_has(&session.wanted, span_of_string("id-1"))); /* not asked for meanwhile */
   finish();
   send_message(&message);
   assert_null(job);

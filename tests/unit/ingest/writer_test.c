@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "identity/access.h"
 #include "ingest/job.h"
-#include "names/debug_store.h"
+#include "names/debug_wishes.h"
 #include "proto/batch_codec.h"
 #include "proto/compress.h"
 #include "quota/quota.h"
@@ -25,7 +25,7 @@
 
 static struct {
   int append_result, refused_result;
-  unsigned commits, batches, notes, refused, wishes;
+  unsigned commits, batches, said, notes, refused, wishes;
   uint64_t noted_produced;
   char order[64]; /* one letter a call */
 } fake;
@@ -41,6 +41,8 @@ int store_append(struct store *store, struct store_append *batches, size_t count
   note_call('a');
   for (size_t i = 0; i < count; i++) {
     batches[i].outcome = fake.append_result ? STORE_FAILED : STORE_STORED;
+    const char *sampler = batches[i].seen->sampler;
+    fake.said += sampler != NULL && strcmp(sampler, "perf") == 0;
     fake.batches++;
   }
   return fake.append_result;
@@ -68,17 +70,11 @@ int store_refused(struct store *store, const char *board, uint64_t run, uint64_t
   return fake.refused_result;
 }
 
-bool debug_store_is_wanted(struct debug_store *store, const char *board, struct span id,
-                           const char *path, uint64_t *ret_offset) {
-  (void)store, (void)board, (void)id, (void)path;
-  *ret_offset = 0;
-  fake.wishes++;
-  return true;
-}
-
-bool debug_store_is_code_wanted(struct debug_store *store, const char *board, struct span id,
-                                const char *path, uint64_t *ret_offset) {
-  return debug_store_is_wanted(store, board, id, path, ret_offset);
+void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_code,
+                      struct debug_wish *wishes, uint32_t count) {
+  (void)store, (void)board, (void)needs_code;
+  for (uint32_t i = 0; i < count; i++) wishes[i].is_wanted = true;
+  fake.wishes += count;
 }
 
 /* --- --- */
@@ -165,14 +161,15 @@ static struct job *add_batch(const char *board, uint64_t seq) {
   return job;
 }
 
-static void a_group_is_one_commit_and_one_note_of_each_board(void **state) {
+static void a_group_is_one_commit_with_what_it_says_of_its_boards(void **state) {
   (void)state;
   for (uint64_t seq = 1; seq <= WRITER_GROUP_MAX - 1; seq++) add_batch("edge-1", seq);
   add_batch("edge-2", 1);
   writer_run(writer, group);
   assert_int_equal(fake.commits, 1);
   assert_int_equal(fake.batches, WRITER_GROUP_MAX);
-  assert_int_equal(fake.notes, 2);
+  assert_int_equal(fake.said, WRITER_GROUP_MAX);
+  assert_int_equal(fake.notes, 0);
   assert_int_equal(figures.batches_stored_total, WRITER_GROUP_MAX);
   assert_int_equal(figures.records_total, 3 * WRITER_GROUP_MAX);
   for (struct job *job = group; job != NULL; job = job->next) {
@@ -182,9 +179,11 @@ static void a_group_is_one_commit_and_one_note_of_each_board(void **state) {
   }
 }
 
-static void only_the_newest_books_of_a_run_are_noted(void **state) {
+static void of_pings_of_a_run_only_the_newest_is_noted(void **state) {
   (void)state;
-  for (uint64_t seq = 1; seq <= 5; seq++) add_batch("edge-1", seq);
+  for (uint64_t seq = 1; seq <= 5; seq++)
+    add_job(JOB_PING, "edge-1")->message = (struct message){
+        .type = FRAME_PING, .ping = {.counters = {.run = 7, .produced = 3 * seq}, .sampler = ""}};
   writer_run(writer, group);
   assert_int_equal(fake.notes, 1);
   assert_int_equal(fake.noted_produced, 15);
@@ -198,7 +197,7 @@ static void a_commit_that_fails_acks_nothing_and_asks_for_nothing(void **state) 
   assert_int_equal(first->outcome, JOB_FAILED);
   assert_int_equal(second->outcome, JOB_FAILED);
   assert_int_equal(first->refusal, REFUSAL_STORE);
-  assert_int_equal(fake.wishes, 0);
+  assert_int_equal(first->wanted_count, 0);
   assert_int_equal(fake.notes, 0);
   assert_int_equal(fake.refused, 0);
   assert_int_equal(figures.batches_failed_total, 2);
@@ -277,7 +276,7 @@ static void a_hello_is_answered_after_the_batches_before_it(void **state) {
   writer_run(writer, group);
   assert_int_equal(hello->outcome, JOB_DONE);
   assert_int_equal(hello->last_seq, 1);
-  assert_string_equal(fake.order, "annl"); /* append, its note, the hello's note, the last seq */
+  assert_string_equal(fake.order, "anl"); /* append, the hello's note, the last seq */
 }
 
 static void a_revoked_board_is_refused_and_leaves_no_trace(void **state) {
@@ -292,7 +291,7 @@ static void a_revoked_board_is_refused_and_leaves_no_trace(void **state) {
 
 /* A batch whose decoded form is large is committed before the next is decoded. */
 static void decoded_batches_are_held_only_up_to_a_bound(void **state) {
-  enum { NODES = 100000, BATCHES = 30 };
+  enum { NODES = 100000, BATCHES = 60 };
   (void)state;
   struct batch_node *nodes = calloc(NODES, sizeof *nodes);
   for (uint32_t i = 0; i < NODES; i++)
@@ -322,8 +321,8 @@ static void decoded_batches_are_held_only_up_to_a_bound(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define WRITES(test) cmocka_unit_test_setup_teardown(test, start, stop)
-      WRITES(a_group_is_one_commit_and_one_note_of_each_board),
-      WRITES(only_the_newest_books_of_a_run_are_noted),
+      WRITES(a_group_is_one_commit_with_what_it_says_of_its_boards),
+      WRITES(of_pings_of_a_run_only_the_newest_is_noted),
       WRITES(a_commit_that_fails_acks_nothing_and_asks_for_nothing),
       WRITES(a_bad_batch_does_not_touch_the_good_ones_of_its_group),
       WRITES(a_batch_over_a_quota_is_refused_in_the_books_and_others_are_stored),

@@ -71,8 +71,10 @@ int write_whole(const char *board, struct span id, const struct sample_file *fil
 }
 
 bool is_wanted(const char *board, struct span id, uint64_t *ret_offset) {
-  *ret_offset = UINT64_MAX;
-  return debug_store_is_wanted(store, board, id, "/bin/x", ret_offset);
+  struct debug_wish wish = {.id = id, .path = "/bin/x"};
+  debug_wishes_ask(store, board, false, &wish, 1);
+  *ret_offset = wish.offset;
+  return wish.is_wanted;
 }
 
 void read_as(const struct sample_file *file, struct span build_id, enum debug_quality quality) {

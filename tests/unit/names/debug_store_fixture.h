@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "names/debug_store.h"
+#include "names/debug_wishes.h"
 #include "proto/limits.h"
 
 #include <errno.h>

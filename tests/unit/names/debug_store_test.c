@@ -137,8 +137,9 @@ static void a_file_belongs_to_the_build_id_in_it_whatever_its_sender_says(void *
 }
 
 static bool is_code_wanted(const char *board, struct span id) {
-  uint64_t offset;
-  return debug_store_is_code_wanted(store, board, id, "/bin/x", &offset);
+  struct debug_wish wish = {.id = id, .path = "/bin/x"};
+  debug_wishes_ask(store, board, true, &wish, 1);
+  return wish.is_wanted;
 }
 
 /* These files have no code, as separate debug files have none. */
@@ -404,7 +405,7 @@ static void *use_store(void *context) {
                                       .sha256 = span_of(file.sha256, 32),
                                       .bytes = span_of(file.bytes, 1000)};
     char reason[128];
-    debug_store_is_wanted(store, board, piece.id, "/x", &offset);
+    is_wanted(board, piece.id, &offset);
     if (debug_store_write(store, &piece, reason, sizeof reason) != 1) return context;
     if (debug_store_set_identity(store, file.sha256, piece.id) != 0) return context;
     if (debug_store_set_quality(store, file.sha256, DEBUG_SYMTAB, "") != 0) return context;

@@ -4,6 +4,7 @@
 #include "../symbol/elf_fixture.h"
 
 #include "names/debug_store_dwarf.h"
+#include "names/debug_wishes.h"
 #include "names/name_sources.h"
 #include "names/symbolizer.h"
 #include "symbol/nursery.h"
@@ -99,12 +100,12 @@ static struct library *put(unsigned number) {
   static struct library libraries[LIBRARIES];
   struct library *library = &libraries[number];
   char name[16], why[256] = "";
-  uint64_t offset;
   snprintf(name, sizeof name, "l%u.so", number);
   struct span bytes = fixture_read(name);
   library->module = span_of(library->id, fixture_build_id(name, library->id));
   SHA256(bytes.data, bytes.len, library->sha256);
-  debug_store_is_wanted(store, "one", library->module, name, &offset);
+  struct debug_wish wish = {.id = library->module, .path = name};
+  debug_wishes_ask(store, "one", false, &wish, 1);
   const struct debug_piece piece = {.board = "one",
                                     .id = library->module,
                                     .total = bytes.len,

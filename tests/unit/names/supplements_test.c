@@ -3,6 +3,7 @@
 #include "../symbol/elf_fixture.h"
 
 #include "names/debug_store.h"
+#include "names/debug_wishes.h"
 #include "names/symbolizer.h"
 #include "symbol/symbol_index.h"
 
@@ -34,9 +35,9 @@ static int tear_down(void **state) {
 static void send_for(const char *board, const char *owner, const char *name) {
   char why[256] = "";
   uint8_t id[64], sha256[32];
-  uint64_t offset;
   struct span bytes = fixture_read(name), module = span_of(id, fixture_build_id(owner, id));
-  debug_store_is_wanted(store, board != NULL ? board : "one", module, name, &offset);
+  struct debug_wish wish = {.id = module, .path = name};
+  debug_wishes_ask(store, board != NULL ? board : "one", false, &wish, 1);
   SHA256(bytes.data, bytes.len, sha256);
   const struct debug_piece piece = {.board = board,
                                     .id = module,

@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "names/debug_store_dwarf.h"
+#include "names/debug_wishes.h"
 #include "names/symbolizer.h"
 #include "symbol/index_file.h"
 #include "symbol/symbol_index.h"
@@ -177,17 +178,22 @@ static void a_better_file_is_read_after_the_next_question(void **state) {
   assert_string_equal(name_at("one", "inner"), "inner");
 }
 
+static bool is_wanted_of_one(struct span module, const char *path) {
+  struct debug_wish wish = {.id = module, .path = path};
+  debug_wishes_ask(store, "one", false, &wish, 1);
+  return wish.is_wanted;
+}
+
 static void a_file_of_another_module_is_refused(void **state) {
   (void)state;
-  uint64_t offset;
   char why[256] = "";
   struct span other = span_of("cccccccccccccccccccc", 20);
-  assert_true(debug_store_is_wanted(store, "one", other, "/x", &offset));
+  assert_true(is_wanted_of_one(other, "/x"));
   send_file("one", other, "lib.so");
   assert_int_equal(symbolizer_prepare(symbolizer, "one", other), -EBADMSG);
   assert_int_equal(debug_store_judge(store, "one", other, why, sizeof why), -EBADMSG);
   assert_non_null(strstr(why, "another module"));
-  assert_false(debug_store_is_wanted(store, "one", other, "/x", &offset));
+  assert_false(is_wanted_of_one(other, "/x"));
   assert_string_equal(name_at("one", "outer"), "outer"); /* of the module that it is */
 }
 
@@ -345,8 +351,7 @@ static int on_module(void *context, const struct debug_module *module) {
 /* What the store says of lib.so, which board "one" has. */
 static const char *reason_of_library(void) {
   static char reason[512];
-  uint64_t offset;
-  debug_store_is_wanted(store, "one", id, "/lib.so", &offset);
+  is_wanted_of_one(id, "/lib.so");
   reason[0] = '\0';
   assert_int_equal(debug_store_list(store, on_module, reason), 0);
   return reason;

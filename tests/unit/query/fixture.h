@@ -91,7 +91,6 @@ static inline void window_append(struct window *window, struct store *store, con
   struct store_append append = {.board = board,
                                 .envelope = &envelope,
                                 .batch = &window->batch,
-                                .raw = buf_span(&raw),
                                 .start_ms = start_ms,
                                 .end_ms = start_ms + 10000,
                                 .received_ms = start_ms + 11000};

@@ -59,18 +59,26 @@ void seal_batch(struct made_batch *made) {
   made->envelope.records = batch_record_count(&made->batch);
   made->envelope.raw_len = (uint32_t)made->raw.len;
   made->envelope.zstd = buf_span(&made->packed);
+  if (made->envelope.seq % 2 == 0) return;
+  char why[256] = "";
+  struct opening_room room = {.packer = {0}};
+  opened_batch_free(made->opened);
+  if (opened_batch_make(&made->envelope, &room, &made->opened, why, sizeof why) != 0)
+    fail_msg("%s", why);
+  opening_room_fini(&room);
 }
 
 void free_batch(struct made_batch *made) {
   buf_fini(&made->raw);
   buf_fini(&made->packed);
+  opened_batch_free(made->opened);
 }
 
 struct store_append append_of(struct made_batch *made, const char *board, uint64_t start_ms) {
   return (struct store_append){.board = board,
                                .envelope = &made->envelope,
-                               .batch = &made->batch,
-                               .raw = buf_span(&made->raw),
+                               .batch = made->opened ? &made->opened->batch : &made->batch,
+                               .opened = made->opened ? &made->opened : NULL,
                                .start_ms = start_ms,
                                .end_ms = start_ms + 10000,
                                .received_ms = start_ms + 11000};

@@ -4,6 +4,7 @@
 #define TESTS_MADE_BATCH_FIXTURE_H
 
 #include "common/buf.h"
+#include "proto/opened_batch.h"
 #include "store/store.h"
 
 #define NOON_MS 1767268800000ULL /* 2026-01-01T12:00:00Z */
@@ -20,6 +21,7 @@ struct made_batch {
   struct batch batch;
   struct envelope envelope;
   struct buf raw, packed;
+  struct opened_batch *opened; /* of an odd seq, when sealed: to be handed on, as collectors do */
   uint64_t count, weight;
 };
 
@@ -29,7 +31,8 @@ void make_batch(struct made_batch *made, uint64_t run, uint64_t seq);
 void seal_batch(struct made_batch *made);
 void free_batch(struct made_batch *made);
 
-/* MADE, sealed, as BOARD's of the ten seconds from START_MS; borrows it. */
+/* MADE, sealed, as BOARD's of the ten seconds from START_MS; borrows it, but may take what it has
+   opened. */
 struct store_append append_of(struct made_batch *made, const char *board, uint64_t start_ms);
 
 /* Makes, seals and appends one batch. */

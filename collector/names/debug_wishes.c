@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A board is asked for a module's file when nothing at least as good as a symbol table is visible
+   to it.  When its best turns out to be less, or it has none, it is left alone for a while: its
+   file would be the same again.
+
+   Every batch asks, and what it may have to wait for is in memory: first the notes are asked about
+   all modules of the batch, then the database about those that are left, in one transaction.  A
+   note is thrown away with whatever could make it a lie:
+
+     a file of the module comes, or is read     the module's generation
+     a piece of it comes from the board         debug_wishes_forget
+     the board cannot send it, or sent nonsense debug_wishes_forget
+     time: a rest is over                       until_ns
+
+   All of that happens with the store's turn, which whoever asks the database has, too: so no answer
+   is noted after what it does not know of. */
+#include "debug_wishes.h"
+
+#include "common/clock.h"
+#include "debug_catalogue.h"
+#include "debug_code.h"
+#include "debug_db.h"
+#include "debug_partial.h"
+#include "debug_store_parts.h"
+#include "wish_notes.h"
+
+#include <assert.h>
+#include <errno.h>
+
+enum {
+  NOTED_S = 60 * 60,  /* how often a module in use is noted as such */
+  WANTED_S = 60,      /* how long it is certain that a file is wanted */
+  PIECE_PAUSE_S = 10, /* while pieces come nobody asks for more */
+};
+
+/* Whose files are asked for, and why. */
+struct asker {
+  const char *board;
+  bool needs_code;
+  struct wish_notes *notes;
+};
+
+int debug_wishes_init(struct debug_wishes *wishes) {
+  pthread_mutex_init(&wishes->lock, NULL);
+  wishes->named = wish_notes_new();
+  wishes->coded = wish_notes_new();
+  return wishes->named != NULL && wishes->coded != NULL ? 0 : -ENOMEM;
+}
+
+void debug_wishes_fini(struct debug_wishes *wishes) {
+  wish_notes_free(wishes->named);
+  wish_notes_free(wishes->coded);
+  pthread_mutex_destroy(&wishes->lock);
+}
+
+void debug_wishes_forget(struct debug_wishes *wishes, const char *board, struct span id) {
+  pthread_mutex_lock(&wishes->lock);
+  wish_notes_remove(wishes->named, board, id);
+  wish_notes_remove(wishes->coded, board, id);
+  pthread_mutex_unlock(&wishes->lock);
+}
+
+/* ---- the database ---- */
+
+/* Whether the board may send code that no file has; it has sent what it has. */
+static bool lacks_code(struct debug_store *store, sqlite3 *db, const struct asker *asker,
+                       struct span id) {
+  struct catalogue_file files[DEBUG_SOURCES_MAX];
+  if (!asker->needs_code || catalogue_latest(db, asker->board, id, files) == 0) return false;
+  int count = catalogue_sources(db, asker->board, id, files);
+  return count > 0 && !debug_code_is_there(debug_store_folder(store), files, count);
+}
+
+/* Until when no file need be asked for: 0 when it should be now.  Wall time, seconds. */
+static int64_t rest_until(struct debug_store *store, sqlite3 *db, const struct asker *asker,
+                          struct span id, int64_t now_s) {
+  struct catalogue_file file;
+  if (catalogue_has_whole(db, asker->board, id) && !lacks_code(store, db, asker, id))
+    return now_s + NOTED_S;
+  if (catalogue_unread(db, asker->board, id, &file) == 0) return now_s + PIECE_PAUSE_S;
+  int64_t until_s = catalogue_refused_until(db, asker->board, id);
+  /* A time further off was written when the clock was wrong. */
+  if (until_s > now_s && until_s <= now_s + DEBUG_NO_BETTER_S) return until_s;
+  return 0;
+}
+
+static void keep_note(struct debug_store *store, const struct asker *asker,
+                      const struct debug_wish *wish, int64_t rest_s) {
+  struct debug_wishes *wishes = debug_store_wishes(store);
+  uint64_t now_ns = clock_monotonic_ns();
+  struct wish_note note = {.until_ns = now_ns + (uint64_t)rest_s * NS_PER_SECOND,
+                           .generation = debug_store_generation(store, wish->id),
+                           .is_wanted = wish->is_wanted};
+  pthread_mutex_lock(&wishes->lock);
+  wish_notes_add(asker->notes, asker->board, wish->id, &note, now_ns);
+  pthread_mutex_unlock(&wishes->lock);
+}
+
+/* The file is wanted, unless pieces of it are coming. */
+static void want(struct debug_store *store, sqlite3 *db, const struct asker *asker,
+                 struct debug_wish *wish, int64_t now_s) {
+  const struct debug_piece piece = {.board = asker->board, .id = wish->id};
+  struct debug_partial partial;
+  debug_partial_find(db, debug_store_folder(store), &piece, &partial);
+  int64_t pause_s = now_s - partial.touched_s;
+  wish->is_wanted = pause_s < 0 || pause_s >= PIECE_PAUSE_S;
+  wish->offset = partial.offset;
+  if (partial.touched_s == 0) keep_note(store, asker, wish, WANTED_S);
+}
+
+static void ask_database(struct debug_store *store, sqlite3 *db, const struct asker *asker,
+                         struct debug_wish *wish) {
+  int64_t now_s = catalogue_now_s();
+  if (catalogue_note_module(db, asker->board, wish->id, wish->path) != 0) return;
+  int64_t until_s = rest_until(store, db, asker, wish->id, now_s);
+  int64_t rest_s = until_s - now_s < NOTED_S ? until_s - now_s : NOTED_S;
+  if (until_s > 0)
+    keep_note(store, asker, wish, rest_s);
+  else
+    want(store, db, asker, wish, now_s);
+}
+
+/* ---- asking ---- */
+
+static bool is_usable(const struct asker *asker, const struct debug_wish *wish) {
+  return strlen(asker->board) <= LIMIT_NAME_BYTES && wish->id.len > 0 &&
+         wish->id.len <= LIMIT_MODULE_ID_BYTES;
+}
+
+/* Answers WISH from the notes.  Returns whether they know. */
+static bool recall(struct debug_store *store, const struct asker *asker, struct debug_wish *wish,
+                   uint64_t now_ns) {
+  const struct wish_note *note = wish_notes_find(asker->notes, asker->board, wish->id);
+  if (note == NULL || now_ns >= note->until_ns) return false;
+  if (note->generation != debug_store_generation(store, wish->id)) return false;
+  wish->is_wanted = note->is_wanted;
+  return true;
+}
+
+/* Answers what is noted.  Returns how many of COUNT are left; they stand first in LEFT. */
+static uint32_t recall_all(struct debug_store *store, const struct asker *asker,
+                           struct debug_wish *wishes, uint32_t count, uint32_t *left) {
+  pthread_mutex_t *lock = &debug_store_wishes(store)->lock;
+  uint64_t now_ns = clock_monotonic_ns();
+  uint32_t left_count = 0;
+  pthread_mutex_lock(lock);
+  for (uint32_t i = 0; i < count; i++) {
+    wishes[i].is_wanted = false;
+    wishes[i].offset = 0;
+    if (is_usable(asker, &wishes[i]) && !recall(store, asker, &wishes[i], now_ns))
+      left[left_count++] = i;
+  }
+  pthread_mutex_unlock(lock);
+  return left_count;
+}
+
+static void ask_about(struct debug_store *store, const struct asker *asker,
+                      struct debug_wish *wishes, const uint32_t *left, uint32_t count) {
+  sqlite3 *db = debug_store_lock(store);
+  bool is_begun = debug_db_run(db, "BEGIN IMMEDIATE", "") >= 0;
+  for (uint32_t i = 0; i < count; i++) ask_database(store, db, asker, &wishes[left[i]]);
+  bool is_lost = is_begun && debug_db_run(db, "COMMIT", "") < 0;
+  if (is_lost) debug_db_run(db, "ROLLBACK", "");
+  for (uint32_t i = 0; i < count && is_lost; i++) /* that they are in use is not written */
+    debug_wishes_forget(debug_store_wishes(store), asker->board, wishes[left[i]].id);
+  debug_store_unlock(store);
+}
+
+void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_code,
+                      struct debug_wish *wishes, uint32_t count) {
+  struct debug_wishes *own = debug_store_wishes(store);
+  const struct asker asker = {board, needs_code, needs_code ? own->coded : own->named};
+  uint32_t left[DEBUG_WISHES_MAX];
+  assert(count <= DEBUG_WISHES_MAX);
+  uint32_t left_count = recall_all(store, &asker, wishes, count, left);
+  if (left_count > 0) ask_about(store, &asker, wishes, left, left_count);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What boards are asked for: the half of the debug store that answers each batch. */
+#ifndef NAMES_DEBUG_WISHES_H
+#define NAMES_DEBUG_WISHES_H
+
+#include "common/span.h"
+
+#include <pthread.h>
+
+struct debug_store;
+struct wish_notes;
+
+enum { DEBUG_WISHES_MAX = 64 }; /* at once: they are one transaction */
+
+/* One module of a board, and what comes of it. */
+struct debug_wish {
+  struct span id;
+  const char *path;
+  bool is_wanted;
+  uint64_t offset; /* of the file, where to go on from */
+};
+
+/* Notes that BOARD's samples use the modules of WISHES, at most DEBUG_WISHES_MAX, and says of each
+   whether its file should be asked from that board.  With NEEDS_CODE, where samples are pairs of PC
+   and link register, a file is wanted, too, while none has the module's code and BOARD has sent
+   none, however well it is named.  Answers the same again until pieces come: who asks remembers
+   what it has asked for on its connection.  Any thread. */
+void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_code,
+                      struct debug_wish *wishes, uint32_t count);
+
+/* The debug store's own: what was answered, and under which lock. */
+struct debug_wishes {
+  pthread_mutex_t lock; /* nobody waits for it while a file is taken */
+  struct wish_notes *named, *coded;
+};
+
+int debug_wishes_init(struct debug_wishes *wishes);
+void debug_wishes_fini(struct debug_wishes *wishes);
+
+/* What was answered to BOARD about module ID holds no longer.  With the store's turn. */
+void debug_wishes_forget(struct debug_wishes *wishes, const char *board, struct span id);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a batch costs a collector is mostly taking it apart, and it is taken apart before it is
+   durable, because a bad one must be refused.  So its parts go on to the settling thread through
+   memory:
+
+     staged -> [ first ... ] in the order of ids -> removed once the day file is durable
+        |          ^ taken: where the settling thread stands
+        +-> dropped, when the transaction is rolled back
+
+   This is a shortcut and never the truth: nothing is in it that is not in the landing file, and a
+   row that is missing (no room, a start after a crash) is read from there.  Rows are shown again
+   after a round that failed, so they stay until they are removed. */
+#include "fresh_rows.h"
+
+#include "proto/opened_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fresh_row {
+  struct fresh_row *next;
+  struct landing_row row;
+  struct opened_batch *opened; /* row.batch is in it */
+  size_t bytes;
+  char texts[];
+};
+
+void fresh_rows_init(struct fresh_rows *rows) {
+  *rows = (struct fresh_rows){.last = &rows->first, .staged_last = &rows->staged};
+  pthread_mutex_init(&rows->lock, NULL);
+}
+
+static void free_row(struct fresh_row *row) {
+  opened_batch_free(row->opened);
+  free(row);
+}
+
+static void free_list(struct fresh_row *row) {
+  for (struct fresh_row *next; row != NULL; row = next) {
+    next = row->next;
+    free_row(row);
+  }
+}
+
+void fresh_rows_fini(struct fresh_rows *rows) {
+  free_list(rows->first);
+  free_list(rows->staged);
+  pthread_mutex_destroy(&rows->lock);
+}
+
+/* Copies LEN bytes to *ROOM, which moves on. */
+static const char *keep(char **room, const void *bytes, size_t len) {
+  char *copy = *room;
+  if (len > 0) memcpy(copy, bytes, len);
+  *room += len;
+  return copy;
+}
+
+static struct fresh_row *copy_row(const struct landing_row *row) {
+  const char *const texts[] = {row->board, row->arch, row->kernel, row->labels};
+  size_t len = row->loss.len;
+  for (int i = 0; i < 4; i++) len += strlen(texts[i]) + 1;
+  struct fresh_row *copy = malloc(sizeof *copy + len);
+  if (copy == NULL) return NULL;
+  char *room = copy->texts;
+  *copy = (struct fresh_row){.row = *row, .bytes = sizeof *copy + len};
+  copy->row.board = keep(&room, row->board, strlen(row->board) + 1);
+  copy->row.arch = keep(&room, row->arch, strlen(row->arch) + 1);
+  copy->row.kernel = keep(&room, row->kernel, strlen(row->kernel) + 1);
+  copy->row.labels = keep(&room, row->labels, strlen(row->labels) + 1);
+  copy->row.loss = span_of(keep(&room, row->loss.data, row->loss.len), row->loss.len);
+  copy->row.envelope = span_of(NULL, 0); /* its content is at hand */
+  return copy;
+}
+
+/* Returns whether BYTES more may be held, and counts them. */
+static bool reserve(struct fresh_rows *rows, size_t bytes) {
+  pthread_mutex_lock(&rows->lock);
+  bool has_room = rows->bytes + bytes <= FRESH_BYTES_MAX;
+  if (has_room) rows->bytes += bytes;
+  pthread_mutex_unlock(&rows->lock);
+  return has_room;
+}
+
+void fresh_rows_stage(struct fresh_rows *rows, const struct landing_row *row,
+                      struct opened_batch **opened) {
+  struct fresh_row *fresh = copy_row(row);
+  if (fresh == NULL) return;
+  if (*opened != NULL) fresh->bytes += opened_batch_bytes(*opened);
+  if (!reserve(rows, fresh->bytes)) {
+    free(fresh);
+    return;
+  }
+  if (*opened != NULL) {
+    fresh->opened = *opened;
+    fresh->row.batch = &fresh->opened->batch;
+    *opened = NULL;
+  }
+  *rows->staged_last = fresh;
+  rows->staged_last = &fresh->next;
+}
+
+void fresh_rows_publish(struct fresh_rows *rows) {
+  if (rows->staged == NULL) return;
+  pthread_mutex_lock(&rows->lock);
+  *rows->last = rows->staged;
+  rows->last = rows->staged_last;
+  pthread_mutex_unlock(&rows->lock);
+  rows->staged = NULL;
+  rows->staged_last = &rows->staged;
+}
+
+void fresh_rows_drop_staged(struct fresh_rows *rows) {
+  size_t bytes = 0;
+  for (const struct fresh_row *row = rows->staged; row != NULL; row = row->next)
+    bytes += row->bytes;
+  pthread_mutex_lock(&rows->lock);
+  rows->bytes -= bytes;
+  pthread_mutex_unlock(&rows->lock);
+  free_list(rows->staged);
+  rows->staged = NULL;
+  rows->staged_last = &rows->staged;
+}
+
+const struct landing_row *fresh_rows_find(struct fresh_rows *rows, uint64_t id) {
+  pthread_mutex_lock(&rows->lock);
+  bool is_behind = rows->taken != NULL && rows->taken->row.id <= id;
+  const struct fresh_row *row = is_behind ? rows->taken : rows->first;
+  while (row != NULL && row->row.id < id) row = row->next;
+  bool is_it = row != NULL && row->row.id == id;
+  if (is_it) rows->taken = row;
+  pthread_mutex_unlock(&rows->lock);
+  return is_it ? &row->row : NULL;
+}
+
+/* Cuts the rows up to LAST off the list. */
+static struct fresh_row *cut(struct fresh_rows *rows, uint64_t last) {
+  struct fresh_row *head = rows->first, **end = &head;
+  for (; *end != NULL && (*end)->row.id <= last; end = &(*end)->next) rows->bytes -= (*end)->bytes;
+  rows->first = *end;
+  *end = NULL;
+  if (rows->first == NULL) rows->last = &rows->first;
+  return head;
+}
+
+void fresh_rows_remove(struct fresh_rows *rows, uint64_t last) {
+  pthread_mutex_lock(&rows->lock);
+  struct fresh_row *removed = cut(rows, last);
+  rows->taken = NULL;
+  pthread_mutex_unlock(&rows->lock);
+  free_list(removed);
+}
