@@ -126,26 +126,16 @@ static void on_accept_failure(void *context) {
   figures_add(&ingest->figures.accept_failures_total, 1);
 }
 
-/* One name in two places: a copied key, or a board that has not noticed that its link died. */
-static unsigned count_others(const struct ingest *ingest, const struct connection *connection) {
-  unsigned count = 0;
-  for (uint32_t i = 0; i < ingest->roster.cap; i++) {
-    const struct connection *other = roster_at(&ingest->roster, i);
-    if (other != NULL && other != connection &&
-        strcmp(connection_board(other), connection_board(connection)) == 0)
-      count++;
-  }
-  return count;
-}
-
 static void on_identified(void *context, struct connection *connection) {
   struct ingest *ingest = context;
   if (is_stranger(connection)) return;
   forget_stranger(ingest, connection_id(connection));
   figures_add(&ingest->figures.boards_connected, 1);
   count_board(ingest, 1);
-  unsigned others = count_others(ingest, connection);
+  uint32_t others =
+      roster_set_board(&ingest->roster, connection_id(connection), connection_board(connection));
   if (others == 0) return;
+  /* One name in two places: a copied key, or a board that has not noticed that its link died. */
   figures_add(&ingest->figures.board_twice_total, 1);
   log_debug("ingest-twice %s: has %u other sessions", connection_board(connection), others);
   if (others >= SESSIONS_PER_BOARD_MAX)

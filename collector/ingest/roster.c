@@ -4,12 +4,19 @@
    A job refers to its session by number, since the session may have ended when the job comes back:
    the low half of the number is a place, the high half says how often that place was given out, so
    an old number never finds a new connection.  Places grow by doubling up to LIMIT_CONNECTIONS and
-   free ones are chained; there is no hash to attack. */
+   free ones are chained.
+
+   Places of one board are found by a hash of its name: a fleet that comes back all at once would
+   else be compared with itself, each with each.  Names are in certificates, which their boards did
+   not choose, and the hash has a seed all the same. */
 #include "roster.h"
 
+#include "common/table.h"
 #include "proto/limits.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 
 enum { ROSTER_FIRST = 64 };
 
@@ -17,17 +24,48 @@ struct roster_slot {
   struct connection *connection;
   uint32_t turn;      /* how often it was given out; odd while it is taken */
   uint32_t next_free; /* index + 1 */
+  uint32_t next_named;
+  uint64_t name; /* its board's, hashed; 0: none */
 };
 
 void roster_fini(struct roster *roster) {
   free(roster->slots);
+  free(roster->named);
   *roster = (struct roster){0};
+}
+
+static uint32_t *list_of(const struct roster *roster, uint64_t name) {
+  return &roster->named[name % roster->cap];
+}
+
+static void link_name(struct roster *roster, uint32_t index) {
+  uint32_t *list = list_of(roster, roster->slots[index].name);
+  roster->slots[index].next_named = *list;
+  *list = index + 1;
+}
+
+static void unlink_name(struct roster *roster, uint32_t index) {
+  uint32_t *at = list_of(roster, roster->slots[index].name);
+  while (*at != index + 1) at = &roster->slots[*at - 1].next_named;
+  *at = roster->slots[index].next_named;
+  roster->slots[index].name = 0;
+}
+
+/* Makes the lists anew, as many as there are places now. */
+static void link_names(struct roster *roster) {
+  memset(roster->named, 0, roster->cap * sizeof *roster->named);
+  for (uint32_t i = 0; i < roster->cap; i++)
+    if (roster->slots[i].name != 0) link_name(roster, i);
 }
 
 static bool grow(struct roster *roster) {
   uint32_t cap = roster->cap ? 2 * roster->cap : ROSTER_FIRST;
   if (cap > LIMIT_CONNECTIONS) cap = LIMIT_CONNECTIONS;
   if (cap == roster->cap) return false;
+  if (roster->cap == 0 && getrandom(&roster->seed, sizeof roster->seed, 0) < 0) return false;
+  uint32_t *named = realloc(roster->named, cap * sizeof *named);
+  if (named == NULL) return false;
+  roster->named = named;
   struct roster_slot *slots = realloc(roster->slots, cap * sizeof *slots);
   if (slots == NULL) return false;
   for (uint32_t i = cap; i > roster->cap; i--) {
@@ -36,6 +74,7 @@ static bool grow(struct roster *roster) {
   }
   roster->slots = slots;
   roster->cap = cap;
+  link_names(roster);
   return true;
 }
 
@@ -65,11 +104,24 @@ void roster_set(struct roster *roster, uint64_t id, struct connection *connectio
 void roster_remove(struct roster *roster, uint64_t id) {
   struct roster_slot *slot = slot_of(roster, id);
   if (slot == NULL) return;
+  if (slot->name != 0) unlink_name(roster, (uint32_t)id);
   slot->turn++;
   slot->connection = NULL;
   slot->next_free = roster->first_free;
   roster->first_free = (uint32_t)id + 1;
   roster->count--;
+}
+
+uint32_t roster_set_board(struct roster *roster, uint64_t id, const char *board) {
+  struct roster_slot *slot = slot_of(roster, id);
+  uint32_t others = 0;
+  if (slot == NULL || slot->name != 0) return 0;
+  uint64_t name = table_hash(board, strlen(board), roster->seed) | 1;
+  for (uint32_t at = *list_of(roster, name); at != 0; at = roster->slots[at - 1].next_named)
+    others += roster->slots[at - 1].name == name;
+  slot->name = name;
+  link_name(roster, (uint32_t)id);
+  return others;
 }
 
 struct connection *roster_find(const struct roster *roster, uint64_t id) {

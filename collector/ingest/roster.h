@@ -12,6 +12,8 @@ struct roster_slot;
 /* All-zero is empty. */
 struct roster {
   struct roster_slot *slots;
+  uint32_t *named; /* CAP lists of slots by their boards' names: index + 1; 0: none */
+  uint64_t seed;   /* of where a name belongs */
   uint32_t cap, count;
   uint32_t first_free; /* index + 1; 0: none */
 };
@@ -23,6 +25,9 @@ void roster_fini(struct roster *roster);
 uint64_t roster_add(struct roster *roster);
 void roster_set(struct roster *roster, uint64_t id, struct connection *connection);
 void roster_remove(struct roster *roster, uint64_t id);
+
+/* Notes that connection ID is of BOARD, once.  Returns how many others are. */
+uint32_t roster_set_board(struct roster *roster, uint64_t id, const char *board);
 
 /* Returns the connection with number ID, or NULL when it is gone. */
 struct connection *roster_find(const struct roster *roster, uint64_t id);

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -66,11 +67,37 @@ static void places_are_many_but_limited_and_come_back(void **state) {
   roster_fini(&roster);
 }
 
+static void connections_of_one_board_are_counted_and_no_others(void **state) {
+  enum { BOARDS = 3000, EACH = 3 };
+  (void)state;
+  struct roster roster = {0};
+  static uint64_t ids[BOARDS][EACH];
+  char name[16];
+  for (uint32_t k = 0; k < EACH; k++)
+    for (uint32_t i = 0; i < BOARDS; i++) { /* it grows on the way */
+      snprintf(name, sizeof name, "edge-%u", i);
+      ids[i][k] = roster_add(&roster);
+      assert_int_equal(roster_set_board(&roster, ids[i][k], name), k);
+    }
+  assert_int_equal(roster_set_board(&roster, ids[7][1], "edge-7"), 0); /* once only */
+  for (uint32_t i = 0; i < BOARDS; i++) roster_remove(&roster, ids[i][i % EACH]);
+  roster_remove(&roster, ids[7][7 % EACH]); /* it has gone already */
+  for (uint32_t i = 0; i < BOARDS; i++) {
+    snprintf(name, sizeof name, "edge-%u", i);
+    assert_int_equal(roster_set_board(&roster, roster_add(&roster), name), EACH - 1);
+  }
+  roster_add(&roster); /* whose board is not known counts for nobody */
+  assert_int_equal(roster_set_board(&roster, roster_add(&roster), "edge"), 0);
+  assert_int_equal(roster_set_board(&roster, ids[7][7 % EACH], "edge"), 0);
+  roster_fini(&roster);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_old_number_finds_nothing_even_when_its_place_is_taken_again),
       cmocka_unit_test(numbers_that_were_never_given_find_nothing),
       cmocka_unit_test(places_are_many_but_limited_and_come_back),
+      cmocka_unit_test(connections_of_one_board_are_counted_and_no_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
