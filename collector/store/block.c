@@ -107,7 +107,7 @@ long block_decode(struct span bytes, struct store_row *rows, size_t max) {
   return bytes.len == 0 ? (long)count : -EBADMSG;
 }
 
-int block_pack_with(struct packer *packer, struct span columns, struct buf *ret) {
+int block_pack(struct packer *packer, struct span columns, struct buf *ret) {
   size_t start = ret->len;
   int error = packer_compress(packer, columns, STORE_LEVEL, ret);
   if (error != 0) return error;
@@ -117,24 +117,10 @@ int block_pack_with(struct packer *packer, struct span columns, struct buf *ret)
   return ret->failed ? -ENOMEM : 0;
 }
 
-int block_unpack_with(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret) {
+int block_unpack(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret) {
   if (packed.len != raw_len)
     return packer_decompress(packer, packed, raw_len, BLOCK_BYTES_MAX, ret);
   if (raw_len > BLOCK_BYTES_MAX) return -EOVERFLOW;
   buf_append(ret, packed.data, packed.len);
   return ret->failed ? -ENOMEM : 0;
-}
-
-int block_pack(struct span columns, struct buf *ret) {
-  struct packer packer = {0};
-  int error = block_pack_with(&packer, columns, ret);
-  packer_fini(&packer);
-  return error;
-}
-
-int block_unpack(struct span packed, size_t raw_len, struct buf *ret) {
-  struct packer packer = {0};
-  int error = block_unpack_with(&packer, packed, raw_len, ret);
-  packer_fini(&packer);
-  return error;
 }

@@ -24,12 +24,8 @@ long block_decode(struct span bytes, struct store_row *rows, size_t max);
 
 /* What is kept on disk: the columns compressed, or as they are where that is no smaller (a
    reader tells by the length).  Returns 0 or -ENOMEM. */
-int block_pack(struct span columns, struct buf *ret);
+int block_pack(struct packer *packer, struct span columns, struct buf *ret);
 /* Appends the RAW_LEN bytes of columns in PACKED to RET.  Returns 0 or -errno. */
-int block_unpack(struct span packed, size_t raw_len, struct buf *ret);
-
-/* The same, for who has a packer to keep. */
-int block_pack_with(struct packer *packer, struct span columns, struct buf *ret);
-int block_unpack_with(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret);
+int block_unpack(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret);
 
 #endif

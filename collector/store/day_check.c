@@ -19,6 +19,7 @@
 #include "day_folder.h"
 #include "day_reader.h"
 #include "db.h"
+#include "proto/compress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -111,28 +112,35 @@ unsigned day_check_start(const char *dir, unsigned *ret_unseen) {
   return damaged;
 }
 
+/* What blocks are unpacked in. */
+struct unpacking {
+  struct buf columns;
+  struct packer packer;
+  struct store_row *rows;
+};
+
 /* Unpacks one block. */
-static int read_block(sqlite3_stmt *next, struct buf *columns, struct store_row *rows) {
+static int read_block(sqlite3_stmt *next, struct unpacking *room) {
   uint64_t count = db_u64(next, 0), raw_len = db_u64(next, 1);
   if (count > BLOCK_ROWS_MAX || raw_len > BLOCK_BYTES_MAX) return -EUCLEAN;
-  buf_clear(columns);
-  int error = block_unpack(db_span(next, 2), raw_len, columns);
+  buf_clear(&room->columns);
+  int error = block_unpack(&room->packer, db_span(next, 2), raw_len, &room->columns);
   if (error != 0) return error == -ENOMEM ? error : -EUCLEAN;
-  return block_decode(buf_span(columns), rows, count) == (long)count ? 0 : -EUCLEAN;
+  return block_decode(buf_span(&room->columns), room->rows, count) == (long)count ? 0 : -EUCLEAN;
 }
 
 static int read_blocks(const char *path) {
-  struct store_row *rows = calloc(BLOCK_ROWS_MAX, sizeof *rows);
-  struct buf columns = {0};
+  struct unpacking room = {.rows = calloc(BLOCK_ROWS_MAX, sizeof *room.rows)};
   sqlite3_stmt *next = NULL;
   sqlite3 *db = NULL;
-  int error = rows == NULL ? -ENOMEM : db_open(path, false, &db);
+  int error = room.rows == NULL ? -ENOMEM : db_open(path, false, &db);
   if (error == 0) error = db_prepare(db, "SELECT rows,raw_len,bytes FROM block", &next);
-  while (error == 0 && (error = db_step(next)) == 1) error = read_block(next, &columns, rows);
+  while (error == 0 && (error = db_step(next)) == 1) error = read_block(next, &room);
   sqlite3_finalize(next);
   db_close(db);
-  buf_fini(&columns);
-  free(rows);
+  buf_fini(&room.columns);
+  packer_fini(&room.packer);
+  free(room.rows);
   return error;
 }
 

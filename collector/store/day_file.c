@@ -187,7 +187,7 @@ static int add_block(struct day_file *file, const struct day_batch *batch,
   buf_clear(&file->columns);
   buf_clear(&file->packed);
   int error = block_encode(block->rows, block->count, &file->columns);
-  if (error == 0) error = block_pack_with(&file->packer, buf_span(&file->columns), &file->packed);
+  if (error == 0) error = block_pack(&file->packer, buf_span(&file->columns), &file->packed);
   if (error != 0) return error;
   const uint64_t values[] = {block->series,   day_midpoint(batch->start_ms, batch->end_ms),
                              batch->start_ms, batch->end_ms,

@@ -15,6 +15,7 @@
 #include "common/buf.h"
 #include "day_file.h"
 #include "db.h"
+#include "proto/compress.h"
 #include "tier_file.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ struct day_reader {
   size_t piece;    /* of which piece */
   uint32_t node_count;
   struct buf columns;
+  struct packer packer;
   struct store_row *rows;
   size_t room;
 };
@@ -113,6 +115,7 @@ void day_reader_close(struct day_reader *reader) {
   db_finalize_all(reader->statements, STATEMENTS);
   db_close(reader->db);
   buf_fini(&reader->columns);
+  packer_fini(&reader->packer);
   free(reader->rows);
   free(reader);
 }
@@ -254,7 +257,7 @@ static int read_rows(struct day_reader *reader, struct span packed, uint64_t raw
   int error = make_room(reader, count);
   if (error != 0) return error;
   buf_clear(&reader->columns);
-  error = block_unpack(packed, raw_len, &reader->columns);
+  error = block_unpack(&reader->packer, packed, raw_len, &reader->columns);
   if (error != 0) return error == -ENOMEM ? error : -EUCLEAN;
   if (block_decode(buf_span(&reader->columns), reader->rows, count) != (long)count) return -EUCLEAN;
   for (size_t i = 0; i < count; i++) {

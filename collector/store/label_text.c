@@ -8,21 +8,25 @@
 
 #include <errno.h>
 
+static const char *escape_of(char letter) {
+  switch (letter) {
+  case '\\':
+    return "\\\\";
+  case '\n':
+    return "\\n";
+  default:
+    return "\\e";
+  }
+}
+
+/* What needs no escape, nearly always all of it, is copied at once. */
 static void append_escaped(struct buf *ret, const char *text) {
-  for (; *text != '\0'; text++) {
-    switch (*text) {
-    case '\\':
-      buf_append_string(ret, "\\\\");
-      break;
-    case '\n':
-      buf_append_string(ret, "\\n");
-      break;
-    case '=':
-      buf_append_string(ret, "\\e");
-      break;
-    default:
-      buf_append_byte(ret, (uint8_t)*text);
-    }
+  for (;;) {
+    size_t len = strcspn(text, "\\\n=");
+    buf_append(ret, text, len);
+    text += len;
+    if (*text == '\0') return;
+    buf_append_string(ret, escape_of(*text++));
   }
 }
 

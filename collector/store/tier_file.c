@@ -19,6 +19,7 @@
 #include "day_file.h"
 #include "db.h"
 #include "node_table.h"
+#include "proto/compress.h"
 #include "row_sums.h"
 
 #include <errno.h>
@@ -78,6 +79,7 @@ struct tier_file {
   uint64_t source;
   struct row_sums sums;
   struct buf columns, packed;
+  struct packer packer;
   struct store_row *rows;
   size_t room;
 };
@@ -125,6 +127,7 @@ void tier_file_close(struct tier_file *file) {
   db_close(file->db);
   row_sums_fini(&file->sums);
   buf_fini(&file->columns);
+  packer_fini(&file->packer);
   buf_fini(&file->packed);
   free(file->rows);
   free(file);
@@ -186,7 +189,7 @@ static int add_stored(struct tier_file *file, struct span packed, uint64_t raw_l
     file->room = count;
   }
   buf_clear(&file->columns);
-  int error = block_unpack(packed, raw_len, &file->columns);
+  int error = block_unpack(&file->packer, packed, raw_len, &file->columns);
   if (error != 0) return error == -ENOMEM ? error : -EUCLEAN;
   if (block_decode(buf_span(&file->columns), file->rows, count) != (long)count) return -EUCLEAN;
   for (size_t i = 0; i < count && error == 0; i++) {
@@ -251,7 +254,7 @@ static int bind_rows(struct tier_file *file, sqlite3_stmt *write) {
   buf_clear(&file->columns);
   buf_clear(&file->packed);
   error = block_encode(rows, count, &file->columns);
-  if (error == 0) error = block_pack(buf_span(&file->columns), &file->packed);
+  if (error == 0) error = block_pack(&file->packer, buf_span(&file->columns), &file->packed);
   if (error != 0) return error;
   const uint64_t values[] = {count, records, weight, file->columns.len};
   for (int i = 0; i < 4; i++) db_bind_u64(write, i + 1, values[i]);

@@ -2,6 +2,7 @@
 /* Blocks as a damaged day file might hold them: decoding stays in bounds, and what it accepts comes
    back the same when encoded again.  The first byte chooses between columns and packed columns. */
 #include "common/buf.h"
+#include "proto/compress.h"
 #include "store/block.h"
 #include "store/store_read.h"
 
@@ -32,9 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
     try_columns(rest);
     return 0;
   }
+  struct packer packer = {0};
   struct buf columns = {0};
-  if (block_unpack(rest, (size_t)data[0] * PACKED_RAW_LEN, &columns) == 0)
+  if (block_unpack(&packer, rest, (size_t)data[0] * PACKED_RAW_LEN, &columns) == 0)
     try_columns(buf_span(&columns));
+  packer_fini(&packer);
   buf_fini(&columns);
   return 0;
 }

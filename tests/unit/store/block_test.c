@@ -3,6 +3,7 @@
 #include "store/block.h"
 
 #include "common/buf.h"
+#include "proto/compress.h"
 #include "store/store_read.h"
 
 #include <errno.h>
@@ -14,19 +15,21 @@
 
 static void assert_round_trip(const struct store_row *rows, size_t count, size_t max_bytes) {
   struct buf columns = {0}, packed = {0}, again = {0};
+  struct packer packer = {0};
   struct store_row *out = calloc(count + 1, sizeof *out);
   assert_non_null(out);
   assert_int_equal(block_encode(rows, count, &columns), 0);
-  assert_int_equal(block_pack(buf_span(&columns), &packed), 0);
+  assert_int_equal(block_pack(&packer, buf_span(&columns), &packed), 0);
   assert_true(packed.len <= columns.len);
   assert_true(packed.len <= max_bytes);
-  assert_int_equal(block_unpack(buf_span(&packed), columns.len, &again), 0);
+  assert_int_equal(block_unpack(&packer, buf_span(&packed), columns.len, &again), 0);
   assert_true(span_is_equal(buf_span(&again), buf_span(&columns)));
   assert_int_equal(block_decode(buf_span(&again), out, count), count);
   for (size_t i = 0; i < count; i++) {
     assert_int_equal(out[i].node, rows[i].node);
     assert_true(out[i].count == rows[i].count && out[i].weight == rows[i].weight);
   }
+  packer_fini(&packer);
   buf_fini(&columns);
   buf_fini(&packed);
   buf_fini(&again);
@@ -84,10 +87,13 @@ static void damaged_columns_are_refused(void **state) {
 
 static void bytes_that_are_not_zstd_are_refused(void **state) {
   (void)state;
+  struct packer packer = {0};
   struct buf out = {0};
-  assert_int_equal(block_unpack(span_of_string("not zstd"), 100, &out), -EBADMSG);
-  assert_int_equal(block_unpack(span_of_string("not zstd"), (size_t)BLOCK_BYTES_MAX + 1, &out),
-                   -EOVERFLOW);
+  assert_int_equal(block_unpack(&packer, span_of_string("not zstd"), 100, &out), -EBADMSG);
+  assert_int_equal(
+      block_unpack(&packer, span_of_string("not zstd"), (size_t)BLOCK_BYTES_MAX + 1, &out),
+      -EOVERFLOW);
+  packer_fini(&packer);
   buf_fini(&out);
 }
 
