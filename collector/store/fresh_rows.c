@@ -9,9 +9,14 @@
 
    This is a shortcut and never the truth: nothing is in it that is not in the landing file, and a
    row that is missing (no room, a start after a crash) is read from there.  Rows are shown again
-   after a round that failed, so they stay until they are removed. */
+   after a round that failed, so they stay until they are removed.
+
+   A collector that lands faster than it settles gains nothing by it: what finds no room here is
+   taken apart twice.  So whoever appends waits for whoever settles, a little, and boards with him;
+   not where settling stands still (a full disk), since what has landed is safe. */
 #include "fresh_rows.h"
 
+#include "common/monotonic_cond.h"
 #include "proto/opened_batch.h"
 
 #include <stdlib.h>
@@ -28,6 +33,7 @@ struct fresh_row {
 void fresh_rows_init(struct fresh_rows *rows) {
   *rows = (struct fresh_rows){.last = &rows->first, .staged_last = &rows->staged};
   pthread_mutex_init(&rows->lock, NULL);
+  monotonic_cond_init(&rows->has_room);
 }
 
 static void free_row(struct fresh_row *row) {
@@ -45,7 +51,16 @@ static void free_list(struct fresh_row *row) {
 void fresh_rows_fini(struct fresh_rows *rows) {
   free_list(rows->first);
   free_list(rows->staged);
+  pthread_cond_destroy(&rows->has_room);
   pthread_mutex_destroy(&rows->lock);
+}
+
+void fresh_rows_await_room(struct fresh_rows *rows) {
+  pthread_mutex_lock(&rows->lock);
+  struct timespec until = monotonic_from_now(FRESH_WAIT_MS);
+  while (rows->bytes > FRESH_BYTES_AHEAD && !rows->is_stuck)
+    rows->is_stuck = pthread_cond_timedwait(&rows->has_room, &rows->lock, &until) != 0;
+  pthread_mutex_unlock(&rows->lock);
 }
 
 /* Copies LEN bytes to *ROOM, which moves on. */
@@ -122,15 +137,28 @@ void fresh_rows_drop_staged(struct fresh_rows *rows) {
   rows->staged_last = &rows->staged;
 }
 
-const struct landing_row *fresh_rows_find(struct fresh_rows *rows, uint64_t id) {
-  pthread_mutex_lock(&rows->lock);
+/* The first row from ID on, or NULL.  The settling thread goes upwards, mostly by one.  The lock is
+   held. */
+static const struct fresh_row *seek(struct fresh_rows *rows, uint64_t id) {
   bool is_behind = rows->taken != NULL && rows->taken->row.id <= id;
   const struct fresh_row *row = is_behind ? rows->taken : rows->first;
   while (row != NULL && row->row.id < id) row = row->next;
-  bool is_it = row != NULL && row->row.id == id;
-  if (is_it) rows->taken = row;
+  if (row != NULL) rows->taken = row;
+  return row;
+}
+
+const struct landing_row *fresh_rows_find(struct fresh_rows *rows, uint64_t id) {
+  pthread_mutex_lock(&rows->lock);
+  const struct fresh_row *row = seek(rows, id);
   pthread_mutex_unlock(&rows->lock);
-  return is_it ? &row->row : NULL;
+  return row != NULL && row->row.id == id ? &row->row : NULL;
+}
+
+uint64_t fresh_rows_next(struct fresh_rows *rows, uint64_t id) {
+  pthread_mutex_lock(&rows->lock);
+  const struct fresh_row *row = seek(rows, id);
+  pthread_mutex_unlock(&rows->lock);
+  return row != NULL ? row->row.id : INT64_MAX;
 }
 
 /* Cuts the rows up to LAST off the list. */
@@ -147,6 +175,8 @@ void fresh_rows_remove(struct fresh_rows *rows, uint64_t last) {
   pthread_mutex_lock(&rows->lock);
   struct fresh_row *removed = cut(rows, last);
   rows->taken = NULL;
+  rows->is_stuck = false;
+  pthread_cond_signal(&rows->has_room);
   pthread_mutex_unlock(&rows->lock);
   free_list(removed);
 }

@@ -10,18 +10,28 @@
 
 struct fresh_row;
 
-enum { FRESH_BYTES_MAX = 16 << 20 };
+enum {
+  FRESH_BYTES_MAX = 48 << 20,
+  FRESH_BYTES_AHEAD = 16 << 20, /* whoever appends may be so far ahead of who settles */
+  FRESH_WAIT_MS = 250,
+};
 
 struct fresh_rows {
   pthread_mutex_t lock;
   struct fresh_row *first, **last;
   struct fresh_row *staged, **staged_last; /* the appending thread's own */
   size_t bytes;                            /* of all of them */
-  const struct fresh_row *taken;           /* by the settling thread, last */
+  pthread_cond_t has_room;
+  bool is_stuck;                 /* nobody made room for FRESH_WAIT_MS, or since */
+  const struct fresh_row *taken; /* by the settling thread, last */
 };
 
 void fresh_rows_init(struct fresh_rows *rows);
 void fresh_rows_fini(struct fresh_rows *rows);
+
+/* Waits, for FRESH_WAIT_MS at most, until not more than FRESH_BYTES_AHEAD is held; not again before
+   something is removed.  Appending thread only. */
+void fresh_rows_await_room(struct fresh_rows *rows);
 
 /* Stages ROW, whose strings and bytes are copied, with what OPENED holds (or NULL), which is taken
    over: *OPENED is NULL then.  Where there is no room it does nothing.  Appending thread only. */
@@ -34,6 +44,9 @@ void fresh_rows_drop_staged(struct fresh_rows *rows);
 
 /* Returns row ID, valid until it is removed, or NULL when it is not here.  Settling thread only. */
 const struct landing_row *fresh_rows_find(struct fresh_rows *rows, uint64_t id);
+
+/* Returns the first id from ID on that is here, or INT64_MAX.  Settling thread only. */
+uint64_t fresh_rows_next(struct fresh_rows *rows, uint64_t id);
 
 /* Forgets the rows up to LAST.  Settling thread only. */
 void fresh_rows_remove(struct fresh_rows *rows, uint64_t last);

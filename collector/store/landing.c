@@ -68,7 +68,7 @@ enum settler_statement { TAKE_ROWS, REMOVE_ROWS, SETTLER_STATEMENTS };
 static const char *const settler_sql[SETTLER_STATEMENTS] = {
     [TAKE_ROWS] = "SELECT l.id,l.run,l.seq,l.start_ms,l.end_ms,l.raw_len,l.envelope,l.loss,"
                   " b.name,b.arch,b.kernel,b.labels FROM landing l JOIN board b ON b.id=l.board"
-                  " WHERE l.id>? ORDER BY l.id LIMIT ?",
+                  " WHERE l.id>? AND l.id<? ORDER BY l.id LIMIT ?",
     [REMOVE_ROWS] = "DELETE FROM landing WHERE id<=?",
 };
 
@@ -254,6 +254,7 @@ static void settle_outcomes(struct landing *landing, struct store_append *batche
 }
 
 int landing_append(struct landing *landing, struct store_append *batches, size_t count) {
+  fresh_rows_await_room(&landing->fresh);
   pthread_mutex_lock(&landing->lock);
   int error = check_room(landing);
   if (error == 0) error = begin(landing, true);
@@ -351,37 +352,57 @@ static void read_row(sqlite3_stmt *take, struct landing_row *ret) {
   };
 }
 
-/* Rows after *AFTER that are still in memory, which moves on. */
-static long take_fresh(struct landing *landing, uint64_t *after, unsigned max,
-                       int (*on_row)(void *context, const struct landing_row *row), void *context,
-                       int *ret_error) {
+/* Settling's way through the rows. */
+struct taking {
+  uint64_t after; /* the last id that was shown */
+  unsigned left;  /* how many more may be */
+  int error;      /* or what on_row returned other than 0 */
+  int (*on_row)(void *context, const struct landing_row *row);
+  void *context;
+};
+
+static void show(struct taking *taking, const struct landing_row *row) {
+  taking->error = taking->on_row(taking->context, row);
+  taking->after = row->id;
+  taking->left--;
+}
+
+/* Shows those next that are still in memory. */
+static void take_fresh(struct landing *landing, struct taking *taking) {
   const struct landing_row *row;
-  long count = 0;
-  while (count < max && *ret_error == 0 &&
-         (row = fresh_rows_find(&landing->fresh, *after + 1)) != NULL) {
-    *ret_error = on_row(context, row);
-    *after = row->id;
-    count++;
+  while (taking->left > 0 && taking->error == 0 &&
+         (row = fresh_rows_find(&landing->fresh, taking->after + 1)) != NULL)
+    show(taking, row);
+}
+
+/* Shows those of the file that come before id END. */
+static void take_file(struct landing *landing, struct taking *taking, uint64_t end) {
+  sqlite3_stmt *take = landing->settler_statements[TAKE_ROWS];
+  struct landing_row row;
+  int step = 0;
+  db_bind_u64(take, 1, taking->after);
+  db_bind_u64(take, 2, end);
+  db_bind_u64(take, 3, taking->left);
+  while (taking->error == 0 && (step = db_step(take)) == 1) {
+    read_row(take, &row);
+    show(taking, &row);
   }
-  return count;
+  sqlite3_reset(take);
+  if (taking->error == 0) taking->error = step;
 }
 
 long landing_take(struct landing *landing, uint64_t after, unsigned max,
                   int (*on_row)(void *context, const struct landing_row *row), void *context) {
-  sqlite3_stmt *take = landing->settler_statements[TAKE_ROWS];
-  struct landing_row row;
-  int error = 0;
-  long count = take_fresh(landing, &after, max, on_row, context, &error);
-  if (error != 0 || count == max) return error < 0 ? error : count;
-  db_bind_u64(take, 1, after);
-  db_bind_u64(take, 2, max - (uint64_t)count);
-  while (error == 0 && (error = db_step(take)) == 1) {
-    read_row(take, &row);
-    error = on_row(context, &row);
-    count++;
+  struct taking taking = {.after = after, .left = max, .on_row = on_row, .context = context};
+  uint64_t end = 0;
+  while (end != INT64_MAX && taking.left > 0 && taking.error == 0) {
+    take_fresh(landing, &taking);
+    end = fresh_rows_next(&landing->fresh, taking.after + 1);
+    if (taking.left == 0 || taking.error != 0) break;
+    if (end > taking.after + 1) take_file(landing, &taking, end);
+    if (taking.error == 0 && taking.left > 0 && end != INT64_MAX) taking.after = end - 1;
   }
-  sqlite3_reset(take);
-  return error < 0 ? error : count;
+  return taking.error < 0 ? taking.error : (long)(max - taking.left);
 }
 
 int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {

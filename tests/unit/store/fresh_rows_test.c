@@ -3,11 +3,13 @@
    may be. */
 #include "store/fresh_rows.h"
 
+#include "common/clock.h"
 #include "proto/opened_batch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -109,6 +111,7 @@ static void no_more_is_held_than_there_may_be(void **state) {
   }
   assert_in_range(rows.bytes, FRESH_BYTES_MAX / 2, FRESH_BYTES_MAX);
   assert_null(fresh_rows_find(&rows, id)); /* it is read from the file */
+  assert_int_equal(fresh_rows_next(&rows, id), INT64_MAX);
   removed = id / 2;
   fresh_rows_remove(&rows, removed);
   assert_true(stage(id + 1, BATCH_BYTES));
@@ -116,7 +119,46 @@ static void no_more_is_held_than_there_may_be(void **state) {
   assert_non_null(fresh_rows_find(&rows, removed + 1));
   assert_non_null(fresh_rows_find(&rows, id - 1));
   assert_null(fresh_rows_find(&rows, id));
+  assert_int_equal(fresh_rows_next(&rows, id), id + 1);
   assert_non_null(fresh_rows_find(&rows, id + 1));
+}
+
+static void *settle_soon(void *context) {
+  (void)context;
+  usleep(20000);
+  fresh_rows_remove(&rows, 1000);
+  return NULL;
+}
+
+static void fill_up(uint64_t id) {
+  while (rows.bytes <= FRESH_BYTES_AHEAD) assert_true(stage(id++, 1 << 20));
+  fresh_rows_publish(&rows);
+}
+
+static void who_appends_waits_for_who_settles(void **state) {
+  pthread_t settler;
+  (void)state;
+  stage(1, 100);
+  fresh_rows_publish(&rows);
+  fresh_rows_await_room(&rows); /* there is room */
+  assert_int_not_equal(rows.bytes, 0);
+  fill_up(2);
+  assert_int_equal(pthread_create(&settler, NULL, settle_soon, NULL), 0);
+  fresh_rows_await_room(&rows);
+  assert_int_equal(rows.bytes, 0);
+  assert_false(rows.is_stuck); /* it was told, and did not look when its time was over */
+  pthread_join(settler, NULL);
+}
+
+static void nobody_waits_twice_for_what_stands_still(void **state) {
+  (void)state;
+  fill_up(1);
+  fresh_rows_await_room(&rows);
+  uint64_t before_ns = clock_monotonic_ns();
+  for (int i = 0; i < 1000; i++) fresh_rows_await_room(&rows);
+  assert_true(clock_monotonic_ns() - before_ns < 100 * FRESH_WAIT_MS * NS_PER_MS);
+  fresh_rows_remove(&rows, 1);
+  assert_false(rows.is_stuck);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -126,6 +168,8 @@ int main(void) {
       TEST(a_row_is_found_once_it_is_durable_and_until_it_is_removed),
       TEST(what_was_rolled_back_is_forgotten),
       TEST(no_more_is_held_than_there_may_be),
+      TEST(who_appends_waits_for_who_settles),
+      TEST(nobody_waits_twice_for_what_stands_still),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
