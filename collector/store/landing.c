@@ -117,7 +117,9 @@ static int begin(struct landing *landing, bool is_durable) {
     if (error != 0) return error;
     landing->is_full_sync = is_durable;
   }
-  return db_exec(landing->writer, "BEGIN IMMEDIATE");
+  int error = db_exec(landing->writer, "BEGIN IMMEDIATE");
+  landing->figures.failed_commits += error != 0;
+  return error;
 }
 
 /* Commits, or rolls back when ERROR or the commit itself says so. */
