@@ -32,7 +32,7 @@ enum {
   NOTES_MAX = 4096,
   NOTES_FIRST = 64,
   OPEN_PATH_BYTES_MAX = LIMIT_PATH_BYTES + 32, /* "/proc/PID/root" before a path */
-  PIECE_BYTES = 128 << 10,     /* half of the limit: three copies of it are in memory at once */
+  PIECE_BYTES = 16 << 10,      /* what waits behind one on a line of 1 kB/s waits 16 s */
   HASH_BYTES_A_CALL = 2 << 20, /* some 10 ms */
   HASH_READ_BYTES = 32 << 10,
   SHA256_BYTES = 32,

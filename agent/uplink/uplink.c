@@ -225,6 +225,10 @@ static bool has_room(const struct uplink *uplink) {
   return evbuffer_get_length(bufferevent_get_output(uplink->line)) < OUT_HIGH_BYTES;
 }
 
+static bool is_drained(const struct uplink *uplink) {
+  return evbuffer_get_length(bufferevent_get_output(uplink->line)) == 0;
+}
+
 static uint64_t session_due_ns(const struct uplink *uplink) {
   return uplink_session_due_ns(&uplink->session, has_room(uplink));
 }
@@ -233,6 +237,7 @@ static uint64_t session_due_ns(const struct uplink *uplink) {
 static bool pump(struct uplink *uplink) {
   uint64_t now_ns = clock_monotonic_ns();
   while (has_room(uplink)) {
+    uplink->session.is_drained = is_drained(uplink);
     int rc = uplink_session_give(&uplink->session, now_ns, &uplink->out);
     if (rc < 0 && rc != -ENOENT) {
       give_up(uplink, strerror(-rc));
@@ -241,6 +246,7 @@ static bool pump(struct uplink *uplink) {
     flush_out(uplink);
     if (rc < 0) break;
   }
+  uplink->session.is_drained = is_drained(uplink);
   return true;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All that the uplink knows of OpenSSL and sockets.
 
+   The kernel takes no more from us than UNSENT_BYTES ahead of what it sends: megabytes that it
+   would take on a slow line are beyond recall, and a ping behind them comes too late.
+
    Callbacks are deferred: libevent then runs them from the loop and not from inside the call that
    caused them, so a step may free its connection.
 
@@ -19,6 +22,8 @@
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +32,7 @@
 enum {
   OUT_LOW_BYTES = 32 << 10,                                 /* on_room comes below this */
   IN_HIGH_BYTES = LIMIT_CONTROL_BYTES + FRAME_HEADER_BYTES, /* one frame of the largest sort */
+  UNSENT_BYTES = 8 << 10,
 };
 
 static SSL *new_ssl(const struct uplink_parts *parts, char *why) {
@@ -47,6 +53,7 @@ struct bufferevent *uplink_line_open(const struct uplink_parts *parts,
                                      const struct sockaddr_storage *address,
                                      const struct uplink_callbacks *callbacks,
                                      char why[UPLINK_WHY_BYTES]) {
+  static const int unsent_bytes = UNSENT_BYTES;
   SSL *ssl = new_ssl(parts, why);
   if (ssl == NULL) return NULL;
   struct bufferevent *line =
@@ -69,6 +76,8 @@ struct bufferevent *uplink_line_open(const struct uplink_parts *parts,
     return NULL;
   }
   fcntl(bufferevent_getfd(line), F_SETFD, FD_CLOEXEC);
+  setsockopt(bufferevent_getfd(line), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes,
+             sizeof unsent_bytes);
   return line;
 }
 

@@ -12,6 +12,9 @@
    comes, the wish is forgotten after a while, for a program that waits on is_idle must not wait
    on a collector's bug.
 
+   A piece of a file is given when all before it has left, so that on a slow line a batch, or a ping
+   that keeps the line alive, waits behind one piece and not behind all that a socket would hold.
+
    A certificate is renewed in passing (renewal.c).  Once the new one is installed nothing more is
    sent; when what is on its way is answered the uplink begins a session with it, which is also what
    tells the collector that the old one has had its day.  A session that an expired certificate
@@ -200,7 +203,8 @@ static int give_outcome(struct uplink_session *session, uint64_t now_ns, int rc,
 }
 
 static int give_piece(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
-  if (session->wish_count == 0 || now_ns < session->debug_due_ns) return -ENOENT;
+  if (session->wish_count == 0 || !session->is_drained || now_ns < session->debug_due_ns)
+    return -ENOENT;
   struct arena arena;
   struct debug_chunk piece = {0};
   arena_init(&arena, PIECE_BYTES);
@@ -417,7 +421,8 @@ static void bring_forward(uint64_t *due_ns, uint64_t at_ns) {
 static uint64_t give_due_ns(const struct uplink_session *session) {
   uint64_t due_ns = UINT64_MAX;
   if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);
-  if (session->wish_count > 0) bring_forward(&due_ns, session->debug_due_ns);
+  if (session->wish_count > 0 && session->is_drained)
+    bring_forward(&due_ns, session->debug_due_ns);
   return due_ns;
 }
 

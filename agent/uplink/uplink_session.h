@@ -31,6 +31,7 @@ struct uplink_session {
   bool is_welcome;
   bool has_news;       /* something that on_change is for; the uplink clears it */
   bool is_over_budget; /* the wishes wait for another day */
+  bool is_drained;     /* all that was given is on its way; the uplink keeps this up to date */
   uint64_t heard_ns;   /* the last frame came */
   uint64_t ping_due_ns;
   uint64_t held_until_ns;    /* 0, or the collector asked for patience until then */
@@ -65,7 +66,8 @@ bool uplink_session_is_outdated(const struct uplink_session *session);
 int uplink_session_take(struct uplink_session *session, const struct frame *frame, uint64_t now_ns,
                         struct buf *ret_out);
 
-/* Appends at most one frame of what there is to send: a batch, else a piece of a debug file.
+/* Appends at most one frame of what there is to send: a batch, else, on a line that is drained, a
+   piece of a debug file.
    Returns 0, -ENOENT when there is nothing now, or -errno: the session is over. */
 int uplink_session_give(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out);
 

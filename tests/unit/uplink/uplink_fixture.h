@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "proto/limits.h"
 #include "spool/spool.h"
 #include "uplink/debug_sender.h"
 #include "uplink/known_time.h"
@@ -37,6 +38,9 @@ struct bench {
 
 /* Also for a group: no log, no SIGPIPE of the collector's side. */
 int bench_begin_group(void **state);
+/* Reads the build-id of this program into ID; empty when it has none, or readelf is not there. */
+struct span bench_own_build_id(uint8_t id[LIMIT_MODULE_ID_BYTES]);
+
 int bench_set_up(void **state);
 int bench_tear_down(void **state);
 

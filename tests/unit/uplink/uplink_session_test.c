@@ -62,6 +62,7 @@ static void what_waits_for_room_is_not_due(void **state) {
   begin_session(bench, &parts, &session);
   uint64_t tick_ns = uplink_session_due_ns(&session, false);
   session.wish_count = 1;
+  session.is_drained = true;
   session.debug_due_ns = 5;
   session.renew_due_ns = 7;
   assert_int_equal(uplink_session_due_ns(&session, true), 5);
@@ -105,6 +106,39 @@ static void a_refusal_says_when_to_come_again_unless_it_is_for_good(void **state
   assert_int_equal(session.come_after_ms, 0);
 }
 
+/* Else batches and pings would wait behind all that a socket holds. */
+static void a_piece_of_a_file_waits_until_the_line_is_drained(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct buf out = {0};
+  begin_session(bench, &parts, &session);
+  parts.debug = bench->debug;
+  uint8_t own[LIMIT_MODULE_ID_BYTES];
+  struct span id = bench_own_build_id(own);
+  if (id.len == 0) skip();
+  debug_sender_note(bench->debug, id, "/x", "/proc/self/exe");
+  assert_int_equal(take(&session, &(struct message){.type = FRAME_DEBUG_WANTED,
+                                                    .debug_wanted = {.id = id, .path = "/x"}}),
+                   0);
+  assert_int_equal(uplink_session_give(&session, 3, &out), -ENOENT);
+  assert_true(uplink_session_due_ns(&session, true) > NS_PER_SECOND);
+  bench_append(bench, 1, 1, 100);
+  assert_int_equal(uplink_session_give(&session, 3, &out), 0);
+  assert_int_equal(out.data[4], FRAME_BATCH);
+  session.is_drained = true;
+  assert_true(uplink_session_due_ns(&session, true) <= 3);
+  int rc = -ENOENT;
+  for (unsigned i = 0; i < 1000 && rc == -ENOENT; i++) { /* the file is hashed first */
+    buf_clear(&out);
+    rc = uplink_session_give(&session, 3, &out);
+  }
+  assert_int_equal(rc, 0);
+  assert_int_equal(out.data[4], FRAME_DEBUG_CHUNK);
+  uplink_session_fini(&session);
+  buf_fini(&out);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(pings_go_out_and_silence_ends_the_session),
@@ -112,6 +146,7 @@ int main(void) {
       CASE(what_waits_for_room_is_not_due),
       CASE(what_the_collector_says_of_coming_back_is_kept),
       CASE(a_refusal_says_when_to_come_again_unless_it_is_for_good),
+      CASE(a_piece_of_a_file_waits_until_the_line_is_drained),
   };
   return cmocka_run_group_tests(tests, bench_begin_group, NULL);
 }
