@@ -21,7 +21,8 @@ void board_frames_init(struct board *board) {
   struct variant variant = {&plan->recordings, plan->seed, board->index, 0};
   for (unsigned i = 0; i < sizeof board->boot_id; i++)
     board->boot_id[i] = (uint8_t)random_next(&state);
-  board->boot_shift_ns = plan->backlog * plan->window_ns + random_below(&state, BOOT_SHIFT_NS);
+  board->boot_shift_ns =
+      plan->age_ns + plan->backlog * plan->window_ns + random_below(&state, BOOT_SHIFT_NS);
   board->random = random_next(&state);
   outbox_init(&board->outbox, &variant, random_next(&state) | 1, plan->spool_limit);
 }
@@ -103,7 +104,7 @@ static int encode(struct board *board, uint64_t seq, const struct outbox_totals 
   struct message message = {.type = FRAME_BATCH};
   uint64_t window_ns = board->crew->plan->window_ns;
   /* Clocks that run evenly: how long ago it was is the same by all of them. */
-  uint64_t age_ns = clock_monotonic_ns() - end_of(board, seq);
+  uint64_t age_ns = clock_monotonic_ns() - end_of(board, seq) + board->crew->plan->age_ns;
   struct variant_frame frame = {
       .end_boottime_ns = clock_boottime_ns() + board->boot_shift_ns - age_ns,
       .end_walltime_ns = wall_of(board, clock_walltime_ns()) - age_ns,

@@ -35,6 +35,7 @@ struct plan {
   uint64_t seed;
   uint64_t window_ns;
   uint64_t backlog;     /* windows that every board has at the start */
+  uint64_t age_ns;      /* all windows lie so far back */
   uint64_t ramp_ns;     /* boards come one after the other within this */
   uint64_t spool_limit; /* windows a board keeps; 0: all */
   uint64_t start_ns;    /* monotonic */

@@ -25,7 +25,7 @@ struct fleet_options {
   const char *data, *agents, *faults, *truth;
   struct option_list recordings;
   uint64_t boards, threads, backlog, spool, seed, records_min, nodes_min;
-  uint64_t window_ns, duration_ns, ramp_ns, drain_ns;
+  uint64_t window_ns, duration_ns, age_ns, ramp_ns, drain_ns;
   bool is_prepared;
 };
 
@@ -50,6 +50,8 @@ static const struct option rows[] = {
         "boards go on measuring for so long; 0: they only deliver their backlog"),
     ROW("backlog", "N", "0", "How much", OPTION_COUNT, backlog,
         "windows that wait in each board's spool at the start"),
+    ROW("age", "TIME", "0", "How much", OPTION_DURATION, age_ns,
+        "all of it was measured so long ago"),
     ROW("ramp", "TIME", "1s", "How much", OPTION_DURATION, ramp_ns,
         "the first connections come within so long"),
     ROW("spool", "N", "0", "How much", OPTION_COUNT, spool,
@@ -123,6 +125,7 @@ static int open_plan(const struct fleet_options *options, struct plan *plan) {
                         .seed = options->seed ? options->seed : clock_walltime_ns(),
                         .window_ns = options->window_ns,
                         .backlog = options->backlog,
+                        .age_ns = options->age_ns,
                         .ramp_ns = options->ramp_ns,
                         .spool_limit = options->spool,
                         .has_windows = options->duration_ns > 0,
@@ -257,7 +260,8 @@ static void print(const struct fleet_options *options, const struct outcome *out
 /* When all of it was measured, in Unix seconds, whatever the boards' own clocks said. */
 static void print_span(const struct fleet_options *options, FILE *file) {
   uint64_t ago_ns = clock_monotonic_ns() - crews[0].plan->start_ns;
-  uint64_t backlog_ns = (options->backlog + 1) * options->window_ns, now_ns = clock_walltime_ns();
+  uint64_t backlog_ns = (options->backlog + 1) * options->window_ns;
+  uint64_t now_ns = clock_walltime_ns() - options->age_ns;
   fprintf(file, "span\t%.3f\t%.3f\n", (double)(now_ns - ago_ns - backlog_ns) / 1e9,
           (double)now_ns / 1e9);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """truth_agrees.py TRUTH URL [SECONDS]: compares what simulated boards know (fleetsim --truth) with what the collector at
 URL answers, number by number: each board's books, its weight, and the sums; all of it in the span of time in which it
-was measured, and nothing outside of that.  Boards called a-... are somebody else's and left out.  Asks again for SECONDS
+was measured, and nothing outside of that.  Boards not called sim-... are somebody else's and left out.  Asks again for SECONDS
 (10) while they differ.  Prints what they agree on, or the first differences and exit 1."""
 import json
 import sys
@@ -12,7 +12,7 @@ import urllib.request
 
 SLACK_SECONDS = 2  # of the board's message on its way, and of milliseconds
 AT_ANY_TIME = "from=-400d&to=now"
-OURS = "match=" + urllib.parse.quote('{board!~"a-.*"}')
+OURS = "match=" + urllib.parse.quote('{board=~"sim-.*"}')
 
 
 def ask(url, route):

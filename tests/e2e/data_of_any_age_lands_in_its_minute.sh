@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Batches of a year ago and of now, in that order and then the other way round, from boards that have run
+# since, some with clocks that were wrong: all are acked, and each is found in the minutes that it was measured in.
+# A collector that keeps less than a year takes them, too, says so in its books, and then deletes those days.
+. "$(dirname "$0")/lib.sh"
+fleet=$(dirname "$0")/../fleet
+recordings=()
+for file in "$fleet"/captured/*; do recordings+=(--recording "$file"); done
+# deliver AGE: ten boards with windows of so long ago; adds their truth to the file TRUTH-AGE.
+deliver() {
+  "$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 10 --backlog 10 --window 10s \
+    --age "$1" --faults clock=0.3 --duration 1s --ramp 200ms --truth "$W/truth-$1" >"$W/fleet" 2>"$W/fleet.err" ||
+    fail "$1: the boards end with $?: $(tail -n 1 "$W/fleet.err")"
+}
+weight() { api profile -d limit=1 -d "from=$1" -d "to=$2" | json "d['total']"; }
+# found AGE: in those minutes, and nothing of it around them.
+found() {
+  local from to all mine
+  read -r from to < <(awk '$1 == "span" { printf "%d %d\n", $2 - 2, $3 + 2 }' "$W/truth-$1")
+  mine=$(awk '$1 != "span" { sum += $6 } END { printf "%.0f", sum }' "$W/truth-$1")
+  all=$(weight "$from" "$to")
+  [ "$all" = "$mine" ] || fail "$1: of $mine ns $all are between $from and $to"
+  all=$(weight $((from - 86400)) $((to + 86400)))
+  [ "$all" = "$mine" ] || fail "$1: of $mine ns there are $all within a day of it"
+  say "$1 ago: $mine ns, all of it within $((to - from)) s"
+}
+start_collector --retention 0
+for age in 365d 0s; do deliver $age; done
+for age in 365d 0s; do found $age; done
+stop_collector
+
+rm -rf "$W/data"
+start_collector # keeps 30 days
+for age in 0s 365d; do deliver $age; done
+found 0s
+# What is older than the collector keeps goes within a minute; that it was stored stays in the books.
+stored=$(awk '$1 != "span" { sum += $3 } END { print sum }' "$W/truth-0s" "$W/truth-365d")
+said=$(api loss | json "d['stored']")
+[ "$said" = "$stored" ] || fail "stored are $stored records, the books say $said: $(api loss)"
+say "kept for 30 days: $said records stored of a year ago and of now"
