@@ -20,6 +20,9 @@ sleep 0.2
 collector_up
 wait $boards || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
 agreed=$("$fleet/truth_agrees.py" "$W/truth" "http://127.0.0.1:$H") || fail "$agreed"
+for fault in reset lose-ack blackhole delay slow duplicate clock; do
+  [ "$(awk -v name="fault_$fault" '$1 == name { print $2 }' "$W/fleet")" -gt 0 ] || fail "$fault happened to nobody"
+done
 known=$(awk '$1 == "acks_known" { print $2 }' "$W/fleet")
 twice=$(curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_duplicate_total" { print $2 }')
 [ "$twice" -gt 0 ] || fail "no batch came twice: nothing was tried"
