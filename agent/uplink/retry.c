@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a collector comes back its boards must not come back together, so the wait is random over
-   the whole of min(45 s, 2^n s): a jitter that is added below a cap disappears at the cap.  Two
+   the whole of min(20 s, 2^n s): a jitter that is added below a cap disappears at the cap.  Two
    boards that lost it at the same moment are apart from the first attempt on.
 
    Five thousand boards that lost it at the same moment would still come within the first second.
@@ -10,7 +10,9 @@
    ones whom it had called, and a long tail of those who had tried too early.  A refusal may ask for
    more patience; that is added, because what many are asked at once they must not do at once.
 
-   45 s is the longest, so that a fleet that has waited for hours is whole again within a minute.
+   A line that is well again must be used within half a minute, however long it was cut: 20 s, and
+   the 8 that a SYN may wait for its repetition.  What a collector says may be more, 45 s at most,
+   so that a fleet that has waited for hours is whole again within a minute.
 
    Random numbers come from the kernel; early in a boot, when it has none yet, the clock serves,
    because boards do not start within the same nanosecond. */
@@ -23,6 +25,7 @@
 
 #define RETRY_MIN_NS (50 * NS_PER_MS)
 #define RETRY_FIRST_NS (1 * NS_PER_SECOND)
+#define RETRY_GROWN_NS (20 * NS_PER_SECOND) /* doubling ends here */
 #define RETRY_MAX_NS (45 * NS_PER_SECOND)
 #define ASKED_MAX_NS (15 * 60 * NS_PER_SECOND) /* a collector that asks for more is mistaken */
 #define LASTED_NS (60 * NS_PER_SECOND)         /* a session of so long was a success */
@@ -30,7 +33,7 @@
 #define PAUSE_MAX_NS (60 * NS_PER_SECOND)
 
 enum {
-  FAILURES_MAX = 16,   /* 2^n is beyond RETRY_MAX_NS long before */
+  FAILURES_MAX = 16,   /* 2^n is beyond RETRY_GROWN_NS long before */
   FAILURES_STEADY = 5, /* what the collector said is not stretched before */
 };
 
@@ -70,7 +73,8 @@ static uint64_t cap_of(const struct retry *retry) {
   unsigned doubled = retry->failures > steady ? retry->failures - steady : 0;
   uint64_t first_ns =
       within(is_told ? retry->within_ns : RETRY_FIRST_NS, RETRY_FIRST_NS, RETRY_MAX_NS);
-  return within(first_ns << doubled, RETRY_FIRST_NS, RETRY_MAX_NS);
+  uint64_t grown_ns = within(first_ns << doubled, 0, RETRY_GROWN_NS);
+  return grown_ns > first_ns ? grown_ns : first_ns;
 }
 
 uint64_t retry_next_ns(struct retry *retry, uint64_t now_ns) {

@@ -28,8 +28,8 @@ void retry_reset(struct retry *retry);
 
 /* The attempt, or the session, has ended at NOW_NS.  Returns how many ns to wait: random from 50 ms
    to 2^n s, after n failures before this one, or, where the collector said within what time to come
-   back, to that, and from the sixth failure on to twice as much each time; 45 s at the longest.
-   After a refusal that much later than it asked for. */
+   back, to that, at most 45 s, and from the sixth failure on to twice as much each time; what
+   grows does so up to 20 s.  After a refusal that much later than it asked for. */
 uint64_t retry_next_ns(struct retry *retry, uint64_t now_ns);
 
 /* How long to send nothing when a batch was refused with AFTER_MS: that, at most a minute, and up
