@@ -43,9 +43,11 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
+  LOCK_TRIES = 20, /* a second */
   EXIT_DONE = 0,
   EXIT_FAILED = 1,
   EXIT_USAGE = 2,
@@ -79,6 +81,17 @@ struct collector {
   char error[ERROR_BYTES];
 };
 
+/* A collector that was killed a moment ago has its lock until the children that it was just about
+   to start are other programs, and whoever started it starts the next at once. */
+static int take_lock(int fd) {
+  static const struct timespec moment = {.tv_nsec = 50 * NS_PER_MS};
+  for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+    if (errno != EWOULDBLOCK || tries == LOCK_TRIES) return -errno;
+    nanosleep(&moment, NULL);
+  }
+  return 0;
+}
+
 /* Makes DIR and takes its lock. */
 static int lock_data(struct collector *collector) {
   const char *dir = collector->settings.data;
@@ -91,8 +104,8 @@ static int lock_data(struct collector *collector) {
   }
   snprintf(path, sizeof path, "%s/lock", dir);
   collector->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (collector->lock_fd >= 0 && flock(collector->lock_fd, LOCK_EX | LOCK_NB) == 0) return 0;
-  int failed = -errno;
+  int failed = collector->lock_fd >= 0 ? take_lock(collector->lock_fd) : -errno;
+  if (failed == 0) return 0;
   if (failed == -EWOULDBLOCK)
     snprintf(collector->error, ERROR_BYTES,
              "--data %s: another collector runs on this folder; stop it or give another folder",
