@@ -35,11 +35,12 @@ P
 
 start_collector
 enroll weeks
-LD_PRELOAD=$W/fast_clock.so fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s --budget-bytes 0 || fail "no daemon"
+# Without perf each of them is a target of its own, for ever.
+LD_PRELOAD=$W/fast_clock.so "$targets/refuse_perf" fleetprofd --state "$B" --collector "127.0.0.1:$A" --window 1s --budget-bytes 0 --spool-bytes 4M || fail "no daemon"
 keeper=$(cat "$B/fleetprofd.pid")
 acked() { asked "d['uplink']['acked_batches']"; }
 is_acked() { [ "$(acked)" -ge "$1" ]; }
-fleetprof run --state "$B" --flush-timeout 0s --sampler "${samplers[-1]}" -- "$torture/short_lives" "$(pick 8 900)" 40 >"$W/run.out" 2>"$W/run.err" &
+fleetprof run --state "$B" --flush-timeout 0s --sampler timer -- "$torture/short_lives" "$(pick 8 900)" 40 >"$W/run.out" 2>"$W/run.err" &
 program=$!
 started+=($program)
 until_true 20 is_acked 20 || fail "nothing is delivered: $(asked "d['uplink']")"

@@ -42,7 +42,8 @@ static int is_scaled(clockid_t id) {
    keeper forks goes on from the same moment. */
 static __attribute__((constructor)) void begin(void) {
   const char *asked = getenv("FAST_CLOCK");
-  if (asked != NULL && atoi(asked) > 0) factor = atoi(asked);
+  long times = asked != NULL ? strtol(asked, NULL, 10) : 0;
+  if (times > 0) factor = times;
   for (clockid_t id = 0; id < CLOCKS; id++)
     if (is_scaled(id)) begun_ns[id] = true_ns(id);
   begun_ns[CLOCK_MONOTONIC_COARSE] = begun_ns[CLOCK_MONOTONIC];
