@@ -124,6 +124,7 @@ static void unpack_ping(struct unpack *unpack, struct span payload, struct messa
   ret->ping.sampler = unpack_text(unpack, in->sampler, "sampler", LIMIT(LIMIT_NAME_BYTES));
   ret->ping.achieved_mhz = in->achieved_mhz;
   unpack_effort(unpack, in->effort, &ret->ping.effort);
+  ret->ping.is_settled = in->is_settled;
 }
 
 static void unpack_pong(struct unpack *unpack, struct span payload, struct message *ret) {

@@ -123,6 +123,7 @@ static ProtobufCMessage *pack_ping(struct pack *pack, const struct message *mess
   out->sampler = pack_text(pack, message->ping.sampler, LIMIT_NAME_BYTES);
   out->achieved_mhz = message->ping.achieved_mhz;
   out->effort = pack_effort(pack, &message->ping.effort);
+  out->is_settled = message->ping.is_settled;
   return &out->base;
 }
 

@@ -86,6 +86,7 @@ struct ping {
   const char *sampler;
   uint32_t achieved_mhz;
   struct effort effort;
+  bool is_settled; /* no batch of an earlier run waits on the board */
 };
 
 struct pong {

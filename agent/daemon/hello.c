@@ -115,6 +115,7 @@ void hello_fill_ping(void *context, struct ping *ping) {
   ping->boottime_ns = clock_boottime_ns();
   ping->walltime_ns = clock_walltime_ns();
   ping->counters = *counter_page_books(worker->keeper->page);
+  ping->is_settled = !spool_has_others(worker->spool, worker->keeper->run);
   sampler_in_use(worker, &ping->sampler, &ping->achieved_mhz);
   fill_effort(worker, false, &ping->effort);
 }

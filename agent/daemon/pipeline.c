@@ -160,6 +160,7 @@ int pipeline_start_uplink(struct worker *worker) {
                                .certificate_path = worker->certificate,
                                .key_path = worker->key,
                                .ca_path = worker->ca,
+                               .send_bytes = worker->settings->send_bytes,
                                .state_dir = worker->settings->state_dir,
                                .fill_hello = hello_fill,
                                .fill_ping = hello_fill_ping,

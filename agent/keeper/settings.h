@@ -19,7 +19,7 @@ struct settings {
   bool is_budget_cpu_given, is_budget_bytes_given;
   uint64_t budget_bytes_day, budget_debug_bytes_day;
   struct option_list labels;
-  uint64_t window_ns, spool_bytes;
+  uint64_t window_ns, spool_bytes, send_bytes;
   bool is_whole_board; /* --system */
   uint64_t system_hz;
   struct option_list allow, deny;        /* services of the whole board */

@@ -349,3 +349,9 @@ uint64_t spool_records_of(const struct spool *spool, uint64_t run) {
     if (spool->log.segments[i].run == run) records += spool->log.segments[i].records_left;
   return records;
 }
+
+bool spool_has_others(const struct spool *spool, uint64_t run) {
+  for (size_t i = 0; i < spool->log.count; i++)
+    if (spool->log.segments[i].run != run && spool->log.segments[i].left > 0) return true;
+  return false;
+}

@@ -80,5 +80,7 @@ void spool_figures(const struct spool *spool, struct spool_figures *ret);
 uint64_t spool_records_of(const struct spool *spool, uint64_t run);
 /* Those of them that are in memory alone: they die with the process. */
 uint64_t spool_unsaved_of(const struct spool *spool, uint64_t run);
+/* Whether a batch of another run than RUN waits. */
+bool spool_has_others(const struct spool *spool, uint64_t run);
 
 #endif

@@ -44,9 +44,14 @@ static void scan_entries(struct spool_log *log, int fd, struct spool_segment *se
   struct spool_reader reader = {.fd = fd, .end = segment->end};
   struct spool_entry entry;
   int rc;
-  while ((rc = spool_segment_next(&reader, &entry)) == 0) tally(log, segment, &entry);
+  uint64_t good_end = 0;
+  while ((rc = spool_segment_next(&reader, &entry)) == 0) {
+    tally(log, segment, &entry);
+    good_end = reader.offset;
+  }
   bool is_foreign = segment->end < segment->bytes;
   if (rc != -ENOENT || reader.damaged_bytes > 0 || is_foreign) spool_log_note_damage(log, segment);
+  if (is_foreign) segment->bytes = segment->end = good_end; /* the rest takes no room from ours */
   if (reader.torn_bytes == 0 || is_foreign) return;
   log->torn_tails++;
   if (ftruncate(fd, (off_t)reader.offset) < 0)

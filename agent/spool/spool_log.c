@@ -134,7 +134,9 @@ static void save_memory(struct spool_log *log, bool must_wait) {
   log->save_tried_ns = now_ns;
   int rc = make_dir(log);
   if (rc == 0) rc = spool_memory_save(log);
-  if (rc == 0) log->last_error = 0;
+  if (rc < 0) return;
+  log->last_error = 0;
+  log->distrusted_until_ns = 0; /* other files are synced again */
 }
 
 /* What the collector has acked needs no disk. */

@@ -17,7 +17,7 @@ struct spool_segment {
   uint64_t run, last_seq; /* one run a segment; both 0 while it is empty */
   uint64_t start;         /* before it, everything has left */
   uint64_t end;           /* up to it, entries can be */
-  uint64_t bytes;         /* of the file: more than END in one that is none of ours */
+  uint64_t bytes;         /* of the file, as far as it is ours */
   uint64_t records_left;
   uint32_t left; /* entries that have not left */
   uint32_t held; /* of those, handed out: the collector may have them already */

@@ -23,6 +23,7 @@ struct uplink_parts { /* borrowed, and outlive the uplink */
   struct known_time *time;    /* or NULL: nothing is known but the wall clock */
   const char *address;        /* the collector's --agents HOST:PORT; NULL: only spool */
   const char *certificate_path, *key_path, *ca_path;
+  uint64_t send_bytes;   /* of batches in a second at most; 0: no limit */
   const char *state_dir; /* where a renewed certificate is installed; NULL: none is asked for */
   void (*fill_hello)(void *context, struct hello *hello); /* what the board says of itself */
   void (*fill_ping)(void *context, struct ping *ping);

@@ -20,9 +20,16 @@
    tells the collector that the old one has had its day.  A session that an expired certificate
    opened is for that alone.
 
-   Silence is bounded twice: no frame at all for SILENCE_NS (pings are answered, so this means a
-   dead peer or link), and no answer to a batch for ANSWER_NS (the peer lives but its store hangs;
-   a new connection may reach another one). */
+   A ping says that we live and how the books stand.  A batch says both, so for PING_NS after one no
+   ping is due, and while nothing changes one each IDLE_PING_NS is enough: an idle board pays for
+   its line by the hour.
+
+   Silence is bounded twice: no frame at all for SILENCE_NS after a ping (pings are answered, so
+   this means a dead peer or link), and no answer to a batch for ANSWER_NS (the peer lives but its
+   store hangs; a new connection may reach another one).
+
+   What has piled up for weeks goes out at no more than the rate that the board may send at, a
+   second's worth at once: the link has other users, and the collector other boards. */
 #include "uplink_session.h"
 #include "debug_sender.h"
 
@@ -37,7 +44,8 @@
 #include <stdio.h>
 
 #define PING_NS (15 * NS_PER_SECOND)
-#define SILENCE_NS (45 * NS_PER_SECOND) /* three pings unanswered */
+#define IDLE_PING_NS (60 * NS_PER_SECOND) /* routers forget a line after two minutes and more */
+#define SILENCE_NS (30 * NS_PER_SECOND)   /* after a ping */
 #define ANSWER_NS (120 * NS_PER_SECOND)
 #define BUDGET_RETRY_NS (60 * NS_PER_SECOND)
 #define WISH_FORGET_NS (30 * NS_PER_SECOND)
@@ -58,6 +66,9 @@ int uplink_session_begin(struct uplink_session *session, const struct uplink_par
   *session = (struct uplink_session){
       .parts = parts,
       .heard_ns = now_ns,
+      .asked_ns = now_ns,
+      .told_ns = now_ns,
+      .pinged_ns = now_ns,
       .ping_due_ns = now_ns + PING_NS,
       .debug_due_ns = UINT64_MAX,
       .renew_due_ns = UINT64_MAX,
@@ -102,8 +113,19 @@ static void take_reject(struct uplink_session *session, const struct reject *rej
   if (now_ns + pause_ns > session->held_until_ns) session->held_until_ns = now_ns + pause_ns;
 }
 
+/* LEN bytes of batches are on their way: what has not been used of a second is lost. */
+static void pace(struct uplink_session *session, uint64_t now_ns, size_t len) {
+  uint64_t rate = session->parts->send_bytes, from_ns = session->paced_until_ns;
+  if (rate == 0) return;
+  uint64_t spare_ns = now_ns > NS_PER_SECOND ? now_ns - NS_PER_SECOND : 0;
+  if (from_ns < spare_ns) from_ns = spare_ns;
+  session->paced_until_ns = from_ns + len * NS_PER_SECOND / rate;
+}
+
 static int give_batch(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
   if (session->flight_count == LIMIT_IN_FLIGHT || session->held_until_ns != 0) return -ENOENT;
+  session->is_paced = now_ns < session->paced_until_ns;
+  if (session->is_paced) return -ENOENT;
   struct spool_item item;
   int rc = spool_next(session->parts->spool, &item);
   if (rc < 0) return rc;
@@ -116,8 +138,11 @@ static int give_batch(struct uplink_session *session, uint64_t now_ns, struct bu
       .zstd = item.zstd,
   };
   rc = put(&message, ret_out);
-  if (rc == 0)
+  if (rc == 0) {
     session->flights[session->flight_count++] = (struct uplink_flight){item.run, item.seq, now_ns};
+    session->told_ns = now_ns;
+    pace(session, now_ns, item.zstd.len);
+  }
   if (rc != -EOVERFLOW) return rc;
   spool_reject(session->parts->spool, &(struct spool_refusal){item.run, item.seq, LOSS_REJECTED,
                                                               "it is over the limits of a frame"});
@@ -351,6 +376,7 @@ int uplink_session_take(struct uplink_session *session, const struct frame *fram
   int rc = message_decode(frame, &arena, &message, session->why, sizeof session->why);
   if (rc == 0) {
     session->heard_ns = now_ns;
+    session->asked_ns = 0;
     snprintf(session->why, sizeof session->why,
              "the collector sent what a board does not expect (frame type %d%s)", (int)frame->type,
              session->is_welcome ? "" : " before Welcome");
@@ -376,10 +402,26 @@ int uplink_session_give(struct uplink_session *session, uint64_t now_ns, struct 
   return rc == -ENOENT ? give_piece(session, now_ns, ret_out) : rc;
 }
 
+/* Whether PING says what the last one did. */
+static bool is_old_news(const struct uplink_session *session, const struct ping *ping) {
+  return ping->effort.budget_state == NULL && ping->is_settled == session->is_told_settled &&
+         memcmp(&ping->counters, &session->told, sizeof session->told) == 0;
+}
+
 static int give_ping(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
   struct message message = {.type = FRAME_PING};
+  bool is_long_ago = now_ns >= session->pinged_ns + IDLE_PING_NS;
+  if (!is_long_ago && now_ns < session->told_ns + PING_NS) {
+    session->ping_due_ns = session->told_ns + PING_NS;
+    return 0;
+  }
   session->ping_due_ns = now_ns + PING_NS;
   session->parts->fill_ping(session->parts->context, &message.ping);
+  if (!is_long_ago && is_old_news(session, &message.ping)) return 0;
+  session->told = message.ping.counters;
+  session->is_told_settled = message.ping.is_settled;
+  session->told_ns = session->pinged_ns = now_ns;
+  if (session->asked_ns == 0) session->asked_ns = now_ns;
   return put(&message, ret_out);
 }
 
@@ -392,9 +434,9 @@ static void end_pause(struct uplink_session *session, uint64_t now_ns) {
 }
 
 int uplink_session_tick(struct uplink_session *session, uint64_t now_ns, struct buf *ret_out) {
-  if (now_ns >= session->heard_ns + SILENCE_NS) {
+  if (session->asked_ns != 0 && now_ns >= session->asked_ns + SILENCE_NS) {
     snprintf(session->why, sizeof session->why, "the collector has been silent for %llu s",
-             SILENCE_NS / NS_PER_SECOND);
+             (unsigned long long)((now_ns - session->heard_ns) / NS_PER_SECOND));
     return -ETIMEDOUT;
   }
   if (session->flight_count > 0 && now_ns >= session->flights[0].sent_ns + ANSWER_NS) {
@@ -423,12 +465,13 @@ static uint64_t give_due_ns(const struct uplink_session *session) {
   if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);
   if (session->wish_count > 0 && session->is_drained)
     bring_forward(&due_ns, session->debug_due_ns);
+  if (session->is_paced) bring_forward(&due_ns, session->paced_until_ns);
   return due_ns;
 }
 
 uint64_t uplink_session_due_ns(const struct uplink_session *session, bool has_room) {
-  uint64_t due_ns = session->heard_ns + SILENCE_NS;
-  bring_forward(&due_ns, session->ping_due_ns);
+  uint64_t due_ns = session->ping_due_ns;
+  if (session->asked_ns != 0) bring_forward(&due_ns, session->asked_ns + SILENCE_NS);
   if (session->flight_count > 0) bring_forward(&due_ns, session->flights[0].sent_ns + ANSWER_NS);
   if (session->held_until_ns != 0 && session->flight_count == 0)
     bring_forward(&due_ns, session->held_until_ns);

@@ -33,7 +33,14 @@ struct uplink_session {
   bool is_over_budget; /* the wishes wait for another day */
   bool is_drained;     /* all that was given is on its way; the uplink keeps this up to date */
   uint64_t heard_ns;   /* the last frame came */
+  uint64_t asked_ns;   /* what has to be answered at once was sent, and nothing came since; or 0 */
+  uint64_t told_ns;    /* the books went out, with a batch or a ping */
+  uint64_t pinged_ns;  /* the last ping */
   uint64_t ping_due_ns;
+  uint64_t paced_until_ns; /* by the rate, no batch is sent before */
+  struct counters told;    /* with the last ping */
+  bool is_told_settled;
+  bool is_paced;             /* one waits for that */
   uint64_t held_until_ns;    /* 0, or the collector asked for patience until then */
   uint32_t return_within_ms; /* what it said of coming back; 0: nothing */
   uint32_t come_after_ms;    /* it refused this board, and asked to come no earlier */

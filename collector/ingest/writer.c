@@ -299,6 +299,7 @@ static int note(struct writer *writer, const struct job *job) {
     seen.sampler = said(job->message.ping.sampler);
     seen.achieved_mhz = job->message.ping.achieved_mhz;
     seen.effort = said_effort(&job->message.ping.effort);
+    seen.is_settled = job->message.ping.is_settled;
   }
   return store_board_seen(writer->parts.store, &seen);
 }

@@ -17,7 +17,11 @@
                  as lost is lost, as far as it is still open.
      pending   = what is open after that: in the board's spool or window, or on its way.
 
-   Never negative, and summing up to produced unless the board's own numbers contradict it. */
+   A batch whose ack was lost is in the board's spool, and stored.  When it is dropped there to make
+   room, or dies with a worker's memory, or rots, the board counts as lost what is not: then stored
+   and dropped come to more than was produced, and what is stored was not lost.
+
+   Never negative, and summing up to produced. */
 #include "books.h"
 
 #include "common/buf.h"
@@ -48,12 +52,32 @@ void books_report(struct books *books, const struct counters *counters) {
   books->board.final = final;
 }
 
+/* Takes back what the board counts as lost of batches that are stored.  Returns what is left. */
+static uint64_t take_back(const struct books *books, uint64_t *dropped) {
+  static const enum loss_reason after_spooling[] = {
+      LOSS_SPOOL_FULL, LOSS_SPOOL_ERROR, LOSS_WORKER_KILLED, LOSS_SPOOL_CORRUPT, LOSS_REJECTED};
+  uint64_t total = total_of(dropped);
+  uint64_t twice = less(total, less(books->board.produced, books->stored));
+  for (size_t i = 0; i < sizeof after_spooling / sizeof *after_spooling; i++) {
+    uint64_t *of_reason = &dropped[after_spooling[i]], part = smaller(*of_reason, twice);
+    *of_reason -= part;
+    twice -= part;
+    total -= part;
+  }
+  return total;
+}
+
+void books_settle(struct books *books) {
+  books->board.final = 1;
+  if (books->board.shipped > books->stored) books->board.shipped = books->stored;
+}
+
 void books_balance(const struct books *books, struct books_balance *ret) {
   const struct counters *board = &books->board;
-  uint64_t dropped = total_of(board->dropped);
-  uint64_t open = less(less(board->produced, books->stored), dropped);
   struct books_balance balance = {.produced = board->produced, .stored = books->stored};
   memcpy(balance.dropped, board->dropped, sizeof balance.dropped);
+  uint64_t dropped = take_back(books, balance.dropped);
+  uint64_t open = less(less(board->produced, books->stored), dropped);
 
   uint64_t told = less(books->refused, board->dropped[LOSS_REJECTED]);
   uint64_t refused = smaller(open, less(told, board->dropped[LOSS_QUOTA]));

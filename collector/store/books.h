@@ -24,6 +24,9 @@ struct books_balance {
 /* Takes over what COUNTERS adds to what is known; older counters change nothing. */
 void books_report(struct books *books, const struct counters *counters);
 
+/* Nothing of this run will come any more: what is open is lost. */
+void books_settle(struct books *books);
+
 void books_balance(const struct books *books, struct books_balance *ret);
 
 /* Adds one run's BALANCE to SUM. */

@@ -29,9 +29,10 @@
 #include <sys/random.h>
 #include <sys/statvfs.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, SETTLED_AT_ONCE = 64 };
 
 #define MS_PER_DAY (24 * 3600 * 1000ULL)
+#define SETTLED_MS (180 * 1000ULL) /* a daemon that lives pings each minute */
 /* How far a window may lie from its arrival: a spool may be old, a clock a little fast. */
 #define PAST_MS_MAX (400 * MS_PER_DAY)
 #define FUTURE_MS_MAX MS_PER_DAY
@@ -269,6 +270,28 @@ int landing_append(struct landing *landing, struct store_append *batches, size_t
   return error;
 }
 
+/* A board says that nothing of its earlier runs waits there: those that have been silent for a
+   while (it may have another daemon) are closed, a few at a time. */
+static int settle_others(struct landing *landing, const struct store_board_seen *seen,
+                         const struct arrival *now) {
+  struct arrival arrival = *now;
+  struct books_balance before;
+  struct run_row run;
+  if (seen->seen_ms < SETTLED_MS) return 0;
+  for (unsigned i = 0; i < SETTLED_AT_ONCE; i++) {
+    int row = run_table_open_other(&landing->runs, arrival.board.id, seen->counters->run,
+                                   seen->seen_ms - SETTLED_MS, &arrival.run);
+    int error =
+        row == 1 ? run_table_load(&landing->runs, arrival.board.id, arrival.run, &run) : row;
+    if (row != 1 || error != 0) return error;
+    books_balance(&run.books, &before);
+    books_settle(&run.books);
+    error = save_run(landing, &run, &before, &arrival);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
 static int seen_in_transaction(struct landing *landing, const struct store_board_seen *seen) {
   const struct counters *counters = seen->counters;
   struct arrival arrival = {
@@ -283,7 +306,8 @@ static int seen_in_transaction(struct landing *landing, const struct store_board
   books_report(&run.books, counters);
   run.touched_ms = seen->seen_ms;
   arrival.run = counters->run;
-  return save_run(landing, &run, &before, &arrival);
+  error = save_run(landing, &run, &before, &arrival);
+  return error == 0 && seen->is_settled ? settle_others(landing, seen, &arrival) : error;
 }
 
 int landing_seen(struct landing *landing, const struct store_board_seen *seen) {

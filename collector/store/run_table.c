@@ -24,6 +24,8 @@ static const char *const run_sql[RUN_STATEMENTS] = {
     [RUN_DELETE] = "DELETE FROM run WHERE board=? AND run=?",
     [RUN_PAST] = "SELECT past FROM board WHERE id=?",
     [RUN_FOLD] = "UPDATE board SET past=?2 WHERE id=?1",
+    [RUN_OPEN] = "SELECT run FROM run WHERE board=? AND run<>? AND touched_ms<?"
+                 " AND (final=0 OR shipped>stored) LIMIT 1",
 };
 
 int run_table_open(sqlite3 *db, struct run_table *ret) {
@@ -147,6 +149,18 @@ int run_table_save(struct run_table *table, const struct run_row *row) {
   db_bind_span(save, 7, buf_span(&table->dropped));
   for (int i = 0; i < 4; i++) db_bind_u64(save, i + 8, after[i]);
   return db_run(save);
+}
+
+int run_table_open_other(struct run_table *table, uint64_t board, uint64_t run, uint64_t before_ms,
+                         uint64_t *ret) {
+  sqlite3_stmt *open = table->statements[RUN_OPEN];
+  db_bind_u64(open, 1, board);
+  db_bind_u64(open, 2, run);
+  db_bind_u64(open, 3, before_ms);
+  int row = db_step(open);
+  if (row == 1) *ret = db_u64(open, 0);
+  sqlite3_reset(open);
+  return row;
 }
 
 int run_table_balance(sqlite3 *db, uint64_t board, struct span past, struct books_balance *ret) {

@@ -37,6 +37,7 @@ enum run_statement {
   RUN_DELETE,
   RUN_PAST,
   RUN_FOLD,
+  RUN_OPEN,
   RUN_STATEMENTS
 };
 
@@ -54,6 +55,11 @@ int run_table_load(struct run_table *table, uint64_t board, uint64_t run, struct
 /* Writes ROW.  A new one over RUNS_PER_BOARD_MAX folds the longest untouched run of its board:
    its balance is kept, its ledger forgotten. */
 int run_table_save(struct run_table *table, const struct run_row *row);
+
+/* A run of BOARD other than RUN, not touched since BEFORE_MS, whose books are open.  Returns 1 with
+   it in RET, 0 when there is none, or -errno. */
+int run_table_open_other(struct run_table *table, uint64_t board, uint64_t run, uint64_t before_ms,
+                         uint64_t *ret);
 
 /* Adds up what BOARD's runs, folded ones too, come to; on any connection. */
 int run_table_balance(sqlite3 *db, uint64_t board, struct span past, struct books_balance *ret);

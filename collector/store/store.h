@@ -36,6 +36,7 @@ struct store_board_seen {
   const char *clock;               /* "synced", "estimated", "unknown" */
   const struct effort *effort;     /* or NULL */
   const struct counters *counters; /* or NULL */
+  bool is_settled;                 /* no batch of an earlier run than theirs will come */
   uint64_t seen_ms;
 };
 

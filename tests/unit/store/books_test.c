@@ -148,6 +148,36 @@ static void losses_of_an_older_version_read_as_zeros(void **state) {
   assert_int_equal(loss[LOSS_REASON_COUNT - 1], 0);
 }
 
+static void what_is_stored_was_not_lost_whatever_the_board_counts(void **state) {
+  (void)state;
+  struct books books = {.stored = 80};
+  struct books_balance balance;
+  struct counters counters = {
+      .produced = 100,
+      .shipped = 70,
+      .dropped = {[LOSS_RING_FULL] = 10, [LOSS_SPOOL_FULL] = 15, [LOSS_WORKER_KILLED] = 5}};
+  books_report(&books, &counters);
+  books_balance(&books, &balance);
+  assert_int_equal(balance.dropped[LOSS_RING_FULL], 10);
+  assert_int_equal(balance.dropped[LOSS_SPOOL_FULL], 5);
+  assert_int_equal(balance.dropped[LOSS_WORKER_KILLED], 5);
+  assert_closed(&books, 0);
+}
+
+static void a_settled_run_has_nothing_pending(void **state) {
+  (void)state;
+  struct books books = {.stored = 60};
+  struct books_balance balance;
+  struct counters counters = {.produced = 100, .shipped = 90, .dropped = {[LOSS_REENTRY] = 5}};
+  books_report(&books, &counters);
+  books_settle(&books);
+  books_balance(&books, &balance);
+  assert_int_equal(balance.dropped[LOSS_RUN_ENDED], 35);
+  assert_closed(&books, 0);
+  books.stored = 70; /* one comes after all */
+  assert_closed(&books, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_neither_stored_nor_lost_is_pending),
@@ -160,6 +190,8 @@ int main(void) {
       cmocka_unit_test(nothing_is_ever_negative),
       cmocka_unit_test(changes_of_losses_come_back_signed),
       cmocka_unit_test(losses_of_an_older_version_read_as_zeros),
+      cmocka_unit_test(what_is_stored_was_not_lost_whatever_the_board_counts),
+      cmocka_unit_test(a_settled_run_has_nothing_pending),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ int bench_begin_group(void **state) {
 static void on_loss(void *context, uint64_t run, enum loss_reason reason, uint64_t records) {
   struct bench *bench = context;
   (void)run;
-  if (reason == LOSS_REJECTED) bench->rejected += records;
+  bench->lost[reason] += records;
 }
 
 void bench_fill_hello(void *context, struct hello *hello) {
@@ -78,6 +78,14 @@ int bench_tear_down(void **state) {
   fleet_fini(&bench->fleet);
   free(bench);
   return 0;
+}
+
+void bench_limit_spool(struct bench *bench, uint64_t bytes_max) {
+  const struct spool_limits limits = {bytes_max, bytes_max, 3600 * NS_PER_SECOND, 0};
+  char dir[FLEET_PATH_BYTES];
+  fleet_path(&bench->fleet, "spool", dir);
+  spool_close(bench->spool);
+  assert_int_equal(spool_open(dir, &limits, on_loss, bench, &bench->spool), 0);
 }
 
 void bench_append(struct bench *bench, uint64_t first, uint64_t last, size_t len) {

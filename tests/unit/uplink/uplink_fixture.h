@@ -32,7 +32,7 @@ struct bench {
   struct known_time time;
   char address[64];
   char certificate[FLEET_PATH_BYTES], key[FLEET_PATH_BYTES], ca[FLEET_PATH_BYTES];
-  uint64_t rejected;
+  uint64_t lost[LOSS_REASON_COUNT];
   unsigned changes;
 };
 
@@ -43,6 +43,9 @@ struct span bench_own_build_id(uint8_t id[LIMIT_MODULE_ID_BYTES]);
 
 int bench_set_up(void **state);
 int bench_tear_down(void **state);
+
+/* Begins the spool anew with another limit; before the uplink is started. */
+void bench_limit_spool(struct bench *bench, uint64_t bytes_max);
 
 /* Puts the batches FIRST to LAST, LEN bytes each, into the spool. */
 void bench_append(struct bench *bench, uint64_t first, uint64_t last, size_t len);

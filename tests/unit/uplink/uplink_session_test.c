@@ -28,13 +28,12 @@ static void pings_go_out_and_silence_ends_the_session(void **state) {
   struct uplink_session session;
   struct buf out = {0};
   begin_session(bench, &parts, &session);
-  for (uint64_t s = 15; s < 45; s += 15) {
-    uint64_t now_ns = 1 + s * NS_PER_SECOND;
-    assert_int_equal(uplink_session_due_ns(&session, true), now_ns);
-    buf_clear(&out);
-    assert_int_equal(uplink_session_tick(&session, now_ns, &out), 0);
-    assert_int_equal(out.data[4], FRAME_PING);
-  }
+  session.told.produced = 1; /* there are news */
+  uint64_t now_ns = 1 + 15 * NS_PER_SECOND;
+  assert_int_equal(uplink_session_due_ns(&session, true), now_ns);
+  assert_int_equal(uplink_session_tick(&session, now_ns, &out), 0);
+  assert_int_equal(out.data[4], FRAME_PING);
+  assert_int_equal(uplink_session_tick(&session, 1 + 44 * NS_PER_SECOND, &out), 0);
   assert_int_equal(uplink_session_tick(&session, 1 + 45 * NS_PER_SECOND, &out), -ETIMEDOUT);
   assert_non_null(strstr(session.why, "silent"));
   buf_fini(&out);
@@ -139,6 +138,97 @@ static void a_piece_of_a_file_waits_until_the_line_is_drained(void **state) {
   buf_fini(&out);
 }
 
+/* Ticks each time that it is due until UNTIL_S; returns how many pings went out, all answered. */
+static unsigned pings_until(struct uplink_session *session, uint64_t until_s, struct buf *out) {
+  unsigned pings = 0;
+  for (uint64_t now_ns;
+       (now_ns = uplink_session_due_ns(session, true)) < until_s * NS_PER_SECOND;) {
+    buf_clear(out);
+    assert_int_equal(uplink_session_tick(session, now_ns, out), 0);
+    if (out->len > 0) pings++;
+    session->heard_ns = now_ns;
+    session->asked_ns = 0;
+  }
+  return pings;
+}
+
+static void an_idle_board_pings_once_a_minute(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct buf out = {0};
+  begin_session(bench, &parts, &session);
+  assert_in_range(pings_until(&session, 3601, &out), 59, 60);
+  buf_fini(&out);
+}
+
+static void a_batch_is_as_good_as_a_ping(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct buf out = {0};
+  bench_append(bench, 1, 5, 100);
+  begin_session(bench, &parts, &session);
+  session.told.produced = 1;
+  for (uint64_t s = 10; s <= 50; s += 10) {
+    assert_int_equal(pings_until(&session, s, &out), 0);
+    assert_int_equal(uplink_session_give(&session, s * NS_PER_SECOND, &out), 0);
+  }
+  assert_int_equal(pings_until(&session, 66, &out), 1);
+  buf_fini(&out);
+}
+
+static void acknowledge(struct uplink_session *session, uint64_t seq, uint64_t now_ns) {
+  struct message message = {.type = FRAME_ACK, .ack = {RUN, seq}};
+  struct buf frame_bytes = {0}, out = {0};
+  struct frame frame;
+  assert_int_equal(message_encode(&message, &frame_bytes), 0);
+  assert_true(frame_decode(buf_span(&frame_bytes), &frame) > 0);
+  assert_int_equal(uplink_session_take(session, &frame, now_ns, &out), 0);
+  buf_fini(&frame_bytes);
+  buf_fini(&out);
+}
+
+/* Two days of windows of ten seconds while the collector is away, the spool fills up after one and
+   a half; then it is back, and its link is fast. */
+static void after_two_days_in_the_dark_the_newest_come_at_the_rate_that_is_allowed(void **state) {
+  enum { BATCHES = 2 * 24 * 360, LEN = 500, RATE = 64 << 10 };
+  struct bench *bench = *state;
+  struct spool_figures now;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  struct buf out = {0};
+  const uint64_t most = 6 << 20;
+  bench_limit_spool(bench, most);
+  for (uint64_t seq = 1; seq <= BATCHES; seq++) {
+    bench_append(bench, seq, seq, LEN);
+    spool_figures(bench->spool, &now);
+    assert_true(now.bytes <= most);
+  }
+  uint64_t first = now.first_seq, expected = first, sent = 0, seconds = 0;
+  assert_true(first > 1 && bench->lost[LOSS_SPOOL_FULL] == (first - 1) * RECORDS);
+  assert_int_equal(now.entries, BATCHES + 1 - first);
+  begin_session(bench, &parts, &session);
+  parts.send_bytes = RATE;
+  for (uint64_t now_ns = 100 * NS_PER_SECOND; expected <= BATCHES; seconds++) {
+    uint64_t end_ns = now_ns + NS_PER_SECOND, in_second = 0;
+    for (; now_ns < end_ns && expected <= BATCHES; now_ns += 10 * NS_PER_MS) {
+      buf_clear(&out);
+      for (; uplink_session_give(&session, now_ns, &out) == 0; expected++, in_second += LEN)
+        acknowledge(&session, expected, now_ns);
+      if (session.is_paced)
+        assert_true(uplink_session_due_ns(&session, true) <= session.paced_until_ns);
+    }
+    assert_true(in_second <= (seconds == 0 ? 2 * RATE + LEN : RATE + LEN));
+    sent += in_second;
+  }
+  assert_int_equal(sent, now.entries * LEN);
+  assert_true(seconds <= sent / RATE + 1); /* and no slower */
+  spool_figures(bench->spool, &now);
+  assert_int_equal(now.entries, 0);
+  buf_fini(&out);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(pings_go_out_and_silence_ends_the_session),
@@ -147,6 +237,9 @@ int main(void) {
       CASE(what_the_collector_says_of_coming_back_is_kept),
       CASE(a_refusal_says_when_to_come_again_unless_it_is_for_good),
       CASE(a_piece_of_a_file_waits_until_the_line_is_drained),
+      CASE(an_idle_board_pings_once_a_minute),
+      CASE(a_batch_is_as_good_as_a_ping),
+      CASE(after_two_days_in_the_dark_the_newest_come_at_the_rate_that_is_allowed),
   };
   return cmocka_run_group_tests(tests, bench_begin_group, NULL);
 }

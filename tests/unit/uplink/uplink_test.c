@@ -180,7 +180,7 @@ static void a_rejected_batch_is_quarantined_and_the_queue_goes_on(void **state) 
   struct spool_figures spool;
   spool_figures(bench->spool, &spool);
   assert_int_equal(spool.quarantined, 1);
-  assert_int_equal(bench->rejected, RECORDS);
+  assert_int_equal(bench->lost[LOSS_REJECTED], RECORDS);
   assert_int_equal(bench_figures(bench).acked_batches, 4);
   assert_int_equal(bench->peer.batches, 5);
 }
@@ -194,7 +194,7 @@ static void a_collector_that_asks_for_patience_gets_it(void **state) {
   const uint64_t expected[] = {1, 2, 3, 2};
   assert_int_equal(bench->peer.batches, 4);
   assert_memory_equal(bench->peer.seqs, expected, sizeof expected);
-  assert_int_equal(bench->rejected, 0);
+  assert_int_equal(bench->lost[LOSS_REJECTED], 0);
   assert_int_equal(bench_figures(bench).reconnects, 0);
 }
 

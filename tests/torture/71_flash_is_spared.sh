@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the spool writes and syncs, as status tells it, is within what docs/spool.md publishes: nothing is synced while the
+# collector takes what is sent; without one, once in five seconds at most; and no more is written than batches and their
+# marks.  The kernel's own count of what the worker has dirtied stands beside it.
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll flash
+fleetprofd --state "$B" --window 1s --collector "127.0.0.1:$A" || fail "the daemon does not start"
+seconds=$(pick 5 60)
+dirtied() { awk '$1 == "write_bytes:" { print $2 }' "/proc/$(worker)/io" 2>/dev/null || echo 0; }
+load() { run --hz 99 --flush-timeout "$1" -- "$targets/truth" "$seconds" >/dev/null || fail "the program ended with $?"; }
+load 5s
+sent=$(asked "d['uplink']['acked_batches']") bytes=$(asked "d['spool']['day_bytes']") syncs=$(asked "d['spool']['day_syncs']")
+[ "$sent" -ge 2 ] || fail "only $sent batches"
+# A flush syncs what is not acked yet: one for each `run`; the start may sync what it finds.
+[ "$syncs" -le 4 ] || fail "$syncs syncs while the collector takes all"
+status | grep -q "written in the last 24 hours: .* in $syncs sync" || fail "status does not tell: $(status)"
+say "with a collector, $seconds s of 1 s windows: $sent batches, $bytes bytes, $syncs syncs; $(dirtied) bytes of pages dirtied"
+stop_collector
+before=$syncs
+load 0s
+more=$(($(asked "d['spool']['day_syncs']") - before))
+[ "$more" -le $((seconds / 5 + 4)) ] || fail "$more syncs in $seconds s without a collector"
+written=$(asked "d['spool']['day_bytes']") waiting=$(asked "d['spool']['bytes']")
+say "without: $((written - bytes)) bytes, $more syncs, $waiting bytes wait"
+[ "$waiting" -le $((written - bytes)) ] || fail "$waiting bytes wait, $((written - bytes)) were written"
