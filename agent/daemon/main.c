@@ -36,6 +36,15 @@ static int start(const struct settings *settings, struct keeper *keeper, char *e
   return failure ? failure : keeper_open(settings, keeper, error, ERROR_BYTES);
 }
 
+/* The board's key is in our memory, and a core file is anybody's who finds it.  Who needs one
+   raises the limit with prlimit. */
+static void keep_no_core(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = 0;
+  setrlimit(RLIMIT_CORE, &limit);
+}
+
 int main(int argc, char **argv) {
   static struct settings settings;
   static struct keeper keeper;
@@ -52,6 +61,7 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   raise_descriptor_limit();
+  keep_no_core();
   if (settings.is_verbose) log_set_level(LOG_LEVEL_DEBUG);
   if (!settings.is_foreground) {
     report = daemonize_begin();

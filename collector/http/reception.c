@@ -26,7 +26,6 @@
 enum {
   BODY_BYTES_MAX = 64 << 20,
   PATH_BYTES_SHOWN = 128,
-  AUDIT_LINES_PER_SECOND = 10, /* a flood of refusals must not fill the disk */
 };
 #define UNSENT_BYTES_MAX ((size_t)256 << 20)
 
@@ -38,18 +37,25 @@ static void request_free(struct request *request) {
   free(request);
 }
 
-/* Sends what REQUEST has become, when somebody still waits, and ends it. */
-static void audit(struct service *service, const struct request *request, int status,
-                  const char *why) {
-  uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
-  if (second != service->audit_second) service->audit_lines = 0;
-  service->audit_second = second;
-  if (service->audit_lines++ >= AUDIT_LINES_PER_SECOND) return;
-  const char *peer = request->client != NULL ? client_peer_text(request->client) : "a visitor";
-  access_audit(service->parts.access, peer, "denied %d %s %s: %s", status, request->route->method,
-               request->route->path, why);
+static const char *visitor_of(const struct request *request) {
+  return request->client != NULL ? client_peer_text(request->client) : "a visitor";
 }
 
+static void audit(struct service *service, const struct request *request, int status,
+                  const char *why) {
+  access_audit_denial(service->parts.access, visitor_of(request), "denied %d %s %s: %s", status,
+                      request->route->method, request->route->path, why);
+}
+
+/* What was changed by HTTP; who may do that has a token, so there is no flood of it. */
+static void audit_change(struct service *service, const struct request *request) {
+  int status = request->answer.status ? request->answer.status : 200;
+  if (status < 300)
+    access_audit(service->parts.access, visitor_of(request), "done %d %s %s: %.80s", status,
+                 request->route->method, request->route->path, request->argument);
+}
+
+/* Sends what REQUEST has become, when somebody still waits, and ends it. */
 static void finish(struct service *service, struct request *request) {
   int status = request->answer.status ? request->answer.status : 200;
   metrics_count(service->metrics, request->route, status);
@@ -72,6 +78,7 @@ static void on_job_done(struct job *job, bool was_run) {
     client_read_body(request->client);
     return;
   }
+  if (was_run && strcmp(request->route->method, "PUT") == 0) audit_change(service, request);
   if (was_run && request->is_audited) {
     char why[160];
     snprintf(why, sizeof why, "another file of build-id %s is here", request->argument);

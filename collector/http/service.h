@@ -19,7 +19,6 @@ struct service {
   bool is_loopback;                   /* nobody but this machine can connect */
   unsigned connections_max;
   struct client_list clients;         /* loop only */
-  uint64_t audit_second, audit_lines; /* loop only: refusals noted in this second */
 };
 
 #endif

@@ -89,4 +89,9 @@ int access_rollover(struct access *access, uint64_t root, struct access_rollover
 void access_audit(struct access *access, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for what strangers cause: a few lines a second at most; how many were left out is a line
+   of the next second that has one.  Any thread. */
+void access_audit_denial(struct access *access, const char *subject, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif

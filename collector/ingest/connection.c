@@ -29,6 +29,7 @@
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -44,6 +45,7 @@ enum {
   OUTPUT_BYTES_MAX = 256 << 10,
   FRAME_DEADLINE_MS = 60 * 1000, /* for a frame that has begun: 2 MiB at 280 kbit/s */
   WHY_BYTES = 192,
+  PEER_BYTES = 64, /* an address, numeric */
 };
 
 struct connection {
@@ -135,11 +137,43 @@ static void shut(struct connection *connection) {
   shutdown(bufferevent_getfd(connection->stream), SHUT_WR);
 }
 
+/* Tells of a peer that was not let in: by its board's name or, of a stranger, by its address. */
+static void tell_denied(struct connection *connection, const char *why) {
+  struct sockaddr_storage peer;
+  socklen_t len = sizeof peer;
+  char text[PEER_BYTES] = "a stranger";
+  const char *board = connection->session.board;
+  int fd = bufferevent_getfd(connection->stream);
+  if (board[0] == 0 && getpeername(fd, (struct sockaddr *)&peer, &len) == 0)
+    getnameinfo((struct sockaddr *)&peer, len, text, sizeof text, NULL, 0, NI_NUMERICHOST);
+  connection->host->on_denied(connection->host->context, board[0] != 0 ? board : text, why);
+}
+
+/* Whether a session that was refused for REFUSAL is a denial, and not a fault of a line, and was
+   not noted by the worker that found it. */
+static bool is_denial(const struct session *session) {
+  switch (session->refusal) {
+  case REFUSAL_BAD_FRAME:
+  case REFUSAL_FRAME_TOO_LONG:
+  case REFUSAL_BAD_MESSAGE:
+  case REFUSAL_WRONG_ORDER:
+  case REFUSAL_WRONG_VERSION:
+    return session->board[0] == 0; /* a board that talks nonsense is a broken one */
+  case REFUSAL_BAD_NAME:
+  case REFUSAL_REVOKED:
+  case REFUSAL_EXPIRED:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /* After anything that may have changed the state: flushes, re-arms, winds down. */
 static void settle(struct connection *connection, enum session_state before) {
   struct session *session = &connection->session;
   flush(connection);
   if (session->state != before) {
+    if (session->was_refused && is_denial(session)) tell_denied(connection, session->why);
     connection->is_in_frame = false;
     arm(connection, session_deadline_ms(session->state));
   }
@@ -242,11 +276,18 @@ static enum handshake judge_failure(const SSL *ssl, bool is_eof) {
   }
 }
 
+static bool is_about_certificate(enum handshake result) {
+  return result == HANDSHAKE_EXPIRED || result == HANDSHAKE_NOT_YET_VALID ||
+         result == HANDSHAKE_UNKNOWN_CA || result == HANDSHAKE_REVOKED ||
+         result == HANDSHAKE_BAD_CERTIFICATE;
+}
+
 static void count_failure(struct connection *connection, bool is_eof) {
   char why[WHY_BYTES] = "";
   enum handshake result = judge_failure(tls_of(connection), is_eof);
   tls_failure(tls_of(connection), why, sizeof why);
   figures_add(&connection->host->figures->handshakes[result], 1);
+  if (is_about_certificate(result)) tell_denied(connection, why);
   log_debug("ingest-handshake #%llu: failed: %s", (unsigned long long)connection->session.id, why);
 }
 

@@ -31,6 +31,9 @@ struct connection_host {
   void (*on_identified)(void *context, struct connection *connection); /* TLS is up */
   void (*on_closed)(void *context, struct connection *connection);     /* it is freed after this */
   void (*on_shedding)(void *context); /* shedding.shed has changed */
+  /* Somebody was not let in, for a reason that says something about him; WHO is a board's name or
+     an address.  What a worker judged is told of there. */
+  void (*on_denied)(void *context, const char *who, const char *why);
   void *context;
 };
 

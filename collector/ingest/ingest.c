@@ -25,6 +25,7 @@
 #include "connection.h"
 #include "debug_intake.h"
 #include "dispatch.h"
+#include "identity/access.h"
 #include "identity/ca.h"
 #include "listener.h"
 #include "memory_use.h"
@@ -152,6 +153,11 @@ static void on_closed(void *context, struct connection *connection) {
   }
   figures_take(&ingest->figures.boards_connected, 1);
   count_board(ingest, -1);
+}
+
+static void on_denied(void *context, const char *who, const char *why) {
+  struct ingest *ingest = context;
+  access_audit_denial(ingest->parts.access, who, "boards' door: %s", why);
 }
 
 /* Each in turn, beginning after the one that came last: a queue that stays full is shared. */
@@ -361,6 +367,7 @@ int ingest_start(const struct ingest_parts *parts, struct ingest **ret, char *er
                                           .quotas = parts->quotas,
                                           .on_closed = on_closed,
                                           .on_shedding = on_shedding,
+                                          .on_denied = on_denied,
                                           .context = ingest};
   ingest->vestibule.per_address = parts->handshakes_per_address;
   ingest->host.return_within_ms = patience_return_ms(0);

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tokens and keys are in no file, log or answer where they do not belong: of tokens the collector has hashes, a board's
-# key is on the board alone.
+# Tokens and keys are in no file, log, answer or core file where they do not belong: of tokens the collector has hashes, a
+# board's key is on the board alone, and neither daemon nor collector leaves a core when it crashes.
 . "$(dirname "$0")/lib.sh"
-start_collector --verbose
+cd "$W" || exit 1 # where cores would be written
+ulimit -c unlimited 2>/dev/null
+start_collector --verbose --certificate-life 8s
 token=$(fleetprof-collector token --data "$W/data" --board one)
 reader=$(fleetprof-collector token --data "$W/data" --role read)
 wrong=fpt_$(printf 'A%.0s' {1..32})
@@ -17,6 +19,16 @@ for shown in "$reader" "$wrong" "$token"; do
 done
 curl -s "http://127.0.0.1:$H/metrics" >>"$W/answers.log"
 grep -q "made: role read" "$W/data/audit.log" || fail "the audit log does not tell of a new token"
+first=$(grep -v -- ----- "$W/board-one/board.key" | tr -d '\n')
+has_renewed() { grep -q 'one: certificate renewed$' "$W/data/audit.log"; }
+until_true 20 has_renewed || fail "the board does not renew: $(tail -n 2 "$W/data/audit.log")"
+fleetprof-collector rollover --data "$W/data" --start >>"$W/answers.log" || fail "no second root"
+for pid in "$COLLECTOR" "$(cat "$B/fleetprofd.pid")" "$(worker)"; do
+  grep -q '^Max core file size *0 ' "/proc/$pid/limits" || fail "$(cat /proc/$pid/comm) would leave a core: $(grep core "/proc/$pid/limits")"
+done
+kill -SEGV "$(worker)"
+stop_collector SEGV
+collector_up --verbose
 stop_collector # what SQLite holds back is in its files then
 
 # look_for WHAT BYTES: in all files but the keys' own.
@@ -33,8 +45,12 @@ look_for "the enroll token" "${token:8:24}"
 look_for "the read token" "${reader:8:24}"
 key=$(grep -v -- ----- "$W/board-one/board.key" | tr -d '\n')
 look_for "the board's key" "${key:64:40}" # one line of it
-root=$(grep -v -- ----- "$W/data/ca/root.key" | tr -d '\n')
-look_for "the root's key" "${root:64:40}"
+look_for "the board's first key" "${first:64:40}"
+for name in root next server server-next; do
+  secret=$(grep -v -- ----- "$W/data/ca/$name.key" | tr -d '\n')
+  look_for "$name.key" "${secret:64:40}"
+done
+find "$W" -maxdepth 2 -name 'core*' | grep . && fail "a core file was left"
 for file in "$W"/data/ca/*.key "$W/board-one/board.key" "$W/data/access.db" "$W/data/audit.log"; do
   [ "$(stat -Lc %a "$file")" = 600 ] || fail "$file has mode $(stat -Lc %a "$file")"
 done
