@@ -351,12 +351,9 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-  } subcommands[] = {{"token", tokens_command_token},
-                     {"revoke", tokens_command_revoke},
-                     {"rollover", rollover_command},
-                     {"backup", backup_command_backup},
-                     {"restore", backup_command_restore},
-                     {"check", backup_command_check}};
+  } subcommands[] = {{"token", tokens_command_token},     {"revoke", tokens_command_revoke},
+                     {"rollover", rollover_command},      {"backup", backup_command_backup},
+                     {"restore", backup_command_restore}, {"check", backup_command_check}};
   for (size_t i = 0; argc > 1 && i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(argv[1], subcommands[i].name) == 0) return subcommands[i].run(argc - 1, argv + 1);
 

@@ -21,6 +21,7 @@ enum {
   LIMIT_BATCH_NODES = 131072,
   LIMIT_BATCH_SAMPLES = 262144,
   LIMIT_LABELS = 32,
+  LIMIT_BOOTS = 64,        /* earlier ones that a board tells of */
   LIMIT_STACK_DEPTH = 128, /* frames kept of one stack */
 
   /* Strings, in bytes without the NUL. */

@@ -37,6 +37,8 @@ static void unpack_hello(struct unpack *unpack, struct span payload, struct mess
   hello->sampler = unpack_text(unpack, in->sampler, "sampler", LIMIT(LIMIT_NAME_BYTES));
   hello->achieved_mhz = in->achieved_mhz;
   unpack_effort(unpack, in->effort, &hello->effort);
+  hello->boots = unpack_boots(unpack, in->boots, in->n_boots);
+  hello->boot_count = (uint32_t)in->n_boots;
 }
 
 static void unpack_welcome(struct unpack *unpack, struct span payload, struct message *ret) {

@@ -40,6 +40,8 @@ static ProtobufCMessage *pack_hello(struct pack *pack, const struct message *mes
   out->sampler = pack_text(pack, hello->sampler, LIMIT_NAME_BYTES);
   out->achieved_mhz = hello->achieved_mhz;
   out->effort = pack_effort(pack, &hello->effort);
+  out->n_boots = hello->boot_count;
+  out->boots = pack_boots(pack, hello->boots, hello->boot_count);
   return &out->base;
 }
 

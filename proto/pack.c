@@ -66,6 +66,23 @@ Fleetprof__Label **pack_labels(struct pack *pack, const struct label *labels, si
   return list;
 }
 
+Fleetprof__Boot **pack_boots(struct pack *pack, const struct boot_time *boots, size_t count) {
+  if (count == 0) return NULL;
+  if (count > LIMIT_BOOTS) pack_fail(pack, -EOVERFLOW);
+  Fleetprof__Boot *packed = pack_array(pack, count, sizeof *packed);
+  Fleetprof__Boot **list = pack_array(pack, count, sizeof *list);
+  if (packed == NULL || list == NULL) return NULL;
+  for (size_t i = 0; i < count; i++) {
+    fleetprof__boot__init(&packed[i]);
+    packed[i].boot_id =
+        pack_bytes(pack, span_of(boots[i].boot_id, BATCH_BOOT_ID_BYTES), BATCH_BOOT_ID_BYTES);
+    packed[i].offset_ns = boots[i].offset_ns;
+    packed[i].alive_ns = boots[i].alive_ns;
+    list[i] = &packed[i];
+  }
+  return list;
+}
+
 /* Zeros at the end stay off the wire: a peer that knows fewer can then still read it. */
 static ProtobufCBinaryData pack_cells(struct pack *pack, const uint64_t *values, size_t count) {
   while (count > 0 && values[count - 1] == 0) count--;

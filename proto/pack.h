@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "common/arena.h"
+#include "payloads.h"
 #include "profile.pb-c.h"
 
 struct buf;
@@ -29,6 +30,7 @@ char *pack_text(struct pack *pack, const char *text, size_t limit_bytes);
 
 ProtobufCBinaryData pack_bytes(struct pack *pack, struct span bytes, size_t limit_bytes);
 Fleetprof__Label **pack_labels(struct pack *pack, const struct label *labels, size_t count);
+Fleetprof__Boot **pack_boots(struct pack *pack, const struct boot_time *boots, size_t count);
 Fleetprof__Counters *pack_counters(struct pack *pack, const struct counters *counters);
 /* NULL when nothing is said. */
 Fleetprof__Effort *pack_effort(struct pack *pack, const struct effort *effort);

@@ -16,6 +16,11 @@ enum capability {
   CAPABILITY_RENEWAL = 1, /* understands renew_only, and may send Renew */
 };
 
+struct boot_time { /* of an earlier boot; offset 0: not known */
+  uint8_t boot_id[BATCH_BOOT_ID_BYTES];
+  uint64_t offset_ns, alive_ns;
+};
+
 struct hello {
   uint32_t version;
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
@@ -29,6 +34,8 @@ struct hello {
   const char *sampler;
   uint32_t achieved_mhz;
   struct effort effort;
+  uint32_t boot_count;
+  const struct boot_time *boots;
 };
 
 struct welcome {

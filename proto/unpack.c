@@ -127,6 +127,20 @@ const struct label *unpack_labels(struct unpack *unpack, Fleetprof__Label **labe
   return unpacked;
 }
 
+const struct boot_time *unpack_boots(struct unpack *unpack, Fleetprof__Boot **boots, size_t count) {
+  unpack_number(unpack, count, "number of boots", LIMIT(LIMIT_BOOTS));
+  if (unpack->error != 0 || count == 0) return NULL;
+  struct boot_time *unpacked = unpack_array(unpack, count, sizeof *unpacked);
+  for (size_t i = 0; unpacked != NULL && i < count; i++) {
+    unpack_boot_id(unpack, boots[i]->boot_id, unpacked[i].boot_id);
+    unpacked[i].offset_ns =
+        unpack_number(unpack, boots[i]->offset_ns, "offset of a boot", LIMIT(COUNT_MAX));
+    unpacked[i].alive_ns =
+        unpack_number(unpack, boots[i]->alive_ns, "length of a boot", LIMIT(COUNT_MAX));
+  }
+  return unpacked;
+}
+
 static void unpack_dropped(struct unpack *unpack, ProtobufCBinaryData cells,
                            struct counters *counters) {
   struct span rest = span_of(cells.data, cells.len);

@@ -6,6 +6,7 @@
 
 #include "batch.h"
 #include "common/arena.h"
+#include "payloads.h"
 #include "profile.pb-c.h"
 
 /* Taking one message apart.  The first error sticks and is described in WHY; later steps are
@@ -52,6 +53,7 @@ uint64_t unpack_number(struct unpack *unpack, uint64_t value, const char *what, 
 void unpack_boot_id(struct unpack *unpack, ProtobufCBinaryData bytes,
                     uint8_t id[BATCH_BOOT_ID_BYTES]);
 const struct label *unpack_labels(struct unpack *unpack, Fleetprof__Label **labels, size_t count);
+const struct boot_time *unpack_boots(struct unpack *unpack, Fleetprof__Boot **boots, size_t count);
 void unpack_counters(struct unpack *unpack, const Fleetprof__Counters *packed,
                      struct counters *ret);
 /* IN may be NULL: then RET says nothing. */

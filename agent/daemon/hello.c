@@ -103,6 +103,7 @@ void hello_fill(void *context, struct hello *hello) {
   hello->counters = *counter_page_books(worker->keeper->page);
   sampler_in_use(worker, &hello->sampler, &hello->achieved_mhz);
   fill_effort(worker, true, &hello->effort);
+  if (spool.entries > 0) hello->boots = boot_times_earlier(&worker->boots, &hello->boot_count);
 }
 
 void hello_fill_effort(void *context, struct effort *effort) {

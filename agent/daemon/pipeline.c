@@ -58,6 +58,8 @@ static int open_disk(struct worker *worker) {
   char time_path[SETTINGS_PATH_BYTES];
   if (!settings_path(settings->state_dir, "time", time_path)) return -ENAMETOOLONG;
   known_time_init(&worker->time, time_path);
+  if (!settings_path(settings->state_dir, "boots", time_path)) return -ENAMETOOLONG;
+  boot_times_init(&worker->boots, time_path);
   int error = spool_open(path, &limits, on_spool_loss, worker, &worker->spool);
   if (error) log_error("spool %s: cannot be opened: %s", path, strerror(-error));
   return error;
@@ -156,6 +158,7 @@ int pipeline_start_uplink(struct worker *worker) {
                                .spool = worker->spool,
                                .debug = worker->debug,
                                .time = &worker->time,
+                               .boots = &worker->boots,
                                .address = has_collector ? worker->collector : NULL,
                                .certificate_path = worker->certificate,
                                .key_path = worker->key,

@@ -212,6 +212,7 @@ static void tick(struct worker *worker) {
   }
   if (now - worker->swept_ns >= SWEEP_INTERVAL_NS) {
     sweep_targets(worker);
+    boot_times_look(&worker->boots);
     pipeline_follow_collector(worker);
   }
   if (is_window_due(worker)) close_window(worker, false);
@@ -343,6 +344,7 @@ static int start(struct worker *worker) {
 static void stop(struct worker *worker) {
   intake_stop(worker->intake);
   uplink_stop(worker->uplink);
+  boot_times_close(&worker->boots);
   debug_sender_close(worker->debug);
   regions_close(worker->regions);
   table_store_free(worker->tables);

@@ -10,6 +10,7 @@
 
 #include "drain/drain.h"
 #include "keeper/keeper.h"
+#include "uplink/boot_times.h"
 #include "uplink/known_time.h"
 #include "uplink/uplink.h"
 
@@ -52,6 +53,7 @@ struct worker {
   uint32_t last_note; /* serial */
   struct worker_flush flushes[WORKER_FLUSHES_MAX];
   struct known_time time;
+  struct boot_times boots;
   char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
   char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES], kill_path[SETTINGS_PATH_BYTES];
   struct utsname machine;

@@ -17,6 +17,7 @@
    restart.  Output is kept short (OUT_HIGH_BYTES) and refilled from the spool when it drains: a
    slow link costs time, not memory. */
 #include "uplink.h"
+#include "boot_times.h"
 #include "debug_sender.h"
 #include "known_time.h"
 #include "resolve.h"
@@ -289,6 +290,7 @@ static void learn_time(struct uplink *uplink) {
   uint64_t now_ns = uplink->session.server_walltime_ns;
   if (now_ns == uplink->server_walltime_ns) return;
   uplink->server_walltime_ns = now_ns;
+  if (uplink->parts.boots != NULL) boot_times_learn(uplink->parts.boots, now_ns);
   if (uplink->parts.time == NULL) return;
   known_time_learn(uplink->parts.time, now_ns, uplink_line_trusted_until_s(uplink->line));
 }

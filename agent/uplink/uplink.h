@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct boot_times;
 struct debug_sender;
 struct event_base;
 struct known_time;
@@ -21,6 +22,7 @@ struct uplink_parts { /* borrowed, and outlive the uplink */
   struct spool *spool;
   struct debug_sender *debug; /* or NULL: no debug files */
   struct known_time *time;    /* or NULL: nothing is known but the wall clock */
+  struct boot_times *boots;   /* or NULL: is told the time, too */
   const char *address;        /* the collector's --agents HOST:PORT; NULL: only spool */
   const char *certificate_path, *key_path, *ca_path;
   uint64_t send_bytes;   /* of batches in a second at most; 0: no limit */

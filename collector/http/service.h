@@ -15,10 +15,10 @@ struct metrics;
 struct service {
   struct http_parts parts;
   struct metrics *metrics;
-  struct jobs *queries, *uploads;     /* loop only */
-  bool is_loopback;                   /* nobody but this machine can connect */
+  struct jobs *queries, *uploads; /* loop only */
+  bool is_loopback;               /* nobody but this machine can connect */
   unsigned connections_max;
-  struct client_list clients;         /* loop only */
+  struct client_list clients; /* loop only */
 };
 
 #endif

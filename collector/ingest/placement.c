@@ -3,9 +3,16 @@
 
    A board's wall clock may start in 1970 and jump; its time since boot only goes on.  So a window
    of the boot that the session speaks for is placed by time since boot plus the offset to our
-   clock, which was taken when the board said both.  A window of an earlier boot (from the spool)
-   has only the board's own wall clock then: it is believed when it is plausible, and otherwise the
-   window is placed where we stand now, which is late but never lost, and said to be so.
+   clock, which was taken when the board said both.
+
+   A window of an earlier boot comes from the spool, and all that ties that boot to wall time was
+   known on the board by then: it kept the offset (agent/uplink/boot_times.c) and says it in Hello.
+   Where nobody ever told that boot the time, two things are left.  Its own wall clock is believed
+   when it is plausible: not before this program existed, not in the future, not before the boots
+   before it nor after those behind.  Else the boot is placed right before the next one, which is
+   the latest that it can have been, with its windows as far apart as they were, and said to be of
+   unknown time.  Of a board that tells nothing of its boots such a window is placed where we stand
+   now: late, but never lost.
 
    What has arrived has happened: the offset holds the time that Hello was on its way, so a window
    may seem to end a little ahead of us; it is moved to end now.  And it lasts a millisecond at
@@ -26,6 +33,9 @@
 
 /* 2024-01-01: no board ran this program earlier. */
 #define PLAUSIBLE_FROM_NS (1704067200 * NS_PER_SECOND)
+
+/* How far a wall clock may contradict what is known of other boots. */
+#define BOUND_SLACK_NS (120 * NS_PER_SECOND)
 
 static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t walltime_ns,
                   uint64_t now_ns) {
@@ -66,20 +76,66 @@ static struct placed place(struct span_ns window, uint64_t now_ns, const char *c
   return placed;
 }
 
+void placement_earlier(const struct placement *placement, const struct hello *hello,
+                       uint64_t now_ns, struct earlier_boot *ret) {
+  uint64_t next_ns = placement->is_known ? placement->offset_ns : now_ns;
+  for (uint32_t i = hello->boot_count; i-- > 0;) {
+    const struct boot_time *told = &hello->boots[i];
+    struct earlier_boot *boot = &ret[i];
+    *boot = (struct earlier_boot){.offset_ns = told->offset_ns, .latest_ns = next_ns};
+    memcpy(boot->id, told->boot_id, sizeof boot->id);
+    boot->is_bound = told->offset_ns == 0;
+    if (boot->is_bound) boot->offset_ns = next_ns > told->alive_ns ? next_ns - told->alive_ns : 0;
+    next_ns = boot->offset_ns;
+  }
+  uint64_t earliest_ns = 0;
+  for (uint32_t i = 0; i < hello->boot_count; i++) {
+    ret[i].earliest_ns = earliest_ns;
+    uint64_t end_ns = ret[i].offset_ns + hello->boots[i].alive_ns; /* both are below 2^63 */
+    if (!ret[i].is_bound && end_ns > earliest_ns) earliest_ns = end_ns;
+  }
+}
+
+static const struct earlier_boot *find_earlier(const struct placement *placement,
+                                               const struct batch *batch) {
+  for (uint32_t i = 0; i < placement->earlier_count; i++)
+    if (memcmp(placement->earlier[i].id, batch->boot_id, sizeof batch->boot_id) == 0)
+      return &placement->earlier[i];
+  return NULL;
+}
+
+/* Moves WINDOW, in time since boot, by OFFSET_NS.  Returns whether it can have been then. */
+static bool move(struct span_ns *window, uint64_t offset_ns, uint64_t now_ns) {
+  if (window->start > window->end || window->end > UINT64_MAX - offset_ns) return false;
+  struct span_ns moved = {window->start + offset_ns, window->end + offset_ns};
+  if (!is_plausible(moved.start, moved.end, now_ns)) return false;
+  *window = moved;
+  return true;
+}
+
+/* Whether the board's own wall clock, in WALL, may be right. */
+static bool is_believed(const struct span_ns *wall, const struct earlier_boot *boot,
+                        uint64_t now_ns) {
+  if (!is_plausible(wall->start, wall->end, now_ns)) return false;
+  return boot == NULL || (wall->start + BOUND_SLACK_NS >= boot->earliest_ns &&
+                          wall->end <= boot->latest_ns + BOUND_SLACK_NS);
+}
+
 struct placed placement_of(const struct placement *placement, const struct batch *batch,
                            uint64_t now_ns) {
-  uint64_t start_ns = batch->start_boottime_ns, end_ns = batch->end_boottime_ns;
-  uint64_t offset_ns = placement->offset_ns;
+  struct span_ns window = {batch->start_boottime_ns, batch->end_boottime_ns};
+  struct span_ns wall = {batch->start_walltime_ns, batch->end_walltime_ns};
+  uint64_t length_ns = window.start <= window.end ? window.end - window.start : 0;
   bool is_same_boot = placement->is_known &&
                       memcmp(placement->boot_id, batch->boot_id, sizeof placement->boot_id) == 0;
-  if (is_same_boot && start_ns <= end_ns && end_ns <= UINT64_MAX - offset_ns &&
-      is_plausible(start_ns + offset_ns, end_ns + offset_ns, now_ns))
-    return place((struct span_ns){start_ns + offset_ns, end_ns + offset_ns}, now_ns,
-                 placement_clock(placement));
-  uint64_t length_ns = start_ns <= end_ns ? end_ns - start_ns : 0;
-  start_ns = batch->start_walltime_ns, end_ns = batch->end_walltime_ns;
-  if (is_plausible(start_ns, end_ns, now_ns))
-    return place((struct span_ns){start_ns, end_ns}, now_ns, "estimated");
+  if (is_same_boot && move(&window, placement->offset_ns, now_ns))
+    return place(window, now_ns, placement_clock(placement));
+  const struct earlier_boot *boot = find_earlier(placement, batch);
+  if (boot != NULL && !boot->is_bound && move(&window, boot->offset_ns, now_ns))
+    return place(window, now_ns, "estimated");
+  if (is_believed(&wall, boot, now_ns)) return place(wall, now_ns, "estimated");
+  if (boot != NULL && boot->is_bound && move(&window, boot->offset_ns, now_ns))
+    return place(window, now_ns, "unknown");
   if (length_ns > DAY_NS) length_ns = DAY_NS;
   return place((struct span_ns){now_ns - length_ns, now_ns}, now_ns, "unknown");
 }

@@ -5,12 +5,22 @@
 
 #include "proto/messages.h"
 
+/* An earlier boot of the board, as far as it can be tied to wall time. */
+struct earlier_boot {
+  uint8_t id[BATCH_BOOT_ID_BYTES];
+  uint64_t offset_ns;
+  bool is_bound;                   /* the offset is a guess: it ended as the next one began */
+  uint64_t earliest_ns, latest_ns; /* when its windows can have been, by what is known of others */
+};
+
 /* What one session knows of its board's clocks.  All-zero: nothing. */
 struct placement {
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t offset_ns; /* our wall clock minus the board's time since boot */
   bool is_known;
   bool is_synced; /* the board's own wall clock agrees with ours */
+  uint32_t earlier_count;
+  const struct earlier_boot *earlier; /* borrowed */
 };
 
 struct placed {
@@ -20,6 +30,11 @@ struct placed {
 
 /* Learns from what a board said at NOW_NS, our wall clock. */
 void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns);
+
+/* Ties the earlier boots that HELLO tells of to wall time, as far as may be, once PLACEMENT has
+   learnt of the present one.  RET has HELLO's boot_count places. */
+void placement_earlier(const struct placement *placement, const struct hello *hello,
+                       uint64_t now_ns, struct earlier_boot *ret);
 
 /* Learns anew from a ping of the same boot. */
 void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns);

@@ -31,6 +31,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
   HELLO_DEADLINE_MS = 10 * 1000,  /* also a handshake's: a slow link's round trips and then some */
@@ -90,6 +91,7 @@ void session_init(struct session *session, uint64_t id, const char *page_url,
 
 void session_fini(struct session *session) {
   wanted_fini(&session->wanted);
+  free(session->earlier);
   buf_fini(&session->out);
 }
 
@@ -243,6 +245,16 @@ static bool has_memory(struct session *session) {
   return false;
 }
 
+/* Without memory for them earlier boots go by their own wall clocks. */
+static void learn_earlier(struct session *session, const struct hello *hello, uint64_t now_ns) {
+  if (hello->boot_count == 0) return;
+  session->earlier = calloc(hello->boot_count, sizeof *session->earlier);
+  if (session->earlier == NULL) return;
+  placement_earlier(&session->placement, hello, now_ns, session->earlier);
+  session->placement.earlier = session->earlier;
+  session->placement.earlier_count = hello->boot_count;
+}
+
 static bool receive_hello(struct session *session, const struct hello *hello, uint64_t now_ns) {
   if (!is_version_spoken(session, hello->version) || !has_memory(session)) return false;
   if (session->certificate.has_expired) {
@@ -250,6 +262,7 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
     return false;
   }
   placement_learn(&session->placement, hello, now_ns);
+  learn_earlier(session, hello, now_ns);
   set_state(session, SESSION_ADMITTING);
   return true;
 }
@@ -335,6 +348,20 @@ static int decode(struct session *session, const struct frame *frame, struct job
   return result;
 }
 
+/* The session may be gone when JOB is worked on, so a batch has earlier boots of its own. */
+static void give_placement(const struct session *session, struct job *job) {
+  size_t bytes = session->placement.earlier_count * sizeof *session->earlier;
+  job->placement = session->placement;
+  job->placement.earlier = NULL;
+  if (bytes > 0 && job->kind == JOB_BATCH) {
+    struct earlier_boot *copy =
+        arena_array(&job->arena, session->placement.earlier_count, sizeof *copy);
+    if (copy != NULL) memcpy(copy, session->earlier, bytes);
+    job->placement.earlier = copy;
+  }
+  if (job->placement.earlier == NULL) job->placement.earlier_count = 0;
+}
+
 static long receive_frame(struct session *session, const struct frame *frame, uint64_t now_ns,
                           struct job **ret_job) {
   struct job *job = job_new(kind_of(frame->type));
@@ -346,9 +373,9 @@ static long receive_frame(struct session *session, const struct frame *frame, ui
     job_free(job);
     return session->state == SESSION_CLOSING ? -1 : 0;
   }
+  give_placement(session, job);
   job->session = session->id;
   job->certificate = session->certificate;
-  job->placement = session->placement;
   job->received_ns = now_ns;
   snprintf(job->board, sizeof job->board, "%s", session->board);
   session->jobs_in_flight++;

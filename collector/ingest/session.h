@@ -38,6 +38,7 @@ struct session {
   const char *page_url;
   struct figures *figures;
   struct placement placement;
+  struct earlier_boot *earlier; /* what PLACEMENT points to, or NULL */
   struct wanted wanted;
   unsigned jobs_in_flight;
   size_t need_bytes;    /* how many bytes session_receive wants to see next */

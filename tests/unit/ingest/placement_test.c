@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -150,8 +151,81 @@ static void no_numbers_make_an_impossible_window(void **state) {
   }
 }
 
+/* Three earlier boots: "first" heard the time and ended 20 h ago, "second" and "third" never did;
+   the present one began 2 h ago. */
+static const struct boot_time told[] = {
+    {.boot_id = "first", .offset_ns = NOW_NS - 30 * HOUR_NS, .alive_ns = 10 * HOUR_NS},
+    {.boot_id = "second", .alive_ns = 3 * HOUR_NS},
+    {.boot_id = "third", .alive_ns = 1 * HOUR_NS},
+};
+static struct earlier_boot earlier[3];
+
+static struct placed place_of(const char *boot, uint64_t boottime_ns, uint64_t walltime_ns) {
+  struct placement placement = {0};
+  struct hello hello = hello_at(2 * HOUR_NS, NOW_NS);
+  struct batch batch = {.start_boottime_ns = boottime_ns,
+                        .end_boottime_ns = boottime_ns + 10 * NS_PER_SECOND,
+                        .start_walltime_ns = walltime_ns,
+                        .end_walltime_ns = walltime_ns + 10 * NS_PER_SECOND};
+  snprintf((char *)batch.boot_id, sizeof batch.boot_id, "%s", boot);
+  hello.boots = told;
+  hello.boot_count = 3;
+  placement_learn(&placement, &hello, NOW_NS);
+  placement_earlier(&placement, &hello, NOW_NS, earlier);
+  placement.earlier = earlier;
+  placement.earlier_count = 3;
+  return placement_of(&placement, &batch, NOW_NS);
+}
+
+static void an_earlier_boot_that_heard_the_time_is_placed_by_that(void **state) {
+  static const uint64_t wall_clocks[] = {17, NOW_NS + 10 * 8766 * HOUR_NS, NOW_NS - 26 * HOUR_NS};
+  (void)state;
+  for (size_t i = 0; i < 3; i++) { /* 1970, ten years ahead, an hour back */
+    struct placed placed = place_of("first", 5 * HOUR_NS, wall_clocks[i]);
+    assert_int_equal(placed.start_ms, NOW_MS - 25 * 3600 * 1000);
+    assert_int_equal(placed.end_ms, placed.start_ms + 10 * 1000);
+    assert_string_equal(placed.clock, "estimated");
+  }
+}
+
+static void boots_that_never_heard_the_time_are_placed_before_the_next_one(void **state) {
+  (void)state;
+  struct placed placed = place_of("third", HOUR_NS / 2, 17);
+  assert_int_equal(placed.start_ms, NOW_MS - 2 * 3600 * 1000 - 1800 * 1000);
+  assert_string_equal(placed.clock, "unknown");
+  placed = place_of("second", 0, 17);
+  assert_int_equal(placed.start_ms, NOW_MS - (2 + 1 + 3) * 3600 * 1000);
+  assert_string_equal(placed.clock, "unknown");
+}
+
+static void a_wall_clock_is_believed_between_the_boots_before_and_behind(void **state) {
+  (void)state;
+  struct placed placed = place_of("second", HOUR_NS, NOW_NS - 10 * HOUR_NS);
+  assert_int_equal(placed.start_ms, NOW_MS - 10 * 3600 * 1000);
+  assert_string_equal(placed.clock, "estimated");
+  placed = place_of("second", HOUR_NS, NOW_NS - 21 * HOUR_NS); /* the first had not ended */
+  assert_int_equal(placed.start_ms, NOW_MS - 5 * 3600 * 1000);
+  assert_string_equal(placed.clock, "unknown");
+  placed = place_of("second", HOUR_NS, NOW_NS - HOUR_NS); /* the next ones had begun */
+  assert_string_equal(placed.clock, "unknown");
+}
+
+static void a_boot_that_is_not_told_of_goes_by_its_wall_clock(void **state) {
+  (void)state;
+  struct placed placed = place_of("another", HOUR_NS, NOW_NS - 50 * HOUR_NS);
+  assert_int_equal(placed.start_ms, NOW_MS - 50 * 3600 * 1000);
+  assert_string_equal(placed.clock, "estimated");
+  placed = place_of("another", HOUR_NS, 17);
+  assert_int_equal(placed.end_ms, NOW_MS);
+  assert_string_equal(placed.clock, "unknown");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_earlier_boot_that_heard_the_time_is_placed_by_that),
+      cmocka_unit_test(boots_that_never_heard_the_time_are_placed_before_the_next_one),
+      cmocka_unit_test(a_wall_clock_is_believed_between_the_boots_before_and_behind),
+      cmocka_unit_test(a_boot_that_is_not_told_of_goes_by_its_wall_clock),
       cmocka_unit_test(a_window_of_this_boot_is_placed_by_time_since_boot),
       cmocka_unit_test(a_board_that_thinks_it_is_1970_is_estimated),
       cmocka_unit_test(what_has_arrived_ends_by_now_and_lasts_a_millisecond),

@@ -133,6 +133,25 @@ static void a_board_is_welcomed_with_its_last_seq(void **state) {
   assert_true(session_wants_input(&session));
 }
 
+static void a_batch_knows_of_the_boots_that_hello_told_of(void **state) {
+  (void)state;
+  static const struct boot_time boots[] = {{.boot_id = "older", .alive_ns = 5},
+                                           {.boot_id = "old", .offset_ns = NOW_NS / 2}};
+  struct message message = hello(), one = batch(1);
+  message.hello.boots = boots;
+  message.hello.boot_count = 2;
+  session_start(&session, "edge-1");
+  assert_true(send_message(&message) > 0);
+  finish();
+  assert_true(send_message(&one) > 0);
+  assert_int_equal(job->placement.earlier_count, 2);
+  assert_ptr_not_equal(job->placement.earlier, session.earlier); /* which may go before it */
+  assert_string_equal((const char *)job->placement.earlier[1].id, "old");
+  assert_int_equal(job->placement.earlier[1].offset_ns, NOW_NS / 2);
+  assert_int_equal(job->placement.earlier[0].offset_ns, NOW_NS / 2 - 5);
+  finish();
+}
+
 static void a_revoked_board_is_told_so_for_good(void **state) {
   (void)state;
   struct message message = hello();
@@ -544,6 +563,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TALK(test) cmocka_unit_test_setup_teardown(test, begin, end)
       TALK(a_board_is_welcomed_with_its_last_seq),
+      TALK(a_batch_knows_of_the_boots_that_hello_told_of),
       TALK(a_revoked_board_is_told_so_for_good),
       TALK(another_protocol_version_is_named_in_the_refusal),
       TALK(a_frame_before_its_time_is_refused_by_its_header_alone),

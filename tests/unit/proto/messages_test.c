@@ -91,6 +91,24 @@ static void expect_effort(const struct effort *a) {
   assert_memory_equal(a->stacks_ns, effort.stacks_ns, sizeof a->stacks_ns);
 }
 
+static void a_hello_tells_of_earlier_boots(void **state) {
+  static struct boot_time boots[LIMIT_BOOTS + 1] = {
+      {.boot_id = "one", .offset_ns = 1764000000ULL * 1000000000, .alive_ns = 5},
+      {.boot_id = "two", .alive_ns = INT64_MAX}};
+  struct message sent = {.type = FRAME_HELLO, .hello = {.boot_count = 2, .boots = boots}};
+  (void)state;
+  send(&sent);
+  assert_int_equal(got.hello.boot_count, 2);
+  assert_memory_equal(got.hello.boots, boots, 2 * sizeof *boots);
+  sent.hello.boot_count = LIMIT_BOOTS + 1;
+  assert_int_equal(message_encode(&sent, &bytes), -EOVERFLOW);
+  boots[0].offset_ns = UINT64_MAX; /* a peer that says nonsense */
+  sent.hello.boot_count = 1;
+  buf_clear(&bytes);
+  assert_int_equal(message_encode(&sent, &bytes), 0);
+  assert_int_equal(decode(), -EOVERFLOW);
+}
+
 static void hello_comes_back(void **state) {
   (void)state;
   struct message sent = {.type = FRAME_HELLO,
@@ -445,6 +463,7 @@ static void frames_follow_each_other_in_one_buffer(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(a_hello_tells_of_earlier_boots, reset),
       cmocka_unit_test_teardown(hello_comes_back, reset),
       cmocka_unit_test_teardown(welcome_ack_and_reject_come_back, reset),
       cmocka_unit_test_teardown(patience_and_quotas_come_back, reset),
