@@ -48,6 +48,7 @@ static void take_over(const struct reload_parts *parts, const struct settings *w
   now->retention_ns = wanted->retention_ns;
   now->retention_raw_ns = wanted->retention_raw_ns;
   now->retention_minutes_ns = wanted->retention_minutes_ns;
+  now->retention_hours_ns = wanted->retention_hours_ns;
   now->max_bytes = wanted->max_bytes;
   now->certificate_life_ns = wanted->certificate_life_ns;
   now->board_bytes = wanted->board_bytes;

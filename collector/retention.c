@@ -64,6 +64,7 @@ static void run_round(struct retention *retention) {
   if (is_clock_steady(retention)) {
     keep.windows_ms = before(now_ns, limits->windows_ns);
     keep.minutes_ms = before(now_ns, limits->minutes_ns);
+    keep.hours_ms = before(now_ns, limits->hours_ns);
     keep.days_ms = before(now_ns, limits->days_ns);
   }
   roll(retention);

@@ -13,7 +13,8 @@ struct store;
 struct retention_limits {
   uint64_t windows_ns; /* as boards sent them; these are summed up */
   uint64_t minutes_ns; /* sums of five minutes */
-  uint64_t days_ns;    /* everything */
+  uint64_t hours_ns;   /* sums of hours */
+  uint64_t days_ns;    /* sums of days, and everything */
   uint64_t max_bytes;
 };
 

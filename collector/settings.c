@@ -36,15 +36,16 @@ static const struct option rows[] = {
         "unless named here: they learn which programs the boards run"),
     ROW("retention", "TIME", "30d", "How much", OPTION_DURATION, retention_ns,
         "days older than this are deleted; 0 keeps all"),
-    ROW("retention-raw", "TIME", "1d", "How much", OPTION_DURATION, retention_raw_ns,
-        "what boards sent window by window is deleted from days older than this; its sums over "
-        "five "
-        "minutes, hours and the day stay; 0 keeps it as long as these"),
-    ROW("retention-minutes", "TIME", "7d", "How much", OPTION_DURATION, retention_minutes_ns,
-        "sums over five minutes are deleted from days older than this; 0 keeps them as long as "
-        "hours"),
+    ROW("retention-raw", "TIME", "6h", "How much", OPTION_DURATION, retention_raw_ns,
+        "how long after a day what boards sent window by window stays, once it is summed up; 0 is "
+        "as "
+        "long as hours"),
+    ROW("retention-minutes", "TIME", "1d", "How much", OPTION_DURATION, retention_minutes_ns,
+        "the same of sums of five minutes"),
+    ROW("retention-hours", "TIME", "7d", "How much", OPTION_DURATION, retention_hours_ns,
+        "the same of sums of hours; sums of days stay for --retention"),
     ROW("max-bytes", "SIZE", "20G", "How much", OPTION_BYTES, max_bytes,
-        "beyond this the oldest days are deleted; 0 is no limit"),
+        "beyond this the finest that there is of the oldest days is deleted; 0 is no limit"),
     ROW("translators", "FILE", NULL, "Names", OPTION_PATH, translators,
         "rules for commands that name the addresses of modules, as addr2line does "
         "(docs/translators.md)"),
@@ -170,6 +171,7 @@ struct quota_limits settings_quotas(const struct settings *settings) {
 struct retention_limits settings_retention(const struct settings *settings) {
   return (struct retention_limits){.windows_ns = settings->retention_raw_ns,
                                    .minutes_ns = settings->retention_minutes_ns,
+                                   .hours_ns = settings->retention_hours_ns,
                                    .days_ns = settings->retention_ns,
                                    .max_bytes = settings->max_bytes};
 }

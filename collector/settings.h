@@ -13,7 +13,7 @@
 struct settings {
   const char *data, *agents, *http, *debuginfod;
   const char *translators; /* file of rules, or NULL */
-  uint64_t retention_ns, retention_raw_ns, retention_minutes_ns, max_bytes;
+  uint64_t retention_ns, retention_raw_ns, retention_minutes_ns, retention_hours_ns, max_bytes;
   uint64_t certificate_life_ns; /* of boards */
   uint64_t board_bytes, board_refusals, board_series, board_nodes,
       board_modules;               /* a day, of one board; 0: all */

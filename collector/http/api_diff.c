@@ -78,13 +78,17 @@ static int write_answer(struct request *request, const struct side *a, const str
 static void answer_error(struct request *request, int error) {
   if (error == -ENOMEM || error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL,
-                   "the selections hold too many different stacks for one answer: narrow a and b "
+                   "limit memory: the selections hold too many different stacks for one answer: "
+                   "narrow a and b "
                    "or their time ranges");
+  else if (error == -E2BIG)
+    query_answer_end(request, error);
   else if (error == -ETIMEDOUT)
-    answer_problem(&request->answer, 504, NULL,
-                   "the query was given up at its time limit of %d seconds, waiting included: "
-                   "narrow a and b or their time ranges",
-                   QUERY_SECONDS_MAX);
+    answer_problem(
+        &request->answer, 504, NULL,
+        "limit time: the query was given up at its time limit of %d seconds, waiting included: "
+        "narrow a and b or their time ranges",
+        QUERY_SECONDS_MAX);
   else
     answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
 }

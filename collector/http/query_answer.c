@@ -37,11 +37,16 @@ void query_answer_end(struct request *request, int error) {
   if (error == 0) return;
   if (error == -ENOMEM || error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL,
-                   "the selection holds too many different stacks for one answer: narrow match or "
-                   "the time range");
+                   "limit memory: the selection holds too many different stacks for one answer: "
+                   "narrow match or the time range");
+  else if (error == -E2BIG)
+    answer_problem(&request->answer, 422, NULL,
+                   "limit rows: the selection is made of more than %llu stored rows: narrow match "
+                   "or the time range",
+                   QUERY_ROWS_MAX);
   else if (error == -ETIMEDOUT)
     answer_problem(&request->answer, 504, NULL,
-                   "the query was given up at its time limit of %d seconds, waiting included: "
+                   "limit time: the query was given up at its time limit of %d seconds, waiting included: "
                    "narrow match or the time range",
                    QUERY_SECONDS_MAX);
   else

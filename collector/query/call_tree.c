@@ -156,6 +156,11 @@ static int on_block(void *context, const struct store_series *series,
   return error;
 }
 
+static bool is_over(void *context) {
+  const struct builder *builder = context;
+  return range_is_late(builder->range);
+}
+
 static void release(struct builder *builder) {
   naming_fini(&builder->naming);
   tree_builder_fini(&builder->tree);
@@ -177,8 +182,11 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   struct builder builder = {.range = range, .pairs = pairs};
   struct view_tree tree = {0};
   const struct reading_need need = {.boards = pairs != NULL};
-  struct store_scan scan = {
-      .types = range->types, .matches = wants, .on_block = on_block, .context = &builder};
+  struct store_scan scan = {.types = range->types,
+                            .matches = wants,
+                            .on_block = on_block,
+                            .is_over = is_over,
+                            .context = &builder};
   uint64_t loss[LOSS_REASON_COUNT] = {0};
   int error = tree_builder_init(&builder.tree, arena);
   naming_init(&builder.naming, source->symbolizer, &builder.tree.functions,

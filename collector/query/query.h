@@ -14,6 +14,9 @@ struct store_row;
 struct store_series;
 struct symbolizer;
 
+/* Of stored rows that one answer is made of: some ten seconds' worth. */
+#define QUERY_ROWS_MAX (1ULL << 30)
+
 struct query_source {
   struct store *store;
   struct symbolizer *symbolizer;
@@ -30,7 +33,8 @@ struct query_range {
 
 /* Builds the merged, named call tree of everything that RANGE selects.  Returns 0; -ENOMEM when
    ARENA's limit is hit; -EOVERFLOW when the range holds more than VIEW_NODES_MAX different nodes;
-   -ETIMEDOUT past the deadline, which is looked at between blocks; or -errno from the store. */
+   -E2BIG when it is made of more than QUERY_ROWS_MAX rows; -ETIMEDOUT past the deadline, which is
+   looked at between blocks; or -errno from the store. */
 int query_tree(const struct query_source *source, const struct query_range *range,
                struct arena *arena, struct view_tree *ret);
 

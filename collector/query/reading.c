@@ -93,6 +93,7 @@ int reading_choose(struct store *store, const struct query_range *range,
   bool asks_for_boards = range->selector != NULL && selector_asks_for(range->selector, "board");
   scan->from_ms = range->from_ms;
   scan->to_ms = range->to_ms;
+  scan->rows_max = QUERY_ROWS_MAX;
   int error = store_boards(store, count_board, &census);
   if (error != 0) return error;
   scan->merges_boards = census.count > GROUPS_MAX && !asks_for_boards && !need->boards;

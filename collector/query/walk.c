@@ -38,6 +38,11 @@ static int turn_to(struct round *round, const char *board, uint64_t forest_id, b
   return 0;
 }
 
+static bool is_over(void *context) {
+  const struct round *round = context;
+  return range_is_late(round->range);
+}
+
 static void add_up(struct view_tree *summary, const struct store_row *rows, size_t count) {
   for (size_t i = 0; i < count; i++) {
     summary->total_weight += rows[i].weight;
@@ -72,8 +77,11 @@ int walk_run(const struct query_source *source, const struct query_range *range,
              const struct walk *walk, struct arena *arena, struct view_tree *summary) {
   *summary = (struct view_tree){0};
   struct round round = {.range = range, .walk = walk, .summary = summary};
-  struct store_scan scan = {
-      .types = range->types, .matches = wants, .on_block = on_block, .context = &round};
+  struct store_scan scan = {.types = range->types,
+                            .matches = wants,
+                            .on_block = on_block,
+                            .is_over = is_over,
+                            .context = &round};
   int error = reading_choose(source->store, range, &walk->need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);
   if (error == 0) error = range_loss(source->store, range, summary->loss);

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block is the samples of one series in one window, column after column:
+/* A block is the samples of one series in one window, or in many, column after column:
 
-     version  1
+     version  2
      rows     n
      unit     the weight of one record in most rows
+     has_low  0: the last column is not there, for it would be zeros
      node     n deltas: the first is absolute, 0 where a node has samples of unlike weight
      count    n
-     residue  n zigzags: weight - count * unit
+     high     n: bits 16 and above of the residues' zigzags; residue: weight - count * unit
+     low      n times two bytes, little-endian: the other bits of them
 
    A sampler at a fixed rate gives every record the same weight, so the residues are zeros, which
-   zstd makes vanish; only rows made from clocks ([kernel], [unsampled]) have one.  Nodes are the
-   row numbers of the day's node table, close together for one program.
+   zstd makes vanish; only rows made from clocks ([kernel], [unsampled]) have one.  perf's periods
+   are varied, and then the residues, of some twenty bits, are most of a block, and noise.  As
+   varints among the other columns (version 1 had one column of them) noise spoils what zstd makes
+   of those; so its lower bits are packed as they are, in front of the rest:
+
+     0xf0, length of low, low, the other columns compressed
+
+   Nodes are the row numbers of the day's node table, close together for one program.
 
    Decoding trusts nothing, because a file may be damaged: nodes must fit 32 bits, and
    nothing may follow the last column.  count * unit may wrap, in 64 bits, on both sides alike. */
@@ -24,19 +32,40 @@
 #include <errno.h>
 
 enum {
-  BLOCK_VERSION = 1,
-  HEAD_CELLS = 3,
+  BLOCK_VERSION = 2,
+  HEAD_CELLS = 4,
   ROW_CELLS = 3,
   VARINT_MAX = 10, /* bytes */
-  STORE_LEVEL = 3, /* of zstd: the store is written once and read often */
+  LOW_BITS = 16,
+  LOW_BYTES = LOW_BITS / 8,
+  LOW_FIRST = 0xf0, /* neither a zstd frame nor a version begins so */
+  STORE_LEVEL = 3,  /* of zstd: the store is written once and read often */
 };
 
-/* The weight of one record in the first row that divides evenly: with a fixed rate, all do. */
+/* The weight of one record where all rows have the same, as with a fixed rate; else of the average
+   record, which leaves the smallest residues. */
 static uint64_t find_unit(const struct store_row *rows, size_t count) {
+  uint64_t unit = 0, weight = 0, records = 0;
+  bool is_one = true;
+  for (size_t i = 0; i < count; i++) {
+    if (rows[i].count == 0) continue;
+    if (records == 0) unit = rows[i].weight / rows[i].count;
+    is_one = is_one && rows[i].weight == rows[i].count * unit;
+    weight += rows[i].weight;
+    records += rows[i].count;
+  }
+  return is_one || records == 0 ? unit : weight / records;
+}
+
+/* Wraps here, and wraps back when it is decoded. */
+static uint64_t residue_of(const struct store_row *row, uint64_t unit) {
+  return zigzag_encode((int64_t)(row->weight - row->count * unit));
+}
+
+static bool has_low_bits(const struct store_row *rows, size_t count, uint64_t unit) {
   for (size_t i = 0; i < count; i++)
-    if (rows[i].count > 0 && rows[i].weight % rows[i].count == 0)
-      return rows[i].weight / rows[i].count;
-  return 0;
+    if ((residue_of(&rows[i], unit) & ((1 << LOW_BITS) - 1)) != 0) return true;
+  return false;
 }
 
 /* Writes one cell at *TO, which moves on; there is room for it.  Most are of one byte. */
@@ -50,27 +79,36 @@ static inline void put_cell(uint8_t **to, uint64_t value) {
 
 int block_encode(const struct store_row *rows, size_t count, struct buf *ret) {
   if (count > BLOCK_ROWS_MAX) return -EOVERFLOW;
-  uint8_t *start = buf_reserve(ret, (HEAD_CELLS + count * ROW_CELLS) * VARINT_MAX), *to = start;
+  size_t most = HEAD_CELLS * VARINT_MAX + count * (ROW_CELLS * VARINT_MAX + LOW_BYTES);
+  uint8_t *start = buf_reserve(ret, most), *to = start;
   uint64_t unit = find_unit(rows, count);
+  bool has_low = has_low_bits(rows, count, unit);
   if (start == NULL) return -ENOMEM;
   put_cell(&to, BLOCK_VERSION);
   put_cell(&to, count);
   put_cell(&to, unit);
+  put_cell(&to, has_low);
   for (size_t i = 0; i < count; i++)
     put_cell(&to, i == 0 ? rows[0].node : rows[i].node - rows[i - 1].node);
   for (size_t i = 0; i < count; i++) put_cell(&to, rows[i].count);
-  for (size_t i = 0; i < count; i++) /* wraps here, and wraps back when it is decoded */
-    put_cell(&to, zigzag_encode((int64_t)(rows[i].weight - rows[i].count * unit)));
+  for (size_t i = 0; i < count; i++) put_cell(&to, residue_of(&rows[i], unit) >> LOW_BITS);
+  for (size_t i = 0; i < count && has_low; i++) {
+    uint64_t bits = residue_of(&rows[i], unit);
+    *to++ = (uint8_t)bits;
+    *to++ = (uint8_t)(bits >> 8);
+  }
   ret->len += (size_t)(to - start);
   return 0;
 }
 
-/* Most cells are small: those take no call. */
+/* Most cells are small: those of two bytes at most take no call. */
 static inline int take_cell(struct span *bytes, uint64_t *ret) {
-  if (bytes->len == 0 || bytes->data[0] >= 0x80) return varint_decode(bytes, ret);
-  *ret = bytes->data[0];
-  bytes->data++;
-  bytes->len--;
+  const uint8_t *data = bytes->data;
+  if (bytes->len < 2 || (data[0] >= 0x80 && data[1] >= 0x80)) return varint_decode(bytes, ret);
+  size_t len = data[0] < 0x80 ? 1 : 2;
+  *ret = len == 1 ? data[0] : (uint64_t)(data[0] & 0x7f) | (uint64_t)data[1] << 7;
+  bytes->data += len;
+  bytes->len -= len;
   return 0;
 }
 
@@ -86,10 +124,15 @@ static int decode_nodes(struct span *bytes, struct store_row *rows, size_t count
   return 0;
 }
 
-static int decode_weights(struct span *bytes, struct store_row *rows, size_t count, uint64_t unit) {
-  uint64_t bits = 0;
+static int decode_counts(struct span *bytes, struct store_row *rows, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (take_cell(bytes, &rows[i].count) != 0) return -EBADMSG;
+  return 0;
+}
+
+static int decode_weights_of_version_1(struct span *bytes, struct store_row *rows, size_t count,
+                                       uint64_t unit) {
+  uint64_t bits = 0;
   for (size_t i = 0; i < count; i++) {
     if (take_cell(bytes, &bits) != 0) return -EBADMSG;
     rows[i].weight = rows[i].count * unit + (uint64_t)zigzag_decode(bits);
@@ -97,19 +140,58 @@ static int decode_weights(struct span *bytes, struct store_row *rows, size_t cou
   return 0;
 }
 
+static int decode_weights(struct span *bytes, struct store_row *rows, size_t count, uint64_t unit,
+                          bool has_low) {
+  size_t low_len = has_low ? 2 * count : 0;
+  for (size_t i = 0; i < count; i++) {
+    if (take_cell(bytes, &rows[i].weight) != 0) return -EBADMSG;
+    if (rows[i].weight >> (64 - LOW_BITS) != 0) return -EBADMSG;
+  }
+  if (bytes->len < low_len) return -EBADMSG;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t low = 0;
+    if (has_low) low = (uint64_t)bytes->data[2 * i] | (uint64_t)bytes->data[2 * i + 1] << 8;
+    rows[i].weight =
+        rows[i].count * unit + (uint64_t)zigzag_decode(rows[i].weight << LOW_BITS | low);
+  }
+  bytes->data += low_len;
+  bytes->len -= low_len;
+  return 0;
+}
+
 long block_decode(struct span bytes, struct store_row *rows, size_t max) {
-  uint64_t version = 0, count = 0, unit = 0;
-  if (varint_decode(&bytes, &version) != 0 || version != BLOCK_VERSION) return -EBADMSG;
+  uint64_t version = 0, count = 0, unit = 0, has_low = 0;
+  if (varint_decode(&bytes, &version) != 0 || version < 1 || version > BLOCK_VERSION)
+    return -EBADMSG;
   if (varint_decode(&bytes, &count) != 0 || varint_decode(&bytes, &unit) != 0) return -EBADMSG;
+  if (version > 1 && (varint_decode(&bytes, &has_low) != 0 || has_low > 1)) return -EBADMSG;
   if (count > max || count > BLOCK_ROWS_MAX) return -EOVERFLOW;
   if (decode_nodes(&bytes, rows, count) != 0) return -EBADMSG;
-  if (decode_weights(&bytes, rows, count, unit) != 0) return -EBADMSG;
+  if (decode_counts(&bytes, rows, count) != 0) return -EBADMSG;
+  int error = version == 1 ? decode_weights_of_version_1(&bytes, rows, count, unit)
+                           : decode_weights(&bytes, rows, count, unit, has_low != 0);
+  if (error != 0) return error;
   return bytes.len == 0 ? (long)count : -EBADMSG;
 }
 
+/* How many bytes at the end of COLUMNS are noise. */
+static size_t low_len_of(struct span columns) {
+  uint64_t version = 0, count = 0, unit = 0, has_low = 0;
+  if (varint_decode(&columns, &version) != 0 || version < 2) return 0;
+  if (varint_decode(&columns, &count) != 0 || varint_decode(&columns, &unit) != 0) return 0;
+  if (varint_decode(&columns, &has_low) != 0 || has_low == 0) return 0;
+  return count <= columns.len / LOW_BYTES ? (size_t)count * LOW_BYTES : 0;
+}
+
 int block_pack(struct packer *packer, struct span columns, struct buf *ret) {
-  size_t start = ret->len;
-  int error = packer_compress(packer, columns, STORE_LEVEL, ret);
+  size_t start = ret->len, low_len = low_len_of(columns);
+  struct span head = span_of(columns.data, columns.len - low_len);
+  if (low_len > 0) {
+    buf_append_byte(ret, LOW_FIRST);
+    varint_encode(ret, low_len);
+    buf_append(ret, columns.data + head.len, low_len);
+  }
+  int error = ret->failed ? -ENOMEM : packer_compress(packer, head, STORE_LEVEL, ret);
   if (error != 0) return error;
   if (ret->len - start < columns.len) return 0;
   ret->len = start;
@@ -118,9 +200,22 @@ int block_pack(struct packer *packer, struct span columns, struct buf *ret) {
 }
 
 int block_unpack(struct packer *packer, struct span packed, size_t raw_len, struct buf *ret) {
-  if (packed.len != raw_len)
-    return packer_decompress(packer, packed, raw_len, BLOCK_BYTES_MAX, ret);
+  uint64_t low_len = 0;
+  struct span low = {NULL, 0};
   if (raw_len > BLOCK_BYTES_MAX) return -EOVERFLOW;
-  buf_append(ret, packed.data, packed.len);
+  if (packed.len != raw_len && packed.len > 0 && packed.data[0] == LOW_FIRST) {
+    packed = span_of(packed.data + 1, packed.len - 1);
+    if (varint_decode(&packed, &low_len) != 0) return -EBADMSG;
+    if (low_len > packed.len || low_len > raw_len) return -EBADMSG;
+    low = span_of(packed.data, low_len);
+    packed = span_of(packed.data + low_len, packed.len - low_len);
+    int error = packer_decompress(packer, packed, raw_len - low_len, BLOCK_BYTES_MAX, ret);
+    if (error != 0) return error;
+  } else if (packed.len != raw_len) {
+    return packer_decompress(packer, packed, raw_len, BLOCK_BYTES_MAX, ret);
+  } else {
+    low = packed;
+  }
+  buf_append(ret, low.data, low.len);
   return ret->failed ? -ENOMEM : 0;
 }

@@ -143,6 +143,7 @@ int day_reader_windows(struct day_reader *reader, struct tier_windows *ret) {
   return 0;
 }
 
+/* What is no longer there, and what is merged. */
 static int read_grouped(struct day_reader *reader, uint64_t day_ms, struct tier_rolled *rolled) {
   sqlite3_stmt *list = NULL;
   int row = db_prepare(reader->db, "SELECT tier,start_ms FROM grouped", &list);
@@ -153,6 +154,9 @@ static int read_grouped(struct day_reader *reader, uint64_t day_ms, struct tier_
     row = 0;
   }
   sqlite3_finalize(list);
+  uint64_t dropped = 0;
+  if (row == 0) row = db_number(reader->db, "SELECT count(*) FROM dropped", 0, &dropped);
+  rolled->is_day_alone = dropped > 0;
   return row;
 }
 

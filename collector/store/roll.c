@@ -110,7 +110,7 @@ static int write_sums(struct roll *roll) {
   struct tier_slot slot = roll->slot;
   int error = row_sums_take(&roll->sums, &rows, &count);
   if (error != 0 || count == 0) return error;
-  error = tier_file_add(roll->file, &slot, rows, count);
+  if (!roll->rolled.is_day_alone) error = tier_file_add(roll->file, &slot, rows, count);
   if (roll->kind == DAY_MINUTES || error != 0) return error;
   struct tier_slot day = slot;
   day.tier = TIER_DAY;
@@ -226,7 +226,8 @@ static int choose_groups(struct roll *roll) {
   if (!has_any && is_worth_it) roll->rolled.is_grouped[TIER_HOURS_A_DAY] = true;
   for (size_t i = 0; i < roll->piece_count; i++) {
     unsigned hour = (unsigned)((roll->pieces[i].from_ms - day_ms) / TIER_HOUR_MS);
-    if (!roll->rolled.has[hour]) roll->rolled.is_grouped[hour] = is_worth_it;
+    if (!roll->rolled.has[hour])
+      roll->rolled.is_grouped[hour] = is_worth_it && !roll->rolled.is_day_alone;
   }
   return error;
 }

@@ -8,7 +8,7 @@
 /* All-zero is empty. */
 struct row_sums {
   struct store_row *by_node; /* count and weight 0: none */
-  uint32_t node_room;
+  uint32_t node_room, last_node;
   uint32_t *nodes; /* that have any */
   size_t node_count, nodes_room;
   struct store_row *unlike; /* beside what by_node has of their nodes */

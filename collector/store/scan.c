@@ -11,6 +11,9 @@
    and asks `matches` once.  A file's forest is loaded when its first block is wanted, so a query
    for one service does not read the days on which it did not run.
 
+   Where the wish leaves it open how long blocks are, a series' blocks of a file are added up before
+   they are shown: to find a row's function takes several times what adding it up does.
+
    A damaged file is counted and set aside after the walk; what was read of it before the damage
    showed stays in the answer, and the other days are served. */
 #include "store_state.h"
@@ -21,6 +24,7 @@
 #include "day_reader.h"
 #include "label_text.h"
 #include "landing.h"
+#include "row_sums.h"
 #include "settle.h"
 #include "store.h"
 #include "store_read.h"
@@ -29,7 +33,8 @@
 #include <stdlib.h>
 
 enum {
-  SCAN_BYTES_MAX = 768 << 20, /* forests and series texts of one scan */
+  SCAN_BYTES_MAX = 768 << 20, /* series texts of one scan, and of one file's forest */
+  SCAN_SUMS_MAX = 2 << 20,    /* nodes of a forest whose rows are added up: 48 MiB */
   SCAN_SERIES_MAX = 1 << 20,
 };
 
@@ -40,9 +45,11 @@ struct known_series {
 
 struct scan {
   const struct store_scan *wish;
-  struct tier_plan plan; /* of the day that is shown */
-  struct arena arena;
+  struct tier_plan plan;     /* of the day that is shown */
+  struct arena arena, nodes; /* nodes: of the file that is shown */
   struct table by_text;
+  struct row_sums sums; /* of the series that is shown */
+  uint64_t start_ms, end_ms, row_count;
   struct known_series *series;
   uint32_t series_count, series_room;
   struct store_series current; /* labels point into current_text */
@@ -124,26 +131,59 @@ static int meet_series(struct scan *scan, const struct day_series *series) {
 
 static int load_forest(struct scan *scan, struct day_reader *reader) {
   uint64_t id = scan->forest.id + 1;
-  int error = day_reader_forest(reader, &scan->arena, &scan->forest);
+  arena_fini(&scan->nodes);
+  arena_init(&scan->nodes, SCAN_BYTES_MAX);
+  int error = day_reader_forest(reader, &scan->nodes, &scan->forest);
   scan->forest.id = id;
   scan->has_forest = error == 0;
   return error;
 }
 
+static int show(struct scan *scan, uint64_t start_ms, uint64_t end_ms, const struct store_row *rows,
+                size_t count) {
+  return scan->wish->on_block(scan->wish->context, &scan->current, &scan->forest, start_ms, end_ms,
+                              rows, count);
+}
+
+static int show_sums(struct scan *scan) {
+  struct store_row *rows = NULL;
+  size_t count = 0;
+  int error = row_sums_take(&scan->sums, &rows, &count);
+  return error != 0 || count == 0 ? error : show(scan, scan->start_ms, scan->end_ms, rows, count);
+}
+
+static int add_up(struct scan *scan, const struct day_block *block) {
+  int stop = block->marks != scan->current.marks ? show_sums(scan) : 0;
+  if (scan->sums.node_count == 0) scan->start_ms = scan->end_ms = block->start_ms;
+  scan->current.marks = block->marks;
+  if (block->start_ms < scan->start_ms) scan->start_ms = block->start_ms;
+  if (block->end_ms > scan->end_ms) scan->end_ms = block->end_ms;
+  for (size_t i = 0; i < block->count && stop == 0; i++)
+    stop = row_sums_add(&scan->sums, &block->rows[i]);
+  return stop;
+}
+
+static int show_block(struct scan *scan, const struct day_block *block) {
+  const struct store_scan *wish = scan->wish;
+  scan->row_count += block->count;
+  if (wish->rows_max > 0 && scan->row_count > wish->rows_max) return -E2BIG;
+  if (wish->is_over != NULL && wish->is_over(wish->context)) return -ETIMEDOUT;
+  if (wish->grain_ms == 0 && scan->forest.node_count <= SCAN_SUMS_MAX) return add_up(scan, block);
+  scan->current.marks = block->marks;
+  return show(scan, block->start_ms, block->end_ms, block->rows, block->count);
+}
+
 static int show_blocks(struct scan *scan, struct day_reader *reader,
                        const struct day_series *series) {
-  const struct store_scan *wish = scan->wish;
   struct day_block block;
-  int row;
-  while ((row = day_reader_next_block(reader, series, &block)) == 1) {
-    int stop = scan->has_forest ? 0 : load_forest(scan, reader);
-    scan->current.marks = block.marks;
-    if (stop == 0)
-      stop = wish->on_block(wish->context, &scan->current, &scan->forest, block.start_ms,
-                            block.end_ms, block.rows, block.count);
-    if (stop != 0) return stop;
+  int row, stop = 0;
+  scan->current.marks = 0;
+  while (stop == 0 && (row = day_reader_next_block(reader, series, &block)) != 0) {
+    stop = row < 0 ? row : 0;
+    if (stop == 0 && !scan->has_forest) stop = load_forest(scan, reader);
+    if (stop == 0) stop = show_block(scan, &block);
   }
-  return row;
+  return stop != 0 ? stop : show_sums(scan);
 }
 
 /* Without on_block a series is asked about only if it has a block; else its blocks show that. */
@@ -282,8 +322,11 @@ int store_scan(struct store *store, const struct store_scan *wish) {
   if (scan == NULL) return -ENOMEM;
   scan->wish = wish;
   arena_init(&scan->arena, SCAN_BYTES_MAX);
+  arena_init(&scan->nodes, SCAN_BYTES_MAX);
   int error = read_days(store, range_ms, scan_day, scan);
   arena_fini(&scan->arena);
+  arena_fini(&scan->nodes);
+  row_sums_fini(&scan->sums);
   table_fini(&scan->by_text);
   free(scan->series);
   free(scan->current_text);

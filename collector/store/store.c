@@ -156,6 +156,19 @@ static int drop(struct store *store, enum day_kind kind, uint32_t day) {
   return error == -EAGAIN || error == -EUCLEAN ? 0 : error;
 }
 
+/* Of DAY's file of hours only those of the whole day stay. */
+static int drop_hours(struct store *store, uint32_t day) {
+  char path[DAY_PATH_BYTES];
+  if (!has_file(store, DAY_HOURS, day)) return 0;
+  pthread_mutex_lock(&store->rolling);
+  settle_lock_files(store->settle);
+  int error = day_folder_path(store->dir, DAY_HOURS, day, path);
+  if (error == 0) error = tier_file_drop_hours(path);
+  settle_unlock_files(store->settle);
+  pthread_mutex_unlock(&store->rolling);
+  return error == -ENOENT || error == -EUCLEAN ? 0 : error;
+}
+
 static int drop_day(struct store *store, uint32_t day) {
   int error = 0;
   for (unsigned kind = 0; kind < DAY_KINDS && error == 0; kind++)
@@ -169,19 +182,33 @@ static int retain_by_age(struct store *store, const struct store_keep *keep, uin
   if (end_ms <= keep->days_ms) return drop_day(store, day);
   if (end_ms <= keep->windows_ms) error = drop(store, DAY_WINDOWS, day);
   if (error == 0 && end_ms <= keep->minutes_ms) error = drop(store, DAY_MINUTES, day);
+  if (error == 0 && end_ms <= keep->hours_ms) error = drop_hours(store, day);
   return error;
 }
 
-/* The finest of all days goes before anything coarser, and days at last. */
+/* What goes next where there is too much: the finest of all days before anything coarser. */
+static int drop_next(struct store *store, unsigned step, uint32_t day) {
+  switch (step) {
+  case 0:
+    return drop(store, DAY_WINDOWS, day);
+  case 1:
+    return drop(store, DAY_MINUTES, day);
+  case 2:
+    return drop_hours(store, day);
+  default:
+    return drop_day(store, day);
+  }
+}
+
 static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
                            uint64_t max_bytes) {
   uint64_t bytes = total_bytes(store->dir, days, count);
   uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
   int error = 0;
-  for (unsigned kind = 0; kind < DAY_KINDS; kind++) {
+  for (unsigned step = 0; step < 4; step++) {
     for (size_t i = 0; i < count && days[i] < today && error == 0 && bytes > max_bytes; i++) {
       uint64_t before = day_bytes(store->dir, days[i]);
-      error = kind == DAY_HOURS ? drop_day(store, days[i]) : drop(store, kind, days[i]);
+      error = drop_next(store, step, days[i]);
       uint64_t freed = before - day_bytes(store->dir, days[i]);
       bytes -= freed < bytes ? freed : bytes;
     }

@@ -84,6 +84,7 @@ int store_roll(struct store *store);
 struct store_keep {
   uint64_t windows_ms; /* windows of days that ended before, as far as they are summed up */
   uint64_t minutes_ms; /* sums of five minutes, where the windows are gone */
+  uint64_t hours_ms;   /* sums of hours; those of the day stay */
   uint64_t days_ms;    /* everything */
   uint64_t max_bytes;  /* then the finest of the oldest days, until all is at most this; 0: any */
 };

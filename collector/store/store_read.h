@@ -64,6 +64,7 @@ struct store_scan {
   uint64_t from_ms, to_ms; /* a window belongs to the range that holds its midpoint */
   uint64_t grain_ms;       /* the longest blocks that will do: windows may be summed up; 0: any */
   bool merges_boards;      /* blocks of a group of boards will do */
+  uint64_t rows_max;       /* more rows than that are -E2BIG; 0: no limit */
   uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
   /* Returns whether SERIES is wanted, asked once for all types (and groups) of the same labels;
      what is below 0 stops the scan, which returns it. */
@@ -73,6 +74,8 @@ struct store_scan {
   int (*on_block)(void *context, const struct store_series *series,
                   const struct store_forest *forest, uint64_t start_ms, uint64_t end_ms,
                   const struct store_row *rows, size_t count);
+  /* Whether it has taken too long: asked at each stored block; -ETIMEDOUT.  May be NULL. */
+  bool (*is_over)(void *context);
   void *context;
 };
 

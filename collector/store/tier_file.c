@@ -37,6 +37,7 @@ static const char schema[] = NODE_TABLE_SCHEMA
     " PRIMARY KEY(bucket, source)) WITHOUT ROWID;"
     "CREATE TABLE grouped(tier INTEGER NOT NULL, start_ms INTEGER NOT NULL,"
     " PRIMARY KEY(tier, start_ms)) WITHOUT ROWID;"
+    "CREATE TABLE dropped(tier INTEGER PRIMARY KEY);"
     "CREATE TABLE loss(hour_ms INTEGER NOT NULL, board TEXT NOT NULL, reason INTEGER NOT NULL,"
     " records INTEGER NOT NULL, PRIMARY KEY(hour_ms, board, reason)) WITHOUT ROWID;"
     "CREATE TABLE rolled_loss(source INTEGER PRIMARY KEY, id INTEGER NOT NULL);";
@@ -322,4 +323,23 @@ int tier_file_set_rolled_loss(struct tier_file *file, uint64_t id) {
 
 int tier_file_commit(struct tier_file *file) {
   return db_exec(file->db, "COMMIT");
+}
+
+/* Blocks of hours are most of the file, and its end: what they took is given back at once. */
+int tier_file_drop_hours(const char *path) {
+  char sql[256];
+  sqlite3 *db = NULL;
+  uint64_t is_done = 0;
+  int error = db_open(path, false, &db);
+  if (error == 0) error = db_number(db, "SELECT count(*) FROM dropped", 0, &is_done);
+  if (error == 0 && is_done == 0) {
+    sqlite3_snprintf(sizeof sql, sql,
+                     "BEGIN IMMEDIATE; DELETE FROM block WHERE tier=%d;"
+                     "DELETE FROM grouped WHERE tier=%d; INSERT INTO dropped VALUES(%d); COMMIT",
+                     TIER_HOUR, TIER_HOUR, TIER_HOUR);
+    error = db_exec(db, sql);
+    if (error == 0) error = db_exec(db, "VACUUM");
+  }
+  db_close(db);
+  return error;
 }

@@ -49,4 +49,8 @@ int tier_file_set_rolled_loss(struct tier_file *file, uint64_t id);
 
 int tier_file_commit(struct tier_file *file);
 
+/* Deletes the blocks of hours from the file at PATH, and leaves those of the day.  Returns 0, also
+   when there are none, or as tier_file_open. */
+int tier_file_drop_hours(const char *path);
+
 #endif

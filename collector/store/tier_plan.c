@@ -25,7 +25,8 @@ struct planner {
   struct tier_plan *plan;
   uint64_t from_ms, to_ms; /* the part of the day */
   bool are_windows_whole;
-  bool has_day; /* the day's block stands for its hours */
+  bool has_day;      /* the day's block stands for its hours */
+  bool is_day_alone; /* and there is nothing finer of what it has */
 };
 
 static void add(struct planner *planner, enum day_kind kind, const struct tier_piece *piece) {
@@ -82,7 +83,7 @@ static void add_hour(struct planner *planner, unsigned hour) {
                                    .to_ms = start_ms + TIER_HOUR_MS,
                                    .is_grouped =
                                        planner->wish->merges_boards && hours->is_grouped[hour]};
-  if (!planner->has_day) add(planner, DAY_HOURS, &piece);
+  add(planner, DAY_HOURS, &piece);
   add_late_windows(planner, hour);
 }
 
@@ -106,10 +107,16 @@ static void add_five_minutes(struct planner *planner, unsigned at) {
 static void plan_hour(struct planner *planner, unsigned hour) {
   uint64_t start_ms = planner->state->day_ms + (uint64_t)hour * TIER_HOUR_MS;
   uint64_t end_ms = start_ms + TIER_HOUR_MS, grain_ms = planner->wish->grain_ms;
-  bool has_hour = planner->state->hours.is_there && planner->state->hours.has[hour];
+  const struct tier_rolled *hours = &planner->state->hours;
+  bool has_hour = hours->is_there && hours->has[hour];
   bool is_fine_enough = grain_ms == 0 || grain_ms >= TIER_HOUR_MS;
   bool has_finer = planner->are_windows_whole || planner->state->minutes.is_there;
   if (end_ms <= planner->from_ms || start_ms >= planner->to_ms) return;
+  if (has_hour && (planner->has_day || planner->is_day_alone)) {
+    add_late_windows(planner, hour);
+    return;
+  }
+  has_hour = has_hour && !hours->is_day_alone;
   if (has_hour && is_covered(planner, start_ms, end_ms) && (is_fine_enough || !has_finer)) {
     add_hour(planner, hour);
   } else if (has_hour && !has_finer) {
@@ -151,6 +158,12 @@ void tier_plan_make(const struct tier_state *state, const struct tier_wish *wish
   memset(ret->count, 0, sizeof ret->count);
   if (planner.from_ms >= planner.to_ms) return;
   planner.has_day = wants_day(&planner);
+  bool has_finer = planner.are_windows_whole || state->minutes.is_there;
+  if (!planner.has_day && state->hours.is_day_alone && !has_finer) {
+    uint64_t middle_ms = state->day_ms + TIER_DAY_MS / 2;
+    planner.is_day_alone = true;
+    planner.has_day = wish->from_ms <= middle_ms && middle_ms < wish->to_ms;
+  }
   if (planner.has_day) {
     const struct tier_piece day = {.tier = TIER_DAY,
                                    .from_ms = state->day_ms,

@@ -18,7 +18,8 @@ struct tier_windows {
 /* What a coarser file has, by the number of its shortest blocks in the day. */
 struct tier_rolled {
   bool is_there;
-  bool has_others; /* something of another file of windows than the one there is */
+  bool is_day_alone; /* the blocks of hours were deleted, that of the day was not */
+  bool has_others;   /* something of another file of windows than the one there is */
   bool has[TIER_MINUTES_A_DAY];
   uint64_t rolled_id[TIER_MINUTES_A_DAY]; /* the newest block of windows that is in */
   bool is_grouped[TIER_HOURS_A_DAY + 1];  /* of hours, then the day: merged over boards, too */

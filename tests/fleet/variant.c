@@ -13,10 +13,8 @@
 #include <stdlib.h>
 
 enum {
-  BOARD_LEVEL = 1,     /* of zstd, as daemons have it */
-  LEAF_PLACES = 8,     /* addresses that one captured leaf becomes */
-  LEAF_STEP_BYTES = 4, /* between them */
-  LOSS_ONE_IN = 8,     /* windows */
+  BOARD_LEVEL = 1, /* of zstd, as daemons have it */
+  LOSS_ONE_IN = 8, /* windows */
   LOSS_RECORDS_MAX = 5,
   ONE_BECOMES_TWO_IN = 8,
 };
@@ -76,15 +74,23 @@ static int make_room(struct variant_room *room, const struct batch *batch) {
                                                                                         : -ENOMEM;
 }
 
+const struct recording *variant_samples(const struct variant *variant, struct batch_sample *ret,
+                                        uint64_t *ret_place) {
+  const struct recording *recording;
+  uint64_t state = begin(variant, &recording);
+  *ret_place = state % VARIANT_PLACES;
+  lose(&state);
+  for (uint32_t i = 0; i < recording->batch.sample_count; i++)
+    ret[i] = vary(&recording->batch.samples[i], &state);
+  return recording;
+}
+
 static struct batch fill(const struct variant *variant, const struct variant_frame *frame,
                          struct variant_room *room, const struct recording *recording) {
-  const struct recording *same;
-  uint64_t state = begin(variant, &same);
+  uint64_t place;
   struct batch batch = recording->batch;
-  uint64_t shift = state % LEAF_PLACES * LEAF_STEP_BYTES;
-  lose(&state);
-  for (uint32_t i = 0; i < batch.sample_count; i++)
-    room->samples[i] = vary(&batch.samples[i], &state);
+  variant_samples(variant, room->samples, &place);
+  uint64_t shift = place * VARIANT_STEP_BYTES;
   for (uint32_t i = 0; i < batch.node_count; i++) {
     room->nodes[i] = batch.nodes[i];
     if (recording->is_leaf[i]) room->nodes[i].address += shift;

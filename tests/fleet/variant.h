@@ -21,6 +21,16 @@ struct tally {
   uint64_t weight_ns;
 };
 
+enum {
+  VARIANT_PLACES = 8,     /* addresses that one captured leaf becomes */
+  VARIANT_STEP_BYTES = 4, /* between them */
+};
+
+/* Writes the samples of VARIANT, as many as its recording has, to RET; its leaves are at place
+   RET_PLACE.  Returns the recording. */
+const struct recording *variant_samples(const struct variant *variant, struct batch_sample *ret,
+                                        uint64_t *ret_place);
+
 struct tally variant_tally(const struct variant *variant);
 
 /* When and where: what does not depend on the recording. */

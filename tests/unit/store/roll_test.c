@@ -91,7 +91,8 @@ static void keep_only(struct world *world, uint64_t windows_ms, uint64_t minutes
 static void sums_say_what_windows_said_to_the_nanosecond(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 3);
-  struct told *before = tell_all(world->store);
+  struct told *before =
+      scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = 1});
   assert_int_equal(store_roll(world->store), 0);
   struct told *after = tell_all(world->store);
   assert_same(before, after);
@@ -159,6 +160,32 @@ static void what_comes_late_is_added_once_wherever_windows_are(void **state) {
   assert_false(has_file(world, DAY_MINUTES)); /* it could not be whole */
   assert_int_equal(store_roll(world->store), 0);
   assert_false(has_file(world, DAY_MINUTES));
+}
+
+static void days_stay_when_hours_go(void **state) {
+  struct world *world = *state;
+  struct made_batch made;
+  const struct store_keep keep = {
+      .windows_ms = UINT64_MAX / 2, .minutes_ms = UINT64_MAX / 2, .hours_ms = UINT64_MAX / 2};
+  append_hours(world, "b1", 3);
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_int_equal(store_retain(world->store, &keep), 0);
+  for (unsigned round = 0; round < 3; round++) {
+    struct told *after =
+        scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .grain_ms = TIER_HOUR_MS});
+    assert_same(before, after);
+    assert_int_equal(after->longest_ms, DAY_MS);
+    append_new(world->store, "b1", 1, 100 + round, NOON_MS + round * 3600000);
+    make_batch(&made, 1, 100 + round);
+    free(before);
+    before = tell_all(world->store);
+    assert_int_equal(before->weight, after->weight + made.weight);
+    if (round > 0) assert_int_equal(store_roll(world->store), 0);
+    if (round > 0) assert_int_equal(store_retain(world->store, &keep), 0);
+    free(after);
+  }
+  free(before);
 }
 
 static void samples_of_unlike_weight_stay_apart_in_sums(void **state) {
@@ -372,6 +399,7 @@ int main(void) {
       TEST(sums_say_what_windows_said_to_the_nanosecond),
       TEST(sums_stay_when_windows_and_minutes_go),
       TEST(what_comes_late_is_added_once_wherever_windows_are),
+      TEST(days_stay_when_hours_go),
       TEST(samples_of_unlike_weight_stay_apart_in_sums),
       TEST(windows_of_unlike_marks_stay_apart_in_sums),
       TEST(many_boards_are_merged_into_groups_and_add_up),

@@ -62,6 +62,7 @@ struct sums scan_range(struct store *store, uint64_t from_ms, uint64_t to_ms) {
   struct sums sums = {0};
   const struct store_scan scan = {.from_ms = from_ms,
                                   .to_ms = to_ms,
+                                  .grain_ms = 1, /* windows as they are */
                                   .types = SAMPLE_SET_CPU,
                                   .matches = want_all,
                                   .on_block = add_block,

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "store/day_folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -249,6 +250,32 @@ static void *append_many(void *context) {
   return NULL;
 }
 
+static bool is_over_at_third(void *context) {
+  struct sums *sums = context;
+  return ++sums->blocks == 3;
+}
+
+static void a_scan_ends_at_its_limits(void **state) {
+  struct world *world = *state;
+  struct sums sums = {0};
+  struct store_scan scan = {.to_ms = UINT64_MAX,
+                            .types = SAMPLE_SET_CPU,
+                            .matches = want_all,
+                            .on_block = add_block,
+                            .context = &sums};
+  append_new(world->store, "b1", 1, 1, NOON_MS);
+  append_new(world->store, "b1", 1, 2, NOON_MS + 10000);
+  uint64_t rows = scan_all(world->store).rows;
+  scan.rows_max = rows;
+  assert_int_equal(store_scan(world->store, &scan), 0);
+  scan.rows_max = rows - 1;
+  assert_int_equal(store_scan(world->store, &scan), -E2BIG);
+  scan.rows_max = 0;
+  scan.is_over = is_over_at_third;
+  sums = (struct sums){0};
+  assert_int_equal(store_scan(world->store, &scan), -ETIMEDOUT);
+}
+
 static void threads_append_while_another_reads(void **state) {
   struct world *world = *state;
   pthread_t thread;
@@ -306,6 +333,7 @@ int main(void) {
       TEST(an_absurd_time_is_placed_at_its_arrival),
       TEST(retention_deletes_whole_days),
       TEST(a_call_back_stops_the_scan),
+      TEST(a_scan_ends_at_its_limits),
       TEST(threads_append_while_another_reads),
       TEST(the_node_key_is_secret_and_stays),
       TEST(metrics_tell_what_happened),

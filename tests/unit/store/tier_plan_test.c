@@ -100,6 +100,28 @@ static void without_finer_files_an_edge_goes_where_its_middle_is(void **test) {
                (struct tier_piece){.tier = TIER_HOUR, .from_ms = AT(4, 0), .to_ms = AT(6, 0)});
 }
 
+static void a_day_without_its_hours_is_taken_whole_where_its_middle_is(void **test) {
+  (void)test;
+  struct tier_state state = usual_day();
+  state.windows.is_there = state.minutes.is_there = false;
+  state.hours.has_others = state.hours.is_day_alone = true;
+  struct tier_plan whole = plan_of(&state, (struct tier_wish){.from_ms = DAY, .to_ms = DAY * 2});
+  struct tier_plan before = plan_of(&state, (struct tier_wish){.to_ms = AT(12, 0)});
+  struct tier_plan after =
+      plan_of(&state, (struct tier_wish){.from_ms = AT(12, 0), .to_ms = DAY * 2, .grain_ms = 1});
+  assert_int_equal(whole.pieces[DAY_HOURS][0].tier, TIER_DAY);
+  assert_int_equal(before.count[DAY_HOURS], 0);
+  assert_int_equal(after.count[DAY_HOURS], 1);
+  assert_int_equal(after.pieces[DAY_HOURS][0].tier, TIER_DAY);
+  state.windows = (struct tier_windows){.is_there = true, .source = SOURCE};
+  state.windows.newest_id[2 * 12] = 5; /* of a file begun anew: beside the day */
+  memset(state.hours.rolled_id, 0, sizeof state.hours.rolled_id);
+  before = plan_of(&state, (struct tier_wish){.to_ms = AT(12, 0)});
+  assert_int_equal(before.count[DAY_HOURS], 0);
+  assert_piece(&before, DAY_WINDOWS, 0,
+               (struct tier_piece){.from_ms = AT(2, 0), .to_ms = AT(2, 5)});
+}
+
 static void what_came_late_is_read_beside_the_sum(void **test) {
   (void)test;
   struct tier_state state = usual_day();
@@ -196,6 +218,7 @@ static void every_window_is_read_exactly_once_whatever_was_summed_up(void **test
       if (state.minutes.has[i])
         state.minutes.rolled_id[i] = (uint64_t)rand() % (state.windows.newest_id[i] + 1);
       unsigned hour = i / 12;
+      state.hours.is_day_alone = state.hours.is_there && round % 3 == 0;
       if (i % 12 == 0) {
         state.hours.has[hour] = state.hours.is_there && rand() % 3 > 0;
         if (state.hours.has[hour]) state.hours.rolled_id[hour] = (uint64_t)(rand() % 9);
@@ -223,6 +246,7 @@ int main(void) {
       cmocka_unit_test(a_whole_day_is_its_block_and_what_no_hour_has_yet),
       cmocka_unit_test(the_edges_of_a_range_are_made_of_finer_blocks),
       cmocka_unit_test(without_finer_files_an_edge_goes_where_its_middle_is),
+      cmocka_unit_test(a_day_without_its_hours_is_taken_whole_where_its_middle_is),
       cmocka_unit_test(what_came_late_is_read_beside_the_sum),
       cmocka_unit_test(a_file_of_windows_begun_anew_is_not_taken_for_all),
       cmocka_unit_test(blocks_are_no_longer_than_was_asked_for),
