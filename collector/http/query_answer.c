@@ -46,8 +46,8 @@ void query_answer_end(struct request *request, int error) {
                    QUERY_ROWS_MAX);
   else if (error == -ETIMEDOUT)
     answer_problem(&request->answer, 504, NULL,
-                   "limit time: the query was given up at its time limit of %d seconds, waiting included: "
-                   "narrow match or the time range",
+                   "limit time: the query was given up at its time limit of %d seconds, waiting "
+                   "included: narrow match or the time range",
                    QUERY_SECONDS_MAX);
   else
     answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
