@@ -11,7 +11,7 @@ start_collector
 recordings=()
 for file in "$fleet"/captured/*; do recordings+=(--recording "$file"); done
 "$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards "$boards" --threads 2 \
-  --window "$(pick 3s 60s)" --duration "$(pick 9s 150s)" --ramp "$(pick 1500ms 20s)" --truth "$W/truth" >"$W/fleet" 2>"$W/fleet.err" &
+  --window "$(pick 3s 60s)" --duration 900s --ramp "$(pick 1500ms 20s)" --truth "$W/truth" >"$W/fleet" 2>"$W/fleet.err" &
 simulator=$!
 started+=($simulator)
 connected() { curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_boards_connected" { print $2 }'; }
@@ -25,6 +25,7 @@ until_true 60 all_are_in || fail "a minute after its restart only $(connected) b
 took=$((SECONDS - since))
 memory=$(awk '/^RssAnon/ { print int($2 / 1024) }' "/proc/$COLLECTOR/status")
 [ "$memory" -lt $MOST_MIB ] || fail "the collector takes $memory MiB"
+kill "$simulator" # they deliver what they have, and leave
 wait $simulator || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
 agreed=$("$fleet/truth_agrees.py" "$W/truth" "http://127.0.0.1:$H" "$(pick 10 60)") || fail "$agreed"
 figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }
