@@ -21,6 +21,7 @@
 #include "settle.h"
 #include "store_read.h"
 #include "store_state.h"
+#include "tier_file.h"
 
 #include <errno.h>
 #include <stdio.h>
