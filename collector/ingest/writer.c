@@ -278,6 +278,14 @@ static bool is_outdated(const struct job *job) {
   return false;
 }
 
+/* Returns whether a batch of the same board came after it, whose word is newer; that is stored
+   already.  Counters are no matter of words. */
+static bool is_spoken_over(const struct job *job) {
+  for (const struct job *later = job->next; later != NULL; later = later->next)
+    if (later->kind == JOB_BATCH && strcmp(later->board, job->board) == 0) return true;
+  return false;
+}
+
 static int note(struct writer *writer, const struct job *job) {
   const struct counters *counters = counters_of(job);
   struct store_board_seen seen = {.board = job->board,
@@ -295,7 +303,9 @@ static int note(struct writer *writer, const struct job *job) {
     seen.label_count = hello->label_count;
     seen.labels = hello->labels;
   }
-  if (job->kind == JOB_PING) {
+  if (job->kind == JOB_PING && is_spoken_over(job)) {
+    seen.clock = NULL;
+  } else if (job->kind == JOB_PING) {
     seen.sampler = said(job->message.ping.sampler);
     seen.achieved_mhz = job->message.ping.achieved_mhz;
     seen.effort = said_effort(&job->message.ping.effort);

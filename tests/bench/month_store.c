@@ -227,7 +227,6 @@ static void encode(struct maker *maker, struct batch *batch, size_t at, uint64_t
                                            .raw_len = (uint32_t)room->raw.len,
                                            .zstd = buf_span(&room->zstd)};
   maker->batches[at] = (struct batch){.counters = batch->counters, .end_boottime_ns = 1};
-  maker->appends[at].raw = buf_span(&room->raw);
   maker->made.zstd_bytes += room->zstd.len;
 }
 

@@ -27,6 +27,7 @@ static struct {
   int append_result, refused_result;
   unsigned commits, batches, said, notes, refused, wishes;
   uint64_t noted_produced;
+  const char *noted_sampler, *noted_clock;
   char order[64]; /* one letter a call */
 } fake;
 
@@ -53,6 +54,8 @@ int store_board_seen(struct store *store, const struct store_board_seen *seen) {
   fake.notes++;
   note_call('n');
   if (seen->counters != NULL) fake.noted_produced = seen->counters->produced;
+  fake.noted_sampler = seen->sampler;
+  fake.noted_clock = seen->clock;
   return 0;
 }
 
@@ -189,6 +192,26 @@ static void of_pings_of_a_run_only_the_newest_is_noted(void **state) {
   assert_int_equal(fake.noted_produced, 15);
 }
 
+static void a_ping_speaks_over_no_batch_that_came_after_it(void **state) {
+  (void)state;
+  for (int is_first = 1; is_first >= 0; is_first--) {
+    if (!is_first) add_batch("edge-1", 2);
+    add_job(JOB_PING, "edge-1")->message = (struct message){
+        .type = FRAME_PING, .ping = {.counters = {.run = 7, .produced = 99}, .sampler = "timer"}};
+    if (is_first) add_batch("edge-1", 1);
+    add_batch("edge-2", 1);
+    writer_run(writer, group);
+    assert_int_equal(fake.noted_produced, 99);
+    assert_true((fake.noted_sampler == NULL) == is_first);
+    assert_true((fake.noted_clock == NULL) == is_first);
+    while (group != NULL) {
+      struct job *next = group->next;
+      job_free(group);
+      group = next;
+    }
+  }
+}
+
 static void a_commit_that_fails_acks_nothing_and_asks_for_nothing(void **state) {
   (void)state;
   fake.append_result = -ENOSPC;
@@ -323,6 +346,7 @@ int main(void) {
 #define WRITES(test) cmocka_unit_test_setup_teardown(test, start, stop)
       WRITES(a_group_is_one_commit_with_what_it_says_of_its_boards),
       WRITES(of_pings_of_a_run_only_the_newest_is_noted),
+      WRITES(a_ping_speaks_over_no_batch_that_came_after_it),
       WRITES(a_commit_that_fails_acks_nothing_and_asks_for_nothing),
       WRITES(a_bad_batch_does_not_touch_the_good_ones_of_its_group),
       WRITES(a_batch_over_a_quota_is_refused_in_the_books_and_others_are_stored),
