@@ -16,7 +16,9 @@
    is noted after what it does not know of. */
 #include "debug_wishes.h"
 
+#include "ask_turns.h"
 #include "common/clock.h"
+#include "common/table.h"
 #include "debug_catalogue.h"
 #include "debug_code.h"
 #include "debug_db.h"
@@ -31,6 +33,8 @@ enum {
   NOTED_S = 60 * 60,  /* how often a module in use is noted as such */
   WANTED_S = 60,      /* how long it is certain that a file is wanted */
   PIECE_PAUSE_S = 10, /* while pieces come nobody asks for more */
+  LATER_S = 10 * 60,  /* other boards are asked first; and as long again at random, so that they */
+                      /* do not all come at once */
 };
 
 /* Whose files are asked for, and why. */
@@ -44,12 +48,14 @@ int debug_wishes_init(struct debug_wishes *wishes) {
   pthread_mutex_init(&wishes->lock, NULL);
   wishes->named = wish_notes_new();
   wishes->coded = wish_notes_new();
-  return wishes->named != NULL && wishes->coded != NULL ? 0 : -ENOMEM;
+  wishes->turns = ask_turns_new();
+  return wishes->named && wishes->coded && wishes->turns ? 0 : -ENOMEM;
 }
 
 void debug_wishes_fini(struct debug_wishes *wishes) {
   wish_notes_free(wishes->named);
   wish_notes_free(wishes->coded);
+  ask_turns_free(wishes->turns);
   pthread_mutex_destroy(&wishes->lock);
 }
 
@@ -96,12 +102,22 @@ static void keep_note(struct debug_store *store, const struct asker *asker,
   pthread_mutex_unlock(&wishes->lock);
 }
 
+/* Whether it is this board's turn to be asked.  If not it is noted as not wanted, for a while. */
+static bool has_turn(struct debug_store *store, const struct asker *asker,
+                     const struct debug_wish *wish) {
+  if (ask_turns_take(debug_store_wishes(store)->turns, wish->id, clock_monotonic_ns())) return true;
+  uint64_t spread = table_hash(asker->board, strlen(asker->board), clock_monotonic_ns());
+  keep_note(store, asker, wish, LATER_S + (int64_t)(spread % LATER_S));
+  return false;
+}
+
 /* The file is wanted, unless pieces of it are coming. */
 static void want(struct debug_store *store, sqlite3 *db, const struct asker *asker,
                  struct debug_wish *wish, int64_t now_s) {
   const struct debug_piece piece = {.board = asker->board, .id = wish->id};
   struct debug_partial partial;
   debug_partial_find(db, debug_store_folder(store), &piece, &partial);
+  if (partial.touched_s == 0 && !has_turn(store, asker, wish)) return;
   int64_t pause_s = now_s - partial.touched_s;
   wish->is_wanted = pause_s < 0 || pause_s >= PIECE_PAUSE_S;
   wish->offset = partial.offset;

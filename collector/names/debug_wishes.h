@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+struct ask_turns;
 struct debug_store;
 struct wish_notes;
 
@@ -32,6 +33,7 @@ void debug_wishes_ask(struct debug_store *store, const char *board, bool needs_c
 struct debug_wishes {
   pthread_mutex_t lock; /* nobody waits for it while a file is taken */
   struct wish_notes *named, *coded;
+  struct ask_turns *turns; /* with the store's turn */
 };
 
 int debug_wishes_init(struct debug_wishes *wishes);

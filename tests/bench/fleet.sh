@@ -6,6 +6,7 @@
 #   throughput  batches stored a CPU second of the collector (settled too), each round beside the floor of the same bytes:
 #               TLS decryption, zstd, a bare SQLite group commit.     ROUNDS (3), BACKLOG (300 batches of each of 32 boards)
 #   boards      a row for each of BOARDS ("100 1000 10000") at windows of 10 s: CPU, RssAnon, time to ack, bytes.  SECONDS_EACH (60)
+#               after all are connected, which is 250 a second, as boards come back after a restart, or takes 10 s
 #   most        the most boards that hold a p99 below 1 s, found by doubling from MOST_FROM (1000)
 #   herd        HERD boards (5000), a collector that is killed and comes again: how soon all are in, how evenly
 #
@@ -70,11 +71,12 @@ throughput() {
 
 # one_size BOARDS SECONDS: fills W/fleet and W/memory.
 one_size() {
+  local ramp=$(($1 / 250 > 10 ? $1 / 250 : 10))
   fresh_collector
   watch_memory $collector &
   watcher=$!
   cpu_before=$(cpu_of $collector)
-  boards_run --boards "$1" --threads 2 --duration "$2s" --window 10s --ramp 10s "${rich[@]}"
+  boards_run --boards "$1" --threads 2 --duration "$(($2 + ramp))s" --window 10s --ramp "${ramp}s" "${rich[@]}"
   settle
   cpu_after=$(cpu_of $collector)
   kill $watcher

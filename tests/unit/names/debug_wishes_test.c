@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What boards are asked for is answered from notes, and no note outlives what made it true. */
 #include "debug_store_fixture.h"
+#include "names/ask_turns.h"
 
 #include <sqlite3.h>
 
@@ -133,6 +134,30 @@ static void many_are_answered_at_once_each_for_itself(void **state) {
   assert_int_equal(modules_in_use(""), DEBUG_WISHES_MAX - 1);
 }
 
+static void of_a_fleet_only_some_are_asked_at_once(void **state) {
+  enum { BOARDS = 1000 };
+  struct sample_file file = sample(7);
+  unsigned asked = 0, again = 0;
+  char board[16];
+  (void)state;
+  for (unsigned i = 0; i < BOARDS; i++) {
+    snprintf(board, sizeof board, "edge-%u", i);
+    asked += is_wanted(board, id_a, &offset);
+  }
+  /* The minute may end in between. */
+  assert_in_range(asked, ASK_TURNS_A_MINUTE, 3 * ASK_TURNS_A_MINUTE);
+  for (unsigned i = 0; i < BOARDS; i++) {
+    snprintf(board, sizeof board, "edge-%u", i);
+    again += is_wanted(board, id_a, &offset);
+  }
+  assert_int_equal(again, asked); /* the same ones */
+  assert_true(is_wanted("edge-999", id_b, &offset));
+  assert_int_equal(write_whole(NULL, id_a, &file), 1);
+  read_as(&file, id_a, DEBUG_SYMTAB);
+  assert_false(is_wanted("edge-0", id_a, &offset));
+  assert_false(is_wanted("edge-999", id_a, &offset));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       FRESH(what_was_answered_is_answered_again_without_the_database),
@@ -144,6 +169,7 @@ int main(void) {
       FRESH(nonsense_ends_the_wish),
       FRESH(a_board_that_cannot_send_is_asked_for_names_and_code_no_more),
       FRESH(many_are_answered_at_once_each_for_itself),
+      FRESH(of_a_fleet_only_some_are_asked_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
