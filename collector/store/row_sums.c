@@ -92,7 +92,7 @@ static int by_number(const void *left, const void *right) {
 }
 
 static void take_sparse(struct row_sums *sums) {
-  qsort(sums->nodes, sums->node_count, sizeof *sums->nodes, by_number);
+  if (sums->node_count > 1) qsort(sums->nodes, sums->node_count, sizeof *sums->nodes, by_number);
   for (size_t i = 0; i < sums->node_count; i++) {
     sums->taken[i] = sums->by_node[sums->nodes[i]];
     sums->by_node[sums->nodes[i]] = (struct store_row){.node = 0};
