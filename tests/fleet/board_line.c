@@ -70,7 +70,8 @@ static void abandon(struct board *board) {
 
 void board_line_write(struct board *board, size_t len) {
   struct buf *out = &board->crew->out;
-  bufferevent_write(board->line, out->data, len);
+  /* Nothing goes behind a frame that was cut: the collector would take it for the rest of that. */
+  if (board->fault != FAULT_RESET) bufferevent_write(board->line, out->data, len);
   buf_clear(out);
 }
 
