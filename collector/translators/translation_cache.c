@@ -7,9 +7,12 @@
    is kept, or it would be asked again by each query.  So a module has a part of the cache. */
 #include "translation_cache.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 struct translation {
   uint64_t address;
@@ -20,6 +23,8 @@ struct translation {
 void translation_cache_init(struct translation_cache *cache, size_t limit_bytes) {
   *cache = (struct translation_cache){.limit_bytes = limit_bytes};
   arena_init(&cache->texts, limit_bytes);
+  if (getrandom(&cache->seed, sizeof cache->seed, 0) != (ssize_t)sizeof cache->seed)
+    cache->seed = clock_monotonic_ns();
 }
 
 void translation_cache_fini(struct translation_cache *cache) {
@@ -29,14 +34,15 @@ void translation_cache_fini(struct translation_cache *cache) {
   arena_fini(&cache->texts);
 }
 
-static uint64_t key_of(uint32_t module, uint64_t address) {
+/* Boards choose addresses: without a seed that they do not know they could make all keys alike. */
+static uint64_t key_of(const struct translation_cache *cache, uint32_t module, uint64_t address) {
   const uint64_t words[2] = {module, address};
-  return table_hash(words, sizeof words, 0);
+  return table_hash(words, sizeof words, cache->seed);
 }
 
 const struct answer *translation_cache_find(const struct translation_cache *cache, uint32_t module,
                                             uint64_t address) {
-  uint64_t key = key_of(module, address);
+  uint64_t key = key_of(cache, module, address);
   uint32_t cursor;
   uint32_t at = table_find(&cache->by_place, key, &cursor);
   for (; at != TABLE_NONE; at = table_next(&cache->by_place, key, &cursor)) {
@@ -96,7 +102,7 @@ int translation_cache_add(struct translation_cache *cache, uint32_t module, uint
   if (error != 0) return error;
   if (cache->module_bytes[module] >= part_bytes) return -EDQUOT;
   if (answer->count > 0) error = copy_answer(&cache->texts, answer, &translation.answer);
-  if (error == 0) error = table_add(&cache->by_place, key_of(module, address), cache->count);
+  if (error == 0) error = table_add(&cache->by_place, key_of(cache, module, address), cache->count);
   if (error == 0) cache->translations[cache->count++] = translation;
   cache->module_bytes[module] += used_bytes(cache) - before;
   return error;

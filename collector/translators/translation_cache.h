@@ -15,6 +15,7 @@ struct translation_cache {
   struct translation *translations;
   uint32_t count, room;
   size_t limit_bytes;
+  uint64_t seed;        /* of the table's keys */
   size_t *module_bytes; /* by number of the module */
   uint32_t module_room;
 };

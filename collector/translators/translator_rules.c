@@ -15,8 +15,8 @@
 static const char id_prefix[] = "id:";
 
 /* In rising order, as debug_quality_name says them. */
-static const char *const qualities[] = {"none", "bad",    "bounds", "dynsym",
-                                        "map",  "symtab", "dwarf"};
+static const char *const qualities[] = {"none",   "bad",    "bounds", "map",
+                                        "dynsym", "symtab", "dwarf"};
 
 enum { QUALITY_COUNT = sizeof qualities / sizeof *qualities };
 

@@ -7,7 +7,7 @@
      *       id:3f2a*      none     2        /usr/local/bin/names "$BUILD_ID"
 
    ARCH is a board's; MODULE its path or, behind id:, its build-id, with * for any text; AT MOST the
-   best names that it has otherwise (none, bounds, dynsym, map, symtab, dwarf; any is dwarf);
+   best names that it has otherwise (none, bounds, map, dynsym, symtab, dwarf; any is dwarf);
    ANSWERS how one knows that the command has answered. */
 #ifndef TRANSLATORS_TRANSLATOR_RULES_H
 #define TRANSLATORS_TRANSLATOR_RULES_H

@@ -38,6 +38,19 @@ static void the_first_rule_that_fits_counts(void **state) {
   translator_rules_fini(&rules);
 }
 
+/* The ladder is that of debug_quality: a list is somebody's word, exported symbols are the
+ * module's. */
+static void exported_symbols_are_better_than_a_list(void **state) {
+  (void)state;
+  assert_int_equal(parse("* * map 1 names"), 0);
+  assert_int_equal(choose("", "/a", "", "map"), 0);
+  assert_int_equal(choose("", "/a", "", "dynsym"), -1);
+  translator_rules_fini(&rules);
+  assert_int_equal(parse("* * dynsym 1 names"), 0);
+  assert_int_equal(choose("", "/a", "", "map"), 0);
+  translator_rules_fini(&rules);
+}
+
 static void a_star_is_any_text(void **state) {
   static const struct {
     const char *pattern, *path;
@@ -70,6 +83,7 @@ static void what_is_no_rule_is_told_with_its_line(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_rule_that_fits_counts),
+      cmocka_unit_test(exported_symbols_are_better_than_a_list),
       cmocka_unit_test(a_star_is_any_text),
       cmocka_unit_test(what_is_no_rule_is_told_with_its_line),
   };
