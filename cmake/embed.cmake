@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by `cmake -DWEB=DIR -DOUT=FILE -P embed.cmake`: writes a C table of the files of web/, so that
-# the page travels inside the program.  The ETag is the start of the file's SHA-256.
+# Run by `cmake -DWEB=DIR -DOUT=FILE -P embed.cmake`: writes a C table of the page's files in DIR, so
+# that it travels inside the program; a page without a script has none to embed.  The ETag is the start of the file's SHA-256.
 set(files "/|index.html|text/html"
           "/app.js|app.js|text/javascript"
           "/style.css|style.css|text/css"
@@ -13,6 +13,9 @@ foreach(entry IN LISTS files)
   list(GET entry 0 path)
   list(GET entry 1 name)
   list(GET entry 2 type)
+  if(NOT EXISTS ${WEB}/${name})
+    continue()
+  endif()
   file(READ ${WEB}/${name} hex HEX)
   file(SHA256 ${WEB}/${name} hash)
   string(SUBSTRING ${hash} 0 16 hash)
@@ -24,7 +27,7 @@ foreach(entry IN LISTS files)
   math(EXPR number "${number} + 1")
 endforeach()
 file(WRITE ${OUT}.new "/* SPDX-License-Identifier: Apache-2.0 */
-/* Made from web/ by cmake/embed.cmake. */
+/* Made by cmake/embed.cmake. */
 #include \"http/assets.h\"
 
 ${bytes}

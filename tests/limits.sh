@@ -11,7 +11,7 @@ breach() { echo "$*"; breaches=$((breaches + 1)); }
 sources=$(git ls-files '*.c' '*.h' 2>/dev/null || find agent collector common fetch proto tests -name '*.[ch]')
 sources=$(for file in $sources; do [ ! -f "$file" ] || echo "$file"; done)
 # Shell, CMake, web and schema files carry the line too (a script has it below its #! line).
-others=$(git ls-files '*.sh' '*.cmake' '*CMakeLists.txt' '*.proto' '*.js' '*.css' '*.ts' 2>/dev/null)
+others=$(git ls-files '*.sh' '*.cmake' '*CMakeLists.txt' '*.proto' '*.js' '*.mjs' '*.css' '*.ts' '*.tsx' 2>/dev/null)
 
 found=$(awk '
   function over(lines, max, what) { if (lines > max) print file ": " lines " lines; " what " has at most " max }

@@ -27,7 +27,6 @@ fi
 . deploy/packages/install.sh
 install_packages build test ${FLEETPROF_BOARDS:+cross boards}
 echo "building the suite; this takes some minutes without a word"
-node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null || install_packages node
 # The suite runs what it has built; a tree of its own, so that a developer's build stays as it is.
 build=${FLEETPROF_TEST_BUILD:-build-test}
 jobs=$(nproc)

@@ -168,7 +168,9 @@ void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_p
   buf_append_string(ret, answer->may_be_kept ? "Cache-Control: no-cache\r\n"
                                              : "Cache-Control: no-store\r\n");
   buf_append_string(ret, "Vary: Accept-Encoding, Authorization\r\n"
-                         "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'; "
+                         "Content-Security-Policy: default-src 'none'; script-src 'self'; "
+                         "style-src 'self'; img-src 'self'; connect-src 'self'; "
+                         "require-trusted-types-for 'script'; frame-ancestors 'none'; "
                          "base-uri 'none'; form-action 'self'\r\n"
                          "X-Content-Type-Options: nosniff\r\n"
                          "X-Frame-Options: DENY\r\n"

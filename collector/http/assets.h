@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of web/, as cmake/embed.cmake put them into the program. */
+/* The files of the page, as cmake/embed.cmake put them into the program. */
 #ifndef HTTP_ASSETS_H
 #define HTTP_ASSETS_H
 

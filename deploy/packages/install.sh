@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced: install_packages LIST... makes sure that every package of deploy/packages/LIST.txt is
-# installed, as root or through sudo, and asks for nothing when all are there.
+# installed, as root or through sudo, and asks for nothing when all are there.  The list "build" brings
+# node.txt with it only where Node 18 or newer, or npm, is missing: who has them from elsewhere keeps them.
+has_node() {
+  command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null
+}
 install_packages() {
   local lists=() missing=() package list
-  for list in "$@"; do lists+=("deploy/packages/$list.txt"); done
+  for list in "$@"; do
+    lists+=("deploy/packages/$list.txt")
+    [ "$list" != build ] || has_node || lists+=(deploy/packages/node.txt)
+  done
   while read -r package; do
     dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
   done < <(grep -hv '^#' "${lists[@]}" | sort -u)

@@ -11,20 +11,20 @@ enroll board
 B=$W/board-board
 run --service deep --hz 250 -- "$targets/deep_stack" 1000 800 >/dev/null || fail "deep_stack"
 
-# seen SELECTOR: the page as a reader has it before him, as text of one line.
+# seen SELECTOR [VIEW]: the page as a reader has it before him, as text of one line.
 seen() {
   local match
   match=$(/usr/bin/python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.argv[1]))' "$1")
   HOME=$W chromium --headless --no-sandbox --disable-gpu --user-data-dir="$W/chromium" --virtual-time-budget=4000 \
-    --dump-dom "http://127.0.0.1:$H/?match=$match" 2>"$W/chromium.log" | tr '\n' ' '
+    --dump-dom "http://127.0.0.1:$H/?match=$match&view=${2:-profile}" 2>"$W/chromium.log" | tr '\n' ' '
 }
 # Ten looks, of some seconds each.
-says() { page=$(seen '{service="deep"}'); [[ $page == *"$1"* ]]; }
+says() { page=$(seen '{service="deep"}' "${2:-}"); [[ $page == *"$1"* ]]; }
 until_true 1 says '<span class="end truncated"><i></i>100.0 % truncated</span>' || fail "the page: $page"
 [[ $page == *"truncated</span></dt><dd>cut before the first function: "*'% in <span class="name">deep_stack</span>, which was at work'* ]] || fail "no word on why: $page"
 [[ $page =~ \<div\ id=\"stacks\"\> && $page =~ \<details\ id=\"stacks-why\"\> ]] || fail "it is hidden: $page"
-[[ $page == *'bottom</td>'* && $page != *'>[truncated]</td>'* ]] || fail "the table: $page"
-until_true 1 says '<td class="optional">100.0 % truncated</td>' || fail "the board's row: $page"
+[[ $page == *'bottom</a></td>'* && $page != *'>[truncated]</a></td>'* ]] || fail "the table: $page"
+until_true 1 says '<td class="optional">100.0 % truncated</td>' fleet || fail "the board's row: $page"
 
 # What holds no stacks says nothing of them.
 run --service deep --collect pc-lr --hz 250 -- "$targets/truth" 0.5 >/dev/null || fail "pairs"

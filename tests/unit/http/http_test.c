@@ -340,7 +340,7 @@ static void the_page_comes_whole_with_its_protection(void **state) {
   static const char text[] = GET("/") LAST;
   struct buf answer = {0};
   const char *got = talk(text, sizeof text - 1, &answer);
-  assert_non_null(strstr(got, "Content-Security-Policy: default-src 'self'"));
+  assert_non_null(strstr(got, "Content-Security-Policy: default-src 'none'; script-src 'self'"));
   assert_non_null(strstr(got, "frame-ancestors 'none'"));
   assert_non_null(strstr(got, "X-Content-Type-Options: nosniff\r\n"));
   assert_non_null(strstr(got, "</html>"));

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// node size.mjs DIR: the page's script is below its budget, and nothing of the page is from elsewhere.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+const GZIP_BYTES_MAX = 150 * 1000;
+const [dir] = process.argv.slice(2);
+const script = await readFile(join(dir, "app.js"));
+const bytes = gzipSync(script, { level: 3 }).length; // as the collector does it
+console.log(`app.js: ${bytes} bytes with gzip, of ${GZIP_BYTES_MAX}`);
+if (bytes >= GZIP_BYTES_MAX) throw new Error("the page's script is too large");
+const all = [script, ...await Promise.all(["index.html", "style.css"].map((name) => readFile(join(dir, name))))].join("\n");
+const elsewhere = all.match(/(src|href)="https?:[^"]*|@import[^;]*https?:|url\(["']?https?:[^)]*|import\(["']https?:[^)]*/g);
+if (elsewhere) throw new Error("the page wants things from elsewhere: " + elsewhere.join(" "));

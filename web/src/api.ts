@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that fetches.  What the answers mean is in docs/api.md; the types are the fields that
+// the page reads, no more.
+import { urlOf, type Parameters } from "./model/selection";
+import type { Fn, TreeNode } from "./model/tree";
+
+export type Loss = Readonly<Record<string, number>>;
+export type Interval = readonly [number, number];
+
+export interface Summary {
+  total: number;
+  samples: number;
+  from: string;
+  to: string;
+  loss: Loss;
+  marks?: { service: string; mark: string; certainty: string; meaning: string }[];
+}
+
+export const ENDS = ["complete", "truncated", "no_table", "bad", "not_told"] as const;
+export type End = (typeof ENDS)[number];
+export type EndShares = Readonly<Record<End, number>>;
+
+export interface Stacks extends EndShares {
+  weight: number;
+  meanings?: Partial<Record<End, string>>;
+  ends_in?: { module: string; end: End; share: number; why: string }[];
+}
+
+export interface FunctionRow extends Fn {
+  self: number;
+  total: number;
+  self_share: number;
+  total_share: number;
+  self_ci: Interval;
+  total_ci: Interval;
+  self_samples: number;
+  too_few_samples: boolean;
+}
+
+export interface Profile extends Summary { stacks: Stacks; functions: FunctionRow[] }
+export interface TreeAnswer extends Summary { stacks: Stacks; nodes: TreeNode[] }
+
+export interface Series extends Summary {
+  step: number;
+  series: { labels: Record<string, string>; weight: number; points: [number, number][] }[];
+  rest: { series: number; weight: number; points: [number, number][] };
+}
+
+export interface Board {
+  name: string;
+  labels: Record<string, string>;
+  arch: string | null;
+  kernel: string | null;
+  versions: Record<string, string>;
+  first_seen: string | null;
+  last_seen: string | null;
+  sampler: string | null;
+  achieved_hz: number;
+  asked_hz: number | null;
+  rate_reason: string | null;
+  cost: { added_cpu: number | null; daemon_cpu: number | null; bytes_day: number } | null;
+  loss: Loss;
+  stacks: EndShares | null;
+}
+
+export interface Boards { boards: Board[] }
+export interface Labels { data: string[] }
+
+export interface Edge {
+  function: string;
+  module: string | null;
+  file: string | null;
+  kind: "stack" | "lr";
+  weight: number;
+  measured: number;
+  extrapolated: number;
+  samples: number;
+  share: number;
+  ci: Interval;
+}
+export interface Edges extends Summary { edges: Edge[] }
+
+export interface NamedPart { name: string | null; module?: string; self: number; total: number }
+export interface FunctionAnswer extends Summary {
+  function: FunctionRow;
+  definitions: { module: string; file: string | null; line: number | null }[];
+  by_offset: { offset: number | null; address: string | null; code: string; module: string; build_id: string;
+               self: number; samples: number }[];
+  by_line: { file: string | null; line: number | null; self: number; total: number; text?: string | null }[];
+  source?: { file: string; build_id: string; first_line: number; lines: string[] } | null;
+  by_build: NamedPart[];
+  by_board: NamedPart[];
+  by_thread: NamedPart[];
+}
+
+export interface DiffRow {
+  name: string;
+  module: string;
+  file: string | null;
+  a: number;
+  b: number;
+  difference: number;
+  ci: Interval;
+  p: number;
+  verdict: "changed" | "same" | "unclear";
+  doubt: string | null;
+}
+export interface Diff {
+  a: Summary;
+  b: Summary;
+  basis: { a_unit: string; a_units: number; b_unit: string; b_units: number; pairs: number };
+  tested: number;
+  changed: number;
+  functions: DiffRow[];
+}
+
+export interface Module { build_id: string; path: string; quality: string; wanted: boolean; reason: string }
+export interface Modules { modules: Module[] }
+
+interface Books { produced: number; stored: number; dropped: Loss }
+export interface LossAnswer extends Books { boards: (Books & { board: string })[] }
+
+export class Problem extends Error {
+  constructor(readonly status: number, text: string) {
+    super(text);
+  }
+}
+
+const TOKEN = "token"; // of this tab alone: it is gone when that is closed
+
+export const hasToken = (): boolean => Boolean(sessionStorage.getItem(TOKEN));
+export const setToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+
+function headers(): Record<string, string> {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { Authorization: "Bearer " + token } : {};
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+  const body: unknown = await answer.json().catch(() => null);
+  const detail = typeof body === "object" && body !== null && "detail" in body ? String(body.detail) : "";
+  return new Problem(answer.status, detail || answer.statusText || `status ${answer.status}`);
+}
+
+async function get(url: string, signal?: AbortSignal): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(url, { headers: headers(), ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, "The collector does not answer.");
+  }
+  if (!answer.ok) throw await problemOf(answer);
+  return answer;
+}
+
+export async function ask<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
+  return (await (await get(urlOf(path, parameters), signal)).json()) as T;
+}
+
+export async function askText(path: string, signal?: AbortSignal): Promise<string> {
+  return (await get(path, signal)).text();
+}
+
+// A file for another tool, with the token that a mere link would not send.
+export async function fetchFile(path: string, parameters: Parameters): Promise<Blob> {
+  return (await get(urlOf(path, parameters))).blob();
+}
+
+// Sends a debug file by pieces, as the collector takes at most 64 MiB at once.
+const PIECE_BYTES = 32 << 20;
+
+export async function uploadDebug(buildId: string, file: Blob, on: (sent: number) => void): Promise<void> {
+  for (let offset = 0; offset < file.size; offset += PIECE_BYTES) {
+    const url = urlOf("/api/v1/debug/" + encodeURIComponent(buildId), { offset, total: file.size });
+    const answer = await fetch(url, {
+      method: "PUT", headers: headers(), body: file.slice(offset, offset + PIECE_BYTES),
+    }).catch(() => { throw new Problem(0, "The collector does not answer."); });
+    if (!answer.ok) throw await problemOf(answer);
+    on(Math.min(file.size, offset + PIECE_BYTES));
+  }
+}

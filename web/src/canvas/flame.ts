@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flame graph on its canvas.  A frame draws what is seen and nothing else (model/layout.ts); a
+// colour is made once a function.  The canvas is as high as its tree, or as the longest stack that a
+// browser lets a canvas be, and the page scrolls.
+import { firstBeyond, layoutOf, nodeAt, visit, type Layout } from "../model/layout";
+import type { Found } from "../model/search";
+import { shown } from "../model/text";
+import { fnAt, type Tree } from "../model/tree";
+import type { Palette } from "./colour";
+
+export const ROW_PX = 18;
+const HEIGHT_PX_MAX = 16000; // browsers draw nothing at all on a canvas that is much higher
+const LEAST_PX = 0.5;
+const TEXT_FROM_PX = 30;
+const FONT = "12px ui-monospace, SFMono-Regular, Menlo, monospace";
+
+export interface Scene {
+  readonly tree: Tree;
+  readonly layout: Layout;
+  readonly zoom: number;
+  readonly cursor: number;
+  readonly found: Found | null;
+  readonly colourOf: (node: number) => string;
+  readonly palette: Palette;
+}
+
+export const sceneLayout = layoutOf;
+
+export function levelsShown(layout: Layout): number {
+  return Math.min(layout.levels.length, Math.floor(HEIGHT_PX_MAX / ROW_PX));
+}
+
+interface Range { x0: number; x1: number }
+
+export const rangeOf = ({ tree, layout, zoom }: Pick<Scene, "tree" | "layout" | "zoom">): Range =>
+  ({ x0: layout.x[zoom]!, x1: layout.x[zoom]! + (tree.total[zoom] || 1) });
+
+// The node under a point of the canvas, or -1.
+export function nodeAtPoint(scene: Scene, width: number, x: number, y: number): number {
+  const { x0, x1 } = rangeOf(scene);
+  return nodeAt(scene.tree, scene.layout, Math.floor(y / ROW_PX), x0 + (x / width) * (x1 - x0));
+}
+
+function isFaint(scene: Scene, node: number): boolean {
+  return scene.found !== null && scene.found.fns[scene.tree.fn[node]!] === 0;
+}
+
+function drawText(context: CanvasRenderingContext2D, scene: Scene, node: number, x: number, y: number, width: number,
+                  charPx: number): void {
+  const room = Math.floor((width - 6) / charPx);
+  if (room < 3) return;
+  const name = shown(fnAt(scene.tree, node).name, room - 1);
+  context.fillText(name.slice(0, room), x + 3, y + ROW_PX / 2 + 0.5);
+}
+
+function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32Array, depth: number, widthPx: number,
+                 charPx: number): void {
+  const { x0, x1 } = rangeOf(scene);
+  const scale = widthPx / (x1 - x0);
+  const y = depth * ROW_PX;
+  const palette = scene.palette;
+  visit(scene.tree, scene.layout, level, x0, x1, LEAST_PX / scale, (node, from, width) => {
+    const left = Math.max(0, (from - x0) * scale);
+    const right = Math.min(widthPx, (from + width - x0) * scale);
+    const wide = right - left;
+    const isHit = scene.found !== null && !isFaint(scene, node);
+    context.fillStyle = isHit ? palette.found : isFaint(scene, node) ? palette.quiet : scene.colourOf(node);
+    context.fillRect(left, y, Math.max(LEAST_PX, wide > 3 ? wide - 1 : wide), ROW_PX - 1);
+    if (wide < TEXT_FROM_PX) return;
+    context.fillStyle = palette.text;
+    drawText(context, scene, node, left, y, wide, charPx);
+  });
+}
+
+function drawCursor(context: CanvasRenderingContext2D, scene: Scene, widthPx: number): void {
+  const { tree, layout, cursor } = scene;
+  if (cursor < 0) return;
+  const { x0, x1 } = rangeOf(scene);
+  const scale = widthPx / (x1 - x0);
+  const left = Math.max(0, (layout.x[cursor]! - x0) * scale);
+  const right = Math.min(widthPx, (layout.x[cursor]! + tree.total[cursor]! - x0) * scale);
+  context.strokeStyle = scene.palette.text;
+  context.lineWidth = 2;
+  context.strokeRect(left + 1, layout.depth[cursor]! * ROW_PX + 1, Math.max(2, right - left - 2), ROW_PX - 3);
+}
+
+// The rows between TOP and BOTTOM, in pixels of the page.
+export function draw(canvas: HTMLCanvasElement, scene: Scene, widthPx: number, top: number, bottom: number): void {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const ratio = devicePixelRatio || 1;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = scene.palette.ground;
+  const first = Math.max(0, Math.floor(top / ROW_PX));
+  const last = Math.min(levelsShown(scene.layout), Math.ceil(bottom / ROW_PX));
+  context.fillRect(0, first * ROW_PX, widthPx, (last - first) * ROW_PX);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  const charPx = context.measureText("0000000000").width / 10;
+  for (let depth = first; depth < last; depth++)
+    drawRow(context, scene, scene.layout.levels[depth]!, depth, widthPx, charPx);
+  drawCursor(context, scene, widthPx);
+}
+
+export function resize(canvas: HTMLCanvasElement, widthPx: number, heightPx: number): void {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.round(widthPx * ratio), height = Math.round(heightPx * ratio);
+  if (canvas.width === width && canvas.height === height) return;
+  canvas.width = width;
+  canvas.height = height;
+  canvas.style.height = heightPx + "px";
+}
+
+// Where an arrow key leads from the cursor: down to the heaviest child, up to the caller, to a
+// neighbour of the same depth.
+export function step(scene: Scene, key: string): number {
+  const { tree, layout } = scene;
+  const at = scene.cursor < 0 ? scene.zoom : scene.cursor;
+  const depth = layout.depth[at]!;
+  if (key === "ArrowUp") return Math.max(0, tree.parent[at]!);
+  if (key === "ArrowDown") {
+    const child = nodeAt(tree, layout, depth + 1, layout.x[at]!);
+    return child >= 0 && tree.parent[child] === at ? child : at;
+  }
+  const level = layout.levels[depth]!;
+  const index = firstBeyond(tree, layout, level, layout.x[at]!);
+  return level[index + (key === "ArrowRight" ? 1 : -1)] ?? at;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A board at rest pings once a minute: after a few of these it is late, after an hour it is silent.
+export const STATES = ["live", "late", "silent"] as const;
+export type BoardState = (typeof STATES)[number];
+
+const LIVE_MS = 3 * 60 * 1000;
+const LATE_MS = 60 * 60 * 1000;
+
+export function stateOf(lastSeen: string | null, now: number): BoardState {
+  const passed = lastSeen === null ? Infinity : now - Date.parse(lastSeen);
+  return passed <= LIVE_MS ? "live" : passed <= LATE_MS ? "late" : "silent";
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where each node stands: from x on, total wide, in the unit of the weights; a level is the nodes
+// of one depth from left to right.  Made once a tree.  What is drawn is found by bisection, and what
+// is narrower than a pixel is stepped over, so a frame costs what is seen of a tree and not its size.
+import type { Tree } from "./tree";
+
+export interface Layout {
+  readonly x: Float64Array;
+  readonly depth: Uint16Array;
+  readonly levels: readonly Uint32Array[];
+}
+
+export const DEPTH_MAX = 4096; // deeper ones are not drawn
+
+export function layoutOf(tree: Tree): Layout {
+  const size = tree.fn.length;
+  const start = new Uint32Array(size + 1);
+  for (let node = 1; node < size; node++) start[(tree.parent[node] as number) + 1]! += 1;
+  for (let node = 0; node < size; node++) start[node + 1]! += start[node]!;
+  const fill = start.slice();
+  const children = new Uint32Array(Math.max(0, size - 1));
+  for (let node = 1; node < size; node++) children[fill[tree.parent[node] as number]!++] = node;
+  const heavier = (a: number, b: number): number => tree.total[b]! - tree.total[a]! || a - b;
+  const x = new Float64Array(size);
+  const depth = new Uint16Array(size);
+  const levels: Uint32Array[] = [Uint32Array.of(0)];
+  for (let level = levels[0]!; levels.length < DEPTH_MAX;) {
+    const next = new Uint32Array(level.reduce((sum, node) => sum + start[node + 1]! - start[node]!, 0));
+    let at = 0;
+    for (const node of level) {
+      const below = children.subarray(start[node], start[node + 1]!);
+      if (below.length > 1) below.sort(heavier);
+      let cursor = x[node]!;
+      for (const child of below) {
+        x[child] = cursor;
+        depth[child] = levels.length;
+        cursor += tree.total[child]!;
+        next[at++] = child;
+      }
+    }
+    if (next.length === 0) break;
+    levels.push(next);
+    level = next;
+  }
+  return { x, depth, levels };
+}
+
+// The first of LEVEL that reaches beyond X.
+export function firstBeyond(tree: Tree, layout: Layout, level: Uint32Array, x: number, from = 0): number {
+  let low = from, high = level.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const node = level[middle]!;
+    if (layout.x[node]! + tree.total[node]! > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// The node of depth DEPTH at X, or -1.
+export function nodeAt(tree: Tree, layout: Layout, depth: number, x: number): number {
+  const level = layout.levels[depth];
+  if (!level) return -1;
+  const node = level[firstBeyond(tree, layout, level, x)];
+  return node !== undefined && layout.x[node]! <= x ? node : -1;
+}
+
+// Calls ON for what of LEVEL is seen between X0 and X1, where nothing narrower than LEAST is told
+// apart: a run of such nodes is one call, of its first node, as wide as the run.
+export function visit(tree: Tree, layout: Layout, level: Uint32Array, x0: number, x1: number, least: number,
+                      on: (node: number, x: number, width: number) => void): void {
+  for (let i = firstBeyond(tree, layout, level, x0); i < level.length;) {
+    const node = level[i]!;
+    const x = layout.x[node]!;
+    if (x >= x1) return;
+    const width = tree.total[node]!;
+    if (width >= least) {
+      on(node, x, width);
+      i++;
+      continue;
+    }
+    const next = Math.max(i + 1, firstBeyond(tree, layout, level, x + least, i));
+    const last = level[next - 1]!;
+    on(node, x, layout.x[last]! + tree.total[last]! - x > least ? least : layout.x[last]! + tree.total[last]! - x);
+    i = next;
+  }
+}

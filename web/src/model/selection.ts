@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the URL holds: all that a view depends on, so that every view is a link.  The collector
+// refuses parameters that its page does not have: collector/http/routes.c has the same names.
+export const NAMES = [
+  "view", "match", "from", "to", "function", "module", "search", "merge", "invert", "sandwich",
+  "zoom", "sort", "a", "b", "a_from", "a_to", "b_from", "b_to",
+] as const;
+
+export type Name = (typeof NAMES)[number];
+export type Selection = Readonly<Record<Name, string>>;
+
+export function parseSelection(search: string): Selection {
+  const given = new URLSearchParams(search);
+  return Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? ""])) as Selection;
+}
+
+export function formatSelection(selection: Selection): string {
+  const chosen = new URLSearchParams();
+  for (const name of NAMES) if (selection[name]) chosen.set(name, selection[name]);
+  const query = chosen.toString();
+  return query ? "/?" + query : "/";
+}
+
+export type Parameters = Readonly<Record<string, string | number>>;
+
+export function urlOf(path: string, parameters: Parameters): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== "") query.set(name, String(value));
+  const text = query.toString();
+  return text ? path + "?" + text : path;
+}
+
+// The part that every question about samples takes.
+export const range = ({ match, from, to }: Selection): Parameters => ({ match, from, to });
+
+// Another view of the same samples: what belongs to the old view alone is left behind.
+export function viewOf(selection: Selection, view: string, more: Partial<Selection> = {}): Selection {
+  const { match, from, to } = selection;
+  return { ...parseSelection(""), match, from, to, view, ...more };
+}
+
+const quoted = (text: string): string => "'" + text.replaceAll("'", "'\\''") + "'";
+
+// The question as a shell asks it.
+export function curlOf(origin: string, path: string, parameters: Parameters, hasToken: boolean): string {
+  const asked = Object.entries(parameters).filter(([, value]) => value !== "");
+  return ["curl -G", hasToken ? '-H "Authorization: Bearer $TOKEN"' : "", quoted(origin + path),
+          ...asked.map(([name, value]) => "--data-urlencode " + quoted(`${name}=${value}`))]
+    .filter(Boolean).join(" ");
+}
+
+// What stands before the cursor of a selector, for completion: the name of a label that is being
+// written, or the value of one.
+export type Wanted =
+  | { kind: "name"; start: number; text: string }
+  | { kind: "value"; start: number; text: string; label: string };
+
+export function wantedAt(selector: string, cursor: number): Wanted | null {
+  const before = selector.slice(0, cursor);
+  const value = /([A-Za-z_][A-Za-z0-9_.-]*)\s*(?:=~|!~|!=|=)\s*"([^"]*)$/.exec(before);
+  if (value) {
+    const text = value[2] ?? "";
+    return { kind: "value", start: cursor - text.length, text, label: value[1] ?? "" };
+  }
+  const name = /(?:^|[{,])\s*([A-Za-z0-9_.-]*)$/.exec(before);
+  if (!name) return null;
+  const text = name[1] ?? "";
+  return { kind: "name", start: cursor - text.length, text };
+}
+
+export function completed(selector: string, cursor: number, wanted: Wanted, choice: string): string {
+  const head = selector.slice(0, wanted.start);
+  const tail = selector.slice(cursor);
+  if (wanted.kind === "value") {
+    const value = choice.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+    return head + value + '"' + (tail.replace(/^"/, "") || "}");
+  }
+  return (head.includes("{") ? head : "{" + head) + choice + '="' + tail;
+}

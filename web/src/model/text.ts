@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How figures and strangers' names are written.  Names come from programs that we do not know: they
+// enter the page as text, never as markup; what reorders or hides the text around it is shown and
+// not obeyed; and no name is longer than a cell can hold.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+export const NAME_CHARS_MAX = 400;
+
+const escaped = (c: string): string => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
+
+export function shown(text: string | null | undefined, max = NAME_CHARS_MAX): string {
+  const whole = text ?? "";
+  // Cut first: a name of 100 KB is not worth a replacement of all of it.
+  const cut = whole.length > max ? whole.slice(0, max) + "…" : whole;
+  return cut.replace(CONTROLS, escaped);
+}
+
+export const percent = (share: number): string => (100 * share).toFixed(1) + " %";
+
+export const interval = ([low, high]: readonly [number, number]): string =>
+  (100 * low).toFixed(1) + " – " + (100 * high).toFixed(1) + " %";
+
+export const points = (difference: number): string =>
+  (difference > 0 ? "+" : "") + (100 * difference).toFixed(1);
+
+export const count = (value: number): string => value.toLocaleString("en");
+
+export const words = (name: string): string => shown(name).replaceAll("_", " ");
+
+export function seconds(nanoseconds: number): string {
+  const value = nanoseconds / 1e9;
+  const digits = value < 10 ? 3 : 1;
+  return value.toLocaleString("en", { maximumFractionDigits: digits }) + " CPU s";
+}
+
+export function lossText(loss: Readonly<Record<string, number>> | null | undefined): string {
+  const reasons = Object.entries(loss ?? {}).filter(([, lost]) => lost > 0);
+  if (reasons.length === 0) return "none";
+  return reasons.map(([reason, lost]) => `${words(reason)} ${count(lost)}`).join(", ");
+}
+
+export function ago(time: string | null, now: number): string {
+  if (time === null) return "never";
+  const passed = Math.max(0, (now - Date.parse(time)) / 1000);
+  if (passed < 90) return Math.round(passed) + " s ago";
+  if (passed < 5400) return Math.round(passed / 60) + " min ago";
+  if (passed < 129600) return Math.round(passed / 3600) + " h ago";
+  return Math.round(passed / 86400) + " days ago";
+}

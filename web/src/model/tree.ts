@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call tree in arrays: 100 000 nodes as objects would be 100 000 things for the garbage collector
+// to look at in every frame.  Parents come before their children, node 0 is the root.
+export interface Fn {
+  readonly name: string;
+  readonly module: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly quality: string | null;
+}
+
+export interface TreeNode extends Fn {
+  readonly parent: number;
+  readonly self: number;
+  readonly total: number;
+  readonly inlined?: boolean;
+}
+
+export interface Tree {
+  readonly fns: readonly Fn[];
+  readonly fn: Uint32Array;
+  readonly parent: Int32Array;
+  readonly self: Float64Array;
+  readonly total: Float64Array;
+}
+
+const keyOf = (fn: Fn): string => fn.module + "\0" + fn.name + "\0" + (fn.file ?? "");
+
+// Grows a tree from its root; the same frame below the same parent is one node.
+export class TreeBuilder {
+  private readonly fns: Fn[] = [];
+  private readonly ids = new Map<string, number>();
+  private readonly fn: number[] = [0];
+  private readonly parent: number[] = [-1];
+  private readonly self: number[] = [0];
+  private readonly total: number[] = [0];
+  private readonly children = new Map<number, number>();
+
+  constructor(rootName: string, rootModule = "") {
+    this.idOf({ name: rootName, module: rootModule, file: null, line: null, quality: null });
+  }
+
+  idOf(fn: Fn): number {
+    const key = keyOf(fn);
+    let id = this.ids.get(key);
+    if (id === undefined) {
+      id = this.fns.length;
+      this.fns.push(fn);
+      this.ids.set(key, id);
+    }
+    return id;
+  }
+
+  child(parent: number, fn: number): number {
+    const key = parent * 4194304 + fn; // more functions than fit into 22 bits no answer has
+    let node = this.children.get(key);
+    if (node === undefined) {
+      node = this.fn.length;
+      this.fn.push(fn);
+      this.parent.push(parent);
+      this.self.push(0);
+      this.total.push(0);
+      this.children.set(key, node);
+    }
+    return node;
+  }
+
+  add(node: number, self: number, total: number): void {
+    this.self[node] = (this.self[node] ?? 0) + self;
+    this.total[node] = (this.total[node] ?? 0) + total;
+  }
+
+  done(): Tree {
+    return {
+      fns: this.fns, fn: Uint32Array.from(this.fn), parent: Int32Array.from(this.parent),
+      self: Float64Array.from(this.self), total: Float64Array.from(this.total),
+    };
+  }
+}
+
+export function treeOf(nodes: readonly TreeNode[]): Tree {
+  const size = Math.max(1, nodes.length);
+  const fns: Fn[] = [];
+  const ids = new Map<string, number>();
+  const tree = {
+    fns, fn: new Uint32Array(size), parent: new Int32Array(size).fill(-1),
+    self: new Float64Array(size), total: new Float64Array(size),
+  };
+  nodes.forEach((node, at) => {
+    const key = keyOf(node);
+    let id = ids.get(key);
+    if (id === undefined) {
+      id = fns.length;
+      fns.push(node);
+      ids.set(key, id);
+    }
+    tree.fn[at] = id;
+    tree.parent[at] = node.parent;
+    tree.self[at] = node.self;
+    tree.total[at] = node.total;
+  });
+  if (nodes.length === 0) fns.push({ name: "all", module: "", file: null, line: null, quality: null });
+  return tree;
+}
+
+export const fnAt = (tree: Tree, node: number): Fn => tree.fns[tree.fn[node] ?? 0] as Fn;
+
+// The nodes from NODE up to the root's child, leaf first.
+export function pathOf(tree: Tree, node: number): number[] {
+  const path: number[] = [];
+  for (let at = node; at > 0; at = tree.parent[at] as number) path.push(at);
+  return path;
+}
+
+// A name of a node that outlives a new answer: a hash (FNV-1a) of the names on the way to it.
+export function pathNames(tree: Tree): Uint32Array {
+  const hashOfFn = tree.fns.map((fn) => hashText(fn.module + "\0" + fn.name));
+  const hashes = new Uint32Array(tree.fn.length);
+  for (let at = 1; at < hashes.length; at++)
+    hashes[at] = Math.imul((hashes[tree.parent[at] as number] as number) ^
+                           (hashOfFn[tree.fn[at] as number] as number), 16777619);
+  return hashes;
+}
+
+export function hashText(text: string): number {
+  let hash = 2166136261;
+  for (let i = 0; i < text.length && i < 4096; i++)
+    hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
+  return hash >>> 0;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flame graph as a component: the canvas, what is under the pointer or the keyboard's cursor in
+// words, zoom.  Frames are drawn at most once per frame of the screen.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, step, type Scene } from "../canvas/flame";
+import type { Palette } from "../canvas/colour";
+import type { Found } from "../model/search";
+import { percent, seconds, shown } from "../model/text";
+import { fnAt, pathNames, type Tree } from "../model/tree";
+
+export interface FlameProps {
+  readonly tree: Tree;
+  readonly found: Found | null;
+  readonly palette: Palette;
+  readonly colourOf: (node: number) => string;
+  readonly label: string;
+  readonly zoom: string; // the name of the node that is as wide as the canvas
+  readonly onZoom: (zoom: string) => void;
+  readonly onOpen?: (name: string, module: string) => void;
+  readonly describe?: (node: number) => string;
+  readonly onScene?: (scene: Scene) => void;
+}
+
+const shareText = (tree: Tree, node: number): string =>
+  `${percent((tree.total[node] ?? 0) / (tree.total[0] || 1))}, ${seconds(tree.total[node] ?? 0)}, ` +
+  `self ${percent((tree.self[node] ?? 0) / (tree.total[0] || 1))}`;
+
+export function Flame(props: FlameProps) {
+  const { tree, found, palette, colourOf, zoom } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef(0);
+  const [cursor, setCursor] = useState(-1);
+  const [width, setWidth] = useState(0);
+  const layout = useMemo(() => sceneLayout(tree), [tree]);
+  const names = useMemo(() => pathNames(tree), [tree]);
+  const zoomed = useMemo(() => (zoom ? Math.max(0, names.indexOf(parseInt(zoom, 36))) : 0), [names, zoom]);
+  const scene: Scene = { tree, layout, zoom: zoomed, cursor: cursor < tree.fn.length ? cursor : -1, found, colourOf, palette };
+  const last = useRef(scene);
+  last.current = scene;
+
+  const redraw = (): void => {
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => {
+      const [drawn, holder] = [canvas.current, box.current];
+      if (!drawn || !holder || holder.clientWidth === 0) return;
+      const began = performance.now();
+      resize(drawn, holder.clientWidth, levelsShown(last.current.layout) * ROW_PX);
+      draw(drawn, last.current, holder.clientWidth, holder.scrollTop - 200, holder.scrollTop + holder.clientHeight + 200);
+      performance.measure("flame", { start: began });
+    });
+  };
+  useEffect(() => {
+    redraw();
+    props.onScene?.(scene);
+  }, [tree, found, palette, colourOf, zoomed, cursor, width]);
+  useEffect(() => {
+    const holder = box.current;
+    if (!holder) return;
+    const observer = new ResizeObserver(() => setWidth(holder.clientWidth));
+    observer.observe(holder);
+    return () => {
+      observer.disconnect();
+      cancelAnimationFrame(frame.current);
+    };
+  }, []);
+
+  const at = (event: MouseEvent): number => {
+    const shape = canvas.current?.getBoundingClientRect();
+    return shape ? nodeAtPoint(scene, shape.width, event.clientX - shape.left, event.clientY - shape.top) : -1;
+  };
+  const zoomTo = (node: number): void => props.onZoom(node > 0 ? (names[node] as number).toString(36) : "");
+  const open = (node: number): void => {
+    const fn = fnAt(tree, node);
+    if (node > 0) props.onOpen?.(fn.name, fn.module);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key.startsWith("Arrow")) setCursor(step(scene, event.key));
+    else if (event.key === "Enter" && event.shiftKey && cursor >= 0) open(cursor);
+    else if (event.key === "Enter" && cursor >= 0) zoomTo(cursor);
+    else if (event.key === "Escape") zoomTo(0);
+    else return;
+    event.preventDefault();
+  };
+  const fn = scene.cursor >= 0 ? fnAt(tree, scene.cursor) : null;
+  return <div class="flame">
+    <p class="under" role="status" aria-live="polite">{fn
+      ? <><span class="name">{shown(fn.name)}</span>{fn.module && <> in <span class="name">{shown(fn.module)}</span></>}
+          {": "}{(props.describe ?? ((node: number) => shareText(tree, node)))(scene.cursor)}</>
+      : "Click a frame to zoom, double-click to open its function; arrow keys, Enter, Shift+Enter and Escape do the same."}</p>
+    <div class="flame-box" ref={box} onScroll={redraw} tabIndex={0} role="application"
+         aria-roledescription="flame graph" aria-label={props.label} onKeyDown={onKey}>
+      <canvas ref={canvas} aria-hidden="true"
+              onMouseMove={(event) => setCursor(at(event))} onMouseLeave={() => setCursor(-1)}
+              onClick={(event) => { const node = at(event); if (node >= 0) zoomTo(node); }}
+              onDblClick={(event) => open(at(event))} />
+    </div>
+    {zoomed > 0 && <button type="button" onClick={() => zoomTo(0)}>Whole graph</button>}
+  </div>;
+}

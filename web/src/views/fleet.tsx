@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boards: who is there, how well each is sampled, what was lost.  Rows are drawn where they are
+// seen: 10 000 boards are as many table rows as fit on the screen.
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Board, Boards } from "../api";
+import { STATES, stateOf, type BoardState } from "../model/board";
+import { parseSelection, viewOf } from "../model/selection";
+import { ago, count, lossText, percent, shown } from "../model/text";
+import { windowOf } from "../model/window";
+import { REFRESH_MS, useAnswer } from "../state/answer";
+import { adjust, follow, selection } from "../state/app";
+import { useAtom } from "../state/atom";
+import { Empty, endsOf, endText, ExportMenu, Figures, State } from "./parts";
+
+const PATH = "/api/v1/boards";
+const ROW_PX = 34;
+const BOARDS_MAX = 100000;
+
+const quoted = (name: string): string => name.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+
+function rateTitle(board: Board): string | undefined {
+  if (!board.cost) return undefined;
+  const adds = board.cost.added_cpu === null ? "" : `; adds ${percent(board.cost.added_cpu)} of a CPU`;
+  return `asked ${board.asked_hz ?? "–"} Hz (${shown(board.rate_reason)})${adds}`;
+}
+
+function BoardRow({ board, now, index }: { board: Board; now: number; index: number }) {
+  const state = stateOf(board.last_seen, now);
+  const stacks = board.stacks ? endsOf(board.stacks).map((end) => endText(end, board.stacks![end])).join(", ") : "";
+  const chosen = { ...parseSelection(""), match: `{board="${quoted(board.name)}"}` };
+  return <tr aria-rowindex={index + 2}>
+    <td class="name"><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
+    <td><span class={"state " + state}>{state}</span></td>
+    <td title={shown(board.last_seen)}>{ago(board.last_seen, now)}</td>
+    <td>{shown(board.sampler) || "–"}</td>
+    <td class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
+    <td class="optional">{stacks || "–"}</td>
+    <td class="optional">{lossText(board.loss)}</td>
+    <td class="optional">{shown(board.versions["fleetprofd"]) || "–"}</td>
+    <td class="optional">{shown(board.arch)}</td>
+    <td class="optional">{shown(board.kernel)}</td>
+  </tr>;
+}
+
+const HEADS = [["Board", ""], ["State", ""], ["Last seen", ""], ["Sampler", ""], ["Rate", "number"], ["Stacks", "optional"],
+               ["Lost", "optional"], ["Firmware", "optional"], ["CPU", "optional"], ["Kernel", "optional"]] as const;
+
+function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const { first, last } = windowOf(boards.length, ROW_PX, top, box.current?.clientHeight ?? 800);
+  return <div class="scroll rows" ref={box} tabIndex={0} role="region" aria-label="Boards"
+              onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+    <table aria-rowcount={boards.length + 1}>
+      <thead><tr>{HEADS.map(([text, className]) => <th scope="col" class={className}>{text}</th>)}</tr></thead>
+      <tbody id="boards">
+        {first > 0 && <tr class="gap" aria-hidden="true" style={{ height: first * ROW_PX + "px" }}><td colSpan={HEADS.length} /></tr>}
+        {boards.slice(first, last).map((board, i) =>
+          <BoardRow key={board.name} board={board} now={now} index={first + i} />)}
+        {last < boards.length &&
+          <tr class="gap" aria-hidden="true" style={{ height: (boards.length - last) * ROW_PX + "px" }}><td colSpan={HEADS.length} /></tr>}
+      </tbody>
+    </table>
+  </div>;
+}
+
+export function FleetView() {
+  const chosen = useAtom(selection);
+  const boards = useAnswer<Boards>(PATH, { limit: BOARDS_MAX }, REFRESH_MS);
+  const now = boards.at || Date.now();
+  const all = boards.value?.boards ?? [];
+  const found = useMemo(() => {
+    const text = chosen.search.toLowerCase();
+    return text ? all.filter((board) => [board.name, board.kernel, board.arch, board.sampler, ...Object.values(board.labels)]
+      .some((part) => part?.toLowerCase().includes(text))) : all;
+  }, [all, chosen.search]);
+  const counts = useMemo(() => {
+    const made: Record<BoardState, number> = { live: 0, late: 0, silent: 0 };
+    for (const board of all) made[stateOf(board.last_seen, now)]++;
+    return made;
+  }, [all, now]);
+  return <section id="fleet">
+    <State of={boards} what="the fleet" />
+    {boards.value && all.length === 0 &&
+      <Empty title="No board yet" hint="Make a token beside this collector, then enroll a board with it:"
+             command={`fleetprof-collector token --data DIR --board NAME\nfleetprof enroll --collector ${location.hostname}:7443 --token TOKEN`} />}
+    {all.length > 0 && <>
+      <div class="line">
+        <Figures rows={[["Boards", count(all.length)], ...STATES.map((state) =>
+          [state, <span class={"state " + state}>{count(counts[state])}</span>] as const)]} />
+        <ExportMenu path={PATH} parameters={{}} />
+      </div>
+      <label class="find">Find a board <input type="search" value={chosen.search} onInput={(event) =>
+        adjust({ search: event.currentTarget.value })} /></label>
+      {found.length === 0 ? <p class="status" role="status">No board has that in its name, labels, kernel or CPU.</p>
+                          : <BoardTable boards={found} now={now} />}
+    </>}
+  </section>;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame around every view: where one is, what is selected, who one is.
+import { useEffect, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { setToken } from "../api";
+import { viewOf } from "../model/selection";
+import { shown } from "../model/text";
+import { follow, isSignInWanted, selection, signedIn } from "../state/app";
+import { useAtom } from "../state/atom";
+import { FleetView } from "./fleet";
+import { ProfileView } from "./profile";
+import { SelectorBar } from "./selector";
+
+interface ViewRow { readonly name: string; readonly title: string; readonly view: () => JSX.Element; readonly selects: boolean }
+
+const VIEWS: readonly ViewRow[] = [
+  { name: "profile", title: "Profile", view: ProfileView, selects: true },
+  { name: "fleet", title: "Fleet", view: FleetView, selects: false },
+];
+
+function SignIn() {
+  const [token, setText] = useState("");
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setToken(token.trim());
+    setText("");
+    isSignInWanted.set(false);
+    signedIn.set(signedIn.get() + 1);
+  };
+  return <form id="sign-in" onSubmit={submit}>
+    <label class="wide">Token
+      <input id="token" type="password" autocomplete="off" value={token}
+             onInput={(event) => setText(event.currentTarget.value)} /></label>
+    <button type="submit">Use</button>
+  </form>;
+}
+
+export function Page() {
+  const chosen = useAtom(selection);
+  const isWanted = useAtom(isSignInWanted);
+  const current = VIEWS.find(({ name }) => name === chosen.view) ?? (VIEWS[0] as ViewRow);
+  const what = chosen.function || chosen.match;
+  useEffect(() => {
+    document.title = ["fleetprof", current.title, shown(what, 80)].filter(Boolean).join(" · ");
+  }, [current, what]);
+  return <>
+    <header>
+      <h1>fleetprof</h1>
+      <nav aria-label="Views">{VIEWS.map(({ name, title }) =>
+        <a {...follow(viewOf(chosen, name))} aria-current={current.name === name ? "page" : undefined}>{title}</a>)}</nav>
+    </header>
+    <main>
+      {current.selects && <SelectorBar />}
+      {isWanted && <SignIn />}
+      <current.view />
+    </main>
+  </>;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces that several views are made of.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ENDS, fetchFile, hasToken, Problem, type EndShares, type End, type Stacks, type Summary } from "../api";
+import { save } from "../canvas/picture";
+import { curlOf, viewOf, type Parameters } from "../model/selection";
+import { count, lossText, percent, seconds, shown, words } from "../model/text";
+import type { Answer } from "../state/answer";
+import { follow, selection } from "../state/app";
+
+export const endsOf = (shares: EndShares): End[] => ENDS.filter((end) => shares[end] > 0);
+export const endText = (end: End, share: number): string => percent(share) + " " + words(end);
+
+function EndItem({ end, share }: { end: End; share: number }) {
+  return <span class={"end " + end}><i />{endText(end, share)}</span>;
+}
+
+// What an end means, and the modules in which such stacks end.
+function EndMeaning({ end, stacks }: { end: End; stacks: Stacks }) {
+  const rows = (stacks.ends_in ?? []).filter((row) => row.end === end);
+  return <>
+    <dt><EndItem end={end} share={stacks[end]} /></dt>
+    <dd>{shown(stacks.meanings?.[end])}
+      {rows.length > 0 && <ul>{rows.map((row) =>
+        <li>{percent(row.share)} in <span class="name">{shown(row.module)}</span>, which {shown(row.why)}</li>)}</ul>}
+    </dd>
+  </>;
+}
+
+export function StackEnds({ stacks }: { stacks: Stacks }) {
+  const ends = stacks.weight > 0 ? endsOf(stacks) : [];
+  const short = ends.filter((end) => end !== "complete");
+  return <div id="stacks" hidden={ends.length === 0}>
+    <p>Stacks: {ends.map((end) => <EndItem end={end} share={stacks[end]} />)}</p>
+    <details id="stacks-why" hidden={short.length === 0}>
+      <summary>Why some are short</summary>
+      <dl>{short.map((end) => <EndMeaning end={end} stacks={stacks} />)}</dl>
+    </details>
+  </div>;
+}
+
+export function Figures({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+  return <dl class="figures">{rows.map(([term, text]) => <div><dt>{term}</dt><dd>{text}</dd></div>)}</dl>;
+}
+
+export function SummaryFigures({ of }: { of: Summary }) {
+  return <>
+    <Figures rows={[["Total", seconds(of.total)], ["Samples", count(of.samples)], ["Lost", lossText(of.loss)]]} />
+    {(of.marks ?? []).map((mark) =>
+      <p class="notice">{shown(mark.service)}: {words(mark.mark)} {shown(mark.certainty)}: {shown(mark.meaning)}</p>)}
+  </>;
+}
+
+const LINK_CHARS_MAX = 2000; // a longer name makes a URL that no server takes
+
+export function FunctionLink({ name, module }: { name: string; module: string }) {
+  if (name.length + module.length > LINK_CHARS_MAX) return <>{shown(name)}</>;
+  return <a {...follow(viewOf(selection.get(), "function", { function: name, module }))}>{shown(name)}</a>;
+}
+
+// Loading, refused, or an old answer beside a new problem.
+export function State({ of, what }: { of: Answer<unknown>; what: string }) {
+  if (of.problem)
+    return <p class="status wrong" role="alert">{shown(of.problem.message)}{" "}{nextStep(of.problem)}</p>;
+  return <p class="status" role="status" aria-live="polite">
+    {of.isLoading && of.value === null ? `Loading ${what}…`
+      : of.at ? `Updated ${new Date(of.at).toLocaleTimeString()}.` : ""}</p>;
+}
+
+function nextStep(problem: Problem): string {
+  if (problem.status === 0) return "Look at it: systemctl status fleetprof-collector, or its log. This page asks again.";
+  if (problem.status === 401 || problem.status === 403)
+    return "Make a token beside the collector (fleetprof-collector token --data DIR --role read) and give it above.";
+  if (problem.status === 422 || problem.status === 503 || problem.status === 504)
+    return "Narrow the selector or the time range.";
+  return "";
+}
+
+export function Empty({ title, hint, command, children }:
+                      { title: string; hint: string; command: string; children?: ComponentChildren }) {
+  return <section class="empty">
+    <h2>{title}</h2>
+    <p>{hint}</p>
+    <pre tabIndex={0}>{command}</pre>
+    {children}
+  </section>;
+}
+
+export interface Saved { readonly label: string; readonly blob: () => Promise<Blob> | Blob; readonly name: string }
+
+export const fileOf = (label: string, name: string, path: string, parameters: Parameters): Saved =>
+  ({ label, name, blob: () => fetchFile(path, parameters) });
+
+// What a view shows, for other tools.
+export function ExportMenu({ path, parameters, files = [] }: { path: string; parameters: Parameters; files?: readonly Saved[] }) {
+  const [said, setSaid] = useState("");
+  const curl = curlOf(location.origin, path, parameters, hasToken());
+  const copy = (): void => {
+    if (!navigator.clipboard) return setSaid(curl); // over plain HTTP from elsewhere there is none
+    navigator.clipboard.writeText(curl).then(() => setSaid("copied"), () => setSaid(curl));
+  };
+  const get = async (file: Saved): Promise<void> => {
+    setSaid(`making ${file.label}…`);
+    try {
+      save(await file.blob(), file.name);
+      setSaid("");
+    } catch (error) {
+      setSaid(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return <div class="export">
+    <button type="button" onClick={copy}>Copy as curl</button>
+    {files.length > 0 && <details class="menu"><summary>Export</summary><ul>
+      {files.map((file) => <li><button type="button" onClick={() => void get(file)}>{file.label}</button></li>)}
+    </ul></details>}
+    <span role="status" class="said">{said}</span>
+  </div>;
+}

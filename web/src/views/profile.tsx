@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time went: timeline, flame graph, function table.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Boards, FunctionRow, Profile, Series, TreeAnswer } from "../api";
+import { moduleColour, paletteNow, type Palette } from "../canvas/colour";
+import type { Scene } from "../canvas/flame";
+import { svgOf } from "../canvas/picture";
+import { drawTimeline } from "../canvas/timeline";
+import { find, patternOf } from "../model/search";
+import { range, viewOf, type Parameters, type Selection } from "../model/selection";
+import { interval, percent, shown } from "../model/text";
+import { callees, callers, invert, mergeModules } from "../model/transform";
+import { treeOf, type Tree } from "../model/tree";
+import { REFRESH_MS, useAnswer } from "../state/answer";
+import { adjust, go, selection } from "../state/app";
+import { useAtom } from "../state/atom";
+import { Flame } from "./flame";
+import { Empty, ExportMenu, fileOf, FunctionLink, StackEnds, State, SummaryFigures, type Saved } from "./parts";
+
+const ROWS = 100;
+const NODES_MAX = 100000;
+const PATH = "/api/v1/profile";
+
+export function usePalette(): Palette {
+  const [palette, setPalette] = useState(paletteNow);
+  useEffect(() => {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const change = (): void => setPalette(paletteNow());
+    dark.addEventListener("change", change);
+    return () => dark.removeEventListener("change", change);
+  }, []);
+  return palette;
+}
+
+export function moduleColours(tree: Tree, palette: Palette): (node: number) => string {
+  const colours = tree.fns.map((fn) => moduleColour(fn.module, palette));
+  return (node) => colours[tree.fn[node] as number] as string;
+}
+
+function Timeline({ chosen, everyMs }: { chosen: Selection; everyMs: number }) {
+  const series = useAnswer<Series>("/api/v1/series", range(chosen), everyMs);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!box.current || !series.value) return;
+    return drawTimeline(box.current, series.value, (from, to) =>
+      go({ ...selection.get(), from: String(Math.floor(from)), to: String(Math.ceil(to)) }));
+  }, [series.value]);
+  return <figure class="timeline">
+    <figcaption>CPUs busy over time; drag to choose a range</figcaption>
+    <div ref={box} role="img" aria-label="CPUs busy over time" />
+  </figure>;
+}
+
+type Sort = "self" | "total" | "name" | "module" | "quality";
+const SORTS: readonly (readonly [Sort, string, string])[] = [
+  ["self", "Self", "number"], ["total", "Total", "number"], ["name", "Function", ""],
+  ["module", "Module", "optional"], ["quality", "Name from", "optional"],
+];
+
+// "-name" is downwards; figures are so unless told otherwise.
+function sorted(rows: readonly FunctionRow[], sort: string): FunctionRow[] {
+  const by = (SORTS.find(([name]) => sort.replace("-", "") === name)?.[0] ?? "self");
+  const way = sort.startsWith("-") ? -1 : 1;
+  return [...rows].sort((one, other) => way * (by === "self" || by === "total"
+    ? other[by] - one[by] : (one[by] ?? "").localeCompare(other[by] ?? "")));
+}
+
+function FunctionTable({ rows, sort }: { rows: readonly FunctionRow[]; sort: string }) {
+  const shownRows = useMemo(() => sorted(rows, sort), [rows, sort]);
+  const head = ([name, text, className]: (typeof SORTS)[number]) => {
+    const isIt = (sort.replace("-", "") || "self") === name;
+    const order = !isIt ? "none" : (name === "self" || name === "total") === sort.startsWith("-") ? "ascending" : "descending";
+    return <th scope="col" class={className} aria-sort={order}>
+      <button type="button" onClick={() => adjust({ sort: isIt && !sort.startsWith("-") ? "-" + name : name })}>{text}</button>
+    </th>;
+  };
+  const [self, total, ...others] = SORTS.map(head);
+  return <div class="scroll" tabIndex={0} role="region" aria-label="Functions">
+    <table>
+      <thead><tr>{self}<th scope="col" class="number optional">95 % interval</th>{total}
+        <th scope="col" class="number optional">95 % interval</th>{others}</tr></thead>
+      <tbody id="functions">{shownRows.map((row) => <tr>
+        <td class="number">{percent(row.self_share)}<progress max={1} value={row.self_share} aria-hidden="true" /></td>
+        <td class="number quiet optional">{interval(row.self_ci)}</td>
+        <td class="number">{percent(row.total_share)}</td>
+        <td class="number quiet optional">{interval(row.total_ci)}</td>
+        <td class="name" title={row.file ? shown(row.line ? `${row.file}:${row.line}` : row.file) : undefined}>
+          <FunctionLink name={row.name} module={row.module} />
+          {row.too_few_samples && <span class="few" title="too few samples to go by"> few</span>}</td>
+        <td class="name quiet optional">{shown(row.module)}</td>
+        <td class="quiet optional">{shown(row.quality) || "–"}</td>
+      </tr>)}</tbody>
+    </table>
+  </div>;
+}
+
+function transformed(tree: Tree, chosen: Selection): Tree {
+  const merged = chosen.merge === "module" ? mergeModules(tree) : tree;
+  return chosen.invert ? invert(merged) : merged;
+}
+
+function Tools({ chosen, said }: { chosen: Selection; said: string }) {
+  return <div class="tools" role="group" aria-label="Flame graph">
+    <label>Search <input id="search" type="search" value={chosen.search} placeholder="regular expression" spellcheck={false}
+                         onInput={(event) => adjust({ search: event.currentTarget.value })} /></label>
+    <label>Merge <select value={chosen.merge} onChange={(event) => adjust({ merge: event.currentTarget.value, zoom: "" })}>
+      <option value="">by function</option><option value="module">by module</option></select></label>
+    <label class="check"><input type="checkbox" checked={chosen.invert !== ""}
+      onChange={(event) => adjust({ invert: event.currentTarget.checked ? "1" : "", zoom: "" })} /> Invert</label>
+    <label>Sandwich <input id="sandwich" value={chosen.sandwich} placeholder="a function" spellcheck={false}
+                           onChange={(event) => adjust({ sandwich: event.currentTarget.value.trim(), zoom: "" })} /></label>
+    <span role="status" class="said">{said}</span>
+  </div>;
+}
+
+function Graph({ answer, chosen, onScene }: { answer: TreeAnswer; chosen: Selection; onScene: (scene: Scene) => void }) {
+  const palette = usePalette();
+  const whole = useMemo(() => treeOf(answer.nodes), [answer]);
+  const upper = useMemo(() => (chosen.sandwich ? callers(whole, chosen.sandwich) : transformed(whole, chosen)),
+                        [whole, chosen.sandwich, chosen.merge, chosen.invert]);
+  const lower = useMemo(() => (chosen.sandwich ? callees(whole, chosen.sandwich) : null), [whole, chosen.sandwich]);
+  const pattern = useMemo(() => patternOf(chosen.search), [chosen.search]);
+  const hits = useMemo(() => (pattern instanceof RegExp ? find(upper, pattern) : null), [upper, pattern]);
+  const lowerHits = useMemo(() => (lower && pattern instanceof RegExp ? find(lower, pattern) : null), [lower, pattern]);
+  const colours = useMemo(() => moduleColours(upper, palette), [upper, palette]);
+  const lowerColours = useMemo(() => (lower ? moduleColours(lower, palette) : colours), [lower, palette]);
+  const said = typeof pattern === "string" ? pattern
+    : hits ? `${hits.functions} functions, ${percent(hits.weight / (upper.total[0] || 1))} of the time` : "";
+  const common = {
+    palette, zoom: chosen.zoom, onZoom: (zoom: string) => adjust({ zoom }),
+    onOpen: (name: string, module: string) => go(viewOf(chosen, "function", { function: name, module })),
+  };
+  return <>
+    <Tools chosen={chosen} said={said} />
+    {chosen.sandwich && upper.total[0] === 0 &&
+      <p class="notice">No stack has a function <span class="name">{shown(chosen.sandwich)}</span>: a name is as the table has it.</p>}
+    {chosen.sandwich && <h3>Who calls <span class="name">{shown(chosen.sandwich)}</span>, the nearest first</h3>}
+    <Flame {...common} tree={upper} found={hits} colourOf={colours} onScene={onScene}
+           label={chosen.sandwich ? "callers of " + shown(chosen.sandwich) : "call stacks, outermost function first"} />
+    {lower && <>
+      <h3>What it calls</h3>
+      <Flame {...common} tree={lower} found={lowerHits} colourOf={lowerColours} label={"callees of " + shown(chosen.sandwich)} />
+    </>}
+  </>;
+}
+
+function NoSamples({ chosen }: { chosen: Selection }) {
+  const boards = useAnswer<Boards>("/api/v1/boards", { limit: 1 }, REFRESH_MS);
+  const hasBoards = (boards.value?.boards.length ?? 0) > 0;
+  const hint = !hasBoards ? "No board is enrolled yet. Make a token beside this collector, then enroll a board with it:"
+    : chosen.match ? "Nothing matches the selector in this time range. To profile a program on a board, type:"
+    : "On a board that is enrolled, type:";
+  const command = hasBoards ? "fleetprof run -- PROGRAM"
+    : "fleetprof-collector token --data DIR --board NAME\n" +
+      `fleetprof enroll --collector ${location.hostname || "HOST"}:7443 --token TOKEN\nfleetprof run -- PROGRAM`;
+  return <Empty title="No samples in this range" hint={hint} command={command}>
+    <p>The page fills within seconds of the first batch; it looks again by itself.</p>
+  </Empty>;
+}
+
+function files(asked: Parameters, scene: { current: Scene | null }): Saved[] {
+  const of = (format: string): Parameters => ({ ...asked, format });
+  const picture = (): Blob => new Blob([scene.current ? svgOf(scene.current) : ""], { type: "image/svg+xml" });
+  const bitmap = (): Promise<Blob> => new Promise((done, failed) => {
+    const canvas = document.querySelector<HTMLCanvasElement>(".flame canvas");
+    canvas?.toBlob((blob) => (blob ? done(blob) : failed(new Error("no picture"))), "image/png");
+  });
+  return [
+    fileOf("pprof", "fleetprof.pb.gz", PATH, of("pprof")), fileOf("folded", "fleetprof.folded", PATH, of("folded")),
+    fileOf("speedscope", "fleetprof.speedscope.json", PATH, of("speedscope")),
+    fileOf("callgrind", "callgrind.out.fleetprof", PATH, of("callgrind")),
+    { label: "SVG", name: "fleetprof.svg", blob: picture }, { label: "PNG", name: "fleetprof.png", blob: bitmap },
+  ];
+}
+
+export function ProfileView() {
+  const chosen = useAtom(selection);
+  const asked = range(chosen);
+  const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
+  const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs);
+  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "tree", limit: NODES_MAX }, everyMs);
+  const scene = useRef<Scene | null>(null);
+  const isEmpty = profile.value?.total === 0;
+  return <>
+    <State of={profile} what="the profile" />
+    {isEmpty && <NoSamples chosen={chosen} />}
+    {profile.value && !isEmpty && <section id="profile">
+      <div class="line"><SummaryFigures of={profile.value} />
+        <ExportMenu path={PATH} parameters={asked} files={files(asked, scene)} /></div>
+      <StackEnds stacks={profile.value.stacks} />
+      <Timeline chosen={chosen} everyMs={everyMs} />
+      <h2>Flame graph</h2>
+      {tree.value ? <Graph answer={tree.value} chosen={chosen} onScene={(drawn) => { scene.current = drawn; }} />
+                  : <State of={tree} what="the call tree" />}
+      <h2>Functions</h2>
+      <FunctionTable rows={profile.value.functions} sort={chosen.sort} />
+    </section>}
+  </>;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page computes, without a browser.
+// @ts-expect-error: node's own types would be one more package for two names
+import test from "node:test";
+// @ts-expect-error: as above
+import assert from "node:assert/strict";
+import { DEPTH_MAX, layoutOf, nodeAt, visit } from "../src/model/layout";
+import { find, patternOf } from "../src/model/search";
+import { completed, curlOf, formatSelection, parseSelection, urlOf, viewOf, wantedAt } from "../src/model/selection";
+import { ago, lossText, shown } from "../src/model/text";
+import { callees, callers, invert, mergeModules, pairTrees } from "../src/model/transform";
+import { fnAt, pathNames, pathOf, treeOf, type Tree, type TreeNode } from "../src/model/tree";
+
+// "main;work 3" lines, as folded stacks have them; a module stands before a slash.
+function folded(...lines: string[]): Tree {
+  const nodes: TreeNode[] = [];
+  const at = new Map<string, number>();
+  const add = (path: string, parent: number): number => {
+    let node = at.get(path);
+    if (node === undefined) {
+      const last = path.split(";").pop() as string;
+      const [module, name] = parent < 0 ? ["", last] : last.includes("/") ? (last.split("/") as [string, string]) : ["app", last];
+      node = nodes.length;
+      nodes.push({ name, module, file: null, line: null, quality: null, parent, self: 0, total: 0 });
+      at.set(path, node);
+    }
+    return node;
+  };
+  const weigh = (node: number, self: number, total: number): void => {
+    const old = nodes[node] as TreeNode;
+    nodes[node] = { ...old, self: old.self + self, total: old.total + total };
+  };
+  add("all", -1);
+  for (const line of lines) {
+    const [stack, weight] = line.split(" ") as [string, string];
+    let parent = 0, path = "all";
+    weigh(0, 0, +weight);
+    for (const name of stack.split(";")) {
+      path += ";" + name;
+      parent = add(path, parent);
+      weigh(parent, 0, +weight);
+    }
+    weigh(parent, +weight, 0);
+  }
+  return treeOf(nodes);
+}
+
+// A tree as folded stacks, sorted: one order of children is as good as another.
+function unfolded(tree: Tree): string[] {
+  const lines: string[] = [];
+  for (let node = 1; node < tree.fn.length; node++)
+    if ((tree.self[node] as number) > 0)
+      lines.push(pathOf(tree, node).reverse().map((at) => fnAt(tree, at).name).join(";") + " " + tree.self[node]);
+  return lines.sort();
+}
+const rootTotal = (tree: Tree): number => tree.total[0] as number;
+
+test("an inverted tree begins with where time was spent and weighs the same", () => {
+  const tree = invert(folded("main;work;read 3", "main;read 2", "main 1"));
+  assert.deepEqual(unfolded(tree), ["main 1", "read;main 2", "read;work;main 3"]);
+  assert.equal(rootTotal(tree), 6);
+});
+
+test("frames of one module in a row are one, those of another between them are not", () => {
+  const tree = mergeModules(folded("app/a;app/b;libc/c;app/d 5", "app/a;app/x 2"));
+  assert.deepEqual(unfolded(tree), ["app 2", "app;libc;app 5"]);
+  assert.equal(rootTotal(tree), 7);
+});
+
+test("a sandwich counts a recursion once on both sides", () => {
+  const tree = folded("main;f;f;g 4", "other;f 1", "main 7");
+  assert.equal(rootTotal(callees(tree, "f")), 5);
+  assert.equal(rootTotal(callers(tree, "f")), 5);
+  assert.deepEqual(unfolded(callers(tree, "f")), ["main 4", "other 1"]);
+  assert.deepEqual(unfolded(callees(tree, "f")), ["f;g 4"]);
+});
+
+test("a layout puts children side by side within their parent, the heaviest first", () => {
+  const tree = folded("main;light 1", "main;heavy 5", "idle 2");
+  const layout = layoutOf(tree);
+  for (let node = 1; node < tree.fn.length; node++) {
+    const parent = tree.parent[node] as number;
+    assert.ok(layout.x[node]! >= layout.x[parent]!);
+    assert.ok(layout.x[node]! + tree.total[node]! <= layout.x[parent]! + tree.total[parent]!);
+  }
+  assert.equal(fnAt(tree, nodeAt(tree, layout, 2, 0)).name, "heavy");
+  assert.equal(fnAt(tree, nodeAt(tree, layout, 2, 5.5)).name, "light");
+  assert.equal(nodeAt(tree, layout, 2, 7), -1);
+});
+
+test("what is too narrow is stepped over, and nothing seen is left out", () => {
+  const tree = folded(...Array.from({ length: 5000 }, (_, i) => `main;f${i} ${i < 3 ? 1000 : 1}`));
+  const layout = layoutOf(tree);
+  let calls = 0, end = 0, widest = 0;
+  visit(tree, layout, layout.levels[2]!, 0, rootTotal(tree), 50, (_, x, width) => {
+    assert.ok(x >= end - 1e-9);
+    assert.ok(x - end < 50, "a gap");
+    end = x + width;
+    widest = Math.max(widest, width);
+    calls++;
+  });
+  assert.equal(widest, 1000);
+  assert.ok(calls < 200, `${calls} calls`);
+  assert.ok(end > rootTotal(tree) - 100);
+});
+
+test("a tree without end is drawn to a depth that has a name", () => {
+  const nodes: TreeNode[] = Array.from({ length: DEPTH_MAX + 100 }, (_, i) =>
+    ({ name: "f" + i, module: "app", file: null, line: null, quality: null, parent: i - 1, self: 0, total: 1 }));
+  assert.equal(layoutOf(treeOf(nodes)).levels.length, DEPTH_MAX);
+  assert.equal(layoutOf(treeOf([])).levels.length, 1);
+});
+
+test("what a search finds weighs once however deep it is nested", () => {
+  const tree = folded("main;read;read_all 4", "main;write 3");
+  const found = find(tree, patternOf("READ") as RegExp);
+  assert.equal(found.weight, 4);
+  assert.equal(found.functions, 2);
+  assert.equal(find(callers(tree, "read_all"), /read_all/).weight, 4);
+  assert.equal(patternOf(""), null);
+  assert.equal(typeof patternOf("("), "string");
+  assert.equal(typeof patternOf("x".repeat(1000)), "string");
+});
+
+test("two trees pair by path, and what is in one alone has a place", () => {
+  const { tree, a, b } = pairTrees(folded("main;old 1", "main;same 1"), folded("main;new 3", "main;same 3"));
+  const at = (name: string): number => Array.from(tree.fn).findIndex((_, node) => fnAt(tree, node).name === name);
+  assert.deepEqual([a[at("old")], b[at("old")], a[at("new")], b[at("new")]], [0.5, 0, 0, 0.5]);
+  assert.deepEqual([a[at("same")], b[at("same")]], [0.5, 0.5]);
+  assert.equal(rootTotal(tree), 1);
+});
+
+test("a node keeps its name in another answer with the same path", () => {
+  const one = folded("main;work;read 3", "main;idle 1"), other = folded("main;idle 9", "main;work;read 1");
+  const nameIn = (tree: Tree): number | undefined =>
+    pathNames(tree)[Array.from(tree.fn).findIndex((_, node) => fnAt(tree, node).name === "read")];
+  assert.equal(nameIn(one), nameIn(other));
+  assert.equal(new Set(pathNames(one)).size, one.fn.length);
+});
+
+test("names that reorder, hide or flood the text around them do not", () => {
+  assert.equal(shown("a\u202eb\u0000\u2066"), "a\\u202eb\\u0000\\u2066");
+  assert.equal(shown("</script><b>"), "</script><b>"); // text stays text
+  assert.ok(shown("x".repeat(100000)).length < 500);
+  assert.equal(shown(null), "");
+});
+
+test("the URL holds a selection and gives it back", () => {
+  const selection = parseSelection('?match={service="a%26b"}&view=fleet&search=%2B&hostile=1');
+  assert.equal(selection.match, '{service="a&b"}');
+  assert.deepEqual(parseSelection(formatSelection(selection).slice(1)), selection);
+  assert.equal(formatSelection(parseSelection("")), "/");
+  const other = viewOf({ ...selection, zoom: "ff" }, "loss");
+  assert.deepEqual([other.match, other.zoom, other.view], [selection.match, "", "loss"]);
+});
+
+test("a question is the same to curl, whatever quotes are in it", () => {
+  assert.equal(urlOf("/api", { a: "", b: 1 }), "/api?b=1");
+  assert.equal(curlOf("http://h:1", "/api", { match: "{a='b'}", to: "" }, false),
+               "curl -G 'http://h:1/api' --data-urlencode 'match={a='\\''b'\\''}'");
+});
+
+test("completion knows what is being written", () => {
+  assert.deepEqual(wantedAt("", 0), { kind: "name", start: 0, text: "" });
+  assert.deepEqual(wantedAt('{service="sh', 12), { kind: "value", start: 10, text: "sh", label: "service" });
+  assert.deepEqual(wantedAt('{service="a",bo', 15), { kind: "name", start: 13, text: "bo" });
+  assert.equal(wantedAt('{service="a"', 12), null);
+  assert.equal(completed("se", 2, { kind: "name", start: 0, text: "se" }, "service"), '{service="');
+  assert.equal(completed('{service="', 10, { kind: "value", start: 10, text: "", label: "service" }, 'a"b'),
+               '{service="a\\"b"}');
+});
+
+test("losses and times are told in words", () => {
+  assert.equal(lossText({ ring_full: 1200, none: 0 }), "ring full 1,200");
+  assert.equal(lossText({}), "none");
+  assert.equal(ago("2026-01-01T00:00:00Z", Date.parse("2026-01-01T02:00:00Z")), "2 h ago");
+});
