@@ -12,6 +12,7 @@
 #include "board_arch.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/service_notify.h"
 #include "http/http.h"
 #include "identity/access.h"
 #include "identity/ca.h"
@@ -71,7 +72,8 @@ struct collector {
   struct access *access;
   struct ca *ca;
   struct event_base *loop;
-  struct event *stop_events[2];
+  struct event *stop_events[2], *alive;
+  struct service_notify notify;
   struct retention *retention;
   struct reload *reload;
   struct debuginfod *debuginfod;
@@ -179,6 +181,7 @@ static void on_stop(evutil_socket_t signal_number, short what, void *arg) {
   (void)signal_number, (void)what;
   struct collector *collector = arg;
   alarm(STOP_SECONDS);
+  service_notify_send(&collector->notify, "STOPPING=1");
   event_base_loopexit(collector->loop, NULL);
 }
 
@@ -187,6 +190,22 @@ static void on_overdue(int signal_number) {
   static const char line[] = "warn stop collector: took too long: ended where it was\n";
   if (write(STDERR_FILENO, line, sizeof line - 1) < 0) _exit(EXIT_DONE);
   _exit(EXIT_DONE);
+}
+
+static void on_alive(evutil_socket_t fd, short what, void *arg) {
+  (void)fd, (void)what;
+  struct collector *collector = arg;
+  service_notify_send(&collector->notify, "WATCHDOG=1");
+}
+
+/* Where a service manager watches: it hears from the loop itself, which all answers go by. */
+static int open_watchdog(struct collector *collector) {
+  uint64_t ms = collector->notify.period_ms;
+  const struct timeval period = {.tv_sec = (time_t)(ms / 1000),
+                                 .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
+  if (ms == 0) return 0;
+  collector->alive = event_new(collector->loop, -1, EV_PERSIST, on_alive, collector);
+  return collector->alive != NULL && event_add(collector->alive, &period) == 0 ? 0 : -ENOMEM;
 }
 
 static int open_loop(struct collector *collector) {
@@ -203,7 +222,7 @@ static int open_loop(struct collector *collector) {
     collector->stop_events[i] = event;
     if (event == NULL || event_add(event, NULL) != 0) return -ENOMEM;
   }
-  return 0;
+  return open_watchdog(collector);
 }
 
 static void print_metrics(void *context, void *buf) {
@@ -274,7 +293,8 @@ static int start_reload(struct collector *collector) {
                                      .quotas = collector->quotas,
                                      .ingest = collector->ingest,
                                      .retention = collector->retention,
-                                     .ca = collector->ca};
+                                     .ca = collector->ca,
+                                     .notify = &collector->notify};
   snprintf(collector->error, ERROR_BYTES, "reload: not enough memory");
   return reload_start(collector->loop, &parts, &collector->reload);
 }
@@ -315,6 +335,7 @@ static bool stop(struct collector *collector) {
   retention_stop(collector->retention);
   for (size_t i = 0; i < sizeof collector->stop_events / sizeof *collector->stop_events; i++)
     if (collector->stop_events[i]) event_free(collector->stop_events[i]);
+  if (collector->alive) event_free(collector->alive);
   if (collector->loop) event_base_free(collector->loop);
   translator_pool_close(collector->translators);
   board_arch_free(collector->arches);
@@ -338,6 +359,7 @@ static int serve(struct collector *collector) {
     int host_len = (int)(strrchr(agents, ':') - agents);
     log_info("ready collector: %s, boards at %.*s:%u", http_url(collector->http), host_len, agents,
              ingest_port(collector->ingest));
+    service_notify_send(&collector->notify, "READY=1");
     event_base_dispatch(collector->loop);
   }
   if (!stop(collector)) {
@@ -366,6 +388,7 @@ int main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   if (failed == 1) return EXIT_DONE;
+  service_notify_open(&collector.notify);
   if (collector.settings.verbose) log_set_level(LOG_LEVEL_DEBUG);
   return serve(&collector);
 }

@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/service_notify.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "settings.h"
@@ -82,9 +83,15 @@ static void read_anew(struct reload *reload) {
   log_info("reload settings: read anew");
 }
 
+static void tell_and_read(struct reload *reload) {
+  service_notify_reloading(reload->parts.notify);
+  read_anew(reload);
+  service_notify_send(reload->parts.notify, "READY=1");
+}
+
 static void on_due(evutil_socket_t fd, short what, void *context) {
   (void)fd, (void)what;
-  read_anew(context);
+  tell_and_read(context);
 }
 
 static void on_signal(evutil_socket_t number, short what, void *context) {
@@ -93,7 +100,7 @@ static void on_signal(evutil_socket_t number, short what, void *context) {
   (void)number, (void)what;
   if (event_pending(reload->due, EV_TIMEOUT, NULL)) return;
   if (clock_monotonic_ns() - reload->last_ns >= PAUSE_MS * NS_PER_MS)
-    read_anew(reload);
+    tell_and_read(reload);
   else
     event_add(reload->due, &wait);
 }

@@ -9,6 +9,7 @@ struct ingest;
 struct quotas;
 struct reload;
 struct retention;
+struct service_notify;
 struct settings;
 
 struct reload_parts { /* borrowed, and outlive the reload */
@@ -19,6 +20,7 @@ struct reload_parts { /* borrowed, and outlive the reload */
   struct ingest *ingest;
   struct retention *retention;
   struct ca *ca;
+  const struct service_notify *notify;
 };
 
 /* From now on SIGHUP reads the settings anew, from where they came.  Returns 0 or -ENOMEM. */

@@ -77,6 +77,8 @@ int main(int argc, char **argv) {
   else if (failure)
     fprintf(stderr, "%s\n", line);
   if (failure) return 1; /* before anything was made that outlives us */
+  /* A daemon in the background was started by a program, whose service is not ours to speak for. */
+  if (settings.is_foreground) service_notify_open(&keeper.notify);
   int status = keeper_run(&keeper, worker_run);
   keeper_stop_listening(&keeper);
   if (status == 0 && keeper.output >= 0) file_names_write(keeper.output);

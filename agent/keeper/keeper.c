@@ -210,6 +210,7 @@ struct watch {
   bool is_stopping;
   uint64_t started_ms, start_at_ms, stop_by_ms;
   uint64_t backoff_ms;
+  uint64_t alive_at_ms; /* when the service manager is told next; 0: never */
 };
 
 static uint64_t now_ms(void) {
@@ -274,8 +275,9 @@ static void on_child(struct keeper *keeper, struct watch *watch) {
   plan_restart(watch);
 }
 
-static void on_stop(struct watch *watch) {
+static void on_stop(const struct keeper *keeper, struct watch *watch) {
   if (watch->is_stopping) return;
+  service_notify_send(&keeper->notify, "STOPPING=1");
   watch->is_stopping = true;
   watch->stop_by_ms = now_ms() + STOP_WAIT_MS;
   if (watch->worker > 0) kill(watch->worker, SIGTERM);
@@ -287,7 +289,7 @@ static void on_signals(struct keeper *keeper, struct watch *watch) {
     if (signal.ssi_signo == SIGCHLD)
       on_child(keeper, watch);
     else
-      on_stop(watch);
+      on_stop(keeper, watch);
   }
 }
 
@@ -297,6 +299,7 @@ static int time_left_ms(const struct keeper *keeper, const struct watch *watch) 
   if (watch->is_stopping) until = watch->stop_by_ms;
   uint64_t look_ms = keeper->porter.due_ms;
   if (look_ms != 0 && look_ms < until) until = look_ms;
+  if (watch->alive_at_ms != 0 && watch->alive_at_ms < until) until = watch->alive_at_ms;
   return until > now ? (int)(until - now) : 0;
 }
 
@@ -314,8 +317,18 @@ static void wait_once(struct keeper *keeper, struct watch *watch) {
   on_signals(keeper, watch);
 }
 
+/* The first word is that we are ready: the socket listens, and a worker has begun. */
+static void tell_manager(const struct keeper *keeper, struct watch *watch, bool is_first) {
+  uint64_t period_ms = keeper->notify.period_ms, now = now_ms();
+  if (is_first) service_notify_send(&keeper->notify, "READY=1");
+  if (period_ms == 0 || now < watch->alive_at_ms) return;
+  service_notify_send(&keeper->notify, "WATCHDOG=1");
+  watch->alive_at_ms = now + period_ms;
+}
+
 int keeper_run(struct keeper *keeper, keeper_worker *worker) {
   struct watch watch = {.backoff_ms = BACKOFF_MS_MIN};
+  bool is_told = false;
   watch.signals = open_signals(&watch.mask);
   if (watch.signals < 0) return 1;
   watch.start_at_ms = now_ms();
@@ -326,6 +339,8 @@ int keeper_run(struct keeper *keeper, keeper_worker *worker) {
       if (failure) log_error("worker start: %s", strerror(-failure));
       if (failure) plan_restart(&watch);
     }
+    tell_manager(keeper, &watch, !is_told);
+    is_told = true;
     wait_once(keeper, &watch);
   }
   close(watch.signals);

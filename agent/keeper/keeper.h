@@ -10,6 +10,7 @@
 #include "settings.h"
 #include "table_memory.h"
 
+#include "common/service_notify.h"
 #include "perf/perf_ring.h"
 
 struct keeper {
@@ -27,6 +28,7 @@ struct keeper {
   struct table_memory tables;
   struct porter porter;
   struct hold_table held;
+  struct service_notify notify; /* of the service manager that started us, if one did */
 };
 
 /* What runs in the worker.  Returns its exit status: 0 ends the daemon, anything else means that it
