@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Self weights are those of the group's nodes.  For totals they are summed up towards the root,
    which is one pass backwards, as parents come first; a node that has one of its own function above
-   it lies in what that one has counted. */
+   it lies in what that one has counted.
+
+   There is a pass for each group over all nodes, so what it needs of a node is kept in 12 bytes,
+   side by side: a tree of 50 000 nodes stays in a CPU's cache, which its nodes of 48 do not. */
 #include "function_weights.h"
 
 #include "common/arena.h"
@@ -9,45 +12,56 @@
 #include <errno.h>
 #include <string.h>
 
+/* The root's function, which no answer shows, takes what is not to be counted. */
+enum { NOWHERE = 0 };
+
+struct function_step {
+  uint32_t parent;
+  uint32_t function;
+  uint32_t counted_in; /* the function whose total this node's is part of, or NOWHERE */
+};
+
 int function_weights_init(struct function_weights *weights, const struct view_tree *tree,
                           const bool *counts, struct arena *arena) {
-  *weights = (struct function_weights){.tree = tree, .counts = counts};
+  *weights = (struct function_weights){.node_count = tree->node_count,
+                                       .function_count = tree->function_count};
   weights->self = arena_array(arena, tree->function_count, sizeof *weights->self);
-  if (weights->self == NULL) return -ENOMEM;
-  if (counts == NULL) return 0;
   weights->total = arena_array(arena, tree->function_count, sizeof *weights->total);
-  weights->nodes = arena_array(arena, tree->node_count, sizeof *weights->nodes);
-  return weights->total == NULL || weights->nodes == NULL ? -ENOMEM : 0;
+  weights->through = arena_array(arena, tree->node_count, sizeof *weights->through);
+  weights->steps = arena_array(arena, tree->node_count, sizeof *weights->steps);
+  if (!weights->self || !weights->total || !weights->through || !weights->steps) return -ENOMEM;
+  for (uint32_t i = 0; i < tree->node_count; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    weights->steps[i] = (struct function_step){.parent = i > 0 ? node->parent : 0,
+                                               .function = node->function,
+                                               .counted_in = counts[i] ? node->function : NOWHERE};
+  }
+  return 0;
 }
 
 void function_weights_clear(struct function_weights *weights) {
-  size_t len = weights->tree->function_count * sizeof *weights->self;
-  memset(weights->self, 0, len);
-  if (weights->total != NULL) memset(weights->total, 0, len);
+  memset(weights->self, 0, weights->function_count * sizeof *weights->self);
+  memset(weights->total, 0, weights->function_count * sizeof *weights->total);
 }
 
 /* Adds CHUNK, the weights of the nodes from FIRST on. */
 static void add_chunk(struct function_weights *weights, const uint64_t *chunk, uint32_t first) {
-  const struct view_node *nodes = &weights->tree->nodes[first];
-  for (uint32_t i = 0; i < GROUPS_CHUNK_KEYS; i++)
-    if (chunk[i] > 0) weights->self[nodes[i].function] += chunk[i];
-  if (weights->counts == NULL) return;
-  uint32_t left = weights->tree->node_count - first;
+  uint32_t left = weights->node_count - first;
   uint32_t count = left < GROUPS_CHUNK_KEYS ? left : GROUPS_CHUNK_KEYS;
-  memcpy(weights->nodes + first, chunk, count * sizeof *chunk);
+  for (uint32_t i = 0; i < count; i++)
+    weights->self[weights->steps[first + i].function] += chunk[i];
+  memcpy(weights->through + first, chunk, count * sizeof *chunk);
 }
 
 void function_weights_add(struct function_weights *weights, const struct group *group) {
-  const struct view_node *nodes = weights->tree->nodes;
-  uint64_t *through = weights->nodes;
   for (uint32_t i = 0; i < group->room; i++)
     if (group->chunks[i] != NULL) add_chunk(weights, group->chunks[i], i * GROUPS_CHUNK_KEYS);
-  if (weights->counts == NULL) return;
-  for (uint32_t i = weights->tree->node_count; i-- > 0;) {
-    uint64_t weight = through[i];
+  for (uint32_t i = weights->node_count; i-- > 0;) {
+    const struct function_step *step = &weights->steps[i];
+    uint64_t weight = weights->through[i];
     if (weight == 0) continue;
-    through[i] = 0;
-    if (weights->counts[i]) weights->total[nodes[i].function] += weight;
-    if (i > 0) through[nodes[i].parent] += weight;
+    weights->through[i] = 0;
+    weights->total[step->counted_in] += weight;
+    if (i > 0) weights->through[step->parent] += weight;
   }
 }

@@ -6,13 +6,14 @@
 #include "view.h"
 
 struct function_weights {
-  const struct view_tree *tree;
-  const bool *counts;     /* of each node: is the outermost of its function; NULL: no totals */
-  uint64_t *nodes;        /* what passes through each */
-  uint64_t *self, *total; /* of each function; TOTAL is NULL without COUNTS */
+  uint32_t node_count, function_count;
+  struct function_step *steps; /* one a node */
+  uint64_t *through;           /* what passes through each node */
+  uint64_t *self, *total;      /* of each function; the root's (0) mean nothing */
 };
 
-/* Room for it in ARENA; borrows TREE and COUNTS.  Returns 0 or -ENOMEM. */
+/* Room for it in ARENA.  COUNTS tells of each node whether it is the outermost of its function.
+   Keeps neither.  Returns 0 or -ENOMEM. */
 int function_weights_init(struct function_weights *weights, const struct view_tree *tree,
                           const bool *counts, struct arena *arena);
 

@@ -119,8 +119,10 @@ void tree_builder_add(struct tree_builder *builder, uint32_t node, uint64_t coun
 /* Time and places that no stack was looked at for stand alone at the root. */
 static bool is_no_stack(const struct tree_builder *builder, uint32_t node) {
   static const char *const names[] = {"[unsampled]", "[unknown]", "[others]"};
+  if (builder->nodes[node].parent != 0)
+    return false; /* of nearly all of them: no look at the name */
   const char *name = builder->functions.functions[builder->nodes[node].function].name;
-  if (builder->nodes[node].parent != 0 || name[0] != '[') return false;
+  if (name[0] != '[') return false;
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;
