@@ -138,13 +138,14 @@ static int open_index(struct symbolizer *symbolizer, const struct debug_file *fi
   return 1;
 }
 
-/* The files that name BOARD's module ID now, with indexes that are open, into RET.  Returns how
-   many more there may be soon, or -errno when that is not known for now. */
+/* The files that name BOARD's module ID now, with indexes that are open, into RET; one that cannot
+   be opened now takes nothing from the others.  Returns how many more there may be soon, or -errno
+   when there is none that can be opened. */
 static int look_up(struct symbolizer *symbolizer, const char *board, struct span id,
                    struct name_sources *ret) {
   struct debug_file files[DEBUG_SOURCES_MAX], unread;
   const struct shelved_index *index;
-  int late = 0;
+  int late = 0, failure = 0;
   if (debug_store_find_unread(symbolizer->debug, board, id, &unread) == 0) {
     symbol_reader_request(symbolizer->reader, &unread);
     late = 1;
@@ -154,15 +155,15 @@ static int look_up(struct symbolizer *symbolizer, const char *board, struct span
   memset(ret, 0, sizeof *ret); /* padding too: it is compared as bytes */
   for (int i = 0; i < count; i++) {
     int error = open_index(symbolizer, &files[i], &index);
-    if (error < 0) return error;
-    late += error;
-    if (error > 0) continue;
+    if (error != 0) late++;
+    if (error < 0) failure = error;
+    if (error != 0) continue;
     ret->sources[ret->count].quality = files[i].quality;
     ret->sources[ret->count++].index = &index->file.index;
   }
   if (count > 0 && files[0].quality != DEBUG_DWARF)
     debug_store_hurry(symbolizer->debug, files[0].sha256);
-  return late;
+  return ret->count == 0 && failure < 0 ? failure : late;
 }
 
 /* With the lock held.  Returns the set that is equal to WANTED, or NULL when there are too many. */
@@ -206,7 +207,10 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
   struct module_note note = {.generation = generation, .until_ns = UINT64_MAX};
   if (late != 0) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
   pthread_mutex_lock(&symbolizer->lock);
-  if (late >= 0 && found.count > 0) kept = keep_sources(symbolizer, &found);
+  if (late >= 0 && found.count > 0) {
+    kept = keep_sources(symbolizer, &found);
+    if (kept == NULL) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
+  }
   note.value = kept;
   module_cache_add(symbolizer->modules, board != NULL ? board : "", id, &note);
   pthread_mutex_unlock(&symbolizer->lock);
