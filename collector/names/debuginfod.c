@@ -5,9 +5,10 @@
    A file that comes goes into the store piece by piece, as uploads do, so none is in memory whole.
    Its length is limited like any upload's; where it is not told first (chunks) the file is kept
    aside, without a name, until it has one.  A server may send us on, to where fetch/redirect lets
-   anybody be sent, REDIRECTS_MAX times.  The worker reads it in its
-   sandbox and finds out whose it is, so a server can give us wrong names for nothing but the module
-   that we asked for.
+   anybody be sent, REDIRECTS_MAX times.  A server that cannot be reached is left alone for as long
+   as a module is: with a minute and a half of waiting for each module it would hold up all others.
+   The worker reads it in its sandbox and finds out whose it is, so a server can give us wrong names
+   for nothing but the module that we asked for.
 
    Our own client is enough: one GET.  elfutils' library would bring curl, a cache of its own, and
    servers from the environment, which nobody who starts a collector has in mind. */
@@ -47,6 +48,7 @@ enum {
 
 struct debuginfod {
   char *urls;
+  uint64_t rests_until_ns[DEBUGINFOD_SERVERS_MAX]; /* of each: no question before */
   struct debug_store *store;
   struct symbolizer *symbolizer;
   pthread_t thread;
@@ -215,6 +217,18 @@ static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
 
 /* ---- the thread ---- */
 
+/* Asks the server of number AT for module ID, unless it rests.  Returns as ask does, or
+   -EHOSTDOWN. */
+static int ask_unless_it_rests(struct debuginfod *debuginfod, unsigned at, const char *url,
+                               struct span id) {
+  uint64_t *rests_until_ns = &debuginfod->rests_until_ns[at];
+  if (clock_monotonic_ns() < *rests_until_ns) return -EHOSTDOWN;
+  int error = ask(debuginfod, url, id);
+  if (error != 0 && error != -ENOENT)
+    *rests_until_ns = clock_monotonic_ns() + UNREACHED_S * NS_PER_SECOND;
+  return error;
+}
+
 /* Asks one server after the other for module ID, and notes that they were asked.  Returns 0, or
    -errno when that cannot be noted: who goes on at once would ask the same again. */
 static int ask_all(struct debuginfod *debuginfod, struct span id) {
@@ -222,8 +236,9 @@ static int ask_all(struct debuginfod *debuginfod, struct span id) {
   char url[512];
   int64_t pause_s = NOT_FOUND_S;
   int error = -ENOENT;
-  while (error != 0 && next_url(&urls, url, sizeof url)) {
-    error = ask(debuginfod, url, id);
+  for (unsigned i = 0; i < DEBUGINFOD_SERVERS_MAX; i++) {
+    if (error == 0 || !next_url(&urls, url, sizeof url)) break;
+    error = ask_unless_it_rests(debuginfod, i, url, id);
     if (error != 0 && error != -ENOENT) pause_s = UNREACHED_S;
     if (is_stopping(debuginfod)) return 0;
   }

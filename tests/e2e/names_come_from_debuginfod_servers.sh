@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A collector asks other servers for debug files only when it was told which, only for what no board
 # can name, and not twice; it takes them from debuginfod itself, from another collector, and from where a server sends it,
-# whose answer does not tell its length.
+# whose answer does not tell its length.  A server that cannot be reached holds nobody up: it is left alone for a while.
 . "$(dirname "$0")/lib.sh"
 mkdir -p "$W/debug" "$W/other"
 program() {
@@ -49,6 +49,14 @@ END
 mover=$(port)
 /usr/bin/python3 "$W/mover.py" "$mover" "$W/moved/fourth.debug" "$(readelf -n "$W/fourth" 2>/dev/null | awk '/Build ID/ { print $3 }')" &
 started+=($!)
+# Hangs up on everybody, and counts them.
+dead=$(port)
+/usr/bin/python3 -c 'import socket, sys
+door = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    door.accept()[0].close()
+    with open(sys.argv[2], "a") as f: f.write("x\n")' "$dead" "$W/hung-up" &
+started+=($!)
 touch "$W/asked"
 /usr/bin/python3 "$W/spy.py" "$spy" "$W/asked" &
 started+=($!)
@@ -74,7 +82,7 @@ started+=($!)
 until_true 10 curl -fs -o "$W/ready" "http://127.0.0.1:$other/readyz" || fail "the other collector is not ready"
 fleetprof-collector token --data "$W/other-data" --role symbols >"$W/token"
 fleetprof upload "$W/other" --http "http://127.0.0.1:$other" --token-file "$W/token" >"$W/out" 2>&1 || fail "upload: $(cat "$W/out")"
-urls="http://127.0.0.1:$spy http://127.0.0.1:$mover http://127.0.0.1:$other"
+urls="http://127.0.0.1:$dead http://127.0.0.1:$spy http://127.0.0.1:$mover http://127.0.0.1:$other"
 names="second fourth"
 if command -v debuginfod >/dev/null; then
   server=$(port)
@@ -98,6 +106,7 @@ for name in first second third; do
   id=$(readelf -n "$W/$name" 2>/dev/null | awk '/Build ID/ { print $3 }')
   [ "$(grep -c "$id/debuginfo" "$W/asked")" = 1 ] || fail "$name was asked for $(grep -c "$id" "$W/asked") times"
 done
+[ "$(wc -l <"$W/hung-up")" = 1 ] || fail "a dead server was asked $(wc -l <"$W/hung-up") times"
 # What was found is kept; what was not is not asked for again by the next start.
 lines=$(wc -l <"$W/asked")
 stop_collector
