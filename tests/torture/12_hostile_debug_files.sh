@@ -96,7 +96,7 @@ if is_long; then
 fi
 
 # Through a collector that others ask meanwhile.
-start_collector
+start_collector --board-modules 0 --board-series 0 # the stranger says of more than its quotas would let it
 enroll hostile
 run --service truth -- "$targets/truth" 1 >/dev/null || fail "truth"
 until_true 20 books_are_closed hostile || fail "the books are not closed"

@@ -5,7 +5,8 @@
 
 ROUNDS times: SECONDS without, SECONDS with uploads, one after another, from two processes of their own: an operator's
 PUT, and the board that has enrolled in STATE, to the collector's port AGENTS (board.py).  Meanwhile
-format=top is asked every 5 ms on one connection, and what it takes is measured.  Prints both percentiles of each
+format=top of service truth is asked every 5 ms on one connection, and what it takes is measured: the same question and
+the same answer all the time, while what the board says of its files is samples too, and all of its service.  Prints both percentiles of each
 round; ends with 1 when an answer was no 200, an upload of either was not answered, or the median of the rounds' ratios of p99, with uploads to
 without, is not under RATIO (0: not judged).
 """
@@ -16,12 +17,14 @@ import multiprocessing
 import os
 import sys
 import time
+import urllib.parse
 
 from board import Board
 
 port, token, agents, state = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
 rounds, seconds, ratio, files = int(sys.argv[5]), float(sys.argv[6]), float(sys.argv[7]), sys.argv[8:]
 PAUSE_S = .005
+QUESTION = "/api/v1/profile?from=-1h&match=" + urllib.parse.quote('{service="truth"}')
 NOTE = b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0"
 
 
@@ -81,7 +84,7 @@ def ask(until):
     took = []
     while time.monotonic() < until:
         began = time.monotonic()
-        connection.request("GET", "/api/v1/profile?from=-10m")
+        connection.request("GET", QUESTION)
         answer = connection.getresponse()
         answer.read()
         if answer.status != 200:
