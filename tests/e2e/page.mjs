@@ -13,6 +13,14 @@ const axe = require.resolve("axe-core/axe.min.js");
 const SETTLED_MS = 15000;
 
 const wrong = [];
+function tell() {
+  for (const text of [...new Set(wrong)]) console.log(text.slice(0, 600));
+}
+process.on("uncaughtException", (error) => {
+  wrong.push(String(error.stack));
+  tell();
+  process.exit(1);
+});
 const check = (is, text) => { if (!is) wrong.push(text); };
 await mkdir(pictures, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
@@ -21,6 +29,7 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || 
 async function open(options, path) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  page.setDefaultTimeout(SETTLED_MS);
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(`${path}: console: ${message.text()}`); });
   page.on("pageerror", (error) => wrong.push(`${path}: ${error.message}`));
   page.on("dialog", (dialog) => { wrong.push(`${path}: a dialog: ${dialog.message()}`); dialog.dismiss(); });
@@ -63,6 +72,13 @@ const VIEWS = {
   nothing: ["/?view=profile&match=%7Bservice%3D%22nobody%22%7D", ".empty"],
   refused: ["/?view=profile&match=%7B", ".wrong"],
   fleet: ["/?view=fleet", "#boards tr"],
+  function: [`/?view=function&function=${FUNCTION}`, "#function-view .source tr"],
+  callers: [`/?view=function&function=choose`, "#function-view h2"],
+  which: ["/?view=function", ".empty"],
+  diff: ["/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", "#verdicts tr"],
+  "which-two": ["/?view=diff", ".empty"],
+  symbols: ["/?view=symbols", "#modules tr"],
+  loss: ["/?view=loss", "#books tr"],
   ...JSON.parse(process.env.MORE_VIEWS || "{}"),
 };
 const LOOKS = {
@@ -114,6 +130,24 @@ for (const [look, options] of Object.entries(LOOKS))
   await closed(opened, path);
 }
 
+// A file that is dropped is sent under its own build-id, and a refusal says which token is wanted.
+if (process.env.SYMBOLS_FILE) {
+  const path = "/?view=symbols";
+  const opened = await open(LOOKS.light, path);
+  const { page } = opened;
+  page.removeAllListeners("console"); // a browser tells each 401
+  await settled(page, path, "#modules tr");
+  await page.setInputFiles("input[type=file]", process.env.SYMBOLS_FILE);
+  await page.waitForSelector("text=token of role symbols", { timeout: SETTLED_MS }).catch(() => wrong.push("no word on the token"));
+  await page.waitForSelector("#token", { timeout: 5000 }).catch(async () => wrong.push("no field for a token: " + await page.textContent(".drop ul")));
+  await page.fill("#token", process.env.SYMBOLS_TOKEN);
+  await page.click("#sign-in button");
+  await page.setInputFiles("input[type=file]", []);
+  await page.setInputFiles("input[type=file]", process.env.SYMBOLS_FILE);
+  await page.waitForSelector("text=here, as", { timeout: SETTLED_MS }).catch(async () => wrong.push("not sent: " + await page.textContent(".drop ul")));
+  await closed(opened, path);
+}
+
 // Names of strangers: what any answer calls anything.
 const HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a\u202Etxt.exe\u0000end", "x".repeat(100000),
                  "{{constructor}}", "javascript:alert(3)", "\uFFFD\uD800", "שלום עולם", "&lt;b&gt;"];
@@ -125,7 +159,7 @@ const soiled = (value, key) => {
   return isText ? HOSTILE[turn++ % HOSTILE.length] : value;
 };
 for (const [view, [path]] of Object.entries(VIEWS)) {
-  if (["nothing", "refused"].includes(view)) continue;
+  if (["nothing", "refused", "which", "which-two"].includes(view)) continue;
   const opened = await open(LOOKS.light, path);
   await opened.page.route("**/api/v1/**", async (route) => {
     const answer = await route.fetch();
@@ -143,5 +177,5 @@ for (const [view, [path]] of Object.entries(VIEWS)) {
   await closed(opened, `${view}, hostile`);
 }
 await browser.close();
-for (const text of [...new Set(wrong)]) console.log(text.slice(0, 600));
+tell();
 process.exit(wrong.length ? 1 : 0);

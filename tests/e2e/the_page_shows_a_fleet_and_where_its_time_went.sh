@@ -10,9 +10,12 @@ fi
 start_collector
 enroll board
 run --service truth --hz 250 -- "$targets/truth" 2 >/dev/null || fail "truth"
+run --service other --hz 250 -- "$targets/deep_stack" 50 800 >/dev/null || fail "deep_stack"
 is_named() { profile '{service="truth"}' | json "any(f['name'] == 'alpha_sixty' for f in d['functions'])" | grep -q yes; }
 until_true 30 is_named || fail "no names"
 pictures=${FLEETPROF_WEB%/web}/pictures # kept, to be looked at
+SYMBOLS_TOKEN=$(fleetprof-collector token --data "$W/data" --role symbols) || fail "a token"
+export SYMBOLS_TOKEN SYMBOLS_FILE=$targets/truth
 HOME=$W timeout 400 node "$(dirname "$0")/page.mjs" "http://127.0.0.1:$H" "$pictures" >"$W/page.log" 2>&1 || fail "$(cat "$W/page.log")"
 say "pictures of the views: $pictures"
 

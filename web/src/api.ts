@@ -80,7 +80,7 @@ export interface Edge {
 }
 export interface Edges extends Summary { edges: Edge[] }
 
-export interface NamedPart { name: string | null; module?: string; self: number; total: number }
+export interface NamedPart { name?: string | null; build_id?: string; module?: string; self: number; total: number }
 export interface FunctionAnswer extends Summary {
   function: FunctionRow;
   definitions: { module: string; file: string | null; line: number | null }[];

@@ -4,11 +4,15 @@
 import test from "node:test";
 // @ts-expect-error: as above
 import assert from "node:assert/strict";
+import { stateOf } from "../src/model/board";
+import { buildIdOf } from "../src/model/elf";
 import { DEPTH_MAX, layoutOf, nodeAt, visit } from "../src/model/layout";
+import { parseMetrics } from "../src/model/metrics";
 import { find, patternOf } from "../src/model/search";
 import { completed, curlOf, formatSelection, parseSelection, urlOf, viewOf, wantedAt } from "../src/model/selection";
 import { ago, lossText, shown } from "../src/model/text";
 import { callees, callers, invert, mergeModules, pairTrees } from "../src/model/transform";
+import { windowOf } from "../src/model/window";
 import { fnAt, pathNames, pathOf, treeOf, type Tree, type TreeNode } from "../src/model/tree";
 
 // "main;work 3" lines, as folded stacks have them; a module stands before a slash.
@@ -174,4 +178,52 @@ test("losses and times are told in words", () => {
   assert.equal(lossText({ ring_full: 1200, none: 0 }), "ring full 1,200");
   assert.equal(lossText({}), "none");
   assert.equal(ago("2026-01-01T00:00:00Z", Date.parse("2026-01-01T02:00:00Z")), "2 h ago");
+});
+
+// A file of 64 bits with one section of notes.
+function elf(little: boolean, note: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(64 + 64 * 2 + note.length);
+  const view = new DataView(bytes.buffer);
+  bytes.set([0x7f, 0x45, 0x4c, 0x46, 2, little ? 1 : 2]);
+  view.setBigUint64(40, 64n, little);
+  view.setUint16(58, 64, little);
+  view.setUint16(60, 2, little);
+  view.setUint32(128 + 4, 7, little);
+  view.setBigUint64(128 + 24, 192n, little);
+  view.setBigUint64(128 + 32, BigInt(note.length), little);
+  bytes.set(note, 192);
+  return bytes;
+}
+const readOf = (bytes: Uint8Array) => async (offset: number, length: number): Promise<ArrayBuffer> =>
+  bytes.slice(offset, offset + length).buffer as ArrayBuffer;
+
+test("a file's build-id is found, and a file that lies gets an error and no more", async () => {
+  const note = [4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 0x47, 0x4e, 0x55, 0, 0xab, 0xcd, 0xef, 0];
+  const whole = elf(true, note);
+  assert.equal(await buildIdOf(readOf(whole), whole.length), "abcdef");
+  for (let length = 0; length < whole.length - 1; length++)
+    await assert.rejects(buildIdOf(readOf(whole.slice(0, length)), length));
+  for (let at = 0; at < whole.length; at++) { // whatever byte is wrong, it ends
+    const wrong = whole.slice();
+    wrong[at] = 0xff;
+    await buildIdOf(readOf(wrong), wrong.length).catch((error: unknown) => assert.ok(error instanceof Error));
+  }
+  await assert.rejects(buildIdOf(readOf(new TextEncoder().encode("#!/bin/sh")), 9), /not an ELF/);
+});
+
+test("counters are read with their labels and what they mean", () => {
+  assert.deepEqual(parseMetrics('# HELP a_total What.\n# TYPE a_total counter\na_total{x="1 2"} 3\nb_bucket{le="1"} 2\nnoise\n'),
+                   [{ name: "a_total", labels: 'x="1 2"', value: 3, help: "What." }]);
+});
+
+test("a board is live, late, silent", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  assert.deepEqual(["2026-01-01T11:59:00Z", "2026-01-01T11:30:00Z", "2026-01-01T01:00:00Z", null].map((time) => stateOf(time, now)),
+                   ["live", "late", "silent", "silent"]);
+});
+
+test("of ten thousand rows those are drawn that are seen", () => {
+  const { first, last } = windowOf(10000, 34, 34 * 5000, 800);
+  assert.ok(first <= 5000 && last >= 5000 + 24 && last - first < 60);
+  assert.deepEqual(windowOf(3, 34, 99999, 800).last, 3);
 });

@@ -10,7 +10,7 @@ import type { Palette } from "./colour";
 
 export const ROW_PX = 18;
 const HEIGHT_PX_MAX = 16000; // browsers draw nothing at all on a canvas that is much higher
-const LEAST_PX = 0.5;
+const LEAST_PX = 2; // narrower ones are drawn as runs
 const TEXT_FROM_PX = 30;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, monospace";
 
@@ -59,15 +59,17 @@ function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32A
   const scale = widthPx / (x1 - x0);
   const y = depth * ROW_PX;
   const palette = scene.palette;
+  let last = "";
   visit(scene.tree, scene.layout, level, x0, x1, LEAST_PX / scale, (node, from, width) => {
     const left = Math.max(0, (from - x0) * scale);
     const right = Math.min(widthPx, (from + width - x0) * scale);
     const wide = right - left;
     const isHit = scene.found !== null && !isFaint(scene, node);
-    context.fillStyle = isHit ? palette.found : isFaint(scene, node) ? palette.quiet : scene.colourOf(node);
+    const colour = isHit ? palette.found : isFaint(scene, node) ? palette.quiet : scene.colourOf(node);
+    if (colour !== last) context.fillStyle = last = colour; // a colour is parsed each time it is set
     context.fillRect(left, y, Math.max(LEAST_PX, wide > 3 ? wide - 1 : wide), ROW_PX - 1);
     if (wide < TEXT_FROM_PX) return;
-    context.fillStyle = palette.text;
+    context.fillStyle = last = palette.text;
     drawText(context, scene, node, left, y, wide, charPx);
   });
 }

@@ -81,18 +81,19 @@ export class TreeBuilder {
 export function treeOf(nodes: readonly TreeNode[]): Tree {
   const size = Math.max(1, nodes.length);
   const fns: Fn[] = [];
-  const ids = new Map<string, number>();
+  const ids = new Map<string, number[]>(); // of each name: a key of name and module is a new string a node
   const tree = {
     fns, fn: new Uint32Array(size), parent: new Int32Array(size).fill(-1),
     self: new Float64Array(size), total: new Float64Array(size),
   };
   nodes.forEach((node, at) => {
-    const key = keyOf(node);
-    let id = ids.get(key);
+    let same = ids.get(node.name);
+    if (same === undefined) ids.set(node.name, (same = []));
+    let id = same.find((other) => fns[other]!.module === node.module && fns[other]!.file === node.file);
     if (id === undefined) {
       id = fns.length;
       fns.push(node);
-      ids.set(key, id);
+      same.push(id);
     }
     tree.fn[at] = id;
     tree.parent[at] = node.parent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flame graph as a component: the canvas, what is under the pointer or the keyboard's cursor in
 // words, zoom.  Frames are drawn at most once per frame of the screen.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, step, type Scene } from "../canvas/flame";
 import type { Palette } from "../canvas/colour";
 import type { Found } from "../model/search";
@@ -46,11 +46,11 @@ export function Flame(props: FlameProps) {
       if (!drawn || !holder || holder.clientWidth === 0) return;
       const began = performance.now();
       resize(drawn, holder.clientWidth, levelsShown(last.current.layout) * ROW_PX);
-      draw(drawn, last.current, holder.clientWidth, holder.scrollTop - 200, holder.scrollTop + holder.clientHeight + 200);
+      draw(drawn, last.current, holder.clientWidth, holder.scrollTop - ROW_PX, holder.scrollTop + holder.clientHeight + ROW_PX);
       performance.measure("flame", { start: began });
     });
   };
-  useEffect(() => {
+  useLayoutEffect(() => { // an effect proper comes a frame later
     redraw();
     props.onScene?.(scene);
   }, [tree, found, palette, colourOf, zoomed, cursor, width]);

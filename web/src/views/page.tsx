@@ -7,15 +7,23 @@ import { viewOf } from "../model/selection";
 import { shown } from "../model/text";
 import { follow, isSignInWanted, selection, signedIn } from "../state/app";
 import { useAtom } from "../state/atom";
+import { DiffView } from "./diff";
 import { FleetView } from "./fleet";
+import { FunctionView } from "./function";
+import { LossView } from "./loss";
 import { ProfileView } from "./profile";
 import { SelectorBar } from "./selector";
+import { SymbolsView } from "./symbols";
 
 interface ViewRow { readonly name: string; readonly title: string; readonly view: () => JSX.Element; readonly selects: boolean }
 
 const VIEWS: readonly ViewRow[] = [
   { name: "profile", title: "Profile", view: ProfileView, selects: true },
+  { name: "function", title: "Function", view: FunctionView, selects: true },
+  { name: "diff", title: "Diff", view: DiffView, selects: true },
   { name: "fleet", title: "Fleet", view: FleetView, selects: false },
+  { name: "symbols", title: "Symbols", view: SymbolsView, selects: false },
+  { name: "loss", title: "Loss and health", view: LossView, selects: false },
 ];
 
 function SignIn() {

@@ -181,19 +181,25 @@ export function ProfileView() {
   const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "tree", limit: NODES_MAX }, everyMs);
   const scene = useRef<Scene | null>(null);
   const isEmpty = profile.value?.total === 0;
+  // A zoom and a search change neither of these, and are many a second.
+  const of = profile.value;
+  const table = useMemo(() => of && <FunctionTable rows={of.functions} sort={chosen.sort} />, [of, chosen.sort]);
+  const head = useMemo(() => of && <>
+    <div class="line"><SummaryFigures of={of} />
+      <ExportMenu path={PATH} parameters={asked} files={files(asked, scene)} /></div>
+    <StackEnds stacks={of.stacks} />
+    <Timeline chosen={chosen} everyMs={everyMs} />
+  </>, [of, chosen.match, chosen.from, chosen.to]);
   return <>
     <State of={profile} what="the profile" />
     {isEmpty && <NoSamples chosen={chosen} />}
     {profile.value && !isEmpty && <section id="profile">
-      <div class="line"><SummaryFigures of={profile.value} />
-        <ExportMenu path={PATH} parameters={asked} files={files(asked, scene)} /></div>
-      <StackEnds stacks={profile.value.stacks} />
-      <Timeline chosen={chosen} everyMs={everyMs} />
+      {head}
       <h2>Flame graph</h2>
       {tree.value ? <Graph answer={tree.value} chosen={chosen} onScene={(drawn) => { scene.current = drawn; }} />
                   : <State of={tree} what="the call tree" />}
       <h2>Functions</h2>
-      <FunctionTable rows={profile.value.functions} sort={chosen.sort} />
+      {table}
     </section>}
   </>;
 }

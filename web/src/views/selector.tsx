@@ -13,7 +13,7 @@ const ASK_AFTER_MS = 120;
 
 interface Choices { wanted: Wanted; cursor: number; texts: string[] }
 
-function SelectorInput({ value, label, id, onInput }:
+export function SelectorInput({ value, label, id, onInput }:
                        { value: string; label: string; id: string; onInput: (text: string) => void }) {
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef(0);

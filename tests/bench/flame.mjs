@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// node flame.mjs WEB [NODES]: what a flame graph costs in Chromium.  WEB is the build's web folder.  The
+// page's own files are served with made-up answers: a call tree of NODES nodes, 60 deep.  Prints one
+// figure a line beside its budget: first draw (from the last byte of the tree's answer to the picture),
+// frames of zooming and of searching, each from the key to the picture, and a fleet of 10 000 boards.
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const [web, nodes = "100000"] = process.argv.slice(2);
+const require = createRequire(join(process.cwd(), web, "package.json"));
+const { chromium } = require("playwright-core");
+const FRAMES = 60;
+
+let seed = 1;
+const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+
+function treeOf(size) {
+  const made = [{ name: "root", module: "", parent: -1, self: 0, depth: 0 }];
+  const open = [0];
+  while (made.length < size) {
+    const parent = random() < 0.7 ? open[open.length - 1] : open[Math.floor(random() * open.length)];
+    const depth = made[parent].depth + 1;
+    if (depth > 60) { open.length = Math.max(1, Math.floor(open.length / 2)); continue; }
+    const f = Math.floor(random() * 3000);
+    open.push(made.push({ name: `namespace::function_${f}(int, std::string const&)`, module: `lib${f % 40}.so`, parent,
+                          self: Math.floor(random() * 1e7), depth }) - 1);
+    if (open.length > 200) open.splice(0, 100, 0);
+  }
+  const totals = made.map((node) => node.self);
+  for (let i = made.length - 1; i > 0; i--) totals[made[i].parent] += totals[i];
+  return made.map(({ name, module, parent, self }, i) =>
+    ({ name, module, file: "src/file.cc", line: 10, quality: "dwarf", parent, self, total: totals[i] }));
+}
+
+const tree = treeOf(+nodes);
+const total = tree[0].total;
+const now = new Date().toISOString();
+const summary = { total, samples: 100000, from: new Date(Date.now() - 3600e3).toISOString(), to: now, loss: {}, marks: [],
+                  stacks: { weight: total, complete: 1, truncated: 0, no_table: 0, bad: 0, not_told: 0 } };
+const functions = Array.from({ length: 100 }, (_, i) => ({ ...tree[i + 1], self_share: 0.01, total_share: 0.02, self_ci: [0, 0.1], total_ci: [0, 0.1] }));
+const boards = Array.from({ length: 10000 }, (_, i) => ({ name: `board-${i}`, labels: { site: "s" + (i % 50) }, arch: "aarch64", kernel: "6.1.0",
+  versions: { fleetprofd: "1.4" }, first_seen: now, last_seen: now, sampler: "perf", achieved_hz: 99, asked_hz: 99, rate_reason: "asked", cost: null,
+  loss: {}, stacks: { complete: 1, truncated: 0, no_table: 0, bad: 0, not_told: 0 } }));
+const answers = { tree: JSON.stringify({ ...summary, nodes: tree }), top: JSON.stringify({ ...summary, functions }),
+  series: JSON.stringify({ ...summary, step: 60, series: [], rest: { points: [] } }), boards: JSON.stringify({ boards }) };
+const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+const server = createServer(async (request, response) => {
+  const url = new URL(request.url, "http://localhost");
+  const name = url.pathname === "/" ? "index.html" : url.pathname.slice(1);
+  const kind = url.searchParams.get("format") ?? (name.endsWith("profile") ? "top" : name.split("/").pop());
+  const body = name.startsWith("api/") ? answers[kind] ?? '{"data":[]}' : await readFile(join(web, "dist", name));
+  response.setHeader("Content-Type", name.startsWith("api/") ? "application/json" : types[name.slice(name.lastIndexOf("."))] ?? "text/html");
+  response.end(body);
+});
+await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+const origin = `http://127.0.0.1:${server.address().port}`;
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+
+const at = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+const say = (what, ms, budget) => console.log(`${what}: ${ms.toFixed(1)} ms (budget ${budget} ms)`);
+
+const firsts = [];
+let page;
+for (let round = 0; round < 5; round++) {
+  page?.context().close();
+  page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+  await page.goto(origin + "/?view=profile");
+  await page.waitForFunction(() => performance.getEntriesByName("flame").length > 0);
+  firsts.push(await page.evaluate(() => {
+    const got = performance.getEntriesByType("resource").find((entry) => entry.name.includes("format=tree")).responseEnd;
+    const drawn = performance.getEntriesByName("flame")[0];
+    return drawn.startTime + drawn.duration - got;
+  }));
+}
+say(`first draw of ${nodes} nodes, median of 5`, at(firsts, 0.5), 300);
+
+// From an event to the end of the drawing that it caused.
+await page.evaluate(() => {
+  window.frameOf = (act) => new Promise((done) => {
+    const before = performance.getEntriesByName("flame").length;
+    const began = performance.now();
+    act();
+    const look = () => {
+      const drawn = performance.getEntriesByName("flame");
+      if (drawn.length === before) return setTimeout(look, 0);
+      const last = drawn[drawn.length - 1];
+      done(last.startTime + last.duration - began);
+    };
+    look();
+  });
+});
+const zooms = await page.evaluate(async (frames) => {
+  const canvas = document.querySelector(".flame canvas"), times = [];
+  for (let i = 0; i < frames; i++) {
+    const box = canvas.getBoundingClientRect();
+    const where = { bubbles: true, clientX: box.left + 100 + (i * 37) % 900, clientY: box.top + (i % 2 ? 9 : 18 * (1 + i % 5) + 9) };
+    times.push(await window.frameOf(() => canvas.dispatchEvent(new MouseEvent("click", where))));
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return times;
+}, FRAMES);
+say("frame of a zoom, 95th percentile", at(zooms, 0.95), 32);
+say("of that drawing, 95th percentile", at(await page.evaluate(() => performance.getEntriesByName("flame").map((entry) => entry.duration)), 0.95), 32);
+say("frame of a zoom, median", at(zooms, 0.5), 32);
+const searches = await page.evaluate(async (frames) => {
+  const field = document.querySelector("#search"), times = [];
+  const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+  for (let i = 0; i < frames; i++) {
+    times.push(await window.frameOf(() => {
+      set.call(field, "function_" + (i * 7) % 90);
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }));
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return times;
+}, FRAMES);
+say("frame of a search, 95th percentile", at(searches, 0.95), 32);
+say("frame of a search, median", at(searches, 0.5), 32);
+
+page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+await page.goto(origin + "/?view=fleet");
+await page.waitForSelector("#boards tr");
+say("a fleet of 10 000 boards, from the address to its rows", await page.evaluate(() => performance.now()), 2000);
+const scrolls = await page.evaluate(async (frames) => {
+  const box = document.querySelector(".rows"), times = [];
+  let last = performance.now();
+  for (let i = 0; i < frames; i++) {
+    box.scrollTop += 700;
+    await new Promise(requestAnimationFrame);
+    const now = performance.now();
+    times.push(now - last);
+    last = now;
+  }
+  return times;
+}, FRAMES);
+say("a frame of scrolling it, 95th percentile", at(scrolls, 0.95), 32);
+await browser.close();
+server.close();

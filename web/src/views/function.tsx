@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function from inside: who calls it and whom it calls, where in its code and its lines time was
+// spent, and by build, board and thread.
+import { useState } from "preact/hooks";
+import type { Edge, Edges, FunctionAnswer, NamedPart } from "../api";
+import { range, viewOf, type Selection } from "../model/selection";
+import { interval, percent, seconds, shown } from "../model/text";
+import { useAnswer } from "../state/answer";
+import { follow, go, selection } from "../state/app";
+import { useAtom } from "../state/atom";
+import { Empty, ExportMenu, Figures, FunctionLink, State, SummaryFigures } from "./parts";
+
+const ROWS = 100;
+
+function EdgeTable({ title, edges }: { title: string; edges: readonly Edge[] }) {
+  return <div>
+    <h2>{title}</h2>
+    {edges.length === 0 ? <p class="status">none that was sampled</p> :
+      <div class="scroll" tabIndex={0} role="region" aria-label={title}><table>
+        <thead><tr><th scope="col" class="number">Share</th><th scope="col" class="number optional">95 % interval</th>
+          <th scope="col" class="number">Measured</th><th scope="col" class="number">Extrapolated</th>
+          <th scope="col">Function</th><th scope="col" class="optional">Module</th></tr></thead>
+        <tbody>{edges.map((edge) => <tr>
+          <td class="number">{percent(edge.share)}<progress max={1} value={edge.share} aria-hidden="true" /></td>
+          <td class="number quiet optional">{interval(edge.ci)}</td>
+          <td class="number">{seconds(edge.measured)}</td>
+          <td class="number quiet">{edge.extrapolated ? seconds(edge.extrapolated) : "–"}</td>
+          <td class="name">{edge.module ? <FunctionLink name={edge.function} module={edge.module} /> : shown(edge.function)}</td>
+          <td class="name quiet optional">{shown(edge.module)}</td></tr>)}</tbody>
+      </table></div>}
+  </div>;
+}
+
+function Parts({ title, rows, whole, nameOf }:
+               { title: string; rows: readonly NamedPart[]; whole: number; nameOf: (row: NamedPart) => string }) {
+  return <div>
+    <h2>{title}</h2>
+    <div class="scroll" tabIndex={0} role="region" aria-label={title}><table>
+      <thead><tr><th scope="col" class="number">Self</th><th scope="col" class="number">Total</th><th scope="col">{title.slice(3)}</th></tr></thead>
+      <tbody>{rows.map((row) => <tr><td class="number">{percent(row.self / whole)}</td>
+        <td class="number">{percent(row.total / whole)}</td><td class="name">{nameOf(row)}</td></tr>)}</tbody>
+    </table></div>
+  </div>;
+}
+
+function Lines({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
+  const source = answer.source;
+  const byLine = new Map(answer.by_line.filter((row) => !source || row.file === source.file).map((row) => [row.line, row]));
+  const rows = source
+    ? source.lines.map((text, i) => ({ line: source.first_line + i, text, row: byLine.get(source.first_line + i) }))
+    : answer.by_line.map((row) => ({ line: row.line, text: row.text ?? "", row }));
+  return <div>
+    <h2>By line{source && <> of <span class="name">{shown(source.file)}</span></>}</h2>
+    {!source && answer.by_line.length > 0 &&
+      <p class="status">Its text is shown once the sources are here: <code>fleetprof upload --sources DIR FILE</code></p>}
+    {answer.by_line.length === 0 ? <p class="status">No lines: its module has no debug information here. Look at Symbols.</p> :
+      <div class="scroll" tabIndex={0} role="region" aria-label="By line"><table class="source">
+        <thead><tr><th scope="col" class="number">Self</th><th scope="col" class="number">Total</th>
+          <th scope="col" class="number">Line</th><th scope="col">{source ? "Source" : "File"}</th></tr></thead>
+        <tbody>{rows.map(({ line, text, row }) => <tr class={row ? "" : "quiet"}>
+          <td class="number">{row ? percent(row.self / whole) : ""}</td>
+          <td class="number">{row ? percent(row.total / whole) : ""}</td>
+          <td class="number">{line ?? "–"}</td>
+          <td class="name code">{source || text ? shown(text.replaceAll("\t", "    ")) : shown(row?.file)}</td></tr>)}</tbody>
+      </table></div>}
+  </div>;
+}
+
+function Offsets({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
+  return <div>
+    <h2>By offset in its code</h2>
+    <div class="scroll" tabIndex={0} role="region" aria-label="By offset"><table>
+      <thead><tr><th scope="col" class="number">Self</th><th scope="col" class="number">Samples</th><th scope="col">Place</th>
+        <th scope="col" class="optional">Address</th><th scope="col" class="optional">Build</th></tr></thead>
+      <tbody>{answer.by_offset.map((row) => <tr>
+        <td class="number">{percent(row.self / whole)}</td><td class="number">{row.samples}</td>
+        <td class="name">{shown(row.code)}{row.offset === null ? "" : "+0x" + row.offset.toString(16)}</td>
+        <td class="name quiet optional">{shown(row.address)}</td>
+        <td class="name quiet optional">{shown(row.build_id).slice(0, 16)}</td></tr>)}</tbody>
+    </table></div>
+  </div>;
+}
+
+function Details({ answer }: { answer: FunctionAnswer }) {
+  const of = answer.function;
+  const whole = answer.total || 1;
+  return <>
+    <Figures rows={[["Self", `${percent(of.self_share)} (${interval(of.self_ci)})`],
+                    ["Total", `${percent(of.total_share)} (${interval(of.total_ci)})`],
+                    ["Declared in", answer.definitions.map((row) =>
+                      shown(row.file ? row.file + (row.line ? ":" + row.line : "") : row.module)).join(", ") || "–"]]} />
+    {of.too_few_samples && <p class="notice">Too few samples to go by: take a longer range, or more boards.</p>}
+    <Lines answer={answer} whole={whole} />
+    <Offsets answer={answer} whole={whole} />
+    <div class="columns">
+      <Parts title="By board" rows={answer.by_board} whole={whole} nameOf={(row) => shown(row.name)} />
+      <Parts title="By build" rows={answer.by_build} whole={whole} nameOf={(row) =>
+        `${shown(row.module)} ${shown(row.build_id).slice(0, 16)}`} />
+      <Parts title="By thread" rows={answer.by_thread} whole={whole} nameOf={(row) => shown(row.name)} />
+    </div>
+  </>;
+}
+
+function Which({ chosen }: { chosen: Selection }) {
+  const [name, setName] = useState(chosen.function);
+  return <form onSubmit={(event) => { event.preventDefault(); go({ ...chosen, function: name.trim(), module: "" }); }}>
+    <label class="wide">Function <input id="function" value={name} spellcheck={false} placeholder="as the function table has it"
+      onInput={(event) => setName(event.currentTarget.value)} /></label>
+    <button type="submit">Look</button></form>;
+}
+
+export function FunctionView() {
+  const chosen = useAtom(selection);
+  const { function: name, module } = chosen;
+  const asked = name ? { ...range(chosen), function: name, module } : null;
+  const detail = useAnswer<FunctionAnswer>("/api/v1/function", asked && { ...asked, limit: ROWS });
+  const callers = useAnswer<Edges>("/api/v1/callers", asked && { ...asked, limit: ROWS });
+  const callees = useAnswer<Edges>("/api/v1/callees", asked && { ...asked, limit: ROWS });
+  return <section id="function-view">
+    <Which key={name} chosen={chosen} />
+    {!asked ? <Empty title="Which function?" hint="Choose one in the Profile, type its name above, or in a shell:"
+                     command="fleetprof query SERVICE --function NAME" /> : <>
+      <State of={detail} what="the function" />
+      {detail.value && <>
+        <div class="line"><SummaryFigures of={detail.value} /><ExportMenu path="/api/v1/function" parameters={asked} /></div>
+        <h2><span class="name">{shown(name)}</span>{module && <> in <span class="name">{shown(module)}</span></>}{" "}
+          <a class="small" {...follow(viewOf(chosen, "profile", { sandwich: name }))}>sandwich</a></h2>
+        <Details answer={detail.value} />
+      </>}
+      <div class="columns">
+        {callers.value && <EdgeTable title="Callers" edges={callers.value.edges} />}
+        {callees.value && <EdgeTable title="Callees" edges={callees.value.edges} />}
+      </div>
+    </>}
+  </section>;
+}
