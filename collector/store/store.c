@@ -280,7 +280,7 @@ void store_metrics(struct store *store, struct buf *ret) {
        atomic_load_explicit(&store->roll_rounds, memory_order_relaxed)},
       {"roll_failed_total", "counter", "of these, those to be tried again",
        atomic_load_explicit(&store->roll_failures, memory_order_relaxed)},
-      {"days", "gauge", "days that have a file", count},
+      {"day_files", "gauge", "days that have a file", count},
       {"bytes", "gauge", "disk taken by day files", bytes},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

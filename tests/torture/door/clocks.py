@@ -88,7 +88,7 @@ found = ask("profile", match='{service="spread"}', **{"from": "-410d", "to": (NO
 if found != days * 2:
     sys.exit(f"of {days * 2} batches all over time {found} are found")
 metrics = urllib.request.urlopen(f"{url}/metrics").read().decode()
-files = int(next(line.split()[1] for line in metrics.split("\n") if line.startswith("fleetprof_store_days ")))
+files = int(next(line.split()[1] for line in metrics.split("\n") if line.startswith("fleetprof_store_day_files ")))
 if files > days + 5:
     sys.exit(f"{files} day files for {days} days")
 clocks = {board["clock"] for board in ask("boards")["boards"]}
