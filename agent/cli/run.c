@@ -17,6 +17,7 @@
    A daemon that runs has SETUP_MS in all to answer what is asked before the program starts; then
    the program starts without it.  Only a daemon that must be started first gets longer. */
 #include "commands.h"
+#include "common/buf.h"
 #include "common/clock.h"
 #include "complaint.h"
 #include "daemon_collector.h"
@@ -35,6 +36,7 @@
 #include "relay.h"
 #include "ring/ring_clock.h"
 #include "run_settings.h"
+#include "run_url.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -67,6 +69,7 @@ struct run {
   const char *sampler; /* the one that runs, or NULL */
   bool has_daemon, is_talkative, has_tried_perf;
   bool has_started; /* the program came to run */
+  struct run_span span;
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct run *run, const char *format,
@@ -278,6 +281,14 @@ static void say_who_goes_on(const struct run *run, const struct intake_reply *re
     say(run, "processes of %s go on in the background and are sampled on", program);
 }
 
+/* As the daemon names it: after what was started where nothing was asked for. */
+static const char *service_of(const struct run *run) {
+  const char *given = run->settings.options.service, *program = run->settings.program[0];
+  const char *slash = strrchr(program, '/');
+  if (given != NULL && *given != '\0') return given;
+  return slash != NULL ? slash + 1 : program;
+}
+
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
   static const char *const outcomes[] = {"stored by the collector", "kept in the spool", "lost"};
   char samples[SAMPLES_BYTES];
@@ -287,8 +298,14 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
     return;
   }
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
-  say(run, "%s, %s%s%s%s%s", print_samples(reply, samples), outcome, reply->why[0] ? ": " : "",
-      reply->why, reply->page_url[0] ? "; " : "", reply->page_url);
+  struct buf url = {0};
+  if (reply->page_url[0] != '\0') {
+    buf_append_string(&url, "; ");
+    run_url_print(reply->page_url, service_of(run), run->span, &url);
+  }
+  say(run, "%s, %s%s%s%s", print_samples(reply, samples), outcome, reply->why[0] ? ": " : "",
+      reply->why, url.len > 0 && !url.failed ? buf_text(&url) : "");
+  buf_fini(&url);
 }
 
 /* What a file keeps is shipped by the daemon that finds it. */
@@ -300,9 +317,10 @@ static void say_daemon_left(const struct run *run) {
               : "it was sampled until then, and not since");
 }
 
-static void finish(const struct run *run, const struct rusage *usage) {
+static void finish(struct run *run, const struct rusage *usage) {
   if (run->sampler == NULL) return;
   struct intake_reply reply;
+  run->span.end_ns = clock_walltime_ns();
   bool has_collector = run->private_daemon.pid <= 0;
   if (run->is_talkative && has_collector)
     patience_begin("fleetprof: waiting for the collector to store the samples (--flush-timeout)",
@@ -352,6 +370,7 @@ static int run_program(struct run *run) {
   struct launch launch;
   char *const *program = run->settings.program;
   relay_begin();
+  run->span.start_ns = clock_walltime_ns();
   int error = launch_start(program, &run->timer.environment, &launch);
   if (error != 0) {
     relay_end();

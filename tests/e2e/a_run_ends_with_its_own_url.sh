@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# On a terminal `fleetprof run` ends with one line that has the URL of exactly that run: the page takes it, and what it
+# selects are the samples of that run, not those of the same service before it.
+. "$(dirname "$0")/lib.sh"
+start_collector
+enroll here
+run --service 'the "shop"' --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
+sleep 2
+cat >"$W/again" <<END
+#!/bin/sh
+exec fleetprof run --state '$B' --collector 127.0.0.1:$A --service 'the "shop"' --hz 499 -- '$targets/truth' 1
+END
+chmod +x "$W/again"
+script -qec "$W/again" /dev/null </dev/null >"$W/terminal" 2>&1 || fail "it ended with $?: $(cat "$W/terminal")"
+tr -d '\r' <"$W/terminal" | grep '^fleetprof: ' >"$W/said"
+[ "$(wc -l <"$W/said")" = 1 ] || fail "not one line: $(cat "$W/terminal")"
+url=$(grep -o 'http://[^ ]*$' "$W/said") || fail "no URL: $(cat "$W/said")"
+count=$(sed -n 's/^fleetprof: \([0-9]*\) samples.*/\1/p' "$W/said")
+curl -fs -o /dev/null "$url" || fail "the page does not take $url"
+got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${url#*view=profile&}" | json "d['samples']") || fail "no answer behind $url"
+both=$(profile '{service="the \"shop\""}' | json "d['samples']")
+say "$count samples said, $got behind the URL, $both of both runs"
+# What the kernel's clock has and no sample tells is a record more.
+[ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples at $url, and $count were said"
+[ "$both" -gt $((got + 100)) ] || fail "the run before is in it: $both of both"
