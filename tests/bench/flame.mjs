@@ -45,6 +45,7 @@ const boards = Array.from({ length: 10000 }, (_, i) => ({ name: `board-${i}`, la
   loss: {}, stacks: { complete: 1, truncated: 0, no_table: 0, bad: 0, not_told: 0 } }));
 const answers = { tree: JSON.stringify({ ...summary, nodes: tree }), top: JSON.stringify({ ...summary, functions }),
   series: JSON.stringify({ ...summary, step: 60, series: [], rest: { points: [] } }), boards: JSON.stringify({ boards }) };
+console.log(`the tree as JSON: ${(answers.tree.length / 1e6).toFixed(1)} MB`);
 const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const server = createServer(async (request, response) => {
   const url = new URL(request.url, "http://localhost");

@@ -130,6 +130,19 @@ for (const [look, options] of Object.entries(LOOKS))
   await closed(opened, path);
 }
 
+// A fleet: what moved since yesterday is asked for when it is opened.
+{
+  const path = "/?view=fleet";
+  const opened = await open(LOOKS.light, path);
+  const { page } = opened;
+  await settled(page, path, "#services tr");
+  await page.click("#since summary");
+  await page.waitForSelector("#since .columns ul, #since .columns .status", { timeout: SETTLED_MS }).catch(() => wrong.push("nothing since yesterday"));
+  await page.waitForTimeout(500);
+  check(!/Loading/.test(await page.textContent("#since")), "since yesterday: " + await page.textContent("#since"));
+  await closed(opened, path);
+}
+
 // A file that is dropped is sent under its own build-id, and a refusal says which token is wanted.
 if (process.env.SYMBOLS_FILE) {
   const path = "/?view=symbols";

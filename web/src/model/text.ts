@@ -23,7 +23,10 @@ export const interval = ([low, high]: readonly [number, number]): string =>
 export const points = (difference: number): string =>
   (difference > 0 ? "+" : "") + (100 * difference).toFixed(1);
 
-export const count = (value: number): string => value.toLocaleString("en");
+// Made once: toLocaleString makes one a call.
+const WHOLE = new Intl.NumberFormat("en");
+
+export const count = (value: number): string => WHOLE.format(value);
 
 export const words = (name: string): string => shown(name).replaceAll("_", " ");
 

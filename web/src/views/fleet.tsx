@@ -10,6 +10,7 @@ import { windowOf } from "../model/window";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, follow, selection } from "../state/app";
 import { useAtom } from "../state/atom";
+import { Services, SinceYesterday } from "./movement";
 import { Empty, endsOf, endText, ExportMenu, Figures, State } from "./parts";
 
 const PATH = "/api/v1/boards";
@@ -94,6 +95,8 @@ export function FleetView() {
         adjust({ search: event.currentTarget.value })} /></label>
       {found.length === 0 ? <p class="status" role="status">No board has that in its name, labels, kernel or CPU.</p>
                           : <BoardTable boards={found} now={now} />}
+      <Services chosen={chosen} />
+      <SinceYesterday chosen={chosen} />
     </>}
   </section>;
 }
