@@ -7,7 +7,7 @@
    the sums are the same as they would be, in a fraction of the time, and there are no windows to
    speak of.  Prints what was made.
 
-   It tells of a store's size and of how long answers take; tests/bench/month.sh asks. */
+   Its files tell of a store's size; a collector started on DIR, of how long answers take. */
 #include "fleet/random.h"
 #include "fleet/recordings.h"
 #include "fleet/variant.h"
