@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# manual.sh OUT VERSION PROGRAM...: makes in OUT the manual pages (man1/) and the completions for bash, zsh and fish of the
+# programs, from what each command's --help prints.  Run by the build, with the programs just built.
+set -eu
+here=$(dirname "$0")
+out=$1 version=$2
+shift 2
+mkdir -p "$out/man1"
+rm -f "$out/man1"/* "$out/completions".*
+export FLEETPROF_CONFIG= LC_ALL=C
+day=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" +%Y-%m-%d)
+
+# commands PROGRAM: its subcommands, one a line, with what they do.
+commands() {
+  case ${1##*/} in
+  fleetprof) "$1" --help | sed -n 's/^  \([a-z][a-z]*\)  *\([a-z].*\)/\1 \2/p' | grep -v '^fleetprof ' ;;
+  fleetprof-collector)
+    "$1" --help | sed -n '1,/^[A-Z].*\.$/s/^       fleetprof-collector \([a-z]*\) .*/\1/p' | while read -r word; do
+      echo "$word $("$1" "$word" --help | sed -n '/^Usage:/,/^$/{/^Usage:/d;/^ /d;p;q}')"
+    done
+    ;;
+  esac
+}
+row() { awk -v KIND="$1" -v NAME="$2" -v DATE="$day" -v VERSION="$version" -v HAS_COMMANDS="${3:-}" -f "$here/manual.awk"; }
+
+overview() { # of a program that is commands alone
+  echo ".\\\" Made from the table of commands."
+  echo ".TH FLEETPROF 1 $day \"fleetprof $version\" \"fleetprof\""
+  printf '.SH NAME\nfleetprof \\- where the time of native programs goes, on one board or a fleet\n'
+  printf '.SH SYNOPSIS\n.B fleetprof\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH COMMANDS\n'
+  commands "$1" | while read -r word text; do printf '.TP\n.BR fleetprof\\-%s (1)\n%s\n' "$word" "$(echo "$text" | sed 's/-/\\-/g')"; done
+}
+
+# The shells' own words: which command stands on the line, and its options.
+for program in "$@"; do
+  name=${program##*/}
+  id=$(echo "$name" | tr - _)
+  commands "$program" >"$out/commands.$name"
+  words=$(cut -d' ' -f1 <"$out/commands.$name" | paste -sd' ' -)
+  if [ "$name" = fleetprof ]; then overview "$program" >"$out/man1/$name.1"; else "$program" --help | row man "$name" >"$out/man1/$name.1"; fi
+  for word in $words; do "$program" "$word" --help | row man "$name $word" >"$out/man1/$name-$word.1"; done
+
+  {
+    echo "# bash completion of $name, made from its option tables."
+    echo "_$id() {"
+    echo '  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options= files='
+    echo '  case $command in'
+    for word in $words ''; do
+      [ "$name$word" = fleetprof ] && continue
+      "$program" ${word:+"$word"} --help | row words "$name $word" >"$out/rows"
+      echo "  ${word:-*}) options='$(cut -f1 "$out/rows" | grep '^--' | paste -sd' ' -)' files='$(awk -F'\t' '$2 ~ /FILE|DIR|PATH/ { printf " %s ", $1 }' "$out/rows")' values='$(awk -F'\t' '$2 != "" && $2 !~ /FILE|DIR|PATH/ { printf " %s ", $1 }' "$out/rows")' ;;"
+    done
+    echo '  esac'
+    echo '  COMPREPLY=()'
+    echo '  if [[ $files == *" $before "* ]]; then COMPREPLY=($(compgen -f -- "$word"))'
+    echo '  elif [[ $values == *" $before "* ]]; then return'
+    [ -z "$words" ] || echo "  elif [ \"\$COMP_CWORD\" = 1 ] && [[ \$word != -* ]]; then COMPREPLY=(\$(compgen -W '$words' -- \"\$word\"))"
+    echo '  elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))'
+    echo '  else COMPREPLY=($(compgen -f -- "$word")); fi'
+    echo '}'
+    echo "complete -o filenames -F _$id $name"
+  } >"$out/completions.bash.$name"
+
+  {
+    echo "#compdef $name"
+    echo "# zsh completion, made from its option tables."
+    echo 'local -a options'
+    echo 'case ${words[2]} in'
+    for word in $words ''; do
+      [ "$name$word" = fleetprof ] && continue
+      echo "${word:-*}) options=("
+      "$program" ${word:+"$word"} --help | row words "$name $word" |
+        awk -F'\t' '{ gsub(/[\[\]:\\]/, "\\\\&", $3); gsub(/\047/, "\047\\\047\047", $3); argument = $2 == "" ? "" : ":" $2 ":" ($2 ~ /FILE|DIR|PATH/ ? "_files" : " ")
+                      print "  \047*" $1 "[" $3 "]" argument "\047" }'
+      echo ') ;;'
+    done
+    echo 'esac'
+    if [ -n "$words" ]; then
+      echo 'if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then'
+      echo '  local -a commands=('
+      sed "s/'/'\\\\''/g; s/:/\\\\:/g; s/^\([a-z]*\) \(.*\)/    '\1:\2'/" "$out/commands.$name"
+      echo '  )'
+      echo '  _describe command commands'
+      echo '  return'
+      echo 'fi'
+    fi
+    echo "_arguments -s \$options '*:file:_files'"
+  } >"$out/completions.zsh._$name"
+
+  {
+    echo "# fish completion of $name, made from its option tables."
+    sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g; s/^\([a-z]*\) \(.*\)/complete -c $name -n __fish_use_subcommand -f -a \1 -d '\2'/" "$out/commands.$name"
+    for word in $words ''; do
+      [ "$name$word" = fleetprof ] && continue
+      "$program" ${word:+"$word"} --help | row fish "$name${word:+ $word}" "$words"
+    done
+  } >"$out/completions.fish.$name.fish"
+done
+rm -f "$out/rows" "$out"/commands.*

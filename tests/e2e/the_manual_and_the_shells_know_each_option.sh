@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Each option of each command's --help is in its manual page, which neither mandoc nor man finds fault with, and in the
+# completions of bash, zsh and fish, which really complete.
+. "$(dirname "$0")/lib.sh"
+share=$FLEETPROF_PREFIX/share pages=$FLEETPROF_PREFIX/share/man/man1
+export HOME=$W FLEETPROF_CONFIG=
+bash_completes() { # WORD...: what bash offers for the last of them
+  bash --norc -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); $(complete -p "$1" | sed "s/.* -F \([^ ]*\) .*/\1/"); printf "%s\n" "${COMPREPLY[@]}"' \
+    "$share/bash-completion/completions/$1" "$@"
+}
+fish_completes() { fish --no-config -c "source $share/fish/vendor_completions.d/${1%% *}.fish; complete -C '$1'" | cut -f1; }
+commands=() options=0
+for word in $(fleetprof --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do commands+=("fleetprof $word"); done
+for word in token revoke rollover backup restore check; do commands+=("fleetprof-collector $word"); done
+for command in "${commands[@]}" fleetprofd fleetprof-collector; do
+  program=${command%% *}
+  page=$pages/${command// /-}.1
+  [ -s "$page" ] || fail "$command has no manual page"
+  faults=$(mandoc -Tlint -W warning "$page" 2>&1) || fail "mandoc: $faults"
+  faults=$(MANWIDTH=200 LC_ALL=C.UTF-8 man --warnings -l "$page" 2>&1 >"$W/page") || fail "man: $faults"
+  [ -z "$faults" ] || fail "man: $faults"
+  # shellcheck disable=SC2086
+  $command --help >"$W/help" || fail "$command --help"
+  # shellcheck disable=SC2086
+  bash_completes $command -- >"$W/bash"
+  fish_completes "$command --" >"$W/fish"
+  for option in $(sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' "$W/help"); do
+    grep -qE -- "^ *(-., )?--$option( |$)" "$W/page" || fail "$command: --$option is not in its page"
+    grep -qx -- "--$option" "$W/bash" || fail "$command: bash does not know --$option: $(cat "$W/bash")"
+    grep -qx -- "--$option" "$W/fish" || fail "$command: fish does not know --$option: $(cat "$W/fish")"
+    grep -qF -- "'*--$option[" "$share/zsh/site-functions/_$program" || fail "$command: zsh does not know --$option"
+    options=$((options + 1))
+  done
+  # All that --help says of an option is in the page: what stands in the brackets is the end of it.
+  for name in $(grep -o '\[FLEETPROF_[A-Z_]*\]' "$W/help" | tr -d '[]'); do grep -q "$name" "$W/page" || fail "$command: $name is not in its page"; done
+done
+[ $options -gt 150 ] || fail "only $options options"
+[ "$(bash_completes fleetprof rep)" = report ] || fail "bash: rep is $(bash_completes fleetprof rep)"
+[ "$(bash_completes fleetprof query --call | paste -sd' ')" = '--callers --callees' ] || fail "bash: --call is $(bash_completes fleetprof query --call)"
+touch "$W/monday.fp"
+[ "$(bash_completes fleetprof report "$W/mon")" = "$W/monday.fp" ] || fail "bash completes no file"
+[ "$(fish_completes 'fleetprof doc')" = doctor ] || fail "fish: doc is $(fish_completes 'fleetprof doc')"
+for program in fleetprof fleetprofd fleetprof-collector; do zsh -n "$share/zsh/site-functions/_$program" || fail "zsh: _$program"; done
+
+# A zsh on a terminal of its own, which is asked with a tab.
+/usr/bin/python3 - "$share/zsh/site-functions" <<'END' || fail "zsh does not complete 'fleetprof rep' and '--speci'"
+import os, pty, select, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="dumb", PS1="> ", ZDOTDIR=os.environ["HOME"])
+    os.execvp("zsh", ["zsh", "-f", "-i"])
+seen = b""
+def until(text):
+    global seen
+    end = time.time() + 20
+    while text not in seen and time.time() < end:
+        if select.select([fd], [], [], 0.2)[0]:
+            try: seen += os.read(fd, 4096)
+            except OSError: break
+    if text not in seen: sys.exit(repr(seen))
+os.write(fd, f"fpath=({sys.argv[1]} $fpath); autoload -Uz compinit; compinit -u -D; echo loa''ded\n".encode())
+until(b"loaded")
+seen = b""
+os.write(fd, b"fleetprof rep\t--transl\t")
+until(b"report")
+until(b"--translator")
+os.write(fd, b"\x15exit\n")
+os.close(fd)
+os.waitpid(pid, 0)
+END
+say "$options options of $((${#commands[@]} + 2)) commands in pages and completions"
