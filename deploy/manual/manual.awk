@@ -2,7 +2,8 @@
 # Reads the --help of one command, which is printed from its option table, and writes from the same rows what KIND says:
 #   man   its manual page          fish  its completions, a line an option
 #   words its options, one a line: FORM ARGUMENT HELP, separated by tabs (FORM: --name or -x)
-# NAME is the command ("fleetprof run"), DATE and VERSION stand in the page's footer.
+# NAME is the command ("fleetprof run"), SHORT what it does in some words (without it the summary's first line says so),
+# DATE and VERSION stand in the page's footer.
 function flat(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); sub(/^[.']/, "\\\\\\&&", text); return text }
 function quoted(text) { gsub(/\\/, "\\\\", text); gsub(/'/, "\\'", text); return "'" text "'" }
 function print_words(   i) {
@@ -49,7 +50,7 @@ state == "" { # the first line of the summary
   state = "summary"
   if (KIND == "man") {
     print ".SH NAME"
-    print flat(page) " \\- " flat($0)
+    print flat(page) " \\- " flat(SHORT != "" ? SHORT : $0)
     print ".SH SYNOPSIS"
     print ".nf"
     count = split(usage, line, "\n")
@@ -83,9 +84,15 @@ state == "options" && /^  (-[A-Za-z],|   ) --/ {
   next
 }
 state == "options" && substr($0, 1, 28) == blanks { help = help (help != "" ? " " : "") substr($0, 29); next }
+state == "options" && /^[^ ].*[^:]$/ && !/^[A-Z][A-Z ]*$/ { # prose behind the options
+  ends()
+  heading(".SH NOTES")
+  state = "notes"
+}
+state == "notes" && !/^[A-Z][A-Z ]*$/ { if (NF > 0) heading(flat($0)); next }
 /^[A-Z][A-Z ]*$/ {
   ends()
-  if (state == "text" || state == "options") heading((state == "text" ? ".fi\n" : "") ".SH " $0 "\n.nf")
+  if (state != "summary" && state != "note") heading((state == "text" ? ".fi\n" : "") ".SH " $0 "\n.nf")
   state = "text"
   next
 }

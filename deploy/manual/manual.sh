@@ -22,7 +22,7 @@ commands() {
     ;;
   esac
 }
-row() { awk -v KIND="$1" -v NAME="$2" -v DATE="$day" -v VERSION="$version" -v HAS_COMMANDS="${3:-}" -f "$here/manual.awk"; }
+row() { awk -v KIND="$1" -v NAME="$2" -v DATE="$day" -v VERSION="$version" -v HAS_COMMANDS="${3:-}" -v SHORT="${short:-}" -f "$here/manual.awk"; }
 
 overview() { # of a program that is commands alone
   echo ".\\\" Made from the table of commands."
@@ -38,8 +38,12 @@ for program in "$@"; do
   id=$(echo "$name" | tr - _)
   commands "$program" >"$out/commands.$name"
   words=$(cut -d' ' -f1 <"$out/commands.$name" | paste -sd' ' -)
+  short=
   if [ "$name" = fleetprof ]; then overview "$program" >"$out/man1/$name.1"; else "$program" --help | row man "$name" >"$out/man1/$name.1"; fi
-  for word in $words; do "$program" "$word" --help | row man "$name $word" >"$out/man1/$name-$word.1"; done
+  for word in $words; do
+    short=$(sed -n "s/^$word //p" "$out/commands.$name")
+    "$program" "$word" --help | row man "$name $word" >"$out/man1/$name-$word.1"
+  done
 
   {
     echo "# bash completion of $name, made from its option tables."
@@ -53,11 +57,11 @@ for program in "$@"; do
     done
     echo '  esac'
     echo '  COMPREPLY=()'
-    echo '  if [[ $files == *" $before "* ]]; then COMPREPLY=($(compgen -f -- "$word"))'
+    echo '  if [[ $files == *" $before "* ]]; then mapfile -t COMPREPLY < <(compgen -f -- "$word")'
     echo '  elif [[ $values == *" $before "* ]]; then return'
     [ -z "$words" ] || echo "  elif [ \"\$COMP_CWORD\" = 1 ] && [[ \$word != -* ]]; then COMPREPLY=(\$(compgen -W '$words' -- \"\$word\"))"
     echo '  elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))'
-    echo '  else COMPREPLY=($(compgen -f -- "$word")); fi'
+    echo '  else mapfile -t COMPREPLY < <(compgen -f -- "$word"); fi'
     echo '}'
     echo "complete -o filenames -F _$id $name"
   } >"$out/completions.bash.$name"

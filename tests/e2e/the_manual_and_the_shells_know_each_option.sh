@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Each option of each command's --help is in its manual page, which neither mandoc nor man finds fault with, and in the
-# completions of bash, zsh and fish, which really complete.
+# All that each command's --help says is in its manual page, which neither mandoc nor man finds fault with, and each option
+# in the completions of bash, zsh and fish, which really complete.
 . "$(dirname "$0")/lib.sh"
 share=$FLEETPROF_PREFIX/share pages=$FLEETPROF_PREFIX/share/man/man1
 export HOME=$W FLEETPROF_CONFIG=
@@ -32,14 +32,19 @@ for command in "${commands[@]}" fleetprofd fleetprof-collector; do
     grep -qF -- "'*--$option[" "$share/zsh/site-functions/_$program" || fail "$command: zsh does not know --$option"
     options=$((options + 1))
   done
-  # All that --help says of an option is in the page: what stands in the brackets is the end of it.
-  for name in $(grep -o '\[FLEETPROF_[A-Z_]*\]' "$W/help" | tr -d '[]'); do grep -q "$name" "$W/page" || fail "$command: $name is not in its page"; done
+  /usr/bin/python3 - "$W/help" "$W/page" <<'END' || fail "$command: its page does not say all that --help does"
+import re, sys
+help, page = (" ".join(open(name).read().split()) if name == sys.argv[2] else open(name).read() for name in sys.argv[1:])
+parts = [part.removeprefix("Usage: ").removesuffix(":") for line in help.splitlines() for part in re.split(r" {2,}", line.strip())]
+missing = [part for part in parts if part not in page]
+sys.exit("\n".join(missing) if missing else 0)
+END
 done
 [ $options -gt 150 ] || fail "only $options options"
 [ "$(bash_completes fleetprof rep)" = report ] || fail "bash: rep is $(bash_completes fleetprof rep)"
 [ "$(bash_completes fleetprof query --call | paste -sd' ')" = '--callers --callees' ] || fail "bash: --call is $(bash_completes fleetprof query --call)"
-touch "$W/monday.fp"
-[ "$(bash_completes fleetprof report "$W/mon")" = "$W/monday.fp" ] || fail "bash completes no file"
+touch "$W/monday to sunday.fp"
+[ "$(bash_completes fleetprof report "$W/mon")" = "$W/monday to sunday.fp" ] || fail "bash completes no file with blanks"
 [ "$(fish_completes 'fleetprof doc')" = doctor ] || fail "fish: doc is $(fish_completes 'fleetprof doc')"
 for program in fleetprof fleetprofd fleetprof-collector; do zsh -n "$share/zsh/site-functions/_$program" || fail "zsh: _$program"; done
 
