@@ -83,7 +83,7 @@ void url_print_host(const struct url *url, struct buf *ret) {
   buf_printf(ret, is_six ? "[%s]:%s" : "%s:%s", url->at.host, url->at.port);
 }
 
-static void add_escaped(struct buf *ret, const char *text) {
+void url_add_escaped(struct buf *ret, const char *text) {
   static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
   for (; *text != '\0'; text++)
     if (strchr(plain, *text) != NULL)
@@ -96,9 +96,5 @@ void url_add_parameter(struct buf *ret, const char *name, const char *value) {
   if (value == NULL) return;
   bool is_first = ret->len == 0 || memchr(ret->data, '?', ret->len) == NULL;
   buf_printf(ret, "%c%s=", is_first ? '?' : '&', name);
-  add_escaped(ret, value);
-}
-
-void url_add_segment(struct buf *ret, const char *text) {
-  add_escaped(ret, text);
+  url_add_escaped(ret, value);
 }

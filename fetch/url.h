@@ -33,7 +33,8 @@ void url_print_host(const struct url *url, struct buf *ret);
    meaning in a URL; NULL as a value appends nothing.  RET holds a path.  Any thread. */
 void url_add_parameter(struct buf *ret, const char *name, const char *value);
 
-/* Appends TEXT as one segment of a path.  Any thread. */
-void url_add_segment(struct buf *ret, const char *text);
+/* Appends TEXT with everything escaped in it that has a meaning in a URL: as one segment of a path,
+   or a value of a parameter.  Any thread. */
+void url_add_escaped(struct buf *ret, const char *text);
 
 #endif

@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/path.h"
 #include "complaint.h"
 #include "daemon_collector.h"
 #include "daemon_start.h"
@@ -281,12 +282,12 @@ static void say_who_goes_on(const struct run *run, const struct intake_reply *re
     say(run, "processes of %s go on in the background and are sampled on", program);
 }
 
-/* As the daemon names it: after what was started where nothing was asked for. */
+/* As the daemon names it (targets/service_name.c): after what was started where nothing was asked
+   for.  Its answer has no room for the name, and is of a fixed size that programs and daemons of
+   several versions agree on. */
 static const char *service_of(const struct run *run) {
-  const char *given = run->settings.options.service, *program = run->settings.program[0];
-  const char *slash = strrchr(program, '/');
-  if (given != NULL && *given != '\0') return given;
-  return slash != NULL ? slash + 1 : program;
+  const char *given = run->settings.options.service;
+  return given != NULL && *given != '\0' ? given : path_name(run->settings.program[0]);
 }
 
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {

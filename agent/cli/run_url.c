@@ -9,29 +9,24 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "fetch/url.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-
-/* Appends BYTE as a part of a parameter's value. */
-static void print_byte(unsigned char byte, struct buf *ret) {
-  bool is_plain = byte < 0x80 && (isalnum(byte) || byte == '-' || byte == '_' || byte == '.');
-  buf_printf(ret, is_plain ? "%c" : "%%%02X", byte);
-}
-
-static void print_text(const char *text, struct buf *ret) {
-  for (; *text != '\0'; text++) print_byte((unsigned char)*text, ret);
-}
 
 void run_url_print(const char *page_url, const char *service, struct run_span span,
                    struct buf *ret) {
-  buf_printf(ret, "%s?view=profile&match=", page_url);
-  print_text("{service=\"", ret);
+  struct buf match = {0};
+  buf_append_string(&match, "{service=\"");
   for (const char *at = service; *at != '\0'; at++) {
-    if (*at == '"' || *at == '\\') print_byte('\\', ret);
-    print_byte((unsigned char)*at, ret);
+    if (*at == '"' || *at == '\\') buf_append_byte(&match, '\\');
+    buf_append_byte(&match, (uint8_t)*at);
   }
-  print_text("\"}", ret);
+  buf_append_string(&match, "\"}");
+  buf_printf(ret, "%s?view=profile&match=", page_url);
+  const char *text = buf_text(&match);
+  if (text != NULL) url_add_escaped(ret, text);
+  if (text == NULL) ret->failed = true;
+  buf_fini(&match);
   uint64_t from = span.start_ns / NS_PER_SECOND, to = span.end_ns / NS_PER_SECOND + 1;
   buf_printf(ret, "&from=%" PRIu64 "&to=%" PRIu64, from, to);
 }

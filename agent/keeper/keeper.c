@@ -208,6 +208,7 @@ struct watch {
   pid_t worker; /* 0: none runs */
   int status;   /* of the last one that ended */
   bool is_stopping;
+  bool is_told; /* the service manager, that we are ready */
   uint64_t started_ms, start_at_ms, stop_by_ms;
   uint64_t backoff_ms;
   uint64_t alive_at_ms; /* when the service manager is told next; 0: never */
@@ -318,9 +319,12 @@ static void wait_once(struct keeper *keeper, struct watch *watch) {
 }
 
 /* The first word is that we are ready: the socket listens, and a worker has begun. */
-static void tell_manager(const struct keeper *keeper, struct watch *watch, bool is_first) {
+static void tell_manager(const struct keeper *keeper, struct watch *watch) {
   uint64_t period_ms = keeper->notify.period_ms, now = now_ms();
-  if (is_first) service_notify_send(&keeper->notify, "READY=1");
+  if (!watch->is_told && watch->worker > 0) {
+    service_notify_send(&keeper->notify, "READY=1");
+    watch->is_told = true;
+  }
   if (period_ms == 0 || now < watch->alive_at_ms) return;
   service_notify_send(&keeper->notify, "WATCHDOG=1");
   watch->alive_at_ms = now + period_ms;
@@ -328,7 +332,6 @@ static void tell_manager(const struct keeper *keeper, struct watch *watch, bool 
 
 int keeper_run(struct keeper *keeper, keeper_worker *worker) {
   struct watch watch = {.backoff_ms = BACKOFF_MS_MIN};
-  bool is_told = false;
   watch.signals = open_signals(&watch.mask);
   if (watch.signals < 0) return 1;
   watch.start_at_ms = now_ms();
@@ -339,8 +342,7 @@ int keeper_run(struct keeper *keeper, keeper_worker *worker) {
       if (failure) log_error("worker start: %s", strerror(-failure));
       if (failure) plan_restart(&watch);
     }
-    tell_manager(keeper, &watch, !is_told);
-    is_told = true;
+    tell_manager(keeper, &watch);
     wait_once(keeper, &watch);
   }
   close(watch.signals);
