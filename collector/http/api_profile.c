@@ -22,18 +22,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int write_summary(struct json *json, const struct view_tree *tree,
-                         const struct selection *selection, struct arena *arena) {
+static void write_whole(struct json *json, const struct view_tree *tree,
+                        const struct selection *selection) {
   table_json_summary(json, tree, view_basis(tree), selection->from_ms * NS_PER_MS,
                      selection->to_ms * NS_PER_MS);
-  return table_json_stacks(json, tree, arena);
 }
 
 static int write_top(struct request *request, const struct view_tree *tree,
                      const struct selection *selection) {
   struct json json;
   answer_begin_json(&request->answer, &json);
-  int error = write_summary(&json, tree, selection, &request->arena);
+  write_whole(&json, tree, selection);
+  int error = table_json_stacks(&json, tree, &request->arena);
   if (error == 0) error = table_json_functions(&json, tree, selection->limit, &request->arena);
   answer_end_json(&request->answer, &json);
   return error;
@@ -74,16 +74,31 @@ static uint32_t *choose_nodes(struct request *request, const struct view_tree *t
   return index;
 }
 
-static int write_tree(struct request *request, const struct view_tree *tree,
-                      const struct selection *selection) {
+/* Which stacks are whole is told of the tree whose stacks begin at its root. */
+static int write_nodes(struct request *request, const struct view_tree *tree,
+                       const struct selection *selection,
+                       int (*write)(struct json *json, const struct view_tree *tree,
+                                    const uint32_t *index, struct arena *arena)) {
+  bool is_by = parameters_find(&request->parameters, "by") != NULL;
   uint32_t *index = choose_nodes(request, tree, selection, false);
   if (index == NULL) return -ENOMEM;
   struct json json;
   answer_begin_json(&request->answer, &json);
-  int error = write_summary(&json, tree, selection, &request->arena);
-  if (error == 0) error = tree_json_nodes(&json, tree, index, &request->arena);
+  write_whole(&json, tree, selection);
+  int error = is_by ? 0 : table_json_stacks(&json, tree, &request->arena);
+  if (error == 0) error = write(&json, tree, index, &request->arena);
   answer_end_json(&request->answer, &json);
   return error;
+}
+
+static int write_tree(struct request *request, const struct view_tree *tree,
+                      const struct selection *selection) {
+  return write_nodes(request, tree, selection, tree_json_nodes);
+}
+
+static int write_columns(struct request *request, const struct view_tree *tree,
+                         const struct selection *selection) {
+  return write_nodes(request, tree, selection, tree_json_columns);
 }
 
 /* The stacks that stay within a limit are those with the heaviest leaves: the others get no weight
@@ -204,13 +219,15 @@ static const struct {
                const struct selection *selection);
   bool with_intervals;
   unsigned places; /* enum place_part: what it tells of places within functions */
-} formats[] = {{"top", write_top, true, 0},
-               {"tree", write_tree, false, 0},
-               {"folded", write_folded, false, 0},
-               {"pprof", write_pprof, false, PLACE_LINES | PLACE_CODE},
-               {"speedscope", write_speedscope, false, 0},
-               {"callgrind", write_callgrind, false, PLACE_LINES},
-               {"perf-script", write_perf_script, false, PLACE_CODE}};
+  bool takes_by;
+} formats[] = {{"top", write_top, true, 0, false},
+               {"tree", write_tree, false, 0, true},
+               {"columns", write_columns, false, 0, true},
+               {"folded", write_folded, false, 0, false},
+               {"pprof", write_pprof, false, PLACE_LINES | PLACE_CODE, false},
+               {"speedscope", write_speedscope, false, 0, false},
+               {"callgrind", write_callgrind, false, PLACE_LINES, false},
+               {"perf-script", write_perf_script, false, PLACE_CODE, false}};
 
 /* Answers about RANGE, and with nothing of an earlier try. */
 static int answer_range(struct request *request, const struct selection *selection, size_t format,
@@ -230,6 +247,7 @@ static void answer_selection(struct request *request, const struct selection *se
   struct query_range range = query_answer_range(request, selection);
   range.places = formats[format].places;
   range.without_intervals = !formats[format].with_intervals;
+  range.by = parameters_find(&request->parameters, "by");
   int error = answer_range(request, selection, format, &range);
   if (error == -EOVERFLOW && (range.places & PLACE_CODE) != 0) {
     range.places &= ~(unsigned)PLACE_CODE;
@@ -245,9 +263,13 @@ void api_profile(struct request *request) {
   while (name && format < count && strcmp(formats[format].name, name) != 0) format++;
   if (format == count) {
     answer_problem(&request->answer, 400, "format",
-                   "format: \"%.64s\" is not one of top, json, tree, folded, pprof, "
+                   "format: \"%.64s\" is not one of top, json, tree, columns, folded, pprof, "
                    "speedscope, callgrind, perf-script",
                    name);
+    return;
+  }
+  if (parameters_find(&request->parameters, "by") != NULL && !formats[format].takes_by) {
+    answer_problem(&request->answer, 400, "by", "by: only the formats tree and columns take it");
     return;
   }
   struct selection selection;

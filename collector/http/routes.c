@@ -19,11 +19,13 @@ const struct route routes[] = {
      "the names of labels"},
     {"GET", "/api/v1/labels/{name}", ROLE_READ, LANE_QUERY, "match from to type limit",
      api_label_values, "the values of one label"},
-    {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format",
+    {"GET", "/api/v1/profile", ROLE_READ, LANE_QUERY, "match from to type limit format by",
      api_profile,
-     "where the time went: format=top (functions), tree or folded (call stacks), or a file for "
+     "where the time went: format=top (functions), tree or folded (call stacks), columns (the tree "
+     "for programs that draw it: functions once, nodes as columns of numbers), or a file for "
      "other tools: pprof (gzipped profile.proto), speedscope (JSON), callgrind, perf-script "
-     "(text); "
+     "(text); with by=thread, service, board or another label the outermost frames of tree and "
+     "columns are its values, and `stacks` is not told; "
      "`marks` names the services whose shares are to be doubted, and why; `stacks` says which "
      "share of the sampled stacks is complete, truncated, no_table, bad or not_told, and "
      "`ends_in` in which modules the short ones end. A short stack has its end as outermost "

@@ -31,7 +31,8 @@ struct builder {
   struct marks marks;
   struct programs programs;
 
-  char *board; /* whose blocks are being shown, and of which forest: */
+  uint32_t base; /* where the stacks of the block in hand begin: our root, or its label's value */
+  char *board;   /* whose blocks are being shown, and of which forest: */
   uint64_t forest_id;
   uint32_t *translated; /* stored node -> ours; 0 (our root): not yet */
   uint32_t translated_room;
@@ -67,6 +68,22 @@ static int turn_to(struct builder *builder, const char *board, const struct stor
   return 0;
 }
 
+/* Stacks of SERIES begin below the value that it has of the label asked for.  What was translated
+   for another one stands elsewhere. */
+static int turn_to_value(struct builder *builder, const struct store_series *series,
+                         const struct store_forest *forest) {
+  if (builder->range->by == NULL) return 0;
+  const char *value = store_series_label(series, builder->range->by);
+  const struct view_function function = {.name = value != NULL ? value : "", .module = ""};
+  uint32_t id, base;
+  int error = function_table_intern(&builder->tree.functions, &function, false, &id);
+  if (error == 0) error = tree_builder_child(&builder->tree, 0, id, &base);
+  if (error != 0 || base == builder->base) return error;
+  builder->base = base;
+  memset(builder->translated, 0, forest->node_count * sizeof *builder->translated);
+  return 0;
+}
+
 /* Adds what stands at FRAME below PARENT, a function or several where some were inlined.  RET: the
    innermost. */
 static int descend(struct builder *builder, const struct store_forest *forest,
@@ -81,7 +98,7 @@ static int descend(struct builder *builder, const struct store_forest *forest,
 
 static int translate(struct builder *builder, const struct store_forest *forest, uint32_t node,
                      uint32_t *ret) {
-  uint32_t depth = 0, ours = 0;
+  uint32_t depth = 0, ours = builder->base;
   uint32_t at = node;
   for (; at != BATCH_NONE && builder->translated[at] == 0; at = forest->nodes[at].parent) {
     if (depth == builder->path_room) {
@@ -105,7 +122,7 @@ static int translate(struct builder *builder, const struct store_forest *forest,
    as often as in its caller.  So nothing but the leaf is counted. */
 static int translate_leaf(struct builder *builder, const struct store_forest *forest, uint32_t node,
                           uint32_t *ret) {
-  return descend(builder, forest, &forest->nodes[node], 0, ret);
+  return descend(builder, forest, &forest->nodes[node], builder->base, ret);
 }
 
 static int wants(void *context, const struct store_series *series) {
@@ -121,6 +138,7 @@ static int on_block(void *context, const struct store_series *series,
   bool are_told = (series->marks & MARK_ENDS_TOLD) != 0;
   if (range_is_late(builder->range)) return -ETIMEDOUT;
   int error = turn_to(builder, board != NULL ? board : "", forest);
+  if (error == 0) error = turn_to_value(builder, series, forest);
   if (!builder->range->without_intervals) {
     if (series->group > 0)
       tree_builder_turn_merged(&builder->tree, series->group - 1);
@@ -161,6 +179,10 @@ static bool is_over(void *context) {
   return range_is_late(builder->range);
 }
 
+static bool is_by_board(const struct query_range *range) {
+  return range->by != NULL && strcmp(range->by, "board") == 0;
+}
+
 static void release(struct builder *builder) {
   naming_fini(&builder->naming);
   tree_builder_fini(&builder->tree);
@@ -181,7 +203,7 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
                          struct view_tree *ret) {
   struct builder builder = {.range = range, .pairs = pairs};
   struct view_tree tree = {0};
-  const struct reading_need need = {.boards = pairs != NULL};
+  const struct reading_need need = {.boards = pairs != NULL || is_by_board(range)};
   struct store_scan scan = {.types = range->types,
                             .matches = wants,
                             .on_block = on_block,

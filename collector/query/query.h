@@ -25,9 +25,10 @@ struct query_source {
 struct query_range {
   const struct selector *selector; /* NULL: everything */
   uint64_t from_ms, to_ms;
-  uint32_t types;         /* of samples: one bit each, as SAMPLE_SET_CPU */
-  uint64_t deadline_ns;   /* on clock_monotonic_ns; 0: none */
-  unsigned places;        /* enum place_part: what else nodes differ by; 0: functions alone */
+  uint32_t types;       /* of samples: one bit each, as SAMPLE_SET_CPU */
+  uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
+  unsigned places;      /* enum place_part: what else nodes differ by; 0: functions alone */
+  const char *by; /* label: stacks of one value of it stand below that value; NULL: at the root */
   bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree has some thousand functions and maybe a million nodes.  What a node says of its function,
-   escaped, is written once a function and copied from then on; the rest of it is numbers. */
+   escaped, is written once a function and copied from then on; the rest of it is numbers.  By
+   column a function is written once altogether, and a node is four numbers without their keys. */
 #include "tree_json.h"
 #include "table_json.h"
 
@@ -90,4 +91,84 @@ int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint3
   int error = nodes.texts.failed ? -ENOMEM : 0;
   buf_fini(&nodes.texts);
   return error;
+}
+
+/* What a column holds of NODE. */
+typedef uint64_t column(const struct view_node *node, const uint32_t *numbers);
+
+static uint64_t function_of(const struct view_node *node, const uint32_t *numbers) {
+  return numbers[node->function];
+}
+
+static uint64_t self_of(const struct view_node *node, const uint32_t *numbers) {
+  (void)numbers;
+  return node->self_weight;
+}
+
+static uint64_t total_of(const struct view_node *node, const uint32_t *numbers) {
+  (void)numbers;
+  return node->total_weight;
+}
+
+static void write_column(struct json *json, const char *key, column *of,
+                         const struct view_tree *tree, const uint32_t *index,
+                         const uint32_t *numbers) {
+  json_key(json, key);
+  json_open(json, '[');
+  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++) {
+    if (index[i] == UINT32_MAX) continue;
+    uint8_t *start = json_raw_begin(json, NUMBER_LEN_MAX);
+    if (start == NULL) break;
+    json_raw_end(json, (size_t)(put_number(start, of(&tree->nodes[i], numbers)) - start));
+  }
+  json_close(json, ']');
+}
+
+/* Parents come first, and the root has none. */
+static void write_parents(struct json *json, const struct view_tree *tree, const uint32_t *index) {
+  json_key(json, "parent");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++) {
+    uint32_t parent = tree->nodes[i].parent;
+    if (index[i] != UINT32_MAX) json_int(json, parent == UINT32_MAX ? -1 : (int64_t)index[parent]);
+  }
+  json_close(json, ']');
+}
+
+/* Writes the functions that any node has, and numbers them. */
+static void write_functions(struct json *json, const struct view_tree *tree, const uint32_t *index,
+                            uint32_t *numbers) {
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < tree->function_count; i++) numbers[i] = UINT32_MAX;
+  json_key(json, "functions");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++) {
+    uint32_t function = tree->nodes[i].function;
+    if (index[i] == UINT32_MAX || numbers[function] != UINT32_MAX) continue;
+    numbers[function] = next++;
+    json_open(json, '{');
+    table_json_function(json, &tree->functions[function]);
+    json_close(json, '}');
+  }
+  json_close(json, ']');
+}
+
+int tree_json_columns(struct json *json, const struct view_tree *tree, const uint32_t *index,
+                      struct arena *arena) {
+  uint32_t *numbers = arena_array(arena, tree->function_count, sizeof *numbers);
+  if (numbers == NULL) return -ENOMEM;
+  write_functions(json, tree, index, numbers);
+  json_key(json, "nodes");
+  json_open(json, '{');
+  write_column(json, "function", function_of, tree, index, numbers);
+  write_parents(json, tree, index);
+  write_column(json, "self", self_of, tree, index, numbers);
+  write_column(json, "total", total_of, tree, index, numbers);
+  json_close(json, '}');
+  json_key(json, "inlined");
+  json_open(json, '[');
+  for (uint32_t i = 0; i < tree->node_count && !json->is_full; i++)
+    if (index[i] != UINT32_MAX && tree->nodes[i].is_inlined) json_uint(json, index[i]);
+  json_close(json, ']');
+  return 0;
 }

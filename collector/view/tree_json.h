@@ -12,4 +12,10 @@ struct json;
 int tree_json_nodes(struct json *json, const struct view_tree *tree, const uint32_t *index,
                     struct arena *arena);
 
+/* The same nodes by column, which a browser reads in a fraction of the time: `functions`, each
+   once, in the order in which nodes have them; `nodes`, whose `function`, `parent`, `self` and
+   `total` are arrays of one number a node; and `inlined`, the numbers of the nodes that are. */
+int tree_json_columns(struct json *json, const struct view_tree *tree, const uint32_t *index,
+                      struct arena *arena);
+
 #endif

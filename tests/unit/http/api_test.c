@@ -66,6 +66,25 @@ static void the_tree_hangs_together(void **state) {
   assert_has(body, "\"parent\":1,\"self\":300,\"total\":300}");
 }
 
+static void columns_are_the_same_tree(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "columns", "limit", "3");
+  assert_has(body, "\"functions\":[{\"name\":\"root\",");
+  assert_has(body, "\"nodes\":{\"function\":[0,1,2],\"parent\":[-1,0,1],\"self\":[0,600,300],"
+                   "\"total\":[1000,1000,300]},\"inlined\":[]}");
+  assert_has(body, "\"stacks\":{");
+}
+
+static void a_tree_may_begin_with_a_labels_values(void **state) {
+  (void)state;
+  const char *body = ask(api_profile, "format", "tree", "by", "board");
+  assert_has(body, "\"parent\":0,\"self\":0,\"total\":1000},");
+  assert_null(strstr(body, "\"stacks\""));
+  body = ask(api_profile, "format", "pprof", "by", "board");
+  assert_has(body, "\"parameter\":\"by\"");
+  assert_has(body, "only the formats tree and columns take it");
+}
+
 static void a_limited_tree_keeps_the_heaviest_and_their_parents(void **state) {
   (void)state;
   const char *body = ask(api_profile, "format", "tree", "limit", "3");
@@ -115,7 +134,7 @@ static void an_unknown_format_is_named(void **state) {
   const char *body = ask(api_profile, "format", "magic", NULL, NULL);
   assert_int_equal(request.answer.status, 400);
   assert_string_equal(request.answer.type, "application/problem+json");
-  assert_has(body, "format: \\\"magic\\\" is not one of top, json, tree, folded");
+  assert_has(body, "format: \\\"magic\\\" is not one of top, json, tree, columns, folded");
   assert_has(body, "\"parameter\":\"format\"");
 }
 
@@ -315,6 +334,8 @@ int main(void) {
       TEST(folded_stacks_are_plain_text),
       TEST(files_for_other_tools_say_what_they_are),
       TEST(json_is_what_report_calls_the_table),
+      TEST(columns_are_the_same_tree),
+      TEST(a_tree_may_begin_with_a_labels_values),
       TEST(an_unknown_format_is_named),
       TEST(boards_have_every_promised_field),
       TEST(a_board_s_quotas_are_told_with_what_is_used_of_them),

@@ -121,6 +121,33 @@ static void functions_are_those_of_the_table_intervals_too(void **state) {
   assert_string_equal(load.rows[0].module, "lib.so");
 }
 
+/* Below each value of a label stands what the load of it is: of threads of one forest in turn, too.
+ */
+static void a_tree_by_a_label_has_its_loads(void **state) {
+  struct world *world = *state;
+  static const char *const ways[] = {"thread", "service", "board", "site"};
+  const struct query_source source = {.store = world->store};
+  struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  fill(world);
+  append(world, "b1", "shop", "main", 9);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    struct query_load load = load_of(world, NULL, ways[i]);
+    struct view_tree tree;
+    uint32_t values = 0;
+    range.by = ways[i];
+    assert_int_equal(query_tree(&source, &range, &world->arena, &tree), 0);
+    for (uint32_t at = 1; at < tree.node_count; at++) {
+      const struct view_node *node = &tree.nodes[at];
+      if (node->parent != 0) continue;
+      values++;
+      assert_int_equal(node->total_weight, weight_of(&load, tree.functions[node->function].name));
+      assert_int_equal(node->self_weight, 0);
+    }
+    assert_int_equal(values, load.count);
+    assert_int_equal(tree.total_weight, load.whole.total_weight);
+  }
+}
+
 static void an_empty_range_has_no_rows(void **state) {
   struct query_load load = load_of(*state, NULL, "site");
   assert_int_equal(load.count, 0);
@@ -145,6 +172,7 @@ int main(void) {
       TEST(rows_by_anything_add_up_to_the_total),
       TEST(each_row_has_its_own),
       TEST(functions_are_those_of_the_table_intervals_too),
+      TEST(a_tree_by_a_label_has_its_loads),
       TEST(an_empty_range_has_no_rows),
       TEST(a_query_past_its_deadline_ends),
   };

@@ -140,14 +140,44 @@ static void a_tree_is_written_with_its_functions(void **state) {
   buf_fini(&out);
 }
 
+static void columns_have_each_function_once(void **state) {
+  struct world *world = *state;
+  struct buf out = {0};
+  struct json json;
+  struct tree_step main_0 = step_of(world, "ma\"in", NULL, 0);
+  struct tree_step inner = step_of(world, "inner", NULL, 0);
+  uint32_t root = add(world, 0, &main_0, 3);
+  uint32_t left_out = add(world, root, &inner, 4);
+  uint32_t again = add(world, root, &main_0, 5);
+  inner.is_inlined = true;
+  add(world, again, &inner, 6);
+  finish(world);
+  uint32_t index[5] = {0, 1, 2, 3, 4};
+  index[left_out] = UINT32_MAX;
+  index[3] = 2;
+  index[4] = 3;
+  json_init(&json, &out, 1 << 20);
+  json_open(&json, '{');
+  assert_int_equal(tree_json_columns(&json, &world->tree, index, &world->arena), 0);
+  json_close(&json, '}');
+  assert_string_equal(
+      buf_text(&out),
+      "{\"functions\":["
+      "{\"name\":\"root\",\"module\":\"\",\"file\":null,\"line\":null,\"quality\":null},"
+      "{\"name\":\"ma\\\"in\",\"module\":\"tool\",\"file\":null,\"line\":null,\"quality\":null},"
+      "{\"name\":\"inner\",\"module\":\"tool\",\"file\":null,\"line\":null,\"quality\":null}],"
+      "\"nodes\":{\"function\":[0,1,1,2],\"parent\":[-1,0,1,2],\"self\":[0,3,5,6],"
+      "\"total\":[18,18,11,6]},\"inlined\":[3]}");
+  buf_fini(&out);
+}
+
 #define FRESH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      FRESH(nodes_differ_by_line_and_functions_do_not),
-      FRESH(without_lines_a_pair_is_one_node),
-      FRESH(a_node_is_inlined_when_it_always_is),
-      FRESH(a_tree_is_written_with_its_functions),
+      FRESH(nodes_differ_by_line_and_functions_do_not), FRESH(without_lines_a_pair_is_one_node),
+      FRESH(a_node_is_inlined_when_it_always_is),       FRESH(a_tree_is_written_with_its_functions),
+      FRESH(columns_have_each_function_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
