@@ -30,8 +30,19 @@ function treeOf(size) {
   }
   const totals = made.map((node) => node.self);
   for (let i = made.length - 1; i > 0; i--) totals[made[i].parent] += totals[i];
-  return made.map(({ name, module, parent, self }, i) =>
-    ({ name, module, file: "src/file.cc", line: 10, quality: "dwarf", parent, self, total: totals[i] }));
+  return made.map((node, i) => ({ ...node, total: totals[i] }));
+}
+
+// As the collector writes it: functions once, nodes as columns.
+function columnsOf(made) {
+  const functions = [], ids = new Map();
+  const of = made.map(({ name, module }) => {
+    const key = name + module;
+    if (!ids.has(key)) ids.set(key, functions.push({ name, module, file: "src/file.cc", line: 10, quality: "dwarf" }) - 1);
+    return ids.get(key);
+  });
+  const column = (name) => made.map((node) => node[name]);
+  return { functions, nodes: { function: of, parent: column("parent"), self: column("self"), total: column("total") }, inlined: [] };
 }
 
 const tree = treeOf(+nodes);
@@ -43,9 +54,9 @@ const functions = Array.from({ length: 100 }, (_, i) => ({ ...tree[i + 1], self_
 const boards = Array.from({ length: 10000 }, (_, i) => ({ name: `board-${i}`, labels: { site: "s" + (i % 50) }, arch: "aarch64", kernel: "6.1.0",
   versions: { fleetprofd: "1.4" }, first_seen: now, last_seen: now, sampler: "perf", achieved_hz: 99, asked_hz: 99, rate_reason: "asked", cost: null,
   loss: {}, stacks: { complete: 1, truncated: 0, no_table: 0, bad: 0, not_told: 0 } }));
-const answers = { tree: JSON.stringify({ ...summary, nodes: tree }), top: JSON.stringify({ ...summary, functions }),
+const answers = { columns: JSON.stringify({ ...summary, ...columnsOf(tree) }), top: JSON.stringify({ ...summary, functions }),
   series: JSON.stringify({ ...summary, step: 60, series: [], rest: { points: [] } }), boards: JSON.stringify({ boards }) };
-console.log(`the tree as JSON: ${(answers.tree.length / 1e6).toFixed(1)} MB`);
+console.log(`the tree as JSON: ${(answers.columns.length / 1e6).toFixed(1)} MB`);
 const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const server = createServer(async (request, response) => {
   const url = new URL(request.url, "http://localhost");
@@ -70,7 +81,7 @@ for (let round = 0; round < 5; round++) {
   await page.goto(origin + "/?view=profile");
   await page.waitForFunction(() => performance.getEntriesByName("flame").length > 0);
   firsts.push(await page.evaluate(() => {
-    const got = performance.getEntriesByType("resource").find((entry) => entry.name.includes("format=tree")).responseEnd;
+    const got = performance.getEntriesByType("resource").find((entry) => entry.name.includes("format=columns")).responseEnd;
     const drawn = performance.getEntriesByName("flame")[0];
     return drawn.startTime + drawn.duration - got;
   }));

@@ -2,7 +2,7 @@
 // The only file that fetches.  What the answers mean is in docs/api.md; the types are the fields that
 // the page reads, no more.
 import { urlOf, type Parameters } from "./model/selection";
-import type { Fn, TreeNode } from "./model/tree";
+import type { Columns, Fn } from "./model/tree";
 
 export type Loss = Readonly<Record<string, number>>;
 export type Interval = readonly [number, number];
@@ -38,7 +38,7 @@ export interface FunctionRow extends Fn {
 }
 
 export interface Profile extends Summary { stacks: Stacks; functions: FunctionRow[] }
-export interface TreeAnswer extends Summary { stacks: Stacks; nodes: TreeNode[] }
+export interface TreeAnswer extends Summary, Columns {}
 
 export interface Series extends Summary {
   step: number;

@@ -9,11 +9,19 @@ import { buildIdOf } from "../src/model/elf";
 import { DEPTH_MAX, layoutOf, nodeAt, visit } from "../src/model/layout";
 import { parseMetrics } from "../src/model/metrics";
 import { find, patternOf } from "../src/model/search";
-import { completed, curlOf, formatSelection, parseSelection, urlOf, viewOf, wantedAt } from "../src/model/selection";
+import { completed, curlOf, formatSelection, parseSelection, stepOf, urlOf, viewOf, wantedAt, withLabel } from "../src/model/selection";
 import { ago, lossText, shown } from "../src/model/text";
 import { callees, callers, invert, mergeModules, pairTrees } from "../src/model/transform";
 import { windowOf } from "../src/model/window";
-import { fnAt, pathNames, pathOf, treeOf, type Tree, type TreeNode } from "../src/model/tree";
+import { fnAt, pathNames, pathOf, treeOf, type Fn, type Tree } from "../src/model/tree";
+
+interface TreeNode extends Fn { readonly parent: number; readonly self: number; readonly total: number }
+
+const grown = (nodes: readonly TreeNode[]): Tree => treeOf({
+  functions: nodes,
+  nodes: { function: nodes.map((_, i) => i), parent: nodes.map((node) => node.parent), self: nodes.map((node) => node.self),
+           total: nodes.map((node) => node.total) },
+});
 
 // "main;work 3" lines, as folded stacks have them; a module stands before a slash.
 function folded(...lines: string[]): Tree {
@@ -46,7 +54,7 @@ function folded(...lines: string[]): Tree {
     }
     weigh(parent, +weight, 0);
   }
-  return treeOf(nodes);
+  return grown(nodes);
 }
 
 // A tree as folded stacks, sorted: one order of children is as good as another.
@@ -111,8 +119,8 @@ test("what is too narrow is stepped over, and nothing seen is left out", () => {
 test("a tree without end is drawn to a depth that has a name", () => {
   const nodes: TreeNode[] = Array.from({ length: DEPTH_MAX + 100 }, (_, i) =>
     ({ name: "f" + i, module: "app", file: null, line: null, quality: null, parent: i - 1, self: 0, total: 1 }));
-  assert.equal(layoutOf(treeOf(nodes)).levels.length, DEPTH_MAX);
-  assert.equal(layoutOf(treeOf([])).levels.length, 1);
+  assert.equal(layoutOf(grown(nodes)).levels.length, DEPTH_MAX);
+  assert.equal(layoutOf(grown([])).levels.length, 1);
 });
 
 test("what a search finds weighs once however deep it is nested", () => {
@@ -162,6 +170,19 @@ test("a question is the same to curl, whatever quotes are in it", () => {
   assert.equal(urlOf("/api", { a: "", b: 1 }), "/api?b=1");
   assert.equal(curlOf("http://h:1", "/api", { match: "{a='b'}", to: "" }, false),
                "curl -G 'http://h:1/api' --data-urlencode 'match={a='\\''b'\\''}'");
+});
+
+test("a selector is given a label, whatever it said of it before and whatever the value is", () => {
+  assert.equal(withLabel("", "board", 'a"b\\'), '{board="a\\"b\\\\"}');
+  assert.equal(withLabel('{ service = "a,}", board=~"x.*" }', "board", "y", "!="), '{service = "a,}",board!="y"}');
+  assert.equal(withLabel('{board_id="7"}', "board", "y"), '{board_id="7",board="y"}');
+  assert.equal(withLabel("{service=}", "board", "y"), "{service=}");
+});
+
+test("a series of any range has some hundreds of points", () => {
+  const step = (from: string, to = "") => stepOf({ ...parseSelection(""), from, to });
+  assert.deepEqual([step(""), step("-1d"), step("-7d"), step("1000", "4600")], [60, 300, 1800, 60]);
+  assert.deepEqual([step("yesterday"), step("-1h", "2026-01-01T00:00:00Z")], ["", ""]);
 });
 
 test("completion knows what is being written", () => {

@@ -26,6 +26,16 @@ export function moduleColour(module: string, palette: Palette): string {
   return palette.isDark ? `hsl(${hue} 38% ${26 + light}%)` : `hsl(${hue} 62% ${74 + light}%)`;
 }
 
+// Of a few series beside each other; there is one more for all others.
+const SERIES = {
+  light: ["#3b7dd8", "#e08a1e", "#3a9d5d", "#b3509c", "#7a6bd1", "#c94f4f", "#2d9da6", "#8f7a2e"],
+  dark: ["#5b97e6", "#c98530", "#4fa56d", "#b56aa4", "#8d80d6", "#c96a6a", "#44a0a8", "#9a883f"],
+};
+export const SERIES_MAX = SERIES.light.length;
+
+export const seriesColour = (index: number, palette: Palette): string =>
+  SERIES[palette.isDark ? "dark" : "light"][index] ?? palette.root;
+
 // Red where b has more; the deepest colour stands for a quarter of all time.
 export function differenceColour(difference: number, isSure: boolean, palette: Palette): string {
   if (!isSure || difference === 0) return palette.root;

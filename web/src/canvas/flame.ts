@@ -49,7 +49,7 @@ function drawText(context: CanvasRenderingContext2D, scene: Scene, node: number,
                   charPx: number): void {
   const room = Math.floor((width - 6) / charPx);
   if (room < 3) return;
-  const name = shown(fnAt(scene.tree, node).name, room - 1);
+  const name = shown(fnAt(scene.tree, node).name, room - 1) || "(no name)";
   context.fillText(name.slice(0, room), x + 3, y + ROW_PX / 2 + 0.5);
 }
 

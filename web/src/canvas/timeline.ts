@@ -1,48 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load over time, to drag over.  uPlot draws; what a drag selects becomes the selection's from and to.
+// Load over time, to drag over: one area, or one on top of the other.  uPlot draws; what a drag selects
+// becomes the selection's from and to.
 import uPlot from "uplot";
 import type { Series } from "../api";
 
 const HEIGHT_PX = 110;
 
+export type OnRange = (from: number, to: number) => void;
+type Row = Series["rest"];
+
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// CPUs that were busy, step by step; a step without a point had none.
-export function pointsOf(series: Series): [number[], number[]] {
+function timesOf(series: Series): number[] {
+  const times: number[] = [];
   const from = Math.floor(Date.parse(series.from) / 1000 / series.step) * series.step;
-  const to = Date.parse(series.to) / 1000;
-  const weights = new Map<number, number>();
-  for (const row of [...series.series, series.rest])
-    for (const [time, weight] of row.points) weights.set(time, (weights.get(time) ?? 0) + weight);
-  const times: number[] = [], values: number[] = [];
-  for (let time = from; time < to; time += series.step) {
-    times.push(time);
-    values.push((weights.get(time) ?? 0) / 1e9 / series.step);
-  }
-  return [times, values];
+  for (let time = from; time < Date.parse(series.to) / 1000; time += series.step) times.push(time);
+  return times;
 }
 
-export function drawTimeline(parent: HTMLElement, series: Series, onRange: (from: number, to: number) => void): () => void {
+// CPUs that were busy, step by step; a step without a point had none.
+function valuesOf(rows: readonly Pick<Row, "points">[], times: readonly number[], step: number): number[] {
+  const weights = new Map<number, number>();
+  for (const row of rows)
+    for (const [time, weight] of row.points) weights.set(time, (weights.get(time) ?? 0) + weight);
+  return times.map((time) => (weights.get(time) ?? 0) / 1e9 / step);
+}
+
+// Areas are drawn over each other, the whole first: what is seen of each is what it adds.
+function plot(parent: HTMLElement, height: number, data: number[][], fills: readonly string[], stroke: string, onRange: OnRange): () => void {
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 } };
-  const plot = new uPlot({
-    width: Math.max(200, parent.clientWidth), height: HEIGHT_PX,
-    legend: { show: false },
+  const width = (): number => Math.max(200, parent.clientWidth);
+  const chart = new uPlot({
+    width: width(), height, legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, Math.max(high, 0.001)] } },
     axes: [axis, { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => String(+tick.toPrecision(3))) }],
-    series: [{}, { stroke: colour("--accent"), fill: colour("--bar"), width: 1, points: { show: false } }],
+    series: [{}, ...fills.map((fill) => ({ stroke: stroke || fill, fill, width: 1, points: { show: false } }))],
     hooks: {
-      setSelect: [(chart) => {
-        const { left, width } = chart.select;
-        if (width < 4) return;
-        onRange(chart.posToVal(left, "x"), chart.posToVal(left + width, "x"));
+      setSelect: [({ select: { left, width: wide }, posToVal }) => {
+        if (wide >= 4) onRange(posToVal(left, "x"), posToVal(left + wide, "x"));
       }],
     },
-  }, pointsOf(series), parent);
-  const observer = new ResizeObserver(() => plot.setSize({ width: Math.max(200, parent.clientWidth), height: HEIGHT_PX }));
+  }, data as unknown as uPlot.AlignedData, parent);
+  const observer = new ResizeObserver(() => chart.setSize({ width: width(), height }));
   observer.observe(parent);
   return () => {
     observer.disconnect();
-    plot.destroy();
+    chart.destroy();
   };
+}
+
+export function drawTimeline(parent: HTMLElement, series: Series, onRange: OnRange): () => void {
+  const times = timesOf(series);
+  const values = valuesOf([...series.series, series.rest], times, series.step);
+  return plot(parent, HEIGHT_PX, [times, values], [colour("--bar")], colour("--accent"), onRange);
+}
+
+// COLOURS has one more than SERIES: for the rest, which lies on top.
+export function drawStack(parent: HTMLElement, series: Series, colours: readonly string[], onRange: OnRange): () => void {
+  const times = timesOf(series);
+  const sum = times.map(() => 0);
+  const sums = [...series.series, series.rest].map((row) => {
+    valuesOf([row], times, series.step).forEach((value, i) => { sum[i]! += value; });
+    return sum.slice();
+  });
+  return plot(parent, 2 * HEIGHT_PX, [times, ...sums.reverse()], [...colours].reverse(), "", onRange);
 }

@@ -40,6 +40,29 @@ export function viewOf(selection: Selection, view: string, more: Partial<Selecti
   return { ...parseSelection(""), match, from, to, view, ...more };
 }
 
+const inQuotes = (value: string): string => '"' + value.replaceAll("\\", "\\\\").replaceAll('"', '\\"') + '"';
+
+// MATCH, and of LABEL that it is VALUE, or is not; what MATCH says of it already is replaced.
+export function withLabel(match: string, label: string, value: string, operator: "=" | "!=" = "="): string {
+  const terms = [...match.matchAll(/([A-Za-z_][\w.-]*)\s*(?:=~|!~|!=|=)\s*"(?:[^"\\]|\\.)*"/gs)];
+  if (terms.length === 0 && /[^\s{}]/.test(match)) return match; // no selector: the collector says so
+  const others = terms.filter((term) => term[1] !== label).map((term) => term[0]);
+  return "{" + [...others, label + operator + inQuotes(value)].join(",") + "}";
+}
+
+// The step of a series that has some hundreds of points, so that a week is no larger than an hour;
+// where a time is written in another way than a time ago, the collector chooses.
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
+const STEPS = [60, 300, 900, 1800, 3600, 7200, 21600, 86400];
+const POINTS_MAX = 400;
+
+export function stepOf({ from, to }: Selection): number | "" {
+  const ago = /^-(\d{1,6})([smhdw])$/.exec(from || "-1h");
+  const seconds = ago && (to === "" || to === "now") ? Number(ago[1]) * (UNITS[ago[2] as string] as number)
+    : /^\d+$/.test(from) && /^\d+$/.test(to) ? Number(to) - Number(from) : NaN;
+  return Number.isNaN(seconds) ? "" : STEPS.find((step) => seconds / step <= POINTS_MAX) ?? "";
+}
+
 const quoted = (text: string): string => "'" + text.replaceAll("'", "'\\''") + "'";
 
 // The question as a shell asks it.
@@ -72,9 +95,7 @@ export function wantedAt(selector: string, cursor: number): Wanted | null {
 export function completed(selector: string, cursor: number, wanted: Wanted, choice: string): string {
   const head = selector.slice(0, wanted.start);
   const tail = selector.slice(cursor);
-  if (wanted.kind === "value") {
-    const value = choice.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
-    return head + value + '"' + (tail.replace(/^"/, "") || "}");
-  }
+  if (wanted.kind === "value")
+    return head + inQuotes(choice).slice(1) + (tail.replace(/^"/, "") || "}");
   return (head.includes("{") ? head : "{" + head) + choice + '="' + tail;
 }

@@ -9,11 +9,16 @@ export interface Fn {
   readonly quality: string | null;
 }
 
-export interface TreeNode extends Fn {
-  readonly parent: number;
-  readonly self: number;
-  readonly total: number;
-  readonly inlined?: boolean;
+// A tree as the collector sends it: functions once, nodes as columns of numbers, which are read in a
+// fraction of the time that as many objects take.
+export interface Columns {
+  readonly functions: readonly Fn[];
+  readonly nodes: {
+    readonly function: readonly number[];
+    readonly parent: readonly number[];
+    readonly self: readonly number[];
+    readonly total: readonly number[];
+  };
 }
 
 export interface Tree {
@@ -78,30 +83,15 @@ export class TreeBuilder {
   }
 }
 
-export function treeOf(nodes: readonly TreeNode[]): Tree {
-  const size = Math.max(1, nodes.length);
-  const fns: Fn[] = [];
-  const ids = new Map<string, number[]>(); // of each name: a key of name and module is a new string a node
-  const tree = {
-    fns, fn: new Uint32Array(size), parent: new Int32Array(size).fill(-1),
-    self: new Float64Array(size), total: new Float64Array(size),
+const NO_FUNCTION: Fn = { name: "all", module: "", file: null, line: null, quality: null };
+
+export function treeOf({ functions, nodes }: Columns): Tree {
+  if (nodes.parent.length === 0)
+    return { fns: [NO_FUNCTION], fn: Uint32Array.of(0), parent: Int32Array.of(-1), self: Float64Array.of(0), total: Float64Array.of(0) };
+  return {
+    fns: functions, fn: Uint32Array.from(nodes.function), parent: Int32Array.from(nodes.parent),
+    self: Float64Array.from(nodes.self), total: Float64Array.from(nodes.total),
   };
-  nodes.forEach((node, at) => {
-    let same = ids.get(node.name);
-    if (same === undefined) ids.set(node.name, (same = []));
-    let id = same.find((other) => fns[other]!.module === node.module && fns[other]!.file === node.file);
-    if (id === undefined) {
-      id = fns.length;
-      fns.push(node);
-      same.push(id);
-    }
-    tree.fn[at] = id;
-    tree.parent[at] = node.parent;
-    tree.self[at] = node.self;
-    tree.total[at] = node.total;
-  });
-  if (nodes.length === 0) fns.push({ name: "all", module: "", file: null, line: null, quality: null });
-  return tree;
 }
 
 export const fnAt = (tree: Tree, node: number): Fn => tree.fns[tree.fn[node] ?? 0] as Fn;

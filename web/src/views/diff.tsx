@@ -2,10 +2,10 @@
 // Two selections side by side.  Only what has surely changed has a colour: a difference that could be
 // chance is grey, however large it looks.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Diff, DiffRow, Summary, TreeAnswer } from "../api";
+import type { Diff, DiffRow, Labels, Summary, TreeAnswer } from "../api";
 import { differenceColour } from "../canvas/colour";
 import { find, patternOf } from "../model/search";
-import type { Parameters, Selection } from "../model/selection";
+import { withLabel, type Parameters, type Selection } from "../model/selection";
 import { count, percent, points, seconds, shown, words } from "../model/text";
 import { pairTrees } from "../model/transform";
 import { treeOf } from "../model/tree";
@@ -13,32 +13,67 @@ import { useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { Flame } from "./flame";
-import { Empty, ExportMenu, Figures, FunctionLink, State } from "./parts";
-import { usePalette } from "./profile";
+import { Empty, ExportMenu, Figures, FunctionLink, State, usePalette } from "./parts";
+
 import { SelectorInput } from "./selector";
 
 const ROWS = 1000;
 const NODES_MAX = 50000;
 const SIDES = ["a", "a_from", "a_to", "b", "b_from", "b_to"] as const;
 
+const TIMES = ["from", "to", "a_from", "a_to", "b_from", "b_to"] as const;
+const NONE = Object.fromEntries(SIDES.map((name) => [name, ""]));
+const RELEASE_LABELS = ["version", "release", "firmware", "build_id"];
+const VALUES_MAX = 1000;
+
+// Two values of one label: two releases; or one value and all others: a board and the rest.
+function ByLabel({ chosen }: { chosen: Selection }) {
+  const [wanted, setWanted] = useState("");
+  const [a, setA] = useState("");
+  const [b, setB] = useState("");
+  const { match, from, to } = chosen;
+  const names = useAnswer<Labels>("/api/v1/labels", { from, to, limit: VALUES_MAX }).value?.data ?? [];
+  const label = wanted || (RELEASE_LABELS.find((name) => names.includes(name)) ?? "board");
+  const values = useAnswer<Labels>("/api/v1/labels/" + encodeURIComponent(label), { match, from, to, limit: VALUES_MAX }).value?.data ?? [];
+  const field = (id: string, text: string, value: string, set: (value: string) => void, hint: string) =>
+    <label>{text} <input id={id} list="label-values" value={value} autocomplete="off" placeholder={hint} spellcheck={false}
+                         onInput={(event) => set(event.currentTarget.value)} /></label>;
+  const compare = (event: Event): void => {
+    event.preventDefault();
+    go({ ...chosen, ...NONE, b: withLabel(match, label, b), a: a ? withLabel(match, label, a) : withLabel(match, label, b, "!=") });
+  };
+  return <form class="presets" onSubmit={compare}>
+    <label>By <select id="by-label" value={label} onChange={(event) => { setWanted(event.currentTarget.value); setA(""); setB(""); }}>
+      {[...new Set([label, ...names])].map((name) => <option value={name}>{shown(name, 40)}</option>)}</select></label>
+    {field("label-a", "A, before", a, setA, "all others")}
+    {field("label-b", "B, after", b, setB, values.length > 0 ? shown(values[values.length - 1], 30) : "")}
+    <datalist id="label-values">{values.map((value) => <option value={value} />)}</datalist>
+    <button type="submit" disabled={b === ""}>Compare by {shown(label, 30)}</button>
+    <span class="ranges" role="group" aria-label="Two times">
+      <button type="button" onClick={() => go({ ...chosen, ...NONE, from: "", to: "", b_from: "-1h" })}>This hour with the last</button>
+      <button type="button" onClick={() => go({ ...chosen, ...NONE, from: "", to: "", b_from: "-1d" })}>Today with yesterday</button></span>
+  </form>;
+}
+
+// What both have in common, and what each says for itself.
 function Sides({ chosen }: { chosen: Selection }) {
   const [drafts, setDrafts] = useState(chosen);
   useEffect(() => setDrafts(chosen), [chosen]);
-  const set = (name: (typeof SIDES)[number]) => (text: string) => setDrafts({ ...drafts, [name]: text });
-  const time = (name: "a_from" | "a_to" | "b_from" | "b_to", label: string, hint: string) =>
+  const set = (name: "match" | (typeof SIDES)[number] | (typeof TIMES)[number]) => (text: string) => setDrafts({ ...drafts, [name]: text.trimStart() });
+  const time = (name: (typeof TIMES)[number], label: string, hint: string) =>
     <label>{label} <input id={name} value={drafts[name]} autocomplete="off" placeholder={hint}
                           onInput={(event) => set(name)(event.currentTarget.value)} /></label>;
-  const none = Object.fromEntries(SIDES.map((name) => [name, ""]));
   return <form class="sides" onSubmit={(event) => { event.preventDefault(); go(drafts); }}>
     <fieldset><legend>A, before</legend>
-      <SelectorInput id="a" label="Selector A" value={drafts.a} onInput={set("a")} />
-      {time("a_from", "A from", "as above")}{time("a_to", "A to", "as above")}</fieldset>
+      <SelectorInput id="a" label="Selector A" value={drafts.a} onInput={set("a")} hint={drafts.match || "as both"} />
+      {time("a_from", "A from", drafts.from || "as both")}{time("a_to", "A to", drafts.to || "as both")}</fieldset>
     <fieldset><legend>B, after</legend>
-      <SelectorInput id="b" label="Selector B" value={drafts.b} onInput={set("b")} />
-      {time("b_from", "B from", "as above")}{time("b_to", "B to", "as above")}</fieldset>
+      <SelectorInput id="b" label="Selector B" value={drafts.b} onInput={set("b")} hint={drafts.match || "as both"} />
+      {time("b_from", "B from", drafts.from || "as both")}{time("b_to", "B to", drafts.to || "as both")}</fieldset>
+    <fieldset><legend>Both, where A or B say nothing</legend>
+      <SelectorInput id="match" label="Selector of both" value={drafts.match} onInput={set("match")} />
+      {time("from", "From", "-1h")}{time("to", "To", "now")}</fieldset>
     <button type="submit">Compare</button>
-    <span class="ranges"><button type="button" onClick={() => go({ ...chosen, ...none, from: "", to: "", b_from: "-1h" })}>This hour with the last</button>
-      <button type="button" onClick={() => go({ ...chosen, ...none, from: "", to: "", b_from: "-1d" })}>Today with yesterday</button></span>
   </form>;
 }
 
@@ -69,7 +104,7 @@ function Verdicts({ rows }: { rows: readonly DiffRow[] }) {
 
 function DiffGraph({ chosen, a, b, rows }: { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[] }) {
   const palette = usePalette();
-  const pair = useMemo(() => pairTrees(treeOf(a.nodes), treeOf(b.nodes)), [a, b]);
+  const pair = useMemo(() => pairTrees(treeOf(a), treeOf(b)), [a, b]);
   const changed = useMemo(() => new Set(rows.filter((row) => row.verdict === "changed").map((row) => row.name)), [rows]);
   const pattern = useMemo(() => patternOf(chosen.search), [chosen.search]);
   const found = useMemo(() => (pattern instanceof RegExp ? find(pair.tree, pattern) : null), [pair, pattern]);
@@ -82,9 +117,14 @@ function DiffGraph({ chosen, a, b, rows }: { chosen: Selection; a: TreeAnswer; b
 }
 
 const sideOf = (chosen: Selection, side: "a" | "b", summary: Summary): Parameters =>
-  ({ match: chosen[side] || chosen.match, from: summary.from, to: summary.to, format: "tree", limit: NODES_MAX });
+  ({ match: chosen[side] || chosen.match, from: summary.from, to: summary.to, format: "columns", limit: NODES_MAX });
 
-const sideText = (side: Summary): string => `${seconds(side.total)}, ${count(side.samples)} samples`;
+// What a side is, in full: whatever was left out above stands here.
+function Side({ name, match, of }: { name: string; match: string; of: Summary }) {
+  const time = (text: string): string => new Date(text).toLocaleString(undefined, { dateStyle: "short", timeStyle: "short" });
+  return <div><dt>{name}</dt><dd><span class="name">{shown(match) || "everything"}</span>,{" "}
+    {time(of.from)} to {time(of.to)}: {seconds(of.total)}, {count(of.samples)} samples</dd></div>;
+}
 
 export function DiffView() {
   const chosen = useAtom(selection);
@@ -97,6 +137,7 @@ export function DiffView() {
   const one = useAnswer<TreeAnswer>("/api/v1/profile", value && sideOf(chosen, "a", value.a));
   const other = useAnswer<TreeAnswer>("/api/v1/profile", value && sideOf(chosen, "b", value.b));
   return <section id="diff">
+    <ByLabel chosen={chosen} />
     <Sides chosen={chosen} />
     {!isAsked && <Empty title="Which two?" hint="Say above what is compared (two releases, a board and the rest, two times), or in a shell:"
                         command={"fleetprof diff version=1.4 version=1.5\nfleetprof diff SERVICE --b-from -1h"} />}
@@ -104,8 +145,8 @@ export function DiffView() {
     {value && (value.a.total === 0 || value.b.total === 0) && <Empty title={`No samples in ${value.a.total === 0 ? "A" : "B"}`}
       hint="Take a longer range or another selector. What there is, in a shell:" command="fleetprof query --by service --from -7d" />}
     {value && value.a.total > 0 && value.b.total > 0 && <>
-      <div class="line"><Figures rows={[["A", sideText(value.a)], ["B", sideText(value.b)],
-        ["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)],
+      <dl id="sides"><Side name="A, before" match={chosen.a || match} of={value.a} /><Side name="B, after" match={chosen.b || match} of={value.b} /></dl>
+      <div class="line"><Figures rows={[["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)],
         ["Compared by", value.basis.pairs ? `${value.basis.pairs} pairs of boards` : shown(value.basis.a_unit)]]} />
         <ExportMenu path="/api/v1/diff" parameters={asked} /></div>
       {one.value && other.value && <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} />}

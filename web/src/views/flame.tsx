@@ -6,7 +6,7 @@ import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, step, type
 import type { Palette } from "../canvas/colour";
 import type { Found } from "../model/search";
 import { percent, seconds, shown } from "../model/text";
-import { fnAt, pathNames, type Tree } from "../model/tree";
+import { fnAt, pathNames, type Fn, type Tree } from "../model/tree";
 
 export interface FlameProps {
   readonly tree: Tree;
@@ -16,7 +16,7 @@ export interface FlameProps {
   readonly label: string;
   readonly zoom: string; // the name of the node that is as wide as the canvas
   readonly onZoom: (zoom: string) => void;
-  readonly onOpen?: (name: string, module: string) => void;
+  readonly onOpen?: (fn: Fn, isOutermost: boolean) => void;
   readonly describe?: (node: number) => string;
   readonly onScene?: (scene: Scene) => void;
 }
@@ -71,8 +71,7 @@ export function Flame(props: FlameProps) {
   };
   const zoomTo = (node: number): void => props.onZoom(node > 0 ? (names[node] as number).toString(36) : "");
   const open = (node: number): void => {
-    const fn = fnAt(tree, node);
-    if (node > 0) props.onOpen?.(fn.name, fn.module);
+    if (node > 0) props.onOpen?.(fnAt(tree, node), tree.parent[node] === 0);
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key.startsWith("Arrow")) setCursor(step(scene, event.key));
@@ -85,7 +84,7 @@ export function Flame(props: FlameProps) {
   const fn = scene.cursor >= 0 ? fnAt(tree, scene.cursor) : null;
   return <div class="flame">
     <p class="under" role="status" aria-live="polite">{fn
-      ? <><span class="name">{shown(fn.name)}</span>{fn.module && <> in <span class="name">{shown(fn.module)}</span></>}
+      ? <><span class="name">{shown(fn.name) || "(no name)"}</span>{fn.module && <> in <span class="name">{shown(fn.module)}</span></>}
           {": "}{(props.describe ?? ((node: number) => shareText(tree, node)))(scene.cursor)}</>
       : "Click a frame to zoom, double-click to open its function; arrow keys, Enter, Shift+Enter and Escape do the same."}</p>
     <div class="flame-box" ref={box} onScroll={redraw} tabIndex={0} role="application"

@@ -4,7 +4,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Board, Boards } from "../api";
 import { STATES, stateOf, type BoardState } from "../model/board";
-import { parseSelection, viewOf } from "../model/selection";
+import { parseSelection, viewOf, withLabel } from "../model/selection";
 import { ago, count, lossText, percent, shown } from "../model/text";
 import { windowOf } from "../model/window";
 import { REFRESH_MS, useAnswer } from "../state/answer";
@@ -17,8 +17,6 @@ const PATH = "/api/v1/boards";
 const ROW_PX = 34;
 const BOARDS_MAX = 100000;
 
-const quoted = (name: string): string => name.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
-
 function rateTitle(board: Board): string | undefined {
   if (!board.cost) return undefined;
   const adds = board.cost.added_cpu === null ? "" : `; adds ${percent(board.cost.added_cpu)} of a CPU`;
@@ -28,7 +26,7 @@ function rateTitle(board: Board): string | undefined {
 function BoardRow({ board, now, index }: { board: Board; now: number; index: number }) {
   const state = stateOf(board.last_seen, now);
   const stacks = board.stacks ? endsOf(board.stacks).map((end) => endText(end, board.stacks![end])).join(", ") : "";
-  const chosen = { ...parseSelection(""), match: `{board="${quoted(board.name)}"}` };
+  const chosen = { ...parseSelection(""), match: withLabel("", "board", board.name) };
   return <tr aria-rowindex={index + 2}>
     <td class="name"><a {...follow(viewOf(chosen, "profile"))}>{shown(board.name, 80)}</a></td>
     <td><span class={"state " + state}>{state}</span></td>

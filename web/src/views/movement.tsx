@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is new in the fleet: CPU by service, what has surely changed since yesterday, builds that were
+// What the fleet does: CPU by service over time and in sum, what has surely changed since yesterday, builds that were
 // not there before.  The last two read two days of everybody: they are asked for, never by themselves.
-import { useState } from "preact/hooks";
-import type { Diff, Interval, Labels, Summary } from "../api";
-import { viewOf, type Selection } from "../model/selection";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Diff, Interval, Labels, Series, Summary } from "../api";
+import { seriesColour, SERIES_MAX, type Palette } from "../canvas/colour";
+import { drawStack } from "../canvas/timeline";
+import { stepOf, viewOf, withLabel, type Selection } from "../model/selection";
 import { interval, percent, points, seconds, shown } from "../model/text";
 import { useAnswer } from "../state/answer";
-import { follow } from "../state/app";
-import { State } from "./parts";
+import { follow, go, selection } from "../state/app";
+import { State, usePalette } from "./parts";
+import { Ranges } from "./selector";
 
 interface Load extends Summary { rows: { name: string; weight: number; share: number; ci: Interval }[] }
 
@@ -16,26 +19,50 @@ const MOVERS_MAX = 10;
 const BUILDS_MAX = 50;
 const REFRESH_MS = 60000;
 
-const matching = (label: string, value: string): string =>
-  `{${label}="${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"}`;
+function LoadChart({ series, palette }: { series: Series; palette: Palette }) {
+  const box = useRef<HTMLDivElement>(null);
+  const colours = useMemo(() => Array.from({ length: series.series.length + 1 }, (_, i) =>
+    seriesColour(i < series.series.length ? i : SERIES_MAX, palette)), [series, palette]);
+  useEffect(() => {
+    if (!box.current) return;
+    return drawStack(box.current, series, colours, (from, to) =>
+      go({ ...selection.get(), from: String(Math.floor(from)), to: String(Math.ceil(to)) }));
+  }, [series, colours]);
+  const names = series.series.map((row) => shown(row.labels["service"], 40) || "(none)");
+  return <figure class="timeline stack">
+    <figcaption>CPUs busy over time, one service on top of the other; drag to choose a range</figcaption>
+    <div ref={box} role="img" aria-label={"CPUs busy over time, by service: " + names.join(", ")} />
+    <ul class="legend" aria-hidden="true">{[...names, ...(series.rest.weight > 0 ? [`${series.rest.series} others`] : [])].map((name, i) =>
+      <li><i style={{ background: colours[Math.min(i, colours.length - 1)] as string }} /><span class="name">{name}</span></li>)}</ul>
+  </figure>;
+}
+
+function ServiceTable({ load, chosen }: { load: Load; chosen: Selection }) {
+  return <div class="scroll" tabIndex={0} role="region" aria-label="CPU by service"><table>
+    <thead><tr><th scope="col">Service</th><th scope="col" class="number">Share</th>
+      <th scope="col" class="number optional">95 % interval</th><th scope="col" class="number">CPU time</th><th scope="col">Look</th></tr></thead>
+    <tbody id="services">{load.rows.map((row) => {
+      const match = withLabel("", "service", row.name);
+      return <tr><td class="name"><a {...follow(viewOf(chosen, "profile", { match }))}>{shown(row.name, 80) || "(none)"}</a></td>
+        <td class="number">{percent(row.share)}<progress max={1} value={row.share} aria-hidden="true" /></td>
+        <td class="number quiet optional">{interval(row.ci)}</td><td class="number">{seconds(row.weight)}</td>
+        <td><a {...follow(viewOf(chosen, "diff", { match, from: "", to: "", b_from: "-1d" }))}>today with yesterday</a></td></tr>;
+    })}</tbody>
+  </table></div>;
+}
 
 export function Services({ chosen }: { chosen: Selection }) {
-  const load = useAnswer<Load>("/api/v1/load", { by: "service", limit: SERVICES_MAX }, REFRESH_MS);
-  if (!load.value) return <State of={load} what="the services" />;
+  const palette = usePalette();
+  const { from, to } = chosen;
+  const everyMs = to ? 0 : REFRESH_MS;
+  const load = useAnswer<Load>("/api/v1/load", { by: "service", from, to, limit: SERVICES_MAX }, everyMs);
+  const series = useAnswer<Series>("/api/v1/series", { by: "service", from, to, step: stepOf(chosen), limit: SERIES_MAX }, everyMs);
+  const isEmpty = load.value?.rows.length === 0;
   return <>
-    <h2>CPU by service, the last hour</h2>
-    {load.value.rows.length === 0 ? <p class="status">Nobody was sampled in the last hour. On a board: <code>fleetprof run -- PROGRAM</code></p> :
-      <div class="scroll" tabIndex={0} role="region" aria-label="CPU by service"><table>
-        <thead><tr><th scope="col">Service</th><th scope="col" class="number">Share</th>
-          <th scope="col" class="number optional">95 % interval</th><th scope="col" class="number">CPU time</th><th scope="col">Look</th></tr></thead>
-        <tbody id="services">{load.value.rows.map((row) => {
-          const match = matching("service", row.name);
-          return <tr><td class="name"><a {...follow(viewOf(chosen, "profile", { match }))}>{shown(row.name, 80) || "(none)"}</a></td>
-            <td class="number">{percent(row.share)}<progress max={1} value={row.share} aria-hidden="true" /></td>
-            <td class="number quiet optional">{interval(row.ci)}</td><td class="number">{seconds(row.weight)}</td>
-            <td><a {...follow(viewOf(chosen, "diff", { match, b_from: "-1d" }))}>today with yesterday</a></td></tr>;
-        })}</tbody>
-      </table></div>}
+    <div class="line head"><h2>CPU by service</h2><Ranges chosen={chosen} /></div>
+    {isEmpty && <p class="status">Nobody was sampled in this range. On a board: <code>fleetprof run -- PROGRAM</code></p>}
+    {series.value && !isEmpty ? <LoadChart series={series.value} palette={palette} /> : !isEmpty && <State of={series} what="the load" />}
+    {!load.value ? <State of={load} what="the services" /> : !isEmpty && <ServiceTable load={load.value} chosen={chosen} />}
   </>;
 }
 
@@ -58,7 +85,7 @@ function Builds({ chosen }: { chosen: Selection }) {
   if (builds.length === 0) return <p class="status">No build that was not here in the week before.</p>;
   return <>
     <ul>{builds.slice(0, BUILDS_MAX).map((id) => <li>
-      <a class="name" {...follow(viewOf(chosen, "profile", { match: matching("build_id", id), from: "-1d" }))}>{shown(id, 80)}</a></li>)}</ul>
+      <a class="name" {...follow(viewOf(chosen, "profile", { match: withLabel("", "build_id", id), from: "-1d" }))}>{shown(id, 80)}</a></li>)}</ul>
     {builds.length > BUILDS_MAX && <p class="status">and {builds.length - BUILDS_MAX} more</p>}
   </>;
 }

@@ -20,7 +20,7 @@ interface ViewRow { readonly name: string; readonly title: string; readonly view
 const VIEWS: readonly ViewRow[] = [
   { name: "profile", title: "Profile", view: ProfileView, selects: true },
   { name: "function", title: "Function", view: FunctionView, selects: true },
-  { name: "diff", title: "Diff", view: DiffView, selects: true },
+  { name: "diff", title: "Diff", view: DiffView, selects: false },
   { name: "fleet", title: "Fleet", view: FleetView, selects: false },
   { name: "symbols", title: "Symbols", view: SymbolsView, selects: false },
   { name: "loss", title: "Loss and health", view: LossView, selects: false },

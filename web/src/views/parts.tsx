@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces that several views are made of.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ENDS, fetchFile, hasToken, Problem, type EndShares, type End, type Stacks, type Summary } from "../api";
+import { paletteNow, type Palette } from "../canvas/colour";
 import { save } from "../canvas/picture";
 import { curlOf, viewOf, type Parameters } from "../model/selection";
 import { count, lossText, percent, seconds, shown, words } from "../model/text";
@@ -91,6 +92,17 @@ export interface Saved { readonly label: string; readonly blob: () => Promise<Bl
 
 export const fileOf = (label: string, name: string, path: string, parameters: Parameters): Saved =>
   ({ label, name, blob: () => fetchFile(path, parameters) });
+
+export function usePalette(): Palette {
+  const [palette, setPalette] = useState(paletteNow);
+  useEffect(() => {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const change = (): void => setPalette(paletteNow());
+    dark.addEventListener("change", change);
+    return () => dark.removeEventListener("change", change);
+  }, []);
+  return palette;
+}
 
 // What a view shows, for other tools.
 export function ExportMenu({ path, parameters, files = [] }: { path: string; parameters: Parameters; files?: readonly Saved[] }) {

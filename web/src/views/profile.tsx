@@ -1,36 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went: timeline, flame graph, function table.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Boards, FunctionRow, Profile, Series, TreeAnswer } from "../api";
-import { moduleColour, paletteNow, type Palette } from "../canvas/colour";
+import { moduleColour, type Palette } from "../canvas/colour";
 import type { Scene } from "../canvas/flame";
 import { svgOf } from "../canvas/picture";
 import { drawTimeline } from "../canvas/timeline";
 import { find, patternOf } from "../model/search";
-import { range, viewOf, type Parameters, type Selection } from "../model/selection";
+import { range, stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { interval, percent, shown } from "../model/text";
 import { callees, callers, invert, mergeModules } from "../model/transform";
-import { treeOf, type Tree } from "../model/tree";
+import { treeOf, type Fn, type Tree } from "../model/tree";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { Flame } from "./flame";
-import { Empty, ExportMenu, fileOf, FunctionLink, StackEnds, State, SummaryFigures, type Saved } from "./parts";
+import { Empty, ExportMenu, fileOf, FunctionLink, StackEnds, State, SummaryFigures, usePalette, type Saved } from "./parts";
 
 const ROWS = 100;
 const NODES_MAX = 100000;
 const PATH = "/api/v1/profile";
-
-export function usePalette(): Palette {
-  const [palette, setPalette] = useState(paletteNow);
-  useEffect(() => {
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const change = (): void => setPalette(paletteNow());
-    dark.addEventListener("change", change);
-    return () => dark.removeEventListener("change", change);
-  }, []);
-  return palette;
-}
 
 export function moduleColours(tree: Tree, palette: Palette): (node: number) => string {
   const colours = tree.fns.map((fn) => moduleColour(fn.module, palette));
@@ -38,7 +27,7 @@ export function moduleColours(tree: Tree, palette: Palette): (node: number) => s
 }
 
 function Timeline({ chosen, everyMs }: { chosen: Selection; everyMs: number }) {
-  const series = useAnswer<Series>("/api/v1/series", range(chosen), everyMs);
+  const series = useAnswer<Series>("/api/v1/series", { ...range(chosen), step: stepOf(chosen) }, everyMs);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!box.current || !series.value) return;
@@ -104,7 +93,7 @@ function Tools({ chosen, said }: { chosen: Selection; said: string }) {
     <label>Search <input id="search" type="search" value={chosen.search} placeholder="regular expression" spellcheck={false}
                          onInput={(event) => adjust({ search: event.currentTarget.value })} /></label>
     <label>Merge <select value={chosen.merge} onChange={(event) => adjust({ merge: event.currentTarget.value, zoom: "" })}>
-      <option value="">by function</option><option value="module">by module</option></select></label>
+      <option value="">by function</option><option value="module">by module</option><option value="thread">by thread</option></select></label>
     <label class="check"><input type="checkbox" checked={chosen.invert !== ""}
       onChange={(event) => adjust({ invert: event.currentTarget.checked ? "1" : "", zoom: "" })} /> Invert</label>
     <label>Sandwich <input id="sandwich" value={chosen.sandwich} placeholder="a function" spellcheck={false}
@@ -115,7 +104,8 @@ function Tools({ chosen, said }: { chosen: Selection; said: string }) {
 
 function Graph({ answer, chosen, onScene }: { answer: TreeAnswer; chosen: Selection; onScene: (scene: Scene) => void }) {
   const palette = usePalette();
-  const whole = useMemo(() => treeOf(answer.nodes), [answer]);
+  const isByThread = chosen.merge === "thread";
+  const whole = useMemo(() => treeOf(answer), [answer]);
   const upper = useMemo(() => (chosen.sandwich ? callers(whole, chosen.sandwich) : transformed(whole, chosen)),
                         [whole, chosen.sandwich, chosen.merge, chosen.invert]);
   const lower = useMemo(() => (chosen.sandwich ? callees(whole, chosen.sandwich) : null), [whole, chosen.sandwich]);
@@ -128,7 +118,9 @@ function Graph({ answer, chosen, onScene }: { answer: TreeAnswer; chosen: Select
     : hits ? `${hits.functions} functions, ${percent(hits.weight / (upper.total[0] || 1))} of the time` : "";
   const common = {
     palette, zoom: chosen.zoom, onZoom: (zoom: string) => adjust({ zoom }),
-    onOpen: (name: string, module: string) => go(viewOf(chosen, "function", { function: name, module })),
+    onOpen: (fn: Fn, isOutermost: boolean) => go(isByThread && isOutermost && fn.module === ""
+      ? { ...chosen, match: withLabel(chosen.match, "thread", fn.name), merge: "", zoom: "" }
+      : viewOf(chosen, "function", { function: fn.name, module: fn.module })),
   };
   return <>
     <Tools chosen={chosen} said={said} />
@@ -136,7 +128,8 @@ function Graph({ answer, chosen, onScene }: { answer: TreeAnswer; chosen: Select
       <p class="notice">No stack has a function <span class="name">{shown(chosen.sandwich)}</span>: a name is as the table has it.</p>}
     {chosen.sandwich && <h3>Who calls <span class="name">{shown(chosen.sandwich)}</span>, the nearest first</h3>}
     <Flame {...common} tree={upper} found={hits} colourOf={colours} onScene={onScene}
-           label={chosen.sandwich ? "callers of " + shown(chosen.sandwich) : "call stacks, outermost function first"} />
+           label={chosen.sandwich ? "callers of " + shown(chosen.sandwich)
+             : isByThread ? "threads, and the call stacks of each" : "call stacks, outermost function first"} />
     {lower && <>
       <h3>What it calls</h3>
       <Flame {...common} tree={lower} found={lowerHits} colourOf={lowerColours} label={"callees of " + shown(chosen.sandwich)} />
@@ -178,7 +171,7 @@ export function ProfileView() {
   const asked = range(chosen);
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
   const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs);
-  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "tree", limit: NODES_MAX }, everyMs);
+  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: chosen.merge === "thread" ? "thread" : "", limit: NODES_MAX }, everyMs);
   const scene = useRef<Scene | null>(null);
   const isEmpty = profile.value?.total === 0;
   // A zoom and a search change neither of these, and are many a second.

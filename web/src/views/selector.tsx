@@ -3,7 +3,7 @@
 // collector has in that time.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type Labels } from "../api";
-import { completed, wantedAt, type Wanted } from "../model/selection";
+import { completed, wantedAt, type Selection, type Wanted } from "../model/selection";
 import { shown } from "../model/text";
 import { go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
@@ -13,8 +13,10 @@ const ASK_AFTER_MS = 120;
 
 interface Choices { wanted: Wanted; cursor: number; texts: string[] }
 
-export function SelectorInput({ value, label, id, onInput }:
-                       { value: string; label: string; id: string; onInput: (text: string) => void }) {
+const HINT = '{service="…",board=~"…"}';
+
+export function SelectorInput({ value, label, id, onInput, hint = HINT }:
+                       { value: string; label: string; id: string; onInput: (text: string) => void; hint?: string }) {
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef(0);
   const [choices, setChoices] = useState<Choices | null>(null);
@@ -57,7 +59,7 @@ export function SelectorInput({ value, label, id, onInput }:
     <input ref={input} id={id} value={value} spellcheck={false} autocapitalize="off" autocomplete="off"
            role="combobox" aria-expanded={choices !== null} aria-controls={id + "-choices"} aria-autocomplete="list"
            aria-activedescendant={at >= 0 ? `${id}-choice-${at}` : undefined}
-           placeholder='{service="…",board=~"…"}'
+           placeholder={hint}
            onInput={(event) => { onInput(event.currentTarget.value); complete(); }}
            onFocus={complete} onKeyDown={onKey}
            onBlur={() => { clearTimeout(timer.current); setChoices(null); }} />
@@ -70,6 +72,12 @@ export function SelectorInput({ value, label, id, onInput }:
 }
 
 const RANGES = [["-15m", "15 min"], ["-1h", "1 h"], ["-1d", "1 day"], ["-7d", "7 days"]] as const;
+
+export function Ranges({ chosen }: { chosen: Selection }) {
+  return <span class="ranges" role="group" aria-label="Time ranges">{RANGES.map(([ago, text]) =>
+    <button type="button" aria-pressed={(chosen.from || "-1h") === ago && !chosen.to}
+            onClick={() => go({ ...chosen, from: ago, to: "" })}>{text}</button>)}</span>;
+}
 
 export function SelectorBar() {
   const chosen = useAtom(selection);
@@ -92,8 +100,6 @@ export function SelectorBar() {
     <label>To <input id="to" value={to} autocomplete="off" placeholder="now"
                      onInput={(event) => setTo(event.currentTarget.value)} /></label>
     <button type="submit">Show</button>
-    <span class="ranges" role="group" aria-label="Time ranges">{RANGES.map(([ago, text]) =>
-      <button type="button" aria-pressed={(chosen.from || "-1h") === ago && !chosen.to}
-              onClick={() => go({ ...chosen, from: ago, to: "" })}>{text}</button>)}</span>
+    <Ranges chosen={chosen} />
   </form>;
 }
