@@ -60,6 +60,13 @@ static void set_symbol_name(const struct symbol_index *index, const struct index
     set_name(index, function->name, frame);
 }
 
+static void set_bounds(uint64_t start, uint64_t size, struct symbol_frame *frames, int count) {
+  for (int i = 0; i < count; i++) {
+    frames[i].start = start;
+    frames[i].size = size;
+  }
+}
+
 /* Sets what the whole chain has from the function ROOT, and that frame's name.  Returns false when
    ADDRESS is not its. */
 static bool fill_root(const struct symbol_index *index, const struct index_node *root,
@@ -69,16 +76,37 @@ static bool fill_root(const struct symbol_index *index, const struct index_node 
   if (address < start || address - start >= root->size) return false;
   if (last->name == NULL || last->name[0] == '\0') set_symbol_name(index, root, last);
   if (last->name == NULL) return false;
-  for (int i = 0; i < count; i++) {
-    frames[i].start = start;
-    frames[i].size = root->size;
-  }
+  set_bounds(start, root->size, frames, count);
   return true;
 }
 
-/* FUNCTION at a place of which FRAME has file and line already. */
-static void fill_function(const struct symbol_index *index, const struct index_function *function,
+/* Where in the code of a function something is: an address, or the call to what was inlined. */
+struct place {
+  uint32_t node;
+  bool is_call, has_file; /* of a call LINE is less that of the declaration */
+  uint32_t file;
+  int64_t line;
+};
+
+static struct place place_of_row(const struct index_row *row) {
+  return (struct place){row->node, false, row->file != 0, row->file, row->line};
+}
+
+static struct place place_of_call(const struct index_node *node) {
+  return (struct place){node->caller, true, node->has_call_file, node->call_file, node->call_line};
+}
+
+/* FRAME has its function already. */
+static void fill_place(const struct symbol_index *index, const struct place *place,
+                       struct symbol_frame *frame) {
+  int64_t line = place->line + (place->is_call ? frame->decl_line : 0);
+  frame->file = place->has_file ? file_at(index, place->file) : frame->decl_file;
+  frame->line = frame->file == NULL ? 0 : (uint32_t)line;
+}
+
+static void fill_function(const struct symbol_index *index, const struct index_node *node,
                           struct symbol_frame *frame) {
+  const struct index_function *function = function_at(index, node->function);
   frame->name = NULL;
   frame->is_readable = false;
   if (function != NULL) set_name(index, function->name, frame);
@@ -86,27 +114,27 @@ static void fill_function(const struct symbol_index *index, const struct index_f
   frame->decl_line = function == NULL ? 0 : function->decl_line;
 }
 
+/* Reads the function at PLACE, which is then where that was inlined, if it was.  Returns false when
+   there is no sound one. */
+static bool step_out(const struct symbol_index *index, struct place *place, struct index_node *node,
+                     struct symbol_frame *frame) {
+  if (!index_node_read(index->nodes, place->node, node)) return false;
+  fill_function(index, node, frame);
+  fill_place(index, place, frame);
+  if (!node->is_inlined) return true;
+  *place = place_of_call(node);
+  return frame->name != NULL;
+}
+
 static int chain_of_row(const struct symbol_index *index, const struct index_row *row,
                         uint64_t address, struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
+  struct place place = place_of_row(row);
   struct index_node node;
   int count = 0;
-  uint32_t file = row->file, line = row->line;
-  if (!index_node_read(index->nodes, row->node, &node)) return -ENOENT;
   for (int depth = 0; depth < INDEX_DEPTH_MAX; depth++) {
-    const struct index_function *function = function_at(index, node.function);
     struct symbol_frame *frame = &frames[count < SYMBOL_CHAIN_MAX ? count++ : count - 1];
-    if (file == 0 && count == 1 && function != NULL) file = function->decl_file;
-    frame->file = file_at(index, file);
-    frame->line = frame->file == NULL ? 0 : line;
-    fill_function(index, function, frame);
+    if (!step_out(index, &place, &node, frame)) return -ENOENT;
     if (!node.is_inlined) return fill_root(index, &node, address, frames, count) ? count : -ENOENT;
-    if (frame->name == NULL) return -ENOENT;
-    struct index_node caller;
-    if (!index_node_read(index->nodes, node.caller, &caller)) return -ENOENT;
-    function = function_at(index, caller.function);
-    file = node.has_call_file ? node.call_file : function == NULL ? 0 : function->decl_file;
-    line = (uint32_t)(node.call_line + (function == NULL ? 0 : function->decl_line));
-    node = caller;
   }
   return -ENOENT;
 }
@@ -141,6 +169,7 @@ void symbol_cursor_init(struct symbol_cursor *cursor, const struct symbol_index 
   cursor->row_count = 0;
   cursor->block = 0;
   cursor->end = 0;
+  cursor->kept_count = 0;
 }
 
 static int enter_block(struct symbol_cursor *cursor, uint64_t address) {
@@ -172,6 +201,48 @@ static const struct index_row *row_in_block(const struct symbol_cursor *cursor, 
   return base;
 }
 
+/* Makes the first FRESH functions of FRAMES, and those kept from FROM on, which follow them there,
+   the chain that is kept. */
+static void keep_chain(struct symbol_cursor *cursor, const uint32_t *nodes, uint32_t fresh,
+                       uint32_t from, const struct symbol_frame *frames) {
+  uint32_t shared = cursor->kept_count - from;
+  memmove(cursor->kept_nodes + fresh, cursor->kept_nodes + from, shared * sizeof *nodes);
+  memcpy(cursor->kept_nodes, nodes, fresh * sizeof *nodes);
+  cursor->kept_count = fresh + shared;
+  memcpy(cursor->kept_frames, frames, cursor->kept_count * sizeof *frames);
+}
+
+/* As chain_of_row, but goes out no further than to a function that is kept.  A node's caller is
+   less than it, so both chains descend. */
+static int chain_by_kept(struct symbol_cursor *cursor, const struct index_row *row,
+                         uint64_t address, struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
+  const struct symbol_index *index = cursor->index;
+  struct place place = place_of_row(row);
+  struct index_node node = {.is_inlined = true};
+  uint32_t nodes[SYMBOL_CURSOR_KEPT], fresh = 0, from = 0;
+  for (; node.is_inlined; fresh++) {
+    while (from < cursor->kept_count && cursor->kept_nodes[from] > place.node) from++;
+    if (from < cursor->kept_count && cursor->kept_nodes[from] == place.node) break;
+    if (fresh == SYMBOL_CURSOR_KEPT) return chain_of_row(index, row, address, frames);
+    nodes[fresh] = place.node;
+    if (!step_out(index, &place, &node, &frames[fresh])) return -ENOENT;
+  }
+  if (!node.is_inlined) from = cursor->kept_count;
+  uint32_t shared = cursor->kept_count - from, count = fresh + shared;
+  if (count > SYMBOL_CURSOR_KEPT) return chain_of_row(index, row, address, frames);
+  if (shared == 0) {
+    if (!fill_root(index, &node, address, frames, (int)count)) return -ENOENT;
+  } else {
+    memcpy(frames + fresh, cursor->kept_frames + from, shared * sizeof *frames);
+    fill_place(index, &place, &frames[fresh]);
+    const struct symbol_frame *root = &frames[count - 1];
+    if (address < root->start || address - root->start >= root->size) return -ENOENT;
+    set_bounds(root->start, root->size, frames, (int)fresh);
+  }
+  if (fresh > 0) keep_chain(cursor, nodes, fresh, from, frames);
+  return (int)count;
+}
+
 int symbol_cursor_chain(struct symbol_cursor *cursor, uint64_t address,
                         struct symbol_frame frames[SYMBOL_CHAIN_MAX]) {
   bool is_inside =
@@ -180,5 +251,5 @@ int symbol_cursor_chain(struct symbol_cursor *cursor, uint64_t address,
   if (error != 0) return error;
   const struct index_row *row = row_in_block(cursor, address);
   if (row == NULL || row->node == INDEX_NO_NODE) return -ENOENT;
-  return chain_of_row(cursor->index, row, address, frames);
+  return chain_by_kept(cursor, row, address, frames);
 }

@@ -65,13 +65,19 @@ static inline const char *symbol_frame_system_name(const struct symbol_frame *fr
 int symbol_index_chain(const struct symbol_index *index, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX]);
 
-/* For many lookups of addresses near each other: keeps the block that it read last.  One thread. */
+enum { SYMBOL_CURSOR_KEPT = 16 }; /* functions of a chain; deeper ones are looked up anew */
+
+/* For many lookups of addresses near each other: keeps the block that it read last, and the chain
+   that it found last, of which the next has the outer functions too.  One thread. */
 struct symbol_cursor {
   const struct symbol_index *index; /* borrowed */
   uint32_t block;
   uint32_t row_count;
   struct index_row rows[INDEX_BLOCK_ROWS];
   uint64_t end; /* first address beyond the block */
+  uint32_t kept_count;
+  uint32_t kept_nodes[SYMBOL_CURSOR_KEPT];
+  struct symbol_frame kept_frames[SYMBOL_CURSOR_KEPT]; /* file and line of the first: of any lookup */
 };
 
 void symbol_cursor_init(struct symbol_cursor *cursor, const struct symbol_index *index);

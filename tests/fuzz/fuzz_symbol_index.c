@@ -13,6 +13,12 @@ static void check_clean(const char *text, bool is_checked) {
   if (!name_text_is_clean(span_of_string(text)) && is_checked) abort();
 }
 
+static bool is_same(const struct symbol_frame *a, const struct symbol_frame *b) {
+  return a->name == b->name && a->is_readable == b->is_readable && a->file == b->file &&
+         a->line == b->line && a->decl_file == b->decl_file && a->decl_line == b->decl_line &&
+         a->start == b->start && a->size == b->size;
+}
+
 static void look_up(const struct symbol_index *index, struct symbol_cursor *cursor,
                     uint64_t address, bool is_checked) {
   struct symbol_match match;
@@ -28,7 +34,7 @@ static void look_up(const struct symbol_index *index, struct symbol_cursor *curs
     check_clean(symbol_frame_system_name(&frames[i]), is_checked);
     check_clean(frames[i].file, is_checked);
     check_clean(frames[i].decl_file, is_checked);
-    if (is_checked && (frames[i].name != same[i].name || frames[i].line != same[i].line)) abort();
+    if (is_checked && !is_same(&frames[i], &same[i])) abort();
   }
   if (!is_checked) symbol_cursor_chain(cursor, address, same);
 }

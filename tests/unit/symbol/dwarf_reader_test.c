@@ -168,8 +168,72 @@ static int set_up(void **state) {
   return error;
 }
 
+static void expect_same_chain(const struct built *built, struct symbol_cursor *cursor,
+                              uint64_t address) {
+  struct symbol_frame anew[SYMBOL_CHAIN_MAX] = {{0}}, frames[SYMBOL_CHAIN_MAX] = {{0}};
+  int count = symbol_index_chain(&built->index, address, anew);
+  assert_int_equal(symbol_cursor_chain(cursor, address, frames), count);
+  for (int i = 0; i < count; i++) {
+    assert_ptr_equal(frames[i].name, anew[i].name);
+    assert_ptr_equal(frames[i].file, anew[i].file);
+    assert_int_equal(frames[i].line, anew[i].line);
+    assert_ptr_equal(frames[i].decl_file, anew[i].decl_file);
+    assert_int_equal(frames[i].decl_line, anew[i].decl_line);
+    assert_int_equal(frames[i].start, anew[i].start);
+    assert_int_equal(frames[i].size, anew[i].size);
+  }
+}
+
+/* Functions inlined into each other and beside each other, in two of which deeper than a cursor
+   keeps. */
+static void write_nested_source(void) {
+  struct buf text = {0};
+  char line[160];
+  snprintf(line, sizeof line,
+           "#define I static inline __attribute__((always_inline)) int\n"
+           "I f0(int x) { return x * 77 + 1; }\n");
+  buf_append(&text, line, strlen(line));
+  for (int i = 1; i <= SYMBOL_CURSOR_KEPT + 4; i++) {
+    snprintf(line, sizeof line,
+             "I f%d(int x) {\n  x = x / %d + x;\n  x ^= f%d(x);\n  return x %% %d;\n}\n", i, i + 3,
+             i - 1, i + 90);
+    buf_append(&text, line, strlen(line));
+  }
+  snprintf(line, sizeof line,
+           "int deep(int x) { return f%d(x) + f2(x + 1); }\n"
+           "int flat(int x) {\n  x += f3(x);\n  return f%d(x) - f1(x + 2);\n}\n",
+           SYMBOL_CURSOR_KEPT + 4, SYMBOL_CURSOR_KEPT - 2);
+  buf_append(&text, line, strlen(line));
+  fixture_write("nested.c", text.data, text.len);
+  buf_fini(&text);
+}
+
+static void a_cursor_tells_what_a_lookup_tells(void **state) {
+  (void)state;
+  struct built built;
+  struct symbol_cursor cursor;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  int deepest = 0;
+  write_nested_source();
+  fixture_run("cc -O2 -g -nostdlib -shared -fPIC -o nested.so nested.c");
+  build("nested.so", INDEX_ALL, &built);
+  uint64_t size, start = start_of(&built, "deep", &size), end = start + 3 * size;
+  symbol_cursor_init(&cursor, &built.index);
+  for (uint64_t at = start - 4; at < end; at++) expect_same_chain(&built, &cursor, at);
+  for (uint64_t at = end; at > start; at--) expect_same_chain(&built, &cursor, at);
+  for (uint64_t i = 0; i < 20000; i++)
+    expect_same_chain(&built, &cursor, start + i * 7919 % (end - start));
+  for (uint64_t at = start; at < end; at++) {
+    int count = symbol_index_chain(&built.index, at, frames);
+    if (count > deepest) deepest = count;
+  }
+  assert_true(deepest > SYMBOL_CURSOR_KEPT);
+  built_fini(&built);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_cursor_tells_what_a_lookup_tells),
       cmocka_unit_test(inlined_functions_of_every_dwarf_are_told),
       cmocka_unit_test(symbols_alone_are_told_when_asked_for),
       cmocka_unit_test(a_function_without_symbol_has_its_name_from_debug_information),

@@ -146,6 +146,22 @@ static void a_chain_has_each_function_with_its_place(void **state) {
   symbol_index_fini(&index);
 }
 
+static void a_function_that_is_kept_ends_where_it_says(void **state) {
+  (void)state;
+  struct small small = make_sound();
+  struct symbol_index index = {0};
+  struct symbol_cursor cursor;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
+  small.nodes[3] = 0x18; /* rows go on beyond it */
+  assert_int_equal(parse(&small, &index), 0);
+  symbol_cursor_init(&cursor, &index);
+  assert_int_equal(symbol_cursor_chain(&cursor, 0x100, frames), 1);
+  assert_int_equal(symbol_cursor_chain(&cursor, 0x117, frames), 2);
+  assert_int_equal(symbol_cursor_chain(&cursor, 0x118, frames), -ENOENT);
+  assert_int_equal(symbol_cursor_chain(&cursor, 0x127, frames), -ENOENT);
+  symbol_index_fini(&index);
+}
+
 static void a_readable_name_keeps_what_it_was_made_of(void **state) {
   (void)state;
   struct small small = make_sound();
@@ -294,6 +310,7 @@ int main(void) {
       cmocka_unit_test(a_truncated_index_is_refused),
       cmocka_unit_test(tables_out_of_bounds_are_refused),
       cmocka_unit_test(strings_that_are_damaged_are_not_there),
+      cmocka_unit_test(a_function_that_is_kept_ends_where_it_says),
       cmocka_unit_test(a_readable_name_keeps_what_it_was_made_of),
       cmocka_unit_test(references_out_of_bounds_find_nothing_and_fail_the_check),
       cmocka_unit_test(the_check_finds_disorder_and_dirty_names),
