@@ -33,6 +33,7 @@ struct rate {
   uint64_t stale, told_records;         /* their samples; all, when that was last asked for */
   uint64_t longest_ns;                  /* the longest period that was ever set */
   uint64_t stretch_ns, pick_ns, random; /* thinning: how far into a stretch, and its sample */
+  int64_t rest_ns;                      /* of weights: what was not told of the samples so far */
   uint64_t thinned, throttled;          /* samples; THROTTLE records */
   uint64_t billed;                      /* samples that were paid for (cost.c) */
   uint64_t billed_thinned;

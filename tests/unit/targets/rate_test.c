@@ -41,7 +41,22 @@ static void a_sample_weighs_what_it_says_until_a_rate_is_set(void **state) {
   (void)state;
   struct target target = target_at(10 * MS, 0);
   assert_int_equal(weigh(&target, OPENED, 10 * MS, 0), 10 * MS);
-  assert_int_equal(weigh(&target, INHERITED, 12 * MS, 5000), 12 * MS);
+  assert_int_equal(weigh(&target, INHERITED, 15 * MS, 5000), 15 * MS);
+}
+
+static void weights_are_quarters_of_the_period_and_sum_up_to_the_time(void **state) {
+  (void)state;
+  struct target target = target_at(10 * MS, 10 * MS);
+  uint64_t sum = 0, true_ns = 0;
+  for (uint64_t n = 0; n < 40000; n++) {
+    uint64_t period_ns = 8 * MS + n / 50 * 77777 % (4 * MS); /* strides of fifty */
+    uint64_t weight = weigh(&target, INHERITED, period_ns, 5000), off = 10 * MS / 4 / 2;
+    assert_int_equal(weight % (10 * MS / 4), 0);
+    assert_true(weight + 2 * off >= period_ns && weight <= period_ns + 2 * off);
+    sum += weight;
+    true_ns += period_ns;
+    assert_true(sum <= true_ns + off && sum + off >= true_ns);
+  }
 }
 
 static void the_opened_events_samples_weigh_what_was_set_from_there_on(void **state) {
@@ -247,6 +262,7 @@ int main(void) {
       cmocka_unit_test(a_sample_weighs_what_it_says_until_a_rate_is_set),
       cmocka_unit_test(the_opened_events_samples_weigh_what_was_set_from_there_on),
       cmocka_unit_test(an_inherited_event_that_is_slower_is_believed),
+      cmocka_unit_test(weights_are_quarters_of_the_period_and_sum_up_to_the_time),
       cmocka_unit_test(thinned_samples_sum_up_to_the_same_time),
       cmocka_unit_test(thinning_is_not_in_step_with_the_program),
       cmocka_unit_test(samples_that_no_change_reaches_are_told_of_when_they_are_a_quarter),
