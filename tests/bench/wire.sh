@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# wire.sh [SAMPLER...]: bytes that a busy redis-server at 99 Hz costs a board's line, TLS included, with each SAMPLER (perf
+# timer), and beside it what others would write of the same load: perf.data of `perf record -g` at the same rate, a gzipped
+# pprof each ten seconds, and folded stacks of ten seconds each by zstd.  The latter two hold the samples of ours, as the
+# collector tells them with names (whoever stored addresses would need less, and the program's files to read them).
+#
+# Ours is what the kernel counts on the daemon's connection, both ways, from when the program's names had been sent until
+# its last sample was stored: acknowledgements and pings are in it, the handshake and the names are told apart.  TCP and IP
+# headers are not.  PREFIX: an installed tree (build/installed), SECONDS_EACH of load (120), HZ (99).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export FLEETPROF_PREFIX=${PREFIX:-$PWD/build/installed}
+seconds=${SECONDS_EACH:-120} hz=${HZ:-99}
+. tests/e2e/lib.sh
+set -e
+
+# on_the_line: bytes sent and received so far on the daemon's connection to the collector, and its local port.
+on_the_line() {
+  ss -tniHO state established "( dport = :$A )" | awk '{ match($0, /bytes_sent:[0-9]+/); s = substr($0, RSTART + 11, RLENGTH - 11)
+    match($0, /bytes_received:[0-9]+/); r = substr($0, RSTART + 15, RLENGTH - 15); print s, r, $3 }'
+}
+redis_up() { # redis_up COMMAND...: starts the server by COMMAND, into PROGRAM
+  redis=$(port)
+  "$@" redis-server --port "$redis" --save '' --dir "$W" >"$W/redis.log" 2>&1 &
+  PROGRAM=$!
+  started+=($PROGRAM)
+  until_true 10 redis-cli -p "$redis" ping >/dev/null 2>&1 || fail "redis-server does not start"
+}
+redis_down() {
+  redis-cli -p "$redis" shutdown nosave >/dev/null 2>&1 || true
+  wait $PROGRAM || true
+}
+load() { timeout "$1" redis-benchmark -p "$redis" -q -l -c 20 -P 16 -t set,get,lpush,lrange_100 >/dev/null 2>&1 || true; }
+cpu_spent() { redis-cli -p "$redis" info cpu | awk -F'[:\r]' '/^used_cpu_(user|sys):/ { s += $2 } END { print s }'; }
+stored() { api loss | json "sum(b['stored'] for b in d['boards'])"; }
+row() { awk -v what="$1" -v bytes="$2" -v samples="$3" 'BEGIN { printf "| %s | %d | %d | %.2f |\n", what, bytes, samples, bytes / samples }'; }
+
+# others SAMPLER FROM TO: what the answers about those seconds take in windows of ten seconds.
+others() {
+  local at pprof=0 folded=0 samples
+  samples=$(api profile --data-urlencode "match={service=\"$1\"}" -d "from=$2&to=$3" | json "d['samples']")
+  for ((at = $2; at < $3; at += 10)); do
+    window=(--data-urlencode "match={service=\"$1\"}" -d "from=$at&to=$((at + 10))")
+    pprof=$((pprof + $(api profile "${window[@]}" -d format=pprof | wc -c)))
+    folded=$((folded + $(api profile "${window[@]}" -d format=folded | zstd -q -3 | wc -c)))
+  done
+  row "$1: its samples as pprof, gzip, each 10 s" $pprof "$samples"
+  row "$1: its samples as folded stacks, zstd -3, each 10 s" $folded "$samples"
+}
+
+start_collector
+enroll board1
+echo "| what | bytes | samples | bytes a sample |"
+echo "|---|---|---|---|"
+for sampler in "${@:-perf timer}"; do for sampler in $sampler; do
+  service=redis-$sampler
+  redis_up run --service "$service" --hz "$hz" --sampler "$sampler" --
+  load 15
+  sleep 12 # the window that is open
+  until_true 60 names_are_settled || fail "names do not settle"
+  read -r sent_before received_before port_before < <(on_the_line)
+  spent=$(cpu_spent) before=$(stored)
+  from=$(date +%s)
+  load "$seconds"
+  sleep 12
+  to=$(date +%s)
+  read -r sent received port_after < <(on_the_line)
+  [ "$port_before" = "$port_after" ] || fail "the line broke meanwhile"
+  samples=$(($(stored) - before))
+  row "$service, $(awk -v a="$spent" -v b="$(cpu_spent)" -v s="$seconds" 'BEGIN { printf "%.0f", 100 * (b - a) / s }') % of a CPU: sent and received, TLS included" $((sent - sent_before + received - received_before)) "$samples"
+  row "$service: sent alone" $((sent - sent_before)) "$samples"
+  echo "| $service: before it: handshake, names, 15 s of load | $((sent_before + received_before)) | | |"
+  others "$service" "$from" "$to"
+  redis_down
+done; done
+if perf record -qg -F "$hz" -e cpu-clock -o "$W/perf.try" true >/dev/null 2>&1; then
+  redis_up env
+  perf record -qg -F "$hz" -e cpu-clock -p $PROGRAM -o "$W/perf.data" >/dev/null 2>&1 &
+  recorder=$!
+  load "$seconds"
+  kill -INT $recorder
+  wait $recorder || true
+  redis_down
+  samples=$(perf report --stats -i "$W/perf.data" 2>/dev/null | awk "/SAMPLE events/ { print \$3; exit }")
+  row "perf record -g -F $hz: perf.data" "$(stat -c %s "$W/perf.data")" "$samples"
+  row "the same by zstd -3" "$(zstd -q -3 -c "$W/perf.data" | wc -c)" "$samples"
+else
+  without "perf.data" "perf record -e cpu-clock does not work here"
+fi
+stop_collector
