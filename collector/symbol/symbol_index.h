@@ -77,7 +77,8 @@ struct symbol_cursor {
   uint64_t end; /* first address beyond the block */
   uint32_t kept_count;
   uint32_t kept_nodes[SYMBOL_CURSOR_KEPT];
-  struct symbol_frame kept_frames[SYMBOL_CURSOR_KEPT]; /* file and line of the first: of any lookup */
+  /* File and line of the first are those of any lookup. */
+  struct symbol_frame kept_frames[SYMBOL_CURSOR_KEPT];
 };
 
 void symbol_cursor_init(struct symbol_cursor *cursor, const struct symbol_index *index);
