@@ -29,7 +29,10 @@
 #include "proto/varint.h"
 #include "store_read.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
 
 enum {
   BLOCK_VERSION = 2,
@@ -112,14 +115,38 @@ static inline int take_cell(struct span *bytes, uint64_t *ret) {
   return 0;
 }
 
+/* Whether the next eight cells are of one byte each: RET has them, the first one lowest. */
+static inline bool are_bytes(const struct span *bytes, uint64_t *ret) {
+  uint64_t word;
+  if (bytes->len < sizeof word) return false;
+  memcpy(&word, bytes->data, sizeof word);
+  *ret = le64toh(word);
+  return (word & UINT64_C(0x8080808080808080)) == 0;
+}
+
+static inline void skip_eight(struct span *bytes) {
+  bytes->data += 8;
+  bytes->len -= 8;
+}
+
+/* Deltas are small; eight of them cannot reach past 32 bits where the first does not by far. */
 static int decode_nodes(struct span *bytes, struct store_row *rows, size_t count) {
-  uint64_t node = 0, delta = 0;
-  for (size_t i = 0; i < count; i++) {
+  uint64_t node = 0, delta = 0, word;
+  size_t i = 0;
+  while (i < count) {
+    for (; count - i >= 8 && node < UINT32_MAX - 8 * 0x80 && are_bytes(bytes, &word); i += 8) {
+      for (unsigned j = 0; j < 8; j++) {
+        node += word >> (8 * j) & 0x7f;
+        rows[i + j].node = (uint32_t)node;
+      }
+      skip_eight(bytes);
+    }
+    if (i == count) break;
     if (take_cell(bytes, &delta) != 0) return -EBADMSG;
     if (delta > UINT32_MAX) return -EBADMSG;
     node += delta;
     if (node >= UINT32_MAX) return -EBADMSG;
-    rows[i].node = (uint32_t)node;
+    rows[i++].node = (uint32_t)node;
   }
   return 0;
 }
@@ -140,13 +167,27 @@ static int decode_weights_of_version_1(struct span *bytes, struct store_row *row
   return 0;
 }
 
+/* Into the weights.  At a fixed rate all are zeros. */
+static int decode_high(struct span *bytes, struct store_row *rows, size_t count) {
+  uint64_t word;
+  for (size_t i = 0; i < count;) {
+    if (count - i >= 8 && are_bytes(bytes, &word)) {
+      for (unsigned j = 0; j < 8; j++) rows[i + j].weight = word >> (8 * j) & 0x7f;
+      skip_eight(bytes);
+      i += 8;
+      continue;
+    }
+    if (take_cell(bytes, &rows[i].weight) != 0) return -EBADMSG;
+    if (rows[i++].weight >> (64 - LOW_BITS) != 0) return -EBADMSG;
+  }
+  return 0;
+}
+
 static int decode_weights(struct span *bytes, struct store_row *rows, size_t count, uint64_t unit,
                           bool has_low) {
   size_t low_len = has_low ? 2 * count : 0;
-  for (size_t i = 0; i < count; i++) {
-    if (take_cell(bytes, &rows[i].weight) != 0) return -EBADMSG;
-    if (rows[i].weight >> (64 - LOW_BITS) != 0) return -EBADMSG;
-  }
+  int error = decode_high(bytes, rows, count);
+  if (error != 0) return error;
   if (bytes->len < low_len) return -EBADMSG;
   for (size_t i = 0; i < count; i++) {
     uint64_t low = 0;

@@ -110,6 +110,36 @@ static void damaged_columns_are_refused(void **state) {
   buf_fini(&columns);
 }
 
+static void columns_are_read_alike_wherever_long_cells_stand_among_short_ones(void **state) {
+  (void)state;
+  struct store_row rows[40];
+  for (unsigned at = 0; at < 40; at++) {
+    uint32_t node = 0;
+    for (unsigned i = 0; i < 40; i++) {
+      node += i == at ? 200 : 3;
+      rows[i] = (struct store_row){node, i == at ? 300 : 1, 10101010};
+      rows[i].weight *= rows[i].count;
+      if (i == at / 2) rows[i].weight += UINT64_C(1) << 40; /* a long residue */
+    }
+    assert_round_trip(rows, 40, 400);
+  }
+}
+
+static void columns_that_are_cut_or_count_past_32_bits_are_refused(void **state) {
+  (void)state;
+  struct store_row rows[41], out[41];
+  struct buf columns = {0};
+  for (uint32_t i = 0; i < 41; i++) rows[i] = (struct store_row){UINT32_MAX - 100 + 2 * i, 1, 7};
+  assert_int_equal(block_encode(rows, 41, &columns), 0);
+  assert_int_equal(block_decode(buf_span(&columns), out, 41), 41);
+  for (size_t i = 0; i < 41; i++) assert_int_equal(out[i].node, rows[i].node);
+  for (size_t len = 0; len < columns.len; len++)
+    assert_int_equal(block_decode(span_of(columns.data, len), out, 41), -EBADMSG);
+  for (size_t i = 9; i < 9 + 40; i++) columns.data[i] = 3; /* after head and the first node */
+  assert_int_equal(block_decode(buf_span(&columns), out, 41), -EBADMSG);
+  buf_fini(&columns);
+}
+
 static void bytes_that_are_not_zstd_are_refused(void **state) {
   (void)state;
   struct packer packer = {0};
@@ -131,6 +161,8 @@ int main(void) {
       cmocka_unit_test(columns_of_the_first_version_are_read),
       cmocka_unit_test(damaged_columns_are_refused),
       cmocka_unit_test(bytes_that_are_not_zstd_are_refused),
+      cmocka_unit_test(columns_are_read_alike_wherever_long_cells_stand_among_short_ones),
+      cmocka_unit_test(columns_that_are_cut_or_count_past_32_bits_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
