@@ -6,6 +6,8 @@
    (holes, a parent after its child, a row that points past the end) means a damaged file, and is
    -EUCLEAN rather than an index out of bounds.
 
+   Many are read side by side, nearly every page once: so each has a small cache of them.
+
    Files of windows and coarser ones hold the same things; their statements differ and take the same
    numbers.  Of the coarser, series of boards come first and then those merged over boards. */
 #include "day_reader.h"
@@ -65,6 +67,7 @@ struct day_reader {
   uint64_t series; /* whose blocks are being stepped through; 0: none */
   size_t piece;    /* of which piece */
   uint32_t node_count;
+  const uint32_t *map; /* NULL: nodes are called as they are here */
   struct buf columns;
   struct packer packer;
   struct store_row *rows;
@@ -82,7 +85,7 @@ static int count_rows(sqlite3 *db, const char *sql, uint32_t *ret) {
 
 static int open_tables(struct day_reader *reader) {
   bool is_windows = reader->kind == DAY_WINDOWS;
-  int error = db_exec(reader->db, "PRAGMA query_only=ON; BEGIN");
+  int error = db_exec(reader->db, "PRAGMA query_only=ON; PRAGMA cache_size=-256; BEGIN");
   if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, &reader->version);
   if (error == 0 && reader->version == 0) return -ENOENT; /* being made now: nothing in it yet */
   uint64_t newest = is_windows ? DAY_VERSION : TIER_FILE_VERSION;
@@ -184,6 +187,14 @@ int day_reader_rolled(struct day_reader *reader, uint32_t day, uint64_t source,
   return row;
 }
 
+uint32_t day_reader_node_count(const struct day_reader *reader) {
+  return reader->node_count;
+}
+
+void day_reader_set_map(struct day_reader *reader, const uint32_t *map) {
+  reader->map = map;
+}
+
 void day_reader_set_pieces(struct day_reader *reader, const struct tier_piece *pieces,
                            size_t count) {
   reader->pieces = pieces;
@@ -265,8 +276,9 @@ static int read_rows(struct day_reader *reader, struct span packed, uint64_t raw
   if (error != 0) return error == -ENOMEM ? error : -EUCLEAN;
   if (block_decode(buf_span(&reader->columns), reader->rows, count) != (long)count) return -EUCLEAN;
   for (size_t i = 0; i < count; i++) {
-    if (reader->rows[i].node == 0 || reader->rows[i].node > reader->node_count) return -EUCLEAN;
-    reader->rows[i].node--;
+    uint32_t node = reader->rows[i].node;
+    if (node == 0 || node > reader->node_count) return -EUCLEAN;
+    reader->rows[i].node = reader->map != NULL ? reader->map[node - 1] : node - 1;
   }
   return 0;
 }

@@ -24,9 +24,14 @@ int day_reader_rolled(struct day_reader *reader, uint32_t day, uint64_t source,
 void day_reader_set_pieces(struct day_reader *reader, const struct tier_piece *pieces,
                            size_t count);
 
+/* How many nodes it has; and what they are called in blocks from now on: the forest's index I is
+   MAP[I], borrowed (NULL: I). */
+uint32_t day_reader_node_count(const struct day_reader *reader);
+void day_reader_set_map(struct day_reader *reader, const uint32_t *map);
+
 struct day_series {
   uint64_t id;
-  const char *text; /* its labels; valid until the next call */
+  const char *text; /* its labels; valid until the next call of day_reader_next_series */
   uint32_t type;    /* enum sample_type */
   uint32_t group;   /* as in struct store_series */
 };

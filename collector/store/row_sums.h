@@ -19,8 +19,9 @@ struct row_sums {
 
 void row_sums_fini(struct row_sums *sums);
 
-/* Adds ROW.  Returns 0 or -ENOMEM. */
+/* Adds ROW, or COUNT of them.  Returns 0 or -ENOMEM. */
 int row_sums_add(struct row_sums *sums, const struct store_row *row);
+int row_sums_add_all(struct row_sums *sums, const struct store_row *rows, size_t count);
 
 /* Empties SUMS into RET, ordered by node, which is valid until the next call.  Returns 0 or
    -ENOMEM. */

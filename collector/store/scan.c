@@ -1,41 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over all blocks that a query wants: day by day, of a day file by file from the coarsest
-   (tier_plan.c says what is read from which), in a file series by series in the order of their
-   labels (a board's stand together, and a group's), in a series by time.
+/* The walk over all blocks that a query wants: of each day the files that tier_plan.c says, all of
+   them side by side, series by series in the order of their labels (a board's stand together, and
+   a group's), in a series day by day, file by file from the coarsest, and by time:
 
-   A day's files are opened from the coarsest to the finest, each at its own moment: what has been
-   summed up meanwhile is still in the finer one, beyond the id that the coarser one notes, and what
-   has come meanwhile is read there.
+     hours-30   [a][b]   [d]
+     hours-31   [a]   [c][d]        shown: a a, b, c, d d d
+     day-31              [d]
+
+   Where the wish leaves it open how long blocks are, a series' blocks are added up over all files
+   before they are shown: to find a row's function takes several times what adding it up does.  Each
+   file numbers nodes for itself, so one forest is made of theirs (scan_forest.c).  A file's own is
+   loaded when its first block is wanted: a query for one service does not read the days on which it
+   did not run.
+
+   As many files are open at once as FILES_MAX and SCAN_NODES_MAX allow; then what they have is
+   shown, and the walk goes on with the next.  A listing needs none of this, ends early, and takes
+   file by file.
 
    The same series lives in several files under different numbers there; the scan gives it one id
-   and asks `matches` once.  A file's forest is loaded when its first block is wanted, so a query
-   for one service does not read the days on which it did not run.
+   and asks `matches` once.
 
-   Where the wish leaves it open how long blocks are, a series' blocks of a file are added up before
-   they are shown: to find a row's function takes several times what adding it up does.
-
-   A damaged file is counted and set aside after the walk; what was read of it before the damage
-   showed stays in the answer, and the other days are served. */
-#include "store_state.h"
-
+   A damaged file is left out from where the damage showed; what was read of it before stays in the
+   answer. */
 #include "common/arena.h"
 #include "common/table.h"
-#include "day_folder.h"
 #include "day_reader.h"
+#include "day_visit.h"
 #include "label_text.h"
-#include "landing.h"
 #include "row_sums.h"
-#include "settle.h"
+#include "scan_forest.h"
 #include "store.h"
 #include "store_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum {
   SCAN_BYTES_MAX = 768 << 20, /* series texts of one scan, and of one file's forest */
-  SCAN_SUMS_MAX = 2 << 20,    /* nodes of a forest whose rows are added up: 48 MiB */
+  SCAN_NODES_MAX = 2 << 20,   /* of files side by side; rows of so many are added up: 48 MiB */
   SCAN_SERIES_MAX = 1 << 20,
+  FILES_MAX = 64, /* open at once: some 200 KiB each */
 };
 
 struct known_series {
@@ -43,10 +48,24 @@ struct known_series {
   bool is_wanted;
 };
 
+/* One that is being read. */
+struct scan_file {
+  struct day_reader *reader; /* NULL: done with */
+  uint32_t day;
+  enum day_kind kind;
+  struct tier_piece *pieces;
+  uint32_t *map; /* its nodes' numbers in the forest; NULL: the same */
+  bool has_forest;
+  struct day_series series; /* where it stands */
+  bool is_shown;            /* its blocks of the series that is shown */
+  int error;                /* of it */
+};
+
 struct scan {
   const struct store_scan *wish;
-  struct tier_plan plan;     /* of the day that is shown */
-  struct arena arena, nodes; /* nodes: of the file that is shown */
+  struct day_visitor visitor;
+  struct tier_plan plan; /* of the day that is being opened */
+  struct arena arena;
   struct table by_text;
   struct row_sums sums; /* of the series that is shown */
   uint64_t start_ms, end_ms, row_count;
@@ -55,19 +74,12 @@ struct scan {
   struct store_series current; /* labels point into current_text */
   char *current_text;
   size_t current_room;
-  struct store_forest forest;
-  bool has_forest;
+  struct store_forest whole;
+  struct scan_forest forest;
+  struct scan_file files[FILES_MAX];
+  unsigned file_count;
+  uint64_t node_count; /* of these files together */
 };
-
-/* A day's files, open; NULL: there is none. */
-struct day_files {
-  struct day_reader *readers[DAY_KINDS];
-  struct tier_state state;
-  enum day_kind failed; /* which an error is about */
-};
-
-/* What is done to each day: 0, or a negative error, or (scans) what the call-back returned. */
-typedef int on_day(void *context, struct day_files *files);
 
 static uint32_t find_series(const struct scan *scan, uint64_t hash, const char *text) {
   uint32_t cursor;
@@ -129,19 +141,9 @@ static int meet_series(struct scan *scan, const struct day_series *series) {
   return wanted;
 }
 
-static int load_forest(struct scan *scan, struct day_reader *reader) {
-  uint64_t id = scan->forest.id + 1;
-  arena_fini(&scan->nodes);
-  arena_init(&scan->nodes, SCAN_BYTES_MAX);
-  int error = day_reader_forest(reader, &scan->nodes, &scan->forest);
-  scan->forest.id = id;
-  scan->has_forest = error == 0;
-  return error;
-}
-
 static int show(struct scan *scan, uint64_t start_ms, uint64_t end_ms, const struct store_row *rows,
                 size_t count) {
-  return scan->wish->on_block(scan->wish->context, &scan->current, &scan->forest, start_ms, end_ms,
+  return scan->wish->on_block(scan->wish->context, &scan->current, &scan->whole, start_ms, end_ms,
                               rows, count);
 }
 
@@ -158,9 +160,7 @@ static int add_up(struct scan *scan, const struct day_block *block) {
   scan->current.marks = block->marks;
   if (block->start_ms < scan->start_ms) scan->start_ms = block->start_ms;
   if (block->end_ms > scan->end_ms) scan->end_ms = block->end_ms;
-  for (size_t i = 0; i < block->count && stop == 0; i++)
-    stop = row_sums_add(&scan->sums, &block->rows[i]);
-  return stop;
+  return stop != 0 ? stop : row_sums_add_all(&scan->sums, block->rows, block->count);
 }
 
 static int show_block(struct scan *scan, const struct day_block *block) {
@@ -168,46 +168,140 @@ static int show_block(struct scan *scan, const struct day_block *block) {
   scan->row_count += block->count;
   if (wish->rows_max > 0 && scan->row_count > wish->rows_max) return -E2BIG;
   if (wish->is_over != NULL && wish->is_over(wish->context)) return -ETIMEDOUT;
-  if (wish->grain_ms == 0 && scan->forest.node_count <= SCAN_SUMS_MAX) return add_up(scan, block);
+  if (wish->grain_ms == 0 && scan->node_count <= SCAN_NODES_MAX) return add_up(scan, block);
   scan->current.marks = block->marks;
   return show(scan, block->start_ms, block->end_ms, block->rows, block->count);
 }
 
-static int show_blocks(struct scan *scan, struct day_reader *reader,
-                       const struct day_series *series) {
+/* Makes FILE's nodes part of the forest; what waits to be shown keeps its numbers. */
+static int load_forest(struct scan *scan, struct scan_file *file) {
+  struct store_forest own;
+  struct arena arena;
+  arena_init(&arena, SCAN_BYTES_MAX);
+  int error = day_reader_forest(file->reader, &arena, &own);
+  if (error == 0) error = scan_forest_add(&scan->forest, &own, &file->map);
+  arena_fini(&arena);
+  file->has_forest = error == 0;
+  if (error == 0) day_reader_set_map(file->reader, file->map);
+  return error;
+}
+
+static int show_blocks(struct scan *scan, struct scan_file *file) {
   struct day_block block;
-  int row, stop = 0;
-  scan->current.marks = 0;
-  while (stop == 0 && (row = day_reader_next_block(reader, series, &block)) != 0) {
-    stop = row < 0 ? row : 0;
-    if (stop == 0 && !scan->has_forest) stop = load_forest(scan, reader);
-    if (stop == 0) stop = show_block(scan, &block);
-  }
-  return stop != 0 ? stop : show_sums(scan);
+  int row = file->has_forest ? 1 : day_reader_has_block(file->reader, &file->series);
+  int stop = row < 0 ? row : 0;
+  if (row != 1) return stop;
+  if (!file->has_forest) stop = load_forest(scan, file);
+  while (stop == 0 && (row = day_reader_next_block(file->reader, &file->series, &block)) != 0)
+    stop = row < 0 ? row : show_block(scan, &block);
+  return stop;
 }
 
-/* Without on_block a series is asked about only if it has a block; else its blocks show that. */
-static int show_series(struct scan *scan, struct day_reader *reader,
-                       const struct day_series *series) {
+/* As strcmp: series of boards before those of groups, then as files list them. */
+static int compare(const struct day_series *a, const struct day_series *b) {
+  if (a->group != b->group) return a->group < b->group ? -1 : 1;
+  int order = strcmp(a->text, b->text);
+  if (order != 0) return order;
+  return a->type < b->type ? -1 : a->type > b->type;
+}
+
+/* The file that stands at the first series, or NULL: all are at their end. */
+static struct scan_file *find_first(struct scan *scan) {
+  struct scan_file *first = NULL;
+  for (unsigned i = 0; i < scan->file_count; i++) {
+    struct scan_file *file = &scan->files[i];
+    if (file->reader == NULL) continue;
+    if (first == NULL || compare(&file->series, &first->series) < 0) first = file;
+  }
+  return first;
+}
+
+/* Shows the series at which FIRST stands, and maybe others.  Without on_block a series is asked
+   about only if it has a block; else its blocks show that. */
+static int show_series(struct scan *scan, struct scan_file *first) {
   bool is_listing = scan->wish->on_block == NULL;
-  int is_wanted = is_listing ? day_reader_has_block(reader, series) : 1;
-  if (is_wanted == 1) is_wanted = meet_series(scan, series);
-  if (is_wanted <= 0 || is_listing) return is_wanted < 0 ? is_wanted : 0;
-  return show_blocks(scan, reader, series);
-}
-
-static int scan_file(struct scan *scan, struct day_reader *reader) {
-  struct day_series series;
-  int row;
-  scan->has_forest = false;
-  while ((row = day_reader_next_series(reader, scan->wish->types, &series)) == 1) {
-    int stop = show_series(scan, reader, &series);
-    if (stop != 0) return stop;
+  int is_wanted = is_listing ? day_reader_has_block(first->reader, &first->series) : 1;
+  if (is_wanted == 1) is_wanted = meet_series(scan, &first->series);
+  first->is_shown = true;
+  first->error = is_wanted < 0 ? is_wanted : 0;
+  scan->current.marks = 0;
+  for (unsigned i = 0; i < scan->file_count; i++) {
+    struct scan_file *file = &scan->files[i];
+    if (file->reader == NULL || compare(&file->series, &first->series) != 0) continue;
+    file->is_shown = true;
+    if (is_wanted != 1 || is_listing) continue;
+    file->error = show_blocks(scan, file);
+    if (file->error != 0 && file->error != -EUCLEAN) return file->error;
   }
-  return row;
+  return show_sums(scan);
 }
 
-static int scan_day(void *context, struct day_files *files) {
+static void close_file(struct scan_file *file) {
+  day_reader_close(file->reader);
+  file->reader = NULL;
+  free(file->pieces);
+  free(file->map);
+  file->pieces = NULL;
+  file->map = NULL;
+}
+
+/* Moves FILE on; at its end, or where it is damaged, it is closed. */
+static int advance(struct scan *scan, struct scan_file *file) {
+  int row = file->error;
+  file->is_shown = false;
+  if (row == 0) row = day_reader_next_series(file->reader, scan->wish->types, &file->series);
+  if (row == 1) return 0;
+  if (row == -EUCLEAN) day_damage_add(&scan->visitor.damage, file->day, file->kind);
+  close_file(file);
+  return row == -EUCLEAN ? 0 : row;
+}
+
+/* Moves on those that have been shown.  None is before: the name of a series is its file's. */
+static int advance_shown(struct scan *scan) {
+  int error = 0;
+  for (unsigned i = 0; i < scan->file_count && error == 0; i++)
+    if (scan->files[i].is_shown) error = advance(scan, &scan->files[i]);
+  return error;
+}
+
+/* Shows what the files have, and closes them. */
+static int show_files(struct scan *scan) {
+  struct scan_file *first;
+  int stop = 0;
+  scan_forest_clear(&scan->forest);
+  for (unsigned i = 0; i < scan->file_count; i++) scan->files[i].is_shown = true;
+  stop = advance_shown(scan);
+  while (stop == 0 && (first = find_first(scan)) != NULL) {
+    stop = show_series(scan, first);
+    if (stop == 0) stop = advance_shown(scan);
+  }
+  for (unsigned i = 0; i < scan->file_count; i++) close_file(&scan->files[i]);
+  scan->file_count = 0;
+  scan->node_count = 0;
+  return stop;
+}
+
+/* Takes what the plan reads of READER, which is closed with the others. */
+static int add_file(struct scan *scan, uint32_t day, enum day_kind kind,
+                    struct day_reader **reader) {
+  size_t piece_count = scan->plan.count[kind];
+  uint32_t node_count = day_reader_node_count(*reader);
+  bool is_full = scan->file_count == FILES_MAX ||
+                 (scan->file_count > 0 && scan->node_count + node_count > SCAN_NODES_MAX);
+  int stop = is_full ? show_files(scan) : 0;
+  if (stop != 0) return stop;
+  struct tier_piece *pieces = calloc(piece_count, sizeof *pieces);
+  if (pieces == NULL) return -ENOMEM;
+  memcpy(pieces, scan->plan.pieces[kind], piece_count * sizeof *pieces);
+  day_reader_set_pieces(*reader, pieces, piece_count);
+  scan->files[scan->file_count++] =
+      (struct scan_file){.reader = *reader, .day = day, .kind = kind, .pieces = pieces};
+  scan->node_count += node_count;
+  *reader = NULL;
+  return scan->wish->on_block == NULL ? show_files(scan) : 0;
+}
+
+static int scan_day(void *context, uint32_t day, struct day_files *files) {
   struct scan *scan = context;
   const struct tier_wish wish = {.from_ms = scan->wish->from_ms,
                                  .to_ms = scan->wish->to_ms,
@@ -215,159 +309,37 @@ static int scan_day(void *context, struct day_files *files) {
                                  .merges_boards = scan->wish->merges_boards};
   int stop = 0;
   tier_plan_make(&files->state, &wish, &scan->plan);
-  for (unsigned kind = DAY_KINDS; kind-- > 0 && stop == 0;) {
-    if (scan->plan.count[kind] == 0) continue;
-    files->failed = kind;
-    day_reader_set_pieces(files->readers[kind], scan->plan.pieces[kind], scan->plan.count[kind]);
-    stop = scan_file(scan, files->readers[kind]);
-  }
+  for (unsigned kind = DAY_KINDS; kind-- > 0 && stop == 0;)
+    if (scan->plan.count[kind] > 0) stop = add_file(scan, day, kind, &files->readers[kind]);
   return stop;
 }
 
-/* Opens DAY's file of KIND, if there is one. */
-static int open_file(struct store *store, uint32_t day, enum day_kind kind,
-                     struct day_files *files) {
-  char path[DAY_PATH_BYTES];
-  files->failed = kind;
-  int error = day_folder_path(store->dir, kind, day, path);
-  if (error == 0) error = day_reader_open(path, kind, &files->readers[kind]);
-  return error == -ENOENT ? 0 : error;
-}
-
-static int read_state(struct day_files *files, uint32_t day) {
-  struct tier_rolled *const rolled[DAY_KINDS] = {
-      [DAY_MINUTES] = &files->state.minutes, [DAY_HOURS] = &files->state.hours};
-  int error = 0;
-  files->state.day_ms = (uint64_t)day * DAY_MS;
-  files->failed = DAY_WINDOWS;
-  if (files->readers[DAY_WINDOWS] != NULL)
-    error = day_reader_windows(files->readers[DAY_WINDOWS], &files->state.windows);
-  for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS && error == 0; kind++) {
-    if (files->readers[kind] == NULL) continue;
-    files->failed = kind;
-    error = day_reader_rolled(files->readers[kind], day, files->state.windows.source, rolled[kind]);
-  }
-  return error;
-}
-
-struct damage {
-  struct damaged {
-    uint32_t day;
-    enum day_kind kind;
-  } files[8]; /* more than that are found by the next read */
-  unsigned count;
-};
-
-/* Opens the files of one day and shows them to ON_DAY. */
-static int visit(struct store *store, uint32_t day, on_day *visitor, void *context,
-                 struct damage *damage) {
-  struct day_files *files = calloc(1, sizeof *files);
-  int error = files != NULL ? 0 : -ENOMEM;
-  for (unsigned kind = DAY_KINDS; kind-- > 0 && error == 0;)
-    error = open_file(store, day, kind, files);
-  if (error == 0) error = read_state(files, day);
-  if (error == 0) error = visitor(context, files);
-  for (unsigned kind = 0; kind < DAY_KINDS && files != NULL; kind++)
-    day_reader_close(files->readers[kind]);
-  if (error == -EUCLEAN) {
-    if (damage->count < sizeof damage->files / sizeof damage->files[0])
-      damage->files[damage->count++] = (struct damaged){day, files->failed};
-    error = 0;
-  }
-  free(files);
-  return error;
-}
-
-static int visit_days(struct store *store, const uint64_t range_ms[2], on_day *visitor,
-                      void *context, struct damage *damage) {
-  uint32_t *days = NULL;
-  size_t count = 0;
-  int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
-  for (size_t i = 0; i < count && error == 0; i++) {
-    if (days[i] < day_of(range_ms[0]) || days[i] > day_of(range_ms[1] - 1)) continue;
-    error = visit(store, days[i], visitor, context, damage);
-  }
-  free(days);
-  return error;
-}
-
-/* Whether ERROR, of settling, is one of the disk: it may last, and what was settled before can be
-   read all the same. */
-static bool is_disk_fault(int error) {
-  return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
-         error == -EBUSY || error == -EACCES;
-}
-
-/* Waits until all is settled, then shows every day that RANGE_MS (from, to) touches. */
-static int read_days(struct store *store, const uint64_t range_ms[2], on_day *visitor,
-                     void *context) {
-  struct landing_figures landed;
-  struct damage damage = {.count = 0};
-  if (range_ms[1] <= range_ms[0]) return 0;
-  landing_figures(store->landing, &landed);
-  int error = settle_wait(store->settle, landed.newest_id);
-  if (error != 0 && !is_disk_fault(error)) return error;
-  if (error != 0) atomic_fetch_add_explicit(&store->stale_reads, 1, memory_order_relaxed);
-  settle_lock_files(store->settle);
-  error = visit_days(store, range_ms, visitor, context, &damage);
-  settle_unlock_files(store->settle);
-  for (unsigned i = 0; i < damage.count; i++)
-    settle_set_aside_day(store->settle, damage.files[i].kind, damage.files[i].day);
-  return error;
+static int end_scan(void *context, int error) {
+  struct scan *scan = context;
+  if (error == 0) return show_files(scan);
+  for (unsigned i = 0; i < scan->file_count; i++) close_file(&scan->files[i]);
+  return 0;
 }
 
 int store_scan(struct store *store, const struct store_scan *wish) {
   const uint64_t range_ms[2] = {wish->from_ms, wish->to_ms};
+  uint64_t seed;
+  if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) return -EIO;
   struct scan *scan = calloc(1, sizeof *scan);
   if (scan == NULL) return -ENOMEM;
   scan->wish = wish;
+  scan->visitor = (struct day_visitor){.on_day = scan_day, .on_end = end_scan, .context = scan};
   arena_init(&scan->arena, SCAN_BYTES_MAX);
-  arena_init(&scan->nodes, SCAN_BYTES_MAX);
-  int error = read_days(store, range_ms, scan_day, scan);
+  scan_forest_init(&scan->forest, &scan->whole, seed);
+  int error = day_visit(store, range_ms, &scan->visitor);
   arena_fini(&scan->arena);
-  arena_fini(&scan->nodes);
+  scan_forest_fini(&scan->forest);
   row_sums_fini(&scan->sums);
   table_fini(&scan->by_text);
   free(scan->series);
   free(scan->current_text);
   free(scan);
   return error;
-}
-
-struct loss_sum {
-  const char *board;
-  uint64_t from_ms, to_ms;
-  int64_t records[LOSS_REASON_COUNT];
-};
-
-/* Windows have all losses at their time, unless earlier ones were deleted with their file. */
-static int sum_day(void *context, struct day_files *files) {
-  struct loss_sum *sum = context;
-  struct day_losses losses = {.from_ms = sum->from_ms, .to_ms = sum->to_ms, .board = sum->board};
-  struct day_reader *hours = files->readers[DAY_HOURS], *windows = files->readers[DAY_WINDOWS];
-  bool is_whole = windows != NULL && !files->state.hours.has_others;
-  int error = 0;
-  files->failed = DAY_HOURS;
-  if (hours != NULL && !is_whole) {
-    error = day_reader_loss(hours, &losses, sum->records);
-    if (error == 0)
-      error = day_reader_rolled_loss(hours, files->state.windows.source, &losses.after_id);
-  }
-  if (error != 0 || windows == NULL) return error;
-  files->failed = DAY_WINDOWS;
-  return day_reader_loss(windows, &losses, sum->records);
-}
-
-int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,
-                        uint64_t *loss) {
-  struct loss_sum sum = {.board = board, .from_ms = from_ms, .to_ms = to_ms};
-  const uint64_t range_ms[2] = {from_ms, to_ms};
-  int error = read_days(store, range_ms, sum_day, &sum);
-  if (error != 0) return error;
-  /* A correction (a late batch closed what had been given up) may lie outside its loss's range. */
-  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
-    if (sum.records[i] > 0) loss[i] += (uint64_t)sum.records[i];
-  return 0;
 }
 
 const char *store_series_label(const struct store_series *series, const char *name) {

@@ -81,7 +81,7 @@ struct store_scan {
 
 /* Walks blocks that make up what SCAN wants, each sample once, after everything appended so far has
    settled.  Returns 0, -errno, or what on_block returned.  Pointers are valid during the call-back
-   only, forests until the scan ends. */
+   only; a forest of the same id has the same nodes. */
 int store_scan(struct store *store, const struct store_scan *scan);
 
 /* How many reads were stale so far.  Any thread. */

@@ -57,10 +57,38 @@ static void rows_whose_samples_weigh_unlike_stay_apart(void **state) {
   row_sums_fini(&sums);
 }
 
+static void many_at_once_are_added_as_one_by_one(void **state) {
+  (void)state;
+  struct row_sums one = {0}, many = {0};
+  struct store_row rows[200], *a, *b;
+  size_t a_count, b_count;
+  srand(5);
+  for (unsigned round = 0; round < 20; round++) {
+    for (unsigned i = 0; i < 200; i++) {
+      uint64_t count = (uint64_t)rand() % 4, rate = rand() % 8 == 0 ? 10 : 1;
+      rows[i] = (struct store_row){(uint32_t)rand() % 3000, count, count * PERIOD * rate};
+      if (i % 50 == 0) rows[i].weight = UINT64_MAX / 3; /* too large to be taken as signed */
+      add(&one, rows[i].node, rows[i].count, rows[i].weight);
+    }
+    assert_int_equal(row_sums_add_all(&many, rows, 200), 0);
+  }
+  assert_int_equal(row_sums_take(&one, &a, &a_count), 0);
+  assert_int_equal(row_sums_take(&many, &b, &b_count), 0);
+  assert_int_equal(a_count, b_count);
+  for (size_t i = 0; i < a_count; i++) {
+    assert_int_equal(a[i].node, b[i].node);
+    assert_int_equal(a[i].count, b[i].count);
+    assert_int_equal(a[i].weight, b[i].weight);
+  }
+  row_sums_fini(&one);
+  row_sums_fini(&many);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_of_a_node_become_one_in_the_order_of_nodes),
       cmocka_unit_test(rows_whose_samples_weigh_unlike_stay_apart),
+      cmocka_unit_test(many_at_once_are_added_as_one_by_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was lost in a range of time, by reason: sums of changes, since what was given up may come
+   after all. */
+#include "day_reader.h"
+#include "day_visit.h"
+#include "store_read.h"
+
+struct loss_sum {
+  const char *board;
+  uint64_t from_ms, to_ms;
+  int64_t records[LOSS_REASON_COUNT];
+};
+
+/* Windows have all losses at their time, unless earlier ones were deleted with their file. */
+static int sum_day(void *context, uint32_t day, struct day_files *files) {
+  struct loss_sum *sum = context;
+  (void)day;
+  struct day_losses losses = {.from_ms = sum->from_ms, .to_ms = sum->to_ms, .board = sum->board};
+  struct day_reader *hours = files->readers[DAY_HOURS], *windows = files->readers[DAY_WINDOWS];
+  bool is_whole = windows != NULL && !files->state.hours.has_others;
+  int error = 0;
+  files->failed = DAY_HOURS;
+  if (hours != NULL && !is_whole) {
+    error = day_reader_loss(hours, &losses, sum->records);
+    if (error == 0)
+      error = day_reader_rolled_loss(hours, files->state.windows.source, &losses.after_id);
+  }
+  if (error != 0 || windows == NULL) return error;
+  files->failed = DAY_WINDOWS;
+  return day_reader_loss(windows, &losses, sum->records);
+}
+
+int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,
+                        uint64_t *loss) {
+  struct loss_sum sum = {.board = board, .from_ms = from_ms, .to_ms = to_ms};
+  const uint64_t range_ms[2] = {from_ms, to_ms};
+  struct day_visitor visitor = {.on_day = sum_day, .context = &sum};
+  int error = day_visit(store, range_ms, &visitor);
+  if (error != 0) return error;
+  /* A correction (a late batch closed what had been given up) may lie outside its loss's range. */
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    if (sum.records[i] > 0) loss[i] += (uint64_t)sum.records[i];
+  return 0;
+}
