@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* month_store DIR BOARDS PERCENT SECONDS FILE...: fills the store of a collector's data folder with
-   yesterday (UTC) of BOARDS boards and sums it up.  Their windows of ten seconds are those recorded
-   in the FILEs, varied from board to board and window to window (tests/fleet/variant), of which
-   PERCENT of the records are kept: a recorded board is busy all day.  SECONDS 10 appends window by
-   window, as a collector would; 3600 adds up those of an hour beforehand and appends them as one:
-   the sums are the same as they would be, in a fraction of the time, and there are no windows to
-   speak of.  Prints what was made.
+/* month_store DIR BOARDS PERCENT SECONDS DAYS FILE...: fills the store of a collector's data folder
+   with the last DAYS days (UTC, without today) of BOARDS boards and sums each up.  Their windows of
+   ten seconds are those recorded in the FILEs, varied from board to board and window to window
+   (tests/fleet/variant), of which PERCENT of the records are kept: a recorded board is busy all
+   day.  SECONDS 10 appends window by window, as a collector would; 3600 adds up those of an hour
+   beforehand and appends them as one: the sums are the same as they would be, in a fraction of the
+   time, and there are no windows to speak of.  Prints what was made.
 
    Its files tell of a store's size; a collector started on DIR, of how long answers take. */
 #include "fleet/random.h"
@@ -42,7 +42,7 @@ struct made {
 struct maker {
   struct store *store;
   struct recordings recordings;
-  uint64_t day_ms, boards, percent, span_windows;
+  uint64_t first_day_ms, days, boards, percent, span_windows;
   struct made made;
   struct variant_room rooms[GROUP];
   char names[GROUP][32];
@@ -230,7 +230,7 @@ static void encode(struct maker *maker, struct batch *batch, size_t at, uint64_t
   maker->made.zstd_bytes += room->zstd.len;
 }
 
-/* Appends the SPAN-th stretch of BOARD's day. */
+/* Appends the SPAN-th stretch of BOARD's time. */
 static void add_span(struct maker *maker, uint64_t board, uint64_t span) {
   static struct span_room room;
   uint64_t length_ms = maker->span_windows * WINDOW_MS;
@@ -238,7 +238,7 @@ static void add_span(struct maker *maker, uint64_t board, uint64_t span) {
   struct batch *batch = fill_batch(maker, &room);
   batch->counters.run = board + 1;
   size_t at = maker->waiting;
-  next(maker, board, maker->day_ms + span * length_ms, length_ms);
+  next(maker, board, maker->first_day_ms + span * length_ms, length_ms);
   encode(maker, batch, at, span + 1);
   for (uint32_t i = 0; i < batch->sample_count; i++) {
     maker->made.records += batch->samples[i].count;
@@ -248,7 +248,7 @@ static void add_span(struct maker *maker, uint64_t board, uint64_t span) {
   if (maker->waiting == GROUP) flush(maker);
 }
 
-static void make_day(struct maker *maker) {
+static void make_sums(struct maker *maker) {
   maker->sums = calloc(maker->recordings.count * VARIANT_PLACES, sizeof *maker->sums);
   if (maker->sums == NULL) fail("memory", -ENOMEM);
   for (uint32_t i = 0; i < maker->recordings.count * VARIANT_PLACES; i++) {
@@ -256,49 +256,62 @@ static void make_day(struct maker *maker) {
     maker->sums[i].samples = calloc(batch->sample_count + 1, sizeof *maker->sums[i].samples);
     if (maker->sums[i].samples == NULL) fail("memory", -ENOMEM);
   }
-  for (uint64_t span = 0; span < DAY_MS / (maker->span_windows * WINDOW_MS); span++)
+}
+
+static void open_store(struct maker *maker, const char *dir) {
+  char why[256];
+  if (store_open(dir, &maker->store, why, sizeof why) == 0) return;
+  fprintf(stderr, "month_store: %s\n", why);
+  exit(1);
+}
+
+/* Makes the day, then sums it up; adds what either took to TOOK_NS. */
+static void make_day(struct maker *maker, const char *dir, uint64_t day, uint64_t took_ns[2]) {
+  uint64_t spans = DAY_MS / (maker->span_windows * WINDOW_MS);
+  uint64_t before_ns = clock_monotonic_ns();
+  for (uint64_t span = day * spans; span < (day + 1) * spans; span++)
     for (uint64_t board = 0; board < maker->boards; board++) add_span(maker, board, span);
   flush(maker);
+  store_close(maker->store); /* all has settled at the next opening */
+  open_store(maker, dir);
+  uint64_t made_ns = clock_monotonic_ns();
+  int error = store_roll(maker->store);
+  if (error != 0) fail("summing up", error);
+  took_ns[0] += made_ns - before_ns;
+  took_ns[1] += clock_monotonic_ns() - made_ns;
 }
 
 static int usage(void) {
-  fprintf(stderr, "usage: month_store DIR BOARDS PERCENT SECONDS FILE...\n");
+  fprintf(stderr, "usage: month_store DIR BOARDS PERCENT SECONDS DAYS FILE...\n");
   return 2;
 }
 
 int main(int argc, char **argv) {
   static struct maker maker;
   const struct recordings_floor floor = {RECORDS_MIN, NODES_MIN};
-  char why[256];
-  if (argc < 6) return usage();
+  uint64_t took_ns[2] = {0};
+  if (argc < 7) return usage();
   maker.boards = strtoull(argv[2], NULL, 10);
   maker.percent = strtoull(argv[3], NULL, 10);
   maker.span_windows = strtoull(argv[4], NULL, 10) * 1000 / WINDOW_MS;
-  if (maker.boards == 0 || maker.span_windows == 0 || maker.span_windows > HOUR_MS / WINDOW_MS)
+  maker.days = strtoull(argv[5], NULL, 10);
+  if (maker.boards == 0 || maker.days == 0 || maker.span_windows == 0 ||
+      maker.span_windows > HOUR_MS / WINDOW_MS)
     return usage();
-  for (int i = 5; i < argc; i++) {
+  for (int i = 6; i < argc; i++) {
     int error = recordings_add(&maker.recordings, argv[i], &floor);
     if (error != 0 && error != -ENODATA) fail(argv[i], error);
   }
   if (maker.recordings.count == 0) fail("no window is rich enough", -ENODATA);
   uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
-  maker.day_ms = now_ms - now_ms % DAY_MS - DAY_MS;
-  if (store_open(argv[1], &maker.store, why, sizeof why) != 0) {
-    fprintf(stderr, "month_store: %s\n", why);
-    return 1;
-  }
-  uint64_t before_ns = clock_monotonic_ns();
-  make_day(&maker);
-  store_close(maker.store); /* all has settled at the next opening */
-  if (store_open(argv[1], &maker.store, why, sizeof why) != 0) fail(why, -EIO);
-  uint64_t made_ns = clock_monotonic_ns();
-  int error = store_roll(maker.store);
-  uint64_t rolled_ns = clock_monotonic_ns();
+  maker.first_day_ms = now_ms - now_ms % DAY_MS - maker.days * DAY_MS;
+  make_sums(&maker);
+  open_store(&maker, argv[1]);
+  for (uint64_t day = 0; day < maker.days; day++) make_day(&maker, argv[1], day, took_ns);
   store_close(maker.store);
-  if (error != 0) fail("summing up", error);
   printf("windows %" PRIu64 "\nsamples %" PRIu64 "\nweight_ns %" PRIu64 "\nzstd_bytes %" PRIu64
          "\nmade_s %.1f\nsummed_s %.1f\n",
          maker.made.windows, maker.made.records, maker.made.weight_ns, maker.made.zstd_bytes,
-         (double)(made_ns - before_ns) / 1e9, (double)(rolled_ns - made_ns) / 1e9);
+         (double)took_ns[0] / 1e9, (double)took_ns[1] / 1e9);
   return 0;
 }

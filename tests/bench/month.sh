@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# month.sh [PART...]: what a store of a month takes, and how soon it answers.  Boards are simulated (month_store), from windows of real programs of which
+# PERCENT (10) of the records are kept: a recorded program is busy all day.  Parts, all without a word:
+#
+#   bytes   a day of TIER_BOARDS (20) boards in windows of 10 s, of which all of the records are kept, and PERCENT: bytes a sample in each
+#           tier, and by these what 100 boards take in 30 days at default settings
+#   week    WEEK_BOARDS (100) boards x 7 days    `top` over all boards and over one label value, REPEATS (11) times each: median, slowest, CPU time of the
+#   month   MONTH_BOARDS (1000) boards x 30 days collector a question (without settling); alone, and with boards that send half of the time, as fast as
+#                                                they are taken: FEED_BOARDS (32) with a backlog of FEED (2500 batches each), made before
+#
+# One day is made and summed up; the others are copies of its file of hours under other dates, as retention leaves them (of more than a week ago the sums of
+# days).  Each file is read for itself, so a copy takes what another day of the same programs takes.  The range ends where today begins: what the boards that
+# send meanwhile bring is not in it, their settling and their locks are.  A day of 1000 boards takes some ten minutes to make: KEEP=DIR keeps the stores there, and
+# uses those that it has from before.  BUILD: a build directory (build) of type Release or RelWithDebInfo, or figures mean nothing.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build} percent=${PERCENT:-10} repeats=${REPEATS:-11}
+W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-month.XXXXXX")
+kept=${KEEP:-$W/kept} collector= simulator= pulse=
+finish() {
+  for pid in $pulse $simulator $collector; do kill -CONT "$pid" 2>/dev/null || true; kill "$pid" 2>/dev/null && wait "$pid" || true; done
+  rm -rf "$W"
+}
+trap finish EXIT
+recordings=(tests/fleet/captured/*.spool)
+fail() { echo "FAILED: $*"; tail -n 5 "$W/log"; exit 1; }
+ticks=$(getconf CLK_TCK)
+
+# make_store DIR BOARDS PERCENT SECONDS, with what month_store printed in DIR.made
+make_store() {
+  [ ! -f "$1.made" ] || return 0
+  rm -rf "$1"
+  mkdir -p "$1"
+  "$build/tests/bench/month_store" "$@" "${recordings[@]}" >"$1.making"
+  mv "$1.making" "$1.made"
+}
+
+# copy_days FROM TO DAYS: the folder TO, with FROM's day and its file of hours as those of the days before.
+copy_days() {
+  /usr/bin/python3 - "$@" <<'END'
+import datetime, glob, os, shutil, sqlite3, sys
+source, folder, days = sys.argv[1], sys.argv[2], int(sys.argv[3])
+shutil.copytree(source, folder)
+newest = max(glob.glob(f"{source}/hours-*.db"))
+day = datetime.date.fromisoformat(os.path.basename(newest)[len("hours-"):-len(".db")])
+HOUR_TIER, HOUR_MS, DAY_MS, KEPT_DAYS = 2, 3600000, 86400000, 7
+for back in range(1, days):
+    path = f"{folder}/hours-{day - datetime.timedelta(back)}.db"
+    shutil.copy(newest if back <= KEPT_DAYS + 1 else dropped, path)
+    db = sqlite3.connect(path, isolation_level=None)
+    if back == KEPT_DAYS + 1:
+        db.execute(f"DELETE FROM block WHERE tier={HOUR_TIER}")
+        db.execute(f"DELETE FROM grouped WHERE tier={HOUR_TIER}")
+        db.execute(f"INSERT INTO dropped VALUES({HOUR_TIER})")
+        db.execute("VACUUM")
+    shift = DAY_MS if back > KEPT_DAYS + 1 else back * DAY_MS
+    db.execute("BEGIN")
+    db.execute("UPDATE block SET start_ms=start_ms-?", (shift,))
+    db.execute("UPDATE rolled SET bucket=bucket-?", (shift // HOUR_MS,))
+    db.execute("UPDATE grouped SET start_ms=start_ms-?", (shift,))
+    db.execute("UPDATE loss SET hour_ms=hour_ms-?", (shift,))
+    db.execute("COMMIT")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    dropped = path
+END
+}
+
+port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+collector_up() {
+  A=$(port) H=$(port)
+  "$build/collector/fleetprof-collector" --data "$1" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" >"$W/log" 2>&1 &
+  collector=$!
+  for ((i = 0; i < 600; i++)); do curl -fs "http://127.0.0.1:$H/readyz" >/dev/null 2>&1 && return || sleep 0.1; done
+  fail "no collector"
+}
+collector_down() { kill $collector; wait $collector || true; collector=; }
+# CPU time of the threads that answer, in ms.
+cpu_ms() { cat /proc/$collector/task/*/stat | awk -v hz="$ticks" '/\((query|http)/ { sub(/.*\) /, ""); sum += $12 + $13 } END { print sum * 1000 / hz }'; }
+metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
+
+# ask WHAT MATCH DAYS: a row
+ask() {
+  local before after to=$(($(date +%s) / 86400 * 86400)) i url
+  url="http://127.0.0.1:$H/api/v1/profile?format=top&from=$((to - $3 * 86400))&to=$to$2"
+  curl -fsS -o "$W/answer" "$url" || fail "no answer"
+  before=$(cpu_ms)
+  for ((i = 0; i < repeats; i++)); do curl -fsS -o /dev/null -w '%{time_total}\n' "$url"; done | sort -n >"$W/times"
+  after=$(cpu_ms)
+  awk -v what="$1" -v cpu="$(echo "$after $before $repeats" | awk '{ print ($1 - $2) / $3 }')" -v load="$(cut -d' ' -f1 /proc/loadavg)" \
+    -v samples="$(grep -o '"samples":[0-9]*' "$W/answer" | head -n 1 | cut -d: -f2)" -v rss="$(awk '/^RssAnon/ { print $2 / 1024 }' /proc/$collector/status)" \
+    '{ t[NR] = $1 * 1000 } END { printf "| %s | %.0f | %.0f | %.0f | %.0f M | %.1f | %s |\n", what, t[int((NR + 1) / 2)], t[NR], cpu, samples / 1e6, rss, load }' "$W/times"
+}
+# ask_all BOARDS DAYS
+ask_all() {
+  local service before since
+  collector_up "$W/store"
+  service=$(curl -fsS "http://127.0.0.1:$H/api/v1/load?by=service&from=-2d&limit=1" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["rows"][0]["name"])')
+  echo "| $1 boards x $2 days | median, ms | slowest | CPU, ms | samples | RssAnon, MiB | load |"
+  echo "|---|---|---|---|---|---|---|"
+  ask "all boards" "" "$2"
+  ask "service $service" "&match=%7Bservice%3D%22$service%22%7D" "$2"
+  local rich=(--records-min 500 --nodes-min 180) file
+  for file in "${recordings[@]}"; do rich+=(--recording "$file"); done
+  "$build/tests/fleet/fleetsim" --data "$W/store" --agents "127.0.0.1:$A" --boards "${FEED_BOARDS:-32}" --window 1s --prepared \
+    --backlog "${FEED:-2500}" "${rich[@]}" >"$W/fleet" 2>&1 &
+  simulator=$!
+  while [ "$(metric fleetprof_store_appended_total)" = 0 ]; do sleep 0.2; kill -0 $simulator || fail "$(tail -n 1 "$W/fleet")"; done
+  while sleep 0.05 && kill -STOP $simulator; do sleep 0.05 && kill -CONT $simulator; done 2>/dev/null &
+  pulse=$!
+  before=$(metric fleetprof_store_appended_total) since=$(date +%s%N)
+  ask "all boards, while boards send" "" "$2"
+  ask "service $service, while boards send" "&match=%7Bservice%3D%22$service%22%7D" "$2"
+  awk -v n="$(($(metric fleetprof_store_appended_total) - before))" -v ns="$(($(date +%s%N) - since))" 'BEGIN { printf "sent meanwhile: %.0f batches a second\n", n / ns * 1e9 }'
+  kill $pulse
+  wait $pulse || true
+  kill -CONT $simulator 2>/dev/null && kill $simulator || true
+  wait $simulator || true
+  pulse= simulator=
+  collector_down
+}
+days_of() { # NAME BOARDS DAYS
+  mkdir -p "$kept"
+  make_store "$kept/$1" "$2" "$percent" 3600
+  rm -rf "$W/store"
+  copy_days "$kept/$1" "$W/store" "$3"
+  ask_all "$2" "$3"
+  rm -rf "$W/store"
+}
+week() { days_of week "${WEEK_BOARDS:-100}" 7; }
+month() { days_of month "${MONTH_BOARDS:-1000}" 30; }
+
+bytes() {
+  local kept_percent n=${TIER_BOARDS:-20}
+  mkdir -p "$kept"
+  for kept_percent in "$percent" 100; do
+    make_store "$kept/bytes-$kept_percent" "$n" "$kept_percent" 10
+    /usr/bin/python3 - "$kept/bytes-$kept_percent" "$n" "$kept_percent" <<'END'
+import glob, sqlite3, sys
+folder, boards, percent = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+made = dict(line.split() for line in open(folder + ".made"))
+samples = int(made["samples"])
+def blocks(kind):  # [(tier, is merged, bytes)] and the bytes of the file
+    path, = glob.glob(f"{folder}/{kind}-20*.db")
+    db = sqlite3.connect(path)
+    size = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()[0]
+    what = "0, 0" if kind == "day" else "tier, (SELECT grp > 0 FROM series WHERE series.id = block.series)"
+    return size, {row[:2]: row[2] for row in db.execute(f"SELECT {what}, sum(length(bytes)) FROM block GROUP BY 1, 2")}
+windows, minutes, (hours, tiers) = blocks("day")[0], blocks("minutes")[0], blocks("hours")
+day = hours * sum(b for (tier, _), b in tiers.items() if tier == 3) / sum(tiers.values())
+print(f"{boards} boards, {percent} % of the records kept: {samples / boards / 86400:.1f} samples a second of a board, {int(made['windows'])} windows of 10 s")
+print("| file, a day | bytes a sample |\n|---|---|")
+print(f"| windows | {windows / samples:.2f} |\n| five minutes | {minutes / samples:.2f} |")
+print(f"| hours and the day | {hours / samples:.3f} |")
+for (tier, merged), size in sorted(tiers.items()):
+    print(f"| of it: {'hours' if tier == 2 else 'the day'}{', merged over boards' if merged else ''} | {size / samples:.3f} |")
+# A file of a day goes when all of it is older: windows of 6 h and minutes of 1 d stay up to a day longer.
+total = (1.25 * windows + 2 * minutes + 8 * hours + 23 * day) * 100 / boards
+print(f"100 boards, 30 days: 1.25 days of windows + 2 of five minutes + 8 of hours + 23 of sums of days = {total / 1e9:.2f} GB")
+END
+  done
+}
+
+for part in "${@:-bytes week month}"; do for one in $part; do echo "## $one"; $one; done; done
