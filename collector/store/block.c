@@ -104,100 +104,112 @@ int block_encode(const struct store_row *rows, size_t count, struct buf *ret) {
   return 0;
 }
 
-/* Most cells are small: those of two bytes at most take no call. */
-static inline int take_cell(struct span *bytes, uint64_t *ret) {
-  const uint8_t *data = bytes->data;
-  if (bytes->len < 2 || (data[0] >= 0x80 && data[1] >= 0x80)) return varint_decode(bytes, ret);
-  size_t len = data[0] < 0x80 ? 1 : 2;
-  *ret = len == 1 ? data[0] : (uint64_t)(data[0] & 0x7f) | (uint64_t)data[1] << 7;
-  bytes->data += len;
-  bytes->len -= len;
-  return 0;
+/* A cell and where the next one is; NULL: it is damaged. */
+struct cell {
+  uint64_t value;
+  const uint8_t *next;
+};
+
+static struct cell take_long(const uint8_t *at, const uint8_t *end) {
+  struct span bytes = span_of(at, (size_t)(end - at));
+  struct cell cell = {.next = NULL};
+  if (varint_decode(&bytes, &cell.value) == 0) cell.next = bytes.data;
+  return cell;
+}
+
+/* Most cells are of one byte or two, in no order that a CPU could guess: both take the same way. */
+static inline struct cell take_cell(const uint8_t *at, const uint8_t *end) {
+  if (end - at < 2 || (at[0] & at[1] & 0x80) != 0) return take_long(at, end);
+  uint64_t is_two = at[0] >> 7, high = (at[1] & 0x7f) & -is_two;
+  return (struct cell){(at[0] & 0x7f) | high << 7, at + 1 + is_two};
 }
 
 /* Whether the next eight cells are of one byte each: RET has them, the first one lowest. */
-static inline bool are_bytes(const struct span *bytes, uint64_t *ret) {
+static inline bool are_bytes(const uint8_t *at, const uint8_t *end, uint64_t *ret) {
   uint64_t word;
-  if (bytes->len < sizeof word) return false;
-  memcpy(&word, bytes->data, sizeof word);
+  if (end - at < (ptrdiff_t)sizeof word) return false;
+  memcpy(&word, at, sizeof word);
   *ret = le64toh(word);
   return (word & UINT64_C(0x8080808080808080)) == 0;
 }
 
-static inline void skip_eight(struct span *bytes) {
-  bytes->data += 8;
-  bytes->len -= 8;
-}
+/* Each of these reads a column AT..END and returns where the next begins, or NULL. */
 
-/* Deltas are small; eight of them cannot reach past 32 bits where the first does not by far. */
-static int decode_nodes(struct span *bytes, struct store_row *rows, size_t count) {
-  uint64_t node = 0, delta = 0, word;
-  size_t i = 0;
-  while (i < count) {
-    for (; count - i >= 8 && node < UINT32_MAX - 8 * 0x80 && are_bytes(bytes, &word); i += 8) {
+/* Deltas are small; eight of a byte do not reach past 32 bits from where they are read together. */
+static const uint8_t *decode_nodes(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                   size_t count) {
+  uint64_t node = 0, word;
+  for (size_t i = 0; i < count;) {
+    if (count - i >= 8 && node < UINT32_MAX - 8 * 0x80 && are_bytes(at, end, &word)) {
       for (unsigned j = 0; j < 8; j++) {
         node += word >> (8 * j) & 0x7f;
         rows[i + j].node = (uint32_t)node;
       }
-      skip_eight(bytes);
-    }
-    if (i == count) break;
-    if (take_cell(bytes, &delta) != 0) return -EBADMSG;
-    if (delta > UINT32_MAX) return -EBADMSG;
-    node += delta;
-    if (node >= UINT32_MAX) return -EBADMSG;
-    rows[i++].node = (uint32_t)node;
-  }
-  return 0;
-}
-
-static int decode_counts(struct span *bytes, struct store_row *rows, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (take_cell(bytes, &rows[i].count) != 0) return -EBADMSG;
-  return 0;
-}
-
-static int decode_weights_of_version_1(struct span *bytes, struct store_row *rows, size_t count,
-                                       uint64_t unit) {
-  uint64_t bits = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (take_cell(bytes, &bits) != 0) return -EBADMSG;
-    rows[i].weight = rows[i].count * unit + (uint64_t)zigzag_decode(bits);
-  }
-  return 0;
-}
-
-/* Into the weights.  At a fixed rate all are zeros. */
-static int decode_high(struct span *bytes, struct store_row *rows, size_t count) {
-  uint64_t word;
-  for (size_t i = 0; i < count;) {
-    if (count - i >= 8 && are_bytes(bytes, &word)) {
-      for (unsigned j = 0; j < 8; j++) rows[i + j].weight = word >> (8 * j) & 0x7f;
-      skip_eight(bytes);
+      at += 8;
       i += 8;
       continue;
     }
-    if (take_cell(bytes, &rows[i].weight) != 0) return -EBADMSG;
-    if (rows[i++].weight >> (64 - LOW_BITS) != 0) return -EBADMSG;
+    struct cell delta = take_cell(at, end);
+    if (delta.next == NULL || delta.value > UINT32_MAX) return NULL;
+    node += delta.value;
+    if (node >= UINT32_MAX) return NULL;
+    rows[i++].node = (uint32_t)node;
+    at = delta.next;
   }
-  return 0;
+  return at;
 }
 
-static int decode_weights(struct span *bytes, struct store_row *rows, size_t count, uint64_t unit,
-                          bool has_low) {
-  size_t low_len = has_low ? 2 * count : 0;
-  int error = decode_high(bytes, rows, count);
-  if (error != 0) return error;
-  if (bytes->len < low_len) return -EBADMSG;
+static const uint8_t *decode_counts(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                    size_t count) {
+  for (size_t i = 0; i < count && at != NULL; i++) {
+    struct cell cell = take_cell(at, end);
+    rows[i].count = cell.value;
+    at = cell.next;
+  }
+  return at;
+}
+
+static const uint8_t *decode_weights_of_version_1(const uint8_t *at, const uint8_t *end,
+                                                  struct store_row *rows, size_t count,
+                                                  uint64_t unit) {
+  for (size_t i = 0; i < count && at != NULL; i++) {
+    struct cell cell = take_cell(at, end);
+    rows[i].weight = rows[i].count * unit + (uint64_t)zigzag_decode(cell.value);
+    at = cell.next;
+  }
+  return at;
+}
+
+/* Into the weights.  At a fixed rate all are zeros. */
+static const uint8_t *decode_high(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                  size_t count) {
+  uint64_t word;
+  for (size_t i = 0; i < count;) {
+    if (count - i >= 8 && are_bytes(at, end, &word)) {
+      for (unsigned j = 0; j < 8; j++) rows[i + j].weight = word >> (8 * j) & 0x7f;
+      at += 8;
+      i += 8;
+      continue;
+    }
+    struct cell cell = take_cell(at, end);
+    if (cell.next == NULL || cell.value >> (64 - LOW_BITS) != 0) return NULL;
+    rows[i++].weight = cell.value;
+    at = cell.next;
+  }
+  return at;
+}
+
+static const uint8_t *decode_weights(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                     size_t count, uint64_t unit, bool has_low) {
+  at = decode_high(at, end, rows, count);
+  if (at == NULL || (has_low && (size_t)(end - at) < LOW_BYTES * count)) return NULL;
   for (size_t i = 0; i < count; i++) {
     uint64_t low = 0;
-    if (has_low) low = (uint64_t)bytes->data[2 * i] | (uint64_t)bytes->data[2 * i + 1] << 8;
+    if (has_low) low = (uint64_t)at[2 * i] | (uint64_t)at[2 * i + 1] << 8;
     rows[i].weight =
         rows[i].count * unit + (uint64_t)zigzag_decode(rows[i].weight << LOW_BITS | low);
   }
-  bytes->data += low_len;
-  bytes->len -= low_len;
-  return 0;
+  return has_low ? at + LOW_BYTES * count : at;
 }
 
 long block_decode(struct span bytes, struct store_row *rows, size_t max) {
@@ -207,12 +219,13 @@ long block_decode(struct span bytes, struct store_row *rows, size_t max) {
   if (varint_decode(&bytes, &count) != 0 || varint_decode(&bytes, &unit) != 0) return -EBADMSG;
   if (version > 1 && (varint_decode(&bytes, &has_low) != 0 || has_low > 1)) return -EBADMSG;
   if (count > max || count > BLOCK_ROWS_MAX) return -EOVERFLOW;
-  if (decode_nodes(&bytes, rows, count) != 0) return -EBADMSG;
-  if (decode_counts(&bytes, rows, count) != 0) return -EBADMSG;
-  int error = version == 1 ? decode_weights_of_version_1(&bytes, rows, count, unit)
-                           : decode_weights(&bytes, rows, count, unit, has_low != 0);
-  if (error != 0) return error;
-  return bytes.len == 0 ? (long)count : -EBADMSG;
+  const uint8_t *at = bytes.data, *end = bytes.data + bytes.len;
+  at = decode_nodes(at, end, rows, count);
+  if (at != NULL) at = decode_counts(at, end, rows, count);
+  if (at != NULL)
+    at = version == 1 ? decode_weights_of_version_1(at, end, rows, count, unit)
+                      : decode_weights(at, end, rows, count, unit, has_low != 0);
+  return at == end && at != NULL ? (long)count : -EBADMSG;
 }
 
 /* How many bytes at the end of COLUMNS are noise. */
