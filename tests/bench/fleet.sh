@@ -41,7 +41,8 @@ cpu_of() { awk -v hz="$ticks" '{ sub(/.*\) /, ""); print ($12 + $13) / hz }' "/p
 metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
 figure() { awk -v m="$1" '$1 == m { print $2 }' "$W/fleet"; }
 settle() { for ((i = 0; i < 1200; i++)); do [ "$(metric fleetprof_store_unsettled)" = 0 ] && return || sleep 0.1; done; fail "does not settle"; }
-boards_run() { "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" "$@" >"$W/fleet" 2>"$W/fleet.err" || fail "$(tail -n 1 "$W/fleet.err")"; }
+boards_run() { "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" "$@" >"$W/fleet" 2>"$W/fleet.err"; }
+undone() { fail "not all boards delivered what they had: $(tail -n 1 "$W/fleet.err")"; }
 agree() { tests/fleet/truth_agrees.py "$W/truth" "http://127.0.0.1:$H" 60 >"$W/agree" || fail "$(cat "$W/agree")"; }
 # The largest RssAnon of the collector, in MiB, until it is killed: at the end of the file.
 watch_memory() { while sleep 0.2; do awk '/^RssAnon/ { print $2 / 1024 }' "/proc/$1/status" 2>/dev/null; done >"$W/memory"; }
@@ -54,7 +55,7 @@ throughput() {
   for ((round = 0; round < ${ROUNDS:-3}; round++)); do
     fresh_collector
     before=$(cpu_of $collector)
-    boards_run --boards 32 --backlog "$backlog" --prepared "${rich[@]}"
+    boards_run --boards 32 --backlog "$backlog" --prepared "${rich[@]}" || undone
     settle
     after=$(cpu_of $collector)
     agree
@@ -69,14 +70,14 @@ throughput() {
   done
 }
 
-# one_size BOARDS SECONDS: fills W/fleet and W/memory.
+# one_size BOARDS SECONDS: fills W/fleet and W/memory.  Returns 1 when boards still had batches at the end.
 one_size() {
-  local ramp=$(($1 / 250 > 10 ? $1 / 250 : 10))
+  local all=0 ramp=$(($1 / 250 > 10 ? $1 / 250 : 10))
   fresh_collector
   watch_memory $collector &
   watcher=$!
   cpu_before=$(cpu_of $collector)
-  boards_run --boards "$1" --threads 2 --duration "$(($2 + ramp))s" --window 10s --ramp "${ramp}s" "${rich[@]}"
+  boards_run --boards "$1" --threads 2 --duration "$(($2 + ramp))s" --window 10s --ramp "${ramp}s" "${rich[@]}" || all=1
   settle
   cpu_after=$(cpu_of $collector)
   kill $watcher
@@ -88,7 +89,7 @@ boards() {
   echo "| boards | batches | time to ack: p50, p99, largest ms | collector: % of a core | us a batch | RssAnon, MiB | bytes a batch sent, TLS and all | received | simulator: % of a core | load |"
   echo "|---|---|---|---|---|---|---|---|---|---|"
   for n in ${BOARDS:-100 1000 10000}; do
-    one_size "$n" "$seconds"
+    one_size "$n" "$seconds" || undone
     agree
     awk -v n="$n" -v cpu="$(echo "$cpu_after $cpu_before" | awk '{ print $1 - $2 }')" -v rss="$(sort -n "$W/memory" | tail -n 1)" -v load="$(load)" '
       { f[$1] = $2 }
@@ -101,13 +102,14 @@ boards() {
 
 most() {
   local n=${MOST_FROM:-1000} held=0
-  while one_size "$n" "${SECONDS_EACH:-60}"; do
+  while one_size "$n" "${SECONDS_EACH:-60}" || { echo "$n boards: some had batches left at the end, load $(load)"; false; }; do
     echo "$n boards: p99 $(figure ack_p99_ms) ms to the ack, load $(load)"
     collector_down
     awk '$1 == "ack_p99_ms" { exit $2 < 1000 }' "$W/fleet" && break
     held=$n n=$((n * 2))
     [ "$n" -le 16000 ] || break # LIMIT_CONNECTIONS
   done
+  [ -z "$collector" ] || collector_down
   echo "most boards with a p99 below 1 s: $held"
 }
 
