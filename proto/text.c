@@ -5,7 +5,8 @@
    U+10FFFF), and none of the controls (below U+0020, U+007F to U+009F).  Boards replace what breaks
    it, collectors refuse what still does.
 
-   Direction overrides and look-alikes are left alone: they are letters to somebody. */
+   Direction overrides and look-alikes may travel: they are letters to somebody.  Terminals, where
+   they would turn what stands around them, are not sent the former. */
 #include "text.h"
 
 /* What follows each lead byte: how many bytes, and the range of the first of them, which is where
@@ -58,4 +59,17 @@ void text_clean(char *text) {
     text[(const char *)rest.data - text] = '?';
     span_take(&rest, 1, &bad);
   }
+}
+
+/* The marks are two of the three bytes that U+2000 to U+207F begin with, and one of a few. */
+static bool turns(const uint8_t *at) {
+  if (at[0] != 0xe2) return false;
+  if (at[1] == 0x80) return at[2] >= 0xaa && at[2] <= 0xae;
+  return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9;
+}
+
+void text_show(char *text) {
+  text_clean(text); /* so a lead byte has its tail behind it */
+  for (; *text != '\0'; text++)
+    if (turns((const uint8_t *)text)) text[0] = text[1] = text[2] = '?';
 }

@@ -11,4 +11,8 @@ bool text_is_clean(struct span text);
 /* Puts '?' in the place of each byte of TEXT that keeps it from being clean.  Any thread. */
 void text_clean(char *text);
 
+/* The same of what a terminal is sent: also of the marks that turn the direction of writing
+   (U+202A-202E, U+2066-2069), with which one name looks like another.  Any thread. */
+void text_show(char *text);
+
 #endif

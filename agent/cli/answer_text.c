@@ -22,8 +22,8 @@ enum { TIME_BYTES = 20 /* of RFC 3339, in whole seconds */, UNITS_MAX = 1000000 
 
 static void clean(cJSON *item) {
   for (; item != NULL; item = item->next) {
-    if (cJSON_IsString(item) && item->valuestring != NULL) text_clean(item->valuestring);
-    if (item->string != NULL) text_clean(item->string);
+    if (cJSON_IsString(item) && item->valuestring != NULL) text_show(item->valuestring);
+    if (item->string != NULL) text_show(item->string);
     clean(item->child); /* cJSON parses a thousand levels at most */
   }
 }
@@ -115,6 +115,11 @@ static void print_stacks(const cJSON *answer, struct buf *ret) {
       buf_printf(ret, "  %s: %s\n", row->string, row->valuestring);
 }
 
+void answer_text_head(const cJSON *answer, struct buf *ret) {
+  print_head(answer, ret);
+  print_stacks(answer, ret);
+}
+
 static struct top_text_row function_row(const cJSON *row) {
   return (struct top_text_row){.name = field_text(row, "name"),
                                .module = field_text(row, "module"),
@@ -126,8 +131,7 @@ static struct top_text_row function_row(const cJSON *row) {
 void answer_text_top(const cJSON *answer, const struct top_text *style, struct buf *ret) {
   const cJSON *functions = field_find(answer, "functions"), *row;
   double shown = 0, total = field_number(answer, "total");
-  print_head(answer, ret);
-  print_stacks(answer, ret);
+  answer_text_head(answer, ret);
   if (cJSON_GetArraySize(functions) > 0) {
     print_basis(answer, ret);
     buf_append_string(ret, TOP_TEXT_HEADING);

@@ -17,6 +17,9 @@ uint64_t answer_text_whole(double number);
 /* Reads into RET the sums that an answer begins with: weight, count, what they are worth. */
 void answer_text_sums(const struct cJSON *answer, struct view_tree *ret);
 
+/* Appends to RET how much ANSWER tells of, what was lost of it, and how stacks ended. */
+void answer_text_head(const struct cJSON *answer, struct buf *ret);
+
 /* Append the answer of one route to RET: of profile (format=top), load, callers or callees,
    function, and series.  Whatever is missing in ANSWER is left out. */
 void answer_text_top(const struct cJSON *answer, const struct top_text *style, struct buf *ret);

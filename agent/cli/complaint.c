@@ -16,6 +16,6 @@ void complaint(const char *format, ...) {
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  text_clean(text);
+  text_show(text);
   fprintf(stderr, "fleetprof: %s\n", text);
 }

@@ -18,9 +18,9 @@ const char *const commands_option_names[] = {
     "last",        "token", /* enroll */
     "format",               /* status */
     "limit",       "diff",
-    "translator",  "module",
-    "just-pcs",    "just-counts",
-    "counts-to", /* report */
+    "depth",       "translator",
+    "module",      "just-pcs",
+    "just-counts", "counts-to", /* report */
     "functions",   "addresses",
     "base",        "sorted",
     "index",       "make-index", /* translate */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `fleetprof query`: one question to the collector, and its answer as a table or as it came.  A
    file is written when the answer is whole, so that a failure leaves what was there. */
+#include "answer_flame.h"
 #include "answer_text.h"
 #include "commands.h"
 #include "complaint.h"
@@ -21,7 +22,10 @@ static void print_table(const struct query_settings *settings, const cJSON *answ
       [QUERY_FUNCTION] = answer_text_function, [QUERY_SERIES] = answer_text_series,
   };
   const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
-  printers[settings->view](answer, &style, ret);
+  if (settings->is_flame)
+    answer_flame_print(answer, (uint32_t)settings->options.depth, &style, ret);
+  else
+    printers[settings->view](answer, &style, ret);
 }
 
 static int show(const struct query_settings *settings, const struct fetch_answer *answer) {

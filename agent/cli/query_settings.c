@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "common/options.h"
+#include "report/flame_text.h"
 #include "selector_word.h"
 #include "word_order.h"
 
@@ -40,11 +41,14 @@ static const struct option rows[] = {
     {"module", 0, "NAME", NULL, WHAT, "the module of that function, where several have one",
      OPTION_STRING, OFFSET(module)},
     {"format", 'f', "NAME", "top", SHOWN,
-     "top (a table), json (what the collector answers), tree (call tree, JSON), folded (for flame "
-     "graphs), pprof, speedscope, callgrind or perf-script (files for those tools)",
+     "top (a table), flame (a flame graph of text), json (what the collector answers), tree (call "
+     "tree, JSON), folded (for flame graphs elsewhere), pprof, speedscope, callgrind or "
+     "perf-script (files for those tools)",
      OPTION_STRING, OFFSET(format)},
-    {"limit", 'n', "N", "100", SHOWN, "rows at most; top and json alone", OPTION_COUNT,
+    {"limit", 'n', "N", "100", SHOWN, "rows at most; top, flame and json alone", OPTION_COUNT,
      OFFSET(limit)},
+    {"depth", 0, "N", "16", SHOWN, "how deep calls are shown: flame alone", OPTION_COUNT,
+     OFFSET(depth)},
     {"output", 'o', "FILE", NULL, SHOWN, "write it there and not to stdout", OPTION_PATH,
      OFFSET(output)},
     API_OPTION_ROWS(struct query_options, api),
@@ -57,6 +61,7 @@ static const struct option_table table = {
                "service=redis-server,board=~edge-.* or, for a service, redis-server; none: all.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof query redis-server\n"
+                "  fleetprof query redis-server --format flame\n"
                 "  fleetprof query redis-server --from -1d --by board\n"
                 "  fleetprof query redis-server --function dictFind\n"
                 "  fleetprof query --step 60 --by service --from -3h\n"
@@ -71,7 +76,7 @@ static const struct option_table table = {
     .other_names = commands_option_names,
 };
 
-static const char *const formats[] = {"top",   "json",       "tree",      "folded",
+static const char *const formats[] = {"top",   "json",       "flame",     "tree",       "folded",
                                       "pprof", "speedscope", "callgrind", "perf-script"};
 
 static int fail(struct query_settings *settings, const char *why) {
@@ -116,7 +121,8 @@ static int find_format(struct query_settings *settings, bool is_on_line) {
     return -EINVAL;
   }
   options->format = formats[at];
-  settings->is_table = at == 0;
+  settings->is_flame = strcmp(options->format, "flame") == 0;
+  settings->is_table = at == 0 || settings->is_flame;
   if (at > 1 && settings->view != QUERY_PROFILE)
     return fail(settings, "--format: this is shown as top or json");
   if (strcmp(options->format, "pprof") == 0 && options->output == NULL &&
@@ -139,6 +145,8 @@ int query_settings_parse(int argc, char **argv, struct query_settings *ret) {
   if (result.first_positional < argc) ret->selector = argv[result.first_positional];
   if (ret->options.limit == 0 || ret->options.limit > LIMIT_MAX)
     return fail(ret, "--limit: not a number between 1 and 100000");
+  if (ret->options.depth == 0 || ret->options.depth > FLAME_TEXT_DEPTH_MAX)
+    return fail(ret, "--depth: not a number between 1 and 200");
   int error = find_view(ret);
   return error != 0 ? error : find_format(ret, options_is_on_line(argc, argv, ret->options.format));
 }
@@ -154,7 +162,8 @@ void query_settings_print_target(const struct query_settings *settings, struct b
   char limit[24];
   bool is_whole = settings->view == QUERY_PROFILE && !settings->is_table &&
                   strcmp(options->format, "json") != 0; /* files for tools are whole */
-  snprintf(limit, sizeof limit, "%" PRIu64, options->limit);
+  snprintf(limit, sizeof limit, "%" PRIu64,
+           settings->is_flame ? QUERY_FLAME_NODES : options->limit);
   if (settings->selector != NULL) selector_word_print(settings->selector, &match);
   buf_append_string(ret, routes[settings->view]);
   url_add_parameter(ret, "match", settings->selector != NULL ? buf_text(&match) : NULL);
@@ -168,7 +177,7 @@ void query_settings_print_target(const struct query_settings *settings, struct b
   url_add_parameter(ret, "function", options->callees);
   url_add_parameter(ret, "function", options->function);
   if (settings->view == QUERY_PROFILE)
-    url_add_parameter(ret, "format", options->format);
+    url_add_parameter(ret, "format", settings->is_flame ? "tree" : options->format);
   else if (settings->view != QUERY_LOAD && settings->view != QUERY_SERIES)
     url_add_parameter(ret, "module", options->module);
   buf_fini(&match);

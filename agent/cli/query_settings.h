@@ -11,7 +11,7 @@ struct query_options {
   struct api_options api;
   const char *from, *to, *type, *format, *output;
   const char *by, *callers, *callees, *function, *module, *step;
-  uint64_t limit;
+  uint64_t limit, depth;
 };
 
 /* One question for each route. */
@@ -25,12 +25,14 @@ enum query_view {
 };
 
 enum { QUERY_WHY_BYTES = 512 };
+#define QUERY_FLAME_NODES UINT64_C(20000) /* of a flame graph: the heaviest; a line has 1 % */
 
 struct query_settings {
   struct query_options options;
   const char *selector; /* as it was typed; NULL: everything */
   enum query_view view;
   bool is_table; /* text for people; else what the collector answers, as it is */
+  bool is_flame; /* such text: a flame graph */
   bool is_done;  /* --help or --version was printed */
   char error[QUERY_WHY_BYTES];
 };

@@ -2,10 +2,12 @@
 /* The formats of `report`, one row each: what makes them is in view and report, what is here is
    only which of them, and what a file tells beside its tree. */
 #include "report_print.h"
+#include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "report/diff_text.h"
+#include "report/flame_text.h"
 #include "report/top_text.h"
 #include "terminal_style.h"
 #include "view/export.h"
@@ -80,6 +82,24 @@ static int print_diff(const struct report_settings *settings, const struct repor
   return diff_text_print(&both, &style, arena, ret);
 }
 
+static int print_flame(const struct report_settings *settings, const struct report_side *side,
+                       struct arena *arena, struct buf *ret) {
+  const struct view_tree *tree = &side->tree;
+  const struct top_text style = terminal_style(settings->options.limit, NULL);
+  struct flame_node *nodes = arena_array(arena, tree->node_count, sizeof *nodes);
+  if (nodes == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < tree->node_count; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    const struct view_function *function = &tree->functions[node->function];
+    nodes[i] = (struct flame_node){function->name, function->module, node->parent,
+                                   node->self_weight, node->total_weight};
+  }
+  const struct flame flame = {
+      .nodes = nodes, .count = tree->node_count, .depth = (uint32_t)settings->options.depth};
+  int error = top_text_print_head(&side->profile, tree, arena, ret);
+  return error != 0 ? error : flame_text_print(&flame, &style, ret);
+}
+
 int report_print(const struct report_settings *settings, const struct report_side sides[2],
                  struct arena *arena, struct buf *ret) {
   const struct report_side *side = &sides[0];
@@ -87,6 +107,8 @@ int report_print(const struct report_settings *settings, const struct report_sid
   const struct top_text style = terminal_style(settings->options.limit, NULL);
   if (settings->options.diff != NULL) return print_diff(settings, sides, arena, ret);
   switch (settings->format) {
+  case REPORT_FLAME:
+    return print_flame(settings, side, arena, ret);
   case REPORT_JSON:
     return print_json(settings, side, arena, ret);
   case REPORT_FOLDED:

@@ -3,6 +3,7 @@
 #include "report_settings.h"
 #include "commands.h"
 #include "common/options.h"
+#include "report/flame_text.h"
 #include "word_order.h"
 
 #include <errno.h>
@@ -15,11 +16,15 @@
 
 static const struct option rows[] = {
     {"format", 'f', "NAME", "top", "What is shown",
-     "top (functions by their share), json (the same), folded (for flame graphs), pprof, "
-     "speedscope, callgrind, perf-script (files for those tools) or counts (addresses)",
+     "top (functions by their share), flame (a flame graph of text), json (the table), folded (for "
+     "flame graphs elsewhere), pprof, speedscope, callgrind, perf-script (files for those tools) "
+     "or counts (addresses)",
      OPTION_STRING, OFFSET(format)},
-    {"limit", 'n', "N", "100", "What is shown", "functions in the table; what is left out is said",
-     OPTION_COUNT, OFFSET(limit)},
+    {"limit", 'n', "N", "100", "What is shown",
+     "functions in the table, lines of the flame graph; what is left out is said", OPTION_COUNT,
+     OFFSET(limit)},
+    {"depth", 0, "N", "16", "What is shown", "how deep calls are shown: flame alone", OPTION_COUNT,
+     OFFSET(depth)},
     {"diff", 0, "FILE", NULL, "What is shown",
      "what is different in FILE, function by function, by their names and the file names of their "
      "modules; the program itself may have another file name there (top or json)",
@@ -56,7 +61,7 @@ static const struct option_table table = {
     .other_names = commands_option_names,
 };
 
-static const char *const formats[] = {"top",        "json",      "folded",      "pprof",
+static const char *const formats[] = {"top",        "flame",     "json",        "folded", "pprof",
                                       "speedscope", "callgrind", "perf-script", "counts"};
 
 /* Whether columns of --format counts are asked for, which need not be named then. */
@@ -116,6 +121,8 @@ int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
     fault = "no file; usage: fleetprof report [OPTION]... FILE...";
   else if (ret->options.limit == 0 || ret->options.limit > REPORT_LIMIT_MAX)
     fault = "--limit: not a number between 1 and 1000000";
+  else if (ret->options.depth == 0 || ret->options.depth > FLAME_TEXT_DEPTH_MAX)
+    fault = "--depth: not a number between 1 and 200";
   if (fault == NULL) return 0;
   snprintf(ret->error, sizeof ret->error, "%s", fault);
   return -EINVAL;

@@ -8,6 +8,7 @@
 
 enum report_format {
   REPORT_TOP,
+  REPORT_FLAME,
   REPORT_JSON,
   REPORT_FOLDED,
   REPORT_PPROF,
@@ -22,7 +23,7 @@ enum { REPORT_ERROR_BYTES = 512, REPORT_LIMIT_MAX = 1000000 };
 /* As the options table fills it. */
 struct report_options {
   const char *format, *diff, *translator, *module, *counts_to;
-  uint64_t limit;
+  uint64_t limit, depth;
   bool is_just_pcs, is_just_counts, is_verbose;
 };
 

@@ -9,6 +9,7 @@
    spent over time, and an eye that sees "1.2 % (budget 0.5 %)" wants to know why. */
 #include "status_print.h"
 #include "amount.h"
+#include "answer_text.h"
 #include "field.h"
 #include "status_programs.h"
 
@@ -247,7 +248,7 @@ static void print_cost(const cJSON *status, FILE *out) {
 }
 
 int status_print_text(const char *json, const char *socket, FILE *out) {
-  cJSON *status = cJSON_Parse(json);
+  cJSON *status = answer_text_parse(json, strlen(json));
   if (!cJSON_IsObject(status)) {
     cJSON_Delete(status);
     return -EBADMSG;

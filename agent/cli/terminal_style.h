@@ -6,7 +6,8 @@
 #include "report/top_text.h"
 
 /* Returns the style of LIMIT rows that go to the file OUTPUT, or to stdout when that is NULL: on a
-   terminal fitted to its width and coloured unless NO_COLOR is set, else whole and plain. */
+   terminal fitted to its width and coloured unless NO_COLOR is set or TERM is dumb, else whole and
+   plain. */
 struct top_text terminal_style(uint64_t limit, const char *output);
 
 #endif

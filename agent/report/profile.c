@@ -66,7 +66,7 @@ static void *grow(void *array, uint32_t count, uint32_t *room, size_t size) {
 /* A clean copy, fit for terminals; "" when there is no room for it. */
 static const char *keep_text(struct profile *profile, const char *text) {
   char *copy = arena_string(&profile->arena, text, strlen(text));
-  if (copy != NULL) text_clean(copy);
+  if (copy != NULL) text_show(copy);
   return copy != NULL ? copy : "";
 }
 

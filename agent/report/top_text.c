@@ -66,7 +66,7 @@ static void print_rate(const struct profile *profile, struct buf *ret) {
     buf_printf(ret, ", asked for %s Hz", asked);
 }
 
-static void print_head(const struct profile *profile, const struct view_tree *tree,
+static void print_sums(const struct profile *profile, const struct view_tree *tree,
                        struct buf *ret) {
   top_text_print_total(tree, ret);
   if (profile->samplers.count > 0) {
@@ -157,6 +157,15 @@ static void print_why_nothing(const struct profile *profile, const struct view_t
     why = "the run was too short, or no sampler could run (fleetprof doctor; fleetprof run "
           "--verbose)";
   buf_printf(ret, "nothing was sampled: %s\n", why);
+}
+
+int top_text_print_head(const struct profile *profile, const struct view_tree *tree,
+                        struct arena *arena, struct buf *ret) {
+  print_sums(profile, tree, ret);
+  print_loss(tree, ret);
+  int error = print_stacks(tree, arena, ret);
+  if (error == 0 && tree->total_count == 0) print_why_nothing(profile, tree, ret);
+  return error;
 }
 
 bool top_text_tells_module(const char *name, const char *module) {
@@ -267,11 +276,8 @@ int top_text_print(const struct profile *profile, const struct view_tree *tree,
   uint32_t count, shown;
   int error = view_top(tree, arena, &rows, &count);
   if (error != 0) return error;
-  print_head(profile, tree, ret);
-  print_loss(tree, ret);
-  error = print_stacks(tree, arena, ret);
+  error = top_text_print_head(profile, tree, arena, ret);
   if (error != 0) return error;
-  if (tree->total_count == 0) print_why_nothing(profile, tree, ret);
   if (count > 0) top_text_print_basis(view_basis(tree), ret);
   if (count > 0) buf_append_string(ret, TOP_TEXT_HEADING);
   shown = count < style->limit ? count : style->limit;

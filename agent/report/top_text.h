@@ -14,6 +14,7 @@ struct top_text {
   uint32_t limit;   /* rows */
   unsigned columns; /* of the terminal, which names are fitted to; 0: they are whole */
   bool has_colour;
+  bool is_utf8; /* letters beyond ASCII are shown */
 };
 
 #define TOP_TEXT_HEADING "   self     95 % interval    total  function\n"
@@ -36,6 +37,11 @@ void top_text_print_row(const struct top_text_row *row, const struct top_text *s
 /* Appends the table of TREE, made from PROFILE, to RET.  Returns 0 or -ENOMEM. */
 int top_text_print(const struct profile *profile, const struct view_tree *tree,
                    const struct top_text *style, struct arena *arena, struct buf *ret);
+
+/* Appends what such a table begins with: how much PROFILE holds, how it was sampled, what was lost,
+   and how stacks ended.  Returns 0 or -ENOMEM. */
+int top_text_print_head(const struct profile *profile, const struct view_tree *tree,
+                        struct arena *arena, struct buf *ret);
 
 /* Appends how much TREE holds: the samples, without what clocks told, and the CPU time. */
 void top_text_print_total(const struct view_tree *tree, struct buf *ret);

@@ -29,7 +29,7 @@ static void print_bar(const struct progress *progress, uint64_t done, const char
   for (unsigned i = 0; i < BAR_CHARS; i++) bar[i] = i < share ? '#' : '.';
   bar[BAR_CHARS] = '\0';
   snprintf(shown, sizeof shown, "%s", path_name(name));
-  text_clean(shown);
+  text_show(shown);
   fprintf(stderr, "\r\033[K[%s] %u/%u files, %.1f of %.1f MiB  %s", bar, progress->file + 1,
           progress->file_count, mebibytes(done), mebibytes(progress->bytes), shown);
 }

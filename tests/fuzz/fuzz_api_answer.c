@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what a collector answers: whatever it is, the tables made of it are clean text, a
    terminal is sent nothing that it would obey. */
+#include "cli/answer_flame.h"
 #include "cli/answer_text.h"
 #include "common/buf.h"
 #include "proto/text.h"
@@ -17,12 +18,16 @@ static void require_clean(struct buf *text) {
   buf_clear(text);
 }
 
+static void print_flame(const cJSON *answer, const struct top_text *style, struct buf *out) {
+  answer_flame_print(answer, 8, style, out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
   static const struct top_text style = {.limit = 10};
   static void (*const printers[])(const cJSON *answer, const struct top_text *style,
                                   struct buf *out) = {
       answer_text_top,      answer_text_load,   answer_text_callers,
-      answer_text_function, answer_text_series,
+      answer_text_function, answer_text_series, print_flame,
   };
   cJSON *answer = answer_text_parse(data, len);
   struct buf text = {0};

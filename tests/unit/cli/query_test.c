@@ -74,6 +74,8 @@ static void each_question_has_its_route(void **state) {
     const char *words[6], *target;
   } rows[] = {
       {{NULL}, "/api/v1/profile?from=-1h&to=now&type=cpu&limit=100&format=top"},
+      {{"-f", "flame", "-n", "7", NULL},
+       "/api/v1/profile?from=-1h&to=now&type=cpu&limit=20000&format=tree"},
       {{"-f", "folded", NULL}, "/api/v1/profile?from=-1h&to=now&type=cpu&format=folded"},
       {{"--by", "thread", "-n", "7", NULL},
        "/api/v1/load?from=-1h&to=now&type=cpu&limit=7&by=thread"},
@@ -97,7 +99,10 @@ static void two_questions_at_once_are_refused(void **state) {
       {"--by", "board", "--callers", "f", NULL},
       {"--function", "f", "--callees", "g", NULL},
       {"--by", "board", "--format", "folded", NULL},
+      {"--by", "board", "--format", "flame", NULL},
       {"--limit", "0", NULL},
+      {"--depth", "0", NULL},
+      {"--depth", "201", NULL},
       {"a", "b", NULL},
       {"--format", "counts", NULL},
   };

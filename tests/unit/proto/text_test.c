@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -73,11 +74,35 @@ static void cleaning_makes_every_byte_pair_clean(void **state) {
   }
 }
 
+static void marks_that_turn_text_travel_and_are_not_shown(void **state) {
+  (void)state;
+  static const char *const turning[] = {"\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6",
+                                        "\xe2\x81\xa9"};
+  static const char *const harmless[] = {"\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\xa5",
+                                         "\xe2\x81\xaa", "\xe3\x80\xae"};
+  char text[16];
+  for (size_t i = 0; i < sizeof turning / sizeof *turning; i++) {
+    snprintf(text, sizeof text, "a%sb", turning[i]);
+    assert_true(text_is_clean(span_of_string(text)));
+    text_show(text);
+    assert_memory_equal(text, "a?\?\?b", 6);
+  }
+  for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+    snprintf(text, sizeof text, "a%sb", harmless[i]);
+    text_show(text);
+    assert_memory_equal(text + 1, harmless[i], 3);
+  }
+  snprintf(text, sizeof text, "\x1b[2J\xe2\x80");
+  text_show(text);
+  assert_string_equal(text, "?[2J?\?");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(letters_of_every_length_are_clean),
       cmocka_unit_test(what_breaks_the_rule_is_not_clean_and_gets_cleaned),
       cmocka_unit_test(cleaning_makes_every_byte_pair_clean),
+      cmocka_unit_test(marks_that_turn_text_travel_and_are_not_shown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

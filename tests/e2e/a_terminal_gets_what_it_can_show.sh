@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# On a terminal tables and flame graphs fit its width, have colour where it has some and nobody has said NO_COLOR, and no
+# letters that its locale has not; a pipe gets neither colour nor a width.  Nothing that a program is called turns a line.
+. "$(dirname "$0")/lib.sh"
+on_terminal() { /usr/bin/python3 "$(dirname "$0")/on_terminal.py" "$@"; }
+escape=$(printf '\033')
+export FLEETPROF_CONFIG= TERM=vt100 LANG=C PYTHONCOERCECLOCALE=0 # which would set LC_CTYPE
+unset NO_COLOR LC_ALL LC_CTYPE
+fleetprof run --output "$W/truth.fp" --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
+report() { fleetprof report "$W/truth.fp" "$@"; }
+# checked NAME: the text in FILE, without its colours, is as wide as a terminal of 80 at most, and ASCII.
+checked() {
+  sed "s/$escape\[[0-9;]*m//g" "$W/$1" | /usr/bin/python3 -c '
+import sys
+for line in sys.stdin.buffer.read().decode("ascii").split("\n"):
+    is_told = line.startswith(("stacks:", "  ")) or "samples" in line
+    if not line.isprintable() or (len(line) > 80 and not is_told): sys.exit(repr(line))' || fail "$1: see above"
+}
+for format in flame top; do
+  on_terminal 80 fleetprof report --format "$format" "$W/truth.fp" >"$W/$format.vt100" || fail "--format $format ends with $?"
+  grep -q alpha_sixty "$W/$format.vt100" || fail "$format: $(cat "$W/$format.vt100")"
+  grep -q "$escape" "$W/$format.vt100" || fail "$format: a terminal gets no colour"
+  checked "$format.vt100"
+  report --format $format | grep -c "$escape" >/dev/null && fail "$format: a pipe gets colour"
+done
+for words in NO_COLOR=1 TERM=dumb TERM=; do
+  env "$words" "$(dirname "$0")/on_terminal.py" 80 fleetprof report "$W/truth.fp" >"$W/plain"
+  grep -q alpha_sixty "$W/plain" || fail "$words: $(cat "$W/plain")"
+  ! grep -q "$escape" "$W/plain" || fail "$words: colour"
+done
+NO_COLOR='' on_terminal 80 fleetprof report "$W/truth.fp" | grep -c "$escape" >/dev/null || fail "an empty NO_COLOR has taken the colour"
+grep -q '[-#]\{10\}' "$W/flame.vt100" || fail "no bars: $(cat "$W/flame.vt100")"
+LANG=C.UTF-8 report --format flame | grep -c "$(printf '\342\226\210')" >/dev/null || fail "no blocks where the locale is UTF-8"
+LC_ALL=C LANG=C.UTF-8 report --format flame | grep -c '##' >/dev/null || fail "LC_ALL is not above LANG"
+report --format flame --depth 3 | grep -c 'deeper: --depth' >/dev/null || fail "no word on what is deeper"
+[ "$(report --format flame --limit 3 | grep -c '%  .*[#-]  ')" -le 6 ] || fail "more lines than --limit"
+
+# One renderer: the collector's answer is drawn the same way, and shows the same shares but for their rounding.
+start_collector
+enroll here
+run --service truth --label "who=$(printf 'x\342\200\256drawkcab')" --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
+until_true 20 names_are_settled || fail "names go on changing"
+ask() { fleetprof query --http "http://127.0.0.1:$H" "$@"; }
+ask truth --format flame >"$W/answer" || fail "query ends with $?"
+for name in main work choose alpha_sixty; do grep -q "%  .*[#-]  .* $name  (truth)" "$W/answer" || fail "$name has no bar: $(cat "$W/answer")"; done
+H=$H on_terminal 80 fleetprof query --http "http://127.0.0.1:$H" truth --format flame >"$W/query.vt100"
+grep -q "$escape" "$W/query.vt100" || fail "query: a terminal gets no colour"
+checked query.vt100
+on_terminal 80 fleetprof query --http "http://127.0.0.1:$H" --by who >"$W/who"
+grep -q 'x???drawkcab' "$W/who" || fail "no such label: $(cat "$W/who")"
+grep -q "$escape\[2J\|$(printf '\342\200\256')" "$W/who" && fail "a label turns the line"
+say "$(grep -c '%' "$W/answer") lines of bars"
