@@ -5,6 +5,8 @@
    last space and the first parenthesis that are in none of these. */
 #include "asked_name.h"
 
+#include "view/module_builds.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -59,4 +61,9 @@ bool asked_name_is(const char *asked, const char *name) {
   if (strcmp(asked, name) == 0) return true;
   struct part part = name_part(name);
   return strlen(asked) == part.len && memcmp(asked, part.start, part.len) == 0;
+}
+
+bool asked_function_is(const char *asked, const struct view_function *function) {
+  if (function->of != NULL) return module_builds_means(function, asked);
+  return asked_name_is(asked, function->name);
 }

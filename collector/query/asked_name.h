@@ -10,4 +10,11 @@
    `int shop::order(std::string const&) const`, as well as each of its overloads. */
 bool asked_name_is(const char *asked, const char *name);
 
+struct view_function;
+
+/* Whether FUNCTION is what ASKED means: a name as above, or of one without a name its address in
+   any build (`app+0x1f40`) or in its own (`app+0x1f40 [01020304]`), whether its name tells that or
+   not. */
+bool asked_function_is(const char *asked, const struct view_function *function);
+
 #endif

@@ -71,7 +71,7 @@ static int judge(struct looker *looker) {
   for (; error == 0 && looker->judged < looker->functions.count; looker->judged++) {
     const struct view_function *function = &looker->functions.functions[looker->judged];
     looker->is_asked[looker->judged] =
-        asked_name_is(question->function, function->name) &&
+        asked_function_is(question->function, function) &&
         (question->module == NULL || strcmp(function->module, question->module) == 0);
   }
   return error;

@@ -140,7 +140,7 @@ static bool *choose(const struct view_tree *tree, const struct edges_question *q
   *ret_is_any = false;
   for (uint32_t i = 1; i < tree->function_count && is_asked != NULL; i++) {
     const struct view_function *function = &tree->functions[i];
-    is_asked[i] = asked_name_is(question->function, function->name) &&
+    is_asked[i] = asked_function_is(question->function, function) &&
                   (question->module == NULL || strcmp(function->module, question->module) == 0);
     if (is_asked[i]) *ret_is_any = true;
   }

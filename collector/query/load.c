@@ -95,9 +95,11 @@ static struct view_share share_of(const struct intervals *intervals, uint32_t gr
   return ratio_share(&intervals->ratio, parts);
 }
 
-static int list(const struct adder *adder, struct arena *arena, struct query_load *load) {
-  const struct function_table *groups = &adder->grouping.groups;
+static int list(struct adder *adder, struct arena *arena, struct query_load *load) {
+  struct function_table *groups = &adder->grouping.groups;
   struct intervals intervals;
+  int error = function_table_tell_builds(groups);
+  if (error != 0) return error;
   prepare(adder, &load->whole, &intervals);
   load->basis = basis_of(&intervals);
   load->rows = arena_array(arena, groups->count, sizeof *load->rows);

@@ -9,7 +9,8 @@
 
    What has no symbol is called `module+0xaddress` and stays what it is: weight is never dropped for
    want of a name.  Where the bounds of its function are known the address is the function's, so
-   that a stripped program has one row a function too.  Addresses of callers already point into the
+   that a stripped program has one row a function too.  An address is one of a build: what has no
+   symbol is another function in each.  Addresses of callers already point into the
    call, so they are looked up as they are. */
 #include "naming.h"
 
@@ -35,7 +36,8 @@ struct named_address {
 /* What names a module of the forest. */
 struct naming_module {
   const struct name_sources *sources; /* NULL: nothing does */
-  bool is_known;
+  const struct view_module *of;       /* of the function table; NULL: in no file */
+  bool is_known, has_build;
   uint32_t build; /* of the place table; 0: not looked for, or in no file */
 };
 
@@ -164,9 +166,15 @@ static int add_named(struct naming *naming, struct view_function function, uint3
   return error != 0 ? error : add_step(naming, &step);
 }
 
-/* START: of its function, where that is known (QUALITY: bounds), else the address itself. */
-static int add_nameless(struct naming *naming, const struct store_module *module, uint64_t start,
-                        enum debug_quality quality) {
+/* Nameless frames of the kernel's are one, whichever kernel it is. */
+static bool is_of_kernel(const struct store_module *module) {
+  return module->path[0] == '[';
+}
+
+/* START: of its function, where that is known (QUALITY: bounds), else the address itself.  OF: its
+   build. */
+static int add_nameless(struct naming *naming, const struct store_module *module,
+                        const struct view_module *of, uint64_t start, enum debug_quality quality) {
   char unknown[UNKNOWN_NAME_BYTES];
   struct tree_step step = {.function = 0};
   bool is_elf = module->kind == MODULE_ELF;
@@ -174,10 +182,10 @@ static int add_nameless(struct naming *naming, const struct store_module *module
                                    .module = is_elf ? path_name(module->path) : module->path};
   if (!is_elf) function.end = stack_end_of(module->path);
   if (is_elf) function.quality = debug_quality_name(quality);
-  bool is_kernel = is_elf && module->path[0] == '['; /* nameless frames of it are one */
-  if ((is_elf || start != 0) && !is_kernel) {
+  if ((is_elf || start != 0) && !(is_elf && is_of_kernel(module))) {
     snprintf(unknown, sizeof unknown, "%s+0x%llx", function.module, (unsigned long long)start);
     function.name = unknown;
+    function.of = of;
   }
   int error = function_table_intern(naming->functions, &function, false, &step.function);
   if (error == 0) error = find_place(naming, NULL, 0, &step.place);
@@ -236,13 +244,32 @@ static int find_names(struct naming *naming, const struct name_sources *sources,
   return name_cursor_chain(naming->cursor, address, frames, ret_quality);
 }
 
+/* The build that module AT of FOREST is; NULL: none that is told apart. */
+static int find_build(struct naming *naming, const struct store_forest *forest, uint32_t at,
+                      const struct view_module **ret) {
+  const struct store_module *module = &forest->modules[at];
+  *ret = NULL;
+  if (module->kind != MODULE_ELF || is_of_kernel(module)) return 0;
+  if (!begin_modules(naming, forest)) return -ENOMEM;
+  struct naming_module *known = &naming->modules[at];
+  int error = 0;
+  if (!known->has_build)
+    error = module_builds_find(&naming->functions->builds, path_name(module->path), module->id,
+                               &known->of);
+  known->has_build = error == 0;
+  *ret = known->of;
+  return error;
+}
+
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
   uint64_t address = frame->address;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   enum debug_quality quality = DEBUG_NONE;
+  const struct view_module *of;
   int error = find_spot(naming, forest, frame);
+  if (error == 0) error = find_build(naming, forest, frame->module, &of);
   if (error != 0) return error;
   int count =
       translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
@@ -250,10 +277,10 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   const struct name_sources *sources = NULL;
   if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
   if (sources != NULL) count = find_names(naming, sources, address, frames, &quality);
-  if (count <= 0) return add_nameless(naming, module, address, DEBUG_NONE);
+  if (count <= 0) return add_nameless(naming, module, of, address, DEBUG_NONE);
   naming->spot.start = frames[count - 1].start;
   if (frames[count - 1].name[0] == '\0')
-    return add_nameless(naming, module, frames[count - 1].start, quality);
+    return add_nameless(naming, module, of, frames[count - 1].start, quality);
   const struct view_function function = {.module = path_name(module->path),
                                          .quality = is_translated ? "translator"
                                                                   : debug_quality_name(quality)};

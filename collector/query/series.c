@@ -181,7 +181,8 @@ static int list(struct plotter *plotter, uint32_t limit, struct arena *arena,
                 struct query_series *series) {
   struct ranked *ranked;
   uint32_t groups, at = 0;
-  int error = rank(plotter, limit, arena, &ranked, &groups);
+  int error = function_table_tell_builds(&plotter->grouping.groups);
+  if (error == 0) error = rank(plotter, limit, arena, &ranked, &groups);
   if (error != 0) return error;
   series->count = groups < limit ? groups : limit;
   series->rest_count = groups - series->count;

@@ -4,8 +4,10 @@
    of two files) the file tells them apart, as in the table of one tree.  Those whose file is not
    known are matched last, so that rows do not depend on the order of functions.
 
-   Modules of two names that are one program (module_pairs.c) are one here.  What has no name in
-   them is known by an address of that very file, and matches nothing. */
+   Modules of two names that are one program (module_pairs.c) are one here.  What has no name is
+   known by an address of one build.  Where the trees have several builds of a module, under one
+   file name or two, it is apart: it matches nothing of another build, and nobody knows what it is
+   called there. */
 #include "diff_rows.h"
 
 #include "contrast.h"
@@ -19,6 +21,7 @@
 enum { SIDES = 2 };
 
 struct matching {
+  struct arena *arena;
   struct diff_rows *rows;
   const struct view_tree *trees[SIDES];
   bool *has_self[SIDES];    /* of each function of the tree */
@@ -48,16 +51,21 @@ static int begin(struct matching *matching, struct arena *arena) {
   return 0;
 }
 
-/* Returns function AT of SIDE as the rows have it. */
-static struct view_function function_at(const struct matching *matching, unsigned side,
-                                        uint32_t at) {
+/* Sets RET to function AT of SIDE as the rows have it. */
+static int function_at(const struct matching *matching, unsigned side, uint32_t at,
+                       struct view_function *ret) {
   struct view_function function = matching->trees[side]->functions[at];
   const char *shown = module_pairs_shown(&matching->rows->pairs, function.module);
   size_t len = strlen(function.module);
   bool is_nameless = strncmp(function.name, function.module, len) == 0 && function.name[len] == '+';
-  if (shown != function.module && is_nameless) function.is_apart = true;
+  bool has_others =
+      function.of != NULL && module_builds_are_several(&matching->rows->builds, shown);
+  if (has_others && !function.is_apart)
+    function.name = module_builds_told(function.of, function.name, matching->arena);
+  if (has_others || (shown != function.module && is_nameless)) function.is_apart = true;
   function.module = shown;
-  return function;
+  *ret = function;
+  return function.name != NULL ? 0 : -ENOMEM;
 }
 
 /* Finds the names of the functions of SIDE, and which of them are several's.  SEEN: the last side
@@ -65,11 +73,13 @@ static struct view_function function_at(const struct matching *matching, unsigne
 static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   const struct view_tree *tree = matching->trees[side];
   for (uint32_t i = 1; i < tree->function_count; i++) {
-    struct view_function function = function_at(matching, side, i);
+    struct view_function function;
     uint32_t *name = &matching->name_of[side][i];
     if (!matching->has_self[side][i]) continue;
+    int error = function_at(matching, side, i, &function);
+    if (error != 0) return error;
     function.file = NULL;
-    int error = function_table_intern(&matching->rows->names, &function, true, name);
+    error = function_table_intern(&matching->rows->names, &function, true, name);
     if (error != 0) return error;
     matching->is_several[*name] |= seen[*name] == side + 1;
     seen[*name] = (uint8_t)(side + 1);
@@ -77,13 +87,28 @@ static int find_names(struct matching *matching, unsigned side, uint8_t *seen) {
   return 0;
 }
 
+/* The builds of both trees' modules, as the rows call these. */
+static int find_builds(struct diff_rows *rows, const struct view_tree *tree) {
+  const struct view_module *ignored;
+  int error = 0;
+  for (uint32_t i = 0; i < tree->module_count && error == 0; i++) {
+    const struct view_module *module = tree->modules[i];
+    const struct span id = span_of(module->build.id, module->build.id_len);
+    error = module_builds_find(&rows->builds, module_pairs_shown(&rows->pairs, module->name), id,
+                               &ignored);
+  }
+  return error;
+}
+
 /* Finds the row of function AT of SIDE, or adds it. */
 static int match(struct matching *matching, unsigned side, uint32_t at, uint32_t *ret) {
-  struct view_function function = function_at(matching, side, at);
+  struct view_function function;
   struct diff_rows *rows = matching->rows;
   uint32_t number;
+  int error = function_at(matching, side, at, &function);
+  if (error != 0) return error;
   if (!matching->is_several[matching->name_of[side][at]]) function.file = NULL;
-  int error = function_table_intern(&rows->functions, &function, true, &number);
+  error = function_table_intern(&rows->functions, &function, true, &number);
   if (error != 0) return error;
   uint32_t *row = &matching->row_of[number];
   if (*row == DIFF_ROW_NONE) {
@@ -131,11 +156,14 @@ static uint32_t *no_rows(const struct view_tree *tree, struct arena *arena) {
 int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const struct view_tree *b,
                    struct arena *arena) {
   *rows = (struct diff_rows){.of_a = no_rows(a, arena), .of_b = no_rows(b, arena)};
-  struct matching matching = {.rows = rows, .trees = {a, b}};
+  struct matching matching = {.arena = arena, .rows = rows, .trees = {a, b}};
   uint8_t *seen = arena_array(arena, (size_t)a->function_count + b->function_count + 1, 1);
   int error = !rows->of_a || !rows->of_b || !seen ? -ENOMEM : begin(&matching, arena);
   if (error == 0) error = module_pairs_init(&rows->pairs, a, b, arena);
   if (error == 0) error = function_table_init(&rows->names, arena);
+  module_builds_init(&rows->builds, arena, rows->names.seed);
+  if (error == 0) error = find_builds(rows, a);
+  if (error == 0) error = find_builds(rows, b);
   if (error == 0) error = function_table_init(&rows->functions, arena);
   for (unsigned side = 0; side < SIDES && error == 0; side++)
     error = find_names(&matching, side, seen);
@@ -146,6 +174,7 @@ int diff_rows_init(struct diff_rows *rows, const struct view_tree *a, const stru
 
 void diff_rows_fini(struct diff_rows *rows) {
   module_pairs_fini(&rows->pairs);
+  module_builds_fini(&rows->builds);
   function_table_fini(&rows->names);
   function_table_fini(&rows->functions);
 }

@@ -20,6 +20,7 @@ struct diff_rows {
   struct function_table names;     /* each name and module once, and how many there are of it */
   struct function_table functions; /* each row's function */
   struct module_pairs pairs;
+  struct module_builds builds; /* of both trees, by what their modules are called here */
 };
 
 /* Matches the functions of A and B and sums up what they hold themselves; all in ARENA.  Returns 0

@@ -12,7 +12,9 @@
 
    Where the file is not known (a symbol table alone, another board or build) the function is the
    one of its name that there is; only when there are several already is it a row of its own.  A
-   file that becomes known later is given to the row that had none. */
+   file that becomes known later is given to the row that had none.
+
+   What has no name is one function in all of its build, and in no other (module_builds.c). */
 #include "function_table.h"
 
 #include "common/arena.h"
@@ -27,6 +29,7 @@ enum { FIRST_ROOM = 64 };
 int function_table_init(struct function_table *functions, struct arena *arena) {
   *functions = (struct function_table){.arena = arena};
   if (getrandom(&functions->seed, sizeof functions->seed, 0) < 0) return -errno;
+  module_builds_init(&functions->builds, arena, functions->seed);
   functions->functions = calloc(FIRST_ROOM, sizeof *functions->functions);
   if (functions->functions == NULL) return -ENOMEM;
   functions->room = FIRST_ROOM;
@@ -37,6 +40,7 @@ int function_table_init(struct function_table *functions, struct arena *arena) {
 void function_table_fini(struct function_table *functions) {
   table_fini(&functions->by_name);
   table_fini(&functions->by_family);
+  module_builds_fini(&functions->builds);
   free(functions->functions);
   free(functions->families);
 }
@@ -89,13 +93,16 @@ static bool is_same_file(const char *a, const char *b) {
 }
 
 static bool is_relative(const struct view_function *a, const struct view_function *b) {
-  return a->end == b->end && strcmp(a->name, b->name) == 0 && strcmp(a->module, b->module) == 0;
+  return a->end == b->end && strcmp(a->name, b->name) == 0 && strcmp(a->module, b->module) == 0 &&
+         module_builds_are_same(a->of, b->of);
 }
 
 static uint64_t family_hash(const struct function_table *functions,
                             const struct view_function *wanted) {
   uint64_t hash = table_hash(wanted->name, strlen(wanted->name), functions->seed);
-  return table_hash(wanted->module, strlen(wanted->module), hash);
+  hash = table_hash(wanted->module, strlen(wanted->module), hash);
+  return wanted->of == NULL ? hash
+                            : table_hash(wanted->of->build.id, wanted->of->build.id_len, hash);
 }
 
 static uint64_t hash_with_file(uint64_t hash, const char *file) {
@@ -206,4 +213,15 @@ int function_table_intern(struct function_table *functions, const struct view_fu
   }
   int error = add_with_file(functions, wanted, is_lasting, ret);
   return error != 0 ? error : table_add(&functions->by_name, hash, *ret);
+}
+
+int function_table_tell_builds(struct function_table *functions) {
+  for (uint32_t i = 1; i < functions->count; i++) {
+    struct view_function *function = &functions->functions[i];
+    if (function->of == NULL || !function->of->has_others || function->is_apart) continue;
+    function->name = module_builds_told(function->of, function->name, functions->arena);
+    if (function->name == NULL) return -ENOMEM;
+    function->is_apart = true;
+  }
+  return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each function once.  Two are the same when name, module and source file are (function_table.c
-   says when files are), and both or none say how a stack ended. */
+   says when files are), and both or none say how a stack ended; of those without a name only when
+   they are of one build. */
 #ifndef VIEW_FUNCTION_TABLE_H
 #define VIEW_FUNCTION_TABLE_H
 
 #include "common/table.h"
+#include "module_builds.h"
 #include "view.h"
 
 #include <stdbool.h>
@@ -20,6 +22,7 @@ struct function_table {
   struct table by_family; /* name and module -> family */
   struct function_family *families;
   uint32_t family_count, family_room;
+  struct module_builds builds; /* that functions were named in */
 };
 
 /* Starts with one function, index 0, called "root".  Returns 0 or -errno. */
@@ -34,5 +37,9 @@ uint64_t function_table_hash(const struct function_table *functions, const void 
    outlives it.  Returns 0, -EOVERFLOW over VIEW_FUNCTIONS_MAX, or -ENOMEM. */
 int function_table_intern(struct function_table *functions, const struct view_function *wanted,
                           bool is_lasting, uint32_t *ret);
+
+/* All functions are there: those without a name are called by their build, too, where their module
+   has several.  Returns 0 or -ENOMEM. */
+int function_table_tell_builds(struct function_table *functions);
 
 #endif

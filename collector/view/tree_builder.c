@@ -147,24 +147,29 @@ static void sum_totals(struct view_node *nodes, uint32_t count) {
 }
 
 int tree_builder_finish(struct tree_builder *builder, struct arena *arena, struct view_tree *ret) {
-  const struct function_table *functions = &builder->functions;
+  struct function_table *functions = &builder->functions;
   const struct place_table *places = &builder->places;
   struct view_tree tree = {.node_count = builder->node_count,
                            .function_count = functions->count,
                            .place_count = places->count,
-                           .build_count = places->build_count};
-  if (builder->error != 0) return builder->error;
+                           .build_count = places->build_count,
+                           .module_count = functions->builds.count};
+  int error = builder->error != 0 ? builder->error : function_table_tell_builds(functions);
+  if (error != 0) return error;
   tree.nodes = arena_array(arena, tree.node_count, sizeof *tree.nodes);
   tree.functions = arena_array(arena, tree.function_count, sizeof *tree.functions);
   struct view_place *copied = arena_array(arena, tree.place_count, sizeof *copied);
   struct view_build *builds = arena_array(arena, tree.build_count, sizeof *builds);
-  if (!tree.nodes || !tree.functions || !copied || !builds) return -ENOMEM;
+  const struct view_module **modules = arena_array(arena, tree.module_count, sizeof(void *));
+  if (!tree.nodes || !tree.functions || !copied || !builds || !modules) return -ENOMEM;
   sum_totals(builder->nodes, builder->node_count);
   memcpy(tree.nodes, builder->nodes, tree.node_count * sizeof *tree.nodes);
   memcpy(tree.functions, functions->functions, tree.function_count * sizeof *tree.functions);
   memcpy(copied, places->places, tree.place_count * sizeof *copied);
   memcpy(builds, places->builds, tree.build_count * sizeof *builds);
+  for (uint32_t i = 0; i < tree.module_count; i++) modules[i] = functions->builds.modules[i];
   tree.places = copied;
+  tree.modules = modules;
   tree.builds = builds;
   tree.total_weight = tree.nodes[0].total_weight;
   tree.total_count = tree.nodes[0].total_count;

@@ -6,6 +6,7 @@
 
 #include "evidence.h"
 #include "groups.h"
+#include "view_build.h"
 
 #include "proto/limits.h"
 #include "proto/loss.h"
@@ -19,21 +20,17 @@ struct arena;
 struct buf;
 struct ratio;
 
-/* A function by name and module; frames without a name are "module+0xoffset". */
+/* A function by name and module; frames without a name are "module+0xoffset", with the beginning of
+   the build-id behind it where the tree has several builds of the module. */
 struct view_function {
   const char *name, *module; /* module: file name of the ELF, or "[kernel]" and the like */
   const char *file;          /* source file that declares it, or NULL */
   uint32_t line;             /* of the declaration; 0: not known */
   const char *system_name;   /* as its file has it, mangled; NULL: as NAME.  It outlives the tree */
   const char *quality;       /* of what named it, a word that outlives all; NULL: not told */
+  const struct view_module *of; /* the build whose address its name is; NULL: it has a name */
   enum stack_end end; /* what it says of the stacks that it is the root of; UNTOLD: a function */
   bool is_apart;      /* without a name, of one build of several: nobody knows it in the others */
-};
-
-/* A file of code, whatever it is called: its build-id, or the SHA-256 of one without. */
-struct view_build {
-  uint8_t id[LIMIT_MODULE_ID_BYTES];
-  uint8_t id_len;
 };
 
 /* A line of source, a place in code, or both: as much of them as was asked for. */
@@ -81,6 +78,8 @@ struct view_tree {
   const struct view_place *places;
   uint32_t build_count; /* of PLACES; 0 is none */
   const struct view_build *builds;
+  uint32_t module_count; /* of the builds that something was named in; a report has none */
+  const struct view_module *const *modules;
   uint32_t mark_count;
   const struct view_mark *marks; /* one a service that has any; MARKS_SERVICES_MAX at most */
   uint32_t program_count;

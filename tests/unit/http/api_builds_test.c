@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program without names in two builds of one file name: an address of one is none of the
+   other. */
+#include "api_world.h"
+
+/* Asks with PARAMETERS, name and value in turn, up to NULL. */
+static const char *ask_diff(const char *const *parameters) {
+  end_request(NULL);
+  request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
+  arena_init(&request.arena, REQUEST_ARENA_BYTES);
+  for (; *parameters != NULL; parameters += 2)
+    request.parameters.rows[request.parameters.count++] =
+        (struct parameter){parameters[0], parameters[1]};
+  api_diff(&request);
+  return buf_text(&request.answer.body);
+}
+
+/* A stripped program in two builds of one file name.  In the second one the function at 0x100 is
+   sixteen bytes longer, so all behind it has moved, and where the one at 0x210 ended another
+   begins. */
+static void append_build(const char *build, const char *version, uint64_t ago_ms) {
+  static const uint64_t old_frames[3][1][2] = {{{0, 0x100}}, {{0, 0x200}}, {{0, 0x300}}};
+  static const uint64_t new_frames[3][1][2] = {{{0, 0x100}}, {{0, 0x210}}, {{0, 0x300}}};
+  static const uint64_t counts[3] = {2000, 5000, 3000};
+  static struct window window;
+  static uint64_t run = 1000;
+  struct label label = {"version", version};
+  bool is_new = strcmp(build, "\x01\x02\x03\x04") != 0;
+  window_init(&window, "shop", ++run);
+  window.modules[0].id = span_of(build, 4);
+  window.target.labels = &label;
+  window.target.label_count = 1;
+  for (unsigned i = 0; i < 3; i++)
+    window_add(&window, is_new ? new_frames[i] : old_frames[i], 1, counts[i], counts[i]);
+  window_append(&window, service.parts.store, "board", 1, clock_walltime_ns() / NS_PER_MS - ago_ms);
+}
+
+static void append_update(void) {
+  append_build("\x01\x02\x03\x04", "1.4", 90 * 60000);
+  append_build("\xa1\xa2\xa3\xa4", "1.5", 60000);
+}
+
+static void addresses_of_two_builds_are_never_called_changed(void **state) {
+  static const char *const asked[] = {
+      "a", "{version=\"1.4\"}", "b", "{version=\"1.5\"}", "from", "-3h", NULL};
+  (void)state;
+  append_update();
+  const char *text = ask_diff(asked);
+  assert_has(text, "\"tested\":0,\"changed\":0,");
+  /* Both at 0x100: not the same for that. */
+  assert_has(text, "\"name\":\"tool+0x100 [01020304]\"");
+  assert_has(text, "\"name\":\"tool+0x100 [a1a2a3a4]\"");
+  assert_has(text, "\"doubt\":\"apart\"");
+  assert_null(strstr(text, "\"same\""));
+}
+
+/* Halfway through an update: one side has both builds, the other has one of them. */
+static void a_build_that_both_sides_have_is_one_row_though_one_side_has_another_too(void **state) {
+  static const char *const asked[] = {
+      "a", "{version=\"1.4\"}", "b", "{version=~\"1.*\"}", "from", "-3h", NULL};
+  (void)state;
+  append_update();
+  const char *text = ask_diff(asked);
+  const char *row = strstr(text, "\"tool+0x200 [01020304]\"");
+  assert_has(text,
+             "\"tool+0x200 [01020304]\",\"module\":\"tool\",\"file\":null,\"a\":0.5,\"b\":0.25,");
+  assert_null(strstr(row + 2, "tool+0x200"));
+}
+
+static void addresses_of_one_build_are_compared(void **state) {
+  static const char *const asked[] = {"b_from", "-1h", "a_from", "-2h", NULL};
+  (void)state;
+  append_build("\x01\x02\x03\x04", "1.4", 90 * 60000);
+  append_build("\x01\x02\x03\x04", "1.5", 60000);
+  const char *text = ask_diff(asked);
+  assert_has(text, "\"tested\":3,\"changed\":0,");
+  assert_has(text, "\"name\":\"tool+0x100\"");
+}
+
+static void a_table_keeps_the_functions_of_builds_apart(void **state) {
+  (void)state;
+  append_update();
+  const char *text = ask(api_profile, "from", "-3h", NULL, NULL);
+  assert_has(text, "{\"name\":\"tool+0x200 [01020304]\",\"module\":\"tool\",");
+  assert_has(text, "{\"name\":\"tool+0x100 [01020304]\",");
+  assert_has(text, "{\"name\":\"tool+0x100 [a1a2a3a4]\",");
+  assert_null(strstr(text, "\"tool+0x100\""));
+  text = ask(api_load, "by", "function", "from", "-3h");
+  assert_has(text, "\"tool+0x100 [01020304]\",\"module\":\"tool\",\"file\":null,\"weight\":2000,");
+  assert_has(text, "\"tool+0x100 [a1a2a3a4]\",\"module\":\"tool\",\"file\":null,\"weight\":2000,");
+  text = ask(api_profile, "from", "-3h", "format", "folded");
+  assert_has(text, "tool+0x300 [a1a2a3a4] 3000\n");
+  /* Of one build there is nothing to tell apart. */
+  assert_has(ask(api_profile, "match", "{version=\"1.5\"}", "from", "-3h"), "\"tool+0x210\"");
+}
+
+static void a_function_of_one_build_can_be_asked_for(void **state) {
+  (void)state;
+  append_update();
+  assert_has(ask(api_function, "function", "tool+0x100 [a1a2a3a4]", "from", "-3h"),
+             "\"self\":2000,");
+  assert_has(ask(api_function, "function", "tool+0x100", "from", "-3h"), "\"self\":4000,");
+  ask(api_function, "function", "tool+0x100 [a1a2a3a5]", "from", "-3h");
+  assert_int_equal(request.answer.status, 404);
+  ask(api_callers, "function", "tool+0x100 [a1a2a3a4]", "from", "-3h");
+  assert_int_equal(request.answer.status, 0);
+  ask(api_callers, "function", "tool+0x100", "from", "-3h");
+  assert_int_equal(request.answer.status, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(addresses_of_two_builds_are_never_called_changed),
+      TEST(a_build_that_both_sides_have_is_one_row_though_one_side_has_another_too),
+      TEST(addresses_of_one_build_are_compared),
+      TEST(a_table_keeps_the_functions_of_builds_apart),
+      TEST(a_function_of_one_build_can_be_asked_for),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
