@@ -21,6 +21,7 @@
 #include "debug_wishes.h"
 #include "dwarf_list.h"
 #include "module_changes.h"
+#include "rival_file.h"
 #include "symbol/index_format.h"
 
 #include <errno.h>
@@ -407,6 +408,16 @@ static int write_piece(struct debug_store *store, const struct debug_piece *piec
   return 1;
 }
 
+/* Refuses what an operator sends of another build than another operator's file says, though boards
+   may have sent the same. */
+static int refuse_rival(struct debug_store *store, const struct debug_piece *piece,
+                        const uint8_t sha256[32], struct debug_why why) {
+  uint8_t rival[32];
+  if (piece->board != NULL || rival_file_find_of_new(store, sha256, rival) != 0) return 0;
+  rival_file_print(rival, why.text, why.len);
+  return -EBADMSG;
+}
+
 static int take_staged(struct debug_store *store, const struct debug_piece *piece,
                        const char *staged, struct debug_why why) {
   uint8_t sha256[32];
@@ -417,6 +428,7 @@ static int take_staged(struct debug_store *store, const struct debug_piece *piec
     snprintf(why.text, why.len, "the bytes do not have the hash that was announced");
     error = -EBADMSG;
   }
+  if (error == 0) error = refuse_rival(store, piece, sha256, why);
   if (error != 0) {
     unlink(staged);
     return error;

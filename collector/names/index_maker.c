@@ -232,9 +232,7 @@ static int find_rival(struct debug_store *store, const struct debug_file *file,
   uint8_t sha256[32];
   int error = rival_file_find(store, file, sha256);
   if (error != 0) return error == -ENOENT ? 0 : error;
-  int len = snprintf(why, LIMIT_VALUE_BYTES, RIVAL_FILE_REASON " and has other functions: ");
-  for (size_t i = 0; i < sizeof sha256; i++)
-    len += snprintf(why + len, LIMIT_VALUE_BYTES - (size_t)len, "%02x", sha256[i]);
+  rival_file_print(sha256, why, LIMIT_VALUE_BYTES);
   return 0;
 }
 

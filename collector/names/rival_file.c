@@ -6,7 +6,11 @@
 
    Symbol tables are compared, as they are read first; whoever makes debug information that
    contradicts its own symbol table is not found out.  Stripping leaves functions out and adds none,
-   so it is enough that one of the two has all that the other one has. */
+   so it is enough that one of the two has all that the other one has.
+
+   A board's files name that board alone and may contradict who they like.  When an operator sends
+   the same bytes they are to name everybody's samples, and have been read long ago: they are
+   compared before they are an operator's. */
 #include "rival_file.h"
 
 #include "debug_catalogue.h"
@@ -15,6 +19,7 @@
 #include "symbol/index_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -68,20 +73,22 @@ bool rival_file_contradicts(const struct symbol_index *one, const struct symbol_
   return is_unlike(one, other) && is_unlike(other, one);
 }
 
-/* The operators' files of the build-id of SHA256, into FOUND; none when that is no operator's. */
-static int find_others(struct debug_store *store, struct span sha256,
+/* The operators' files of the build-id of SHA256, into FOUND; none when that is no list and, unless
+   it IS_NEW to them, no operator's. */
+static int find_others(struct debug_store *store, struct span sha256, bool is_new,
                        uint8_t found[RIVAL_FILES_MAX][32]) {
   static const char sql[] =
       "SELECT other.sha256 FROM file AS mine JOIN file AS other USING(build_id)"
       " WHERE mine.sha256 = ?1 AND other.sha256 <> ?1 AND other.quality >= ?2"
-      " AND (SELECT count(*) FROM origin WHERE board = ''"
-      "      AND origin.sha256 IN (mine.sha256, other.sha256)) >= 2"
+      " AND EXISTS(SELECT 1 FROM origin WHERE board = '' AND origin.sha256 = other.sha256)"
+      " AND (?4 <> 0 AND mine.quality > ?5 OR"
+      "      EXISTS(SELECT 1 FROM origin WHERE board = '' AND origin.sha256 = mine.sha256))"
       " ORDER BY other.rowid LIMIT ?3";
   sqlite3_stmt *row;
   int count = 0;
   sqlite3 *db = debug_store_lock(store);
-  int error =
-      debug_db_query(db, &row, sql, "bii", sha256, (int64_t)DEBUG_SYMTAB, (int64_t)RIVAL_FILES_MAX);
+  int error = debug_db_query(db, &row, sql, "biiii", sha256, (int64_t)DEBUG_SYMTAB,
+                             (int64_t)RIVAL_FILES_MAX, (int64_t)is_new, (int64_t)DEBUG_MAP);
   while (error == 0 && count < RIVAL_FILES_MAX && sqlite3_step(row) == SQLITE_ROW) {
     struct span other = debug_db_bytes(row, 0);
     if (other.len == 32) memcpy(found[count++], other.data, 32);
@@ -102,13 +109,12 @@ static bool contradicts(struct debug_store *store, const struct symbol_index *mi
   return is_other;
 }
 
-int rival_file_find(struct debug_store *store, const struct debug_file *file,
-                    uint8_t ret_sha256[32]) {
-  uint8_t others[RIVAL_FILES_MAX][32];
+/* Finds the one of COUNT OTHERS that contradicts the index at PATH. */
+static int find_among(struct debug_store *store, const char *path, uint8_t (*others)[32], int count,
+                      uint8_t ret_sha256[32]) {
   struct index_file mine;
-  int count = find_others(store, span_of(file->sha256, sizeof file->sha256), others);
   if (count <= 0) return count == 0 ? -ENOENT : count;
-  int error = index_file_open(file->index_path, &mine);
+  int error = index_file_open(path, &mine);
   if (error != 0) return error;
   error = -ENOENT;
   for (int i = 0; i < count && error == -ENOENT; i++) {
@@ -118,4 +124,26 @@ int rival_file_find(struct debug_store *store, const struct debug_file *file,
   }
   index_file_close(&mine);
   return error;
+}
+
+int rival_file_find(struct debug_store *store, const struct debug_file *file,
+                    uint8_t ret_sha256[32]) {
+  uint8_t others[RIVAL_FILES_MAX][32];
+  int count = find_others(store, span_of(file->sha256, sizeof file->sha256), false, others);
+  return find_among(store, file->index_path, others, count, ret_sha256);
+}
+
+int rival_file_find_of_new(struct debug_store *store, const uint8_t sha256[32],
+                           uint8_t ret_sha256[32]) {
+  char path[DEBUG_PATH_BYTES];
+  uint8_t others[RIVAL_FILES_MAX][32];
+  debug_store_index_path(store, sha256, path);
+  int count = find_others(store, span_of(sha256, 32), true, others);
+  return find_among(store, path, others, count, ret_sha256);
+}
+
+void rival_file_print(const uint8_t rival[32], char *why, size_t why_len) {
+  char text[2 * 32 + 1];
+  for (size_t i = 0; i < 32; i++) snprintf(text + 2 * i, 3, "%02x", rival[i]);
+  snprintf(why, why_len, RIVAL_FILE_REASON " and has other functions: %s", text);
 }

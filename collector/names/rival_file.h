@@ -24,4 +24,12 @@ bool rival_file_contradicts(const struct symbol_index *one, const struct symbol_
 int rival_file_find(struct debug_store *store, const struct debug_file *file,
                     uint8_t ret_sha256[32]);
 
+/* The same of SHA256, which an operator sends now and only boards had sent before: its index is
+   there if it was read.  A list of symbols contradicts nothing. */
+int rival_file_find_of_new(struct debug_store *store, const uint8_t sha256[32],
+                           uint8_t ret_sha256[32]);
+
+/* Says in WHY that file RIVAL is there. */
+void rival_file_print(const uint8_t rival[32], char *why, size_t why_len);
+
 #endif

@@ -110,6 +110,23 @@ static void a_board_says_of_itself_what_it_likes(void **state) {
   assert_string_equal(name_of_first("two"), "one_1");
 }
 
+/* The bytes are known and read, as a board's own; that makes them no better when an operator sends
+   them, too. */
+static void what_boards_have_sent_is_compared_when_an_operator_sends_the_same(void **state) {
+  (void)state;
+  assert_int_equal(send_file("one", "two.so"), 0);
+  assert_int_equal(send_file(NULL, "symbols.so"), 0);
+  assert_true(symbolizer_settle(symbolizer, 20000));
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(send_file(NULL, "two.so"), -EBADMSG);
+    assert_true(rival_file_is_why(why));
+    assert_string_equal(name_of_first("two"), "one_1");
+    assert_string_equal(name_of_first("one"), "two_1"); /* of its own samples it said so before */
+  }
+  assert_int_equal(send_file("two", "one.so"), 0);
+  assert_int_equal(send_file(NULL, "one.so"), 0); /* and this one agrees */
+}
+
 static void indexes_count_as_their_files_do(void **state) {
   (void)state;
   struct debug_file file;
@@ -137,6 +154,7 @@ int main(void) {
       FRESH(files_of_one_build_agree_in_any_order),
       FRESH(the_first_of_two_that_contradict_each_other_stands),
       FRESH(a_board_says_of_itself_what_it_likes),
+      FRESH(what_boards_have_sent_is_compared_when_an_operator_sends_the_same),
       FRESH(indexes_count_as_their_files_do),
   };
   return cmocka_run_group_tests(tests, make_files, fixture_tear_down);
