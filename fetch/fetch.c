@@ -48,6 +48,7 @@ struct exchange {
   struct buf in;       /* what came and is not used yet */
   uint64_t body_taken; /* of the answer's */
   bool has_come;       /* any byte of an answer */
+  bool is_enough;      /* of a refusal's body, though more may come */
 };
 
 static int fail(struct fetch *fetch, int error, const char *why) {
@@ -244,6 +245,15 @@ static int read_head(struct exchange *exchange) {
   return fail(exchange->fetch, -EBADMSG, "the answer is not HTTP");
 }
 
+/* Who has a file's bytes written down did not ask for what a server says instead, however long. */
+static int keep_refusal(struct exchange *exchange, struct span piece) {
+  struct buf *body = &exchange->answer->body;
+  uint64_t room = FETCH_REFUSAL_BYTES_MAX - body->len;
+  exchange->is_enough = piece.len > room;
+  buf_append(body, piece.data, exchange->is_enough ? (size_t)room : piece.len);
+  return body->failed ? fail(exchange->fetch, -ENOMEM, "out of memory") : 0;
+}
+
 static int take_piece(struct exchange *exchange, struct span piece) {
   const struct fetch_call *call = exchange->call;
   struct buf *body = &exchange->answer->body;
@@ -251,7 +261,9 @@ static int take_piece(struct exchange *exchange, struct span piece) {
   if (piece.len > max - exchange->body_taken)
     return fail(exchange->fetch, -EOVERFLOW, "the answer is longer than expected");
   exchange->body_taken += piece.len;
-  if (call->on_piece != NULL && exchange->head.status < OK_END)
+  if (call->on_piece != NULL && exchange->head.status >= OK_END)
+    return keep_refusal(exchange, piece);
+  if (call->on_piece != NULL)
     return call->on_piece(call->context, piece) == 0
                ? 0
                : fail(exchange->fetch, -ECANCELED, "what is received cannot be kept");
@@ -265,7 +277,7 @@ static int take_body(struct exchange *exchange, struct chunks *chunks) {
   struct span rest = buf_span(&exchange->in), piece;
   int more = 0, error = 0;
   if (exchange->head.framing == ANSWER_BY_CHUNKS) {
-    while (error == 0 && (more = chunks_next(chunks, &rest, &piece)) == 1)
+    while (error == 0 && !exchange->is_enough && (more = chunks_next(chunks, &rest, &piece)) == 1)
       error = take_piece(exchange, piece);
     if (more == -EBADMSG) error = fail(exchange->fetch, -EBADMSG, "the answer's chunks are broken");
   } else {
@@ -286,6 +298,7 @@ static int read_body(struct exchange *exchange) {
   for (;;) {
     int is_whole = take_body(exchange, &chunks);
     if (is_whole != 0) return is_whole < 0 ? is_whole : 0;
+    if (exchange->is_enough) return 0;
     long got = receive(exchange, true);
     if (got < 0) return (int)got;
     if (got > 0) continue;
@@ -311,7 +324,8 @@ static int exchange_once(struct exchange *exchange) {
   int answered = read_head(exchange);
   if (answered == 0) answered = read_body(exchange);
   if (answered != 0 && is_broken && !exchange->has_come) return fail(exchange->fetch, error, why);
-  if (was_cut || !exchange->head.is_persistent || exchange->in.len > 0) hang_up(exchange->fetch);
+  if (was_cut || exchange->is_enough || !exchange->head.is_persistent || exchange->in.len > 0)
+    hang_up(exchange->fetch);
   return answered;
 }
 

@@ -38,7 +38,8 @@ struct fetch_call {
   void (*on_progress)(void *context, uint64_t sent, uint64_t body_len);
 
   /* Takes the answer's body piece by piece, of a status below 300; what it returns but 0 ends the
-     call.  NULL: the body is kept in the answer. */
+     call.  Of any other status the first FETCH_REFUSAL_BYTES_MAX are kept in the answer, and the
+     connection ends where there is more.  NULL: the body is kept in the answer. */
   int (*on_piece)(void *context, struct span piece);
   void *context; /* of all three */
 
@@ -47,8 +48,9 @@ struct fetch_call {
   uint64_t total_ms;         /* of the whole call; 0: as long as there is progress */
 };
 
-#define FETCH_ANSWER_BYTES_MAX (UINT64_C(72) << 20) /* the collector's longest has 64 MiB */
-#define FETCH_IDLE_MS UINT64_C(130000)              /* it gives a query two minutes */
+#define FETCH_ANSWER_BYTES_MAX (UINT64_C(72) << 20)  /* the collector's longest has 64 MiB */
+#define FETCH_REFUSAL_BYTES_MAX (UINT64_C(64) << 10) /* a line or a page for people */
+#define FETCH_IDLE_MS UINT64_C(130000)               /* it gives a query two minutes */
 
 struct fetch_answer { /* all-zero is empty */
   int status;

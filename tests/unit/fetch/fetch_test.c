@@ -21,7 +21,8 @@ enum { ROWS_MAX = 4, REQUEST_BYTES = 4 << 20 };
 
 struct row {                     /* one connection */
   const char *answers[ROWS_MAX]; /* one a request; NULL: hang up */
-  size_t read_bytes; /* of the request, before the answer; 0: up to the end of its head */
+  size_t read_bytes;   /* of the request, before the answer; 0: up to the end of its head */
+  const char *endless; /* follows the answers until the other side has enough; or NULL */
 };
 
 struct server {
@@ -51,6 +52,8 @@ static void serve_row(struct server *server, const struct row *row, int fd) {
     }
     send(fd, row->answers[i], strlen(row->answers[i]), MSG_NOSIGNAL);
   }
+  while (row->endless != NULL && send(fd, row->endless, strlen(row->endless), MSG_NOSIGNAL) > 0)
+    continue;
 }
 
 static void *serve(void *context) {
@@ -177,6 +180,42 @@ static void what_is_cut_short_or_too_long_is_no_answer(void **state) {
   stop(&server);
 }
 
+static int count_bytes(void *context, struct span piece) {
+  *(uint64_t *)context += piece.len;
+  return 0;
+}
+
+/* Two servers have no file, and no end of words about it; the third one has. */
+static void a_refusal_without_end_takes_little_memory_and_is_a_refusal(void **state) {
+  (void)state;
+  static const char block[] = "ffff\r\n0123456789abcdef";
+  static const struct row rows[] = {
+      {.answers = {"HTTP/1.1 404 Not Found\r\n\r\n"}, .endless = block},
+      {.answers = {"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"},
+       .endless = block},
+      {.answers = {OK_4 "body"}}};
+  static const int statuses[] = {404, 404, 200};
+  uint64_t taken = 0;
+  const struct fetch_call call = {.method = "GET",
+                                  .target = "/",
+                                  .on_piece = count_bytes,
+                                  .context = &taken,
+                                  .answer_bytes_max = UINT64_C(64) << 20};
+  struct server server;
+  start(&server, rows, 3);
+  struct fetch *fetch = open_client(&server, NULL);
+  for (int i = 0; i < 3; i++) {
+    struct fetch_answer answer;
+    assert_int_equal(fetch_call(fetch, &call, &answer), 0);
+    assert_int_equal(answer.status, statuses[i]);
+    assert_int_equal(answer.body.len, i < 2 ? FETCH_REFUSAL_BYTES_MAX : 0);
+    fetch_answer_fini(&answer);
+  }
+  assert_int_equal(taken, 4);
+  fetch_close(fetch);
+  stop(&server);
+}
+
 static long read_x(void *context, uint64_t offset, void *to, size_t room) {
   (void)offset;
   uint64_t *taken = context;
@@ -297,6 +336,7 @@ int main(void) {
       cmocka_unit_test(one_connection_serves_many_calls_and_a_lost_one_is_made_anew),
       cmocka_unit_test(chunks_and_bodies_without_end_are_read),
       cmocka_unit_test(what_is_cut_short_or_too_long_is_no_answer),
+      cmocka_unit_test(a_refusal_without_end_takes_little_memory_and_is_a_refusal),
       cmocka_unit_test(a_body_goes_out_in_pieces),
       cmocka_unit_test(a_refusal_in_mid_upload_is_heard),
       cmocka_unit_test(who_answers_nothing_is_given_up),
