@@ -261,6 +261,11 @@ static int find_build(struct naming *naming, const struct store_forest *forest, 
   return error;
 }
 
+/* A translator does not say where a function is declared: in the file of its line, most likely. */
+static void guess_declarations(struct symbol_frame *frames, int count) {
+  for (int i = 0; i < count; i++) frames[i].decl_file = frames[i].file;
+}
+
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
@@ -274,6 +279,7 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   int count =
       translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
   bool is_translated = count > 0;
+  guess_declarations(frames, count);
   const struct name_sources *sources = NULL;
   if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
   if (sources != NULL) count = find_names(naming, sources, address, frames, &quality);

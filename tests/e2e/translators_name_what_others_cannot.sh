@@ -106,6 +106,7 @@ done
 id=$(translator_id script)
 is_scripted() { profile '{service="script"}' | json "sum(f['self'] for f in d['functions'] if f['name'] == '$id') / d['total'] > .5" | grep -q yes; }
 until_true 10 is_scripted || fail "a user's script: $(profile '{service="script"}'); $(api debug)"
+profile '{service="script"}' | json "[f['file'] for f in d['functions'] if f['name'] == '$id']" | grep -q script.c || fail "a translator's function is of no file: $(profile '{service="script"}')"
 api function -d function="$id" -d match='{service="script"}' | json "[r for r in d['by_line'] if r['file'].endswith('script.c') and r['line'] == 7] != []" | grep -q yes \
   || fail "a translator's lines: $(api function -d function="$id")"
 metric() { curl -fs "http://127.0.0.1:$H/metrics" | sed -n "s/^fleetprof_translator_$1 //p"; }

@@ -186,14 +186,7 @@ static void who_is_not_there_has_neighbours(void **state) {
   assert_int_equal(ask(named, "root", NULL, &detail), -ENOENT);
 }
 
-/* One translator tells where a function begins, one does not: then the file does, if there is one.
- */
-static void offsets_are_a_translators_the_files_or_not_known(void **state) {
-  static const char rules[] =
-      "* *tool any at-end sed -e s/.*5032014e/dsp_walk+0x2e/ -e t -e s/.*/plain/\n"
-      "* *lib.so any at-end sed s/.*/vendor/\n";
-  struct named_world *named = *state;
-  struct query_detail detail;
+static struct translator_pool *open_translators(struct named_world *named, const char *rules) {
   struct translator_pool *pool;
   char path[128], error[256];
   snprintf(path, sizeof path, "%s/rules", named->world->dir);
@@ -202,6 +195,45 @@ static void offsets_are_a_translators_the_files_or_not_known(void **state) {
   const struct translator_parts parts = {.rules_path = path};
   if (translator_pool_open(&parts, &pool, error, sizeof error) != 0) fail_msg("%s", error);
   symbolizer_set_translators(named->source.symbolizer, pool);
+  return pool;
+}
+
+static void close_translators(struct named_world *named, struct translator_pool *pool) {
+  symbolizer_set_translators(named->source.symbolizer, NULL);
+  translator_pool_close(pool);
+}
+
+/* Two functions of one name in two files are two rows, whoever names them. */
+static void a_function_that_a_translator_names_is_of_the_file_of_its_line(void **state) {
+  static const char rules[] = "* *tool any at-end sed -e 's|.*4e$|walk\\n/src/dsp.c:7|;t' -e "
+                              "'s|.*|walk\\n/src/other.c:9|'\n";
+  const struct query_range range = {.to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
+  struct named_world *named = *state;
+  struct view_tree tree;
+  unsigned of_dsp = 0, of_other = 0;
+  struct translator_pool *pool = open_translators(named, rules);
+  append(named, "b1", "main");
+  assert_int_equal(query_tree(&named->source, &range, &named->world->arena, &tree), 0);
+  for (uint32_t i = 1; i < tree.function_count; i++) {
+    const struct view_function *function = &tree.functions[i];
+    if (strcmp(function->name, "walk") != 0) continue;
+    of_dsp += function->file != NULL && strcmp(function->file, "/src/dsp.c") == 0;
+    of_other += function->file != NULL && strcmp(function->file, "/src/other.c") == 0;
+  }
+  assert_int_equal(of_dsp, 1);
+  assert_int_equal(of_other, 1);
+  close_translators(named, pool);
+}
+
+/* One translator tells where a function begins, one does not: then the file does, if there is one.
+ */
+static void offsets_are_a_translators_the_files_or_not_known(void **state) {
+  static const char rules[] =
+      "* *tool any at-end sed -e s/.*5032014e/dsp_walk+0x2e/ -e t -e s/.*/plain/\n"
+      "* *lib.so any at-end sed s/.*/vendor/\n";
+  struct named_world *named = *state;
+  struct query_detail detail;
+  struct translator_pool *pool = open_translators(named, rules);
   append(named, "b1", "main");
   assert_int_equal(ask(named, "dsp_walk", NULL, &detail), 0);
   assert_sound(&detail);
@@ -217,8 +249,7 @@ static void offsets_are_a_translators_the_files_or_not_known(void **state) {
   assert_sound(&detail);
   assert_false(detail.offsets[0].has_offset);
   assert_int_equal(detail.offsets[0].address, 0x77);
-  symbolizer_set_translators(named->source.symbolizer, NULL);
-  translator_pool_close(pool);
+  close_translators(named, pool);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -231,6 +262,7 @@ int main(void) {
       TEST(what_has_no_symbol_is_a_function_of_its_own),
       TEST(who_is_not_there_has_neighbours),
       TEST(offsets_are_a_translators_the_files_or_not_known),
+      TEST(a_function_that_a_translator_names_is_of_the_file_of_its_line),
   };
   signal(SIGPIPE, SIG_IGN); /* as translators ask */
   return cmocka_run_group_tests(tests, NULL, NULL);
