@@ -47,6 +47,19 @@ void dwarf_scopes_fini(struct dwarf_scopes *scopes) {
   *scopes = (struct dwarf_scopes){0};
 }
 
+/* Codes that the list of languages (dwarfstd.org) got after DWARF 5, and elfutils' header has not.
+   Clang uses them; dialects of C++ are C++ to us. */
+enum {
+  LANG_C_PLUS_PLUS_17 = 0x2a,
+  LANG_C_PLUS_PLUS_20 = 0x2b,
+  LANG_HIP = 0x30,
+  LANG_OPENCL_C_PLUS_PLUS = 0x37,
+  LANG_C_PLUS_PLUS_FOR_OPENCL = 0x38,
+  LANG_SYCL = 0x39,
+  LANG_C_PLUS_PLUS_23 = 0x3a,
+};
+
+/* Rust is not among them: rustc gives all of its functions linkage names. */
 static bool is_of_cplusplus(Dwarf_Die *unit) {
   switch (dwarf_srclang(unit)) {
   case DW_LANG_C_plus_plus:
@@ -54,6 +67,13 @@ static bool is_of_cplusplus(Dwarf_Die *unit) {
   case DW_LANG_C_plus_plus_11:
   case DW_LANG_C_plus_plus_14:
   case DW_LANG_ObjC_plus_plus:
+  case LANG_C_PLUS_PLUS_17:
+  case LANG_C_PLUS_PLUS_20:
+  case LANG_C_PLUS_PLUS_23:
+  case LANG_HIP:
+  case LANG_OPENCL_C_PLUS_PLUS:
+  case LANG_C_PLUS_PLUS_FOR_OPENCL:
+  case LANG_SYCL:
     return true;
   default:
     return false;

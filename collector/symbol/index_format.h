@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The symbol index on disk, version 6: what a sandboxed worker makes of one file.
+/* The symbol index on disk (INDEX_VERSION): what a sandboxed worker makes of one file.
 
    A local cache, never sent anywhere, so it is in this machine's byte order; ORDER tells.
      header | section table | tables, each 8-aligned
@@ -47,7 +47,7 @@
 #define INDEX_MAGIC "fpsymidx"
 
 enum {
-  INDEX_VERSION = 8, /* raise it when better names are made too: older files are read again */
+  INDEX_VERSION = 9, /* raise it when better names are made too: older files are read again */
   INDEX_ORDER = 0x01020304,
   INDEX_SECTIONS_MAX = 16,
   INDEX_NAME_BYTES_MAX = 4 << 10, /* of one name, without the NUL: longer ones are cut */

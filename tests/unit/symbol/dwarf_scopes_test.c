@@ -115,6 +115,24 @@ static void so_is_each_where_no_symbols_are_left(void **state) {
   expect_names("scopes.so", expected);
 }
 
+/* The same code, said to be of another edition of C++. */
+static void every_edition_of_the_language_is_read_alike(void **state) {
+  (void)state;
+  static const unsigned editions[] = {0x04, 0x11, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a, 0x30, 0x39};
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step(int)",
+                                         "alpha::(anonymous namespace)::Stage::turn",
+                                         "beta::(anonymous namespace)::Stage::step(int)", NULL};
+  fixture_run("g++ -O2 -g -gdwarf-5 -dA -fPIC -S -o plain.s scopes.cc && "
+              "grep -q 'byte.*[^(]DW_AT_language' plain.s");
+  for (size_t i = 0; i < sizeof editions / sizeof *editions; i++) {
+    fixture_run(
+        "sed 's/\\(byte.*\\)0x[0-9a-f]*\\(.*[^(]DW_AT_language\\)/\\10x%x\\2/' plain.s >of.s && "
+        "g++ -shared -nostdlib -o scopes.so of.s",
+        editions[i]);
+    expect_names("scopes.so", expected);
+  }
+}
+
 static int set_up(void **state) {
   int error = fixture_set_up(state);
   if (error == 0) fixture_write("scopes.cc", source, sizeof source - 1);
@@ -126,6 +144,7 @@ int main(void) {
       cmocka_unit_test(a_function_is_called_by_its_symbol),
       cmocka_unit_test(one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it),
       cmocka_unit_test(so_is_each_where_no_symbols_are_left),
+      cmocka_unit_test(every_edition_of_the_language_is_read_alike),
   };
   return cmocka_run_group_tests(tests, set_up, fixture_tear_down);
 }
