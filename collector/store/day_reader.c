@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum statement { NEXT_SERIES, NEXT_GROUPED, NEXT_BLOCK, HAS_BLOCK, LOSS, STATEMENTS };
 
@@ -67,7 +68,14 @@ struct day_reader {
   uint64_t series; /* whose blocks are being stepped through; 0: none */
   size_t piece;    /* of which piece */
   uint32_t node_count;
-  const uint32_t *map; /* NULL: nodes are called as they are here */
+  const uint32_t *used_map; /* NULL: nodes are called as they are here */
+  uint32_t *map;            /* what was used last, of so many nodes */
+  uint32_t mapped_count;
+  uint64_t epoch; /* of the map */
+  bool has_map;
+  dev_t device; /* which file it is */
+  ino_t inode;
+  uint64_t lent;
   struct buf columns;
   struct packer packer;
   struct store_row *rows;
@@ -83,44 +91,100 @@ static int count_rows(sqlite3 *db, const char *sql, uint32_t *ret) {
   return error;
 }
 
+/* Begins to read the file as it is now. */
+static int begin(struct day_reader *reader, uint64_t *ret_version) {
+  int error = db_exec(reader->db, "BEGIN");
+  if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, ret_version);
+  if (error == 0 && *ret_version == 0) return -ENOENT; /* being made now: nothing in it yet */
+  return error;
+}
+
+static int count_nodes(struct day_reader *reader) {
+  return count_rows(reader->db, "SELECT ifnull(max(n),0) FROM node", &reader->node_count);
+}
+
 static int open_tables(struct day_reader *reader) {
   bool is_windows = reader->kind == DAY_WINDOWS;
-  int error = db_exec(reader->db, "PRAGMA query_only=ON; PRAGMA cache_size=-256; BEGIN");
-  if (error == 0) error = db_number(reader->db, "PRAGMA user_version", 0, &reader->version);
-  if (error == 0 && reader->version == 0) return -ENOENT; /* being made now: nothing in it yet */
+  int error = db_exec(reader->db, "PRAGMA query_only=ON; PRAGMA cache_size=-256");
+  if (error == 0) error = begin(reader, &reader->version);
   uint64_t newest = is_windows ? DAY_VERSION : TIER_FILE_VERSION;
   if (error == 0 && reader->version > newest) return -EPROTO;
   const char *sql[STATEMENTS];
   memcpy(sql, is_windows ? windows_sql : tiers_sql, sizeof sql);
   if (is_windows && reader->version == 1) sql[NEXT_BLOCK] = next_block_of_version_1;
   if (error == 0) error = db_prepare_all(reader->db, sql, STATEMENTS, reader->statements);
-  if (error == 0)
-    error = count_rows(reader->db, "SELECT ifnull(max(n),0) FROM node", &reader->node_count);
-  return error;
+  return error != 0 ? error : count_nodes(reader);
 }
 
 int day_reader_open(const char *path, enum day_kind kind, struct day_reader **ret) {
   struct day_reader *reader = calloc(1, sizeof *reader);
+  struct stat status;
   if (reader == NULL) return -ENOMEM;
   reader->kind = kind;
   int error = db_open(path, false, &reader->db);
+  if (error == 0 && stat(path, &status) != 0) error = -errno;
   if (error == 0) error = open_tables(reader);
   if (error != 0) {
     day_reader_close(reader);
     return error;
   }
+  reader->device = status.st_dev;
+  reader->inode = status.st_ino;
   *ret = reader;
   return 0;
+}
+
+static void free_room(struct day_reader *reader) {
+  buf_fini(&reader->columns);
+  packer_fini(&reader->packer);
+  free(reader->rows);
+  reader->rows = NULL;
+  reader->room = 0;
 }
 
 void day_reader_close(struct day_reader *reader) {
   if (reader == NULL) return;
   db_finalize_all(reader->statements, STATEMENTS);
   db_close(reader->db);
-  buf_fini(&reader->columns);
-  packer_fini(&reader->packer);
-  free(reader->rows);
+  free_room(reader);
+  free(reader->map);
   free(reader);
+}
+
+int day_reader_rest(struct day_reader *reader, uint32_t mapped_max) {
+  for (unsigned i = 0; i < STATEMENTS; i++) sqlite3_reset(reader->statements[i]);
+  reader->pieces = NULL;
+  reader->piece_count = 0;
+  reader->series = 0;
+  reader->is_listing = false;
+  reader->used_map = NULL;
+  if (reader->mapped_count > mapped_max) {
+    free(reader->map);
+    reader->map = NULL;
+    reader->has_map = false;
+  }
+  free_room(reader);
+  int error = db_exec(reader->db, "COMMIT");
+  sqlite3_db_release_memory(reader->db);
+  return error;
+}
+
+int day_reader_wake(struct day_reader *reader, const char *path) {
+  struct stat status;
+  uint64_t version = 0;
+  if (stat(path, &status) != 0) return -errno;
+  if (status.st_dev != reader->device || status.st_ino != reader->inode) return -ESTALE;
+  int error = begin(reader, &version);
+  if (error == 0 && version != reader->version) error = -ESTALE;
+  return error != 0 ? error : count_nodes(reader);
+}
+
+void day_reader_set_lent(struct day_reader *reader, uint64_t number) {
+  reader->lent = number;
+}
+
+uint64_t day_reader_lent(const struct day_reader *reader) {
+  return reader->lent;
 }
 
 /* Nobody has summed up a file of an older version: all its five minutes may have anything. */
@@ -191,8 +255,20 @@ uint32_t day_reader_node_count(const struct day_reader *reader) {
   return reader->node_count;
 }
 
-void day_reader_set_map(struct day_reader *reader, const uint32_t *map) {
+void day_reader_take_map(struct day_reader *reader, uint32_t *map, uint64_t epoch) {
+  free(reader->map);
   reader->map = map;
+  reader->used_map = map;
+  reader->epoch = epoch;
+  reader->mapped_count = reader->node_count;
+  reader->has_map = true;
+}
+
+bool day_reader_use_map(struct day_reader *reader, uint64_t epoch) {
+  bool is_usable =
+      reader->has_map && reader->epoch == epoch && reader->mapped_count == reader->node_count;
+  if (is_usable) reader->used_map = reader->map;
+  return is_usable;
 }
 
 void day_reader_set_pieces(struct day_reader *reader, const struct tier_piece *pieces,
@@ -278,7 +354,7 @@ static int read_rows(struct day_reader *reader, struct span packed, uint64_t raw
   for (size_t i = 0; i < count; i++) {
     uint32_t node = reader->rows[i].node;
     if (node == 0 || node > reader->node_count) return -EUCLEAN;
-    reader->rows[i].node = reader->map != NULL ? reader->map[node - 1] : node - 1;
+    reader->rows[i].node = reader->used_map != NULL ? reader->used_map[node - 1] : node - 1;
   }
   return 0;
 }

@@ -13,6 +13,17 @@ struct day_reader;
 int day_reader_open(const char *path, enum day_kind kind, struct day_reader **ret);
 void day_reader_close(struct day_reader *reader);
 
+/* Lets go of the moment that is read, of memory, and of a map of more than MAPPED_MAX nodes
+   (below); a reader at rest is then woken to read another moment, or closed.  Returns 0 or -errno.
+   Waking needs the PATH that it was opened with: -ESTALE when the file there is another one, or
+   from another version. */
+int day_reader_rest(struct day_reader *reader, uint32_t mapped_max);
+int day_reader_wake(struct day_reader *reader, const char *path);
+
+/* A number that its keeper remembers. */
+void day_reader_set_lent(struct day_reader *reader, uint64_t number);
+uint64_t day_reader_lent(const struct day_reader *reader);
+
 /* What the file has: of windows, or (of another KIND) of which parts of DAY, and how far those are
    made from the file of windows with the number SOURCE (0: there is none).  Returns 0, -EUCLEAN or
    -errno. */
@@ -24,10 +35,15 @@ int day_reader_rolled(struct day_reader *reader, uint32_t day, uint64_t source,
 void day_reader_set_pieces(struct day_reader *reader, const struct tier_piece *pieces,
                            size_t count);
 
-/* How many nodes it has; and what they are called in blocks from now on: the forest's index I is
-   MAP[I], borrowed (NULL: I). */
 uint32_t day_reader_node_count(const struct day_reader *reader);
-void day_reader_set_map(struct day_reader *reader, const uint32_t *map);
+
+/* What nodes are called in blocks from now on: the forest's index I is MAP[I], which it takes over
+   (NULL: I), in the numbers of EPOCH.  They are kept at rest. */
+void day_reader_take_map(struct day_reader *reader, uint32_t *map, uint64_t epoch);
+
+/* The same with what was taken over before, if that is of EPOCH and of all nodes; or returns
+   false. */
+bool day_reader_use_map(struct day_reader *reader, uint64_t epoch);
 
 struct day_series {
   uint64_t id;

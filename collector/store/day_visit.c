@@ -8,6 +8,7 @@
 #include "day_visit.h"
 
 #include "day_folder.h"
+#include "day_pool.h"
 #include "day_reader.h"
 #include "landing.h"
 #include "settle.h"
@@ -27,7 +28,9 @@ static int open_file(struct store *store, uint32_t day, enum day_kind kind,
   char path[DAY_PATH_BYTES];
   files->failed = kind;
   int error = day_folder_path(store->dir, kind, day, path);
-  if (error == 0) error = day_reader_open(path, kind, &files->readers[kind]);
+  if (error == 0)
+    error = day_pool_take(settle_pool(store->settle), &(struct day_pool_key){day, kind}, path,
+                          &files->readers[kind]);
   return error == -ENOENT ? 0 : error;
 }
 
@@ -55,7 +58,11 @@ static int visit(struct store *store, uint32_t day, struct day_visitor *visitor)
   if (error == 0) error = read_state(files, day);
   if (error == 0) error = visitor->on_day(visitor->context, day, files);
   for (unsigned kind = 0; kind < DAY_KINDS && files != NULL; kind++)
-    day_reader_close(files->readers[kind]);
+    if (error == -EUCLEAN)
+      day_reader_close(files->readers[kind]);
+    else
+      day_pool_give(settle_pool(store->settle), &(struct day_pool_key){day, kind},
+                    files->readers[kind]);
   if (error == -EUCLEAN) {
     day_damage_add(&visitor->damage, day, files->failed);
     error = 0;

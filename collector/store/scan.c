@@ -24,17 +24,19 @@
    answer. */
 #include "common/arena.h"
 #include "common/table.h"
+#include "day_pool.h"
 #include "day_reader.h"
 #include "day_visit.h"
 #include "label_text.h"
 #include "row_sums.h"
 #include "scan_forest.h"
+#include "settle.h"
 #include "store.h"
 #include "store_read.h"
+#include "store_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 enum {
   SCAN_BYTES_MAX = 768 << 20, /* series texts of one scan, and of one file's forest */
@@ -54,7 +56,6 @@ struct scan_file {
   uint32_t day;
   enum day_kind kind;
   struct tier_piece *pieces;
-  uint32_t *map; /* its nodes' numbers in the forest; NULL: the same */
   bool has_forest;
   struct day_series series; /* where it stands */
   bool is_shown;            /* its blocks of the series that is shown */
@@ -74,8 +75,8 @@ struct scan {
   struct store_series current; /* labels point into current_text */
   char *current_text;
   size_t current_room;
-  struct store_forest whole;
-  struct scan_forest forest;
+  struct day_pool *pool;
+  struct scan_forest *forest;
   struct scan_file files[FILES_MAX];
   unsigned file_count;
   uint64_t node_count; /* of these files together */
@@ -143,8 +144,8 @@ static int meet_series(struct scan *scan, const struct day_series *series) {
 
 static int show(struct scan *scan, uint64_t start_ms, uint64_t end_ms, const struct store_row *rows,
                 size_t count) {
-  return scan->wish->on_block(scan->wish->context, &scan->current, &scan->whole, start_ms, end_ms,
-                              rows, count);
+  return scan->wish->on_block(scan->wish->context, &scan->current, &scan->forest->whole, start_ms,
+                              end_ms, rows, count);
 }
 
 static int show_sums(struct scan *scan) {
@@ -173,16 +174,20 @@ static int show_block(struct scan *scan, const struct day_block *block) {
   return show(scan, block->start_ms, block->end_ms, block->rows, block->count);
 }
 
-/* Makes FILE's nodes part of the forest; what waits to be shown keeps its numbers. */
+/* Makes FILE's nodes part of the forest, unless they are; what waits to be shown keeps its
+   numbers. */
 static int load_forest(struct scan *scan, struct scan_file *file) {
   struct store_forest own;
   struct arena arena;
+  uint32_t *map = NULL;
+  file->has_forest = day_reader_use_map(file->reader, scan->forest->epoch);
+  if (file->has_forest) return 0;
   arena_init(&arena, SCAN_BYTES_MAX);
   int error = day_reader_forest(file->reader, &arena, &own);
-  if (error == 0) error = scan_forest_add(&scan->forest, &own, &file->map);
+  if (error == 0) error = scan_forest_add(scan->forest, &own, &map);
   arena_fini(&arena);
   file->has_forest = error == 0;
-  if (error == 0) day_reader_set_map(file->reader, file->map);
+  if (error == 0) day_reader_take_map(file->reader, map, scan->forest->epoch);
   return error;
 }
 
@@ -236,24 +241,31 @@ static int show_series(struct scan *scan, struct scan_file *first) {
   return show_sums(scan);
 }
 
-static void close_file(struct scan_file *file) {
-  day_reader_close(file->reader);
+/* Done with FILE: its reader waits for the next question. */
+static void end_file(struct scan *scan, struct scan_file *file) {
+  const struct day_pool_key key = {file->day, file->kind};
+  if (file->error == -EUCLEAN)
+    day_reader_close(file->reader);
+  else
+    day_pool_give(scan->pool, &key, file->reader);
   file->reader = NULL;
   free(file->pieces);
-  free(file->map);
   file->pieces = NULL;
-  file->map = NULL;
 }
 
-/* Moves FILE on; at its end, or where it is damaged, it is closed. */
+/* Moves FILE on, which may be its end. */
 static int advance(struct scan *scan, struct scan_file *file) {
-  int row = file->error;
+  int row = 1;
   file->is_shown = false;
-  if (row == 0) row = day_reader_next_series(file->reader, scan->wish->types, &file->series);
-  if (row == 1) return 0;
-  if (row == -EUCLEAN) day_damage_add(&scan->visitor.damage, file->day, file->kind);
-  close_file(file);
-  return row == -EUCLEAN ? 0 : row;
+  if (file->error == 0) {
+    row = day_reader_next_series(file->reader, scan->wish->types, &file->series);
+    file->error = row < 0 ? row : 0;
+  }
+  if (row == 1 && file->error == 0) return 0;
+  int error = file->error == -EUCLEAN ? 0 : file->error;
+  if (file->error == -EUCLEAN) day_damage_add(&scan->visitor.damage, file->day, file->kind);
+  end_file(scan, file);
+  return error;
 }
 
 /* Moves on those that have been shown.  None is before: the name of a series is its file's. */
@@ -268,14 +280,15 @@ static int advance_shown(struct scan *scan) {
 static int show_files(struct scan *scan) {
   struct scan_file *first;
   int stop = 0;
-  scan_forest_clear(&scan->forest);
+  if (scan->forest->whole.node_count + scan->node_count > SCAN_NODES_MAX)
+    scan_forest_clear(scan->forest);
   for (unsigned i = 0; i < scan->file_count; i++) scan->files[i].is_shown = true;
   stop = advance_shown(scan);
   while (stop == 0 && (first = find_first(scan)) != NULL) {
     stop = show_series(scan, first);
     if (stop == 0) stop = advance_shown(scan);
   }
-  for (unsigned i = 0; i < scan->file_count; i++) close_file(&scan->files[i]);
+  for (unsigned i = 0; i < scan->file_count; i++) end_file(scan, &scan->files[i]);
   scan->file_count = 0;
   scan->node_count = 0;
   return stop;
@@ -317,23 +330,26 @@ static int scan_day(void *context, uint32_t day, struct day_files *files) {
 static int end_scan(void *context, int error) {
   struct scan *scan = context;
   if (error == 0) return show_files(scan);
-  for (unsigned i = 0; i < scan->file_count; i++) close_file(&scan->files[i]);
+  for (unsigned i = 0; i < scan->file_count; i++) end_file(scan, &scan->files[i]);
   return 0;
 }
 
 int store_scan(struct store *store, const struct store_scan *wish) {
   const uint64_t range_ms[2] = {wish->from_ms, wish->to_ms};
-  uint64_t seed;
-  if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) return -EIO;
   struct scan *scan = calloc(1, sizeof *scan);
   if (scan == NULL) return -ENOMEM;
   scan->wish = wish;
   scan->visitor = (struct day_visitor){.on_day = scan_day, .on_end = end_scan, .context = scan};
+  scan->pool = settle_pool(store->settle);
+  scan->forest = day_pool_take_forest(scan->pool);
+  if (scan->forest == NULL) scan->forest = scan_forest_new();
   arena_init(&scan->arena, SCAN_BYTES_MAX);
-  scan_forest_init(&scan->forest, &scan->whole, seed);
-  int error = day_visit(store, range_ms, &scan->visitor);
+  int error = scan->forest != NULL ? day_visit(store, range_ms, &scan->visitor) : -ENOMEM;
+  if (error == -ENOMEM) /* it may lack something */
+    scan_forest_free(scan->forest);
+  else
+    day_pool_give_forest(scan->pool, scan->forest);
   arena_fini(&scan->arena);
-  scan_forest_fini(&scan->forest);
   row_sums_fini(&scan->sums);
   table_fini(&scan->by_text);
   free(scan->series);

@@ -11,16 +11,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { FOREST_BYTES_MAX = 768 << 20 }; /* texts of modules */
 
-void scan_forest_init(struct scan_forest *forest, struct store_forest *whole, uint64_t seed) {
-  *forest = (struct scan_forest){.whole = whole, .seed = seed};
-  *whole = (struct store_forest){.id = whole->id};
+struct scan_forest *scan_forest_new(void) {
+  struct scan_forest *forest = calloc(1, sizeof *forest);
+  if (forest == NULL) return NULL;
   arena_init(&forest->arena, FOREST_BYTES_MAX);
+  if (getrandom(&forest->seed, sizeof forest->seed, 0) == (ssize_t)sizeof forest->seed &&
+      getrandom(&forest->epoch, sizeof forest->epoch, 0) == (ssize_t)sizeof forest->epoch)
+    return forest;
+  free(forest);
+  return NULL;
 }
 
-void scan_forest_fini(struct scan_forest *forest) {
+static void fini(struct scan_forest *forest) {
   arena_fini(&forest->arena);
   table_fini(&forest->by_module);
   table_fini(&forest->by_node);
@@ -28,11 +34,17 @@ void scan_forest_fini(struct scan_forest *forest) {
   free(forest->nodes);
 }
 
+void scan_forest_free(struct scan_forest *forest) {
+  if (forest != NULL) fini(forest);
+  free(forest);
+}
+
 void scan_forest_clear(struct scan_forest *forest) {
-  struct store_forest *whole = forest->whole;
-  uint64_t seed = forest->seed;
-  scan_forest_fini(forest);
-  scan_forest_init(forest, whole, seed);
+  struct scan_forest empty = {
+      .seed = forest->seed, .epoch = forest->epoch + 1, .whole.id = forest->whole.id};
+  fini(forest);
+  *forest = empty;
+  arena_init(&forest->arena, FOREST_BYTES_MAX);
 }
 
 static uint64_t module_key(const struct scan_forest *forest, const struct store_module *module) {
@@ -57,7 +69,7 @@ static bool is_same_node(const struct store_node *a, const struct store_node *b)
 
 /* Puts what there is into the tables. */
 static int make_index(struct scan_forest *forest) {
-  const struct store_forest *whole = forest->whole;
+  const struct store_forest *whole = &forest->whole;
   int error = 0;
   for (uint32_t i = 0; i < whole->module_count && error == 0; i++)
     error = table_add(&forest->by_module, module_key(forest, &forest->modules[i]), i);
@@ -83,7 +95,7 @@ static int make_room(void **array, uint32_t *room, uint32_t count, uint32_t more
 }
 
 static int make_all_room(struct scan_forest *forest, const struct store_forest *file) {
-  struct store_forest *whole = forest->whole;
+  struct store_forest *whole = &forest->whole;
   void *modules = forest->modules, *nodes = forest->nodes;
   int error = make_room(&modules, &forest->module_room, whole->module_count, file->module_count,
                         sizeof *forest->modules);
@@ -101,7 +113,7 @@ static int copy_module(struct scan_forest *forest, const struct store_module *mo
   char *id = arena_string(&forest->arena, module->id.data, module->id.len);
   char *path = arena_string(&forest->arena, module->path, strlen(module->path));
   if (id == NULL || path == NULL) return -ENOMEM;
-  forest->modules[forest->whole->module_count++] =
+  forest->modules[forest->whole.module_count++] =
       (struct store_module){span_of(id, module->id.len), path, module->kind};
   return 0;
 }
@@ -112,7 +124,7 @@ static int add_module(struct scan_forest *forest, const struct store_module *mod
   uint32_t cursor, at = table_find(&forest->by_module, key, &cursor);
   while (at != TABLE_NONE && !is_same_module(&forest->modules[at], module))
     at = table_next(&forest->by_module, key, &cursor);
-  *ret = at != TABLE_NONE ? at : forest->whole->module_count;
+  *ret = at != TABLE_NONE ? at : forest->whole.module_count;
   if (at != TABLE_NONE) return 0;
   int error = copy_module(forest, module);
   return error != 0 ? error : table_add(&forest->by_module, key, *ret);
@@ -123,9 +135,9 @@ static int add_node(struct scan_forest *forest, const struct store_node *node, u
   uint32_t cursor, at = table_find(&forest->by_node, key, &cursor);
   while (at != TABLE_NONE && !is_same_node(&forest->nodes[at], node))
     at = table_next(&forest->by_node, key, &cursor);
-  *ret = at != TABLE_NONE ? at : forest->whole->node_count;
+  *ret = at != TABLE_NONE ? at : forest->whole.node_count;
   if (at != TABLE_NONE) return 0;
-  forest->nodes[forest->whole->node_count++] = *node;
+  forest->nodes[forest->whole.node_count++] = *node;
   return table_add(&forest->by_node, key, *ret);
 }
 
@@ -150,15 +162,15 @@ static int copy_first(struct scan_forest *forest, const struct store_forest *fil
     error = copy_module(forest, &file->modules[i]);
   if (error == 0 && file->node_count > 0)
     memcpy(forest->nodes, file->nodes, file->node_count * sizeof *forest->nodes);
-  forest->whole->node_count = error == 0 ? file->node_count : 0;
+  forest->whole.node_count = error == 0 ? file->node_count : 0;
   return error;
 }
 
 int scan_forest_add(struct scan_forest *forest, const struct store_forest *file, uint32_t **ret) {
-  bool is_first = forest->whole->node_count == 0 && forest->whole->module_count == 0;
+  bool is_first = forest->whole.node_count == 0 && forest->whole.module_count == 0;
   int error = make_all_room(forest, file);
   if (error != 0) return error;
-  forest->whole->id++;
+  forest->whole.id++;
   if (is_first) {
     error = copy_first(forest, file);
     if (error == 0) *ret = NULL;

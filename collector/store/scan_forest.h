@@ -8,8 +8,9 @@
 #include "store_read.h"
 
 struct scan_forest {
-  struct arena arena;         /* ids and paths of modules */
-  struct store_forest *whole; /* what the caller shows; its id changes with each file */
+  struct arena arena;        /* ids and paths of modules */
+  struct store_forest whole; /* what is shown; its id changes with each file */
+  uint64_t epoch;            /* of its numbers: another after clearing, and in another forest */
   struct store_module *modules;
   struct store_node *nodes;
   uint32_t module_room, node_room;
@@ -18,10 +19,12 @@ struct scan_forest {
   struct table by_module, by_node;
 };
 
-/* WHOLE is empty then, except for its id. */
-void scan_forest_init(struct scan_forest *forest, struct store_forest *whole, uint64_t seed);
+/* Returns NULL when there is no memory, or no random seed. */
+struct scan_forest *scan_forest_new(void);
+void scan_forest_free(struct scan_forest *forest);
+
+/* Forgets all but the id. */
 void scan_forest_clear(struct scan_forest *forest);
-void scan_forest_fini(struct scan_forest *forest);
 
 /* Adds FILE, whose parents come before children.  RET, the caller's to free, has the number of each
    of its nodes, or is NULL where they have the same ones.  Returns 0 or -ENOMEM. */

@@ -24,6 +24,7 @@
 #include "common/monotonic_cond.h"
 #include "day_file.h"
 #include "day_folder.h"
+#include "day_pool.h"
 #include "day_set.h"
 #include "label_text.h"
 #include "landing.h"
@@ -48,6 +49,7 @@ enum {
 
 struct settle {
   struct landing *landing;
+  struct day_pool *pool;
   pthread_t thread;
 
   pthread_mutex_t round;
@@ -150,6 +152,7 @@ static void set_aside(struct settle *settle, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES] = "";
   day_folder_path(settle->days.dir, kind, day, path);
   pthread_rwlock_wrlock(&settle->files);
+  day_pool_forget(settle->pool, &(struct day_pool_key){day, kind});
   int error = day_folder_set_aside(settle->days.dir, kind, day);
   pthread_rwlock_unlock(&settle->files);
   log_error("store-damaged %s: %s", path,
@@ -269,11 +272,16 @@ void settle_unlock_files(struct settle *settle) {
   pthread_rwlock_unlock(&settle->files);
 }
 
+struct day_pool *settle_pool(struct settle *settle) {
+  return settle->pool;
+}
+
 int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed) {
   int error = 0;
   pthread_mutex_lock(&settle->round);
   if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
   pthread_rwlock_wrlock(&settle->files);
+  day_pool_forget(settle->pool, &(struct day_pool_key){day, kind});
   if (if_summed) {
     int is_complete = roll_is_complete(settle->days.dir, day);
     if (is_complete != 1) error = is_complete < 0 ? is_complete : -EAGAIN;
@@ -299,6 +307,7 @@ void settle_figures(struct settle *settle, struct settle_figures *ret) {
 }
 
 static void destroy(struct settle *settle) {
+  day_pool_free(settle->pool);
   day_set_forget_all(&settle->days);
   buf_fini(&settle->raw);
   pthread_cond_destroy(&settle->changed);
@@ -319,6 +328,11 @@ int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIP
                  struct settle **ret) {
   struct settle *settle = calloc(1, sizeof *settle);
   if (settle == NULL) return -ENOMEM;
+  settle->pool = day_pool_new();
+  if (settle->pool == NULL) {
+    free(settle);
+    return -ENOMEM;
+  }
   settle->landing = landing;
   settle->round_rows = ROUND_ROWS;
   settle->days = (struct day_set){.dir = dir, .key = key, .epoch = landing_epoch(landing)};

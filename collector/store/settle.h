@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct day_pool;
 struct landing;
 struct settle;
 
@@ -34,6 +35,9 @@ int settle_wait(struct settle *settle, uint64_t id);
    it.  Any thread. */
 void settle_lock_files(struct settle *settle);
 void settle_unlock_files(struct settle *settle);
+
+/* What readers take files from and give them back to, while they hold the lock. */
+struct day_pool *settle_pool(struct settle *settle);
 
 /* Closes DAY's file of KIND and deletes it (IF_SUMMED: unless it has windows that no coarser file
    has, which is -EAGAIN), or sets it aside because it is damaged.  Waits for readers, so the caller

@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "day_check.h"
 #include "day_folder.h"
+#include "day_pool.h"
 #include "file_version.h"
 #include "landing.h"
 #include "roll.h"
@@ -106,11 +107,19 @@ uint64_t store_backlog_bytes(struct store *store) {
   return figures.backlog_bytes;
 }
 
+/* Closes readers of DAY's coarse files that wait: the last user of a file moves what was written to
+   it from the WAL to its place. */
+static void let_go(struct store *store, uint32_t day) {
+  day_pool_forget(settle_pool(store->settle), &(struct day_pool_key){day, DAY_MINUTES});
+  day_pool_forget(settle_pool(store->settle), &(struct day_pool_key){day, DAY_HOURS});
+}
+
 static int roll_one(struct store *store, uint32_t day) {
   struct roll_job job = {
       .dir = store->dir, .key = store->key, .day = day, .now_ms = clock_walltime_ns() / NS_PER_MS};
   settle_lock_files(store->settle);
   int error = roll_day(&job);
+  let_go(store, day);
   settle_unlock_files(store->settle);
   if (error == -EUCLEAN) error = settle_set_aside_day(store->settle, job.failed, day);
   return error;
@@ -165,6 +174,7 @@ static int drop_hours(struct store *store, uint32_t day) {
   settle_lock_files(store->settle);
   int error = day_folder_path(store->dir, DAY_HOURS, day, path);
   if (error == 0) error = tier_file_drop_hours(path);
+  let_go(store, day);
   settle_unlock_files(store->settle);
   pthread_mutex_unlock(&store->rolling);
   return error == -ENOENT || error == -EUCLEAN ? 0 : error;

@@ -26,46 +26,48 @@ static const struct store_forest b = {
 static void the_same_stack_has_one_number_and_another_has_another(void **state) {
   (void)state;
   static const uint32_t expected[] = {4, 0, 2, 1, 5, 3};
-  struct scan_forest forest;
-  struct store_forest whole = {.id = 7};
-  uint32_t *a_map = (uint32_t *)&forest, *b_map = NULL, *again = NULL;
-  scan_forest_init(&forest, &whole, 1);
-  assert_int_equal(scan_forest_add(&forest, &a, &a_map), 0);
+  struct scan_forest *forest = scan_forest_new();
+  assert_non_null(forest);
+  const struct store_forest *whole = &forest->whole;
+  uint32_t *a_map = (uint32_t *)forest, *b_map = NULL, *again = NULL;
+  assert_int_equal(scan_forest_add(forest, &a, &a_map), 0);
   assert_null(a_map); /* the first keeps its own */
-  assert_int_equal(whole.node_count, 4);
-  uint64_t id = whole.id;
-  assert_true(id > 7);
-  assert_int_equal(scan_forest_add(&forest, &b, &b_map), 0);
-  assert_true(whole.id > id); /* what was looked up for it holds no more */
-  assert_int_equal(whole.node_count, 6);
-  assert_int_equal(whole.module_count, 3);
+  assert_int_equal(whole->node_count, 4);
+  uint64_t id = whole->id;
+  assert_true(id > 0);
+  assert_int_equal(scan_forest_add(forest, &b, &b_map), 0);
+  assert_true(whole->id > id); /* what was looked up for it holds no more */
+  assert_int_equal(whole->node_count, 6);
+  assert_int_equal(whole->module_count, 3);
   assert_memory_equal(b_map, expected, sizeof expected);
-  for (uint32_t i = 0; i < whole.node_count; i++)
-    assert_true(whole.nodes[i].parent == BATCH_NONE || whole.nodes[i].parent < i);
-  assert_int_equal(whole.modules[whole.nodes[4].module].id.data[0], 2);
-  assert_int_equal(scan_forest_add(&forest, &a, &again), 0);
-  assert_int_equal(whole.node_count, 6);
+  for (uint32_t i = 0; i < whole->node_count; i++)
+    assert_true(whole->nodes[i].parent == BATCH_NONE || whole->nodes[i].parent < i);
+  assert_int_equal(whole->modules[whole->nodes[4].module].id.data[0], 2);
+  assert_int_equal(scan_forest_add(forest, &a, &again), 0);
+  assert_int_equal(whole->node_count, 6);
   for (uint32_t i = 0; i < 4; i++) assert_int_equal(again[i], i);
   free(b_map);
   free(again);
-  scan_forest_fini(&forest);
+  scan_forest_free(forest);
 }
 
 static void a_cleared_one_begins_anew_under_another_id(void **state) {
   (void)state;
-  struct scan_forest forest;
-  struct store_forest whole = {.id = 0};
+  struct scan_forest *forest = scan_forest_new();
+  assert_non_null(forest);
+  const struct store_forest *whole = &forest->whole;
   uint32_t *map = NULL;
-  scan_forest_init(&forest, &whole, 1);
-  assert_int_equal(scan_forest_add(&forest, &a, &map), 0);
-  uint64_t id = whole.id;
-  scan_forest_clear(&forest);
-  assert_int_equal(whole.node_count, 0);
-  assert_int_equal(scan_forest_add(&forest, &b, &map), 0);
+  assert_int_equal(scan_forest_add(forest, &a, &map), 0);
+  uint64_t id = whole->id;
+  uint64_t epoch = forest->epoch;
+  scan_forest_clear(forest);
+  assert_true(forest->epoch != epoch); /* numbers of before hold no more */
+  assert_int_equal(whole->node_count, 0);
+  assert_int_equal(scan_forest_add(forest, &b, &map), 0);
   assert_null(map);
-  assert_int_equal(whole.node_count, 6);
-  assert_true(whole.id > id);
-  scan_forest_fini(&forest);
+  assert_int_equal(whole->node_count, 6);
+  assert_true(whole->id > id);
+  scan_forest_free(forest);
 }
 
 int main(void) {

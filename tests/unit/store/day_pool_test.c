@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers that wait hold no file that should be gone, and see what came while they waited. */
+#include "store_fixture.h"
+
+#include "store/day_folder.h"
+#include "store/day_pool.h"
+#include "store/day_reader.h"
+#include "store/tier_file.h"
+
+#include "common/arena.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+
+/* How many files whose name has PART this process has open. */
+static unsigned open_files(const char *part) {
+  unsigned count = 0;
+  DIR *fds = opendir("/proc/self/fd");
+  assert_non_null(fds);
+  for (struct dirent *entry; (entry = readdir(fds)) != NULL;) {
+    char target[PATH_MAX];
+    ssize_t len = readlinkat(dirfd(fds), entry->d_name, target, sizeof target - 1);
+    if (len < 0) continue;
+    target[len] = '\0';
+    count += strstr(target, part) != NULL;
+  }
+  closedir(fds);
+  return count;
+}
+
+/* Makes a file of hours with NODES nodes. */
+static void make_file(const char *path, uint32_t nodes) {
+  static const uint8_t key[SIPHASH_KEY_BYTES] = "0123456789abcdef";
+  struct store_module module = {{(const uint8_t *)"\x01", 1}, "/bin/a", MODULE_ELF};
+  struct store_node frames[8];
+  uint32_t *map;
+  struct arena arena;
+  struct tier_file *file;
+  for (uint32_t i = 0; i < nodes; i++) frames[i] = (struct store_node){BATCH_NONE, 0, i};
+  const struct store_forest forest = {
+      .node_count = nodes, .module_count = 1, .nodes = frames, .modules = &module};
+  arena_init(&arena, 1 << 20);
+  assert_int_equal(tier_file_open(path, key, 1, &file), 0);
+  assert_int_equal(tier_file_map(file, &forest, &arena, &map), 0);
+  assert_int_equal(tier_file_commit(file), 0);
+  tier_file_close(file);
+  arena_fini(&arena);
+}
+
+static struct day_pool *new_pool(void) {
+  struct day_pool *pool = day_pool_new();
+  assert_non_null(pool);
+  return pool;
+}
+
+static uint32_t take_and_give(struct day_pool *pool, uint32_t day, const char *path) {
+  const struct day_pool_key key = {day, DAY_HOURS};
+  struct day_reader *reader;
+  assert_int_equal(day_pool_take(pool, &key, path, &reader), 0);
+  uint32_t count = day_reader_node_count(reader);
+  day_pool_give(pool, &key, reader);
+  return count;
+}
+
+static void a_reader_waits_and_sees_what_came_meanwhile(void **state) {
+  struct world *world = *state;
+  struct day_pool *pool = new_pool();
+  char path[128];
+  snprintf(path, sizeof path, "%s/pooled.db", world->dir);
+  make_file(path, 3);
+  assert_int_equal(take_and_give(pool, 7, path), 3);
+  assert_true(open_files("pooled.db") > 0);
+  make_file(path, 5);
+  assert_int_equal(take_and_give(pool, 7, path), 5);
+  day_pool_free(pool);
+  assert_int_equal(open_files("pooled.db"), 0);
+}
+
+static void a_file_in_place_of_another_is_not_taken_for_it(void **state) {
+  struct world *world = *state;
+  struct day_pool *pool = new_pool();
+  char path[128], other[128];
+  snprintf(path, sizeof path, "%s/pooled.db", world->dir);
+  snprintf(other, sizeof other, "%s/other.db", world->dir);
+  make_file(path, 3);
+  make_file(other, 4);
+  assert_int_equal(take_and_give(pool, 7, path), 3);
+  assert_int_equal(rename(other, path), 0);
+  assert_int_equal(take_and_give(pool, 7, path), 4);
+  assert_int_equal(open_files("(deleted)"), 0);
+  struct day_reader *none;
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(day_pool_take(pool, &(struct day_pool_key){7, DAY_HOURS}, path, &none), -ENOENT);
+  day_pool_free(pool);
+}
+
+static void what_is_forgotten_is_closed_also_where_it_is_out(void **state) {
+  struct world *world = *state;
+  struct day_pool *pool = new_pool();
+  const struct day_pool_key key = {7, DAY_HOURS};
+  struct day_reader *out;
+  char path[128];
+  snprintf(path, sizeof path, "%s/pooled.db", world->dir);
+  make_file(path, 3);
+  assert_int_equal(day_pool_take(pool, &key, path, &out), 0);
+  assert_int_equal(take_and_give(pool, 7, path), 3); /* a second one */
+  day_pool_forget(pool, &key);
+  day_pool_give(pool, &key, out);
+  assert_int_equal(open_files("pooled.db"), 0);
+  day_pool_free(pool);
+}
+
+static void no_more_wait_than_the_bound_and_the_last_stay(void **state) {
+  struct world *world = *state;
+  struct day_pool *pool = new_pool();
+  char path[128];
+  for (uint32_t day = 0; day < POOL_FILES_MAX + 5; day++) {
+    snprintf(path, sizeof path, "%s/pooled-%u.db", world->dir, day);
+    make_file(path, 3);
+    assert_int_equal(take_and_give(pool, day, path), 3);
+  }
+  assert_int_equal(open_files("/pooled-0.db"), 0);
+  assert_int_equal(open_files("/pooled-4.db"), 0);
+  assert_true(open_files("/pooled-5.db") > 0);
+  day_pool_free(pool);
+}
+
+static void a_large_map_is_not_kept_while_a_reader_waits(void **state) {
+  struct world *world = *state;
+  struct day_reader *reader;
+  char path[128];
+  snprintf(path, sizeof path, "%s/pooled.db", world->dir);
+  make_file(path, 3);
+  assert_int_equal(day_reader_open(path, DAY_HOURS, &reader), 0);
+  day_reader_take_map(reader, calloc(3, sizeof(uint32_t)), 9);
+  assert_int_equal(day_reader_rest(reader, 3), 0);
+  assert_int_equal(day_reader_wake(reader, path), 0);
+  assert_false(day_reader_use_map(reader, 8)); /* other numbers */
+  assert_true(day_reader_use_map(reader, 9));
+  assert_int_equal(day_reader_rest(reader, 2), 0);
+  assert_int_equal(day_reader_wake(reader, path), 0);
+  assert_false(day_reader_use_map(reader, 9));
+  day_reader_close(reader);
+}
+
+/* ---- in a store ---- */
+
+static uint64_t sum_of_all(struct store *store) {
+  struct sums sums = {0};
+  const struct store_scan scan = {.to_ms = UINT64_MAX,
+                                  .types = SAMPLE_SET_CPU,
+                                  .matches = want_all,
+                                  .on_block = add_block,
+                                  .context = &sums};
+  assert_int_equal(store_scan(store, &scan), 0);
+  return sums.weight;
+}
+
+static uint64_t append(struct world *world, uint64_t seq, uint64_t shift) {
+  struct made_batch made;
+  make_batch(&made, 1, seq);
+  for (uint32_t i = 0; i < FIXTURE_NODES; i++) made.nodes[i].address += shift;
+  uint64_t weight = made.weight;
+  seal_batch(&made);
+  struct store_append row = append_of(&made, "b1", NOON_MS + seq * 10000);
+  assert_int_equal(store_append(world->store, &row, 1), 0);
+  free_batch(&made);
+  return weight;
+}
+
+static void a_day_that_grows_between_questions_is_read_whole(void **state) {
+  struct world *world = *state;
+  uint64_t weight = append(world, 1, 0);
+  assert_int_equal(sum_of_all(world->store), weight);
+  weight += append(world, 2, 0x10000); /* stacks that were not there */
+  assert_int_equal(sum_of_all(world->store), weight);
+  assert_int_equal(sum_of_all(world->store), weight);
+}
+
+static void a_deleted_day_is_held_by_nobody_and_may_begin_anew(void **state) {
+  struct world *world = *state;
+  const struct store_keep keep = {.windows_ms = UINT64_MAX / 2,
+                                  .minutes_ms = UINT64_MAX / 2,
+                                  .hours_ms = UINT64_MAX / 2,
+                                  .days_ms = UINT64_MAX / 2};
+  append(world, 1, 0);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_true(sum_of_all(world->store) > 0);
+  assert_int_equal(store_retain(world->store, &keep), 0);
+  assert_int_equal(open_files("(deleted)"), 0);
+  assert_int_equal(open_files("/hours-"), 0);
+  assert_int_equal(sum_of_all(world->store), 0);
+  uint64_t weight = append(world, 2, 0x20000);
+  assert_int_equal(sum_of_all(world->store), weight);
+}
+
+static void hours_alone_are_read_after_those_beside_them_went(void **state) {
+  struct world *world = *state;
+  const struct store_keep keep = {
+      .windows_ms = UINT64_MAX / 2, .minutes_ms = UINT64_MAX / 2, .hours_ms = UINT64_MAX / 2};
+  uint64_t weight = append(world, 1, 0);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_int_equal(sum_of_all(world->store), weight);
+  assert_int_equal(store_retain(world->store, &keep), 0); /* rewrites the file of hours */
+  assert_int_equal(sum_of_all(world->store), weight);
+  assert_int_equal(open_files("(deleted)"), 0);
+}
+
+static void summing_up_leaves_no_wal_though_a_reader_waits(void **state) {
+  struct world *world = *state;
+  char wal[DAY_PATH_BYTES + 8], path[DAY_PATH_BYTES];
+  uint64_t weight = 0;
+  for (uint64_t seq = 1; seq < 4; seq++) {
+    weight += append(world, seq, seq << 16);
+    assert_int_equal(sum_of_all(world->store), weight);
+    assert_int_equal(store_roll(world->store), 0);
+    assert_int_equal(day_folder_path(world->dir, DAY_HOURS, day_of(NOON_MS), path), 0);
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(access(wal, F_OK), -1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(a_reader_waits_and_sees_what_came_meanwhile),
+      TEST(a_file_in_place_of_another_is_not_taken_for_it),
+      TEST(what_is_forgotten_is_closed_also_where_it_is_out),
+      TEST(no_more_wait_than_the_bound_and_the_last_stay),
+      TEST(a_large_map_is_not_kept_while_a_reader_waits),
+      TEST(a_day_that_grows_between_questions_is_read_whole),
+      TEST(a_deleted_day_is_held_by_nobody_and_may_begin_anew),
+      TEST(hours_alone_are_read_after_those_beside_them_went),
+      TEST(summing_up_leaves_no_wal_though_a_reader_waits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
