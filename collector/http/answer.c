@@ -118,7 +118,8 @@ void answer_end_json(struct answer *answer, const struct json *json) {
     answer_problem(answer, 503, NULL, "not enough memory for this answer");
   else if (last.is_full)
     answer_problem(answer, 422, "limit",
-                   "the answer is larger than %zu MiB: ask for fewer rows or a narrower match",
+                   "limit bytes: the answer is larger than %zu MiB: ask for fewer rows or a "
+                   "narrower match",
                    ANSWER_BYTES_MAX >> 20);
 }
 

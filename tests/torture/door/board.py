@@ -101,9 +101,10 @@ def boottime_ns():
 class Batch:
     """One window: what is not said otherwise is small and right."""
 
-    def __init__(self, seq, run=RUN, nodes=1, threads=1, modules=1, seed=None, wall=None, boot=None, boot_id=b"\7" * 16, span_ns=10**9, service="board"):
+    def __init__(self, seq, run=RUN, nodes=1, threads=1, modules=1, seed=None, wall=None, boot=None, boot_id=b"\7" * 16, span_ns=10**9, service="board", is_bush=False):
         self.dice = random.Random(seed if seed is not None else seq)
-        self.seq, self.run, self.records = seq, run, threads
+        self.is_bush = is_bush  # a sample at each node instead of one of each thread at the first
+        self.seq, self.run, self.records = seq, run, nodes if is_bush else threads
         self.nodes, self.threads, self.modules = nodes, threads, modules
         self.boot_id, self.span_ns, self.service = boot_id, span_ns, service
         self.wall = time.time_ns() if wall is None else wall
@@ -131,12 +132,12 @@ class Batch:
             11: blob(11, b"\0" + b"\1" * (self.nodes - 1)),
             12: blob(12, b"\1" + b"\0" * (self.nodes - 1)),
             13: self.addresses(),
-            14: number(14, self.threads),
-            15: blob(15, b"\0" * self.threads),
-            16: column(16, range(self.threads)),
-            17: blob(17, b"\0" * self.threads),
-            18: blob(18, b"\1" * self.threads),
-            19: column(19, [zigzag(10**7)] + [0] * (self.threads - 1)),
+            14: number(14, self.records),
+            15: blob(15, b"\0" + bytes([self.is_bush]) * (self.records - 1)),
+            16: blob(16, bytes(self.records)) if self.is_bush else column(16, range(self.threads)),
+            17: blob(17, bytes(self.records)),
+            18: blob(18, b"\1" * self.records),
+            19: column(19, [zigzag(10**7)] + [0] * (self.records - 1)),
             40: number(40, 1) if end else b"",
         }
         parts.update(changed)
