@@ -9,8 +9,10 @@
 
 #include "backup/backup.h"
 #include "backup/check.h"
+#include "common/buf.h"
 #include "common/clock.h"
-#include "common/options.h"
+#include "common/json.h"
+#include "common/output_form.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,8 +34,8 @@ enum {
 #define PROGRESS_NS (NS_PER_SECOND / 4)
 
 struct backup_settings {
-  const char *data;
-  bool quiet;
+  const char *data, *format;
+  bool quiet, is_json;
 };
 
 #define ROW(name, argument, kind, member, help) \
@@ -42,6 +44,7 @@ struct backup_settings {
 static const struct option rows[] = {
     ROW("data", "DIR", OPTION_PATH, data, "the collector's folder"),
     ROW("quiet", NULL, OPTION_FLAG, quiet, "print nothing but what went wrong"),
+    OUTPUT_FORM_ROW("Options", struct backup_settings, format),
 };
 
 static const struct option_table backup_table = {
@@ -90,6 +93,7 @@ struct showing {
   const char *command;
   bool is_terminal, is_shown;
   uint64_t next_ns;
+  struct json *json; /* an object with an open list of what is left out or faulty; or NULL */
 };
 
 static volatile sig_atomic_t is_stopped;
@@ -117,8 +121,16 @@ static void end_progress(struct showing *showing) {
   showing->is_shown = false;
 }
 
+static void write_named(struct json *json, const char *name, const char *why) {
+  json_open(json, '{');
+  json_key_string(json, "name", name);
+  json_key_string(json, "why", why);
+  json_close(json, '}');
+}
+
 static void on_left_out(void *context, const char *name, const char *why) {
   struct showing *showing = context;
+  if (showing->json != NULL) write_named(showing->json, name, why);
   end_progress(showing);
   fprintf(stderr, "fleetprof-collector %s: %s is left out: %s\n", showing->command, name, why);
 }
@@ -138,6 +150,9 @@ static int read_options(const struct option_table *table, int argc, char **argv,
     int failed = options_parse(table, count, words, settings, &result, error, ERROR_BYTES);
     if (failed) return failed;
     if (result.is_done) return 1;
+    failed =
+        output_form_parse(argc, argv, settings->format, &settings->is_json, error, ERROR_BYTES);
+    if (failed) return failed;
     int at = result.first_positional;
     if (at >= count) break;
     snprintf(error, ERROR_BYTES, "%s: is one word too many", words[at]);
@@ -184,27 +199,75 @@ static void print_report(const struct showing *showing, const char *what,
   printf("\n");
 }
 
+static void write_report(struct json *json, const struct backup_report *report) {
+  char time[32];
+  clock_print_time(report->moment_ms * NS_PER_MS, time);
+  json_key_uint(json, "files", report->files);
+  json_key_uint(json, "bytes", report->bytes);
+  json_key_string(json, "as_of", time);
+  json_key(json, "held_seconds");
+  json_double(json, (double)report->held_us / 1e6);
+}
+
+/* Begins an object of TEXT with its first member and the list NAME. */
+static void begin_json(struct json *json, struct buf *text, const char *const first[2],
+                       const char *name) {
+  json_init(json, text, SIZE_MAX);
+  json_open(json, '{');
+  json_key_string(json, first[0], first[1]);
+  json_key(json, name);
+  json_open(json, '[');
+}
+
+/* Returns STATUS, or EXIT_FAILED when nobody can be told. */
+static int end_json(const char *command, struct json *json, struct buf *text, int status) {
+  json_close(json, '}');
+  int error = output_form_write(text);
+  if (error != 0)
+    fprintf(stderr, "fleetprof-collector %s: stdout: %s\n", command, strerror(-error));
+  return error == 0 ? status : EXIT_FAILED;
+}
+
+/* What is said of a WISH that is fulfilled.  Returns the exit status. */
+static int conclude(const struct backup_settings *settings, struct showing *showing,
+                    const struct backup_wish *wish, const struct backup_report *report) {
+  int status = report->left_out == 0 ? EXIT_DONE : EXIT_FAILED;
+  if (showing->json != NULL) {
+    json_close(showing->json, ']');
+    write_report(showing->json, report);
+    return end_json(showing->command, showing->json, showing->json->out, status);
+  }
+  bool is_backup = showing->command[0] == 'b';
+  if (!settings->quiet) print_report(showing, is_backup ? wish->file : wish->dir, report);
+  return status;
+}
+
 static int run(const struct option_table *table, on_wish *make, int argc, char **argv) {
   struct backup_settings settings = {0};
   struct backup_report report;
   struct showing showing = {.command = argv[0]};
   struct backup_wish wish = {
       .on_progress = on_progress, .on_left_out = on_left_out, .context = &showing};
+  struct buf text = {0};
+  struct json json;
   char error[ERROR_BYTES] = "";
   int failed = read_options(table, argc, argv, &settings, true, &wish.file, error);
   if (failed == 1) return EXIT_DONE;
   if (failed == 0) {
     wish.dir = settings.data;
+    if (settings.is_json) {
+      const char *const first[] = {"file", wish.file};
+      begin_json(&json, &text, first, "left_out");
+      showing.json = &json;
+    }
     showing.is_terminal = !settings.quiet && isatty(STDERR_FILENO);
     raise_limits();
     catch_stops();
     int made = make(&wish, &report, error, sizeof error);
     end_progress(&showing);
-    if (made == 0) {
-      if (!settings.quiet)
-        print_report(&showing, make == backup_make ? wish.file : wish.dir, &report);
-      return report.left_out == 0 ? EXIT_DONE : EXIT_FAILED;
-    }
+    int status = made == 0 ? conclude(&settings, &showing, &wish, &report) : EXIT_FAILED;
+    buf_fini(&text);
+    if (made == 0) return status;
   }
   fprintf(stderr, "fleetprof-collector %s: %s\n", argv[0], error);
   return failed ? EXIT_USAGE : EXIT_FAILED;
@@ -228,33 +291,48 @@ static int on_file(void *context, const char *name, uint64_t bytes) {
 }
 
 static void on_fault(void *context, const char *name, const char *why) {
-  end_progress(context);
-  printf("%s: %s\n", name, why);
+  struct showing *showing = context;
+  end_progress(showing);
+  if (showing->json != NULL)
+    write_named(showing->json, name, why);
+  else
+    printf("%s: %s\n", name, why);
 }
 
-static int check(const char *dir, bool is_quiet, const char *command) {
-  struct showing showing = {.command = command, .is_terminal = !is_quiet && isatty(STDERR_FILENO)};
+static void print_checked(const struct check_report *report) {
+  printf("%llu files, ", (unsigned long long)report->files);
+  if (report->faults == 0)
+    printf("all sound");
+  else
+    printf("%llu faults: docs/backup.md says what to do", (unsigned long long)report->faults);
+  if (report->set_aside > 0)
+    printf("; %llu were set aside earlier (*.corrupt)", (unsigned long long)report->set_aside);
+  printf("\n");
+}
+
+static int write_checked(struct showing *showing, const struct check_report *report) {
+  json_close(showing->json, ']');
+  json_key_uint(showing->json, "files", report->files);
+  json_key_uint(showing->json, "set_aside", report->set_aside);
+  int status = report->faults == 0 ? EXIT_DONE : EXIT_FAILED;
+  return end_json(showing->command, showing->json, showing->json->out, status);
+}
+
+static int check(const struct backup_settings *settings, struct showing *showing) {
+  const char *dir = settings->data;
   const struct check_wish wish = {
-      .dir = dir, .on_file = on_file, .on_fault = on_fault, .context = &showing};
+      .dir = dir, .on_file = on_file, .on_fault = on_fault, .context = showing};
   struct check_report report;
   catch_stops();
   int failed = check_folder(&wish, &report);
-  end_progress(&showing);
+  end_progress(showing);
   if (failed) {
     fprintf(stderr, "fleetprof-collector check: --data %s: %s\n", dir,
             failed == -EINTR ? "stopped" : strerror(-failed));
     return EXIT_FAILED;
   }
-  if (!is_quiet) {
-    printf("%llu files, ", (unsigned long long)report.files);
-    if (report.faults == 0)
-      printf("all sound");
-    else
-      printf("%llu faults: docs/backup.md says what to do", (unsigned long long)report.faults);
-    if (report.set_aside > 0)
-      printf("; %llu were set aside earlier (*.corrupt)", (unsigned long long)report.set_aside);
-    printf("\n");
-  }
+  if (showing->json != NULL) return write_checked(showing, &report);
+  if (!settings->quiet) print_checked(&report);
   return report.faults == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -264,7 +342,18 @@ int backup_command_check(int argc, char **argv) {
   const char *none = NULL;
   int failed = read_options(&check_table, argc, argv, &settings, false, &none, error);
   if (failed == 1) return EXIT_DONE;
-  if (failed == 0) return check(settings.data, settings.quiet, argv[0]);
+  if (failed == 0) {
+    struct showing showing = {.command = argv[0],
+                              .is_terminal = !settings.quiet && isatty(STDERR_FILENO)};
+    const char *const first[] = {"data", settings.data};
+    struct buf text = {0};
+    struct json json;
+    if (settings.is_json) begin_json(&json, &text, first, "faults");
+    if (settings.is_json) showing.json = &json;
+    int status = check(&settings, &showing);
+    buf_fini(&text);
+    return status;
+  }
   fprintf(stderr, "fleetprof-collector %s: %s\n", argv[0], error);
   return EXIT_USAGE;
 }

@@ -8,8 +8,10 @@
    names the first root.  Therefore the end is refused while there are such, with their names. */
 #include "rollover_command.h"
 
+#include "common/buf.h"
 #include "common/clock.h"
-#include "common/options.h"
+#include "common/json.h"
+#include "common/output_form.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 #include "identity/rollover.h"
@@ -29,7 +31,8 @@ enum {
 };
 
 struct rollover_settings {
-  const char *data;
+  const char *data, *format;
+  bool is_json;
   bool is_start, is_status, is_finish, is_forced;
 };
 
@@ -44,6 +47,7 @@ static const struct option rows[] = {
     ROW("finish", NULL, OPTION_FLAG, is_finish,
         "make the second root the only one; refused while boards would be cut off"),
     ROW("force", NULL, OPTION_FLAG, is_forced, "finish all the same"),
+    OUTPUT_FORM_ROW("Options", struct rollover_settings, format),
 };
 
 static const struct option_table table = {
@@ -56,6 +60,7 @@ static const struct option_table table = {
 struct folder {
   struct ca *ca;
   struct access *access;
+  struct json *json; /* an open object; or NULL: text */
   char error[ERROR_BYTES];
 };
 
@@ -69,6 +74,8 @@ static int read_options(int argc, char **argv, struct rollover_settings *ret, ch
   int failed = options_parse(&table, argc, argv, ret, &result, error, ERROR_BYTES);
   if (failed) return failed;
   if (result.is_done) return 1;
+  failed = output_form_parse(argc, argv, ret->format, &ret->is_json, error, ERROR_BYTES);
+  if (failed) return failed;
   if (result.first_positional < argc)
     snprintf(error, ERROR_BYTES, "%s: is one word too many", argv[result.first_positional]);
   else if (ret->data == NULL)
@@ -98,14 +105,22 @@ static void close_folder(struct folder *folder) {
   ca_close(folder->ca);
 }
 
+static void write_under_way(struct json *json, bool is_under_way) {
+  json_key(json, "under_way");
+  json_bool(json, is_under_way);
+}
+
 static int start(struct folder *folder, const char *dir) {
   int result = rollover_start(dir, folder->error, ERROR_BYTES);
   if (result == 0) result = ca_refresh(folder->ca, folder->error, ERROR_BYTES);
   if (result < 0) return fail(EXIT_FAILED, folder->error);
   access_audit(folder->access, "-", "rollover begun: second root %016" PRIx64,
                ca_next_id(folder->ca));
-  puts("the second root is there; boards that are connected have it within minutes, others when "
-       "they come: --status");
+  if (folder->json != NULL)
+    write_under_way(folder->json, true);
+  else
+    puts("the second root is there; boards that are connected have it within minutes, others when "
+         "they come: --status");
   return EXIT_DONE;
 }
 
@@ -126,26 +141,58 @@ static void print_rest(const struct access_rollover *state, unsigned shown) {
          end);
 }
 
+static int write_board(void *context, const char *board) {
+  json_string(context, board);
+  return 0;
+}
+
+static void write_state(struct json *json, const struct access_rollover *state) {
+  char end[32];
+  json_key_uint(json, "boards", state->boards);
+  json_key_uint(json, "boards_over", state->boards_over);
+  json_key_uint(json, "tokens", state->tokens);
+  clock_print_time((uint64_t)state->tokens_end_s * NS_PER_SECOND, end);
+  json_key_string(json, "tokens_until", state->tokens > 0 ? end : NULL);
+}
+
+/* The same as members of an object; all names. */
+static int read_state(struct folder *folder, struct access_rollover *ret) {
+  unsigned shown = 0;
+  if (folder->json == NULL) {
+    int failed = access_rollover(folder->access, ca_next_id(folder->ca), ret, print_board, &shown);
+    if (failed == 0) print_rest(ret, shown);
+    return failed;
+  }
+  json_key(folder->json, "waits_for");
+  json_open(folder->json, '[');
+  int failed =
+      access_rollover(folder->access, ca_next_id(folder->ca), ret, write_board, folder->json);
+  json_close(folder->json, ']');
+  if (failed == 0) write_state(folder->json, ret);
+  return failed;
+}
+
 /* Prints how far the boards are.  Returns 0, 1 when all are there, or -errno. */
 static int print_state(struct folder *folder) {
   struct access_rollover state;
-  unsigned shown = 0;
-  int failed = access_rollover(folder->access, ca_next_id(folder->ca), &state, print_board, &shown);
+  int failed = read_state(folder, &state);
   if (failed) {
     snprintf(folder->error, ERROR_BYTES, "the boards cannot be read: %s", strerror(-failed));
     return failed;
   }
-  print_rest(&state, shown);
-  printf("boards under the second root: %" PRIu64 " of %" PRIu64 "\n", state.boards_over,
-         state.boards);
+  if (folder->json == NULL)
+    printf("boards under the second root: %" PRIu64 " of %" PRIu64 "\n", state.boards_over,
+           state.boards);
   return state.boards_over == state.boards && state.tokens == 0;
 }
 
 static int status(struct folder *folder) {
-  if (ca_next_id(folder->ca) == 0) {
+  bool is_under_way = ca_next_id(folder->ca) != 0;
+  if (folder->json != NULL)
+    write_under_way(folder->json, is_under_way);
+  else if (!is_under_way)
     puts("no rollover is under way");
-    return EXIT_DONE;
-  }
+  if (!is_under_way) return EXIT_DONE;
   return print_state(folder) < 0 ? fail(EXIT_FAILED, folder->error) : EXIT_DONE;
 }
 
@@ -159,7 +206,10 @@ static int finish(struct folder *folder, const struct rollover_settings *setting
   if (rollover_finish(settings->data, folder->error, ERROR_BYTES) != 0)
     return fail(EXIT_FAILED, folder->error);
   access_audit(folder->access, "-", "rollover finished%s", is_ready ? "" : " by force");
-  puts("the second root is the only one now");
+  if (folder->json != NULL)
+    write_under_way(folder->json, false);
+  else
+    puts("the second root is the only one now");
   return EXIT_DONE;
 }
 
@@ -169,7 +219,12 @@ int rollover_command(int argc, char **argv) {
   int read = read_options(argc, argv, &settings, folder.error);
   if (read == 1) return EXIT_DONE;
   if (read != 0) return fail(EXIT_USAGE, folder.error);
+  struct buf text = {0};
+  struct json json;
   int exit_status;
+  json_init(&json, &text, SIZE_MAX);
+  json_open(&json, '{');
+  if (settings.is_json) folder.json = &json;
   int failed = open_folder(settings.data, &folder);
   if (failed)
     exit_status = fail(failed == -ENOENT ? EXIT_USAGE : EXIT_FAILED, folder.error);
@@ -180,5 +235,9 @@ int rollover_command(int argc, char **argv) {
   else
     exit_status = finish(&folder, &settings);
   close_folder(&folder);
+  json_close(&json, '}');
+  if (exit_status == EXIT_DONE && settings.is_json && output_form_write(&text) != 0)
+    exit_status = fail(EXIT_FAILED, "stdout: cannot be written");
+  buf_fini(&text);
   return exit_status;
 }

@@ -6,7 +6,10 @@
    mistake, and a token of a fleet that nobody runs would be found wrong only on the board. */
 #include "tokens_command.h"
 
-#include "common/options.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/json.h"
+#include "common/output_form.h"
 #include "identity/access.h"
 #include "identity/ca.h"
 
@@ -19,12 +22,14 @@ enum {
   EXIT_FAILED = 1,
   EXIT_USAGE = 2,
   ERROR_BYTES = 512,
+  TIME_BYTES = 32,
   TOKEN_SHOWN_CHARS = 8, /* to tell tokens apart: "fpt_" and four of 32 */
 };
 
 struct token_settings {
-  const char *data, *board, *role;
+  const char *data, *board, *role, *format;
   uint64_t ttl_ns;
+  bool is_json;
 };
 
 #define ROW(name, argument, fallback, kind, member, help) \
@@ -36,11 +41,12 @@ static const struct option token_rows[] = {
     ROW("ttl", "TIME", "1h", OPTION_DURATION, ttl_ns, "how long the token works"),
     ROW("role", "ROLE", "enroll", OPTION_STRING, role,
         "what it is good for: enroll (once), read, symbols, ingest, admin"),
+    OUTPUT_FORM_ROW("Options", struct token_settings, format),
 };
 
 static const struct option_table token_table = {
     .usage = "fleetprof-collector token --data DIR [--board NAME] [--ttl 1h] [--role enroll]",
-    .summary = "Prints one token, alone on stdout.",
+    .summary = "Prints one token, alone on stdout, or with what it is good for.",
     .rows = token_rows,
     .row_count = sizeof token_rows / sizeof *token_rows,
 };
@@ -48,6 +54,7 @@ static const struct option_table token_table = {
 static const struct option revoke_rows[] = {
     ROW("data", "DIR", NULL, OPTION_PATH, data, "the collector's folder"),
     ROW("board", "NAME", NULL, OPTION_STRING, board, "the board that may not come in any more"),
+    OUTPUT_FORM_ROW("Options", struct token_settings, format),
 };
 
 static const struct option_table revoke_table = {
@@ -69,6 +76,8 @@ static int read_options(const struct option_table *table, int argc, char **argv,
   int failed = options_parse(table, argc, argv, settings, &result, error, ERROR_BYTES);
   if (failed) return failed;
   if (result.is_done) return 1;
+  if (output_form_parse(argc, argv, settings->format, &settings->is_json, error, ERROR_BYTES) != 0)
+    return -EINVAL;
   if (result.first_positional < argc)
     snprintf(error, ERROR_BYTES, "%s: is one word too many", argv[result.first_positional]);
   else if (settings->data == NULL)
@@ -130,6 +139,42 @@ static int make_token(const struct token_settings *settings, char token[ACCESS_T
   return failed;
 }
 
+/* Returns the exit status. */
+static int print_token(const struct token_settings *settings, const char *token) {
+  struct buf text = {0};
+  struct json json;
+  char end[TIME_BYTES];
+  if (settings->is_json) {
+    uint64_t now_ns = clock_walltime_ns(), left_ns = UINT64_MAX - now_ns;
+    clock_print_time(now_ns + (settings->ttl_ns < left_ns ? settings->ttl_ns : left_ns), end);
+    json_init(&json, &text, SIZE_MAX);
+    json_open(&json, '{');
+    json_key_string(&json, "token", token);
+    json_key_string(&json, "role", settings->role);
+    json_key_string(&json, "board", settings->board);
+    json_key_string(&json, "until", end);
+    json_close(&json, '}');
+  } else
+    buf_append_string(&text, token);
+  int error = output_form_write(&text);
+  buf_fini(&text);
+  return error == 0 ? EXIT_DONE : fail("token", EXIT_FAILED, "stdout: cannot be written");
+}
+
+/* Of a board that may not come in any more text says nothing: it is done. */
+static int print_revoked(const struct token_settings *settings) {
+  struct buf text = {0};
+  struct json json;
+  if (!settings->is_json) return EXIT_DONE;
+  json_init(&json, &text, SIZE_MAX);
+  json_open(&json, '{');
+  json_key_string(&json, "revoked", settings->board);
+  json_close(&json, '}');
+  int error = output_form_write(&text);
+  buf_fini(&text);
+  return error == 0 ? EXIT_DONE : fail("revoke", EXIT_FAILED, "stdout: cannot be written");
+}
+
 int tokens_command_token(int argc, char **argv) {
   struct token_settings settings = {0};
   char error[ERROR_BYTES] = "", token[ACCESS_TOKEN_BYTES] = "";
@@ -140,8 +185,7 @@ int tokens_command_token(int argc, char **argv) {
   if (refused) return fail("token", refused, error);
   int failed = make_token(&settings, token, error);
   if (failed) return fail("token", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
-  bool is_printed = printf("%s\n", token) > 0 && fflush(stdout) == 0;
-  return is_printed ? EXIT_DONE : fail("token", EXIT_FAILED, "stdout: cannot be written");
+  return print_token(&settings, token);
 }
 
 int tokens_command_revoke(int argc, char **argv) {
@@ -159,7 +203,7 @@ int tokens_command_revoke(int argc, char **argv) {
   int failed = access_revoke(access, settings.board);
   if (failed == 0) access_audit(access, settings.board, "revoked");
   access_close(access);
-  if (failed == 0) return EXIT_DONE;
+  if (failed == 0) return print_revoked(&settings);
   snprintf(error, sizeof error, "--board %s: %s", settings.board,
            failed == -EINVAL ? "no board may be called so" : strerror(-failed));
   return fail("revoke", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);

@@ -5,7 +5,9 @@
 
    The daemon of a `run --output` is nobody's but that run's, and is not looked for. */
 #include "commands.h"
-#include "common/options.h"
+#include "common/buf.h"
+#include "common/json.h"
+#include "common/output_form.h"
 #include "complaint.h"
 #include "daemon_call.h"
 #include "hz_parse.h"
@@ -22,7 +24,7 @@ enum { EXIT_NOBODY = 1, EXIT_USAGE = 2, CALL_MS = 5000 };
 enum { WORDS_MAX = 3 /* one more than any verb takes */ };
 
 struct ctl_options {
-  const char *service, *state;
+  const char *service, *state, *format;
 };
 
 static const struct option rows[] = {
@@ -30,6 +32,7 @@ static const struct option rows[] = {
      OPTION_STRING, offsetof(struct ctl_options, service)},
     {"state", 0, "DIR", NULL, "Which daemon", "that of the board whose directory this is",
      OPTION_PATH, offsetof(struct ctl_options, state)},
+    OUTPUT_FORM_ROW("Output", struct ctl_options, format),
 };
 
 static const struct option_table table = {
@@ -49,6 +52,9 @@ struct ctl {
   uint64_t obeying;
   unsigned answers;
   char why[INTAKE_WHY_BYTES]; /* of a refusal */
+  bool is_json;
+  struct buf text;
+  struct json json; /* into TEXT: a list of the daemons that obey */
 };
 
 /* Says what is wrong with WORD. */
@@ -93,6 +99,16 @@ static void say_done(const struct ctl *ctl, const struct intake_reply *reply) {
   printf("%s%.*s\n", reply->why[0] ? ": " : "", (int)sizeof reply->why, reply->why);
 }
 
+static void write_done(struct ctl *ctl, const char *socket, const struct intake_reply *reply) {
+  const size_t len = strnlen(reply->why, sizeof reply->why);
+  json_open(&ctl->json, '{');
+  json_key_string(&ctl->json, "socket", socket);
+  json_key_uint(&ctl->json, "targets", reply->count);
+  json_key(&ctl->json, "names");
+  json_span(&ctl->json, span_of(reply->why, len));
+  json_close(&ctl->json, '}');
+}
+
 /* The refusal of a daemon that has targets says more than that of one without. */
 static void keep_why(struct ctl *ctl, const char why[INTAKE_WHY_BYTES]) {
   if (ctl->why[0] == '\0' || strcmp(ctl->why, "nothing is profiled") == 0)
@@ -119,7 +135,10 @@ static int ask(struct ctl *ctl, const char *socket) {
     return 0;
   }
   ctl->obeying += answer.reply.count;
-  say_done(ctl, &answer.reply);
+  if (ctl->is_json)
+    write_done(ctl, socket, &answer.reply);
+  else
+    say_done(ctl, &answer.reply);
   return 0;
 }
 
@@ -145,6 +164,29 @@ static int ask_all(struct ctl *ctl) {
   return EXIT_NOBODY;
 }
 
+/* The same as one object. */
+static int ask_for_json(struct ctl *ctl) {
+  static const char *const verbs[] = {
+      [INTAKE_PAUSE] = "pause", [INTAKE_RESUME] = "resume", [INTAKE_RATE] = "rate"};
+  json_init(&ctl->json, &ctl->text, SIZE_MAX);
+  json_open(&ctl->json, '{');
+  json_key_string(&ctl->json, "verb", verbs[ctl->verb]);
+  if (ctl->verb == INTAKE_RATE) {
+    json_key(&ctl->json, "hz");
+    json_double(&ctl->json, ctl->mhz / 1000.0);
+  }
+  json_key(&ctl->json, "daemons");
+  json_open(&ctl->json, '[');
+  int status = ask_all(ctl);
+  json_close(&ctl->json, ']');
+  json_key_uint(&ctl->json, "targets", ctl->obeying);
+  json_close(&ctl->json, '}');
+  int error = status == EXIT_USAGE ? 0 : output_form_write(&ctl->text);
+  if (error != 0) complaint("ctl: stdout: %s", strerror(-error));
+  buf_fini(&ctl->text);
+  return error != 0 ? EXIT_NOBODY : status;
+}
+
 /* A number below zero is a wrong rate, not an option. */
 static bool is_word(const char *text) {
   return text[0] != '-' || (text[1] >= '0' && text[1] <= '9');
@@ -167,7 +209,9 @@ int ctl_main(int argc, char **argv) {
   int count = take_words(argc, argv, words);
   argc -= count;
   argv += count;
-  if (options_parse(&table, argc, argv, &ctl.options, &result, error, sizeof error) != 0) {
+  if (options_parse(&table, argc, argv, &ctl.options, &result, error, sizeof error) != 0 ||
+      (!result.is_done &&
+       output_form_parse(argc, argv, ctl.options.format, &ctl.is_json, error, sizeof error) != 0)) {
     complaint("ctl: %s", error);
     return EXIT_USAGE;
   }
@@ -177,5 +221,5 @@ int ctl_main(int argc, char **argv) {
   if (count > WORDS_MAX) count = WORDS_MAX;
   if (parse_words(&ctl, count, words) != 0 || check_service(ctl.options.service) != 0)
     return EXIT_USAGE;
-  return ask_all(&ctl);
+  return ctl.is_json ? ask_for_json(&ctl) : ask_all(&ctl);
 }

@@ -3,7 +3,9 @@
    it saw; what did not pass also says how to mend it.  Scripts read the first word of a line and
    the exit status: 1 when a check failed, 0 with warnings. */
 #include "commands.h"
-#include "common/options.h"
+#include "common/buf.h"
+#include "common/json.h"
+#include "common/output_form.h"
 #include "complaint.h"
 #include "daemon_call.h"
 #include "daemon_start.h"
@@ -22,18 +24,19 @@
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 struct doctor_options {
-  const char *state;
+  const char *state, *format;
 };
 
 static const struct option rows[] = {
     {"state", 0, "DIR", NULL, "Which board", "that whose directory this is", OPTION_PATH,
      offsetof(struct doctor_options, state)},
+    OUTPUT_FORM_ROW("Output", struct doctor_options, format),
 };
 
 static const struct option_table table = {
     .usage = "fleetprof doctor [OPTION]...",
     .summary = "Tries what this machine and kernel allow, and says how to mend the rest.",
-    .epilogue = "EXAMPLES\n  fleetprof doctor\n  fleetprof doctor --state ./board\n",
+    .epilogue = "EXAMPLES\n  fleetprof doctor\n  fleetprof doctor --state ./board --format json\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
@@ -103,25 +106,64 @@ static int examine(struct patient *patient) {
   return error;
 }
 
-static unsigned look_at_all(const struct patient *patient) {
+static void print_finding(const char *check, const struct finding *finding) {
   static const char *const verdicts[] = {"PASS", "WARN", "FAIL"};
+  printf("%s  %-12s %s\n", verdicts[finding->verdict], check, finding->why);
+  if (finding->mend[0] != '\0') printf("      %-12s mend: %s\n", "", finding->mend);
+}
+
+static void write_finding(const char *check, const struct finding *finding, struct json *json) {
+  static const char *const verdicts[] = {"pass", "warn", "fail"};
+  json_open(json, '{');
+  json_key_string(json, "check", check);
+  json_key_string(json, "verdict", verdicts[finding->verdict]);
+  json_key_string(json, "why", finding->why);
+  json_key_string(json, "mend", finding->mend);
+  json_close(json, '}');
+}
+
+/* Looks, and prints each finding, or writes it where there is a JSON.  Returns how many failed. */
+static unsigned look_at_all(const struct patient *patient, struct json *json) {
   unsigned failed = 0;
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
     struct finding finding = {.verdict = FINDING_FAIL};
     checks[i].look(patient, &finding);
-    printf("%s  %-12s %s\n", verdicts[finding.verdict], checks[i].name, finding.why);
-    if (finding.mend[0] != '\0') printf("      %-12s mend: %s\n", "", finding.mend);
+    if (json != NULL)
+      write_finding(checks[i].name, &finding, json);
+    else
+      print_finding(checks[i].name, &finding);
     failed += finding.verdict == FINDING_FAIL;
   }
   return failed;
+}
+
+/* Returns how many failed, or -errno. */
+static int write_all(const struct patient *patient) {
+  struct buf text = {0};
+  struct json json;
+  json_init(&json, &text, SIZE_MAX);
+  json_open(&json, '{');
+  json_key_string(&json, "state", patient->state.text);
+  json_key(&json, "checks");
+  json_open(&json, '[');
+  unsigned failed = look_at_all(patient, &json);
+  json_close(&json, ']');
+  json_key_uint(&json, "failed", failed);
+  json_close(&json, '}');
+  int error = output_form_write(&text);
+  buf_fini(&text);
+  return error != 0 ? error : (int)failed;
 }
 
 int doctor_main(int argc, char **argv) {
   static struct patient patient;
   struct doctor_options options = {0};
   struct options_result result;
+  bool is_json = false;
   char error[512];
-  if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
+  if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0 ||
+      (!result.is_done &&
+       output_form_parse(argc, argv, options.format, &is_json, error, sizeof error) != 0)) {
     complaint("doctor: %s", error);
     return EXIT_USAGE;
   }
@@ -137,5 +179,6 @@ int doctor_main(int argc, char **argv) {
             strerror(-failure));
     return EXIT_FAILED;
   }
-  return look_at_all(&patient) > 0 ? EXIT_FAILED : 0;
+  int failed = is_json ? write_all(&patient) : (int)look_at_all(&patient, NULL);
+  return failed != 0 ? EXIT_FAILED : 0;
 }

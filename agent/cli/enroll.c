@@ -12,7 +12,8 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
-#include "common/options.h"
+#include "common/json.h"
+#include "common/output_form.h"
 #include "common/tls.h"
 #include "credentials/credential_files.h"
 #include "credentials/credential_request.h"
@@ -32,7 +33,7 @@ enum {
 };
 
 struct enroll_options {
-  const char *collector, *token, *state;
+  const char *collector, *token, *state, *format;
 };
 
 #define OFFSET(field) offsetof(struct enroll_options, field)
@@ -47,6 +48,7 @@ static const struct option rows[] = {
     {"state", 0, "DIR", NULL, "Enrolment",
      "the board's directory; /var/lib/fleetprof for root, else ~/.local/state/fleetprof",
      OPTION_PATH, OFFSET(state)},
+    OUTPUT_FORM_ROW("Output", struct enroll_options, format),
 };
 
 static const struct option_table table = {
@@ -61,6 +63,7 @@ static const struct option_table table = {
 
 struct enrolment {
   struct enroll_options options;
+  bool is_json;
   struct endpoint address;
   uint8_t fingerprint[ENROLL_FINGERPRINT_BYTES];
   struct path state;
@@ -88,6 +91,8 @@ static int read_words(struct enrolment *enrolment, int argc, char **argv) {
   if (options_parse(&table, argc, argv, options, &result, error, sizeof error) < 0)
     return 1 + complain(EXIT_USAGE, "%s", error);
   if (result.is_done) return 1;
+  if (output_form_parse(argc, argv, options->format, &enrolment->is_json, error, sizeof error) != 0)
+    return 1 + complain(EXIT_USAGE, "%s", error);
   if (result.first_positional < argc)
     return 1 + complain(EXIT_USAGE, "%.100s: not an option; fleetprof enroll --help lists them",
                         argv[result.first_positional]);
@@ -150,6 +155,21 @@ static int ask(struct enrolment *enrolment) {
   return 0;
 }
 
+/* The board is enrolled, whether anybody hears of it or not. */
+static int write_done(const struct enrolment *enrolment) {
+  struct buf text = {0};
+  struct json json;
+  json_init(&json, &text, SIZE_MAX);
+  json_open(&json, '{');
+  json_key_string(&json, "board", enrolment->answer.enrolled.board);
+  json_key_string(&json, "state", enrolment->state.text);
+  json_key_string(&json, "collector", enrolment->options.collector);
+  json_close(&json, '}');
+  int error = output_form_write(&text);
+  buf_fini(&text);
+  return error == 0 ? 0 : complain(1, "stdout: %s", strerror(-error));
+}
+
 static int keep(struct enrolment *enrolment) {
   const struct enrolled *enrolled = &enrolment->answer.enrolled;
   char collector[COLLECTOR_BYTES];
@@ -169,6 +189,7 @@ static int keep(struct enrolment *enrolment) {
                     "%s: cannot keep the certificate: %s: make room, and enroll again with a new "
                     "token",
                     enrolment->state.text, strerror(-rc));
+  if (enrolment->is_json) return write_done(enrolment);
   printf("enrolled as %s; its key and certificate are in %s\n", enrolled->board,
          enrolment->state.text);
   return 0;

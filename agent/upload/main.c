@@ -10,6 +10,7 @@
 #include "cli/complaint.h"
 #include "common/clock.h"
 #include "known.h"
+#include "outcome.h"
 #include "upload.h"
 
 #include <inttypes.h>
@@ -159,7 +160,7 @@ static void print_sources(const struct upload *upload) {
   puts(".");
 }
 
-static int conclude(const struct upload *upload, int error) {
+static void print_outcome(const struct upload *upload) {
   const struct plan *plan = &upload->plan;
   if (upload->settings.is_dry_run)
     puts("Nothing was sent: --dry-run.");
@@ -178,8 +179,15 @@ static int conclude(const struct upload *upload, int error) {
   if (upload->bundler != NULL && !upload->settings.is_dry_run) print_sources(upload);
   if (upload->passed_over > 0)
     printf("Passed over: %u file%s.\n", upload->passed_over, plural(upload->passed_over));
+}
+
+static int conclude(const struct upload *upload, int error) {
+  bool is_json = upload->settings.is_json;
+  int unwritten = is_json ? outcome_write(upload) : 0;
+  if (!is_json) print_outcome(upload);
+  if (unwritten != 0) complaint("upload: stdout: %s", strerror(-unwritten));
   bool is_named = !upload->settings.must_name_all || is_all_named(upload);
-  if (error != 0 || upload->failed > 0) return EXIT_FAILED;
+  if (error != 0 || unwritten != 0 || upload->failed > 0) return EXIT_FAILED;
   return is_named ? EXIT_DONE : EXIT_NAMELESS;
 }
 
@@ -194,8 +202,10 @@ static int run(struct upload *upload) {
     status = EXIT_FAILED;
   }
   if (status != 0) return status;
-  if (upload->settings.is_verbose || upload->settings.is_dry_run) print_verdicts(upload);
-  print_plan(upload);
+  bool is_json = upload->settings.is_json;
+  if (!is_json && (upload->settings.is_verbose || upload->settings.is_dry_run))
+    print_verdicts(upload);
+  if (!is_json) print_plan(upload);
   int error = is_online ? upload_send(upload) : 0;
   if (is_online && error == 0 && upload->settings.must_name_all) status = judge_names(upload);
   return status != 0 ? status : conclude(upload, error);

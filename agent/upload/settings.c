@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/complaint.h"
 #include "cli/word_order.h"
-#include "common/options.h"
+#include "common/output_form.h"
 #include "file_name.h"
 
 #include <errno.h>
@@ -32,6 +32,7 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(build_id_text)},
     {"verbose", 0, NULL, NULL, "What is sent", "name each file and what becomes of it", OPTION_FLAG,
      OFFSET(is_verbose)},
+    OUTPUT_FORM_ROW("What is sent", struct settings, format),
     {"sources", 0, "FOLDER", NULL, "Sources",
      "also send the sources that debug information names, where they lie below FOLDER; may be "
      "given "
@@ -84,7 +85,9 @@ int settings_read(int argc, char **argv, struct settings *ret) {
   argc = word_order_sort(&table, argc, argv);
   if (argc < 0) return argc;
   int failed = options_parse(&table, argc, argv, &settings, &result, error, sizeof error);
-  if (failed) complaint("%s", error);
+  if (failed == 0 && !result.is_done)
+    failed = output_form_parse(argc, argv, settings.format, &settings.is_json, error, sizeof error);
+  if (failed) complaint("upload: %s", error);
   if (failed) return failed;
   if (result.is_done) return 1;
   if (settings.collector != NULL && options_is_on_line(argc, argv, settings.collector))

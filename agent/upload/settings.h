@@ -12,10 +12,10 @@
 
 struct settings {
   struct api_options api;
-  const char *collector, *build_id_text;
+  const char *collector, *build_id_text, *format;
   uint8_t build_id[LIMIT_MODULE_ID_BYTES];
   size_t build_id_len; /* 0: not told */
-  bool must_name_all, is_dry_run, is_verbose;
+  bool must_name_all, is_dry_run, is_verbose, is_json;
   struct option_list source_folders, source_maps;
   char **paths; /* NULL at the end */
   int path_count;
