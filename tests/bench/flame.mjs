@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// node flame.mjs WEB [NODES]: what a flame graph costs in Chromium.  WEB is the build's web folder.  The
+// node flame.mjs WEB NODES [COLLECTOR STORE]: what a flame graph costs in Chromium.  WEB is the build's web folder.  The
 // page's own files are served with made-up answers: a call tree of NODES nodes, 60 deep.  Prints one
 // figure a line beside its budget: first draw (from the last byte of the tree's answer to the picture),
-// frames of zooming and of searching, each from the key to the picture, and a fleet of 10 000 boards.
+// frames of zooming and of searching, each from the key to the picture, and a fleet of 10 000 boards; and how long the
+// first question to a COLLECTOR takes that was started on STORE just now, from the address to a graph or rows on the screen.
+import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const [web, nodes = "100000"] = process.argv.slice(2);
+const [web, nodes = "100000", collector, store] = process.argv.slice(2);
 const require = createRequire(join(process.cwd(), web, "package.json"));
 const { chromium } = require("playwright-core");
 const FRAMES = 60;
@@ -148,5 +150,40 @@ const scrolls = await page.evaluate(async (frames) => {
   return times;
 }, FRAMES);
 say("a frame of scrolling it, 95th percentile", at(scrolls, 0.95), 32);
-await browser.close();
 server.close();
+
+// Started for each view, so that nobody has asked it anything yet; none of its data ages away meanwhile.
+// The store ends at the last midnight: the hour before it stands for the last hour, which is what a page shows by itself.
+const midnight = Math.floor(Date.now() / 86400e3) * 86400;
+const COLD_VIEWS = [["an hour", `/?view=profile&from=${midnight - 3600}&to=${midnight}`, "#functions tr"], ["a week", "/?view=profile&from=-8d", "#functions tr"], ["the fleet", "/?view=fleet&from=-8d", "#boards tr"]];
+async function started() {
+  const ages = ["--retention", "--retention-raw", "--retention-minutes", "--retention-hours"].flatMap((name) => [name, "0"]);
+  const child = spawn(collector, ["--data", store, "--agents", "127.0.0.1:0", "--http", "127.0.0.1:0", ...ages], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const url = await new Promise((ready, failed) => {
+    const hear = (text) => {
+      said += text;
+      const found = /ready collector: (http[^,\s]*)/.exec(said);
+      if (found) ready(found[1].replace(/\/$/, ""));
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("exit", () => failed(new Error(said)));
+  });
+  process.on("exit", () => child.kill());
+  return { url, end: () => new Promise((gone) => { child.removeAllListeners("exit").on("exit", gone); child.kill(); }) };
+}
+for (const [what, path, selector] of store ? COLD_VIEWS : []) {
+  const { url, end } = await started();
+  const cold = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+  await cold.goto(url + path);
+  await cold.waitForSelector(selector, { timeout: 120000 });
+  say(`${what} from a cold collector, first useful paint`, await cold.evaluate(() => {
+    const [drawn] = performance.getEntriesByName("flame");
+    return drawn ? drawn.startTime + drawn.duration : performance.now();
+  }), 1000);
+  say(`${what} from a cold collector, all of it`, await cold.evaluate(() => performance.now()), 2000);
+  await cold.context().close();
+  await end();
+}
+await browser.close();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every view of the page in a browser, on real data: light, dark and on a phone, by keyboard, to axe-core, and with
-# hostile names in every answer.  Nothing on its console, no report of its policy, nothing asked from elsewhere.
+# Every view of the page in a browser, on real data: light, dark and on a phone, to axe-core, and with hostile names in
+# every answer; and what can be done there: by keyboard, by dragging and dropping, exports opened, copied commands run.  Nothing on its console, no report of its policy, nothing asked from elsewhere.
 . "$(dirname "$0")/lib.sh"
 if ! command -v chromium >/dev/null || [ ! -d "${FLEETPROF_WEB:-/nowhere}/node_modules/playwright-core" ]; then
   without chromium "the page is not looked at"
@@ -16,7 +16,9 @@ until_true 30 is_named || fail "no names"
 pictures=${FLEETPROF_WEB%/web}/pictures # kept, to be looked at
 SYMBOLS_TOKEN=$(fleetprof-collector token --data "$W/data" --role symbols) || fail "a token"
 export SYMBOLS_TOKEN SYMBOLS_FILE=$targets/truth
-HOME=$W timeout 400 node "$(dirname "$0")/page.mjs" "http://127.0.0.1:$H" "$pictures" >"$W/page.log" 2>&1 || fail "$(cat "$W/page.log")"
+for script in page_deeds page; do
+  HOME=$W timeout 400 node "$(dirname "$0")/$script.mjs" "http://127.0.0.1:$H" "$pictures" >"$W/page.log" 2>&1 || fail "$(cat "$W/page.log")"
+done
 say "pictures of the views: $pictures"
 
 # As it is served: compressed, typed, kept by its ETag.

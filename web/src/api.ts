@@ -38,7 +38,7 @@ export interface FunctionRow extends Fn {
 }
 
 export interface Profile extends Summary { stacks: Stacks; functions: FunctionRow[] }
-export interface TreeAnswer extends Summary, Columns {}
+export interface TreeAnswer extends Summary, Columns { stacks?: Stacks }
 
 export interface Series extends Summary {
   step: number;
@@ -142,10 +142,13 @@ async function problemOf(answer: Response): Promise<Problem> {
   return new Problem(answer.status, detail || answer.statusText || `status ${answer.status}`);
 }
 
+// Below the page's own address, wherever a proxy has put it.
+export const here = (path: string): string => new URL("." + path, document.baseURI).href;
+
 async function get(url: string, signal?: AbortSignal): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(url, { headers: headers(), ...(signal ? { signal } : {}) });
+    answer = await fetch(here(url), { headers: headers(), ...(signal ? { signal } : {}) });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem(0, "The collector does not answer.");
@@ -173,7 +176,7 @@ const PIECE_BYTES = 32 << 20;
 export async function uploadDebug(buildId: string, file: Blob, on: (sent: number) => void): Promise<void> {
   for (let offset = 0; offset < file.size; offset += PIECE_BYTES) {
     const url = urlOf("/api/v1/debug/" + encodeURIComponent(buildId), { offset, total: file.size });
-    const answer = await fetch(url, {
+    const answer = await fetch(here(url), {
       method: "PUT", headers: headers(), body: file.slice(offset, offset + PIECE_BYTES),
     }).catch(() => { throw new Problem(0, "The collector does not answer."); });
     if (!answer.ok) throw await problemOf(answer);

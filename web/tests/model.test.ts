@@ -161,14 +161,14 @@ test("the URL holds a selection and gives it back", () => {
   const selection = parseSelection('?match={service="a%26b"}&view=fleet&search=%2B&hostile=1');
   assert.equal(selection.match, '{service="a&b"}');
   assert.deepEqual(parseSelection(formatSelection(selection).slice(1)), selection);
-  assert.equal(formatSelection(parseSelection("")), "/");
+  assert.equal(formatSelection(parseSelection("")), "./");
   const other = viewOf({ ...selection, zoom: "ff" }, "loss");
   assert.deepEqual([other.match, other.zoom, other.view], [selection.match, "", "loss"]);
 });
 
 test("a question is the same to curl, whatever quotes are in it", () => {
   assert.equal(urlOf("/api", { a: "", b: 1 }), "/api?b=1");
-  assert.equal(curlOf("http://h:1", "/api", { match: "{a='b'}", to: "" }, false),
+  assert.equal(curlOf("http://h:1/api", { match: "{a='b'}", to: "" }, false),
                "curl -G 'http://h:1/api' --data-urlencode 'match={a='\\''b'\\''}'");
 });
 

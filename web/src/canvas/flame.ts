@@ -11,6 +11,7 @@ import type { Palette } from "./colour";
 export const ROW_PX = 18;
 const HEIGHT_PX_MAX = 16000; // browsers draw nothing at all on a canvas that is much higher
 const LEAST_PX = 2; // narrower ones are drawn as runs
+const GAP_FROM_PX = 3; // wider ones stand apart
 const TEXT_FROM_PX = 30;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, monospace";
 
@@ -41,10 +42,6 @@ export function nodeAtPoint(scene: Scene, width: number, x: number, y: number): 
   return nodeAt(scene.tree, scene.layout, Math.floor(y / ROW_PX), x0 + (x / width) * (x1 - x0));
 }
 
-function isFaint(scene: Scene, node: number): boolean {
-  return scene.found !== null && scene.found.fns[scene.tree.fn[node]!] === 0;
-}
-
 function drawText(context: CanvasRenderingContext2D, scene: Scene, node: number, x: number, y: number, width: number,
                   charPx: number): void {
   const room = Math.floor((width - 6) / charPx);
@@ -53,25 +50,46 @@ function drawText(context: CanvasRenderingContext2D, scene: Scene, node: number,
   context.fillText(name.slice(0, room), x + 3, y + ROW_PX / 2 + 0.5);
 }
 
+function colourIn(scene: Scene, node: number): string {
+  if (scene.found === null) return scene.colourOf(node);
+  return scene.found.fns[scene.tree.fn[node]!] === 0 ? scene.palette.quiet : scene.palette.found;
+}
+
+// A row is drawn in one colour after the other only where its neighbours differ: narrow ones of one
+// colour are one rectangle, of which a search leaves few.
 function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32Array, depth: number, widthPx: number,
                  charPx: number): void {
   const { x0, x1 } = rangeOf(scene);
   const scale = widthPx / (x1 - x0);
   const y = depth * ROW_PX;
-  const palette = scene.palette;
-  let last = "";
-  visit(scene.tree, scene.layout, level, x0, x1, LEAST_PX / scale, (node, from, width) => {
-    const left = Math.max(0, (from - x0) * scale);
-    const right = Math.min(widthPx, (from + width - x0) * scale);
+  let colour = "", from = 0, to = 0; // what is still to be drawn
+  const flush = (): void => {
+    if (to <= from) return;
+    context.fillStyle = colour;
+    context.fillRect(from, y, to - from, ROW_PX - 1);
+  };
+  const texts: number[] = [];
+  visit(scene.tree, scene.layout, level, x0, x1, LEAST_PX / scale, (node, x, width) => {
+    const left = Math.max(0, (x - x0) * scale);
+    const right = Math.min(widthPx, (x + width - x0) * scale);
     const wide = right - left;
-    const isHit = scene.found !== null && !isFaint(scene, node);
-    const colour = isHit ? palette.found : isFaint(scene, node) ? palette.quiet : scene.colourOf(node);
-    if (colour !== last) context.fillStyle = last = colour; // a colour is parsed each time it is set
-    context.fillRect(left, y, Math.max(LEAST_PX, wide > 3 ? wide - 1 : wide), ROW_PX - 1);
-    if (wide < TEXT_FROM_PX) return;
-    context.fillStyle = last = palette.text;
-    drawText(context, scene, node, left, y, wide, charPx);
+    const its = colourIn(scene, node);
+    const isNarrow = wide <= GAP_FROM_PX;
+    if (its !== colour || !isNarrow || left > to) {
+      flush();
+      colour = its;
+      from = left;
+    }
+    to = isNarrow ? left + Math.max(LEAST_PX, wide) : right - 1;
+    if (!isNarrow) {
+      flush();
+      from = to = right;
+    }
+    if (wide >= TEXT_FROM_PX) texts.push(node, left, wide);
   });
+  flush();
+  if (texts.length > 0) context.fillStyle = scene.palette.text;
+  for (let i = 0; i < texts.length; i += 3) drawText(context, scene, texts[i]!, texts[i + 1]!, y, texts[i + 2]!, charPx);
 }
 
 function drawCursor(context: CanvasRenderingContext2D, scene: Scene, widthPx: number): void {

@@ -45,16 +45,27 @@ export function layoutOf(tree: Tree): Layout {
   return { x, depth, levels };
 }
 
-// The first of LEVEL that reaches beyond X.
-export function firstBeyond(tree: Tree, layout: Layout, level: Uint32Array, x: number, from = 0): number {
-  let low = from, high = level.length;
+const endOf = (tree: Tree, layout: Layout, node: number): number => layout.x[node]! + tree.total[node]!;
+
+// The first of LEVEL between FROM and TO that reaches beyond X.
+export function firstBeyond(tree: Tree, layout: Layout, level: Uint32Array, x: number, from = 0, to = level.length): number {
+  let low = from, high = to;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const node = level[middle]!;
-    if (layout.x[node]! + tree.total[node]! > x) high = middle;
+    if (endOf(tree, layout, level[middle]!) > x) high = middle;
     else low = middle + 1;
   }
   return low;
+}
+
+// The same where it is likely to be near FROM.
+function firstNear(tree: Tree, layout: Layout, level: Uint32Array, x: number, from: number): number {
+  let low = from, step = 1;
+  while (low + step < level.length && endOf(tree, layout, level[low + step]!) <= x) {
+    low += step;
+    step *= 2;
+  }
+  return firstBeyond(tree, layout, level, x, low, Math.min(level.length, low + step));
 }
 
 // The node of depth DEPTH at X, or -1.
@@ -79,7 +90,7 @@ export function visit(tree: Tree, layout: Layout, level: Uint32Array, x0: number
       i++;
       continue;
     }
-    const next = Math.max(i + 1, firstBeyond(tree, layout, level, x + least, i));
+    const next = Math.max(i + 1, firstNear(tree, layout, level, x + least, i));
     const last = level[next - 1]!;
     on(node, x, layout.x[last]! + tree.total[last]! - x > least ? least : layout.x[last]! + tree.total[last]! - x);
     i = next;

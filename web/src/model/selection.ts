@@ -14,11 +14,12 @@ export function parseSelection(search: string): Selection {
   return Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? ""])) as Selection;
 }
 
+// Relative, as all URLs of the page are: behind a proxy it may stand below another path than "/".
 export function formatSelection(selection: Selection): string {
   const chosen = new URLSearchParams();
   for (const name of NAMES) if (selection[name]) chosen.set(name, selection[name]);
   const query = chosen.toString();
-  return query ? "/?" + query : "/";
+  return query ? "?" + query : "./";
 }
 
 export type Parameters = Readonly<Record<string, string | number>>;
@@ -66,9 +67,9 @@ export function stepOf({ from, to }: Selection): number | "" {
 const quoted = (text: string): string => "'" + text.replaceAll("'", "'\\''") + "'";
 
 // The question as a shell asks it.
-export function curlOf(origin: string, path: string, parameters: Parameters, hasToken: boolean): string {
+export function curlOf(url: string, parameters: Parameters, hasToken: boolean): string {
   const asked = Object.entries(parameters).filter(([, value]) => value !== "");
-  return ["curl -G", hasToken ? '-H "Authorization: Bearer $TOKEN"' : "", quoted(origin + path),
+  return ["curl -G", hasToken ? '-H "Authorization: Bearer $TOKEN"' : "", quoted(url),
           ...asked.map(([name, value]) => "--data-urlencode " + quoted(`${name}=${value}`))]
     .filter(Boolean).join(" ");
 }

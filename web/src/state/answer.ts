@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A question to the collector as a component sees it.  An old answer stays on the page until the new
 // one is there; answers to questions that nobody asks any more are thrown away.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { ask, Problem } from "../api";
 import type { Parameters } from "../model/selection";
 import { urlOf } from "../model/selection";
@@ -20,7 +20,7 @@ export const REFRESH_MS = 10000;
 export function useReader<T>(key: string | null, read: (signal: AbortSignal) => Promise<T>, everyMs = 0): Answer<T> {
   const token = useAtom(signedIn);
   const [answer, setAnswer] = useState<Answer<T>>({ value: null, problem: null, isLoading: true, at: 0 });
-  useEffect(() => {
+  useLayoutEffect(() => { // an effect proper comes a frame later, and so would the answer
     if (key === null) {
       setAnswer({ value: null, problem: null, isLoading: false, at: 0 });
       return;

@@ -8,19 +8,35 @@ export const selection = new Atom(parseSelection(location.search));
 export const signedIn = new Atom(0);
 export const isSignInWanted = new Atom(false);
 
-addEventListener("popstate", () => selection.set(parseSelection(location.search)));
+addEventListener("popstate", () => {
+  clearTimeout(timer);
+  timer = 0;
+  selection.set(parseSelection(location.search));
+});
+
+const URL_AFTER_MS = 150;
+let timer = 0; // of a change that the URL does not hold yet
+
+function write(): void {
+  clearTimeout(timer);
+  timer = 0;
+  history.replaceState(null, "", formatSelection(selection.get()));
+}
+
+addEventListener("pagehide", () => { if (timer) write(); });
 
 export function go(next: Selection): void {
+  if (timer) write();
   const url = formatSelection(next);
-  if (url !== location.pathname + location.search) history.pushState(null, "", url);
+  if (url !== (location.search || "./")) history.pushState(null, "", url);
   selection.set(next);
 }
 
-// What is changed many times a minute (a search, a zoom) makes no steps for the back button.
+// What is changed many times a minute (a search, a zoom) makes no steps for the back button, and a
+// browser that is told of each lets no more than some hundred a minute pass.
 export function adjust(change: Partial<Selection>): void {
-  const next = { ...selection.get(), ...change };
-  history.replaceState(null, "", formatSelection(next));
-  selection.set(next);
+  selection.set({ ...selection.get(), ...change });
+  if (!timer) timer = window.setTimeout(write, URL_AFTER_MS);
 }
 
 // An ordinary link, so that the middle button and the context menu do what they do everywhere.

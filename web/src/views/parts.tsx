@@ -2,7 +2,7 @@
 // Pieces that several views are made of.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ENDS, fetchFile, hasToken, Problem, type EndShares, type End, type Stacks, type Summary } from "../api";
+import { ENDS, fetchFile, hasToken, here, Problem, type EndShares, type End, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
 import { save } from "../canvas/picture";
 import { curlOf, viewOf, type Parameters } from "../model/selection";
@@ -107,7 +107,7 @@ export function usePalette(): Palette {
 // What a view shows, for other tools.
 export function ExportMenu({ path, parameters, files = [] }: { path: string; parameters: Parameters; files?: readonly Saved[] }) {
   const [said, setSaid] = useState("");
-  const curl = curlOf(location.origin, path, parameters, hasToken());
+  const curl = curlOf(here(path), parameters, hasToken());
   const copy = (): void => {
     if (!navigator.clipboard) return setSaid(curl); // over plain HTTP from elsewhere there is none
     navigator.clipboard.writeText(curl).then(() => setSaid("copied"), () => setSaid(curl));

@@ -170,29 +170,30 @@ export function ProfileView() {
   const chosen = useAtom(selection);
   const asked = range(chosen);
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
-  const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs);
+  // The collector answers in turn, and the graph is what is seen first.
   const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: chosen.merge === "thread" ? "thread" : "", limit: NODES_MAX }, everyMs);
+  const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs);
   const scene = useRef<Scene | null>(null);
-  const isEmpty = profile.value?.total === 0;
+  const of = profile.value ?? tree.value;
+  const isEmpty = of?.total === 0;
   // A zoom and a search change neither of these, and are many a second.
-  const of = profile.value;
-  const table = useMemo(() => of && <FunctionTable rows={of.functions} sort={chosen.sort} />, [of, chosen.sort]);
+  const table = useMemo(() => profile.value && <FunctionTable rows={profile.value.functions} sort={chosen.sort} />, [profile.value, chosen.sort]);
   const head = useMemo(() => of && <>
     <div class="line"><SummaryFigures of={of} />
       <ExportMenu path={PATH} parameters={asked} files={files(asked, scene)} /></div>
-    <StackEnds stacks={of.stacks} />
+    {of.stacks && <StackEnds stacks={of.stacks} />}
     <Timeline chosen={chosen} everyMs={everyMs} />
   </>, [of, chosen.match, chosen.from, chosen.to]);
   return <>
-    <State of={profile} what="the profile" />
+    <State of={profile.problem || !tree.value ? profile : tree} what="the profile" />
     {isEmpty && <NoSamples chosen={chosen} />}
-    {profile.value && !isEmpty && <section id="profile">
+    {of && !isEmpty && <section id="profile">
       {head}
       <h2>Flame graph</h2>
       {tree.value ? <Graph answer={tree.value} chosen={chosen} onScene={(drawn) => { scene.current = drawn; }} />
                   : <State of={tree} what="the call tree" />}
       <h2>Functions</h2>
-      {table}
+      {table || <State of={profile} what="the functions" />}
     </section>}
   </>;
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// node page_deeds.mjs ORIGIN PICTURES: what can be done on the page, done in Chromium on what the collector at ORIGIN has:
+// by keyboard, by dragging over a timeline, by dropping a file; each entry of the export menu is opened by what
+// reads such files, and what "Copy as curl" gives is run.  Prints what was wrong.
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { browse, LOOKS, until } from "./browser.mjs";
+
+const [origin, pictures] = process.argv.slice(2);
+const { check, visit, end } = await browse(origin, pictures);
+const has = (page, text, what) => until(() => page.url().includes(text)).then((is) => check(is, `${what}: ${page.url()} has no ${text}`));
+const lacks = (page, text, what) => until(() => !page.url().includes(text)).then((is) => check(is, `${what}: ${page.url()} has ${text}`));
+const now = Math.floor(Date.now() / 1000);
+const HOUR = `from=${now - 3600}&to=${now}`; // so that an answer is the same whenever it is asked for
+
+// By keyboard: zoom in and out, complete a selector, sort; the URL follows.
+await visit("/?view=profile", ".flame-box", LOOKS.light, async (page) => {
+  await page.focus(".flame-box");
+  for (const key of ["ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+  const under = await page.textContent(".under");
+  check(/ CPU s/.test(under), `keyboard: the cursor says ${under}`);
+  await page.keyboard.press("Enter");
+  await has(page, "zoom=", "keyboard");
+  await page.reload();
+  await page.waitForSelector("text=Whole graph");
+  await page.focus(".flame-box");
+  await page.keyboard.press("Escape");
+  await lacks(page, "zoom=", "keyboard");
+  await page.fill("#match", '{serv');
+  await page.waitForSelector("[role=option]");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  check(await page.inputValue("#match") === '{service="', `completed: ${await page.inputValue("#match")}`);
+  await page.waitForSelector("[role=option]");
+  await page.fill("#match", "");
+  await page.fill("#search", "alpha");
+  await has(page, "search=alpha", "a search");
+  await page.click("th button:has-text('Function')");
+  check(await page.getAttribute("th:has(button:text('Function'))", "aria-sort") === "ascending", "no sort by name");
+});
+
+// Merged by thread, a thread is the outermost frame, and leads to its own profile.
+await visit("/?view=profile&merge=thread&match=%7Bservice%3D%22truth%22%7D", ".flame-box", LOOKS.light, async (page) => {
+  await page.focus(".flame-box");
+  await page.keyboard.press("ArrowDown");
+  const under = await page.textContent(".under");
+  check(/^truth: /.test(under), `by thread: the outermost frame is ${under}`);
+  await page.keyboard.press("Shift+Enter");
+  await has(page, new URLSearchParams({ match: '{service="truth",thread="truth"}' }).toString(), "a thread");
+});
+
+// A timeline is dragged over: on a profile, and on the fleet's services.
+for (const [path, box] of [["/?view=profile", ".timeline .u-over"], ["/?view=fleet", ".stack .u-over"]])
+  await visit(path, box, LOOKS.light, async (page) => {
+    await page.locator(box).scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await page.locator(box).boundingBox();
+    await page.mouse.move(x + width * 0.5, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.75, y + height / 2, { steps: 4 });
+    await page.mouse.up();
+    check(await until(() => /[?&]from=\d+&to=\d+/.test(page.url())), `${path}: a drag chose ${page.url()}`);
+    const [from, to] = /from=(\d+)&to=(\d+)/.exec(page.url())?.slice(1).map(Number) ?? [];
+    check(Math.abs(to - from - 900) < 120, `${path}: a quarter of an hour is ${to - from} s`);
+  });
+
+// Two values of a label, and one of them against all others.
+await visit("/?view=diff", "#by-label", LOOKS.light, async (page) => {
+  await page.waitForSelector("#by-label option[value=service]", { state: "attached" });
+  await page.selectOption("#by-label", "service");
+  await page.fill("#label-a", "truth");
+  await page.fill("#label-b", "other");
+  await page.click("text=Compare by service");
+  await page.waitForSelector("#verdicts tr");
+  const said = await page.textContent("#sides");
+  check(said.includes('{service="truth"}') && said.includes('{service="other"}'), `diff: the sides are ${said}`);
+  await page.fill("#label-a", "");
+  await page.click("text=Compare by service");
+  await has(page, new URLSearchParams({ a: '{service!="other"}' }).toString(), "all others");
+  await page.click("text=Today with yesterday");
+  await has(page, "b_from=-1d", "yesterday");
+});
+
+// A fleet: what moved since yesterday is asked for when it is opened.
+await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
+  await page.click("#since summary");
+  await page.waitForSelector("#since .columns ul, #since .columns .status");
+  check(await until(async () => !/Loading/.test(await page.textContent("#since"))), "since yesterday: " + await page.textContent("#since"));
+  await page.click(".head button:has-text('15 min')");
+  await has(page, "from=-15m", "a range of the services");
+});
+
+// Each file of the export menu is one.
+async function boxesOf(page, file) {
+  const picture = await page.context().newPage();
+  await picture.goto("file://" + file);
+  return picture.evaluate(() => document.querySelectorAll("svg > g > rect").length);
+}
+const FILES = {
+  pprof: (bytes) => gunzipSync(bytes).includes("alpha_sixty"),
+  folded: (bytes) => String(bytes).trim().split("\n").every((line) => / \d+$/.test(line)) && String(bytes).includes(";alpha_sixty "),
+  speedscope: (bytes) => JSON.parse(bytes).shared.frames.some((frame) => frame.name === "alpha_sixty"),
+  callgrind: (bytes) => /^events: /m.test(bytes) && String(bytes).includes("alpha_sixty"),
+  SVG: async (bytes, page) => String(bytes).includes("alpha_sixty") && await boxesOf(page, join(pictures, "exported.svg")) > 5,
+  PNG: (bytes, page) => page.evaluate(async (data) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(data)], { type: "image/png" }));
+    return bitmap.width > 1000 && bitmap.height > 100;
+  }, [...bytes]),
+};
+await visit(`/?view=profile&${HOUR}`, ".flame canvas", LOOKS.light, async (page) => {
+  await page.waitForSelector("#functions tr");
+  for (const [label, isOne] of Object.entries(FILES)) {
+    await page.evaluate(() => { document.querySelector(".menu").open = true; });
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`.menu button:text-is('${label}')`)]);
+    const file = join(pictures, "exported." + label.toLowerCase());
+    await download.saveAs(file);
+    const bytes = await readFile(file);
+    check(await isOne(bytes, page), `export: ${label} is no such file: ${bytes.subarray(0, 80)}`);
+  }
+});
+
+// What is copied as curl asks the same question.
+for (const [path, selector] of [[`/?view=profile&${HOUR}`, "#functions tr"], [`/?view=function&function=alpha_sixty&${HOUR}`, "#function-view h2"],
+                                [`/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D&${HOUR}`, "#verdicts tr"],
+                                ["/?view=fleet", "#boards tr"], ["/?view=symbols", "#modules tr"], ["/?view=loss", "#books tr"]]) {
+  const answers = [];
+  await visit(path, selector, { ...LOOKS.light, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
+    await page.click("text=Copy as curl");
+    await page.waitForSelector("text=copied");
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    const answer = JSON.parse(execFileSync("bash", ["-c", `${command} -fsS`], { encoding: "utf8", maxBuffer: 1 << 28 }));
+    const keys = JSON.stringify(Object.keys(answer).sort());
+    const same = answers.find((other) => JSON.stringify(Object.keys(other).sort()) === keys);
+    check(same, `${path}: ${command} answers with ${keys}`);
+    if (path.includes(HOUR)) check(JSON.stringify(same?.functions) === JSON.stringify(answer.functions) && same?.total === answer.total, `${path}: ${command} has another answer`);
+  }, { before: (page) => page.on("response", async (response) => {
+    if (response.url().includes("/api/v1/")) answers.push(await response.json().catch(() => ({})));
+  }) });
+}
+
+// A file that is dropped is sent under its own build-id, and a refusal says which token is wanted.
+if (process.env.SYMBOLS_FILE) {
+  const bytes = (await readFile(process.env.SYMBOLS_FILE)).toString("base64");
+  await visit("/?view=symbols", "#modules tr", LOOKS.light, async (page) => {
+    const drop = async () => page.dispatchEvent(".drop", "drop", { dataTransfer: await page.evaluateHandle((data) => {
+      const dropped = new DataTransfer();
+      dropped.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], "truth.debug"));
+      return dropped;
+    }, bytes) });
+    await drop();
+    await page.waitForSelector("text=token of role symbols");
+    await page.fill("#token", process.env.SYMBOLS_TOKEN);
+    await page.click("#sign-in button");
+    await page.setInputFiles("input[type=file]", process.env.SYMBOLS_FILE);
+    await page.waitForSelector("text=here, as");
+    await drop();
+    await page.waitForSelector("text=truth.debug: here, as");
+  }, { quiet: true });
+}
+await end();
