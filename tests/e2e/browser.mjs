@@ -63,7 +63,7 @@ export async function browse(origin, pictures) {
     await context.close();
   }
 
-  return { check, visit, tell, end: async () => { await browser.close(); process.exit(tell()); } };
+  return { browser, check, visit, end: async () => { await browser.close(); process.exit(tell()); } };
 }
 
 export async function until(is, ms = 5000) {
