@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `fleetprof diff`: what changed between two selections, and whether that is too much.
-
-   A gate asks two things of a function: that its difference is no chance (the collector's verdict,
-   for all functions together), and that it is more than the threshold, in either direction: shares
-   are of one whole, so what falls somewhere rises elsewhere.  All functions are asked for, whatever
-   the table shows of them. */
+/* `fleetprof diff`: what changed between two selections, and whether that is too much
+   (diff_gate.h). All functions are asked for, whatever the table shows of them. */
 #include "answer_text.h"
 #include "api_client.h"
 #include "commands.h"
 #include "common/options.h"
 #include "complaint.h"
+#include "diff_gate.h"
 #include "empty_side.h"
 #include "field.h"
 #include "output_text.h"
 #include "report/diff_text.h"
 #include "selector_word.h"
 #include "terminal_style.h"
+#include "verdict_word.h"
 #include "word_order.h"
 
 #include <cjson/cJSON.h>
@@ -25,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_CHANGED = 3, ROWS_MAX = 100000, WHY_BYTES = 512 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, ROWS_MAX = 100000, WHY_BYTES = 512 };
 
 struct diff_options {
   struct api_options api;
@@ -71,7 +69,8 @@ static const struct option_table table = {
         "  fleetprof diff shop --a-from -8d --a-to -7d --b-from -1d\n"
         "\nEXIT STATUS\n"
         "  0  compared; with --fail-over, no function has surely changed by more\n"
-        "  1  no answer, or a side without samples (of --format json only with --fail-over)\n"
+        "  1  no answer, or a side without samples (of --format json only with --fail-over);\n"
+        "     --fail-over: most of a side is without names and of another build: upload symbols\n"
         "  2  what was asked for is wrong\n"
         "  3  --fail-over: a function has changed by more\n",
     .rows = rows,
@@ -86,20 +85,6 @@ struct diff_command {
 };
 
 /* ---- the table ---- */
-
-static enum view_verdict verdict_of(const cJSON *row) {
-  const char *text = field_text(row, "verdict");
-  for (int i = VIEW_CHANGED; i <= VIEW_UNCLEAR; i++)
-    if (strcmp(text, view_verdict_name((enum view_verdict)i)) == 0) return (enum view_verdict)i;
-  return VIEW_UNCLEAR;
-}
-
-static enum view_doubt doubt_of(const cJSON *row) {
-  const char *text = field_text(row, "doubt");
-  for (int i = VIEW_NO_DOUBT; i <= VIEW_MANY; i++)
-    if (strcmp(text, view_doubt_name((enum view_doubt)i)) == 0) return (enum view_doubt)i;
-  return VIEW_NO_DOUBT;
-}
 
 static struct view_basis basis_of(const cJSON *answer, const char *unit, const char *units) {
   const cJSON *basis = field_find(answer, "basis");
@@ -119,8 +104,8 @@ static struct view_diff_row row_of(const cJSON *row) {
                                 .low = cJSON_IsNumber(low) ? low->valuedouble : -1,
                                 .high = cJSON_IsNumber(high) ? high->valuedouble : 1,
                                 .p = field_number(row, "p"),
-                                .verdict = verdict_of(row),
-                                .doubt = doubt_of(row)};
+                                .verdict = verdict_word_of(row),
+                                .doubt = verdict_word_doubt(row)};
 }
 
 static int print_table(const struct diff_command *command, const cJSON *answer, struct buf *ret) {
@@ -169,29 +154,16 @@ static bool has_samples(const cJSON *answer, const char *side, const char *selec
   return false;
 }
 
-/* Says on stderr what exceeds the threshold.  Returns the exit status. */
+/* Says on stderr what stops the release.  Returns the exit status. */
 static int judge(const struct diff_command *command, const cJSON *answer) {
-  const cJSON *at;
-  unsigned count = 0, unclear = 0;
+  struct diff_gate gate;
   double threshold = command->options.fail_over;
   if (!(threshold >= 0)) return 0;
   bool has_a = has_samples(answer, "a", command->a), has_b = has_samples(answer, "b", command->b);
   if (!has_a || !has_b) return EXIT_FAILED;
-  cJSON_ArrayForEach(at, field_find(answer, "functions")) {
-    double points = 100 * field_number(at, "difference");
-    if (!(fabs(points) > threshold)) continue;
-    unclear += verdict_of(at) == VIEW_UNCLEAR;
-    if (verdict_of(at) != VIEW_CHANGED) continue;
-    if (count++ == 0)
-      complaint("diff: %.200s has changed by %+.1f points, more than --fail-over %g%%",
-                field_text(at, "name"), points, threshold);
-  }
-  if (count > 1) complaint("diff: and %u more have", count - 1);
-  if (count == 0 && unclear > 0)
-    complaint("diff: note: %u function%s by more than --fail-over, but it may be chance: more "
-              "samples or boards would tell",
-              unclear, unclear == 1 ? " differs" : "s differ");
-  return count > 0 ? EXIT_CHANGED : 0;
+  diff_gate_read(answer, threshold, &gate);
+  diff_gate_tell(&gate, threshold);
+  return diff_gate_status(&gate);
 }
 
 /* Writes what was asked for of the answer JSON, ANSWER as text.  Returns the exit status. */

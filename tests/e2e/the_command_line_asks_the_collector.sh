@@ -63,6 +63,18 @@ expect 1 'nor at any other time: is the selector right?  The services are other,
 expect 1 'b, truht, has no samples' gate truth truht --format json --fail-over 2%
 expect 0 '' gate truth truht --format json
 expect 0 '' gate truth 'board!~there' --fail-over 100%
+# A stripped program and the next build of it: nobody can judge that, and the gate says what helps.
+cat >"$W/app.c" <<'C'
+__attribute__((noinline)) static long burn(volatile long n) { while (n > 0) n--; return n; }
+int main(void) { return (int)burn(WORK); }
+C
+for build in 1 2; do
+  mkdir "$W/$build" && cc -O1 -s -DWORK=${build}50000000L -Wl,--build-id=sha1 -o "$W/$build/app" "$W/app.c" || fail "the compiler"
+  run --service "app$build" --hz 499 -- "$W/$build/app" || fail "app$build ended with $?"
+done
+expect 1 'nothing to judge by; upload symbols' gate app1 app2 --fail-over 2%
+grep -q '\[[0-9a-f]\{8\}\]' "$W/out" || fail "the builds are not told apart: $(cat "$W/out")"
+expect 0 '' gate app1 app2
 gate truth --b-from -5m --format json | json "(d['a']['total'], d['b']['total'] > 0)" | grep -qxF '(0, True)' \
   || fail "what was before is not the minutes before: $(gate truth --b-from -5m)"
 gate truth other --format json | json "len(d['functions']) > 0" | grep -q yes || fail "no JSON"
