@@ -17,10 +17,12 @@ enum { NOT_CHOSEN = TRANSLATOR_NONE - 1 };
 void translated_fini(struct translated *translated) {
   free(translated->modules);
   free(translated->addresses);
+  free(translated->ends);
 }
 
 void translated_turn(struct translated *translated) {
   translated->count = 0;
+  translated->is_sorted = false;
 }
 
 /* Makes room for the modules of FOREST, none of which is chosen for. */
@@ -55,24 +57,54 @@ static int by_address(const void *left, const void *right) {
   return a < b ? -1 : a > b;
 }
 
-/* The addresses of module INDEX in FOREST, each once.  Returns how many. */
-static uint32_t collect(struct translated *translated, const struct store_forest *forest,
-                        uint32_t index) {
-  uint32_t count = 0, kept = 0;
-  for (uint32_t i = 0; i < forest->node_count; i++) count += forest->nodes[i].module == index;
-  if (count > translated->address_room) {
-    uint64_t *more = reallocarray(translated->addresses, count, sizeof *more);
-    if (more == NULL) return 0;
+/* Makes room for the addresses of FOREST. */
+static bool make_room(struct translated *translated, const struct store_forest *forest) {
+  if (forest->node_count > translated->address_room) {
+    uint64_t *more = reallocarray(translated->addresses, forest->node_count, sizeof *more);
+    if (more == NULL) return false;
     translated->addresses = more;
-    translated->address_room = count;
+    translated->address_room = forest->node_count;
   }
-  count = 0;
+  if (forest->module_count > translated->end_room) {
+    uint32_t *more = reallocarray(translated->ends, forest->module_count, sizeof *more);
+    if (more == NULL) return false;
+    translated->ends = more;
+    translated->end_room = forest->module_count;
+  }
+  return true;
+}
+
+/* Sorts the addresses of FOREST by module, by counting: one pass however many modules have
+   translators. */
+static bool sort(struct translated *translated, const struct store_forest *forest) {
+  uint32_t before = 0;
+  if (translated->is_sorted) return true;
+  if (!make_room(translated, forest)) return false;
+  uint32_t *ends = translated->ends;
+  memset(ends, 0, forest->module_count * sizeof *ends);
+  for (uint32_t i = 0; i < forest->node_count; i++) ends[forest->nodes[i].module]++;
+  for (uint32_t i = 0; i < forest->module_count; i++) {
+    uint32_t count = ends[i];
+    ends[i] = before; /* where it starts, until its addresses are there */
+    before += count;
+  }
   for (uint32_t i = 0; i < forest->node_count; i++)
-    if (forest->nodes[i].module == index) translated->addresses[count++] = forest->nodes[i].address;
-  qsort(translated->addresses, count, sizeof *translated->addresses, by_address);
+    translated->addresses[ends[forest->nodes[i].module]++] = forest->nodes[i].address;
+  translated->is_sorted = true;
+  return true;
+}
+
+/* The addresses of module INDEX in FOREST, each once and in order, to RET.  Returns how many. */
+static uint32_t collect(struct translated *translated, const struct store_forest *forest,
+                        uint32_t index, const uint64_t **ret) {
+  if (!sort(translated, forest)) return 0;
+  uint32_t start = index > 0 ? translated->ends[index - 1] : 0, kept = 0;
+  uint32_t count = translated->ends[index] - start;
+  uint64_t *addresses = translated->addresses + start;
+  qsort(addresses, count, sizeof *addresses, by_address);
   for (uint32_t i = 0; i < count; i++)
-    if (kept == 0 || translated->addresses[i] != translated->addresses[kept - 1])
-      translated->addresses[kept++] = translated->addresses[i];
+    if (kept == 0 || addresses[i] != addresses[kept - 1]) addresses[kept++] = addresses[i];
+  *ret = addresses;
   return kept;
 }
 
@@ -80,10 +112,10 @@ static void ask(struct translated *translated, struct translator_pool *pool,
                 const struct store_forest *forest, uint32_t index) {
   uint64_t start_ns = clock_monotonic_ns(), most_ns = TRANSLATED_WAIT_MS * NS_PER_MS;
   uint64_t left_ns = translated->waited_ns < most_ns ? most_ns - translated->waited_ns : 0;
-  uint32_t count = collect(translated, forest, index);
+  const uint64_t *addresses;
+  uint32_t count = collect(translated, forest, index, &addresses);
   if (count == 0) return;
-  translator_pool_ask(pool, translated->modules[index], translated->addresses, count,
-                      start_ns + left_ns);
+  translator_pool_ask(pool, translated->modules[index], addresses, count, start_ns + left_ns);
   translated->waited_ns += clock_monotonic_ns() - start_ns;
 }
 

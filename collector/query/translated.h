@@ -5,6 +5,8 @@
 
 #include "store/store_read.h"
 
+#include <stdbool.h>
+
 struct symbol_frame;
 struct symbolizer;
 
@@ -12,8 +14,10 @@ struct symbolizer;
 struct translated {
   uint32_t *modules; /* of the forest: who translates each, as numbers of the pool */
   uint32_t count, room;
-  uint64_t *addresses; /* room for a question */
-  uint32_t address_room;
+  bool is_sorted;
+  uint64_t *addresses; /* of all nodes of the forest, by module */
+  uint32_t *ends;      /* of each module: where its addresses end */
+  uint32_t address_room, end_room;
   uint64_t waited_ns; /* by this query */
 };
 
