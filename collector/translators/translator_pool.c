@@ -32,6 +32,7 @@
 
 enum {
   TRIES_MAX = 2,
+  QUEUED_MAX = 2, /* a question: behind another's about the module, and once what that left open */
   RETRY_DOUBLINGS_MAX = 8,
   RETRY_MS_MAX = 300000,
   EXCHANGE_BYTES_MAX = 64 << 20, /* of texts, while an exchange is read */
@@ -355,9 +356,11 @@ void translator_pool_ask(struct translator_pool *pool, uint32_t module, const ui
   struct timespec until = time_at(deadline_ns);
   pthread_mutex_lock(&pool->lock);
   struct listed_module *listed = pool->modules.modules[module];
-  queue(pool, listed, addresses, count);
-  while (listed->is_asked && clock_monotonic_ns() < deadline_ns)
-    pthread_cond_timedwait(&pool->answered, &pool->lock, &until);
+  for (int i = 0; i < QUEUED_MAX && clock_monotonic_ns() < deadline_ns; i++) {
+    queue(pool, listed, addresses, count);
+    while (listed->is_asked && clock_monotonic_ns() < deadline_ns)
+      pthread_cond_timedwait(&pool->answered, &pool->lock, &until);
+  }
   pthread_mutex_unlock(&pool->lock);
 }
 

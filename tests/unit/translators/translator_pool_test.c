@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -133,6 +134,34 @@ static void who_asks_does_not_wait_for_a_slow_one(void **state) {
   close_pool();
 }
 
+static bool is_waiting(void) {
+  struct buf text = {0};
+  translator_pool_metrics(pool, &text);
+  bool is_one = strstr(buf_text(&text), "waiting_addresses 1\n") != NULL;
+  buf_fini(&text);
+  return is_one;
+}
+
+static void *ask_for_the_first(void *context) {
+  ask(*(uint32_t *)context, 1, LONG_MS);
+  return NULL;
+}
+
+/* Another question about the module is under way, about another address. */
+static void who_finds_a_translator_busy_is_answered_behind_the_other(void **state) {
+  (void)state;
+  pthread_t other;
+  open_pool("* * any at-end sleep .3; sed 's/^/f/'\n");
+  uint32_t module = choose("b", "dwarf");
+  assert_int_equal(pthread_create(&other, NULL, ask_for_the_first, &module), 0);
+  while (!is_waiting()) usleep(1000);
+  translator_pool_ask(pool, module, addresses + 1, 1, clock_monotonic_ns() + LONG_MS * NS_PER_MS);
+  assert_named(module, addresses[1], "f0x1010");
+  pthread_join(other, NULL);
+  assert_all_named(module, 1);
+  close_pool();
+}
+
 static void what_fails_names_nothing_and_is_told(void **state) {
   static const struct {
     const char *rule, *why;
@@ -251,6 +280,7 @@ int main(void) {
       cmocka_unit_test(each_way_of_answering_names_all),
       cmocka_unit_test(it_knows_what_it_is_asked_about),
       cmocka_unit_test(who_asks_does_not_wait_for_a_slow_one),
+      cmocka_unit_test(who_finds_a_translator_busy_is_answered_behind_the_other),
       cmocka_unit_test(what_fails_names_nothing_and_is_told),
       cmocka_unit_test(one_that_failed_rests_and_is_asked_again),
       cmocka_unit_test(one_that_stays_is_one_process_until_it_idles),
