@@ -18,7 +18,7 @@ static const char id_prefix[] = "id:";
 static const char *const qualities[] = {"none",   "bad",    "bounds", "map",
                                         "dynsym", "symtab", "dwarf"};
 
-enum { QUALITY_COUNT = sizeof qualities / sizeof *qualities };
+enum { QUALITY_COUNT = sizeof qualities / sizeof *qualities, FAULT_BYTES = 160 };
 
 static int find_quality(const char *word) {
   if (strcmp(word, "any") == 0) return QUALITY_COUNT - 1;
@@ -63,14 +63,23 @@ static bool take_command(struct span line, char ret[TRANSLATOR_COMMAND_BYTES]) {
   return true;
 }
 
-/* Returns what is wrong with LINE, or NULL. */
-static const char *parse_rule(struct span line, struct translator_rule *ret) {
+/* "its quality is none of none, bad, ..., any" */
+static const char *print_quality_fault(char room[FAULT_BYTES]) {
+  size_t len = (size_t)snprintf(room, FAULT_BYTES, "its quality is none of ");
+  for (int i = 0; i < QUALITY_COUNT && len < FAULT_BYTES; i++)
+    len += (size_t)snprintf(room + len, FAULT_BYTES - len, "%s, ", qualities[i]);
+  if (len < FAULT_BYTES) snprintf(room + len, FAULT_BYTES - len, "any");
+  return room;
+}
+
+/* Returns what is wrong with LINE, in ROOM or elsewhere, or NULL. */
+static const char *parse_rule(struct span line, struct translator_rule *ret,
+                              char room[FAULT_BYTES]) {
   char word[TRANSLATOR_WORD_BYTES];
   if (memchr(line.data, '\0', line.len) != NULL) return "has a byte 0: is no text";
   if (!take_word(&line, ret->arch) || !take_word(&line, ret->module))
     return "is not ARCH MODULE QUALITY ANSWERS COMMAND";
-  if (!take_word(&line, word) || find_quality(word) < 0)
-    return "its quality is none of none, bounds, dynsym, map, symtab, dwarf, any";
+  if (!take_word(&line, word) || find_quality(word) < 0) return print_quality_fault(room);
   ret->quality_max = (unsigned)find_quality(word);
   if (!take_word(&line, word) || find_answers(word) < 0)
     return "its answers are none of at-end, 1, 2, blank";
@@ -78,7 +87,8 @@ static const char *parse_rule(struct span line, struct translator_rule *ret) {
   return take_command(line, ret->command) ? NULL : "its command is missing, or too long";
 }
 
-static int add_rule(struct span line, struct translator_rules *rules, const char **ret_fault) {
+static int add_rule(struct span line, struct translator_rules *rules, char room[FAULT_BYTES],
+                    const char **ret_fault) {
   if (rules->count == TRANSLATOR_RULES_MAX) {
     *ret_fault = "is more than the 256 rules that there may be";
     return -EINVAL;
@@ -86,7 +96,7 @@ static int add_rule(struct span line, struct translator_rules *rules, const char
   void *more = reallocarray(rules->rules, rules->count + 1, sizeof *rules->rules);
   if (more == NULL) return -ENOMEM;
   rules->rules = more;
-  *ret_fault = parse_rule(line, &rules->rules[rules->count]);
+  *ret_fault = parse_rule(line, &rules->rules[rules->count], room);
   if (*ret_fault != NULL) return -EINVAL;
   rules->count++;
   return 0;
@@ -96,6 +106,7 @@ int translator_rules_parse(struct span text, struct translator_rules *ret,
                            char why[TRANSLATOR_RULES_WHY_BYTES]) {
   struct translator_rules rules = {0};
   const char *fault = "out of memory";
+  char room[FAULT_BYTES];
   unsigned number = 0;
   int error = 0;
   while (text.len > 0 && error == 0) {
@@ -106,7 +117,7 @@ int translator_rules_parse(struct span text, struct translator_rules *ret,
     text = span_of(text.data + taken, text.len - taken);
     number++;
     skip_blanks(&line);
-    if (line.len > 0 && line.data[0] != '#') error = add_rule(line, &rules, &fault);
+    if (line.len > 0 && line.data[0] != '#') error = add_rule(line, &rules, room, &fault);
   }
   if (error != 0) {
     snprintf(why, TRANSLATOR_RULES_WHY_BYTES, "line %u: %s", number, fault);

@@ -69,6 +69,14 @@ static void a_star_is_any_text(void **state) {
   }
 }
 
+/* Those that a rule may have, from the least. */
+static void a_wrong_quality_is_told_with_the_right_ones(void **state) {
+  (void)state;
+  assert_int_equal(parse("* * better 1 c"), -EINVAL);
+  assert_string_equal(
+      why, "line 1: its quality is none of none, bad, bounds, map, dynsym, symtab, dwarf, any");
+}
+
 static void what_is_no_rule_is_told_with_its_line(void **state) {
   static const char *const bad[] = {"\n* * any at-end", "\n* * better 1 c", "\n* * any 3 c", "\n*",
                                     "\n* * any 1    \r"};
@@ -85,6 +93,7 @@ int main(void) {
       cmocka_unit_test(the_first_rule_that_fits_counts),
       cmocka_unit_test(exported_symbols_are_better_than_a_list),
       cmocka_unit_test(a_star_is_any_text),
+      cmocka_unit_test(a_wrong_quality_is_told_with_the_right_ones),
       cmocka_unit_test(what_is_no_rule_is_told_with_its_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
