@@ -91,6 +91,10 @@ judge "ten minutes on a board of 32 MB" $boards/a_small_board_stays_flat.sh
 
 for half in "" user; do scenario tests/torture/own_suites_pass.sh $half; done
 
+# Names, lines and inline chains beside other tools', and how often intervals hold and verdicts are right.
+judge "names beside other tools" tests/bench/symbols_agree.sh $build
+judge "intervals and verdicts" $build/tests/bench/statistics
+
 # Two functions 2:1 after each sleep, a minute of each user.
 TORTURE_LONG=1 verdict the_asked_rate_is_achieved tests/e2e/the_asked_rate_is_achieved.sh
 

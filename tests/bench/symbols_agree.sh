@@ -19,7 +19,7 @@ mkdir -p "$work"
 cd "$work" || exit 2
 
 for tool in addr2line llvm-symbolizer g++ rustc; do
-  command -v "$tool" >/dev/null || { echo "symbols_agree: $tool is missing"; exit 77; }
+  command -v "$tool" >/dev/null || { echo "not run: $tool is missing"; exit 77; }
 done
 
 build_redis() {

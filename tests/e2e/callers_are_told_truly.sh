@@ -1,30 +1,37 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # GET /callers of a program that knows who calls whom: from stacks, and from pairs of PC and the word at the stack
-# pointer, the true part of each caller lies in its edge's interval.  Of some forty functions whose intervals hold in 95
-# of 100 cases a fifth misses by chance in one of thousands of runs.
+# pointer, the true part of each caller lies in its edge's interval.  Of ROUNDS runs of each, judged once and together.
+#
+# 80 % is asked of some 44 functions of 30 samples and more, each with all of its edges.  In ten rounds 413 of 439 held: 182 of
+# 186 by pairs, 231 of 253 by stacks, where a function with three edges has three chances to miss.  So one round falls below
+# 80 % by chance in 1 of 1000, and below 93 % in every fourth; 93 %, of functions of 100 samples and more, is judged by
+# tests/boards/user/callers_of_pairs_are_true.sh, which takes minutes.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll board
-
+rounds=${ROUNDS:-1}
 told_in_all=0 of_all=0
 is_known() { [ "$(api callers --data-urlencode "match={service=\"$1\"}" -d function=leaf_1 | json "$2")" = yes ]; }
 
-check() { # SERVICE FUNCTIONS CONDITION: at least so many functions, once CONDITION is true of an answer
-  until_true 20 is_known "$1" "$3" || fail "$1: never $3"
-  /usr/bin/python3 "$(dirname "$0")/callers_told.py" "$1" "http://127.0.0.1:$H" "{service=\"$1\"}" "$W/$1.truth" 30 >"$W/$1.told" ||
-    { cat "$W/$1.told"; fail "$1: no answer"; }
+check() { # SERVICE FUNCTIONS REFUSED CONDITION: at least so many functions, of which at most a part is refused, once CONDITION is true of an answer
+  until_true 20 is_known "$1" "$4" || fail "$1: never $4"
+  /usr/bin/python3 "$(dirname "$0")/callers_told.py" "$1" "http://127.0.0.1:$H" "{service=\"$1\"}" "$W/$1.truth" 30 "$3" >"$W/$1.told" 2>&1 ||
+    { cat "$W/$1.told"; fail "$1: not all functions are answered"; }
   grep -v ^told "$W/$1.told"
   read -r _ told functions _ < <(grep ^told "$W/$1.told")
   [ "$functions" -ge "$2" ] || fail "$1: only $functions functions could be judged"
   told_in_all=$((told_in_all + told)) of_all=$((of_all + functions))
 }
-run --service pairs --sampler perf --collect pc-lr --hz 1997 -- "$targets/mixed_callers" 2 >"$W/pairs.truth" || fail "pairs ended with $?"
-check pairs 8 "d['lr']['by_unwind_row'] > 0"
-run --service stacks --sampler perf --hz 997 -- "$targets/mixed_callers" 2 >"$W/stacks.truth" || fail "stacks ended with $?"
-check stacks 8 "d['stack']['weight'] > 0"
-
-[ $((5 * told_in_all)) -ge $((4 * of_all)) ] || fail "callers are told truly of $told_in_all of $of_all functions"
+for round in $(seq "$rounds"); do
+  # A function that calls has not its return address at the stack pointer: half and deep, 20 of 40, are refused here by right.
+  run --service "pairs$round" --sampler perf --collect pc-lr --hz 1997 -- "$targets/mixed_callers" 2 >"$W/pairs$round.truth" || fail "pairs ended with $?"
+  check "pairs$round" 8 .6 "d['lr']['by_unwind_row'] > 0"
+  run --service "stacks$round" --sampler perf --hz 997 -- "$targets/mixed_callers" 2 >"$W/stacks$round.truth" || fail "stacks ended with $?"
+  check "stacks$round" 8 .1 "d['stack']['weight'] > 0"
+done
+say "callers are told truly of $told_in_all of $of_all functions"
+[ $((5 * told_in_all)) -ge $((4 * of_all)) ] || fail "that is less than 80 in 100"
 
 # A name that is not there is told with its neighbours; what is asked wrongly is named.
 curl -sG "http://127.0.0.1:$H/api/v1/callers" -d function=leaf_12 | json "d['status'] == 404 and 'leaf_1' in d['detail']" | grep -q yes || fail "leaf_12 is not refused well"

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the callers that link registers tell of tests/targets/mixed_callers to what the program printed.
 
-  callers_told.py NAME URL MATCH TRUTH SAMPLES [EXACT]
+  callers_told.py NAME URL MATCH TRUTH SAMPLES [REFUSED_MAX]
 
 For each function of at least SAMPLES samples GET /callers is asked; TRUTH has a line for each edge: callee,
 caller, calls.  A function is told truly when the true part of each of its callers lies in that edge's
-interval; a caller that no sample saw may have what none of n is known to be, 0 to z^2 / (n + z^2).  Prints a line "NAME functions told refused by_rungs exact outside", and each function that is
-not told truly; shares of the weight that is resolved by the ladder and by the side of the function alone,
-less what the code refutes.
+interval; a caller that no sample saw may have what none of n is known to be, 0 to z^2 / (n + z^2).  Prints each function
+that is not told truly or that the collector refuses to extrapolate; shares of the weight that is resolved by the ladder and
+by the side of the function alone, less what the code refutes; and at last "told TOLD FUNCTIONS EXACT OUTSIDE".
+
+Nobody is left out unseen: a function that is answered with an error ends this with 1, and so it does when more than REFUSED_MAX
+(0.25) of the functions of enough samples are refused.
 """
 import collections
 import json
@@ -16,12 +19,14 @@ import urllib.parse
 import urllib.request
 
 name, url, match, truth, least = sys.argv[1:6]
+refused_max = float(sys.argv[6]) if len(sys.argv) > 6 else 0.25
 calls = collections.defaultdict(dict)
 for line in open(truth):
     callee, caller, count = line.split()
     calls[callee][caller] = int(count)
 
-told = functions = refused = samples = 0
+told = functions = samples = 0
+refused = []
 rungs = collections.Counter()
 kinds = collections.defaultdict(lambda: [0, 0])
 for callee, callers in sorted(calls.items()):
@@ -29,8 +34,7 @@ for callee, callers in sorted(calls.items()):
     try:
         answer = json.load(urllib.request.urlopen(f"{url}/api/v1/callers?{query}"))
     except urllib.error.HTTPError as error:
-        print(f"  {callee}: {json.load(error).get('detail')}")
-        continue
+        sys.exit(f"  {name}: {callee} is answered with {error.code}: {json.load(error).get('detail')}")
     lr = answer["lr"]
     for key in ("by_unwind_row", "by_instructions", "by_outside", "by_inlining", "unresolved", "outside", "outside_refuted"):
         rungs[key] += lr[key]
@@ -40,7 +44,7 @@ for callee, callers in sorted(calls.items()):
     if answer["samples"] < int(least):
         continue
     if lr["not_extrapolated"]:
-        refused += 1
+        refused.append(f"{callee} ({answer['samples']} samples, {lr['resolvable_share']:.3f} resolved)")
         continue
     functions += 1
     edges = {e["function"]: e for e in answer["edges"]}
@@ -64,6 +68,10 @@ exact = 1 - rungs["unresolved"] / whole
 outside, refuted = rungs["outside"] / whole, rungs["outside_refuted"] / whole
 parts = " ".join(f"{k} {rungs[k] / whole:.3f}" for k in ("by_unwind_row", "by_instructions", "by_outside"))
 print(f"  {name}: {samples} samples; callers are told truly of {told} of {functions} functions"
-      f" ({', '.join(f'{k} {v[1]}/{v[0]}' for k, v in sorted(kinds.items()))}), {refused} refused")
+      f" ({', '.join(f'{k} {v[1]}/{v[0]}' for k, v in sorted(kinds.items()))}), {len(refused)} refused")
+if refused:
+    print(f"  {name}: not extrapolated: {', '.join(refused)}")
 print(f"  {name}: resolved by the ladder {exact:.3f} ({parts}), by inside or outside alone {outside:.3f}, of which {refuted:.3f} point to no caller")
+if len(refused) > refused_max * (functions + len(refused)):
+    sys.exit(f"  {name}: {len(refused)} of {functions + len(refused)} functions are refused: more than {refused_max:.0%}")
 print("told", told, functions, f"{exact:.4f} {outside - refuted:.4f}")
