@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/output_form.h"
+#include "common/progress_line.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,10 +29,9 @@ enum {
   EXIT_USAGE = 2,
   ERROR_BYTES = 1024,
   WORDS_MAX = 64,
+  TEXT_BYTES = 160,
   MIB = 1 << 20,
 };
-
-#define PROGRESS_NS (NS_PER_SECOND / 4)
 
 struct backup_settings {
   const char *data, *format;
@@ -91,8 +91,7 @@ static const struct option_table check_table = {
 
 struct showing {
   const char *command;
-  bool is_terminal, is_shown;
-  uint64_t next_ns;
+  struct progress_line line;
   struct json *json; /* an object with an open list of what is left out or faulty; or NULL */
 };
 
@@ -106,19 +105,13 @@ static void on_stop(int signal_number) {
 static int on_progress(void *context, uint64_t done, uint64_t total) {
   struct showing *showing = context;
   if (is_stopped) return -EINTR;
-  uint64_t now_ns = clock_monotonic_ns();
-  if (!showing->is_terminal || now_ns < showing->next_ns) return 0;
-  showing->next_ns = now_ns + PROGRESS_NS;
-  showing->is_shown = true;
+  if (!progress_line_is_due(&showing->line)) return 0;
+  char text[TEXT_BYTES];
   if (total < done) total = done;
-  fprintf(stderr, "\r%s: %llu of %llu MiB", showing->command, (unsigned long long)(done / MIB),
-          (unsigned long long)(total / MIB));
+  snprintf(text, sizeof text, "%s: %llu of %llu MiB", showing->command,
+           (unsigned long long)(done / MIB), (unsigned long long)(total / MIB));
+  progress_line_bar(&showing->line, done, total, text);
   return 0;
-}
-
-static void end_progress(struct showing *showing) {
-  if (showing->is_shown) fprintf(stderr, "\r\033[K");
-  showing->is_shown = false;
 }
 
 static void write_named(struct json *json, const char *name, const char *why) {
@@ -131,7 +124,7 @@ static void write_named(struct json *json, const char *name, const char *why) {
 static void on_left_out(void *context, const char *name, const char *why) {
   struct showing *showing = context;
   if (showing->json != NULL) write_named(showing->json, name, why);
-  end_progress(showing);
+  progress_line_clear(&showing->line);
   fprintf(stderr, "fleetprof-collector %s: %s is left out: %s\n", showing->command, name, why);
 }
 
@@ -260,11 +253,11 @@ static int run(const struct option_table *table, on_wish *make, int argc, char *
       begin_json(&json, &text, first, "left_out");
       showing.json = &json;
     }
-    showing.is_terminal = !settings.quiet && isatty(STDERR_FILENO);
+    progress_line_init(&showing.line, !settings.quiet);
     raise_limits();
     catch_stops();
     int made = make(&wish, &report, error, sizeof error);
-    end_progress(&showing);
+    progress_line_clear(&showing.line);
     int status = made == 0 ? conclude(&settings, &showing, &wish, &report) : EXIT_FAILED;
     buf_fini(&text);
     if (made == 0) return status;
@@ -284,15 +277,16 @@ int backup_command_restore(int argc, char **argv) {
 static int on_file(void *context, const char *name, uint64_t bytes) {
   struct showing *showing = context;
   if (is_stopped) return -EINTR;
-  if (!showing->is_terminal || bytes < MIB) return 0;
-  fprintf(stderr, "\r\033[K%s: %s", showing->command, name);
-  showing->is_shown = true;
+  if (bytes < MIB || !progress_line_is_due(&showing->line)) return 0;
+  char text[TEXT_BYTES];
+  snprintf(text, sizeof text, "%s: %.100s", showing->command, name);
+  progress_line_show(&showing->line, text);
   return 0;
 }
 
 static void on_fault(void *context, const char *name, const char *why) {
   struct showing *showing = context;
-  end_progress(showing);
+  progress_line_clear(&showing->line);
   if (showing->json != NULL)
     write_named(showing->json, name, why);
   else
@@ -325,7 +319,7 @@ static int check(const struct backup_settings *settings, struct showing *showing
   struct check_report report;
   catch_stops();
   int failed = check_folder(&wish, &report);
-  end_progress(showing);
+  progress_line_clear(&showing->line);
   if (failed) {
     fprintf(stderr, "fleetprof-collector check: --data %s: %s\n", dir,
             failed == -EINTR ? "stopped" : strerror(-failed));
@@ -343,13 +337,13 @@ int backup_command_check(int argc, char **argv) {
   int failed = read_options(&check_table, argc, argv, &settings, false, &none, error);
   if (failed == 1) return EXIT_DONE;
   if (failed == 0) {
-    struct showing showing = {.command = argv[0],
-                              .is_terminal = !settings.quiet && isatty(STDERR_FILENO)};
+    struct showing showing = {.command = argv[0]};
     const char *const first[] = {"data", settings.data};
     struct buf text = {0};
     struct json json;
     if (settings.is_json) begin_json(&json, &text, first, "faults");
     if (settings.is_json) showing.json = &json;
+    progress_line_init(&showing.line, !settings.quiet);
     int status = check(&settings, &showing);
     buf_fini(&text);
     return status;

@@ -7,6 +7,8 @@
 
 #include "complaint.h"
 #include "field.h"
+#include "patience.h"
+#include "proto/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -21,6 +23,7 @@
 enum {
   EXIT_USAGE = 2,
   TOKEN_BYTES_MAX = 4096,
+  WAITING_BYTES = 256,
   OK_END = 300,
   UNAUTHORIZED = 401,
   FORBIDDEN = 403,
@@ -117,7 +120,13 @@ static const char *tls_hint(const struct api *api) {
 }
 
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret) {
-  if (fetch_call(api->fetch, call, ret) == 0) return 0;
+  char waiting[WAITING_BYTES];
+  snprintf(waiting, sizeof waiting, "%s: waiting for %.200s", api->command, api->url);
+  text_show(waiting);
+  patience_watch(waiting);
+  int error = fetch_call(api->fetch, call, ret);
+  patience_end();
+  if (error == 0) return 0;
   complaint("%s: %.300s: no answer: %s%s", api->command, api->url, fetch_why(api->fetch),
             tls_hint(api));
   return 1;

@@ -3,9 +3,13 @@
    interrupts it is no end of it (intake_client.c).  So the word comes from a handler: write(2), and
    nothing else.
 
+   A watch is the same with a word a second, written over the one before.
+
    A timer and a signal of its own: the alarm that a caller may have set for us stays his, and the
    program is gone by the time that anybody waits here. */
 #include "patience.h"
+
+#include "common/progress_line.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,33 +19,73 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 256, SIGNAL_OFFSET = 5 /* from the last real-time signal */ };
+#define ERASE "\r\033[K" /* what stands in the line */
+
+enum {
+  TEXT_BYTES = 256,
+  WATCH_CHARS = 64, /* and the seconds: no more than the narrowest terminal has */
+  SIGNAL_OFFSET = 5 /* from the last real-time signal */
+};
 
 static char word[TEXT_BYTES];
 static size_t word_len;
 static timer_t timer;
 static bool has_timer;
+static volatile sig_atomic_t seconds; /* of a watch */
+static bool is_watch;
+
+/* Writes how long it has been behind the word; no stdio in a handler. */
+static size_t add_seconds(char *to) {
+  char digits[12];
+  size_t at = sizeof digits, len = 0;
+  unsigned left = (unsigned)seconds;
+  do digits[--at] = (char)('0' + left % 10);
+  while ((left /= 10) > 0);
+  to[len++] = ' ';
+  while (at < sizeof digits) to[len++] = digits[at++];
+  to[len++] = ' ';
+  to[len++] = 's';
+  return len;
+}
 
 static void on_time(int signal) {
   int error = errno;
+  char text[TEXT_BYTES + 16];
+  size_t len = word_len;
   (void)signal;
-  if (write(STDERR_FILENO, word, word_len) < 0) errno = error; /* nobody reads it: no word */
+  memcpy(text, word, word_len);
+  if (is_watch) seconds++;
+  if (is_watch) len += add_seconds(text + len);
+  if (write(STDERR_FILENO, text, len) < 0) errno = error; /* nobody reads it: no word */
   errno = error;
 }
 
-void patience_begin(const char *text, unsigned ms) {
+static void start(struct itimerspec times) {
   int number = SIGRTMAX - SIGNAL_OFFSET;
   struct sigaction action = {.sa_handler = on_time, .sa_flags = SA_RESTART};
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
-  struct itimerspec times = {.it_value = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000}};
-  snprintf(word, sizeof word, "%s\n", text);
   word_len = strlen(word);
+  seconds = 0;
   if (sigaction(number, &action, NULL) != 0) return;
   has_timer = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
   if (has_timer) timer_settime(timer, 0, &times, NULL);
 }
 
+void patience_begin(const char *text, unsigned ms) {
+  snprintf(word, sizeof word, "%s\n", text);
+  is_watch = false;
+  start((struct itimerspec){.it_value = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000}});
+}
+
+void patience_watch(const char *text) {
+  if (!progress_line_is_possible()) return;
+  snprintf(word, sizeof word, ERASE "%.*s", WATCH_CHARS, text);
+  is_watch = true;
+  start((struct itimerspec){.it_value = {1, 0}, .it_interval = {1, 0}});
+}
+
 void patience_end(void) {
   if (has_timer) timer_delete(timer);
+  if (has_timer && is_watch && seconds > 0) fputs(ERASE, stderr);
   has_timer = false;
 }

@@ -6,6 +6,10 @@
 /* Writes TEXT to stderr after MS milliseconds, unless patience_end comes before.  One at a time;
    where the kernel has no timer left there is no word. */
 void patience_begin(const char *text, unsigned ms);
+
+/* On a terminal shows TEXT, clean, and how many seconds have passed, from the first one on until
+   patience_end, which takes it away.  One at a time. */
+void patience_watch(const char *text);
 void patience_end(void);
 
 #endif

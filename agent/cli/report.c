@@ -11,7 +11,10 @@
 #include "commands.h"
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/path.h"
 #include "complaint.h"
+#include "patience.h"
+#include "proto/text.h"
 #include "report/counts.h"
 #include "report/module_labels.h"
 #include "report/namer.h"
@@ -30,7 +33,7 @@
 
 #define TREE_BYTES_MAX ((size_t)1 << 30)
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, TRANSLATOR_MS = 30000 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, TRANSLATOR_MS = 30000, WATCH_BYTES = 160 };
 
 struct report {
   struct report_settings settings;
@@ -75,10 +78,20 @@ static int find_nothing(const struct profile_damage *damage, char why[PROFILE_RE
   return -EBADMSG;
 }
 
+/* Until patience_end. */
+static void watch(const char *doing, const char *what) {
+  char text[WATCH_BYTES];
+  snprintf(text, sizeof text, "report: %s %.100s", doing, path_name(what));
+  text_show(text);
+  patience_watch(text);
+}
+
 static int read_file(struct report_side *side, const char *path) {
   char why[PROFILE_READER_WHY_BYTES];
   struct profile_damage damage;
+  watch("reading", path);
   int error = profile_reader_read(path, &side->profile, &damage, why);
+  patience_end();
   if (error == 0) error = find_nothing(&damage, why);
   if (error != 0)
     complaint("report: %s: %s", path, why);
@@ -101,7 +114,9 @@ static int translate_module(struct report *report, const struct profile *profile
                             struct answer *names) {
   const struct translator translator = {report->settings.options.translator, TRANSLATOR_MS};
   char why[TRANSLATOR_WHY_BYTES];
+  watch("translating", profile->modules[module].path);
   int error = translator_name(&translator, profile, module, &report->arena, names, why);
+  patience_end();
   if (error == 0) return 0;
   report->is_untranslated = true;
   fprintf(stderr, "fleetprof: report: --translator: %s: %s\n", profile->modules[module].path, why);
@@ -133,7 +148,9 @@ static int name(struct report *report, struct report_side *side, struct namer *n
     if (names == NULL) return -ENOMEM;
     translate(report, &side->profile, names);
   }
+  watch("naming functions of", side->profile.exe != NULL ? side->profile.exe : "");
   int error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);
+  patience_end();
   bool is_all_told = report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   if (error == 0) report_names_tell(&side->profile, namer, names, is_all_told);
   return error;

@@ -8,41 +8,35 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { BAR_CHARS = 24, NAME_CHARS = 32 };
-#define BAR_NS (NS_PER_SECOND / 5)
+enum { NAME_CHARS = 32, TEXT_BYTES = 160 };
 #define LINE_NS (10 * NS_PER_SECOND)
 
 void progress_init(struct progress *progress, uint32_t file_count, uint64_t bytes) {
-  *progress = (struct progress){.is_terminal = isatty(STDERR_FILENO) == 1,
-                                .file_count = file_count,
-                                .bytes = bytes,
-                                .shown_ns = clock_monotonic_ns()};
+  *progress =
+      (struct progress){.file_count = file_count, .bytes = bytes, .told_ns = clock_monotonic_ns()};
+  progress_line_init(&progress->line, true);
 }
 
 static double mebibytes(uint64_t bytes) {
   return (double)bytes / (1 << 20);
 }
 
-static void print_bar(const struct progress *progress, uint64_t done, const char *name) {
-  char bar[BAR_CHARS + 1], shown[NAME_CHARS + 1];
-  uint64_t share = progress->bytes > 0 ? done * BAR_CHARS / progress->bytes : BAR_CHARS;
-  for (unsigned i = 0; i < BAR_CHARS; i++) bar[i] = i < share ? '#' : '.';
-  bar[BAR_CHARS] = '\0';
+static void print_bar(struct progress *progress, uint64_t done, const char *name) {
+  char text[TEXT_BYTES], shown[NAME_CHARS + 1];
   snprintf(shown, sizeof shown, "%s", path_name(name));
   text_show(shown);
-  fprintf(stderr, "\r\033[K[%s] %u/%u files, %.1f of %.1f MiB  %s", bar, progress->file + 1,
-          progress->file_count, mebibytes(done), mebibytes(progress->bytes), shown);
+  snprintf(text, sizeof text, "%u/%u files, %.1f of %.1f MiB  %s", progress->file + 1,
+           progress->file_count, mebibytes(done), mebibytes(progress->bytes), shown);
+  progress_line_bar(&progress->line, done, progress->bytes, text);
 }
 
 void progress_show(struct progress *progress, const char *name, uint64_t sent) {
   uint64_t now_ns = clock_monotonic_ns(), done = progress->done_bytes + sent;
-  if (now_ns - progress->shown_ns < (progress->is_terminal ? BAR_NS : LINE_NS)) return;
-  progress->shown_ns = now_ns;
-  if (progress->is_terminal)
-    print_bar(progress, done, name);
-  else
-    fprintf(stderr, "fleetprof: upload: %u of %u files, %.1f of %.1f MiB\n", progress->file,
-            progress->file_count, mebibytes(done), mebibytes(progress->bytes));
+  if (progress_line_is_due(&progress->line)) print_bar(progress, done, name);
+  if (isatty(STDERR_FILENO) == 1 || now_ns - progress->told_ns < LINE_NS) return;
+  progress->told_ns = now_ns;
+  fprintf(stderr, "fleetprof: upload: %u of %u files, %.1f of %.1f MiB\n", progress->file,
+          progress->file_count, mebibytes(done), mebibytes(progress->bytes));
 }
 
 void progress_next(struct progress *progress, uint64_t bytes) {
@@ -50,6 +44,6 @@ void progress_next(struct progress *progress, uint64_t bytes) {
   progress->done_bytes += bytes;
 }
 
-void progress_clear(const struct progress *progress) {
-  if (progress->is_terminal) fputs("\r\033[K", stderr);
+void progress_clear(struct progress *progress) {
+  progress_line_clear(&progress->line);
 }

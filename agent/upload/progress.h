@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far it is, on stderr: a bar on a terminal, elsewhere a line every ten seconds. */
+/* How far it is, on stderr: a bar on a terminal, elsewhere a line every ten seconds
+   (what runs in a pipeline of builds says that it lives). */
 #ifndef UPLOAD_PROGRESS_H
 #define UPLOAD_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "common/progress_line.h"
 
 struct progress {
-  bool is_terminal;
-  uint64_t shown_ns;
+  struct progress_line line;
+  uint64_t told_ns; /* of the lines elsewhere */
   uint32_t file, file_count;
   uint64_t done_bytes, bytes; /* of files that are sent whole; of all */
 };
@@ -22,6 +22,6 @@ void progress_show(struct progress *progress, const char *name, uint64_t sent);
 void progress_next(struct progress *progress, uint64_t bytes);
 
 /* Takes the bar away, so that a line can be printed. */
-void progress_clear(const struct progress *progress);
+void progress_clear(struct progress *progress);
 
 #endif
