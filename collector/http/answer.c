@@ -168,7 +168,7 @@ void answer_print_head(const struct answer *answer, uint64_t body_len, bool is_p
   buf_append_string(ret, is_persistent ? "Connection: keep-alive\r\n" : "Connection: close\r\n");
   buf_append_string(ret, answer->may_be_kept ? "Cache-Control: no-cache\r\n"
                                              : "Cache-Control: no-store\r\n");
-  buf_append_string(ret, "Vary: Accept-Encoding, Authorization\r\n"
+  buf_append_string(ret, "Vary: Accept, Accept-Encoding, Authorization\r\n"
                          "Content-Security-Policy: default-src 'none'; script-src 'self'; "
                          "style-src 'self'; img-src 'self'; connect-src 'self'; "
                          "require-trusted-types-for 'script'; frame-ancestors 'none'; "

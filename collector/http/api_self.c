@@ -5,8 +5,10 @@
 #include "api.h"
 
 #include "assets.h"
+#include "board_metrics.h"
 #include "common/json.h"
 #include "metrics.h"
+#include "open_metrics.h"
 #include "openapi.h"
 #include "request.h"
 #include "routes.h"
@@ -31,11 +33,19 @@ void api_readyz(struct request *request) {
 
 void api_metrics(struct request *request) {
   struct service *service = request->service;
-  struct buf *body = &request->answer.body;
-  request->answer.type = "text/plain; version=0.0.4; charset=utf-8";
-  metrics_print(service->metrics, body);
-  if (service->parts.metrics) service->parts.metrics(service->parts.metrics_context, body);
-  if (body->failed) answer_problem(&request->answer, 503, NULL, "not enough memory");
+  struct answer *answer = &request->answer;
+  struct buf text = {0};
+  metrics_print(service->metrics, &text);
+  board_metrics_print(service->parts.store, &text);
+  if (service->parts.metrics) service->parts.metrics(service->parts.metrics_context, &text);
+  answer->type =
+      request->wants_open_metrics ? OPEN_METRICS_TYPE : "text/plain; version=0.0.4; charset=utf-8";
+  if (request->wants_open_metrics)
+    open_metrics_convert(&text, &answer->body);
+  else
+    buf_append(&answer->body, text.data, text.len);
+  if (text.failed || answer->body.failed) answer_problem(answer, 503, NULL, "not enough memory");
+  buf_fini(&text);
 }
 
 void api_openapi(struct request *request) {

@@ -178,6 +178,16 @@ static int on_accept_encoding(struct http_head *head, struct span value, struct 
   return 0;
 }
 
+static int on_accept(struct http_head *head, struct span value, struct head_fault *fault) {
+  (void)fault;
+  while (value.len > 0) {
+    struct span item = cut(&value, ',');
+    struct span type = trim(cut(&item, ';'));
+    if (is_word(type, "application/openmetrics-text")) head->accepts_open_metrics = true;
+  }
+  return 0;
+}
+
 static int on_if_none_match(struct http_head *head, struct span value, struct head_fault *fault) {
   (void)fault;
   head->if_none_match = value;
@@ -201,6 +211,7 @@ static const struct {
     {"Connection", on_connection},
     {"Authorization", on_authorization},
     {"Expect", on_expect},
+    {"Accept", on_accept},
     {"Accept-Encoding", on_accept_encoding},
     {"If-None-Match", on_if_none_match},
     {"Forwarded", on_forwarding},

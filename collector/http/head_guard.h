@@ -21,7 +21,7 @@ struct http_head {
   bool is_persistent; /* the peer would like to send another request */
   bool is_forwarded;  /* a proxy says that it passed this on */
   bool expects_continue;
-  bool accepts_gzip;
+  bool accepts_gzip, accepts_open_metrics;
 };
 
 struct head_fault {

@@ -127,6 +127,7 @@ static struct request *request_new(struct service *service, struct client *clien
   request->client = client;
   request->is_head = span_is_equal(head->method, span_of_string("HEAD"));
   request->wants_gzip = head->accepts_gzip;
+  request->wants_open_metrics = head->accepts_open_metrics;
   request->body_len = head->content_length;
   request->started_ns = clock_monotonic_ns();
   if (head->if_none_match.len)

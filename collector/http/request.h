@@ -25,7 +25,7 @@ struct request {
   struct parameters parameters;
   const char *argument;      /* what stands for the brace of the path, decoded */
   const char *if_none_match; /* or NULL */
-  bool is_head, wants_gzip;
+  bool is_head, wants_gzip, wants_open_metrics;
   uint64_t started_ns;
   struct answer answer; /* out */
 

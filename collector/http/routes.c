@@ -96,7 +96,9 @@ const struct route routes[] = {
      "sources "
      "that an operator has sent"},
     {"GET", "/metrics", ROLE_READ, LANE_QUERY, "", api_metrics,
-     "the collector's own counters, in Prometheus text form"},
+     "the collector's own counters, in Prometheus text form, or in that of OpenMetrics where "
+     "Accept "
+     "names it"},
     {"GET", "/healthz", ROLE_NONE, LANE_LOOP, "", api_healthz, "200 while the collector runs"},
     {"GET", "/readyz", ROLE_NONE, LANE_LOOP, "", api_readyz,
      "200 while the collector can answer queries, else 503 with reasons"},

@@ -6,6 +6,7 @@
 #include "debug_db.h"
 #include "debug_store_parts.h"
 #include "dwarf_list.h"
+#include "lookup_counts.h"
 #include "reader_counts.h"
 #include "symbol/index_texts.h"
 
@@ -61,6 +62,7 @@ void names_metrics_print(struct debug_store *store, struct buf *ret) {
             "Damaged catalogues that were set aside with their files.",
             debug_store_set_aside(store));
   reader_counts_print(ret);
+  lookup_counts_print(ret);
   print_one(ret, "unpacked_bytes", "gauge", "Names in memory.", texts.bytes);
   print_one(ret, "unpacked_refused_total", "counter",
             "Times that there was no memory left for a block of names.", texts.refusals);

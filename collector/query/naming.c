@@ -15,6 +15,7 @@
 #include "naming.h"
 
 #include "common/path.h"
+#include "names/lookup_counts.h"
 #include "names/name_sources.h"
 #include "names/symbolizer.h"
 #include "naming_order.h"
@@ -283,6 +284,8 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   const struct name_sources *sources = NULL;
   if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
   if (sources != NULL) count = find_names(naming, sources, address, frames, &quality);
+  if (module->kind == MODULE_ELF)
+    lookup_counts_add(count > 0 ? quality : DEBUG_NONE, is_translated);
   if (count <= 0) return add_nameless(naming, module, of, address, DEBUG_NONE);
   naming->spot.start = frames[count - 1].start;
   if (frames[count - 1].name[0] == '\0')

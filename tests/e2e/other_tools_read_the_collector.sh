@@ -13,6 +13,10 @@ until_true 20 names_are_settled || fail "names go on changing"
 
 curl -fs "$url/metrics" >"$W/metrics" || fail "no metrics"
 promtool check metrics <"$W/metrics" >"$W/promtool" 2>&1 || fail "promtool: $(cat "$W/promtool")"
+curl -fs -D "$W/head" -H 'Accept: application/openmetrics-text; version=1.0.0' "$url/metrics" >"$W/open" || fail "no OpenMetrics"
+grep -qi '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8' "$W/head" || fail "typed $(grep -i content-type "$W/head")"
+/usr/bin/python3 "$here/open_metrics.py" "$W/metrics" "$W/open" >"$W/forms" 2>&1 || fail "OpenMetrics: $(tail -n 1 "$W/forms")"
+say "$(cat "$W/forms")"
 P=$(port)
 cat >"$W/prometheus.yml" <<END
 global: {scrape_interval: 1s, scrape_timeout: 1s}
