@@ -5,6 +5,7 @@
    byte that is no text becomes a '?', and it goes out as one line. */
 #include "complaint.h"
 
+#include "patience.h"
 #include "proto/text.h"
 
 #include <stdarg.h>
@@ -17,5 +18,6 @@ void complaint(const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   text_show(text);
+  patience_clear();
   fprintf(stderr, "fleetprof: %s\n", text);
 }

@@ -84,8 +84,12 @@ void patience_watch(const char *text) {
   start((struct itimerspec){.it_value = {1, 0}, .it_interval = {1, 0}});
 }
 
-void patience_end(void) {
-  if (has_timer) timer_delete(timer);
+void patience_clear(void) {
   if (has_timer && is_watch && seconds > 0) fputs(ERASE, stderr);
+}
+
+void patience_end(void) {
+  if (has_timer) timer_delete(timer); /* before the last word is taken away */
+  patience_clear();
   has_timer = false;
 }

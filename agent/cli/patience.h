@@ -12,4 +12,7 @@ void patience_begin(const char *text, unsigned ms);
 void patience_watch(const char *text);
 void patience_end(void);
 
+/* Takes the word of a watch away, for a line that is to be printed; it comes again. */
+void patience_clear(void);
+
 #endif

@@ -8,6 +8,7 @@
    Archives are read twice, so that no more than one file of them is on disk at a time: first to
    see what there is, then those only that hold something to be sent. */
 #include "cli/complaint.h"
+#include "cli/patience.h"
 #include "common/clock.h"
 #include "known.h"
 #include "outcome.h"
@@ -192,7 +193,9 @@ static int conclude(const struct upload *upload, int error) {
 }
 
 static int run(struct upload *upload) {
+  patience_watch("upload: looking for files with code or symbols");
   int status = upload_find(upload) == 0 ? 0 : EXIT_FAILED;
+  patience_end();
   bool is_online = status == 0 && !upload->settings.is_dry_run;
   if (is_online) status = api_open("upload", &upload->settings.api, &upload->api);
   if (is_online && status == 0) status = ask_known(upload);
