@@ -3,21 +3,22 @@
 # month.sh [PART...]: what a store of a month takes, and how soon it answers.  Boards are simulated (month_store), from windows of real programs of which
 # PERCENT (10) of the records are kept: a recorded program is busy all day.  Parts, all without a word:
 #
-#   bytes   a day of TIER_BOARDS (20) boards in windows of 10 s, of which all of the records are kept, and PERCENT: bytes a sample in each
-#           tier, and by these what 100 boards take in 30 days at default settings
+#   bytes   a day of TIER_BOARDS (20) boards in windows of 10 s, and of 100 boards in windows of an hour (whose sums of hours are the same, and merged over
+#           boards, too), of which PERCENT of the records are kept, and all: bytes a sample in each tier, and what 100 boards take in 30 days by default
 #   week    WEEK_BOARDS (100) boards x 7 days    `top` over all boards and over one label value, REPEATS (11) times each: median, slowest, CPU time of the
-#   month   MONTH_BOARDS (1000) boards x 30 days collector a question (without settling); alone, and with boards that send half of the time, as fast as
-#                                                they are taken: FEED_BOARDS (32) with a backlog of FEED (2500 batches each), made before
+#   month   MONTH_BOARDS (1000) boards x 30 days collector a question (without settling); alone, and with boards that send for 30 ms and then pause
+#                                                for FEED_PAUSE (0.07 s): FEED_BOARDS (32) with a backlog of FEED (2500 batches each), made
+#                                                before.  How much was stored meanwhile is told: half of the limit of fleet.sh is the aim
 #
 # One day is made and summed up; the others are copies of its file of hours under other dates, as retention leaves them (of more than a week ago the sums of
 # days).  Each file is read for itself, so a copy takes what another day of the same programs takes.  The range ends where today begins: what the boards that
 # send meanwhile bring is not in it, their settling and their locks are.  A day of 1000 boards takes some ten minutes to make: KEEP=DIR keeps the stores there, and
-# uses those that it has from before.  BUILD: a build directory (build) of type Release or RelWithDebInfo, or figures mean nothing.
+# uses those that it has from before.  BUILD: a build directory (build), or several to compare, of type Release or RelWithDebInfo, or figures mean nothing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=${BUILD:-build} percent=${PERCENT:-10} repeats=${REPEATS:-11}
+builds=${BUILD:-build} percent=${PERCENT:-10} repeats=${REPEATS:-11}
 W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-month.XXXXXX")
-kept=${KEEP:-$W/kept} collector= simulator= pulse=
+kept=${KEEP:-$W/kept} collector= simulator= pulse= build=${builds%% *}
 finish() {
   for pid in $pulse $simulator $collector; do kill -CONT "$pid" 2>/dev/null || true; kill "$pid" 2>/dev/null && wait "$pid" || true; done
   rm -rf "$W"
@@ -32,7 +33,7 @@ make_store() {
   [ ! -f "$1.made" ] || return 0
   rm -rf "$1"
   mkdir -p "$1"
-  "$build/tests/bench/month_store" "$@" "${recordings[@]}" >"$1.making"
+  "$build/tests/bench/month_store" "$@" 1 "${recordings[@]}" >"$1.making"
   mv "$1.making" "$1.made"
 }
 
@@ -97,7 +98,7 @@ ask_all() {
   local service before since
   collector_up "$W/store"
   service=$(curl -fsS "http://127.0.0.1:$H/api/v1/load?by=service&from=-2d&limit=1" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["rows"][0]["name"])')
-  echo "| $1 boards x $2 days | median, ms | slowest | CPU, ms | samples | RssAnon, MiB | load |"
+  echo "| $build: $1 boards x $2 days | median, ms | slowest | CPU, ms | samples | RssAnon, MiB | load |"
   echo "|---|---|---|---|---|---|---|"
   ask "all boards" "" "$2"
   ask "service $service" "&match=%7Bservice%3D%22$service%22%7D" "$2"
@@ -107,14 +108,13 @@ ask_all() {
     --backlog "${FEED:-2500}" "${rich[@]}" >"$W/fleet" 2>&1 &
   simulator=$!
   while [ "$(metric fleetprof_store_appended_total)" = 0 ]; do sleep 0.2; kill -0 $simulator || fail "$(tail -n 1 "$W/fleet")"; done
-  while sleep 0.05 && kill -STOP $simulator; do sleep 0.05 && kill -CONT $simulator; done 2>/dev/null &
+  while sleep 0.03 && kill -STOP $simulator; do sleep "${FEED_PAUSE:-0.07}" && kill -CONT $simulator; done 2>/dev/null &
   pulse=$!
   before=$(metric fleetprof_store_appended_total) since=$(date +%s%N)
   ask "all boards, while boards send" "" "$2"
   ask "service $service, while boards send" "&match=%7Bservice%3D%22$service%22%7D" "$2"
-  awk -v n="$(($(metric fleetprof_store_appended_total) - before))" -v ns="$(($(date +%s%N) - since))" 'BEGIN { printf "sent meanwhile: %.0f batches a second\n", n / ns * 1e9 }'
-  kill $pulse
-  wait $pulse || true
+  awk -v n="$(($(metric fleetprof_store_appended_total) - before))" -v ns="$(($(date +%s%N) - since))" 'BEGIN { printf "stored meanwhile: %.0f batches a second\n", n / ns * 1e9 }'
+  kill $pulse 2>/dev/null && wait $pulse || true
   kill -CONT $simulator 2>/dev/null && kill $simulator || true
   wait $simulator || true
   pulse= simulator=
@@ -125,7 +125,7 @@ days_of() { # NAME BOARDS DAYS
   make_store "$kept/$1" "$2" "$percent" 3600
   rm -rf "$W/store"
   copy_days "$kept/$1" "$W/store" "$3"
-  ask_all "$2" "$3"
+  for build in $builds; do ask_all "$2" "$3"; done
   rm -rf "$W/store"
 }
 week() { days_of week "${WEEK_BOARDS:-100}" 7; }
@@ -136,28 +136,29 @@ bytes() {
   mkdir -p "$kept"
   for kept_percent in "$percent" 100; do
     make_store "$kept/bytes-$kept_percent" "$n" "$kept_percent" 10
-    /usr/bin/python3 - "$kept/bytes-$kept_percent" "$n" "$kept_percent" <<'END'
+    make_store "$kept/hours-$kept_percent" 100 "$kept_percent" 3600
+    /usr/bin/python3 - "$kept/bytes-$kept_percent" "$kept/hours-$kept_percent" "$n" "$kept_percent" <<'END'
 import glob, sqlite3, sys
-folder, boards, percent = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-made = dict(line.split() for line in open(folder + ".made"))
-samples = int(made["samples"])
-def blocks(kind):  # [(tier, is merged, bytes)] and the bytes of the file
+fine, coarse, boards, percent = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+def samples_of(folder):
+    return int(dict(line.split() for line in open(folder + ".made"))["samples"])
+def blocks(folder, kind):  # the bytes of the file, and of its blocks by (tier, are merged)
     path, = glob.glob(f"{folder}/{kind}-20*.db")
     db = sqlite3.connect(path)
     size = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()[0]
     what = "0, 0" if kind == "day" else "tier, (SELECT grp > 0 FROM series WHERE series.id = block.series)"
     return size, {row[:2]: row[2] for row in db.execute(f"SELECT {what}, sum(length(bytes)) FROM block GROUP BY 1, 2")}
-windows, minutes, (hours, tiers) = blocks("day")[0], blocks("minutes")[0], blocks("hours")
-day = hours * sum(b for (tier, _), b in tiers.items() if tier == 3) / sum(tiers.values())
-print(f"{boards} boards, {percent} % of the records kept: {samples / boards / 86400:.1f} samples a second of a board, {int(made['windows'])} windows of 10 s")
-print("| file, a day | bytes a sample |\n|---|---|")
-print(f"| windows | {windows / samples:.2f} |\n| five minutes | {minutes / samples:.2f} |")
-print(f"| hours and the day | {hours / samples:.3f} |")
+windows, minutes = [blocks(fine, kind)[0] / samples_of(fine) for kind in ("day", "minutes")]
+size, tiers = blocks(coarse, "hours")
+samples = samples_of(coarse)
+hours, day = size / samples, size / samples * sum(b for (tier, _), b in tiers.items() if tier == 3) / sum(tiers.values())
+print(f"{percent} % of the records kept: {samples / 100 / 86400:.1f} samples a second of a board")
+print(f"| file, a day | bytes a sample |\n|---|---|\n| windows | {windows:.2f} |\n| five minutes | {minutes:.2f} |\n| hours and the day | {hours:.3f} |")
 for (tier, merged), size in sorted(tiers.items()):
     print(f"| of it: {'hours' if tier == 2 else 'the day'}{', merged over boards' if merged else ''} | {size / samples:.3f} |")
-# A file of a day goes when all of it is older: windows of 6 h and minutes of 1 d stay up to a day longer.
-total = (1.25 * windows + 2 * minutes + 8 * hours + 23 * day) * 100 / boards
-print(f"100 boards, 30 days: 1.25 days of windows + 2 of five minutes + 8 of hours + 23 of sums of days = {total / 1e9:.2f} GB")
+# A file of a day goes when all of it is older: windows of 6 h and five minutes of 1 d stay up to a day longer.
+month = [1.25 * windows * samples, 2 * minutes * samples, 8 * hours * samples, 23 * day * samples]
+print("100 boards, 30 days, GB: " + " + ".join(f"{part / 1e9:.2f}" for part in month) + f" (1.25 days of windows, 2 of five minutes, 8 of hours, 23 of days) = {sum(month) / 1e9:.2f}")
 END
   done
 }
