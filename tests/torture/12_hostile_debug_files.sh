@@ -95,7 +95,9 @@ if is_long; then
   done
 fi
 
-# Through a collector that others ask meanwhile.
+# Through a collector that others ask meanwhile.  The long form asks for a p99 below 2 times what it is without uploads.  The short one
+# does not judge it: of some 100 questions a round the p99 is the second-slowest, medians of three rounds were 1.2 to 3.0 times and single
+# rounds 0.2 to 3.3 with nothing wrong, and uploads slowed by 30 and 100 ms were not seen in it.
 start_collector --board-modules 0 --board-series 0 # the stranger says of more than its quotas would let it
 enroll hostile
 run --service truth -- "$targets/truth" 1 >/dev/null || fail "truth"
