@@ -10,6 +10,7 @@
    ambiguous, and writes its own messages; here everything follows from the table.  Values are in
    options_value.c, the file in options_file.c, --help in options_help.c. */
 #include "options.h"
+#include "near_word.h"
 #include "options_source.h"
 
 #include <assert.h>
@@ -19,7 +20,6 @@
 #include <string.h>
 
 static const char *const builtin_names[] = {"config", "help", "version"};
-enum { LETTERS_OF_A_SLIP = 3 /* a word with more than one in so many is another word */ };
 enum { BUILTIN_CONFIG, BUILTIN_HELP, BUILTIN_VERSION, BUILTIN_COUNT };
 
 /* One option word of the command line, taken apart. */
@@ -55,41 +55,11 @@ const struct option *option_find(const struct option_table *table, const char *n
   return NULL;
 }
 
-static unsigned smallest(unsigned a, unsigned b, unsigned c) {
-  unsigned smaller = a < b ? a : b;
-  return smaller < c ? smaller : c;
-}
-
-/* Edits (insert, remove, change) between two words, of which only the start is looked at. */
-static unsigned distance(const char *a, const char *b) {
-  unsigned row[OPTION_NAME_MAX + 1];
-  size_t a_len = strnlen(a, OPTION_NAME_MAX), b_len = strnlen(b, OPTION_NAME_MAX);
-  for (unsigned j = 0; j <= b_len; j++) row[j] = j;
-  for (unsigned i = 1; i <= a_len; i++) {
-    unsigned diagonal = row[0];
-    row[0] = i;
-    for (unsigned j = 1; j <= b_len; j++) {
-      unsigned above = row[j];
-      row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-      diagonal = above;
-    }
-  }
-  return row[b_len];
-}
-
 const char *option_nearest(const struct option_table *table, const char *word) {
-  const char *nearest = builtin_names[BUILTIN_HELP];
-  unsigned nearest_distance = distance(word, nearest);
-  for (size_t i = 0; i < table->row_count + BUILTIN_COUNT; i++) {
-    const char *name =
-        i < table->row_count ? table->rows[i].name : builtin_names[i - table->row_count];
-    unsigned edits = distance(word, name);
-    if (edits >= nearest_distance) continue;
-    nearest_distance = edits;
-    nearest = name;
-  }
-  size_t slips = strnlen(word, OPTION_NAME_MAX) / LETTERS_OF_A_SLIP;
-  return nearest_distance <= (slips > 1 ? slips : 1) ? nearest : NULL;
+  struct near_word near = {.word = word};
+  for (size_t i = 0; i < table->row_count; i++) near_word_offer(&near, table->rows[i].name);
+  for (size_t i = 0; i < BUILTIN_COUNT; i++) near_word_offer(&near, builtin_names[i]);
+  return near_word_found(&near);
 }
 
 void option_environment_name(const char *name, char text[OPTION_ENVIRONMENT_MAX]) {

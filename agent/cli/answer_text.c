@@ -69,8 +69,7 @@ static void print_head(const cJSON *answer, struct buf *ret) {
   buf_printf(ret, ", %s to %s\n", field_text(answer, "from"), field_text(answer, "to"));
   print_loss(answer, ret);
   if (sums.total_weight == 0)
-    buf_append_string(ret, "nothing was sampled there: a selector that matches nothing, or another "
-                           "time (--from)?\n");
+    buf_append_string(ret, "nothing was sampled there at that time: another one (--from)?\n");
 }
 
 /* What the intervals of the answer come from. */

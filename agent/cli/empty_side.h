@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a side of a difference is empty. */
+/* Why a selection is empty: one that stands alone, or a side of a difference. */
 #ifndef CLI_EMPTY_SIDE_H
 #define CLI_EMPTY_SIDE_H
 
@@ -15,7 +15,11 @@ struct empty_side {
 };
 
 /* Says on stderr that SIDE has no samples, and what of it is to be changed: when the selector had
-   some, or else which services there are. */
+   some, or else which service is the nearest or which there are. */
 void empty_side_tell(const struct api *api, const struct empty_side *side);
+
+/* Returns whether the selection WORD, which has no samples now, never had any; then it says so on
+   stderr, as empty_side_tell does. */
+bool empty_side_never_was(const struct api *api, const char *word);
 
 #endif

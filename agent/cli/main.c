@@ -3,6 +3,7 @@
    so that a command that exists is also one that is told of.  Options belong behind the command;
    --config alone is taken before it too, because it is every command's. */
 #include "commands.h"
+#include "common/near_word.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,6 +56,16 @@ static int refuse(const char *word, const char *why) {
   return EXIT_USAGE;
 }
 
+static int refuse_command(const char *word) {
+  char why[WORD_BYTES];
+  struct near_word near = {.word = word};
+  for (int i = 0; i < COMMAND_COUNT; i++) near_word_offer(&near, commands[i].name);
+  const char *nearest = near_word_found(&near);
+  if (nearest == NULL) return refuse(word, "no such command; fleetprof --help lists them");
+  snprintf(why, sizeof why, "no such command; the nearest is `fleetprof %s`", nearest);
+  return refuse(word, why);
+}
+
 /* Moves a --config that stands before the command behind it. */
 static void move_config(int argc, char **argv) {
   int words = strcmp(argv[1], "--config") == 0 ? 2 : strncmp(argv[1], "--config=", 9) == 0 ? 1 : 0;
@@ -81,5 +92,5 @@ int main(int argc, char **argv) {
     return refuse(argv[1], "needs a file and a command: fleetprof COMMAND --config FILE");
   if (argv[1][0] == '-')
     return refuse(argv[1], "options follow a command: fleetprof COMMAND [OPTION]...; see --help");
-  return refuse(argv[1], "no such command; fleetprof --help lists them");
+  return refuse_command(argv[1]);
 }

@@ -5,6 +5,8 @@
 #include "answer_text.h"
 #include "commands.h"
 #include "complaint.h"
+#include "empty_side.h"
+#include "field.h"
 #include "output_text.h"
 #include "query_settings.h"
 #include "terminal_style.h"
@@ -28,18 +30,27 @@ static void print_table(const struct query_settings *settings, const cJSON *answ
     printers[settings->view](answer, &style, ret);
 }
 
-static int show(const struct query_settings *settings, const struct fetch_answer *answer) {
+/* Whether JSON is empty because what was asked for never had samples; then that was said. */
+static bool is_mistyped(const struct query_settings *settings, const struct api *api,
+                        const cJSON *json) {
+  if (settings->selector == NULL || field_number(json, "total") > 0) return false;
+  return empty_side_never_was(api, settings->selector);
+}
+
+static int show(const struct query_settings *settings, const struct api *api,
+                const struct fetch_answer *answer) {
   struct buf text = {0};
   int status = EXIT_FAILED;
   if (!settings->is_table)
     return output_text_write("query", settings->options.output, &answer->body);
   cJSON *json = answer_text_parse(answer->body.data, answer->body.len);
-  if (json == NULL)
+  if (json == NULL) {
     complaint("query: %.300s: the answer is not JSON: is this a collector's --http address?",
               settings->options.api.http);
-  else
+  } else if (!is_mistyped(settings, api, json)) {
     print_table(settings, json, &text);
-  if (json != NULL) status = output_text_write("query", settings->options.output, &text);
+    status = output_text_write("query", settings->options.output, &text);
+  }
   cJSON_Delete(json);
   buf_fini(&text);
   return status;
@@ -61,7 +72,7 @@ int query_main(int argc, char **argv) {
   const struct fetch_call call = {.method = "GET", .target = buf_text(&target)};
   status = api_call(&api, &call, &answer);
   if (status == 0) {
-    status = show(&settings, &answer);
+    status = show(&settings, &api, &answer);
     fetch_answer_fini(&answer);
   }
   api_close(&api);

@@ -68,8 +68,9 @@ static const struct option_table table = {
                 "  fleetprof query board=edge-7 --format speedscope -o edge-7.json\n"
                 "  fleetprof query --http https://collector.example:7480 --ca root.pem\n"
                 "\nEXIT STATUS\n"
-                "  0  answered, also when nothing was sampled there\n"
-                "  1  no answer, or the collector refuses the question\n"
+                "  0  answered, also when nothing was sampled there at that time\n"
+                "  1  no answer, the collector refuses the question, or (as top or flame) what is\n"
+                "     asked for never had samples\n"
                 "  2  what was asked for is wrong\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -71,13 +72,23 @@ static const char *status_text(int status) {
   return "Unknown";
 }
 
+/* Ends TEXT, of which there was more, behind a whole word. */
+static void cut(char text[DETAIL_BYTES]) {
+  static const char more[] = " ...";
+  size_t len = DETAIL_BYTES - sizeof more;
+  while (len > 0 && text[len] != ' ') len--;
+  if (len == 0) len = DETAIL_BYTES - sizeof more; /* one word */
+  memcpy(text + len, more, sizeof more);
+}
+
 void answer_problem(struct answer *answer, int status, const char *parameter, const char *format,
                     ...) {
   char detail[DETAIL_BYTES];
   va_list args;
   va_start(args, format);
-  vsnprintf(detail, sizeof detail, format, args);
+  int len = vsnprintf(detail, sizeof detail, format, args);
   va_end(args);
+  if (len >= (int)sizeof detail) cut(detail);
   buf_clear(&answer->body);
   drop_file(answer);
   answer->status = status;

@@ -60,7 +60,7 @@ static void answer_load(struct request *request, const struct selection *selecti
   if (error != 0)
     query_answer_end(request, error);
   else if (load.is_unknown)
-    query_answer_no_label(request, by);
+    query_answer_no_label(request, by, load.nearest);
   else
     write_load(request, selection, by, &load);
 }

@@ -104,7 +104,7 @@ static void answer_series(struct request *request, const struct selection *selec
   if (error != 0)
     query_answer_end(request, error);
   else if (series.is_unknown)
-    query_answer_no_label(request, wish->by);
+    query_answer_no_label(request, wish->by, series.nearest);
   else
     write_series(request, selection, wish, &series);
 }

@@ -53,11 +53,12 @@ void query_answer_end(struct request *request, int error) {
     answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));
 }
 
-void query_answer_no_label(struct request *request, const char *by) {
+void query_answer_no_label(struct request *request, const char *by, const char *nearest) {
+  bool is_near = *nearest != '\0';
   answer_problem(&request->answer, 400, "by",
-                 "by: no sample of this selection has a label \"%.64s\": /api/v1/labels lists "
-                 "those there are, and there are function and module",
-                 by);
+                 "by: no sample of this selection has a label \"%.64s\"%s%.64s%s: /api/v1/labels "
+                 "lists those there are, and there are function and module",
+                 by, is_near ? "; the nearest is \"" : "", nearest, is_near ? "\"" : "");
 }
 
 void query_answer_no_function(struct request *request, const char *function,

@@ -24,8 +24,9 @@ int query_answer_select(struct request *request, struct selection *ret);
 /* Makes ERROR, which a query returned, a problem: REQUEST's answer; nothing when it is 0. */
 void query_answer_end(struct request *request, int error);
 
-/* Answers that no sample of the selection has a label BY. */
-void query_answer_no_label(struct request *request, const char *by);
+/* Answers that no sample of the selection has a label BY; NEAREST may have been meant ("": none).
+ */
+void query_answer_no_label(struct request *request, const char *by, const char *nearest);
 
 /* Answers that there is no FUNCTION in the selection, but COUNT ones with names NEAR it. */
 void query_answer_no_function(struct request *request, const char *function,

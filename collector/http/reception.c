@@ -197,9 +197,9 @@ static bool check_parameters(struct request *request, const struct http_head *he
     const char *name = request->parameters.rows[i].name;
     if (route_takes(request->route, name)) continue;
     answer_problem(&request->answer, 400, name,
-                   "%.64s: is no parameter of this path, which takes %s (%s)", name,
-                   *request->route->parameters ? request->route->parameters : "none",
-                   request->route->summary);
+                   "%.64s: is no parameter of this path, which takes %s; /api/v1/openapi.json "
+                   "tells what they mean",
+                   name, *request->route->parameters ? request->route->parameters : "none");
     return false;
   }
   return true;

@@ -6,15 +6,19 @@
    label that a series has not is an empty one, as in selectors. */
 #include "grouping.h"
 
+#include "common/arena.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const usual[] = {"function", "module",   "board", "service", "exe",
+                                    "thread",   "build_id", "arch",  "kernel"};
+
 bool grouping_is_known(const char *by) {
-  static const char *const known[] = {"function", "module",   "board", "service", "exe",
-                                      "thread",   "build_id", "arch",  "kernel"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(by, known[i]) == 0) return true;
+  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+    if (strcmp(by, usual[i]) == 0) return true;
   return false;
 }
 
@@ -24,7 +28,7 @@ static bool is_by(const struct grouping *grouping, const char *what) {
 
 int grouping_init(struct grouping *grouping, const char *by, struct symbolizer *symbolizer,
                   struct arena *arena) {
-  *grouping = (struct grouping){.by = by};
+  *grouping = (struct grouping){.by = by, .near = {.word = by}};
   naming_init(&grouping->naming, symbolizer, &grouping->groups, NULL);
   return function_table_init(&grouping->groups, arena);
 }
@@ -53,6 +57,25 @@ static int forget_modules(struct grouping *grouping, const struct store_forest *
   return 0;
 }
 
+/* What a series has is forgotten with it. */
+static void offer_label(struct grouping *grouping, const char *name) {
+  if (!near_word_offer(&grouping->near, name)) return;
+  snprintf(grouping->nearest, sizeof grouping->nearest, "%s", name);
+  grouping->near.nearest = grouping->nearest;
+}
+
+static void offer_labels(struct grouping *grouping, const struct store_series *series) {
+  for (uint32_t i = 0; i < series->label_count; i++) offer_label(grouping, series->labels[i].name);
+}
+
+const char *grouping_nearest(const struct grouping *grouping, struct arena *arena) {
+  struct near_word near = grouping->near;
+  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) near_word_offer(&near, usual[i]);
+  const char *found = near_word_found(&near);
+  const char *kept = found != NULL ? arena_string(arena, found, strlen(found)) : NULL;
+  return kept != NULL ? kept : "";
+}
+
 int grouping_turn(struct grouping *grouping, const struct walk_block *block) {
   if (is_by(grouping, "function")) {
     if (block->is_elsewhere) naming_turn(&grouping->naming);
@@ -63,7 +86,10 @@ int grouping_turn(struct grouping *grouping, const struct walk_block *block) {
     return block->is_elsewhere ? forget_modules(grouping, block->forest) : 0;
   const char *value = "";
   if (grouping->by != NULL) value = store_series_label(block->series, grouping->by);
-  if (value != NULL) grouping->has_label = true;
+  if (value != NULL)
+    grouping->has_label = true;
+  else if (!grouping->has_label)
+    offer_labels(grouping, block->series);
   return intern(grouping, value != NULL ? value : "", &grouping->of_block);
 }
 

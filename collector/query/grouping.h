@@ -3,8 +3,11 @@
 #ifndef QUERY_GROUPING_H
 #define QUERY_GROUPING_H
 
+#include "common/near_word.h"
 #include "naming.h"
 #include "walk.h"
+
+enum { GROUPING_LABEL_BYTES = 256 }; /* of a name that is suggested */
 
 /* Caller's storage; a group is an entry of the table: its name, and of a function its module and
    file.  Entry 0 is no group. */
@@ -14,8 +17,10 @@ struct grouping {
   struct naming naming;
   uint32_t *of_module; /* of the forest being shown: group, 0 not known yet */
   uint32_t module_room;
-  uint32_t of_block; /* where all rows of a block are one group's */
-  bool has_label;    /* by a label: any sample had it */
+  uint32_t of_block;     /* where all rows of a block are one group's */
+  bool has_label;        /* by a label: any sample had it */
+  struct near_word near; /* while none had: the label most like it */
+  char nearest[GROUPING_LABEL_BYTES];
 };
 
 /* Groups samples BY "function", "module" (each that of the leaf: where the time is spent), or a
@@ -35,5 +40,9 @@ int grouping_find(struct grouping *grouping, const struct walk_block *block,
 /* Whether samples are told apart BY something that every sample has, be it empty: then a name that
    none had is no mistake. */
 bool grouping_is_known(const char *by);
+
+/* Returns the label that somebody may have meant who asked for one that no sample had, kept in
+   ARENA; "" when none is like it. */
+const char *grouping_nearest(const struct grouping *grouping, struct arena *arena);
 
 #endif

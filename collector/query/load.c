@@ -130,6 +130,7 @@ int query_load(const struct query_source *source, const struct query_range *rang
   if (error == 0) error = make_room(&adder, adder.grouping.groups.count); /* empty ones, too */
   if (error == 0) error = list(&adder, arena, &load);
   load.is_unknown = load.count > 0 && !grouping_is_known(by) && !adder.grouping.has_label;
+  if (load.is_unknown) load.nearest = grouping_nearest(&adder.grouping, arena);
   grouping_fini(&adder.grouping);
   groups_fini(&adder.units);
   free(adder.sums);

@@ -18,6 +18,7 @@ struct query_load {
   uint32_t count;
   struct query_load_row *rows; /* heaviest first; they add up to the whole */
   bool is_unknown;             /* by a label that no sample has */
+  const char *nearest;         /* then: one that may have been meant, or "" */
 };
 
 /* Adds up what RANGE selects BY "function", "module" (each that of the leaf) or a label, into

@@ -213,6 +213,7 @@ int query_series(const struct query_source *source, const struct query_range *ra
   if (error == 0) error = list(&plotter, wish->limit, arena, &series);
   series.is_unknown = wish->by != NULL && series.whole.total_count > 0 &&
                       !grouping_is_known(wish->by) && !plotter.grouping.has_label;
+  if (series.is_unknown) series.nearest = grouping_nearest(&plotter.grouping, arena);
   table_fini(&plotter.by_place);
   free(plotter.points);
   grouping_fini(&plotter.grouping);

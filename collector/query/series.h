@@ -26,6 +26,7 @@ struct query_series {
   uint32_t rest_count;           /* further ones, summed up: */
   struct query_series_row rest;  /* name is "" */
   bool is_unknown;               /* by a label that no sample has */
+  const char *nearest;           /* then: one that may have been meant, or "" */
 };
 
 struct series_wish {

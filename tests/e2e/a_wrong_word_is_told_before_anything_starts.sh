@@ -55,7 +55,8 @@ while IFS='|' read -r pattern command; do
 done <<'END'
 no command                                | fleetprof
 no-such: options follow                   | fleetprof --no-such
-frobnicate: no such command               | fleetprof frobnicate
+frobnicate: no such command; fleetprof --help | fleetprof frobnicate
+reprot: no such command; the nearest is .fleetprof report. | fleetprof reprot
 --config: needs a file and a command      | fleetprof --config "$W/text"
 --hz: needs a value: HZ                   | fleetprof run --hz
 --hz: .0. is not a number between         | fleetprof run --state "$X" --hz 0 -- touch "$W/ran"

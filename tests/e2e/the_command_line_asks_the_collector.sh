@@ -19,6 +19,9 @@ expect() {
   [ "$(wc -l <"$W/err")" -le 2 ] || fail "$*: more than two lines: $(cat "$W/err")"
 }
 
+# refused TARGET: the collector's own words, as the command line would show them.
+refused() { curl -s "http://127.0.0.1:$H$1" | sed 's/.*"detail":"\([^"]*\)".*/fleetprof: \1/' >&2; return 1; }
+
 # Tables: the heaviest function, by load, over time, from inside, and what calls it.
 heaviest=$(profile '{service="truth"}' | json "d['functions'][0]['name']") || fail "no profile"
 for words in "truth" "service=truth" "board=here,service=~tr.*" '{service="truth"}'; do
@@ -28,7 +31,7 @@ ask --by service | grep -q ' truth$' || fail "no load by service"
 ask truth --step 60 | grep -q 'Z .* CPUs' || fail "no load over time"
 ask truth --function "$heaviest" | grep -q '+0x.*(truth)' || fail "no offsets: $(ask truth --function "$heaviest")"
 ask truth --callers "$heaviest" | grep -q ' % ' || fail "no callers"
-ask nobody | grep -q 'nothing was sampled there' || fail "an empty table is not explained"
+ask truth --from -3d --to -2d | grep -q 'nothing was sampled there at that time' || fail "an empty table is not explained"
 
 # Files: as the API sends them, in place of what was there only when they are whole.
 from=$(($(date +%s) - 600)) to=$(date +%s) match='{service="truth"}'
@@ -43,7 +46,17 @@ expect 1 'no answer' fleetprof query --http http://127.0.0.1:1 truth -o "$W/file
 # What is wrong, and whose fault it is.
 expect 1 'match: ' ask '{service='
 expect 1 'the nearest: ' ask truth --function "${heaviest}x"
-expect 1 'no sample of this selection has a label' ask truth --by servce
+expect 1 'has a label "servce"; the nearest is "service"' ask truth --by servce
+expect 0 '' ask truth --from -3d --to -2d
+expect 1 'query: trth: has no samples at this time, nor at any other time: .*  The nearest service is truth$' ask trth
+[ ! -s "$W/out" ] || fail "an empty table of what was never sampled: $(cat "$W/out")"
+for words in "service=trth,board=here" '{board="here",service="trth"}' "trth --by thread" "trth --format flame" "trth --step 60"; do
+  # shellcheck disable=SC2086
+  expect 1 'The nearest service is truth$' ask $words
+done
+expect 1 'The services are other, truth$' ask nobody
+expect 0 '' ask nobody --format json
+expect 1 'frmat: is no parameter of this path, which takes match .* tells what they mean$' refused "/api/v1/profile?frmat=top"
 expect 2 'one of:' ask truth --format toop
 expect 2 'give one of them' ask truth --by board --callers main
 expect 2 'neither http' fleetprof query --http ftp://x truth
@@ -58,7 +71,7 @@ expect 0 '' gate truth service=truth,board=here --fail-over 0%
 expect 2 'one selection twice' gate truth truth
 expect 1 'diff: b, truht, has no samples from ' gate truth truht --fail-over 2%
 expect 1 'there are some at other times: is --a-from right' gate truth --b-from -5m --fail-over 2%
-expect 1 'nor at any other time: is the selector right?  The services are other, truth' gate truth truht
+expect 1 'nor at any other time: is the selector right?  The nearest service is truth$' gate truth truht
 [ ! -s "$W/out" ] || fail "a table of zeros: $(cat "$W/out")"
 expect 1 'b, truht, has no samples' gate truth truht --format json --fail-over 2%
 expect 0 '' gate truth truht --format json
@@ -90,7 +103,12 @@ far() { fleetprof query --http "https://localhost:$H" "$@" truth; }
 listens() { curl -ks "https://localhost:$H/healthz" >/dev/null; }
 until_true 10 listens || fail "the collector does not listen"
 expect 1 'unknown CA' far --token-file "$W/token"
-expect 1 '--token-file or FLEETPROF_TOKEN' far --ca "$W/data/ca/root.pem"
+expect 1 'token --data DIR --role read. makes a token .* by --token-file FILE or FLEETPROF_TOKEN)$' far --ca "$W/data/ca/root.pem"
+fleetprof-collector token --data "$W/data" --role symbols >"$W/symbols" || fail "no token"
+expect 1 'its role is another; .*--role read. makes a token .* by --token-file FILE' far --ca "$W/data/ca/root.pem" --token-file "$W/symbols"
+echo 'two words' >"$W/words"
+expect 1 'has characters that no token has (it is taken from --token-file' far --ca "$W/data/ca/root.pem" --token-file "$W/words"
+expect 1 '--role symbols. makes a token .* by --token-file FILE' fleetprof upload "$targets/truth" --http "https://localhost:$H" --ca "$W/data/ca/root.pem" --token-file "$W/token"
 expect 0 '' far --ca "$W/data/ca/root.pem" --token-file "$W/token"
 grep -qF "$heaviest" "$W/out" || fail "no table over TLS"
 curl -fsS --cacert "$W/data/ca/root.pem" -H "Authorization: Bearer $(cat "$W/token")" --resolve "$(hostname):$H:127.0.0.1" "https://$(hostname):$H/api/v1/boards" >"$W/out" 2>&1 ||

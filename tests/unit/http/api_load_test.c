@@ -40,9 +40,12 @@ static void by_what_must_be_said_and_be_there(void **state) {
   (void)state;
   assert_has(ask(api_load, NULL, NULL, NULL, NULL), "\"parameter\":\"by\"");
   assert_int_equal(request.answer.status, 400);
-  assert_has(ask(api_load, "by", "bord", NULL, NULL), "no sample of this selection has a label");
+  assert_has(ask(api_load, "by", "bord", NULL, NULL),
+             "no sample of this selection has a label \\\"bord\\\"; the nearest is \\\"board\\\":");
   assert_int_equal(request.answer.status, 400);
-  assert_has(ask(api_series, "by", "bord", NULL, NULL), "\"parameter\":\"by\"");
+  assert_has(ask(api_series, "by", "sevice", NULL, NULL), "the nearest is \\\"service\\\":");
+  assert_int_equal(request.answer.status, 400);
+  assert_has(ask(api_load, "by", "colour", NULL, NULL), "a label \\\"colour\\\": /api");
   ask(api_load, "by", "bord", "match", "{service=\"none\"}");
   assert_int_equal(request.answer.status, 0); /* where nothing is, nothing is a mistake */
 }
