@@ -67,7 +67,7 @@ static int check(const struct fetch_server *server, char *why, size_t why_len) {
   if (*server->token == '\0' || strlen(server->token) > TOKEN_BYTES_MAX ||
       !is_plain_text(server->token)) {
     snprintf(why, why_len, "the token is empty, too long, or has characters that no token has");
-    return -EINVAL;
+    return -EBADMSG;
   }
   if (server->url.is_https || url_is_loopback(&server->url)) return 0;
   snprintf(why, why_len,

@@ -20,8 +20,8 @@ struct fetch_server {
 };
 
 /* Prepares for SERVER, of which a copy is kept, and connects to nobody yet.  Returns 0; -EPERM when
-   a token would be sent where others can read it (plain HTTP to another machine); or -errno; WHY
-   says what. */
+   a token would be sent where others can read it (plain HTTP to another machine), -EBADMSG when the
+   token is none, or -errno; WHY says what. */
 int fetch_open(const struct fetch_server *server, struct fetch **ret, char *why, size_t why_len);
 void fetch_close(struct fetch *fetch);
 

@@ -75,7 +75,9 @@ int api_open(const char *command, const struct api_options *options, struct api 
   int error = fetch_open(&server, &api.fetch, why, sizeof why);
   OPENSSL_cleanse(token, sizeof token);
   if (error != 0) {
-    complaint("%s: %.300s: %s", command, options->http, why);
+    complaint("%s: %.300s: %s%s", command, options->http, why,
+              error == -EBADMSG ? " (it is taken from --token-file, else from FLEETPROF_TOKEN)"
+                                : "");
     return error == -EPERM ? EXIT_USAGE : 1;
   }
   *ret = api;
@@ -87,10 +89,9 @@ void api_close(struct api *api) {
   api->fetch = NULL;
 }
 
-static const char *hint_of(int status) {
+const char *api_token_hint(int status) {
   if (status == UNAUTHORIZED || status == FORBIDDEN)
-    return " (a token is given by --token-file or FLEETPROF_TOKEN; `fleetprof-collector token "
-           "--data DIR --role ROLE` makes one)";
+    return " (fleetprof takes a token by --token-file FILE or FLEETPROF_TOKEN)";
   return "";
 }
 
@@ -103,10 +104,11 @@ void api_complain(const struct api *api, const struct fetch_answer *answer) {
   if (*detail != '\0' && *field_text(problem, "parameter") != '\0')
     complaint("%s: %.1000s", api->command, detail);
   else if (*detail != '\0')
-    complaint("%s: %.300s: %.1000s%s", api->command, api->url, detail, hint_of(answer->status));
+    complaint("%s: %.300s: %.1000s%s", api->command, api->url, detail,
+              api_token_hint(answer->status));
   else
     complaint("%s: %.300s: answers with status %d%s: is this the --http address of a collector?",
-              api->command, api->url, answer->status, hint_of(answer->status));
+              api->command, api->url, answer->status, api_token_hint(answer->status));
   cJSON_Delete(problem);
 }
 

@@ -47,4 +47,8 @@ int api_call(const struct api *api, const struct fetch_call *call, struct fetch_
 int api_try(const struct api *api, const struct fetch_call *call, struct fetch_answer *ret);
 void api_complain(const struct api *api, const struct fetch_answer *answer);
 
+/* How a token is given, to stand behind a refusal of STATUS: " (...)", or "" where that is for
+   another reason. */
+const char *api_token_hint(int status);
+
 #endif

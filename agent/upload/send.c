@@ -6,6 +6,7 @@
    is busy, or gone for a moment, is asked again a few times. */
 #include "send.h"
 
+#include "cli/api_client.h"
 #include "cli/field.h"
 #include "common/clock.h"
 
@@ -71,7 +72,7 @@ static void explain(const struct fetch_answer *answer, char why[SEND_WHY_BYTES])
   cJSON *problem = cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len);
   const char *detail = field_text(problem, "detail");
   if (*detail != '\0')
-    snprintf(why, SEND_WHY_BYTES, "%s", detail);
+    snprintf(why, SEND_WHY_BYTES, "%s%s", detail, api_token_hint(answer->status));
   else
     snprintf(why, SEND_WHY_BYTES, "the collector answers with status %d", answer->status);
   cJSON_Delete(problem);

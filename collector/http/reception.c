@@ -173,13 +173,10 @@ static bool pass_gate(struct service *service, struct request *request,
   const char *why = NULL;
   int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
   if (status == 0) return true;
-  if (status != 401)
-    answer_problem(&request->answer, status, NULL, "%s", why);
-  else
-    answer_problem(&request->answer, status, NULL,
-                   "%s; `fleetprof-collector token --data DIR --role %s` makes a token, to be "
-                   "shown as `Authorization: Bearer TOKEN`",
-                   why, request->route->role == ROLE_SYMBOLS ? "symbols" : "read");
+  answer_problem(&request->answer, status, NULL,
+                 "%s; `fleetprof-collector token --data DIR --role %s` makes a token for it, to be "
+                 "shown as `Authorization: Bearer TOKEN`",
+                 why, request->route->role == ROLE_SYMBOLS ? "symbols" : "read");
   if (status == 401)
     answer_add_field(&request->answer, "WWW-Authenticate", "Bearer realm=\"fleetprof\"");
   audit(service, request, status, why);
