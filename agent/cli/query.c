@@ -7,6 +7,7 @@
 #include "complaint.h"
 #include "empty_side.h"
 #include "field.h"
+#include "nameless_modules.h"
 #include "output_text.h"
 #include "query_settings.h"
 #include "terminal_style.h"
@@ -49,6 +50,7 @@ static int show(const struct query_settings *settings, const struct api *api,
               settings->options.api.http);
   } else if (!is_mistyped(settings, api, json)) {
     print_table(settings, json, &text);
+    if (settings->view == QUERY_PROFILE) nameless_modules_print(api, json, &text);
     status = output_text_write("query", settings->options.output, &text);
   }
   cJSON_Delete(json);

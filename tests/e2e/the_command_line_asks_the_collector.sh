@@ -88,6 +88,11 @@ done
 expect 1 'nothing to judge by; upload symbols' gate app1 app2 --fail-over 2%
 grep -q '\[[0-9a-f]\{8\}\]' "$W/out" || fail "the builds are not told apart: $(cat "$W/out")"
 expect 0 '' gate app1 app2
+ask app1 | tail -n 1 | grep -q '^app: [0-9.]* % of all has no function names: .*upload.* (fleetprof upload PATH\.\.\.)$' ||
+  fail "why names lack is not told: $(ask app1)"
+ask app1 --format flame | tail -n 1 | grep -q '^app: .* has no function names' || fail "a flame graph does not tell why names lack"
+ask app1 --format json | grep -q 'has no function names' && fail "JSON tells what is for people"
+ask truth | grep -q '^truth: .* has no function names' && fail "what has names is told to have none"
 gate truth --b-from -5m --format json | json "(d['a']['total'], d['b']['total'] > 0)" | grep -qxF '(0, True)' \
   || fail "what was before is not the minutes before: $(gate truth --b-from -5m)"
 gate truth other --format json | json "len(d['functions']) > 0" | grep -q yes || fail "no JSON"
