@@ -4,14 +4,15 @@
 # build/, starts a collector on loopback, enrolls this machine as a board, profiles a real program
 # and prints its function table, fetched with curl.  Stays up until Ctrl-C.
 #
-#   ./deploy/quickstart.sh [--once] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT]
+#   ./deploy/quickstart.sh [--once] [--no-page] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT]
 #
-# --once ends after the table.  Without --data everything lives in a folder that goes away at the
-# end.  Ports that are taken are replaced by free ones unless given; addresses are loopback ones.
+# --once ends after the table.  --no-page builds without the collector's page, and so without Node.
+# Without --data everything lives in a folder that goes away at the end.  Ports that are taken are
+# replaced by free ones unless given; addresses are loopback ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-once= data= http= agents=
+once= without_page= data= http= agents=
 usage() {
   echo "quickstart: $1: see ./deploy/quickstart.sh --help" >&2
   exit 2
@@ -19,6 +20,7 @@ usage() {
 while [ $# -gt 0 ]; do
   case $1 in
   --once) once=1 ;;
+  --no-page) without_page=1 ;;
   --data | --http | --agents)
     [ $# -ge 2 ] || usage "$1: needs a value"
     declare "${1#--}=$2"
@@ -29,7 +31,7 @@ while [ $# -gt 0 ]; do
     declare "${option#--}=${1#*=}"
     ;;
   -h | --help)
-    sed -n '3,11s/^# \{0,1\}//p' "$0"
+    sed -n '3,12s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
   *) usage "$1: unknown option" ;;
@@ -57,16 +59,20 @@ free_address() {
   echo "127.0.0.1:$port"
 }
 
+# A build that was told to go without the page does so until it is told otherwise.
+! grep -qsiE '^WITH_WEB:[A-Z]+=(OFF|NO|FALSE|N|0)$' build/CMakeCache.txt || without_page=1
+has_page=yes
+[ -z "$without_page" ] || has_page=
 . deploy/packages/install.sh
 install_packages build quickstart
-echo "building a release into build/"
+echo "building a release into build/${without_page:+, without the page}"
 mkdir -p build 2>/dev/null && [ -w build ] || {
   echo "quickstart: $PWD/build: cannot be written: clone the project where you may write" >&2
   exit 1
 }
 log=build/quickstart.log
-{ cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j "$(nproc)" &&
-  cmake --install build --prefix build/installed; } >"$log" 2>&1 || {
+{ cmake -S . -B build -DCMAKE_BUILD_TYPE=Release ${without_page:+-DWITH_WEB=OFF} && cmake --build build -j "$(nproc)" &&
+  cmake --install build --prefix build/installed; } 2>&1 | tee "$log" | show_progress || {
   tail -n 20 "$log" >&2
   echo "quickstart: the build failed: the whole log is $log" >&2
   exit 1
@@ -120,9 +126,13 @@ if [ ! -f "$state/board.pem" ]; then
   fleetprof enroll --collector "$agents" --token "$token" --state "$state"
 fi
 
+# It stays until the end: one that `run` starts leaves a minute after its last program.
+fleetprofd --state "$state" --collector "$agents"
 echo "profiling python3 for a few seconds"
-fleetprof run --state "$state" --collector "$agents" --service python3-demo --hz 499 -- python3 -c '
-import time
+# Two releases of one program: the second sorts more.
+demo() { # VERSION NUMBERS
+  fleetprof run --state "$state" --collector "$agents" --service python3-demo --label "version=$1" --hz 499 -- python3 -c '
+import sys, time
 def collatz(limit):
     return max(range(1, limit), key=lambda n: length(n))
 def length(n):
@@ -131,10 +141,13 @@ def length(n):
         n = n // 2 if n % 2 == 0 else 3 * n + 1
         steps += 1
     return steps
-end = time.process_time() + 4
+numbers, end = int(sys.argv[1]), time.process_time() + 2
 while time.process_time() < end:
-    collatz(3000); sorted(str(i) for i in range(20000)); {i: str(i) for i in range(20000)}
-'
+    collatz(3000); sorted(str(i) for i in range(numbers)); {i: str(i) for i in range(20000)}
+' "$2"
+}
+demo 1.4 20000
+demo 1.5 60000
 
 match='match={service="python3-demo"}'
 echo
@@ -152,13 +165,17 @@ for f in top["functions"]:
 echo
 [ -n "$once" ] && {
   told_data
-  echo "the page was http://$http/ and ends with --once; without it everything stays up until Ctrl-C"
+  echo "the ${without_page:+collector}${has_page:+page} was http://$http/ and ends with --once; without it everything stays up until Ctrl-C"
   exit 0
 }
-echo "the page: http://$http/"
+if [ -n "$has_page" ]; then
+  echo "the page: http://$http/"
+else
+  echo "the collector: http://$http/, built without its page (with it: cmake -B build -DWITH_WEB=ON, then this again)"
+fi
 echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
 echo "ask its daemon:     $PWD/build/installed/bin/fleetprof status --state $state"
 told_data
-echo "a token for it:     $PWD/build/installed/bin/fleetprof-collector token --data $data/collector --role symbols   # for fleetprof upload"
+echo "a token for it:     $PWD/build/installed/bin/fleetprof-collector token --data $data/collector --role symbols >token   # for fleetprof upload --token-file token"
 echo "Ctrl-C ends it."
 wait "$collector"

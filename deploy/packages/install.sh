@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced: install_packages LIST... makes sure that every package of deploy/packages/LIST.txt is
 # installed, as root or through sudo, and asks for nothing when all are there.  The list "build" brings
-# node.txt with it only where Node 18 or newer, or npm, is missing: who has them from elsewhere keeps them.
+# node.txt with it only where Node 18 or newer, or npm, is missing: who has them from elsewhere keeps them.  With
+# has_page= (empty) it goes without.
+. deploy/packages/progress.sh
 has_node() {
   command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null
+}
+with_apt() { # of install_packages; what follows is apt-get's
+  "${apt[@]}" "$@" | show_progress
+  return "${PIPESTATUS[0]}"
 }
 install_packages() {
   local lists=() missing=() package list
   for list in "$@"; do
     lists+=("deploy/packages/$list.txt")
-    [ "$list" != build ] || has_node || lists+=(deploy/packages/node.txt)
+    [ "$list" != build ] || [ -z "${has_page-yes}" ] || has_node || lists+=(deploy/packages/node.txt)
   done
   while read -r package; do
     dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
@@ -24,8 +30,8 @@ install_packages() {
     as_root=(sudo)
   fi
   echo "installing ${#missing[@]} packages: ${missing[*]}"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 && return 0
-  "${apt[@]}" update >/dev/null
-  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Status-Fd=1)
+  with_apt install -y --no-install-recommends "${missing[@]}" 2>/dev/null && return 0
+  with_apt update
+  with_apt install -y --no-install-recommends "${missing[@]}"
 }

@@ -1,13 +1,45 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The README's first command, with --once: a function table with shares, a URL, and no process left.
+# The README's first command: a function table with shares, a URL, and no process left.  While it is up all that its last
+# lines and the README's first questions offer works as it stands, but for what says that it needs more.
 # On ports of its own: the usual ones another quickstart may take between its look and its listening.
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
-./deploy/quickstart.sh --once --data "$W/data" --http "127.0.0.1:$(port)" --agents "127.0.0.1:$(port)" >"$W/out" 2>&1 \
-  || fail "it ended with $?: $(tail -n 5 "$W/out")"
+A=$(port) H=$(port)
+quickstart() { ./deploy/quickstart.sh --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A" "$@"; }
+is_left() { [ "$(pgrep -fc "$W/data" || true)" != 0 ]; }
+quickstart --once >"$W/out" 2>&1 || fail "it ended with $?: $(tail -n 5 "$W/out")"
 grep -q 'http://127\.0\.0\.1:[0-9]' "$W/out" || fail "no URL: $(cat "$W/out")"
 [ "$(grep -cE '[0-9] *%' "$W/out")" -ge 3 ] || fail "no table: $(cat "$W/out")"
 grep -qx "the data: $W/data, which stays" "$W/out" || fail "where the data is is not told: $(cat "$W/out")"
-[ "$(pgrep -fc "$W/data" || true)" = 0 ] || fail "it left a process: $(pgrep -fa "$W/data")"
+grep -q '^  built [0-9]* %$' "$W/out" || fail "how far the build is is not told: $(cat "$W/out")"
+[ "$(grep -c '^  built' "$W/out")" -le 5 ] || fail "a flood: $(cat "$W/out")"
+! is_left || fail "it left a process: $(pgrep -fa "$W/data")"
 tail -n 15 "$W/out"
+
+quickstart >"$W/up" 2>&1 &
+up=$!
+started+=($up)
+until_true 120 grep -q '^Ctrl-C ends it' "$W/up" || fail "it is not up: $(tail -n 5 "$W/up")"
+offered() { sed -n "s/^$1: *//p" "$W/up"; }
+(eval "$(offered 'ask its daemon')") >"$W/status" || fail "$(offered 'ask its daemon') ends with $?"
+grep -q ' python3-demo ' "$W/status" || fail "its daemon knows nothing of the demonstration: $(cat "$W/status")"
+! tr '\0' ' ' <"/proc/$(cat "$W/data/board/fleetprofd.pid")/cmdline" | grep -q on-demand || fail "its daemon leaves with the last program"
+(cd "$W" && eval "$(offered 'a token for it')") || fail "$(offered 'a token for it') ends with $?"
+[ -s "$W/token" ] || fail "no token"
+asked=0
+while IFS= read -r line; do
+  [[ $line != *needs* ]] || continue
+  (cd "$W" && eval "$line") >"$W/answer" 2>&1
+  code=$?
+  [ $code = 0 ] || { [ $code = 3 ] && [[ $line == *--fail-over* ]]; } || fail "README: $line ends with $code: $(cat "$W/answer")"
+  [ -s "$W/answer" ] || [[ $line == *' -o '* ]] || fail "README: $line says nothing"
+  asked=$((asked + 1))
+done < <(sed -n '/^## The first curl/,/^From another machine/s/^    \(curl\|fleetprof\) /\1 /p' README.md |
+  sed "s|127.0.0.1:7480|127.0.0.1:$H|; s|^fleetprof [a-z]*|& --http http://127.0.0.1:$H|")
+[ $asked -ge 14 ] || fail "only $asked questions of the README"
+# Ctrl-C, as a terminal has it for all of them; a shell's background job ignores INT.
+kill -TERM $up
+wait $up
+until_true 10 eval '! is_left' || fail "it left a process: $(pgrep -fa "$W/data")"
+say "$asked questions of the README answered"

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What takes minutes on a bare machine says how far it is: a line each fifth, or one line that changes on a terminal.
+# Without the page no Node is installed.
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+terminal() { /usr/bin/python3 "$root/tests/e2e/on_terminal.py" 80 "$@"; }
+cd "$root" || exit 1
+for i in $(seq 100); do echo "dlstatus:$i:$i.5:Retrieving file $i of 100"; done >"$W/said"
+for i in $(seq 0 100); do printf 'Setting up x%d (1.0) ...\npmstatus:libx%d:amd64:%d.123:Installing libx%d (amd64)\n' "$i" "$i" "$i" "$i"; done >>"$W/said"
+for i in $(seq 100); do printf '[%3d%%] Building C object x%d.c.o\nnpm warn: 7%%\n' "$i" "$i"; done >>"$W/said"
+show="bash -euo pipefail -c '. deploy/packages/progress.sh; show_progress <\"$W/said\"'"
+eval "$show" >"$W/out" || fail "it ends with $?"
+[ "$(paste -sd, "$W/out")" = "$(for what in fetched installed built; do for i in 20 40 60 80 100; do echo "  $what $i %"; done; done | paste -sd,)" ] ||
+  fail "not a line each fifth: $(cat "$W/out")"
+eval "TERM=vt100 terminal $show" >"$W/out" || fail "it ends with $? on a terminal"
+[ "$(grep -c '' "$W/out")" -le 1 ] || fail "more than one line on a terminal: $(cat "$W/out")"
+for shown in 'fetched 33 %' 'installed 77 %' 'built 100 %'; do grep -q "$shown" "$W/out" || fail "a terminal is not shown $shown"; done
+[ "$(tail -c 4 "$W/out")" = $'\r\e[K' ] || fail "a terminal keeps the line"
+eval "TERM=dumb terminal $show" >"$W/out" && grep -qx '  built 60 %' "$W/out" || fail "nothing on a dumb terminal: $(cat "$W/out")"
+
+# On a machine where nothing is installed; what apt is asked for, with and without the page.
+asked() { # PAGE
+  bash -euo pipefail -c '. deploy/packages/install.sh
+    dpkg-query() { return 1; }
+    has_node() { return 1; }
+    command() { [ "$2" = sudo ] || builtin command "$@"; }
+    with_apt() { return 0; }
+    has_page=$1 && install_packages build quickstart' - "$1"
+}
+asked yes | grep -q '^installing .* nodejs npm' || fail "the page without Node: $(asked yes)"
+[[ $(asked '') == *gcc* && $(asked '') != *node* ]] || fail "Node without the page: $(asked '')"
+# A failed apt is no success.
+bash -c 'apt=(false); . deploy/packages/install.sh; with_apt install' && fail "apt's failure is lost"
+exit 0
