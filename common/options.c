@@ -33,7 +33,7 @@ struct word {
 /* Which config file there is. */
 struct file_choice {
   const char *given; /* by --config or FLEETPROF_CONFIG, or NULL */
-  bool has_state;    /* --state is on the command line */
+  bool has_state;    /* --state is on the command line, and names no usual one */
 };
 
 struct walk {
@@ -184,13 +184,18 @@ static int next_word(struct walk *walk, struct word *word) {
   return error == 0 ? 1 : error;
 }
 
+static bool is_usual_state(const struct option_table *table, const char *dir) {
+  return table->is_usual_state != NULL && *dir != '\0' && table->is_usual_state(dir);
+}
+
 /* The first walk: prints what was asked for, or finds the file. */
 static int walk_builtins(struct walk walk, struct file_choice *ret_file, bool *ret_is_done) {
   struct word word;
   int got;
   while ((got = next_word(&walk, &word)) > 0) {
     if (word.row != NULL) {
-      if (strcmp(word.row->name, "state") == 0) ret_file->has_state = true;
+      if (strcmp(word.row->name, "state") == 0)
+        ret_file->has_state = !is_usual_state(walk.source->table, word.value);
       continue;
     }
     if (word.builtin == BUILTIN_CONFIG) {

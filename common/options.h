@@ -5,8 +5,8 @@
    beats the environment, the environment beats the default.
 
    The file is that of --config or FLEETPROF_CONFIG; without them /etc/fleetprof/PROGRAM.conf where
-   there is one (PROGRAM: the usage's first word), unless --state is on the command line: then
-   everything of that board is in its directory.  `--config ''` is no file at all. */
+   there is one (PROGRAM: the usage's first word), unless a --state of its own is on the command
+   line: then everything of that board is in its directory.  `--config ''` is no file at all. */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 
@@ -53,6 +53,7 @@ struct option_table {
   const char *const *other_names; /* of a subcommand: the options of the others, NULL at the end,
                                      which their common file may hold; NULL: it has no file but
                                      --config's */
+  bool (*is_usual_state)(const char *dir); /* or NULL; a --state that it knows is as good as none */
 };
 
 struct options_result {

@@ -44,6 +44,7 @@ static const struct option_table table = {
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
+    .is_usual_state = paths_is_usual_state,
 };
 
 struct ctl {

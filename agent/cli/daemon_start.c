@@ -54,7 +54,7 @@ static int try_sockets(const struct path_list *list, struct path *ret_socket) {
 }
 
 int daemon_find(const char *state, struct path *ret_socket) {
-  static struct path_list list; /* three paths are too much for a stack frame */
+  static struct path_list list; /* so many paths are too much for a stack frame */
   int error = paths_sockets(state, &list);
   return error == 0 ? try_sockets(&list, ret_socket) : error;
 }
@@ -171,7 +171,9 @@ int daemon_start(const struct daemon_wish *wish, struct path *ret_socket, char *
   }
   struct path state;
   struct daemon_wish absolute = *wish;
-  if (wish->state != NULL) {
+  if (wish->state != NULL && paths_is_usual_state(wish->state)) {
+    absolute.state = NULL;
+  } else if (wish->state != NULL) {
     int error = paths_state(wish->state, &state);
     if (error != 0) {
       snprintf(why, why_len, "--state: %.200s: %s", wish->state, strerror(-error));

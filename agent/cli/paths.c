@@ -10,10 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert((int)PATHS_BYTES == (int)SOCKET_PATH_BYTES, "one size of path");
-_Static_assert((int)PATHS_SOCKETS_MAX >= (int)SOCKET_PLACE_COUNT, "room for every place");
+_Static_assert((int)PATHS_USUAL_MAX == (int)SOCKET_PLACE_COUNT, "room for every place");
 
 #define SYSTEM_STATE "/var/lib/fleetprof"
 
@@ -42,6 +43,27 @@ int paths_state(const char *given, struct path *ret) {
   return paths_join(home, ".local/state/fleetprof", ret);
 }
 
+static bool is_same_directory(const char *a, const char *b) {
+  struct stat of_a, of_b;
+  return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+/* LEN of PATH without the slashes at its end. */
+static size_t bare_len(const char *path) {
+  size_t len = strlen(path);
+  while (len > 1 && path[len - 1] == '/') len--;
+  return len;
+}
+
+bool paths_is_usual_state(const char *given) {
+  struct path usual, own;
+  if (paths_state(NULL, &usual) != 0 || paths_state(given, &own) != 0) return false;
+  size_t len = bare_len(own.text);
+  if (len == bare_len(usual.text) && memcmp(own.text, usual.text, len) == 0) return true;
+  return is_same_directory(own.text, usual.text);
+}
+
 static void add_usual_places(struct path_list *list) {
   struct socket_places places = {
       .runtime_dir = getenv("XDG_RUNTIME_DIR"), .temp_dir = getenv("TMPDIR"), .uid = geteuid()};
@@ -51,16 +73,16 @@ static void add_usual_places(struct path_list *list) {
 }
 
 int paths_sockets(const char *state, struct path_list *ret) {
-  ret->count = 0;
-  if (state == NULL) {
-    add_usual_places(ret);
-    return 0;
-  }
   struct path directory;
-  int error = paths_state(state, &directory);
-  if (error == 0) error = paths_join(directory.text, INTAKE_SOCKET_NAME, &ret->paths[0]);
-  if (error == 0) ret->count = 1;
-  return error;
+  ret->count = 0;
+  if (state != NULL) {
+    int error = paths_state(state, &directory);
+    if (error == 0) error = paths_join(directory.text, INTAKE_SOCKET_NAME, &ret->paths[0]);
+    if (error != 0) return error;
+    ret->count = 1;
+  }
+  if (state == NULL || paths_is_usual_state(state)) add_usual_places(ret);
+  return 0;
 }
 
 /* The directory of our own executable. */

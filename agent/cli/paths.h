@@ -3,7 +3,13 @@
 #ifndef CLI_PATHS_H
 #define CLI_PATHS_H
 
-enum { PATHS_BYTES = 4096, PATHS_SOCKETS_MAX = 3 };
+#include <stdbool.h>
+
+enum {
+  PATHS_BYTES = 4096,
+  PATHS_USUAL_MAX = 3,                     /* places where a socket is when nobody says where */
+  PATHS_SOCKETS_MAX = 1 + PATHS_USUAL_MAX, /* and that of a state */
+};
 
 struct path {
   char text[PATHS_BYTES];
@@ -18,7 +24,12 @@ struct path_list {
    -ENAMETOOLONG, or -ENOENT when there is neither XDG_STATE_HOME nor HOME. */
 int paths_state(const char *given, struct path *ret);
 
-/* The sockets to try, in order: STATE's alone, or the usual places when STATE is NULL. */
+/* Whether GIVEN is the directory that the caller has by default: who names it means no other daemon
+   than who names none. */
+bool paths_is_usual_state(const char *given);
+
+/* The sockets to try, in order: STATE's alone, or the usual places when STATE is NULL; both of the
+   usual state. */
 int paths_sockets(const char *state, struct path_list *ret);
 
 /* The program NAME of this installation: beside our own executable, in the build tree, in PATH.

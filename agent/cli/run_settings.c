@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "enroll_call.h"
 #include "hz_parse.h"
+#include "paths.h"
 #include "proto/limits.h"
 #include "ring/ring_clock.h"
 
@@ -81,6 +82,7 @@ static const struct option_table table = {
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
+    .is_usual_state = paths_is_usual_state,
 };
 
 /* A name that an option may have: known to this version, or to a later one. */

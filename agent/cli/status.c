@@ -36,6 +36,7 @@ static const struct option_table table = {
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
+    .is_usual_state = paths_is_usual_state,
 };
 
 /* Returns 0, -ENOENT when nobody listens there, or -errno after a line on stderr. */
@@ -68,7 +69,7 @@ static int show_all(const struct status_options *options) {
   if (shown == 0 && failed == 0) {
     fputs("fleetprof: status: no daemon listens at", stderr);
     for (unsigned i = 0; i < sockets.count; i++) fprintf(stderr, " %s", sockets.paths[i].text);
-    if (options->state == NULL && sockets.count < PATHS_SOCKETS_MAX)
+    if (options->state == NULL && sockets.count < PATHS_USUAL_MAX)
       fputs(", nor in a directory of yours below XDG_RUNTIME_DIR or TMPDIR (/tmp)", stderr);
     fputs("; fleetprof run starts one (run --output has a daemon of its own, out of reach)\n",
           stderr);

@@ -60,6 +60,12 @@ pid=$(cat "$XDG_RUNTIME_DIR/fleetprof/fleetprofd.pid")
 started+=("$pid")
 fleetprofd --state "$XDG_STATE_HOME/fleetprof" 2>"$W/err" && fail "two daemons have one state"
 grep -q "^fleetprofd: $XDG_STATE_HOME/fleetprof: another daemon (pid $pid) runs here: 'fleetprof status' says what it does; end it first (kill $pid," "$W/err" || fail "two daemons: $(cat "$W/err")"
+# Who names the default place means that daemon, as who names none does.
+fleetprof run -v --state "$XDG_STATE_HOME/fleetprof/" -- true 2>"$W/err" || fail "run with the default state ends with $?"
+! grep -q 'not profiled' "$W/err" || fail "run with the default state: $(cat "$W/err")"
+fleetprof status --state "$XDG_STATE_HOME/fleetprof" --format json | grep -q "\"pid\":$pid[,}]" || fail "status with the default state asks another daemon"
+fleetprof ctl pause --state "$XDG_STATE_HOME/fleetprof" >"$W/out" 2>&1
+! grep -q 'no daemon answers' "$W/out" || fail "ctl with the default state: $(cat "$W/out")"
 mkdir -m 777 "$W/open" && touch "$W/open/file" && chmod 777 "$W/open"
 fleetprofd --state "$W/open" 2>"$W/err" && fail "a state that everybody may write was taken"
 grep -q "^fleetprofd: $W/open: everybody may write there (chmod o-w)" "$W/err" || fail "an open state: $(cat "$W/err")"

@@ -36,6 +36,10 @@ static const struct option rows[] = {
     {"budget-cpu", 0, "SHARE", "0.5%", "Limits", "of one CPU", OPTION_PERCENT, AT(budget_cpu)},
 };
 static const char *const other_names[] = {"token", "format", NULL};
+static bool is_usual_state(const char *dir) {
+  return strcmp(dir, "/usual") == 0;
+}
+
 static const struct option_table table = {
     .usage = "fleetprof run [OPTION]... -- PROGRAM ARG...",
     .summary = "Runs a program and profiles it.",
@@ -43,6 +47,7 @@ static const struct option_table table = {
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = other_names,
+    .is_usual_state = is_usual_state,
 };
 
 static struct settings settings;
@@ -216,6 +221,9 @@ static void a_given_file_or_board_keeps_the_usual_file_out(void **state) {
   write_file("hz = 20\n", 8);
   assert_int_equal(parse("--state", "/s", NULL), 0);
   assert_int_equal(settings.hz, 99);
+  assert_int_equal(parse("--state", "/usual", NULL), 0);
+  assert_int_equal(settings.hz, 20); /* as good as none */
+  usual_opened[0] = '\0';
   assert_int_equal(parse("--config", "", NULL), 0);
   assert_int_equal(settings.hz, 99);
   assert_int_equal(parse("--config", "/dev/null", NULL), 0);
