@@ -72,7 +72,8 @@ static const struct option rows[] = {
         "while the collector has more memory of its own than this, boards are told to come later; "
         "0 is "
         "four fifths of what the machine, or the control group, has"),
-    ROW("verbose", NULL, NULL, "Messages", OPTION_FLAG, verbose, "say more on stderr"),
+    {"verbose", 'v', NULL, NULL, "Messages", "say more on stderr", OPTION_FLAG,
+     offsetof(struct settings, verbose)},
 };
 
 static const struct option_table table = {

@@ -39,8 +39,8 @@ static const struct option token_rows[] = {
     ROW("data", "DIR", NULL, OPTION_PATH, data, "the collector's folder"),
     ROW("board", "NAME", NULL, OPTION_STRING, board, "the name that an enroll token gives"),
     ROW("ttl", "TIME", "1h", OPTION_DURATION, ttl_ns, "how long the token works"),
-    ROW("role", "ROLE", "enroll", OPTION_STRING, role,
-        "what it is good for: enroll (once), read, symbols, ingest, admin"),
+    ROW("role", "enroll|read|symbols|ingest|admin", "enroll", OPTION_STRING, role,
+        "what it is good for; enroll: once"),
     OUTPUT_FORM_ROW("Options", struct token_settings, format),
 };
 

@@ -36,7 +36,7 @@ struct option_list {
 struct option {
   const char *name;     /* long name without the dashes */
   char letter;          /* one-letter form, or 0 */
-  const char *argument; /* placeholder in --help; NULL for flags */
+  const char *argument; /* placeholder in --help, or the words it takes ("a|b"); NULL for flags */
   const char *fallback; /* default as text, or NULL */
   const char *group;    /* heading in --help; rows of one group stand together */
   const char *help;

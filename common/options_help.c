@@ -45,7 +45,7 @@ static void print_forms(const struct option *row) {
                         : snprintf(form, sizeof form, "      ");
   len += snprintf(form + len, sizeof form - (size_t)len, "--%.64s", row->name);
   if (row->argument)
-    len += snprintf(form + len, sizeof form - (size_t)len, " %.64s", row->argument);
+    len += snprintf(form + len, sizeof form - (size_t)len, " %.96s", row->argument);
   if (len < HELP_INDENT)
     printf("%-*s", HELP_INDENT, form);
   else

@@ -8,10 +8,10 @@
 struct buf;
 
 /* The option of a command that prints text unless asked for JSON; MEMBER of TYPE is a string. */
-#define OUTPUT_FORM_ROW(group, type, member)                                        \
-  {                                                                                 \
-    "format", 0, "NAME", "text", group, "text, or json: one object", OPTION_STRING, \
-        offsetof(type, member)                                                      \
+#define OUTPUT_FORM_ROW(group, type, member)                                               \
+  {                                                                                        \
+    "format", 'f', "text|json", "text", group, "text, or json: one object", OPTION_STRING, \
+        offsetof(type, member)                                                             \
   }
 
 /* Sets RET as WORD says, the value that options_parse has found for that option in ARGV.  A word

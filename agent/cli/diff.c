@@ -50,7 +50,7 @@ static const struct option rows[] = {
     {"fail-over", 0, "PERCENT", NULL, "Gate",
      "exit 3 when the share of a function has changed by more points than this (2%), surely",
      OPTION_PERCENT, OFFSET(fail_over)},
-    {"format", 'f', "NAME", "top", SHOWN, "top (a table) or json (what the collector answers)",
+    {"format", 'f', "top|json", "top", SHOWN, "top (a table) or json (what the collector answers)",
      OPTION_STRING, OFFSET(format)},
     {"limit", 'n', "N", "30", SHOWN, "rows of the table", OPTION_COUNT, OFFSET(limit)},
     {"output", 'o', "FILE", NULL, SHOWN, "write it there and not to stdout", OPTION_PATH,

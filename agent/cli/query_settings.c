@@ -40,7 +40,8 @@ static const struct option rows[] = {
      "it from inside: by line, offset, build, board and thread", OPTION_STRING, OFFSET(function)},
     {"module", 0, "NAME", NULL, WHAT, "the module of that function, where several have one",
      OPTION_STRING, OFFSET(module)},
-    {"format", 'f', "NAME", "top", SHOWN,
+    {"format", 'f', "top|flame|json|tree|folded|pprof|speedscope|callgrind|perf-script", "top",
+     SHOWN,
      "top (a table), flame (a flame graph of text), json (what the collector answers), tree (call "
      "tree, JSON), folded (for flame graphs elsewhere), pprof, speedscope, callgrind or "
      "perf-script (files for those tools)",

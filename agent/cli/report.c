@@ -13,6 +13,7 @@
 #include "common/buf.h"
 #include "common/path.h"
 #include "complaint.h"
+#include "output_text.h"
 #include "patience.h"
 #include "proto/text.h"
 #include "report/counts.h"
@@ -156,16 +157,6 @@ static int name(struct report *report, struct report_side *side, struct namer *n
   return error;
 }
 
-static int write_out(const struct buf *out) {
-  for (size_t done = 0; done < out->len;) {
-    ssize_t put = write(STDOUT_FILENO, out->data + done, out->len - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return errno == EPIPE ? 0 : -errno;
-    done += (size_t)put;
-  }
-  return 0;
-}
-
 /* What two sides know of each other: names, and which modules are the same. */
 static int match_sides(struct report *report) {
   struct profile *a = &report->sides[0].profile, *b = &report->sides[1].profile;
@@ -181,8 +172,8 @@ static int show(struct report *report, struct namer *const namers[2]) {
   for (int i = 0; i < sides && error == 0; i++) error = name(report, &report->sides[i], namers[i]);
   if (error == 0)
     error = report_print(&report->settings, report->sides, &report->arena, &report->out);
-  if (error == 0) error = write_out(&report->out);
-  if (error != 0) fprintf(stderr, "fleetprof: report: %s\n", strerror(-error));
+  if (error == 0) return output_text_write("report", report->settings.options.output, &report->out);
+  fprintf(stderr, "fleetprof: report: %s\n", strerror(-error));
   return error;
 }
 

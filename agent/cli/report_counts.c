@@ -11,6 +11,7 @@
 #include "report_counts.h"
 #include "common/buf.h"
 #include "complaint.h"
+#include "output_text.h"
 #include "report/counts.h"
 #include "report/two_pipes.h"
 
@@ -60,7 +61,8 @@ static int write_both(const struct report_settings *settings, const struct buf *
   return error == 0 ? 0 : fail(path, error);
 }
 
-static int write_out(const struct buf *text) {
+static int write_out(const char *path, const struct buf *text) {
+  if (path != NULL) return output_text_write("report", path, text);
   struct pipe_end ends[2] = {{dup(STDOUT_FILENO), buf_span(text)}, {-1, {NULL, 0}}};
   int error = ends[0].fd < 0 ? -errno : two_pipes_write(ends);
   return error == 0 ? 0 : fail("stdout", error);
@@ -82,7 +84,7 @@ int report_counts(const struct report_settings *settings, const struct profile *
   else if (options->counts_to != NULL)
     error = write_both(settings, &counts, &pcs);
   else
-    error = write_out(options->is_just_pcs ? &pcs : &counts);
+    error = write_out(options->output, options->is_just_pcs ? &pcs : &counts);
   buf_fini(&counts);
   buf_fini(&pcs);
   return error;

@@ -77,7 +77,7 @@ static int print_diff(const struct report_settings *settings, const struct repor
                                   .a_name = name_sum(settings, sum),
                                   .b_name = settings->options.diff,
                                   .pair = find_pair(&sides[0].profile)};
-  const struct top_text style = terminal_style(settings->options.limit, NULL);
+  const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
   if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
   return diff_text_print(&both, &style, arena, ret);
 }
@@ -85,7 +85,7 @@ static int print_diff(const struct report_settings *settings, const struct repor
 static int print_flame(const struct report_settings *settings, const struct report_side *side,
                        struct arena *arena, struct buf *ret) {
   const struct view_tree *tree = &side->tree;
-  const struct top_text style = terminal_style(settings->options.limit, NULL);
+  const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
   struct flame_node *nodes = arena_array(arena, tree->node_count, sizeof *nodes);
   if (nodes == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < tree->node_count; i++) {
@@ -104,7 +104,7 @@ int report_print(const struct report_settings *settings, const struct report_sid
                  struct arena *arena, struct buf *ret) {
   const struct report_side *side = &sides[0];
   const struct view_origin origin = origin_of(&side->profile);
-  const struct top_text style = terminal_style(settings->options.limit, NULL);
+  const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
   if (settings->options.diff != NULL) return print_diff(settings, sides, arena, ret);
   switch (settings->format) {
   case REPORT_FLAME:

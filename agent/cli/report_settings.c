@@ -15,7 +15,8 @@
 #define OFFSET(field) offsetof(struct report_options, field)
 
 static const struct option rows[] = {
-    {"format", 'f', "NAME", "top", "What is shown",
+    {"format", 'f', "top|flame|json|folded|pprof|speedscope|callgrind|perf-script|counts", "top",
+     "What is shown",
      "top (functions by their share), flame (a flame graph of text), json (the table), folded (for "
      "flame graphs elsewhere), pprof, speedscope, callgrind, perf-script (files for those tools) "
      "or counts (addresses)",
@@ -25,6 +26,9 @@ static const struct option rows[] = {
      OFFSET(limit)},
     {"depth", 0, "N", "16", "What is shown", "how deep calls are shown: flame alone", OPTION_COUNT,
      OFFSET(depth)},
+    {"output", 'o', "FILE", NULL, "What is shown",
+     "write it there and not to stdout; on the command line only, since `run` calls its profile so",
+     OPTION_PATH, OFFSET(output)},
     {"diff", 0, "FILE", NULL, "What is shown",
      "what is different in FILE, function by function, by their names and the file names of their "
      "modules; the program itself may have another file name there (top or json)",
@@ -78,8 +82,13 @@ static const char *find_format_fault(const struct report_settings *settings) {
     return "--just-pcs, --just-counts and --counts-to belong to --format counts";
   if (options->diff != NULL && settings->format != REPORT_TOP && settings->format != REPORT_JSON)
     return "--diff: is shown as top or json";
-  if (settings->format == REPORT_PPROF && isatty(STDOUT_FILENO) == 1)
-    return "--format pprof: is binary; send it to a file (>FILE.pb.gz)";
+  if (options->output != NULL && options->counts_to != NULL)
+    return "--output and --counts-to: give one of them";
+  for (int i = 0; i < settings->file_count && options->output != NULL; i++)
+    if (strcmp(options->output, settings->files[i]) == 0)
+      return "--output: is the profile that is shown: give another file";
+  if (settings->format == REPORT_PPROF && options->output == NULL && isatty(STDOUT_FILENO) == 1)
+    return "--format pprof: is binary; send it to a file (--output FILE.pb.gz)";
   return NULL;
 }
 
@@ -106,6 +115,9 @@ int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
     return -EINVAL;
   ret->is_done = result.is_done;
   if (ret->is_done) return 0;
+  /* `output =` in the file of all commands is where `run` writes: what is shown here. */
+  if (ret->options.output != NULL && !options_is_on_line(argc, argv, ret->options.output))
+    ret->options.output = NULL;
   ret->files = argv + result.first_positional;
   ret->file_count = argc - result.first_positional;
   /* A word that is kept for all commands may be one of `status`. */

@@ -22,7 +22,7 @@ enum { REPORT_ERROR_BYTES = 512, REPORT_LIMIT_MAX = 1000000 };
 
 /* As the options table fills it. */
 struct report_options {
-  const char *format, *diff, *translator, *module, *counts_to;
+  const char *format, *output, *diff, *translator, *module, *counts_to;
   uint64_t limit, depth;
   bool is_just_pcs, is_just_counts, is_verbose;
 };

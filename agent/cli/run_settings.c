@@ -29,24 +29,24 @@ static const struct option rows[] = {
      OPTION_LIST, OFFSET(labels)},
     {"hz", 0, "HZ", "99", "How", "samples a second of CPU time, 0.1 to 10000", OPTION_STRING,
      OFFSET(hz)},
-    {"sampler", 0, "NAME", "auto", "How",
+    {"sampler", 0, "auto|perf|timer|itimer|itimer-virtual", "auto", "How",
      "auto, perf or timer; what cannot run falls to the next, and status says why; by name only: "
      "itimer, itimer-virtual (user time), one clock for the whole process, which survives exec and "
      "may kill the next program if that does not load the agent",
      OPTION_STRING, OFFSET(sampler)},
-    {"unwind", 0, "NAME", "auto", "How",
+    {"unwind", 0, "auto|cfi|fp|lr|none", "auto", "How",
      "how callers are found: auto (unwind tables, frame pointers and the link register as the code "
      "needs), cfi (the same, and status says so where tables cannot be used), fp (frame pointers), "
      "lr (the first one only, by the link register: the same as --collect pc-lr) or none",
      OPTION_STRING, OFFSET(unwind)},
-    {"collect", 0, "NAME", "stacks", "How",
+    {"collect", 0, "stacks|pc-lr|histogram|recorder", "stacks", "How",
      "stacks, pc-lr (two words a sample), histogram (fixed memory) or recorder (the last moments); "
      "the latter two are files in the kept folder of the state until they are shipped",
      OPTION_STRING, OFFSET(collect.collect)},
     {"bin-bytes", 0, "BYTES", NULL, "How",
      "histogram: code bytes a bin, a power of two from 2 to 4096; 16 unless given", OPTION_STRING,
      OFFSET(collect.bin_bytes)},
-    {"counter-bytes", 0, "BYTES", NULL, "How", "histogram: 1, 2 or 4; 4 unless given",
+    {"counter-bytes", 0, "1|2|4", NULL, "How", "histogram: bytes a counter; 4 unless given",
      OPTION_STRING, OFFSET(collect.counter_bytes)},
     {"last", 0, "N", NULL, "How",
      "recorder: the last samples of each thread, at least so many; 1022 unless given",
@@ -55,7 +55,7 @@ static const struct option rows[] = {
      "the board's directory: its daemon, key, certificate and spool", OPTION_PATH, OFFSET(state)},
     {"collector", 0, "HOST:PORT", NULL, "Where to",
      "the collector of a daemon that must be started first", OPTION_STRING, OFFSET(collector)},
-    {"output", 0, "FILE", NULL, "Where to",
+    {"output", 'o', "FILE", NULL, "Where to",
      "write the profile into FILE for `fleetprof report`; "
      "neither daemon nor collector take part, an earlier profile is kept as FILE.old",
      OPTION_PATH, OFFSET(output)},

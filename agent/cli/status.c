@@ -24,8 +24,9 @@ struct status_options {
 static const struct option rows[] = {
     {"state", 0, "DIR", NULL, "Which daemon", "that of the board whose directory this is",
      OPTION_PATH, offsetof(struct status_options, state)},
-    {"format", 0, "NAME", "table", "Output", "table, or json: as the daemon gave it, one a line",
-     OPTION_STRING, offsetof(struct status_options, format)},
+    {"format", 'f', "table|json", "table", "Output",
+     "table (or text), or json: as the daemon gave it, one a line", OPTION_STRING,
+     offsetof(struct status_options, format)},
 };
 
 static const struct option_table table = {
@@ -78,7 +79,10 @@ static int show_all(const struct status_options *options) {
 }
 
 static bool is_known(const char *format) {
-  return strcmp(format, "json") == 0 || strcmp(format, "table") == 0;
+  static const char *const known[] = {"json", "table", "text"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(format, known[i]) == 0) return true;
+  return false;
 }
 
 int status_main(int argc, char **argv) {

@@ -46,7 +46,7 @@ static const struct option rows[] = {
      "the collector's address for agents (default: "
      "the one this board was enrolled at)",
      OPTION_STRING, AT(collector)},
-    {"label", 0, "K=V", NULL, "Collector", "a label of this board; may be given many times",
+    {"label", 'l', "K=V", NULL, "Collector", "a label of this board; may be given many times",
      OPTION_LIST, AT(labels)},
     {"state", 0, "DIR", NULL, "Files",
      "keep everything of this board in DIR (default: "
@@ -57,7 +57,7 @@ static const struct option rows[] = {
     {"send-bytes", 0, "BYTES", "1M", "Collector",
      "batches sent in a second at the most, also after weeks without a collector; 0: no limit",
      OPTION_BYTES, AT(send_bytes)},
-    {"output", 0, "FILE", NULL, "Files",
+    {"output", 'o', "FILE", NULL, "Files",
      "append the profile to FILE, for fleetprof report, and send nothing", OPTION_PATH, AT(output)},
     {"foreground", 0, NULL, NULL, "Running", "stay in the foreground and log to stderr",
      OPTION_FLAG, AT(is_foreground)},
@@ -70,7 +70,7 @@ static const struct option rows[] = {
     {"dormant", 0, NULL, NULL, "Sampling",
      "programs that load the agent start paused, without a timer, until fleetprof ctl resume",
      OPTION_FLAG, AT(is_dormant)},
-    {"unwind", 0, "NAME", "auto", "Sampling",
+    {"unwind", 0, "auto|fp|none", "auto", "Sampling",
      "how callers are found of the whole board and of targets that do not say: auto, fp (frame "
      "pointers) or none",
      OPTION_STRING, AT(unwind_name)},

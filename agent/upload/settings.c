@@ -30,8 +30,8 @@ static const struct option rows[] = {
      "it "
      "does not say",
      OPTION_STRING, OFFSET(build_id_text)},
-    {"verbose", 0, NULL, NULL, "What is sent", "name each file and what becomes of it", OPTION_FLAG,
-     OFFSET(is_verbose)},
+    {"verbose", 'v', NULL, NULL, "What is sent", "name each file and what becomes of it",
+     OPTION_FLAG, OFFSET(is_verbose)},
     OUTPUT_FORM_ROW("What is sent", struct settings, format),
     {"sources", 0, "FOLDER", NULL, "Sources",
      "also send the sources that debug information names, where they lie below FOLDER; may be "

@@ -2,9 +2,11 @@
 # Reads the --help of one command, which is printed from its option table, and writes from the same rows what KIND says:
 #   man   its manual page          fish  its completions, a line an option
 #   words its options, one a line: FORM ARGUMENT HELP, separated by tabs (FORM: --name or -x)
+# An ARGUMENT of words (a|b) is one of them, and so is the first word behind a command whose usage begins with such.
 # NAME is the command ("fleetprof run"), SHORT what it does in some words (without it the summary's first line says so),
 # DATE and VERSION stand in the page's footer.
 function flat(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); sub(/^[.']/, "\\\\\\&&", text); return text }
+function spaced(text) { gsub(/\|/, " ", text); return text }
 function quoted(text) { gsub(/\\/, "\\\\", text); gsub(/'/, "\\'", text); return "'" text "'" }
 function print_words(   i) {
   for (i = 1; i <= forms; i++) print form[i] "\t" argument "\t" help
@@ -20,7 +22,8 @@ function print_fish(   i, line, words) {
   if (words[2] != "") line = line " -n '__fish_seen_subcommand_from " words[2] "'"
   else if (HAS_COMMANDS) line = line " -n __fish_use_subcommand"
   for (i = 1; i <= forms; i++) line = line (form[i] ~ /^--/ ? " -l " substr(form[i], 3) : " -s " substr(form[i], 2))
-  if (argument ~ /FILE|DIR|PATH/) line = line " -rF"
+  if (argument ~ /\|/) line = line " -xa " quoted(spaced(argument))
+  else if (argument ~ /FILE|DIR|PATH/) line = line " -rF"
   else if (argument != "") line = line " -x"
   print line " -d " quoted(help)
 }

@@ -32,6 +32,13 @@ overview() { # of a program that is commands alone
   commands "$1" | while read -r word text; do printf '.TP\n.BR fleetprof\\-%s (1)\n%s\n' "$word" "$(echo "$text" | sed 's/-/\\-/g')"; done
 }
 
+# verbs PROGRAM COMMAND: the words of which one stands behind the command (ctl pause|resume|rate), as its usage says.
+verbs() { "$1" "$2" --help | sed -n "1s/^Usage: [a-z-]* $2 \([a-z]*|[a-z|]*\).*/\1/p" | tr '|' ' '; }
+# Whether COMMAND is followed by a program and its arguments.
+starts_program() { "$1" "$2" --help | sed -n 1p | grep -q -- ' -- PROGRAM'; }
+# choices ROWS: FORM and the words that its argument is one of, a line each.
+choices() { awk -F'\t' '$2 ~ /\|/ { gsub(/\|/, " ", $2); print $1, $2 }' "$1"; }
+
 # The shells' own words: which command stands on the line, and its options.
 for program in "$@"; do
   name=${program##*/}
@@ -48,19 +55,36 @@ for program in "$@"; do
   {
     echo "# bash completion of $name, made from its option tables."
     echo "_$id() {"
-    echo '  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options= files='
+    echo '  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options= files= values= words= choice= at'
     echo '  case $command in'
     for word in $words ''; do
       [ "$name$word" = fleetprof ] && continue
       "$program" ${word:+"$word"} --help | row words "$name $word" >"$out/rows"
-      echo "  ${word:-*}) options='$(cut -f1 "$out/rows" | grep '^--' | paste -sd' ' -)' files='$(awk -F'\t' '$2 ~ /FILE|DIR|PATH/ { printf " %s ", $1 }' "$out/rows")' values='$(awk -F'\t' '$2 != "" && $2 !~ /FILE|DIR|PATH/ { printf " %s ", $1 }' "$out/rows")' ;;"
+      echo "  ${word:-*}) options='$(cut -f1 "$out/rows" | grep '^--' | paste -sd' ' -)' files='$(awk -F'\t' '$2 ~ /FILE|DIR|PATH/ { printf " %s ", $1 }' "$out/rows")' values='$(awk -F'\t' '$2 != "" && $2 !~ /FILE|DIR|PATH/ { printf " %s ", $1 }' "$out/rows")'"
+      [ -z "$word" ] || echo "    words='$(verbs "$program" "$word")'"
+      if [ -n "$word" ] && starts_program "$program" "$word"; then
+        echo '    for ((at = 2; at < COMP_CWORD; at++)); do [[ ${COMP_WORDS[at]} = -- ]] && break; done'
+        echo '    if ((at < COMP_CWORD)); then'
+        echo '      if declare -F _command_offset >/dev/null; then _command_offset $((at + 1))'
+        echo '      elif ((at + 1 == COMP_CWORD)) && [[ $word != */* ]]; then mapfile -t COMPREPLY < <(compgen -c -- "$word")'
+        echo '      else mapfile -t COMPREPLY < <(compgen -f -- "$word"); fi'
+        echo '      return'
+        echo '    fi'
+      fi
+      choices "$out/rows" | while read -r form list; do
+        # What stands behind "=" is a word of its own to bash.
+        echo "    [[ \$before = $form || \$before\${COMP_WORDS[COMP_CWORD-2]} = =$form ]] && choice='$list'"
+      done
+      echo '    ;;'
     done
     echo '  esac'
     echo '  COMPREPLY=()'
     echo '  if [[ $files == *" $before "* ]]; then mapfile -t COMPREPLY < <(compgen -f -- "$word")'
-    echo '  elif [[ $values == *" $before "* ]]; then return'
     [ -z "$words" ] || echo "  elif [ \"\$COMP_CWORD\" = 1 ] && [[ \$word != -* ]]; then COMPREPLY=(\$(compgen -W '$words' -- \"\$word\"))"
+    echo '  elif [[ -n $choice ]]; then COMPREPLY=($(compgen -W "$choice" -- "${word#=}"))'
     echo '  elif [[ $word == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))'
+    echo '  elif [[ $values == *" $before "* ]]; then return'
+    echo '  elif [[ -n $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$word"))'
     echo '  else mapfile -t COMPREPLY < <(compgen -f -- "$word"); fi'
     echo '}'
     echo "complete -o filenames -F _$id $name"
@@ -69,15 +93,20 @@ for program in "$@"; do
   {
     echo "#compdef $name"
     echo "# zsh completion, made from its option tables."
-    echo 'local -a options'
+    echo 'local -a options words_behind=("*:file:_files")'
     echo 'case ${words[2]} in'
     for word in $words ''; do
       [ "$name$word" = fleetprof ] && continue
       echo "${word:-*}) options=("
       "$program" ${word:+"$word"} --help | row words "$name $word" |
-        awk -F'\t' '{ gsub(/[\[\]:\\]/, "\\\\&", $3); gsub(/\047/, "\047\\\047\047", $3); argument = $2 == "" ? "" : ":" $2 ":" ($2 ~ /FILE|DIR|PATH/ ? "_files" : " ")
+        awk -F'\t' '{ gsub(/[\[\]:\\]/, "\\\\&", $3); gsub(/\047/, "\047\\\047\047", $3); list = $2; gsub(/\|/, " ", list); gsub(/\|/, " or ", $2)
+                      argument = $2 == "" ? "" : ":" $2 ":" (list != $2 ? "(" list ")" : $2 ~ /FILE|DIR|PATH/ ? "_files" : " ")
                       print "  \047*" $1 "[" $3 "]" argument "\047" }'
-      echo ') ;;'
+      echo ')'
+      [ -z "$word" ] || [ -z "$(verbs "$program" "$word")" ] || echo "words_behind=('1:what:($(verbs "$program" "$word"))')"
+      [ -z "$word" ] || ! starts_program "$program" "$word" ||
+        echo "words_behind=('(-)1:program: _command_names -e' '*::argument: _normal')"
+      echo ';;'
     done
     echo 'esac'
     if [ -n "$words" ]; then
@@ -88,8 +117,9 @@ for program in "$@"; do
       echo '  _describe command commands'
       echo '  return'
       echo 'fi'
+      echo '[[ $words[2] = -* ]] || { shift words; (( CURRENT-- )) }'
     fi
-    echo "_arguments -s \$options '*:file:_files'"
+    echo '_arguments -s -S $options $words_behind'
   } >"$out/completions.zsh._$name"
 
   {
@@ -98,6 +128,10 @@ for program in "$@"; do
     for word in $words ''; do
       [ "$name$word" = fleetprof ] && continue
       "$program" ${word:+"$word"} --help | row fish "$name${word:+ $word}" "$words"
+      [ -n "$word" ] || continue
+      [ -z "$(verbs "$program" "$word")" ] || echo "complete -c $name -n '__fish_seen_subcommand_from $word' -f -a '$(verbs "$program" "$word")'"
+      ! starts_program "$program" "$word" ||
+        echo "complete -c $name -n '__fish_seen_subcommand_from $word; and test (commandline -opc)[-1] = --' -f -a '(__fish_complete_command)'"
     done
   } >"$out/completions.fish.$name.fish"
 done

@@ -52,6 +52,8 @@ done
 is_near() { awk -v got="$1" -v want="$2" -v by="$3" 'BEGIN { exit !(got - want <= by && want - got <= by) }'; }
 alpha=$(share perf.fp alpha_sixty)
 fleetprof report perf.fp --format json | json "'alpha_sixty' == d['functions'][0]['name'] and abs(sum(f['self'] for f in d['functions']) / d['total'] - 1) < .001" | grep -q yes || fail "json"
+fleetprof report perf.fp -f folded -o perf.folded && fleetprof report perf.fp --format folded | cmp -s - perf.folded || fail "report --output"
+FLEETPROF_OUTPUT=perf.fp fleetprof report perf.fp >/dev/null && [ "$(samples perf.fp)" -gt 0 ] || fail "report writes over the profile of run"
 fleetprof report perf.fp --format folded | awk -v want="$alpha" '{ all += $NF } /;alpha_sixty / { a += $NF } END { got = 100 * a / all; exit !(got - want < .2 && want - got < .2) }' || fail "folded"
 fleetprof report perf.fp --format speedscope | /usr/bin/python3 -c '
 import json, sys

@@ -111,6 +111,8 @@ no file; usage:                           | fleetprof report
 --limit: .-1. is not a whole number       | fleetprof report --limit -1 "$W/text"
 --limit: .abc. is not a whole number      | fleetprof report --limit abc "$W/text"
 --diff: needs a value: FILE               | fleetprof report "$W/text" --diff
+--output: is the profile that is shown    | fleetprof report "$W/text" -o "$W/text"
+--output and --counts-to: give one        | fleetprof report "$W/text" -f counts -F "$W/fifo" -o "$W/none"
 --diff: is shown as top or json           | fleetprof report "$W/text" --diff "$W/text" --format folded
 belong to --format counts                 | fleetprof report --format folded --just-pcs "$W/text"
 --counts-to: .. is not the name of a file | fleetprof report --format counts --counts-to "" "$W/text"

@@ -64,7 +64,7 @@ told revoke 'd == {"revoked": "here"}' fleetprof-collector revoke --data "$W/aga
 # Every command has it but those that tell nothing: run is its program, name and translate are filters.
 for command in $(fleetprof --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/fleetprof:\1/p') fleetprof-collector:{token,revoke,rollover,backup,restore,check}; do
   case $command in *:run | *:name | *:translate) continue ;; esac
-  "${command%:*}" "${command#*:}" --help | grep -q -- '--format NAME' || fail "$command has no --format"
+  "${command%:*}" "${command#*:}" --help | grep -q -- '--format [a-z|-]*json' || fail "$command has no --format"
 done
 # Text otherwise, and a wrong word is told.
 FLEETPROF_FORMAT=speedscope fleetprof-collector token --data "$data" | grep -qx 'fpt_[^ ]*' || fail "a word of another command's changes the token"

@@ -23,6 +23,10 @@ for command in "${commands[@]}" fleetprofd fleetprof-collector; do
   # shellcheck disable=SC2086
   $command --help >"$W/help" || fail "$command --help"
   # shellcheck disable=SC2086
+  for pair in f/format o/output v/verbose l/label; do # the same letter wherever there is one
+    ! grep -qE "^      --${pair#*/}( |$)" "$W/help" || fail "$command: --${pair#*/} is not -${pair%/*}"
+  done
+  # shellcheck disable=SC2086
   bash_completes $command -- >"$W/bash"
   fish_completes "$command --" >"$W/fish"
   for option in $(sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' "$W/help"); do
@@ -43,13 +47,35 @@ done
 [ $options -gt 150 ] || fail "only $options options"
 [ "$(bash_completes fleetprof rep)" = report ] || fail "bash: rep is $(bash_completes fleetprof rep)"
 [ "$(bash_completes fleetprof query --call | paste -sd' ')" = '--callers --callees' ] || fail "bash: --call is $(bash_completes fleetprof query --call)"
+# Words of which an option or a command takes one; programs behind "--".
+while IFS='|' read -r line wanted; do
+  read -ra typed <<<"$line"
+  [[ $line != *' ' ]] || typed+=('')
+  got=$(bash_completes "${typed[@]}" | paste -sd' ')
+  [ "$got" = "$wanted" ] || fail "bash: '$line' is completed by '$got' and not '$wanted'"
+  got=$(fish_completes "$line" | sort | paste -sd' ')
+  [ "$got" = "$(tr ' ' '\n' <<<"$wanted" | sort | paste -sd' ')" ] || fail "fish: '$line' is completed by '$got' and not '$wanted'"
+done <<'END'
+fleetprof report --format p|pprof perf-script
+fleetprof query -f f|flame folded
+fleetprof run --sampler |auto perf timer itimer itimer-virtual
+fleetprof run --unwind |auto cfi fp lr none
+fleetprof run --collect h|histogram
+fleetprofd --unwind f|fp
+fleetprof-collector token --role s|symbols
+fleetprof status --format |table json
+fleetprof ctl r|resume rate
+fleetprof run -- fleetprof-coll|fleetprof-collector
+END
+[ "$(bash_completes fleetprof report --format = pp)" = pprof ] || fail "bash: --format=pp is $(bash_completes fleetprof report --format = pp)"
 touch "$W/monday to sunday.fp"
+[ "$(bash_completes fleetprof run -- cat "$W/mon")" = "$W/monday to sunday.fp" ] || fail "bash completes no file of a program"
 [ "$(bash_completes fleetprof report "$W/mon")" = "$W/monday to sunday.fp" ] || fail "bash completes no file with blanks"
 [ "$(fish_completes 'fleetprof doc')" = doctor ] || fail "fish: doc is $(fish_completes 'fleetprof doc')"
 for program in fleetprof fleetprofd fleetprof-collector; do zsh -n "$share/zsh/site-functions/_$program" || fail "zsh: _$program"; done
 
 # A zsh on a terminal of its own, which is asked with a tab.
-/usr/bin/python3 - "$share/zsh/site-functions" <<'END' || fail "zsh does not complete 'fleetprof rep' and '--speci'"
+/usr/bin/python3 - "$share/zsh/site-functions" <<'END' || fail "zsh does not complete what it should"
 import os, pty, select, sys, time
 pid, fd = pty.fork()
 if pid == 0:
@@ -70,6 +96,11 @@ seen = b""
 os.write(fd, b"fleetprof rep\t--transl\t")
 until(b"report")
 until(b"--translator")
+for typed, wanted in ((b"report --format ppr\t", b"pprof"), (b"ctl resu\t", b"resume"), (b"run --sampler itimer-\t", b"itimer-virtual"),
+                      (b"run -- fleetprof-coll\t", b"fleetprof-collector")):
+    seen = b""
+    os.write(fd, b"\x15fleetprof " + typed)
+    until(wanted)
 os.write(fd, b"\x15exit\n")
 os.close(fd)
 os.waitpid(pid, 0)
