@@ -127,6 +127,7 @@ static int print_table(const struct diff_command *command, const cJSON *answer, 
   answer_text_sums(field_find(answer, "b"), &b);
   cJSON_ArrayForEach(at, functions) list[sums.count++] = row_of(at);
   int error = diff_text_print_table(&sums, &style, ret);
+  terminal_style_letters(&style, ret);
   free(list);
   return error;
 }

@@ -16,8 +16,8 @@
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-static void print_table(const struct query_settings *settings, const cJSON *answer,
-                        struct buf *ret) {
+static void print_table(const struct query_settings *settings, const struct api *api,
+                        const cJSON *answer, struct buf *ret) {
   static void (*const printers[])(const cJSON *answer, const struct top_text *style,
                                   struct buf *out) = {
       [QUERY_PROFILE] = answer_text_top,       [QUERY_LOAD] = answer_text_load,
@@ -29,6 +29,8 @@ static void print_table(const struct query_settings *settings, const cJSON *answ
     answer_flame_print(answer, (uint32_t)settings->options.depth, &style, ret);
   else
     printers[settings->view](answer, &style, ret);
+  if (settings->view == QUERY_PROFILE) nameless_modules_print(api, answer, ret);
+  terminal_style_letters(&style, ret);
 }
 
 /* Whether JSON is empty because what was asked for never had samples; then that was said. */
@@ -49,8 +51,7 @@ static int show(const struct query_settings *settings, const struct api *api,
     complaint("query: %.300s: the answer is not JSON: is this a collector's --http address?",
               settings->options.api.http);
   } else if (!is_mistyped(settings, api, json)) {
-    print_table(settings, json, &text);
-    if (settings->view == QUERY_PROFILE) nameless_modules_print(api, json, &text);
+    print_table(settings, api, json, &text);
     status = output_text_write("query", settings->options.output, &text);
   }
   cJSON_Delete(json);

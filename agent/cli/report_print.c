@@ -79,7 +79,17 @@ static int print_diff(const struct report_settings *settings, const struct repor
                                   .pair = find_pair(&sides[0].profile)};
   const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
   if (settings->format == REPORT_JSON) return diff_text_print_json(&both, style.limit, arena, ret);
-  return diff_text_print(&both, &style, arena, ret);
+  int error = diff_text_print(&both, &style, arena, ret);
+  terminal_style_letters(&style, ret);
+  return error;
+}
+
+static int print_top(const struct report_settings *settings, const struct report_side *side,
+                     struct arena *arena, struct buf *ret) {
+  const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
+  int error = top_text_print(&side->profile, &side->tree, &style, arena, ret);
+  terminal_style_letters(&style, ret);
+  return error;
 }
 
 static int print_flame(const struct report_settings *settings, const struct report_side *side,
@@ -104,7 +114,6 @@ int report_print(const struct report_settings *settings, const struct report_sid
                  struct arena *arena, struct buf *ret) {
   const struct report_side *side = &sides[0];
   const struct view_origin origin = origin_of(&side->profile);
-  const struct top_text style = terminal_style(settings->options.limit, settings->options.output);
   if (settings->options.diff != NULL) return print_diff(settings, sides, arena, ret);
   switch (settings->format) {
   case REPORT_FLAME:
@@ -122,6 +131,6 @@ int report_print(const struct report_settings *settings, const struct report_sid
   case REPORT_PERF_SCRIPT:
     return view_perf_script(&side->tree, &origin, arena, ret);
   default:
-    return top_text_print(&side->profile, &side->tree, &style, arena, ret);
+    return print_top(settings, side, arena, ret);
   }
 }

@@ -5,6 +5,8 @@
    without it: a static program has no locales. */
 #include "terminal_style.h"
 
+#include "report/ascii_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -38,4 +40,8 @@ struct top_text terminal_style(uint64_t limit, const char *output) {
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) style.columns = size.ws_col;
   style.has_colour = has_colour();
   return style;
+}
+
+void terminal_style_letters(const struct top_text *style, struct buf *text) {
+  if (!style->is_utf8) ascii_text_keep(text, 0);
 }

@@ -10,4 +10,7 @@
    plain. */
 struct top_text terminal_style(uint64_t limit, const char *output);
 
+/* Leaves of TEXT, a whole table, what STYLE shows. */
+void terminal_style_letters(const struct top_text *style, struct buf *text);
+
 #endif

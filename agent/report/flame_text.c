@@ -16,6 +16,7 @@
    what its children do, so the heaviest are a tree.  Trees come from strangers, too: one that does
    not add up is drawn within its bounds all the same. */
 #include "flame_text.h"
+#include "ascii_text.h"
 #include "name_fit.h"
 
 #include "common/buf.h"
@@ -107,16 +108,6 @@ static unsigned print_indent(const struct drawing *drawing, unsigned depth) {
   return used + indent;
 }
 
-/* In a terminal that shows no more each letter beyond ASCII is a '?'. */
-static void keep_ascii(struct buf *text, size_t from) {
-  size_t to = from;
-  for (size_t at = from; at < text->len; at++) {
-    uint8_t byte = text->data[at];
-    if (byte < 0x80 || (byte & 0xc0) == 0xc0) text->data[to++] = byte < 0x80 ? byte : '?';
-  }
-  text->len = to;
-}
-
 static void print_name(const struct drawing *drawing, const struct flame_node *node,
                        unsigned depth) {
   const struct top_text_row row = {
@@ -124,7 +115,7 @@ static void print_name(const struct drawing *drawing, const struct flame_node *n
   unsigned used = print_indent(drawing, depth);
   size_t start = drawing->out->len;
   top_text_print_name(&row, used, drawing->style, drawing->out);
-  if (!drawing->style->is_utf8) keep_ascii(drawing->out, start);
+  if (!drawing->style->is_utf8) ascii_text_keep(drawing->out, start);
 }
 
 static void print_line(const struct drawing *drawing, const struct place *place) {

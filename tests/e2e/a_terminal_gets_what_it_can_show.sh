@@ -36,6 +36,20 @@ LC_ALL=C LANG=C.UTF-8 report --format flame | grep -c '##' >/dev/null || fail "L
 report --format flame --depth 3 | grep -c 'deeper: --depth' >/dev/null || fail "no word on what is deeper"
 [ "$(report --format flame --limit 3 | grep -c '%  .*[#-]  ')" -le 6 ] || fail "more lines than --limit"
 
+# Letters that the locale has not, in all that is for people; for programs names are whole.
+printf '__attribute__((noinline)) static long gr\303\266\303\237e(volatile long n) { while (n > 0) n--; return n; }
+int main(void) { return (int)gr\303\266\303\237e(300000000); }\n' >"$W/size.c"
+cc -O1 -o "$W/size" "$W/size.c" && fleetprof run --output "$W/size.fp" --hz 499 -- "$W/size" || fail "the program with a name in UTF-8"
+whole=$(printf 'gr\303\266\303\237e')
+for shown in --format=top --format=flame "--diff=$W/size.fp"; do
+  fleetprof report "$shown" "$W/size.fp" >"$W/size.ascii" || fail "$shown ends with $?"
+  grep -q ' gr??e  (size' "$W/size.ascii" && ! LC_ALL=C grep -q '[^ -~]' "$W/size.ascii" || fail "$shown is not ASCII: $(cat "$W/size.ascii")"
+  LC_ALL=C.UTF-8 fleetprof report "$shown" "$W/size.fp" | grep -c " $whole  (size" >/dev/null || fail "$shown: no $whole where the locale is UTF-8"
+done
+for format in json folded; do
+  fleetprof report --format $format "$W/size.fp" | grep -c "$whole" >/dev/null || fail "$format has lost a letter"
+done
+
 # One renderer: the collector's answer is drawn the same way, and shows the same shares but for their rounding.
 start_collector
 enroll here
@@ -50,4 +64,12 @@ checked query.vt100
 on_terminal 80 fleetprof query --http "http://127.0.0.1:$H" --by who >"$W/who"
 grep -q 'x???drawkcab' "$W/who" || fail "no such label: $(cat "$W/who")"
 grep -q "$escape\[2J\|$(printf '\342\200\256')" "$W/who" && fail "a label turns the line"
+run --service sizes --label "size=$whole" --hz 499 -- "$W/size" || fail "sizes ended with $?"
+for asked in "sizes --by size" "--by size --step 60" "sizes --function main"; do
+  # shellcheck disable=SC2086
+  ask $asked >"$W/size.ascii" || fail "query $asked ends with $?"
+  ! LC_ALL=C grep -q '[^ -~]' "$W/size.ascii" || fail "$asked is not ASCII: $(cat "$W/size.ascii")"
+done
+ask sizes --by size | grep -c ' gr??e$' >/dev/null || fail "no label: $(ask sizes --by size)"
+ask sizes --by size --format json | grep -c "$whole" >/dev/null || fail "JSON has lost a letter"
 say "$(grep -c '%' "$W/answer") lines of bars"
