@@ -6,9 +6,9 @@
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 A=$(port) H=$(port)
-quickstart() { ./deploy/quickstart.sh --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A" "$@"; }
+quickstart=(./deploy/quickstart.sh --data "$W/data" --http "127.0.0.1:$H" --agents "127.0.0.1:$A")
 is_left() { [ "$(pgrep -fc "$W/data" || true)" != 0 ]; }
-quickstart --once >"$W/out" 2>&1 || fail "it ended with $?: $(tail -n 5 "$W/out")"
+"${quickstart[@]}" --once >"$W/out" 2>&1 || fail "it ended with $?: $(tail -n 5 "$W/out")"
 grep -q 'http://127\.0\.0\.1:[0-9]' "$W/out" || fail "no URL: $(cat "$W/out")"
 [ "$(grep -cE '[0-9] *%' "$W/out")" -ge 3 ] || fail "no table: $(cat "$W/out")"
 grep -qx "the data: $W/data, which stays" "$W/out" || fail "where the data is is not told: $(cat "$W/out")"
@@ -17,7 +17,7 @@ grep -q '^  built [0-9]* %$' "$W/out" || fail "how far the build is is not told:
 ! is_left || fail "it left a process: $(pgrep -fa "$W/data")"
 tail -n 15 "$W/out"
 
-quickstart >"$W/up" 2>&1 &
+"${quickstart[@]}" >"$W/up" 2>&1 &
 up=$!
 started+=($up)
 until_true 120 grep -q '^Ctrl-C ends it' "$W/up" || fail "it is not up: $(tail -n 5 "$W/up")"
@@ -38,8 +38,7 @@ while IFS= read -r line; do
 done < <(sed -n '/^## The first curl/,/^From another machine/s/^    \(curl\|fleetprof\) /\1 /p' README.md |
   sed "s|127.0.0.1:7480|127.0.0.1:$H|; s|^fleetprof [a-z]*|& --http http://127.0.0.1:$H|")
 [ $asked -ge 14 ] || fail "only $asked questions of the README"
-# Ctrl-C, as a terminal has it for all of them; a shell's background job ignores INT.
-kill -TERM $up
+kill $up # a shell's background job ignores what Ctrl-C sends
 wait $up
 until_true 10 eval '! is_left' || fail "it left a process: $(pgrep -fa "$W/data")"
 say "$asked questions of the README answered"
