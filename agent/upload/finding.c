@@ -4,7 +4,8 @@
 #include "look.h"
 #include "source.h"
 #include "upload.h"
-#include "walk.h"
+
+#include "elf/file_tree.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static int on_path(void *context, const char *path, bool is_given) {
 int upload_find(struct upload *upload) {
   for (int i = 0; i < upload->settings.path_count; i++) {
     const char *path = upload->settings.paths[i];
-    int error = walk(path, on_path, on_trouble, upload);
+    int error = file_tree_walk(path, on_path, on_trouble, upload);
     if (error == 0) continue;
     complaint("upload: %s: %s", path,
               error == -EOVERFLOW ? "more than FOUND_FILES_MAX files" : strerror(-error));

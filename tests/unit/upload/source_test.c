@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files and archives as real tools make them: what comes out is what went in. */
 #include "../symbol/elf_fixture.h"
+#include "elf/file_tree.h"
 #include "upload/known.h"
 #include "upload/look.h"
 #include "upload/source.h"
-#include "upload/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,11 +152,11 @@ static void a_folder_is_walked_without_its_links_and_objects(void **state) {
   begin();
   fixture_run("mkfifo tree/fifo && ln -s .. tree/usr/loop && ln -s ../lib.so tree/aside.so");
   fixture_path("tree", path);
-  assert_int_equal(walk(path, on_path, on_trouble, NULL), 0);
+  assert_int_equal(file_tree_walk(path, on_path, on_trouble, NULL), 0);
   assert_int_equal(found.count, 4);
   assert_int_equal(troubles, 0);
   fixture_path("nowhere", path);
-  assert_int_equal(walk(path, on_path, on_trouble, NULL), -ENOENT);
+  assert_int_equal(file_tree_walk(path, on_path, on_trouble, NULL), -ENOENT);
 }
 
 static void a_list_is_its_own_or_its_names(void **state) {

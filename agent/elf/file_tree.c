@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "walk.h"
+#include "file_tree.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -9,8 +9,9 @@ static int compare(const FTSENT **a, const FTSENT **b) {
   return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-int walk(const char *path, int (*on_path)(void *context, const char *path, bool is_given),
-         void (*on_trouble)(void *context, const char *path, const char *why), void *context) {
+int file_tree_walk(const char *path, int (*on_path)(void *context, const char *path, bool is_given),
+                   void (*on_trouble)(void *context, const char *path, const char *why),
+                   void *context) {
   char *const roots[] = {(char *)(unsigned long)path, NULL}; /* fts does not write to it */
   FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare);
   if (tree == NULL) return -errno;
@@ -22,8 +23,8 @@ int walk(const char *path, int (*on_path)(void *context, const char *path, bool 
       result = on_path(context, entry->fts_path, is_given);
       break;
     case FTS_D:
-      if (entry->fts_level < WALK_DEPTH_MAX) break;
-      on_trouble(context, entry->fts_path, "folders are nested too deep (WALK_DEPTH_MAX)");
+      if (entry->fts_level < FILE_TREE_DEPTH_MAX) break;
+      on_trouble(context, entry->fts_path, "folders are nested too deep (FILE_TREE_DEPTH_MAX)");
       fts_set(tree, entry, FTS_SKIP);
       break;
     case FTS_DNR:
