@@ -11,12 +11,16 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "complaint.h"
+#include "debug_choice.h"
+#include "elf/debug_folders.h"
 #include "report/namer.h"
 #include "report/names_writer.h"
 #include "report/profile_reader.h"
+#include "word_order.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -32,9 +36,12 @@ enum {
 
 struct name_options {
   bool is_verbose;
+  struct option_list debug;
+  struct debug_folders *folders; /* of these */
 };
 
 static const struct option rows[] = {
+    DEBUG_CHOICE_ROW(struct name_options, debug),
     {"verbose", 'v', NULL, NULL, "What it says", "say on stderr what was written", OPTION_FLAG,
      offsetof(struct name_options, is_verbose)},
 };
@@ -58,7 +65,8 @@ static int refuse(const char *path, const char *why) {
 }
 
 /* Names what is in FD, called PATH. */
-static int name_open_file(int fd, const char *path, unsigned limit_ms, bool is_verbose) {
+static int name_open_file(int fd, const char *path, unsigned limit_ms,
+                          const struct name_options *options) {
   static struct profile profile;
   uint64_t deadline_ns = clock_monotonic_ns() + limit_ms * NS_PER_MS;
   char why[PROFILE_READER_WHY_BYTES] = "cannot start";
@@ -72,34 +80,37 @@ static int name_open_file(int fd, const char *path, unsigned limit_ms, bool is_v
     return refuse(path, why);
   }
   if (profile.frame_count > 0) error = namer_open(limit_ms, &namer);
+  if (namer != NULL) namer_set_folders(namer, options->folders);
   if (namer != NULL && error == 0)
     error = names_writer_write(fd, &profile, namer, deadline_ns, &written);
   namer_close(namer);
   profile_fini(&profile);
   if (error == -EBADMSG) return refuse(path, "is no file of run --output: only those hold names");
   if (error != 0) return refuse(path, strerror(-error));
-  if (is_verbose && namer != NULL)
+  if (options->is_verbose && namer != NULL)
     fprintf(stderr, "fleetprof: %s: names of %llu functions in %u modules written, %u left out\n",
             path, (unsigned long long)written.functions, written.modules, written.late);
   return 0;
 }
 
-static int name_path(const char *path, bool is_verbose) {
-  if (strcmp(path, "-") == 0) return name_open_file(STDIN_FILENO, "stdin", END_MS, is_verbose);
+static int name_path(const char *path, const struct name_options *options) {
+  if (strcmp(path, "-") == 0) return name_open_file(STDIN_FILENO, "stdin", END_MS, options);
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) return refuse(path, strerror(errno));
   int error = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
                   ? refuse(path, "a run still writes into it")
-                  : name_open_file(fd, path, HAND_MS, is_verbose);
+                  : name_open_file(fd, path, HAND_MS, options);
   close(fd);
   return error;
 }
 
 int name_main(int argc, char **argv) {
-  struct name_options options = {false};
+  struct name_options options = {.is_verbose = false};
   struct options_result result;
   char error[ERROR_BYTES];
-  if (options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
+  argc = word_order_sort(&table, argc, argv);
+  if (argc < 0) snprintf(error, sizeof error, "%s", strerror(-argc));
+  if (argc < 0 || options_parse(&table, argc, argv, &options, &result, error, sizeof error) != 0) {
     complaint("name: %s", error);
     return EXIT_USAGE;
   }
@@ -108,8 +119,11 @@ int name_main(int argc, char **argv) {
     complaint("name: no file; usage: %s", table.usage);
     return EXIT_USAGE;
   }
-  int status = 0;
+  int status = debug_choice_open("name", &options.debug, &options.folders);
+  if (status != 0) return status;
   for (int i = result.first_positional; i < argc; i++)
-    if (name_path(argv[i], options.is_verbose) != 0) status = EXIT_FAILED;
+    if (name_path(argv[i], &options) != 0) status = EXIT_FAILED;
+  debug_choice_tell("name", options.folders);
+  debug_folders_close(options.folders);
   return status;
 }

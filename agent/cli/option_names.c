@@ -20,7 +20,8 @@ const char *const commands_option_names[] = {
     "limit",       "diff",
     "depth",       "translator",
     "module",      "just-pcs",
-    "just-counts", "counts-to", /* report */
+    "just-counts", "counts-to",
+    "debug", /* report and name */
     "functions",   "addresses",
     "base",        "sorted",
     "index",       "make-index", /* translate */

@@ -13,6 +13,8 @@
 #include "common/buf.h"
 #include "common/path.h"
 #include "complaint.h"
+#include "debug_choice.h"
+#include "elf/debug_folders.h"
 #include "output_text.h"
 #include "patience.h"
 #include "proto/text.h"
@@ -186,19 +188,33 @@ static int check_module(const struct report *report) {
   return -ENOENT;
 }
 
-static int make(struct report *report) {
+static int show_named(struct report *report, struct debug_folders *folders) {
   struct namer *namers[2] = {NULL, NULL}; /* symbols stay with their profile's module numbers */
-  int error = read_files(report);
-  if (error == 0) error = check_module(report);
-  if (error != 0) return error;
-  if (report->settings.format == REPORT_COUNTS)
-    return report_counts(&report->settings, &report->sides[0].profile);
-  for (int i = 0; i < 2 && error == 0; i++) error = namer_open(NAMER_FILE_MS, &namers[i]);
+  int error = 0;
+  for (int i = 0; i < 2 && error == 0; i++) {
+    error = namer_open(NAMER_FILE_MS, &namers[i]);
+    if (error == 0) namer_set_folders(namers[i], folders);
+  }
   if (error != 0)
     fprintf(stderr, "fleetprof: report: cannot start: %s\n", strerror(-error));
   else
     error = show(report, namers);
   for (int i = 0; i < 2; i++) namer_close(namers[i]);
+  return error;
+}
+
+static int make(struct report *report) {
+  struct debug_folders *folders;
+  int error = read_files(report);
+  if (error == 0) error = check_module(report);
+  if (error != 0) return error;
+  if (report->settings.format == REPORT_COUNTS)
+    return report_counts(&report->settings, &report->sides[0].profile);
+  error = debug_choice_open("report", &report->settings.options.debug, &folders);
+  if (error != 0) return error;
+  error = show_named(report, folders);
+  debug_choice_tell("report", folders);
+  debug_folders_close(folders);
   return error;
 }
 

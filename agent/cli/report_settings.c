@@ -3,6 +3,7 @@
 #include "report_settings.h"
 #include "commands.h"
 #include "common/options.h"
+#include "debug_choice.h"
 #include "report/flame_text.h"
 #include "word_order.h"
 
@@ -33,6 +34,7 @@ static const struct option rows[] = {
      "what is different in FILE, function by function, by their names and the file names of their "
      "modules; the program itself may have another file name there (top or json)",
      OPTION_PATH, OFFSET(diff)},
+    DEBUG_CHOICE_ROW(struct report_options, debug),
     {"translator", 0, "CMD", NULL, "Names",
      "name addresses by CMD, which reads them a line each, as addr2line does; with $MODULE (a "
      "path) in it CMD is asked about every module, else about the program itself",

@@ -3,6 +3,8 @@
 #ifndef CLI_REPORT_SETTINGS_H
 #define CLI_REPORT_SETTINGS_H
 
+#include "common/options.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +27,7 @@ struct report_options {
   const char *format, *output, *diff, *translator, *module, *counts_to;
   uint64_t limit, depth;
   bool is_just_pcs, is_just_counts, is_verbose;
+  struct option_list debug;
 };
 
 struct report_settings {

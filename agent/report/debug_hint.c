@@ -103,9 +103,11 @@ static void print_build_id(const struct profile_module *module, char ret[DEBUG_H
   char id[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
   for (size_t i = 0; i < module->id.len && i < LIMIT_MODULE_ID_BYTES; i++)
     snprintf(id + 2 * i, 3, "%02x", module->id.data[i]);
-  snprintf(ret, DEBUG_HINT_BYTES,
-           "names: put its debug file at /usr/lib/debug/.build-id/%.2s/%s.debug", id,
-           id[0] != '\0' ? id + 2 : "");
+  snprintf(
+      ret, DEBUG_HINT_BYTES,
+      "names: put its debug file at /usr/lib/debug/.build-id/%.2s/%s.debug, or tell its folder by "
+      "--debug DIR",
+      id, id[0] != '\0' ? id + 2 : "");
 }
 
 void debug_hint_print(const char *root, const struct profile_module *module,

@@ -5,7 +5,8 @@
    debug packages, by .gnu_debuglink, else the module's own path, and what is found counts only when
    its build-id is the one that was sampled.  A module without build-id is known by the hash of its
    content.  One file may have been sampled at several paths, stripped at one and whole at another,
-   or gone: all of these are asked until one has debug information.  A path that leads nowhere here
+   or gone: all of these are asked until one has debug information.  Folders that the user has named
+   come first.  A path that leads nowhere here
    may be one of a container: while a process of that lives, its root is tried.
 
    Whoever makes a report may be root, and a profile can come from anywhere and name any path.  So
@@ -14,6 +15,7 @@
 #include "namer.h"
 
 #include "elf/debug_find.h"
+#include "elf/debug_folders.h"
 #include "elf/module_file.h"
 #include "elf/other_roots.h"
 #include "symbol/nursery.h"
@@ -43,7 +45,8 @@ struct loaded {
 };
 
 struct namer {
-  struct nursery *nursery; /* or NULL: there is no program to read files here */
+  struct nursery *nursery;       /* or NULL: there is no program to read files here */
+  struct debug_folders *folders; /* of the user's choice, or NULL */
   struct loaded *modules;
   uint32_t room;
   struct other_roots roots; /* once they were needed */
@@ -61,6 +64,10 @@ int namer_open(unsigned file_ms, struct namer **ret) {
   }
   *ret = namer;
   return 0;
+}
+
+void namer_set_folders(struct namer *namer, struct debug_folders *folders) {
+  namer->folders = folders;
 }
 
 static void unload(struct loaded *loaded) {
@@ -113,6 +120,17 @@ static int open_elsewhere(struct namer *namer, const struct profile_module *modu
   return fd;
 }
 
+/* Opens the file that names MODULE, wherever it is.  Returns the descriptor, or -errno and WHY. */
+static int open_any(struct namer *namer, const struct profile_module *module, char *why) {
+  struct debug_found found;
+  if (namer->folders != NULL && debug_folders_find(namer->folders, module->id, &found) == 0)
+    return found.fd;
+  int fd = open_debug_file(module, "", why);
+  if (fd >= 0) return fd;
+  int elsewhere = open_elsewhere(namer, module);
+  return elsewhere >= 0 ? elsewhere : fd;
+}
+
 /* Has the worker index ELF.  Returns the descriptor of the index or -errno. */
 static int make_index(struct namer *namer, int elf, char *why) {
   struct nursery_result result;
@@ -162,12 +180,8 @@ static int load_one(struct namer *namer, const struct profile_module *module,
              "this installation has no lib/fleetprof/fleetprof-symbols");
     return -ENOENT;
   }
-  int elf = open_debug_file(module, "", loaded->why);
-  if (elf < 0) {
-    int elsewhere = open_elsewhere(namer, module);
-    if (elsewhere < 0) return elf; /* and why */
-    elf = elsewhere;
-  }
+  int elf = open_any(namer, module, loaded->why);
+  if (elf < 0) return elf; /* and why */
   int index = make_index(namer, elf, loaded->why);
   close(elf);
   if (index < 0) return index;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+struct debug_folders;
 struct lr_tables;
 struct namer;
 struct symbol_frame;
@@ -18,6 +19,9 @@ enum { NAMER_FILE_MS = 30000 }; /* for one file; a big one takes under a second 
    names, and is told why.  Returns 0 or -errno. */
 int namer_open(unsigned file_ms, struct namer **ret);
 void namer_close(struct namer *namer);
+
+/* Looks into FOLDERS (borrowed, or NULL) before anywhere else from now on. */
+void namer_set_folders(struct namer *namer, struct debug_folders *folders);
 
 /* Looks for the symbols of MODULE, number INDEX of its profile: its separate debug file, or the
    file itself where it still is what was sampled; without debug information there, what its twins

@@ -31,7 +31,8 @@ static void the_owners_debug_package_is_named(void **state) {
 static void a_part_of_a_listed_path_owns_nothing(void **state) {
   (void)state;
   static const char general[] =
-      "names: put its debug file at /usr/lib/debug/.build-id/ab/cdef.debug";
+      "names: put its debug file at /usr/lib/debug/.build-id/ab/cdef.debug, or tell its folder by "
+      "--debug DIR";
   assert_string_equal(hint_of("/usr/bin/redis-check"), general);
   assert_string_equal(hint_of("redis-check-rdb"), general);
   assert_string_equal(hint_of(""), general);

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A profile of a board is named at a desk by the debug files that the build left in a folder: in a tree by build-ids, or
+# anywhere below it; by the build-id alone, the one with debug information first.  `name` writes such names into the file.
+. "$(dirname "$0")/lib.sh"
+export FLEETPROF_CONFIG=
+cat >"$W/app.c" <<'C'
+__attribute__((noinline)) static long NAME(volatile long n) { while (n > 0) n--; return n; }
+int main(void) { return (int)NAME(400000000); }
+C
+build() { # FOLDER FUNCTION: a stripped program, and what names it
+  mkdir -p "$W/$1"
+  cc -g -O1 -DNAME="$2" -Wl,--build-id=sha1 -o "$W/$1/whole" "$W/app.c" &&
+    objcopy --only-keep-debug "$W/$1/whole" "$W/$1/debug" && objcopy --strip-all "$W/$1/whole" "$W/$1/app" || fail "cc of $1"
+}
+build board burn_here
+build other burn_elsewhere
+fleetprof run --output "$W/app.fp" --hz 499 -- "$W/board/app" || fail "app ended with $?"
+report() { fleetprof report "$W/app.fp" "$@" 2>"$W/err"; }
+rm "$W/board/app" # as at a desk
+report | grep -q burn_here && fail "a stripped program has names"
+grep -q 'tell its folder by --debug DIR' "$W/err" || fail "what helps is not told: $(cat "$W/err")"
+
+# named DIR...: by these folders the function has its name, and its line.
+named() {
+  local folders=("${@/#/--debug=}")
+  report "${folders[@]}" | grep -q ' burn_here  (app' || fail "not named by $*: $(report "${folders[@]}") $(cat "$W/err")"
+  ! report "${folders[@]}" 2>&1 | grep -q burn_elsewhere || fail "another build's names are taken"
+  report "${folders[@]}" -f json | json "[f['file'] for f in d['functions'] if f['name'] == 'burn_here']" | grep -q app.c || fail "no line by $*"
+}
+id=$(readelf -n "$W/board/debug" | sed -n 's/.*Build ID: //p')
+mkdir -p "$W/tree/.build-id/${id:0:2}" "$W/system/usr/lib/debug/.build-id/${id:0:2}" "$W/any/opt/shop/.debug" "$W/both/a" "$W/both/b" "$W/none"
+cp "$W/board/debug" "$W/tree/.build-id/${id:0:2}/${id:2}.debug"
+cp "$W/board/debug" "$W/system/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+cp "$W/board/debug" "$W/any/opt/shop/.debug/app"
+cp "$W/other/debug" "$W/any/app.debug"
+mkfifo "$W/any/fifo"
+ln -s / "$W/any/loop"
+printf '\177ELFnonsense' >"$W/any/broken"
+objcopy --strip-debug "$W/board/whole" "$W/both/a/first" # functions alone, and found first
+cp "$W/board/debug" "$W/both/b/last"
+for folder in tree system any both; do named "$W/$folder"; done
+named "$W/none" "$W/any/"
+report --debug "$W/other" | grep -q 'burn' && fail "names of another build"
+
+# It is asked for again, and once for all.
+fleetprof report "$W/app.fp" --diff "$W/app.fp" --debug "$W/any" | grep -q burn_here || fail "a difference is not named"
+fleetprof name "$W/app.fp" --debug "$W/any" || fail "name ends with $?"
+report | grep -q ' burn_here  (app' || fail "the names are not in the file: $(report)"
+
+# What is no folder is told before anything is shown.
+for bad in "$W/nowhere" "$W/app.c"; do
+  report --debug "$W/any" --debug "$bad" >"$W/out" && fail "$bad is taken for a folder"
+  grep -q "^fleetprof: report: --debug: $bad: No\(t a\| such\)" "$W/err" && [ ! -s "$W/out" ] || fail "$bad: $(cat "$W/err")"
+done
+exit 0
