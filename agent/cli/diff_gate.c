@@ -5,7 +5,8 @@
 
    What is unclear does not stop a release, since with few samples everything is; but what would
    make it clear is told, and that differs.  More samples tell what may be chance.  No number of
-   them tells what a function without a name is called in the next build: symbols do.  A gate that
+   them tells what a function without a name is called in the next build, nor what is inlined where
+   only a symbol table names it: debug files do.  A gate that
    passes on nothing is none, so where most of a side cannot be judged at all it does not pass. */
 #include "diff_gate.h"
 
@@ -19,12 +20,15 @@
 
 enum { EXIT_FAILED = 1, EXIT_CHANGED = 3 };
 
-static const double apart_max = 0.5; /* of a side, in a release that is judged */
+static const double dark_max = 0.5; /* of a side, in a release that is judged */
 
 static void count_unclear(struct diff_gate *gate, enum view_doubt doubt) {
   switch (doubt) {
   case VIEW_APART:
     gate->apart++;
+    break;
+  case VIEW_UNLIKE:
+    gate->unlike++;
     break;
   case VIEW_CLOCKS:
     gate->by_clocks++;
@@ -40,9 +44,9 @@ static void read_row(const cJSON *row, double threshold, struct diff_gate *gate)
   double points = 100 * field_number(row, "difference");
   enum view_verdict verdict = verdict_word_of(row);
   enum view_doubt doubt = verdict_word_doubt(row);
-  if (verdict == VIEW_UNCLEAR && doubt == VIEW_APART) {
-    gate->a_apart += field_number(row, "a");
-    gate->b_apart += field_number(row, "b");
+  if (verdict == VIEW_UNCLEAR && (doubt == VIEW_APART || doubt == VIEW_UNLIKE)) {
+    gate->a_dark += field_number(row, "a");
+    gate->b_dark += field_number(row, "b");
   }
   if (!(fabs(points) > threshold)) return;
   if (verdict == VIEW_UNCLEAR) count_unclear(gate, doubt);
@@ -59,7 +63,7 @@ void diff_gate_read(const cJSON *answer, double threshold, struct diff_gate *ret
 }
 
 static bool is_dark(const struct diff_gate *gate) {
-  return gate->a_apart > apart_max || gate->b_apart > apart_max;
+  return gate->a_dark > dark_max || gate->b_dark > dark_max;
 }
 
 int diff_gate_status(const struct diff_gate *gate) {
@@ -80,6 +84,10 @@ static void tell_unclear(const struct diff_gate *gate) {
     complaint("diff: note: %u function%s by more than --fail-over and cannot be judged: without a "
               "name it is not known in the other build; symbols would tell (fleetprof upload)",
               gate->apart, differ(gate->apart));
+  if (gate->unlike > 0 && !is_dark(gate))
+    complaint("diff: note: %u function%s by more than --fail-over and cannot be judged: debug "
+              "information names one side alone; debug files of both would tell (fleetprof upload)",
+              gate->unlike, differ(gate->unlike));
   if (gate->by_clocks > 0)
     complaint("diff: note: %u row%s by more than --fail-over that clocks told: several boards on "
               "both sides would tell",
@@ -94,9 +102,9 @@ void diff_gate_tell(const struct diff_gate *gate, double threshold) {
   if (gate->changed > 0) return;
   if (is_dark(gate))
     complaint(
-        "diff: --fail-over: %.0f %% of a and %.0f %% of b are functions without a name, which "
-        "are not known in the other build: nothing to judge by; upload symbols (fleetprof "
-        "upload)",
-        100 * gate->a_apart, 100 * gate->b_apart);
+        "diff: --fail-over: %.0f %% of a and %.0f %% of b cannot be compared, for want of names or "
+        "because debug information names one side alone: nothing to judge by; upload symbols "
+        "(fleetprof upload)",
+        100 * gate->a_dark, 100 * gate->b_dark);
   tell_unclear(gate);
 }

@@ -16,7 +16,7 @@ enum view_verdict verdict_word_of(const cJSON *row) {
 
 enum view_doubt verdict_word_doubt(const cJSON *row) {
   const char *text = field_text(row, "doubt");
-  for (int i = VIEW_NO_DOUBT; i <= VIEW_MANY; i++)
+  for (int i = VIEW_NO_DOUBT; i <= VIEW_UNLIKE; i++)
     if (strcmp(text, view_doubt_name((enum view_doubt)i)) == 0) return (enum view_doubt)i;
   return VIEW_NO_DOUBT;
 }

@@ -116,10 +116,26 @@ static void print_basis(const struct view_diff_basis *basis, struct buf *ret) {
   buf_append_byte(ret, '\n');
 }
 
+/* Says in which modules, the first of them by name, names are not comparable. */
+static void print_unlike(const struct view_diff_row *rows, uint32_t count, struct buf *ret) {
+  const char *first = NULL;
+  bool has_more = false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (rows[i].doubt != VIEW_UNLIKE) continue;
+    has_more |= first != NULL && strcmp(first, rows[i].module) != 0;
+    if (first == NULL) first = rows[i].module;
+  }
+  buf_printf(ret,
+             "%s%s: one side has names of debug information and the other of a symbol table, which "
+             "has what is inlined under its caller: nothing there is called changed within what "
+             "that may have moved (build both with -g, or strip -g both)\n",
+             first, has_more ? " and others" : "");
+}
+
 /* Says why some of the COUNT ROWS that are shown are unclear, of FUNCTIONS that were compared. */
 static void print_doubts(const struct view_diff_row *rows, uint32_t count, uint32_t functions,
                          struct buf *ret) {
-  uint32_t of[VIEW_MANY + 1] = {0};
+  uint32_t of[VIEW_UNLIKE + 1] = {0};
   for (uint32_t i = 0; i < count; i++) of[rows[i].doubt]++;
   if (of[VIEW_MANY] > 0)
     buf_printf(ret,
@@ -134,6 +150,7 @@ static void print_doubts(const struct view_diff_row *rows, uint32_t count, uint3
     buf_append_string(ret,
                       "[build-id]: a function of that build without a name: which one it is in "
                       "the other build is not known (fleetprof report -v)\n");
+  if (of[VIEW_UNLIKE] > 0) print_unlike(rows, count, ret);
 }
 
 static int print_table(const struct diff_table *table, const struct headings *headings,

@@ -29,6 +29,12 @@
    have had as much more as there is without names in its module: the interval is that much wider on
    that side, and the p-value is that of the least difference that there can be.
 
+   Debug information tells inlined functions apart and calls what the compiler has cloned as the
+   source does; a symbol table has the time of all that was inlined under the caller's name, and
+   clones under names of their own.  Where more of a module is named by debug information on one
+   side than on the other, a function may have had as much more or less as that is: it is added to
+   the interval on both sides.
+
    "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
    point of zero.  Everything else is "unclear".  Where there are no groups samples are taken for
    independent; runs of one program on one machine differ by more than that, so a verdict is about
@@ -51,52 +57,59 @@
 static const double same_within = 0.01;
 static const double false_share = 0.05; /* of those called changed */
 
-/* Of a module with functions that are apart: what they hold, and what all of it does. */
-struct nameless {
+/* Of a module: all that it does, and what of it has a name, or has none and is apart. */
+struct part {
   const char *module;
   uint64_t a_weight, b_weight;
-  uint64_t a_all, b_all;
+  uint64_t a_apart, b_apart;
+  struct view_named a_named, b_named;
 };
 
 struct diff {
   struct diff_rows rows;
-  struct nameless *nameless; /* of each module that has any */
-  uint32_t nameless_count;
+  struct part *parts; /* of each module */
+  uint32_t part_count;
   struct table by_module;
   struct contrast contrast;
 };
 
-static struct nameless *nameless_of(const struct diff *diff, const char *module) {
-  uint64_t hash = table_hash(module, strlen(module), 0);
+static struct part *part_of(const struct diff *diff, const char *module) {
+  uint64_t hash = table_hash(module, strlen(module), diff->rows.names.seed);
   uint32_t cursor, at = table_find(&diff->by_module, hash, &cursor);
-  while (at != TABLE_NONE && strcmp(diff->nameless[at].module, module) != 0)
+  while (at != TABLE_NONE && strcmp(diff->parts[at].module, module) != 0)
     at = table_next(&diff->by_module, hash, &cursor);
-  return at != TABLE_NONE ? &diff->nameless[at] : NULL;
+  return at != TABLE_NONE ? &diff->parts[at] : NULL;
 }
 
-/* Sums up what is apart by module. */
-static int sum_nameless(struct diff *diff) {
-  const struct diff_rows *rows = &diff->rows;
-  for (uint32_t i = 0; i < rows->count; i++) {
-    const struct view_diff_row *row = &rows->rows[i];
-    if (!row->is_apart) continue;
-    struct nameless *nameless = nameless_of(diff, row->module);
-    if (nameless == NULL) {
-      uint64_t hash = table_hash(row->module, strlen(row->module), 0);
-      if (table_add(&diff->by_module, hash, diff->nameless_count) != 0) return -ENOMEM;
-      nameless = &diff->nameless[diff->nameless_count++];
-      *nameless = (struct nameless){.module = row->module};
-    }
-    nameless->a_weight += row->a_weight;
-    nameless->b_weight += row->b_weight;
-  }
-  for (uint32_t i = 0; i < rows->count && diff->nameless_count > 0; i++) {
-    struct nameless *nameless = nameless_of(diff, rows->rows[i].module);
-    if (nameless == NULL) continue;
-    nameless->a_all += rows->rows[i].a_weight;
-    nameless->b_all += rows->rows[i].b_weight;
-  }
+static int add_part(struct diff *diff, const char *module, struct part **ret) {
+  uint64_t hash = table_hash(module, strlen(module), diff->rows.names.seed);
+  if (table_add(&diff->by_module, hash, diff->part_count) != 0) return -ENOMEM;
+  *ret = &diff->parts[diff->part_count++];
+  **ret = (struct part){.module = module};
   return 0;
+}
+
+static void add_named(struct view_named *sum, const struct view_named *named) {
+  sum->by_debug += named->by_debug;
+  sum->by_others += named->by_others;
+}
+
+/* Sums the rows up by module. */
+static int sum_parts(struct diff *diff) {
+  int error = 0;
+  for (uint32_t i = 0; i < diff->rows.count && error == 0; i++) {
+    const struct view_diff_row *row = &diff->rows.rows[i];
+    struct part *part = part_of(diff, row->module);
+    if (part == NULL) error = add_part(diff, row->module, &part);
+    if (error != 0) break;
+    part->a_weight += row->a_weight;
+    part->b_weight += row->b_weight;
+    part->a_apart += row->is_apart ? row->a_weight : 0;
+    part->b_apart += row->is_apart ? row->b_weight : 0;
+    add_named(&part->a_named, &row->a_named);
+    add_named(&part->b_named, &row->b_named);
+  }
+  return error;
 }
 
 static bool is_of_clocks(const struct view_diff_row *row) {
@@ -121,19 +134,34 @@ static bool can_be_tested(const struct diff *diff, const struct view_diff_row *r
   return !row->is_apart && (!is_of_clocks(row) || contrast_is_of_boards(&diff->contrast));
 }
 
+/* How much of a module's names are of debug information; -1: it has no names. */
+static double debug_share(const struct view_named *named) {
+  double all = (double)named->by_debug + (double)named->by_others;
+  return all > 0 ? (double)named->by_debug / all : -1;
+}
+
+/* What names of unlike sources may have moved between the functions of PART. */
+static double unlike_of(const struct diff *diff, const struct part *part) {
+  double a = debug_share(&part->a_named), b = debug_share(&part->b_named);
+  if (a < 0 || b < 0) return 0;
+  return fabs(a - b) * fmax(share_of(part->a_weight, diff->contrast.a.tree),
+                            share_of(part->b_weight, diff->contrast.b.tree));
+}
+
 /* What ROW may have had more than it shows, on either side. */
 struct more {
   double a, b;
 };
 
-static struct more more_of(const struct diff *diff, const struct view_diff_row *row) {
+static struct more more_of(const struct diff *diff, const struct view_diff_row *row,
+                           double unlike) {
   const struct view_tree *a = diff->contrast.a.tree, *b = diff->contrast.b.tree;
-  const struct nameless *nameless = nameless_of(diff, row->module);
-  if (nameless == NULL) return (struct more){0, 0};
+  const struct part *part = part_of(diff, row->module);
+  if (part->a_apart + part->b_apart == 0) return (struct more){unlike, unlike};
   if (!row->is_apart)
-    return (struct more){share_of(nameless->a_weight, a), share_of(nameless->b_weight, b)};
-  return (struct more){row->a_weight > 0 ? 0 : share_of(nameless->a_all, a),
-                       row->b_weight > 0 ? 0 : share_of(nameless->b_all, b)};
+    return (struct more){share_of(part->a_apart, a) + unlike, share_of(part->b_apart, b) + unlike};
+  return (struct more){row->a_weight > 0 ? 0 : share_of(part->a_weight, a),
+                       row->b_weight > 0 ? 0 : share_of(part->b_weight, b)};
 }
 
 /* Sets the interval of ROW's difference: what samples and what groups allow, both. */
@@ -157,7 +185,9 @@ static double p_of_both(const struct diff *diff, double a, double b,
 
 static void compare(const struct diff *diff, struct view_diff_row *row,
                     const struct contrast_spread *spread) {
-  const struct more more = more_of(diff, row);
+  double unlike = unlike_of(diff, part_of(diff, row->module));
+  const struct more more = more_of(diff, row, unlike);
+  row->is_unlike = unlike > same_within;
   struct contrast_error error = contrast_error(&diff->contrast, row->a, row->b, spread);
   row->difference = row->b - row->a;
   set_interval(diff, row, &error);
@@ -188,6 +218,7 @@ static int compare_all(struct diff *diff, struct arena *arena) {
 
 static enum view_doubt doubt_of(const struct view_diff_row *row) {
   if (row->is_apart) return VIEW_APART;
+  if (row->verdict == VIEW_UNCLEAR && row->is_unlike) return VIEW_UNLIKE;
   if (row->verdict != VIEW_UNCLEAR || (row->low <= 0 && row->high >= 0)) return VIEW_NO_DOUBT;
   return row->is_tested ? VIEW_MANY : VIEW_CLOCKS;
 }
@@ -240,12 +271,12 @@ void view_diff_basis(const struct view_tree *a, const struct view_tree *b,
 
 int view_diff(const struct view_tree *a, const struct view_tree *b, struct arena *arena,
               struct view_diff_row **ret, uint32_t *ret_count) {
-  struct diff diff = {.nameless_count = 0};
+  struct diff diff = {.part_count = 0};
   int error = diff_rows_init(&diff.rows, a, b, arena);
-  diff.nameless = arena_array(arena, diff.rows.count, sizeof *diff.nameless);
-  if (diff.nameless == NULL) error = -ENOMEM;
+  diff.parts = arena_array(arena, (size_t)diff.rows.count + 1, sizeof *diff.parts);
+  if (diff.parts == NULL) error = -ENOMEM;
   contrast_init(&diff.contrast, a, b);
-  if (error == 0) error = sum_nameless(&diff);
+  if (error == 0) error = sum_parts(&diff);
   if (error == 0) error = compare_all(&diff, arena);
   diff_rows_fini(&diff.rows);
   table_fini(&diff.by_module);
@@ -263,6 +294,6 @@ const char *view_verdict_name(enum view_verdict verdict) {
 }
 
 const char *view_doubt_name(enum view_doubt doubt) {
-  static const char *const names[] = {"", "clocks", "apart", "many"};
+  static const char *const names[] = {"", "clocks", "apart", "many", "unlike"};
   return names[doubt];
 }

@@ -17,19 +17,26 @@ enum view_doubt {
   VIEW_CLOCKS, /* clocks told it: no interval of samples holds for it */
   VIEW_APART,  /* a function without a name, of one build: it may have a counterpart */
   VIEW_MANY,   /* among so many functions chance makes such intervals */
+  VIEW_UNLIKE, /* debug information names its module on one side alone */
+};
+
+/* A weight with names, by where these come from. */
+struct view_named {
+  uint64_t by_debug, by_others; /* debug information; symbol tables, lists, translators */
 };
 
 struct view_diff_row {
   const char *name, *module;
   const char *file;            /* where a side has several of that name; else NULL: whatever file */
   uint64_t a_weight, b_weight; /* self */
-  double a, b;                 /* self shares */
+  struct view_named a_named, b_named;
+  double a, b;                  /* self shares */
   double difference, low, high; /* b - a and its 95 % interval */
   double p_alone;               /* the chance of such a difference where there is none */
   double p;                     /* the same, for all that were compared together */
   enum view_verdict verdict;
   enum view_doubt doubt;
-  bool is_apart, is_tested;
+  bool is_apart, is_tested, is_unlike;
 };
 
 /* How many of the COUNT ROWS were compared: not those of clocks

@@ -136,14 +136,26 @@ static int match_all(struct matching *matching, uint32_t *const of[SIDES]) {
   return 0;
 }
 
+/* What has no name, and what is no function, is named by nobody. */
+static void add_named(const struct view_function *function, uint64_t weight,
+                      struct view_named *named) {
+  const char *quality = function->quality;
+  if (quality == NULL || strcmp(quality, "none") == 0 || strcmp(quality, "bounds") == 0) return;
+  *(strcmp(quality, "dwarf") == 0 ? &named->by_debug : &named->by_others) += weight;
+}
+
 static void add_weights(struct diff_rows *rows, const struct view_tree *const trees[SIDES]) {
-  for (uint32_t i = 1; i < trees[0]->node_count; i++) {
-    const struct view_node *node = &trees[0]->nodes[i];
-    if (node->self_weight > 0) rows->rows[rows->of_a[node->function]].a_weight += node->self_weight;
-  }
-  for (uint32_t i = 1; i < trees[1]->node_count; i++) {
-    const struct view_node *node = &trees[1]->nodes[i];
-    if (node->self_weight > 0) rows->rows[rows->of_b[node->function]].b_weight += node->self_weight;
+  for (unsigned side = 0; side < SIDES; side++) {
+    const struct view_tree *tree = trees[side];
+    const uint32_t *row_of = side == 0 ? rows->of_a : rows->of_b;
+    for (uint32_t i = 1; i < tree->node_count; i++) {
+      const struct view_node *node = &tree->nodes[i];
+      if (node->self_weight == 0) continue;
+      struct view_diff_row *row = &rows->rows[row_of[node->function]];
+      *(side == 0 ? &row->a_weight : &row->b_weight) += node->self_weight;
+      add_named(&tree->functions[node->function], node->self_weight,
+                side == 0 ? &row->a_named : &row->b_named);
+    }
   }
 }
 

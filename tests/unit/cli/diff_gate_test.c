@@ -63,6 +63,19 @@ static void a_release_of_which_most_has_no_name_does_not_pass(void **state) {
   assert_int_equal(diff_gate_status(&gate), 0);
 }
 
+/* Another symbol table would say the same under other names. */
+static void a_release_that_is_named_by_unlike_files_does_not_pass(void **state) {
+  (void)state;
+  struct diff_gate gate =
+      gate_of(ROW("parse", "0.6", "0.3", "-0.3", "unclear",
+                  "\"unlike\"") "," ROW("inlined", "0", "0.3", "0.3", "unclear", "\"unlike\""));
+  assert_int_equal(gate.unlike, 2);
+  assert_int_equal(gate.by_chance, 0);
+  assert_int_equal(diff_gate_status(&gate), 1);
+  gate = gate_of(ROW("parse", "0.4", "0.3", "-0.1", "unclear", "\"unlike\""));
+  assert_int_equal(diff_gate_status(&gate), 0);
+}
+
 static void a_change_is_one_whatever_else_has_no_name(void **state) {
   (void)state;
   struct diff_gate gate =
@@ -76,6 +89,7 @@ int main(void) {
       cmocka_unit_test(a_change_over_the_threshold_stops_it),
       cmocka_unit_test(what_may_be_chance_stops_nothing),
       cmocka_unit_test(a_release_of_which_most_has_no_name_does_not_pass),
+      cmocka_unit_test(a_release_that_is_named_by_unlike_files_does_not_pass),
       cmocka_unit_test(a_change_is_one_whatever_else_has_no_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

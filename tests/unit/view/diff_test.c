@@ -217,6 +217,47 @@ static void a_row_that_chance_makes_among_many_says_so(void **state) {
   assert_int_equal(doubted, 1);
 }
 
+static void add_named_by(struct side *side, const char *quality, const char *name, uint64_t count) {
+  const struct view_function wanted = {.name = name, .module = "tool", .quality = quality};
+  uint32_t function, node;
+  assert_int_equal(function_table_intern(&side->builder.functions, &wanted, false, &function), 0);
+  assert_int_equal(tree_builder_child(&side->builder, 0, function, &node), 0);
+  tree_builder_add(&side->builder, node, count, 10 * count);
+}
+
+/* What one side calls `parse` is `parse` and the inlined `step` on the other. */
+static void names_of_unlike_sources_prove_no_change(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add_named_by(&a, "symtab", "parse", 8000), add_of(&a, "libc", "read", NULL, 2000);
+  add_named_by(&b, "dwarf", "parse", 2500), add_named_by(&b, "dwarf", "step", 5000);
+  add_of(&b, "libc", "read", NULL, 2500);
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  for (int i = 0; i < 2; i++) {
+    const struct view_diff_row *row = find(rows, count, i == 0 ? "parse" : "step");
+    assert_int_equal(row->verdict, VIEW_UNCLEAR);
+    assert_int_equal(row->doubt, VIEW_UNLIKE);
+    assert_true(row->low < 0 && row->high > 0);
+  }
+  assert_int_equal(find(rows, count, "read")->verdict, VIEW_CHANGED); /* of another module */
+}
+
+/* Both sides of debug information, but for as much as a hundredth of one. */
+static void like_sources_still_prove_a_change(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add_named_by(&a, "dwarf", "parse", 8000), add_named_by(&a, "symtab", "memcpy", 100);
+  add_named_by(&a, "dwarf", "step", 2000);
+  add_named_by(&b, "dwarf", "parse", 5000), add_named_by(&b, "dwarf", "step", 5000);
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_int_equal(find(rows, count, "parse")->verdict, VIEW_CHANGED);
+  assert_int_equal(find(rows, count, "step")->verdict, VIEW_CHANGED);
+}
+
 static void few_samples_prove_nothing(void **state) {
   struct view_diff_row *rows;
   uint32_t count;
@@ -298,6 +339,8 @@ int main(void) {
                                       teardown),
       cmocka_unit_test_setup_teardown(a_large_change_outweighs_a_few_nameless, setup, teardown),
       cmocka_unit_test_setup_teardown(a_row_that_chance_makes_among_many_says_so, setup, teardown),
+      cmocka_unit_test_setup_teardown(names_of_unlike_sources_prove_no_change, setup, teardown),
+      cmocka_unit_test_setup_teardown(like_sources_still_prove_a_change, setup, teardown),
       cmocka_unit_test_setup_teardown(few_samples_prove_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(a_few_heavy_samples_prove_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(an_empty_side_is_no_crash, setup, teardown),
