@@ -1,35 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same library is in every file of a sum, each time with the functions that were sampled then:
+/* The same program is in every file of a sum, each time with the addresses that were sampled then.
+   So each address is kept once, with the best that any file says of it, and each text once: a sum
+   of a thousand files takes hardly more than one, and what it takes at most is the arena's limit.
 
-     id ─▶ lists, one of each payload ─▶ when there are LISTS_MAX: one of each quality
+     payload ─▶ its places, in scratch memory ─▶ those that are new or better, copied
 
-   so that a search asks few lists however many files there are.  What merging takes is taken from
-   the arena, whose limit therefore bounds the time as well.
-
-   Functions may lie within each other (an assembler's label, a part that was moved), so the nearest
-   start below an address need not be its function: the innermost that holds it is.  How far that
-   search goes back is bounded, because a stranger wrote the file: beyond that a name is not found,
-   which costs that name. */
+   An address that no file has sampled with names (of a run that was killed) may still lie in a
+   function of which others are known.  Functions may lie within each other (an assembler's label, a
+   part that was moved), so the nearest start below an address need not be its function: the
+   innermost that holds it is.  How far that search goes back is bounded, because a stranger wrote
+   the file: beyond that a name is not found, which costs that name. */
 #include "kept_names.h"
 
-#include "common/buf.h"
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define NAMES_BYTES_MAX ((size_t)64 << 20)
+#define NAMES_BYTES_MAX ((size_t)256 << 20)  /* some million addresses */
+#define SCRATCH_BYTES_MAX ((size_t)64 << 20) /* for one payload, which is a quarter of a MiB */
 
 enum {
   FIRST_ROOM = 64,
-  LISTS_MAX = 8,   /* of one module: more than there are qualities */
   NESTED_MAX = 32, /* functions that begin between one and an address in it */
 };
 
-struct kept_module {
-  struct span id;
-  uint32_t count;
-  struct module_names *lists; /* LISTS_MAX */
+struct kept_place {
+  uint32_t module, count;
+  uint64_t address;
+  const struct symbol_frame *frames;
+  enum names_quality quality;
+};
+
+struct kept_function {
+  uint32_t module;
+  enum names_quality quality;
+  const struct symbol_frame *frame; /* of one of its places */
+};
+
+struct kept_text {
+  const char *text;
+  size_t len;
 };
 
 void kept_names_init(struct kept_names *kept, uint64_t seed) {
@@ -39,7 +50,14 @@ void kept_names_init(struct kept_names *kept, uint64_t seed) {
 
 void kept_names_fini(struct kept_names *kept) {
   table_fini(&kept->by_id);
+  table_fini(&kept->by_address);
+  table_fini(&kept->by_bounds);
+  table_fini(&kept->by_text);
   free(kept->modules);
+  free(kept->places);
+  free(kept->functions);
+  free(kept->texts);
+  free(kept->by_start);
   arena_fini(&kept->arena);
 }
 
@@ -47,139 +65,263 @@ static int out_of_room(const struct kept_names *kept, size_t len) {
   return arena_is_over(&kept->arena, len) ? -EOVERFLOW : -ENOMEM;
 }
 
+/* Makes room for one more entry of SIZE bytes in *ARRAY. */
+static int make_room(void **array, uint32_t count, uint32_t *room, size_t size) {
+  if (count < *room) return 0;
+  uint32_t wanted = *room > 0 ? *room * 2 : FIRST_ROOM;
+  void *more = reallocarray(*array, wanted, size);
+  if (more == NULL) return -ENOMEM;
+  *array = more;
+  *room = wanted;
+  return 0;
+}
+
+enum names_quality names_quality_of(const struct symbol_frame *root, enum names_quality quality) {
+  return root->name[0] == '\0' ? NAMES_BOUNDS : quality;
+}
+
+/* ---- texts ---- */
+
+/* Sets *TEXT, of LEN bytes, to the copy that is kept of it. */
+static int keep_text(struct kept_names *kept, const char **text, size_t len) {
+  uint64_t hash = table_hash(*text, len, kept->seed);
+  uint32_t cursor, at = table_find(&kept->by_text, hash, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&kept->by_text, hash, &cursor)) {
+    const struct kept_text *known = &kept->texts[at];
+    if (known->len != len || memcmp(known->text, *text, len) != 0) continue;
+    *text = known->text;
+    return 0;
+  }
+  void *texts = kept->texts;
+  int error = make_room(&texts, kept->text_count, &kept->text_room, sizeof *kept->texts);
+  if (error != 0) return error;
+  kept->texts = texts;
+  const char *copy = arena_string(&kept->arena, *text, len);
+  if (copy == NULL) return out_of_room(kept, len + 1);
+  kept->texts[kept->text_count] = (struct kept_text){copy, len};
+  *text = copy;
+  return table_add(&kept->by_text, hash, kept->text_count++);
+}
+
+static int keep_texts(struct kept_names *kept, struct symbol_frame *frame) {
+  size_t len = strlen(frame->name);
+  if (frame->is_readable) len += 1 + strlen(symbol_frame_system_name(frame));
+  int error = keep_text(kept, &frame->name, len);
+  if (error == 0 && frame->file != NULL) error = keep_text(kept, &frame->file, strlen(frame->file));
+  if (error == 0 && frame->decl_file != NULL)
+    error = keep_text(kept, &frame->decl_file, strlen(frame->decl_file));
+  return error;
+}
+
 /* ---- modules ---- */
 
-static struct kept_module *find_module(const struct kept_names *kept, struct span id) {
+static uint32_t find_module(const struct kept_names *kept, struct span id) {
   uint64_t hash = table_hash(id.data, id.len, kept->seed);
   uint32_t cursor, at = table_find(&kept->by_id, hash, &cursor);
-  while (at != TABLE_NONE && !span_is_equal(kept->modules[at].id, id))
+  while (at != TABLE_NONE && !span_is_equal(kept->modules[at], id))
     at = table_next(&kept->by_id, hash, &cursor);
-  return at != TABLE_NONE ? &kept->modules[at] : NULL;
+  return at;
 }
 
-static int make_room(struct kept_names *kept) {
-  if (kept->count < kept->room) return 0;
-  if (kept->count == KEPT_NAMES_MODULES_MAX) return -EOVERFLOW;
-  uint32_t room = kept->room > 0 ? kept->room * 2 : FIRST_ROOM;
-  struct kept_module *modules = reallocarray(kept->modules, room, sizeof *modules);
-  if (modules == NULL) return -ENOMEM;
+static int add_module(struct kept_names *kept, struct span id, uint32_t *ret) {
+  void *modules = kept->modules;
+  if (kept->module_count == KEPT_NAMES_MODULES_MAX) return -EOVERFLOW;
+  int error = make_room(&modules, kept->module_count, &kept->module_room, sizeof *kept->modules);
+  if (error != 0) return error;
   kept->modules = modules;
-  kept->room = room;
-  return 0;
-}
-
-static int add_module(struct kept_names *kept, struct span id, struct kept_module **ret) {
-  int error = make_room(kept);
+  const char *copy = arena_string(&kept->arena, id.data, id.len);
+  if (copy == NULL) return out_of_room(kept, id.len + 1);
+  error = table_add(&kept->by_id, table_hash(id.data, id.len, kept->seed), kept->module_count);
   if (error != 0) return error;
-  char *copy = arena_string(&kept->arena, id.data, id.len);
-  struct kept_module module = {.id = span_of(copy, id.len)};
-  module.lists = arena_array(&kept->arena, LISTS_MAX, sizeof *module.lists);
-  if (copy == NULL || module.lists == NULL)
-    return out_of_room(kept, id.len + 1 + LISTS_MAX * sizeof *module.lists);
-  error = table_add(&kept->by_id, table_hash(id.data, id.len, kept->seed), kept->count);
+  kept->modules[kept->module_count] = span_of(copy, id.len);
+  *ret = kept->module_count++;
+  return 0;
+}
+
+/* ---- places and their functions ---- */
+
+static uint64_t hash_of_address(const struct kept_names *kept, uint32_t module, uint64_t address) {
+  const uint64_t words[2] = {module, address};
+  return table_hash(words, sizeof words, kept->seed);
+}
+
+static struct kept_place *find_place(const struct kept_names *kept, uint32_t module,
+                                     uint64_t address) {
+  uint64_t hash = hash_of_address(kept, module, address);
+  uint32_t cursor, at = table_find(&kept->by_address, hash, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&kept->by_address, hash, &cursor))
+    if (kept->places[at].address == address && kept->places[at].module == module)
+      return &kept->places[at];
+  return NULL;
+}
+
+static uint64_t hash_of_bounds(const struct kept_names *kept, uint32_t module,
+                               const struct symbol_frame *frame) {
+  const uint64_t words[3] = {module, frame->start, frame->size};
+  return table_hash(words, sizeof words, kept->seed);
+}
+
+/* The function of MODULE with the bounds of FRAME, or NULL. */
+static struct kept_function *find_bounds(const struct kept_names *kept, uint32_t module,
+                                         const struct symbol_frame *frame) {
+  uint64_t hash = hash_of_bounds(kept, module, frame);
+  uint32_t cursor, at = table_find(&kept->by_bounds, hash, &cursor);
+  for (; at != TABLE_NONE; at = table_next(&kept->by_bounds, hash, &cursor)) {
+    struct kept_function *known = &kept->functions[at];
+    if (known->module == module && known->frame->start == frame->start &&
+        known->frame->size == frame->size)
+      return known;
+  }
+  return NULL;
+}
+
+static int new_function(struct kept_names *kept, const struct kept_function *function) {
+  void *functions = kept->functions;
+  int error =
+      make_room(&functions, kept->function_count, &kept->function_room, sizeof *kept->functions);
   if (error != 0) return error;
-  kept->modules[kept->count] = module;
-  *ret = &kept->modules[kept->count++];
-  return 0;
+  kept->functions = functions;
+  kept->functions[kept->function_count] = *function;
+  return table_add(&kept->by_bounds, hash_of_bounds(kept, function->module, function->frame),
+                   kept->function_count++);
 }
 
-/* ---- lists ---- */
-
-/* By start, the longer first, and of two of the same the one with a name. */
-static int by_place(const void *left, const void *right) {
-  const struct function_name *a = left, *b = right;
-  if (a->start != b->start) return a->start < b->start ? -1 : 1;
-  if (a->size != b->size) return a->size > b->size ? -1 : 1;
-  return (a->name[0] == '\0') - (b->name[0] == '\0');
-}
-
-static uint32_t drop_doubles(struct function_name *functions, uint32_t count) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (kept == 0 || functions[kept - 1].start != functions[i].start ||
-        functions[kept - 1].size != functions[i].size)
-      functions[kept++] = functions[i];
-  return kept;
-}
-
-/* Makes one list of those of MODULE that have QUALITY. */
-static int merge(struct kept_names *kept, const struct kept_module *module,
-                 enum names_quality quality, struct module_names *ret) {
-  size_t room = 1;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < module->count; i++)
-    if (module->lists[i].quality == quality) room += module->lists[i].count;
-  struct function_name *functions = arena_array(&kept->arena, room, sizeof *functions);
-  if (functions == NULL) return out_of_room(kept, room * sizeof *functions);
-  for (uint32_t i = 0; i < module->count; i++)
-    for (uint32_t f = 0; module->lists[i].quality == quality && f < module->lists[i].count; f++)
-      functions[count++] = module->lists[i].functions[f];
-  qsort(functions, count, sizeof *functions, by_place);
-  *ret = (struct module_names){
-      .quality = quality, .count = drop_doubles(functions, count), .functions = functions};
-  return 0;
-}
-
-static int merge_lists(struct kept_names *kept, struct kept_module *module) {
-  struct module_names merged[2];
-  int error = merge(kept, module, NAMES_EXPORTED, &merged[0]);
-  if (error == 0) error = merge(kept, module, NAMES_ALL, &merged[1]);
+static int new_place(struct kept_names *kept, const struct kept_place *place) {
+  void *places = kept->places;
+  int error = make_room(&places, kept->place_count, &kept->place_room, sizeof *kept->places);
   if (error != 0) return error;
-  memcpy(module->lists, merged, sizeof merged);
-  module->count = 2;
+  kept->places = places;
+  kept->places[kept->place_count] = *place;
+  return table_add(&kept->by_address, hash_of_address(kept, place->module, place->address),
+                   kept->place_count++);
+}
+
+static int copy_frames(struct kept_names *kept, const struct place_name *place,
+                       const struct symbol_frame **ret) {
+  struct symbol_frame *frames = arena_array(&kept->arena, place->count, sizeof *frames);
+  int error = frames == NULL ? out_of_room(kept, place->count * sizeof *frames) : 0;
+  for (uint32_t i = 0; i < place->count && error == 0; i++) {
+    frames[i] = place->frames[i];
+    error = keep_texts(kept, &frames[i]);
+  }
+  *ret = frames;
+  return error;
+}
+
+static int put_place(struct kept_names *kept, const struct kept_place *place,
+                     struct kept_place *known) {
+  if (known == NULL) return new_place(kept, place);
+  *known = *place;
   return 0;
 }
 
-static int add_list(struct kept_names *kept, const struct module_names *list) {
-  int error = 0;
-  struct kept_module *module = find_module(kept, list->id);
-  if (module == NULL) error = add_module(kept, list->id, &module);
-  if (error == 0 && module->count == LISTS_MAX) error = merge_lists(kept, module);
-  if (error == 0) module->lists[module->count++] = *list;
+static int put_function(struct kept_names *kept, const struct kept_function *function,
+                        struct kept_function *known) {
+  if (known == NULL) return new_function(kept, function);
+  *known = *function;
+  return 0;
+}
+
+/* Adds what PLACE of MODULE, a number, says better than what is known: of the function and, unless
+   NAMES are of functions alone, of the address. */
+static int add_place(struct kept_names *kept, uint32_t module, const struct module_names *names,
+                     const struct place_name *place) {
+  const struct symbol_frame *root = &place->frames[place->count - 1], *frames;
+  enum names_quality quality = names_quality_of(root, names->quality);
+  struct kept_function *function = find_bounds(kept, module, root);
+  struct kept_place *known = find_place(kept, module, place->address);
+  bool is_better = !names->is_of_functions && (known == NULL || known->quality < quality);
+  bool is_better_function = function == NULL || function->quality < quality;
+  if (!is_better && !is_better_function) return 0;
+  int error = copy_frames(kept, place, &frames);
+  const struct kept_place new = {module, place->count, place->address, frames, quality};
+  if (error == 0 && is_better) error = put_place(kept, &new, known);
+  const struct kept_function new_root = {module, quality, frames + place->count - 1};
+  if (error == 0 && is_better_function) error = put_function(kept, &new_root, function);
+  return error;
+}
+
+static int add_places(struct kept_names *kept, const struct module_names *names) {
+  uint32_t module = find_module(kept, names->id);
+  int error = module == TABLE_NONE ? add_module(kept, names->id, &module) : 0;
+  for (uint32_t i = 0; i < names->count && error == 0; i++)
+    error = add_place(kept, module, names, &names->places[i]);
   return error;
 }
 
 int kept_names_add(struct kept_names *kept, struct span payload) {
-  struct module_names *lists;
-  uint32_t count;
-  int error = function_names_decode(payload, &kept->arena, &lists, &count);
-  for (uint32_t i = 0; error == 0 && i < count; i++) error = add_list(kept, &lists[i]);
+  struct arena scratch;
+  struct module_names *modules;
+  uint32_t count = 0;
+  arena_init(&scratch, SCRATCH_BYTES_MAX);
+  int error = function_names_decode(payload, &scratch, &modules, &count);
+  for (uint32_t i = 0; error == 0 && i < count; i++) error = add_places(kept, &modules[i]);
+  arena_fini(&scratch);
   return error;
 }
 
 /* ---- finding ---- */
 
-/* The innermost function of LIST that holds ADDRESS, or NULL. */
-static const struct function_name *find_function(const struct module_names *list,
-                                                 uint64_t address) {
-  uint32_t low = 0, high = list->count;
+static int by_start(const void *left, const void *right, void *context) {
+  const struct kept_names *kept = context;
+  const struct kept_function *a = &kept->functions[*(const uint32_t *)left];
+  const struct kept_function *b = &kept->functions[*(const uint32_t *)right];
+  if (a->module != b->module) return a->module < b->module ? -1 : 1;
+  if (a->frame->start != b->frame->start) return a->frame->start < b->frame->start ? -1 : 1;
+  return a->frame->size > b->frame->size ? -1 : a->frame->size < b->frame->size;
+}
+
+int kept_names_sort(struct kept_names *kept) {
+  if (kept->function_count == 0) return 0;
+  uint32_t *order = reallocarray(kept->by_start, kept->function_count, sizeof *order);
+  if (order == NULL) return -ENOMEM;
+  for (uint32_t i = 0; i < kept->function_count; i++) order[i] = i;
+  qsort_r(order, kept->function_count, sizeof *order, by_start, kept);
+  kept->by_start = order;
+  kept->sorted_count = kept->function_count;
+  return 0;
+}
+
+/* How many of the sorted functions are of a module before MODULE, or of it and begin at ADDRESS at
+   the latest. */
+static uint32_t count_until(const struct kept_names *kept, uint32_t module, uint64_t address) {
+  uint32_t low = 0, high = kept->sorted_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (list->functions[middle].start <= address)
-      low = middle + 1;
-    else
-      high = middle;
+    const struct kept_function *function = &kept->functions[kept->by_start[middle]];
+    bool is_before = function->module < module ||
+                     (function->module == module && function->frame->start <= address);
+    low = is_before ? middle + 1 : low;
+    high = is_before ? high : middle;
   }
-  for (uint32_t back = 0; back < NESTED_MAX && back < low; back++) {
-    const struct function_name *function = &list->functions[low - 1 - back];
-    if (address - function->start < function->size) return function;
+  return low;
+}
+
+/* The best of the functions of MODULE that hold ADDRESS, of equals the innermost; or NULL. */
+static const struct kept_function *find_function(const struct kept_names *kept, uint32_t module,
+                                                 uint64_t address) {
+  uint32_t end = count_until(kept, module, address);
+  const struct kept_function *best = NULL;
+  for (uint32_t back = 0; back < NESTED_MAX && back < end; back++) {
+    const struct kept_function *function = &kept->functions[kept->by_start[end - 1 - back]];
+    if (function->module != module) break;
+    if (address - function->frame->start >= function->frame->size) continue;
+    if (best == NULL || function->quality > best->quality) best = function;
   }
-  return NULL;
+  return best;
 }
 
 int kept_names_find(const struct kept_names *kept, struct span id, uint64_t address,
-                    struct symbol_match *ret, enum names_quality *ret_quality) {
-  const struct kept_module *module = find_module(kept, id);
-  int best = 0;
-  for (uint32_t i = 0; module != NULL && i < module->count; i++) {
-    const struct module_names *list = &module->lists[i];
-    const struct function_name *found = find_function(list, address);
-    if (found == NULL) continue;
-    int rank = found->name[0] == '\0' ? 1 : list->quality == NAMES_EXPORTED ? 2 : 3;
-    if (rank <= best) continue;
-    best = rank;
-    *ret = (struct symbol_match){.name = found->name, .start = found->start, .size = found->size};
-    *ret_quality = list->quality;
-  }
-  return best > 0 ? 0 : -ENOENT;
+                    struct kept_match *ret) {
+  uint32_t module = find_module(kept, id);
+  if (module == TABLE_NONE) return -ENOENT;
+  const struct kept_place *place = find_place(kept, module, address);
+  const struct kept_function *function = find_function(kept, module, address);
+  if (place != NULL && (function == NULL || place->quality >= function->quality))
+    *ret = (struct kept_match){place->quality, place->count, place->frames, true};
+  else if (function != NULL)
+    *ret = (struct kept_match){function->quality, 1, function->frame, false};
+  else
+    return -ENOENT;
+  return 0;
 }

@@ -23,6 +23,9 @@
 
 enum { NAME_BYTES_MAX = 4096 };
 
+/* The collector's words. */
+static const char *const quality_words[] = {"none", "bounds", "dynsym", "symtab", "dwarf"};
+
 /* The functions at a frame: a run of the steps, outermost first. */
 struct frame_chain {
   uint32_t first, count;
@@ -120,12 +123,18 @@ static int take_answer(const struct answer *answer, struct symbol_frame *frames)
   return (int)answer->count;
 }
 
-/* FUNCTION has all that is said of each of them: the module. */
+/* FUNCTION has the module, which is said of each of them. */
 static int add_functions(struct naming *naming, uint32_t at, struct view_function *function) {
   const struct profile_frame *frame = &naming->profile->frames[at];
+  bool is_elf = naming->profile->modules[frame->module].kind == MODULE_ELF;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   int count = naming->names != NULL ? take_answer(&naming->names[at], frames) : 0;
-  if (count == 0) count = best_name_chain(naming->profile, naming->namer, frame, frames);
+  enum names_quality quality = NAMES_NONE;
+  function->quality = "translator";
+  if (count == 0) {
+    count = best_name_chain(naming->profile, naming->namer, frame, frames, &quality);
+    function->quality = is_elf ? quality_words[quality] : NULL;
+  }
   if (count <= 0) return add_nameless(naming, frame, frame->address, function);
   naming->spot.start = frames[count - 1].start;
   if (frames[count - 1].name[0] == '\0')

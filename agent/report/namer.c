@@ -33,7 +33,6 @@ enum {
   ROOM_STEP = 64,
   OPEN_PATH_BYTES = LIMIT_PATH_BYTES + 32,
   TWINS_MAX = 8, /* paths of one file that are tried: a program may be in a thousand containers */
-  QUALITY_BEST = 3,
 };
 
 struct loaded {
@@ -190,11 +189,10 @@ static int load_one(struct namer *namer, const struct profile_module *module,
   return error;
 }
 
-/* Names from debug information before those of all symbols before exported ones. */
-static int quality_of(const struct loaded *loaded) {
-  if (loaded->bytes.data == NULL) return 0;
-  if (loaded->index.flags & INDEX_FROM_DWARF) return QUALITY_BEST;
-  return loaded->index.flags & INDEX_FROM_DYNSYM ? 1 : 2;
+static enum names_quality quality_of(const struct loaded *loaded) {
+  if (loaded->bytes.data == NULL) return NAMES_NONE;
+  if (loaded->index.flags & INDEX_FROM_DWARF) return NAMES_DEBUG;
+  return loaded->index.flags & INDEX_FROM_DYNSYM ? NAMES_EXPORTED : NAMES_ALL;
 }
 
 /* Loads MODULE or, where they say more, what its twins are. */
@@ -203,7 +201,7 @@ static int load(struct namer *namer, const struct profile_module *module, struct
   int error = load_one(namer, module, loaded);
   for (unsigned i = 0; i < TWINS_MAX && twin != NULL && twin != module; i++, twin = twin->twin) {
     struct loaded other = {.error = 0};
-    if (quality_of(loaded) == QUALITY_BEST) break;
+    if (quality_of(loaded) == NAMES_DEBUG) break;
     bool is_better = load_one(namer, twin, &other) == 0 && quality_of(&other) > quality_of(loaded);
     unload(is_better ? loaded : &other);
     if (!is_better) continue;
@@ -242,25 +240,23 @@ int namer_load(struct namer *namer, uint32_t index, const struct profile_module 
   return loaded->error;
 }
 
-int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
-               struct symbol_match *ret) {
-  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return -ENOENT;
-  return symbol_index_find(&namer->modules[index].index, address, ret);
+const struct symbol_index *namer_symbols(const struct namer *namer, uint32_t index) {
+  bool is_there = index < namer->room && namer->modules[index].bytes.data != NULL;
+  return is_there ? &namer->modules[index].index : NULL;
 }
 
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
                 struct symbol_frame *frames) {
-  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return -ENOENT;
-  return symbol_index_chain(&namer->modules[index].index, address, frames);
+  const struct symbol_index *symbols = namer_symbols(namer, index);
+  return symbols != NULL ? symbol_index_chain(symbols, address, frames) : -ENOENT;
 }
 
 const struct lr_tables *namer_lr(const struct namer *namer, uint32_t index) {
-  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return NULL;
-  const struct lr_tables *tables = &namer->modules[index].index.lr;
-  return lr_tables_machine(tables) != 0 ? tables : NULL;
+  const struct symbol_index *symbols = namer_symbols(namer, index);
+  if (symbols == NULL) return NULL;
+  return lr_tables_machine(&symbols->lr) != 0 ? &symbols->lr : NULL;
 }
 
-bool namer_is_exported_only(const struct namer *namer, uint32_t index) {
-  if (index >= namer->room || namer->modules[index].bytes.data == NULL) return false;
-  return (namer->modules[index].index.flags & INDEX_FROM_DYNSYM) != 0;
+enum names_quality namer_quality(const struct namer *namer, uint32_t index) {
+  return index < namer->room ? quality_of(&namer->modules[index]) : NAMES_NONE;
 }

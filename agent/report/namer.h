@@ -5,13 +5,11 @@
 
 #include "profile.h"
 
-#include <stdbool.h>
-
 struct debug_folders;
 struct lr_tables;
 struct namer;
 struct symbol_frame;
-struct symbol_match;
+struct symbol_index;
 
 enum { NAMER_FILE_MS = 30000 }; /* for one file; a big one takes under a second */
 
@@ -30,20 +28,19 @@ void namer_set_folders(struct namer *namer, struct debug_folders *folders);
 int namer_load(struct namer *namer, uint32_t index, const struct profile_module *module,
                const char **ret_why);
 
-/* Finds the symbol at ADDRESS of module INDEX, loaded before.  Its name ("": only its bounds are
-   known) is valid until namer_close.  Returns 0 or -ENOENT. */
-int namer_find(const struct namer *namer, uint32_t index, uint64_t address,
-               struct symbol_match *ret);
-
 /* Finds all functions at ADDRESS of module INDEX, loaded before, as symbol_index_chain does.
-   Returns their number or -ENOENT. */
+   Texts ("" for a name: only its bounds are known) are valid until namer_close.  Returns their
+   number or -ENOENT. */
 int namer_chain(const struct namer *namer, uint32_t index, uint64_t address,
                 struct symbol_frame *frames);
+
+/* The symbols of module INDEX, or NULL; valid until namer_close. */
+const struct symbol_index *namer_symbols(const struct namer *namer, uint32_t index);
 
 /* What the code of module INDEX tells of return addresses, or NULL. */
 const struct lr_tables *namer_lr(const struct namer *namer, uint32_t index);
 
-/* Whether module INDEX, loaded before, has only the names of exported functions. */
-bool namer_is_exported_only(const struct namer *namer, uint32_t index);
+/* What the names of module INDEX are worth at best; NAMES_NONE: it was not loaded. */
+enum names_quality namer_quality(const struct namer *namer, uint32_t index);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* After the run, while the files still are what ran:
 
-     frames of the heaviest module ─▶ its symbols (namer) ─▶ functions, each once ─▶
-     payload ─▶ file; then the next module
+     frames of the heaviest module ─▶ what its symbols (namer) say of each ─▶ payload ─▶
+     file; then the next module
 
    Only what was sampled is kept: a program and its libraries have a hundred thousand functions, a
-   profile shows some hundred of them.  Functions that have no name are kept too, for their bounds
-   make one row of what would be a row an address.
+   profile shows some hundred of them.  Where debug information tells lines and what was inlined,
+   each address is kept with all of that, so that a report after the next build says what it said
+   before.
+   Functions that have no name are kept too, for their bounds make one row of what would be a row an
+   address.
 
    Everything is bounded: the time by the caller's deadline and the namer's own for a file, a
    payload by PAYLOAD_BYTES (what does not fit one goes into the next), all of them by
@@ -30,7 +33,6 @@
 enum {
   PAYLOAD_BYTES = 256 << 10,
   NAMES_BYTES_MAX = 32 << 20,
-  FUNCTION_BYTES = 24, /* of the numbers of one, at most nearly */
   ZSTD_LEVEL = 3,
 };
 
@@ -38,6 +40,13 @@ enum {
 struct name_group {
   uint32_t module, first, count;
   uint64_t weight;
+};
+
+/* A frame that is worth being written, and the code that it is in. */
+struct place {
+  uint64_t start, size;
+  const struct profile_frame *frame;
+  bool is_special; /* more is known than its function: a line, or what was inlined */
 };
 
 struct writing {
@@ -48,9 +57,12 @@ struct writing {
   const struct profile_frame **frames; /* by module and address */
   struct name_group *groups;           /* heaviest first */
   uint32_t group_count;
-  struct function_name *functions; /* of the module in hand */
+  struct place *places;        /* of the module in hand */
+  struct function_names names; /* of the payload that is open */
   struct buf payload, packed;
   uint64_t bytes; /* of all payloads, unpacked */
+  uint64_t deadline_ns;
+  struct names_written written;
 };
 
 /* ---- what to name ---- */
@@ -86,9 +98,8 @@ static int sort_frames(struct writing *writing) {
   size_t room = (size_t)profile->frame_count + 1;
   writing->frames = calloc(room, sizeof *writing->frames);
   writing->groups = calloc((size_t)profile->module_count + 1, sizeof *writing->groups);
-  writing->functions = calloc(room, sizeof *writing->functions);
-  if (writing->frames == NULL || writing->groups == NULL || writing->functions == NULL)
-    return -ENOMEM;
+  writing->places = calloc(room, sizeof *writing->places);
+  if (writing->frames == NULL || writing->groups == NULL || writing->places == NULL) return -ENOMEM;
   for (uint32_t i = 0; i < profile->frame_count; i++) writing->frames[i] = &profile->frames[i];
   qsort(writing->frames, profile->frame_count, sizeof *writing->frames, by_place);
   for (uint32_t i = 0; i < profile->frame_count; i++) add_to_group(writing, i);
@@ -96,41 +107,52 @@ static int sort_frames(struct writing *writing) {
   return 0;
 }
 
-/* ---- the functions of one module ---- */
+/* ---- the places of one module ---- */
 
-static int by_start(const void *left, const void *right) {
-  const struct function_name *a = left, *b = right;
+static int by_code(const void *left, const void *right) {
+  const struct place *a = left, *b = right;
   if (a->start != b->start) return a->start < b->start ? -1 : 1;
-  return a->size > b->size ? -1 : a->size < b->size;
+  if (a->size != b->size) return a->size > b->size ? -1 : 1;
+  return a->frame->address < b->frame->address ? -1 : a->frame->address > b->frame->address;
 }
 
-/* Whether the files of the profile would name FRAME otherwise, or not at all. */
-static bool is_new(const struct writing *writing, const struct profile_frame *frame,
-                   const struct symbol_match *match) {
-  const struct profile_module *module = &writing->profile->modules[frame->module];
-  struct symbol_match kept;
+static bool is_same_code(const struct place *a, const struct place *b) {
+  return a->start == b->start && a->size == b->size;
+}
+
+/* Whether the files of the profile say less of PLACE than what was found, of QUALITY. */
+static bool is_new(const struct writing *writing, const struct place *place,
+                   enum names_quality quality) {
+  const struct profile *profile = writing->profile;
+  const struct span id = profile->modules[place->frame->module].id;
+  struct kept_match kept;
+  if (kept_names_find(&profile->kept_names, id, place->frame->address, &kept) != 0) return true;
+  return kept.quality < quality || (place->is_special && !kept.is_whole);
+}
+
+/* Looks for what is at FRAME.  Returns whether that is worth being written. */
+static bool find_place(const struct writing *writing, const struct profile_frame *frame,
+                       struct place *ret) {
+  struct symbol_frame chain[SYMBOL_CHAIN_MAX];
   enum names_quality quality;
-  if (kept_names_find(&writing->profile->kept_names, module->id, frame->address, &kept, &quality))
-    return true;
-  return kept.start != match->start || strcmp(kept.name, match->name) != 0;
+  int count = best_name_chain(writing->profile, writing->namer, frame, chain, &quality);
+  if (count <= 0) return false;
+  const struct symbol_frame *root = &chain[count - 1];
+  *ret = (struct place){root->start, root->size, frame, count > 1 || root->file != NULL};
+  return is_new(writing, ret, quality);
 }
 
-/* Returns how many functions GROUP has that are worth being written: they are then sorted, each
-   once. */
-static uint32_t find_functions(struct writing *writing, const struct name_group *group) {
-  struct function_name *functions = writing->functions;
+/* Returns how many places GROUP has that are worth being written: they are then sorted, and code
+   that has nothing but a name is there once. */
+static uint32_t find_places(struct writing *writing, const struct name_group *group) {
+  struct place *places = writing->places;
   uint32_t found = 0, count = 0;
-  for (uint32_t i = 0; i < group->count; i++) {
-    const struct profile_frame *frame = writing->frames[group->first + i];
-    struct symbol_match match;
-    if (best_name_find(writing->profile, writing->namer, frame, &match) != 0) continue;
-    if (!is_new(writing, frame, &match)) continue;
-    functions[found++] = (struct function_name){match.start, match.size, match.name};
-  }
-  qsort(functions, found, sizeof *functions, by_start);
+  for (uint32_t i = 0; i < group->count; i++)
+    if (find_place(writing, writing->frames[group->first + i], &places[found])) found++;
+  qsort(places, found, sizeof *places, by_code);
   for (uint32_t i = 0; i < found; i++)
-    if (count == 0 || by_start(&functions[count - 1], &functions[i]) != 0)
-      functions[count++] = functions[i];
+    if (places[i].is_special || count == 0 || !is_same_code(&places[count - 1], &places[i]))
+      places[count++] = places[i];
   return count;
 }
 
@@ -156,78 +178,87 @@ static int find_end(struct writing *writing) {
 
 /* Writes what is in the payload, if anything. */
 static int write_payload(struct writing *writing) {
-  if (writing->payload.len == 0) return 0;
+  if (function_names_bytes(&writing->names) == 0) return 0;
+  buf_clear(&writing->payload);
+  buf_clear(&writing->packed);
+  function_names_end(&writing->names, &writing->payload);
   struct spool_entry entry = {
       .offset = writing->end, .kind = SPOOL_MARK, .raw_len = (uint32_t)writing->payload.len};
-  buf_clear(&writing->packed);
   int error = writing->payload.failed ? -ENOMEM : 0;
   if (error == 0) error = compress(buf_span(&writing->payload), ZSTD_LEVEL, &writing->packed);
   if (error == 0) error = spool_segment_write(writing->fd, &entry, buf_span(&writing->packed));
   if (error != 0) return error;
   writing->end += SPOOL_HEADER_BYTES + writing->packed.len;
   writing->bytes += writing->payload.len;
-  buf_clear(&writing->payload);
   return 0;
 }
 
-/* How many of the COUNT functions at AT go into the payload that is open: one at least. */
-static uint32_t how_many_fit(const struct writing *writing, const struct function_name *at,
-                             uint32_t count) {
-  uint64_t bytes = writing->payload.len;
-  uint32_t fit = 0;
-  for (; fit < count && (fit == 0 || bytes < PAYLOAD_BYTES); fit++)
-    bytes += FUNCTION_BYTES + strlen(at[fit].name);
-  return fit;
+static void begin_module(struct writing *writing, uint32_t index) {
+  const struct profile_module *module = &writing->profile->modules[index];
+  function_names_begin(&writing->names, module->id, namer_quality(writing->namer, index));
 }
 
-static int write_functions(struct writing *writing, uint32_t module, uint32_t count) {
-  bool is_exported_only = namer_is_exported_only(writing->namer, module);
-  struct module_names part = {.id = writing->profile->modules[module].id,
-                              .quality = is_exported_only ? NAMES_EXPORTED : NAMES_ALL};
+static void add_place(struct writing *writing, const struct place *place) {
+  struct symbol_frame chain[SYMBOL_CHAIN_MAX];
+  enum names_quality quality;
+  int count = best_name_chain(writing->profile, writing->namer, place->frame, chain, &quality);
+  const struct place_name name = {place->frame->address, (uint32_t)count, chain};
+  if (count > 0) function_names_add(&writing->names, &name);
+}
+
+static bool is_over(const struct writing *writing) {
+  return writing->bytes >= NAMES_BYTES_MAX || clock_monotonic_ns() >= writing->deadline_ns;
+}
+
+/* Writes COUNT places of the module INDEX, as far as there is room and time. */
+static int write_places(struct writing *writing, uint32_t index, uint32_t count) {
+  const struct place *places = writing->places;
   int error = 0;
-  for (uint32_t done = 0; done < count && error == 0; done += part.count) {
-    if (writing->payload.len == 0) function_names_begin(&writing->payload);
-    part.functions = writing->functions + done;
-    part.count = how_many_fit(writing, part.functions, count - done);
-    function_names_append(&part, &writing->payload);
-    if (writing->payload.len >= PAYLOAD_BYTES) error = write_payload(writing);
+  begin_module(writing, index);
+  for (uint32_t i = 0; i < count && error == 0; i++) {
+    add_place(writing, &places[i]);
+    writing->written.functions += i == 0 || !is_same_code(&places[i - 1], &places[i]);
+    if (function_names_bytes(&writing->names) < PAYLOAD_BYTES) continue;
+    error = write_payload(writing);
+    if (is_over(writing)) break;
+    begin_module(writing, index);
   }
   return error;
 }
 
-static int write_all(struct writing *writing, uint64_t deadline_ns, struct names_written *ret) {
+static int write_all(struct writing *writing) {
   int error = 0;
   const char *why;
   for (uint32_t i = 0; i < writing->group_count && error == 0; i++) {
     const struct name_group *group = &writing->groups[i];
     const struct profile_module *module = &writing->profile->modules[group->module];
     if (module->kind != MODULE_ELF) continue;
-    if (writing->bytes >= NAMES_BYTES_MAX || clock_monotonic_ns() >= deadline_ns) {
-      ret->late++;
+    if (is_over(writing)) {
+      writing->written.late++;
       continue;
     }
     if (namer_load(writing->namer, group->module, module, &why) != 0) continue;
-    uint32_t count = find_functions(writing, group);
-    error = write_functions(writing, group->module, count);
-    ret->functions += count;
-    ret->modules += count > 0;
+    uint32_t count = find_places(writing, group);
+    error = write_places(writing, group->module, count);
+    writing->written.modules += count > 0;
   }
   return error != 0 ? error : write_payload(writing);
 }
 
 int names_writer_write(int fd, const struct profile *profile, struct namer *namer,
                        uint64_t deadline_ns, struct names_written *ret) {
-  struct writing writing = {.fd = fd, .profile = profile, .namer = namer};
-  struct names_written written = {.functions = 0};
+  struct writing writing = {
+      .fd = fd, .profile = profile, .namer = namer, .deadline_ns = deadline_ns};
   int error = find_end(&writing);
   if (error == 0) error = sort_frames(&writing);
-  if (error == 0) error = write_all(&writing, deadline_ns, &written);
+  if (error == 0) error = write_all(&writing);
   if (error != 0 && writing.end > 0 && ftruncate(fd, (off_t)writing.end) != 0) error = -errno;
   free(writing.frames);
   free(writing.groups);
-  free(writing.functions);
+  free(writing.places);
+  function_names_fini(&writing.names);
   buf_fini(&writing.payload);
   buf_fini(&writing.packed);
-  if (error == 0) *ret = written;
+  if (error == 0) *ret = writing.written;
   return error;
 }

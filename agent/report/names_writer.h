@@ -9,7 +9,7 @@
 struct namer;
 
 struct names_written {
-  uint64_t functions; /* with their names or bounds, that are in the file now and were not before */
+  uint64_t functions; /* of which the file says more than before */
   uint32_t modules;   /* that they belong to */
   uint32_t late;      /* modules that were not looked at: the time was up, or there was no room */
 };

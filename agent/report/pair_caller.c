@@ -32,7 +32,8 @@ struct asked {
 static bool find_function(void *context, enum pair_end end, struct pair_function *ret) {
   const struct asked *asked = context;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
-  int count = best_name_chain(asked->profile, asked->namer, asked->ends[end], frames);
+  enum names_quality quality;
+  int count = best_name_chain(asked->profile, asked->namer, asked->ends[end], frames, &quality);
   if (count <= 0) return false;
   const struct symbol_frame *last = &frames[count - 1];
   *ret = (struct pair_function){last->name, last->start, last->size};

@@ -161,6 +161,7 @@ static int read_all(int fd, uint64_t size, struct profile *profile, struct profi
   struct reading reading = {.fd = fd, .profile = profile, .damage = damage};
   uint32_t first_run = profile->run_count;
   int error = read_entries(&reading, &reader);
+  if (error == 0) error = kept_names_sort(&profile->kept_names);
   damage->torn_bytes = reader.torn_bytes;
   damage->damaged_bytes = reader.damaged_bytes;
   damage->is_unfinished = is_unfinished(profile, first_run);

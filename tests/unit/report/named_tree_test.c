@@ -136,15 +136,15 @@ static void windows_are_what_intervals_come_from(void **state) {
 static void a_module_whose_file_is_gone_says_so(void **state) {
   struct profile profile;
   struct namer *namer;
-  struct symbol_match match;
+  struct symbol_frame frames[SYMBOL_CHAIN_MAX];
   const char *why = "";
   (void)state;
   fill(&profile, 100);
   assert_int_equal(namer_open(NAMER_FILE_MS, &namer), 0);
   assert_int_equal(namer_load(namer, 0, &profile.modules[0], &why), -ENOENT);
   assert_non_null(strstr(why, "no file with that id"));
-  assert_int_equal(namer_find(namer, 0, 0x100, &match), -ENOENT);
-  assert_int_equal(namer_find(namer, 5000, 0x100, &match), -ENOENT);
+  assert_int_equal(namer_chain(namer, 0, 0x100, frames), -ENOENT);
+  assert_int_equal(namer_chain(namer, 5000, 0x100, frames), -ENOENT);
   namer_close(namer);
   profile_fini(&profile);
 }

@@ -21,11 +21,19 @@ static struct module_identity own;
 static char own_path[PATH_MAX];
 static uint64_t own_size;
 
-/* What is sampled here. */
+/* What is sampled here: four addresses, of which some are of what was inlined. */
+static inline __attribute__((always_inline)) int inlined_function(int value) {
+  volatile int kept = value;
+  kept = kept * 3 + 1;
+  return kept;
+}
+
 __attribute__((noinline)) int sampled_function(int value);
 int sampled_function(int value) {
-  return value + 1;
+  return inlined_function(value) - 1;
 }
+
+enum { PLACES = 4, PLACE_BYTES = 4 };
 
 static int take_base(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
@@ -58,7 +66,7 @@ static struct file file_of_own(void) {
   small_batch_fill(&small, 5, 10, true);
   small.modules[0] =
       (struct batch_module){span_of(own.id, own.id_bytes), own_path, own_size, MODULE_ELF};
-  for (int i = 0; i < 4; i++) small.nodes[i].address = own_address();
+  for (uint64_t i = 0; i < PLACES; i++) small.nodes[i].address = own_address() + PLACE_BYTES * i;
   file_append(&file, &small.batch, 1);
   return file;
 }
@@ -85,13 +93,46 @@ static int write_names(int fd, uint64_t deadline_ns, struct names_written *ret) 
   return error;
 }
 
+static void assert_text(const char *got, const char *want) {
+  if (want == NULL)
+    assert_null(got);
+  else
+    assert_string_equal(got, want);
+}
+
+static void assert_frame(const struct symbol_frame *got, const struct symbol_frame *want) {
+  assert_text(got->name, want->name);
+  assert_text(symbol_frame_system_name(got), symbol_frame_system_name(want));
+  assert_text(got->file, want->file);
+  assert_text(got->decl_file, want->decl_file);
+  assert_int_equal(got->line, want->line);
+  assert_int_equal(got->decl_line, want->decl_line);
+  assert_int_equal(got->start, want->start);
+  assert_int_equal(got->size, want->size);
+}
+
+/* Without the program FD says all that the program says. */
 static void assert_named(int fd) {
   struct profile profile;
-  struct symbol_match match;
+  struct namer *namer;
+  unsigned inlined = 0;
   read_into(&profile, fd);
-  assert_int_equal(best_name_find(&profile, NULL, &profile.frames[0], &match), 0);
-  assert_string_equal(match.name, "sampled_function");
-  assert_int_equal(match.start, own_address());
+  assert_int_equal(namer_open(NAMER_FILE_MS, &namer), 0);
+  assert_int_equal(profile.frame_count, PLACES);
+  for (int i = 0; i < PLACES; i++) {
+    struct symbol_frame kept[SYMBOL_CHAIN_MAX], own_frames[SYMBOL_CHAIN_MAX];
+    enum names_quality quality;
+    const struct profile_frame *frame = &profile.frames[i];
+    int count = best_name_chain(&profile, NULL, frame, kept, &quality);
+    assert_true(count > 0);
+    assert_string_equal(kept[count - 1].name, "sampled_function");
+    assert_int_equal(kept[count - 1].start, own_address());
+    assert_int_equal(best_name_chain(&profile, namer, frame, own_frames, &quality), count);
+    for (int f = 0; f < count; f++) assert_frame(&kept[f], &own_frames[f]);
+    inlined += count > 1;
+  }
+  assert_true(inlined > 0);
+  namer_close(namer);
   profile_fini(&profile);
 }
 
@@ -105,7 +146,7 @@ static void what_was_sampled_has_its_name_in_the_file(void **state) {
   assert_int_equal(written.late, 0);
   assert_named(file.fd);
   off_t end = lseek(file.fd, 0, SEEK_END);
-  assert_true(end < (off_t)file.end + 200); /* one function, not all of the program's */
+  assert_true(end < (off_t)file.end + 400); /* one function, not all of the program's */
   /* Again: there is nothing new. */
   assert_int_equal(write_names(file.fd, UINT64_MAX, &written), 0);
   assert_int_equal(written.functions, 0);
@@ -159,5 +200,5 @@ int main(void) {
       cmocka_unit_test(when_the_time_is_up_the_file_is_as_it_was),
       cmocka_unit_test(another_kind_of_file_is_left_alone),
   };
-  return sampled_function(-1) + cmocka_run_group_tests(tests, setup, NULL);
+  return sampled_function(0) + cmocka_run_group_tests(tests, setup, NULL);
 }
