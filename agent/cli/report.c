@@ -140,6 +140,17 @@ static void translate(struct report *report, const struct profile *profile, stru
   }
 }
 
+/* What is contradicted by the very files that were profiled has its usual name. */
+static void check_translation(const struct report_side *side, struct namer *namer,
+                              struct answer *names) {
+  uint32_t refuted = translator_check(&side->profile, namer, names);
+  if (refuted > 0)
+    fprintf(stderr,
+            "fleetprof: report: --translator: %u addresses were named after a function that ends "
+            "before them: not believed\n",
+            refuted);
+}
+
 /* Names the frames of SIDE and builds its tree. */
 static int name(struct report *report, struct report_side *side, struct namer *namer) {
   struct answer *names = NULL;
@@ -150,6 +161,7 @@ static int name(struct report *report, struct report_side *side, struct namer *n
     names = translator_names_new(&side->profile, &report->arena);
     if (names == NULL) return -ENOMEM;
     translate(report, &side->profile, names);
+    check_translation(side, namer, names);
   }
   watch("naming functions of", side->profile.exe != NULL ? side->profile.exe : "");
   int error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);

@@ -7,7 +7,10 @@
    Each of that costs its names and a line on stderr, never the report. */
 #include "translator.h"
 
+#include "namer.h"
+
 #include "proto/limits.h"
+#include "symbol/false_name.h"
 #include "translate/answer_lines.h"
 #include "translate/co_process.h"
 
@@ -145,4 +148,24 @@ int translator_name(const struct translator *translator, const struct profile *p
     if (question.count > 0) error = ask(&question, arena, names, why);
   }
   return error;
+}
+
+/* Whether the symbols of FRAME's module show what was told of it to be wrong. */
+static bool is_refuted(const struct profile *profile, struct namer *namer,
+                       const struct profile_frame *frame, const struct answer *told) {
+  const char *why;
+  if (told->count != 1 || told->frames[0].file != NULL) return false; /* saves reading its file */
+  if (namer_load(namer, frame->module, &profile->modules[frame->module], &why) != 0) return false;
+  return false_name_is(namer_symbols(namer, frame->module), frame->address, &told->frames[0]);
+}
+
+uint32_t translator_check(const struct profile *profile, struct namer *namer,
+                          struct answer *names) {
+  uint32_t refuted = 0;
+  for (uint32_t i = 0; i < profile->frame_count; i++) {
+    if (!is_refuted(profile, namer, &profile->frames[i], &names[i])) continue;
+    names[i].count = 0;
+    refuted++;
+  }
+  return refuted;
 }

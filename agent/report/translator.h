@@ -32,4 +32,8 @@ int translator_name(const struct translator *translator, const struct profile *p
                     uint32_t module, struct arena *arena, struct answer *names,
                     char why[TRANSLATOR_WHY_BYTES]);
 
+/* Takes back what NAMES say of PROFILE's frames and their modules' own files, read by NAMER, show
+   to be wrong (symbol/false_name.h).  Returns of how many frames. */
+uint32_t translator_check(const struct profile *profile, struct namer *namer, struct answer *names);
+
 #endif

@@ -15,6 +15,8 @@
    when no file knows the stub. */
 #include "name_sources.h"
 
+#include "symbol/false_name.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -57,6 +59,13 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX],
                        enum debug_quality *ret_quality) {
   return find_chain(sources, NULL, address, frames, ret_quality);
+}
+
+bool name_sources_refute(const struct name_sources *sources, uint64_t address,
+                         const struct symbol_frame *told) {
+  for (uint32_t i = 0; i < sources->count; i++)
+    if (false_name_is(sources->sources[i].index, address, told)) return true;
+  return false;
 }
 
 void name_cursor_init(struct name_cursor *cursor, const struct name_sources *sources) {

@@ -22,6 +22,11 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX],
                        enum debug_quality *ret_quality);
 
+/* Whether any of SOURCES shows TOLD, what a translator says of ADDRESS, to be wrong (false_name.h).
+   Any thread. */
+bool name_sources_refute(const struct name_sources *sources, uint64_t address,
+                         const struct symbol_frame *told);
+
 /* For many lookups in one module: keeps where it is in each file.  One thread. */
 struct name_cursor {
   const struct name_sources *sources; /* borrowed */

@@ -267,6 +267,19 @@ static void guess_declarations(struct symbol_frame *frames, int count) {
   for (int i = 0; i < count; i++) frames[i].decl_file = frames[i].file;
 }
 
+/* What a translator says of FRAME, unless its module's files show that to be wrong. */
+static int ask_translator(struct naming *naming, const char *board,
+                          const struct store_forest *forest, const struct store_node *frame,
+                          struct symbol_frame *frames) {
+  int count =
+      translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
+  if (count != 1) return count;
+  const struct name_sources *sources = find_sources(naming, board, forest, frame->module);
+  if (sources == NULL || !name_sources_refute(sources, frame->address, frames)) return count;
+  translated_refuse(&naming->translated, naming->symbolizer, frame->module);
+  return -ENOENT;
+}
+
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
                       const struct store_node *frame) {
   const struct store_module *module = &forest->modules[frame->module];
@@ -277,8 +290,7 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   int error = find_spot(naming, forest, frame);
   if (error == 0) error = find_build(naming, forest, frame->module, &of);
   if (error != 0) return error;
-  int count =
-      translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
+  int count = ask_translator(naming, board, forest, frame, frames);
   bool is_translated = count > 0;
   guess_declarations(frames, count);
   const struct name_sources *sources = NULL;

@@ -133,3 +133,8 @@ int translated_chain(struct translated *translated, struct symbolizer *symbolize
   if (*number == TRANSLATOR_NONE) return -ENOENT;
   return translator_pool_find(pool, *number, frame->address, frames);
 }
+
+void translated_refuse(const struct translated *translated, struct symbolizer *symbolizer,
+                       uint32_t module) {
+  translator_pool_refuse(symbolizer_translators(symbolizer), translated->modules[module]);
+}

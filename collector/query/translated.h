@@ -34,6 +34,10 @@ int translated_chain(struct translated *translated, struct symbolizer *symbolize
                      const char *board, const struct store_forest *forest,
                      const struct store_node *frame, struct symbol_frame *frames);
 
+/* Notes that what was said of MODULE of the forest is not believed: its files know better. */
+void translated_refuse(const struct translated *translated, struct symbolizer *symbolizer,
+                       uint32_t module);
+
 enum { TRANSLATED_WAIT_MS = 2000 };
 
 #endif

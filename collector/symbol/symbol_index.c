@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+enum { BLOCKS_BACK_MAX = 1024 }; /* without a name: some ten thousand functions */
+
 static const char *file_at(const struct symbol_index *index, uint32_t file) {
   if (file == 0 || file > index->file_count) return NULL;
   return index_texts_at(&index->texts, index->files[file - 1]);
@@ -146,22 +148,62 @@ int symbol_index_chain(const struct symbol_index *index, uint64_t address,
   return error != 0 ? error : chain_of_row(index, &row, address, frames);
 }
 
+/* Sets RET to the symbol that NODE is in: name and bounds.  Returns false when there is no sound
+   one. */
+static bool symbol_of(const struct symbol_index *index, uint32_t at, struct symbol_frame *ret) {
+  struct index_node node;
+  struct symbol_frame frame = {.name = NULL};
+  if (!index_node_read(index->nodes, at, &node)) return false;
+  for (int depth = 1; node.is_inlined; depth++)
+    if (depth == INDEX_DEPTH_MAX || !index_node_read(index->nodes, node.caller, &node))
+      return false;
+  frame.start = index->blocks[0].address + node.start;
+  frame.size = node.size;
+  set_symbol_name(index, &node, &frame);
+  if (frame.name == NULL) return false;
+  *ret = frame;
+  return true;
+}
+
 int symbol_index_find(const struct symbol_index *index, uint64_t address,
                       struct symbol_match *ret) {
   struct index_row row;
-  struct index_node node;
+  struct symbol_frame frame;
   int error = find_row(index, address, &row);
   if (error != 0) return error;
-  if (!index_node_read(index->nodes, row.node, &node)) return -ENOENT;
-  for (int depth = 1; node.is_inlined; depth++)
-    if (depth == INDEX_DEPTH_MAX || !index_node_read(index->nodes, node.caller, &node))
-      return -ENOENT;
-  uint64_t start = index->blocks[0].address + node.start;
-  struct symbol_frame frame = {.name = NULL};
-  set_symbol_name(index, &node, &frame);
-  if (frame.name == NULL || address < start || address - start >= node.size) return -ENOENT;
-  *ret = (struct symbol_match){.name = frame.name, .start = start, .size = node.size};
+  if (!symbol_of(index, row.node, &frame)) return -ENOENT;
+  if (address < frame.start || address - frame.start >= frame.size) return -ENOENT;
+  *ret = (struct symbol_match){.name = frame.name, .start = frame.start, .size = frame.size};
   return 0;
+}
+
+/* Finds the last symbol with a name among the rows of BLOCK that starts before ADDRESS. */
+static bool last_named(const struct symbol_index *index, uint32_t block, uint64_t address,
+                       struct symbol_frame *ret) {
+  struct row_reader reader;
+  struct symbol_frame frame;
+  uint32_t nodes[INDEX_BLOCK_ROWS], count = 0;
+  row_reader_init(&reader, index->rows, &index->blocks[block]);
+  while (count < INDEX_BLOCK_ROWS && row_reader_next(&reader) && reader.address < address)
+    nodes[count++] = row_reader_row(&reader).node;
+  for (uint32_t i = count; i-- > 0;) {
+    if (nodes[i] == INDEX_NO_NODE || (i + 1 < count && nodes[i] == nodes[i + 1])) continue;
+    if (!symbol_of(index, nodes[i], &frame) || frame.name[0] == '\0') continue;
+    if (frame.start >= address) continue; /* a part of it that was moved */
+    *ret = frame;
+    return true;
+  }
+  return false;
+}
+
+int symbol_index_before(const struct symbol_index *index, uint64_t address,
+                        struct symbol_frame *ret) {
+  if (address == 0) return -ENOENT;
+  uint32_t block = find_block(index, address - 1);
+  if (block == index->block_count) return -ENOENT;
+  for (uint32_t back = 0; back < BLOCKS_BACK_MAX && back <= block; back++)
+    if (last_named(index, block - back, address, ret)) return 0;
+  return -ENOENT;
 }
 
 void symbol_cursor_init(struct symbol_cursor *cursor, const struct symbol_index *index) {

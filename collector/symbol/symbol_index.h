@@ -65,6 +65,12 @@ static inline const char *symbol_frame_system_name(const struct symbol_frame *fr
 int symbol_index_chain(const struct symbol_index *index, uint64_t address,
                        struct symbol_frame frames[SYMBOL_CHAIN_MAX]);
 
+/* Finds the last symbol with a name that starts before ADDRESS, whether it reaches there or not, as
+   the symbol table has it: name and bounds; how far it looks is bounded.  Safe on an index that was
+   only parsed, whatever it holds.  Returns 0 or -ENOENT.  Any thread. */
+int symbol_index_before(const struct symbol_index *index, uint64_t address,
+                        struct symbol_frame *ret);
+
 enum { SYMBOL_CURSOR_KEPT = 16 }; /* functions of a chain; deeper ones are looked up anew */
 
 /* For many lookups of addresses near each other: keeps the block that it read last, and the chain

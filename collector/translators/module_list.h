@@ -22,6 +22,7 @@ struct listed_module {
   char *variables[LISTED_VARIABLES]; /* "NAME=value" */
   bool is_asked;                     /* a job of it waits or runs */
   bool is_full;                      /* it has its part of the cache: no more is asked */
+  bool is_refuted;                   /* its own files have shown an answer to be wrong */
   unsigned failures;                 /* one after the other */
   uint64_t retry_ns, told;
   char why[256];

@@ -50,6 +50,9 @@ void translator_counts_print(const struct translator_counts *counts, struct buf 
              "fleetprof_translator_failures_total{reason=\"exit\"} %" PRIu64 "\n"
              "fleetprof_translator_failures_total{reason=\"other\"} %" PRIu64 "\n",
              counts->deadlines, counts->miscounts, counts->exits, counts->other);
+  print_one(ret, "refused_total", "counter",
+            "Times that an answer was not believed, as the module's own file contradicts it.",
+            counts->refused);
   print_one(ret, "waiting_addresses", "gauge", "Addresses that are not answered yet.",
             counts->waiting);
   print_one(ret, "kept_answers", "gauge", "Answers in memory.", counts->kept);

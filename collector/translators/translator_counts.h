@@ -12,7 +12,8 @@ struct translator_counts {
   uint64_t starts;                             /* of processes */
   uint64_t questions, addresses, named;        /* repetitions counted again */
   uint64_t deadlines, miscounts, exits, other; /* questions of which nothing was believed, by why */
-  uint64_t waiting, kept;                      /* at the moment: addresses to be asked, answers */
+  uint64_t refused;       /* answers that a module's own files contradict, each time one is met */
+  uint64_t waiting, kept; /* at the moment: addresses to be asked, answers */
 };
 
 /* Adds a question of ADDRESSES that ended as interview_ask says by ERROR. */

@@ -374,6 +374,13 @@ int translator_pool_find(struct translator_pool *pool, uint32_t module, uint64_t
   return count;
 }
 
+void translator_pool_refuse(struct translator_pool *pool, uint32_t module) {
+  pthread_mutex_lock(&pool->lock);
+  pool->counts.refused++;
+  pool->modules.modules[module]->is_refuted = true;
+  pthread_mutex_unlock(&pool->lock);
+}
+
 int translator_pool_tell(struct translator_pool *pool, struct span id,
                          struct translator_state *ret) {
   int error = -ENOENT;
@@ -384,6 +391,9 @@ int translator_pool_tell(struct translator_pool *pool, struct span id,
     ret->told = module->told;
     memcpy(ret->quality, module->quality, sizeof ret->quality);
     memcpy(ret->why, module->why, sizeof ret->why);
+    if (module->why[0] == '\0' && module->is_refuted)
+      snprintf(ret->why, sizeof ret->why,
+               "names addresses by functions that end before them: those names are not believed");
     error = 0;
   }
   pthread_mutex_unlock(&pool->lock);

@@ -68,12 +68,16 @@ void translator_pool_ask(struct translator_pool *pool, uint32_t module, const ui
 int translator_pool_find(struct translator_pool *pool, uint32_t module, uint64_t address,
                          struct symbol_frame frames[SYMBOL_CHAIN_MAX]);
 
+/* Notes that an answer of MODULE is not believed, since its own files know better; each time anew.
+   Any thread. */
+void translator_pool_refuse(struct translator_pool *pool, uint32_t module);
+
 /* What is known of a translated module. */
 struct translator_state {
   const char *command; /* until translator_pool_close */
   char quality[16];    /* of its file, when the translator was chosen */
   uint64_t told;       /* addresses that it has named */
-  char why[256];       /* why it failed last, "": it has not */
+  char why[256];       /* why it failed last, or is not believed; "": neither */
 };
 
 /* Tells who translates the module ID.  Returns 0, or -ENOENT when nobody has been chosen.  Any

@@ -45,6 +45,26 @@ else
 fi
 say "in a report: $tools and lists"
 
+# addr2line on a stripped file calls a static function like the exported one before it: what is known to end there is not believed beyond.
+cat >"$W/exporting.c" <<'C'
+volatile unsigned long sink;
+__attribute__((noipa)) void front(long n) { while (n-- > 0) sink += 1; }
+__attribute__((noipa)) static void behind(long n) { while (n-- > 0) sink += 3; }
+int main(void) {
+  for (int i = 0; i < 300; i++) front(10000), behind(1000000);
+  return 0;
+}
+C
+cc -O1 -fno-toplevel-reorder -rdynamic -Wl,--build-id -o "$W/whole" "$W/exporting.c" && strip -o "$W/exporting" "$W/whole" || fail "no build"
+behind=$(nm "$W/whole" | awk '$3 == "behind" { sub("^0*", "", $1); print "exporting+0x" $1 }')
+addr2line -f -e "$W/exporting" "0x${behind#*0x}" | grep -qx front || without "a name that is wrong" "this addr2line does not give it"
+fleetprof run --output "$W/exporting.fp" --hz 499 -- "$W/exporting" || fail "the run of exported functions"
+fleetprof report "$W/exporting.fp" --translator 'addr2line -a -f -i -C -e "$MODULE"' >"$W/out" 2>"$W/err" || fail "exported functions: $(cat "$W/err")"
+grep -q "addresses were named after a function that ends before them" "$W/err" || fail "nobody says that names are not believed: $(cat "$W/err")"
+awk -v name="$behind" '$9 == name { hidden = $1 } $9 == "front" { front = $1 } END { exit !(hidden > 80 && front < 10) }' "$W/out" || fail "a wrong name is believed: $(cat "$W/out")"
+nm -n "$W/whole" >"$W/whole.nm"
+fleetprof report "$W/exporting.fp" --translator "fleetprof translate $W/whole.nm" 2>"$W/err" | grep -q ' behind  ' && [ ! -s "$W/err" ] || fail "a right name is not believed: $(cat "$W/err")"
+
 # One answer a line, as soon as it is asked for.
 coproc LIST { fleetprof translate "$W/truth.nm"; }
 list=$LIST_PID
@@ -73,6 +93,7 @@ no-such-arch * any at-end exit 9
 * */llvm any blank llvm-symbolizer -e $W/truth
 * */llvm_gnu any at-end llvm-addr2line -a -f -i -e $W/truth
 * */elf any at-end eu-addr2line -a -f -i -e $W/truth
+* */exporting any at-end addr2line -a -f -i -e "\$DEBUG_FILE"
 * */script any 2 while read -r address; do echo "\$BUILD_ID"; echo script.c:7; done
 RULES
 inlining=gnu
@@ -112,5 +133,12 @@ api function -d function="$id" -d match='{service="script"}' | json "[r for r in
 metric() { curl -fs "http://127.0.0.1:$H/metrics" | sed -n "s/^fleetprof_translator_$1 //p"; }
 [ "$(metric 'starts_total')" -ge 5 ] && [ "$(metric 'named_total')" -ge 10 ] || fail "the metrics: $(curl -fs "http://127.0.0.1:$H/metrics" | grep translator)"
 [ $(($(metric 'failures_total{reason="exit"}') + $(metric 'failures_total{reason="line_count"}'))) -ge 2 ] || fail "failures: $(curl -fs "http://127.0.0.1:$H/metrics" | grep translator)"
+run --service exporting --hz 499 -- "$W/exporting" >/dev/null || fail "exporting ended with $?"
+is_refused() {
+  [ "$(metric refused_total)" -gt 0 ] && profile '{service="exporting"}' | json "sum(f['self'] for f in d['functions'] if f['name'] == '$behind') / d['total'] > .8" | grep -q yes
+}
+profile '{service="exporting"}' >/dev/null
+until_true 20 is_refused || fail "a wrong name is believed: $(profile '{service="exporting"}'); $(api debug)"
+[[ "$(translator exporting failure)" = *"not believed"* ]] || fail "nobody says that names are not believed: $(api debug)"
 say "in the collector: at once, and late; $inlining, a script"
 stop_collector

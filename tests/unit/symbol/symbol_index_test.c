@@ -2,6 +2,7 @@
 #include "elf_fixture.h"
 
 #include "common/buf.h"
+#include "symbol/false_name.h"
 #include "symbol/symbol_index.h"
 
 #include <errno.h>
@@ -102,6 +103,45 @@ static void each_address_gets_its_symbol(void **state) {
     assert_int_equal(error, truth[i].name != NULL ? 0 : -ENOENT);
     if (error == 0) assert_string_equal(match.name, truth[i].name);
   }
+  symbol_index_fini(&index);
+}
+
+static void the_last_name_before_an_address_is_found(void **state) {
+  (void)state;
+  struct small small = make_sound();
+  struct symbol_index index = {0};
+  struct symbol_frame frame;
+  assert_int_equal(parse(&small, &index), 0);
+  const struct {
+    uint64_t address;
+    const char *name;
+  } truth[] = {{0, NULL},    {0x100, NULL}, {0x101, "a"},     {0x130, "a"},
+               {0x200, "a"}, {0x201, "c"},  {UINT64_MAX, "c"}};
+  for (size_t i = 0; i < sizeof truth / sizeof truth[0]; i++) {
+    int error = symbol_index_before(&index, truth[i].address, &frame);
+    assert_int_equal(error, truth[i].name != NULL ? 0 : -ENOENT);
+    if (error == 0) assert_string_equal(frame.name, truth[i].name);
+  }
+  symbol_index_fini(&index);
+}
+
+/* c has no name here: only its bounds are known. */
+static void a_name_that_ends_before_an_address_is_false_there(void **state) {
+  (void)state;
+  struct small small = make_sound();
+  struct symbol_index index = {0};
+  const struct symbol_frame a = {.name = "a"}, versioned = {.name = "a@@V_1.2"},
+                            other = {.name = "ab"}, of_a_line = {.name = "a", .file = "x.c"};
+  assert_int_equal(parse(&small, &index), 0);
+  assert_false(false_name_is(&index, 0x205, &a)); /* c has its own name: two opinions */
+  small.nodes[8] = 0;
+  assert_int_equal(parse(&small, &index), 0);
+  assert_true(false_name_is(&index, 0x205, &a));
+  assert_true(false_name_is(&index, 0x200, &versioned));
+  assert_false(false_name_is(&index, 0x205, &other));
+  assert_false(false_name_is(&index, 0x205, &of_a_line));
+  assert_false(false_name_is(&index, 0x13f, &a)); /* it is a */
+  assert_false(false_name_is(&index, 0x150, &a)); /* nobody knows whose that is */
   symbol_index_fini(&index);
 }
 
@@ -304,6 +344,8 @@ static void bytes_that_are_not_aligned_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_address_gets_its_symbol),
+      cmocka_unit_test(the_last_name_before_an_address_is_found),
+      cmocka_unit_test(a_name_that_ends_before_an_address_is_false_there),
       cmocka_unit_test(a_chain_has_each_function_with_its_place),
       cmocka_unit_test(a_node_cannot_be_inlined_into_itself_or_a_later_one),
       cmocka_unit_test(another_version_or_byte_order_is_told_apart_from_damage),

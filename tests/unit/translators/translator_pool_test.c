@@ -275,6 +275,25 @@ static void what_happens_is_counted(void **state) {
   assert_counted("* * any 1 sleep 100", 50, "{reason=\"deadline\"} 2\n");
 }
 
+/* Its files contradict it: that is counted, and said where its failures are. */
+static void what_is_not_believed_is_counted(void **state) {
+  struct translator_state told;
+  struct buf metrics = {0};
+  (void)state;
+  open_pool("* * any at-end sed 's/^/f/'\n");
+  uint32_t module = choose("b", "dynsym");
+  ask(module, 2, LONG_MS);
+  assert_int_equal(translator_pool_tell(pool, span_of("\xab\xcd", 2), &told), 0);
+  assert_string_equal(told.why, "");
+  for (int i = 0; i < 2; i++) translator_pool_refuse(pool, module);
+  assert_int_equal(translator_pool_tell(pool, span_of("\xab\xcd", 2), &told), 0);
+  assert_non_null(strstr(told.why, "not believed"));
+  translator_pool_metrics(pool, &metrics);
+  assert_non_null(strstr(buf_text(&metrics), "\nfleetprof_translator_refused_total 2\n"));
+  buf_fini(&metrics);
+  close_pool();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_way_of_answering_names_all),
@@ -287,6 +306,7 @@ int main(void) {
       cmocka_unit_test(closing_ends_one_that_hangs),
       cmocka_unit_test(rules_that_cannot_be_read_are_named),
       cmocka_unit_test(what_happens_is_counted),
+      cmocka_unit_test(what_is_not_believed_is_counted),
   };
   int fd = mkstemp(rules_path);
   if (fd < 0) return 1;
