@@ -2,30 +2,63 @@
 /* A tool that has exported symbols alone, addr2line on a stripped library, names an address by the
    nearest one below it, however far away that ends: all static functions of libc's then are called
    like the exported ones before them.  Its file's .eh_frame knows better where each begins and
-   ends.
+   ends, its debug file even what they are called.
 
    A tool that gives a source line has debug information and knows more than we do: a function may
-   be in several pieces.  Whoever gives another name than the nearest below has other sources, too.
- */
+   be in several pieces.  Where we have no name, whoever gives another than the nearest below has
+   other sources, too.  Where we have one, exported functions are among those before: NAMES_BACK_MAX
+   of them are looked at, some 30 us an address. */
 #include "false_name.h"
 
 #include "symbol_index.h"
 
 #include <string.h>
 
-/* Whether TOLD is KNOWN, with a version behind it or not: name@VERSION, name@@VERSION. */
+enum { NAMES_BACK_MAX = 64 };
+
+/* What counts of TOLD: a version may stand behind it, name@VERSION or name@@VERSION. */
+static size_t len_of(const char *told) {
+  return strcspn(told, "@");
+}
+
+/* Whether TOLD is KNOWN. */
 static bool is_name(const char *told, const char *known) {
-  size_t len = strcspn(told, "@");
+  size_t len = len_of(told);
   return len > 0 && strncmp(told, known, len) == 0 && known[len] == '\0';
+}
+
+static bool is_name_of(const char *told, const struct symbol_frame *known) {
+  return is_name(told, known->name) || is_name(told, symbol_frame_system_name(known));
+}
+
+/* Whether TOLD is what the source calls KNOWN, its clone or part: name.constprop.0, name.cold. */
+static bool is_clone_of(const char *told, const char *known) {
+  size_t len = len_of(told);
+  return len > 0 && strncmp(told, known, len) == 0 && known[len] == '.';
+}
+
+/* Whether TOLD is one of the LIMIT names before START, of a function that ends by then. */
+static bool is_of_one_before(const struct symbol_index *index, uint64_t start, const char *told,
+                             unsigned limit) {
+  struct symbol_frame before;
+  for (unsigned i = 0; i < limit && symbol_index_before(index, start, &before) == 0; i++) {
+    if (is_name_of(told, &before)) return start - before.start >= before.size;
+    start = before.start;
+  }
+  return false;
 }
 
 bool false_name_is(const struct symbol_index *index, uint64_t address,
                    const struct symbol_frame *told) {
-  struct symbol_match function;
-  struct symbol_frame before;
+  struct symbol_frame chain[SYMBOL_CHAIN_MAX];
+  struct symbol_match symbol;
   if (told->file != NULL) return false;
-  if (symbol_index_find(index, address, &function) != 0 || function.name[0] != '\0') return false;
-  if (symbol_index_before(index, function.start, &before) != 0) return false;
-  if (address - before.start < before.size) return false;
-  return is_name(told->name, before.name) || is_name(told->name, symbol_frame_system_name(&before));
+  int count = symbol_index_chain(index, address, chain);
+  if (count <= 0 || symbol_index_find(index, address, &symbol) != 0) return false;
+  const struct symbol_frame *function = &chain[count - 1];
+  if (function->name[0] == '\0') return is_of_one_before(index, function->start, told->name, 1);
+  for (int i = 0; i < count; i++)
+    if (is_name_of(told->name, &chain[i])) return false;
+  if (is_name(told->name, symbol.name) || is_clone_of(told->name, symbol.name)) return false;
+  return is_of_one_before(index, function->start, told->name, NAMES_BACK_MAX);
 }

@@ -10,8 +10,9 @@ struct symbol_frame;
 struct symbol_index;
 
 /* Whether TOLD, what somebody else says of ADDRESS, is a name alone (without a source line), and
-   INDEX knows better: ADDRESS lies in a function whose bounds are known and whose name is not, and
-   TOLD is the last name before that, of a function that ends before ADDRESS.  Any thread. */
+   INDEX knows better: ADDRESS lies in a known function, and TOLD is another that ends before it.
+   Where the name of ADDRESS's function is not known, only the last one with a name before it is
+   meant.  Any thread. */
 bool false_name_is(const struct symbol_index *index, uint64_t address,
                    const struct symbol_frame *told);
 

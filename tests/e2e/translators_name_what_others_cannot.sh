@@ -62,6 +62,9 @@ fleetprof run --output "$W/exporting.fp" --hz 499 -- "$W/exporting" || fail "the
 fleetprof report "$W/exporting.fp" --translator 'addr2line -a -f -i -C -e "$MODULE"' >"$W/out" 2>"$W/err" || fail "exported functions: $(cat "$W/err")"
 grep -q "addresses were named after a function that ends before them" "$W/err" || fail "nobody says that names are not believed: $(cat "$W/err")"
 awk -v name="$behind" '$9 == name { hidden = $1 } $9 == "front" { front = $1 } END { exit !(hidden > 80 && front < 10) }' "$W/out" || fail "a wrong name is believed: $(cat "$W/out")"
+mkdir "$W/dbg" && cp "$W/whole" "$W/dbg/"
+fleetprof report "$W/exporting.fp" --debug "$W/dbg" --translator 'addr2line -a -f -i -C -e "$MODULE"' 2>"$W/err" | awk '$9 == "behind" { behind = $1 } END { exit !(behind > 80) }' && grep -q "ends before" "$W/err" ||
+  fail "a wrong name is believed where the right one is known: $(cat "$W/err")"
 nm -n "$W/whole" >"$W/whole.nm"
 fleetprof report "$W/exporting.fp" --translator "fleetprof translate $W/whole.nm" 2>"$W/err" | grep -q ' behind  ' && [ ! -s "$W/err" ] || fail "a right name is not believed: $(cat "$W/err")"
 

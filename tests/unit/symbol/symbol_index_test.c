@@ -125,15 +125,20 @@ static void the_last_name_before_an_address_is_found(void **state) {
   symbol_index_fini(&index);
 }
 
-/* c has no name here: only its bounds are known. */
+/* c has a name, and then only its bounds are known. */
 static void a_name_that_ends_before_an_address_is_false_there(void **state) {
   (void)state;
   struct small small = make_sound();
   struct symbol_index index = {0};
   const struct symbol_frame a = {.name = "a"}, versioned = {.name = "a@@V_1.2"},
-                            other = {.name = "ab"}, of_a_line = {.name = "a", .file = "x.c"};
+                            other = {.name = "ab"}, of_a_line = {.name = "a", .file = "x.c"},
+                            own = {.name = "c@V_1"}, inlined = {.name = "_Zb"};
   assert_int_equal(parse(&small, &index), 0);
-  assert_false(false_name_is(&index, 0x205, &a)); /* c has its own name: two opinions */
+  assert_true(false_name_is(&index, 0x205, &a));
+  assert_false(false_name_is(&index, 0x205, &own));
+  assert_false(false_name_is(&index, 0x205, &other)); /* nobody's here: two opinions */
+  assert_false(false_name_is(&index, 0x115, &inlined));
+  assert_false(false_name_is(&index, 0x205, &of_a_line));
   small.nodes[8] = 0;
   assert_int_equal(parse(&small, &index), 0);
   assert_true(false_name_is(&index, 0x205, &a));
@@ -142,6 +147,19 @@ static void a_name_that_ends_before_an_address_is_false_there(void **state) {
   assert_false(false_name_is(&index, 0x205, &of_a_line));
   assert_false(false_name_is(&index, 0x13f, &a)); /* it is a */
   assert_false(false_name_is(&index, 0x150, &a)); /* nobody knows whose that is */
+  symbol_index_fini(&index);
+}
+
+/* The source calls it a, too. */
+static void a_clone_is_its_function(void **state) {
+  (void)state;
+  static const char clone[sizeof sound_strings] = "\0a\0b()\0_Z\0a.1\0.c\0y.h";
+  struct small small = make_with(clone);
+  struct symbol_index index = {0};
+  const struct symbol_frame a = {.name = "a"};
+  small.nodes[8] = 10 << 1; /* c is a.1 */
+  assert_int_equal(parse(&small, &index), 0);
+  assert_false(false_name_is(&index, 0x205, &a));
   symbol_index_fini(&index);
 }
 
@@ -346,6 +364,7 @@ int main(void) {
       cmocka_unit_test(each_address_gets_its_symbol),
       cmocka_unit_test(the_last_name_before_an_address_is_found),
       cmocka_unit_test(a_name_that_ends_before_an_address_is_false_there),
+      cmocka_unit_test(a_clone_is_its_function),
       cmocka_unit_test(a_chain_has_each_function_with_its_place),
       cmocka_unit_test(a_node_cannot_be_inlined_into_itself_or_a_later_one),
       cmocka_unit_test(another_version_or_byte_order_is_told_apart_from_damage),
