@@ -48,17 +48,18 @@ size_t client_list_count_peer(const struct client_list *list, const struct socka
 
 struct client *client_list_find_idle(const struct client_list *list) {
   struct client *oldest = NULL;
+  uint64_t now_ns = clock_monotonic_ns();
   for (struct client *at = list->first; at; at = client_links(at)->next)
-    if (client_is_idle(at)) oldest = at;
+    if (client_is_idle(at) && client_waiting_ns(at, now_ns) >= PATIENCE_NS) oldest = at;
   return oldest;
 }
 
 struct client *client_list_find_slow(const struct client_list *list) {
   struct client *slowest = NULL;
-  uint64_t now_ns = clock_monotonic_ns(), longest_ns = PATIENCE_NS;
+  uint64_t now_ns = clock_monotonic_ns(), longest_ns = 0;
   for (struct client *at = list->first; at; at = client_links(at)->next) {
     uint64_t waiting_ns = client_waiting_ns(at, now_ns);
-    if (waiting_ns < longest_ns) continue;
+    if (waiting_ns <= longest_ns) continue;
     longest_ns = waiting_ns;
     slowest = at;
   }
