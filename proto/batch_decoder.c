@@ -240,9 +240,34 @@ static void unpack_nodes(struct unpack *unpack, const Fleetprof__Batch *in, stru
 struct sample_reader {
   struct column nodes, threads, types, counts, weights;
   uint64_t last_node;
-  uint64_t weight_a_record; /* of the last sample */
+  uint64_t weight_a_record; /* of most samples; in version 1 of the last one */
+  const uint64_t *steps;    /* that weights are cells of; NULL in version 1 */
+  uint32_t step_count;
   uint64_t count_sum, weight_sum;
 };
+
+/* Reads the table of steps: no more than there are samples. */
+static void read_steps(struct unpack *unpack, const Fleetprof__Batch *in,
+                       struct sample_reader *reader) {
+  struct column column = column_of(in->weight_steps, "weight_steps");
+  size_t max = column.cells.len < in->sample_count ? column.cells.len : in->sample_count;
+  uint64_t *steps = unpack_array(unpack, max, sizeof *steps);
+  if (in->sample_weights.len > 0)
+    unpack_refuse(unpack, -EBADMSG, "weights are told as sample_weights and as sample_steps");
+  while (unpack->error == 0 && column.cells.len > 0 && reader->step_count < max)
+    steps[reader->step_count++] = (uint64_t)zigzag_decode(column_next(unpack, &column));
+  column_end(unpack, &column);
+  reader->steps = steps;
+  reader->weight_a_record = in->weight_a_record;
+  reader->weights = column_of(in->sample_steps, "sample_steps");
+}
+
+/* How far the next weight is from what its count says. */
+static uint64_t read_distance(struct unpack *unpack, struct sample_reader *reader) {
+  if (reader->steps == NULL) return (uint64_t)zigzag_decode(column_next(unpack, &reader->weights));
+  uint32_t step = column_index(unpack, &reader->weights, reader->step_count);
+  return unpack->error == 0 ? reader->steps[step] : 0;
+}
 
 static void read_sample(struct unpack *unpack, struct sample_reader *reader,
                         const struct batch *batch, struct batch_sample *sample) {
@@ -254,8 +279,7 @@ static void read_sample(struct unpack *unpack, struct sample_reader *reader,
   sample->thread = column_index(unpack, &reader->threads, batch->thread_count);
   sample->type = column_index(unpack, &reader->types, SAMPLE_TYPE_COUNT);
   sample->count = column_next(unpack, &reader->counts);
-  int64_t distance = zigzag_decode(column_next(unpack, &reader->weights));
-  sample->weight = sample->count * reader->weight_a_record + (uint64_t)distance;
+  sample->weight = sample->count * reader->weight_a_record + read_distance(unpack, reader);
   if (sample->count > COUNT_MAX - reader->count_sum)
     unpack_refuse(unpack, -EBADMSG, "the sum of the sample counts overflows");
   else if (sample->weight > COUNT_MAX - reader->weight_sum)
@@ -263,7 +287,8 @@ static void read_sample(struct unpack *unpack, struct sample_reader *reader,
   if (unpack->error != 0) return;
   reader->count_sum += sample->count;
   reader->weight_sum += sample->weight;
-  if (sample->count > 0) reader->weight_a_record = sample->weight / sample->count;
+  if (reader->steps == NULL && sample->count > 0)
+    reader->weight_a_record = sample->weight / sample->count;
 }
 
 static void unpack_samples(struct unpack *unpack, const Fleetprof__Batch *in, struct batch *batch) {
@@ -276,6 +301,7 @@ static void unpack_samples(struct unpack *unpack, const Fleetprof__Batch *in, st
                               &reader.weights};
   const size_t column_count = sizeof columns / sizeof *columns;
   unpack_number(unpack, in->sample_count, "number of samples", LIMIT(LIMIT_BATCH_SAMPLES));
+  if (in->sample_steps.len > 0) read_steps(unpack, in, &reader);
   for (size_t i = 0; i < column_count; i++) column_check(unpack, columns[i], in->sample_count);
   struct batch_sample *samples = unpack_array(unpack, in->sample_count, sizeof *samples);
   for (uint32_t i = 0; unpack->error == 0 && i < in->sample_count; i++)

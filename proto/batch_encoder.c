@@ -8,8 +8,8 @@
      node_addresses  zigzag distance to the last address written of the same module
      sample_nodes    distance to the last sample's node; samples are sorted by node
      sample_threads, sample_types, sample_counts    as they are
-     sample_weights  zigzag distance to what the weight would be at the last sample's weight a
-                     record: 0 as long as the period stays the same
+     sample_steps    how far the weight is from that of most samples: a cell of weight_steps,
+                     which begins with the distance that most have (weight_steps.c)
 
    Samples are sorted by counting, nodes in preorder.c.  All arithmetic on addresses and weights
    wraps on purpose; the decoder wraps the same way. */
@@ -19,6 +19,7 @@
 #include "pack.h"
 #include "preorder.h"
 #include "varint.h"
+#include "weight_steps.h"
 
 #include <errno.h>
 
@@ -27,13 +28,14 @@ enum { ENCODE_ARENA_BYTES = LIMIT_BATCH_UNPACK_BYTES };
 
 struct columns {
   struct buf depths, modules, addresses;
-  struct buf nodes, threads, types, counts, weights;
+  struct buf nodes, threads, types, counts, steps, of_samples; /* steps, and whose they are */
 };
 
 static void columns_fini(struct columns *columns) {
   struct buf *all[] = {&columns->depths, &columns->modules, &columns->addresses,
                        &columns->nodes,  &columns->threads, &columns->types,
-                       &columns->counts, &columns->weights};
+                       &columns->counts, &columns->steps,
+                       &columns->of_samples};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_fini(all[i]);
 }
 
@@ -151,12 +153,12 @@ static const uint32_t *sort_samples(struct pack *pack, const struct batch *batch
 }
 
 static void write_samples(struct pack *pack, const struct batch *batch,
-                          const struct preorder *order, struct columns *columns) {
+                          const struct preorder *order, const struct weight_steps *steps,
+                          struct columns *columns) {
   if (pack->error == 0) check_samples(pack, batch);
   const uint32_t *sorted = pack->error == 0 ? sort_samples(pack, batch, order) : NULL;
   if (sorted == NULL) return;
   uint32_t last_place = 0;
-  uint64_t weight_a_record = 0;
   for (uint32_t i = 0; i < batch->sample_count; i++) {
     const struct batch_sample *sample = &batch->samples[sorted[i]];
     uint32_t place = order->places[sample->node];
@@ -164,11 +166,11 @@ static void write_samples(struct pack *pack, const struct batch *batch,
     varint_encode(&columns->threads, sample->thread);
     varint_encode(&columns->types, sample->type);
     varint_encode(&columns->counts, sample->count);
-    uint64_t distance = sample->weight - sample->count * weight_a_record;
-    varint_encode(&columns->weights, zigzag_encode((int64_t)distance));
+    varint_encode(&columns->of_samples, weight_steps_cell(steps, sample));
     last_place = place;
-    if (sample->count > 0) weight_a_record = sample->weight / sample->count;
   }
+  for (uint32_t i = 0; i < steps->count; i++)
+    varint_encode(&columns->steps, zigzag_encode((int64_t)steps->by_use[i]->distance));
 }
 
 static ProtobufCBinaryData pack_column(struct pack *pack, const struct buf *column) {
@@ -187,7 +189,8 @@ static void pack_columns(struct pack *pack, const struct batch *batch,
   out->sample_threads = pack_column(pack, &columns->threads);
   out->sample_types = pack_column(pack, &columns->types);
   out->sample_counts = pack_column(pack, &columns->counts);
-  out->sample_weights = pack_column(pack, &columns->weights);
+  out->weight_steps = pack_column(pack, &columns->steps);
+  out->sample_steps = pack_column(pack, &columns->of_samples);
   out->end = 1;
 }
 
@@ -210,12 +213,15 @@ int batch_encode(const struct batch *batch, struct buf *ret) {
   struct pack pack;
   struct columns columns = {0};
   struct preorder order = {0};
+  struct weight_steps steps = {0};
   Fleetprof__Batch out = FLEETPROF__BATCH__INIT;
   pack_init(&pack, ENCODE_ARENA_BYTES);
   pack_batch(&pack, batch, &out);
   preorder_make(&pack, batch, &order);
   write_nodes(&pack, batch, &order, &columns);
-  write_samples(&pack, batch, &order, &columns);
+  weight_steps_find(&pack, batch, &steps);
+  write_samples(&pack, batch, &order, &steps, &columns);
+  out.weight_a_record = steps.weight_a_record;
   pack_columns(&pack, batch, &columns, &out);
   if (pack.error == 0 && protobuf_c_message_get_packed_size(&out.base) > LIMIT_BATCH_RAW_BYTES)
     pack_fail(&pack, -EOVERFLOW);

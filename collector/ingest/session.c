@@ -187,9 +187,10 @@ static enum job_kind kind_of(enum frame_type type) {
 }
 
 static bool is_version_spoken(struct session *session, uint32_t version) {
-  if (version == LIMIT_PROTOCOL_VERSION) return true;
+  session->version = version;
+  if (version > 0 && version <= LIMIT_PROTOCOL_VERSION) return true;
   snprintf(session->why, sizeof session->why,
-           "protocol version %u is not spoken here; this collector speaks %d", version,
+           "protocol version %u is not spoken here; this collector speaks 1 to %d", version,
            LIMIT_PROTOCOL_VERSION);
   session_refuse(session, REFUSAL_WRONG_VERSION, session->why);
   return false;
@@ -216,7 +217,7 @@ static bool receive_ping(struct session *session, const struct ping *ping, uint6
 static void send_welcome(struct session *session, uint64_t now_ns, uint64_t last_seq) {
   session->told_trust = session->trust != NULL ? *session->trust : 0;
   struct message welcome = {.type = FRAME_WELCOME,
-                            .welcome = {.version = LIMIT_PROTOCOL_VERSION,
+                            .welcome = {.version = session->version,
                                         .walltime_ns = now_ns,
                                         .last_seq = last_seq,
                                         .page_url = session->page_url,

@@ -29,6 +29,7 @@ struct session {
   struct shown_certificate certificate; /* set before session_start, for a board */
   const uint64_t *trust;                /* borrowed: the collector's now; NULL: it has no Renew */
   uint64_t told_trust;
+  uint32_t version; /* of the protocol, as the board says it */
   const uint32_t *return_within_ms; /* borrowed: what boards are told now; NULL: nothing */
   uint32_t told_return_ms;
   const struct shedding *shedding; /* borrowed; NULL: never */

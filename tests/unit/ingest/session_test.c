@@ -113,9 +113,10 @@ static void assert_refused(enum refusal refusal) {
   assert_false(session_wants_input(&session));
 }
 
-static void a_board_is_welcomed_with_its_last_seq(void **state) {
+static void a_board_is_welcomed_in_its_version_with_its_last_seq(void **state) {
   (void)state;
   struct message message = hello();
+  message.hello.version = 1; /* an older one */
   session_start(&session, "edge-1");
   assert_true(send_message(&message) > 0);
   assert_non_null(job);
@@ -128,6 +129,7 @@ static void a_board_is_welcomed_with_its_last_seq(void **state) {
   message = answer();
   assert_int_equal(message.type, FRAME_WELCOME);
   assert_int_equal(message.welcome.last_seq, 41);
+  assert_int_equal(message.welcome.version, 1);
   assert_int_equal(message.welcome.walltime_ns, NOW_NS);
   assert_string_equal(message.welcome.page_url, "http://page/");
   assert_true(session_wants_input(&session));
@@ -562,7 +564,7 @@ static void an_outcome_that_comes_after_the_end_says_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TALK(test) cmocka_unit_test_setup_teardown(test, begin, end)
-      TALK(a_board_is_welcomed_with_its_last_seq),
+      TALK(a_board_is_welcomed_in_its_version_with_its_last_seq),
       TALK(a_batch_knows_of_the_boots_that_hello_told_of),
       TALK(a_revoked_board_is_told_so_for_good),
       TALK(another_protocol_version_is_named_in_the_refusal),

@@ -196,7 +196,8 @@ static void a_wrong_sample_is_refused_by_its_column(void **state) {
   expect(-EBADMSG, "column sample_threads has", batch->sample_threads.len--, (void)0);
   expect(-EBADMSG, "column sample_types has", batch->sample_types.len--, (void)0);
   expect(-EBADMSG, "column sample_counts has", batch->sample_counts.len--, (void)0);
-  expect(-EBADMSG, "column sample_weights ends inside", batch->sample_weights.len--, (void)0);
+  expect(-EBADMSG, "column sample_steps has", batch->sample_steps.len--, (void)0);
+  expect(-EBADMSG, "column sample_weights has 0 bytes", batch->sample_steps.len = 0, (void)0);
   expect(-EBADMSG, "column sample_nodes has 1 bytes too many", batch->sample_count--, (void)0);
   expect_field(-EBADMSG, "node is not in the table of 50", uint8_t, batch->sample_nodes.data[3],
                50);
@@ -208,11 +209,35 @@ static void a_wrong_sample_is_refused_by_its_column(void **state) {
   expect(-EBADMSG, "node is not in the table of 50",
          (batch->sample_count = 1, batch->sample_nodes = BYTES(fifty, 1),
           batch->sample_threads.len = 1, batch->sample_types.len = 1, batch->sample_counts.len = 1,
-          batch->sample_weights = BYTES(zero, 1)),
+          batch->weight_steps = BYTES(zero, 1), batch->sample_steps = BYTES(zero, 1)),
          (void)0);
   expect(-EBADMSG, "node is not in the table of 0",
          (batch->node_count = 0, batch->node_depths.len = 0, batch->node_modules.len = 0,
           batch->node_addresses.len = 0),
+         (void)0);
+}
+
+static void a_wrong_step_is_refused(void **state) {
+  (void)state;
+  static uint8_t steps[] = {0, 2, 4}, cells[] = {0, 1, 3, 0}, many[] = {0, 0, 0, 0, 0};
+  static uint8_t cut[] = {0x80};
+  const uint32_t four = 4;
+  expect(-EBADMSG, "column sample_steps: 3 is not in the table of 3",
+         (batch->sample_count = four, batch->sample_nodes.len = four,
+          batch->sample_threads.len = four, batch->sample_types.len = four,
+          batch->sample_counts.len = four, batch->weight_steps = BYTES(steps, sizeof steps),
+          batch->sample_steps = BYTES(cells, sizeof cells)),
+         (void)0);
+  expect(-EBADMSG, "column weight_steps has 1 bytes too many",
+         (batch->sample_count = four, batch->sample_nodes.len = four,
+          batch->sample_threads.len = four, batch->sample_types.len = four,
+          batch->sample_counts.len = four, batch->weight_steps = BYTES(many, sizeof many),
+          batch->sample_steps = BYTES(cells, 4)),
+         (void)0);
+  expect(-EBADMSG, "column weight_steps ends inside a cell",
+         batch->weight_steps = BYTES(cut, sizeof cut), (void)0);
+  expect(-EBADMSG, "is not in the table of 0", batch->weight_steps.len = 0, (void)0);
+  expect(-EBADMSG, "as sample_weights and as sample_steps", batch->sample_weights = BYTES(steps, 1),
          (void)0);
 }
 
@@ -228,7 +253,7 @@ static void sums_that_overflow_are_refused(void **state) {
   expect(-EBADMSG, "sum of the sample counts overflows",
          (batch->sample_count = 2, batch->sample_nodes.len = 2, batch->sample_threads.len = 2,
           batch->sample_types.len = 2, batch->sample_counts = BYTES(two, sizeof two),
-          batch->sample_weights = BYTES(weights, 2)),
+          batch->sample_steps.len = 0, batch->sample_weights = BYTES(weights, 2)),
          (void)0);
   memcpy(weights, whole, sizeof whole); /* zigzag of 2^62 */
   weights[10] = 1;                      /* and less than nothing for the second: wraps */
@@ -236,7 +261,7 @@ static void sums_that_overflow_are_refused(void **state) {
   expect(-EBADMSG, "sum of the sample weights overflows",
          (batch->sample_count = 2, batch->sample_nodes.len = 2, batch->sample_threads.len = 2,
           batch->sample_types.len = 2, batch->sample_counts = BYTES(counts, 2),
-          batch->sample_weights = BYTES(weights, 11)),
+          batch->sample_steps.len = 0, batch->sample_weights = BYTES(weights, 11)),
          (void)0);
 }
 
@@ -289,10 +314,10 @@ static void a_small_budget_is_refused_by_name_at_every_size(void **state) {
 static void fields_of_later_versions_are_skipped(void **state) {
   (void)state;
   static const uint8_t later[] = {
-      0xa8, 0x01, 0x05,                          /* 21: a varint */
-      0xb2, 0x01, 0x02, 'h', 'i',                /* 22: bytes */
-      0xb9, 0x01, 0,    0,   0,   0, 0, 0, 0, 0, /* 23: eight bytes */
-      0xc5, 0x01, 0,    0,   0,   0,             /* 24: four bytes */
+      0xc8, 0x01, 0x05,                          /* 25: a varint */
+      0xd2, 0x01, 0x02, 'h', 'i',                /* 26: bytes */
+      0xd9, 0x01, 0,    0,   0,   0, 0, 0, 0, 0, /* 27: eight bytes */
+      0xe5, 0x01, 0,    0,   0,   0,             /* 28: four bytes */
   };
   struct buf bytes = {0};
   buf_append(&bytes, good.data, good.len);
@@ -313,6 +338,7 @@ int main(void) {
       cmocka_unit_test(targets_and_threads_are_checked_one_by_one),
       cmocka_unit_test(a_wrong_node_is_refused_by_its_column),
       cmocka_unit_test(a_wrong_sample_is_refused_by_its_column),
+      cmocka_unit_test(a_wrong_step_is_refused),
       cmocka_unit_test(sums_that_overflow_are_refused),
       cmocka_unit_test(crowds_are_counted_before_they_are_unpacked),
       cmocka_unit_test(a_batch_over_its_length_is_not_even_looked_at),

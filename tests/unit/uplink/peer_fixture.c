@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "peer_fixture.h"
 
+#include "proto/limits.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -55,7 +57,8 @@ bool peer_greet(struct peer *peer) {
   struct message message;
   if (!peer_read(peer, &message) || message.type != FRAME_HELLO) return false;
   message = (struct message){.type = FRAME_WELCOME};
-  message.welcome = (struct welcome){.version = 1, .walltime_ns = 42, .page_url = "http://page/"};
+  message.welcome = (struct welcome){
+      .version = LIMIT_PROTOCOL_VERSION, .walltime_ns = 42, .page_url = "http://page/"};
   peer_send(peer, &message);
   return true;
 }
