@@ -8,10 +8,10 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 const [web, nodes = "100000", collector, store] = process.argv.slice(2);
-const require = createRequire(join(process.cwd(), web, "package.json"));
+const require = createRequire(resolve(web, "package.json"));
 const { chromium } = require("playwright-core");
 const FRAMES = 60;
 
