@@ -41,6 +41,9 @@ objcopy --strip-debug "$W/board/whole" "$W/both/a/first" # functions alone, and 
 cp "$W/board/debug" "$W/both/b/last"
 for folder in tree system any both; do named "$W/$folder"; done
 named "$W/none" "$W/any/"
+mkdir -p "$W/wrong/.build-id/${id:0:2}"
+cp "$W/other/debug" "$W/wrong/.build-id/${id:0:2}/${id:2}.debug"
+report --debug "$W/wrong" | grep -q 'burn' && fail "a file is believed by its name"
 report --debug "$W/other" | grep -q 'burn' && fail "names of another build"
 
 # It is asked for again, and once for all.

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll here
-run --service truth --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
+run --service truth --label release=one --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
 run --service other --hz 499 -- awk 'BEGIN { for (i = 0; i < 3000000; i++) s += i * i }' || fail "awk ended with $?"
 until_true 20 names_are_settled || fail "names go on changing"
 ask() { fleetprof query --http "http://127.0.0.1:$H" "$@"; }
@@ -47,6 +47,7 @@ expect 1 'no answer' fleetprof query --http http://127.0.0.1:1 truth -o "$W/file
 expect 1 'match: ' ask '{service='
 expect 1 'the nearest: ' ask truth --function "${heaviest}x"
 expect 1 'has a label "servce"; the nearest is "service"' ask truth --by servce
+expect 1 'has a label "relaese"; the nearest is "release"' ask truth --by relaese
 expect 0 '' ask truth --from -3d --to -2d
 expect 1 'query: trth: has no samples at this time, nor at any other time: .*  The nearest service is truth$' ask trth
 [ ! -s "$W/out" ] || fail "an empty table of what was never sampled: $(cat "$W/out")"
