@@ -5,6 +5,7 @@
 #include "output_text.h"
 
 #include "common/buf.h"
+#include "common/write_all.h"
 #include "complaint.h"
 
 #include <errno.h>
@@ -15,20 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int write_all(int fd, const struct buf *text) {
-  for (size_t done = 0; done < text->len;) {
-    ssize_t put = write(fd, text->data + done, text->len - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return -errno;
-    done += (size_t)put;
-  }
-  return 0;
-}
-
 static int write_into(const char *path, int flags, const struct buf *text) {
   int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
   if (fd < 0) return -errno;
-  int error = write_all(fd, text);
+  int error = write_all(fd, buf_span(text));
   if (close(fd) != 0 && error == 0) error = -errno;
   return error;
 }
@@ -47,7 +38,7 @@ int output_text_write(const char *command, const char *path, const struct buf *t
   struct stat there;
   int error = text->failed ? -ENOMEM : 0;
   if (error == 0 && path == NULL)
-    error = write_all(STDOUT_FILENO, text);
+    error = write_all(STDOUT_FILENO, buf_span(text));
   else if (error == 0)
     error = stat(path, &there) == 0 && !S_ISREG(there.st_mode) ? write_into(path, 0, text)
                                                                : replace(path, text);

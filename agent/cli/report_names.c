@@ -12,6 +12,8 @@
 #include "report/namer.h"
 #include "report/translator.h"
 
+#include "common/hex_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,9 +34,7 @@ static bool has_name(const struct profile *profile, uint32_t at, struct namer *n
 }
 
 static const char *print_id(const struct profile_module *module, char ret[ID_TEXT_BYTES]) {
-  ret[0] = '\0';
-  for (size_t i = 0; i < module->id.len && i < ID_BYTES; i++)
-    snprintf(ret + 2 * i, 3, "%02x", module->id.data[i]);
+  hex_text_print(module->id, ret, ID_TEXT_BYTES);
   return ret;
 }
 

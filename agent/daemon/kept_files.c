@@ -11,6 +11,7 @@
 #include "kept_files.h"
 
 #include "common/clock.h"
+#include "common/hex_text.h"
 #include "keeper/settings.h"
 #include "targets/timer_ring.h"
 
@@ -51,7 +52,7 @@ static bool writes_in_place(int fd) {
 static void print_boot(char text[BOOT_DIGITS + 1]) {
   uint8_t boot[BOOT_DIGITS / 2];
   clock_boot_id(boot);
-  for (unsigned i = 0; i < sizeof boot; i++) snprintf(text + 2 * i, 3, "%02x", (unsigned)boot[i]);
+  hex_text_print(span_of(boot, sizeof boot), text, BOOT_DIGITS + 1);
 }
 
 static void print_name(char name[KEPT_NAME_BYTES], uint64_t run, const struct hold_target *target) {

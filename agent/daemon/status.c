@@ -12,6 +12,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/hex_text.h"
 #include "uplink/debug_sender.h"
 
 #include <stdio.h>
@@ -25,8 +26,7 @@ static void print_head(const struct worker *worker, struct buf *out) {
   const struct settings *settings = worker->settings;
   char run[17], boot[33];
   snprintf(run, sizeof run, "%016llx", (unsigned long long)keeper->run);
-  for (unsigned i = 0; i < 16; i++)
-    snprintf(boot + 2 * i, 3, "%02x", (unsigned)keeper->page->boot_id[i]);
+  hex_text_print(span_of(keeper->page->boot_id, sizeof keeper->page->boot_id), boot, sizeof boot);
   json_string(out, "version", FLEETPROF_VERSION);
   json_number(out, "pid", (uint64_t)getppid());
   json_number(out, "worker_pid", (uint64_t)getpid());

@@ -19,6 +19,7 @@
 #include "debug_find.h"
 #include "regular_file.h"
 
+#include "common/hex_text.h"
 #include "elf_notes.h"
 #include "elf_sections.h"
 #include "kernel_symbols.h"
@@ -87,15 +88,11 @@ static bool try_separate(struct search *search, const char *path, struct debug_f
   return false;
 }
 
-static void print_hex(struct span bytes, char text[HEX_BYTES]) {
-  for (size_t i = 0; i < bytes.len; i++) snprintf(text + 2 * i, 3, "%02x", bytes.data[i]);
-}
-
 static bool try_tree(struct search *search, struct debug_found *ret) {
   char hex[HEX_BYTES] = "", path[PATH_BYTES];
   if (search->module->id.len < ID_BYTES_MIN || search->module->id.len > LIMIT_MODULE_ID_BYTES)
     return false;
-  print_hex(search->module->id, hex);
+  hex_text_print(search->module->id, hex, sizeof hex);
   for (int i = search->root[0] != '\0' ? 0 : 1; i < 2; i++) {
     snprintf(path, sizeof path, "%s%s/.build-id/%.2s/%s.debug", i == 0 ? search->root : "",
              debug_tree, hex, hex + 2);

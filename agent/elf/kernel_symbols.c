@@ -9,6 +9,7 @@
 #include "kernel_symbols.h"
 #include "kernel_layout.h"
 
+#include "common/hex_text.h"
 #include "common/symbol_line.h"
 
 #include <errno.h>
@@ -41,9 +42,9 @@ static bool is_of(const struct symbol_line *line, const struct kernel_piece *pie
 }
 
 static void write_head(const struct kernel_piece *piece, FILE *out) {
-  fputs("# build-id ", out);
-  for (uint32_t i = 0; i < piece->id_bytes; i++) fprintf(out, "%02x", piece->id[i]);
-  fputc('\n', out);
+  char id[2 * LIMIT_MODULE_ID_BYTES + 1];
+  hex_text_print(span_of(piece->id, piece->id_bytes), id, sizeof id);
+  fprintf(out, "# build-id %s\n", id);
 }
 
 /* Copies the functions of PIECE from IN to OUT.  Returns how many. */

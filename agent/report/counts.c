@@ -9,6 +9,7 @@
 #include "counts.h"
 
 #include "common/buf.h"
+#include "common/hex_text.h"
 #include "common/number_text.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ static void print_module(const struct profile_module *module, struct buf *ret) {
   buf_append_string(ret, "# ");
   buf_append_string(ret, module->path);
   buf_append_byte(ret, ' ');
-  for (size_t i = 0; i < module->id.len; i++) buf_printf(ret, "%02x", module->id.data[i]);
+  hex_text_append(module->id, ret);
   buf_append_byte(ret, '\n');
 }
 

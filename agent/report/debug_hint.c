@@ -9,6 +9,7 @@
 #include "debug_hint.h"
 
 #include "common/buf.h"
+#include "common/hex_text.h"
 #include "proto/limits.h"
 
 #include <dirent.h>
@@ -100,9 +101,8 @@ static void print_package(const char *owner, char ret[DEBUG_HINT_BYTES]) {
 }
 
 static void print_build_id(const struct profile_module *module, char ret[DEBUG_HINT_BYTES]) {
-  char id[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
-  for (size_t i = 0; i < module->id.len && i < LIMIT_MODULE_ID_BYTES; i++)
-    snprintf(id + 2 * i, 3, "%02x", module->id.data[i]);
+  char id[2 * LIMIT_MODULE_ID_BYTES + 1];
+  hex_text_print(module->id, id, sizeof id);
   snprintf(
       ret, DEBUG_HINT_BYTES,
       "names: put its debug file at /usr/lib/debug/.build-id/%.2s/%s.debug, or tell its folder by "

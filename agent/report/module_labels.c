@@ -7,6 +7,7 @@
 #include "module_labels.h"
 #include "profile.h"
 
+#include "common/hex_text.h"
 #include "proto/limits.h"
 
 #include <errno.h>
@@ -118,10 +119,8 @@ static int pair(struct profile *a, struct profile *b, const struct members *memb
 /* ---- several builds under one name ---- */
 
 static int tell_build(const struct member *member) {
-  const struct span id = member->module->id;
-  char text[BUILD_TEXT_BYTES] = "";
-  for (size_t i = 0; i < id.len && i < BUILD_BYTES; i++)
-    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
+  char text[BUILD_TEXT_BYTES];
+  hex_text_print(member->module->id, text, sizeof text);
   member->module->build = keep(member->profile, text);
   return member->module->build != NULL ? 0 : -ENOMEM;
 }

@@ -9,6 +9,7 @@
 
 #include "namer.h"
 
+#include "common/hex_text.h"
 #include "proto/limits.h"
 #include "symbol/false_name.h"
 #include "translate/answer_lines.h"
@@ -51,12 +52,11 @@ bool translator_names_has(const struct answer *names, uint32_t frame) {
 }
 
 static int start(const struct question *question, struct co_process *ret) {
-  char module[VARIABLE_BYTES], id[2 * LIMIT_MODULE_ID_BYTES + 16] = "BUILD_ID=";
+  char module[VARIABLE_BYTES], id[2 * LIMIT_MODULE_ID_BYTES + sizeof "BUILD_ID="] = "BUILD_ID=";
   const char *const variables[] = {module, id, NULL};
   const struct co_start how = {.command = question->translator->command, .variables = variables};
   size_t at = strlen(id);
-  for (size_t i = 0; i < question->module->id.len && i < LIMIT_MODULE_ID_BYTES; i++)
-    at += (size_t)snprintf(id + at, 3, "%02x", question->module->id.data[i]);
+  hex_text_print(question->module->id, id + at, sizeof id - at);
   snprintf(module, sizeof module, "MODULE=%s", question->module->path);
   return co_process_start(&how, ret);
 }

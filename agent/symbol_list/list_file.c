@@ -16,6 +16,7 @@
 #include "common/buf.h"
 #include "common/linker_map.h"
 #include "common/number_text.h"
+#include "common/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -195,16 +196,6 @@ struct span list_file_text(const struct list_file *file) {
 int list_file_find(const struct list_file *file, uint64_t address, struct symbol_line *ret) {
   return file->has_index ? list_index_find(&file->index, address, ret)
                          : symbol_list_find(file->text.bytes, address, ret);
-}
-
-static int write_all(int fd, struct span bytes) {
-  while (bytes.len > 0) {
-    ssize_t put = write(fd, bytes.data, bytes.len);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return -errno;
-    bytes = span_of(bytes.data + put, bytes.len - (size_t)put);
-  }
-  return 0;
 }
 
 /* Whoever has the index of that name open goes on with the old one. */

@@ -16,6 +16,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/hex_text.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -93,7 +94,7 @@ static void read_rows(struct boot_times *times) {
 static void print_rows(const struct boot_times *times, struct buf *ret) {
   for (uint32_t i = 0; i < times->count; i++) {
     const struct boot_time *row = &times->rows[i];
-    for (int j = 0; j < BATCH_BOOT_ID_BYTES; j++) buf_printf(ret, "%02x", row->boot_id[j]);
+    hex_text_append(span_of(row->boot_id, sizeof row->boot_id), ret);
     buf_printf(ret, " %" PRIu64 " %" PRIu64 "\n", row->offset_ns, row->alive_ns);
   }
 }

@@ -14,6 +14,8 @@
 #include "outcome.h"
 #include "upload.h"
 
+#include "common/hex_text.h"
+
 #include <inttypes.h>
 #include <locale.h>
 #include <signal.h>
@@ -89,8 +91,9 @@ static void print_verdicts(const struct upload *upload) {
                                           "has no build-id: nobody can say whose it is"};
   for (uint32_t i = 0; i < upload->found.count; i++) {
     const struct found_file *file = &upload->found.files[i];
-    for (uint32_t byte = 0; byte < file->id_len; byte++) printf("%02x", file->id[byte]);
-    printf("  %s  %s\n", file->name, words[upload->plan.verdicts[i]]);
+    char id[2 * LIMIT_MODULE_ID_BYTES + 1];
+    hex_text_print(span_of(file->id, file->id_len), id, sizeof id);
+    printf("%s  %s  %s\n", id, file->name, words[upload->plan.verdicts[i]]);
   }
 }
 

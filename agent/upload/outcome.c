@@ -4,16 +4,14 @@
 #include "outcome.h"
 
 #include "common/buf.h"
+#include "common/hex_text.h"
 #include "common/json.h"
 #include "common/output_form.h"
 #include "upload.h"
 
-#include <stdio.h>
-
 static void write_id(struct json *json, const struct found_file *file) {
-  char text[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
-  for (uint32_t i = 0; i < file->id_len; i++)
-    snprintf(text + (size_t)2 * i, 3, "%02x", (unsigned)file->id[i]);
+  char text[2 * LIMIT_MODULE_ID_BYTES + 1];
+  hex_text_print(span_of(file->id, file->id_len), text, sizeof text);
   json_key_string(json, "id", text);
 }
 

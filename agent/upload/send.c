@@ -9,6 +9,7 @@
 #include "cli/api_client.h"
 #include "cli/field.h"
 #include "common/clock.h"
+#include "common/hex_text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -63,10 +64,6 @@ static void on_sent(void *context, uint64_t sent, uint64_t body_len) {
     part->send->on_progress(part->send->context, part->offset + sent);
 }
 
-static void print_hex(struct buf *ret, const uint8_t *bytes, size_t len) {
-  for (size_t i = 0; i < len; i++) buf_printf(ret, "%02x", bytes[i]);
-}
-
 /* The collector's own words, where there are some. */
 static void explain(const struct fetch_answer *answer, char why[SEND_WHY_BYTES]) {
   cJSON *problem = cJSON_ParseWithLength((const char *)answer->body.data, answer->body.len);
@@ -111,9 +108,9 @@ struct there {
 
 static void print_target(struct buf *ret, const struct send_what *what) {
   buf_append_string(ret, "/api/v1/debug/");
-  print_hex(ret, what->id.data, what->id.len);
+  hex_text_append(what->id, ret);
   buf_printf(ret, "%s?total=%" PRIu64 "&sha256=", what->kind, what->bytes);
-  print_hex(ret, what->sha256, SEND_SHA256_BYTES);
+  hex_text_append(span_of(what->sha256, SEND_SHA256_BYTES), ret);
 }
 
 /* Asks how much of WHAT is there; nothing when there is no answer. */

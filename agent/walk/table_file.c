@@ -12,7 +12,9 @@
    access are off on many boards. */
 #include "table_file.h"
 
+#include "common/hex_text.h"
 #include "common/table.h"
+#include "common/write_all.h"
 #include "unwind/unwind_arch.h"
 
 #include <dirent.h>
@@ -31,22 +33,9 @@ static const char suffix[] = ".table";
 static const char new_prefix[] = "new-";
 
 void table_file_name(struct span id, char ret[TABLE_FILE_NAME_BYTES]) {
-  size_t count = id.len < LIMIT_MODULE_ID_BYTES ? id.len : LIMIT_MODULE_ID_BYTES, at = 0;
-  for (size_t i = 0; i < count; i++, at += 2)
-    snprintf(ret + at, TABLE_FILE_NAME_BYTES - at, "%02x", id.data[i]);
+  size_t count = id.len < LIMIT_MODULE_ID_BYTES ? id.len : LIMIT_MODULE_ID_BYTES;
+  size_t at = hex_text_print(span_of(id.data, count), ret, TABLE_FILE_NAME_BYTES);
   snprintf(ret + at, TABLE_FILE_NAME_BYTES - at, "%s", suffix);
-}
-
-static int write_all(int fd, const void *data, size_t len) {
-  const uint8_t *bytes = data;
-  while (len > 0) {
-    ssize_t put = write(fd, bytes, len);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return put < 0 ? -errno : -EIO;
-    bytes += put;
-    len -= (size_t)put;
-  }
-  return 0;
 }
 
 int table_file_write(int fd, struct span table, struct table_mark *mark) {
@@ -55,8 +44,8 @@ int table_file_write(int fd, struct span table, struct table_mark *mark) {
   mark->table_version = UNWIND_TABLE_VERSION;
   mark->table_bytes = table.len;
   mark->checksum = table_hash(table.data, table.len, mark->id_bytes);
-  int error = write_all(fd, table.data, table.len);
-  return error ? error : write_all(fd, mark, sizeof *mark);
+  int error = write_all(fd, table);
+  return error ? error : write_all(fd, span_of(mark, sizeof *mark));
 }
 
 static int read_mark(int fd, uint64_t size, struct table_mark *ret) {

@@ -12,6 +12,8 @@
 #include "archive.h"
 
 #include "common/buf.h"
+#include "common/hex_text.h"
+#include "common/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +91,7 @@ static int hash_begin(struct archive *archive) {
 static int hash_end(struct archive *archive, const char *name) {
   uint8_t digest[EVP_MAX_MD_SIZE];
   if (EVP_DigestFinal_ex(archive->hash, digest, NULL) != 1) return -ENOMEM;
-  for (int i = 0; i < SHA256_BYTES; i++) buf_printf(&archive->sums, "%02x", digest[i]);
+  hex_text_append(span_of(digest, SHA256_BYTES), &archive->sums);
   buf_printf(&archive->sums, "  %s\n", name);
   if (archive->sums.failed) return -ENOMEM;
   return archive->sums.len <= SUMS_BYTES_MAX ? 0 : -EOVERFLOW;
@@ -101,17 +103,6 @@ static int note_step(struct archive *archive, size_t len) {
 }
 
 /* ---- files ---- */
-
-static int write_all(int fd, const void *bytes, size_t len) {
-  for (const uint8_t *next = bytes; len > 0;) {
-    ssize_t written = write(fd, next, len);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return -errno;
-    next += written;
-    len -= (size_t)written;
-  }
-  return 0;
-}
 
 /* Reads exactly LEN bytes.  Returns 0, -ENODATA when there are fewer, or -errno. */
 static int read_all(int fd, void *bytes, size_t len) {
@@ -128,7 +119,7 @@ static int read_all(int fd, void *bytes, size_t len) {
 
 static int write_padding(struct archive *archive, uint64_t size) {
   static const uint8_t zeros[TAR_BLOCK_BYTES];
-  return write_all(archive->fd, zeros, (size_t)(tar_padded(size) - size));
+  return write_all(archive->fd, span_of(zeros, (size_t)(tar_padded(size) - size)));
 }
 
 /* ---- writing ---- */
@@ -174,7 +165,7 @@ int archive_create(const char *path, struct archive **ret, char *error, size_t e
 static int write_header(struct archive *archive, const struct tar_member *member) {
   uint8_t block[TAR_BLOCK_BYTES];
   int error = tar_header_encode(member, block);
-  return error != 0 ? error : write_all(archive->fd, block, sizeof block);
+  return error != 0 ? error : write_all(archive->fd, span_of(block, sizeof block));
 }
 
 int archive_add(struct archive *archive, const struct tar_member *member, int fd) {
@@ -184,7 +175,7 @@ int archive_add(struct archive *archive, const struct tar_member *member, int fd
   for (uint64_t left = member->size; left > 0 && error == 0;) {
     size_t len = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
     error = read_all(fd, archive->step, len);
-    if (error == 0) error = write_all(archive->fd, archive->step, len);
+    if (error == 0) error = write_all(archive->fd, span_of(archive->step, len));
     if (error == 0) error = note_step(archive, len);
     left -= len;
   }
@@ -196,7 +187,7 @@ static int write_text(struct archive *archive, const char *name, struct span tex
   struct tar_member member = {.size = text.len, .mode = ARCHIVE_MODE};
   snprintf(member.name, sizeof member.name, "%s", name);
   int error = write_header(archive, &member);
-  if (error == 0) error = write_all(archive->fd, text.data, text.len);
+  if (error == 0) error = write_all(archive->fd, text);
   return error != 0 ? error : write_padding(archive, text.len);
 }
 
@@ -223,7 +214,7 @@ static int sync_folder_of(const char *path) {
 int archive_finish(struct archive *archive) {
   static const uint8_t zeros[END_BLOCKS * TAR_BLOCK_BYTES];
   int error = write_text(archive, sums_name, buf_span(&archive->sums));
-  if (error == 0) error = write_all(archive->fd, zeros, sizeof zeros);
+  if (error == 0) error = write_all(archive->fd, span_of(zeros, sizeof zeros));
   if (error == 0 && fsync(archive->fd) != 0) error = -errno;
   if (error == 0 && rename(archive->part, archive->path) != 0) error = -errno;
   if (error != 0) return error;
@@ -268,7 +259,7 @@ int archive_extract(struct archive *archive, int fd) {
   for (uint64_t left = archive->member.size; left > 0 && error == 0;) {
     size_t len = left < STEP_BYTES ? (size_t)left : STEP_BYTES;
     error = read_part(archive, archive->step, len);
-    if (error == 0 && fd >= 0) error = write_all(fd, archive->step, len);
+    if (error == 0 && fd >= 0) error = write_all(fd, span_of(archive->step, len));
     if (error == 0) error = note_step(archive, len);
     left -= len;
   }

@@ -11,6 +11,7 @@
    An index in debug/ is made from the file beside it and checked by whoever maps it. */
 #include "check.h"
 
+#include "common/hex_text.h"
 #include "folder_walk.h"
 #include "identity/ca_files.h"
 #include "names/debug_folder.h"
@@ -61,7 +62,7 @@ static int check_debug_file(const struct folder_entry *entry, char *why) {
   char name[2 * SHA256_BYTES + 1];
   int error = debug_folder_hash(entry->path, sha256);
   if (error != 0) return error;
-  for (int i = 0; i < SHA256_BYTES; i++) snprintf(name + 2 * i, 3, "%02x", sha256[i]);
+  hex_text_print(span_of(sha256, SHA256_BYTES), name, sizeof name);
   snprintf(why, WHY_BYTES, "its bytes are not those that it is called by");
   return strcmp(strrchr(entry->path, '/') + 1, name) == 0 ? 0 : -EUCLEAN;
 }

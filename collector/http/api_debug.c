@@ -9,6 +9,7 @@
 #include "api.h"
 
 #include "common/clock.h"
+#include "common/hex_text.h"
 #include "common/json.h"
 #include "hex_id.h"
 #include "names/debug_sent.h"
@@ -29,12 +30,6 @@ enum {
   SHA256_BYTES = 32,
   LISTED_ALL = 1, /* that an answer has room for: the rest need not be looked up */
 };
-
-static void print_id(struct span id, char *text, size_t text_len) {
-  text[0] = '\0';
-  for (size_t i = 0; i < id.len && 2 * i + 2 < text_len; i++)
-    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
-}
 
 struct module_walk {
   struct json json;
@@ -60,7 +55,7 @@ static int on_module(void *context, const struct debug_module *module) {
   struct module_walk *walk = context;
   char id[2 * LIMIT_MODULE_ID_BYTES + 1];
   if (walk->left-- == 0 || walk->json.is_full) return LISTED_ALL;
-  print_id(module->id, id, sizeof id);
+  hex_text_print(module->id, id, sizeof id);
   json_open(&walk->json, '{');
   json_key_string(&walk->json, "build_id", id);
   json_key_string(&walk->json, "path", module->path);
@@ -98,8 +93,8 @@ static int on_known_file(void *context, const struct debug_known *file) {
   struct json *json = context;
   char id[2 * LIMIT_MODULE_ID_BYTES + 1], sha256[2 * SHA256_BYTES + 1];
   if (json->is_full) return LISTED_ALL;
-  print_id(file->id, id, sizeof id);
-  print_id(span_of(file->sha256, SHA256_BYTES), sha256, sizeof sha256);
+  hex_text_print(file->id, id, sizeof id);
+  hex_text_print(span_of(file->sha256, SHA256_BYTES), sha256, sizeof sha256);
   json_open(json, '{');
   json_key_string(json, "build_id", id);
   json_key_string(json, "sha256", sha256);

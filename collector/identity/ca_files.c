@@ -8,6 +8,8 @@
    processes hold locks on two different files of one name. */
 #include "ca_files.h"
 
+#include "common/write_all.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,17 +37,6 @@ int ca_files_lock(const char *dir) {
   return fd;
 }
 
-static int write_all(int fd, struct span bytes) {
-  while (bytes.len > 0) {
-    ssize_t written = write(fd, bytes.data, bytes.len);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return -errno;
-    bytes.data += written;
-    bytes.len -= (size_t)written;
-  }
-  return fsync(fd) == 0 ? 0 : -errno;
-}
-
 int ca_files_flush_folder(const char *path) {
   const char *slash = strrchr(path, '/');
   char folder[PATH_MAX];
@@ -65,6 +56,7 @@ int ca_files_write(const char *path, struct span bytes, mode_t mode) {
   int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (fd < 0) return -errno;
   int result = fchmod(fd, mode) == 0 ? write_all(fd, bytes) : -errno;
+  if (result == 0 && fsync(fd) != 0) result = -errno;
   if (close(fd) != 0 && result == 0) result = -errno;
   if (result == 0 && rename(beside, path) != 0) result = -errno;
   if (result != 0) {

@@ -10,6 +10,8 @@
    The database says what should be here; after a crash the folder is swept to agree with it. */
 #include "debug_folder.h"
 
+#include "common/hex_text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,15 +24,6 @@
 enum { HEX_LEN = 64, HASH_STEP_BYTES = 256 << 10, KEY_HASH_BYTES = 16, CORRUPT_NAMES_MAX = 1000 };
 
 static const char index_suffix[] = ".index", dwarf_suffix[] = ".dwarf";
-
-static void print_hex(const uint8_t *bytes, size_t len, char *text) {
-  static const char digits[] = "0123456789abcdef";
-  for (size_t i = 0; i < len; i++) {
-    text[2 * i] = digits[bytes[i] >> 4];
-    text[2 * i + 1] = digits[bytes[i] & 15];
-  }
-  text[2 * len] = '\0';
-}
 
 static int make_folder(const char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
@@ -49,14 +42,14 @@ int debug_folder_init(struct debug_folder *folder, const char *dir) {
 void debug_folder_file(const struct debug_folder *folder, const uint8_t sha256[32],
                        char path[DEBUG_PATH_BYTES]) {
   char hex[HEX_LEN + 1];
-  print_hex(sha256, 32, hex);
+  hex_text_print(span_of(sha256, 32), hex, sizeof hex);
   snprintf(path, DEBUG_PATH_BYTES, "%s/%s", folder->root, hex);
 }
 
 void debug_folder_index(const struct debug_folder *folder, const uint8_t sha256[32], bool has_dwarf,
                         char path[DEBUG_PATH_BYTES]) {
   char hex[HEX_LEN + 1];
-  print_hex(sha256, 32, hex);
+  hex_text_print(span_of(sha256, 32), hex, sizeof hex);
   snprintf(path, DEBUG_PATH_BYTES, "%s/%s%s", folder->root, hex,
            has_dwarf ? dwarf_suffix : index_suffix);
 }
@@ -78,7 +71,7 @@ void debug_folder_key(const char *board, struct span id, struct span sha256,
     EVP_DigestFinal_ex(context, hash, NULL);
     EVP_MD_CTX_free(context);
   }
-  print_hex(hash, KEY_HASH_BYTES, key);
+  hex_text_print(span_of(hash, KEY_HASH_BYTES), key, 2 * KEY_HASH_BYTES + 1);
 }
 
 void debug_folder_remove(const struct debug_folder *folder, const uint8_t sha256[32]) {

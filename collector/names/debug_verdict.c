@@ -5,14 +5,10 @@
 #include "debug_folder.h"
 #include "debug_store_parts.h"
 
+#include "common/hex_text.h"
+
 #include <errno.h>
 #include <stdio.h>
-
-static void print_id(struct span id, char text[2 * LIMIT_MODULE_ID_BYTES + 1]) {
-  text[0] = '\0';
-  for (size_t i = 0; i < id.len && i < LIMIT_MODULE_ID_BYTES; i++)
-    snprintf(text + 2 * i, 3, "%02x", id.data[i]);
-}
 
 /* Says in WHY what stands against FILE as module ID's. */
 static int judge(const struct catalogue_file *file, struct span id, char *why, size_t why_len) {
@@ -24,7 +20,7 @@ static int judge(const struct catalogue_file *file, struct span id, char *why, s
     return -EBADMSG;
   }
   if (catalogue_is_file_of(file, id)) return 0;
-  print_id(span_of(file->build_id, file->build_id_len), text);
+  hex_text_print(span_of(file->build_id, file->build_id_len), text, sizeof text);
   snprintf(why, why_len, "it is another module's file: %s", text);
   return -EBADMSG;
 }
@@ -43,7 +39,7 @@ int debug_store_set_identity(struct debug_store *store, const uint8_t sha256[32]
   char text[2 * LIMIT_MODULE_ID_BYTES + 1], reason[LIMIT_VALUE_BYTES];
   struct span key = span_of(sha256, 32);
   if (build_id.len == 0) build_id = key;
-  print_id(build_id, text);
+  hex_text_print(build_id, text, sizeof text);
   snprintf(reason, sizeof reason, "the file sent is another module's: %s", text);
   sqlite3 *db = debug_store_lock(store);
   debug_store_changed(store,

@@ -15,6 +15,7 @@
 #include "debuginfod.h"
 
 #include "common/clock.h"
+#include "common/hex_text.h"
 #include "common/log.h"
 #include "common/monotonic_cond.h"
 #include "debug_store.h"
@@ -154,11 +155,6 @@ static int take_aside(struct download *download) {
   return error;
 }
 
-static void print_id(struct span id, char text[ID_TEXT_BYTES]) {
-  text[0] = '\0';
-  for (size_t i = 0; i < id.len; i++) snprintf(text + 2 * i, 3, "%02x", id.data[i]);
-}
-
 /* Asks SERVER for TARGET.  Returns 0 when the file is in the store; 1 when SERVER and TARGET are
    now where it has sent us; -ENOENT when it has no file, or none that is of use; or -errno. */
 static int ask_once(struct debuginfod *debuginfod, struct url *server,
@@ -202,7 +198,7 @@ static int ask(struct debuginfod *debuginfod, const char *url, struct span id) {
   char target[REDIRECT_TARGET_BYTES], text[ID_TEXT_BYTES], why[FETCH_WHY_BYTES] = "";
   struct url server;
   int error = url_parse(url, &server, why, sizeof why);
-  print_id(id, text);
+  hex_text_print(id, text, sizeof text);
   snprintf(target, sizeof target, "/buildid/%s/debuginfo", text);
   for (int i = 0; error == 0 || (error == 1 && i <= REDIRECTS_MAX); i++) {
     error = ask_once(debuginfod, &server, target, id, why);

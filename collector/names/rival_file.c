@@ -13,6 +13,7 @@
    compared before they are an operator's. */
 #include "rival_file.h"
 
+#include "common/hex_text.h"
 #include "debug_catalogue.h"
 #include "debug_db.h"
 #include "debug_store_parts.h"
@@ -144,6 +145,6 @@ int rival_file_find_of_new(struct debug_store *store, const uint8_t sha256[32],
 
 void rival_file_print(const uint8_t rival[32], char *why, size_t why_len) {
   char text[2 * 32 + 1];
-  for (size_t i = 0; i < 32; i++) snprintf(text + 2 * i, 3, "%02x", rival[i]);
+  hex_text_print(span_of(rival, 32), text, sizeof text);
   snprintf(why, why_len, RIVAL_FILE_REASON " and has other functions: %s", text);
 }

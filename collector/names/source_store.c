@@ -9,6 +9,7 @@
    those that nobody has read for longest go; whoever uploads them has the sources. */
 #include "source_store.h"
 
+#include "common/hex_text.h"
 #include "debug_folder.h"
 
 #include <dirent.h>
@@ -48,15 +49,10 @@ __attribute__((format(printf, 4, 5))) static int refuse(char *why, size_t why_le
   return error;
 }
 
-static size_t print_hex(struct span bytes, char *text) {
-  for (size_t i = 0; i < bytes.len; i++) snprintf(text + 2 * i, 3, "%02x", bytes.data[i]);
-  return 2 * bytes.len;
-}
-
 static void print_part_name(const struct source_piece *piece, char name[NAME_BYTES]) {
-  size_t len = print_hex(piece->id, name);
+  size_t len = hex_text_print(piece->id, name, NAME_BYTES);
   name[len++] = '-';
-  len += print_hex(piece->sha256, name + len);
+  len += hex_text_print(piece->sha256, name + len, NAME_BYTES - len);
   snprintf(name + len, NAME_BYTES - len, "-%" PRIu64 "%s", piece->total, part_suffix);
 }
 
@@ -243,7 +239,7 @@ static int take_whole(const struct source_store *store, const char *part,
                       const struct source_piece *piece, char *why, size_t why_len) {
   char name[NAME_BYTES];
   int error = judge(store, part, piece, why, why_len);
-  name[print_hex(piece->id, name)] = '\0';
+  hex_text_print(piece->id, name, sizeof name);
   if (error == 0 && renameat(store->folder, part, store->folder, name) != 0) error = -errno;
   if (error == 0) return fsync(store->folder) == 0 ? 1 : -errno;
   unlinkat(store->folder, part, 0);
@@ -270,7 +266,7 @@ static bool is_in_place(const struct source_store *store, const struct source_pi
   char path[DEBUG_PATH_BYTES + NAME_BYTES], name[NAME_BYTES];
   uint8_t sha256[SHA256_BYTES];
   struct stat status;
-  name[print_hex(piece->id, name)] = '\0';
+  hex_text_print(piece->id, name, sizeof name);
   if (fstatat(store->folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
   if ((uint64_t)status.st_size != piece->total) return false;
   snprintf(path, sizeof path, "%s/%s", store->path, name);
@@ -301,7 +297,7 @@ static void note_use(const struct source_store *store, const char *name) {
 int source_store_map(const struct source_store *store, struct span id, struct source_bundle *ret) {
   char name[NAME_BYTES];
   if (id.len == 0 || id.len > LIMIT_MODULE_ID_BYTES) return -ENOENT;
-  name[print_hex(id, name)] = '\0';
+  hex_text_print(id, name, sizeof name);
   int error = map_file(store->folder, name, ret);
   if (error == 0) note_use(store, name);
   return error;

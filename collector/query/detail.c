@@ -14,6 +14,7 @@
 
 #include "asked_name.h"
 #include "common/arena.h"
+#include "common/hex_text.h"
 #include "detail_spot.h"
 #include "naming.h"
 #include "tally.h"
@@ -21,7 +22,6 @@
 #include "walk.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,11 +121,10 @@ static int find_build(struct looker *looker, const struct walk_block *block, uin
                       uint32_t *ret) {
   uint32_t index = block->forest->nodes[node].module, *known = &looker->builds[index];
   const struct store_module *module = &block->forest->modules[index];
-  char id[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
+  char id[2 * LIMIT_MODULE_ID_BYTES + 1];
   *ret = *known - 1;
   if (*known != 0) return 0;
-  for (size_t i = 0; i < module->id.len && i < LIMIT_MODULE_ID_BYTES; i++)
-    snprintf(id + 2 * i, 3, "%02x", module->id.data[i]);
+  hex_text_print(module->id, id, sizeof id);
   const struct view_function build = {.name = id, .module = walk_module_name(module)};
   int error = function_table_intern(&looker->texts, &build, false, ret);
   if (error == 0) *known = *ret + 1;

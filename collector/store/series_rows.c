@@ -10,6 +10,7 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/hex_text.h"
 #include "label_text.h"
 
 #include <errno.h>
@@ -47,22 +48,13 @@ static int by_name(const void *left, const void *right) {
   return strcmp(a->name, b->name);
 }
 
-static void print_hex(struct span bytes, char text[HEX_BYTES]) {
-  static const char digits[] = "0123456789abcdef";
-  size_t len = bytes.len < LIMIT_MODULE_ID_BYTES ? bytes.len : LIMIT_MODULE_ID_BYTES;
-  for (size_t i = 0; i < len; i++) {
-    text[2 * i] = digits[bytes.data[i] >> 4];
-    text[2 * i + 1] = digits[bytes.data[i] & 15];
-  }
-  text[2 * len] = '\0';
-}
-
 static void append_text(const struct series_board *board, const struct batch *batch,
                         const struct batch_thread *thread, struct buf *ret) {
   const struct batch_target *target = &batch->targets[thread->target];
   struct label_set set = {0};
   char build_id[HEX_BYTES] = "";
-  if (target->module != BATCH_NONE) print_hex(batch->modules[target->module].id, build_id);
+  if (target->module != BATCH_NONE)
+    hex_text_print(batch->modules[target->module].id, build_id, sizeof build_id);
   const struct label own[OWN_LABELS] = {
       {"arch", board->arch},    {"board", board->name},    {"build_id", build_id},
       {"exe", target->exe},     {"kernel", board->kernel}, {"service", target->service},

@@ -10,6 +10,7 @@
    among the supplements.  What is not to be had is said. */
 #include "dwarf_reader.h"
 
+#include "common/hex_text.h"
 #include "dwarf_split.h"
 #include "dwarf_unit.h"
 #include "elf_packed.h"
@@ -270,8 +271,8 @@ static void say_whats_elsewhere(struct reader *reader) {
   int len = snprintf(reader->why, reader->why_len,
                      "%u functions have their names in another file (.gnu_debugaltlink), build-id ",
                      reader->context.nameless);
-  for (size_t i = 0; i < id.len && (size_t)len + 3 <= reader->why_len; i++)
-    len += snprintf(reader->why + len, reader->why_len - (size_t)len, "%02x", id.data[i]);
+  if ((size_t)len < reader->why_len)
+    hex_text_print(id, reader->why + len, reader->why_len - (size_t)len);
 }
 
 /* Says what of the debug information could not be had. */

@@ -10,6 +10,7 @@
 #include "worker.h"
 
 #include "common/buf.h"
+#include "common/write_all.h"
 #include "index_builder.h"
 #include "sandbox.h"
 
@@ -28,16 +29,6 @@ static int map_file(int fd, struct span *ret) {
   void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
   if (map == MAP_FAILED) return -errno;
   *ret = span_of(map, len);
-  return 0;
-}
-
-static int write_all(int fd, struct span bytes) {
-  while (bytes.len > 0) {
-    ssize_t written = write(fd, bytes.data, bytes.len);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written < 0 ? -errno : -EIO;
-    bytes = span_of(bytes.data + written, bytes.len - (size_t)written);
-  }
   return 0;
 }
 

@@ -4,14 +4,14 @@
    may see another file, or none, have a number of their own. */
 #include "module_list.h"
 
+#include "common/hex_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void module_list_print_id(struct span id, char ret[MODULE_ID_TEXT_BYTES]) {
-  ret[0] = '\0';
-  for (size_t i = 0; i < id.len && i < LIMIT_MODULE_ID_BYTES; i++)
-    snprintf(ret + 2 * i, 3, "%02x", id.data[i]);
+  hex_text_print(id, ret, MODULE_ID_TEXT_BYTES);
 }
 
 static void free_module(struct listed_module *module) {

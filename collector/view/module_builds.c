@@ -8,6 +8,7 @@
 #include "module_builds.h"
 
 #include "common/arena.h"
+#include "common/hex_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -107,9 +108,8 @@ bool module_builds_are_same(const struct view_module *a, const struct view_modul
 
 /* " [01020304]" */
 static void print_build(const struct view_module *module, char text[TOLD_TEXT_BYTES]) {
-  char id[2 * TOLD_BYTES + 1] = "";
-  for (size_t i = 0; i < module->build.id_len && i < TOLD_BYTES; i++)
-    snprintf(id + 2 * i, 3, "%02x", module->build.id[i]);
+  char id[2 * TOLD_BYTES + 1];
+  hex_text_print(span_of(module->build.id, module->build.id_len), id, sizeof id);
   snprintf(text, TOLD_TEXT_BYTES, " [%s]", id);
 }
 

@@ -30,6 +30,7 @@
 
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/hex_text.h"
 #include "proto/varint.h"
 
 #include <errno.h>
@@ -130,10 +131,10 @@ static void put_function(struct pprof *pprof, uint32_t id) {
 /* The text of BUILD in hexadecimal; "" where it is not known. */
 static const char *build_text(struct pprof *pprof, uint32_t build) {
   const struct view_build *id = &pprof->tree->builds[build];
-  char text[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
+  char text[2 * LIMIT_MODULE_ID_BYTES + 1];
   if (build == 0) return "";
-  for (unsigned i = 0; i < id->id_len; i++) snprintf(text + 2 * i, 3, "%02x", id->id[i]);
-  const char *kept = arena_string(pprof->arena, text, strlen(text));
+  size_t len = hex_text_print(span_of(id->id, id->id_len), text, sizeof text);
+  const char *kept = arena_string(pprof->arena, text, len);
   if (kept == NULL) pprof->strings.failed = true;
   return kept != NULL ? kept : "";
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A write that takes nothing and says no error would be tried for ever: it is one (EIO). */
+#include "write_all.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int write_all(int fd, struct span bytes) {
+  while (bytes.len > 0) {
+    ssize_t written = write(fd, bytes.data, bytes.len);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? -errno : -EIO;
+    bytes = span_of(bytes.data + written, bytes.len - (size_t)written);
+  }
+  return 0;
+}
