@@ -3,18 +3,6 @@
    other. */
 #include "api_world.h"
 
-/* Asks with PARAMETERS, name and value in turn, up to NULL. */
-static const char *ask_diff(const char *const *parameters) {
-  end_request(NULL);
-  request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
-  arena_init(&request.arena, REQUEST_ARENA_BYTES);
-  for (; *parameters != NULL; parameters += 2)
-    request.parameters.rows[request.parameters.count++] =
-        (struct parameter){parameters[0], parameters[1]};
-  api_diff(&request);
-  return buf_text(&request.answer.body);
-}
-
 /* A stripped program in two builds of one file name.  In the second one the function at 0x100 is
    sixteen bytes longer, so all behind it has moved, and where the one at 0x210 ended another
    begins. */
@@ -45,7 +33,7 @@ static void addresses_of_two_builds_are_never_called_changed(void **state) {
       "a", "{version=\"1.4\"}", "b", "{version=\"1.5\"}", "from", "-3h", NULL};
   (void)state;
   append_update();
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"tested\":0,\"changed\":0,");
   /* Both at 0x100: not the same for that. */
   assert_has(text, "\"name\":\"tool+0x100 [01020304]\"");
@@ -60,7 +48,7 @@ static void a_build_that_both_sides_have_is_one_row_though_one_side_has_another_
       "a", "{version=\"1.4\"}", "b", "{version=~\"1.*\"}", "from", "-3h", NULL};
   (void)state;
   append_update();
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   const char *row = strstr(text, "\"tool+0x200 [01020304]\"");
   assert_has(text,
              "\"tool+0x200 [01020304]\",\"module\":\"tool\",\"file\":null,\"a\":0.5,\"b\":0.25,");
@@ -72,7 +60,7 @@ static void addresses_of_one_build_are_compared(void **state) {
   (void)state;
   append_build("\x01\x02\x03\x04", "1.4", 90 * 60000);
   append_build("\x01\x02\x03\x04", "1.5", 60000);
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"tested\":3,\"changed\":0,");
   assert_has(text, "\"name\":\"tool+0x100\"");
 }

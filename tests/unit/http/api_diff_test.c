@@ -4,18 +4,6 @@
 
 enum { BOARDS = 6 };
 
-/* Asks with PARAMETERS, name and value in turn, up to NULL. */
-static const char *ask_diff(const char *const *parameters) {
-  end_request(NULL);
-  request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
-  arena_init(&request.arena, REQUEST_ARENA_BYTES);
-  for (; *parameters != NULL; parameters += 2)
-    request.parameters.rows[request.parameters.count++] =
-        (struct parameter){parameters[0], parameters[1]};
-  api_diff(&request);
-  return buf_text(&request.answer.body);
-}
-
 /* Of 100000 samples HOT are in tool+0x10. */
 static void append(const char *service_name, unsigned board, uint64_t hot, uint64_t ago_ms) {
   static const uint64_t frames[2][1][2] = {{{0, 0x10}}, {{0, 0x20}}};
@@ -42,7 +30,7 @@ static void an_update_of_the_same_boards_is_seen_by_pairs(void **state) {
       "a", "{service=\"old\"}", "b", "{service=\"new\"}", "from", "-3h", NULL};
   (void)state;
   append_update();
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"a\":{\"total\":600000,");
   assert_has(text, "\"samples\":600000,");
   assert_has(text, "\"loss\":{}");
@@ -62,7 +50,7 @@ static void other_boards_are_no_pairs(void **state) {
     append("old", board, 10000 + 4000 * board, 90 * 60000);
     append("new", board + BOARDS, 13000 + 4000 * board, 60000);
   }
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"pairs\":0");
   assert_has(text, "\"changed\":0,");
   assert_has(text, "\"verdict\":\"unclear\"");
@@ -75,10 +63,11 @@ static void without_times_of_its_own_a_is_what_was_before_b(void **state) {
       "a", "{service=\"old\"}", "b", "{service=\"new\"}", "b_from", "-1h", NULL};
   (void)state;
   append_update();
-  assert_has(ask_diff(length), "\"changed\":2,");
-  assert_has(ask_diff(length), "\"a\":{\"total\":600000,");
-  assert_has(ask_diff(start), "\"a\":{\"total\":600000,");
-  assert_has(ask_diff(others), "\"a\":{\"total\":0,"); /* the last hour of another service */
+  assert_has(ask_with(api_diff, length), "\"changed\":2,");
+  assert_has(ask_with(api_diff, length), "\"a\":{\"total\":600000,");
+  assert_has(ask_with(api_diff, start), "\"a\":{\"total\":600000,");
+  /* the last hour of another service */
+  assert_has(ask_with(api_diff, others), "\"a\":{\"total\":0,");
 }
 
 /* A service is the same program when its file has another name. */
@@ -101,7 +90,7 @@ static void the_next_build_of_a_service_is_the_same_program(void **state) {
     window_append(&window, service.parts.store, "board", 1,
                   clock_walltime_ns() / NS_PER_MS - 60000);
   }
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"module\":\"app.old -\\u003e app.new\"");
 }
 
@@ -109,7 +98,7 @@ static void one_selection_twice_has_not_changed(void **state) {
   static const char *const asked[] = {"from", "-3h", "limit", "1", NULL};
   (void)state;
   append_update();
-  const char *text = ask_diff(asked);
+  const char *text = ask_with(api_diff, asked);
   assert_has(text, "\"changed\":0,");
   assert_has(text, "\"tested\":2,");
   assert_has(text, "\"difference\":0,");
@@ -124,7 +113,7 @@ static void mistakes_name_their_parameter(void **state) {
   (void)state;
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *const asked[] = {cases[i][0], cases[i][1], NULL};
-    const char *text = ask_diff(asked);
+    const char *text = ask_with(api_diff, asked);
     assert_int_equal(request.answer.status, 400);
     snprintf(wanted, sizeof wanted, "\"detail\":\"%s:", cases[i][2]);
     assert_has(text, wanted);

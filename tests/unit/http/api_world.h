@@ -52,17 +52,22 @@ static inline int tear_down(void **state) {
   return 0;
 }
 
-/* Asks HANDLER with up to two parameters; returns the body. */
-static inline const char *ask(void (*handler)(struct request *request), const char *name,
-                              const char *value, const char *name2, const char *value2) {
+/* Asks HANDLER with PARAMETERS, name and value in turn, up to NULL; returns the body. */
+static inline const char *ask_with(void (*handler)(struct request *request),
+                                   const char *const *parameters) {
   end_request(NULL);
   request = (struct request){.service = &service, .started_ns = clock_monotonic_ns()};
   arena_init(&request.arena, REQUEST_ARENA_BYTES);
-  if (name) request.parameters.rows[request.parameters.count++] = (struct parameter){name, value};
-  if (name2)
-    request.parameters.rows[request.parameters.count++] = (struct parameter){name2, value2};
+  for (const char *const *at = parameters; *at != NULL; at += 2)
+    request.parameters.rows[request.parameters.count++] = (struct parameter){at[0], at[1]};
   handler(&request);
   return buf_text(&request.answer.body);
+}
+
+/* The same with up to two. */
+static inline const char *ask(void (*handler)(struct request *request), const char *name,
+                              const char *value, const char *name2, const char *value2) {
+  return ask_with(handler, (const char *const[]){name, value, name2, value2, NULL});
 }
 
 static inline void assert_has(const char *text, const char *part) {
