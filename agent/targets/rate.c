@@ -52,11 +52,15 @@ uint64_t rate_held_ns(const struct target *target, uint32_t threads) {
   return (uint64_t)threads * cpus * rate_longest_ns(target);
 }
 
-/* Returns the multiple of the ring's unit that is nearest. */
+/* The multiple of UNIT_NS that is nearest to NS. */
+static uint64_t nearest(uint64_t ns, uint64_t unit_ns) {
+  return (ns + unit_ns / 2) / unit_ns * unit_ns;
+}
+
+/* Returns what is set: of the ring's unit one at least. */
 static uint64_t set_ring(struct target *target, uint64_t period_ns) {
   uint64_t unit_ns = target->held.unit_ns ? target->held.unit_ns : target->held.period_ns;
-  uint64_t steps = (period_ns + unit_ns / 2) / unit_ns;
-  period_ns = larger(steps, 1) * unit_ns;
+  period_ns = larger(nearest(period_ns, unit_ns), unit_ns);
   ring_switch_set_period(&target->ring, period_ns);
   switch_publish(target);
   return period_ns;
@@ -152,11 +156,10 @@ static uint64_t thin(struct rate *rate, uint64_t period_ns, uint64_t wanted_ns) 
 /* PERIOD_NS, half of WANTED_NS at least, and what the samples before it left over, in whole parts
    of WANTED_NS. */
 static uint64_t in_parts(struct rate *rate, uint64_t period_ns, uint64_t wanted_ns) {
-  int64_t part_ns = (int64_t)(wanted_ns / WEIGHT_PARTS),
-          held_ns = (int64_t)period_ns + rate->rest_ns;
-  int64_t told_ns = (held_ns + part_ns / 2) / part_ns * part_ns;
-  rate->rest_ns = held_ns - told_ns;
-  return (uint64_t)told_ns;
+  uint64_t held_ns = (uint64_t)((int64_t)period_ns + rate->rest_ns);
+  uint64_t told_ns = nearest(held_ns, wanted_ns / WEIGHT_PARTS);
+  rate->rest_ns = (int64_t)(held_ns - told_ns);
+  return told_ns;
 }
 
 uint64_t rate_weigh(struct target *target, const struct stride_sample *sample) {
