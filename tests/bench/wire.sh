@@ -6,7 +6,7 @@
 # collector tells them with names (whoever stored addresses would need less, and the program's files to read them).
 #
 # Ours is what the kernel counts on the daemon's connection, both ways, from when the program's names had been sent until
-# its last sample was stored: acknowledgements and pings are in it, the handshake and the names are told apart.  TCP and IP
+# its last sample was stored, by the samples that the collector has of that time: acknowledgements and pings are in it, the handshake and the names are told apart.  TCP and IP
 # headers are not.  PREFIX: an installed tree (build/installed), SECONDS_EACH of load (120), HZ (99).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -33,47 +33,48 @@ redis_down() {
 }
 load() { timeout "$1" redis-benchmark -p "$redis" -q -l -c 20 -P 16 -t set,get,lpush,lrange_100 >/dev/null 2>&1 || true; }
 cpu_spent() { redis-cli -p "$redis" info cpu | awk -F'[:\r]' '/^used_cpu_(user|sys):/ { s += $2 } END { print s }'; }
-stored() { api loss | json "sum(b['stored'] for b in d['boards'])"; }
 row() { awk -v what="$1" -v bytes="$2" -v samples="$3" 'BEGIN { printf "| %s | %d | %d | %.2f |\n", what, bytes, samples, bytes / samples }'; }
 
-# others SAMPLER FROM TO: what the answers about those seconds take in windows of ten seconds.
+# samples_of SERVICE FROM TO: how many the collector has of those seconds.
+samples_of() { api profile --data-urlencode "match={service=\"$1\"}" -d "from=$2&to=$3" | json "d['samples']"; }
+# others SERVICE FROM TO SAMPLES: what the answers about those seconds take in windows of ten seconds.
 others() {
-  local at pprof=0 folded=0 samples
-  samples=$(api profile --data-urlencode "match={service=\"$1\"}" -d "from=$2&to=$3" | json "d['samples']")
+  local at pprof=0 folded=0
   for ((at = $2; at < $3; at += 10)); do
     window=(--data-urlencode "match={service=\"$1\"}" -d "from=$at&to=$((at + 10))")
     pprof=$((pprof + $(api profile "${window[@]}" -d format=pprof | wc -c)))
     folded=$((folded + $(api profile "${window[@]}" -d format=folded | zstd -q -3 | wc -c)))
   done
-  row "$1: its samples as pprof, gzip, each 10 s" $pprof "$samples"
-  row "$1: its samples as folded stacks, zstd -3, each 10 s" $folded "$samples"
+  row "$1: its samples as pprof, gzip, each 10 s" $pprof "$4"
+  row "$1: its samples as folded stacks, zstd -3, each 10 s" $folded "$4"
 }
 
 start_collector
 enroll board1
 echo "| what | bytes | samples | bytes a sample |"
 echo "|---|---|---|---|"
-for sampler in "${@:-perf timer}"; do for sampler in $sampler; do
+[ $# -gt 0 ] || set -- perf timer
+for sampler in "$@"; do
   service=redis-$sampler
   redis_up run --service "$service" --hz "$hz" --sampler "$sampler" --
   load 15
   sleep 12 # the window that is open
   until_true 60 names_are_settled || fail "names do not settle"
   read -r sent_before received_before port_before < <(on_the_line)
-  spent=$(cpu_spent) before=$(stored)
+  spent=$(cpu_spent)
   from=$(date +%s)
   load "$seconds"
   sleep 12
   to=$(date +%s)
   read -r sent received port_after < <(on_the_line)
   [ "$port_before" = "$port_after" ] || fail "the line broke meanwhile"
-  samples=$(($(stored) - before))
+  samples=$(samples_of "$service" "$from" "$to")
   row "$service, $(awk -v a="$spent" -v b="$(cpu_spent)" -v s="$seconds" 'BEGIN { printf "%.0f", 100 * (b - a) / s }') % of a CPU: sent and received, TLS included" $((sent - sent_before + received - received_before)) "$samples"
   row "$service: sent alone" $((sent - sent_before)) "$samples"
   echo "| $service: before it: handshake, names, 15 s of load | $((sent_before + received_before)) | | |"
-  others "$service" "$from" "$to"
+  others "$service" "$from" "$to" "$samples"
   redis_down
-done; done
+done
 if perf record -qg -F "$hz" -e cpu-clock -o "$W/perf.try" true >/dev/null 2>&1; then
   redis_up env
   perf record -qg -F "$hz" -e cpu-clock -p $PROGRAM -o "$W/perf.data" >/dev/null 2>&1 &
