@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """good_board.py STATE ADDRESS SECONDS [URL]: a small, honest batch every 50 ms, and with URL a question to the API after
-each tenth.  Prints how long the acks, and the answers, took: count, median and longest of 99 % in milliseconds."""
+each tenth, for SECONDS (which may be inf) or until SIGTERM.  Prints how long the acks, and the answers, took: count, median and longest of 99 % in milliseconds."""
+import signal
 import sys
 import time
 import urllib.request
@@ -10,11 +11,13 @@ from board import Batch, Board
 
 state, address, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 url = sys.argv[4] if len(sys.argv) > 4 else None
+ends = []
+signal.signal(signal.SIGTERM, lambda *_: ends.append(True))
 board = Board(state, address)
 board.hello()
 acks, answers = [], []
 begun, seq = time.monotonic(), 0
-while time.monotonic() - begun < seconds:
+while time.monotonic() - begun < seconds and not ends:
     seq += 1
     batch = Batch(seq, seed=1)
     batch.produced = seq
