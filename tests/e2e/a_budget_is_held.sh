@@ -6,7 +6,7 @@
 # together, by the kernel's clocks and by rate times what a sample costs, is the budget's share of the time and of a minute before;
 # where the daemon alone costs more than the budget, its state says so, and samples get a tenth.  What is sent is within the bytes.  By perf and by timer, as root and as an ordinary user.  Without a budget given,
 # a rate that was asked for is left alone, and status says so.
-. "$(dirname "$0")/both_users.sh"
+AT_ONCE=1 . "$(dirname "$0")/both_users.sh"
 . "$(dirname "$0")/lib.sh"
 
 # daemon NAME OPTION...: a board with a daemon of its own.
@@ -23,6 +23,16 @@ daemon_cpu() {
   local keeper
   keeper=$(cat "$B/fleetprofd.pid")
   cat "/proc/$keeper/schedstat" "/proc/$(worker)/schedstat" | awk '{ ns += $1 } END { print ns / 1e9 }'
+}
+# works NAME OPTION...: runs a program that works until it is told to end; ended waits for that.
+works() {
+  fleetprof run --state "$B" --collector "127.0.0.1:$A" --service "$1" --hz 4000 "${@:2}" -- "$targets/spin" - >"$W/$1" &
+  program=$!
+  started+=($program)
+}
+ended() {
+  kill $program
+  wait $program || fail "$1: the program ended with $?"
 }
 sampled() { status --format json | json "len(d['targets'])" | grep -qx 1; }
 # rate: what the daemon says of its one target: rate, reason, state of the budget
@@ -80,31 +90,27 @@ is_told() { [ "$(api boards | json "any(b['name'] == '$name' and (b['cost']['add
 start_collector
 
 daemon free
-run --service free --hz 4000 -- "$targets/spin" 30000 >"$W/free" &
-program=$!
+works free
 until_true 10 sampled || fail "not sampled"
 until_true 30 is_unheld || fail "a rate that was asked for became $(rate) by a default"
 status | grep -q "over the budget: the default one does not hold rates that were asked for" || fail "status does not say who spends: $(status)"
-kill $program
-wait $program
+ended free
 
 daemon cpu --budget-cpu 0.2% --budget-debug 1 # reading debug files is not in it
-run --service cpu --hz 4000 -- "$targets/spin" 20000 >"$W/cpu" &
-program=$!
+works cpu
 until_true 60 is_lowered || fail "the rate is $(rate)"
 sleep 5
 holds 0.2
-wait $program || fail "the program ended with $?"
+ended cpu
 check cpu "$(cat "$W/cpu")"
 
 daemon tick --budget-cpu 0.02% --budget-debug 1
-run --service tick --sampler timer --hz 4000 -- "$targets/spin" 20000 >"$W/tick" &
-program=$!
+works tick --sampler timer
 until_true 30 is_lowered || fail "timer: the rate is $(rate)"
 until_true 30 is_taken || fail "the daemon costs more than 0.02 %, and the state is $(rate)"
 status | grep -q "over the budget: the daemon alone takes all of --budget-cpu" || fail "status does not say what is over: $(status)"
 holds 0.02 alone
-wait $program || fail "the program ended with $?"
+ended tick
 check tick "$(cat "$W/tick")" 1 # the floor is 1 Hz
 
 daemon threads --budget-cpu 0.5%
@@ -126,11 +132,11 @@ P
 [ "$(json "d['samples'] < 48000" <"$W/answer")" = yes ] || fail "the threads' rate was not lowered: 64000 samples are all, 31800 are made when it falls in the second second, as it should on a quiet machine"
 
 daemon bytes --budget-cpu 0 --budget-bytes 2K --window 1s
-run --service bytes --hz 4000 -- "$targets/spin" 8000 >"$W/bytes" &
-program=$!
+works bytes
 until_true 30 is_lowered || fail "the rate is $(rate)"
 say "bytes: $(rate)"
-wait $program || fail "the program ended with $?"
+sleep 5 # windows that the lowered rate fills
+ended bytes
 sent=$(status --format json | json "d['spool']['bytes_written']")
 say "bytes: $sent written"
 [ "$sent" -gt 0 ] && [ "$sent" -le 2048 ] || fail "$sent bytes under a budget of 2048"
