@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page's own address holds all that a view shows (web/src/model/selection.ts), so the link to a
-   run is its service and its time.  A service is any text: as a value of the selector it is quoted,
-   and as a parameter each byte that has a meaning in an address is escaped.
+   run is its service, the labels that it was given, and its time.  Two runs of one service at once
+   are told apart by what they were given and by nothing else: a label of each run's own would make
+   series of its own of each, in every collector, for ever.  A value is any text: in the selector it
+   is quoted, and as a parameter each byte that has a meaning in an address is escaped.
+
+   A daemon for all users says whose a program is in the label `uid`, whatever the run was given.
 
    Times are whole seconds, the first down and the last up: a window of samples belongs to the range
    that holds its middle, which is between the two however short the run was. */
@@ -13,15 +17,36 @@
 
 #include <inttypes.h>
 
-void run_url_print(const char *page_url, const char *service, struct run_span span,
+/* NAME="VALUE", each in its length. */
+static void add_term(struct buf *match, struct span name, struct span value) {
+  buf_append(match, name.data, name.len);
+  buf_append_string(match, "=\"");
+  for (size_t i = 0; i < value.len; i++) {
+    if (value.data[i] == '"' || value.data[i] == '\\') buf_append_byte(match, '\\');
+    buf_append_byte(match, value.data[i]);
+  }
+  buf_append_byte(match, '"');
+}
+
+static void add_labels(struct buf *match, const char *labels) {
+  for (const char *line = labels; *line != '\0';) {
+    size_t len = strcspn(line, "\n"), name_len = strcspn(line, "=");
+    struct span name = span_of(line, name_len);
+    if (name_len < len && !span_is_equal(name, span_of_string("uid"))) {
+      buf_append_byte(match, ',');
+      add_term(match, name, span_of(line + name_len + 1, len - name_len - 1));
+    }
+    line += line[len] == '\n' ? len + 1 : len;
+  }
+}
+
+void run_url_print(const char *page_url, const struct run_names *names, struct run_span span,
                    struct buf *ret) {
   struct buf match = {0};
-  buf_append_string(&match, "{service=\"");
-  for (const char *at = service; *at != '\0'; at++) {
-    if (*at == '"' || *at == '\\') buf_append_byte(&match, '\\');
-    buf_append_byte(&match, (uint8_t)*at);
-  }
-  buf_append_string(&match, "\"}");
+  buf_append_byte(&match, '{');
+  add_term(&match, span_of_string("service"), span_of_string(names->service));
+  add_labels(&match, names->labels);
+  buf_append_byte(&match, '}');
   buf_printf(ret, "%s?view=profile&match=", page_url);
   const char *text = buf_text(&match);
   if (text != NULL) url_add_escaped(ret, text);

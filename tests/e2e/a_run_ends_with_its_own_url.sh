@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a terminal `fleetprof run` ends with one line that has the URL of exactly that run: the page takes it, and what it
-# selects are the samples of that run, not those of the same service before it.
+# selects are the samples of that run, not those of the same service before it, nor of another at the same time that was given another label.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll here
@@ -9,10 +9,13 @@ run --service 'the "shop"' --hz 499 -- "$targets/truth" 1 >"$W/truth.log" || fai
 sleep 2
 cat >"$W/again" <<END
 #!/bin/sh
-exec fleetprof run --state '$B' --collector 127.0.0.1:$A --service 'the "shop"' --hz 499 -- '$targets/truth' 1
+exec fleetprof run --state '$B' --collector 127.0.0.1:$A --service 'the "shop"' --label 'try=the "second"' --hz 499 -- '$targets/truth' 1
 END
 chmod +x "$W/again"
+run --service 'the "shop"' --label try=beside --hz 499 -- "$targets/truth" 1 >"$W/beside.log" &
+beside=$!
 script -qec "$W/again" /dev/null </dev/null >"$W/terminal" 2>&1 || fail "it ended with $?: $(cat "$W/terminal")"
+wait $beside || fail "the one beside ended with $?"
 tr -d '\r' <"$W/terminal" | grep '^fleetprof: ' >"$W/said"
 [ "$(wc -l <"$W/said")" = 1 ] || fail "not one line: $(cat "$W/terminal")"
 url=$(grep -o 'http://[^ ]*$' "$W/said") || fail "no URL: $(cat "$W/said")"
@@ -20,7 +23,7 @@ count=$(sed -n 's/^fleetprof: \([0-9]*\) samples.*/\1/p' "$W/said")
 curl -fs -o /dev/null "$url" || fail "the page does not take $url"
 got=$(curl -fs "http://127.0.0.1:$H/api/v1/profile?${url#*view=profile&}" | json "d['samples']") || fail "no answer behind $url"
 both=$(profile '{service="the \"shop\""}' | json "d['samples']")
-say "$count samples said, $got behind the URL, $both of both runs"
+say "$count samples said, $got behind the URL, $both of all runs"
 # What the kernel's clock has and no sample tells is a record more.
 [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples at $url, and $count were said"
-[ "$both" -gt $((got + 100)) ] || fail "the run before is in it: $both of both"
+[ "$both" -gt $((got + 100)) ] || fail "other runs are in it: $both of all"
