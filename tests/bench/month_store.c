@@ -5,7 +5,8 @@
    (tests/fleet/variant), of which PERCENT of the records are kept: a recorded board is busy all
    day.  SECONDS 10 appends window by window, as a collector would; 3600 adds up those of an hour
    beforehand and appends them as one: the sums are the same as they would be, in a fraction of the
-   time, and there are no windows to speak of.  Prints what was made.
+   time, and there are no windows to speak of.  Windows are summed up and deleted hour by hour, as
+   by default.  Prints what was made.
 
    Its files tell of a store's size; a collector started on DIR, of how long answers take. */
 #include "fleet/random.h"
@@ -31,6 +32,7 @@ enum {
   HOUR_MS = 3600 * 1000,
   DAY_MS = 24 * HOUR_MS,
   GROUP = 50, /* batches a commit */
+  WINDOWS_KEPT_MS = 6 * HOUR_MS,
   RECORDS_MIN = 500,
   NODES_MIN = 180,
 };
@@ -90,7 +92,8 @@ static struct store_append *next(struct maker *maker, uint64_t board, uint64_t s
 }
 
 /* Keeps each record of SAMPLE with the chance of PERCENT in a hundred. */
-static void thin(struct batch_sample *sample, uint64_t percent, uint64_t *random) {
+static void thin(const struct recording *recording, struct batch_sample *sample, uint64_t percent,
+                 uint64_t *random) {
   uint64_t kept = 0;
   if (percent >= 100) return;
   if (sample->count == 0) { /* what clocks told */
@@ -98,7 +101,7 @@ static void thin(struct batch_sample *sample, uint64_t percent, uint64_t *random
     return;
   }
   for (uint64_t i = 0; i < sample->count; i++) kept += random_below(random, 100) < percent;
-  sample->weight = sample->weight / sample->count * kept;
+  sample->weight = recording_weight(recording, sample, kept);
   sample->count = kept;
 }
 
@@ -114,7 +117,7 @@ static void sum_windows(struct maker *maker, uint64_t board, uint64_t first) {
     uint32_t at = (uint32_t)(recording - maker->recordings.rows);
     struct sum *sum = &maker->sums[at * VARIANT_PLACES + place];
     for (uint32_t j = 0; j < recording->batch.sample_count; j++) {
-      thin(&room[j], maker->percent, &random);
+      thin(recording, &room[j], maker->percent, &random);
       if (!sum->is_used) sum->samples[j] = (struct batch_sample){.count = 0};
       sum->samples[j].count += room[j].count;
       sum->samples[j].weight += room[j].weight;
@@ -265,12 +268,25 @@ static void open_store(struct maker *maker, const char *dir) {
   exit(1);
 }
 
+/* What a collector does meanwhile, at the time that SPAN begins. */
+static void retain(struct maker *maker, uint64_t span) {
+  uint64_t now_ms = maker->first_day_ms + span * maker->span_windows * WINDOW_MS;
+  const struct store_keep keep = {.windows_ms = now_ms - WINDOWS_KEPT_MS};
+  if (now_ms % HOUR_MS != 0) return;
+  flush(maker);
+  int error = store_roll(maker->store);
+  if (error == 0) error = store_retain(maker->store, &keep);
+  if (error != 0) fail("retention", error);
+}
+
 /* Makes the day, then sums it up; adds what either took to TOOK_NS. */
 static void make_day(struct maker *maker, const char *dir, uint64_t day, uint64_t took_ns[2]) {
   uint64_t spans = DAY_MS / (maker->span_windows * WINDOW_MS);
   uint64_t before_ns = clock_monotonic_ns();
-  for (uint64_t span = day * spans; span < (day + 1) * spans; span++)
+  for (uint64_t span = day * spans; span < (day + 1) * spans; span++) {
+    if (maker->span_windows == 1) retain(maker, span);
     for (uint64_t board = 0; board < maker->boards; board++) add_span(maker, board, span);
+  }
   flush(maker);
   store_close(maker->store); /* all has settled at the next opening */
   open_store(maker, dir);

@@ -64,6 +64,29 @@ static int find_leaves(struct arena *arena, struct recording *recording) {
   return 0;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static void find_grain(struct recording *recording) {
+  const struct batch *batch = &recording->batch;
+  uint64_t grain_ns = 0;
+  for (uint32_t i = 0; i < batch->sample_count; i++)
+    if (batch->samples[i].count > 0) grain_ns = common_divisor(grain_ns, batch->samples[i].weight);
+  recording->grain_ns = grain_ns;
+}
+
+uint64_t recording_weight(const struct recording *recording, const struct batch_sample *sample,
+                          uint64_t count) {
+  uint64_t grain_ns = recording->grain_ns > 0 ? recording->grain_ns : 1;
+  return (sample->weight / grain_ns * count + sample->count / 2) / sample->count * grain_ns;
+}
+
 static int add_row(struct recordings *recordings, const struct recording *recording) {
   struct recording *rows =
       realloc(recordings->rows, (recordings->count + 1) * sizeof *recordings->rows);
@@ -85,6 +108,7 @@ static int take(struct recordings *recordings, const struct spool_entry *entry, 
     return 0;
   }
   if (error == 0) error = find_leaves(arena, &recording);
+  if (error == 0) find_grain(&recording);
   return error != 0 ? error : add_row(recordings, &recording);
 }
 

@@ -9,7 +9,8 @@
 
 struct recording {
   struct batch batch;
-  bool *is_leaf; /* a node each: an address in code, with no node below it */
+  bool *is_leaf;     /* a node each: an address in code, with no node below it */
+  uint64_t grain_ns; /* what the weights of its records are multiples of; 0: any */
 };
 
 struct recordings {
@@ -28,6 +29,11 @@ struct recordings_floor {
    there is none, or -errno. */
 int recordings_add(struct recordings *recordings, const char *path,
                    const struct recordings_floor *floor);
+
+/* What COUNT records weigh that are like those of SAMPLE, in whole grains as a board tells them. */
+uint64_t recording_weight(const struct recording *recording, const struct batch_sample *sample,
+                          uint64_t count);
+
 void recordings_fini(struct recordings *recordings);
 
 #endif

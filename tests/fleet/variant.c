@@ -33,7 +33,8 @@ static uint64_t lose(uint64_t *state) {
 }
 
 /* Changes count and weight of SAMPLE, which a real board would have stay alike. */
-static struct batch_sample vary(const struct batch_sample *sample, uint64_t *state) {
+static struct batch_sample vary(const struct recording *recording,
+                                const struct batch_sample *sample, uint64_t *state) {
   struct batch_sample varied = *sample;
   uint64_t draw = random_next(state);
   if (sample->count == 0) { /* what clocks told */
@@ -43,7 +44,7 @@ static struct batch_sample vary(const struct batch_sample *sample, uint64_t *sta
   uint64_t half = sample->count / 2;
   varied.count = sample->count - half + draw % (2 * half + 1);
   if (sample->count == 1) varied.count = draw % ONE_BECOMES_TWO_IN == 0 ? 2 : 1;
-  varied.weight = sample->weight / sample->count * varied.count;
+  varied.weight = recording_weight(recording, sample, varied.count);
   return varied;
 }
 
@@ -52,7 +53,7 @@ struct tally variant_tally(const struct variant *variant) {
   uint64_t state = begin(variant, &recording);
   struct tally tally = {.lost = lose(&state)};
   for (uint32_t i = 0; i < recording->batch.sample_count; i++) {
-    struct batch_sample sample = vary(&recording->batch.samples[i], &state);
+    struct batch_sample sample = vary(recording, &recording->batch.samples[i], &state);
     tally.records += sample.count;
     tally.weight_ns += sample.weight;
   }
@@ -81,7 +82,7 @@ const struct recording *variant_samples(const struct variant *variant, struct ba
   *ret_place = state % VARIANT_PLACES;
   lose(&state);
   for (uint32_t i = 0; i < recording->batch.sample_count; i++)
-    ret[i] = vary(&recording->batch.samples[i], &state);
+    ret[i] = vary(recording, &recording->batch.samples[i], &state);
   return recording;
 }
 

@@ -80,6 +80,20 @@ static void a_batch_holds_what_its_tally_says(void **state) {
   variant_room_fini(&room);
 }
 
+static void weights_are_whole_grains_as_boards_tell_them(void **state) {
+  (void)state;
+  for (uint64_t board = 0; board < 5; board++)
+    for (uint64_t seq = 1; seq <= 20; seq++) {
+      static struct batch_sample samples[LIMIT_BATCH_SAMPLES];
+      const struct variant variant = {&recordings, 3, board, seq};
+      uint64_t place;
+      const struct recording *recording = variant_samples(&variant, samples, &place);
+      assert_true(recording->grain_ns > 100000); /* a quarter of the period at 199 Hz */
+      for (uint32_t i = 0; i < recording->batch.sample_count; i++)
+        if (samples[i].count > 0) assert_int_equal(samples[i].weight % recording->grain_ns, 0);
+    }
+}
+
 static void a_quantile_is_not_shorter_than_what_it_covers(void **state) {
   struct spans_of_time spans = {0};
   (void)state;
@@ -96,6 +110,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(only_windows_that_have_enough_are_taken),
       cmocka_unit_test(a_batch_holds_what_its_tally_says),
+      cmocka_unit_test(weights_are_whole_grains_as_boards_tell_them),
       cmocka_unit_test(a_quantile_is_not_shorter_than_what_it_covers),
   };
   return cmocka_run_group_tests(tests, open_recordings, close_recordings);
