@@ -37,11 +37,10 @@ static const struct option rows[] = {
     ROW("retention", "TIME", "30d", "How much", OPTION_DURATION, retention_ns,
         "days older than this are deleted; 0 keeps all"),
     ROW("retention-raw", "TIME", "6h", "How much", OPTION_DURATION, retention_raw_ns,
-        "how long after a day what boards sent window by window stays, once it is summed up; 0 is "
-        "as "
-        "long as hours"),
+        "how long what boards sent window by window stays, once it is summed up; 0 is as long as "
+        "hours"),
     ROW("retention-minutes", "TIME", "1d", "How much", OPTION_DURATION, retention_minutes_ns,
-        "the same of sums of five minutes"),
+        "how long after a day its sums of five minutes stay"),
     ROW("retention-hours", "TIME", "7d", "How much", OPTION_DURATION, retention_hours_ns,
         "the same of sums of hours; sums of days stay for --retention"),
     ROW("max-bytes", "SIZE", "20G", "How much", OPTION_BYTES, max_bytes,

@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block is the samples of one series in one window, or in many, column after column:
 
+     version  3
+     rows     n
+     grain    nanoseconds: weights are so many steps of it
+     unit     steps of the average record
+     has_odd  0: the last column is not there, for it would be zeros
+     node     n deltas: the first is absolute, 0 where a node has samples of unlike weight
+     count    n
+     step     n zigzags of weight / grain - count * unit
+     odd      n: weight % grain
+
+   A sampler at a fixed rate gives every record the same weight, and perf's periods, which are
+   varied, are told by boards in quarters of one: so nearly all weights are small multiples of one
+   number, which is found here (find_grain), and only rows made from clocks ([kernel], [unsampled])
+   are odd.  zstd makes such columns vanish.
+
+   Where there is no grain (older boards told varied periods to the nanosecond; a rate was changed),
+   the residues, of some twenty bits, are most of a block, and noise.  As varints among the other
+   columns (version 1 had one column of them) noise spoils what zstd makes of those; so its lower
+   bits are packed as they are, in front of the rest:
+
      version  2
      rows     n
      unit     the weight of one record in most rows
      has_low  0: the last column is not there, for it would be zeros
-     node     n deltas: the first is absolute, 0 where a node has samples of unlike weight
+     node     n, as above
      count    n
      high     n: bits 16 and above of the residues' zigzags; residue: weight - count * unit
      low      n times two bytes, little-endian: the other bits of them
 
-   A sampler at a fixed rate gives every record the same weight, so the residues are zeros, which
-   zstd makes vanish; only rows made from clocks ([kernel], [unsampled]) have one.  perf's periods
-   are varied, and then the residues, of some twenty bits, are most of a block, and noise.  As
-   varints among the other columns (version 1 had one column of them) noise spoils what zstd makes
-   of those; so its lower bits are packed as they are, in front of the rest:
-
-     0xf0, length of low, low, the other columns compressed
+     packed: 0xf0, length of low, low, the other columns compressed
 
    Nodes are the row numbers of the day's node table, close together for one program.
 
    Decoding trusts nothing, because a file may be damaged: nodes must fit 32 bits, and
-   nothing may follow the last column.  count * unit may wrap, in 64 bits, on both sides alike. */
+   nothing may follow the last column.  Products may wrap, in 64 bits, on both sides alike. */
 #include "block.h"
 
 #include "common/buf.h"
@@ -35,15 +49,20 @@
 #include <string.h>
 
 enum {
-  BLOCK_VERSION = 2,
-  HEAD_CELLS = 4,
-  ROW_CELLS = 3,
+  VERSION_FIRST = 1,
+  VERSION_OF_NOISE = 2,
+  VERSION_OF_STEPS = 3,
+  HEAD_CELLS = 5,
+  ROW_CELLS = 4,
   VARINT_MAX = 10, /* bytes */
   LOW_BITS = 16,
   LOW_BYTES = LOW_BITS / 8,
   LOW_FIRST = 0xf0, /* neither a zstd frame nor a version begins so */
   STORE_LEVEL = 3,  /* of zstd: the store is written once and read often */
+  GRAIN_TRIES = 3,  /* rows of which one, at least, is not odd */
+  ODD_ONE_IN = 8,   /* rows that count records: where more are odd, there is no grain */
 };
+#define GRAIN_NS_MIN UINT64_C(4096) /* smaller ones would leave what version 2 is for */
 
 /* The weight of one record where all rows have the same, as with a fixed rate; else of the average
    record, which leaves the smallest residues. */
@@ -71,6 +90,67 @@ static bool has_low_bits(const struct store_row *rows, size_t count, uint64_t un
   return false;
 }
 
+/* As version 3's head has it. */
+struct grain {
+  uint64_t ns, unit;
+  bool has_odd;
+};
+
+/* Returns the greatest common divisor, or 0 where it is less than GRAIN_NS_MIN. */
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b >= GRAIN_NS_MIN) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return b == 0 ? a : 0;
+}
+
+/* What the weights of records are multiples of, but for ODD_MAX that have nothing in common with
+   that of row FIRST and those before them; 0: of more. */
+static uint64_t divisor_from(const struct store_row *rows, size_t count, size_t first,
+                             size_t odd_max) {
+  uint64_t divisor = rows[first].weight;
+  for (size_t i = 0, odd = 0; i < count; i++) {
+    uint64_t rest = rows[i].count > 0 ? rows[i].weight % divisor : 0;
+    if (rest == 0) continue;
+    uint64_t common = common_divisor(divisor, rest);
+    if (common != 0)
+      divisor = common;
+    else if (++odd > odd_max)
+      return 0;
+  }
+  return divisor;
+}
+
+static void describe(const struct store_row *rows, size_t count, struct grain *grain) {
+  uint64_t steps = 0, records = 0;
+  grain->has_odd = false;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t own = rows[i].weight / grain->ns;
+    grain->has_odd = grain->has_odd || own * grain->ns != rows[i].weight;
+    if (rows[i].count == 0) continue;
+    steps += own;
+    records += rows[i].count;
+  }
+  grain->unit = records > 0 ? (steps + records / 2) / records : 0;
+}
+
+/* Returns whether nearly all weights of records are multiples of one number. */
+static bool find_grain(const struct store_row *rows, size_t count, struct grain *ret) {
+  size_t counted = 0;
+  for (size_t i = 0; i < count; i++) counted += rows[i].count > 0;
+  for (size_t i = 0, tries = 0; i < count && tries < GRAIN_TRIES; i++) {
+    if (rows[i].count == 0 || rows[i].weight < GRAIN_NS_MIN) continue;
+    tries++;
+    ret->ns = divisor_from(rows, count, i, counted / ODD_ONE_IN);
+    if (ret->ns == 0) continue;
+    describe(rows, count, ret);
+    return true;
+  }
+  return false;
+}
+
 /* Writes one cell at *TO, which moves on; there is room for it.  Most are of one byte. */
 static inline void put_cell(uint8_t **to, uint64_t value) {
   while (value >= 0x80) {
@@ -80,28 +160,54 @@ static inline void put_cell(uint8_t **to, uint64_t value) {
   *(*to)++ = (uint8_t)value;
 }
 
-int block_encode(const struct store_row *rows, size_t count, struct buf *ret) {
-  if (count > BLOCK_ROWS_MAX) return -EOVERFLOW;
-  size_t most = HEAD_CELLS * VARINT_MAX + count * (ROW_CELLS * VARINT_MAX + LOW_BYTES);
-  uint8_t *start = buf_reserve(ret, most), *to = start;
-  uint64_t unit = find_unit(rows, count);
-  bool has_low = has_low_bits(rows, count, unit);
-  if (start == NULL) return -ENOMEM;
-  put_cell(&to, BLOCK_VERSION);
-  put_cell(&to, count);
-  put_cell(&to, unit);
-  put_cell(&to, has_low);
+/* Appends the HEAD, then nodes and counts, with room for what follows.  Returns where that goes, or
+   NULL. */
+static uint8_t *put_front(struct buf *ret, const uint64_t *head, size_t head_count,
+                          const struct store_row *rows) {
+  size_t count = (size_t)head[1];
+  uint8_t *to = buf_reserve(ret, HEAD_CELLS * VARINT_MAX + count * ROW_CELLS * VARINT_MAX);
+  if (to == NULL) return NULL;
+  for (size_t i = 0; i < head_count; i++) put_cell(&to, head[i]);
   for (size_t i = 0; i < count; i++)
     put_cell(&to, i == 0 ? rows[0].node : rows[i].node - rows[i - 1].node);
   for (size_t i = 0; i < count; i++) put_cell(&to, rows[i].count);
+  return to;
+}
+
+static int encode_noise(const struct store_row *rows, size_t count, struct buf *ret) {
+  uint64_t unit = find_unit(rows, count);
+  bool has_low = has_low_bits(rows, count, unit);
+  const uint64_t head[] = {VERSION_OF_NOISE, count, unit, has_low};
+  uint8_t *to = put_front(ret, head, sizeof head / sizeof *head, rows);
+  if (to == NULL) return -ENOMEM;
   for (size_t i = 0; i < count; i++) put_cell(&to, residue_of(&rows[i], unit) >> LOW_BITS);
   for (size_t i = 0; i < count && has_low; i++) {
     uint64_t bits = residue_of(&rows[i], unit);
     *to++ = (uint8_t)bits;
     *to++ = (uint8_t)(bits >> 8);
   }
-  ret->len += (size_t)(to - start);
+  ret->len = (size_t)(to - ret->data);
   return 0;
+}
+
+static int encode_steps(const struct store_row *rows, size_t count, const struct grain *grain,
+                        struct buf *ret) {
+  const uint64_t head[] = {VERSION_OF_STEPS, count, grain->ns, grain->unit, grain->has_odd};
+  uint8_t *to = put_front(ret, head, sizeof head / sizeof *head, rows);
+  if (to == NULL) return -ENOMEM;
+  for (size_t i = 0; i < count; i++)
+    put_cell(&to,
+             zigzag_encode((int64_t)(rows[i].weight / grain->ns - rows[i].count * grain->unit)));
+  for (size_t i = 0; i < count && grain->has_odd; i++) put_cell(&to, rows[i].weight % grain->ns);
+  ret->len = (size_t)(to - ret->data);
+  return 0;
+}
+
+int block_encode(const struct store_row *rows, size_t count, struct buf *ret) {
+  struct grain grain;
+  if (count > BLOCK_ROWS_MAX) return -EOVERFLOW;
+  return find_grain(rows, count, &grain) ? encode_steps(rows, count, &grain, ret)
+                                         : encode_noise(rows, count, ret);
 }
 
 /* A cell and where the next one is; NULL: it is damaged. */
@@ -180,9 +286,9 @@ static const uint8_t *decode_weights_of_version_1(const uint8_t *at, const uint8
   return at;
 }
 
-/* Into the weights.  At a fixed rate all are zeros. */
-static const uint8_t *decode_high(const uint8_t *at, const uint8_t *end, struct store_row *rows,
-                                  size_t count) {
+/* Into the weights.  Most are of a byte. */
+static const uint8_t *decode_cells(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                   size_t count) {
   uint64_t word;
   for (size_t i = 0; i < count;) {
     if (count - i >= 8 && are_bytes(at, end, &word)) {
@@ -192,49 +298,100 @@ static const uint8_t *decode_high(const uint8_t *at, const uint8_t *end, struct 
       continue;
     }
     struct cell cell = take_cell(at, end);
-    if (cell.next == NULL || cell.value >> (64 - LOW_BITS) != 0) return NULL;
+    if (cell.next == NULL) return NULL;
     rows[i++].weight = cell.value;
     at = cell.next;
   }
   return at;
 }
 
-static const uint8_t *decode_weights(const uint8_t *at, const uint8_t *end, struct store_row *rows,
-                                     size_t count, uint64_t unit, bool has_low) {
-  at = decode_high(at, end, rows, count);
-  if (at == NULL || (has_low && (size_t)(end - at) < LOW_BYTES * count)) return NULL;
+/* What stands in front of the columns; what a version does not have is 0. */
+struct head {
+  uint64_t version, count, unit, grain;
+  uint64_t has_last; /* column, low or odd */
+};
+
+/* Takes the head off BYTES.  Returns 0 or -EBADMSG. */
+static int take_head(struct span *bytes, struct head *ret) {
+  struct head head = {.version = 0};
+  if (varint_decode(bytes, &head.version) != 0 || head.version < VERSION_FIRST ||
+      head.version > VERSION_OF_STEPS)
+    return -EBADMSG;
+  if (varint_decode(bytes, &head.count) != 0) return -EBADMSG;
+  if (head.version == VERSION_OF_STEPS && varint_decode(bytes, &head.grain) != 0) return -EBADMSG;
+  if (varint_decode(bytes, &head.unit) != 0) return -EBADMSG;
+  if (head.version > VERSION_FIRST && varint_decode(bytes, &head.has_last) != 0) return -EBADMSG;
+  *ret = head;
+  return head.has_last > 1 ? -EBADMSG : 0;
+}
+
+static const uint8_t *decode_noise(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                   const struct head *head) {
+  size_t count = (size_t)head->count;
+  at = decode_cells(at, end, rows, count);
+  if (at == NULL || (head->has_last && (size_t)(end - at) < LOW_BYTES * count)) return NULL;
   for (size_t i = 0; i < count; i++) {
     uint64_t low = 0;
-    if (has_low) low = (uint64_t)at[2 * i] | (uint64_t)at[2 * i + 1] << 8;
+    if (rows[i].weight >> (64 - LOW_BITS) != 0) return NULL;
+    if (head->has_last) low = (uint64_t)at[2 * i] | (uint64_t)at[2 * i + 1] << 8;
     rows[i].weight =
-        rows[i].count * unit + (uint64_t)zigzag_decode(rows[i].weight << LOW_BITS | low);
+        rows[i].count * head->unit + (uint64_t)zigzag_decode(rows[i].weight << LOW_BITS | low);
   }
-  return has_low ? at + LOW_BYTES * count : at;
+  return head->has_last ? at + LOW_BYTES * count : at;
+}
+
+/* Onto the weights.  Nearly all are zeros. */
+static const uint8_t *decode_odd(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                 size_t count) {
+  uint64_t word;
+  for (size_t i = 0; i < count;) {
+    if (count - i >= 8 && are_bytes(at, end, &word) && word == 0) {
+      at += 8;
+      i += 8;
+      continue;
+    }
+    struct cell odd = take_cell(at, end);
+    if (odd.next == NULL) return NULL;
+    rows[i++].weight += odd.value;
+    at = odd.next;
+  }
+  return at;
+}
+
+static const uint8_t *decode_steps(const uint8_t *at, const uint8_t *end, struct store_row *rows,
+                                   const struct head *head) {
+  size_t count = (size_t)head->count;
+  at = decode_cells(at, end, rows, count);
+  if (at == NULL) return NULL;
+  for (size_t i = 0; i < count; i++)
+    rows[i].weight =
+        (rows[i].count * head->unit + (uint64_t)zigzag_decode(rows[i].weight)) * head->grain;
+  return head->has_last ? decode_odd(at, end, rows, count) : at;
 }
 
 long block_decode(struct span bytes, struct store_row *rows, size_t max) {
-  uint64_t version = 0, count = 0, unit = 0, has_low = 0;
-  if (varint_decode(&bytes, &version) != 0 || version < 1 || version > BLOCK_VERSION)
-    return -EBADMSG;
-  if (varint_decode(&bytes, &count) != 0 || varint_decode(&bytes, &unit) != 0) return -EBADMSG;
-  if (version > 1 && (varint_decode(&bytes, &has_low) != 0 || has_low > 1)) return -EBADMSG;
-  if (count > max || count > BLOCK_ROWS_MAX) return -EOVERFLOW;
+  struct head head;
+  if (take_head(&bytes, &head) != 0) return -EBADMSG;
+  if (head.count > max || head.count > BLOCK_ROWS_MAX) return -EOVERFLOW;
+  size_t count = (size_t)head.count;
   const uint8_t *at = bytes.data, *end = bytes.data + bytes.len;
   at = decode_nodes(at, end, rows, count);
   if (at != NULL) at = decode_counts(at, end, rows, count);
-  if (at != NULL)
-    at = version == 1 ? decode_weights_of_version_1(at, end, rows, count, unit)
-                      : decode_weights(at, end, rows, count, unit, has_low != 0);
+  if (at != NULL && head.version == VERSION_FIRST)
+    at = decode_weights_of_version_1(at, end, rows, count, head.unit);
+  else if (at != NULL && head.version == VERSION_OF_NOISE)
+    at = decode_noise(at, end, rows, &head);
+  else if (at != NULL)
+    at = decode_steps(at, end, rows, &head);
   return at == end && at != NULL ? (long)count : -EBADMSG;
 }
 
 /* How many bytes at the end of COLUMNS are noise. */
 static size_t low_len_of(struct span columns) {
-  uint64_t version = 0, count = 0, unit = 0, has_low = 0;
-  if (varint_decode(&columns, &version) != 0 || version < 2) return 0;
-  if (varint_decode(&columns, &count) != 0 || varint_decode(&columns, &unit) != 0) return 0;
-  if (varint_decode(&columns, &has_low) != 0 || has_low == 0) return 0;
-  return count <= columns.len / LOW_BYTES ? (size_t)count * LOW_BYTES : 0;
+  struct head head;
+  if (take_head(&columns, &head) != 0 || head.version != VERSION_OF_NOISE || !head.has_last)
+    return 0;
+  return head.count <= columns.len / LOW_BYTES ? (size_t)head.count * LOW_BYTES : 0;
 }
 
 int block_pack(struct packer *packer, struct span columns, struct buf *ret) {

@@ -12,7 +12,7 @@ struct store_row;
 
 enum {
   BLOCK_ROWS_MAX = LIMIT_BATCH_SAMPLES,
-  BLOCK_BYTES_MAX = LIMIT_BATCH_SAMPLES * 25 + 32, /* three varints a row at most, and the head */
+  BLOCK_BYTES_MAX = LIMIT_BATCH_SAMPLES * 35 + 50, /* four varints a row at most, and the head */
 };
 
 /* Appends COUNT rows, ordered by node, to RET.  Returns 0, -EOVERFLOW when

@@ -12,7 +12,11 @@
 
    Blocks are never changed, and their ids ascend: who sums them up (roll.c) notes how far it came,
    and finds by the newest id of each five minutes whether there is more.  The file has a number of
-   its own, so that ids of another one, made after this was deleted, are not taken for these. */
+   its own, so that ids of another one, made after this was deleted, are not taken for these.
+
+   Where windows are kept for less than a day, those whose time is over go as the day goes on
+   (day_file_prune), and later ones take their room: the file does not grow beyond what is kept.
+   The newest block of all stays, since SQLite gives the id after the largest that there is. */
 #include "day_file.h"
 
 #include "block.h"
@@ -42,6 +46,7 @@ static const char schema[] =
     "CREATE TABLE loss(at_ms INTEGER NOT NULL, board TEXT NOT NULL, run INTEGER NOT NULL,"
     " reason INTEGER NOT NULL, records INTEGER NOT NULL);"
     "CREATE TABLE newest(bucket INTEGER PRIMARY KEY, id INTEGER NOT NULL);"
+    "CREATE TABLE pruned(before_ms INTEGER NOT NULL); INSERT INTO pruned VALUES(0);"
     "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();";
 
 /* The first format had no marks. */
@@ -58,6 +63,12 @@ static const char from_version_2[] =
     "CREATE TABLE self(source INTEGER NOT NULL); INSERT INTO self SELECT random();"
     "PRAGMA user_version=3; COMMIT";
 _Static_assert(TIER_MINUTES_MS == 300000, "as from_version_2 has it");
+
+/* The third was whole, and would not have read the blocks that come now. */
+static const char from_version_3[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE pruned(before_ms INTEGER NOT NULL); INSERT INTO pruned VALUES(0);"
+    "PRAGMA user_version=4; COMMIT";
 
 enum statement { ADD_BLOCK, ADD_LOSS, SET_NEWEST, SET_SETTLED, STATEMENTS };
 
@@ -95,7 +106,8 @@ static int read_settled(struct day_file *file) {
 }
 
 static int upgrade(sqlite3 *db) {
-  static const char *const steps[DAY_VERSION] = {NULL, from_version_1, from_version_2};
+  static const char *const steps[DAY_VERSION] = {NULL, from_version_1, from_version_2,
+                                                 from_version_3};
   uint64_t version = 0;
   int error = db_number(db, "PRAGMA user_version", 0, &version);
   for (; error == 0 && version > 0 && version < DAY_VERSION; version++) {
@@ -112,6 +124,29 @@ int day_file_upgrade(const char *path) {
   db_close(db);
   return error;
 }
+
+int day_file_prune(const char *path, uint64_t before_ms) {
+  static const char *const sql[] = {
+      "UPDATE pruned SET before_ms=max(before_ms,?)", "DELETE FROM newest WHERE bucket*300000<?",
+      "DELETE FROM block WHERE id<(SELECT max(id) FROM block) AND id IN (SELECT block.id"
+      " FROM series CROSS JOIN block ON block.series=series.id AND mid_ms<?)"};
+  enum { STEPS = sizeof sql / sizeof *sql };
+  sqlite3_stmt *steps[STEPS] = {NULL};
+  sqlite3 *db = NULL;
+  int error = db_open(path, false, &db);
+  if (error == 0) error = upgrade(db);
+  if (error == 0) error = db_prepare_all(db, sql, STEPS, steps);
+  if (error == 0) error = db_exec(db, "BEGIN IMMEDIATE");
+  for (size_t i = 0; i < STEPS && error == 0; i++) {
+    db_bind_u64(steps[i], 1, before_ms);
+    error = db_run(steps[i]);
+  }
+  db_finalize_all(steps, STEPS);
+  if (error == 0) error = db_exec(db, "COMMIT");
+  db_close(db); /* what was not committed is rolled back */
+  return error;
+}
+_Static_assert(TIER_MINUTES_MS == 300000, "as day_file_prune has it");
 
 int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64_t epoch,
                   struct day_file **ret) {

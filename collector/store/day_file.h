@@ -13,7 +13,8 @@ struct day_file;
 struct series_rows;
 
 enum {
-  DAY_VERSION = 3,          /* 1: without marks; 2: without the newest block of each five minutes */
+  DAY_VERSION = 4,          /* 1: without marks; 2: without the newest block of each five minutes;
+                               3: without blocks of version 3, and whole */
   DAY_NODES_MAX = 16 << 20, /* distinct stacks' nodes a day; deeper frames are cut beyond */
 };
 
@@ -38,6 +39,10 @@ int day_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint64
 /* Brings the file at PATH, if it is from an older program, up to DAY_VERSION.  Returns as
    day_file_open. */
 int day_file_upgrade(const char *path);
+
+/* Deletes the windows before BEFORE_MS, at which five minutes begin, from the file at PATH, which
+   nobody else writes.  Returns 0 or as day_file_open. */
+int day_file_prune(const char *path, uint64_t before_ms);
 
 void day_file_close(struct day_file *file); /* what was not committed is rolled back */
 

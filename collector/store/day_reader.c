@@ -198,6 +198,8 @@ int day_reader_windows(struct day_reader *reader, struct tier_windows *ret) {
   if (reader->version < 3) assume_windows(&windows);
   if (reader->version >= 3) {
     int error = db_number(reader->db, "SELECT source FROM self", 0, &windows.source);
+    if (error == 0 && reader->version >= 4)
+      error = db_number(reader->db, "SELECT before_ms FROM pruned", 0, &windows.whole_from_ms);
     if (error == 0) error = db_prepare(reader->db, "SELECT bucket,id FROM newest", &list);
     while (error == 0 && (error = db_step(list)) == 1) {
       windows.newest_id[db_u64(list, 0) % TIER_MINUTES_A_DAY] = db_u64(list, 1);

@@ -220,14 +220,14 @@ static int choose_groups(struct roll *roll) {
   while (error == 0 && (row = day_reader_next_series(roll->windows, UINT32_MAX, &series)) != 0)
     error = row < 0 ? row : roll_census_add(&census, series.text, &roll->group);
   if (error != 0) blame_windows(roll, error);
-  bool is_worth_it = roll_census_is_worth_it(&census), has_any = false;
+  bool merges_day = roll_census_is_worth_it(&census, TIER_DAY), has_any = false;
+  bool merges_hours = roll_census_is_worth_it(&census, TIER_HOUR) && !roll->rolled.is_day_alone;
   roll_census_fini(&census);
   for (unsigned i = 0; i < TIER_HOURS_A_DAY; i++) has_any = has_any || roll->rolled.has[i];
-  if (!has_any && is_worth_it) roll->rolled.is_grouped[TIER_HOURS_A_DAY] = true;
+  if (!has_any && merges_day) roll->rolled.is_grouped[TIER_HOURS_A_DAY] = true;
   for (size_t i = 0; i < roll->piece_count; i++) {
     unsigned hour = (unsigned)((roll->pieces[i].from_ms - day_ms) / TIER_HOUR_MS);
-    if (!roll->rolled.has[hour])
-      roll->rolled.is_grouped[hour] = is_worth_it && !roll->rolled.is_day_alone;
+    if (!roll->rolled.has[hour]) roll->rolled.is_grouped[hour] = merges_hours;
   }
   return error;
 }
@@ -287,7 +287,8 @@ static int roll_losses(struct roll *roll) {
   return found != 0 ? write_buckets(roll) : 0;
 }
 
-/* A file of five minutes has all of the day or is none: it is not begun where hours hold more. */
+/* A file of five minutes has all of the day or is none: it is not begun where hours hold more, or
+   some windows are gone. */
 static int wants_minutes(const struct roll *roll, bool *ret) {
   const struct roll_job *job = roll->job;
   char path[DAY_PATH_BYTES];
@@ -297,7 +298,7 @@ static int wants_minutes(const struct roll *roll, bool *ret) {
   if (error != 0 || *ret) return error;
   roll->job->failed = DAY_HOURS;
   error = read_rolled(job->dir, DAY_HOURS, job->day, roll->has.source, &hours);
-  *ret = !hours.has_others;
+  *ret = !hours.has_others && roll->has.whole_from_ms <= (uint64_t)job->day * DAY_MS;
   return error;
 }
 
@@ -335,6 +336,32 @@ int roll_day(struct roll_job *job) {
   row_sums_fini(&roll->sums);
   free(roll);
   return error;
+}
+
+/* What there is of DAY, but for what is merged. */
+static int read_state(const char *dir, uint32_t day, struct tier_state *ret) {
+  struct day_reader *windows = NULL;
+  int error = open_reader(dir, DAY_WINDOWS, day, &windows);
+  ret->day_ms = (uint64_t)day * DAY_MS;
+  if (error == 0 && windows != NULL) error = day_reader_windows(windows, &ret->windows);
+  day_reader_close(windows);
+  if (error == 0) error = read_rolled(dir, DAY_MINUTES, day, ret->windows.source, &ret->minutes);
+  if (error == 0) error = read_rolled(dir, DAY_HOURS, day, ret->windows.source, &ret->hours);
+  return error;
+}
+
+int roll_prune(const char *dir, uint32_t day, uint64_t before_ms) {
+  struct tier_state *state = calloc(1, sizeof *state);
+  char path[DAY_PATH_BYTES];
+  if (state == NULL) return -ENOMEM;
+  int error = read_state(dir, day, state);
+  int spare = error == 0 ? tier_plan_spare(state, before_ms) : -1;
+  uint64_t end_ms = state->day_ms + (uint64_t)(spare + 1) * TIER_MINUTES_MS;
+  free(state);
+  if (spare < 0) return error;
+  error = day_folder_path(dir, DAY_WINDOWS, day, path);
+  if (error == 0) error = day_file_prune(path, end_ms);
+  return error != 0 ? error : 1;
 }
 
 int roll_is_complete(const char *dir, uint32_t day) {

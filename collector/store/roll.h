@@ -23,6 +23,11 @@ struct roll_job {
    before an error stays. */
 int roll_day(struct roll_job *job);
 
+/* Deletes from DAY's file of windows the oldest five minutes that end by BEFORE_MS and have been
+   summed up.  Nobody may write or read the day's files meanwhile.  Returns 1 when there may be more
+   of them, 0, or -errno. */
+int roll_prune(const char *dir, uint32_t day, uint64_t before_ms);
+
 /* Whether all that DAY's file of windows has is in coarser ones, so that it can go.  Returns 1, 0,
    or -errno. */
 int roll_is_complete(const char *dir, uint32_t day);

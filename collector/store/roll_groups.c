@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_MAX = 1 << 20 /* 24 MiB */ };
+enum {
+  ROWS_MAX = 1 << 20,    /* 24 MiB */
+  DAY_PERCENT_LEFT = 75, /* of the series, at most */
+  HOUR_PERCENT_LEFT = 25,
+};
 
 /* Rows that wait for one block. */
 struct roll_sum {
@@ -158,9 +162,10 @@ int roll_census_add(struct roll_census *census, const char *text, struct roll_gr
   return error != 0 ? error : count_once(&census->merged, hash, &census->merged_count);
 }
 
-bool roll_census_is_worth_it(const struct roll_census *census) {
+bool roll_census_is_worth_it(const struct roll_census *census, enum tier tier) {
+  uint64_t percent = tier == TIER_DAY ? DAY_PERCENT_LEFT : HOUR_PERCENT_LEFT;
   return census->board_count > STORE_GROUPS &&
-         (uint64_t)census->merged_count * 4 <= (uint64_t)census->series_count * 3;
+         (uint64_t)census->merged_count * 100 <= census->series_count * percent;
 }
 
 void roll_census_fini(struct roll_census *census) {

@@ -40,14 +40,15 @@ int roll_groups_add(struct roll_groups *groups, struct tier_file *file,
 int roll_groups_write(struct roll_groups *groups, struct tier_file *file);
 void roll_groups_fini(struct roll_groups *groups);
 
-/* Whether a day with these series is worth merging over boards: there are more boards than groups,
-   and their labels are not of each board's own. */
+/* What tells whether a day with these series is worth merging over boards. */
 struct roll_census {
   struct table boards, merged;
   uint32_t series_count, board_count, merged_count;
 };
 int roll_census_add(struct roll_census *census, const char *text, struct roll_group *room);
-bool roll_census_is_worth_it(const struct roll_census *census);
+/* Into blocks of TIER it is where there are more boards than groups, and few enough series left:
+   hours, of which a week is kept, take as much again as they have blocks. */
+bool roll_census_is_worth_it(const struct roll_census *census, enum tier tier);
 void roll_census_fini(struct roll_census *census);
 
 #endif

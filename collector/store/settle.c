@@ -292,6 +292,17 @@ int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, b
   return error;
 }
 
+int settle_prune_day(struct settle *settle, uint32_t day, uint64_t before_ms) {
+  int result = -EAGAIN;
+  pthread_mutex_lock(&settle->round);
+  if (pthread_rwlock_trywrlock(&settle->files) == 0) {
+    result = roll_prune(settle->days.dir, day, before_ms);
+    pthread_rwlock_unlock(&settle->files);
+  }
+  pthread_mutex_unlock(&settle->round);
+  return result;
+}
+
 int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day) {
   pthread_mutex_lock(&settle->round);
   if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);

@@ -180,6 +180,15 @@ static int drop_hours(struct store *store, uint32_t day) {
   return error == -ENOENT || error == -EUCLEAN ? 0 : error;
 }
 
+/* Deletes the windows of DAY before BEFORE_MS that are in sums.  What cannot go now goes in another
+   round. */
+static int prune(struct store *store, uint32_t day, uint64_t before_ms) {
+  int result = 1;
+  if (before_ms <= (uint64_t)day * DAY_MS || !has_file(store, DAY_WINDOWS, day)) return 0;
+  while (result == 1) result = settle_prune_day(store->settle, day, before_ms);
+  return result == -EAGAIN || result == -EUCLEAN ? 0 : result;
+}
+
 static int drop_day(struct store *store, uint32_t day) {
   int error = 0;
   for (unsigned kind = 0; kind < DAY_KINDS && error == 0; kind++)
@@ -191,7 +200,10 @@ static int retain_by_age(struct store *store, const struct store_keep *keep, uin
   uint64_t end_ms = ((uint64_t)day + 1) * DAY_MS;
   int error = 0;
   if (end_ms <= keep->days_ms) return drop_day(store, day);
-  if (end_ms <= keep->windows_ms) error = drop(store, DAY_WINDOWS, day);
+  if (end_ms <= keep->windows_ms)
+    error = drop(store, DAY_WINDOWS, day);
+  else
+    error = prune(store, day, keep->windows_ms);
   if (error == 0 && end_ms <= keep->minutes_ms) error = drop(store, DAY_MINUTES, day);
   if (error == 0 && end_ms <= keep->hours_ms) error = drop_hours(store, day);
   return error;
@@ -234,6 +246,7 @@ int store_retain(struct store *store, const struct store_keep *keep) {
   int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
   for (size_t i = 0; i < count && error == 0 && days[i] < today; i++)
     error = retain_by_age(store, keep, days[i]);
+  if (error == 0) error = prune(store, today, keep->windows_ms);
   if (error == 0 && keep->max_bytes > 0)
     error = retain_by_bytes(store, days, count, keep->max_bytes);
   free(days);

@@ -80,17 +80,18 @@ uint64_t store_backlog_bytes(struct store *store);
    time to time; answers are right without it, and slow.  Returns 0 or -errno.  Any thread. */
 int store_roll(struct store *store);
 
-/* What goes: times in milliseconds since 1970 (0: none goes for its age), of whole days. */
+/* What goes: times in milliseconds since 1970 (0: none goes for its age). */
 struct store_keep {
-  uint64_t windows_ms; /* windows of days that ended before, as far as they are summed up */
-  uint64_t minutes_ms; /* sums of five minutes, where the windows are gone */
-  uint64_t hours_ms;   /* sums of hours; those of the day stay */
-  uint64_t days_ms;    /* everything */
-  uint64_t max_bytes;  /* then the finest of the oldest days, until all is at most this; 0: any */
+  uint64_t windows_ms; /* windows of five minutes that ended before, as far as they are summed up */
+  uint64_t
+      minutes_ms; /* of days that ended before: sums of five minutes, where the windows are gone */
+  uint64_t hours_ms;  /* sums of hours; those of the day stay */
+  uint64_t days_ms;   /* everything */
+  uint64_t max_bytes; /* then the finest of the oldest days, until all is at most this; 0: any */
 };
 
-/* Deletes what KEEP does not want; today stays.  Waits for scans under way.  Returns 0 or -errno.
-   Any thread. */
+/* Deletes what KEEP does not want; of today only windows.  Waits for scans under way.  Returns 0 or
+   -errno. Any thread. */
 int store_retain(struct store *store, const struct store_keep *keep);
 
 /* Appends the store's own gauges and counters in Prometheus text form. */

@@ -85,6 +85,14 @@ struct tier_file {
   size_t room;
 };
 
+/* The first's blocks are read as they are; it would not have read those that come now. */
+static int upgrade(sqlite3 *db) {
+  uint64_t version = 0;
+  int error = db_number(db, "PRAGMA user_version", 0, &version);
+  return error == 0 && version == 1 ? db_exec(db, "PRAGMA user_version=2") : error;
+}
+_Static_assert(TIER_FILE_VERSION == 2, "as upgrade has it");
+
 /* Begins the one transaction; of files of windows that are gone one note remains. */
 static int begin(struct tier_file *file) {
   sqlite3_stmt *forget[3] = {NULL};
@@ -109,6 +117,7 @@ int tier_file_open(const char *path, const uint8_t key[SIPHASH_KEY_BYTES], uint6
   if (file == NULL) return -ENOMEM;
   file->source = source;
   int error = db_open(path, true, &file->db);
+  if (error == 0) error = upgrade(file->db);
   if (error == 0) error = db_schema(file->db, schema, TIER_FILE_VERSION);
   if (error == 0) error = db_prepare_all(file->db, tier_sql, STATEMENTS, file->statements);
   if (error == 0) error = begin(file);

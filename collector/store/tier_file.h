@@ -11,7 +11,7 @@
 struct arena;
 struct tier_file;
 
-enum { TIER_FILE_VERSION = 1 };
+enum { TIER_FILE_VERSION = 2 /* 1: without blocks of version 3 (block.c) */ };
 
 /* Opens (makes) the file at PATH to add blocks of the file of windows SOURCE.  Returns 0; -EUCLEAN
    when it is damaged; -EPROTO when it is from a newer program; or -errno. */

@@ -12,7 +12,8 @@
 
    A file of windows that was deleted may be begun anew by a late batch.  Then it is not whole: a
    part of an hour cannot be read from it, only what it has beside the blocks.  That shows in the
-   coarser files, which note the number of the file that they are made from.  A file of five minutes
+   coarser files, which note the number of the file that they are made from.  Nor is a file whole
+   before the time up to which windows were deleted from it.  A file of five minutes
    is always whole: it gets everything before the hours do, and is not begun where these have
    something that it could not have (roll.c). */
 #include "tier_plan.h"
@@ -45,6 +46,11 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
+}
+
+/* Whether the file of windows has all from FROM_MS on. */
+static bool are_whole(const struct planner *planner, uint64_t from_ms) {
+  return planner->are_windows_whole && from_ms >= planner->state->windows.whole_from_ms;
 }
 
 static bool is_covered(const struct planner *planner, uint64_t start_ms, uint64_t end_ms) {
@@ -96,7 +102,7 @@ static void add_five_minutes(struct planner *planner, unsigned at) {
   bool is_whole = is_covered(planner, start_ms, end_ms);
   if (end_ms <= planner->from_ms || start_ms >= planner->to_ms) return;
   if (!minutes->is_there || !minutes->has[at] ||
-      (planner->are_windows_whole && !(is_whole && is_fine_enough))) {
+      (are_whole(planner, start_ms) && !(is_whole && is_fine_enough))) {
     add_windows(planner, at, 0);
     return;
   }
@@ -110,7 +116,7 @@ static void plan_hour(struct planner *planner, unsigned hour) {
   const struct tier_rolled *hours = &planner->state->hours;
   bool has_hour = hours->is_there && hours->has[hour];
   bool is_fine_enough = grain_ms == 0 || grain_ms >= TIER_HOUR_MS;
-  bool has_finer = planner->are_windows_whole || planner->state->minutes.is_there;
+  bool has_finer = are_whole(planner, start_ms) || planner->state->minutes.is_there;
   if (end_ms <= planner->from_ms || start_ms >= planner->to_ms) return;
   if (has_hour && (planner->has_day || planner->is_day_alone)) {
     add_late_windows(planner, hour);
@@ -158,7 +164,7 @@ void tier_plan_make(const struct tier_state *state, const struct tier_wish *wish
   memset(ret->count, 0, sizeof ret->count);
   if (planner.from_ms >= planner.to_ms) return;
   planner.has_day = wants_day(&planner);
-  bool has_finer = planner.are_windows_whole || state->minutes.is_there;
+  bool has_finer = are_whole(&planner, state->day_ms) || state->minutes.is_there;
   if (!planner.has_day && state->hours.is_day_alone && !has_finer) {
     uint64_t middle_ms = state->day_ms + TIER_DAY_MS / 2;
     planner.is_day_alone = true;
@@ -173,6 +179,20 @@ void tier_plan_make(const struct tier_state *state, const struct tier_wish *wish
     add(&planner, DAY_HOURS, &day);
   }
   for (unsigned i = 0; i < TIER_HOURS_A_DAY; i++) plan_hour(&planner, i);
+}
+
+int tier_plan_spare(const struct tier_state *state, uint64_t before_ms) {
+  const struct tier_rolled *minutes = &state->minutes, *hours = &state->hours;
+  if (!hours->is_there) return -1;
+  for (unsigned i = 0; i < TIER_MINUTES_A_DAY; i++) {
+    uint64_t end_ms = state->day_ms + (i + 1) * (uint64_t)TIER_MINUTES_MS;
+    uint64_t newest_id = state->windows.newest_id[i];
+    bool is_rolled = newest_id <= hours->rolled_id[i / TIER_MINUTES_AN_HOUR] &&
+                     (!minutes->is_there || newest_id <= minutes->rolled_id[i]);
+    if (end_ms > before_ms || !is_rolled) return -1;
+    if (newest_id != 0) return (int)i;
+  }
+  return -1;
 }
 
 bool tier_plan_is_rolled(const struct tier_windows *windows, const struct tier_rolled *hours) {

@@ -13,6 +13,7 @@ struct tier_windows {
   bool is_there;
   uint64_t source;
   uint64_t newest_id[TIER_MINUTES_A_DAY]; /* 0: none */
+  uint64_t whole_from_ms; /* of what was before, once it had been summed up, some was deleted */
 };
 
 /* What a coarser file has, by the number of its shortest blocks in the day. */
@@ -60,6 +61,9 @@ void tier_plan_make(const struct tier_state *state, const struct tier_wish *wish
                     struct tier_plan *ret);
 
 /* Whether everything that the file of windows has is in HOURS. */
+/* The oldest five minutes of WINDOWS that end by BEFORE_MS and can go, since they and all before
+   them are in HOURS, and in MINUTES where there are any; -1: none. */
+int tier_plan_spare(const struct tier_state *state, uint64_t before_ms);
 bool tier_plan_is_rolled(const struct tier_windows *windows, const struct tier_rolled *hours);
 
 #endif

@@ -36,7 +36,7 @@ done
 databases=0
 for path in "$W"/data/*.db; do
   version=$(sqlite3 "$path" 'PRAGMA user_version')
-  sqlite3 "$path" "PRAGMA user_version=$((version + 1)); PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+  sqlite3 "$path" "PRAGMA user_version=$((version + 100)); PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
   sums "$W/data" >"$W/before"
   fleetprof-collector --data "$W/data" --agents "127.0.0.1:$(port)" --http "127.0.0.1:$(port)" >"$W/newer" 2>&1
   status=$?

@@ -19,10 +19,11 @@ debug=names/debug_store.h
 [ -e "$work/build/views/names" ] || debug=symbol/debug_store.h # where it was first
 fixtures=("$work"/tree/tests/unit/store/*batch_fixture.c)
 [ -f "${fixtures[0]}" ] && fixture=made_batch_fixture.h || { fixture=fixture.h fixtures=(); }
+grep -q store_roll "$work/tree/collector/store/store.h" && sums=-DHAS_SUMS || sums=
 libraries=()
 for module in "${modules[@]}"; do libraries+=($(find "$work/build" -name "lib$module.a")); done
 libraries+=($(find "$work/build/proto" -name "libprofile*.a"))
-cc -D_GNU_SOURCE -DFIXTURE="\"$fixture\"" -DDEBUG_STORE="\"$debug\"" -I"$work/tree/tests/unit/store" $(printf -- '-I%s ' "$work"/build/views/*) "$here/write_store.c" "${fixtures[@]}" \
+cc -D_GNU_SOURCE $sums -DFIXTURE="\"$fixture\"" -DDEBUG_STORE="\"$debug\"" -I"$work/tree/tests/unit/store" $(printf -- '-I%s ' "$work"/build/views/*) "$here/write_store.c" "${fixtures[@]}" \
   -o "$work/write_store" -Wl,--start-group "${libraries[@]}" -Wl,--end-group -lcmocka -lsqlite3 -lssl -lcrypto -lzstd -lprotobuf-c -lpthread -lm
 "$work/write_store" "$work/data"
 rm -rf "$work"/data/*-shm "$work/data/audit.log" "$work/data/debug"

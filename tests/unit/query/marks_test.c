@@ -95,7 +95,7 @@ static void make_old(const struct world *world) {
   assert_int_equal(
       sqlite3_exec(db,
                    "ALTER TABLE block DROP COLUMN marks; DROP TABLE newest; DROP TABLE self;"
-                   "PRAGMA user_version=1",
+                   "DROP TABLE pruned; PRAGMA user_version=1",
                    0, 0, 0),
       SQLITE_OK);
   sqlite3_close(db);

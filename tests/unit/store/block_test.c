@@ -21,6 +21,7 @@ static void assert_round_trip(const struct store_row *rows, size_t count, size_t
   assert_int_equal(block_encode(rows, count, &columns), 0);
   assert_int_equal(block_pack(&packer, buf_span(&columns), &packed), 0);
   assert_true(packed.len <= columns.len);
+  if (packed.len > max_bytes) print_error("%zu bytes\n", packed.len);
   assert_true(packed.len <= max_bytes);
   assert_int_equal(block_unpack(&packer, buf_span(&packed), columns.len, &again), 0);
   assert_true(span_is_equal(buf_span(&again), buf_span(&columns)));
@@ -65,6 +66,46 @@ static void a_window_at_a_fixed_rate_takes_few_bytes_a_row(void **state) {
   assert_round_trip(rows, 370, 370);
 }
 
+/* COUNT rows of some records each, at varied periods that are told in quarters of QUARTER_NS, as a
+   daemon does it (targets/rate.c). */
+static void make_quarters(struct store_row *rows, size_t count, uint64_t quarter_ns) {
+  uint32_t node = 0;
+  srand(3);
+  for (size_t i = 0; i < count; i++) {
+    node += 1 + (uint32_t)rand() % 8;
+    uint64_t records = 1 + (uint64_t)rand() % 4;
+    rows[i] = (struct store_row){node, records, 0};
+    for (uint64_t j = 0; j < records; j++)
+      rows[i].weight += (3 + (uint64_t)rand() % 3) * quarter_ns;
+  }
+}
+
+static void varied_periods_in_quarters_take_hardly_more_than_a_fixed_rate(void **state) {
+  (void)state;
+  enum { QUARTER_NS = 2525252 };
+  struct store_row rows[370];
+  make_quarters(rows, 370, QUARTER_NS);
+  assert_round_trip(rows, 370, 520);
+  for (size_t i = 0; i < 370; i += 9) { /* what clocks told: one in nine */
+    rows[i].count = 0;
+    rows[i].weight = 1234567 + i * 1001;
+  }
+  assert_round_trip(rows, 370, 740);
+  rows[1].weight += 77; /* records that have nothing in common with the others, the first as well */
+  rows[200].weight += 1;
+  assert_round_trip(rows, 370, 790);
+}
+
+static void where_records_have_nothing_in_common_rows_come_back_all_the_same(void **state) {
+  (void)state;
+  struct store_row rows[100];
+  for (unsigned odd = 0; odd <= 100; odd += 10) {
+    make_quarters(rows, 100, 2525252);
+    for (size_t i = 0; i < odd; i++) rows[i * 37 % 100].weight += 1 + (uint64_t)rand() % 1048576;
+    assert_round_trip(rows, 100, 700);
+  }
+}
+
 static void a_window_of_varied_periods_takes_little_more_than_their_noise(void **state) {
   (void)state;
   struct store_row rows[370];
@@ -88,6 +129,21 @@ static void columns_of_the_first_version_are_read(void **state) {
   assert_int_equal(rows[1].node, 2);
   assert_int_equal(rows[1].count, 1);
   assert_int_equal(rows[1].weight, 8);
+}
+
+static void columns_of_the_second_version_are_read(void **state) {
+  (void)state;
+  const uint8_t plain[] = {2, 2, 7, 0, 1, 1, 3, 1, 0, 0};
+  const uint8_t with_low[] = {2, 2, 7, 1, 1, 1, 3, 1, 0, 2, 2, 0, 1, 0};
+  struct store_row rows[2];
+  assert_int_equal(block_decode(span_of(plain, sizeof plain), rows, 2), 2);
+  assert_int_equal(rows[0].weight, 21);
+  assert_int_equal(rows[1].weight, 7);
+  assert_int_equal(block_decode(span_of(with_low, sizeof with_low), rows, 2), 2);
+  assert_int_equal(rows[0].weight, 22);
+  assert_int_equal(rows[1].weight, 7 - 1 - 65536);
+  const uint8_t beyond[] = {2, 1, 7, 0, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1};
+  assert_int_equal(block_decode(span_of(beyond, sizeof beyond), rows, 2), -EBADMSG);
 }
 
 static void damaged_columns_are_refused(void **state) {
@@ -158,7 +214,10 @@ int main(void) {
       cmocka_unit_test(extreme_numbers_come_back_too),
       cmocka_unit_test(a_window_at_a_fixed_rate_takes_few_bytes_a_row),
       cmocka_unit_test(a_window_of_varied_periods_takes_little_more_than_their_noise),
+      cmocka_unit_test(varied_periods_in_quarters_take_hardly_more_than_a_fixed_rate),
+      cmocka_unit_test(where_records_have_nothing_in_common_rows_come_back_all_the_same),
       cmocka_unit_test(columns_of_the_first_version_are_read),
+      cmocka_unit_test(columns_of_the_second_version_are_read),
       cmocka_unit_test(damaged_columns_are_refused),
       cmocka_unit_test(bytes_that_are_not_zstd_are_refused),
       cmocka_unit_test(columns_are_read_alike_wherever_long_cells_stand_among_short_ones),

@@ -261,6 +261,30 @@ static void many_boards_are_merged_into_groups_and_add_up(void **state) {
   free(before), free(apart), free(merged), free(late), free(with_late);
 }
 
+static void hours_are_merged_where_a_quarter_of_their_series_is_left(void **state) {
+  struct world *world = *state;
+  static const unsigned boards[] = {80, 320};
+  for (unsigned round = 0; round < 2; round++) {
+    char board[32];
+    uint64_t day_ms = round * DAY_MS;
+    for (unsigned i = 0; i < boards[round]; i++) {
+      snprintf(board, sizeof board, "board-%u", i);
+      append_new(world->store, board, 1 + round, 1, NOON_MS + day_ms + i);
+    }
+    free(tell_all(world->store)); /* all has settled */
+    assert_int_equal(store_roll(world->store), 0);
+  }
+  struct store_scan hours = {.to_ms = UINT64_MAX, .grain_ms = TIER_HOUR_MS};
+  struct told *apart = scan_as(world->store, hours);
+  hours.merges_boards = true;
+  struct told *merged = scan_as(world->store, hours);
+  assert_same(apart, merged);
+  assert_int_equal(apart->blocks, 3 * (80 + 320));
+  assert_int_equal(merged->blocks - merged->grouped_blocks, 3 * 80);
+  assert_in_range(merged->grouped_blocks, 3 * 60, 3 * STORE_GROUPS);
+  free(apart), free(merged);
+}
+
 static void few_boards_are_not_merged(void **state) {
   struct world *world = *state;
   append_hours(world, "b1", 1);
@@ -270,6 +294,77 @@ static void few_boards_are_not_merged(void **state) {
       scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX, .merges_boards = true});
   assert_int_equal(told->grouped_blocks, 0);
   free(told);
+}
+
+static uint64_t count_windows(struct world *world) {
+  char path[DAY_PATH_BYTES];
+  sqlite3 *db = NULL;
+  sqlite3_stmt *count = NULL;
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db, "SELECT count(*) FROM block", -1, &count, NULL),
+                   SQLITE_OK);
+  assert_int_equal(sqlite3_step(count), SQLITE_ROW);
+  uint64_t blocks = (uint64_t)sqlite3_column_int64(count, 0);
+  sqlite3_finalize(count);
+  sqlite3_close(db);
+  return blocks;
+}
+
+static void assert_told(struct world *world, const struct told *expected) {
+  static const uint64_t grains_ms[] = {0, 1, TIER_MINUTES_MS, TIER_HOUR_MS, DAY_MS};
+  for (unsigned i = 0; i < sizeof grains_ms / sizeof *grains_ms; i++) {
+    struct store_scan wish = {.to_ms = UINT64_MAX, .grain_ms = grains_ms[i]};
+    struct told *told = scan_as(world->store, wish);
+    assert_same(expected, told);
+    free(told);
+  }
+}
+
+/* Of 50 windows with three blocks each those that are older go, and what comes late for them is
+   counted once: before it is summed up, after that, and when it is gone, too. */
+static void windows_go_as_the_day_goes_on(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 5);
+  struct told *before = tell_all(world->store);
+  keep_only(world, NOON_MS + 9000000, 0);
+  assert_int_equal(count_windows(world), 150); /* they are in no sum yet */
+  assert_int_equal(store_roll(world->store), 0);
+  keep_only(world, NOON_MS + 9000000, 0); /* half past two */
+  assert_int_equal(count_windows(world), 75);
+  assert_told(world, before);
+  for (unsigned round = 0; round < 3; round++) {
+    append_new(world->store, "b1", 1, 100 + round, NOON_MS + 1000 + round * 4000000);
+    free(before);
+    before = tell_all(world->store);
+    assert_told(world, before);
+    assert_int_equal(store_roll(world->store), 0);
+    assert_told(world, before);
+    keep_only(world, NOON_MS + 9000000, 0);
+    assert_int_equal(count_windows(world), 76); /* with the one whose id is the largest */
+    assert_told(world, before);
+    reopen_store(world);
+  }
+  free(before);
+}
+
+/* The ids go on, though all that had one is gone. */
+static void what_comes_when_all_windows_are_gone_counts(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 2);
+  free(tell_all(world->store));
+  assert_int_equal(store_roll(world->store), 0);
+  keep_only(world, NOON_MS + 6 * 3600000, 0);
+  assert_int_equal(count_windows(world), 1); /* whose id is the largest */
+  for (unsigned round = 0; round < 2; round++) {
+    append_new(world->store, "b1", 1, 100 + round, NOON_MS + 1000 + round * 3600000);
+    struct told *before = tell_all(world->store);
+    assert_int_equal(before->weight > 0, 1);
+    assert_told(world, before);
+    assert_int_equal(store_roll(world->store), 0);
+    assert_told(world, before);
+    free(before);
+  }
 }
 
 static void losses_stay_by_the_hour_when_windows_go(void **state) {
@@ -342,7 +437,9 @@ static void a_day_that_an_older_program_left_is_summed_up(void **state) {
   day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
   sqlite3 *db = NULL;
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, "DROP TABLE newest; DROP TABLE self; PRAGMA user_version=2;",
+  assert_int_equal(sqlite3_exec(db,
+                                "DROP TABLE newest; DROP TABLE self; DROP TABLE pruned;"
+                                "PRAGMA user_version=2;",
                                 NULL, NULL, NULL),
                    SQLITE_OK);
   sqlite3_close(db);
@@ -403,7 +500,10 @@ int main(void) {
       TEST(samples_of_unlike_weight_stay_apart_in_sums),
       TEST(windows_of_unlike_marks_stay_apart_in_sums),
       TEST(many_boards_are_merged_into_groups_and_add_up),
+      TEST(hours_are_merged_where_a_quarter_of_their_series_is_left),
       TEST(few_boards_are_not_merged),
+      TEST(windows_go_as_the_day_goes_on),
+      TEST(what_comes_when_all_windows_are_gone_counts),
       TEST(losses_stay_by_the_hour_when_windows_go),
       TEST(a_damaged_sum_is_made_anew_from_windows),
       TEST(a_day_that_an_older_program_left_is_summed_up),

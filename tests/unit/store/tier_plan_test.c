@@ -241,6 +241,56 @@ static void every_window_is_read_exactly_once_whatever_was_summed_up(void **test
   }
 }
 
+/* Of windows that were deleted and of those that came later, each once, whether or not there are
+   sums of five minutes; within whole hours, which is what is left of them where there are none. */
+static void what_was_deleted_is_read_from_sums_and_what_came_later_beside_them(void **test) {
+  (void)test;
+  enum { LATE = 100 };
+  srand(1);
+  for (unsigned round = 0; round < 500; round++) {
+    struct tier_state state = usual_day();
+    state.minutes.is_there = round % 2 == 0;
+    uint64_t from = DAY + (uint64_t)(rand() % 13) * TIER_HOUR_MS;
+    struct tier_wish wish = {.from_ms = from,
+                             .to_ms = from + (uint64_t)(1 + rand() % 6) * TIER_HOUR_MS,
+                             .grain_ms =
+                                 rand() % 2 ? 0 : TIER_HOUR_MS * (uint64_t)(rand() % 2) + 1};
+    state.windows.whole_from_ms = DAY + (uint64_t)(rand() % (13 * 12)) * TIER_MINUTES_MS;
+    unsigned gone = (unsigned)((state.windows.whole_from_ms - DAY) / TIER_MINUTES_MS);
+    for (unsigned i = 0; i < gone; i++) state.windows.newest_id[i] = i % 7 == 0 ? LATE + 100 : 0;
+    struct tier_plan plan = plan_of(&state, wish);
+    for (unsigned five = 0; five < 13 * 12; five++) {
+      uint64_t mid = DAY + five * (uint64_t)TIER_MINUTES_MS + 1000;
+      bool is_in = wish.from_ms <= mid && mid < wish.to_ms;
+      struct tier_plan there = plan;
+      if (five < gone) there.count[DAY_WINDOWS] = 0; /* it is not: only the sums have it */
+      assert_int_equal(times_read(&there, mid, five + 1, &state), is_in);
+      if (five < gone && five % 7 == 0)
+        assert_int_equal(times_read(&plan, mid, LATE + 100, &state), is_in);
+    }
+  }
+}
+
+static void what_is_not_in_all_sums_is_not_spared(void **test) {
+  (void)test;
+  struct tier_state state = usual_day();
+  assert_int_equal(tier_plan_spare(&state, AT(1, 0)), 0);
+  assert_int_equal(tier_plan_spare(&state, AT(0, 4)), -1);
+  for (unsigned i = 0; i < 12; i++) state.windows.newest_id[i] = 0;
+  assert_int_equal(tier_plan_spare(&state, AT(2, 0)), 12);
+  assert_int_equal(tier_plan_spare(&state, AT(1, 4)), -1);
+  state.windows.newest_id[3] = 1000; /* late, and in no sum yet: nothing behind it goes */
+  assert_int_equal(tier_plan_spare(&state, AT(2, 0)), -1);
+  state.hours.rolled_id[0] = 1000;
+  assert_int_equal(tier_plan_spare(&state, AT(2, 0)), -1);
+  state.minutes.rolled_id[3] = 1000;
+  assert_int_equal(tier_plan_spare(&state, AT(2, 0)), 3);
+  state.minutes = (struct tier_rolled){.is_there = false};
+  assert_int_equal(tier_plan_spare(&state, AT(2, 0)), 3);
+  state.hours = (struct tier_rolled){.is_there = false};
+  assert_int_equal(tier_plan_spare(&state, AT(2, 0)), -1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_whole_day_is_its_block_and_what_no_hour_has_yet),
@@ -251,6 +301,8 @@ int main(void) {
       cmocka_unit_test(a_file_of_windows_begun_anew_is_not_taken_for_all),
       cmocka_unit_test(blocks_are_no_longer_than_was_asked_for),
       cmocka_unit_test(boards_are_merged_where_that_will_do_and_was_made),
+      cmocka_unit_test(what_was_deleted_is_read_from_sums_and_what_came_later_beside_them),
+      cmocka_unit_test(what_is_not_in_all_sums_is_not_spared),
       cmocka_unit_test(every_window_is_read_exactly_once_whatever_was_summed_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,13 +7,15 @@
 #include "store/day_folder.h"
 #include "store/file_version.h"
 #include "store/landing.h"
+#include "store/tier_file.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 
 enum { BATCHES = 6, RUN = 7, HALF_DAY_MS = 12 * 3600 * 1000 };
 
-static const char *const kept[] = {"v1", "v2"};
+static const char *const kept[] = {"v1", "v2", "v3"};
+static const char with_sums[] = "v3"; /* of windows; others before it have none */
 
 /* Unpacks what version NAME left in place of WORLD's folder. */
 static void unpack(struct world *world, const char *name) {
@@ -37,10 +39,14 @@ static uint64_t weight_of_batches(uint64_t count) {
   return weight;
 }
 
-static uint32_t version_of_day(const struct world *world, uint64_t ms) {
+static uint32_t version_of(const struct world *world, enum day_kind kind, uint64_t ms) {
   char path[DAY_PATH_BYTES];
-  assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(ms), path), 0);
+  assert_int_equal(day_folder_path(world->dir, kind, day_of(ms), path), 0);
   return file_version_peek(path);
+}
+
+static uint32_t version_of_day(const struct world *world, uint64_t ms) {
+  return version_of(world, DAY_WINDOWS, ms);
 }
 
 static void what_each_kept_version_left_is_complete(void **state) {
@@ -75,6 +81,26 @@ static void what_each_kept_version_left_is_written_on(void **state) {
   }
 }
 
+static void sums_that_a_kept_version_left_are_read_and_added_to(void **state) {
+  struct world *world = *state;
+  const struct store_keep keep = {.windows_ms = UINT64_MAX / 2, .minutes_ms = UINT64_MAX / 2};
+  unpack(world, with_sums);
+  for (enum day_kind kind = DAY_MINUTES; kind < DAY_KINDS; kind++)
+    assert_int_equal(version_of(world, kind, NOON_MS + DAY_MS), 1);
+  open_store(world);
+  for (unsigned round = 1; round <= 2; round++) {
+    assert_int_equal(store_retain(world->store, &keep), 0); /* leaves them alone, then with more */
+    assert_int_equal(day_folder_bytes(world->dir, DAY_WINDOWS, day_of(NOON_MS + DAY_MS)), 0);
+    assert_int_equal(scan_all(world->store).weight, weight_of_batches(round * BATCHES));
+    for (uint64_t seq = 1; seq <= BATCHES; seq++)
+      append_new(world->store, "b1", RUN, round * BATCHES + seq,
+                 NOON_MS + seq * HALF_DAY_MS + 60000);
+    assert_int_equal(scan_all(world->store).weight, weight_of_batches((round + 1) * BATCHES));
+    assert_int_equal(store_roll(world->store), 0);
+    assert_int_equal(version_of(world, DAY_HOURS, NOON_MS + DAY_MS), TIER_FILE_VERSION);
+  }
+}
+
 static void set_version(const char *path, unsigned version) {
   char sql[64];
   sqlite3 *db = NULL;
@@ -106,11 +132,14 @@ static void what_a_later_version_wrote_is_refused_untouched(void **state) {
   char path[DAY_PATH_BYTES], error[512] = "";
   append_new(world->store, "b1", RUN, 1, NOON_MS);
   scan_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
   store_close(world->store);
   snprintf(path, sizeof path, "%s/landing.db", world->dir);
   refuse(world, path, LANDING_VERSION);
   assert_int_equal(day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path), 0);
   refuse(world, path, DAY_VERSION);
+  assert_int_equal(day_folder_path(world->dir, DAY_HOURS, day_of(NOON_MS), path), 0);
+  refuse(world, path, TIER_FILE_VERSION);
   assert_int_equal(file_version_look(world->dir, error, sizeof error), 0);
   open_store(world);
 }
@@ -140,6 +169,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(what_each_kept_version_left_is_complete),
       TEST(what_each_kept_version_left_is_written_on),
+      TEST(sums_that_a_kept_version_left_are_read_and_added_to),
       TEST(what_a_later_version_wrote_is_refused_untouched),
       TEST(a_day_that_was_cut_is_found_at_the_start),
   };
