@@ -156,9 +156,9 @@ print(f"{percent} % of the records kept: {samples / 100 / 86400:.1f} samples a s
 print(f"| file, a day | bytes a sample |\n|---|---|\n| windows | {windows:.2f} |\n| five minutes | {minutes:.2f} |\n| hours and the day | {hours:.3f} |")
 for (tier, merged), size in sorted(tiers.items()):
     print(f"| of it: {'hours' if tier == 2 else 'the day'}{', merged over boards' if merged else ''} | {size / samples:.3f} |")
-# A file of a day goes when all of it is older: windows of 6 h and five minutes of 1 d stay up to a day longer.
-month = [1.25 * windows * samples, 2 * minutes * samples, 8 * hours * samples, 23 * day * samples]
-print("100 boards, 30 days, GB: " + " + ".join(f"{part / 1e9:.2f}" for part in month) + f" (1.25 days of windows, 2 of five minutes, 8 of hours, 23 of days) = {sum(month) / 1e9:.2f}")
+# The file of windows has six hours of its day, and yesterday's is there until six; five minutes of 1 d stay up to a day longer.
+month = [2 * windows * samples, 2 * minutes * samples, 8 * hours * samples, 23 * day * samples]
+print("100 boards, 30 days, GB: " + " + ".join(f"{part / 1e9:.2f}" for part in month) + f" (2 files of windows, 2 days of five minutes, 8 of hours, 23 of days) = {sum(month) / 1e9:.2f}")
 END
   done
 }
