@@ -378,6 +378,31 @@ static void hundreds_of_idle_connections_keep_nobody_out(void **state) {
   buf_fini(&answer);
 }
 
+/* Who has just been let in is not the one to go, although it has said nothing yet. */
+static void hundreds_of_slow_connections_keep_nobody_out(void **state) {
+  (void)state;
+  enum { CROWD = 600, BEHIND = 50 };
+  static int crowd[CROWD], behind[BEHIND];
+  static const char text[] = GET("/healthz") LAST;
+  const struct timespec moment = {.tv_nsec = 100000000};
+  struct buf answer = {0};
+  for (int i = 0; i < CROWD; i++) {
+    crowd[i] = connect_to_server();
+    send_all(crowd[i], "G", 1);
+  }
+  nanosleep(&moment, NULL);
+  int visitor = connect_to_server();
+  for (int i = 0; i < BEHIND; i++) behind[i] = connect_to_server();
+  nanosleep(&moment, NULL);
+  send_all(visitor, text, sizeof text - 1);
+  assert_true(read_all(visitor, &answer));
+  assert_non_null(strstr(buf_text(&answer), "HTTP/1.1 200 "));
+  close(visitor);
+  for (int i = 0; i < CROWD; i++) close(crowd[i]);
+  for (int i = 0; i < BEHIND; i++) close(behind[i]);
+  buf_fini(&answer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_malformed_head_gets_400_and_nothing_after_it_counts),
@@ -395,6 +420,7 @@ int main(void) {
       cmocka_unit_test(the_page_comes_whole_with_its_protection),
       cmocka_unit_test(answers_about_the_fleet_are_not_kept),
       cmocka_unit_test(hundreds_of_idle_connections_keep_nobody_out),
+      cmocka_unit_test(hundreds_of_slow_connections_keep_nobody_out),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
