@@ -3,11 +3,13 @@
    own.  A daemon that is not there is no error as long as another one answers; a daemon that is
    there and does not answer always is. */
 #include "commands.h"
+#include "common/buf.h"
 #include "common/options.h"
 #include "complaint.h"
 #include "daemon_call.h"
 #include "paths.h"
 #include "status_print.h"
+#include "terminal_style.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -40,15 +42,25 @@ static const struct option_table table = {
     .is_usual_state = paths_is_usual_state,
 };
 
+/* What names in JSON, raw UTF-8, have that the terminal has not. */
+static void keep_letters(char *json) {
+  const struct top_text style = terminal_style(0, NULL);
+  struct buf text = {.data = (uint8_t *)json, .len = strlen(json)};
+  terminal_style_letters(&style, &text);
+  json[text.len] = '\0';
+}
+
 /* Returns 0, -ENOENT when nobody listens there, or -errno after a line on stderr. */
 static int show(const char *socket, bool is_json) {
   char *json = NULL;
   int error = daemon_call_status(socket, DAEMON_CALL_STATUS_MS, &json);
   if (error == -ENOENT || error == -ECONNREFUSED) return -ENOENT;
-  if (error == 0 && is_json)
+  if (error == 0 && is_json) {
     fputs(json, stdout);
-  else if (error == 0)
+  } else if (error == 0) {
+    keep_letters(json);
     error = status_print_text(json, socket, stdout);
+  }
   free(json);
   if (error != 0) fprintf(stderr, "fleetprof: status: %s: %s\n", socket, strerror(-error));
   return error;

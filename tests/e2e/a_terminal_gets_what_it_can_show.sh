@@ -70,6 +70,11 @@ for asked in "sizes --by size" "--by size --step 60" "sizes --function main"; do
   ask $asked >"$W/size.ascii" || fail "query $asked ends with $?"
   ! LC_ALL=C grep -q '[^ -~]' "$W/size.ascii" || fail "$asked is not ASCII: $(cat "$W/size.ascii")"
 done
+run --service "$whole" -- sleep 0.1 || fail "a service with a name in UTF-8 ended with $?"
+status >"$W/status" || fail "status ends with $?"
+grep -q ' gr??e ' "$W/status" && ! LC_ALL=C grep -q '[^ -~]' "$W/status" || fail "status is not ASCII: $(cat "$W/status")"
+LC_ALL=C.UTF-8 status | grep -c " $whole " >/dev/null || fail "status has no $whole where the locale is UTF-8"
+status --format json | grep -c "\"$whole\"" >/dev/null || fail "JSON has lost a letter of a service"
 ask sizes --by size | grep -c ' gr??e$' >/dev/null || fail "no label: $(ask sizes --by size)"
 ask sizes --by size --format json | grep -c "$whole" >/dev/null || fail "JSON has lost a letter"
 say "$(grep -c '%' "$W/answer") lines of bars"
