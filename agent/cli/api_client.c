@@ -9,52 +9,32 @@
 #include "field.h"
 #include "patience.h"
 #include "proto/text.h"
+#include "token_file.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
   EXIT_USAGE = 2,
-  TOKEN_BYTES_MAX = 4096,
   WAITING_BYTES = 256,
   OK_END = 300,
   UNAUTHORIZED = 401,
   FORBIDDEN = 403,
 };
 
-/* Reads the file at PATH, without the line end that an editor leaves, into TEXT.  Returns 0 or
-   -errno. */
-static int read_token(const char *path, char text[TOKEN_BYTES_MAX]) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -errno;
-  size_t len = 0;
-  ssize_t got = 0;
-  while (
-      len < TOKEN_BYTES_MAX - 1 &&
-      ((got = read(fd, text + len, TOKEN_BYTES_MAX - 1 - len)) > 0 || (got < 0 && errno == EINTR)))
-    if (got > 0) len += (size_t)got;
-  int error = got < 0 ? -errno : len == TOKEN_BYTES_MAX - 1 ? -EOVERFLOW : 0;
-  close(fd);
-  while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == '\r')) len--;
-  text[len] = '\0';
-  return error;
-}
-
 /* Finds the token that OPTIONS mean.  Returns 0, NULL in RET when there is none, or the exit
    status. */
 static int find_token(const char *command, const struct api_options *options,
-                      char text[TOKEN_BYTES_MAX], const char **ret) {
+                      char text[TOKEN_FILE_BYTES], const char **ret) {
   const char *given = getenv("FLEETPROF_TOKEN");
   *ret = given != NULL && *given != '\0' ? given : NULL;
   if (options->token_file == NULL) return 0;
-  int error = read_token(options->token_file, text);
+  int error = token_file_read(options->token_file, text);
   *ret = text;
   if (error == 0) return 0;
   complaint("%s: --token-file: %.500s: %s", command, options->token_file, strerror(-error));
@@ -63,7 +43,7 @@ static int find_token(const char *command, const struct api_options *options,
 
 int api_open(const char *command, const struct api_options *options, struct api *ret) {
   struct fetch_server server = {.ca = options->ca};
-  char why[FETCH_WHY_BYTES], token[TOKEN_BYTES_MAX];
+  char why[FETCH_WHY_BYTES], token[TOKEN_FILE_BYTES];
   if (url_parse(options->http, &server.url, why, sizeof why) != 0) {
     complaint("%s: --http: '%.300s' %s", command, options->http, why);
     return EXIT_USAGE;

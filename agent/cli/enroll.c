@@ -9,6 +9,7 @@
 #include "enroll_call.h"
 #include "enroll_identity.h"
 #include "paths.h"
+#include "token_file.h"
 
 #include "common/arena.h"
 #include "common/buf.h"
@@ -33,7 +34,7 @@ enum {
 };
 
 struct enroll_options {
-  const char *collector, *token, *state, *format;
+  const char *collector, *token, *token_file, *state, *format;
 };
 
 #define OFFSET(field) offsetof(struct enroll_options, field)
@@ -42,9 +43,11 @@ static const struct option rows[] = {
     {"collector", 0, "HOST:PORT", NULL, "Enrolment", "the collector's --agents address",
      OPTION_STRING, OFFSET(collector)},
     {"token", 0, "TOKEN", NULL, "Enrolment",
-     "printed by `fleetprof-collector token`; works once (better in FLEETPROF_TOKEN: other users "
-     "see command lines)",
+     "printed by `fleetprof-collector token`; works once (better in a file or in FLEETPROF_TOKEN: "
+     "other users see command lines)",
      OPTION_STRING, OFFSET(token)},
+    {"token-file", 0, "FILE", NULL, "Enrolment", "a file that holds it and nothing else",
+     OPTION_PATH, OFFSET(token_file)},
     {"state", 0, "DIR", NULL, "Enrolment",
      "the board's directory; /var/lib/fleetprof for root, else ~/.local/state/fleetprof",
      OPTION_PATH, OFFSET(state)},
@@ -84,6 +87,19 @@ __attribute__((format(printf, 2, 3))) static int complain(int status, const char
   return status;
 }
 
+/* A file counts where it was named on the command line, or nothing else tells the token: the usual
+   one is for reading.  Returns 0, or the exit status plus one. */
+static int take_token_file(struct enroll_options *options, int argc, char **argv) {
+  static char text[TOKEN_FILE_BYTES]; /* it works once: nothing is left of its worth */
+  const char *path = options->token_file;
+  if (path == NULL || (options->token != NULL && !options_is_on_line(argc, argv, path))) return 0;
+  int error = token_file_read(path, text);
+  if (error != 0)
+    return 1 + complain(EXIT_USAGE, "--token-file: %.500s: %s", path, strerror(-error));
+  options->token = text;
+  return 0;
+}
+
 /* Reads the command line.  Returns 0, or the exit status plus one. */
 static int read_words(struct enrolment *enrolment, int argc, char **argv) {
   struct enroll_options *options = &enrolment->options;
@@ -99,9 +115,11 @@ static int read_words(struct enrolment *enrolment, int argc, char **argv) {
                         argv[result.first_positional]);
   if (options->collector == NULL)
     return 1 + complain(EXIT_USAGE, "--collector: missing: give the collector's HOST:PORT");
+  int status = take_token_file(options, argc, argv);
+  if (status != 0) return status;
   if (options->token == NULL)
-    return 1 + complain(EXIT_USAGE,
-                        "--token: missing: make one with `fleetprof-collector token --data DIR`");
+    return 1 + complain(EXIT_USAGE, "--token: missing (or --token-file, or FLEETPROF_TOKEN): make "
+                                    "one with `fleetprof-collector token --data DIR`");
   if (endpoint_parse(options->collector, &enrolment->address) < 0)
     return 1 + complain(EXIT_USAGE, "--collector: '%.200s' is not HOST:PORT", options->collector);
   if (enroll_token_parse(options->token, enrolment->fingerprint) < 0)

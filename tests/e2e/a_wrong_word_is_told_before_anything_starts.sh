@@ -135,7 +135,9 @@ abc: is not a number between              | fleetprof ctl --state "$X" rate abc
 --service: is longer than                 | fleetprof ctl pause --service "$long"
 --state: .. is not the name of a file     | fleetprof ctl pause --state ""
 --collector: missing                      | fleetprof enroll --token x
---token: missing                          | fleetprof enroll --collector 127.0.0.1:1
+--token: missing .or --token-file, or     | fleetprof enroll --collector 127.0.0.1:1
+--token-file: .*none: No such file        | fleetprof enroll --collector 127.0.0.1:1 --token-file "$W/none"
+--token: this is no enroll token          | fleetprof enroll --collector 127.0.0.1:1 --token-file "$W/text"
 --token: this is no enroll token          | fleetprof enroll --collector 127.0.0.1:1 --token x --state "$X"
 --collector: .127.0.0.1:99999. is not     | fleetprof enroll --collector 127.0.0.1:99999 --token x --state "$X"
 y: not an option                          | fleetprof enroll --collector 127.0.0.1:1 --token x y

@@ -98,6 +98,13 @@ gate truth --b-from -5m --format json | json "(d['a']['total'], d['b']['total'] 
   || fail "what was before is not the minutes before: $(gate truth --b-from -5m)"
 gate truth other --format json | json "len(d['functions']) > 0" | grep -q yes || fail "no JSON"
 
+# A board, too, takes its token from a file; the one for reading that the environment names is not taken for it.
+fleetprof-collector token --data "$W/data" --board there >"$W/token" || fail "no token"
+expect 0 '' fleetprof enroll --collector "127.0.0.1:$A" --state "$W/board-there" --token-file "$W/token"
+fleetprof-collector token --data "$W/data" --role read >"$W/reads" || fail "no token"
+token=$(fleetprof-collector token --data "$W/data" --board yonder)
+FLEETPROF_TOKEN_FILE=$W/reads expect 0 '' fleetprof enroll --collector "127.0.0.1:$A" --state "$W/board-yonder" --token "$token"
+
 # From elsewhere: TLS by the fleet's own CA and a token, which is never sent in the clear.
 fleetprof-collector token --data "$W/data" --role read >"$W/token" || fail "no token"
 expect 2 'not sent over http to another machine' fleetprof query --http http://10.0.0.1:80 --token-file "$W/token"
