@@ -14,7 +14,8 @@ run --service truth --hz 250 -- "$targets/truth" 1 >/dev/null || fail "truth"
 has_samples() { curl -fs "http://127.0.0.1:$H/api/v1/load?by=service" | grep -q '"truth"'; }
 until_true 30 has_samples || fail "no samples"
 token=$(fleetprof-collector token --data "$W/data" --role read) || fail "a token"
+writer=$(fleetprof-collector token --data "$W/data" --role symbols) || fail "a token to write"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=proxy -keyout "$W/key" -out "$W/cert" 2>/dev/null || fail "a certificate"
-HOME=$W timeout 90 node "$(dirname "$0")/door/behind_a_proxy.mjs" "http://127.0.0.1:$H" "$token" "$W/key" "$W/cert" \
+HOME=$W timeout 90 node "$(dirname "$0")/door/behind_a_proxy.mjs" "http://127.0.0.1:$H" "$token" "$writer" "$W/key" "$W/cert" \
   00112233445566778899aabbccddeeff00112233 "$W/pictures" >"$W/page.log" 2>&1 || fail "$(cat "$W/page.log")"
 kill -0 "$COLLECTOR" || fail "the collector has ended"

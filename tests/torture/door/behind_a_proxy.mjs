@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// node behind_a_proxy.mjs COLLECTOR TOKEN KEY CERTIFICATE BUILD_ID PICTURES: the page at COLLECTOR as strangers meet it: behind a
+// node behind_a_proxy.mjs COLLECTOR TOKEN WRITER KEY CERTIFICATE BUILD_ID PICTURES: the page at COLLECTOR as strangers meet it: behind a
 // proxy that speaks TLS and has put it below a path, and beside a site of another origin that would like to frame it, to
 // read it and to make its visitors write.  Prints what was wrong.
 import { readFile } from "node:fs/promises";
@@ -7,7 +7,8 @@ import { createServer as createSite, request } from "node:http";
 import { createServer } from "node:https";
 import { browse, LOOKS, until } from "../../e2e/browser.mjs";
 
-const [collector, token, key, certificate, buildId, pictures] = process.argv.slice(2);
+const [collector, token, writer, key, certificate, buildId, pictures] = process.argv.slice(2);
+const SYMBOLS = "0000000000001000 T planted\n"; // a debug file that is taken from who may write
 const PREFIX = "/tools/fleetprof";
 const HEADERS = { "content-security-policy": /default-src 'none'.*frame-ancestors 'none'/, "x-frame-options": /^DENY$/, "x-content-type-options": /^nosniff$/,
                   "referrer-policy": /^no-referrer$/, "cross-origin-resource-policy": /^same-origin$/, "cache-control": /^no-(store|cache)$/,
@@ -60,23 +61,25 @@ const page = await context.newPage();
 await page.goto(`http://127.0.0.1:${site.address().port}/`);
 await page.waitForTimeout(300);
 check(page.frames()[1]?.url().startsWith("chrome-error:"), `framed: ${page.frames()[1]?.url()}`);
-const got = await page.evaluate(async ([collector, id]) => {
+const got = await page.evaluate(async ([collector, id, symbols]) => {
   const tried = async (name, options) => fetch(collector + name, options).then((answer) => `${name}: ${answer.type} ${answer.status}`, () => "");
   const scripted = (src) => new Promise((done) => {
     const script = Object.assign(document.createElement("script"), { src, onload: () => done(`a script of ${src}`), onerror: () => done("") });
     document.head.append(script);
   });
+  const at = `${collector}/api/v1/debug/${id}?total=${symbols.length}&offset=0`;
   const posted = () => new Promise((done) => {
     const frame = Object.assign(document.createElement("iframe"), { name: "sink", onload: () => setTimeout(done, 100, "") });
-    const form = Object.assign(document.createElement("form"), { method: "post", target: "sink", action: `${collector}/api/v1/debug/${id}?total=4&offset=0`, enctype: "text/plain" });
+    const form = Object.assign(document.createElement("form"), { method: "post", target: "sink", action: at, enctype: "text/plain" });
+    form.append(Object.assign(document.createElement("input"), { name: symbols.slice(0, -1), value: "" }));
     document.body.append(frame, form);
     form.submit();
   });
-  navigator.sendBeacon(`${collector}/api/v1/debug/${id}`, "data");
+  navigator.sendBeacon(at, symbols);
   return [await tried("/api/v1/boards"), await tried("/api/v1/boards", { mode: "no-cors" }), await tried("/metrics", { credentials: "include" }),
-          await tried(`/api/v1/debug/${id}?total=4&offset=0`, { method: "PUT", body: "data" }), await tried(`/api/v1/debug/${id}`, { method: "POST", mode: "no-cors", body: "data" }),
+          await tried(at.slice(collector.length), { method: "PUT", body: symbols }), await tried(at.slice(collector.length), { method: "POST", mode: "no-cors", body: symbols }),
           await scripted(collector + "/api/v1/boards"), await posted()].filter(Boolean);
-}, [collector, buildId]);
+}, [collector, buildId, SYMBOLS]);
 check(got.length === 0, `another origin got ${got}`);
 await context.close();
 
@@ -87,11 +90,11 @@ const asked = (method, path, headers, body) => new Promise((done, failed) => {
   }).on("error", failed);
   sent.end(body);
 });
-const upload = `/api/v1/debug/${buildId}?total=4&offset=0`;
+const upload = `/api/v1/debug/${buildId}?total=${SYMBOLS.length}&offset=0`;
 for (const [method, path, headers, body, status] of [
   ["GET", "/api/v1/boards", {}, undefined, 200], ["GET", "/", {}, undefined, 200], ["GET", "/app.js", {}, undefined, 200],
   ["GET", "/api/v1/boards", { host: "rebound.example" }, undefined, 401], ["GET", "/api/v1/boards", { "x-forwarded-for": "192.0.2.7" }, undefined, 401],
-  ["PUT", upload, { origin: "https://elsewhere.example" }, "data", 401], ["POST", upload, { "content-type": "text/plain" }, "data", 405],
+  ["PUT", upload, { origin: "https://elsewhere.example" }, SYMBOLS, 401], ["POST", upload, { "content-type": "text/plain" }, SYMBOLS, 405],
   ["OPTIONS", upload, { origin: "https://elsewhere.example", "access-control-request-method": "PUT" }, undefined, 405],
 ]) {
   const answer = await asked(method, path, headers, body);
@@ -100,7 +103,10 @@ for (const [method, path, headers, body, status] of [
   check(missing(answer.headers).length === 0, `${what}: without ${missing(answer.headers)}`);
   check(!Object.keys(answer.headers).some((name) => name.startsWith("access-control-") || name === "set-cookie"), `${what}: ${Object.keys(answer.headers)}`);
 }
-const { data } = await (await fetch(collector + "/api/v1/debug", { headers: { authorization: "Bearer " + token } })).json().then((body) => ({ data: JSON.stringify(body) }));
-check(!data.includes(buildId), `another origin has written ${buildId}`);
+const known = async () => (await (await fetch(collector + "/api/v1/debug/files", { headers: { authorization: "Bearer " + writer } })).text()).includes(buildId);
+check(!await known(), `another origin has written ${buildId}`);
+// It would have been seen: the same from who may write is.
+const written = await asked("PUT", upload, { authorization: "Bearer " + writer }, SYMBOLS);
+check(written.statusCode < 300 && await until(known), `who may write gets ${written.statusCode}, and ${buildId} is not there`);
 for (const server of [proxy, site]) server.close();
 await end();
