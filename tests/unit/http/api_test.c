@@ -75,9 +75,29 @@ static void columns_are_the_same_tree(void **state) {
   assert_has(body, "\"stacks\":{");
 }
 
+/* Of nodes that are left out in the middle, those behind them are told by their places in what is
+   left. */
+static void columns_number_the_nodes_that_are_left(void **state) {
+  static const uint64_t light[][2] = {{0, 0x40}}, heavy[][2] = {{0, 0x50}, {0, 0x60}};
+  static struct window window;
+  (void)state;
+  window_init(&window, "till", 9);
+  window_add(&window, light, 1, 1, 1);
+  window_add(&window, heavy, 1, 50, 500);
+  window_add(&window, heavy, 2, 40, 400);
+  window_append(&window, service.parts.store, "press-9", 1,
+                clock_walltime_ns() / NS_PER_MS - 60000);
+  static const char *const asked[] = {
+      "format", "columns", "limit", "3", "match", "{service=\"till\"}", NULL};
+  const char *body = ask_with(api_profile, asked);
+  assert_has(body, "\"nodes\":{\"function\":[0,1,2],\"parent\":[-1,0,1],"
+                   "\"self\":[0,500,400],\"total\":[901,900,400]}");
+}
+
 static void a_tree_may_begin_with_a_labels_values(void **state) {
   (void)state;
   const char *body = ask(api_profile, "format", "tree", "by", "board");
+  assert_has(body, "\"name\":\"press-7\",");
   assert_has(body, "\"parent\":0,\"self\":0,\"total\":1000},");
   assert_null(strstr(body, "\"stacks\""));
   body = ask(api_profile, "format", "pprof", "by", "board");
@@ -351,6 +371,7 @@ int main(void) {
       TEST(counters_are_told_in_prometheus_form),
       TEST(the_description_lists_every_route),
       TEST(long_answers_are_compressed_and_short_ones_left),
+      TEST(columns_number_the_nodes_that_are_left), /* last: its samples stay */
   };
   return cmocka_run_group_tests(tests, set_up_hundred, tear_down);
 }
