@@ -16,7 +16,8 @@
    Days are summed up into files of minutes and hours, which remember how far.  Those are opened
    before the days: what a sum lacks is added to it again, what it had too much would stay.  A day
    that retention deletes is summed up first; if it is gone when its turn comes, its sums may have
-   been opened too early, and the moment is taken anew.
+   been opened too early, and the moment is taken anew.  So it is if a sum went on meanwhile:
+   windows that it then got may be deleted from their day before that was opened.
 
    The others, which take part in nothing of that, are as they are in the same moment.  Files are
    listed while the landing file is held: a day that begins afterwards has nothing that belongs
@@ -119,6 +120,29 @@ static void compact(struct moment *moment) {
   moment->count = kept;
 }
 
+static bool is_sum(const struct moment_database *database) {
+  return strncmp(database->name, "minutes-", 8) == 0 || strncmp(database->name, "hours-", 6) == 0;
+}
+
+/* Whether sums got more than their snapshot has.  Damaged ones tell nothing. */
+static bool went_on(const char *dir, const struct moment_database *database) {
+  static const char how_far[] = "SELECT ifnull(sum(id),0) FROM rolled";
+  struct db_snapshot *now = NULL;
+  char path[PATH_MAX];
+  uint64_t was = 0, is = 0;
+  snprintf(path, sizeof path, "%s/%s", dir, database->name);
+  bool is_told = db_snapshot_number(database->snapshot, how_far, &was) == 0 &&
+                 db_snapshot_open(path, &now) == 0 && db_snapshot_number(now, how_far, &is) == 0;
+  db_snapshot_close(now);
+  return is_told && is != was;
+}
+
+static bool has_any_gone_on(const char *dir, const struct moment *moment) {
+  for (size_t i = 0; i < moment->count; i++)
+    if (is_sum(&moment->rows[i]) && went_on(dir, &moment->rows[i])) return true;
+  return false;
+}
+
 /* Takes the moment while the landing file is held.  Returns 1 when it must be taken anew. */
 static int take_held(struct taking *taking, const char *dir) {
   struct moment *moment = taking->moment;
@@ -143,6 +167,7 @@ static int take_once(struct taking *taking, const char *dir) {
   result = take_held(taking, dir);
   taking->moment->held_us = (clock_monotonic_ns() - before_ns) / 1000;
   db_snapshot_close(hold);
+  if (result == 0 && has_any_gone_on(dir, taking->moment)) result = 1;
   if (result != 0) moment_fini(taking->moment);
   return result;
 }
@@ -155,7 +180,7 @@ int moment_take(const char *dir, struct moment *ret,
   int result = 1;
   for (unsigned i = 0; result == 1 && i < ATTEMPTS_MAX; i++) result = take_once(&taking, dir);
   if (result == 1) {
-    snprintf(error, error_len, "%s: its files are being deleted: try again", dir);
+    snprintf(error, error_len, "%s: its files are being summed up and deleted: try again", dir);
     return -EBUSY;
   }
   if (result == 0) *ret = moment;

@@ -71,6 +71,10 @@ void db_snapshot_close(struct db_snapshot *snapshot) {
   free(snapshot);
 }
 
+int db_snapshot_number(const struct db_snapshot *snapshot, const char *sql, uint64_t *ret) {
+  return db_number(snapshot->db, sql, 0, ret);
+}
+
 uint64_t db_snapshot_bytes(const struct db_snapshot *snapshot) {
   return snapshot->bytes;
 }

@@ -19,6 +19,9 @@ void db_snapshot_close(struct db_snapshot *snapshot);
    Returns as db_snapshot_open does. */
 int db_snapshot_hold(const char *path, struct db_snapshot **ret);
 
+/* Sets RET to what SQL, which asks for one number, finds.  Returns 0 or -errno. */
+int db_snapshot_number(const struct db_snapshot *snapshot, const char *sql, uint64_t *ret);
+
 uint64_t db_snapshot_bytes(const struct db_snapshot *snapshot);
 
 /* Writes the snapshot to the file PATH, made anew (0600), not flushed.  Calls ON_STEP now and then
