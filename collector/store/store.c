@@ -22,6 +22,7 @@
 #include "settle.h"
 #include "store_read.h"
 #include "store_state.h"
+#include "tier.h"
 #include "tier_file.h"
 
 #include <errno.h>
@@ -181,12 +182,13 @@ static int drop_hours(struct store *store, uint32_t day) {
 }
 
 /* Deletes the windows of DAY before BEFORE_MS that are in sums.  What cannot go now goes in another
-   round. */
+   round, and so does what a damaged file says without end. */
 static int prune(struct store *store, uint32_t day, uint64_t before_ms) {
   int result = 1;
   if (before_ms <= (uint64_t)day * DAY_MS || !has_file(store, DAY_WINDOWS, day)) return 0;
-  while (result == 1) result = settle_prune_day(store->settle, day, before_ms);
-  return result == -EAGAIN || result == -EUCLEAN ? 0 : result;
+  for (unsigned i = 0; i < TIER_MINUTES_A_DAY && result == 1; i++)
+    result = settle_prune_day(store->settle, day, before_ms);
+  return result == 1 || result == -EAGAIN || result == -EUCLEAN ? 0 : result;
 }
 
 static int drop_day(struct store *store, uint32_t day) {

@@ -60,10 +60,11 @@ struct tier_plan {
 void tier_plan_make(const struct tier_state *state, const struct tier_wish *wish,
                     struct tier_plan *ret);
 
-/* Whether everything that the file of windows has is in HOURS. */
 /* The oldest five minutes of WINDOWS that end by BEFORE_MS and can go, since they and all before
    them are in HOURS, and in MINUTES where there are any; -1: none. */
 int tier_plan_spare(const struct tier_state *state, uint64_t before_ms);
+
+/* Whether everything that the file of windows has is in HOURS. */
 bool tier_plan_is_rolled(const struct tier_windows *windows, const struct tier_rolled *hours);
 
 #endif

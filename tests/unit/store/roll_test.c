@@ -367,6 +367,25 @@ static void what_comes_when_all_windows_are_gone_counts(void **state) {
   }
 }
 
+/* Windows that a damaged file says to have, of another day, cannot be deleted from it. */
+static void a_damaged_file_does_not_keep_retention_busy(void **state) {
+  struct world *world = *state;
+  char path[DAY_PATH_BYTES];
+  sqlite3 *db = NULL;
+  append_hours(world, "b1", 2);
+  free(tell_all(world->store));
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS), path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "INSERT INTO newest SELECT max(bucket)+288000,1 FROM newest",
+                                NULL, NULL, NULL),
+                   SQLITE_OK);
+  sqlite3_close(db);
+  assert_int_equal(store_roll(world->store), 0);
+  alarm(60);
+  keep_only(world, NOON_MS + 6 * 3600000, 0);
+  alarm(0);
+}
+
 static void losses_stay_by_the_hour_when_windows_go(void **state) {
   struct world *world = *state;
   struct made_batch made;
@@ -504,6 +523,7 @@ int main(void) {
       TEST(few_boards_are_not_merged),
       TEST(windows_go_as_the_day_goes_on),
       TEST(what_comes_when_all_windows_are_gone_counts),
+      TEST(a_damaged_file_does_not_keep_retention_busy),
       TEST(losses_stay_by_the_hour_when_windows_go),
       TEST(a_damaged_sum_is_made_anew_from_windows),
       TEST(a_day_that_an_older_program_left_is_summed_up),
