@@ -11,6 +11,7 @@
 #include "debug_folders.h"
 
 #include "common/buf.h"
+#include "common/hex_text.h"
 #include "common/table.h"
 #include "elf_sections.h"
 #include "file_tree.h"
@@ -116,8 +117,8 @@ static bool open_of(const char *path, struct span id, struct debug_found *ret) {
 static bool find_in_tree(const struct debug_folders *folders, struct span id,
                          struct debug_found *ret) {
   static const char *const trees[] = {"", "/usr/lib/debug"};
-  char path[PATH_BYTES], hex[2 * LIMIT_MODULE_ID_BYTES + 1] = "";
-  for (size_t i = 0; i < id.len; i++) snprintf(hex + 2 * i, 3, "%02x", id.data[i]);
+  char path[PATH_BYTES], hex[2 * LIMIT_MODULE_ID_BYTES + 1];
+  hex_text_print(id, hex, sizeof hex);
   for (unsigned i = 0; i < folders->count; i++)
     for (size_t tree = 0; tree < sizeof trees / sizeof *trees; tree++) {
       int len = snprintf(path, sizeof path, "%s%s/.build-id/%.2s/%s.debug", folders->paths[i],

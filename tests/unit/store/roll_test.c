@@ -348,6 +348,22 @@ static void windows_go_as_the_day_goes_on(void **state) {
   free(before);
 }
 
+/* They would not be whole: hours tell of what is gone, and windows of the rest. */
+static void five_minutes_are_not_begun_where_windows_are_gone(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 5);
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  keep_only(world, NOON_MS + 9000000, 0);
+  store_close(world->store);
+  assert_int_equal(day_folder_remove(world->dir, DAY_MINUTES, day_of(NOON_MS)), 0);
+  open_store(world);
+  assert_int_equal(store_roll(world->store), 0);
+  assert_false(has_file(world, DAY_MINUTES));
+  assert_told(world, before);
+  free(before);
+}
+
 /* The ids go on, though all that had one is gone. */
 static void what_comes_when_all_windows_are_gone_counts(void **state) {
   struct world *world = *state;
@@ -522,6 +538,7 @@ int main(void) {
       TEST(hours_are_merged_where_a_quarter_of_their_series_is_left),
       TEST(few_boards_are_not_merged),
       TEST(windows_go_as_the_day_goes_on),
+      TEST(five_minutes_are_not_begun_where_windows_are_gone),
       TEST(what_comes_when_all_windows_are_gone_counts),
       TEST(a_damaged_file_does_not_keep_retention_busy),
       TEST(losses_stay_by_the_hour_when_windows_go),
