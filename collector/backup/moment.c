@@ -36,7 +36,7 @@
 
 static const char landing_name[] = "landing.db";
 
-enum { ATTEMPTS_MAX = 10 }; /* days are deleted once an hour */
+enum { ATTEMPTS_MAX = 10 }; /* retention goes on once a minute */
 
 struct taking {
   struct moment *moment;

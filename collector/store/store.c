@@ -241,16 +241,21 @@ static int retain_by_bytes(struct store *store, const uint32_t *days, size_t cou
   return error;
 }
 
+static int first_of(int error, int later) {
+  return error != 0 ? error : later;
+}
+
 int store_retain(struct store *store, const struct store_keep *keep) {
   uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
   uint32_t *days = NULL;
   size_t count = 0;
   int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
-  for (size_t i = 0; i < count && error == 0 && days[i] < today; i++)
-    error = retain_by_age(store, keep, days[i]);
-  if (error == 0) error = prune(store, today, keep->windows_ms);
-  if (error == 0 && keep->max_bytes > 0)
-    error = retain_by_bytes(store, days, count, keep->max_bytes);
+  /* On a full disk windows cannot be deleted out of a file, while whole files can. */
+  for (size_t i = 0; i < count && days[i] < today; i++)
+    error = first_of(error, retain_by_age(store, keep, days[i]));
+  error = first_of(error, prune(store, today, keep->windows_ms));
+  if (keep->max_bytes > 0)
+    error = first_of(error, retain_by_bytes(store, days, count, keep->max_bytes));
   free(days);
   return error;
 }

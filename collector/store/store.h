@@ -90,8 +90,8 @@ struct store_keep {
   uint64_t max_bytes; /* then the finest of the oldest days, until all is at most this; 0: any */
 };
 
-/* Deletes what KEEP does not want; of today only windows.  Waits for scans under way.  Returns 0 or
-   -errno. Any thread. */
+/* Deletes what KEEP does not want; of today only windows.  Waits for scans under way.  What fails
+   does not keep the rest.  Returns 0 or the first -errno.  Any thread. */
 int store_retain(struct store *store, const struct store_keep *keep);
 
 /* Appends the store's own gauges and counters in Prometheus text form. */

@@ -64,8 +64,8 @@ static void windows_that_go_while_files_are_opened_are_in_one_of_them(void **sta
   for (unsigned i = 3; i < 6; i++) append_new(world->store, "b1", 1, 1 + i, NOON_MS + i * 600000);
   uint64_t weight = scan_all(world->store).weight;
   write_damaged(world);
-  assert_int_equal(
-      moment_take(world->dir, &moment, sum_up_and_delete, world, error, sizeof error), 0);
+  assert_int_equal(moment_take(world->dir, &moment, sum_up_and_delete, world, error, sizeof error),
+                   0);
   assert_int_equal(scan_all(world->store).weight, weight);
   open_copy(world, &moment);
   assert_int_equal(scan_all(world->store).weight, weight);

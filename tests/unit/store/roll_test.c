@@ -6,6 +6,7 @@
 #include "store/day_folder.h"
 
 #include "view/evidence.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -402,6 +403,26 @@ static void a_damaged_file_does_not_keep_retention_busy(void **state) {
   alarm(0);
 }
 
+/* Of a file that cannot be written (a full disk, somebody's lock) windows cannot go; whole files
+   can. */
+static void files_go_though_windows_cannot(void **state) {
+  struct world *world = *state;
+  const struct store_keep keep = {.windows_ms = NOON_MS + DAY_MS + 3600000, .max_bytes = 1};
+  char path[DAY_PATH_BYTES];
+  sqlite3 *db = NULL;
+  append_new(world->store, "b1", 1, 1, NOON_MS);
+  append_new(world->store, "b1", 1, 2, NOON_MS + DAY_MS);
+  free(tell_all(world->store));
+  assert_int_equal(store_roll(world->store), 0);
+  day_folder_path(world->dir, DAY_WINDOWS, day_of(NOON_MS) + 1, path);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(store_retain(world->store, &keep), -EBUSY);
+  sqlite3_close(db);
+  for (unsigned kind = 0; kind < DAY_KINDS; kind++)
+    assert_false(has_file(world, (enum day_kind)kind));
+}
+
 static void losses_stay_by_the_hour_when_windows_go(void **state) {
   struct world *world = *state;
   struct made_batch made;
@@ -541,6 +562,7 @@ int main(void) {
       TEST(five_minutes_are_not_begun_where_windows_are_gone),
       TEST(what_comes_when_all_windows_are_gone_counts),
       TEST(a_damaged_file_does_not_keep_retention_busy),
+      TEST(files_go_though_windows_cannot),
       TEST(losses_stay_by_the_hour_when_windows_go),
       TEST(a_damaged_sum_is_made_anew_from_windows),
       TEST(a_day_that_an_older_program_left_is_summed_up),
