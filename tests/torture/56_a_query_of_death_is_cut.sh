@@ -13,7 +13,7 @@ start_collector --board-nodes 0
 enroll wide && wide=$B
 enroll good && good=$B
 python "$door/stacks.py" "$wide" "127.0.0.1:$A" "$STACKS" >"$W/stacks" 2>&1 || fail "$(tail -n 1 "$W/stacks")"
-python "$door/good_board.py" "$good" "127.0.0.1:$A" inf >"$W/good" 2>"$W/good.err" &
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/good_board.py" "$good" "127.0.0.1:$A" inf >"$W/good" 2>"$W/good.err" &
 neighbour=$!
 started+=($neighbour)
 
