@@ -33,7 +33,8 @@
    source does; a symbol table has the time of all that was inlined under the caller's name, and
    clones under names of their own.  Where more of a module is named by debug information on one
    side than on the other, a function may have had as much more or less as that is: it is added to
-   the interval on both sides.
+   the interval on both sides.  Functions that both sides name alike are no sign of that: their
+   shares change with the load.
 
    "Same" is a finding as well and needs its own evidence: an interval that lies within a percent
    point of zero.  Everything else is "unclear".  Where there are no groups samples are taken for
@@ -57,7 +58,8 @@
 static const double same_within = 0.01;
 static const double false_share = 0.05; /* of those called changed */
 
-/* Of a module: all that it does, and what of it has a name, or has none and is apart. */
+/* Of a module: all that it does, and what of it has a name that the sides do not have alike, or has
+   none and is apart. */
 struct part {
   const char *module;
   uint64_t a_weight, b_weight;
@@ -94,6 +96,17 @@ static void add_named(struct view_named *sum, const struct view_named *named) {
   sum->by_others += named->by_others;
 }
 
+/* How much of what has a name has it of debug information; -1: nothing has one. */
+static double debug_share(const struct view_named *named) {
+  double all = (double)named->by_debug + (double)named->by_others;
+  return all > 0 ? (double)named->by_debug / all : -1;
+}
+
+static bool is_named_alike(const struct view_diff_row *row) {
+  double a = debug_share(&row->a_named), b = debug_share(&row->b_named);
+  return a >= 0 && b >= 0 && fabs(a - b) <= same_within;
+}
+
 /* Sums the rows up by module. */
 static int sum_parts(struct diff *diff) {
   int error = 0;
@@ -106,6 +119,7 @@ static int sum_parts(struct diff *diff) {
     part->b_weight += row->b_weight;
     part->a_apart += row->is_apart ? row->a_weight : 0;
     part->b_apart += row->is_apart ? row->b_weight : 0;
+    if (is_named_alike(row)) continue;
     add_named(&part->a_named, &row->a_named);
     add_named(&part->b_named, &row->b_named);
   }
@@ -134,18 +148,13 @@ static bool can_be_tested(const struct diff *diff, const struct view_diff_row *r
   return !row->is_apart && (!is_of_clocks(row) || contrast_is_of_boards(&diff->contrast));
 }
 
-/* How much of a module's names are of debug information; -1: it has no names. */
-static double debug_share(const struct view_named *named) {
-  double all = (double)named->by_debug + (double)named->by_others;
-  return all > 0 ? (double)named->by_debug / all : -1;
-}
-
 /* What names of unlike sources may have moved between the functions of PART. */
 static double unlike_of(const struct diff *diff, const struct part *part) {
-  double a = debug_share(&part->a_named), b = debug_share(&part->b_named);
+  const struct view_named *of_a = &part->a_named, *of_b = &part->b_named;
+  double a = debug_share(of_a), b = debug_share(of_b);
   if (a < 0 || b < 0) return 0;
-  return fabs(a - b) * fmax(share_of(part->a_weight, diff->contrast.a.tree),
-                            share_of(part->b_weight, diff->contrast.b.tree));
+  return fabs(a - b) * fmax(share_of(of_a->by_debug + of_a->by_others, diff->contrast.a.tree),
+                            share_of(of_b->by_debug + of_b->by_others, diff->contrast.b.tree));
 }
 
 /* What ROW may have had more than it shows, on either side. */

@@ -244,6 +244,20 @@ static void names_of_unlike_sources_prove_no_change(void **state) {
   assert_int_equal(find(rows, count, "read")->verdict, VIEW_CHANGED); /* of another module */
 }
 
+/* What no debug information has, as code in assembler, has twice the share. */
+static void what_both_sides_name_alike_is_no_doubt(void **state) {
+  struct view_diff_row *rows;
+  uint32_t count;
+  (void)state;
+  add_named_by(&a, "dwarf", "parse", 9000), add_named_by(&a, "symtab", "memcpy", 1000);
+  add_named_by(&b, "dwarf", "parse", 8000), add_named_by(&b, "symtab", "memcpy", 2000);
+  add_named_by(&a, "dwarf", "old", 10), add_named_by(&b, "symtab", "new", 10); /* one in 1000 */
+  end(&a), end(&b);
+  assert_int_equal(view_diff(&a.tree, &b.tree, &arena, &rows, &count), 0);
+  assert_int_equal(find(rows, count, "memcpy")->verdict, VIEW_CHANGED);
+  assert_int_equal(find(rows, count, "parse")->verdict, VIEW_CHANGED);
+}
+
 /* Both sides of debug information, but for as much as a hundredth of one. */
 static void like_sources_still_prove_a_change(void **state) {
   struct view_diff_row *rows;
@@ -340,6 +354,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_large_change_outweighs_a_few_nameless, setup, teardown),
       cmocka_unit_test_setup_teardown(a_row_that_chance_makes_among_many_says_so, setup, teardown),
       cmocka_unit_test_setup_teardown(names_of_unlike_sources_prove_no_change, setup, teardown),
+      cmocka_unit_test_setup_teardown(what_both_sides_name_alike_is_no_doubt, setup, teardown),
       cmocka_unit_test_setup_teardown(like_sources_still_prove_a_change, setup, teardown),
       cmocka_unit_test_setup_teardown(few_samples_prove_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(a_few_heavy_samples_prove_nothing, setup, teardown),
