@@ -302,6 +302,14 @@ static int wants_minutes(const struct roll *roll, bool *ret) {
   return error;
 }
 
+/* Windows go when they are in hours, too: where some are gone and there are no hours these were
+   damaged.  Begun again they would hide what five minutes still have. */
+static bool wants_hours(const struct roll *roll, bool has_minutes) {
+  const struct roll_job *job = roll->job;
+  return !has_minutes || roll->has.whole_from_ms <= (uint64_t)job->day * DAY_MS ||
+         day_folder_bytes(job->dir, DAY_HOURS, job->day) > 0;
+}
+
 static int open_windows(struct roll *roll) {
   const struct roll_job *job = roll->job;
   char path[DAY_PATH_BYTES];
@@ -327,8 +335,9 @@ int roll_day(struct roll_job *job) {
   if (error == 0 && roll->windows != NULL) {
     error = wants_minutes(roll, &has_minutes);
     if (error == 0 && has_minutes) error = roll_kind(roll, DAY_MINUTES);
-    if (error == 0) error = roll_kind(roll, DAY_HOURS);
-    if (error == 0) error = roll_losses(roll);
+    bool has_hours = error == 0 && wants_hours(roll, has_minutes);
+    if (has_hours) error = roll_kind(roll, DAY_HOURS);
+    if (has_hours && error == 0) error = roll_losses(roll);
   }
   day_reader_close(roll->windows);
   roll_groups_fini(&roll->groups);

@@ -461,20 +461,37 @@ static void losses_stay_by_the_hour_when_windows_go(void **state) {
   }
 }
 
+static void damage(struct world *world, enum day_kind kind) {
+  char path[DAY_PATH_BYTES];
+  day_folder_path(world->dir, kind, day_of(NOON_MS), path);
+  int fd = open(path, O_RDWR);
+  assert_true(fd >= 0);
+  for (off_t at = 4096; at < 200000; at += 512)
+    if (pwrite(fd, "damaged damaged damaged", 23, at) != 23) fail();
+  close(fd);
+}
+
+static void hours_that_are_damaged_hide_no_minutes(void **state) {
+  struct world *world = *state;
+  append_hours(world, "b1", 3);
+  struct told *before = tell_all(world->store);
+  assert_int_equal(store_roll(world->store), 0);
+  keep_only(world, NOON_MS + 5400000, 0); /* half of the windows go */
+  damage(world, DAY_HOURS);
+  free(scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX})); /* finds it */
+  for (unsigned i = 0; i < 3; i++) store_roll(world->store);
+  assert_told(world, before);
+  keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
+  assert_told(world, before);
+  free(before);
+}
+
 static void a_damaged_sum_is_made_anew_from_windows(void **state) {
   struct world *world = *state;
-  char path[DAY_PATH_BYTES];
   append_hours(world, "b1", 2);
   struct told *before = tell_all(world->store);
   assert_int_equal(store_roll(world->store), 0);
-  for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS; kind++) {
-    day_folder_path(world->dir, kind, day_of(NOON_MS), path);
-    int fd = open(path, O_RDWR);
-    assert_true(fd >= 0);
-    for (off_t at = 4096; at < 200000; at += 512)
-      if (pwrite(fd, "damaged damaged damaged", 23, at) != 23) fail();
-    close(fd);
-  }
+  for (unsigned kind = DAY_MINUTES; kind < DAY_KINDS; kind++) damage(world, (enum day_kind)kind);
   free(scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX})); /* finds it */
   free(scan_as(world->store, (struct store_scan){.to_ms = UINT64_MAX}));
   for (unsigned i = 0; i < 3; i++) store_roll(world->store);
@@ -565,6 +582,7 @@ int main(void) {
       TEST(a_damaged_file_does_not_keep_retention_busy),
       TEST(files_go_though_windows_cannot),
       TEST(losses_stay_by_the_hour_when_windows_go),
+      TEST(hours_that_are_damaged_hide_no_minutes),
       TEST(a_damaged_sum_is_made_anew_from_windows),
       TEST(a_day_that_an_older_program_left_is_summed_up),
       TEST(killing_it_anywhere_loses_and_doubles_nothing),
