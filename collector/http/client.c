@@ -315,6 +315,10 @@ bool client_is_idle(const struct client *client) {
   return client->state == IDLE;
 }
 
+bool client_is_answered(const struct client *client) {
+  return client->state == SENDING;
+}
+
 uint64_t client_waiting_ns(const struct client *client, uint64_t now_ns) {
   return client->state == WORKING || client->state == CLOSED ? 0 : now_ns - client->since_ns;
 }

@@ -49,6 +49,9 @@ void client_read_body(struct client *client);
 /* Returns whether the connection waits for a request and has received nothing of it. */
 bool client_is_idle(const struct client *client);
 
+/* Returns whether an answer is on its way to it. */
+bool client_is_answered(const struct client *client);
+
 /* For how long it has been waiting for its peer at NOW_NS (monotonic): for a head, a piece of a
    body, or that an answer is read. */
 uint64_t client_waiting_ns(const struct client *client, uint64_t now_ns);

@@ -54,16 +54,24 @@ struct client *client_list_find_idle(const struct client_list *list) {
   return oldest;
 }
 
+/* Returns whichever of A and B (NULL: none) has kept us waiting longer. */
+static struct client *longer(struct client *a, struct client *b, uint64_t now_ns) {
+  if (a == NULL || b == NULL) return a != NULL ? a : b;
+  return client_waiting_ns(a, now_ns) >= client_waiting_ns(b, now_ns) ? a : b;
+}
+
 struct client *client_list_find_slow(const struct client_list *list) {
-  struct client *slowest = NULL;
-  uint64_t now_ns = clock_monotonic_ns(), longest_ns = 0;
+  struct client *slow = NULL, *asking = NULL, *any = NULL;
+  uint64_t now_ns = clock_monotonic_ns();
   for (struct client *at = list->first; at; at = client_links(at)->next) {
     uint64_t waiting_ns = client_waiting_ns(at, now_ns);
-    if (waiting_ns <= longest_ns) continue;
-    longest_ns = waiting_ns;
-    slowest = at;
+    if (waiting_ns == 0) continue;
+    any = longer(any, at, now_ns);
+    if (waiting_ns >= PATIENCE_NS) slow = longer(slow, at, now_ns);
+    if (!client_is_answered(at)) asking = longer(asking, at, now_ns);
   }
-  return slowest;
+  if (slow != NULL) return slow;
+  return asking != NULL ? asking : any;
 }
 
 size_t client_list_unsent_bytes(const struct client_list *list) {

@@ -23,9 +23,10 @@ size_t client_list_count_peer(const struct client_list *list, const struct socka
    a head should have come. */
 struct client *client_list_find_idle(const struct client_list *list);
 
-/* Returns the connection that has waited for its peer the longest, or NULL: all are being served.
-   However short that is: in a flood nobody has been there for long, and who sends a head at once
-   is safe from the next ones, while who is turned away at the door has no chance at all. */
+/* Returns the connection that has waited for its peer the longest, when that is longer than others
+   should wait for its place.  Where none has, as in a flood, the longest there of those that are
+   not being answered: who sends a request at once is safe from the next ones.  Then any other.
+   NULL: all are being served. */
 struct client *client_list_find_slow(const struct client_list *list);
 
 /* Returns how many bytes of answers wait for their peers. */
