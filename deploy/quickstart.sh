@@ -171,7 +171,7 @@ echo
 if [ -n "$has_page" ]; then
   echo "the page: http://$http/"
 else
-  echo "the collector: http://$http/, built without its page (with it: cmake -B build -DWITH_WEB=ON, then this again)"
+  echo "the collector: http://$http/, built without its page (with it: rm build/CMakeCache.txt && ./deploy/quickstart.sh)"
 fi
 echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
 echo "ask its daemon:     $PWD/build/installed/bin/fleetprof status --state $state"

@@ -132,6 +132,17 @@ static void print_unlike(const struct view_diff_row *rows, uint32_t count, struc
              first, has_more ? " and others" : "");
 }
 
+/* Whether, of COUNT ROWS, some have changed to more and some to less. */
+static bool is_both_ways(const struct view_diff_row *rows, uint32_t count) {
+  bool is_more = false, is_less = false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (rows[i].verdict != VIEW_CHANGED) continue;
+    is_more |= rows[i].difference > 0;
+    is_less |= rows[i].difference < 0;
+  }
+  return is_more && is_less;
+}
+
 /* Says why some of the COUNT ROWS that are shown are unclear, of FUNCTIONS that were compared. */
 static void print_doubts(const struct view_diff_row *rows, uint32_t count, uint32_t functions,
                          struct buf *ret) {
@@ -151,6 +162,9 @@ static void print_doubts(const struct view_diff_row *rows, uint32_t count, uint3
                       "[build-id]: a function of that build without a name: which one it is in "
                       "the other build is not known (fleetprof report -v)\n");
   if (of[VIEW_UNLIKE] > 0) print_unlike(rows, count, ret);
+  if (is_both_ways(rows, count))
+    buf_append_string(ret, "shares add up to 100 %: where one function takes more, others have "
+                           "less without having changed themselves; the totals are above\n");
 }
 
 static int print_table(const struct diff_table *table, const struct headings *headings,

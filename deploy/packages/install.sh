@@ -7,8 +7,10 @@
 has_node() {
   command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null
 }
-with_apt() { # of install_packages; what follows is apt-get's
-  "${apt[@]}" "$@" | show_progress
+# apt-get, as root by the caller's as_root=().  What it says of its progress has a descriptor of its own, which sudo would have
+# closed: the scripts of packages write to its standard output and fail where apt keeps that to itself.
+with_apt() {
+  "${as_root[@]}" sh -c 'exec apt-get "$@" 3>&1 >/dev/null' apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 "$@" | show_progress
   return "${PIPESTATUS[0]}"
 }
 install_packages() {
@@ -21,16 +23,15 @@ install_packages() {
     dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
   done < <(grep -hv '^#' "${lists[@]}" | sort -u)
   [ ${#missing[@]} -eq 0 ] && return 0
-  local as_root=()
+  local as_root=(env DEBIAN_FRONTEND=noninteractive)
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || {
       echo "${0##*/}: packages are missing; as root: apt-get install --no-install-recommends ${missing[*]}" >&2
       return 1
     }
-    as_root=(sudo)
+    as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
   fi
   echo "installing ${#missing[@]} packages: ${missing[*]}"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Status-Fd=1)
   with_apt install -y --no-install-recommends "${missing[@]}" 2>/dev/null && return 0
   with_apt update
   with_apt install -y --no-install-recommends "${missing[@]}"

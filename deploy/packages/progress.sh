@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced: show_progress reads what apt (with APT::Status-Fd=1) or a build by cmake writes, and says how far they are: one
+# Sourced: show_progress reads what apt (for APT::Status-Fd) or a build by cmake writes, and says how far they are: one
 # line that changes on a terminal, and elsewhere a line each fifth.  All else it reads it keeps to itself.
 show_progress() {
   local line what percent before= told=0 is_terminal=

@@ -31,5 +31,15 @@ asked() { # PAGE
 asked yes | grep -q '^installing .* nodejs npm' || fail "the page without Node: $(asked yes)"
 [[ $(asked '') == *gcc* && $(asked '') != *node* ]] || fail "Node without the page: $(asked '')"
 # A failed apt is no success.
-bash -c 'apt=(false); . deploy/packages/install.sh; with_apt install' && fail "apt's failure is lost"
+bash -c 'as_root=(false); . deploy/packages/install.sh; with_apt install' && fail "apt's failure is lost"
+# apt closes the descriptor of its progress for the scripts of packages, which need one to write to.
+mkdir "$W/bin"
+cat >"$W/bin/apt-get" <<'END'
+#!/bin/sh
+[ "$*" = "-qq -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 install x" ] || exit 3
+echo pmstatus:x:61.5:Installing x >&3 && exec /bin/sh -c 'echo "Setting up x"' 3>&-
+END
+chmod +x "$W/bin/apt-get"
+said=$(PATH=$W/bin:$PATH bash -c 'as_root=(env); . deploy/packages/install.sh; with_apt install x') || fail "a package that says something fails"
+[ "$said" = "  installed 61 %" ] || fail "instead of its progress: $said"
 exit 0
