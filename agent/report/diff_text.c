@@ -118,12 +118,12 @@ static void print_basis(const struct view_diff_basis *basis, struct buf *ret) {
 
 /* Says in which modules, the first of them by name, names are not comparable. */
 static void print_unlike(const struct view_diff_row *rows, uint32_t count, struct buf *ret) {
-  const char *first = NULL;
+  const char *first = "";
   bool has_more = false;
   for (uint32_t i = 0; i < count; i++) {
     if (rows[i].doubt != VIEW_UNLIKE) continue;
-    has_more |= first != NULL && strcmp(first, rows[i].module) != 0;
-    if (first == NULL) first = rows[i].module;
+    has_more |= first[0] != '\0' && strcmp(first, rows[i].module) != 0;
+    if (first[0] == '\0') first = rows[i].module;
   }
   buf_printf(ret,
              "%s%s: one side has names of debug information and the other of a symbol table, which "
