@@ -34,6 +34,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   char command[96];
+  if (getuid() == 0 && seteuid(0) != 0) return -1; /* a leak checker looks as who it began */
   snprintf(command, sizeof command, "rm -rf %s", home);
   return system(command);
 }

@@ -131,7 +131,9 @@ static void assert_named(int fd) {
     for (int f = 0; f < count; f++) assert_frame(&kept[f], &own_frames[f]);
     inlined += count > 1;
   }
+#ifndef __SANITIZE_ADDRESS__ /* whose own checks are what a function begins with */
   assert_true(inlined > 0);
+#endif
   namer_close(namer);
   profile_fini(&profile);
 }
