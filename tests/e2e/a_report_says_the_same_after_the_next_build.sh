@@ -74,8 +74,9 @@ fleetprof report before.fp --diff after.fp >diff 2>err || fail "diff: $(cat err)
 [ ! -s err ] || fail "something is said of a difference: $(cat err)"
 for name in parse_frame checksum encode; do [ "$(rows $name)" = 1 ] || fail "$name has $(rows $name) rows: $(cat diff)"; done
 ! grep -q constprop diff || fail "a clone is a function of its own: $(cat diff)"
-# Of what the program itself does each has its part, as before: runs differ by more than samples do, and a busy machine in [kernel].
-fleetprof report before.fp --diff after.fp -f json | json "(lambda rows: max(abs(f['a'] / sum(r['a'] for r in rows) - f['b'] / sum(r['b'] for r in rows)) for f in rows) < .1)([f for f in d['functions'] if f['module'] == 'prog'])" | grep -q yes ||
+# Of what the program itself does each has its part, roughly as before: where a loop lies and who else is at work moves a dozen points, other names would
+# have moved the half.
+fleetprof report before.fp --diff after.fp -f json | json "(lambda rows: max(abs(f['a'] / sum(r['a'] for r in rows) - f['b'] / sum(r['b'] for r in rows)) for f in rows) < .2)([f for f in d['functions'] if f['module'] == 'prog'])" | grep -q yes ||
   fail "what takes as long as before has another share: $(cat diff)"
 
 # The one after that: encode takes three times as long, so of all that is done the others are less.
