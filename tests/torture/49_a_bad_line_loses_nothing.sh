@@ -83,7 +83,7 @@ else
   without "another address" "$(head -n 1 "$W/nft.log")"
 fi
 echo reset >&6
-until_true "$(pick 150 900)" is_broken "$(pick 2 12)" || fail "no line was broken: $(cat "$W/figures")"
+until_true "$(pick 80 900)" is_broken "$(pick 2 12)" || fail "no line was broken: $(cat "$W/figures")"
 echo pass >&6
 healed proxied "RST in a record, $(in_record) times"
 for seconds in $(pick 1 "60 120"); do
