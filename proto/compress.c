@@ -20,13 +20,31 @@ void packer_fini(struct packer *packer) {
   *packer = (struct packer){0};
 }
 
+static struct span take_prefix(struct packer *packer) {
+  struct span prefix = packer->prefix;
+  packer->prefix = (struct span){0};
+  return prefix;
+}
+
+static size_t compress_after(ZSTD_CCtx *compressor, struct span prefix, struct span raw, int level,
+                             uint8_t *to, size_t bound) {
+  ZSTD_CCtx_reset(compressor, ZSTD_reset_session_and_parameters);
+  ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(compressor, ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_refPrefix(compressor, prefix.data, prefix.len);
+  return ZSTD_compress2(compressor, to, bound, raw.data, raw.len);
+}
+
 int packer_compress(struct packer *packer, struct span raw, int level, struct buf *ret) {
+  struct span prefix = take_prefix(packer);
   size_t bound = ZSTD_compressBound(raw.len);
   if (ZSTD_isError(bound)) return -ENOMEM;
   uint8_t *to = buf_reserve(ret, bound);
   if (packer->compressor == NULL) packer->compressor = ZSTD_createCCtx();
   if (to == NULL || packer->compressor == NULL) return -ENOMEM;
-  size_t len = ZSTD_compressCCtx(packer->compressor, to, bound, raw.data, raw.len, level);
+  size_t len = prefix.len > 0
+                   ? compress_after(packer->compressor, prefix, raw, level, to, bound)
+                   : ZSTD_compressCCtx(packer->compressor, to, bound, raw.data, raw.len, level);
   if (ZSTD_isError(len)) return -ENOMEM; /* with room for the bound nothing else can fail */
   ret->len += len;
   return 0;
@@ -34,6 +52,7 @@ int packer_compress(struct packer *packer, struct span raw, int level, struct bu
 
 int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
                       struct buf *ret) {
+  struct span prefix = take_prefix(packer);
   if (raw_len > max_bytes) return -EOVERFLOW;
   unsigned long long claimed = ZSTD_getFrameContentSize(packed.data, packed.len);
   if (claimed == ZSTD_CONTENTSIZE_ERROR) return -EBADMSG;
@@ -41,6 +60,7 @@ int packer_decompress(struct packer *packer, struct span packed, size_t raw_len,
   uint8_t *to = buf_reserve(ret, raw_len);
   if (packer->decompressor == NULL) packer->decompressor = ZSTD_createDCtx();
   if (to == NULL || packer->decompressor == NULL) return -ENOMEM;
+  if (prefix.len > 0) ZSTD_DCtx_refPrefix(packer->decompressor, prefix.data, prefix.len);
   size_t len = ZSTD_decompressDCtx(packer->decompressor, to, raw_len, packed.data, packed.len);
   if (ZSTD_isError(len))
     return ZSTD_getErrorCode(len) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;

@@ -12,10 +12,12 @@ struct buf;
    is most of what a few kilobytes cost.  All-zero is empty.  One thread at a time. */
 struct packer {
   void *compressor, *decompressor;
+  struct span prefix; /* what the next call refers to (prefix.h), borrowed; that call clears it */
 };
 void packer_fini(struct packer *packer);
 
-/* As compress and decompress, below. */
+/* As compress and decompress, below.  A frame that refers to a prefix inflates with the same bytes
+   alone: it has a checksum, and with others it is -EBADMSG. */
 int packer_compress(struct packer *packer, struct span raw, int level, struct buf *ret);
 int packer_decompress(struct packer *packer, struct span packed, size_t raw_len, size_t max_bytes,
                       struct buf *ret);

@@ -14,6 +14,7 @@ enum {
   /* One batch. */
   LIMIT_BATCH_ZSTD_BYTES = 1 << 20,
   LIMIT_BATCH_RAW_BYTES = 8 << 20,
+  LIMIT_PREFIX_BYTES = 16 << 10, /* of one that the next may refer to, inflated: a copy a board */
   LIMIT_BATCH_UNPACK_BYTES = 32 << 20, /* what decoding one batch may allocate */
   LIMIT_BATCH_MODULES = 4096,
   LIMIT_BATCH_TARGETS = 1024,

@@ -51,6 +51,7 @@ static void unpack_welcome(struct unpack *unpack, struct span payload, struct me
   ret->welcome.trust = in->trust;
   ret->welcome.renew_only = in->renew_only != 0;
   ret->welcome.return_within_ms = in->return_within_ms;
+  ret->welcome.prefix_bytes_max = in->prefix_bytes_max;
 }
 
 static void unpack_envelope(struct unpack *unpack, struct span payload, struct message *ret) {
@@ -62,6 +63,7 @@ static void unpack_envelope(struct unpack *unpack, struct span payload, struct m
                                                LIMIT(LIMIT_BATCH_RAW_BYTES));
   ret->batch.zstd =
       unpack_bytes(unpack, in->zstd, "batch compressed", LIMIT(LIMIT_BATCH_ZSTD_BYTES));
+  ret->batch.after = unpack_number(unpack, in->after, "prefix", LIMIT(COUNT_MAX));
 }
 
 static void unpack_ack(struct unpack *unpack, struct span payload, struct message *ret) {

@@ -55,6 +55,7 @@ static ProtobufCMessage *pack_welcome(struct pack *pack, const struct message *m
   out->trust = message->welcome.trust;
   out->renew_only = message->welcome.renew_only;
   out->return_within_ms = message->welcome.return_within_ms;
+  out->prefix_bytes_max = message->welcome.prefix_bytes_max;
   return &out->base;
 }
 
@@ -67,6 +68,7 @@ static ProtobufCMessage *pack_envelope(struct pack *pack, const struct message *
   out->records = batch->records;
   out->raw_len = batch->raw_len;
   out->zstd = pack_bytes(pack, batch->zstd, LIMIT_BATCH_ZSTD_BYTES);
+  out->after = batch->after;
   return &out->base;
 }
 

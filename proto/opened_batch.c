@@ -15,9 +15,11 @@ void opening_room_fini(struct opening_room *room) {
   packer_fini(&room->packer);
 }
 
-int opened_batch_make(const struct envelope *envelope, struct opening_room *room,
-                      struct opened_batch **ret, char *why, size_t why_len) {
+int opened_batch_make(const struct envelope *envelope, struct span prefix,
+                      struct opening_room *room, struct opened_batch **ret, char *why,
+                      size_t why_len) {
   buf_clear(&room->raw);
+  room->packer.prefix = prefix;
   int error = packer_decompress(&room->packer, envelope->zstd, envelope->raw_len,
                                 LIMIT_BATCH_RAW_BYTES, &room->raw);
   if (error != 0) {

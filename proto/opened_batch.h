@@ -11,7 +11,7 @@
 
 /* What is needed on the way, kept from one to the next.  All-zero is empty. */
 struct opening_room {
-  struct buf raw;
+  struct buf raw; /* the last one, inflated */
   struct packer packer;
 };
 void opening_room_fini(struct opening_room *room);
@@ -21,10 +21,12 @@ struct opened_batch {
   struct batch batch;
 };
 
-/* Inflates and decodes what is in ENVELOPE.  Returns 0; -EBADMSG or -EOVERFLOW with the reason in
-   WHY; or -ENOMEM.  Any thread, each with a ROOM of its own. */
-int opened_batch_make(const struct envelope *envelope, struct opening_room *room,
-                      struct opened_batch **ret, char *why, size_t why_len);
+/* Inflates and decodes what is in ENVELOPE, which refers to PREFIX or stands alone (an empty one).
+   Returns 0; -EBADMSG or -EOVERFLOW with the reason in WHY; or -ENOMEM.  Any thread, each with a
+   ROOM of its own. */
+int opened_batch_make(const struct envelope *envelope, struct span prefix,
+                      struct opening_room *room, struct opened_batch **ret, char *why,
+                      size_t why_len);
 void opened_batch_free(struct opened_batch *opened);
 
 /* What it holds of the machine's memory. */

@@ -14,6 +14,7 @@ enum { MESSAGE_SHA256_BYTES = 32 };
 
 enum capability {
   CAPABILITY_RENEWAL = 1, /* understands renew_only, and may send Renew */
+  CAPABILITY_PREFIX = 2,  /* may send batches that refer to the one before */
 };
 
 struct boot_time { /* of an earlier boot; offset 0: not known */
@@ -48,12 +49,14 @@ struct welcome {
       trust; /* of the CA certificates (common/tls_trust.h); 0: this collector knows no Renew */
   bool renew_only;           /* the certificate has expired */
   uint32_t return_within_ms; /* once the connection has ended; 0: not said */
+  uint32_t prefix_bytes_max; /* of a batch that the next may refer to; 0: to none */
 };
 
 struct envelope {
   uint64_t run, seq, records;
   uint32_t raw_len;
   struct span zstd;
+  uint64_t after; /* the seq whose bytes ZSTD refers to (prefix.h); 0: it stands alone */
 };
 
 struct ack {

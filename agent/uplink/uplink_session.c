@@ -37,6 +37,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "referral.h"
 #include "retry.h"
 #include "spool/spool.h"
 
@@ -76,7 +77,8 @@ int uplink_session_begin(struct uplink_session *session, const struct uplink_par
   struct message message = {.type = FRAME_HELLO};
   parts->fill_hello(parts->context, &message.hello);
   message.hello.version = LIMIT_PROTOCOL_VERSION;
-  message.hello.capabilities = parts->state_dir != NULL ? CAPABILITY_RENEWAL : 0;
+  message.hello.capabilities =
+      CAPABILITY_PREFIX | (parts->state_dir != NULL ? CAPABILITY_RENEWAL : 0);
   return put(&message, ret_out);
 }
 
@@ -102,6 +104,7 @@ static void take_ack(struct uplink_session *session, const struct ack *ack) {
 static void take_reject(struct uplink_session *session, const struct reject *reject,
                         uint64_t now_ns) {
   if (!end_flight(session, reject->run, reject->seq)) return; /* we did not send that one */
+  prefix_forget(&session->prefix);
   session->has_news = true;
   if (reject->permanent) {
     enum loss_reason loss = reject->over_quota ? LOSS_QUOTA : LOSS_REJECTED;
@@ -137,11 +140,18 @@ static int give_batch(struct uplink_session *session, uint64_t now_ns, struct bu
       .raw_len = item.raw_len,
       .zstd = item.zstd,
   };
+  struct buf shorter = {0};
+  if (session->flight_count == 0) /* what was sent last is what was acked last, for both ends */
+    referral_make(&session->prefix, session->prefix_bytes_max, &message.batch, &shorter);
+  else
+    prefix_forget(&session->prefix);
   rc = put(&message, ret_out);
+  size_t sent_bytes = message.batch.zstd.len;
+  buf_fini(&shorter);
   if (rc == 0) {
     session->flights[session->flight_count++] = (struct uplink_flight){item.run, item.seq, now_ns};
     session->told_ns = now_ns;
-    pace(session, now_ns, item.zstd.len);
+    pace(session, now_ns, sent_bytes);
   }
   if (rc != -EOVERFLOW) return rc;
   spool_reject(session->parts->spool, &(struct spool_refusal){item.run, item.seq, LOSS_REJECTED,
@@ -311,6 +321,7 @@ static int take_welcome(struct uplink_session *session, const struct welcome *we
   session->server_walltime_ns = welcome->walltime_ns;
   session->is_renew_only = welcome->renew_only;
   session->return_within_ms = welcome->return_within_ms;
+  session->prefix_bytes_max = welcome->prefix_bytes_max;
   snprintf(session->page_url, sizeof session->page_url, "%s", welcome->page_url);
   plan_renewal(session, welcome->trust, now_ns);
   return 0;
@@ -463,8 +474,7 @@ static void bring_forward(uint64_t *due_ns, uint64_t at_ns) {
 static uint64_t give_due_ns(const struct uplink_session *session) {
   uint64_t due_ns = UINT64_MAX;
   if (session->is_welcome && !session->is_renewed) bring_forward(&due_ns, session->renew_due_ns);
-  if (session->wish_count > 0 && session->is_drained)
-    bring_forward(&due_ns, session->debug_due_ns);
+  if (session->wish_count > 0 && session->is_drained) bring_forward(&due_ns, session->debug_due_ns);
   if (session->is_paced) bring_forward(&due_ns, session->paced_until_ns);
   return due_ns;
 }
@@ -487,6 +497,7 @@ bool uplink_session_is_outdated(const struct uplink_session *session) {
 
 void uplink_session_fini(struct uplink_session *session) {
   EVP_PKEY_free(session->renew_key);
+  prefix_forget(&session->prefix);
   *session = (struct uplink_session){0};
 }
 

@@ -8,6 +8,7 @@
 #include "uplink.h"
 
 #include "proto/limits.h"
+#include "proto/prefix.h"
 #include "renewal.h"
 
 struct buf;
@@ -28,6 +29,8 @@ struct uplink_session {
   struct uplink_flight flights[LIMIT_IN_FLIGHT];
   struct uplink_wish wishes[LIMIT_DEBUG_WANTED];
   unsigned flight_count, wish_count;
+  uint32_t prefix_bytes_max; /* the collector keeps as much of a batch for the next; 0: nothing */
+  struct prefix prefix;      /* the last batch that was sent while no other was on its way */
   bool is_welcome;
   bool has_news;       /* something that on_change is for; the uplink clears it */
   bool is_over_budget; /* the wishes wait for another day */

@@ -441,7 +441,7 @@ const char *connection_board(const struct connection *connection) {
   return connection->session.board;
 }
 
-void connection_finish(struct connection *connection, const struct job *job) {
+void connection_finish(struct connection *connection, struct job *job) {
   enum session_state before = connection->session.state;
   session_finish(&connection->session, job, clock_walltime_ns());
   settle(connection, before);

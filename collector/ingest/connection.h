@@ -50,7 +50,7 @@ uint64_t connection_id(const struct connection *connection);
 const char *connection_board(const struct connection *connection);
 
 /* Takes the outcome of a job of this connection. */
-void connection_finish(struct connection *connection, const struct job *job);
+void connection_finish(struct connection *connection, struct job *job);
 
 /* Goes on when it had stopped reading for want of room. */
 void connection_resume(struct connection *connection);

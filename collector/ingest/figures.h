@@ -33,32 +33,33 @@ enum handshake {
       HANDSHAKE_COUNT
 };
 
-#define FIGURES_COUNTERS(X)                                                                      \
-  X(connections_total, "counter", "Connections accepted.")                                       \
-  X(connections_max, "gauge", "Connections that may be open.")                                   \
-  X(connections_open, "gauge", "Connections open now.")                                          \
-  X(boards_connected, "gauge", "Sessions of boards open now.")                                   \
-  X(board_twice_total, "counter", "Sessions begun while the same board had another one.")        \
-  X(accept_failures_total, "counter", "Connections that could not be accepted.")                 \
-  X(shedding, "gauge", "1 while boards are told to keep their batches.")                         \
-  X(memory_bytes, "gauge", "Memory of this process that is its own.")                            \
-  X(memory_limit_bytes, "gauge", "Beyond so much of it boards are told to come later.")          \
-  X(stalls_total, "counter", "Times a session waited for room in a queue.")                      \
-  X(queue_entries, "gauge", "Jobs waiting for or in the hands of a worker.")                     \
-  X(queue_bytes, "gauge", "Bytes of those jobs.")                                                \
-  X(batches_stored_total, "counter", "Batches made durable.")                                    \
-  X(batches_duplicate_total, "counter", "Batches that were there already.")                      \
-  X(batches_refused_total, "counter", "Batches refused for good.")                               \
-  X(batches_failed_total, "counter", "Batches that the store could not keep; to be sent again.") \
-  X(batch_wire_bytes_total, "counter", "Bytes of batches as they came.")                         \
-  X(batch_raw_bytes_total, "counter", "Bytes of batches inflated.")                              \
-  X(records_total, "counter", "Records in stored batches.")                                      \
-  X(notes_failed_total, "counter", "Times a board's books could not be noted.")                  \
-  X(enrolled_total, "counter", "Boards enrolled.")                                               \
-  X(renewed_total, "counter", "Certificates renewed.")                                           \
-  X(debug_asked_total, "counter", "Debug files asked for.")                                      \
-  X(debug_pieces_total, "counter", "Pieces of debug files written.")                             \
-  X(debug_bytes_total, "counter", "Bytes of debug files written.")                               \
+#define FIGURES_COUNTERS(X)                                                                       \
+  X(connections_total, "counter", "Connections accepted.")                                        \
+  X(connections_max, "gauge", "Connections that may be open.")                                    \
+  X(connections_open, "gauge", "Connections open now.")                                           \
+  X(boards_connected, "gauge", "Sessions of boards open now.")                                    \
+  X(board_twice_total, "counter", "Sessions begun while the same board had another one.")         \
+  X(accept_failures_total, "counter", "Connections that could not be accepted.")                  \
+  X(shedding, "gauge", "1 while boards are told to keep their batches.")                          \
+  X(memory_bytes, "gauge", "Memory of this process that is its own.")                             \
+  X(memory_limit_bytes, "gauge", "Beyond so much of it boards are told to come later.")           \
+  X(stalls_total, "counter", "Times a session waited for room in a queue.")                       \
+  X(queue_entries, "gauge", "Jobs waiting for or in the hands of a worker.")                      \
+  X(queue_bytes, "gauge", "Bytes of those jobs.")                                                 \
+  X(batches_stored_total, "counter", "Batches made durable.")                                     \
+  X(batches_duplicate_total, "counter", "Batches that were there already.")                       \
+  X(batches_refused_total, "counter", "Batches refused for good.")                                \
+  X(batches_failed_total, "counter", "Batches that the store could not keep; to be sent again.")  \
+  X(batches_referring_total, "counter", "Batches that came as what differs from the one before.") \
+  X(batch_wire_bytes_total, "counter", "Bytes of batches as they came.")                          \
+  X(batch_raw_bytes_total, "counter", "Bytes of batches inflated.")                               \
+  X(records_total, "counter", "Records in stored batches.")                                       \
+  X(notes_failed_total, "counter", "Times a board's books could not be noted.")                   \
+  X(enrolled_total, "counter", "Boards enrolled.")                                                \
+  X(renewed_total, "counter", "Certificates renewed.")                                            \
+  X(debug_asked_total, "counter", "Debug files asked for.")                                       \
+  X(debug_pieces_total, "counter", "Pieces of debug files written.")                              \
+  X(debug_bytes_total, "counter", "Bytes of debug files written.")                                \
   X(debug_files_total, "counter", "Debug files received whole.")
 
 struct figures {

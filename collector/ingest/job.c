@@ -26,6 +26,7 @@ struct job *job_new(enum job_kind kind) {
 void job_free(struct job *job) {
   if (job == NULL) return;
   revocations_free(job->revocations);
+  prefix_forget(&job->prefix);
   arena_fini(&job->arena);
   free(job);
 }
@@ -36,7 +37,7 @@ struct span job_keep(struct job *job, const struct buf *bytes) {
 }
 
 size_t job_bytes(const struct job *job) {
-  return sizeof *job + job->arena.used_bytes;
+  return sizeof *job + job->arena.used_bytes + job->prefix.raw.cap;
 }
 
 static void set_outcome(struct job *job, enum job_outcome outcome, enum refusal refusal) {

@@ -10,6 +10,7 @@
 #include "identity/board_name.h"
 #include "placement.h"
 #include "proto/messages.h"
+#include "proto/prefix.h"
 
 struct buf;
 struct revocations;
@@ -56,6 +57,8 @@ struct job {
   char why[LIMIT_VALUE_BYTES + 1];
 
   uint64_t last_seq;                 /* hello */
+  bool is_kept;                      /* batch: PREFIX shall be its own bytes once it is stored */
+  struct prefix prefix;              /* batch: what it refers to */
   const struct debug_wanted *wanted; /* batch: modules to ask the board for */
   uint32_t wanted_count;             /* at most LIMIT_DEBUG_WANTED */
   bool is_whole;                     /* debug chunk: it was the last one */

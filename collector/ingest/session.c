@@ -91,6 +91,7 @@ void session_init(struct session *session, uint64_t id, const char *page_url,
 
 void session_fini(struct session *session) {
   wanted_fini(&session->wanted);
+  prefix_forget(&session->prefix);
   free(session->earlier);
   buf_fini(&session->out);
 }
@@ -222,6 +223,7 @@ static void send_welcome(struct session *session, uint64_t now_ns, uint64_t last
                                         .last_seq = last_seq,
                                         .page_url = session->page_url,
                                         .batch_bytes_max = LIMIT_BATCH_ZSTD_BYTES,
+                                        .prefix_bytes_max = LIMIT_PREFIX_BYTES,
                                         .trust = session->told_trust,
                                         .return_within_ms = return_news(session),
                                         .renew_only = session->state == SESSION_EXPIRED}};
@@ -264,6 +266,7 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
   }
   placement_learn(&session->placement, hello, now_ns);
   learn_earlier(session, hello, now_ns);
+  session->keeps_prefix = (hello->capabilities & CAPABILITY_PREFIX) != 0;
   set_state(session, SESSION_ADMITTING);
   return true;
 }
@@ -296,8 +299,18 @@ static bool is_heedless(struct session *session, uint32_t retry_after_ms, uint64
   return ++session->unheeded > UNHEEDED_MAX;
 }
 
+/* A board refers only to what this connection has acked, and has nothing else on its way then. */
+static bool has_prefix(struct session *session, const struct envelope *batch) {
+  const struct prefix *prefix = &session->prefix;
+  if (batch->after == 0 || (batch->run == prefix->run && batch->after == prefix->seq)) return true;
+  session_refuse(session, REFUSAL_WRONG_ORDER,
+                 "a batch refers to one that is not the last of this connection");
+  return false;
+}
+
 static bool receive_batch(struct session *session, const struct envelope *batch, uint64_t now_ns) {
   struct message answer = {.type = FRAME_REJECT};
+  if (!has_prefix(session, batch)) return false;
   answer.reject = (struct reject){.run = batch->run, .seq = batch->seq, .reason = session->why};
   if (has_place(session, batch->zstd.len, &answer.reject)) return true;
   if (is_heedless(session, answer.reject.retry_after_ms, now_ns))
@@ -363,6 +376,15 @@ static void give_placement(const struct session *session, struct job *job) {
   if (job->placement.earlier == NULL) job->placement.earlier_count = 0;
 }
 
+/* Moves: while it is away nothing else can refer to it. */
+static void give_prefix(struct session *session, struct job *job) {
+  if (job->kind != JOB_BATCH) return;
+  job->is_kept = session->keeps_prefix;
+  if (job->message.batch.after == 0) return;
+  job->prefix = session->prefix;
+  session->prefix = (struct prefix){0};
+}
+
 static long receive_frame(struct session *session, const struct frame *frame, uint64_t now_ns,
                           struct job **ret_job) {
   struct job *job = job_new(kind_of(frame->type));
@@ -375,6 +397,7 @@ static long receive_frame(struct session *session, const struct frame *frame, ui
     return session->state == SESSION_CLOSING ? -1 : 0;
   }
   give_placement(session, job);
+  give_prefix(session, job);
   job->session = session->id;
   job->certificate = session->certificate;
   job->received_ns = now_ns;
@@ -438,7 +461,7 @@ static void ask_for(struct session *session, const struct debug_wanted *wanted) 
   send_message(session, &message);
 }
 
-static void finish_batch(struct session *session, const struct job *job) {
+static void finish_batch(struct session *session, struct job *job) {
   uint64_t run = job->message.batch.run, seq = job->message.batch.seq;
   struct message answer = {.type = FRAME_ACK, .ack = {.run = run, .seq = seq}};
   for (uint32_t i = 0; i < job->wanted_count; i++) ask_for(session, &job->wanted[i]);
@@ -451,6 +474,10 @@ static void finish_batch(struct session *session, const struct job *job) {
                                     .over_quota = job->refusal == REFUSAL_QUOTA,
                                     .retry_after_ms = patience_batch_ms(0)};
     figures_add(&session->figures->refused[job->refusal], 1);
+  } else if (job->is_kept) {
+    prefix_forget(&session->prefix);
+    session->prefix = job->prefix;
+    job->prefix = (struct prefix){0};
   }
   send_message(session, &answer);
 }
@@ -465,7 +492,7 @@ static void finish_chunk(struct session *session, const struct job *job) {
   if (wanted_remove(&session->wanted, job->message.debug_chunk.id)) send_message(session, &answer);
 }
 
-void session_finish(struct session *session, const struct job *job, uint64_t now_ns) {
+void session_finish(struct session *session, struct job *job, uint64_t now_ns) {
   session->jobs_in_flight--;
   if (session->state == SESSION_CLOSING) return;
   switch (job->kind) {

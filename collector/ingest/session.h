@@ -29,7 +29,7 @@ struct session {
   struct shown_certificate certificate; /* set before session_start, for a board */
   const uint64_t *trust;                /* borrowed: the collector's now; NULL: it has no Renew */
   uint64_t told_trust;
-  uint32_t version; /* of the protocol, as the board says it */
+  uint32_t version;                 /* of the protocol, as the board says it */
   const uint32_t *return_within_ms; /* borrowed: what boards are told now; NULL: nothing */
   uint32_t told_return_ms;
   const struct shedding *shedding; /* borrowed; NULL: never */
@@ -40,6 +40,9 @@ struct session {
   struct figures *figures;
   struct placement placement;
   struct earlier_boot *earlier; /* what PLACEMENT points to, or NULL */
+  bool keeps_prefix;            /* the board may refer to it */
+  struct prefix
+      prefix; /* the last batch that was acked; none while one that refers to it is away */
   struct wanted wanted;
   unsigned jobs_in_flight;
   size_t need_bytes;    /* how many bytes session_receive wants to see next */
@@ -67,8 +70,9 @@ bool session_wants_input(const struct session *session);
 long session_receive(struct session *session, struct span stream, uint64_t now_ns,
                      struct job **ret_job);
 
-/* Takes the outcome of a job of this session; the caller still frees JOB. */
-void session_finish(struct session *session, const struct job *job, uint64_t now_ns);
+/* Takes the outcome of a job of this session, and what the next batch may refer to; the caller
+   still frees JOB. */
+void session_finish(struct session *session, struct job *job, uint64_t now_ns);
 
 /* Ends the conversation: counts REFUSAL, tells the peer WHY, and closes. */
 void session_refuse(struct session *session, enum refusal refusal, const char *why);

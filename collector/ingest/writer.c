@@ -37,6 +37,8 @@
 /* Decoded batches held at once, before the one that goes past it is added. */
 enum { GROUP_BYTES = 64 << 20 };
 
+enum { BATCH_LEVEL = 1 }; /* of zstd: what boards take */
+
 struct entry {
   struct job *job;
   struct opened_batch *opened; /* until the store has it */
@@ -103,6 +105,10 @@ static void refuse_batch(struct writer *writer, struct job *job, int failure) {
   }
   if (failure == -EAGAIN) {
     job_fail(job, REFUSAL_QUOTA, job->why);
+    return;
+  }
+  if (envelope->after != 0) { /* the fault may be in what it refers to: it comes again, alone */
+    job_fail(job, refusal_of(failure), job->why);
     return;
   }
   int counted = store_refused(writer->parts.store, job->board, envelope->run, envelope->seq,
@@ -203,13 +209,29 @@ static void fill_append(struct entry *entry, struct store_append *append) {
                                   .outcome = STORE_FAILED};
 }
 
-static int open_batch(struct writer *writer, struct job *job, struct opened_batch **ret) {
-  struct opened_batch *opened;
+/* What is stored must stand alone: compresses what was just inflated once more. */
+static int stand_alone(struct writer *writer, struct job *job) {
+  struct envelope *envelope = &job->message.batch;
+  struct buf zstd = {0};
   int result =
-      opened_batch_make(&job->message.batch, &writer->room, &opened, job->why, sizeof job->why);
+      packer_compress(&writer->room.packer, buf_span(&writer->room.raw), BATCH_LEVEL, &zstd);
+  envelope->zstd = job_keep(job, &zstd);
+  envelope->after = 0;
+  buf_fini(&zstd);
+  return result == 0 && envelope->zstd.len == 0 ? -ENOMEM : result;
+}
+
+static int open_batch(struct writer *writer, struct job *job, struct opened_batch **ret) {
+  struct envelope *envelope = &job->message.batch;
+  struct opened_batch *opened;
+  int result = opened_batch_make(envelope, buf_span(&job->prefix.raw), &writer->room, &opened,
+                                 job->why, sizeof job->why);
   if (result != 0) return result;
   result = check_envelope(job, &opened->batch);
   if (result == 0) result = check_quota(writer, job, &opened->batch);
+  if (result == 0 && envelope->after != 0) result = stand_alone(writer, job);
+  if (result == 0 && job->is_kept)
+    prefix_keep(&job->prefix, envelope->run, envelope->seq, buf_span(&writer->room.raw));
   if (result == 0)
     *ret = opened;
   else
@@ -221,13 +243,15 @@ static void add_batch(struct writer *writer, struct job *job) {
   struct figures *figures = writer->parts.figures;
   struct entry *entry = &writer->entries[writer->count];
   *entry = (struct entry){.job = job};
+  const struct envelope came = job->message.batch;
   int result = open_batch(writer, job, &entry->opened);
   if (result != 0) {
     refuse_batch(writer, job, result);
     return;
   }
   fill_append(entry, &writer->appends[writer->count]);
-  figures_add(&figures->batch_wire_bytes_total, job->message.batch.zstd.len);
+  figures_add(&figures->batch_wire_bytes_total, came.zstd.len);
+  figures_add(&figures->batches_referring_total, came.after != 0);
   figures_add(&figures->batch_raw_bytes_total, job->message.batch.raw_len);
   writer->bytes += opened_batch_bytes(entry->opened);
   writer->count++;

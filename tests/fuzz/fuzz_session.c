@@ -59,6 +59,7 @@ static void finish_first(struct world *world) {
   static const struct debug_wanted wanted[] = {
       {.id = {(const uint8_t *)"id-1", 4}, .path = "/bin/a"},
       {.id = {(const uint8_t *)"id-2", 4}, .path = "/bin/b"}};
+  const struct span id = wanted[0].id; /* as good as a batch's bytes */
   struct job *job = world->jobs[0];
   unsigned outcome = world->choice >> OUTCOME_SHIFT & OUTCOME_MASK;
   if (outcome == JOB_REFUSED) job_refuse(job, REFUSAL_REVOKED, "refused");
@@ -67,6 +68,7 @@ static void finish_first(struct world *world) {
     job->wanted = wanted;
     job->wanted_count = 2;
   }
+  if (job->is_kept) prefix_keep(&job->prefix, job->message.batch.run, job->message.batch.seq, id);
   job->is_whole = (world->choice & IS_WHOLE) != 0;
   job->enrolled = (struct enrolled){.board = "b"};
   session_finish(&world->session, job, NOW_NS);

@@ -164,6 +164,63 @@ static struct job *add_batch(const char *board, uint64_t seq) {
   return job;
 }
 
+/* Lets JOB's batch refer to PREFIX, as seq AFTER. */
+static void let_refer(struct job *job, struct span prefix, uint64_t after) {
+  struct envelope *envelope = &job->message.batch;
+  struct packer packer = {0};
+  struct buf raw = {0}, zstd = {0};
+  assert_int_equal(decompress(envelope->zstd, envelope->raw_len, 1 << 20, &raw), 0);
+  packer.prefix = prefix;
+  assert_int_equal(packer_compress(&packer, buf_span(&raw), 1, &zstd), 0);
+  assert_true(zstd.len < envelope->zstd.len);
+  envelope->zstd = keep(job, &zstd);
+  envelope->after = after;
+  prefix_keep(&job->prefix, 7, after, prefix);
+  packer_fini(&packer);
+  buf_fini(&raw);
+}
+
+static void what_is_stored_stands_alone_and_its_bytes_come_back(void **state) {
+  (void)state;
+  struct job *first = add_batch("edge-1", 1), *second = add_batch("edge-1", 2);
+  struct buf first_raw = {0}, second_raw = {0};
+  const struct envelope *stored = &second->message.batch;
+  assert_int_equal(
+      decompress(first->message.batch.zstd, first->message.batch.raw_len, 1 << 20, &first_raw), 0);
+  let_refer(second, buf_span(&first_raw), 1);
+  second->is_kept = true;
+  size_t came_bytes = stored->zstd.len;
+  writer_run(writer, group);
+  assert_int_equal(second->outcome, JOB_DONE);
+  assert_int_equal(stored->after, 0);
+  assert_int_equal(decompress(stored->zstd, stored->raw_len, 1 << 20, &second_raw), 0);
+  assert_int_equal(second->prefix.seq, 2);
+  assert_true(span_is_equal(buf_span(&second->prefix.raw), buf_span(&second_raw)));
+  assert_int_equal(first->prefix.seq, 0);
+  assert_int_equal(figures.batches_referring_total, 1);
+  assert_int_equal(figures.batch_wire_bytes_total, first->message.batch.zstd.len + came_bytes);
+  buf_fini(&first_raw);
+  buf_fini(&second_raw);
+}
+
+static void what_refers_to_other_bytes_is_to_come_again_and_is_no_loss(void **state) {
+  (void)state;
+  struct job *job = add_batch("edge-1", 2);
+  struct buf raw = {0};
+  assert_int_equal(decompress(job->message.batch.zstd, job->message.batch.raw_len, 1 << 20, &raw),
+                   0);
+  let_refer(job, buf_span(&raw), 1);
+  raw.data[raw.len / 2] ^= 1;
+  prefix_keep(&job->prefix, 7, 1, buf_span(&raw));
+  job->is_kept = true;
+  writer_run(writer, group);
+  assert_int_equal(job->outcome, JOB_FAILED);
+  assert_int_equal(job->refusal, REFUSAL_BAD_BATCH);
+  assert_int_equal(fake.batches, 0);
+  assert_int_equal(fake.refused, 0);
+  buf_fini(&raw);
+}
+
 static void a_group_is_one_commit_with_what_it_says_of_its_boards(void **state) {
   (void)state;
   for (uint64_t seq = 1; seq <= WRITER_GROUP_MAX - 1; seq++) add_batch("edge-1", seq);
@@ -345,6 +402,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define WRITES(test) cmocka_unit_test_setup_teardown(test, start, stop)
       WRITES(a_group_is_one_commit_with_what_it_says_of_its_boards),
+      WRITES(what_is_stored_stands_alone_and_its_bytes_come_back),
+      WRITES(what_refers_to_other_bytes_is_to_come_again_and_is_no_loss),
       WRITES(of_pings_of_a_run_only_the_newest_is_noted),
       WRITES(a_ping_speaks_over_no_batch_that_came_after_it),
       WRITES(a_commit_that_fails_acks_nothing_and_asks_for_nothing),

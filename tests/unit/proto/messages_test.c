@@ -148,12 +148,14 @@ static void hello_comes_back(void **state) {
 
 static void welcome_ack_and_reject_come_back(void **state) {
   (void)state;
-  send(&(struct message){.type = FRAME_WELCOME, .welcome = {1, 2, 3, "http://x/", 5}});
+  send(&(struct message){.type = FRAME_WELCOME,
+                         .welcome = {1, 2, 3, "http://x/", 5, .prefix_bytes_max = 6}});
   assert_int_equal(got.welcome.version, 1);
   assert_int_equal(got.welcome.walltime_ns, 2);
   assert_int_equal(got.welcome.last_seq, 3);
   assert_string_equal(got.welcome.page_url, "http://x/");
   assert_int_equal(got.welcome.batch_bytes_max, 5);
+  assert_int_equal(got.welcome.prefix_bytes_max, 6);
   send(&(struct message){.type = FRAME_ACK, .ack = {UINT64_MAX, 7}});
   assert_true(got.ack.run == UINT64_MAX);
   assert_int_equal(got.ack.seq, 7);
@@ -184,11 +186,13 @@ static void a_batch_travels_up_to_its_limit(void **state) {
                                    .seq = 2,
                                    .records = 3,
                                    .raw_len = LIMIT_BATCH_RAW_BYTES,
-                                   .zstd = span_of(blob, LIMIT_BATCH_ZSTD_BYTES)}};
+                                   .zstd = span_of(blob, LIMIT_BATCH_ZSTD_BYTES),
+                                   .after = 1}};
   send(&sent);
   assert_int_equal(got.batch.run, 1);
   assert_int_equal(got.batch.seq, 2);
   assert_int_equal(got.batch.records, 3);
+  assert_int_equal(got.batch.after, 1);
   assert_int_equal(got.batch.raw_len, LIMIT_BATCH_RAW_BYTES);
   assert_true(span_is_equal(got.batch.zstd, sent.batch.zstd));
   sent.batch.zstd.len++;

@@ -63,7 +63,8 @@ void seal_batch(struct made_batch *made) {
   char why[256] = "";
   struct opening_room room = {.packer = {0}};
   opened_batch_free(made->opened);
-  if (opened_batch_make(&made->envelope, &room, &made->opened, why, sizeof why) != 0)
+  if (opened_batch_make(&made->envelope, (struct span){0}, &room, &made->opened, why, sizeof why) !=
+      0)
     fail_msg("%s", why);
   opening_room_fini(&room);
 }

@@ -2,6 +2,7 @@
 /* The session's own clock, without waiting for it. */
 #include "uplink_fixture.h"
 
+#include "proto/compress.h"
 #include "uplink/uplink_session.h"
 
 #include <errno.h>
@@ -189,6 +190,63 @@ static void acknowledge(struct uplink_session *session, uint64_t seq, uint64_t n
   buf_fini(&out);
 }
 
+/* Gives the next batch; returns the seq that it refers to. */
+static uint64_t give_batch(struct uplink_session *session) {
+  struct buf out = {0};
+  struct arena arena;
+  struct frame frame;
+  struct message message;
+  char why[256];
+  arena_init(&arena, 1 << 20);
+  assert_int_equal(uplink_session_give(session, 3, &out), 0);
+  assert_true(frame_decode(buf_span(&out), &frame) > 0);
+  assert_int_equal(message_decode(&frame, &arena, &message, why, sizeof why), 0);
+  uint64_t after = message.batch.after;
+  arena_fini(&arena);
+  buf_fini(&out);
+  return after;
+}
+
+static void append_windows(struct bench *bench, uint64_t count) {
+  enum { WINDOW_BYTES = 1000 };
+  uint8_t raw[WINDOW_BYTES];
+  struct buf zstd = {0};
+  for (unsigned i = 0; i < WINDOW_BYTES; i++) raw[i] = (uint8_t)(i * i >> 3);
+  assert_int_equal(compress(span_of(raw, sizeof raw), 1, &zstd), 0);
+  for (uint64_t seq = 1; seq <= count; seq++) {
+    struct spool_item item = {RUN, seq, RECORDS, WINDOW_BYTES, buf_span(&zstd)};
+    assert_int_equal(spool_append(bench->spool, &item), 0);
+  }
+  buf_fini(&zstd);
+}
+
+static void a_batch_refers_to_the_last_acked_one_when_nothing_else_is_on_its_way(void **state) {
+  struct bench *bench = *state;
+  struct uplink_parts parts;
+  struct uplink_session session;
+  append_windows(bench, 8);
+  begin_session(bench, &parts, &session);
+  assert_int_equal(give_batch(&session), 0);
+  acknowledge(&session, 1, 3); /* a collector that says nothing of it */
+  assert_int_equal(give_batch(&session), 0);
+  acknowledge(&session, 2, 3);
+  session.prefix_bytes_max = LIMIT_PREFIX_BYTES;
+  assert_int_equal(give_batch(&session), 0);
+  acknowledge(&session, 3, 3);
+  assert_int_equal(give_batch(&session), 3);
+  assert_int_equal(give_batch(&session), 0); /* 4 is on its way */
+  acknowledge(&session, 4, 3);
+  acknowledge(&session, 5, 3);
+  assert_int_equal(give_batch(&session), 0); /* whether 4 or 5 is the collector's last, who knows */
+  acknowledge(&session, 6, 3);
+  assert_int_equal(give_batch(&session), 6);
+  struct message reject = {.type = FRAME_REJECT,
+                           .reject = {.run = RUN, .seq = 7, .permanent = true}};
+  assert_int_equal(take(&session, &reject), 0);
+  assert_int_equal(give_batch(&session), 0);
+  uplink_session_fini(&session);
+}
+
 /* Two days of windows of ten seconds while the collector is away, the spool fills up after one and
    a half; then it is back, and its link is fast. */
 static void after_two_days_in_the_dark_the_newest_come_at_the_rate_that_is_allowed(void **state) {
@@ -239,6 +297,7 @@ int main(void) {
       CASE(a_piece_of_a_file_waits_until_the_line_is_drained),
       CASE(an_idle_board_pings_once_a_minute),
       CASE(a_batch_is_as_good_as_a_ping),
+      CASE(a_batch_refers_to_the_last_acked_one_when_nothing_else_is_on_its_way),
       CASE(after_two_days_in_the_dark_the_newest_come_at_the_rate_that_is_allowed),
   };
   return cmocka_run_group_tests(tests, bench_begin_group, NULL);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One copy a connection, for as long as it lasts: exactly as large as the batch. */
+#include "prefix.h"
+#include "limits.h"
+
+void prefix_forget(struct prefix *prefix) {
+  buf_fini(&prefix->raw);
+  *prefix = (struct prefix){0};
+}
+
+void prefix_keep(struct prefix *prefix, uint64_t run, uint64_t seq, struct span raw) {
+  prefix_forget(prefix);
+  if (raw.len == 0 || raw.len > LIMIT_PREFIX_BYTES) return;
+  buf_append(&prefix->raw, raw.data, raw.len);
+  if (prefix->raw.failed) return;
+  prefix->run = run;
+  prefix->seq = seq;
+}
