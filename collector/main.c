@@ -282,7 +282,7 @@ static int start_doors(struct collector *collector) {
                                       .memory_limit_bytes = settings->memory_limit_bytes,
                                       .handshakes_per_address =
                                           (unsigned)settings->handshakes_per_address,
-                                      .page_url = http_url(collector->http)};
+                                      .page_url = http_page_url(collector->http)};
   return ingest_start(&ingest, &collector->ingest, collector->error, ERROR_BYTES);
 }
 

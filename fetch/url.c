@@ -92,6 +92,26 @@ void url_add_escaped(struct buf *ret, const char *text) {
       buf_printf(ret, "%%%02X", (unsigned)(uint8_t)*text);
 }
 
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int url_unescape(char *text) {
+  char *plain = text;
+  for (; *text != '\0'; text++, plain++) {
+    *plain = *text == '+' ? ' ' : *text;
+    if (*text != '%') continue;
+    int high = hex_digit(text[1]), low = high < 0 ? -1 : hex_digit(text[2]);
+    if (low < 0 || high * 16 + low == 0) return -EINVAL;
+    *plain = (char)(high * 16 + low);
+    text += 2;
+  }
+  *plain = '\0';
+  return 0;
+}
+
 void url_add_parameter(struct buf *ret, const char *name, const char *value) {
   if (value == NULL) return;
   bool is_first = ret->len == 0 || memchr(ret->data, '?', ret->len) == NULL;

@@ -37,4 +37,8 @@ void url_add_parameter(struct buf *ret, const char *name, const char *value);
    or a value of a parameter.  Any thread. */
 void url_add_escaped(struct buf *ret, const char *text);
 
+/* Undoes that in place, of the value of a parameter as browsers write it ('+' is a space).  Returns
+   0, or -EINVAL: an escape that is none, or of a NUL.  Any thread. */
+int url_unescape(char *text);
+
 #endif

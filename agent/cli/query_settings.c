@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one question is follows from the options that belong to one alone; two of them together are
    refused rather than one forgotten.  A format of the function table stands for itself where
-   people would call it so: a load or the callers are a table, too. */
+   people would call it so: a load or the callers are a table, too.
+
+   A link says where, which samples and what; what the command line says as well is what is meant
+   now, a file or the environment is what is meant as a rule. */
 #include "query_settings.h"
 
 #include "commands.h"
@@ -56,10 +59,12 @@ static const struct option rows[] = {
 };
 
 static const struct option_table table = {
-    .usage = "fleetprof query [OPTION]... [SELECTOR]",
+    .usage = "fleetprof query [OPTION]... [SELECTOR|LINK]",
     .summary = "Asks the collector where the time went: the HTTP API from a shell.\n"
                "SELECTOR is {service=\"redis-server\",board=~\"edge-.*\"}; shorter:\n"
-               "service=redis-server,board=~edge-.* or, for a service, redis-server; none: all.",
+               "service=redis-server,board=~edge-.* or, for a service, redis-server; none: all.\n"
+               "LINK is one of the collector's page, of a profile or a function, in quotes, as\n"
+               "`fleetprof run` gives one: it says which collector, which samples and when.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof query redis-server\n"
                 "  fleetprof query redis-server --format flame\n"
@@ -68,6 +73,7 @@ static const struct option_table table = {
                 "  fleetprof query --step 60 --by service --from -3h\n"
                 "  fleetprof query board=edge-7 --format speedscope -o edge-7.json\n"
                 "  fleetprof query --http https://collector.example:7480 --ca root.pem\n"
+                "  fleetprof query -f flame \"$LINK\"\n"
                 "\nEXIT STATUS\n"
                 "  0  answered, also when nothing was sampled there at that time\n"
                 "  1  no answer, the collector refuses the question, or (as top or flame) what is\n"
@@ -133,6 +139,43 @@ static int find_format(struct query_settings *settings, bool is_on_line) {
   return 0;
 }
 
+/* What a link asks, where the command line asks nothing else. */
+static int take_question(struct query_settings *settings) {
+  const struct page_link *link = &settings->link;
+  const char *view = link->view != NULL ? link->view : "";
+  if (settings->view != QUERY_PROFILE || *view == '\0' || strcmp(view, "profile") == 0) return 0;
+  if (strcmp(view, "function") != 0 || link->function == NULL) {
+    snprintf(settings->error, sizeof settings->error,
+             "%.100s: a link to this is nothing that is shown here; one to a profile or a function "
+             "is",
+             view);
+    return -EINVAL;
+  }
+  settings->options.function = link->function;
+  settings->options.module = link->module;
+  settings->view = QUERY_FUNCTION;
+  return 0;
+}
+
+/* The selector is a link: it stands for what the command line does not say. */
+static int take_link(struct query_settings *settings, int argc, char *const *argv) {
+  struct query_options *options = &settings->options;
+  struct page_link *link = &settings->link;
+  if (page_link_read(settings->selector, link, settings->error, sizeof settings->error) != 0)
+    return -EINVAL;
+  const struct {
+    const char **option, *linked;
+  } taken[] = {{&options->api.http, link->http},
+               {&options->from, link->from},
+               {&options->to, link->to},
+               {&options->type, link->type}};
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    if (taken[i].linked != NULL && !options_is_on_line(argc, argv, *taken[i].option))
+      *taken[i].option = taken[i].linked;
+  settings->selector = link->match;
+  return take_question(settings);
+}
+
 int query_settings_parse(int argc, char **argv, struct query_settings *ret) {
   struct options_result result;
   *ret = (struct query_settings){.is_done = false};
@@ -150,6 +193,8 @@ int query_settings_parse(int argc, char **argv, struct query_settings *ret) {
   if (ret->options.depth == 0 || ret->options.depth > FLAME_TEXT_DEPTH_MAX)
     return fail(ret, "--depth: not a number between 1 and 200");
   int error = find_view(ret);
+  if (error == 0 && ret->selector != NULL && page_link_is(ret->selector))
+    error = take_link(ret, argc, argv);
   return error != 0 ? error : find_format(ret, options_is_on_line(argc, argv, ret->options.format));
 }
 

@@ -4,6 +4,7 @@
 #define CLI_QUERY_SETTINGS_H
 
 #include "api_client.h"
+#include "page_link.h"
 
 #include <stdbool.h>
 
@@ -29,7 +30,8 @@ enum { QUERY_WHY_BYTES = 512 };
 
 struct query_settings {
   struct query_options options;
-  const char *selector; /* as it was typed; NULL: everything */
+  const char *selector;  /* as it was typed, or of the link; NULL: everything */
+  struct page_link link; /* where one was typed in its place */
   enum query_view view;
   bool is_table; /* text for people; else what the collector answers, as it is */
   bool is_flame; /* such text: a flame graph */

@@ -303,7 +303,7 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
   if (reply->page_url[0] != '\0') {
     const struct run_names names = {service_of(run), run->settings.labels};
     buf_append_string(&url, "; ");
-    run_url_print(reply->page_url, &names, run->span, &url);
+    run_url_offer(reply->page_url, &names, run->span, &url);
   }
   say(run, "%s, %s%s%s%s", print_samples(reply, samples), outcome, reply->why[0] ? ": " : "",
       reply->why, url.len > 0 && !url.failed ? buf_text(&url) : "");

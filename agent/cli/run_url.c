@@ -8,14 +8,20 @@
    A daemon for all users says whose a program is in the label `uid`, whatever the run was given.
 
    Times are whole seconds, the first down and the last up: a window of samples belongs to the range
-   that holds its middle, which is between the two however short the run was. */
+   that holds its middle, which is between the two however short the run was.
+
+   Whether a browser is at hand is what tells a desktop from a serial console or a login from
+   elsewhere: a display.  There the link is one click; elsewhere it is better read by ourselves. */
 #include "run_url.h"
 
 #include "common/buf.h"
 #include "common/clock.h"
 #include "fetch/url.h"
+#include "shell_word.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* NAME="VALUE", each in its length. */
 static void add_term(struct buf *match, struct span name, struct span value) {
@@ -40,6 +46,12 @@ static void add_labels(struct buf *match, const char *labels) {
   }
 }
 
+bool run_url_has_page(const char *page_url) {
+  static const char api[] = "/" RUN_URL_API;
+  size_t len = strlen(page_url), ending = sizeof api - 1;
+  return len < ending || strcmp(page_url + len - ending, api) != 0;
+}
+
 void run_url_print(const char *page_url, const struct run_names *names, struct run_span span,
                    struct buf *ret) {
   struct buf match = {0};
@@ -47,11 +59,39 @@ void run_url_print(const char *page_url, const struct run_names *names, struct r
   add_term(&match, span_of_string("service"), span_of_string(names->service));
   add_labels(&match, names->labels);
   buf_append_byte(&match, '}');
-  buf_printf(ret, "%s?view=profile&match=", page_url);
+  bool has_page = run_url_has_page(page_url);
+  buf_printf(ret, "%s%s", page_url, has_page ? "?view=profile&match=" : "profile?match=");
   const char *text = buf_text(&match);
   if (text != NULL) url_add_escaped(ret, text);
   if (text == NULL) ret->failed = true;
   buf_fini(&match);
   uint64_t from = span.start_ns / NS_PER_SECOND, to = span.end_ns / NS_PER_SECOND + 1;
   buf_printf(ret, "&from=%" PRIu64 "&to=%" PRIu64, from, to);
+}
+
+static bool has_browser(void) {
+  static const char *const displays[] = {"DISPLAY", "WAYLAND_DISPLAY"};
+  for (size_t i = 0; i < sizeof displays / sizeof *displays; i++) {
+    const char *display = getenv(displays[i]);
+    if (display != NULL && *display != '\0') return true;
+  }
+  return false;
+}
+
+void run_url_offer(const char *page_url, const struct run_names *names, struct run_span span,
+                   struct buf *ret) {
+  struct buf url = {0};
+  run_url_print(page_url, names, span, &url);
+  const char *text = buf_text(&url);
+  if (text == NULL) {
+    ret->failed = true;
+  } else if (run_url_has_page(page_url) && has_browser()) {
+    buf_append_string(ret, text);
+  } else {
+    buf_append_string(ret, "as text: ");
+    shell_word_print(program_invocation_name, ret);
+    buf_append_string(ret, " query -f flame ");
+    shell_word_print(text, ret);
+  }
+  buf_fini(&url);
 }

@@ -11,6 +11,7 @@
 #include "amount.h"
 #include "answer_text.h"
 #include "field.h"
+#include "run_url.h"
 #include "status_programs.h"
 
 #include <cjson/cJSON.h>
@@ -45,9 +46,9 @@ static void print_uplink(const cJSON *status, FILE *out) {
     fprintf(out, "; next try in %s", amount_time(retry_ms / 1000, retry));
   fputs("\n" MARGIN, out);
   amount_print_count(field_number(uplink, "acked_batches"), "batch", out);
+  const char *what = run_url_has_page(page) ? "; the page: " : "; it has no page, its API: ";
   fprintf(out, " stored by the collector, %s sent%s%s\n",
-          amount_bytes(field_number(uplink, "sent_bytes"), sent), page[0] ? "; the page: " : "",
-          page);
+          amount_bytes(field_number(uplink, "sent_bytes"), sent), page[0] ? what : "", page);
 }
 
 /* What has happened to files of the spool, where something has. */

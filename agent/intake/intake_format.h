@@ -110,7 +110,7 @@ struct intake_reply {
   uint64_t count;
   char why[INTAKE_WHY_BYTES];           /* ACCEPTED of CTL: the names of those, as many as fit */
   char samplers[INTAKE_SAMPLERS_BYTES]; /* FLUSHED: who took them, "timer and perf"; or empty */
-  char page_url[INTAKE_WHY_BYTES];      /* FLUSHED: where the collector shows it, when known */
+  char page_url[INTAKE_WHY_BYTES];      /* FLUSHED: Welcome's, when known */
 };
 
 #endif

@@ -8,6 +8,8 @@
    second must not keep everybody out; queries and uploads that wait. */
 #include "http.h"
 
+#include "address.h"
+#include "assets.h"
 #include "client.h"
 #include "gate.h"
 #include "http_listener.h"
@@ -19,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+
+#define API_PATH "api/v1/"
 
 enum {
   CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors */
@@ -34,6 +38,7 @@ struct http {
   struct http_listener *listener;
   struct http_listener_owner listener_owner;
   struct client_owner client_owner;
+  char page_url[ADDRESS_URL_BYTES + sizeof API_PATH];
 };
 
 static void on_closed(void *context, struct client *client) {
@@ -94,8 +99,12 @@ static int start(struct http *http, char *error, size_t error_len) {
   }
   failed = http_listener_open(service->parts.address, &http->listener_owner, &http->listener, error,
                               error_len);
-  if (!failed) service->is_loopback = http_listener_is_loopback(http->listener);
-  return failed;
+  if (failed) return failed;
+  service->is_loopback = http_listener_is_loopback(http->listener);
+  bool has_page = assets_find("/app.js") != NULL; /* else all there is says that there is none */
+  snprintf(http->page_url, sizeof http->page_url, "%s%s", http_listener_url(http->listener),
+           has_page ? "" : API_PATH);
+  return 0;
 }
 
 int http_start(const struct http_parts *parts, struct http **ret, char *error, size_t error_len) {
@@ -114,6 +123,10 @@ int http_start(const struct http_parts *parts, struct http **ret, char *error, s
 
 const char *http_url(const struct http *http) {
   return http_listener_url(http->listener);
+}
+
+const char *http_page_url(const struct http *http) {
+  return http->page_url;
 }
 
 int http_stop(struct http *http) {

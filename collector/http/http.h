@@ -38,6 +38,10 @@ int http_start(const struct http_parts *parts, struct http **ret, char *error, s
 /* Returns where people reach it: "http://127.0.0.1:7480/". */
 const char *http_url(const struct http *http);
 
+/* Returns where people see what is collected: the same, or, of a collector that was built without
+   its page, where the API begins, "http://127.0.0.1:7480/api/v1/". */
+const char *http_page_url(const struct http *http);
+
 /* Stops serving; answers under way are given up.  Returns 0, or -ETIMEDOUT when a query still runs
    after some seconds: then nothing that was lent to HTTP may be closed, and all that is left to do
    is to exit.  Loop only. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # On a terminal `fleetprof run` ends with one line that has the URL of exactly that run: the page takes it, and what it
 # selects are the samples of that run, not those of the same service before it, nor of another at the same time that was given another label.
+# Where there is no browser the line is a command that draws that very run as text.
 . "$(dirname "$0")/lib.sh"
 start_collector
 enroll here
@@ -14,7 +15,7 @@ END
 chmod +x "$W/again"
 run --service 'the "shop"' --label try=beside --hz 499 -- "$targets/truth" 1 >"$W/beside.log" &
 beside=$!
-script -qec "$W/again" /dev/null </dev/null >"$W/terminal" 2>&1 || fail "it ended with $?: $(cat "$W/terminal")"
+DISPLAY=:0 script -qec "$W/again" /dev/null </dev/null >"$W/terminal" 2>&1 || fail "it ended with $?: $(cat "$W/terminal")"
 wait $beside || fail "the one beside ended with $?"
 tr -d '\r' <"$W/terminal" | grep '^fleetprof: ' >"$W/said"
 [ "$(wc -l <"$W/said")" = 1 ] || fail "not one line: $(cat "$W/terminal")"
@@ -27,3 +28,13 @@ say "$count samples said, $got behind the URL, $both of all runs"
 # What the kernel's clock has and no sample tells is a record more.
 [ "$got" -ge "$count" ] && [ "$got" -le $((count + 5)) ] || fail "$got samples at $url, and $count were said"
 [ "$both" -gt $((got + 100)) ] || fail "other runs are in it: $both of all"
+
+"$FLEETPROF_PREFIX/bin/fleetprof" query "$url" >"$W/table" || fail "query does not take the link: $?"
+grep -qE '^ *[0-9.]+ %.* alpha_sixty ' "$W/table" || fail "no table behind the link: $(cat "$W/table")"
+unset DISPLAY WAYLAND_DISPLAY
+script -qec "$W/again" /dev/null </dev/null >"$W/terminal" 2>&1 || fail "it ended with $?: $(cat "$W/terminal")"
+text=$(tr -d '\r' <"$W/terminal" | sed -n 's/^fleetprof: [0-9]* samples by [^,]*, stored by the collector; as text: //p')
+[ -n "$text" ] || fail "no command on a terminal without a browser: $(cat "$W/terminal")"
+(cd / && eval "$text") >"$W/flame" || fail "$text ends with $?"
+grep -qE '%.* alpha_sixty( |$)' "$W/flame" || fail "no flame graph by $text: $(cat "$W/flame")"
+say "$text"

@@ -93,6 +93,61 @@ static void each_question_has_its_route(void **state) {
     assert_string_equal(target_of(rows[i].words), rows[i].target);
 }
 
+#define LINK "https://h:7/p/?view=profile&match=%7Ba%3D%22b+c%2Fd%22%7D&from=5&to=9&search=x#y"
+#define MATCH "match=%7Ba%3D%22b%20c%2Fd%22%7D"
+
+static void a_link_is_what_it_shows(void **state) {
+  (void)state;
+  static const struct {
+    const char *words[6], *http, *target;
+  } rows[] = {
+      {{LINK, NULL},
+       "https://h:7/p/",
+       "/api/v1/profile?" MATCH "&from=5&to=9&type=cpu&limit=100&format=top"},
+      {{"--http", "http://tunnel:1", "--from", "-1h", LINK, NULL}, /* the line's own words */
+       "http://tunnel:1",
+       "/api/v1/profile?" MATCH "&from=-1h&to=9&type=cpu&limit=100&format=top"},
+      {{LINK, "--by", "board", NULL},
+       "https://h:7/p/",
+       "/api/v1/load?" MATCH "&from=5&to=9&type=cpu&limit=100&by=board"},
+      {{"http://h:1/api/v1/profile?match=&type=wall", NULL},
+       "http://h:1",
+       "/api/v1/profile?from=-1h&to=now&type=wall&limit=100&format=top"},
+      {{"http://h:1/", NULL},
+       "http://h:1/",
+       "/api/v1/profile?from=-1h&to=now&type=cpu&limit=100&format=top"},
+      {{"http://h:1/?view=function&function=f%28x%29&module=m", NULL},
+       "http://h:1/",
+       "/api/v1/function?from=-1h&to=now&type=cpu&limit=100&function=f%28x%29&module=m"},
+      {{"http://h:1/?view=function&function=f", "--callers", "g", NULL},
+       "http://h:1/",
+       "/api/v1/callers?from=-1h&to=now&type=cpu&limit=100&function=g"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_string_equal(target_of(rows[i].words), rows[i].target);
+    assert_string_equal(settings.options.api.http, rows[i].http);
+  }
+}
+
+static void a_link_that_is_not_whole_or_shows_something_else_is_refused(void **state) {
+  (void)state;
+  static char long_link[PAGE_LINK_BYTES + 16] = "http://h:1/?match=";
+  memset(long_link + strlen(long_link), 'a', PAGE_LINK_BYTES);
+  const char *const rows[][2] = {
+      {"http://h:1/?match=%7", NULL},
+      {"http://h:1/?match=a%00b", NULL},
+      {"http://h:1/?match=%zz", NULL},
+      {"http://h:1/?view=diff&a=x", NULL},
+      {"http://h:1/?view=function", NULL},
+      {"http://h:1/api/v1/boards", NULL},
+      {long_link, NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(parse(rows[i]), -EINVAL);
+    assert_non_null(strstr(settings.error, "link"));
+  }
+}
+
 static void two_questions_at_once_are_refused(void **state) {
   (void)state;
   static const char *const rows[][6] = {
@@ -127,6 +182,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_short_selector_is_the_long_one),
       cmocka_unit_test(each_question_has_its_route),
+      cmocka_unit_test(a_link_is_what_it_shows),
+      cmocka_unit_test(a_link_that_is_not_whole_or_shows_something_else_is_refused),
       cmocka_unit_test(two_questions_at_once_are_refused),
       cmocka_unit_test(a_format_of_another_command_is_not_ours),
   };

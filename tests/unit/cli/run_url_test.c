@@ -5,10 +5,12 @@
 #include "common/buf.h"
 #include "common/clock.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -49,11 +51,53 @@ static void runs_of_one_service_are_told_apart_by_their_labels(void **state) {
                 "&from=1&to=2");
 }
 
+static void a_collector_without_a_page_is_asked_for_its_table(void **state) {
+  (void)state;
+  const struct run_names names = {"shop", ""};
+  struct buf text = {0};
+  assert_true(run_url_has_page("http://h:1/"));
+  assert_true(run_url_has_page("http://h:1/proxied/api/"));
+  assert_false(run_url_has_page("http://h:1/api/v1/"));
+  run_url_print("http://h:1/api/v1/", &names, (struct run_span){0, 0}, &text);
+  assert_string_equal(buf_text(&text),
+                      "http://h:1/api/v1/profile?match=%7Bservice%3D%22shop%22%7D&from=0&to=1");
+  buf_fini(&text);
+}
+
+static void expect_offer(const char *page_url, const char *offer) {
+  const struct run_names names = {"s", ""};
+  struct buf text = {0};
+  run_url_offer(page_url, &names, (struct run_span){0, 0}, &text);
+  assert_string_equal(buf_text(&text), offer);
+  buf_fini(&text);
+}
+
+/* A collector's address is a stranger's text, and this is copied into a shell. */
+static void without_a_browser_or_a_page_a_command_shows_the_run(void **state) {
+  (void)state;
+#define RUN "match=%7Bservice%3D%22s%22%7D&from=0&to=1"
+  char own[] = "/o p/fleetprof", *invoked = program_invocation_name;
+  program_invocation_name = own;
+  setenv("DISPLAY", ":0", 1);
+  expect_offer("http://h:1/", "http://h:1/?view=profile&" RUN);
+  expect_offer("http://h:1/api/v1/", "as text: '/o p/fleetprof' query -f flame "
+                                     "'http://h:1/api/v1/profile?" RUN "'");
+  setenv("DISPLAY", "", 1);
+  unsetenv("WAYLAND_DISPLAY");
+  program_invocation_name = (char[]){"fleetprof"};
+  expect_offer("http://h:1/';w;'/",
+               "as text: fleetprof query -f flame 'http://h:1/'\\'';w;'\\''/?view=profile&" RUN
+               "'");
+  program_invocation_name = invoked;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_is_its_service_between_whole_seconds),
       cmocka_unit_test(a_service_with_letters_of_the_address_and_the_selector_is_escaped),
       cmocka_unit_test(runs_of_one_service_are_told_apart_by_their_labels),
+      cmocka_unit_test(a_collector_without_a_page_is_asked_for_its_table),
+      cmocka_unit_test(without_a_browser_or_a_page_a_command_shows_the_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

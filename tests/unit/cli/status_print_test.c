@@ -79,6 +79,13 @@ static void nothing_over_the_budget_is_called_within(void **state) {
   SAYS(COST("later", "0.1", "100"), "\n            later\n");
 }
 
+static void no_page_is_told_of_where_there_is_none(void **state) {
+  (void)state;
+  SAYS("{\"uplink\":{\"page_url\":\"http://h:1/\"}}", "; the page: http://h:1/\n");
+  SAYS("{\"uplink\":{\"page_url\":\"http://h:1/api/v1/\"}}",
+       "; it has no page, its API: http://h:1/api/v1/\n");
+}
+
 static void programs_that_were_not_taken_are_told_by_reason(void **state) {
   (void)state;
   SAYS(
@@ -186,6 +193,7 @@ int main(void) {
       cmocka_unit_test_teardown(samples_are_told_by_where_they_are, free_text),
       cmocka_unit_test_teardown(samples_of_an_earlier_daemon_are_told_apart, free_text),
       cmocka_unit_test_teardown(nothing_over_the_budget_is_called_within, free_text),
+      cmocka_unit_test_teardown(no_page_is_told_of_where_there_is_none, free_text),
       cmocka_unit_test_teardown(programs_that_were_not_taken_are_told_by_reason, free_text),
       cmocka_unit_test_teardown(debug_files_are_told_beside_the_batches, free_text),
       cmocka_unit_test_teardown(the_whole_board_is_of_no_one_process, free_text),
