@@ -4,15 +4,18 @@
 # build/, starts a collector on loopback, enrolls this machine as a board, profiles a real program
 # and prints its function table, fetched with curl.  Stays up until Ctrl-C.
 #
-#   ./deploy/quickstart.sh [--once] [--no-page] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT]
+#   ./deploy/quickstart.sh [--once] [--no-page] [--data DIR] [--http HOST:PORT] [--agents HOST:PORT] [-- PROGRAM ARG...]
 #
+# A PROGRAM of yours is run as you, where you are, and shown with a flame graph of text, too: Ctrl-C ends it, the next
+# Ctrl-C the rest.  Without one python3 is profiled in two releases of a little program.
 # --once ends after the table.  --no-page builds without the collector's page, and so without Node.
 # Without --data everything lives in a folder that goes away at the end.  Ports that are taken are
 # replaced by free ones unless given; addresses are loopback ones.
 set -euo pipefail
+here=$PWD
 cd "$(dirname "$0")/.."
 
-once= without_page= data= http= agents=
+once= without_page= data= http= agents= program=()
 usage() {
   echo "quickstart: $1: see ./deploy/quickstart.sh --help" >&2
   exit 2
@@ -30,11 +33,17 @@ while [ $# -gt 0 ]; do
     option=${1%%=*}
     declare "${option#--}=${1#*=}"
     ;;
+  --)
+    [ $# -ge 2 ] || usage "--: no program stands behind it"
+    program=("${@:2}")
+    break
+    ;;
   -h | --help)
-    sed -n '3,12s/^# \{0,1\}//p' "$0"
+    sed -n '/^# From nothing/,/^set /s/^# \{0,1\}//p' deploy/quickstart.sh
     exit 0
     ;;
-  *) usage "$1: unknown option" ;;
+  -*) usage "$1: unknown option" ;;
+  *) usage "$1: a program of yours stands behind --" ;;
   esac
   shift
 done
@@ -46,6 +55,10 @@ loopback() {
     usage "$option: '$address' is not HOST:PORT on loopback, and the quickstart runs on loopback only (127.0.0.1:PORT)"
   (( 10#${BASH_REMATCH[3]} >= 1 && 10#${BASH_REMATCH[3]} <= 65535 )) || usage "$option: '$address' has no port from 1 to 65535"
 }
+[ -z "$data" ] || data=$(cd "$here" && realpath -m -- "$data")
+# Before minutes of work: what has no path may be a package that is to come.
+can_run() { (cd "$here" && type -P -- "$1") >/dev/null; }
+[[ ${program[0]-} != */* ]] || can_run "${program[0]}" || usage "${program[0]}: there is no such program, or it cannot be executed"
 [ -z "$http" ] || loopback --http "$http"
 [ -z "$agents" ] || loopback --agents "$agents"
 http=${http/#localhost:/127.0.0.1:} agents=${agents/#localhost:/127.0.0.1:}
@@ -65,6 +78,7 @@ has_page=yes
 [ -z "$without_page" ] || has_page=
 . deploy/packages/install.sh
 install_packages build quickstart
+[ ${#program[@]} = 0 ] || can_run "${program[0]}" || usage "${program[0]}: there is no such program in PATH (give its path, as ./${program[0]})"
 echo "building a release into build/${without_page:+, without the page}"
 mkdir -p build 2>/dev/null && [ -w build ] || {
   echo "quickstart: $PWD/build: cannot be written: clone the project where you may write" >&2
@@ -77,7 +91,7 @@ log=build/quickstart.log
   echo "quickstart: the build failed: the whole log is $log" >&2
   exit 1
 }
-PATH=$PWD/build/installed/bin:$PATH
+bin=$PWD/build/installed/bin
 
 : "${http:=$(free_address 7480)}" "${agents:=$(free_address 7443)}"
 kept=$data
@@ -94,7 +108,7 @@ told_data() {
   fi
 }
 leave() {
-  trap '' INT TERM
+  trap '' INT TERM HUP
   local pid pids=()
   [ -f "$state/fleetprofd.pid" ] && pids+=("$(cat "$state/fleetprofd.pid")")
   [ -n "$collector" ] && pids+=("$collector")
@@ -108,9 +122,10 @@ leave() {
   [ -n "$kept" ] || rm -rf "$data"
 }
 trap leave EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT TERM HUP
 
-fleetprof-collector --data "$data/collector" --agents "$agents" --http "$http" >"$data/collector.log" 2>&1 &
+# In a session of its own: a Ctrl-C is for us, or for the program that runs.
+setsid "$bin/fleetprof-collector" --data "$data/collector" --agents "$agents" --http "$http" >"$data/collector.log" 2>&1 &
 collector=$!
 for _ in $(seq 100); do
   curl -fs "http://$http/readyz" >/dev/null && break
@@ -122,16 +137,16 @@ for _ in $(seq 100); do
 done
 
 if [ ! -f "$state/board.pem" ]; then
-  token=$(fleetprof-collector token --data "$data/collector" --board "$(uname -n | tr -cd 'A-Za-z0-9.-' | grep . || echo this-machine)")
-  fleetprof enroll --collector "$agents" --token "$token" --state "$state"
+  token=$("$bin/fleetprof-collector" token --data "$data/collector" --board "$(uname -n | tr -cd 'A-Za-z0-9.-' | grep . || echo this-machine)")
+  "$bin/fleetprof" enroll --collector "$agents" --token "$token" --state "$state"
 fi
 
 # It stays until the end: one that `run` starts leaves a minute after its last program.
-fleetprofd --state "$state" --collector "$agents"
-echo "profiling python3 for a few seconds"
+"$bin/fleetprofd" --state "$state" --collector "$agents"
+run=("$bin/fleetprof" run --state "$state" --hz 499)
 # Two releases of one program: the second sorts more.
 demo() { # VERSION NUMBERS
-  fleetprof run --state "$state" --collector "$agents" --service python3-demo --label "version=$1" --hz 499 -- python3 -c '
+  "${run[@]}" --service python3-demo --label "version=$1" -- python3 -c '
 import sys, time
 def collatz(limit):
     return max(range(1, limit), key=lambda n: length(n))
@@ -146,13 +161,33 @@ while time.process_time() < end:
     collatz(3000); sorted(str(i) for i in range(numbers)); {i: str(i) for i in range(20000)}
 ' "$2"
 }
-demo 1.4 20000
-demo 1.5 60000
+yours() {
+  local code=0
+  trap : INT # it is for the program
+  (cd "$here" && exec "${run[@]}" --service "$service" -- "${program[@]}") || code=$?
+  trap 'exit 130' INT
+  [ $code = 0 ] || echo "${program[0]} ended with $code"
+}
+range=()
+if [ ${#program[@]} = 0 ]; then
+  service=python3-demo
+  echo "profiling python3 for a few seconds"
+  demo 1.4 20000
+  demo 1.5 60000
+else
+  service=${program[0]##*/}
+  echo "profiling ${program[*]}"
+  since=$(date +%s)
+  yours
+  range=(-d "from=$since" -d "to=$(($(date +%s) + 1))")
+fi
 
-match='match={service="python3-demo"}'
+quoted=${service//\\/\\\\}
+quoted=${quoted//\"/\\\"} quote="'\\''"
+match="match={service=\"$quoted\"}"
 echo
-echo "curl -G 'http://$http/api/v1/profile' --data-urlencode '$match'"
-curl -fsG "http://$http/api/v1/profile" --data-urlencode "$match" -d limit=15 | python3 -c '
+echo "curl -G 'http://$http/api/v1/profile' --data-urlencode '${match//\'/$quote}'${range[*]:+ ${range[*]}}"
+curl -fsG "http://$http/api/v1/profile" --data-urlencode "$match" "${range[@]}" -d limit=15 | python3 -c '
 import json, sys
 top = json.load(sys.stdin)
 print("%d samples, %.2f s of CPU time" % (top["samples"], top["total"] / 1e9))
@@ -162,6 +197,12 @@ for f in top["functions"]:
     print("%6.1f %%  %5.1f .. %4.1f %%  %6.1f %%  %s  (%s)" % (100 * f["self_share"], 100 * low,
           100 * high, 100 * f["total_share"], f["name"], f["module"]))
 ' || { echo "quickstart: the collector gave no table" >&2; exit 1; }
+# What the page shows of it, and a terminal.
+if [ ${#program[@]} != 0 ]; then
+  link=$(curl -fsG -o /dev/null -w '%{url_effective}' "http://$http/" -d view=profile --data-urlencode "$match" "${range[@]}")
+  echo
+  "$bin/fleetprof" query --format flame "$link" || true # it says why there is none
+fi
 echo
 [ -n "$once" ] && {
   told_data
@@ -173,9 +214,12 @@ if [ -n "$has_page" ]; then
 else
   echo "the collector: http://$http/, built without its page (with it: rm build/CMakeCache.txt && ./deploy/quickstart.sh)"
 fi
-echo "profile your own:  $PWD/build/installed/bin/fleetprof run --state $state --collector $agents -- PROGRAM ARG..."
-echo "ask its daemon:     $PWD/build/installed/bin/fleetprof status --state $state"
+[ -z "${link-}" ] || [ -z "$has_page" ] || echo "its flame graph: $link"
+# For another shell, where PATH knows nothing of this.
+fleetprof=$(printf %q "$bin/fleetprof") at=$(printf %q "$state")
+echo "profile your own:  $fleetprof run --state $at -- PROGRAM ARG...   # in another shell, anywhere; it ends with its link"
+echo "ask its daemon:     $fleetprof status --state $at"
 told_data
-echo "a token for it:     $PWD/build/installed/bin/fleetprof-collector token --data $data/collector --role symbols >token   # for fleetprof upload --token-file token"
+echo "a token for it:     $fleetprof-collector token --data $(printf %q "$data/collector") --role symbols >token   # for fleetprof upload --token-file token"
 echo "Ctrl-C ends it."
 wait "$collector"

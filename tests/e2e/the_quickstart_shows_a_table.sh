@@ -22,6 +22,11 @@ up=$!
 started+=($up)
 until_true 120 grep -q '^Ctrl-C ends it' "$W/up" || fail "it is not up: $(tail -n 5 "$W/up")"
 offered() { sed -n "s/^$1: *//p" "$W/up"; }
+# In another shell, elsewhere, with a path that knows nothing of it, on a terminal without a browser.
+own=$(offered 'profile your own' | sed "s|PROGRAM ARG\.\.\..*|'$targets/truth' 1|")
+(cd / && unset DISPLAY WAYLAND_DISPLAY && PATH=/usr/bin:/bin script -qec "$own" /dev/null </dev/null) >"$W/own" 2>&1 || fail "$own ends with $?: $(cat "$W/own")"
+text=$(tr -d '\r' <"$W/own" | sed -n 's/^fleetprof: .*; as text: //p')
+(cd / && PATH=/usr/bin:/bin && eval "$text") >"$W/flame" 2>&1 && grep -qE '%.* alpha_sixty( |$)' "$W/flame" || fail "no flame graph by '$text': $(cat "$W/own" "$W/flame")"
 (eval "$(offered 'ask its daemon')") >"$W/status" || fail "$(offered 'ask its daemon') ends with $?"
 grep -q ' python3-demo ' "$W/status" || fail "its daemon knows nothing of the demonstration: $(cat "$W/status")"
 ! tr '\0' ' ' <"/proc/$(cat "$W/data/board/fleetprofd.pid")/cmdline" | grep -q on-demand || fail "its daemon leaves with the last program"
