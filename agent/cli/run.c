@@ -36,6 +36,7 @@
 #include "program_look.h"
 #include "relay.h"
 #include "ring/ring_clock.h"
+#include "run_place.h"
 #include "run_settings.h"
 #include "run_url.h"
 
@@ -71,6 +72,7 @@ struct run {
   bool has_daemon, is_talkative, has_tried_perf;
   bool has_started; /* the program came to run */
   struct run_span span;
+  unsigned place; /* among runs of its name; 0: not known */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct run *run, const char *format,
@@ -290,6 +292,15 @@ static const char *service_of(const struct run *run) {
   return given != NULL && *given != '\0' ? given : path_name(run->settings.program[0]);
 }
 
+/* For a daemon that others use as well; a label that was given says more than ours. */
+static void take_place(struct run *run) {
+  char *labels = run->settings.labels;
+  bool is_given = strncmp(labels, "run=", 4) == 0 || strstr(labels, "\nrun=") != NULL;
+  if (!run->has_daemon || is_given) return;
+  run->place = run_place_take(run->socket.text, service_of(run), labels);
+  run_place_label(run->place, labels, sizeof run->settings.labels);
+}
+
 static void say_outcome(const struct run *run, const struct intake_reply *reply) {
   static const char *const outcomes[] = {"stored by the collector", "kept in the spool", "lost"};
   char samples[SAMPLES_BYTES];
@@ -301,7 +312,7 @@ static void say_outcome(const struct run *run, const struct intake_reply *reply)
   if (reply->kind == INTAKE_REFUSED) outcome = "refused";
   struct buf url = {0};
   if (reply->page_url[0] != '\0') {
-    const struct run_names names = {service_of(run), run->settings.labels};
+    const struct run_names names = {service_of(run), run->settings.labels, run->place == 1};
     buf_append_string(&url, "; ");
     run_url_offer(reply->page_url, &names, run->span, &url);
   }
@@ -409,9 +420,10 @@ int run_main(int argc, char **argv) {
   if (off != NULL) {
     say(&run, "not profiled: %s", off);
     run.settings.options.output = NULL; /* an earlier profile stays */
-  } else if (run.settings.options.output == NULL)
+  } else if (run.settings.options.output == NULL) {
     find_daemon(&run);
-  else
+    take_place(&run);
+  } else
     status = start_private_daemon(&run);
   if (status != 0) return status;
   prepare_timer(&run);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page's own address holds all that a view shows (web/src/model/selection.ts), so the link to a
    run is its service, the labels that it was given, and its time.  Two runs of one service at once
-   are told apart by what they were given and by nothing else: a label of each run's own would make
-   series of its own of each, in every collector, for ever.  A value is any text: in the selector it
-   is quoted, and as a parameter each byte that has a meaning in an address is escaped.
+   are told apart by what they were given and by their place (run_place.h), which the first has as
+   the lack of a label.  A value is any text: in the selector it is quoted, and as a parameter each
+   byte that has a meaning in an address is escaped.
 
    A daemon for all users says whose a program is in the label `uid`, whatever the run was given.
 
@@ -58,6 +58,7 @@ void run_url_print(const char *page_url, const struct run_names *names, struct r
   buf_append_byte(&match, '{');
   add_term(&match, span_of_string("service"), span_of_string(names->service));
   add_labels(&match, names->labels);
+  if (names->is_first) add_labels(&match, "run=");
   buf_append_byte(&match, '}');
   bool has_page = run_url_has_page(page_url);
   buf_printf(ret, "%s%s", page_url, has_page ? "?view=profile&match=" : "profile?match=");

@@ -14,6 +14,7 @@ struct buf;
 struct run_names {
   const char *service;
   const char *labels; /* that it was given: NAME=VALUE, one a line */
+  bool is_first;      /* of several such runs at once: what it alone has is no label `run` */
 };
 
 struct run_span { /* Unix time */

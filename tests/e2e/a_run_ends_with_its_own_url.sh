@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # On a terminal `fleetprof run` ends with one line that has the URL of exactly that run: the page takes it, and what it
-# selects are the samples of that run, not those of the same service before it, nor of another at the same time that was given another label.
+# selects are the samples of that run, not those of the same service before it, nor of others at the same time, whether they were
+# given another label or the very same.
 # Where there is no browser the line is a command that draws that very run as text.
 . "$(dirname "$0")/lib.sh"
 start_collector
@@ -15,8 +16,12 @@ END
 chmod +x "$W/again"
 run --service 'the "shop"' --label try=beside --hz 499 -- "$targets/truth" 1 >"$W/beside.log" &
 beside=$!
+run --service 'the "shop"' --label 'try=the "second"' --hz 499 -- "$targets/truth" 4 >"$W/same.log" &
+same=$!
+has_same() { status --format json | json "sum(t['labels'].get('try') == 'the \"second\"' for t in d['targets'])" | grep -qx 1; }
+until_true 5 has_same || fail "the same beside is not there: $(status)"
 DISPLAY=:0 script -qec "$W/again" /dev/null </dev/null >"$W/terminal" 2>&1 || fail "it ended with $?: $(cat "$W/terminal")"
-wait $beside || fail "the one beside ended with $?"
+wait $beside && wait $same || fail "the one beside ended with $?"
 tr -d '\r' <"$W/terminal" | grep '^fleetprof: ' >"$W/said"
 [ "$(wc -l <"$W/said")" = 1 ] || fail "not one line: $(cat "$W/terminal")"
 url=$(grep -o 'http://[^ ]*$' "$W/said") || fail "no URL: $(cat "$W/said")"

@@ -16,7 +16,7 @@
 
 static void expect_labels(const char *service, const char *labels, struct run_span span,
                           const char *url) {
-  const struct run_names names = {service, labels};
+  const struct run_names names = {service, labels, false};
   struct buf text = {0};
   run_url_print("http://h:1/", &names, span, &text);
   assert_string_equal(buf_text(&text), url);
@@ -51,9 +51,19 @@ static void runs_of_one_service_are_told_apart_by_their_labels(void **state) {
                 "&from=1&to=2");
 }
 
+static void the_first_of_several_runs_at_once_has_no_number(void **state) {
+  (void)state;
+  const struct run_names names = {"shop", "a=b", true};
+  struct buf text = {0};
+  run_url_print("http://h:1/", &names, (struct run_span){0, 0}, &text);
+  assert_string_equal(buf_text(&text), "http://h:1/?view=profile&match=%7Bservice%3D%22shop%22%2C"
+                                       "a%3D%22b%22%2Crun%3D%22%22%7D&from=0&to=1");
+  buf_fini(&text);
+}
+
 static void a_collector_without_a_page_is_asked_for_its_table(void **state) {
   (void)state;
-  const struct run_names names = {"shop", ""};
+  const struct run_names names = {"shop", "", false};
   struct buf text = {0};
   assert_true(run_url_has_page("http://h:1/"));
   assert_true(run_url_has_page("http://h:1/proxied/api/"));
@@ -65,7 +75,7 @@ static void a_collector_without_a_page_is_asked_for_its_table(void **state) {
 }
 
 static void expect_offer(const char *page_url, const char *offer) {
-  const struct run_names names = {"s", ""};
+  const struct run_names names = {"s", "", false};
   struct buf text = {0};
   run_url_offer(page_url, &names, (struct run_span){0, 0}, &text);
   assert_string_equal(buf_text(&text), offer);
@@ -96,6 +106,7 @@ int main(void) {
       cmocka_unit_test(a_run_is_its_service_between_whole_seconds),
       cmocka_unit_test(a_service_with_letters_of_the_address_and_the_selector_is_escaped),
       cmocka_unit_test(runs_of_one_service_are_told_apart_by_their_labels),
+      cmocka_unit_test(the_first_of_several_runs_at_once_has_no_number),
       cmocka_unit_test(a_collector_without_a_page_is_asked_for_its_table),
       cmocka_unit_test(without_a_browser_or_a_page_a_command_shows_the_run),
   };
