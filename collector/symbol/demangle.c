@@ -31,7 +31,7 @@ static bool is_mangled(struct span name) {
   return text[0] == '_' && (text[1] == 'Z' || text[1] == 'R');
 }
 
-bool demangle(struct span name, struct buf *ret) {
+static bool demangle_with(struct span name, int more_options, struct buf *ret) {
   static const char stub[] = "@plt"; /* which is behind the name of what the stub leads to */
   const size_t stub_len = sizeof stub - 1;
   if (!is_mangled(name)) return false;
@@ -42,7 +42,7 @@ bool demangle(struct span name, struct buf *ret) {
   mangled[name.len] = '\0';
   struct output output = {.buf = ret, .start = ret->len};
   if (setjmp(output.full) == 0) {
-    const int options = DMGL_PARAMS | DMGL_ANSI;
+    const int options = DMGL_PARAMS | DMGL_ANSI | more_options;
     bool is_done = rust_demangle_callback(mangled, options, on_text, &output) != 0;
     if (!is_done) ret->len = output.start;
     if (!is_done) is_done = cplus_demangle_v3_callback(mangled, options, on_text, &output) != 0;
@@ -51,4 +51,12 @@ bool demangle(struct span name, struct buf *ret) {
   }
   ret->len = output.start;
   return false;
+}
+
+bool demangle(struct span name, struct buf *ret) {
+  return demangle_with(name, 0, ret);
+}
+
+bool demangle_scope(struct span name, struct buf *ret) {
+  return demangle_with(name, DMGL_RET_DROP, ret);
 }

@@ -17,4 +17,7 @@ enum {
    process that may die.  Not from two threads at once. */
 bool demangle(struct span name, struct buf *ret);
 
+/* The same, but without what the function returns, as it stands around others. */
+bool demangle_scope(struct span name, struct buf *ret);
+
 #endif

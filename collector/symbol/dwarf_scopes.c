@@ -4,15 +4,26 @@
    of the program: rows of a table that are not one function.  What they are called stands around
    them, so a unit of C++ is walked once before its functions are read:
 
-     namespace alpha { namespace { struct Stage { int step(); }; } }
-       a symbol starts where an instance of it does    _ZN5alpha12_GLOBAL__N_15Stage4stepEv
-       none does: all of them were inlined             alpha::(anonymous namespace)::Stage::step
+     namespace alpha { namespace { struct Stage { int step(int); }; } }
+       a symbol starts where an instance of it does  _ZN5alpha12_GLOBAL__N_15Stage4stepEi
+       none does: all of them were inlined    alpha::(anonymous namespace)::Stage::step(int)
+
+     int stir(int x) { auto f = [](int y) ...
+       likewise                            stir(int)::{lambda(int)#1}::operator()(int) const
+
+   What has no name is numbered in what it is declared in, as in symbols: one more line above it
+   makes it no other function.  What is around it and what it takes is told in a symbol's words as
+   far as debug information has them (dwarf_signature.h), so that a build in which it was inlined
+   everywhere calls it like one in which it was not.
 
    A copy that the compiler made (`.constprop.0`) is the same function, so what follows a point is
    left out.  Instances, inlined or not, refer to the entry that has the name, and that is how all
    of them get the same. */
 #include "dwarf_scopes.h"
 
+#include "common/buf.h"
+#include "demangle.h"
+#include "dwarf_signature.h"
 #include "symbol_set.h"
 
 #include <dwarf.h>
@@ -25,8 +36,9 @@ enum { ENTRY_DEPTH_MAX = 512, REFERENCES_MAX = 16, NAMES_MAX = 4 << 20 };
 
 /* What is known of the function whose name is at a place. */
 struct scoped_name {
-  const char *scope;  /* what is around it, each part with "::" behind it; may be "" */
-  const char *symbol; /* or NULL */
+  const char *scope;     /* what is around it, each part with "::" behind it; may be "" */
+  const char *symbol;    /* or NULL */
+  const char *signature; /* what stands behind its name then; or NULL */
 };
 
 struct scope_walk {
@@ -34,16 +46,26 @@ struct scope_walk {
   const struct symbol_set *set;
 };
 
+/* A function that entries stand in. */
+struct outer_function {
+  Dwarf_Die named;    /* the entry that has its name */
+  const char *symbol; /* or NULL */
+  bool is_there;
+};
+
 struct scope_level {
   Dwarf_Die entry;
   const char *scope;
+  struct outer_function function;
 };
 
 void dwarf_scopes_fini(struct dwarf_scopes *scopes) {
   if (scopes->has_texts) arena_fini(&scopes->texts);
   table_fini(&scopes->by_place);
   table_fini(&scopes->symbols);
+  table_fini(&scopes->by_kind);
   free(scopes->names);
+  free(scopes->numbers);
   *scopes = (struct dwarf_scopes){0};
 }
 
@@ -128,15 +150,16 @@ static const char *string_of(Dwarf_Die *entry, unsigned name) {
   return dwarf_formstring(dwarf_attr(entry, name, &attribute));
 }
 
-static bool has_linkage_name(Dwarf_Die *entry) {
-  return dwarf_hasattr(entry, DW_AT_linkage_name) || dwarf_hasattr(entry, DW_AT_MIPS_linkage_name);
+static const char *linkage_name(Dwarf_Die *entry) {
+  const char *name = string_of(entry, DW_AT_linkage_name);
+  return name != NULL ? name : string_of(entry, DW_AT_MIPS_linkage_name);
 }
 
 /* Follows ENTRY to the one that has the function's name.  Returns whether there is one;
-   RET_IS_SHORT: none on the way has a linkage name. */
-static bool find_named(Dwarf_Die *entry, Dwarf_Die *ret, bool *ret_is_short) {
+   RET_LINKAGE: the linkage name of one on the way, or NULL. */
+static bool find_named(Dwarf_Die *entry, Dwarf_Die *ret, const char **ret_linkage) {
   *ret = *entry;
-  *ret_is_short = !has_linkage_name(ret);
+  *ret_linkage = linkage_name(ret);
   for (int i = 0; i < REFERENCES_MAX && !dwarf_hasattr(ret, DW_AT_name); i++) {
     Dwarf_Attribute attribute;
     Dwarf_Die next;
@@ -144,7 +167,7 @@ static bool find_named(Dwarf_Die *entry, Dwarf_Die *ret, bool *ret_is_short) {
                   dwarf_attr(ret, DW_AT_specification, &attribute) != NULL;
     if (!refers || dwarf_formref_die(&attribute, &next) == NULL) return false;
     *ret = next;
-    if (has_linkage_name(ret)) *ret_is_short = false;
+    if (*ret_linkage == NULL) *ret_linkage = linkage_name(ret);
   }
   return dwarf_hasattr(ret, DW_AT_name);
 }
@@ -168,31 +191,51 @@ static int add_name(struct dwarf_scopes *scopes, const void *place,
   return table_add(&scopes->by_place, (uintptr_t)place, scopes->count++);
 }
 
-/* Notes what is around the function of LEVEL and its symbol, where its name is.  RET_SCOPE: what is
+/* What stands behind the name of the function of ENTRY, which other files cannot see; NULL: not
+   told.  What they can see without a linkage name is C's. */
+static const char *signature_of(struct dwarf_scopes *scopes, Dwarf_Die *entry) {
+  struct buf text = {0};
+  const char *signature = NULL;
+  bool is_const;
+  if (dwarf_hasattr(entry, DW_AT_external)) return NULL;
+  if (dwarf_signature_print(entry, &text, &is_const) && !text.failed)
+    signature = join(scopes, "", buf_span(&text), is_const ? " const" : "");
+  buf_fini(&text);
+  return signature;
+}
+
+/* Notes what is around the function of LEVEL and its symbol, where its name is.  INSIDE: what is
    around entries in it. */
 static int read_function(struct scope_walk *walk, struct scope_level *level,
-                         const char **ret_scope) {
+                         struct scope_level *inside) {
   struct dwarf_scopes *scopes = walk->scopes;
   struct scoped_name name = {.scope = level->scope};
   Dwarf_Die named;
-  bool is_short;
+  const char *linkage;
   int error = 0;
-  if (!find_named(&level->entry, &named, &is_short)) return 0;
+  if (!find_named(&level->entry, &named, &linkage)) return 0;
   uint32_t known = find_number(scopes, named.addr);
   if (known != TABLE_NONE) name = scopes->names[known];
-  struct span symbol = is_short ? symbol_of(walk, &level->entry) : span_of("", 0);
+  struct span symbol = linkage == NULL ? symbol_of(walk, &level->entry) : span_of("", 0);
   if (symbol.len > 0) name.symbol = join(scopes, "", symbol, "");
+  if (known == TABLE_NONE && linkage == NULL && name.symbol == NULL && name.scope[0] != '\0')
+    name.signature = signature_of(scopes, &named);
   if (known != TABLE_NONE)
     scopes->names[known] = name;
   else if (name.scope[0] != '\0' || name.symbol != NULL)
     error = add_name(scopes, named.addr, &name);
   const char *text = string_of(&named, DW_AT_name);
-  const char *inside = text != NULL ? join(scopes, name.scope, span_of_string(text), "::") : NULL;
-  if (inside != NULL) *ret_scope = inside;
+  const char *scope = text != NULL ? join(scopes, name.scope, span_of_string(text), "::") : NULL;
+  if (scope == NULL) return error;
+  inside->scope = scope;
+  inside->function = (struct outer_function){named, linkage != NULL ? linkage : name.symbol, true};
   return error;
 }
 
-static const char *enter(struct scope_walk *walk, struct scope_level *level, const char *name) {
+/* ---- what is around them ---- */
+
+static const char *enter(struct scope_walk *walk, const struct scope_level *level,
+                         const char *name) {
   const char *inside = join(walk->scopes, level->scope, span_of_string(name), "::");
   return inside != NULL ? inside : level->scope;
 }
@@ -202,33 +245,112 @@ static const char *enter_namespace(struct scope_walk *walk, struct scope_level *
   return enter(walk, level, name != NULL ? name : "(anonymous namespace)");
 }
 
-/* A class without a name is a lambda's more often than not; a function may have several. */
-static const char *enter_class(struct scope_walk *walk, struct scope_level *level) {
-  char nameless[48] = "(anonymous class)";
-  int line;
-  const char *name = string_of(&level->entry, DW_AT_name);
-  if (name == NULL && dwarf_decl_line(&level->entry, &line) == 0)
-    snprintf(nameless, sizeof nameless, "(anonymous class, line %d)", line);
-  return enter(walk, level, name != NULL ? name : nameless);
+/* What is around entries of LEVEL, as a symbol says it: a function with its parameters. */
+static const char *around(struct scope_walk *walk, const struct scope_level *level) {
+  struct dwarf_scopes *scopes = walk->scopes;
+  struct outer_function function = level->function;
+  const char *scope = NULL;
+  if (!function.is_there) return level->scope;
+  struct buf text = {0};
+  if (function.symbol != NULL && demangle_scope(span_of_string(function.symbol), &text)) {
+    scope = join(scopes, "", buf_span(&text), "::");
+  } else if (function.symbol == NULL) {
+    const char *signature = signature_of(scopes, &function.named);
+    size_t len = strlen(level->scope) - strlen("::");
+    buf_append(&text, level->scope, len);
+    if (signature != NULL) buf_append_string(&text, signature);
+    if (!text.failed) scope = join(scopes, "", buf_span(&text), "::");
+  }
+  buf_fini(&text);
+  return scope != NULL ? scope : level->scope;
 }
 
-/* *RET_DESCENDS: functions can stand in it; RET_SCOPE is what is around these then. */
+/* Finds how one calls what is of CLASS: a lambda has that.  RET_IS_ONE: it is no template's. */
+static bool find_call(Dwarf_Die *class, Dwarf_Die *ret, bool *ret_is_one) {
+  static const char call[] = "operator()";
+  int error = dwarf_child(class, ret);
+  for (unsigned i = 0; error == 0 && i < SIGNATURE_CHILDREN_MAX; i++) {
+    const char *name = string_of(ret, DW_AT_name);
+    *ret_is_one = name != NULL && strcmp(name, call) == 0;
+    if (dwarf_tag(ret) == DW_TAG_subprogram && name != NULL &&
+        strncmp(name, call, sizeof call - 1) == 0)
+      return true;
+    error = dwarf_siblingof(ret, ret);
+  }
+  return false;
+}
+
+/* What demanglers call CLASS, which has no name, without its number. */
+static void print_kind(Dwarf_Die *class, struct buf *ret) {
+  Dwarf_Die call;
+  bool is_one = false, is_const;
+  bool is_lambda = find_call(class, &call, &is_one);
+  buf_append_string(ret, is_lambda ? "lambda" : "unnamed type");
+  size_t len = ret->len;
+  if (is_lambda && (!is_one || !dwarf_signature_print(&call, ret, &is_const))) ret->len = len;
+}
+
+/* Counts one more of KIND in SCOPE, in this unit.  Returns its number; 0: there is no room. */
+static uint32_t count_kind(struct dwarf_scopes *scopes, const char *scope, struct span kind) {
+  uint64_t key = table_hash(kind.data, kind.len, table_hash(scope, strlen(scope), 0));
+  uint32_t cursor, at = table_find(&scopes->by_kind, key, &cursor);
+  if (at == TABLE_NONE) {
+    at = scopes->kind_count;
+    if (at == scopes->kind_room) {
+      uint32_t room = at > 0 ? at * 2 : 64;
+      uint32_t *more = at < NAMES_MAX ? reallocarray(scopes->numbers, room, sizeof *more) : NULL;
+      if (more == NULL) return 0;
+      scopes->numbers = more;
+      scopes->kind_room = room;
+    }
+    if (table_add(&scopes->by_kind, key, at) != 0) return 0;
+    scopes->numbers[scopes->kind_count++] = 0;
+  }
+  return ++scopes->numbers[at];
+}
+
+/* Enters a class without a name, which is a lambda's more often than not. */
+static const char *enter_nameless(struct scope_walk *walk, struct scope_level *level) {
+  struct scope_level outside = {.scope = around(walk, level)};
+  struct buf kind = {0}, text = {0};
+  print_kind(&level->entry, &kind);
+  uint32_t number = kind.failed ? 0 : count_kind(walk->scopes, outside.scope, buf_span(&kind));
+  buf_append_byte(&text, '{');
+  buf_append(&text, kind.data, kind.len);
+  if (number > 0) buf_printf(&text, "#%u", (unsigned)number);
+  buf_append_string(&text, "}");
+  const char *inside = text.failed ? NULL : enter(walk, &outside, buf_text(&text));
+  buf_fini(&kind);
+  buf_fini(&text);
+  return inside != NULL ? inside : level->scope;
+}
+
+static const char *enter_class(struct scope_walk *walk, struct scope_level *level) {
+  const char *name = string_of(&level->entry, DW_AT_name);
+  if (name == NULL || strncmp(name, "<lambda", strlen("<lambda")) == 0)
+    return enter_nameless(walk, level);
+  const struct scope_level outside = {.scope = around(walk, level)};
+  return enter(walk, &outside, name);
+}
+
+/* Returns 0 or -ENOMEM.  *RET_DESCENDS: functions can stand in it; INSIDE, which is as LEVEL at
+   first, is where they do. */
 static int read_entry(struct scope_walk *walk, struct scope_level *level, bool *ret_descends,
-                      const char **ret_scope) {
+                      struct scope_level *inside) {
   *ret_descends = true;
-  *ret_scope = level->scope;
   switch (dwarf_tag(&level->entry)) {
   case DW_TAG_namespace:
-    *ret_scope = enter_namespace(walk, level);
+    inside->scope = enter_namespace(walk, level);
     return 0;
   case DW_TAG_structure_type:
   case DW_TAG_class_type:
   case DW_TAG_union_type:
   case DW_TAG_enumeration_type:
-    *ret_scope = enter_class(walk, level);
+    inside->scope = enter_class(walk, level);
+    inside->function.is_there = false;
     return 0;
   case DW_TAG_subprogram:
-    return read_function(walk, level, ret_scope);
+    return read_function(walk, level, inside);
   case DW_TAG_lexical_block:
   case DW_TAG_try_block:
   case DW_TAG_catch_block:
@@ -258,15 +380,17 @@ int dwarf_scopes_read(struct dwarf_scopes *scopes, const struct symbol_set *set,
   int count = 1, error = 0;
   if (!is_of_cplusplus(unit)) return 0;
   if (!scopes->has_symbols) error = list_symbols(&walk);
-  levels[0].scope = "";
+  table_clear(&scopes->by_kind);
+  scopes->kind_count = 0;
+  levels[0] = (struct scope_level){.scope = ""};
   if (error != 0 || dwarf_child(unit, &levels[0].entry) != 0) return error;
   for (uint64_t read = 0; count > 0 && error == 0 && read < dies_max; read++) {
     bool descends;
-    const char *scope;
-    error = read_entry(&walk, &levels[count - 1], &descends, &scope);
+    struct scope_level inside = levels[count - 1];
+    error = read_entry(&walk, &levels[count - 1], &descends, &inside);
     if (error == 0 && descends && count < ENTRY_DEPTH_MAX &&
-        dwarf_child(&levels[count - 1].entry, &levels[count].entry) == 0)
-      levels[count++].scope = scope;
+        dwarf_child(&levels[count - 1].entry, &inside.entry) == 0)
+      levels[count++] = inside;
     else
       count = go_on(levels, count);
   }
@@ -279,6 +403,7 @@ const char *dwarf_scopes_name(struct dwarf_scopes *scopes, const void *place,
   if (number == TABLE_NONE) return short_name;
   const struct scoped_name *name = &scopes->names[number];
   if (name->symbol != NULL) return name->symbol;
-  const char *joined = join(scopes, name->scope, span_of_string(short_name), "");
+  const char *signature = name->signature != NULL ? name->signature : "";
+  const char *joined = join(scopes, name->scope, span_of_string(short_name), signature);
   return joined != NULL ? joined : short_name;
 }

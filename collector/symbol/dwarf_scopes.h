@@ -24,6 +24,9 @@ struct dwarf_scopes {
   bool has_symbols;
   struct scoped_name *names;
   uint32_t count, room;
+  struct table by_kind; /* of what has no name, and what is around it, in one unit -> */
+  uint32_t *numbers;    /* how many there were so far */
+  uint32_t kind_count, kind_room;
 };
 
 void dwarf_scopes_fini(struct dwarf_scopes *scopes);

@@ -11,7 +11,9 @@ enum { CODE_BYTES_MAX = 8192 };
 
 static const char source[] =
     "#define OUT __attribute__((noinline))\n"
+    "#ifndef IN\n"
     "#define IN __attribute__((always_inline))\n"
+    "#endif\n"
     "namespace alpha { namespace {\n"
     "struct Stage { int n; OUT int step(int x) { return x * 31 / (n + 1); }\n"
     "               IN int turn(int x) { return x * 7 % (n + 3); } };\n"
@@ -25,8 +27,20 @@ static const char source[] =
     "  auto g = [&](int y) IN { return y * x / 5; };\n"
     "  return f(x) + g(x);\n"
     "} }\n"
+    "namespace plant {\n"
+    "int stir(long x) {\n"
+    "  struct Spoon { int n; IN int lift(const char *const *y) const { return y[n][0] / 23; } };\n"
+    "  struct { int n; IN int hold(unsigned long y) { return n / int(y + 29); } } hand{3};\n"
+    "  const char *words = \"x\";\n"
+    "  auto f = [=](int y) mutable IN { return y * ++x / 13; };\n"
+    "  { auto g = [&](long y, const Spoon &s) IN { return y * s.n / 17; };\n"
+    "    auto h = [&](auto y) IN { return y * x / 19; };\n"
+    "    Spoon s{7};\n"
+    "    return f(5) + g(x, s) + h(x) + s.lift(&words) + hand.hold(x); }\n"
+    "} }\n"
     "static OUT int count(int x) { return x * x / 11; }\n"
-    "int all(int x) { return alpha::go(x) + beta::go(x) + plant::stir(x) + count(x); }\n";
+    "int all(int x) { return alpha::go(x) + beta::go(x) + plant::stir(x) +\n"
+    "                         plant::stir(7L) + count(x); }\n";
 
 /* Every name that the index of PATH has for any address, a line each. */
 static void list_names(const char *path, struct buf *ret) {
@@ -90,8 +104,12 @@ static void a_function_is_called_by_its_symbol(void **state) {
 
 static void one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it(void **state) {
   (void)state;
-  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::turn",
-                                         "plant::stir::(anonymous class, line 13)::operator()",
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::turn(int)",
+                                         "plant::stir(int)::{lambda(int)#2}::operator()(int) const",
+                                         "plant::stir(long)::Spoon::lift(char const* const*) const",
+                                         "plant::stir(long)::{unnamed type#1}::hold(unsigned long)",
+                                         "plant::stir(long)::{lambda(int)#1}::operator()(int)",
+                                         "plant::stir(long)::{lambda#1}::operator()",
                                          NULL};
   compile("");
   expect_names("scopes.so", expected);
@@ -99,13 +117,41 @@ static void one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it(void 
   expect_names("scopes.so", expected);
 }
 
+/* What is only told by debug information in one build is a symbol in the other. */
+static void it_is_called_so_where_it_is_not_inlined_too(void **state) {
+  (void)state;
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::turn(int)",
+                                         "plant::stir(int)::{lambda(int)#2}::operator()(int) const",
+                                         "plant::stir(long)::Spoon::lift(char const* const*) const",
+                                         "plant::stir(long)::{unnamed type#1}::hold(unsigned long)",
+                                         "plant::stir(long)::{lambda(int)#1}::operator()(int)",
+                                         NULL};
+  compile("-D'IN=__attribute__((noipa))'");
+  fixture_run("nm -C scopes.so | grep -qF 'stir(int)::{lambda(int)#2}::operator()(int) const' && "
+              "nm -C scopes.so | grep -qF 'turn(int)'");
+  expect_names("scopes.so", expected);
+}
+
+static void lines_above_it_change_no_name(void **state) {
+  (void)state;
+  struct buf before = {0}, after = {0};
+  compile("");
+  list_names("scopes.so", &before);
+  fixture_run("sed '/^namespace plant/i // more\\n' scopes.cc >moved.cc && ! cmp -s *.cc && "
+              "g++ -O2 -g -fPIC -shared -nostdlib -o moved.so moved.cc");
+  list_names("moved.so", &after);
+  assert_string_equal(before.data, after.data);
+  buf_fini(&before);
+  buf_fini(&after);
+}
+
 static void so_is_each_where_no_symbols_are_left(void **state) {
   (void)state;
-  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step",
-                                         "beta::(anonymous namespace)::Stage::step",
-                                         "alpha::(anonymous namespace)::Stage::turn",
-                                         "plant::stir::(anonymous class, line 12)::operator()",
-                                         "plant::stir::(anonymous class, line 13)::operator()",
+  static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step(int)",
+                                         "beta::(anonymous namespace)::Stage::step(int)",
+                                         "alpha::(anonymous namespace)::Stage::turn(int)",
+                                         "plant::stir(int)::{lambda(int)#1}::operator()(int) const",
+                                         "plant::stir(int)::{lambda(int)#2}::operator()(int) const",
                                          "count",
                                          "alpha::go(int)",
                                          NULL};
@@ -120,7 +166,7 @@ static void every_edition_of_the_language_is_read_alike(void **state) {
   (void)state;
   static const unsigned editions[] = {0x04, 0x11, 0x19, 0x1a, 0x21, 0x2a, 0x2b, 0x3a, 0x30, 0x39};
   static const char *const expected[] = {"alpha::(anonymous namespace)::Stage::step(int)",
-                                         "alpha::(anonymous namespace)::Stage::turn",
+                                         "alpha::(anonymous namespace)::Stage::turn(int)",
                                          "beta::(anonymous namespace)::Stage::step(int)", NULL};
   fixture_run("g++ -O2 -g -gdwarf-5 -dA -fPIC -S -o plain.s scopes.cc && "
               "grep -q 'byte.*[^(]DW_AT_language' plain.s");
@@ -143,6 +189,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_function_is_called_by_its_symbol),
       cmocka_unit_test(one_that_is_nowhere_but_inlined_is_called_by_what_is_around_it),
+      cmocka_unit_test(it_is_called_so_where_it_is_not_inlined_too),
+      cmocka_unit_test(lines_above_it_change_no_name),
       cmocka_unit_test(so_is_each_where_no_symbols_are_left),
       cmocka_unit_test(every_edition_of_the_language_is_read_alike),
   };
