@@ -13,6 +13,7 @@
 #include "common/buf.h"
 #include "symbol/name_text.h"
 #include "symbol/symbol_index.h"
+#include "symbol/told_frames.h"
 #include "translate/answer_lines.h"
 #include "view/marks.h"
 #include "view/tree_builder.h"
@@ -114,12 +115,16 @@ static int add_chain(struct naming *naming, const struct symbol_frame *frames, i
   return error;
 }
 
-/* A translator does not say where a function is declared: in the file of its line, most likely. */
-static int take_answer(const struct answer *answer, struct symbol_frame *frames) {
-  for (uint32_t i = 0; i < answer->count; i++) {
-    frames[i] = answer->frames[i];
-    frames[i].decl_file = frames[i].file;
-  }
+/* What a translator said of frame number AT, if anything. */
+static int take_answer(const struct naming *naming, uint32_t at, struct symbol_frame *frames) {
+  struct symbol_frame known[SYMBOL_CHAIN_MAX];
+  enum names_quality quality;
+  if (naming->names == NULL || naming->names[at].count == 0) return 0;
+  const struct answer *answer = &naming->names[at];
+  memcpy(frames, answer->frames, answer->count * sizeof *frames);
+  int known_count = best_name_chain(naming->profile, naming->namer, &naming->profile->frames[at],
+                                    known, &quality);
+  told_frames_declare(frames, (int)answer->count, known, known_count);
   return (int)answer->count;
 }
 
@@ -128,7 +133,7 @@ static int add_functions(struct naming *naming, uint32_t at, struct view_functio
   const struct profile_frame *frame = &naming->profile->frames[at];
   bool is_elf = naming->profile->modules[frame->module].kind == MODULE_ELF;
   struct symbol_frame frames[SYMBOL_CHAIN_MAX];
-  int count = naming->names != NULL ? take_answer(&naming->names[at], frames) : 0;
+  int count = take_answer(naming, at, frames);
   enum names_quality quality = NAMES_NONE;
   function->quality = "translator";
   if (count == 0) {

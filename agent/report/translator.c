@@ -10,7 +10,10 @@
 #include "namer.h"
 
 #include "common/hex_text.h"
+#include "elf/module_file.h"
+#include "elf/regular_file.h"
 #include "proto/limits.h"
+#include "symbol/alias_name.h"
 #include "symbol/false_name.h"
 #include "translate/answer_lines.h"
 #include "translate/co_process.h"
@@ -19,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
   OUTSTANDING_MAX = 16384,
@@ -41,6 +45,22 @@ struct question {
 
 bool translator_takes_module(const struct translator *translator) {
   return strstr(translator->command, "MODULE") != NULL;
+}
+
+bool translator_can_read(const struct translator *translator, const struct profile_module *module) {
+  struct stat status;
+  struct module_stamp stamp;
+  struct module_identity found;
+  if (!translator_takes_module(translator) || strstr(translator->command, "BUILD_ID") != NULL)
+    return true;
+  if (module->path[0] != '/') return true;
+  int fd = regular_file_open(module->path, &status);
+  if (fd < 0) return false;
+  bool is_there = module_file_stamp(fd, &stamp) == 0 &&
+                  module_file_identify(fd, &stamp, &found) == 0 &&
+                  span_is_equal(span_of(found.id, found.id_bytes), module->id);
+  close(fd);
+  return is_there;
 }
 
 struct answer *translator_names_new(const struct profile *profile, struct arena *arena) {
@@ -150,22 +170,27 @@ int translator_name(const struct translator *translator, const struct profile *p
   return error;
 }
 
-/* Whether the symbols of FRAME's module show what was told of it to be wrong. */
-static bool is_refuted(const struct profile *profile, struct namer *namer,
-                       const struct profile_frame *frame, const struct answer *told) {
+/* What the symbols of a module make of a name that was told. */
+enum opinion { OPINION_NONE, OPINION_FALSE, OPINION_ALIAS };
+
+static enum opinion judge(const struct profile *profile, struct namer *namer,
+                          const struct profile_frame *frame, const struct answer *told) {
   const char *why;
-  if (told->count != 1 || told->frames[0].file != NULL) return false; /* saves reading its file */
-  if (namer_load(namer, frame->module, &profile->modules[frame->module], &why) != 0) return false;
-  return false_name_is(namer_symbols(namer, frame->module), frame->address, &told->frames[0]);
+  if (told->count != 1 || told->frames[0].file != NULL) return OPINION_NONE;
+  if (namer_load(namer, frame->module, &profile->modules[frame->module], &why) != 0)
+    return OPINION_NONE;
+  const struct symbol_index *symbols = namer_symbols(namer, frame->module);
+  if (false_name_is(symbols, frame->address, &told->frames[0])) return OPINION_FALSE;
+  return alias_name_is(symbols, frame->address, &told->frames[0]) ? OPINION_ALIAS : OPINION_NONE;
 }
 
 uint32_t translator_check(const struct profile *profile, struct namer *namer,
                           struct answer *names) {
   uint32_t refuted = 0;
   for (uint32_t i = 0; i < profile->frame_count; i++) {
-    if (!is_refuted(profile, namer, &profile->frames[i], &names[i])) continue;
-    names[i].count = 0;
-    refuted++;
+    enum opinion opinion = judge(profile, namer, &profile->frames[i], &names[i]);
+    if (opinion != OPINION_NONE) names[i].count = 0;
+    refuted += opinion == OPINION_FALSE;
   }
   return refuted;
 }

@@ -18,6 +18,11 @@ struct translator {
 /* Whether COMMAND asks for its module, and so can serve more than one. */
 bool translator_takes_module(const struct translator *translator);
 
+/* Whether COMMAND can tell anything of MODULE: it asks for its path, and for nothing else that it
+   could find it by, only where the file that was sampled is there.  What has no file it may know.
+ */
+bool translator_can_read(const struct translator *translator, const struct profile_module *module);
+
 /* Makes room in ARENA for what is said of each frame of PROFILE; nothing yet.  NULL: no memory. */
 struct answer *translator_names_new(const struct profile *profile, struct arena *arena);
 
@@ -33,7 +38,8 @@ int translator_name(const struct translator *translator, const struct profile *p
                     char why[TRANSLATOR_WHY_BYTES]);
 
 /* Takes back what NAMES say of PROFILE's frames and their modules' own files, read by NAMER, show
-   to be wrong (symbol/false_name.h).  Returns of how many frames. */
+   to be wrong (symbol/false_name.h), or to be another name than they give the same function
+   (symbol/alias_name.h).  Returns of how many frames it was wrong. */
 uint32_t translator_check(const struct profile *profile, struct namer *namer, struct answer *names);
 
 #endif

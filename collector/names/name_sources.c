@@ -15,6 +15,7 @@
    when no file knows the stub. */
 #include "name_sources.h"
 
+#include "symbol/alias_name.h"
 #include "symbol/false_name.h"
 
 #include <errno.h>
@@ -65,6 +66,13 @@ bool name_sources_refute(const struct name_sources *sources, uint64_t address,
                          const struct symbol_frame *told) {
   for (uint32_t i = 0; i < sources->count; i++)
     if (false_name_is(sources->sources[i].index, address, told)) return true;
+  return false;
+}
+
+bool name_sources_has_alias(const struct name_sources *sources, uint64_t address,
+                            const struct symbol_frame *told) {
+  for (uint32_t i = 0; i < sources->count; i++)
+    if (alias_name_is(sources->sources[i].index, address, told)) return true;
   return false;
 }
 

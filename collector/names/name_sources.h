@@ -27,6 +27,11 @@ int name_sources_chain(const struct name_sources *sources, uint64_t address,
 bool name_sources_refute(const struct name_sources *sources, uint64_t address,
                          const struct symbol_frame *told);
 
+/* Whether any of SOURCES has TOLD as another name of the function at ADDRESS (alias_name.h).  Any
+   thread. */
+bool name_sources_has_alias(const struct name_sources *sources, uint64_t address,
+                            const struct symbol_frame *told);
+
 /* For many lookups in one module: keeps where it is in each file.  One thread. */
 struct name_cursor {
   const struct name_sources *sources; /* borrowed */

@@ -20,6 +20,7 @@
 #include "names/symbolizer.h"
 #include "naming_order.h"
 #include "symbol/symbol_index.h"
+#include "symbol/told_frames.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -262,22 +263,26 @@ static int find_build(struct naming *naming, const struct store_forest *forest, 
   return error;
 }
 
-/* A translator does not say where a function is declared: in the file of its line, most likely. */
-static void guess_declarations(struct symbol_frame *frames, int count) {
-  for (int i = 0; i < count; i++) frames[i].decl_file = frames[i].file;
-}
-
-/* What a translator says of FRAME, unless its module's files show that to be wrong. */
+/* What a translator says of FRAME, unless its module's files show that to be wrong, or have a
+   better name of the same function. */
 static int ask_translator(struct naming *naming, const char *board,
                           const struct store_forest *forest, const struct store_node *frame,
                           struct symbol_frame *frames) {
   int count =
       translated_chain(&naming->translated, naming->symbolizer, board, forest, frame, frames);
-  if (count != 1) return count;
+  struct symbol_frame known[SYMBOL_CHAIN_MAX];
+  enum debug_quality quality;
+  int known_count = 0;
+  if (count <= 0) return count;
   const struct name_sources *sources = find_sources(naming, board, forest, frame->module);
-  if (sources == NULL || !name_sources_refute(sources, frame->address, frames)) return count;
-  translated_refuse(&naming->translated, naming->symbolizer, frame->module);
-  return -ENOENT;
+  if (sources != NULL && count == 1) {
+    bool is_false = name_sources_refute(sources, frame->address, frames);
+    if (is_false) translated_refuse(&naming->translated, naming->symbolizer, frame->module);
+    if (is_false || name_sources_has_alias(sources, frame->address, frames)) return -ENOENT;
+  }
+  if (sources != NULL) known_count = find_names(naming, sources, frame->address, known, &quality);
+  told_frames_declare(frames, count, known, known_count);
+  return count;
 }
 
 static int name_frame(struct naming *naming, const char *board, const struct store_forest *forest,
@@ -292,7 +297,6 @@ static int name_frame(struct naming *naming, const char *board, const struct sto
   if (error != 0) return error;
   int count = ask_translator(naming, board, forest, frame, frames);
   bool is_translated = count > 0;
-  guess_declarations(frames, count);
   const struct name_sources *sources = NULL;
   if (!is_translated) sources = find_sources(naming, board, forest, frame->module);
   if (sources != NULL) count = find_names(naming, sources, address, frames, &quality);

@@ -10,6 +10,7 @@
    reader never sees half of one. */
 #include "index_builder.h"
 
+#include "alias_name.h"
 #include "common/buf.h"
 #include "dwarf_reader.h"
 #include "index_layout.h"
@@ -32,7 +33,7 @@ struct making {
   struct source_map source;
   struct index_names names;
   struct index_tables tables;
-  struct buf lr_places, lr_calls;
+  struct buf lr_places, lr_calls, aliases;
   struct buf text_blocks, texts; /* the strings, packed */
   struct dwarf_file *dwarf;
   struct index_summary summary;
@@ -45,6 +46,7 @@ static void making_fini(struct making *making) {
   index_tables_fini(&making->tables);
   buf_fini(&making->lr_places);
   buf_fini(&making->lr_calls);
+  buf_fini(&making->aliases);
   buf_fini(&making->unpacked);
   buf_fini(&making->text_blocks);
   buf_fini(&making->texts);
@@ -79,6 +81,7 @@ static int write_index(const struct making *making, struct buf *ret) {
       {INDEX_NODES, 1, &making->tables.nodes},
       {INDEX_TEXTS, sizeof(struct index_text_block), &making->text_blocks},
       {INDEX_STRINGS, 1, &making->texts},
+      {INDEX_ALIASES, sizeof(struct index_alias), &making->aliases},
       {INDEX_LR_PLACES, 1, &making->lr_places},
       {INDEX_LR_CALLS, 1, &making->lr_calls},
   };
@@ -157,6 +160,18 @@ static int read_code(struct making *making, bool is_moved) {
   return lr_build(making->input->file, &making->lr_places, &making->lr_calls);
 }
 
+/* Those that are too far away to be told are left out. */
+static int write_aliases(struct making *making) {
+  const struct symbol_set *set = &making->set;
+  uint64_t base = set->piece_count > 0 ? set->pieces[0].start : 0;
+  for (uint32_t i = 0; i < set->alias_count; i++) {
+    uint64_t offset = set->aliases[i].start - base;
+    const struct index_alias alias = {(uint32_t)offset, set->aliases[i].hash};
+    if (offset <= UINT32_MAX) buf_append(&making->aliases, &alias, sizeof alias);
+  }
+  return making->aliases.failed ? -ENOMEM : 0;
+}
+
 static int lay_out(struct making *making) {
   uint64_t moved = kernel_base_apply(&making->set);
   source_map_move(&making->source, moved);
@@ -164,6 +179,7 @@ static int lay_out(struct making *making) {
   making->summary.symbol_count = making->set.count;
   uint32_t offset;
   if (error == 0) error = read_code(making, moved != 0);
+  if (error == 0) error = write_aliases(making);
   if (error == 0) error = index_names_add_text(&making->names, span_of("", 0), &offset);
   if (error != 0) return error;
   error = index_layout_make(&making->set, &making->source, &making->names, &making->tables);

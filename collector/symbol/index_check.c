@@ -3,6 +3,7 @@
    opening a cached index costs nothing; what it lets pass can be looked up without danger.
    symbol_index_verify reads everything once, right after the worker made it, so that names which
    reach pages and terminals are clean. */
+#include "alias_name.h"
 #include "common/buf.h"
 #include "name_text.h"
 #include "symbol_index.h"
@@ -34,6 +35,18 @@ static int cut_table(struct span bytes, uint32_t kind, size_t entry_bytes, struc
   return 0;
 }
 
+/* An index need not have aliases. */
+static int cut_aliases(struct span bytes, struct symbol_index *index) {
+  struct index_section section;
+  struct span aliases;
+  if (find_section(bytes, INDEX_ALIASES, &section) != 0) return 0;
+  int error = cut_table(bytes, INDEX_ALIASES, sizeof *index->aliases, &aliases);
+  if (error != 0) return error;
+  index->aliases = (const struct index_alias *)(const void *)aliases.data;
+  index->alias_count = (uint32_t)(aliases.len / sizeof *index->aliases);
+  return 0;
+}
+
 static int check_header(struct span bytes) {
   if (bytes.len < sizeof(struct index_header)) return -EBADMSG;
   if ((uintptr_t)bytes.data % _Alignof(struct index_header) != 0) return -EBADMSG;
@@ -59,6 +72,7 @@ int symbol_index_parse(struct span bytes, struct symbol_index *ret) {
   if (error == 0) error = cut_table(bytes, INDEX_NODES, 1, &index.nodes);
   if (error == 0) error = cut_table(bytes, INDEX_TEXTS, sizeof(struct index_text_block), &texts);
   if (error == 0) error = cut_table(bytes, INDEX_STRINGS, 1, &strings);
+  if (error == 0) error = cut_aliases(bytes, &index);
   if (error == 0) error = index_texts_init(&index.texts, texts, strings);
   if (error != 0) return error;
   index.blocks = (const struct index_block *)(const void *)blocks.data;

@@ -8,14 +8,17 @@
 #include "index_texts.h"
 #include "lr_tables.h"
 
+struct index_alias;
+
 /* Borrows the bytes that it was parsed from; owns the texts that it has unpacked. */
 struct symbol_index {
   const struct index_block *blocks;
   const struct index_function *functions;
   const uint32_t *files;
+  const struct index_alias *aliases;
   struct span rows, nodes;
   struct index_texts texts;
-  uint32_t block_count, function_count, file_count;
+  uint32_t block_count, function_count, file_count, alias_count;
   uint32_t flags;      /* enum index_flag */
   struct lr_tables lr; /* about return addresses */
 };

@@ -19,6 +19,8 @@
    that are open, so that a lookup is one binary search however deep strangers nest them. */
 #include "symbol_set.h"
 
+#include "alias_name.h"
+
 #include "common/arena.h"
 
 #include <errno.h>
@@ -50,6 +52,7 @@ void symbol_set_fini(struct symbol_set *set) {
   free(set->texts);
   free(set->candidates);
   free(set->pieces);
+  free(set->aliases);
   *set = (struct symbol_set){0};
 }
 
@@ -128,22 +131,40 @@ static void drop_bounds(struct symbol_set *set) {
   set->count = kept;
 }
 
+/* Remembers that CANDIDATE is another name of what LAST is. */
+static int note_alias(struct symbol_set *set, const struct candidate *candidate,
+                      const struct candidate *last) {
+  void *aliases = set->aliases;
+  if (span_is_equal(candidate->name, last->name)) return 0;
+  int error = grow(&aliases, set->alias_count, &set->alias_cap, sizeof *set->aliases);
+  if (error != 0) return error;
+  set->aliases = aliases;
+  set->aliases[set->alias_count++] =
+      (struct symbol_alias){candidate->start, alias_name_hash(candidate->name)};
+  return 0;
+}
+
 /* Drops aliases, and labels inside functions. */
-static void drop_aliases(struct symbol_set *set) {
+static int drop_aliases(struct symbol_set *set) {
   uint32_t kept = 0;
   uint64_t function_end = 0; /* of the typed, sized symbols so far */
-  for (uint32_t i = 0; i < set->count; i++) {
+  int error = 0;
+  for (uint32_t i = 0; i < set->count && error == 0; i++) {
     struct candidate *candidate = &set->candidates[i];
     struct candidate *last = kept > 0 ? &set->candidates[kept - 1] : NULL;
     bool is_beside = last != NULL && last->rank != SYMBOL_SECTION;
     bool is_same_start = is_beside && last->start == candidate->start;
-    if (is_same_start && (candidate->size == 0 || candidate->size == last->size)) continue;
+    if (is_same_start && (candidate->size == 0 || candidate->size == last->size)) {
+      error = note_alias(set, candidate, last);
+      continue;
+    }
     if (candidate->rank == SYMBOL_LABEL && candidate->start < function_end) continue;
     uint64_t end = candidate->start + candidate->size;
     if (candidate->rank > SYMBOL_LABEL && end > function_end) function_end = end;
     set->candidates[kept++] = *candidate;
   }
   set->count = kept;
+  return error;
 }
 
 /* Gives each symbol of size 0 its reach. */
@@ -258,7 +279,7 @@ int symbol_set_settle(struct symbol_set *set) {
   if (kept == 0) return 0;
   qsort(set->candidates, set->count, sizeof *set->candidates, compare_place);
   drop_bounds(set);
-  drop_aliases(set);
+  if (drop_aliases(set) != 0) return -ENOMEM;
   stretch_unsized(set);
   struct open_heap heap = {.candidates = set->candidates};
   heap.items = malloc(set->count * sizeof *heap.items);

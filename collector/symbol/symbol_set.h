@@ -33,6 +33,12 @@ struct symbol_piece {
   uint32_t symbol; /* INDEX_NO_SYMBOL: a gap; the last piece always is one */
 };
 
+/* A name that lost. */
+struct symbol_alias {
+  uint64_t start;
+  uint32_t hash;
+};
+
 struct symbol_texts;
 
 /* All-zero is a valid empty set. */
@@ -42,6 +48,8 @@ struct symbol_set {
   uint32_t count, cap;
   struct symbol_piece *pieces;
   uint32_t piece_count, piece_cap;
+  struct symbol_alias *aliases; /* by start */
+  uint32_t alias_count, alias_cap;
 };
 
 void symbol_set_fini(struct symbol_set *set);

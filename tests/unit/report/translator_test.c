@@ -2,10 +2,12 @@
 /* Translators that answer, keep their answers, die, hang and miscount. */
 #include "profile_fixture.h"
 
+#include "elf/module_file.h"
 #include "report/translator.h"
 #include "translate/answer_lines.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -108,8 +110,34 @@ static void one_that_fell_over_once_is_started_again(void **state) {
   ask_all(command, 10);
 }
 
+static void it_is_asked_of_what_is_there_alone(void **state) {
+  (void)state;
+  const struct translator by_path = {"x -e $MODULE", 1}, by_id = {"x $MODULE $BUILD_ID", 1},
+                          by_itself = {"x -e y", 1};
+  struct module_stamp stamp;
+  struct module_identity own;
+  int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  char path[4096] = "";
+  assert_true(fd >= 0 && readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+  assert_int_equal(module_file_stamp(fd, &stamp), 0);
+  assert_int_equal(module_file_identify(fd, &stamp, &own), 0);
+  close(fd);
+  struct profile_module here = {.id = span_of(own.id, own.id_bytes), .path = path};
+  struct profile_module gone = here, rebuilt = here, of_no_file = here;
+  gone.path = "/no/such/tool";
+  rebuilt.id = span_of("\xab\xcd", 2);
+  of_no_file.path = "[vdso]";
+  assert_true(translator_can_read(&by_path, &here));
+  assert_false(translator_can_read(&by_path, &gone));
+  assert_false(translator_can_read(&by_path, &rebuilt));
+  assert_true(translator_can_read(&by_path, &of_no_file));
+  assert_true(translator_can_read(&by_id, &gone));
+  assert_true(translator_can_read(&by_itself, &rebuilt));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_is_asked_of_what_is_there_alone),
       cmocka_unit_test_setup_teardown(each_address_gets_its_own_answer, set_up, tear_down),
       cmocka_unit_test_setup_teardown(it_knows_its_module, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_fails_is_said_and_names_nothing, set_up, tear_down),

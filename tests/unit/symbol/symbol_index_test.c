@@ -2,6 +2,7 @@
 #include "elf_fixture.h"
 
 #include "common/buf.h"
+#include "symbol/alias_name.h"
 #include "symbol/false_name.h"
 #include "symbol/symbol_index.h"
 
@@ -11,7 +12,7 @@
    c [0x200,0x210).  Only b has a name that was made readable. */
 struct small {
   struct index_header header;
-  struct index_section sections[8];
+  struct index_section sections[9];
   struct index_block blocks[1];
   _Alignas(8) struct index_function functions[2];
   _Alignas(8) uint32_t files[2];
@@ -19,6 +20,7 @@ struct small {
   uint8_t rows[32];
   _Alignas(8) struct index_text_block texts[1];
   _Alignas(8) uint8_t strings[64]; /* packed */
+  _Alignas(8) struct index_alias aliases[3];
 };
 
 static const char sound_strings[21] = "\0a\0b()\0_Zb\0c\0x.c\0y.h";
@@ -29,7 +31,7 @@ static struct small make_with(const char strings[sizeof sound_strings]) {
                  .version = INDEX_VERSION,
                  .order = INDEX_ORDER,
                  .file_bytes = sizeof(struct small),
-                 .section_count = 8},
+                 .section_count = 9},
       .sections = {{99, 1, 0, 1},
                    {INDEX_BLOCKS, 16, offsetof(struct small, blocks), 16},
                    {INDEX_FUNCTIONS, 10, offsetof(struct small, functions), 20},
@@ -37,7 +39,8 @@ static struct small make_with(const char strings[sizeof sound_strings]) {
                    {INDEX_NODES, 1, offsetof(struct small, nodes), 12},
                    {INDEX_ROWS, 1, offsetof(struct small, rows), 20},
                    {INDEX_TEXTS, 8, offsetof(struct small, texts), 8},
-                   {INDEX_STRINGS, 1, offsetof(struct small, strings), 0}},
+                   {INDEX_STRINGS, 1, offsetof(struct small, strings), 0},
+                   {INDEX_ALIASES, 8, offsetof(struct small, aliases), 24}},
       .blocks = {{0x100, 0, 0}},
       .functions = {{1 << 1, 1, 10}, {3 << 1 | 1, 2, 20}},
       .files = {13, 17},
@@ -70,6 +73,10 @@ static struct small make_with(const char strings[sizeof sound_strings]) {
   assert_true(packed.len <= sizeof small.strings && directory.len == sizeof small.texts);
   memcpy(small.texts, directory.data, directory.len);
   memcpy(small.strings, packed.data, packed.len);
+  static const char *const others[] = {"_a", "__a", "c_too"};
+  for (int i = 0; i < 3; i++)
+    small.aliases[i] =
+        (struct index_alias){i < 2 ? 0 : 0x100, alias_name_hash(span_of_string(others[i]))};
   small.sections[7].bytes = packed.len;
   buf_fini(&directory);
   buf_fini(&packed);
@@ -148,6 +155,33 @@ static void a_name_that_ends_before_an_address_is_false_there(void **state) {
   assert_false(false_name_is(&index, 0x13f, &a)); /* it is a */
   assert_false(false_name_is(&index, 0x150, &a)); /* nobody knows whose that is */
   symbol_index_fini(&index);
+}
+
+/* _a and __a are a, and c_too is c. */
+static void another_name_of_the_function_is_known_to_be_one(void **state) {
+  (void)state;
+  struct small small = make_sound();
+  struct symbol_index index = {0};
+  const struct symbol_frame a = {.name = "a"}, first = {.name = "_a"}, second = {.name = "__a@V_1"},
+                            of_c = {.name = "c_too"}, none = {.name = "d"},
+                            of_a_line = {.name = "_a", .file = "x.c"};
+  assert_int_equal(parse(&small, &index), 0);
+  assert_true(alias_name_is(&index, 0x100, &first));
+  assert_true(alias_name_is(&index, 0x115, &first)); /* in what was inlined there */
+  assert_true(alias_name_is(&index, 0x13f, &second));
+  assert_true(alias_name_is(&index, 0x20f, &of_c));
+  assert_false(alias_name_is(&index, 0x20f, &first));
+  assert_false(alias_name_is(&index, 0x100, &of_c));
+  assert_false(alias_name_is(&index, 0x100, &a));
+  assert_false(alias_name_is(&index, 0x100, &none));
+  assert_false(alias_name_is(&index, 0x100, &of_a_line));
+  assert_false(alias_name_is(&index, 0x150, &first)); /* no function */
+  small.sections[8].kind = 99;                        /* an index without them */
+  assert_int_equal(parse(&small, &index), 0);
+  assert_false(alias_name_is(&index, 0x100, &first));
+  small.sections[8].kind = INDEX_ALIASES;
+  small.sections[8].bytes = 12;
+  assert_int_equal(parse(&small, &index), -EBADMSG);
 }
 
 /* The source calls it a, too. */
@@ -364,6 +398,7 @@ int main(void) {
       cmocka_unit_test(each_address_gets_its_symbol),
       cmocka_unit_test(the_last_name_before_an_address_is_found),
       cmocka_unit_test(a_name_that_ends_before_an_address_is_false_there),
+      cmocka_unit_test(another_name_of_the_function_is_known_to_be_one),
       cmocka_unit_test(a_clone_is_its_function),
       cmocka_unit_test(a_chain_has_each_function_with_its_place),
       cmocka_unit_test(a_node_cannot_be_inlined_into_itself_or_a_later_one),

@@ -49,6 +49,9 @@ static void the_better_of_two_aliases_gives_the_name(void **state) {
   assert_string_equal(name_at(&set, 0x1020), "bc");
   assert_string_equal(name_at(&set, 0x1030), "typed");
   assert_int_equal(set.count, 4);
+  assert_int_equal(set.alias_count, 6); /* the others are remembered */
+  for (uint32_t i = 1; i < set.alias_count; i++)
+    assert_true(set.aliases[i - 1].start <= set.aliases[i].start);
   symbol_set_fini(&set);
 }
 
