@@ -18,6 +18,7 @@
 #include "output_text.h"
 #include "patience.h"
 #include "proto/text.h"
+#include "report/best_name.h"
 #include "report/counts.h"
 #include "report/module_labels.h"
 #include "report/namer.h"
@@ -126,9 +127,48 @@ static int translate_module(struct report *report, const struct profile *profile
   return error;
 }
 
+/* What the files of a side are that the translator was not asked about: they are gone. */
+struct gone_modules {
+  bool *is_gone; /* of each module */
+  uint32_t count, first;
+};
+
+/* Whether each sampled function of module INDEX has a name without the translator. */
+static bool has_all_names(const struct profile *profile, struct namer *namer, uint32_t index) {
+  for (uint32_t i = 0; i < profile->frame_count; i++)
+    if (profile->frames[i].module == index &&
+        !best_name_is_there(profile, namer, &profile->frames[i]))
+      return false;
+  return true;
+}
+
+/* Says that there was nothing to translate.  Where names lack for that the report has failed. */
+static void tell_gone(struct report *report, const struct profile *profile, struct namer *namer,
+                      const struct gone_modules *gone) {
+  bool has_all = true;
+  char more[32] = "";
+  if (gone->count == 0) return;
+  for (uint32_t i = 0; i < profile->module_count && has_all; i++)
+    has_all = !gone->is_gone[i] || has_all_names(profile, namer, i);
+  if (gone->count > 1) snprintf(more, sizeof more, " and %u more", (unsigned)gone->count - 1);
+  fprintf(stderr,
+          "fleetprof: report: --translator: had nothing to do for %s%s: what was sampled is not "
+          "there any more%s\n",
+          profile->modules[gone->first].path, more,
+          has_all ? "; names are those in the profile" : ", and the profile has not all names");
+  report->is_untranslated |= !has_all;
+}
+
+static bool is_sampled(const struct profile *profile, uint32_t module) {
+  for (uint32_t i = 0; i < profile->frame_count; i++)
+    if (profile->frames[i].module == module) return true;
+  return false;
+}
+
 /* Asks the translator: of the module that --module names, of every one when it takes them as they
    come, else of the program itself. */
-static void translate(struct report *report, const struct profile *profile, struct answer *names) {
+static void translate(struct report *report, const struct profile *profile, struct answer *names,
+                      struct gone_modules *gone) {
   const struct report_options *options = &report->settings.options;
   const struct translator translator = {options->translator, TRANSLATOR_MS};
   uint32_t only = COUNTS_ALL;
@@ -136,7 +176,13 @@ static void translate(struct report *report, const struct profile *profile, stru
     only = counts_find_module(profile, options->module);
   for (uint32_t i = 0; i < profile->module_count; i++) {
     if (profile->modules[i].kind != MODULE_ELF || (only != COUNTS_ALL && only != i)) continue;
-    if (translate_module(report, profile, i, names) == -ENOENT) return; /* nor the next */
+    if (!is_sampled(profile, i)) continue;
+    if (!translator_can_read(&translator, &profile->modules[i])) {
+      if (gone->count++ == 0) gone->first = i;
+      gone->is_gone[i] = true;
+    } else if (translate_module(report, profile, i, names) == -ENOENT) {
+      return; /* nor the next */
+    }
   }
 }
 
@@ -151,20 +197,33 @@ static void check_translation(const struct report_side *side, struct namer *name
             refuted);
 }
 
+/* Sets RET to what the translator says of SIDE. */
+static int translate_side(struct report *report, const struct report_side *side,
+                          struct namer *namer, struct answer **ret) {
+  const struct profile *profile = &side->profile;
+  struct gone_modules gone = {
+      .is_gone = arena_array(&report->arena, profile->module_count + 1, sizeof *gone.is_gone)};
+  struct answer *names = translator_names_new(profile, &report->arena);
+  if (names == NULL || gone.is_gone == NULL) return -ENOMEM;
+  translate(report, profile, names, &gone);
+  check_translation(side, namer, names);
+  tell_gone(report, profile, namer, &gone);
+  *ret = names;
+  return 0;
+}
+
 /* Names the frames of SIDE and builds its tree. */
 static int name(struct report *report, struct report_side *side, struct namer *namer) {
   struct answer *names = NULL;
   enum report_format format = report->settings.format;
   if (format == REPORT_PPROF || format == REPORT_CALLGRIND) side->profile.places |= PLACE_LINES;
   if (format == REPORT_PPROF || format == REPORT_PERF_SCRIPT) side->profile.places |= PLACE_CODE;
-  if (report->settings.options.translator != NULL) {
-    names = translator_names_new(&side->profile, &report->arena);
-    if (names == NULL) return -ENOMEM;
-    translate(report, &side->profile, names);
-    check_translation(side, namer, names);
-  }
+  int error = 0;
+  if (report->settings.options.translator != NULL)
+    error = translate_side(report, side, namer, &names);
+  if (error != 0) return error;
   watch("naming functions of", side->profile.exe != NULL ? side->profile.exe : "");
-  int error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);
+  error = named_tree_build(&side->profile, namer, names, &report->arena, &side->tree);
   patience_end();
   bool is_all_told = report->settings.options.is_verbose || isatty(STDERR_FILENO) == 1;
   if (error == 0) report_names_tell(&side->profile, namer, names, is_all_told);

@@ -68,6 +68,57 @@ fleetprof report "$W/exporting.fp" --debug "$W/dbg" --translator 'addr2line -a -
 nm -n "$W/whole" >"$W/whole.nm"
 fleetprof report "$W/exporting.fp" --translator "fleetprof translate $W/whole.nm" 2>"$W/err" | grep -q ' behind  ' && [ ! -s "$W/err" ] || fail "a right name is not believed: $(cat "$W/err")"
 
+# Of two names of one function the file's own rule chooses, whoever tells the other.
+cat >"$W/two.c" <<'C'
+volatile unsigned long sink;
+__attribute__((noipa)) void chosen(long n) { while (n-- > 0) sink += 1; }
+void _another(long n) __attribute__((alias("chosen")));
+int main(void) {
+  for (int i = 0; i < 300; i++) chosen(1000000);
+  return 0;
+}
+C
+cc -O1 -Wl,--build-id -o "$W/two" "$W/two.c" || fail "no build of two names"
+nm -n "$W/two" | grep -v ' chosen$' >"$W/two.nm"
+fleetprof run --output "$W/two.fp" --hz 499 -- "$W/two" || fail "the run of two names"
+fleetprof report "$W/two.fp" --translator "fleetprof translate $W/two.nm" >"$W/out" 2>"$W/err" || fail "two names: $(cat "$W/err")"
+grep -q ' chosen  ' "$W/out" && ! grep -q _another "$W/out" && [ ! -s "$W/err" ] || fail "a function by its other name: $(cat "$W/out" "$W/err")"
+
+# Lines of a file that was included into a function make no second one of it.
+echo 'for (long i = 0; i < n; i++) sink += 5;' >"$W/part.inc"
+cat >"$W/mixed.c" <<'C'
+volatile unsigned long sink;
+__attribute__((noipa)) void blend(long n) {
+  for (long i = 0; i < n; i++) sink += 3;
+#include "part.inc"
+}
+int main(void) {
+  for (int i = 0; i < 300; i++) blend(500000);
+  return 0;
+}
+C
+cc -g -O1 -Wl,--build-id -o "$W/mixed" "$W/mixed.c" || fail "no build of an included file"
+fleetprof run --output "$W/mixed.fp" --hz 499 -- "$W/mixed" || fail "the run of an included file"
+one_row() { # WHAT: `blend` is one function, of its own file
+  fleetprof report "$W/mixed.fp" -f json --translator 'addr2line -a -f -i -C -e "$MODULE"' >"$W/out" 2>"$W/err" || fail "$1: $(cat "$W/err")"
+  [ "$(json "[f['file'].rsplit('/')[-1] for f in d['functions'] if f['name'] == 'blend']" <"$W/out")" = "['mixed.c']" ] || fail "$1: $(cat "$W/out" "$W/err")"
+}
+one_row "an included file"
+[ ! -s "$W/err" ] || fail "an included file: $(cat "$W/err")"
+
+# Where the program is gone the profile answers, and a translator that would ask for it has nothing to do.
+mv "$W/mixed" "$W/mixed.kept"
+one_row "a program that is gone"
+grep -q "^fleetprof: report: --translator: had nothing to do for $W/mixed: what was sampled is not there any more; names are those in the profile$" "$W/err" || fail "a program that is gone: $(cat "$W/err")"
+cp "$W/two" "$W/mixed"
+one_row "another program at its path"
+grep -q "had nothing to do for $W/mixed:" "$W/err" || fail "another program at its path: $(cat "$W/err")"
+fleetprof report "$W/mixed.fp" --translator "addr2line -a -f -i -e $W/mixed.kept" 2>"$W/err" | grep -q ' blend  ' && [ ! -s "$W/err" ] || fail "a translator with a file of its own: $(cat "$W/err")"
+mv "$W/exporting" "$W/exporting.kept"
+fleetprof report "$W/exporting.fp" --translator 'addr2line -a -f -i -C -e "$MODULE"' >"$W/out" 2>"$W/err" && fail "names that lack are no failure"
+grep -q "had nothing to do for $W/exporting: .* and the profile has not all names" "$W/err" || fail "names that lack: $(cat "$W/err")"
+mv "$W/exporting.kept" "$W/exporting"
+
 # One answer a line, as soon as it is asked for.
 coproc LIST { fleetprof translate "$W/truth.nm"; }
 list=$LIST_PID
@@ -96,6 +147,7 @@ no-such-arch * any at-end exit 9
 * */llvm any blank llvm-symbolizer -e $W/truth
 * */llvm_gnu any at-end llvm-addr2line -a -f -i -e $W/truth
 * */elf any at-end eu-addr2line -a -f -i -e $W/truth
+* */two any at-end fleetprof translate $W/two.nm
 * */exporting any at-end addr2line -a -f -i -e "\$DEBUG_FILE"
 * */script any 2 while read -r address; do echo "\$BUILD_ID"; echo script.c:7; done
 RULES
@@ -143,5 +195,9 @@ is_refused() {
 profile '{service="exporting"}' >/dev/null
 until_true 20 is_refused || fail "a wrong name is believed: $(profile '{service="exporting"}'); $(api debug)"
 [[ "$(translator exporting failure)" = *"not believed"* ]] || fail "nobody says that names are not believed: $(api debug)"
+run --service two --hz 499 -- "$W/two" >/dev/null || fail "two ended with $?"
+is_chosen() { profile '{service="two"}' | json "[f['name'] for f in d['functions'] if f['name'] in ('chosen', '_another')] == ['chosen']" | grep -q yes; }
+until_true 20 is_chosen || fail "a function by its other name: $(profile '{service="two"}'); $(api debug)"
+[ "$(translator two command)" = "fleetprof translate $W/two.nm" ] || fail "nobody was asked for two: $(api debug)"
 say "in the collector: at once, and late; $inlining, a script"
 stop_collector
