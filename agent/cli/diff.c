@@ -47,9 +47,7 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(b_from)},
     {"b-to", 0, "TIME", NULL, SIDES, "of the second alone", OPTION_STRING, OFFSET(b_to)},
     {"type", 0, "TYPE", "cpu", SIDES, "what was sampled", OPTION_STRING, OFFSET(type)},
-    {"fail-over", 0, "PERCENT", NULL, "Gate",
-     "exit 3 when the share of a function has changed by more points than this (2%), surely",
-     OPTION_PERCENT, OFFSET(fail_over)},
+    DIFF_GATE_ROW(struct diff_options, fail_over, ""),
     {"format", 'f', "top|json", "top", SHOWN, "top (a table) or json (what the collector answers)",
      OPTION_STRING, OFFSET(format)},
     {"limit", 'n', "N", "30", SHOWN, "rows of the table", OPTION_COUNT, OFFSET(limit)},
@@ -157,13 +155,14 @@ static bool has_samples(const cJSON *answer, const char *side, const char *selec
 
 /* Says on stderr what stops the release.  Returns the exit status. */
 static int judge(const struct diff_command *command, const cJSON *answer) {
+  static const struct diff_gate_voice voice = {"diff", "upload symbols", "fleetprof upload"};
   struct diff_gate gate;
   double threshold = command->options.fail_over;
   if (!(threshold >= 0)) return 0;
   bool has_a = has_samples(answer, "a", command->a), has_b = has_samples(answer, "b", command->b);
   if (!has_a || !has_b) return EXIT_FAILED;
   diff_gate_read(answer, threshold, &gate);
-  diff_gate_tell(&gate, threshold);
+  diff_gate_tell(&gate, threshold, &voice);
   return diff_gate_status(&gate);
 }
 

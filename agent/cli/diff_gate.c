@@ -40,26 +40,32 @@ static void count_unclear(struct diff_gate *gate, enum view_doubt doubt) {
   }
 }
 
-static void read_row(const cJSON *row, double threshold, struct diff_gate *gate) {
-  double points = 100 * field_number(row, "difference");
-  enum view_verdict verdict = verdict_word_of(row);
-  enum view_doubt doubt = verdict_word_doubt(row);
-  if (verdict == VIEW_UNCLEAR && (doubt == VIEW_APART || doubt == VIEW_UNLIKE)) {
-    gate->a_dark += field_number(row, "a");
-    gate->b_dark += field_number(row, "b");
+void diff_gate_add(struct diff_gate *gate, const struct view_diff_row *row, double threshold) {
+  double points = 100 * row->difference;
+  if (row->verdict == VIEW_UNCLEAR && (row->doubt == VIEW_APART || row->doubt == VIEW_UNLIKE)) {
+    gate->a_dark += row->a;
+    gate->b_dark += row->b;
   }
   if (!(fabs(points) > threshold)) return;
-  if (verdict == VIEW_UNCLEAR) count_unclear(gate, doubt);
-  if (verdict != VIEW_CHANGED) return;
+  if (row->verdict == VIEW_UNCLEAR) count_unclear(gate, row->doubt);
+  if (row->verdict != VIEW_CHANGED) return;
   if (gate->changed++ > 0) return; /* the largest comes first */
-  gate->name = field_text(row, "name");
+  gate->name = row->name;
   gate->points = points;
 }
 
 void diff_gate_read(const cJSON *answer, double threshold, struct diff_gate *ret) {
-  const cJSON *row;
+  const cJSON *at;
   *ret = (struct diff_gate){.name = ""};
-  cJSON_ArrayForEach(row, field_find(answer, "functions")) read_row(row, threshold, ret);
+  cJSON_ArrayForEach(at, field_find(answer, "functions")) {
+    const struct view_diff_row row = {.name = field_text(at, "name"),
+                                      .a = field_number(at, "a"),
+                                      .b = field_number(at, "b"),
+                                      .difference = field_number(at, "difference"),
+                                      .verdict = verdict_word_of(at),
+                                      .doubt = verdict_word_doubt(at)};
+    diff_gate_add(ret, &row, threshold);
+  }
 }
 
 static bool is_dark(const struct diff_gate *gate) {
@@ -75,36 +81,36 @@ static const char *differ(unsigned count) {
   return count == 1 ? " differs" : "s differ";
 }
 
-static void tell_unclear(const struct diff_gate *gate) {
+static void tell_unclear(const struct diff_gate *gate, const struct diff_gate_voice *voice) {
   if (gate->by_chance > 0)
-    complaint("diff: note: %u function%s by more than --fail-over, but it may be chance: more "
+    complaint("%s: note: %u function%s by more than --fail-over, but it may be chance: more "
               "samples or boards would tell",
-              gate->by_chance, differ(gate->by_chance));
+              voice->command, gate->by_chance, differ(gate->by_chance));
   if (gate->apart > 0 && !is_dark(gate))
-    complaint("diff: note: %u function%s by more than --fail-over and cannot be judged: without a "
-              "name it is not known in the other build; symbols would tell (fleetprof upload)",
-              gate->apart, differ(gate->apart));
+    complaint("%s: note: %u function%s by more than --fail-over and cannot be judged: without a "
+              "name it is not known in the other build; symbols would tell (%s)",
+              voice->command, gate->apart, differ(gate->apart), voice->how);
   if (gate->unlike > 0 && !is_dark(gate))
-    complaint("diff: note: %u function%s by more than --fail-over and cannot be judged: debug "
-              "information names one side alone; debug files of both would tell (fleetprof upload)",
-              gate->unlike, differ(gate->unlike));
+    complaint("%s: note: %u function%s by more than --fail-over and cannot be judged: debug "
+              "information names one side alone; debug files of both would tell (%s)",
+              voice->command, gate->unlike, differ(gate->unlike), voice->how);
   if (gate->by_clocks > 0)
-    complaint("diff: note: %u row%s by more than --fail-over that clocks told: several boards on "
+    complaint("%s: note: %u row%s by more than --fail-over that clocks told: several boards on "
               "both sides would tell",
-              gate->by_clocks, differ(gate->by_clocks));
+              voice->command, gate->by_clocks, differ(gate->by_clocks));
 }
 
-void diff_gate_tell(const struct diff_gate *gate, double threshold) {
+void diff_gate_tell(const struct diff_gate *gate, double threshold,
+                    const struct diff_gate_voice *voice) {
   if (gate->changed > 0)
-    complaint("diff: %.200s has changed by %+.1f points, more than --fail-over %g%%", gate->name,
-              gate->points, threshold);
-  if (gate->changed > 1) complaint("diff: and %u more have", gate->changed - 1);
+    complaint("%s: %.200s has changed by %+.1f points, more than --fail-over %g%%", voice->command,
+              gate->name, gate->points, threshold);
+  if (gate->changed > 1) complaint("%s: and %u more have", voice->command, gate->changed - 1);
   if (gate->changed > 0) return;
   if (is_dark(gate))
-    complaint(
-        "diff: --fail-over: %.0f %% of a and %.0f %% of b cannot be compared, for want of names or "
-        "because debug information names one side alone: nothing to judge by; upload symbols "
-        "(fleetprof upload)",
-        100 * gate->a_dark, 100 * gate->b_dark);
-  tell_unclear(gate);
+    complaint("%s: --fail-over: %.0f %% of a and %.0f %% of b cannot be compared, for want of "
+              "names or because debug information names one side alone: nothing to judge by; %s "
+              "(%s)",
+              voice->command, 100 * gate->a_dark, 100 * gate->b_dark, voice->symbols, voice->how);
+  tell_unclear(gate, voice);
 }

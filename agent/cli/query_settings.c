@@ -45,7 +45,8 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(module)},
     {"format", 'f', "top|flame|json|tree|folded|pprof|speedscope|callgrind|perf-script", "top",
      SHOWN,
-     "top (a table), flame (a flame graph of text), json (what the collector answers), tree (call "
+     "top (a table; names are cut to the width of a terminal, and whole in a pipe or a file), "
+     "flame (a flame graph of text), json (what the collector answers), tree (call "
      "tree, JSON), folded (for flame graphs elsewhere), pprof, speedscope, callgrind or "
      "perf-script (files for those tools)",
      OPTION_STRING, OFFSET(format)},

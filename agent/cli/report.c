@@ -14,6 +14,7 @@
 #include "common/path.h"
 #include "complaint.h"
 #include "debug_choice.h"
+#include "diff_gate.h"
 #include "elf/debug_folders.h"
 #include "output_text.h"
 #include "patience.h"
@@ -27,6 +28,7 @@
 #include "report_counts.h"
 #include "report_names.h"
 #include "report_print.h"
+#include "view/diff.h"
 #include "view/place_table.h"
 
 #include <errno.h>
@@ -44,6 +46,7 @@ struct report {
   struct report_side sides[2];
   struct arena arena;   /* for all that is printed */
   bool is_untranslated; /* a translator was given and has failed */
+  int gate_status;      /* what --fail-over makes of it */
   struct buf out;
 };
 
@@ -239,12 +242,40 @@ static int match_sides(struct report *report) {
   return module_labels_set(a, b);
 }
 
+static bool has_samples(const char *side, const char *file, const struct view_tree *tree) {
+  if (tree->total_count > 0) return true;
+  complaint("report: --fail-over: %s, %.200s, has no samples: nothing to judge by", side, file);
+  return false;
+}
+
+/* Says on stderr what stops the release.  Returns the exit status. */
+static int judge(struct report *report) {
+  static const struct diff_gate_voice voice = {"report", "give debug files", "--debug DIR"};
+  const struct report_options *options = &report->settings.options;
+  const struct view_tree *a = &report->sides[0].tree, *b = &report->sides[1].tree;
+  struct diff_gate gate = {.name = ""};
+  struct view_diff_row *rows;
+  uint32_t count;
+  if (options->diff == NULL || !(options->fail_over >= 0)) return 0;
+  bool has_a = has_samples("a", report->settings.files[0], a);
+  bool has_b = has_samples("b", options->diff, b);
+  if (!has_a || !has_b) return EXIT_FAILED;
+  if (view_diff(a, b, &report->arena, &rows, &count) != 0) {
+    complaint("report: --fail-over: out of memory");
+    return EXIT_FAILED;
+  }
+  for (uint32_t i = 0; i < count; i++) diff_gate_add(&gate, &rows[i], options->fail_over);
+  diff_gate_tell(&gate, options->fail_over, &voice);
+  return diff_gate_status(&gate);
+}
+
 static int show(struct report *report, struct namer *const namers[2]) {
   int sides = report->settings.options.diff != NULL ? 2 : 1;
   int error = match_sides(report);
   for (int i = 0; i < sides && error == 0; i++) error = name(report, &report->sides[i], namers[i]);
   if (error == 0)
     error = report_print(&report->settings, report->sides, &report->arena, &report->out);
+  if (error == 0) report->gate_status = judge(report);
   if (error == 0) return output_text_write("report", report->settings.options.output, &report->out);
   fprintf(stderr, "fleetprof: report: %s\n", strerror(-error));
   return error;
@@ -307,5 +338,5 @@ int report_main(int argc, char **argv) {
   for (int i = 0; i < 2; i++) profile_fini(&report.sides[i].profile);
   arena_fini(&report.arena);
   buf_fini(&report.out);
-  return error == 0 && !report.is_untranslated ? 0 : EXIT_FAILED;
+  return error == 0 && !report.is_untranslated ? report.gate_status : EXIT_FAILED;
 }

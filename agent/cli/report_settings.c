@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "common/options.h"
 #include "debug_choice.h"
+#include "diff_gate.h"
 #include "report/flame_text.h"
 #include "word_order.h"
 
@@ -18,7 +19,8 @@
 static const struct option rows[] = {
     {"format", 'f', "top|flame|json|folded|pprof|speedscope|callgrind|perf-script|counts", "top",
      "What is shown",
-     "top (functions by their share), flame (a flame graph of text), json (the table), folded (for "
+     "top (functions by their share; names are cut to the width of a terminal, and whole in a pipe "
+     "or a file), flame (a flame graph of text), json (the table), folded (for "
      "flame graphs elsewhere), pprof, speedscope, callgrind, perf-script (files for those tools) "
      "or counts (addresses)",
      OPTION_STRING, OFFSET(format)},
@@ -41,6 +43,7 @@ static const struct option rows[] = {
      OPTION_STRING, OFFSET(translator)},
     {"module", 0, "NAME", NULL, "Names", "the module that CMD or the counts are for", OPTION_STRING,
      OFFSET(module)},
+    DIFF_GATE_ROW(struct report_options, fail_over, "with --diff: "),
     {"just-pcs", 0, NULL, NULL, "Counts", "addresses alone, of one module", OPTION_FLAG,
      OFFSET(is_just_pcs)},
     {"just-counts", 0, NULL, NULL, "Counts", "counts alone, line by line those of the addresses",
@@ -57,11 +60,20 @@ static const struct option_table table = {
                "left in the\n"
                "kept folder of the state (all that it counted, shipped or not); several files are "
                "added up.",
-    .epilogue = "EXAMPLES\n"
-                "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
-                "  fleetprof report monday.fp tuesday.fp --format pprof >week.pb.gz\n"
-                "  fleetprof report before.fp --diff after.fp\n"
-                "  fleetprof report x.fp --translator 'addr2line -f -C -e \"$MODULE\"'\n",
+    .epilogue =
+        "EXAMPLES\n"
+        "  fleetprof run --output sort.fp -- sort big.txt; fleetprof report sort.fp\n"
+        "  fleetprof report monday.fp tuesday.fp --format pprof >week.pb.gz\n"
+        "  fleetprof report before.fp --diff after.fp --fail-over 2%\n"
+        "  fleetprof report x.fp --translator 'addr2line -f -C -e \"$MODULE\"'\n"
+        "  fleetprof report x.fp --format folded | grep dictFind    who calls it, and whom\n"
+        "  fleetprof report x.fp --format callgrind -o x.cg; callgrind_annotate x.cg    lines\n"
+        "\nEXIT STATUS\n"
+        "  0  shown; with --fail-over, no function has surely changed by more\n"
+        "  1  a file cannot be read, or the translator failed; --fail-over: a side has no\n"
+        "     samples, or most of one is without names and of another build (--debug DIR)\n"
+        "  2  what was asked for is wrong\n"
+        "  3  --fail-over: a function has changed by more\n",
     .rows = rows,
     .row_count = sizeof rows / sizeof *rows,
     .other_names = commands_option_names,
@@ -94,6 +106,15 @@ static const char *find_format_fault(const struct report_settings *settings) {
   return NULL;
 }
 
+/* Whether the option NAME is on the command line, and not in the file of all commands. */
+static bool is_on_line(int argc, char *const argv[], const char *name) {
+  size_t len = strlen(name);
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], name, len) == 0 && (argv[i][len] == '\0' || argv[i][len] == '='))
+      return true;
+  return false;
+}
+
 static int find_format(struct report_settings *settings) {
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (strcmp(settings->options.format, formats[i]) != 0) continue;
@@ -110,6 +131,7 @@ static int find_format(struct report_settings *settings) {
 int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   struct options_result result;
   memset(ret, 0, sizeof *ret);
+  ret->options.fail_over = -1;
   argc = word_order_sort(&table, argc, argv);
   if (argc < 0) snprintf(ret->error, sizeof ret->error, "%s", strerror(-argc));
   if (argc < 0) return -EINVAL;
@@ -131,6 +153,8 @@ int report_settings_parse(int argc, char **argv, struct report_settings *ret) {
   if (is_default && is_column(&ret->options)) ret->options.format = formats[REPORT_COUNTS];
   if (find_format(ret) != 0) return -EINVAL;
   const char *fault = find_format_fault(ret);
+  if (fault == NULL && ret->options.diff == NULL && is_on_line(argc, argv, "--fail-over"))
+    fault = "--fail-over: of what?  It belongs to --diff FILE";
   if (ret->file_count == 0)
     fault = "no file; usage: fleetprof report [OPTION]... FILE...";
   else if (ret->options.limit == 0 || ret->options.limit > REPORT_LIMIT_MAX)

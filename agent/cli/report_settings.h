@@ -27,6 +27,7 @@ struct report_options {
   const char *format, *output, *diff, *translator, *module, *counts_to;
   uint64_t limit, depth;
   bool is_just_pcs, is_just_counts, is_verbose;
+  double fail_over; /* percent points; less than 0: not given */
   struct option_list debug;
 };
 

@@ -99,6 +99,18 @@ fleetprof report before.fp --diff plain.fp >diff 2>err || fail "diff: $(cat err)
 grep -q '^prog: one side has names of debug information' diff || fail "nobody says why: $(cat diff)"
 [ "$(fleetprof report before.fp --diff plain.fp -f json | json "[f['doubt'] for f in d['functions'] if f['name'] == 'checksum']")" = "['unlike']" ] || fail "the same as json"
 
+# Each of these differences as a gate.
+gate() { # STATUS TEXT FILE: against before.fp
+  local got=0
+  fleetprof report before.fp --diff "$3" --fail-over 15% >diff 2>err || got=$?
+  [ "$got" = "$1" ] && [ -s diff ] || fail "a gate of $3 ends with $got and not $1: $(cat err diff)"
+  grep -q "^fleetprof: report: $2" err || { [ -z "$2" ] && [ ! -s err ]; } || fail "a gate of $3 does not say '$2': $(cat err)"
+}
+gate 0 '' before.fp
+gate 3 '.* has changed by [-+][0-9.]* points, more than --fail-over 15%' slower.fp
+gate 1 '--fail-over: .* cannot be compared, .*: nothing to judge by; give debug files (--debug DIR)' plain.fp
+FLEETPROF_FAIL_OVER=1% fleetprof report slower.fp >out 2>err && [ ! -s err ] || fail "a threshold of no difference: $(cat err)"
+
 # A sum of many files keeps each address once.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cp before.fp copy$i.fp; done
 fleetprof report copy*.fp before.fp -f folded 2>/dev/null | cmp -s - before/folded || fail "twelve copies of a file are not the file"
