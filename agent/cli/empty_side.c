@@ -8,7 +8,7 @@
 #include "common/buf.h"
 #include "complaint.h"
 #include "field.h"
-#include "sampled_services.h"
+#include "label_values.h"
 
 #include <cjson/cJSON.h>
 
@@ -16,19 +16,17 @@ enum { SECOND_BYTES = 19 /* of a time, without what is below a second */ };
 
 /* What to do about WORD, which never had samples. */
 static void print_advice(const struct api *api, const char *word, struct buf *ret) {
-  cJSON *all = sampled_services_ask(api, NULL);
-  if (cJSON_GetArraySize(all) > 0) {
-    buf_append_string(ret, "nor at any other time: is the selector right?  ");
-    sampled_services_suggest(all, word, ret);
-  } else {
+  struct buf hint = {0};
+  if (label_values_suggest(api, word, &hint))
+    buf_printf(ret, "nor at any other time: is the selector right?  %s", buf_text(&hint));
+  else
     buf_append_string(ret, "nor are there any of anything else");
-  }
-  cJSON_Delete(all);
+  buf_fini(&hint);
 }
 
 void empty_side_tell(const struct api *api, const struct empty_side *side) {
   struct buf why = {0};
-  cJSON *own = sampled_services_ask(api, side->word);
+  cJSON *own = label_values_ask(api, "service", side->word);
   if (cJSON_GetArraySize(own) > 0)
     buf_printf(&why, "there are some at other times: is --%s-from right, or --from?", side->name);
   else if (own != NULL)
@@ -42,7 +40,7 @@ void empty_side_tell(const struct api *api, const struct empty_side *side) {
 
 bool empty_side_never_was(const struct api *api, const char *word) {
   struct buf why = {0};
-  cJSON *own = sampled_services_ask(api, word);
+  cJSON *own = label_values_ask(api, "service", word);
   bool never_was = own != NULL && cJSON_GetArraySize(own) == 0;
   if (never_was) {
     print_advice(api, word, &why);

@@ -15,7 +15,7 @@ struct empty_side {
 };
 
 /* Says on stderr that SIDE has no samples, and what of it is to be changed: when the selector had
-   some, or else which service is the nearest or which there are. */
+   some, or else which of its labels or values is not there, and which is the nearest. */
 void empty_side_tell(const struct api *api, const struct empty_side *side);
 
 /* Returns whether the selection WORD, which has no samples now, never had any; then it says so on

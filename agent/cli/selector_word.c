@@ -6,6 +6,9 @@
 
 #include "common/buf.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void append_quoted(const char *text, size_t len, struct buf *ret) {
   buf_append_byte(ret, '"');
   for (size_t i = 0; i < len; i++) {
@@ -43,4 +46,21 @@ void selector_word_print(const char *word, struct buf *ret) {
     if (word[len] == ',') buf_append_byte(ret, ',');
   }
   buf_append_byte(ret, '}');
+}
+
+bool selector_word_next(const char **at, struct selector_matcher *ret) {
+  const char *text = *at + strspn(*at, "{, \t");
+  size_t name = strcspn(text, "=!~,}\" \t"), len = 0;
+  const char *sign = text + name + strspn(text + name, " \t");
+  size_t sign_len = strspn(sign, "=!~");
+  const char *value = sign + sign_len + strspn(sign + sign_len, " \t");
+  if (name == 0 || sign_len == 0 || *value != '"') return false;
+  *ret = (struct selector_matcher){.is_equal = sign_len == 1 && *sign == '='};
+  snprintf(ret->name, sizeof ret->name, "%.*s", (int)name, text);
+  for (value++; *value != '"' && *value != '\0'; value++) {
+    if (*value == '\\' && value[1] != '\0') value++;
+    if (len + 1 < sizeof ret->value) ret->value[len++] = *value;
+  }
+  *at = *value == '"' ? value + 1 : value;
+  return true;
 }

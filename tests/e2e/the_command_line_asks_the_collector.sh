@@ -57,6 +57,10 @@ for words in "service=trth,board=here" '{board="here",service="trth"}' "trth --b
 done
 expect 1 'The services are other, truth$' ask nobody
 expect 0 '' ask nobody --format json
+expect 1 'No samples have a label servce; the nearest is service$' ask servce=truth
+expect 1 'No samples have a label zzzzzzzzzz; there are .*service' ask zzzzzzzzzz=~x
+expect 1 'The values of release are one$' ask release=two
+expect 1 'The values of board are here$' ask 'service=truth,board=hree'
 expect 1 'frmat: is no parameter of this path, which takes match .* tells what they mean$' refused "/api/v1/profile?frmat=top"
 expect 2 'one of:' ask truth --format toop
 expect 2 'give one of them' ask truth --by board --callers main
@@ -73,6 +77,7 @@ expect 2 'one selection twice' gate truth truth
 expect 1 'diff: b, truht, has no samples from ' gate truth truht --fail-over 2%
 expect 1 'there are some at other times: is --a-from right' gate truth --b-from -5m --fail-over 2%
 expect 1 'nor at any other time: is the selector right?  The nearest service is truth$' gate truth truht
+expect 1 'b, release=1.6, has no samples .*  The values of release are one$' gate truth release=1.6
 [ ! -s "$W/out" ] || fail "a table of zeros: $(cat "$W/out")"
 expect 1 'b, truht, has no samples' gate truth truht --format json --fail-over 2%
 expect 0 '' gate truth truht --format json

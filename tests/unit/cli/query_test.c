@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,32 @@ static void a_short_selector_is_the_long_one(void **state) {
     selector_word_print(rows[i][0], &text);
     assert_string_equal(buf_text(&text), rows[i][1]);
   }
+}
+
+static void each_condition_is_told(void **state) {
+  (void)state;
+  const char *at = "{ a=\"b\", c != \"d\\\"e\",site=~\"x.*\",f=\"}\"} ";
+  static const struct selector_matcher expected[] = {
+      {"a", "b", true}, {"c", "d\"e", false}, {"site", "x.*", false}, {"f", "}", true}};
+  struct selector_matcher got;
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    assert_true(selector_word_next(&at, &got));
+    assert_string_equal(got.name, expected[i].name);
+    assert_string_equal(got.value, expected[i].value);
+    assert_int_equal(got.is_equal, expected[i].is_equal);
+  }
+  assert_false(selector_word_next(&at, &got));
+  static const char *const broken[] = {"", "{", "{a", "{a=", "{a=b}", "{=\"b\"}", "{a\"b\"}"};
+  for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    at = broken[i];
+    assert_false(selector_word_next(&at, &got));
+  }
+  char long_text[200];
+  snprintf(long_text, sizeof long_text, "{%0150d=\"b\"}", 0); /* a name of zeros */
+  at = long_text;
+  assert_true(selector_word_next(&at, &got));
+  assert_int_equal(strlen(got.name), sizeof got.name - 1);
+  assert_string_equal(got.value, "b");
 }
 
 static void each_question_has_its_route(void **state) {
@@ -181,6 +208,7 @@ static void a_format_of_another_command_is_not_ours(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_short_selector_is_the_long_one),
+      cmocka_unit_test(each_condition_is_told),
       cmocka_unit_test(each_question_has_its_route),
       cmocka_unit_test(a_link_is_what_it_shows),
       cmocka_unit_test(a_link_that_is_not_whole_or_shows_something_else_is_refused),
