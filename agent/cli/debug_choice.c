@@ -8,6 +8,21 @@
 
 _Static_assert((int)DEBUG_FOLDERS_MAX >= (int)OPTION_LIST_MAX, "room for all that can be given");
 
+void debug_choice_pass_over(const char *command, int argc, char *const argv[],
+                            struct option_list *list) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < list->count; i++) {
+    const char *value = list->values[i];
+    if (value[0] == '/' || options_is_on_line(argc, argv, value))
+      list->values[kept++] = value;
+    else
+      complaint("%s: FLEETPROF_DEBUG (or `debug =` in a configuration file) is '%.200s', which is "
+                "no path from / of a folder with debug files: passed over",
+                command, value);
+  }
+  list->count = kept;
+}
+
 int debug_choice_open(const char *command, const struct option_list *list,
                       struct debug_folders **ret) {
   const char *bad = "";

@@ -16,6 +16,11 @@ struct debug_folders;
      OPTION_LIST, offsetof(settings, member)}
 /* clang-format on */
 
+/* Takes what the words of the line have not said, and is no path from /, out of LIST, and says so:
+   a variable FLEETPROF_DEBUG=1 means something else, and a folder called 1 nobody has meant. */
+void debug_choice_pass_over(const char *command, int argc, char *const argv[],
+                            struct option_list *list);
+
 /* Opens the folders of LIST.  Returns 0, to be ended by debug_folders_close; or 1 after a complaint
    of COMMAND. */
 int debug_choice_open(const char *command, const struct option_list *list,

@@ -119,6 +119,7 @@ int name_main(int argc, char **argv) {
     complaint("name: no file; usage: %s", table.usage);
     return EXIT_USAGE;
   }
+  debug_choice_pass_over("name", argc, argv, &options.debug);
   int status = debug_choice_open("name", &options.debug, &options.folders);
   if (status != 0) return status;
   for (int i = result.first_positional; i < argc; i++)

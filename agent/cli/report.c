@@ -327,6 +327,7 @@ int report_main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   if (report.settings.is_done) return 0;
+  debug_choice_pass_over("report", argc, argv, &report.settings.options.debug);
   signal(SIGPIPE, SIG_IGN);
   arena_init(&report.arena, TREE_BYTES_MAX);
   int error = profile_init(&report.sides[0].profile);

@@ -84,7 +84,11 @@ static int show_all(const struct status_options *options) {
     for (unsigned i = 0; i < sockets.count; i++) fprintf(stderr, " %s", sockets.paths[i].text);
     if (options->state == NULL && sockets.count < PATHS_USUAL_MAX)
       fputs(", nor in a directory of yours below XDG_RUNTIME_DIR or TMPDIR (/tmp)", stderr);
-    fputs("; fleetprof run starts one (run --output has a daemon of its own, out of reach)\n",
+    fputs(options->state == NULL
+              ? "; --state DIR (or FLEETPROF_STATE) asks that of another directory;"
+              : "; is --state (or FLEETPROF_STATE) right?  Without it the usual places are asked;",
+          stderr);
+    fputs(" fleetprof run starts one (run --output has a daemon of its own, out of reach)\n",
           stderr);
   }
   return shown > 0 && failed == 0 ? 0 : EXIT_NONE_ANSWERS;

@@ -51,6 +51,17 @@ fleetprof report "$W/app.fp" --diff "$W/app.fp" --debug "$W/any" | grep -q burn_
 fleetprof name "$W/app.fp" --debug "$W/any" || fail "name ends with $?"
 report | grep -q ' burn_here  (app' || fail "the names are not in the file: $(report)"
 
+# A variable that means something else is told as what it is, and a folder of that name is not taken for it.
+mkdir "$W/1" && cp "$W/other/debug" "$W/1/"
+cd "$W" || fail "no folder"
+for value in 1 yes "1;$W/any"; do
+  FLEETPROF_DEBUG=$value report >"$W/out" && grep -q ' burn_here  (app' "$W/out" || fail "FLEETPROF_DEBUG=$value ends the report: $(cat "$W/err")"
+  grep -q "^fleetprof: report: FLEETPROF_DEBUG .* is '${value%%;*}', which is no path from / .*: passed over$" "$W/err" || fail "FLEETPROF_DEBUG=$value is not told: $(cat "$W/err")"
+done
+FLEETPROF_DEBUG=$W/any report >"$W/out" && [ ! -s "$W/err" ] || fail "a folder in the environment: $(cat "$W/err")"
+FLEETPROF_DEBUG=1 fleetprof name "$W/app.fp" 2>"$W/err" && grep -q "name: FLEETPROF_DEBUG .* passed over" "$W/err" || fail "name with FLEETPROF_DEBUG=1: $(cat "$W/err")"
+report --debug 1 >"$W/out" && [ ! -s "$W/err" ] || fail "a folder on the command line: $(cat "$W/err")"
+
 # What is no folder is told before anything is shown.
 for bad in "$W/nowhere" "$W/app.c"; do
   report --debug "$W/any" --debug "$bad" >"$W/out" && fail "$bad is taken for a folder"

@@ -186,7 +186,10 @@ FLEETPROF_FORMAT=table fleetprof report "$W/text" 2>"$W/err"
 grep -q "is not a profile" "$W/err" || fail "report with the format of status: $(cat "$W/err")"
 wrong "--format: there is no .magic.; one of:" env FLEETPROF_FORMAT=magic fleetprof report "$W/text"
 FLEETPROF_FORMAT=pprof fleetprof status --state "$X" 2>"$W/err"
-[ $? = 1 ] && grep -q "no daemon listens at" "$W/err" || fail "status with the format of a report: $(cat "$W/err")"
+[ $? = 1 ] && grep -q "no daemon listens at .*; is --state (or FLEETPROF_STATE) right?" "$W/err" || fail "status with the format of a report: $(cat "$W/err")"
+env -u FLEETPROF_STATE XDG_RUNTIME_DIR="$W" TMPDIR="$W" fleetprof status >"$W/out" 2>"$W/err" || # where a daemon of the machine's own answers there is nothing to say
+  grep -q "no daemon listens at .*; --state DIR (or FLEETPROF_STATE) asks that of another directory; fleetprof run starts one" "$W/err" || fail "status without a daemon: $(cat "$W/err")"
+wrong "--fail-over: of what?" fleetprof report "$W/text" --fail-over 2%
 # A disk without room for a profile is found out before the program starts.
 mkdir "$W/full"
 if mount -t tmpfs -o size=4k none "$W/full" 2>/dev/null; then
