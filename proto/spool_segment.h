@@ -27,7 +27,8 @@ enum spool_kind {
   SPOOL_BATCH = 1, /* waits for its ack */
   SPOOL_GONE = 2,  /* left by another way (rejected, unreadable): never sent or counted again */
   SPOOL_MARK = 3,  /* everything before it in this segment was acked; seq is the newest one.  In a
-                      profile file, with a payload: names */
+                      profile file, with a payload: names; its head, of run 0: records is the
+                      newest version of the protocol that its batches can be of, 0: up to 2 */
 };
 
 struct spool_entry {

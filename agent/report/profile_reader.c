@@ -89,6 +89,7 @@ struct reading {
   struct profile_damage *damage;
   struct buf packed, raw;
   struct arena arena;
+  uint64_t later_version; /* of the protocol, when it is not known here */
 };
 
 /* Has the bytes of ENTRY in READING's raw.  Returns 0, -EBADMSG, or what ends the reading. */
@@ -137,10 +138,20 @@ static int add_names(struct reading *reading, const struct spool_entry *entry) {
   return error == -EBADMSG || error == -EOVERFLOW || error == -EPROTO ? 0 : error;
 }
 
+/* Whether ENTRY is the head of a file whose batches may hold what is not known here. */
+static bool is_of_later(const struct spool_entry *entry) {
+  return entry->kind == SPOOL_MARK && entry->run == 0 && entry->zstd_len == 0 &&
+         entry->records > LIMIT_PROTOCOL_VERSION;
+}
+
 static int read_entries(struct reading *reading, struct spool_reader *reader) {
   struct spool_entry entry;
   int error;
   while ((error = spool_segment_next(reader, &entry)) == 0) {
+    if (is_of_later(&entry)) {
+      reading->later_version = entry.records;
+      return -EPROTO;
+    }
     if (entry.kind == SPOOL_BATCH)
       error = add_batch(reading, &entry);
     else if (entry.kind == SPOOL_MARK && entry.zstd_len > 0)
@@ -156,7 +167,21 @@ static bool is_unfinished(const struct profile *profile, uint32_t first_run) {
   return false;
 }
 
-static int read_all(int fd, uint64_t size, struct profile *profile, struct profile_damage *damage) {
+/* What error ended the reading. */
+static void explain(int error, const struct reading *reading, char *why) {
+  if (error == -EOVERFLOW)
+    snprintf(why, PROFILE_READER_WHY_BYTES, "holds more different call paths than a report can");
+  else if (error == -EPROTO && reading->later_version > 0)
+    snprintf(why, PROFILE_READER_WHY_BYTES,
+             "was written by a newer version (protocol %llu; this one, " FLEETPROF_VERSION
+             ", reads up to %d)",
+             (unsigned long long)reading->later_version, LIMIT_PROTOCOL_VERSION);
+  else if (error != 0)
+    snprintf(why, PROFILE_READER_WHY_BYTES, "cannot be read: %s", strerror(-error));
+}
+
+static int read_all(int fd, uint64_t size, struct profile *profile, struct profile_damage *damage,
+                    char *why) {
   struct spool_reader reader = {.fd = fd, .end = size};
   struct reading reading = {.fd = fd, .profile = profile, .damage = damage};
   uint32_t first_run = profile->run_count;
@@ -165,6 +190,7 @@ static int read_all(int fd, uint64_t size, struct profile *profile, struct profi
   damage->torn_bytes = reader.torn_bytes;
   damage->damaged_bytes = reader.damaged_bytes;
   damage->is_unfinished = is_unfinished(profile, first_run);
+  explain(error, &reading, why);
   buf_fini(&reading.packed);
   buf_fini(&reading.raw);
   return error;
@@ -183,13 +209,7 @@ int profile_reader_read_fd(int fd, struct profile *profile, struct profile_damag
   ret->is_empty = found.st_size == 0;
   if (is_ring(fd)) return ring_file_read(fd, (uint64_t)found.st_size, profile, why);
   int error = check_head(fd, (uint64_t)found.st_size, why);
-  if (error != 0) return error;
-  error = read_all(fd, (uint64_t)found.st_size, profile, ret);
-  if (error == -EOVERFLOW)
-    snprintf(why, PROFILE_READER_WHY_BYTES, "holds more different call paths than a report can");
-  else if (error != 0)
-    snprintf(why, PROFILE_READER_WHY_BYTES, "cannot be read: %s", strerror(-error));
-  return error;
+  return error != 0 ? error : read_all(fd, (uint64_t)found.st_size, profile, ret, why);
 }
 
 int profile_reader_read(const char *path, struct profile *profile, struct profile_damage *ret,

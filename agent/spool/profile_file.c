@@ -5,9 +5,10 @@
      head: MARK, run 0 │ BATCH │ BATCH │ BATCH │ torn by kill -9, cut by the next worker
                                                │ MARK, run 0, names
 
-   The entries are the spool's, so what a crash leaves is judged by the same reader, and the file is
-   whole up to the last batch whatever was killed.  The head says "this is a profile" even when
-   nothing was sampled.
+   The head tells of which version of the protocol batches are, so that an older program can say
+   that it does not know it.  The entries are the spool's, so what a crash leaves is judged by the
+   same reader, and the file is whole up to the last batch whatever was killed.  The head says "this
+   is a profile" even when nothing was sampled.
 
    Nothing is ever taken out: the file's size is its owner's affair, and a full disk is told by the
    books (spool_error).  There is no fsync: what is appended survives the death of every process,
@@ -15,6 +16,7 @@
 #include "profile_file.h"
 #include "spool.h"
 
+#include "proto/limits.h"
 #include "proto/spool_segment.h"
 
 #include <errno.h>
@@ -43,7 +45,7 @@ static int write_entry(struct profile_file *file, struct spool_entry *entry, str
 }
 
 static int write_head(struct profile_file *file) {
-  struct spool_entry head = {.kind = SPOOL_MARK};
+  struct spool_entry head = {.records = LIMIT_PROTOCOL_VERSION, .kind = SPOOL_MARK};
   return write_entry(file, &head, span_of(NULL, 0));
 }
 

@@ -3,6 +3,8 @@
  */
 #include "profile_fixture.h"
 
+#include "proto/limits.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -137,6 +139,28 @@ static void what_is_no_profile_is_called_by_its_name(void **state) {
   REFUSED("FPS1\x02\x00 of a later version..", -EPROTO, "newer version (format 2");
 }
 
+/* Its entries are as ever, its batches are not. */
+static void a_file_of_a_later_protocol_is_called_newer(void **state) {
+  (void)state;
+  struct small_batch small;
+  for (uint64_t version = 0; version <= LIMIT_PROTOCOL_VERSION + 1; version++) {
+    struct file file = file_make();
+    struct spool_entry head = {.records = version, .kind = SPOOL_MARK};
+    struct profile profile;
+    struct profile_damage damage;
+    char why[PROFILE_READER_WHY_BYTES] = "", word[64];
+    bool is_known = version <= LIMIT_PROTOCOL_VERSION;
+    assert_int_equal(spool_segment_write(file.fd, &head, span_of(NULL, 0)), 0);
+    file_append(&file, small_batch_fill(&small, 5, 100, true), 1);
+    assert_int_equal(read_fd(file.fd, &profile, &damage, why), is_known ? 0 : -EPROTO);
+    assert_int_equal(profile.count, is_known ? 122 : 0);
+    snprintf(word, sizeof word, "newer version (protocol %d; ", LIMIT_PROTOCOL_VERSION + 1);
+    if (!is_known) assert_non_null(strstr(why, word));
+    profile_fini(&profile);
+    close(file.fd);
+  }
+}
+
 static void an_empty_file_is_an_empty_profile(void **state) {
   struct profile profile;
   struct profile_damage damage;
@@ -157,6 +181,7 @@ int main(void) {
       cmocka_unit_test(a_file_torn_at_any_byte_gives_its_whole_batches),
       cmocka_unit_test(a_damaged_batch_costs_itself_alone),
       cmocka_unit_test(what_is_no_profile_is_called_by_its_name),
+      cmocka_unit_test(a_file_of_a_later_protocol_is_called_newer),
       cmocka_unit_test(an_empty_file_is_an_empty_profile),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
