@@ -29,11 +29,18 @@ for command in "${commands[@]}" fleetprofd fleetprof-collector; do
   # shellcheck disable=SC2086
   bash_completes $command -- >"$W/bash"
   fish_completes "$command --" >"$W/fish"
+  word=${command#"$program"}
+  word=${word# } # of which zsh knows this part
+  sed -n "/^${word:-[*]}) options=(/,/^)/p" "$share/zsh/site-functions/_$program" >"$W/zsh"
+  for letter in $(sed -n 's/^  -\(.\), --.*/\1/p' "$W/help"); do
+    grep -qF -- "'*-$letter[" "$W/zsh" || fail "$command: zsh does not know -$letter"
+  done
+  ! grep -q '^  -o, ' "$W/help" || grep -q "^  '\*-o\[.*\]:FILE:_files'$" "$W/zsh" || fail "$command: zsh completes no file behind -o: $(cat "$W/zsh")"
   for option in $(sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' "$W/help"); do
     grep -qE -- "^ *(-., )?--$option( |$)" "$W/page" || fail "$command: --$option is not in its page"
     grep -qx -- "--$option" "$W/bash" || fail "$command: bash does not know --$option: $(cat "$W/bash")"
     grep -qx -- "--$option" "$W/fish" || fail "$command: fish does not know --$option: $(cat "$W/fish")"
-    grep -qF -- "'*--$option[" "$share/zsh/site-functions/_$program" || fail "$command: zsh does not know --$option"
+    grep -qF -- "'*--$option[" "$W/zsh" || fail "$command: zsh does not know --$option"
     options=$((options + 1))
   done
   /usr/bin/python3 - "$W/help" "$W/page" <<'END' || fail "$command: its page does not say all that --help does"

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names go into bytes and come back; bytes that nobody's writer makes are refused whole. */
+#include "frame_fixture.h"
+
 #include "report/function_names.h"
 
 #include "common/arena.h"
 #include "proto/varint.h"
-#include "symbol/symbol_index.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* A readable name with the mangled one behind it, inlined into a function, and that by itself. */
 static const struct symbol_frame chain[] = {
@@ -47,24 +43,6 @@ static int decode(struct span payload, size_t arena_bytes) {
   int error = function_names_decode(payload, &arena, &modules, &count);
   arena_fini(&arena);
   return error;
-}
-
-static void assert_text(const char *got, const char *want) {
-  if (want == NULL)
-    assert_null(got);
-  else
-    assert_string_equal(got, want);
-}
-
-static void assert_frame(const struct symbol_frame *got, const struct symbol_frame *want) {
-  assert_text(got->name, want->name);
-  assert_text(symbol_frame_system_name(got), symbol_frame_system_name(want));
-  assert_text(got->file, want->file);
-  assert_text(got->decl_file, want->decl_file);
-  assert_int_equal(got->line, want->line);
-  assert_int_equal(got->decl_line, want->decl_line);
-  assert_int_equal(got->start, want->start);
-  assert_int_equal(got->size, want->size);
 }
 
 static void what_is_written_is_read_again(void **state) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of this very program, written into a profile and found there when nothing else
    knows them. */
+#include "frame_fixture.h"
 #include "profile_fixture.h"
 
 #include "common/clock.h"
@@ -9,7 +10,6 @@
 #include "report/namer.h"
 #include "report/names_writer.h"
 #include "ring/ring_format.h"
-#include "symbol/symbol_index.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,24 +91,6 @@ static int write_names(int fd, uint64_t deadline_ns, struct names_written *ret) 
   namer_close(namer);
   profile_fini(&profile);
   return error;
-}
-
-static void assert_text(const char *got, const char *want) {
-  if (want == NULL)
-    assert_null(got);
-  else
-    assert_string_equal(got, want);
-}
-
-static void assert_frame(const struct symbol_frame *got, const struct symbol_frame *want) {
-  assert_text(got->name, want->name);
-  assert_text(symbol_frame_system_name(got), symbol_frame_system_name(want));
-  assert_text(got->file, want->file);
-  assert_text(got->decl_file, want->decl_file);
-  assert_int_equal(got->line, want->line);
-  assert_int_equal(got->decl_line, want->decl_line);
-  assert_int_equal(got->start, want->start);
-  assert_int_equal(got->size, want->size);
 }
 
 /* Without the program FD says all that the program says. */
