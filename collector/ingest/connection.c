@@ -162,6 +162,7 @@ static bool is_denial(const struct session *session) {
   case REFUSAL_BAD_NAME:
   case REFUSAL_REVOKED:
   case REFUSAL_EXPIRED:
+  case REFUSAL_OUTLIVED:
     return true;
   default:
     return false;
@@ -291,18 +292,23 @@ static void count_failure(struct connection *connection, bool is_eof) {
   log_debug("ingest-handshake #%llu: failed: %s", (unsigned long long)connection->session.id, why);
 }
 
+/* Returns TIME in seconds since 1970, or 0 when it does not say. */
+static int64_t seconds_of(const ASN1_TIME *time) {
+  struct tm broken_down;
+  return ASN1_TIME_to_tm(time, &broken_down) == 1 ? (int64_t)timegm(&broken_down) : 0;
+}
+
 static void look_at_certificate(struct connection *connection) {
   struct shown_certificate *shown = &connection->session.certificate;
   X509 *certificate = SSL_get0_peer_certificate(tls_of(connection));
   STACK_OF(X509) *chain = SSL_get0_verified_chain(tls_of(connection));
   EVP_PKEY *key = certificate != NULL ? X509_get0_pubkey(certificate) : NULL;
-  struct tm from;
   if (certificate == NULL) return;
   shown->has_expired = connection->has_expired;
   if (sk_X509_num(chain) > 0)
     shown->root = certificate_id(sk_X509_value(chain, sk_X509_num(chain) - 1));
-  if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &from) == 1)
-    shown->from_s = (int64_t)timegm(&from);
+  shown->from_s = seconds_of(X509_get0_notBefore(certificate));
+  shown->until_s = seconds_of(X509_get0_notAfter(certificate));
   if (key != NULL) certificate_key_digest(key, shown->key); /* where it fails nothing is equal */
 }
 
@@ -439,6 +445,10 @@ uint64_t connection_id(const struct connection *connection) {
 
 const char *connection_board(const struct connection *connection) {
   return connection->session.board;
+}
+
+const struct shown_certificate *connection_certificate(const struct connection *connection) {
+  return &connection->session.certificate;
 }
 
 void connection_finish(struct connection *connection, struct job *job) {

@@ -49,6 +49,9 @@ uint64_t connection_id(const struct connection *connection);
 /* The board's name; "" before it is known and for strangers. */
 const char *connection_board(const struct connection *connection);
 
+/* What its certificate says; all zero before it is known and for strangers. */
+const struct shown_certificate *connection_certificate(const struct connection *connection);
+
 /* Takes the outcome of a job of this connection. */
 void connection_finish(struct connection *connection, struct job *job);
 

@@ -11,7 +11,8 @@
    at twice a second), who waits for room in the queues, and what commands change beside us and is
    read again every few seconds: the revocations, so that a revoked board is refused in its
    handshake and cut off when it is connected already, and the CA's files, whose roots boards are
-   told of.
+   told of.  A handshake looks at a certificate once; so sessions whose certificate has expired, or
+   whose board has come with a newer one since, are ended here.
 
    Stopping: no new connections and no new frames; what is queued is committed and acked within
    DRAIN_MS; answers get FLUSH_MS to leave.  A board whose ack was lost all the same sends that
@@ -41,6 +42,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -214,6 +216,34 @@ static void replace_revocations(struct ingest *ingest, struct job *job) {
   }
 }
 
+/* A session lives no longer than what vouches for it.  The board comes back, and may renew. */
+static void end_outlived(struct ingest *ingest) {
+  int64_t now_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+  for (uint32_t i = 0; i < ingest->roster.cap; i++) {
+    struct connection *connection = roster_at(&ingest->roster, i);
+    if (connection == NULL || is_stranger(connection)) continue;
+    const struct shown_certificate *shown = connection_certificate(connection);
+    if (!shown->has_expired && shown->until_s != 0 && now_s >= shown->until_s)
+      connection_refuse(connection, REFUSAL_OUTLIVED,
+                        "the certificate of this session has expired: come again, to renew it");
+  }
+}
+
+/* The board of JOB came in with a certificate that is newer than those of its other sessions. */
+static void end_superseded(struct ingest *ingest, const struct job *job) {
+  static const char why[] = "this board has come with a newer certificate: a session of an older "
+                            "one ends";
+  struct connection *connection;
+  for (uint32_t at = 0; (connection = roster_next_of(&ingest->roster, job->board, &at)) != NULL;) {
+    const struct shown_certificate *shown = connection_certificate(connection);
+    if (shown->from_s >= job->certificate.from_s ||
+        strcmp(connection_board(connection), job->board) != 0)
+      continue;
+    connection_refuse(connection, REFUSAL_SUPERSEDED, why);
+    on_denied(ingest, job->board, why);
+  }
+}
+
 static void read_revocations(struct ingest *ingest) {
   struct job *job = ingest->is_reading_revocations ? NULL : job_new(JOB_REVOCATIONS);
   if (job == NULL) return;
@@ -226,6 +256,7 @@ static void on_job(void *context, struct job *job) {
   struct connection *connection = roster_find(&ingest->roster, job->session);
   if (job->kind == JOB_REVOCATIONS) replace_revocations(ingest, job);
   if (connection != NULL) connection_finish(connection, job);
+  if (job->kind == JOB_HELLO && job->outcome == JOB_DONE) end_superseded(ingest, job);
   bool is_news = job->kind == JOB_HELLO && job->refusal == REFUSAL_REVOKED && !ingest->is_stopping;
   job_free(job);
   /* Its next handshake, and its other sessions, end now. */
@@ -235,6 +266,7 @@ static void on_job(void *context, struct job *job) {
 static void on_tick(evutil_socket_t fd, short what, void *context) {
   struct ingest *ingest = context;
   (void)fd, (void)what;
+  end_outlived(ingest);
   resume_stalled(ingest); /* room for long frames may have appeared without a job coming back */
   read_revocations(ingest);
 }

@@ -49,6 +49,7 @@ uint32_t patience_refusal_ms(enum refusal refusal) {
     return 0;
   case REFUSAL_CONNECTION_LIMIT:
   case REFUSAL_OVERLOADED:
+  case REFUSAL_OUTLIVED:
   case REFUSAL_STORE:
   case REFUSAL_MEMORY:
     return SOON_MS;

@@ -19,6 +19,7 @@
   X(REVOKED, "revoked")                                                                          \
   X(SUPERSEDED, "superseded")           /* that board has used a newer certificate */            \
   X(EXPIRED, "expired")                 /* and cannot renew: too old a program, or unknown */    \
+  X(OUTLIVED, "outlived")               /* a session that went on beyond its certificate */      \
   X(TOKEN, "token")                     /* unknown, expired or used */                           \
   X(REQUEST, "certificate_request")     /* not a request that we sign */                         \
   X(BAD_BATCH, "bad_batch")             /* does not inflate or decode, or contradicts itself */  \

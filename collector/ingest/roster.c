@@ -112,16 +112,30 @@ void roster_remove(struct roster *roster, uint64_t id) {
   roster->count--;
 }
 
+static uint64_t hash_name(const struct roster *roster, const char *board) {
+  return table_hash(board, strlen(board), roster->seed) | 1;
+}
+
 uint32_t roster_set_board(struct roster *roster, uint64_t id, const char *board) {
   struct roster_slot *slot = slot_of(roster, id);
   uint32_t others = 0;
   if (slot == NULL || slot->name != 0) return 0;
-  uint64_t name = table_hash(board, strlen(board), roster->seed) | 1;
+  uint64_t name = hash_name(roster, board);
   for (uint32_t at = *list_of(roster, name); at != 0; at = roster->slots[at - 1].next_named)
     others += roster->slots[at - 1].name == name;
   slot->name = name;
   link_name(roster, (uint32_t)id);
   return others;
+}
+
+struct connection *roster_next_of(const struct roster *roster, const char *board, uint32_t *at) {
+  uint64_t name = hash_name(roster, board);
+  if (roster->cap == 0) return NULL;
+  uint32_t next = *at == 0 ? *list_of(roster, name) : roster->slots[*at - 1].next_named;
+  while (next != 0 && roster->slots[next - 1].name != name)
+    next = roster->slots[next - 1].next_named;
+  *at = next;
+  return next != 0 ? roster->slots[next - 1].connection : NULL;
 }
 
 struct connection *roster_find(const struct roster *roster, uint64_t id) {

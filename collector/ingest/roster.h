@@ -29,6 +29,10 @@ void roster_remove(struct roster *roster, uint64_t id);
 /* Notes that connection ID is of BOARD, once.  Returns how many others are. */
 uint32_t roster_set_board(struct roster *roster, uint64_t id, const char *board);
 
+/* Walks the connections of BOARD, or of another whose name has the same hash: AT is 0 at first, and
+   is to be left alone then.  Returns NULL after the last. */
+struct connection *roster_next_of(const struct roster *roster, const char *board, uint32_t *at);
+
 /* Returns the connection with number ID, or NULL when it is gone. */
 struct connection *roster_find(const struct roster *roster, uint64_t id);
 

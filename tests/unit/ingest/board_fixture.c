@@ -35,6 +35,21 @@ void assert_metric(const char *name, unsigned long value) {
   if (found != value) fail_msg("%s is %lu, not %lu", name, found, value);
 }
 
+void assert_audited(const char *line) {
+  static char text[64 << 10];
+  char path[96];
+  snprintf(path, sizeof path, "%s/audit.log", door.dir);
+  for (unsigned i = 0; i < 500; i++) {
+    FILE *file = fopen(path, "re");
+    size_t len = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[len] = '\0';
+    if (file != NULL) fclose(file);
+    if (strstr(text, line) != NULL) return;
+    usleep(10000);
+  }
+  fail_msg("no \"%s\" in %s", line, path);
+}
+
 void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]) {
   uint8_t fingerprint[32];
   ca_fingerprint(door.ca, fingerprint);

@@ -32,6 +32,9 @@ int stop(void **state);
 /* Waits, for a while, until figure NAME is VALUE: the door may still be at it when a peer knows. */
 void assert_metric(const char *name, unsigned long value);
 
+/* Waits, for a while, until a line of the audit log has LINE in it. */
+void assert_audited(const char *line);
+
 /* --- enrolling --- */
 
 void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]);

@@ -214,6 +214,79 @@ static void expiry_forgives_no_other_fault(void **state) {
   EVP_PKEY_free(key);
 }
 
+/* Goes on pinging until something else than a Pong is heard; false when nothing is for 20 s. */
+static bool ping_until_told(struct peer *board) {
+  struct message ping = {.type = FRAME_PING, .ping = {.counters = {.run = 11}}};
+  for (unsigned i = 0; i < 100; i++) {
+    if (!peer_say(board, &ping) || !peer_hear(board, &heard)) return false;
+    if (heard.type != FRAME_PONG) return true;
+    usleep(200000);
+  }
+  return false;
+}
+
+static void a_session_ends_with_its_certificate_and_loses_nothing(void **state) {
+  (void)state;
+  enrol("edge-1");
+  date_certificate(-1000, 3);
+  greet(&peer, "edge-1", 11);
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  assert_true(ping_until_told(&peer));
+  assert_int_equal(heard.type, FRAME_REJECT);
+  assert_non_null(strstr(heard.reject.reason, "has expired"));
+  assert_false(heard.reject.permanent);
+  assert_int_equal(heard.reject.retry_after_ms, 5000);
+  assert_ends(&peer);
+  assert_metric("refused_total{reason=\"outlived\"}", 1);
+  assert_audited("edge-1: boards' door: the certificate of this session has expired");
+  come_expired();
+  EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
+  struct renewed renewed = renew(&peer, key);
+  assert_string_equal(renewed.error, "");
+  keep(&renewed);
+  assert_ends(&peer);
+  greet(&peer, "edge-1", 11);
+  assert_int_equal(heard.welcome.last_seq, 1);
+  send_batch(&peer, 11, 2);
+  assert_acked(&peer, 2);
+  peer_close(&peer);
+  EVP_PKEY_free(key);
+}
+
+static void a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others(void **state) {
+  (void)state;
+  static struct peer bystander;
+  enrol("edge-2");
+  enrol("edge-1");
+  date_certificate(-2 * 86400, 1000);
+  greet(&bystander, "edge-2", 21);
+  greet(&other, "edge-1", 12); /* who copied the key and stays on the line */
+  greet(&peer, "edge-1", 11);
+  struct renewed renewed = renew(&peer, NULL);
+  assert_string_equal(renewed.error, "");
+  keep(&renewed);
+  peer_close(&peer);
+  send_batch(&other, 12, 1);
+  assert_acked(&other, 1);
+  greet(&peer, "edge-1", 11);
+  assert_true(peer_hear(&other, &heard));
+  assert_int_equal(heard.type, FRAME_REJECT);
+  assert_non_null(strstr(heard.reject.reason, "newer certificate"));
+  assert_true(heard.reject.permanent);
+  assert_ends(&other);
+  assert_metric("refused_total{reason=\"superseded\"}", 1);
+  assert_audited("edge-1: boards' door: this board has come with a newer certificate");
+  greet(&other, "edge-1", 11); /* twice with the newest is no matter */
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  send_batch(&bystander, 21, 1);
+  assert_acked(&bystander, 1);
+  peer_close(&bystander);
+  peer_close(&other);
+  peer_close(&peer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       AT_DOOR(a_board_renews_in_its_session_and_goes_on),
@@ -224,6 +297,8 @@ int main(void) {
       AT_DOOR(a_revoked_board_cannot_renew),
       AT_DOOR(an_expired_board_that_cannot_renew_is_told_to_enroll),
       AT_DOOR(expiry_forgives_no_other_fault),
+      AT_DOOR(a_session_ends_with_its_certificate_and_loses_nothing),
+      AT_DOOR(a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,7 @@ static void a_slow_link_is_asked_for_no_patience_and_a_wrong_one_for_a_minute(vo
   assert_int_equal(patience_refusal_ms(REFUSAL_TIMEOUT), 0);
   assert_int_equal(patience_refusal_ms(REFUSAL_SLOW_READER), 0);
   assert_int_equal(patience_refusal_ms(REFUSAL_MEMORY), 5000);
+  assert_int_equal(patience_refusal_ms(REFUSAL_OUTLIVED), 5000); /* it has only to renew */
   assert_int_equal(patience_refusal_ms(REFUSAL_BAD_MESSAGE), 60000);
 }
 

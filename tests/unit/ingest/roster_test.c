@@ -92,12 +92,38 @@ static void connections_of_one_board_are_counted_and_no_others(void **state) {
   roster_fini(&roster);
 }
 
+static void connections_of_one_board_are_found_and_no_others(void **state) {
+  enum { BOARDS = 500, EACH = 3 };
+  (void)state;
+  struct roster roster = {0};
+  uint64_t first = 0;
+  uint32_t at = 0;
+  char name[16];
+  assert_null(roster_next_of(&roster, "edge-1", &at));
+  for (uint32_t i = 0; i < BOARDS * EACH; i++) {
+    uint64_t id = roster_add(&roster);
+    if (i == 7) first = id;
+    roster_set(&roster, id, fake(i + 1));
+    snprintf(name, sizeof name, "edge-%u", i % BOARDS);
+    roster_set_board(&roster, id, name);
+  }
+  roster_remove(&roster, first);
+  unsigned found = 0;
+  for (struct connection *one; (one = roster_next_of(&roster, "edge-7", &at)) != NULL; found++)
+    assert_true(one == fake(BOARDS + 8) || one == fake(2 * BOARDS + 8));
+  assert_int_equal(found, EACH - 1);
+  assert_int_equal(at, 0);
+  assert_null(roster_next_of(&roster, "edge-500", &at));
+  roster_fini(&roster);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_old_number_finds_nothing_even_when_its_place_is_taken_again),
       cmocka_unit_test(numbers_that_were_never_given_find_nothing),
       cmocka_unit_test(places_are_many_but_limited_and_come_back),
       cmocka_unit_test(connections_of_one_board_are_counted_and_no_others),
+      cmocka_unit_test(connections_of_one_board_are_found_and_no_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
