@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens and boards, in one small SQLite database (DIR/access.db).
+/* Tokens and boards, in one small SQLite database (access_db.c).
 
-   Several processes use it at once (the collector, `token`, `revoke`), so it is in WAL mode with a
-   busy timeout, and every decision that changes something is one immediate transaction: of two
-   peers that show the same token, one enrols.  Within a process one mutex serialises callers; the
-   questions are point look-ups, and none may be asked on an event loop.
+   Every decision that changes something is one immediate transaction: of two peers that show the
+   same token, one enrols.  Within a process one mutex serialises callers; the questions are point
+   look-ups, and none may be asked on an event loop.
 
    Of a token only the hash, its first characters and what became of it are kept.  A board's row
    outlives its certificate, since revocation is by name: a revoked name is never enrolled again. */
 #include "access.h"
 
+#include "access_db.h"
 #include "audit.h"
 #include "board_name.h"
 #include "common/clock.h"
@@ -17,36 +17,21 @@
 #include "token.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
-  BUSY_TIMEOUT_MS = 5000,
   TOKENS_MAX = 100000,           /* rows; expired ones make room first */
   TOKEN_KEPT_S = 30 * 24 * 3600, /* after its end, so that "expired" can be said */
   TOKEN_NOTE_S = 60,             /* how exactly the last use of a token is kept */
   NAME_ATTEMPTS = 16,            /* at a random name that no board has */
   AUDIT_WHAT_BYTES = 768,
   DENIALS_PER_SECOND = 10, /* that are written down */
-  DATABASE_MODE = 0600,
-};
-
-struct access {
-  sqlite3 *database;
-  pthread_mutex_t lock, denials_lock;
-  uint64_t denials_second, denials; /* in that second */
-  char audit_path[PATH_MAX];
 };
 
 static const char *const role_names[] = {
@@ -60,165 +45,6 @@ enum role role_find(const char *name) {
   return ROLE_NONE;
 }
 
-static const char schema[] =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA trusted_schema=OFF;"
-    "CREATE TABLE IF NOT EXISTS tokens("
-    " hash BLOB PRIMARY KEY, prefix TEXT NOT NULL, role TEXT NOT NULL, board TEXT,"
-    " created_s INTEGER NOT NULL, expires_ms INTEGER NOT NULL, used_s INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS boards("
-    " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
-    " revoked_s INTEGER, used_from_s INTEGER, root INTEGER) WITHOUT ROWID;"
-    "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT NULL;";
-
-static int64_t now_s(void) {
-  return (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
-}
-
-static int64_t now_ms(void) {
-  return (int64_t)(clock_walltime_ns() / NS_PER_MS);
-}
-
-static int errno_of(int code) {
-  switch (code & 0xff) {
-  case SQLITE_OK:
-  case SQLITE_DONE:
-  case SQLITE_ROW:
-    return 0;
-  case SQLITE_NOMEM:
-    return -ENOMEM;
-  case SQLITE_FULL:
-    return -ENOSPC;
-  case SQLITE_BUSY:
-  case SQLITE_LOCKED:
-    return -EBUSY;
-  case SQLITE_PERM:
-  case SQLITE_READONLY:
-  case SQLITE_CANTOPEN:
-    return -EACCES;
-  case SQLITE_CORRUPT:
-  case SQLITE_NOTADB:
-    return -EUCLEAN;
-  default:
-    return -EIO;
-  }
-}
-
-/* Prepares SQL and binds text ("s"), int64 ("i") or a token hash ("h") in turn; NULL when it cannot
-   be prepared. */
-static sqlite3_stmt *prepare(struct access *access, const char *sql, const char *kinds, ...) {
-  sqlite3_stmt *statement = NULL;
-  if (sqlite3_prepare_v2(access->database, sql, -1, &statement, NULL) != SQLITE_OK) return NULL;
-  va_list values;
-  va_start(values, kinds);
-  for (int i = 1; kinds[i - 1] != 0; i++) {
-    if (kinds[i - 1] == 'i') sqlite3_bind_int64(statement, i, va_arg(values, int64_t));
-    if (kinds[i - 1] == 's')
-      sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
-    if (kinds[i - 1] == 'h')
-      sqlite3_bind_blob(statement, i, va_arg(values, const uint8_t *), TOKEN_HASH_BYTES,
-                        SQLITE_TRANSIENT);
-  }
-  va_end(values);
-  return statement;
-}
-
-/* Runs STATEMENT, which gives no rows, and frees it. */
-static int finish(struct access *access, sqlite3_stmt *statement) {
-  if (statement == NULL) return errno_of(sqlite3_errcode(access->database));
-  sqlite3_step(statement);
-  return errno_of(sqlite3_finalize(statement));
-}
-
-/* Runs STATEMENT, which gives one row of one number or none, and frees it. */
-static int fetch_number(struct access *access, sqlite3_stmt *statement, int64_t *ret) {
-  if (statement == NULL) return errno_of(sqlite3_errcode(access->database));
-  if (sqlite3_step(statement) == SQLITE_ROW) *ret = sqlite3_column_int64(statement, 0);
-  return errno_of(sqlite3_finalize(statement));
-}
-
-static int run(struct access *access, const char *sql) {
-  return errno_of(sqlite3_exec(access->database, sql, NULL, NULL, NULL));
-}
-
-/* Ends the transaction: keeps it when RESULT is 0, otherwise undoes it and passes RESULT on. */
-static int end_transaction(struct access *access, int result) {
-  if (result == 0) result = run(access, "COMMIT");
-  if (result != 0) run(access, "ROLLBACK");
-  return result;
-}
-
-static bool has_column(struct access *access, const char *sql) {
-  sqlite3_stmt *probe = NULL;
-  int code = sqlite3_prepare_v2(access->database, sql, -1, &probe, NULL);
-  sqlite3_finalize(probe);
-  return code == SQLITE_OK;
-}
-
-/* Databases of before certificates were renewed, or roots changed, lack a column. */
-static int upgrade(struct access *access) {
-  int result = 0;
-  if (!has_column(access, "SELECT used_from_s FROM boards LIMIT 0"))
-    result = run(access, "ALTER TABLE boards ADD COLUMN used_from_s INTEGER");
-  if (result == 0 && !has_column(access, "SELECT root FROM boards LIMIT 0"))
-    result = run(access, "ALTER TABLE boards ADD COLUMN root INTEGER");
-  return result;
-}
-
-/* Looks at the database before it is changed: it is small.  A damaged one is not gone on without:
-   who was revoked would come in again. */
-static int look(struct access *access) {
-  sqlite3_stmt *check = NULL;
-  int64_t version = 0;
-  int code = sqlite3_prepare_v2(access->database, "PRAGMA quick_check(1)", -1, &check, NULL);
-  if (code == SQLITE_OK) code = sqlite3_step(check);
-  bool is_sound =
-      code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
-  sqlite3_finalize(check);
-  if (code != SQLITE_ROW) return errno_of(code) != 0 ? errno_of(code) : -EIO;
-  if (!is_sound) return -EUCLEAN;
-  int result = fetch_number(access, prepare(access, "PRAGMA user_version", ""), &version);
-  return result == 0 && version > ACCESS_VERSION ? -EPROTO : result;
-}
-
-static int mark_version(struct access *access) {
-  char mark[32];
-  snprintf(mark, sizeof mark, "PRAGMA user_version=%d", ACCESS_VERSION);
-  int64_t version = 0;
-  int result = fetch_number(access, prepare(access, "PRAGMA user_version", ""), &version);
-  return result != 0 || version == ACCESS_VERSION ? result : run(access, mark);
-}
-
-static int open_database(struct access *access, const char *dir) {
-  char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path ||
-      snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX)
-    return -ENAMETOOLONG;
-  if (mkdir(dir, 0700) != 0 && errno != EEXIST) return -errno;
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, DATABASE_MODE); /* SQLite would make it 0644 */
-  if (fd < 0) return -errno;
-  close(fd);
-  int code =
-      sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
-  if (code != SQLITE_OK) return errno_of(code);
-  sqlite3_busy_timeout(access->database, BUSY_TIMEOUT_MS);
-  int result = look(access);
-  if (result == 0) result = run(access, schema);
-  if (result == 0) result = upgrade(access);
-  return result == 0 ? mark_version(access) : result;
-}
-
-static const char *why_not(const struct access *access, int failure) {
-  switch (failure) {
-  case -EPROTO:
-    return "written by a newer fleetprof; use that one or another --data";
-  case -EUCLEAN:
-    return "is damaged; restore a backup, or move it away: then every token and every revocation "
-           "is forgotten";
-  default:
-    return access->database != NULL ? sqlite3_errmsg(access->database) : strerror(-failure);
-  }
-}
-
 int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
   struct access *access = calloc(1, sizeof *access);
   if (access == NULL) {
@@ -227,9 +53,10 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
   }
   pthread_mutex_init(&access->lock, NULL);
   pthread_mutex_init(&access->denials_lock, NULL);
-  int result = open_database(access, dir);
+  int result = access_db_open(access, dir);
   if (result != 0) {
-    snprintf(error, error_len, "access database: %s/access.db: %s", dir, why_not(access, result));
+    snprintf(error, error_len, "access database: %s/access.db: %s", dir,
+             access_db_why(access, result));
     access_close(access);
     return result;
   }
@@ -253,16 +80,20 @@ static int insert_token(struct access *access, enum role role, const char *board
   int result = token_hash(text, hash);
   if (result != 0) return result;
   snprintf(prefix, sizeof prefix, "%.*s", TOKEN_PREFIX_CHARS, text);
-  result = finish(access, prepare(access, "DELETE FROM tokens WHERE expires_ms < ?", "i",
-                                  now_ms() - (int64_t)TOKEN_KEPT_S * 1000));
+  result = access_db_finish(access,
+                            access_db_prepare(access, "DELETE FROM tokens WHERE expires_ms < ?",
+                                              "i", access_now_ms() - (int64_t)TOKEN_KEPT_S * 1000));
   if (result != 0) return result;
-  result = fetch_number(access, prepare(access, "SELECT count(*) FROM tokens", ""), &count);
+  result = access_db_number(access, access_db_prepare(access, "SELECT count(*) FROM tokens", ""),
+                            &count);
   if (result != 0) return result;
   if (count >= TOKENS_MAX) return -ENOSPC;
-  return finish(access, prepare(access,
-                                "INSERT INTO tokens(hash, prefix, role, board, created_s,"
-                                " expires_ms) VALUES(?,?,?,?,?,?)",
-                                "hsssii", hash, prefix, role_names[role], board, now_s(), end_ms));
+  return access_db_finish(
+      access,
+      access_db_prepare(access,
+                        "INSERT INTO tokens(hash, prefix, role, board, created_s,"
+                        " expires_ms) VALUES(?,?,?,?,?,?)",
+                        "hsssii", hash, prefix, role_names[role], board, access_now_s(), end_ms));
 }
 
 int access_token_make(struct access *access, enum role role, const char *board, uint64_t ttl_ns,
@@ -274,11 +105,10 @@ int access_token_make(struct access *access, enum role role, const char *board, 
   if (ttl_ns > INT64_MAX - clock_walltime_ns()) return -EINVAL;
   if (RAND_bytes(random, sizeof random) != 1) return -EIO;
   token_print(random, role == ROLE_ENROLL ? fingerprint : NULL, text);
-  int64_t end_ms = now_ms() + (int64_t)(ttl_ns / NS_PER_MS);
+  int64_t end_ms = access_now_ms() + (int64_t)(ttl_ns / NS_PER_MS);
   pthread_mutex_lock(&access->lock);
-  int result = run(access, "BEGIN IMMEDIATE");
-  if (result == 0)
-    result = end_transaction(access, insert_token(access, role, board, end_ms, text));
+  int result = access_db_run(access, "BEGIN IMMEDIATE");
+  if (result == 0) result = access_db_end(access, insert_token(access, role, board, end_ms, text));
   pthread_mutex_unlock(&access->lock);
   if (result == 0) snprintf(token, ACCESS_TOKEN_BYTES, "%s", text);
   return result;
@@ -286,9 +116,10 @@ int access_token_make(struct access *access, enum role role, const char *board, 
 
 static int is_revoked(struct access *access, const char *board, bool *ret) {
   int64_t revoked = 0;
-  int result = fetch_number(
+  int result = access_db_number(
       access,
-      prepare(access, "SELECT 1 FROM boards WHERE name = ? AND revoked_s IS NOT NULL", "s", board),
+      access_db_prepare(access, "SELECT 1 FROM boards WHERE name = ? AND revoked_s IS NOT NULL",
+                        "s", board),
       &revoked);
   if (result == 0) *ret = revoked != 0;
   return result;
@@ -302,8 +133,9 @@ static int make_name(struct access *access, char name[BOARD_NAME_BYTES]) {
     if (RAND_bytes(random, sizeof random) != 1) return -EIO;
     snprintf(name, BOARD_NAME_BYTES, "board-%02x%02x%02x%02x", random[0], random[1], random[2],
              random[3]);
-    int result = fetch_number(
-        access, prepare(access, "SELECT 1 FROM boards WHERE name = ?", "s", name), &is_taken);
+    int result = access_db_number(
+        access, access_db_prepare(access, "SELECT 1 FROM boards WHERE name = ?", "s", name),
+        &is_taken);
     if (result != 0 || !is_taken) return result;
   }
   return -EEXIST;
@@ -313,11 +145,11 @@ static int make_name(struct access *access, char name[BOARD_NAME_BYTES]) {
 static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD_NAME_BYTES],
                        const char **why) {
   int step = sqlite3_step(row);
-  if (step != SQLITE_ROW && step != SQLITE_DONE) return errno_of(step);
-  *why = step == SQLITE_DONE                          ? "unknown token"
-         : sqlite3_column_type(row, 1) != SQLITE_NULL ? "token was used"
-         : sqlite3_column_int64(row, 0) <= now_ms()   ? "token has expired"
-                                                      : NULL;
+  if (step != SQLITE_ROW && step != SQLITE_DONE) return access_db_errno(step);
+  *why = step == SQLITE_DONE                               ? "unknown token"
+         : sqlite3_column_type(row, 1) != SQLITE_NULL      ? "token was used"
+         : sqlite3_column_int64(row, 0) <= access_now_ms() ? "token has expired"
+                                                           : NULL;
   if (*why != NULL) return -EACCES;
   const char *board = (const char *)sqlite3_column_text(row, 2);
   if (board == NULL) return make_name(access, name);
@@ -330,19 +162,21 @@ static int judge_token(struct access *access, sqlite3_stmt *row, char name[BOARD
 
 static int enrol(struct access *access, const uint8_t *hash, char name[BOARD_NAME_BYTES],
                  const char **why) {
-  sqlite3_stmt *row = prepare(access,
-                              "SELECT expires_ms, used_s, board FROM tokens"
-                              " WHERE hash = ? AND role = 'enroll'",
-                              "h", hash);
-  if (row == NULL) return errno_of(sqlite3_errcode(access->database));
+  sqlite3_stmt *row = access_db_prepare(access,
+                                        "SELECT expires_ms, used_s, board FROM tokens"
+                                        " WHERE hash = ? AND role = 'enroll'",
+                                        "h", hash);
+  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
   int result = judge_token(access, row, name, why);
   sqlite3_finalize(row);
   if (result != 0) return result;
-  result = finish(access, prepare(access, "UPDATE tokens SET used_s = ?, board = ? WHERE hash = ?",
-                                  "ish", now_s(), name, hash));
+  result = access_db_finish(
+      access, access_db_prepare(access, "UPDATE tokens SET used_s = ?, board = ? WHERE hash = ?",
+                                "ish", access_now_s(), name, hash));
   if (result != 0) return result;
-  return finish(access, prepare(access, "INSERT OR IGNORE INTO boards(name, created_s) VALUES(?,?)",
-                                "si", name, now_s()));
+  return access_db_finish(
+      access, access_db_prepare(access, "INSERT OR IGNORE INTO boards(name, created_s) VALUES(?,?)",
+                                "si", name, access_now_s()));
 }
 
 int access_enrol(struct access *access, const char *token, char *board, size_t board_len, char *why,
@@ -353,8 +187,8 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
   int result = -EACCES;
   if (token_hash(token, hash) == 0) {
     pthread_mutex_lock(&access->lock);
-    result = run(access, "BEGIN IMMEDIATE");
-    if (result == 0) result = end_transaction(access, enrol(access, hash, name, &reason));
+    result = access_db_run(access, "BEGIN IMMEDIATE");
+    if (result == 0) result = access_db_end(access, enrol(access, hash, name, &reason));
     pthread_mutex_unlock(&access->lock);
   }
   if (result == 0) snprintf(board, board_len, "%s", name);
@@ -370,19 +204,19 @@ struct standing {
 };
 
 static int find_standing(struct access *access, const char *board, struct standing *ret) {
-  sqlite3_stmt *row =
-      prepare(access,
-              "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0) FROM boards"
-              " WHERE name = ?",
-              "s", board);
-  if (row == NULL) return errno_of(sqlite3_errcode(access->database));
+  sqlite3_stmt *row = access_db_prepare(
+      access,
+      "SELECT revoked_s IS NOT NULL, ifnull(used_from_s, 0), ifnull(root, 0) FROM boards"
+      " WHERE name = ?",
+      "s", board);
+  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
   *ret = (struct standing){.is_known = sqlite3_step(row) == SQLITE_ROW};
   if (ret->is_known) {
     ret->is_revoked = sqlite3_column_int(row, 0) != 0;
     ret->used_from_s = sqlite3_column_int64(row, 1);
     ret->root = sqlite3_column_int64(row, 2);
   }
-  return errno_of(sqlite3_finalize(row));
+  return access_db_errno(sqlite3_finalize(row));
 }
 
 static int judge_standing(const struct standing *standing,
@@ -411,12 +245,13 @@ static int note_use(struct access *access, const char *board, const struct stand
   bool is_news =
       !standing->is_known || certificate->from_s > standing->used_from_s || root != standing->root;
   if (!is_news) return 0;
-  return finish(access, prepare(access,
+  return access_db_finish(
+      access, access_db_prepare(access,
                                 "INSERT INTO boards(name, created_s, used_from_s, root)"
                                 " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
                                 " DO UPDATE SET used_from_s = max(ifnull(used_from_s, ?3), ?3),"
                                 " root = ?4",
-                                "siii", board, now_s(), certificate->from_s, root));
+                                "siii", board, access_now_s(), certificate->from_s, root));
 }
 
 int access_admit(struct access *access, const char *board,
@@ -441,10 +276,11 @@ static int update_certificate(struct access *access, const char *board, X509 *ce
     pthread_mutex_lock(&access->lock);
     /* Where our clock has gone back, what we sign now must not count as older than what was used.
      */
-    result = finish(access, prepare(access,
-                                    "UPDATE boards SET serial = ?, not_after_s = ?,"
-                                    " used_from_s = min(ifnull(used_from_s, 0), ?) WHERE name = ?",
-                                    "siis", text, end_s, begin_s, board));
+    result = access_db_finish(
+        access, access_db_prepare(access,
+                                  "UPDATE boards SET serial = ?, not_after_s = ?,"
+                                  " used_from_s = min(ifnull(used_from_s, 0), ?) WHERE name = ?",
+                                  "siis", text, end_s, begin_s, board));
     pthread_mutex_unlock(&access->lock);
   }
   OPENSSL_free(text);
@@ -467,17 +303,19 @@ bool access_token_grants(struct access *access, const char *token, enum role rol
   int64_t used = -1;
   if (role <= ROLE_NONE || role > ROLE_ADMIN || token_hash(token, hash) != 0) return false;
   pthread_mutex_lock(&access->lock);
-  int result = fetch_number(
+  int result = access_db_number(
       access,
-      prepare(access,
-              "SELECT ifnull(used_s, 0) FROM tokens WHERE hash = ? AND expires_ms > ?"
-              " AND (role = ? OR role = 'admin') AND (role <> 'enroll' OR used_s IS NULL)",
-              "his", hash, now_ms(), role_names[role]),
+      access_db_prepare(
+          access,
+          "SELECT ifnull(used_s, 0) FROM tokens WHERE hash = ? AND expires_ms > ?"
+          " AND (role = ? OR role = 'admin') AND (role <> 'enroll' OR used_s IS NULL)",
+          "his", hash, access_now_ms(), role_names[role]),
       &used);
   bool is_granted = result == 0 && used >= 0;
-  if (is_granted && now_s() - used >= TOKEN_NOTE_S && role != ROLE_ENROLL)
-    finish(access,
-           prepare(access, "UPDATE tokens SET used_s = ? WHERE hash = ?", "ih", now_s(), hash));
+  if (is_granted && access_now_s() - used >= TOKEN_NOTE_S && role != ROLE_ENROLL)
+    access_db_finish(access,
+                     access_db_prepare(access, "UPDATE tokens SET used_s = ? WHERE hash = ?", "ih",
+                                       access_now_s(), hash));
   pthread_mutex_unlock(&access->lock);
   return is_granted;
 }
@@ -485,11 +323,12 @@ bool access_token_grants(struct access *access, const char *token, enum role rol
 int access_revoke(struct access *access, const char *board) {
   if (!board_name_is_valid(board)) return -EINVAL;
   pthread_mutex_lock(&access->lock);
-  int result = finish(access, prepare(access,
-                                      "INSERT INTO boards(name, created_s, revoked_s)"
-                                      " VALUES(?1, ?2, ?2) ON CONFLICT(name)"
-                                      " DO UPDATE SET revoked_s = ifnull(revoked_s, ?2)",
-                                      "si", board, now_s()));
+  int result =
+      access_db_finish(access, access_db_prepare(access,
+                                                 "INSERT INTO boards(name, created_s, revoked_s)"
+                                                 " VALUES(?1, ?2, ?2) ON CONFLICT(name)"
+                                                 " DO UPDATE SET revoked_s = ifnull(revoked_s, ?2)",
+                                                 "si", board, access_now_s()));
   pthread_mutex_unlock(&access->lock);
   return result;
 }
@@ -505,14 +344,14 @@ bool access_is_revoked(struct access *access, const char *board) {
 int access_revoked(struct access *access, int (*on_board)(void *context, const char *board),
                    void *context) {
   pthread_mutex_lock(&access->lock);
-  sqlite3_stmt *rows =
-      prepare(access, "SELECT name FROM boards WHERE revoked_s IS NOT NULL ORDER BY name", "");
-  int result = rows ? 0 : errno_of(sqlite3_errcode(access->database));
+  sqlite3_stmt *rows = access_db_prepare(
+      access, "SELECT name FROM boards WHERE revoked_s IS NOT NULL ORDER BY name", "");
+  int result = rows ? 0 : access_db_errno(sqlite3_errcode(access->database));
   while (result == 0) {
     int step = sqlite3_step(rows);
     if (step == SQLITE_DONE) break;
     result = step == SQLITE_ROW ? on_board(context, (const char *)sqlite3_column_text(rows, 0))
-                                : errno_of(step);
+                                : access_db_errno(step);
   }
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
@@ -521,22 +360,27 @@ int access_revoked(struct access *access, int (*on_board)(void *context, const c
 
 static int count_over(struct access *access, uint64_t root, struct access_rollover *ret) {
   int64_t all = 0, over = 0, tokens = 0, end_ms = 0;
-  int result = fetch_number(
-      access, prepare(access, "SELECT count(*) FROM boards WHERE revoked_s IS NULL", ""), &all);
+  int result = access_db_number(
+      access, access_db_prepare(access, "SELECT count(*) FROM boards WHERE revoked_s IS NULL", ""),
+      &all);
   if (result == 0)
-    result = fetch_number(access,
-                          prepare(access,
-                                  "SELECT count(*) FROM boards"
-                                  " WHERE revoked_s IS NULL AND root = ?",
-                                  "i", (int64_t)root),
-                          &over);
+    result = access_db_number(access,
+                              access_db_prepare(access,
+                                                "SELECT count(*) FROM boards"
+                                                " WHERE revoked_s IS NULL AND root = ?",
+                                                "i", (int64_t)root),
+                              &over);
   static const char open_tokens[] = "FROM tokens WHERE role = 'enroll' AND used_s IS NULL"
                                     " AND expires_ms > ?";
   char sql[160];
   snprintf(sql, sizeof sql, "SELECT count(*) %s", open_tokens);
-  if (result == 0) result = fetch_number(access, prepare(access, sql, "i", now_ms()), &tokens);
+  if (result == 0)
+    result =
+        access_db_number(access, access_db_prepare(access, sql, "i", access_now_ms()), &tokens);
   snprintf(sql, sizeof sql, "SELECT max(expires_ms) %s", open_tokens);
-  if (result == 0) result = fetch_number(access, prepare(access, sql, "i", now_ms()), &end_ms);
+  if (result == 0)
+    result =
+        access_db_number(access, access_db_prepare(access, sql, "i", access_now_ms()), &end_ms);
   if (result == 0)
     *ret = (struct access_rollover){(uint64_t)all, (uint64_t)over, (uint64_t)tokens, end_ms / 1000};
   return result;
@@ -548,13 +392,13 @@ int access_rollover(struct access *access, uint64_t root, struct access_rollover
   pthread_mutex_lock(&access->lock);
   int result = count_over(access, root, ret);
   if (result == 0)
-    rows = prepare(access,
-                   "SELECT name FROM boards WHERE revoked_s IS NULL AND root IS NOT ?"
-                   " ORDER BY name",
-                   "i", (int64_t)root);
+    rows = access_db_prepare(access,
+                             "SELECT name FROM boards WHERE revoked_s IS NULL AND root IS NOT ?"
+                             " ORDER BY name",
+                             "i", (int64_t)root);
   while (rows != NULL && sqlite3_step(rows) == SQLITE_ROW)
     if (on_board(context, (const char *)sqlite3_column_text(rows, 0)) != 0) break;
-  if (result == 0) result = errno_of(rows ? SQLITE_OK : sqlite3_errcode(access->database));
+  if (result == 0) result = access_db_errno(rows ? SQLITE_OK : sqlite3_errcode(access->database));
   sqlite3_finalize(rows);
   pthread_mutex_unlock(&access->lock);
   return result;

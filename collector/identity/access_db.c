@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DIR/access.db: opened, looked at, brought up to date, asked.
+
+   Several processes use it at once (the collector, `token`, `revoke`), so it is in WAL mode with a
+   busy timeout: a writer may have to wait for another one, a reader never does. */
+#include "access_db.h"
+
+#include "common/clock.h"
+#include "token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUSY_TIMEOUT_MS = 5000, DATABASE_MODE = 0600 };
+
+static const char schema[] =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA trusted_schema=OFF;"
+    "CREATE TABLE IF NOT EXISTS tokens("
+    " hash BLOB PRIMARY KEY, prefix TEXT NOT NULL, role TEXT NOT NULL, board TEXT,"
+    " created_s INTEGER NOT NULL, expires_ms INTEGER NOT NULL, used_s INTEGER) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS boards("
+    " name TEXT PRIMARY KEY, created_s INTEGER NOT NULL, serial TEXT, not_after_s INTEGER,"
+    " revoked_s INTEGER, used_from_s INTEGER, root INTEGER) WITHOUT ROWID;"
+    "CREATE INDEX IF NOT EXISTS boards_revoked ON boards(name) WHERE revoked_s IS NOT NULL;";
+
+int64_t access_now_s(void) {
+  return (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+}
+
+int64_t access_now_ms(void) {
+  return (int64_t)(clock_walltime_ns() / NS_PER_MS);
+}
+
+int access_db_errno(int code) {
+  switch (code & 0xff) {
+  case SQLITE_OK:
+  case SQLITE_DONE:
+  case SQLITE_ROW:
+    return 0;
+  case SQLITE_NOMEM:
+    return -ENOMEM;
+  case SQLITE_FULL:
+    return -ENOSPC;
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return -EBUSY;
+  case SQLITE_PERM:
+  case SQLITE_READONLY:
+  case SQLITE_CANTOPEN:
+    return -EACCES;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    return -EUCLEAN;
+  default:
+    return -EIO;
+  }
+}
+
+sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const char *kinds, ...) {
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(access->database, sql, -1, &statement, NULL) != SQLITE_OK) return NULL;
+  va_list values;
+  va_start(values, kinds);
+  for (int i = 1; kinds[i - 1] != 0; i++) {
+    if (kinds[i - 1] == 'i') sqlite3_bind_int64(statement, i, va_arg(values, int64_t));
+    if (kinds[i - 1] == 's')
+      sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
+    if (kinds[i - 1] == 'h')
+      sqlite3_bind_blob(statement, i, va_arg(values, const uint8_t *), TOKEN_HASH_BYTES,
+                        SQLITE_TRANSIENT);
+  }
+  va_end(values);
+  return statement;
+}
+
+int access_db_finish(struct access *access, sqlite3_stmt *statement) {
+  if (statement == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  sqlite3_step(statement);
+  return access_db_errno(sqlite3_finalize(statement));
+}
+
+int access_db_number(struct access *access, sqlite3_stmt *statement, int64_t *ret) {
+  if (statement == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  if (sqlite3_step(statement) == SQLITE_ROW) *ret = sqlite3_column_int64(statement, 0);
+  return access_db_errno(sqlite3_finalize(statement));
+}
+
+int access_db_run(struct access *access, const char *sql) {
+  return access_db_errno(sqlite3_exec(access->database, sql, NULL, NULL, NULL));
+}
+
+int access_db_end(struct access *access, int result) {
+  if (result == 0) result = access_db_run(access, "COMMIT");
+  if (result != 0) access_db_run(access, "ROLLBACK");
+  return result;
+}
+
+static bool has_column(struct access *access, const char *sql) {
+  sqlite3_stmt *probe = NULL;
+  int code = sqlite3_prepare_v2(access->database, sql, -1, &probe, NULL);
+  sqlite3_finalize(probe);
+  return code == SQLITE_OK;
+}
+
+/* Databases of before certificates were renewed, or roots changed, lack a column. */
+static int upgrade(struct access *access) {
+  int result = 0;
+  if (!has_column(access, "SELECT used_from_s FROM boards LIMIT 0"))
+    result = access_db_run(access, "ALTER TABLE boards ADD COLUMN used_from_s INTEGER");
+  if (result == 0 && !has_column(access, "SELECT root FROM boards LIMIT 0"))
+    result = access_db_run(access, "ALTER TABLE boards ADD COLUMN root INTEGER");
+  return result;
+}
+
+/* Looks at the database before it is changed: it is small.  A damaged one is not gone on without:
+   who was revoked would come in again. */
+static int look(struct access *access) {
+  sqlite3_stmt *check = NULL;
+  int64_t version = 0;
+  int code = sqlite3_prepare_v2(access->database, "PRAGMA quick_check(1)", -1, &check, NULL);
+  if (code == SQLITE_OK) code = sqlite3_step(check);
+  bool is_sound =
+      code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(check, 0), "ok") == 0;
+  sqlite3_finalize(check);
+  if (code != SQLITE_ROW) return access_db_errno(code) != 0 ? access_db_errno(code) : -EIO;
+  if (!is_sound) return -EUCLEAN;
+  int result =
+      access_db_number(access, access_db_prepare(access, "PRAGMA user_version", ""), &version);
+  return result == 0 && version > ACCESS_VERSION ? -EPROTO : result;
+}
+
+static int mark_version(struct access *access) {
+  char mark[32];
+  snprintf(mark, sizeof mark, "PRAGMA user_version=%d", ACCESS_VERSION);
+  int64_t version = 0;
+  int result =
+      access_db_number(access, access_db_prepare(access, "PRAGMA user_version", ""), &version);
+  return result != 0 || version == ACCESS_VERSION ? result : access_db_run(access, mark);
+}
+
+int access_db_open(struct access *access, const char *dir) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path ||
+      snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX)
+    return -ENAMETOOLONG;
+  if (mkdir(dir, 0700) != 0 && errno != EEXIST) return -errno;
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, DATABASE_MODE); /* SQLite would make it 0644 */
+  if (fd < 0) return -errno;
+  close(fd);
+  int code =
+      sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+  if (code != SQLITE_OK) return access_db_errno(code);
+  sqlite3_busy_timeout(access->database, BUSY_TIMEOUT_MS);
+  int result = look(access);
+  if (result == 0) result = access_db_run(access, schema);
+  if (result == 0) result = upgrade(access);
+  return result == 0 ? mark_version(access) : result;
+}
+
+const char *access_db_why(const struct access *access, int failure) {
+  switch (failure) {
+  case -EPROTO:
+    return "written by a newer fleetprof; use that one or another --data";
+  case -EUCLEAN:
+    return "is damaged; restore a backup, or move it away: then every token and every revocation "
+           "is forgotten";
+  default:
+    return access->database != NULL ? sqlite3_errmsg(access->database) : strerror(-failure);
+  }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What access.h's functions share: the database behind them, and how it is asked.  Callers hold
+   `lock` from the first question of a decision to the last. */
+#ifndef IDENTITY_ACCESS_DB_H
+#define IDENTITY_ACCESS_DB_H
+
+#include "access.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+
+struct access {
+  sqlite3 *database;
+  pthread_mutex_t lock, denials_lock;
+  uint64_t denials_second, denials; /* in that second */
+  char audit_path[PATH_MAX];
+};
+
+/* Opens DIR's database into ACCESS, making it when absent.  Returns 0 or -errno. */
+int access_db_open(struct access *access, const char *dir);
+
+/* Why that FAILURE. */
+const char *access_db_why(const struct access *access, int failure);
+
+/* The wall clock, as the rows have it. */
+int64_t access_now_s(void);
+int64_t access_now_ms(void);
+
+/* The -errno that a result code of SQLite comes to, or 0. */
+int access_db_errno(int code);
+
+/* Prepares SQL and binds text ("s"), int64 ("i") or a token hash ("h") in turn; NULL when it cannot
+   be prepared. */
+sqlite3_stmt *access_db_prepare(struct access *access, const char *sql, const char *kinds, ...);
+
+/* Runs STATEMENT, which gives no rows, and frees it. */
+int access_db_finish(struct access *access, sqlite3_stmt *statement);
+
+/* Runs STATEMENT, which gives one row of one number or none, and frees it. */
+int access_db_number(struct access *access, sqlite3_stmt *statement, int64_t *ret);
+
+int access_db_run(struct access *access, const char *sql);
+
+/* Ends the transaction: keeps it when RESULT is 0, otherwise undoes it and passes RESULT on. */
+int access_db_end(struct access *access, int result);
+
+#endif
