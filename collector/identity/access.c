@@ -14,10 +14,10 @@
 #include "board_name.h"
 #include "common/clock.h"
 #include "common/span.h"
+#include "denials.h"
 #include "token.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
@@ -31,7 +31,6 @@ enum {
   TOKEN_NOTE_S = 60,             /* how exactly the last use of a token is kept */
   NAME_ATTEMPTS = 16,            /* at a random name that no board has */
   AUDIT_WHAT_BYTES = 768,
-  DENIALS_PER_SECOND = 10, /* that are written down */
 };
 
 static const char *const role_names[] = {
@@ -45,6 +44,15 @@ enum role role_find(const char *name) {
   return ROLE_NONE;
 }
 
+static int open_parts(struct access *access, const char *dir) {
+  char path[PATH_MAX];
+  if (snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX ||
+      snprintf(path, sizeof path, "%s/denials.log", dir) >= (int)sizeof path)
+    return -ENAMETOOLONG;
+  access->denials = denials_new(path);
+  return access->denials != NULL ? access_db_open(access, dir) : -ENOMEM;
+}
+
 int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
   struct access *access = calloc(1, sizeof *access);
   if (access == NULL) {
@@ -52,8 +60,7 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
     return -ENOMEM;
   }
   pthread_mutex_init(&access->lock, NULL);
-  pthread_mutex_init(&access->denials_lock, NULL);
-  int result = access_db_open(access, dir);
+  int result = open_parts(access, dir);
   if (result != 0) {
     snprintf(error, error_len, "access database: %s/access.db: %s", dir,
              access_db_why(access, result));
@@ -66,8 +73,8 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
 
 void access_close(struct access *access) {
   if (access == NULL) return;
+  denials_free(access->denials);
   sqlite3_close(access->database);
-  pthread_mutex_destroy(&access->denials_lock);
   pthread_mutex_destroy(&access->lock);
   free(access);
 }
@@ -413,31 +420,11 @@ void access_audit(struct access *access, const char *subject, const char *format
   audit_append(access->audit_path, subject, what);
 }
 
-/* Counts a denial.  Returns whether it may be written down, with RET_LEFT_OUT of the last second
-   that had any. */
-static bool count_denial(struct access *access, uint64_t *ret_left_out) {
-  uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
-  pthread_mutex_lock(&access->denials_lock);
-  bool is_new = second != access->denials_second;
-  bool had_more = is_new && access->denials > DENIALS_PER_SECOND;
-  *ret_left_out = had_more ? access->denials - DENIALS_PER_SECOND : 0;
-  if (is_new) access->denials = 0;
-  access->denials_second = second;
-  bool is_in = ++access->denials <= DENIALS_PER_SECOND;
-  pthread_mutex_unlock(&access->denials_lock);
-  return is_in;
-}
-
 void access_audit_denial(struct access *access, const char *subject, const char *format, ...) {
   char what[AUDIT_WHAT_BYTES];
-  uint64_t left_out;
   va_list values;
-  bool is_in = count_denial(access, &left_out);
-  if (left_out > 0)
-    access_audit(access, "-", "%" PRIu64 " more denials in a second were left out", left_out);
-  if (!is_in) return;
   va_start(values, format);
   vsnprintf(what, sizeof what, format, values);
   va_end(values);
-  audit_append(access->audit_path, subject, what);
+  denials_note(access->denials, subject, what);
 }

@@ -85,12 +85,15 @@ struct access_rollover {
 int access_rollover(struct access *access, uint64_t root, struct access_rollover *ret,
                     int (*on_board)(void *context, const char *board), void *context);
 
-/* Appends one line to the audit log (DIR/audit.log): time, subject, what.  Any thread. */
+/* Appends one line to the log of changes (DIR/audit.log): time, subject, what.  For what somebody
+   did who may, since each line makes an older one go in the end.  Any thread. */
 void access_audit(struct access *access, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for what strangers cause: a few lines a second at most; how many were left out is a line
-   of the next second that has one.  Any thread. */
+/* The same for what anybody can cause, in a log of its own (DIR/denials.log): a few lines a second
+   at most, how many were left out is a line, too.  A thread writes it: waits for no disk.  Any
+   thread.
+ */
 void access_audit_denial(struct access *access, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -145,9 +145,7 @@ static int mark_version(struct access *access) {
 
 int access_db_open(struct access *access, const char *dir) {
   char path[PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path ||
-      snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX)
-    return -ENAMETOOLONG;
+  if (snprintf(path, sizeof path, "%s/access.db", dir) >= (int)sizeof path) return -ENAMETOOLONG;
   if (mkdir(dir, 0700) != 0 && errno != EEXIST) return -errno;
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, DATABASE_MODE); /* SQLite would make it 0644 */
   if (fd < 0) return -errno;

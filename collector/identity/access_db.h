@@ -12,8 +12,8 @@
 
 struct access {
   sqlite3 *database;
-  pthread_mutex_t lock, denials_lock;
-  uint64_t denials_second, denials; /* in that second */
+  pthread_mutex_t lock;
+  struct denials *denials;
   char audit_path[PATH_MAX];
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The audit log.
 
-   Strangers can cause lines (a wrong token is one), so the file has a size at which it is put aside
-   once and begun anew: two files of that size is all it ever takes.  Several processes write: each
-   line is one locked append, and whoever finds that the file was put aside while it waited for the
-   lock opens the new one. */
+   A log must not fill the disk, so the file has a size at which it is put aside once and begun
+   anew: two files of that size is all it ever takes.  What strangers can cause (a wrong token is a
+   line) has two files of its own for that reason (denials.c).  Several processes write: each line
+   is one locked append, and whoever finds that the file was put aside while it waited for the lock
+   opens the new one. */
 #include "audit.h"
 
 #include "common/clock.h"

@@ -3,7 +3,7 @@
 
    The request is checked before the token is touched, so that a board whose request is broken has
    not burnt its token; the token is used up before anything is signed, so that two peers with one
-   token get one certificate.  Everything that came of it, good or bad, is a line in the audit log.
+   token get one certificate.  Everything that came of it, good or bad, is a line in a log.
    The board's name is what the token says, or one that we make: the request's is never read. */
 #include "enrolment.h"
 
@@ -38,14 +38,14 @@ void enrolment_run(struct access *access, struct ca *ca, struct job *job) {
   int result = ca_check(enroll->csr, NULL, job->why, sizeof job->why);
   if (result == -EBADMSG) {
     job_refuse(job, REFUSAL_REQUEST, job->why);
-    access_audit(access, board, "enrolment refused: %s", job->why);
+    access_audit_denial(access, board, "enrolment refused: %s", job->why);
     return;
   }
   if (result == 0)
     result = access_enrol(access, enroll->token, board, sizeof board, job->why, sizeof job->why);
   if (result == -EACCES && job->why[0] != 0) {
     job_refuse(job, REFUSAL_TOKEN, job->why);
-    access_audit(access, board, "enrolment refused: %s", job->why);
+    access_audit_denial(access, board, "enrolment refused: %s", job->why);
     return;
   }
   if (result == 0) result = sign(access, ca, board, job);
@@ -54,5 +54,5 @@ void enrolment_run(struct access *access, struct ca *ca, struct job *job) {
     return;
   }
   job_fail(job, REFUSAL_STORE, "the collector cannot enrol now; try again");
-  access_audit(access, board, "enrolment failed: %s", strerror(-result));
+  access_audit_denial(access, board, "enrolment failed: %s", strerror(-result));
 }

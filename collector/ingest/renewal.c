@@ -49,7 +49,7 @@ static int sign(struct access *access, struct ca *ca, struct job *job) {
 
 static void refuse(struct access *access, struct job *job, enum refusal refusal) {
   job_refuse(job, refusal, job->why);
-  access_audit(access, job->board, "renewal refused: %s", job->why);
+  access_audit_denial(access, job->board, "renewal refused: %s", job->why);
 }
 
 void renewal_run(struct access *access, struct ca *ca, struct job *job) {
@@ -79,5 +79,5 @@ void renewal_run(struct access *access, struct ca *ca, struct job *job) {
     return;
   }
   job_fail(job, REFUSAL_STORE, "the collector cannot renew now; try again");
-  access_audit(access, job->board, "renewal failed: %s", strerror(-result));
+  access_audit_denial(access, job->board, "renewal failed: %s", strerror(-result));
 }

@@ -355,7 +355,8 @@ static void admit(struct writer *writer, struct job *job) {
       access_admit(writer->parts.access, job->board, &certificate, job->why, sizeof job->why);
   if (result == -EACCES || result == -ESTALE) {
     job_refuse(job, result == -EACCES ? REFUSAL_REVOKED : REFUSAL_SUPERSEDED, job->why);
-    if (result == -ESTALE) access_audit(writer->parts.access, job->board, "refused: %s", job->why);
+    if (result == -ESTALE)
+      access_audit_denial(writer->parts.access, job->board, "refused: %s", job->why);
     return;
   }
   if (result == 0) result = note(writer, job);

@@ -48,7 +48,7 @@ is_named after || fail "after the same with another section: $(heaviest after)"
 for try in "" again; do
   case $(put lie 1) in 409) ;; *) fail "a file that contradicts what is here, $try: $(cat "$W/put")" ;; esac
 done
-grep -q "denied 409 PUT .*$(id_of app1)" "$W/data/audit.log" || fail "no line in the audit log: $(cat "$W/data/audit.log")"
+until_true 5 grep -q "denied 409 PUT .*$(id_of app1)" "$W/data/denials.log" || fail "no line in denials.log: $(cat "$W/data/denials.log")"
 is_named after || fail "after a file with other names: $(heaviest after)"
 
 [ "$(put app2.debug 2)" = 201 ] || fail "upload: $(cat "$W/put")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A token that was used, has expired, is another's or of another role; a request that asks for other names, for CA:TRUE, that its
-# key did not sign, or is a megabyte long: each is refused, or gets a board's certificate and nothing more, and is a line in the audit log.
+# key did not sign, or is a megabyte long: each is refused, or gets a board's certificate and nothing more, and is a line in a log.
 . "$(dirname "$0")/lib.sh"
 start_collector
 token() { fleetprof-collector token --data "$W/data" "$@"; }
@@ -46,12 +46,12 @@ request() { # request NAME [OPENSSL OPTIONS]...
   openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$W/$1.key" -outform DER -out "$W/$1" -subj "/CN=${2:-board}" "${@:3}" 2>/dev/null || fail "openssl makes no request $1"
 }
 request plain
-audited() { until_true 5 grep -q "$1" "$W/data/audit.log" || fail "not in the audit log: $1: $(tail -n 4 "$W/data/audit.log")"; }
+denied() { until_true 5 grep -q "$1" "$W/data/denials.log" || fail "not in denials.log: $1: $(tail -n 4 "$W/data/denials.log")"; }
 refused() { # refused WHY TOKEN FILE
   local got
   got=$(ask "$2" "$W/$3")
   [[ $got == *"$1"* ]] || fail "not refused as '$1': $got"
-  audited "enrolment refused: .*$1"
+  denied "enrolment refused: .*$1"
 }
 refused "token was used" "$once" plain
 sleep 1.2
@@ -81,9 +81,9 @@ refused "not DER" "$good" noise
 refused "not on the curve" "$good" rsa
 head -c $((1 << 20)) /dev/zero >"$W/megabyte"
 [[ $(ask "$good" "$W/megabyte") == *certificate* ]] && fail "a megabyte is signed"
-audited "127.0.0.1: boards' door: frame_too_long"
+denied "127.0.0.1: boards' door: frame_too_long"
 head -c 30000 /dev/zero >"$W/large" # fits into a frame
 [[ $(ask "$good" "$W/large") == *certificate* ]] && fail "30 kB are signed"
-audited "127.0.0.1: boards' door: .*LIMIT_CSR_BYTES"
+denied "127.0.0.1: boards' door: .*LIMIT_CSR_BYTES"
 [ "$(ask "$good" "$W/plain")" = certificate ] || fail "the token was used up by a request that was refused"
-say "$(grep -c 'refused\|door' "$W/data/audit.log") refusals in the audit log"
+say "$(grep -c 'refused\|door' "$W/data/denials.log") refusals in denials.log"

@@ -31,8 +31,8 @@ static int make_dir(void **state) {
 }
 
 static int remove_dir(void **state) {
-  static const char *const names[] = {"access.db", "access.db-wal", "access.db-shm",
-                                      "audit.log", "audit.log.1",   ""};
+  static const char *const names[] = {"access.db",   "access.db-wal", "access.db-shm", "audit.log",
+                                      "audit.log.1", "denials.log",   "denials.log.1", ""};
   (void)state;
   access_close(gate);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -284,6 +284,52 @@ static void a_full_audit_log_is_put_aside_once(void **state) {
   assert_int_equal(stat(path, &status), 0);
 }
 
+/* Reads DIR/NAME, as far as it is text. */
+static const char *read_log(const char *name) {
+  static char text[64 << 10];
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  FILE *file = fopen(path, "re");
+  text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = 0;
+  if (file != NULL) fclose(file);
+  return text;
+}
+
+static unsigned count_lines(const char *text) {
+  unsigned count = 0;
+  for (; (text = strchr(text, '\n')) != NULL; text++) count++;
+  return count;
+}
+
+static void denials_are_few_a_second_and_the_rest_is_counted(void **state) {
+  (void)state;
+  enum { DENIALS = 1000 };
+  uint64_t began_ns = clock_monotonic_ns();
+  for (unsigned i = 0; i < DENIALS; i++) access_audit_denial(gate, "192.0.2.1", "denied %u", i);
+  uint64_t seconds = (clock_monotonic_ns() - began_ns) / NS_PER_SECOND + 2;
+  access_close(gate); /* what waits is written */
+  gate = NULL;
+  const char *text = read_log("denials.log"), *left = strstr(text, " more denials were left out");
+  assert_non_null(strstr(text, "192.0.2.1: denied 0\n"));
+  assert_non_null(left);
+  assert_in_range(count_lines(text), 11, 20 * seconds);
+  assert_string_equal(read_log("audit.log"), "");
+}
+
+static void denials_push_no_change_out(void **state) {
+  (void)state;
+  char path[128], line[32];
+  access_audit(gate, "edge-1", "revoked");
+  snprintf(path, sizeof path, "%s/denials.log", dir);
+  for (unsigned i = 0; i < 3; i++) { /* each time the log of denials is full */
+    snprintf(line, sizeof line, "denied %u", i);
+    access_audit_denial(gate, "192.0.2.1", "%s", line);
+    while (strstr(read_log("denials.log"), line) == NULL) usleep(10000);
+    assert_int_equal(truncate(path, 16 << 20), 0);
+  }
+  assert_non_null(strstr(read_log("audit.log"), "edge-1: revoked\n"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
@@ -303,6 +349,8 @@ int main(void) {
       IN_DIR(a_board_that_came_in_once_may_come_again_when_it_has_expired),
       IN_DIR(audit_lines_hold_no_control_characters),
       IN_DIR(a_full_audit_log_is_put_aside_once),
+      IN_DIR(denials_are_few_a_second_and_the_rest_is_counted),
+      IN_DIR(denials_push_no_change_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

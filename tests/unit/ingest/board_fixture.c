@@ -35,19 +35,28 @@ void assert_metric(const char *name, unsigned long value) {
   if (found != value) fail_msg("%s is %lu, not %lu", name, found, value);
 }
 
-void assert_audited(const char *line) {
-  static char text[64 << 10];
+static bool is_logged(const char *log, const char *line) {
+  static char text[256 << 10];
   char path[96];
-  snprintf(path, sizeof path, "%s/audit.log", door.dir);
-  for (unsigned i = 0; i < 500; i++) {
-    FILE *file = fopen(path, "re");
-    size_t len = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
-    text[len] = '\0';
-    if (file != NULL) fclose(file);
-    if (strstr(text, line) != NULL) return;
-    usleep(10000);
-  }
-  fail_msg("no \"%s\" in %s", line, path);
+  snprintf(path, sizeof path, "%s/%s", door.dir, log);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return false;
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  return strstr(text, line) != NULL;
+}
+
+void assert_audited(const char *line) {
+  if (!is_logged("audit.log", line)) fail_msg("no \"%s\" in audit.log", line);
+}
+
+void assert_not_audited(const char *line) {
+  if (is_logged("audit.log", line)) fail_msg("\"%s\" in audit.log", line);
+}
+
+void assert_denied(const char *line) {
+  for (unsigned i = 0; i < 500 && !is_logged("denials.log", line); i++) usleep(10000);
+  if (!is_logged("denials.log", line)) fail_msg("no \"%s\" in denials.log", line);
 }
 
 void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]) {

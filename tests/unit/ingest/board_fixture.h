@@ -32,8 +32,11 @@ int stop(void **state);
 /* Waits, for a while, until figure NAME is VALUE: the door may still be at it when a peer knows. */
 void assert_metric(const char *name, unsigned long value);
 
-/* Waits, for a while, until a line of the audit log has LINE in it. */
+/* Whether a line of the log of changes has LINE in it, or one of denials, which comes a little
+   later. */
 void assert_audited(const char *line);
+void assert_not_audited(const char *line);
+void assert_denied(const char *line);
 
 /* --- enrolling --- */
 

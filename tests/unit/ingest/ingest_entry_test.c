@@ -32,6 +32,26 @@ static void wrong_used_and_expired_tokens_are_refused_in_words(void **state) {
   EVP_PKEY_free(key);
 }
 
+static void refused_enrolments_leave_the_log_of_changes_alone(void **state) {
+  (void)state;
+  enum { REFUSALS = 300 };
+  char token[ACCESS_TOKEN_BYTES];
+  EVP_PKEY *key = EVP_EC_gen("P-256");
+  request_make(key, key, &request);
+  access_audit(door.access, "edge-7", "revoked");
+  make_token("b", 0, token);
+  for (unsigned i = 0; i < REFUSALS; i++) {
+    struct span csr = i % 2 == 0 ? request_span(&request) : span_of("nonsense", 8);
+    assert_string_not_equal(ask_to_enrol(&peer, token, csr).error, "");
+    peer_close(&peer);
+  }
+  assert_denied("enrolment refused: token has expired");
+  assert_denied("more denials were left out");
+  assert_not_audited("enrolment refused");
+  assert_audited("edge-7: revoked");
+  EVP_PKEY_free(key);
+}
+
 static void a_broken_request_does_not_use_its_token_up(void **state) {
   char token[ACCESS_TOKEN_BYTES];
   (void)state;
@@ -153,6 +173,7 @@ static void a_revoked_board_is_cut_off_and_refused_in_its_next_handshake(void **
 int main(void) {
   const struct CMUnitTest tests[] = {
       AT_DOOR(wrong_used_and_expired_tokens_are_refused_in_words),
+      AT_DOOR(refused_enrolments_leave_the_log_of_changes_alone),
       AT_DOOR(a_broken_request_does_not_use_its_token_up),
       AT_DOOR(a_request_for_more_gets_a_board_s_certificate_only),
       AT_DOOR(a_stranger_gets_nothing_but_enrolment),

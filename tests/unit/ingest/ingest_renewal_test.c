@@ -214,6 +214,24 @@ static void expiry_forgives_no_other_fault(void **state) {
   EVP_PKEY_free(key);
 }
 
+static void refused_renewals_leave_the_log_of_changes_alone(void **state) {
+  (void)state;
+  enum { REFUSALS = 300 };
+  const struct message nonsense = {.type = FRAME_RENEW, .renew = {span_of("nonsense", 8)}};
+  enrol("edge-1");
+  greet(&peer, "edge-1", 11);
+  for (unsigned i = 0; i < REFUSALS; i++) {
+    assert_true(peer_say(&peer, &nonsense));
+    assert_true(peer_await(&peer, FRAME_RENEWED, &heard));
+    assert_string_not_equal(heard.renewed.error, "");
+  }
+  peer_close(&peer);
+  assert_metric("refused_total{reason=\"certificate_request\"}", REFUSALS);
+  assert_denied("edge-1: renewal refused");
+  assert_not_audited("renewal refused");
+  assert_audited("edge-1: enrolled");
+}
+
 /* Goes on pinging until something else than a Pong is heard; false when nothing is for 20 s. */
 static bool ping_until_told(struct peer *board) {
   struct message ping = {.type = FRAME_PING, .ping = {.counters = {.run = 11}}};
@@ -239,7 +257,7 @@ static void a_session_ends_with_its_certificate_and_loses_nothing(void **state) 
   assert_int_equal(heard.reject.retry_after_ms, 5000);
   assert_ends(&peer);
   assert_metric("refused_total{reason=\"outlived\"}", 1);
-  assert_audited("edge-1: boards' door: the certificate of this session has expired");
+  assert_denied("edge-1: boards' door: the certificate of this session has expired");
   come_expired();
   EVP_PKEY *key = ca_files_read_key(path_of("edge-1", "key"));
   struct renewed renewed = renew(&peer, key);
@@ -276,7 +294,7 @@ static void a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others(vo
   assert_true(heard.reject.permanent);
   assert_ends(&other);
   assert_metric("refused_total{reason=\"superseded\"}", 1);
-  assert_audited("edge-1: boards' door: this board has come with a newer certificate");
+  assert_denied("edge-1: boards' door: this board has come with a newer certificate");
   greet(&other, "edge-1", 11); /* twice with the newest is no matter */
   send_batch(&peer, 11, 1);
   assert_acked(&peer, 1);
@@ -297,6 +315,7 @@ int main(void) {
       AT_DOOR(a_revoked_board_cannot_renew),
       AT_DOOR(an_expired_board_that_cannot_renew_is_told_to_enroll),
       AT_DOOR(expiry_forgives_no_other_fault),
+      AT_DOOR(refused_renewals_leave_the_log_of_changes_alone),
       AT_DOOR(a_session_ends_with_its_certificate_and_loses_nothing),
       AT_DOOR(a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others),
   };
