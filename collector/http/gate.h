@@ -10,9 +10,10 @@ struct sockaddr;
 
 struct gate_visitor {
   bool server_is_loopback, peer_is_loopback;
-  bool is_forwarded; /* the head has a field that proxies add */
-  bool is_read;      /* GET or HEAD */
-  struct span host;  /* empty: none was given */
+  bool is_forwarded;  /* the head has a field that proxies add */
+  bool is_read;       /* GET or HEAD */
+  bool was_looked_up; /* what is not known of the token by now is nothing */
+  struct span host;   /* empty: none was given */
   struct span authorization;
 };
 
@@ -22,9 +23,15 @@ bool gate_is_loopback_host(struct span host);
 /* Returns whether ADDRESS is 127.0.0.0/8, ::1, or the former mapped into IPv6. */
 bool gate_is_loopback_address(const struct sockaddr *address);
 
+enum { GATE_LOOK_UP = 1 };
+
 /* Returns 0 when VISITOR may do what ROLE may; 401 when a (better) token is needed, 403 when the
-   token is good but not for this; WHY then says so.  Any thread. */
+   token is good but not for this; WHY then says so.  GATE_LOOK_UP when the token has to be looked
+   up first.  Waits for nothing.  Any thread. */
 int gate_check(struct access *access, const struct gate_visitor *visitor, enum role role,
                const char **why);
+
+/* Looks up the token in AUTHORIZATION, for gate_check to know it.  Blocks.  Any thread. */
+void gate_look_up(struct access *access, struct span authorization);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server as a whole: one listener, its connections, one thread that answers queries and one
-   that takes uploads (an upload syncs files and waits for the symbol worker; no query should wait
-   for that).
+/* The server as a whole: one listener, its connections, one thread that answers queries, one that
+   takes uploads (an upload syncs files and waits for the symbol worker; no query should wait for
+   that), and one that looks tokens up (whoever shows a wrong one must not take a query's place).
 
    Limits: connections in all and from one peer, where an idle one makes room for a new one, or,
    where none is idle, the one that has kept us waiting for the longest: who sends or reads a byte a
@@ -29,8 +29,10 @@ enum {
   CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
   QUERIES_WAITING_MAX = 32,
   UPLOADS_WAITING_MAX = 16,
-  STOP_QUERY_MS = 3000, /* with the next, well within the 10 s that a stop may take */
+  LOOKUPS_WAITING_MAX = CONNECTIONS_MAX, /* each has one request at most */
+  STOP_QUERY_MS = 3000, /* with the next two, well within the 10 s that a stop may take */
   STOP_UPLOAD_MS = 2000,
+  STOP_LOOKUP_MS = 1000,
 };
 
 struct http {
@@ -93,6 +95,7 @@ static int start(struct http *http, char *error, size_t error_len) {
   http->listener_owner = (struct http_listener_owner){loop, service->parts.ca, on_accept, http};
   int failed = jobs_start(loop, "query", QUERIES_WAITING_MAX, &service->queries);
   if (!failed) failed = jobs_start_low(loop, "upload", UPLOADS_WAITING_MAX, &service->uploads);
+  if (!failed) failed = jobs_start(loop, "lookup", LOOKUPS_WAITING_MAX, &service->lookups);
   if (failed) {
     snprintf(error, error_len, "http: threads cannot be started: %s", strerror(-failed));
     return failed;
@@ -136,6 +139,7 @@ int http_stop(struct http *http) {
   while (http->service.clients.first) client_free(http->service.clients.first);
   int failed = jobs_stop(http->service.queries, STOP_QUERY_MS);
   if (!failed) failed = jobs_stop(http->service.uploads, STOP_UPLOAD_MS);
+  if (!failed) failed = jobs_stop(http->service.lookups, STOP_LOOKUP_MS);
   if (failed) return failed;
   metrics_free(http->service.metrics);
   free(http);

@@ -3,7 +3,8 @@
    thread makes it.
 
      connection --head--> route, gate, parameters --> handler on the loop      --> client_answer
-                                                  \-> query or upload thread --/
+                                |   ^             \-> query or upload thread --/
+                                +---+ a token that is new here is looked up
 
    Everything that can be refused is refused before a byte of a body is read, so an upload without a
    token costs us a head.  A request that a worker has outlives its connection: it is then made for
@@ -37,21 +38,22 @@ static void request_free(struct request *request) {
   free(request);
 }
 
-static const char *visitor_of(const struct request *request) {
-  return request->client != NULL ? client_peer_text(request->client) : "a visitor";
+static bool is_upload(const struct request *request) {
+  return strcmp(request->route->method, "PUT") == 0;
 }
 
 static void audit(struct service *service, const struct request *request, int status,
                   const char *why) {
-  access_audit_denial(service->parts.access, visitor_of(request), "denied %d %s %s: %s", status,
+  access_audit_denial(service->parts.access, request->visitor, "denied %d %s %s: %s", status,
                       request->route->method, request->route->path, why);
 }
 
-/* What was changed by HTTP; who may do that has a token, so there is no flood of it. */
+/* What was changed by HTTP; who may do that has a token, so there is no flood of it.  On a worker
+   thread: it is written at once. */
 static void audit_change(struct service *service, const struct request *request) {
   int status = request->answer.status ? request->answer.status : 200;
   if (status < 300)
-    access_audit(service->parts.access, visitor_of(request), "done %d %s %s: %.80s", status,
+    access_audit(service->parts.access, request->visitor, "done %d %s %s: %.80s", status,
                  request->route->method, request->route->path, request->argument);
 }
 
@@ -78,7 +80,6 @@ static void on_job_done(struct job *job, bool was_run) {
     client_read_body(request->client);
     return;
   }
-  if (was_run && strcmp(request->route->method, "PUT") == 0) audit_change(service, request);
   if (was_run && request->is_audited) {
     char why[160];
     snprintf(why, sizeof why, "another file of build-id %s is here", request->argument);
@@ -98,6 +99,7 @@ static void run_job(struct job *job) {
   uint64_t stale_reads = store_stale_reads(store);
   request->wants_more = false;
   request->route->answer(request);
+  if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
   /* Only this thread queries; where uploads answer meanwhile, the word is meant for nobody. */
   if (request->route->lane != LANE_UPLOAD && store_stale_reads(store) != stale_reads)
     answer_add_field(&request->answer, "Fleetprof-Stale", "the disk fails");
@@ -105,14 +107,14 @@ static void run_job(struct job *job) {
 }
 
 static void queue(struct service *service, struct request *request) {
-  bool is_upload = request->route->lane == LANE_UPLOAD;
-  struct jobs *jobs = is_upload ? service->uploads : service->queries;
+  bool is_for_uploads = request->route->lane == LANE_UPLOAD;
+  struct jobs *jobs = is_for_uploads ? service->uploads : service->queries;
   request->job.run = run_job;
   request->job.on_done = on_job_done;
   request->is_with_worker = jobs_add(jobs, &request->job) == 0;
   if (request->is_with_worker) return;
   answer_problem(&request->answer, 503, NULL, "too many %s are waiting; try again",
-                 is_upload ? "uploads" : "queries");
+                 is_for_uploads ? "uploads" : "queries");
   answer_add_field(&request->answer, "Retry-After", "2");
   finish(service, request);
 }
@@ -133,6 +135,12 @@ static struct request *request_new(struct service *service, struct client *clien
   if (head->if_none_match.len)
     request->if_none_match =
         arena_string(&request->arena, head->if_none_match.data, head->if_none_match.len);
+  const char *peer = client_peer_text(client);
+  request->visitor = arena_string(&request->arena, peer, strlen(peer));
+  if (request->visitor == NULL) {
+    request_free(request);
+    return NULL;
+  }
   client_set_request(client, request);
   return request;
 }
@@ -159,20 +167,7 @@ static bool find_route(struct request *request, const struct http_head *head) {
   return false;
 }
 
-/* Lets the visitor through; false: answered. */
-static bool pass_gate(struct service *service, struct request *request,
-                      const struct http_head *head) {
-  struct gate_visitor visitor = {
-      .server_is_loopback = service->is_loopback,
-      .peer_is_loopback = gate_is_loopback_address(client_peer(request->client)),
-      .is_forwarded = head->is_forwarded,
-      .is_read = strcmp(request->route->method, "PUT") != 0,
-      .host = head->host,
-      .authorization = head->authorization,
-  };
-  const char *why = NULL;
-  int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
-  if (status == 0) return true;
+static void deny(struct service *service, struct request *request, int status, const char *why) {
   answer_problem(&request->answer, status, NULL,
                  "%s; `fleetprof-collector token --data DIR --role %s` makes a token for it, to be "
                  "shown as `Authorization: Bearer TOKEN`",
@@ -180,7 +175,24 @@ static bool pass_gate(struct service *service, struct request *request,
   if (status == 401)
     answer_add_field(&request->answer, "WWW-Authenticate", "Bearer realm=\"fleetprof\"");
   audit(service, request, status, why);
-  return false;
+}
+
+/* Returns 0 when the visitor may pass, GATE_LOOK_UP when that is to be seen, else the status of the
+   answer that REQUEST has. */
+static int pass_gate(struct service *service, struct request *request,
+                     const struct http_head *head) {
+  struct gate_visitor visitor = {
+      .server_is_loopback = service->is_loopback,
+      .peer_is_loopback = gate_is_loopback_address(client_peer(request->client)),
+      .is_forwarded = head->is_forwarded,
+      .is_read = !is_upload(request),
+      .host = head->host,
+      .authorization = head->authorization,
+  };
+  const char *why = NULL;
+  int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
+  if (status != 0 && status != GATE_LOOK_UP) deny(service, request, status, why);
+  return status;
 }
 
 /* Reads and checks the parameters; false: answered. */
@@ -204,7 +216,7 @@ static bool check_parameters(struct request *request, const struct http_head *he
 
 /* Checks what an upload says of its body; false: answered. */
 static bool check_body(struct request *request, const struct http_head *head) {
-  if (strcmp(request->route->method, "PUT") != 0) return true;
+  if (!is_upload(request)) return true;
   if (!head->has_length)
     answer_problem(&request->answer, 411, NULL, "Content-Length is missing");
   else if (head->content_length == 0)
@@ -220,6 +232,58 @@ static bool check_body(struct request *request, const struct http_head *head) {
   return false;
 }
 
+/* REQUEST may be answered, when it is sound: takes its body, or has it worked on. */
+static void proceed(struct service *service, struct request *request) {
+  bool is_sound = request->is_sound;
+  if (is_sound && request->piece) {
+    client_read_body(request->client);
+  } else if (is_sound && request->route->lane != LANE_LOOP) {
+    queue(service, request);
+  } else {
+    if (is_sound) run_job(&request->job);
+    finish(service, request);
+  }
+}
+
+static void run_lookup(struct job *job) {
+  struct request *request = (struct request *)job;
+  gate_look_up(request->service->parts.access, span_of_string(request->authorization));
+}
+
+static void on_looked_up(struct job *job, bool was_run) {
+  struct request *request = (struct request *)job;
+  struct service *service = request->service;
+  struct gate_visitor visitor = {.is_read = !is_upload(request),
+                                 .authorization = span_of_string(request->authorization),
+                                 .was_looked_up = true};
+  const char *why = NULL;
+  request->is_with_worker = false;
+  int status = gate_check(service->parts.access, &visitor, request->route->role, &why);
+  if (was_run && status == 0 && request->client != NULL) {
+    proceed(service, request);
+    return;
+  }
+  answer_fini(&request->answer); /* of its parameters, which are no longer the matter */
+  request->answer = (struct answer){0};
+  if (!was_run)
+    answer_problem(&request->answer, 503, NULL, "the collector is stopping");
+  else if (status != 0)
+    deny(service, request, status, why);
+  finish(service, request);
+}
+
+/* Has the token of HEAD looked up.  Returns whether it will be. */
+static bool look_up(struct service *service, struct request *request,
+                    const struct http_head *head) {
+  request->authorization =
+      arena_string(&request->arena, head->authorization.data, head->authorization.len);
+  request->job.run = run_lookup;
+  request->job.on_done = on_looked_up;
+  request->is_with_worker =
+      request->authorization != NULL && jobs_add(service->lookups, &request->job) == 0;
+  return request->is_with_worker;
+}
+
 void reception_head(void *context, struct client *client, const struct http_head *head) {
   struct service *service = context;
   struct request *request = request_new(service, client, head);
@@ -229,16 +293,15 @@ void reception_head(void *context, struct client *client, const struct http_head
     client_answer(client, &answer, false);
     return;
   }
-  bool is_good = find_route(request, head) && pass_gate(service, request, head) &&
-                 check_parameters(request, head) && check_body(request, head);
-  if (is_good && request->piece) {
-    client_read_body(client);
-  } else if (is_good && request->route->lane != LANE_LOOP) {
-    queue(service, request);
-  } else {
-    if (is_good) run_job(&request->job);
-    finish(service, request);
+  int status = find_route(request, head) ? pass_gate(service, request, head) : -ENOENT;
+  if (status == 0 || status == GATE_LOOK_UP)
+    request->is_sound = check_parameters(request, head) && check_body(request, head);
+  if (status == GATE_LOOK_UP && look_up(service, request, head)) return;
+  if (status == GATE_LOOK_UP) {
+    request->is_sound = false;
+    answer_problem(&request->answer, 503, NULL, "too many tokens are being looked up; try again");
   }
+  proceed(service, request);
 }
 
 void reception_piece(void *context, struct client *client, struct evbuffer *bytes, size_t len) {

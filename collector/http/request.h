@@ -25,6 +25,9 @@ struct request {
   struct parameters parameters;
   const char *argument;      /* what stands for the brace of the path, decoded */
   const char *if_none_match; /* or NULL */
+  const char *visitor;       /* whose it is, for a log */
+  const char *authorization; /* while its token is looked up */
+  bool is_sound;             /* the same: beside that nothing is wrong with it */
   bool is_head, wants_gzip, wants_open_metrics;
   uint64_t started_ns;
   struct answer answer; /* out */

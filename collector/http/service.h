@@ -16,6 +16,7 @@ struct service {
   struct http_parts parts;
   struct metrics *metrics;
   struct jobs *queries, *uploads; /* loop only */
+  struct jobs *lookups;           /* of tokens; loop only */
   bool is_loopback;               /* nobody but this machine can connect */
   unsigned connections_max;
   struct client_list clients; /* loop only */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens and boards, in one small SQLite database (access_db.c).
+/* Who enrolls with a token, and which boards may come in, in one small SQLite database
+   (access_db.c); access_tokens.c has the rest of the tokens.
 
    Every decision that changes something is one immediate transaction: of two peers that show the
    same token, one enrols.  Within a process one mutex serialises callers; the questions are point
@@ -26,23 +27,9 @@
 #include <stdlib.h>
 
 enum {
-  TOKENS_MAX = 100000,           /* rows; expired ones make room first */
-  TOKEN_KEPT_S = 30 * 24 * 3600, /* after its end, so that "expired" can be said */
-  TOKEN_NOTE_S = 60,             /* how exactly the last use of a token is kept */
-  NAME_ATTEMPTS = 16,            /* at a random name that no board has */
+  NAME_ATTEMPTS = 16, /* at a random name that no board has */
   AUDIT_WHAT_BYTES = 768,
 };
-
-static const char *const role_names[] = {
-    [ROLE_NONE] = "",           [ROLE_ENROLL] = "enroll", [ROLE_READ] = "read",
-    [ROLE_SYMBOLS] = "symbols", [ROLE_INGEST] = "ingest", [ROLE_ADMIN] = "admin",
-};
-
-enum role role_find(const char *name) {
-  for (enum role role = ROLE_ENROLL; role <= ROLE_ADMIN; role++)
-    if (strcmp(role_names[role], name) == 0) return role;
-  return ROLE_NONE;
-}
 
 static int open_parts(struct access *access, const char *dir) {
   char path[PATH_MAX];
@@ -60,6 +47,7 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
     return -ENOMEM;
   }
   pthread_mutex_init(&access->lock, NULL);
+  pthread_mutex_init(&access->known.lock, NULL);
   int result = open_parts(access, dir);
   if (result != 0) {
     snprintf(error, error_len, "access database: %s/access.db: %s", dir,
@@ -75,50 +63,9 @@ void access_close(struct access *access) {
   if (access == NULL) return;
   denials_free(access->denials);
   sqlite3_close(access->database);
+  pthread_mutex_destroy(&access->known.lock);
   pthread_mutex_destroy(&access->lock);
   free(access);
-}
-
-static int insert_token(struct access *access, enum role role, const char *board, int64_t end_ms,
-                        const char *text) {
-  uint8_t hash[TOKEN_HASH_BYTES];
-  char prefix[TOKEN_PREFIX_CHARS + 1];
-  int64_t count = 0;
-  int result = token_hash(text, hash);
-  if (result != 0) return result;
-  snprintf(prefix, sizeof prefix, "%.*s", TOKEN_PREFIX_CHARS, text);
-  result = access_db_finish(access,
-                            access_db_prepare(access, "DELETE FROM tokens WHERE expires_ms < ?",
-                                              "i", access_now_ms() - (int64_t)TOKEN_KEPT_S * 1000));
-  if (result != 0) return result;
-  result = access_db_number(access, access_db_prepare(access, "SELECT count(*) FROM tokens", ""),
-                            &count);
-  if (result != 0) return result;
-  if (count >= TOKENS_MAX) return -ENOSPC;
-  return access_db_finish(
-      access,
-      access_db_prepare(access,
-                        "INSERT INTO tokens(hash, prefix, role, board, created_s,"
-                        " expires_ms) VALUES(?,?,?,?,?,?)",
-                        "hsssii", hash, prefix, role_names[role], board, access_now_s(), end_ms));
-}
-
-int access_token_make(struct access *access, enum role role, const char *board, uint64_t ttl_ns,
-                      const uint8_t *fingerprint, char token[ACCESS_TOKEN_BYTES]) {
-  uint8_t random[TOKEN_RANDOM_BYTES];
-  char text[TOKEN_TEXT_BYTES];
-  if (role <= ROLE_NONE || role > ROLE_ADMIN) return -EINVAL;
-  if (board != NULL && (role != ROLE_ENROLL || !board_name_is_valid(board))) return -EINVAL;
-  if (ttl_ns > INT64_MAX - clock_walltime_ns()) return -EINVAL;
-  if (RAND_bytes(random, sizeof random) != 1) return -EIO;
-  token_print(random, role == ROLE_ENROLL ? fingerprint : NULL, text);
-  int64_t end_ms = access_now_ms() + (int64_t)(ttl_ns / NS_PER_MS);
-  pthread_mutex_lock(&access->lock);
-  int result = access_db_run(access, "BEGIN IMMEDIATE");
-  if (result == 0) result = access_db_end(access, insert_token(access, role, board, end_ms, text));
-  pthread_mutex_unlock(&access->lock);
-  if (result == 0) snprintf(token, ACCESS_TOKEN_BYTES, "%s", text);
-  return result;
 }
 
 static int is_revoked(struct access *access, const char *board, bool *ret) {
@@ -303,28 +250,6 @@ int access_certificate(struct access *access, const char *board, struct span cer
   BIO_free(memory);
   ERR_clear_error();
   return result;
-}
-
-bool access_token_grants(struct access *access, const char *token, enum role role) {
-  uint8_t hash[TOKEN_HASH_BYTES];
-  int64_t used = -1;
-  if (role <= ROLE_NONE || role > ROLE_ADMIN || token_hash(token, hash) != 0) return false;
-  pthread_mutex_lock(&access->lock);
-  int result = access_db_number(
-      access,
-      access_db_prepare(
-          access,
-          "SELECT ifnull(used_s, 0) FROM tokens WHERE hash = ? AND expires_ms > ?"
-          " AND (role = ? OR role = 'admin') AND (role <> 'enroll' OR used_s IS NULL)",
-          "his", hash, access_now_ms(), role_names[role]),
-      &used);
-  bool is_granted = result == 0 && used >= 0;
-  if (is_granted && access_now_s() - used >= TOKEN_NOTE_S && role != ROLE_ENROLL)
-    access_db_finish(access,
-                     access_db_prepare(access, "UPDATE tokens SET used_s = ? WHERE hash = ?", "ih",
-                                       access_now_s(), hash));
-  pthread_mutex_unlock(&access->lock);
-  return is_granted;
 }
 
 int access_revoke(struct access *access, const char *board) {

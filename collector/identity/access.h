@@ -57,9 +57,6 @@ int access_admit(struct access *access, const char *board,
    -EBADMSG or -errno.  Any thread. */
 int access_certificate(struct access *access, const char *board, struct span certificate);
 
-/* Returns whether TOKEN grants ROLE now (admin grants all).  Any thread. */
-bool access_token_grants(struct access *access, const char *token, enum role role);
-
 /* Revokes BOARD for good, also one that is not known here (its certificate may be).  Returns 0,
    -EINVAL for a name no board may have, or -errno.  Any thread. */
 int access_revoke(struct access *access, const char *board);

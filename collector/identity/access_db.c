@@ -90,6 +90,10 @@ int access_db_number(struct access *access, sqlite3_stmt *statement, int64_t *re
   return access_db_errno(sqlite3_finalize(statement));
 }
 
+void access_db_set_patience(struct access *access, bool is_patient) {
+  sqlite3_busy_timeout(access->database, is_patient ? BUSY_TIMEOUT_MS : 0);
+}
+
 int access_db_run(struct access *access, const char *sql) {
   return access_db_errno(sqlite3_exec(access->database, sql, NULL, NULL, NULL));
 }
@@ -153,7 +157,7 @@ int access_db_open(struct access *access, const char *dir) {
   int code =
       sqlite3_open_v2(path, &access->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
   if (code != SQLITE_OK) return access_db_errno(code);
-  sqlite3_busy_timeout(access->database, BUSY_TIMEOUT_MS);
+  access_db_set_patience(access, true);
   int result = look(access);
   if (result == 0) result = access_db_run(access, schema);
   if (result == 0) result = upgrade(access);

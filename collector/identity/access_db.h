@@ -5,6 +5,7 @@
 #define IDENTITY_ACCESS_DB_H
 
 #include "access.h"
+#include "known_tokens.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@ struct access {
   sqlite3 *database;
   pthread_mutex_t lock;
   struct denials *denials;
+  struct known_tokens known;
   char audit_path[PATH_MAX];
 };
 
@@ -39,6 +41,9 @@ int access_db_finish(struct access *access, sqlite3_stmt *statement);
 
 /* Runs STATEMENT, which gives one row of one number or none, and frees it. */
 int access_db_number(struct access *access, sqlite3_stmt *statement, int64_t *ret);
+
+/* Whether a writer waits for another process that writes, for some seconds; at first it does. */
+void access_db_set_patience(struct access *access, bool is_patient);
 
 int access_db_run(struct access *access, const char *sql);
 

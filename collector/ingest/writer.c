@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "enrolment.h"
 #include "identity/access.h"
+#include "identity/access_tokens.h"
 #include "identity/ca.h"
 #include "job.h"
 #include "names/debug_wishes.h"
@@ -375,6 +376,8 @@ static void refresh_ca(struct writer *writer) {
 
 static void read_revocations(struct writer *writer, struct job *job) {
   refresh_ca(writer);
+  int settled = access_tokens_settle(writer->parts.access);
+  if (settled != 0) log_warn("ingest-tokens list: not read again: %s", strerror(-settled));
   int result = revocations_read(writer->parts.access, &job->revocations);
   if (result == 0) return;
   log_warn("ingest-revocations list: cannot be read: %s", strerror(-result));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens work once, for their role, for their time; revoked boards stay out. */
-#include "identity/access.h"
+#include "identity/access_tokens.h"
 
 #include "common/clock.h"
 #include "common/span.h"
 #include "identity/board_name.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -150,20 +151,81 @@ static void names_and_roles_that_make_no_sense_get_no_token(void **state) {
   assert_int_equal(role_find(""), ROLE_NONE);
 }
 
-static void a_role_grants_itself_and_admin_grants_all(void **state) {
+static enum role role_of(const char *token) {
+  access_token_learn(gate, token);
+  return access_token_role(gate, token);
+}
+
+static void a_token_has_its_role_from_when_it_is_learned_until_it_ends(void **state) {
   (void)state;
-  char reader[ACCESS_TOKEN_BYTES], admin[ACCESS_TOKEN_BYTES];
+  char reader[ACCESS_TOKEN_BYTES];
   snprintf(reader, sizeof reader, "%s", make_token(ROLE_READ, NULL, HOUR_NS));
-  snprintf(admin, sizeof admin, "%s", make_token(ROLE_ADMIN, NULL, HOUR_NS));
   assert_int_equal(strlen(reader), 36);
-  assert_true(access_token_grants(gate, reader, ROLE_READ));
-  assert_true(access_token_grants(gate, reader, ROLE_READ));
-  assert_false(access_token_grants(gate, reader, ROLE_SYMBOLS));
-  assert_false(access_token_grants(gate, reader, ROLE_ADMIN));
-  assert_true(access_token_grants(gate, admin, ROLE_SYMBOLS));
-  assert_false(access_token_grants(gate, make_token(ROLE_READ, NULL, 0), ROLE_READ));
-  assert_false(access_token_grants(gate, "", ROLE_READ));
-  assert_false(access_token_grants(gate, admin, ROLE_NONE));
+  assert_int_equal(access_token_role(gate, reader), ROLE_NONE);
+  assert_int_equal(role_of(reader), ROLE_READ);
+  assert_int_equal(access_token_role(gate, reader), ROLE_READ);
+  assert_int_equal(role_of(make_token(ROLE_ADMIN, NULL, HOUR_NS)), ROLE_ADMIN);
+  assert_int_equal(role_of(make_token(ROLE_READ, NULL, 0)), ROLE_NONE);
+  assert_int_equal(role_of("fpt_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), ROLE_NONE);
+  assert_int_equal(role_of(""), ROLE_NONE);
+  const char *brief = make_token(ROLE_READ, NULL, NS_PER_SECOND / 5);
+  assert_int_equal(role_of(brief), ROLE_READ);
+  usleep(300000);
+  assert_int_equal(access_token_role(gate, brief), ROLE_NONE);
+}
+
+static void an_enroll_token_has_no_role_once_it_was_used(void **state) {
+  (void)state;
+  const char *token = make_token(ROLE_ENROLL, "b", HOUR_NS);
+  assert_int_equal(role_of(token), ROLE_ENROLL);
+  assert_int_equal(enrol(token), 0);
+  assert_int_equal(access_tokens_settle(gate), 0);
+  assert_int_equal(access_token_role(gate, token), ROLE_NONE);
+}
+
+/* What the database has as the last use of its only token; -1: nothing. */
+static int64_t written_use(sqlite3 *database) {
+  sqlite3_stmt *row = NULL;
+  assert_int_equal(
+      sqlite3_prepare_v2(database, "SELECT ifnull(used_s, -1) FROM tokens", -1, &row, 0), 0);
+  assert_int_equal(sqlite3_step(row), SQLITE_ROW);
+  int64_t used = sqlite3_column_int64(row, 0);
+  sqlite3_finalize(row);
+  return used;
+}
+
+static void *revoke_somebody(void *context) {
+  (void)context;
+  access_revoke(gate, "b");
+  return NULL;
+}
+
+/* A writer of ours waits for one elsewhere, with our connection in its hands. */
+static void who_shows_a_known_token_waits_for_no_writer(void **state) {
+  (void)state;
+  char path[128];
+  sqlite3 *elsewhere = NULL;
+  pthread_t waiter;
+  const char *token = make_token(ROLE_READ, NULL, HOUR_NS);
+  access_token_learn(gate, token);
+  snprintf(path, sizeof path, "%s/access.db", dir);
+  assert_int_equal(sqlite3_open(path, &elsewhere), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(elsewhere, "BEGIN IMMEDIATE", 0, 0, 0), SQLITE_OK);
+  uint64_t began_ns = clock_monotonic_ns();
+  assert_int_equal(access_token_role(gate, token), ROLE_READ);
+  assert_int_equal(access_tokens_settle(gate), 0); /* the use is written another time */
+  pthread_create(&waiter, NULL, revoke_somebody, NULL);
+  usleep(200000);
+  assert_int_equal(access_token_role(gate, token), ROLE_READ);
+  access_audit_denial(gate, "192.0.2.1", "denied");
+  assert_true(clock_monotonic_ns() - began_ns < NS_PER_SECOND);
+  assert_int_equal(written_use(elsewhere), -1);
+  assert_int_equal(sqlite3_exec(elsewhere, "COMMIT", 0, 0, 0), SQLITE_OK);
+  pthread_join(waiter, NULL);
+  assert_true(access_is_revoked(gate, "b"));
+  assert_int_equal(access_tokens_settle(gate), 0);
+  assert_true(written_use(elsewhere) > 0);
+  sqlite3_close(elsewhere);
 }
 
 /* Of two peers that show one token at the same time exactly one may enrol. */
@@ -341,7 +403,9 @@ int main(void) {
       IN_DIR(a_refused_enrolment_does_not_use_the_token_up),
       IN_DIR(revoked_boards_are_listed_in_order),
       IN_DIR(names_and_roles_that_make_no_sense_get_no_token),
-      IN_DIR(a_role_grants_itself_and_admin_grants_all),
+      IN_DIR(a_token_has_its_role_from_when_it_is_learned_until_it_ends),
+      IN_DIR(an_enroll_token_has_no_role_once_it_was_used),
+      IN_DIR(who_shows_a_known_token_waits_for_no_writer),
       IN_DIR(of_many_who_race_with_one_token_one_enrols),
       IN_DIR(the_database_holds_no_token_text_and_is_private),
       IN_DIR(a_damaged_database_is_an_error_that_names_the_file),

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tokens of access.db: made, asked for when somebody shows one, looked at again. */
+#include "access_tokens.h"
+
+#include "access_db.h"
+#include "board_name.h"
+#include "common/clock.h"
+#include "known_tokens.h"
+
+#include <errno.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  TOKENS_MAX = 100000,           /* rows; expired ones make room first */
+  TOKEN_KEPT_S = 30 * 24 * 3600, /* after its end, so that "expired" can be said */
+};
+
+static const char *const role_names[] = {
+    [ROLE_NONE] = "",           [ROLE_ENROLL] = "enroll", [ROLE_READ] = "read",
+    [ROLE_SYMBOLS] = "symbols", [ROLE_INGEST] = "ingest", [ROLE_ADMIN] = "admin",
+};
+
+enum role role_find(const char *name) {
+  for (enum role role = ROLE_ENROLL; role <= ROLE_ADMIN; role++)
+    if (strcmp(role_names[role], name) == 0) return role;
+  return ROLE_NONE;
+}
+
+static int insert_token(struct access *access, enum role role, const char *board, int64_t end_ms,
+                        const char *text) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  char prefix[TOKEN_PREFIX_CHARS + 1];
+  int64_t count = 0;
+  int result = token_hash(text, hash);
+  if (result != 0) return result;
+  snprintf(prefix, sizeof prefix, "%.*s", TOKEN_PREFIX_CHARS, text);
+  result = access_db_finish(access,
+                            access_db_prepare(access, "DELETE FROM tokens WHERE expires_ms < ?",
+                                              "i", access_now_ms() - (int64_t)TOKEN_KEPT_S * 1000));
+  if (result != 0) return result;
+  result = access_db_number(access, access_db_prepare(access, "SELECT count(*) FROM tokens", ""),
+                            &count);
+  if (result != 0) return result;
+  if (count >= TOKENS_MAX) return -ENOSPC;
+  return access_db_finish(
+      access,
+      access_db_prepare(access,
+                        "INSERT INTO tokens(hash, prefix, role, board, created_s,"
+                        " expires_ms) VALUES(?,?,?,?,?,?)",
+                        "hsssii", hash, prefix, role_names[role], board, access_now_s(), end_ms));
+}
+
+int access_token_make(struct access *access, enum role role, const char *board, uint64_t ttl_ns,
+                      const uint8_t *fingerprint, char token[ACCESS_TOKEN_BYTES]) {
+  uint8_t random[TOKEN_RANDOM_BYTES];
+  char text[TOKEN_TEXT_BYTES];
+  if (role <= ROLE_NONE || role > ROLE_ADMIN) return -EINVAL;
+  if (board != NULL && (role != ROLE_ENROLL || !board_name_is_valid(board))) return -EINVAL;
+  if (ttl_ns > INT64_MAX - clock_walltime_ns()) return -EINVAL;
+  if (RAND_bytes(random, sizeof random) != 1) return -EIO;
+  token_print(random, role == ROLE_ENROLL ? fingerprint : NULL, text);
+  int64_t end_ms = access_now_ms() + (int64_t)(ttl_ns / NS_PER_MS);
+  pthread_mutex_lock(&access->lock);
+  int result = access_db_run(access, "BEGIN IMMEDIATE");
+  if (result == 0) result = access_db_end(access, insert_token(access, role, board, end_ms, text));
+  pthread_mutex_unlock(&access->lock);
+  if (result == 0) snprintf(token, ACCESS_TOKEN_BYTES, "%s", text);
+  return result;
+}
+
+/* --- Shown --- */
+
+enum role access_token_role(struct access *access, const char *token) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  if (token_hash(token, hash) != 0) return ROLE_NONE;
+  return known_tokens_use(&access->known, hash, access_now_ms());
+}
+
+/* Asks for the token with HASH and notes the answer; without one all stays as it is. */
+static int look_up(struct access *access, const uint8_t *hash) {
+  struct known_token token = {0};
+  sqlite3_stmt *row =
+      access_db_prepare(access,
+                        "SELECT role, expires_ms, ifnull(used_s, 0) FROM tokens WHERE hash = ?"
+                        " AND expires_ms > ? AND (role <> 'enroll' OR used_s IS NULL)",
+                        "hi", hash, access_now_ms());
+  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  int step = sqlite3_step(row);
+  if (step == SQLITE_ROW) {
+    memcpy(token.hash, hash, sizeof token.hash);
+    token.role = role_find((const char *)sqlite3_column_text(row, 0));
+    token.expires_ms = sqlite3_column_int64(row, 1);
+    token.written_s = sqlite3_column_int64(row, 2);
+    known_tokens_put(&access->known, &token);
+  } else if (step == SQLITE_DONE) {
+    known_tokens_forget(&access->known, hash);
+  }
+  return access_db_errno(sqlite3_finalize(row));
+}
+
+void access_token_learn(struct access *access, const char *token) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  if (token_hash(token, hash) != 0) return;
+  pthread_mutex_lock(&access->lock);
+  look_up(access, hash);
+  pthread_mutex_unlock(&access->lock);
+}
+
+static int write_uses(struct access *access, const struct known_token *tokens, unsigned count) {
+  int result = 0;
+  for (unsigned i = 0; i < count && result == 0; i++)
+    if (tokens[i].used_s > tokens[i].written_s)
+      result = access_db_finish(access, access_db_prepare(access,
+                                                          "UPDATE tokens SET used_s = ?"
+                                                          " WHERE hash = ? AND role <> 'enroll'",
+                                                          "ih", tokens[i].used_s, tokens[i].hash));
+  return result;
+}
+
+static bool has_use(const struct known_token *tokens, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    if (tokens[i].used_s > tokens[i].written_s) return true;
+  return false;
+}
+
+static int settle(struct access *access, const struct known_token *tokens, unsigned count) {
+  int result = 0;
+  if (has_use(tokens, count)) {
+    access_db_set_patience(access, false);
+    result = access_db_run(access, "BEGIN IMMEDIATE");
+    access_db_set_patience(access, true);
+    if (result == 0) result = access_db_end(access, write_uses(access, tokens, count));
+    if (result == -EBUSY) result = 0;
+  }
+  for (unsigned i = 0; i < count && result == 0; i++) result = look_up(access, tokens[i].hash);
+  return result;
+}
+
+int access_tokens_settle(struct access *access) {
+  struct known_token *tokens = malloc(KNOWN_TOKENS_MAX * sizeof *tokens);
+  if (tokens == NULL) return -ENOMEM;
+  unsigned count = known_tokens_copy(&access->known, tokens);
+  pthread_mutex_lock(&access->lock);
+  int result = settle(access, tokens, count);
+  pthread_mutex_unlock(&access->lock);
+  free(tokens);
+  return result;
+}
