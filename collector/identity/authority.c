@@ -4,7 +4,7 @@
    Order makes a crash harmless: a key is written before its certificate, so a key without one was
    never used and is made again; a root certificate without its key is a loss that only a person can
    judge, and stops us.  Whoever opens renews the server certificate when less than half of its life
-   is left, so a collector that runs for a year without a restart never serves an expired one. */
+   is left, and is told when that will be: a collector that is never restarted asks again then. */
 #include "authority.h"
 
 #include "board_name.h"
@@ -86,17 +86,27 @@ static void host_name(char name[HOST_NAME_BYTES]) {
     snprintf(name, HOST_NAME_BYTES, "localhost");
 }
 
+/* When another is to be made in place of SERVER, since 1970; 0 when it does not say. */
+static int64_t due_of(const X509 *server) {
+  struct tm end;
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(server), &end) != 1) return 0;
+  return (int64_t)timegm(&end) - (int64_t)SERVER_RENEW_DAYS * DAY_SECONDS;
+}
+
+/* One that begins in the future was made while our clock was wrong: boards would not take it. */
 static bool is_server_good(const struct authority *authority, X509 *server, EVP_PKEY *key) {
   char host[HOST_NAME_BYTES];
   host_name(host);
-  time_t soon = time(NULL) + (time_t)SERVER_RENEW_DAYS * DAY_SECONDS;
+  time_t now = time(NULL);
   return server != NULL && key != NULL && X509_check_private_key(server, key) == 1 &&
          X509_verify(server, authority->key) == 1 &&
          X509_check_host(server, host, 0, 0, NULL) == 1 &&
-         X509_cmp_time(X509_get0_notAfter(server), &soon) > 0;
+         X509_cmp_time(X509_get0_notBefore(server), &now) < 0 && due_of(server) > now;
 }
 
-static int make_server(const struct authority *authority, const struct authority_paths *paths) {
+/* Makes one, RET, and writes it. */
+static int make_server(const struct authority *authority, const struct authority_paths *paths,
+                       X509 **ret) {
   char host[HOST_NAME_BYTES], alt_names[3 * HOST_NAME_BYTES];
   host_name(host);
   snprintf(alt_names, sizeof alt_names, "DNS:%s,DNS:localhost,IP:127.0.0.1,IP:::1", host);
@@ -106,19 +116,24 @@ static int make_server(const struct authority *authority, const struct authority
   X509 *server = key ? certificate_make(&terms, key, authority->root, authority->key) : NULL;
   int result = server ? ca_files_write_key(paths->server_key, key) : -ENOMEM;
   if (result == 0) result = ca_files_write_chain(paths->server, server, authority->root);
-  X509_free(server);
   EVP_PKEY_free(key);
+  *ret = server;
   return result;
 }
 
-int authority_serve(const struct authority *authority, const struct authority_paths *paths) {
+int authority_serve(struct authority *authority, const struct authority_paths *paths) {
   X509 *server = ca_files_read_certificate(paths->server);
   EVP_PKEY *key = ca_files_read_key(paths->server_key);
-  bool is_good = is_server_good(authority, server, key);
+  int result = 0;
+  if (!is_server_good(authority, server, key)) {
+    X509_free(server);
+    result = make_server(authority, paths, &server);
+  }
+  if (result == 0) authority->due_s = due_of(server);
   X509_free(server);
   EVP_PKEY_free(key);
   ERR_clear_error();
-  return is_good ? 0 : make_server(authority, paths);
+  return result;
 }
 
 void authority_fini(struct authority *authority) {

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <openssl/x509.h>
+#include <stdint.h>
 
 enum authority_rank {
   AUTHORITY_FIRST, /* root.*, server.* */
@@ -20,6 +21,7 @@ struct authority_paths {
 struct authority { /* all NULL: none */
   X509 *root;
   EVP_PKEY *key;
+  int64_t due_s; /* when another server certificate is to be made, since 1970 */
 };
 
 /* Returns 0 or -ENAMETOOLONG. */
@@ -32,9 +34,9 @@ int authority_make(const struct authority_paths *paths, struct authority *ret);
 int authority_load(const struct authority_paths *paths, struct authority *ret, char *error,
                    size_t error_len);
 
-/* Makes the server certificate when there is none that is good for another year.  Returns 0 or
-   -errno. */
-int authority_serve(const struct authority *authority, const struct authority_paths *paths);
+/* Makes the server certificate when there is none that is good for another year, and notes when
+   that will be so again.  Returns 0 or -errno. */
+int authority_serve(struct authority *authority, const struct authority_paths *paths);
 
 void authority_fini(struct authority *authority);
 

@@ -4,7 +4,7 @@
    DIR/ca/  lock              held while files are made, renewed or switched
             root.key          P-256, made once
             root.pem          ten years; what every board pins
-            server.key        renewed together with
+            server.key        renewed together with, a year before its end
             server.pem        the collector's certificate, then the root, so that a board that knows
                               only the root's fingerprint finds the root in the handshake
             next.*            the second root, during a rollover (rollover.c)
@@ -34,9 +34,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BOARD_DAYS = 30, DAY_SECONDS = 24 * 60 * 60, RANKS = AUTHORITY_NEXT + 1 };
+enum {
+  BOARD_DAYS = 30,
+  DAY_SECONDS = 24 * 60 * 60,
+  RANKS = AUTHORITY_NEXT + 1,
+  RENEW_AGAIN_SECONDS = 60 * 60, /* after a server certificate could not be made */
+};
 
 /* By what a file's replacement is seen; all zero: there is none. */
 struct stamp {
@@ -53,6 +59,7 @@ struct ca {
   struct authority authorities[RANKS];
   struct stamp stamps[RANKS];
   uint64_t generation;
+  int64_t renew_after_s; /* since 1970: not before, since it failed */
 };
 
 static void look_at(const struct authority_paths *paths, struct stamp *ret) {
@@ -153,8 +160,21 @@ void ca_close(struct ca *ca) {
   free(ca);
 }
 
+/* Whether a server certificate is to be renewed; says so once an hour where that fails. */
+static bool is_server_due(struct ca *ca) {
+  int64_t now_s = (int64_t)time(NULL);
+  bool is_due = false;
+  pthread_mutex_lock(&ca->lock);
+  for (int i = 0; i < RANKS; i++)
+    if (ca->authorities[i].root != NULL && now_s >= ca->authorities[i].due_s) is_due = true;
+  if (now_s < ca->renew_after_s) is_due = false;
+  if (is_due) ca->renew_after_s = now_s + RENEW_AGAIN_SECONDS;
+  pthread_mutex_unlock(&ca->lock);
+  return is_due;
+}
+
 int ca_refresh(struct ca *ca, char *error, size_t error_len) {
-  bool is_changed = false;
+  bool is_changed = is_server_due(ca);
   for (int i = 0; i < RANKS; i++) {
     struct stamp now;
     look_at(&ca->paths[i], &now);

@@ -32,8 +32,9 @@ struct ca_next_paths {
 };
 bool ca_next_paths(struct ca *ca, struct ca_next_paths *ret);
 
-/* Reads the files anew where others are there now (`rollover` runs beside the collector).  Returns
-   0, or -errno with one line in ERROR: then all is as before.  Blocks.  Any thread. */
+/* Reads the files anew where others are there now (`rollover` runs beside the collector), or where
+   the server certificate has less than a year left, which is renewed then.  Returns 0, or -errno
+   with one line in ERROR: then all is as before.  Blocks.  Any thread. */
 int ca_refresh(struct ca *ca, char *error, size_t error_len);
 
 /* A number that is another one after each change.  Any thread. */

@@ -199,32 +199,78 @@ static void a_name_that_no_board_may_have_is_not_signed(void **state) {
   ca_close(ca);
 }
 
-static void a_server_certificate_near_its_end_is_renewed_and_the_root_kept(void **state) {
-  (void)state;
-  struct ca *ca = open_ca();
-  uint8_t before[32], after[32];
-  ca_fingerprint(ca, before);
+/* Puts a server certificate into the folder that ends in so many days and seconds. */
+static void write_server(int days, long seconds) {
   X509 *root = ca_files_read_certificate(path_of("root.pem"));
   EVP_PKEY *root_key = ca_files_read_key(path_of("root.key"));
   EVP_PKEY *key = ca_files_read_key(path_of("server.key"));
   char host[65] = "", names[96];
   gethostname(host, sizeof host - 1);
   snprintf(names, sizeof names, "DNS:%s,DNS:localhost", host);
-  struct certificate_terms terms = {
-      .use = CERTIFICATE_SERVER, .name = host, .alt_names = names, .days = 20};
-  X509 *old = certificate_make(&terms, key, root, root_key);
-  assert_int_equal(ca_files_write_chain(path_of("server.pem"), old, root), 0);
-  ca_close(ca);
-  ca = open_ca();
-  X509 *renewed = ca_files_read_certificate(path_of("server.pem"));
-  assert_true(days_left(renewed) > 365);
-  ca_fingerprint(ca, after);
-  assert_memory_equal(before, after, sizeof before);
-  X509_free(renewed);
-  X509_free(old);
+  struct certificate_terms terms = {.use = CERTIFICATE_SERVER,
+                                    .name = host,
+                                    .alt_names = names,
+                                    .days = days,
+                                    .seconds = seconds};
+  X509 *server = certificate_make(&terms, key, root, root_key);
+  assert_int_equal(ca_files_write_chain(path_of("server.pem"), server, root), 0);
+  X509_free(server);
   X509_free(root);
   EVP_PKEY_free(key);
   EVP_PKEY_free(root_key);
+}
+
+static int server_days_left(void) {
+  X509 *server = ca_files_read_certificate(path_of("server.pem"));
+  int days = days_left(server);
+  X509_free(server);
+  return days;
+}
+
+static void a_server_certificate_near_its_end_is_renewed_and_the_root_kept(void **state) {
+  (void)state;
+  struct ca *ca = open_ca();
+  uint8_t before[32], after[32];
+  ca_fingerprint(ca, before);
+  write_server(20, 0);
+  ca_close(ca);
+  ca = open_ca();
+  assert_true(server_days_left() > 365);
+  ca_fingerprint(ca, after);
+  assert_memory_equal(before, after, sizeof before);
+  ca_close(ca);
+}
+
+static void a_server_certificate_is_renewed_under_who_serves_it(void **state) {
+  (void)state;
+  ca_close(open_ca());
+  write_server(365, 2);
+  struct ca *ca = open_ca();
+  uint64_t generation = ca_generation(ca);
+  assert_int_equal(server_days_left(), 365); /* it is good for two seconds more */
+  assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
+  assert_int_equal(ca_generation(ca), generation);
+  sleep(3);
+  assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
+  assert_int_equal(ca_generation(ca), generation + 1);
+  assert_true(server_days_left() > 700);
+  assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
+  assert_int_equal(ca_generation(ca), generation + 1);
+  ca_close(ca);
+}
+
+static void a_renewal_that_fails_is_not_tried_again_at_once(void **state) {
+  (void)state;
+  ca_close(open_ca());
+  write_server(365, 1);
+  struct ca *ca = open_ca();
+  sleep(2);
+  assert_int_equal(mkdir(path_of("server.key.new"), 0700), 0); /* where the new key would go */
+  assert_true(ca_refresh(ca, error, sizeof error) < 0);
+  assert_non_null(strstr(error, "server certificate"));
+  assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
+  assert_int_equal(server_days_left(), 364); /* and what there is goes on */
+  assert_int_equal(rmdir(path_of("server.key.new")), 0);
   ca_close(ca);
 }
 
@@ -304,6 +350,8 @@ int main(void) {
       IN_DIR(serials_are_random_and_names_may_be_long),
       IN_DIR(a_name_that_no_board_may_have_is_not_signed),
       IN_DIR(a_server_certificate_near_its_end_is_renewed_and_the_root_kept),
+      IN_DIR(a_server_certificate_is_renewed_under_who_serves_it),
+      IN_DIR(a_renewal_that_fails_is_not_tried_again_at_once),
       IN_DIR(a_root_without_its_key_stops_us_with_the_file_named),
       IN_DIR(a_half_made_authority_is_made_anew),
       IN_DIR(a_root_that_was_brought_signs_everything),

@@ -305,6 +305,52 @@ static void a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others(vo
   peer_close(&peer);
 }
 
+/* Puts a server certificate in place that is to be renewed in three seconds, and has it noticed. */
+static void shorten_server_certificate(void) {
+  char root_key_path[160];
+  snprintf(root_key_path, sizeof root_key_path, "%s/ca/root.key", door.dir);
+  EVP_PKEY *key = ca_files_read_key(ca_server_key_path(door.ca));
+  EVP_PKEY *root_key = ca_files_read_key(root_key_path);
+  X509 *root = ca_files_read_certificate(ca_root_path(door.ca));
+  char host[65] = "", names[96];
+  gethostname(host, sizeof host - 1);
+  snprintf(names, sizeof names, "DNS:%s,DNS:localhost", host);
+  struct certificate_terms terms = {
+      .use = CERTIFICATE_SERVER, .name = host, .alt_names = names, .days = 365, .seconds = 3};
+  X509 *server = certificate_make(&terms, key, root, root_key);
+  assert_int_equal(ca_files_write_chain(ca_server_certificate_path(door.ca), server, root), 0);
+  assert_int_equal(ca_files_write_chain(ca_root_path(door.ca), root, NULL), 0); /* another file */
+  X509_free(server);
+  X509_free(root);
+  EVP_PKEY_free(root_key);
+  EVP_PKEY_free(key);
+}
+
+/* How many days the server certificate that NAME is shown has left. */
+static int days_shown_to(const char *name) {
+  int days = 0, seconds = 0;
+  connect_board(&other, name);
+  X509 *server = SSL_get0_peer_certificate(other.ssl);
+  assert_int_equal(ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(server)), 1);
+  peer_close(&other);
+  return days;
+}
+
+static void the_server_certificate_is_renewed_without_a_restart(void **state) {
+  (void)state;
+  enrol("edge-1");
+  shorten_server_certificate();
+  enrol("edge-2");
+  for (unsigned i = 0; i < 100 && days_shown_to("edge-2") > 365; i++) usleep(100000);
+  assert_in_range(days_shown_to("edge-2"), 364, 365);
+  greet(&peer, "edge-1", 11);
+  for (unsigned i = 0; i < 200 && days_shown_to("edge-2") <= 365; i++) usleep(100000);
+  assert_true(days_shown_to("edge-2") > 700);
+  send_batch(&peer, 11, 1);
+  assert_acked(&peer, 1);
+  peer_close(&peer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       AT_DOOR(a_board_renews_in_its_session_and_goes_on),
@@ -316,6 +362,7 @@ int main(void) {
       AT_DOOR(an_expired_board_that_cannot_renew_is_told_to_enroll),
       AT_DOOR(expiry_forgives_no_other_fault),
       AT_DOOR(refused_renewals_leave_the_log_of_changes_alone),
+      AT_DOOR(the_server_certificate_is_renewed_without_a_restart),
       AT_DOOR(a_session_ends_with_its_certificate_and_loses_nothing),
       AT_DOOR(a_newer_certificate_ends_the_sessions_of_older_ones_and_no_others),
   };
