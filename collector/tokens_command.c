@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `token` prints the token and nothing else, so that $(fleetprof-collector token ...) is the token;
-   only its hash stays here, so it cannot be printed a second time.
+   only its hash stays here, so it cannot be printed a second time.  What can be printed is which
+   tokens there are, by the beginnings of their hashes, and by these they are withdrawn.
 
    Neither command makes a folder: one that holds no collector's certificate authority is a typing
    mistake, and a token of a fleet that nobody runs would be found wrong only on the board. */
@@ -10,7 +11,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/output_form.h"
-#include "identity/access.h"
+#include "identity/access_tokens.h"
 #include "identity/ca.h"
 
 #include <errno.h>
@@ -28,8 +29,9 @@ enum {
 
 struct token_settings {
   const char *data, *board, *role, *format;
+  const char *revoked;
   uint64_t ttl_ns;
-  bool is_json;
+  bool is_json, is_list;
 };
 
 #define ROW(name, argument, fallback, kind, member, help) \
@@ -41,12 +43,20 @@ static const struct option token_rows[] = {
     ROW("ttl", "TIME", "1h", OPTION_DURATION, ttl_ns, "how long the token works"),
     ROW("role", "enroll|read|symbols|ingest|admin", "enroll", OPTION_STRING, role,
         "what it is good for; enroll: once"),
+    ROW("list", NULL, NULL, OPTION_FLAG, is_list,
+        "make none: say which there are, with the id, the role, the end and the last use of each"),
+    ROW("revoke", "ID", NULL, OPTION_STRING, revoked,
+        "make none: withdraw the one with this id (or this token); within ten seconds nobody takes "
+        "it"),
     OUTPUT_FORM_ROW("Options", struct token_settings, format),
 };
 
 static const struct option_table token_table = {
-    .usage = "fleetprof-collector token --data DIR [--board NAME] [--ttl 1h] [--role enroll]",
-    .summary = "Prints one token, alone on stdout, or with what it is good for.",
+    .usage = "fleetprof-collector token --data DIR [--board NAME] [--ttl 1h] [--role enroll] | "
+             "--list | --revoke ID",
+    .summary =
+        "Prints one token, alone on stdout, or with what it is good for; or says which there "
+        "are, or withdraws one.",
     .rows = token_rows,
     .row_count = sizeof token_rows / sizeof *token_rows,
 };
@@ -89,7 +99,11 @@ static int read_options(const struct option_table *table, int argc, char **argv,
 
 static int check_token(const struct token_settings *settings, char error[ERROR_BYTES]) {
   enum role role = role_find(settings->role);
-  if (role == ROLE_NONE)
+  if (settings->is_list && settings->revoked != NULL)
+    snprintf(error, ERROR_BYTES, "--list and --revoke: give one of the two");
+  else if ((settings->is_list || settings->revoked != NULL) && settings->board != NULL)
+    snprintf(error, ERROR_BYTES, "--board %s: is for a token that is made", settings->board);
+  else if (role == ROLE_NONE)
     snprintf(error, ERROR_BYTES, "--role %s: is not one of enroll, read, symbols, ingest, admin",
              settings->role);
   else if (settings->ttl_ns == 0)
@@ -175,6 +189,116 @@ static int print_revoked(const struct token_settings *settings) {
   return error == 0 ? EXIT_DONE : fail("revoke", EXIT_FAILED, "stdout: cannot be written");
 }
 
+/* --- The tokens that there are --- */
+
+struct listing {
+  struct buf text;
+  struct json json;
+  bool is_json;
+};
+
+static void print_seconds(int64_t seconds, char ret[TIME_BYTES]) {
+  clock_print_time((uint64_t)seconds * NS_PER_SECOND, ret);
+}
+
+/* What may still be done with TOKEN, in a word. */
+static const char *state_of(const struct access_token *token) {
+  if (token->used_s != 0 && role_find(token->role) == ROLE_ENROLL) return "used";
+  int64_t now_s = (int64_t)(clock_walltime_ns() / NS_PER_SECOND);
+  return token->until_s <= now_s ? "expired" : "good";
+}
+
+static void add_json(struct json *json, const struct access_token *token) {
+  char made[TIME_BYTES], until[TIME_BYTES], used[TIME_BYTES];
+  print_seconds(token->made_s, made);
+  print_seconds(token->until_s, until);
+  print_seconds(token->used_s, used);
+  json_open(json, '{');
+  json_key_string(json, "id", token->id);
+  json_key_string(json, "token", token->prefix);
+  json_key_string(json, "role", token->role);
+  json_key_string(json, "board", token->board);
+  json_key_string(json, "state", state_of(token));
+  json_key_string(json, "made", made);
+  json_key_string(json, "until", until);
+  json_key_string(json, "used", token->used_s != 0 ? used : NULL);
+  json_close(json, '}');
+}
+
+static int add_token(void *context, const struct access_token *token) {
+  struct listing *listing = context;
+  char until[TIME_BYTES], used[TIME_BYTES] = "never";
+  if (listing->is_json) {
+    add_json(&listing->json, token);
+    return 0;
+  }
+  print_seconds(token->until_s, until);
+  if (token->used_s != 0) print_seconds(token->used_s, used);
+  buf_printf(&listing->text, "\n%-12s  %-8s  %-7s  %-7s  %-24s  %-24s  %s", token->id,
+             token->prefix, token->role, state_of(token), until, used,
+             token->board != NULL ? token->board : "-");
+  return 0;
+}
+
+/* Returns 0, or -errno with ERROR. */
+static int list_tokens(struct access *access, bool is_json, char error[ERROR_BYTES]) {
+  struct listing listing = {.is_json = is_json};
+  if (is_json) {
+    json_init(&listing.json, &listing.text, SIZE_MAX);
+    json_open(&listing.json, '{');
+    json_key(&listing.json, "tokens");
+    json_open(&listing.json, '[');
+  } else {
+    buf_printf(&listing.text, "%-12s  %-8s  %-7s  %-7s  %-24s  %-24s  %s", "ID", "TOKEN", "ROLE",
+               "STATE", "UNTIL", "LAST USE", "BOARD");
+  }
+  int failed = access_tokens_list(access, add_token, &listing);
+  if (failed) snprintf(error, ERROR_BYTES, "the tokens cannot be read: %s", strerror(-failed));
+  if (is_json) {
+    json_close(&listing.json, ']');
+    json_close(&listing.json, '}');
+  }
+  if (failed == 0) failed = output_form_write(&listing.text);
+  if (failed && error[0] == '\0') snprintf(error, ERROR_BYTES, "stdout: cannot be written");
+  buf_fini(&listing.text);
+  return failed;
+}
+
+/* Returns 0, or -errno with ERROR. */
+static int revoke_token(struct access *access, const struct token_settings *settings,
+                        char error[ERROR_BYTES]) {
+  struct buf text = {0};
+  struct json json;
+  int failed = access_token_revoke(access, settings->revoked);
+  if (failed == -ENOENT)
+    snprintf(error, ERROR_BYTES, "--revoke %.12s: there is no such token; --list has their ids",
+             settings->revoked);
+  else if (failed)
+    snprintf(error, ERROR_BYTES, "the token cannot be revoked: %s", strerror(-failed));
+  if (failed || !settings->is_json) return failed;
+  json_init(&json, &text, SIZE_MAX);
+  json_open(&json, '{');
+  json_key_string(&json, "revoked", settings->revoked);
+  json_close(&json, '}');
+  failed = output_form_write(&text);
+  if (failed) snprintf(error, ERROR_BYTES, "stdout: cannot be written");
+  buf_fini(&text);
+  return failed;
+}
+
+/* --list or --revoke.  Returns the exit status. */
+static int tend(const struct token_settings *settings) {
+  char error[ERROR_BYTES] = "";
+  struct access *access = NULL;
+  int failed = access_open(settings->data, &access, error, sizeof error);
+  if (!failed)
+    failed = settings->is_list ? list_tokens(access, settings->is_json, error)
+                               : revoke_token(access, settings, error);
+  access_close(access);
+  if (failed == 0) return EXIT_DONE;
+  return fail("token", failed == -ENOENT ? EXIT_USAGE : EXIT_FAILED, error);
+}
+
 int tokens_command_token(int argc, char **argv) {
   struct token_settings settings = {0};
   char error[ERROR_BYTES] = "", token[ACCESS_TOKEN_BYTES] = "";
@@ -183,6 +307,7 @@ int tokens_command_token(int argc, char **argv) {
   if (read != 0 || check_token(&settings, error) != 0) return fail("token", EXIT_USAGE, error);
   int refused = check_folder(settings.data, error);
   if (refused) return fail("token", refused, error);
+  if (settings.is_list || settings.revoked != NULL) return tend(&settings);
   int failed = make_token(&settings, token, error);
   if (failed) return fail("token", failed == -EINVAL ? EXIT_USAGE : EXIT_FAILED, error);
   return print_token(&settings, token);

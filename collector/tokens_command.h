@@ -3,7 +3,8 @@
 #ifndef COLLECTOR_TOKENS_COMMAND_H
 #define COLLECTOR_TOKENS_COMMAND_H
 
-/* Prints one token, alone on stdout.  ARGV[0] is "token".  Returns the exit status. */
+/* Prints one token, alone on stdout; or lists all, or withdraws one.  ARGV[0] is "token".  Returns
+   the exit status. */
 int tokens_command_token(int argc, char **argv);
 
 /* Revokes a board's certificates.  ARGV[0] is "revoke".  Returns the exit status. */

@@ -149,3 +149,80 @@ int access_tokens_settle(struct access *access) {
   free(tokens);
   return result;
 }
+
+/* --- As an operator sees them --- */
+
+#define TOKEN_ID "lower(substr(hex(hash), 1, 12))"
+
+static void read_token(sqlite3_stmt *row, struct access_token *ret) {
+  snprintf(ret->id, sizeof ret->id, "%s", (const char *)sqlite3_column_text(row, 0));
+  ret->prefix = (const char *)sqlite3_column_text(row, 1);
+  ret->role = (const char *)sqlite3_column_text(row, 2);
+  ret->board = (const char *)sqlite3_column_text(row, 3);
+  ret->made_s = sqlite3_column_int64(row, 4);
+  ret->until_s = sqlite3_column_int64(row, 5) / 1000;
+  ret->used_s = sqlite3_column_int64(row, 6);
+}
+
+int access_tokens_list(struct access *access,
+                       int (*on_token)(void *context, const struct access_token *token),
+                       void *context) {
+  struct access_token token;
+  pthread_mutex_lock(&access->lock);
+  sqlite3_stmt *rows = access_db_prepare(
+      access,
+      "SELECT " TOKEN_ID ", prefix, role, board, created_s, expires_ms, ifnull(used_s, 0)"
+      " FROM tokens ORDER BY created_s, hash",
+      "");
+  int result = rows ? 0 : access_db_errno(sqlite3_errcode(access->database));
+  while (result == 0) {
+    int step = sqlite3_step(rows);
+    if (step != SQLITE_ROW) {
+      result = access_db_errno(step);
+      break;
+    }
+    read_token(rows, &token);
+    result = on_token(context, &token);
+  }
+  sqlite3_finalize(rows);
+  pthread_mutex_unlock(&access->lock);
+  return result;
+}
+
+/* Writes what TEXT, an id or a token, is called. */
+static void id_of(const char *text, char ret[ACCESS_TOKEN_ID_BYTES]) {
+  uint8_t hash[TOKEN_HASH_BYTES];
+  if (token_hash(text, hash) != 0) {
+    snprintf(ret, ACCESS_TOKEN_ID_BYTES, "%s", strlen(text) < ACCESS_TOKEN_ID_BYTES ? text : "");
+    return;
+  }
+  for (int i = 0; i < (ACCESS_TOKEN_ID_BYTES - 1) / 2; i++)
+    snprintf(ret + 2 * i, ACCESS_TOKEN_ID_BYTES - 2 * (size_t)i, "%02x", hash[i]);
+}
+
+/* Deletes the token with ID and says what it was. */
+static int forget(struct access *access, const char *id, char *what, size_t what_len) {
+  sqlite3_stmt *row = access_db_prepare(
+      access, "SELECT prefix, role FROM tokens WHERE " TOKEN_ID " = lower(?)", "s", id);
+  if (row == NULL) return access_db_errno(sqlite3_errcode(access->database));
+  int step = sqlite3_step(row);
+  if (step == SQLITE_ROW)
+    snprintf(what, what_len, "token %s... revoked: role %s",
+             (const char *)sqlite3_column_text(row, 0), (const char *)sqlite3_column_text(row, 1));
+  sqlite3_finalize(row);
+  if (step != SQLITE_ROW) return step == SQLITE_DONE ? -ENOENT : access_db_errno(step);
+  return access_db_finish(
+      access,
+      access_db_prepare(access, "DELETE FROM tokens WHERE " TOKEN_ID " = lower(?)", "s", id));
+}
+
+int access_token_revoke(struct access *access, const char *text) {
+  char id[ACCESS_TOKEN_ID_BYTES], what[64] = "";
+  id_of(text, id);
+  pthread_mutex_lock(&access->lock);
+  int result = access_db_run(access, "BEGIN IMMEDIATE");
+  if (result == 0) result = access_db_end(access, forget(access, id, what, sizeof what));
+  pthread_mutex_unlock(&access->lock);
+  if (result == 0) access_audit(access, "-", "%s", what);
+  return result;
+}

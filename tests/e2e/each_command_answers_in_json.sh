@@ -21,6 +21,8 @@ data=$W/data
 told token 'd["token"].startswith("fpt_") and d["role"] == "enroll" and d["board"] == "here" and d["until"][-1] == "Z"' \
   fleetprof-collector token --data "$data" --board here --ttl 5m
 token=$(json "d['token']" <"$W/token.json")
+told tokens 'len(d["tokens"]) == 1 and set(d["tokens"][0]) == {"id", "token", "role", "board", "state", "made", "until", "used"}' \
+  fleetprof-collector token --data "$data" --list
 B=$W/board-here
 told enroll "d == {'board': 'here', 'state': '$B', 'collector': '127.0.0.1:$A'}" \
   env FLEETPROF_TOKEN="$token" fleetprof enroll --collector "127.0.0.1:$A" --state "$B"

@@ -228,6 +228,43 @@ static void who_shows_a_known_token_waits_for_no_writer(void **state) {
   sqlite3_close(elsewhere);
 }
 
+static int note_token(void *context, const struct access_token *token) {
+  struct access_token *found = context;
+  if (strcmp(token->role, "read") == 0) *found = *token;
+  return 0;
+}
+
+static void a_revoked_token_ends_and_others_do_not(void **state) {
+  (void)state;
+  char path[128], line[256] = "", first[ACCESS_TOKEN_BYTES], second[ACCESS_TOKEN_BYTES];
+  struct access_token found = {0};
+  make_token(ROLE_ENROLL, "edge-1", HOUR_NS);
+  snprintf(first, sizeof first, "%s", make_token(ROLE_READ, NULL, HOUR_NS));
+  assert_int_equal(access_tokens_list(gate, note_token, &found), 0);
+  snprintf(second, sizeof second, "%s", make_token(ROLE_ADMIN, NULL, HOUR_NS));
+  assert_int_equal(role_of(first), ROLE_READ);
+  assert_int_equal(role_of(second), ROLE_ADMIN);
+  assert_int_equal(strlen(found.id), 12);
+  assert_in_range(found.until_s - found.made_s, 3599, 3601);
+  assert_int_equal(found.used_s, 0);
+  assert_int_equal(access_token_revoke(gate, "0123456789ab"), -ENOENT);
+  assert_int_equal(access_token_revoke(gate, ""), -ENOENT);
+  assert_int_equal(access_token_revoke(gate, found.id), 0);
+  assert_int_equal(access_token_revoke(gate, found.id), -ENOENT);
+  assert_int_equal(access_tokens_settle(gate), 0);
+  assert_int_equal(access_token_role(gate, first), ROLE_NONE);
+  assert_int_equal(role_of(first), ROLE_NONE);
+  assert_int_equal(access_token_role(gate, second), ROLE_ADMIN);
+  assert_int_equal(access_token_revoke(gate, second), 0); /* by itself */
+  assert_int_equal(role_of(second), ROLE_NONE);
+  snprintf(path, sizeof path, "%s/audit.log", dir);
+  FILE *file = fopen(path, "re");
+  assert_non_null(fgets(line, sizeof line, file));
+  fclose(file);
+  assert_non_null(strstr(line, "... revoked: role read\n"));
+  assert_null(strstr(line, first + 8));
+}
+
 /* Of two peers that show one token at the same time exactly one may enrol. */
 static void of_many_who_race_with_one_token_one_enrols(void **state) {
   (void)state;
@@ -406,6 +443,7 @@ int main(void) {
       IN_DIR(a_token_has_its_role_from_when_it_is_learned_until_it_ends),
       IN_DIR(an_enroll_token_has_no_role_once_it_was_used),
       IN_DIR(who_shows_a_known_token_waits_for_no_writer),
+      IN_DIR(a_revoked_token_ends_and_others_do_not),
       IN_DIR(of_many_who_race_with_one_token_one_enrols),
       IN_DIR(the_database_holds_no_token_text_and_is_private),
       IN_DIR(a_damaged_database_is_an_error_that_names_the_file),
