@@ -96,13 +96,15 @@ static void on_job_done(struct job *job, bool was_run) {
 static void run_job(struct job *job) {
   struct request *request = (struct request *)job;
   const struct store *store = request->service->parts.store;
-  uint64_t stale_reads = store_stale_reads(store);
+  uint64_t stale_reads = store_stale_reads(store), late_reads = store_late_reads(store);
   request->wants_more = false;
   request->route->answer(request);
   if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
   /* Only this thread queries; where uploads answer meanwhile, the word is meant for nobody. */
   if (request->route->lane != LANE_UPLOAD && store_stale_reads(store) != stale_reads)
-    answer_add_field(&request->answer, "Fleetprof-Stale", "the disk fails");
+    answer_add_field(&request->answer, "Fleetprof-Stale",
+                     store_late_reads(store) != late_reads ? "a backlog settles"
+                                                           : "the disk fails");
   if (request->wants_gzip) answer_compress(&request->answer);
 }
 

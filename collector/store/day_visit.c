@@ -84,20 +84,29 @@ static int visit_all(struct store *store, const uint64_t range_ms[2], struct day
   return error != 0 ? error : ended;
 }
 
-/* Whether ERROR, of settling, is one of the disk: it may last, and what was settled before can be
-   read all the same. */
+/* Whether ERROR, of settling, is one of the disk: it may last. */
 static bool is_disk_fault(int error) {
   return error == -EIO || error == -ENOSPC || error == -EROFS || error == -EDQUOT ||
          error == -EBUSY || error == -EACCES;
 }
 
-int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visitor *visitor) {
+/* Waits until all that was appended has settled.  What was settled before can be read all the same
+   while the disk fails, or while there is more to settle than a reader waits for. */
+static int wait_for_all(struct store *store) {
   struct landing_figures landed;
-  if (range_ms[1] <= range_ms[0]) return 0;
   landing_figures(store->landing, &landed);
   int error = settle_wait(store->settle, landed.newest_id);
-  if (error != 0 && !is_disk_fault(error)) return error;
-  if (error != 0) atomic_fetch_add_explicit(&store->stale_reads, 1, memory_order_relaxed);
+  if (error == 0 || (error != -ETIMEDOUT && !is_disk_fault(error))) return error;
+  atomic_fetch_add_explicit(&store->stale_reads, 1, memory_order_relaxed);
+  if (error == -ETIMEDOUT)
+    atomic_fetch_add_explicit(&store->late_reads, 1, memory_order_relaxed);
+  return 0;
+}
+
+int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visitor *visitor) {
+  if (range_ms[1] <= range_ms[0]) return 0;
+  int error = wait_for_all(store);
+  if (error != 0) return error;
   settle_lock_files(store->settle);
   error = visit_all(store, range_ms, visitor);
   settle_unlock_files(store->settle);

@@ -42,7 +42,7 @@ enum {
   ROUND_ROWS = 256,             /* shares one fsync, and bounds what a crash repeats */
   ROUND_BYTES = 8 << 20,        /* inflated: bounds the WAL that one transaction needs */
   RETRY_SECONDS = 1,            /* after a round that failed */
-  WAIT_SECONDS = 10,            /* a reader gives up, the backlog is then larger than that */
+  WAIT_SECONDS = 10,            /* a reader goes without, the backlog is larger than that */
   BATCH_ARENA_BYTES = 96 << 20, /* a decoded batch of the largest size, and its rows */
   START_FAILURES_MAX = 8,       /* damaged files set aside before opening; the thread goes on */
 };
@@ -66,7 +66,8 @@ struct settle {
   pthread_mutex_t state;
   pthread_cond_t changed; /* on the monotonic clock */
   bool is_stopping, is_woken;
-  int last_error; /* of the last round */
+  int last_error;   /* of the last round */
+  uint64_t late_id; /* that a reader gave up waiting for */
   struct settle_figures figures;
 };
 
@@ -254,12 +255,14 @@ int settle_wait(struct settle *settle, uint64_t id) {
   until.tv_sec += WAIT_SECONDS;
   pthread_mutex_lock(&settle->state);
   uint64_t failed = settle->figures.failed_rounds;
+  if (settle->figures.settled_id < settle->late_id) error = -ETIMEDOUT; /* nobody waits twice */
   while (settle->figures.settled_id < id && error == 0) {
     error = -pthread_cond_timedwait(&settle->changed, &settle->state, &until);
     if (settle->figures.failed_rounds > failed && settle->last_error != -EUCLEAN)
       error = settle->last_error;
   }
   if (settle->figures.settled_id >= id) error = 0;
+  if (error == -ETIMEDOUT && settle->late_id <= settle->figures.settled_id) settle->late_id = id;
   pthread_mutex_unlock(&settle->state);
   return error;
 }

@@ -27,8 +27,9 @@ void settle_stop(struct settle *settle);
 /* There is something to settle.  Any thread. */
 void settle_wake(struct settle *settle);
 
-/* Waits until everything up to landing row ID has settled.  Returns 0, -ETIMEDOUT, or why it
-   cannot settle.  Any thread. */
+/* Waits until everything up to landing row ID has settled.  Returns 0; -ETIMEDOUT after some
+   seconds, and at once until what was waited for in vain has settled; or why it cannot settle.  Any
+   thread. */
 int settle_wait(struct settle *settle, uint64_t id);
 
 /* Day files as readers see them: shared while one reads, so that none is renamed or deleted under

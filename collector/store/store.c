@@ -264,6 +264,10 @@ uint64_t store_stale_reads(const struct store *store) {
   return atomic_load_explicit(&store->stale_reads, memory_order_relaxed);
 }
 
+uint64_t store_late_reads(const struct store *store) {
+  return atomic_load_explicit(&store->late_reads, memory_order_relaxed);
+}
+
 static void print_metric(struct buf *ret, const char *name, const char *kind, const char *what,
                          uint64_t value) {
   buf_printf(ret, "# HELP fleetprof_store_%s %s\n# TYPE fleetprof_store_%s %s\n", name, what, name,
@@ -301,8 +305,10 @@ void store_metrics(struct store *store, struct buf *ret) {
       {"cut_frames_total", "counter", "frames cut at the node limit of a day", settle.cut_frames},
       {"set_aside_total", "counter", "damaged day files",
        store->set_aside_at_start + settle.files_set_aside},
-      {"stale_reads_total", "counter", "reads without what a failing disk kept from settling",
+      {"stale_reads_total", "counter", "reads without what had not settled",
        store_stale_reads(store)},
+      {"late_reads_total", "counter", "of these because of a backlog, not of a failing disk",
+       store_late_reads(store)},
       {"unsettled", "gauge", "landing rows waiting to settle",
        landing.newest_id - settle.settled_id},
       {"backlog_bytes", "gauge", "inflated size of what waits to settle", landing.backlog_bytes},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reading half of the store: for the query thread.  Readers see every appended batch: a read
-   first waits until what was appended before it has settled.  While it cannot settle because the
-   disk fails, reads go without it and count as stale. */
+   first waits until what was appended before it has settled.  Where that cannot be because the disk
+   fails, or takes longer than 10 s, reads go without it and count as stale. */
 #ifndef STORE_STORE_READ_H
 #define STORE_STORE_READ_H
 
@@ -84,8 +84,9 @@ struct store_scan {
    only; a forest of the same id has the same nodes. */
 int store_scan(struct store *store, const struct store_scan *scan);
 
-/* How many reads were stale so far.  Any thread. */
+/* How many reads were stale so far, and how many of these because of a backlog.  Any thread. */
 uint64_t store_stale_reads(const struct store *store);
+uint64_t store_late_reads(const struct store *store);
 
 /* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARD (NULL: all) dropped in the range. */
 int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,

@@ -19,7 +19,8 @@ struct store {
   pthread_mutex_t rolling;                     /* one sums up at a time */
   _Atomic uint64_t roll_rounds, roll_failures; /* counters for others to read: relaxed */
   uint64_t set_aside_at_start;                 /* damaged day files */
-  _Atomic uint64_t stale_reads;                /* that went without what cannot settle: relaxed */
+  /* That went without what had not settled, and of these behind a backlog: relaxed. */
+  _Atomic uint64_t stale_reads, late_reads;
 };
 
 #endif

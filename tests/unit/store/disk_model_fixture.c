@@ -55,8 +55,9 @@ static struct {
   unsigned file_count;
   unsigned until_failure, failures, failed;
   int code, failing_code;
-  const char *failing_prefix;
-} disk = {.lock = PTHREAD_MUTEX_INITIALIZER};
+  const char *failing_prefix, *held_prefix;
+  pthread_cond_t released;
+} disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER};
 
 struct shim {
   sqlite3_file base;
@@ -166,6 +167,13 @@ void disk_fail_in(const char *prefix, int code) {
   pthread_mutex_unlock(&disk.lock);
 }
 
+void disk_hold_in(const char *prefix) {
+  pthread_mutex_lock(&disk.lock);
+  disk.held_prefix = prefix;
+  pthread_cond_broadcast(&disk.released);
+  pthread_mutex_unlock(&disk.lock);
+}
+
 int disk_has_failed(void) {
   pthread_mutex_lock(&disk.lock);
   bool has = disk.failed > 0 && disk.failed >= disk.failures;
@@ -173,10 +181,18 @@ int disk_has_failed(void) {
   return has;
 }
 
+static bool has_prefix(const struct shim *shim, const char *prefix) {
+  return prefix != NULL && strncmp(shim->name, prefix, strlen(prefix)) == 0;
+}
+
+/* With the lock held, which others get meanwhile. */
+static void wait_while_held(const struct shim *shim) {
+  while (has_prefix(shim, disk.held_prefix)) pthread_cond_wait(&disk.released, &disk.lock);
+}
+
 /* With the lock held.  Returns what this write or flush fails with, or SQLITE_OK. */
 static int failure(const struct shim *shim) {
-  size_t len = disk.failing_prefix != NULL ? strlen(disk.failing_prefix) : 0;
-  if (len > 0 && strncmp(shim->name, disk.failing_prefix, len) == 0) return disk.failing_code;
+  if (has_prefix(shim, disk.failing_prefix)) return disk.failing_code;
   if (disk.until_failure == 0) return SQLITE_OK;
   if (disk.until_failure > 1) {
     disk.until_failure--;
@@ -210,6 +226,7 @@ static int on_read(sqlite3_file *file, void *bytes, int len, sqlite3_int64 at) {
 static int on_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at) {
   struct shim *shim = shim_of(file);
   pthread_mutex_lock(&disk.lock);
+  wait_while_held(shim);
   int code = failure(shim);
   if (code == SQLITE_OK && shim->is_known && disk.is_recording)
     note((struct event){WRITE, shim->file, (uint64_t)at, (uint64_t)len, NULL}, bytes);
@@ -232,6 +249,7 @@ static int on_flush(sqlite3_file *file, int flags) {
   struct shim *shim = shim_of(file);
   (void)flags;
   pthread_mutex_lock(&disk.lock);
+  wait_while_held(shim);
   int code = failure(shim);
   if (code == SQLITE_OK && shim->is_known && disk.is_recording) {
     note((struct event){.deed = FLUSH, .file = shim->file}, NULL);

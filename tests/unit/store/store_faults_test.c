@@ -58,8 +58,9 @@ static void assert_all_is_there(struct store *store, const struct said *said) {
                                     .on_block = add_block,
                                     .context = &sums};
     sums = (struct sums){0};
+    uint64_t stale = store_stale_reads(store);
     int error = store_scan(store, &scan);
-    if (error == 0) break;
+    if (error == 0 && store_stale_reads(store) == stale) break;
     if (clock_monotonic_ns() > until_ns) fail_msg("it does not settle: %d", error);
     usleep(100000);
   }
@@ -144,6 +145,31 @@ static void queries_go_without_what_cannot_settle(void **state) {
   assert_all_is_there(world->store, &said);
 }
 
+/* A backlog that takes longer to settle than a reader waits: it is waited for once, not by each. */
+static void queries_go_without_what_settles_too_slowly(void **state) {
+  struct world *world = *state;
+  struct said said = {.seq = 1};
+  unsigned refusals = 0;
+  for (int i = 0; i < 5; i++) deliver(world->store, &said, &refusals);
+  assert_all_is_there(world->store, &said);
+  uint64_t settled = said.weight;
+  disk_hold_in("day-");
+  deliver(world->store, &said, &refusals);
+  assert_int_equal(scan_all(world->store).weight, settled);
+  assert_int_equal(store_late_reads(world->store), 1);
+  uint64_t before_ns = clock_monotonic_ns();
+  for (int i = 0; i < 20; i++) assert_int_equal(scan_all(world->store).weight, settled);
+  assert_true(clock_monotonic_ns() - before_ns < NS_PER_SECOND);
+  assert_int_equal(store_late_reads(world->store), 21);
+  assert_int_equal(store_stale_reads(world->store), 21);
+  disk_hold_in(NULL);
+  assert_all_is_there(world->store, &said);
+  uint64_t late = store_late_reads(world->store);
+  deliver(world->store, &said, &refusals);
+  assert_all_is_there(world->store, &said); /* is waited for as ever */
+  assert_int_equal(store_late_reads(world->store), late);
+}
+
 struct crowd {
   struct store *store;
   atomic_bool is_over;
@@ -212,6 +238,12 @@ static void a_lock_that_is_kept_is_a_refusal_and_ends_by_itself(void **state) {
   assert_all_is_there(world->store, &said);
 }
 
+/* However the test ended. */
+static int release_and_tear_down(void **state) {
+  disk_hold_in(NULL);
+  return tear_down(state);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_failing_write_is_a_refusal_and_nothing_else),
@@ -219,6 +251,8 @@ int main(void) {
       TEST(a_flush_that_fails_is_not_taken_for_durable),
       TEST(queries_are_answered_while_nothing_can_be_written),
       TEST(queries_go_without_what_cannot_settle),
+      cmocka_unit_test_setup_teardown(queries_go_without_what_settles_too_slowly, set_up,
+                                      release_and_tear_down),
       TEST(queries_and_figures_do_not_wait_for_a_lock_that_is_kept),
       TEST(a_lock_that_is_kept_is_a_refusal_and_ends_by_itself),
   };
