@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is lost is known by board, and what is selected by series: all that a board which may match
-   has lost is part of an answer, whichever of its programs it was.  Where all boards may match, one
-   look at the books is enough. */
+   has lost is part of an answer, whichever of its programs it was. */
 #include "range.h"
 
 #include "common/clock.h"
@@ -21,38 +20,38 @@ bool range_wants(const struct query_range *range, const struct store_series *ser
   return range->selector == NULL || selector_matches(range->selector, series);
 }
 
-struct board_count {
+struct matching {
   const struct selector *selector;
-  uint32_t all, matching;
-  char **names; /* of those that match */
+  uint32_t board_count; /* of all */
+  uint32_t count, room;
+  char **names; /* of those that match, in order */
 };
 
-static int count_board(void *context, const struct store_board *board) {
-  struct board_count *count = context;
-  count->all++;
-  if (!selector_may_match_board(count->selector, board->name)) return 0;
-  char **more = reallocarray(count->names, count->matching + 1, sizeof *more);
-  if (more == NULL) return -ENOMEM;
-  count->names = more;
-  count->names[count->matching] = strdup(board->name);
-  if (count->names[count->matching] == NULL) return -ENOMEM;
-  count->matching++;
+static int add_matching(void *context, const struct store_board *board) {
+  struct matching *matching = context;
+  matching->board_count++;
+  if (!selector_may_match_board(matching->selector, board->name)) return 0;
+  if (matching->count == matching->room) {
+    uint32_t room = matching->room > 0 ? matching->room * 2 : 16;
+    char **more = reallocarray(matching->names, room, sizeof *more);
+    if (more == NULL) return -ENOMEM;
+    matching->names = more;
+    matching->room = room;
+  }
+  char *copy = strdup(board->name);
+  if (copy == NULL) return -ENOMEM;
+  matching->names[matching->count++] = copy;
   return 0;
 }
 
 int range_loss(struct store *store, const struct query_range *range, uint64_t *loss) {
-  struct board_count count = {.selector = range->selector};
-  if (range->selector == NULL)
-    return store_loss_in_range(store, NULL, range->from_ms, range->to_ms, loss);
-  int error = store_boards(store, count_board, &count);
-  if (error == 0 && count.matching == count.all)
-    error = store_loss_in_range(store, NULL, range->from_ms, range->to_ms, loss);
-  else
-    for (uint32_t i = 0; i < count.matching && error == 0; i++)
-      error = range_is_late(range)
-                  ? -ETIMEDOUT
-                  : store_loss_in_range(store, count.names[i], range->from_ms, range->to_ms, loss);
-  for (uint32_t i = 0; i < count.matching; i++) free(count.names[i]);
-  free(count.names);
+  struct matching matching = {.selector = range->selector};
+  int error = range->selector != NULL ? store_boards(store, add_matching, &matching) : 0;
+  const struct store_names names = {(const char *const *)matching.names, matching.count};
+  bool are_all = matching.count == matching.board_count;
+  if (error == 0)
+    error = store_loss_in_range(store, are_all ? NULL : &names, range->from_ms, range->to_ms, loss);
+  for (uint32_t i = 0; i < matching.count; i++) free(matching.names[i]);
+  free(matching.names);
   return error;
 }

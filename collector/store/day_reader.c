@@ -36,7 +36,7 @@ static const char *const windows_sql[STATEMENTS] = {
     [NEXT_BLOCK] = "SELECT id,start_ms,end_ms,rows,raw_len,bytes,marks" WINDOWS_OF_SERIES
                    " ORDER BY mid_ms,id",
     [HAS_BLOCK] = "SELECT 1" WINDOWS_OF_SERIES " LIMIT 1",
-    [LOSS] = "SELECT reason,records FROM loss WHERE at_ms>=?1 AND at_ms<?2 AND rowid>?4"
+    [LOSS] = "SELECT reason,records,board FROM loss WHERE at_ms>=?1 AND at_ms<?2 AND rowid>?4"
              " AND (?3 IS NULL OR board=?3)",
 };
 
@@ -48,8 +48,8 @@ static const char *const tiers_sql[STATEMENTS] = {
     [NEXT_BLOCK] = "SELECT id,start_ms,0,rows,raw_len,bytes,marks" BLOCKS_OF_SERIES
                    " ORDER BY start_ms,marks,part",
     [HAS_BLOCK] = "SELECT 1" BLOCKS_OF_SERIES " LIMIT 1",
-    [LOSS] = "SELECT reason,sum(records) FROM loss WHERE hour_ms+1800000>=?1 AND"
-             " hour_ms+1800000<?2 AND (?3 IS NULL OR board=?3) AND ?4 GROUP BY reason",
+    [LOSS] = "SELECT reason,records,board FROM loss WHERE hour_ms+1800000>=?1 AND"
+             " hour_ms+1800000<?2 AND (?3 IS NULL OR board=?3) AND ?4",
 };
 
 /* Files of windows of earlier versions are read as they are: version 1 has no marks. */
@@ -458,16 +458,27 @@ int day_reader_forest(struct day_reader *reader, struct arena *arena, struct sto
   return 0;
 }
 
+static int compare_names(const void *wanted, const void *name) {
+  return strcmp(wanted, *(const char *const *)name);
+}
+
+static bool is_among(const struct store_names *names, const char *name) {
+  return bsearch(name, names->names, names->count, sizeof *names->names, compare_names) != NULL;
+}
+
 int day_reader_loss(struct day_reader *reader, const struct day_losses *losses, int64_t *sum) {
   sqlite3_stmt *loss = reader->statements[LOSS];
+  const struct store_names *boards = losses->boards;
+  bool is_one = boards != NULL && boards->count == 1;
   int row;
   db_bind_u64(loss, 1, limited(losses->from_ms));
   db_bind_u64(loss, 2, limited(losses->to_ms));
-  db_bind_text(loss, 3, losses->board);
+  db_bind_text(loss, 3, is_one ? boards->names[0] : NULL);
   db_bind_u64(loss, 4, reader->kind == DAY_WINDOWS ? losses->after_id : 1);
   while ((row = db_step(loss)) == 1) {
     uint64_t reason = db_u64(loss, 0);
-    if (reason < LOSS_REASON_COUNT)
+    bool is_wanted = boards == NULL || is_one || is_among(boards, db_text(loss, 2));
+    if (is_wanted && reason < LOSS_REASON_COUNT)
       sum[reason] = (int64_t)((uint64_t)sum[reason] + db_u64(loss, 1));
   }
   return row;

@@ -81,7 +81,7 @@ int day_reader_forest(struct day_reader *reader, struct arena *arena, struct sto
    those of hours with their middle there. */
 struct day_losses {
   uint64_t from_ms, to_ms, after_id;
-  const char *board; /* NULL: of all */
+  const struct store_names *boards; /* NULL: of all */
 };
 
 /* Adds the changes of LOSSES to SUM[LOSS_REASON_COUNT].  Returns 0 or -errno. */

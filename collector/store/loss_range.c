@@ -6,7 +6,7 @@
 #include "store_read.h"
 
 struct loss_sum {
-  const char *board;
+  const struct store_names *boards;
   uint64_t from_ms, to_ms;
   int64_t records[LOSS_REASON_COUNT];
 };
@@ -15,7 +15,7 @@ struct loss_sum {
 static int sum_day(void *context, uint32_t day, struct day_files *files) {
   struct loss_sum *sum = context;
   (void)day;
-  struct day_losses losses = {.from_ms = sum->from_ms, .to_ms = sum->to_ms, .board = sum->board};
+  struct day_losses losses = {.from_ms = sum->from_ms, .to_ms = sum->to_ms, .boards = sum->boards};
   struct day_reader *hours = files->readers[DAY_HOURS], *windows = files->readers[DAY_WINDOWS];
   bool is_whole = windows != NULL && !files->state.hours.has_others;
   int error = 0;
@@ -30,9 +30,9 @@ static int sum_day(void *context, uint32_t day, struct day_files *files) {
   return day_reader_loss(windows, &losses, sum->records);
 }
 
-int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,
-                        uint64_t *loss) {
-  struct loss_sum sum = {.board = board, .from_ms = from_ms, .to_ms = to_ms};
+int store_loss_in_range(struct store *store, const struct store_names *boards, uint64_t from_ms,
+                        uint64_t to_ms, uint64_t *loss) {
+  struct loss_sum sum = {.boards = boards, .from_ms = from_ms, .to_ms = to_ms};
   const uint64_t range_ms[2] = {from_ms, to_ms};
   struct day_visitor visitor = {.on_day = sum_day, .context = &sum};
   int error = day_visit(store, range_ms, &visitor);

@@ -88,9 +88,14 @@ int store_scan(struct store *store, const struct store_scan *scan);
 uint64_t store_stale_reads(const struct store *store);
 uint64_t store_late_reads(const struct store *store);
 
-/* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARD (NULL: all) dropped in the range. */
-int store_loss_in_range(struct store *store, const char *board, uint64_t from_ms, uint64_t to_ms,
-                        uint64_t *loss);
+struct store_names {
+  const char *const *names; /* in the order of strcmp */
+  size_t count;
+};
+
+/* Adds, into LOSS[LOSS_REASON_COUNT], the records that BOARDS (NULL: all) dropped in the range. */
+int store_loss_in_range(struct store *store, const struct store_names *boards, uint64_t from_ms,
+                        uint64_t to_ms, uint64_t *loss);
 
 struct store_board {
   const char *name, *arch, *kernel, *version, *sampler, *clock;

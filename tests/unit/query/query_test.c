@@ -6,6 +6,19 @@
 
 #include <errno.h>
 
+int __real_store_loss_in_range(struct store *store, const struct store_names *boards,
+                               uint64_t from_ms, uint64_t to_ms, uint64_t *loss);
+int __wrap_store_loss_in_range(struct store *store, const struct store_names *boards,
+                               uint64_t from_ms, uint64_t to_ms, uint64_t *loss);
+
+static unsigned looks_at_losses; /* each goes through all days */
+
+int __wrap_store_loss_in_range(struct store *store, const struct store_names *boards,
+                               uint64_t from_ms, uint64_t to_ms, uint64_t *loss) {
+  looks_at_losses++;
+  return __real_store_loss_in_range(store, boards, from_ms, to_ms, loss);
+}
+
 static struct view_tree tree_of(struct world *world, const char *match) {
   const struct query_source source = {.store = world->store};
   struct query_range range = {.from_ms = 0, .to_ms = UINT64_MAX, .types = SAMPLE_SET_CPU};
@@ -310,7 +323,11 @@ static void losses_of_the_boards_that_are_meant_are_in_the_answer(void **state) 
   assert_int_equal(tree_of(world, NULL).loss[LOSS_RING_FULL], 60);
   assert_int_equal(tree_of(world, "{service=\"none\"}").loss[LOSS_RING_FULL], 60);
   assert_int_equal(tree_of(world, "{board=\"b2\"}").loss[LOSS_RING_FULL], 20);
+  looks_at_losses = 0;
   assert_int_equal(tree_of(world, "{board!=\"b2\"}").loss[LOSS_RING_FULL], 40);
+  assert_int_equal(tree_of(world, "{board=~\"b[23]\"}").loss[LOSS_RING_FULL], 50);
+  assert_int_equal(looks_at_losses, 2); /* one a question, however many boards are meant */
+  assert_int_equal(tree_of(world, "{board=~\"c.*\"}").loss[LOSS_RING_FULL], 0);
 }
 
 static void folded_lines_carry_all_weight_and_no_stray_separators(void **state) {

@@ -445,7 +445,7 @@ static void losses_stay_by_the_hour_when_windows_go(void **state) {
     assert_false(has_file(world, DAY_WINDOWS));
     memset(loss, 0, sizeof loss);
     memset(hour, 0, sizeof hour);
-    assert_int_equal(store_loss_in_range(world->store, "b1", 0, UINT64_MAX, loss), 0);
+    assert_int_equal(store_loss_in_range(world->store, ONLY("b1"), 0, UINT64_MAX, loss), 0);
     assert_int_equal(
         store_loss_in_range(world->store, NULL, NOON_MS + 2 * 3600000, NOON_MS + 3 * 3600000, hour),
         0);

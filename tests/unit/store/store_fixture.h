@@ -41,6 +41,9 @@ int add_block(void *context, const struct store_series *series, const struct sto
 struct sums scan_range(struct store *store, uint64_t from_ms, uint64_t to_ms);
 struct sums scan_all(struct store *store);
 
+/* The boards of which NAME is the only one. */
+#define ONLY(name) (&(const struct store_names){(const char *const[]){name}, 1})
+
 /* The board NAME; its texts are not kept. */
 struct store_board board_of(struct store *store, const char *name);
 /* Produced is stored, dropped or pending, by the board's books and by those of its whole time. */
