@@ -2,9 +2,10 @@
 // Pieces that several views are made of.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ENDS, fetchFile, hasToken, here, Problem, type EndShares, type End, type Stacks, type Summary } from "../api";
+import { ENDS, fetchFile, hasToken, here, type EndShares, type End, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
 import { save } from "../canvas/picture";
+import { isAwaited, type Fault } from "../model/answer";
 import { curlOf, viewOf, type Parameters } from "../model/selection";
 import { count, lossText, percent, seconds, shown, words } from "../model/text";
 import type { Answer } from "../state/answer";
@@ -60,22 +61,34 @@ export function FunctionLink({ name, module }: { name: string; module: string })
   return <a {...follow(viewOf(selection.get(), "function", { function: name, module }))}>{shown(name)}</a>;
 }
 
+const clock = (at: number): string => new Date(at).toLocaleTimeString();
+
 // Loading, refused, or an old answer beside a new problem.
 export function State({ of, what }: { of: Answer<unknown>; what: string }) {
   if (of.problem)
-    return <p class="status wrong" role="alert">{shown(of.problem.message)}{" "}{nextStep(of.problem)}</p>;
+    return <p class="status wrong" role="alert">{shown(of.problem.message)}{" "}{nextStep(of.problem)}
+      {of.value !== null && ` What stands here is of ${clock(of.at)}.`}</p>;
   return <p class="status" role="status" aria-live="polite">
-    {of.isLoading && of.value === null ? `Loading ${what}…`
-      : of.at ? `Updated ${new Date(of.at).toLocaleTimeString()}.` : ""}</p>;
+    {isAwaited(of) ? `Loading ${what}…` : of.at ? `Updated ${clock(of.at)}.` : ""}</p>;
 }
 
-function nextStep(problem: Problem): string {
-  if (problem.status === 0) return "Look at it: systemctl status fleetprof-collector, or its log. This page asks again.";
-  if (problem.status === 401 || problem.status === 403)
+// Of several answers the one whose state is to be told.
+export const first = (...answers: readonly [Answer<unknown>, ...Answer<unknown>[]]): Answer<unknown> =>
+  answers.find((answer) => answer.problem) ?? answers.find(isAwaited) ?? answers[0];
+
+// What stays while another question is asked is seen and heard to be old.
+export function Dimmed({ as: answer, children }: { as: Answer<unknown>; children: ComponentChildren }) {
+  return <div class={answer.isOld ? "old" : ""} aria-busy={answer.isOld}>{children}</div>;
+}
+
+function nextStep({ status }: Fault): string {
+  if (status === 0) return "Look at it: systemctl status fleetprof-collector, or its log. This page asks again.";
+  if (status === 400) return "Mend that field: a selector is {label=\"value\"}, a time -1h, 2026-01-31T12:00:00Z or now. In a shell: fleetprof query --help";
+  if (status === 401 || status === 403)
     return "Make a token beside the collector (fleetprof-collector token --data DIR --role read) and give it above.";
-  if (problem.status === 422 || problem.status === 503 || problem.status === 504)
-    return "Narrow the selector or the time range.";
-  return "";
+  if (status === 404) return "Take a longer range, or a name as the Profile's table has it. In a shell: fleetprof query SERVICE --from -7d";
+  if (status === 422 || status === 503 || status === 504) return "Narrow the selector or the time range.";
+  return status >= 500 ? "Its log says more: journalctl -u fleetprof-collector" : "";
 }
 
 export function Empty({ title, hint, command, children }:

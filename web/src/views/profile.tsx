@@ -6,6 +6,7 @@ import { moduleColour, type Palette } from "../canvas/colour";
 import type { Scene } from "../canvas/flame";
 import { svgOf } from "../canvas/picture";
 import { drawTimeline } from "../canvas/timeline";
+import { isAwaited } from "../model/answer";
 import { find, patternOf } from "../model/search";
 import { range, stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { interval, percent, shown } from "../model/text";
@@ -15,7 +16,7 @@ import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { Flame } from "./flame";
-import { Empty, ExportMenu, fileOf, FunctionLink, StackEnds, State, SummaryFigures, usePalette, type Saved } from "./parts";
+import { Dimmed, Empty, ExportMenu, fileOf, first, FunctionLink, StackEnds, State, SummaryFigures, usePalette, type Saved } from "./parts";
 
 const ROWS = 100;
 const NODES_MAX = 100000;
@@ -27,7 +28,7 @@ export function moduleColours(tree: Tree, palette: Palette): (node: number) => s
 }
 
 function Timeline({ chosen, everyMs }: { chosen: Selection; everyMs: number }) {
-  const series = useAnswer<Series>("/api/v1/series", { ...range(chosen), step: stepOf(chosen) }, everyMs);
+  const series = useAnswer<Series>("/api/v1/series", { ...range(chosen), step: stepOf(chosen) }, everyMs, true);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!box.current || !series.value) return;
@@ -36,7 +37,8 @@ function Timeline({ chosen, everyMs }: { chosen: Selection; everyMs: number }) {
   }, [series.value]);
   return <figure class="timeline">
     <figcaption>CPUs busy over time; drag to choose a range</figcaption>
-    <div ref={box} role="img" aria-label="CPUs busy over time" />
+    {(series.problem || isAwaited(series)) && <State of={series} what="the timeline" />}
+    <Dimmed as={series}><div ref={box} role="img" aria-label="CPUs busy over time" /></Dimmed>
   </figure>;
 }
 
@@ -171,10 +173,11 @@ export function ProfileView() {
   const asked = range(chosen);
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
   // The collector answers in turn, and the graph is what is seen first.
-  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: chosen.merge === "thread" ? "thread" : "", limit: NODES_MAX }, everyMs);
-  const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs);
+  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: chosen.merge === "thread" ? "thread" : "", limit: NODES_MAX }, everyMs, true);
+  const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs, true);
   const scene = useRef<Scene | null>(null);
-  const of = profile.value ?? tree.value;
+  const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
+  const of = newest.value;
   const isEmpty = of?.total === 0;
   // A zoom and a search change neither of these, and are many a second.
   const table = useMemo(() => profile.value && <FunctionTable rows={profile.value.functions} sort={chosen.sort} />, [profile.value, chosen.sort]);
@@ -182,18 +185,19 @@ export function ProfileView() {
     <div class="line"><SummaryFigures of={of} />
       <ExportMenu path={PATH} parameters={asked} files={files(asked, scene)} /></div>
     {of.stacks && <StackEnds stacks={of.stacks} />}
-    <Timeline chosen={chosen} everyMs={everyMs} />
   </>, [of, chosen.match, chosen.from, chosen.to]);
+  const timeline = useMemo(() => <Timeline chosen={chosen} everyMs={everyMs} />, [everyMs, chosen.match, chosen.from, chosen.to]);
   return <>
-    <State of={profile.problem || !tree.value ? profile : tree} what="the profile" />
-    {isEmpty && <NoSamples chosen={chosen} />}
+    <State of={first(tree, profile)} what="the profile" />
+    {isEmpty && !newest.isOld && <NoSamples chosen={chosen} />}
     {of && !isEmpty && <section id="profile">
-      {head}
+      <Dimmed as={newest}>{head}</Dimmed>
+      {timeline}
       <h2>Flame graph</h2>
-      {tree.value ? <Graph answer={tree.value} chosen={chosen} onScene={(drawn) => { scene.current = drawn; }} />
-                  : <State of={tree} what="the call tree" />}
+      {tree.value && <Dimmed as={tree}>
+        <Graph answer={tree.value} chosen={chosen} onScene={(drawn) => { scene.current = drawn; }} /></Dimmed>}
       <h2>Functions</h2>
-      {table || <State of={profile} what="the functions" />}
+      <Dimmed as={profile}>{table}</Dimmed>
     </section>}
   </>;
 }
