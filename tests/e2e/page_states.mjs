@@ -9,13 +9,13 @@ const TRUTH = "match=%7Bservice%3D%22truth%22%7D";
 
 // Questions whose URL holds TEXT are answered when LET is called, and not before.
 async function hold(page, text) {
-  let let_ = () => {};
-  const waits = new Promise((done) => { let_ = done; });
+  let release = () => {};
+  const waits = new Promise((done) => { release = done; });
   await page.route((url) => url.href.includes("/api/v1/") && url.href.includes(text), async (route) => {
     await waits;
     await route.continue().catch(() => {}); // nobody may ask it any more
   });
-  return let_;
+  return release;
 }
 const refuse = (page, path, status, detail) => page.route((url) => url.pathname.endsWith(path), (route) =>
   route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify({ status, detail }) }));

@@ -94,14 +94,14 @@ export function callers(tree: Tree, name: string, module = ""): Tree {
 }
 
 // Two trees as one, by shares: a node's width is the mean of both, so that neither what came nor
-// what went is without a place; DIFFERENCE is b's share less a's.
+// what went is without a place.  FRAME_OF says what a function of either is called in both.
 export interface Pair { readonly tree: Tree; readonly a: Float64Array; readonly b: Float64Array }
 
-export function pairTrees(one: Tree, other: Tree): Pair {
+export function pairTrees(one: Tree, other: Tree, frameOf = (fn: Fn): Fn => ({ ...fn, file: null })): Pair {
   const made = new TreeBuilder("all");
   const sides = [one, other].map((tree) => {
     const at = new Int32Array(tree.fn.length);
-    const ids = tree.fns.map((fn) => made.idOf({ ...fn, file: null }));
+    const ids = tree.fns.map((fn) => made.idOf(frameOf(fn)));
     const whole = (tree.total[0] as number) || 1;
     const shares: [number, number][] = [];
     for (let node = 0; node < tree.fn.length; node++) {

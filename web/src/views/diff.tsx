@@ -4,6 +4,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Diff, DiffRow, Labels, Summary, TreeAnswer } from "../api";
 import { differenceColour } from "../canvas/colour";
+import { moduleToAsk, rowsOf } from "../model/compare";
 import { find, patternOf } from "../model/search";
 import { withLabel, type Parameters, type Selection } from "../model/selection";
 import { count, percent, points, seconds, shown, words } from "../model/text";
@@ -13,11 +14,11 @@ import { useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { Flame } from "./flame";
-import { Empty, ExportMenu, Figures, FunctionLink, State, usePalette } from "./parts";
+import { Empty, ExportMenu, Figures, FunctionLink, State, useListed, usePalette } from "./parts";
 
 import { SelectorInput } from "./selector";
 
-const ROWS = 1000;
+const ROWS = 10000; // the largest differences; a small one may be sure, too
 const NODES_MAX = 50000;
 const SIDES = ["a", "a_from", "a_to", "b", "b_from", "b_to"] as const;
 
@@ -86,34 +87,48 @@ const certainFirst = (rows: readonly DiffRow[]): DiffRow[] =>
   [...rows].sort((one, other) => ORDER[one.verdict] - ORDER[other.verdict] || one.p - other.p ||
                                  Math.abs(other.difference) - Math.abs(one.difference));
 
-function Verdicts({ rows }: { rows: readonly DiffRow[] }) {
+function Verdicts({ rows, changed }: { rows: readonly DiffRow[]; changed: number }) {
   const sorted = useMemo(() => certainFirst(rows), [rows]);
-  return <div class="scroll" tabIndex={0} role="region" aria-label="Verdicts"><table>
+  const { listed, more } = useListed(sorted);
+  const missing = changed - rows.filter(({ verdict }) => verdict === "changed").length;
+  return <><div class="scroll" tabIndex={0} role="region" aria-label="Verdicts"><table>
     <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th>
       <th scope="col" class="number">Points</th><th scope="col" class="number optional">95 % interval</th>
       <th scope="col" class="number optional">p</th><th scope="col">Function</th><th scope="col" class="optional">Module</th></tr></thead>
-    <tbody id="verdicts">{sorted.map((row) => <tr>
+    <tbody id="verdicts">{listed.map((row) => <tr>
       <td><Verdict row={row} /></td><td class="number">{percent(row.a)}</td><td class="number">{percent(row.b)}</td>
       <td class="number">{points(row.difference)}</td>
       <td class="number quiet optional">{points(row.ci[0])} … {points(row.ci[1])}</td>
       <td class="number quiet optional">{row.p < 0.0001 ? "< 0.0001" : row.p.toFixed(4)}</td>
-      <td class="name"><FunctionLink name={row.name} module={/->|\*/.test(row.module) ? "" : row.module} /></td>
+      <td class="name"><FunctionLink name={row.name} module={moduleToAsk(row.module)} /></td>
       <td class="name quiet optional">{shown(row.module)}</td></tr>)}</tbody>
-  </table></div>;
+  </table></div>
+  {more}
+  {missing > 0 && <p class="notice">{count(missing)} more have surely changed, each by less than these {count(rows.length)} did: narrow the selectors.</p>}
+  </>;
 }
 
 function DiffGraph({ chosen, a, b, rows }: { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[] }) {
   const palette = usePalette();
-  const pair = useMemo(() => pairTrees(treeOf(a), treeOf(b)), [a, b]);
-  const changed = useMemo(() => new Set(rows.filter((row) => row.verdict === "changed").map((row) => row.name)), [rows]);
+  const [one, other] = useMemo(() => [treeOf(a), treeOf(b)] as const, [a, b]);
+  const of = useMemo(() => rowsOf(rows, one, other), [rows, one, other]);
+  const pair = useMemo(() => pairTrees(one, other, of.frameOf), [one, other, of]);
   const pattern = useMemo(() => patternOf(chosen.search), [chosen.search]);
   const found = useMemo(() => (pattern instanceof RegExp ? find(pair.tree, pattern) : null), [pair, pattern]);
-  const sure = useMemo(() => pair.tree.fns.map((fn) => changed.has(fn.name)), [pair, changed]);
-  const colourOf = useMemo(() => (node: number) => differenceColour(
-    (pair.b[node] ?? 0) - (pair.a[node] ?? 0), sure[pair.tree.fn[node] as number] ?? false, palette), [pair, sure, palette]);
+  // A verdict is about what a function takes itself, and so is the colour of its frames, wherever they stand.
+  const verdicts = useMemo(() => pair.tree.fns.map(of.rowOf), [pair, of]);
+  const colourOf = useMemo(() => {
+    const colours = verdicts.map((row) => differenceColour(row?.difference ?? 0, row?.verdict === "changed", palette));
+    return (node: number) => colours[pair.tree.fn[node] as number] as string;
+  }, [pair, verdicts, palette]);
+  const describe = (node: number): string => {
+    const row = verdicts[pair.tree.fn[node] as number];
+    return `${percent(pair.a[node] ?? 0)} of A, ${percent(pair.b[node] ?? 0)} of B` +
+           (row ? `; itself ${points(row.difference)} points, ${row.verdict}` : "");
+  };
   return <Flame tree={pair.tree} found={found} palette={palette} colourOf={colourOf} zoom={chosen.zoom}
-    onZoom={(zoom) => adjust({ zoom })} label="both selections: red is more in B, blue is less, grey is not sure"
-    describe={(node) => `${percent(pair.a[node] ?? 0)} of A, ${percent(pair.b[node] ?? 0)} of B`} />;
+    onZoom={(zoom) => adjust({ zoom })} describe={describe}
+    label="both selections: what takes more itself in B is red, less is blue, what is not sure is grey" />;
 }
 
 const sideOf = (chosen: Selection, side: "a" | "b", summary: Summary): Parameters =>
@@ -151,7 +166,7 @@ export function DiffView() {
         <ExportMenu path="/api/v1/diff" parameters={asked} /></div>
       {one.value && other.value && <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} />}
       <h2>Verdicts, the surest first</h2>
-      <Verdicts rows={value.functions} />
+      <Verdicts rows={value.functions} changed={value.changed} />
     </>}
   </section>;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces that several views are made of.
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ENDS, fetchFile, hasToken, here, type EndShares, type End, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
@@ -99,6 +99,18 @@ export function Empty({ title, hint, command, children }:
     <pre tabIndex={0}>{command}</pre>
     {children}
   </section>;
+}
+
+const LISTED = 100;
+const LISTED_MORE = 500;
+
+// A long table begins with its first rows, says how many are left out, and shows them when asked.
+export function useListed<Row>(rows: readonly Row[]): { listed: readonly Row[]; more: JSX.Element | null } {
+  const [shownCount, setCount] = useState(LISTED);
+  const left = rows.length - shownCount;
+  const more = left <= 0 ? null : <p class="status">{count(left)} more.{" "}
+    <button type="button" onClick={() => setCount(shownCount + LISTED_MORE)}>Show {count(Math.min(left, LISTED_MORE))} of them</button></p>;
+  return { listed: left > 0 ? rows.slice(0, shownCount) : rows, more };
 }
 
 export interface Saved { readonly label: string; readonly blob: () => Promise<Blob> | Blob; readonly name: string }
