@@ -16,7 +16,7 @@ until_true 30 is_named || fail "no names"
 pictures=${FLEETPROF_WEB%/web}/pictures # kept, to be looked at
 SYMBOLS_TOKEN=$(fleetprof-collector token --data "$W/data" --role symbols) || fail "a token"
 export SYMBOLS_TOKEN SYMBOLS_FILE=$targets/truth
-for script in page_deeds page_states page; do
+for script in page_deeds page_flame page_states page; do
   HOME=$W timeout 400 node "$(dirname "$0")/$script.mjs" "http://127.0.0.1:$H" "$pictures" >"$W/page.log" 2>&1 || fail "$(cat "$W/page.log")"
 done
 say "pictures of the views: $pictures"

@@ -11,6 +11,7 @@ import type { Palette } from "./colour";
 export const ROW_PX = 18;
 const HEIGHT_PX_MAX = 16000; // browsers draw nothing at all on a canvas that is much higher
 const LEAST_PX = 2; // narrower ones are drawn as runs
+export const GAP_PX = 2 * ROW_PX; // between two graphs of one picture
 const GAP_FROM_PX = 3; // wider ones stand apart
 const TEXT_FROM_PX = 30;
 const FONT = "12px ui-monospace, SFMono-Regular, Menlo, monospace";
@@ -104,22 +105,48 @@ function drawCursor(context: CanvasRenderingContext2D, scene: Scene, widthPx: nu
   context.strokeRect(left + 1, layout.depth[cursor]! * ROW_PX + 1, Math.max(2, right - left - 2), ROW_PX - 3);
 }
 
+const CHARS = "0000000000";
+
+// Draws the rows from FIRST to LAST of SCENE where CONTEXT's transform puts them.
+function paint(context: CanvasRenderingContext2D, scene: Scene, widthPx: number, first: number, last: number): void {
+  context.fillStyle = scene.palette.ground;
+  context.fillRect(0, first * ROW_PX, widthPx, (last - first) * ROW_PX);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  const charPx = context.measureText(CHARS).width / CHARS.length;
+  for (let depth = first; depth < last; depth++)
+    drawRow(context, scene, scene.layout.levels[depth]!, depth, widthPx, charPx);
+}
+
 // The rows between TOP and BOTTOM, in pixels of the page.
 export function draw(canvas: HTMLCanvasElement, scene: Scene, widthPx: number, top: number, bottom: number): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   const ratio = devicePixelRatio || 1;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.fillStyle = scene.palette.ground;
   const first = Math.max(0, Math.floor(top / ROW_PX));
-  const last = Math.min(levelsShown(scene.layout), Math.ceil(bottom / ROW_PX));
-  context.fillRect(0, first * ROW_PX, widthPx, (last - first) * ROW_PX);
-  context.font = FONT;
-  context.textBaseline = "middle";
-  const charPx = context.measureText("0000000000").width / 10;
-  for (let depth = first; depth < last; depth++)
-    drawRow(context, scene, scene.layout.levels[depth]!, depth, widthPx, charPx);
+  paint(context, scene, widthPx, first, Math.min(levelsShown(scene.layout), Math.ceil(bottom / ROW_PX)));
   drawCursor(context, scene, widthPx);
+}
+
+// All rows of all SCENES, one below the other, without cursors: what a picture keeps.  Pixels are
+// larger than the canvas's where it would be higher than a browser allows.
+export function drawWhole(canvas: HTMLCanvasElement, scenes: readonly Scene[], widthPx: number): void {
+  const heights = scenes.map(({ layout }) => layout.levels.length * ROW_PX + GAP_PX);
+  const height = heights.reduce((sum, its) => sum + its, -GAP_PX);
+  const ratio = Math.min(devicePixelRatio || 1, HEIGHT_PX_MAX / height);
+  canvas.width = Math.round(widthPx * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext("2d");
+  if (!context || !scenes[0]) return;
+  context.fillStyle = scenes[0].palette.ground;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  let top = 0;
+  scenes.forEach((scene, i) => {
+    context.setTransform(ratio, 0, 0, ratio, 0, top * ratio);
+    paint(context, scene, widthPx, 0, scene.layout.levels.length);
+    top += heights[i]!;
+  });
 }
 
 export function resize(canvas: HTMLCanvasElement, widthPx: number, heightPx: number): void {

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Boards, FunctionRow, Profile, Series, TreeAnswer } from "../api";
 import { moduleColour, type Palette } from "../canvas/colour";
 import type { Scene } from "../canvas/flame";
-import { svgOf } from "../canvas/picture";
+import { pngOf, svgOf } from "../canvas/picture";
 import { drawTimeline } from "../canvas/timeline";
 import { isAwaited } from "../model/answer";
 import { find, patternOf } from "../model/search";
@@ -104,7 +104,7 @@ function Tools({ chosen, said }: { chosen: Selection; said: string }) {
   </div>;
 }
 
-function Graph({ answer, chosen, onScene }: { answer: TreeAnswer; chosen: Selection; onScene: (scene: Scene) => void }) {
+function Graph({ answer, chosen, scenes }: { answer: TreeAnswer; chosen: Selection; scenes: Scenes }) {
   const palette = usePalette();
   const isByThread = chosen.merge === "thread";
   const whole = useMemo(() => treeOf(answer), [answer]);
@@ -129,12 +129,13 @@ function Graph({ answer, chosen, onScene }: { answer: TreeAnswer; chosen: Select
     {chosen.sandwich && upper.total[0] === 0 &&
       <p class="notice">No stack has a function <span class="name">{shown(chosen.sandwich)}</span>: a name is as the table has it.</p>}
     {chosen.sandwich && <h3>Who calls <span class="name">{shown(chosen.sandwich)}</span>, the nearest first</h3>}
-    <Flame {...common} tree={upper} found={hits} colourOf={colours} onScene={onScene}
+    <Flame {...common} tree={upper} found={hits} colourOf={colours} onScene={(scene) => { scenes.upper = scene; }}
            label={chosen.sandwich ? "callers of " + shown(chosen.sandwich)
              : isByThread ? "threads, and the call stacks of each" : "call stacks, outermost function first"} />
     {lower && <>
       <h3>What it calls</h3>
-      <Flame {...common} tree={lower} found={lowerHits} colourOf={lowerColours} label={"callees of " + shown(chosen.sandwich)} />
+      <Flame {...common} tree={lower} found={lowerHits} colourOf={lowerColours} onScene={(scene) => { scenes.lower = scene; }}
+             label={"callees of " + shown(chosen.sandwich)} />
     </>}
   </>;
 }
@@ -153,18 +154,22 @@ function NoSamples({ chosen }: { chosen: Selection }) {
   </Empty>;
 }
 
-function files(asked: Parameters, scene: { current: Scene | null }): Saved[] {
+// The graph as it is drawn, of a sandwich both halves.
+interface Scenes { upper?: Scene; lower?: Scene }
+
+function files(asked: Parameters, scenes: Scenes): Saved[] {
   const of = (format: string): Parameters => ({ ...asked, format });
-  const picture = (): Blob => new Blob([scene.current ? svgOf(scene.current) : ""], { type: "image/svg+xml" });
-  const bitmap = (): Promise<Blob> => new Promise((done, failed) => {
-    const canvas = document.querySelector<HTMLCanvasElement>(".flame canvas");
-    canvas?.toBlob((blob) => (blob ? done(blob) : failed(new Error("no picture"))), "image/png");
-  });
+  const drawn = (): Scene[] => {
+    const shownNow = [scenes.upper, selection.get().sandwich ? scenes.lower : undefined].filter((scene) => scene !== undefined);
+    if (shownNow.length === 0) throw new Error("no graph is drawn yet");
+    return shownNow;
+  };
   return [
     fileOf("pprof", "fleetprof.pb.gz", PATH, of("pprof")), fileOf("folded", "fleetprof.folded", PATH, of("folded")),
     fileOf("speedscope", "fleetprof.speedscope.json", PATH, of("speedscope")),
     fileOf("callgrind", "callgrind.out.fleetprof", PATH, of("callgrind")),
-    { label: "SVG", name: "fleetprof.svg", blob: picture }, { label: "PNG", name: "fleetprof.png", blob: bitmap },
+    { label: "SVG", name: "fleetprof.svg", blob: () => new Blob([svgOf(drawn())], { type: "image/svg+xml" }) },
+    { label: "PNG", name: "fleetprof.png", blob: () => pngOf(drawn()) },
   ];
 }
 
@@ -175,7 +180,7 @@ export function ProfileView() {
   // The collector answers in turn, and the graph is what is seen first.
   const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: chosen.merge === "thread" ? "thread" : "", limit: NODES_MAX }, everyMs, true);
   const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs, true);
-  const scene = useRef<Scene | null>(null);
+  const scenes = useRef<Scenes>({});
   const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
   const of = newest.value;
   const isEmpty = of?.total === 0;
@@ -183,7 +188,7 @@ export function ProfileView() {
   const table = useMemo(() => profile.value && <FunctionTable rows={profile.value.functions} sort={chosen.sort} />, [profile.value, chosen.sort]);
   const head = useMemo(() => of && <>
     <div class="line"><SummaryFigures of={of} />
-      <ExportMenu path={PATH} parameters={asked} files={files(asked, scene)} /></div>
+      <ExportMenu path={PATH} parameters={asked} files={files(asked, scenes.current)} /></div>
     {of.stacks && <StackEnds stacks={of.stacks} />}
   </>, [of, chosen.match, chosen.from, chosen.to]);
   const timeline = useMemo(() => <Timeline chosen={chosen} everyMs={everyMs} />, [everyMs, chosen.match, chosen.from, chosen.to]);
@@ -195,7 +200,7 @@ export function ProfileView() {
       {timeline}
       <h2>Flame graph</h2>
       {tree.value && <Dimmed as={tree}>
-        <Graph answer={tree.value} chosen={chosen} onScene={(drawn) => { scene.current = drawn; }} /></Dimmed>}
+        <Graph answer={tree.value} chosen={chosen} scenes={scenes.current} /></Dimmed>}
       <h2>Functions</h2>
       <Dimmed as={profile}>{table}</Dimmed>
     </section>}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// node page_flame.mjs ORIGIN PICTURES: the flame graph by keyboard, its pictures, and that of two selections, in Chromium on
+// what the collector at ORIGIN has.  Prints what was wrong.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { browse, LOOKS, until } from "./browser.mjs";
+
+const [origin, pictures] = process.argv.slice(2);
+const { check, visit, end } = await browse(origin, pictures);
+const of = (service) => `match=${encodeURIComponent(`{service="${service}"}`)}`;
+const now = Math.floor(Date.now() / 1000);
+const HOUR = `from=${now - 3600}&to=${now}`; // so that an answer is the same whenever it is asked for
+const ROW_PX = 18;
+
+async function exported(page, label) {
+  const button = `button:text-is('${label}')`;
+  const menu = page.locator(".menu").filter({ has: page.locator(button) });
+  await menu.evaluate((its) => { its.open = true; });
+  const [download] = await Promise.all([page.waitForEvent("download"), menu.locator(button).click()]);
+  const file = join(pictures, "whole." + label.toLowerCase());
+  await download.saveAs(file);
+  await menu.evaluate((its) => { its.open = false; });
+  return readFile(file);
+}
+// Size, and the colours in the middle of each row from the last one up.
+const rowsOf = (page, bytes) => page.evaluate(async ([data, rowPx]) => {
+  const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], { type: "image/png" }));
+  const context = Object.assign(document.createElement("canvas"), { width: bitmap.width, height: bitmap.height }).getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  const at = (x, y) => [...context.getImageData(x, y, 1, 1).data].join();
+  const ups = [];
+  for (let y = bitmap.height - rowPx + 2; y > 0; y -= rowPx) ups.push(at(bitmap.width / 2, y));
+  return { height: bitmap.height, ups };
+}, [bytes.toString("base64"), ROW_PX]);
+const GROUND = "255,255,255,255";
+
+// A picture is whole: what lies below the fold is in it, the keyboard's cursor is not, and of a sandwich both halves are.
+await visit(`/?view=profile&${of("other")}&${HOUR}`, ".flame canvas", LOOKS.light, async (page) => {
+  await page.waitForSelector("#functions tr");
+  const seen = await page.evaluate(() => document.querySelector(".flame-box").clientHeight);
+  const bytes = await exported(page, "PNG");
+  const { height, ups } = await rowsOf(page, bytes);
+  check(height >= 50 * ROW_PX && height > seen, `PNG: ${height} px high, ${seen} are seen`);
+  check(ups.slice(0, 3).every((colour) => colour !== GROUND && !colour.endsWith(",0")), `PNG: its last rows are ${ups.slice(0, 3)}`);
+  await page.focus(".flame-box");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
+  check((await exported(page, "PNG")).equals(bytes), "PNG: another one with the cursor elsewhere");
+  check(String(await exported(page, "SVG")).includes("bottom"), "SVG: without its last rows");
+});
+await visit(`/?view=profile&${of("other")}&${HOUR}&sandwich=bottom`, ".flame canvas", LOOKS.light, async (page) => {
+  await page.waitForSelector("#functions tr");
+  const halves = await page.locator(".flame canvas").evaluateAll((all) => all.map((canvas) => canvas.clientHeight));
+  const { height, ups } = await rowsOf(page, await exported(page, "PNG"));
+  check(halves.length === 2 && height >= halves[0] + halves[1], `PNG of a sandwich: ${height} px of ${halves}`);
+  check(ups[0] !== GROUND, "PNG of a sandwich: no lower half");
+  const svg = String(await exported(page, "SVG"));
+  check(svg.split("<title>bottom ").length >= 3 && svg.includes("<title>descend "), "SVG of a sandwich: not both halves");
+});
+await end();
