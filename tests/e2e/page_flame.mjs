@@ -56,4 +56,62 @@ await visit(`/?view=profile&${of("other")}&${HOUR}&sandwich=bottom`, ".flame can
   const svg = String(await exported(page, "SVG"));
   check(svg.split("<title>bottom ").length >= 3 && svg.includes("<title>descend "), "SVG of a sandwich: not both halves");
 });
+
+const under = (page) => page.textContent(".under");
+const press = async (page, key, times) => { for (let i = 0; i < times; i++) await page.keyboard.press(key); };
+
+// The keyboard's cursor is seen wherever it goes, and no pointer that only leaves takes it away.
+await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (page) => {
+  const pointAtRoot = async () => {
+    await page.evaluate(() => { document.querySelector(".flame-box").scrollTop = 0; });
+    const { x, y } = await page.locator(".flame-box").boundingBox();
+    await page.mouse.move(x + 300, y + ROW_PX / 2, { steps: 3 });
+    check(await until(async () => /^root: /.test(await under(page))), `a pointer over the root: ${await under(page)}`);
+  };
+  await page.focus(".flame-box");
+  await pointAtRoot();
+  await press(page, "ArrowDown", 45);
+  const place = await page.evaluate(() => {
+    const box = document.querySelector(".flame-box"), shape = box.getBoundingClientRect();
+    return { top: box.scrollTop, height: box.clientHeight, shape: [shape.top, shape.bottom], window: innerHeight };
+  });
+  check(45 * ROW_PX >= place.top && 46 * ROW_PX <= place.top + place.height, `45 times down: the box is scrolled to ${place.top}, ${place.height} high`);
+  check(place.shape[0] >= 0 && place.shape[1] <= place.window, `the box stands at ${place.shape} of ${place.window}`);
+  await page.waitForTimeout(300); // what scrolls below the pointer is told as its movement
+  check(/^descend /.test(await under(page)), `45 times down: the cursor says ${await under(page)}`);
+  await page.mouse.move(5, 5);
+  await page.waitForTimeout(100);
+  check(/^descend /.test(await under(page)), "a pointer that left has taken the keyboard's cursor");
+  await pointAtRoot();
+  await page.mouse.move(5, 5);
+  check(await until(async () => /^Click/.test(await under(page))), "a pointer that left is still told of");
+});
+
+// A profile that is asked for again has other numbers: the cursor stays where it was.
+let answers = 0;
+await visit(`/?view=profile&${of("truth")}`, ".flame-box", LOOKS.light, async (page) => {
+  await page.focus(".flame-box");
+  for (let i = 0; i < 20 && !/^alpha_sixty /.test(await under(page)); i++) await page.keyboard.press("ArrowDown");
+  check(/^alpha_sixty /.test(await under(page)), `the innermost frame is ${await under(page)}`);
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  check(await until(() => answers >= 2), "a page that is seen again does not ask again");
+  await page.waitForTimeout(500); // it is drawn
+  check(/^alpha_sixty /.test(await under(page)), `after another answer the cursor is at ${await under(page)}`);
+}, { before: async (page) => {
+  await page.route((url) => url.searchParams.get("format") === "columns", async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    const { nodes } = json;
+    if (answers > 0) { // one more function stands before all others
+      json.functions.push({ name: "a newcomer", module: "app", file: null, line: null, quality: null });
+      nodes.parent = nodes.parent.map((parent) => (parent > 0 ? parent + 1 : parent));
+      nodes.parent.splice(1, 0, 0);
+      nodes.function.splice(1, 0, json.functions.length - 1);
+      nodes.self.splice(1, 0, 1);
+      nodes.total.splice(1, 0, 1);
+    }
+    await route.fulfill({ response, json });
+    answers++;
+  });
+} });
 await end();

@@ -93,9 +93,18 @@ function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32A
   for (let i = 0; i < texts.length; i += 3) drawText(context, scene, texts[i]!, texts[i + 1]!, y, texts[i + 2]!, charPx);
 }
 
+// Whether any of NODE is drawn: below the node that is zoomed to, or above it, and not too deep.
+function isDrawn(scene: Scene, node: number): boolean {
+  const { tree, layout } = scene;
+  const { x0, x1 } = rangeOf(scene);
+  const middle = layout.x[node]! + tree.total[node]! / 2;
+  const isWithin = (middle > x0 && middle < x1) || (layout.x[node]! <= x0 && layout.x[node]! + tree.total[node]! >= x1);
+  return isWithin && layout.depth[node]! < levelsShown(layout);
+}
+
 function drawCursor(context: CanvasRenderingContext2D, scene: Scene, widthPx: number): void {
   const { tree, layout, cursor } = scene;
-  if (cursor < 0) return;
+  if (cursor < 0 || !isDrawn(scene, cursor)) return;
   const { x0, x1 } = rangeOf(scene);
   const scale = widthPx / (x1 - x0);
   const left = Math.max(0, (layout.x[cursor]! - x0) * scale);
@@ -158,18 +167,32 @@ export function resize(canvas: HTMLCanvasElement, widthPx: number, heightPx: num
   canvas.style.height = heightPx + "px";
 }
 
-// Where an arrow key leads from the cursor: down to the heaviest child, up to the caller, to a
-// neighbour of the same depth.
-export function step(scene: Scene, key: string): number {
-  const { tree, layout } = scene;
-  const at = scene.cursor < 0 ? scene.zoom : scene.cursor;
-  const depth = layout.depth[at]!;
-  if (key === "ArrowUp") return Math.max(0, tree.parent[at]!);
-  if (key === "ArrowDown") {
-    const child = nodeAt(tree, layout, depth + 1, layout.x[at]!);
-    return child >= 0 && tree.parent[child] === at ? child : at;
+function heaviestChild({ tree, layout }: Scene, node: number): number {
+  const level = layout.levels[layout.depth[node]! + 1] ?? [];
+  for (let i = firstBeyond(tree, layout, level as Uint32Array, layout.x[node]!); i < level.length; i++) {
+    if (tree.parent[level[i]!] === node) return level[i]!;
+    if (layout.x[level[i]!]! > layout.x[node]!) break;
   }
-  const level = layout.levels[depth]!;
-  const index = firstBeyond(tree, layout, level, layout.x[at]!);
-  return level[index + (key === "ArrowRight" ? 1 : -1)] ?? at;
+  return node;
+}
+
+function neighbour({ tree, layout }: Scene, node: number, way: number): number {
+  const level = layout.levels[layout.depth[node]!]!;
+  const index = level.indexOf(node, firstBeyond(tree, layout, level, layout.x[node]!));
+  return index < 0 ? node : level[index + way] ?? node;
+}
+
+// Where an arrow key leads from the cursor: down to the heaviest child, up to the caller, to a
+// neighbour of the same depth; never to what is not drawn.
+export function step(scene: Scene, key: string): number {
+  const at = scene.cursor >= 0 && isDrawn(scene, scene.cursor) ? scene.cursor : scene.zoom;
+  const next = key === "ArrowUp" ? Math.max(0, scene.tree.parent[at]!)
+    : key === "ArrowDown" ? heaviestChild(scene, at) : neighbour(scene, at, key === "ArrowRight" ? 1 : -1);
+  return isDrawn(scene, next) ? next : at;
+}
+
+// Where a box HEIGHT high, scrolled to TOP, is to be scrolled for the row of NODE to be seen.
+export function scrollFor(layout: Layout, node: number, top: number, height: number): number {
+  const row = layout.depth[node]! * ROW_PX;
+  return Math.max(row + ROW_PX - height, Math.min(top, row));
 }

@@ -2,10 +2,10 @@
 // The flame graph as a component: the canvas, what is under the pointer or the keyboard's cursor in
 // words, zoom.  Frames are drawn at most once per frame of the screen.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, step, type Scene } from "../canvas/flame";
+import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, scrollFor, step, type Scene } from "../canvas/flame";
 import type { Palette } from "../canvas/colour";
 import type { Found } from "../model/search";
-import { percent, seconds, shown } from "../model/text";
+import { count, percent, seconds, shown } from "../model/text";
 import { fnAt, pathNames, type Fn, type Tree } from "../model/tree";
 
 export interface FlameProps {
@@ -16,7 +16,7 @@ export interface FlameProps {
   readonly label: string;
   readonly zoom: string; // the name of the node that is as wide as the canvas
   readonly onZoom: (zoom: string) => void;
-  readonly onOpen?: (fn: Fn, isOutermost: boolean) => void;
+  readonly onOpen?: (fn: Fn, isOutermost: boolean, node: number) => void;
   readonly describe?: (node: number) => string;
   readonly onScene?: (scene: Scene) => void;
 }
@@ -25,17 +25,27 @@ const shareText = (tree: Tree, node: number): string =>
   `${percent((tree.total[node] ?? 0) / (tree.total[0] || 1))}, ${seconds(tree.total[node] ?? 0)}, ` +
   `self ${percent((tree.self[node] ?? 0) / (tree.total[0] || 1))}`;
 
+// Where the cursor is.  A node is a number of one tree: in the next answer it is found by its name.
+interface Place { readonly tree: Tree; readonly node: number; readonly name: number; readonly isByKey: boolean }
+
+function useCursor(tree: Tree, names: Uint32Array): [number, boolean, (node: number, isByKey: boolean) => void] {
+  const [place, setPlace] = useState<Place>({ tree, node: -1, name: 0, isByKey: false });
+  const node = useMemo(() => (place.tree === tree || place.node < 0 ? place.node : names.indexOf(place.name)), [place, tree, names]);
+  return [node, place.isByKey, (at, isByKey) => setPlace({ tree, node: at, name: at >= 0 ? names[at] as number : 0, isByKey })];
+}
+
 export function Flame(props: FlameProps) {
   const { tree, found, palette, colourOf, zoom } = props;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef(0);
-  const [cursor, setCursor] = useState(-1);
+  const pointer = useRef(""); // where it was last
   const [width, setWidth] = useState(0);
   const layout = useMemo(() => sceneLayout(tree), [tree]);
   const names = useMemo(() => pathNames(tree), [tree]);
+  const [cursor, isByKey, setCursor] = useCursor(tree, names);
   const zoomed = useMemo(() => (zoom ? Math.max(0, names.indexOf(parseInt(zoom, 36))) : 0), [names, zoom]);
-  const scene: Scene = { tree, layout, zoom: zoomed, cursor: cursor < tree.fn.length ? cursor : -1, found, colourOf, palette };
+  const scene: Scene = { tree, layout, zoom: zoomed, cursor, found, colourOf, palette };
   const last = useRef(scene);
   last.current = scene;
 
@@ -71,29 +81,45 @@ export function Flame(props: FlameProps) {
   };
   const zoomTo = (node: number): void => props.onZoom(node > 0 ? (names[node] as number).toString(36) : "");
   const open = (node: number): void => {
-    if (node > 0) props.onOpen?.(fnAt(tree, node), tree.parent[node] === 0);
+    if (node > 0) props.onOpen?.(fnAt(tree, node), tree.parent[node] === 0, node);
+  };
+  const moveTo = (node: number): void => {
+    setCursor(node, true);
+    const holder = box.current;
+    if (!holder) return;
+    holder.scrollTop = scrollFor(layout, node, holder.scrollTop, holder.clientHeight);
+    holder.scrollIntoView({ block: "nearest" });
   };
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key.startsWith("Arrow")) setCursor(step(scene, event.key));
+    if (event.key.startsWith("Arrow")) moveTo(step(scene, event.key));
     else if (event.key === "Enter" && event.shiftKey && cursor >= 0) open(cursor);
     else if (event.key === "Enter" && cursor >= 0) zoomTo(cursor);
     else if (event.key === "Escape") zoomTo(0);
     else return;
     event.preventDefault();
   };
-  const fn = scene.cursor >= 0 ? fnAt(tree, scene.cursor) : null;
+  // A page that scrolls below a pointer at rest is told as a movement of it.
+  const onMove = (event: MouseEvent): void => {
+    const where = `${event.clientX} ${event.clientY}`;
+    if (!isByKey || where !== pointer.current) setCursor(at(event), false);
+    pointer.current = where;
+  };
+  const deeper = layout.levels.length - levelsShown(layout);
+  const fn = cursor >= 0 ? fnAt(tree, cursor) : null;
   return <div class="flame">
     <p class="under" role="status" aria-live="polite">{fn
       ? <><span class="name">{shown(fn.name) || "(no name)"}</span>{fn.module && <> in <span class="name">{shown(fn.module)}</span></>}
-          {": "}{(props.describe ?? ((node: number) => shareText(tree, node)))(scene.cursor)}</>
-      : "Click a frame to zoom, double-click to open its function; arrow keys, Enter, Shift+Enter and Escape do the same."}</p>
+          {": "}{(props.describe ?? ((node: number) => shareText(tree, node)))(cursor)}</>
+      : props.onOpen ? "Click a frame to zoom, double-click to open its function; arrow keys, Enter, Shift+Enter and Escape do the same."
+      : "Click a frame to zoom; arrow keys, Enter and Escape do the same."}</p>
     <div class="flame-box" ref={box} onScroll={redraw} tabIndex={0} role="application"
          aria-roledescription="flame graph" aria-label={props.label} onKeyDown={onKey}>
       <canvas ref={canvas} aria-hidden="true"
-              onMouseMove={(event) => setCursor(at(event))} onMouseLeave={() => setCursor(-1)}
+              onMouseMove={onMove} onMouseLeave={() => { if (!isByKey) setCursor(-1, false); }}
               onClick={(event) => { const node = at(event); if (node >= 0) zoomTo(node); }}
               onDblClick={(event) => open(at(event))} />
     </div>
+    {deeper > 0 && <p class="status">{count(deeper)} more levels are too deep to be drawn here.</p>}
     {zoomed > 0 && <button type="button" onClick={() => zoomTo(0)}>Whole graph</button>}
   </div>;
 }
