@@ -93,13 +93,13 @@ function drawRow(context: CanvasRenderingContext2D, scene: Scene, level: Uint32A
   for (let i = 0; i < texts.length; i += 3) drawText(context, scene, texts[i]!, texts[i + 1]!, y, texts[i + 2]!, charPx);
 }
 
-// Whether any of NODE is drawn: below the node that is zoomed to, or above it, and not too deep.
+// Whether NODE is drawn: it is of the stacks that are zoomed to, and not too deep.
 function isDrawn(scene: Scene, node: number): boolean {
   const { tree, layout } = scene;
   const { x0, x1 } = rangeOf(scene);
-  const middle = layout.x[node]! + tree.total[node]! / 2;
-  const isWithin = (middle > x0 && middle < x1) || (layout.x[node]! <= x0 && layout.x[node]! + tree.total[node]! >= x1);
-  return isWithin && layout.depth[node]! < levelsShown(layout);
+  const least = (x1 - x0) * 1e-9; // sums of shares are not exact
+  return layout.x[node]! < x1 - least && layout.x[node]! + tree.total[node]! > x0 + least &&
+         layout.depth[node]! < levelsShown(layout);
 }
 
 function drawCursor(context: CanvasRenderingContext2D, scene: Scene, widthPx: number): void {

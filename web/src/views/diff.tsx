@@ -4,18 +4,18 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Diff, DiffRow, Labels, Summary, TreeAnswer } from "../api";
 import { differenceColour } from "../canvas/colour";
+import { isAwaited } from "../model/answer";
 import { moduleToAsk, rowsOf } from "../model/compare";
 import { find, patternOf } from "../model/search";
-import { withLabel, type Parameters, type Selection } from "../model/selection";
+import { range, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { count, percent, points, seconds, shown, words } from "../model/text";
 import { pairTrees } from "../model/transform";
-import { treeOf } from "../model/tree";
+import { treeOf, type Fn } from "../model/tree";
 import { useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Flame } from "./flame";
-import { Empty, ExportMenu, Figures, FunctionLink, State, useListed, usePalette } from "./parts";
-
+import { Flame, foundText, SearchField } from "./flame";
+import { Empty, ExportMenu, Figures, first, FunctionLink, State, useListed, usePalette } from "./parts";
 import { SelectorInput } from "./selector";
 
 const ROWS = 10000; // the largest differences; a small one may be sure, too
@@ -33,9 +33,11 @@ function ByLabel({ chosen }: { chosen: Selection }) {
   const [a, setA] = useState("");
   const [b, setB] = useState("");
   const { match, from, to } = chosen;
-  const names = useAnswer<Labels>("/api/v1/labels", { from, to, limit: VALUES_MAX }).value?.data ?? [];
+  const labels = useAnswer<Labels>("/api/v1/labels", { from, to, limit: VALUES_MAX });
+  const names = labels.value?.data ?? [];
   const label = wanted || (RELEASE_LABELS.find((name) => names.includes(name)) ?? "board");
-  const values = useAnswer<Labels>("/api/v1/labels/" + encodeURIComponent(label), { match, from, to, limit: VALUES_MAX }).value?.data ?? [];
+  const choices = useAnswer<Labels>("/api/v1/labels/" + encodeURIComponent(label), { match, from, to, limit: VALUES_MAX });
+  const values = choices.value?.data ?? [];
   const field = (id: string, text: string, value: string, set: (value: string) => void, hint: string) =>
     <label>{text} <input id={id} list="label-values" value={value} autocomplete="off" placeholder={hint} spellcheck={false}
                          onInput={(event) => set(event.currentTarget.value)} /></label>;
@@ -43,7 +45,8 @@ function ByLabel({ chosen }: { chosen: Selection }) {
     event.preventDefault();
     go({ ...chosen, ...NONE, b: withLabel(match, label, b), a: a ? withLabel(match, label, a) : withLabel(match, label, b, "!=") });
   };
-  return <form class="presets" onSubmit={compare}>
+  const known = first(labels, choices);
+  return <><form class="presets" onSubmit={compare}>
     <label>By <select id="by-label" value={label} onChange={(event) => { setWanted(event.currentTarget.value); setA(""); setB(""); }}>
       {[...new Set([label, ...names])].map((name) => <option value={name}>{shown(name, 40)}</option>)}</select></label>
     {field("label-a", "A, before", a, setA, "all others")}
@@ -53,18 +56,22 @@ function ByLabel({ chosen }: { chosen: Selection }) {
     <span class="ranges" role="group" aria-label="Two times">
       <button type="button" onClick={() => go({ ...chosen, ...NONE, from: "", to: "", b_from: "-1h" })}>This hour with the last</button>
       <button type="button" onClick={() => go({ ...chosen, ...NONE, from: "", to: "", b_from: "-1d" })}>Today with yesterday</button></span>
-  </form>;
+  </form>
+  {known.problem || isAwaited(known) ? <State of={known} what="the labels" />
+    : values.length === 0 && <p class="status">Nothing has a {shown(label, 30)} in this range. What there is, in a shell:{" "}
+        <code>fleetprof query --by service --from -7d</code></p>}
+  </>;
 }
 
 // What both have in common, and what each says for itself.
 function Sides({ chosen }: { chosen: Selection }) {
   const [drafts, setDrafts] = useState(chosen);
-  useEffect(() => setDrafts(chosen), [chosen]);
+  useEffect(() => setDrafts(chosen), ["match" as const, ...TIMES, "a" as const, "b" as const].map((name) => chosen[name])); // not of a search or zoom
   const set = (name: "match" | (typeof SIDES)[number] | (typeof TIMES)[number]) => (text: string) => setDrafts({ ...drafts, [name]: text.trimStart() });
   const time = (name: (typeof TIMES)[number], label: string, hint: string) =>
     <label>{label} <input id={name} value={drafts[name]} autocomplete="off" placeholder={hint}
                           onInput={(event) => set(name)(event.currentTarget.value)} /></label>;
-  return <form class="sides" onSubmit={(event) => { event.preventDefault(); go(drafts); }}>
+  return <form class="sides" onSubmit={(event) => { event.preventDefault(); go({ ...drafts, search: chosen.search, zoom: chosen.zoom }); }}>
     <fieldset><legend>A, before</legend>
       <SelectorInput id="a" label="Selector A" value={drafts.a} onInput={set("a")} hint={drafts.match || "as both"} />
       {time("a_from", "A from", drafts.from || "as both")}{time("a_to", "A to", drafts.to || "as both")}</fieldset>
@@ -87,7 +94,15 @@ const certainFirst = (rows: readonly DiffRow[]): DiffRow[] =>
   [...rows].sort((one, other) => ORDER[one.verdict] - ORDER[other.verdict] || one.p - other.p ||
                                  Math.abs(other.difference) - Math.abs(one.difference));
 
-function Verdicts({ rows, changed }: { rows: readonly DiffRow[]; changed: number }) {
+// The samples of each side, as other views take them.
+interface Sided { readonly a: Selection; readonly b: Selection }
+
+const sidesOf = (chosen: Selection, { a, b }: Diff): Sided => ({
+  a: { ...chosen, match: chosen.a || chosen.match, from: a.from, to: a.to },
+  b: { ...chosen, match: chosen.b || chosen.match, from: b.from, to: b.to },
+});
+
+function Verdicts({ rows, changed, sides }: { rows: readonly DiffRow[]; changed: number; sides: Sided }) {
   const sorted = useMemo(() => certainFirst(rows), [rows]);
   const { listed, more } = useListed(sorted);
   const missing = changed - rows.filter(({ verdict }) => verdict === "changed").length;
@@ -100,7 +115,8 @@ function Verdicts({ rows, changed }: { rows: readonly DiffRow[]; changed: number
       <td class="number">{points(row.difference)}</td>
       <td class="number quiet optional">{points(row.ci[0])} … {points(row.ci[1])}</td>
       <td class="number quiet optional">{row.p < 0.0001 ? "< 0.0001" : row.p.toFixed(4)}</td>
-      <td class="name"><FunctionLink name={row.name} module={moduleToAsk(row.module)} /></td>
+      <td class="name"><FunctionLink name={row.name} module={moduleToAsk(row.module)}
+                                      of={row.b > 0 ? sides.b : sides.a} /></td>
       <td class="name quiet optional">{shown(row.module)}</td></tr>)}</tbody>
   </table></div>
   {more}
@@ -108,7 +124,9 @@ function Verdicts({ rows, changed }: { rows: readonly DiffRow[]; changed: number
   </>;
 }
 
-function DiffGraph({ chosen, a, b, rows }: { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[] }) {
+interface GraphProps { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[]; sides: Sided }
+
+function DiffGraph({ chosen, a, b, rows, sides }: GraphProps) {
   const palette = usePalette();
   const [one, other] = useMemo(() => [treeOf(a), treeOf(b)] as const, [a, b]);
   const of = useMemo(() => rowsOf(rows, one, other), [rows, one, other]);
@@ -126,13 +144,20 @@ function DiffGraph({ chosen, a, b, rows }: { chosen: Selection; a: TreeAnswer; b
     return `${percent(pair.a[node] ?? 0)} of A, ${percent(pair.b[node] ?? 0)} of B` +
            (row ? `; itself ${points(row.difference)} points, ${row.verdict}` : "");
   };
-  return <Flame tree={pair.tree} found={found} palette={palette} colourOf={colourOf} zoom={chosen.zoom}
-    onZoom={(zoom) => adjust({ zoom })} describe={describe}
-    label="both selections: what takes more itself in B is red, less is blue, what is not sure is grey" />;
+  const open = (fn: Fn, _isOutermost: boolean, node: number): void =>
+    go(viewOf((pair.b[node] ?? 0) > 0 ? sides.b : sides.a, "function", { function: fn.name, module: moduleToAsk(fn.module) }));
+  const isCut = [a, b].some(({ nodes }) => nodes.parent.length >= NODES_MAX);
+  return <>
+    <div class="tools" role="group" aria-label="Flame graph"><SearchField search={chosen.search} />
+      <span role="status" class="said">{foundText(pattern, found, pair.tree)}</span></div>
+    <Flame tree={pair.tree} found={found} palette={palette} colourOf={colourOf} zoom={chosen.zoom}
+      onZoom={(zoom) => adjust({ zoom })} onOpen={open} describe={describe}
+      label="both selections: what takes more itself in B is red, less is blue, what is not sure is grey" />
+    {isCut && <p class="status">Of each side the {count(NODES_MAX)} heaviest frames are drawn.</p>}
+  </>;
 }
 
-const sideOf = (chosen: Selection, side: "a" | "b", summary: Summary): Parameters =>
-  ({ match: chosen[side] || chosen.match, from: summary.from, to: summary.to, format: "columns", limit: NODES_MAX });
+const treeAsked = (side: Selection): Parameters => ({ ...range(side), format: "columns", limit: NODES_MAX });
 
 // What a side is, in full: whatever was left out above stands here.
 function Side({ name, match, of }: { name: string; match: string; of: Summary }) {
@@ -149,8 +174,9 @@ export function DiffView() {
   const asked = { match, from, to, ...given };
   const diff = useAnswer<Diff>("/api/v1/diff", isAsked ? { ...asked, limit: ROWS } : null);
   const value = isAsked ? diff.value : null;
-  const one = useAnswer<TreeAnswer>("/api/v1/profile", value && sideOf(chosen, "a", value.a));
-  const other = useAnswer<TreeAnswer>("/api/v1/profile", value && sideOf(chosen, "b", value.b));
+  const sides = useMemo(() => value && sidesOf(chosen, value), [value, chosen]);
+  const one = useAnswer<TreeAnswer>("/api/v1/profile", sides && treeAsked(sides.a));
+  const other = useAnswer<TreeAnswer>("/api/v1/profile", sides && treeAsked(sides.b));
   return <section id="diff">
     <ByLabel chosen={chosen} />
     <Sides chosen={chosen} />
@@ -159,14 +185,15 @@ export function DiffView() {
     {isAsked && <State of={diff} what="the comparison" />}
     {value && (value.a.total === 0 || value.b.total === 0) && <Empty title={`No samples in ${value.a.total === 0 ? "A" : "B"}`}
       hint="Take a longer range or another selector. What there is, in a shell:" command="fleetprof query --by service --from -7d" />}
-    {value && value.a.total > 0 && value.b.total > 0 && <>
+    {value && sides && value.a.total > 0 && value.b.total > 0 && <>
       <dl id="sides"><Side name="A, before" match={chosen.a || match} of={value.a} /><Side name="B, after" match={chosen.b || match} of={value.b} /></dl>
       <div class="line"><Figures rows={[["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)],
         ["Compared by", value.basis.pairs ? `${value.basis.pairs} pairs of boards` : shown(value.basis.a_unit)]]} />
         <ExportMenu path="/api/v1/diff" parameters={asked} /></div>
-      {one.value && other.value && <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} />}
+      {one.value && other.value ? <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} sides={sides} />
+                                : <State of={first(one, other)} what="both call trees" />}
       <h2>Verdicts, the surest first</h2>
-      <Verdicts rows={value.functions} changed={value.changed} />
+      <Verdicts rows={value.functions} changed={value.changed} sides={sides} />
     </>}
   </section>;
 }

@@ -7,6 +7,7 @@ import type { Palette } from "../canvas/colour";
 import type { Found } from "../model/search";
 import { count, percent, seconds, shown } from "../model/text";
 import { fnAt, pathNames, type Fn, type Tree } from "../model/tree";
+import { adjust } from "../state/app";
 
 export interface FlameProps {
   readonly tree: Tree;
@@ -24,6 +25,16 @@ export interface FlameProps {
 const shareText = (tree: Tree, node: number): string =>
   `${percent((tree.total[node] ?? 0) / (tree.total[0] || 1))}, ${seconds(tree.total[node] ?? 0)}, ` +
   `self ${percent((tree.self[node] ?? 0) / (tree.total[0] || 1))}`;
+
+// What a search has found in TREE, or why it cannot be.
+export const foundText = (pattern: RegExp | string | null, found: Found | null, tree: Tree): string =>
+  typeof pattern === "string" ? pattern
+    : found ? `${count(found.functions)} functions, ${percent(found.weight / (tree.total[0] || 1))} of the time` : "";
+
+export function SearchField({ search }: { search: string }) {
+  return <label>Search <input id="search" type="search" value={search} placeholder="regular expression" spellcheck={false}
+                              onInput={(event) => adjust({ search: event.currentTarget.value })} /></label>;
+}
 
 // Where the cursor is.  A node is a number of one tree: in the next answer it is found by its name.
 interface Place { readonly tree: Tree; readonly node: number; readonly name: number; readonly isByKey: boolean }

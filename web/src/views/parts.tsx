@@ -6,7 +6,7 @@ import { ENDS, fetchFile, hasToken, here, type EndShares, type End, type Stacks,
 import { paletteNow, type Palette } from "../canvas/colour";
 import { save } from "../canvas/picture";
 import { isAwaited, type Fault } from "../model/answer";
-import { curlOf, viewOf, type Parameters } from "../model/selection";
+import { curlOf, viewOf, type Parameters, type Selection } from "../model/selection";
 import { count, lossText, percent, seconds, shown, words } from "../model/text";
 import type { Answer } from "../state/answer";
 import { follow, selection } from "../state/app";
@@ -56,9 +56,10 @@ export function SummaryFigures({ of }: { of: Summary }) {
 
 const LINK_CHARS_MAX = 2000; // a longer name makes a URL that no server takes
 
-export function FunctionLink({ name, module }: { name: string; module: string }) {
+// OF says of which samples, where they are not those that the page shows.
+export function FunctionLink({ name, module, of = selection.get() }: { name: string; module: string; of?: Selection }) {
   if (name.length + module.length > LINK_CHARS_MAX) return <>{shown(name)}</>;
-  return <a {...follow(viewOf(selection.get(), "function", { function: name, module }))}>{shown(name)}</a>;
+  return <a {...follow(viewOf(of, "function", { function: name, module }))}>{shown(name)}</a>;
 }
 
 const clock = (at: number): string => new Date(at).toLocaleTimeString();

@@ -15,7 +15,7 @@ import { treeOf, type Fn, type Tree } from "../model/tree";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Flame } from "./flame";
+import { Flame, foundText, SearchField } from "./flame";
 import { Dimmed, Empty, ExportMenu, fileOf, first, FunctionLink, StackEnds, State, SummaryFigures, usePalette, type Saved } from "./parts";
 
 const ROWS = 100;
@@ -92,8 +92,7 @@ function transformed(tree: Tree, chosen: Selection): Tree {
 
 function Tools({ chosen, said }: { chosen: Selection; said: string }) {
   return <div class="tools" role="group" aria-label="Flame graph">
-    <label>Search <input id="search" type="search" value={chosen.search} placeholder="regular expression" spellcheck={false}
-                         onInput={(event) => adjust({ search: event.currentTarget.value })} /></label>
+    <SearchField search={chosen.search} />
     <label>Merge <select value={chosen.merge} onChange={(event) => adjust({ merge: event.currentTarget.value, zoom: "" })}>
       <option value="">by function</option><option value="module">by module</option><option value="thread">by thread</option></select></label>
     <label class="check"><input type="checkbox" checked={chosen.invert !== ""}
@@ -116,8 +115,6 @@ function Graph({ answer, chosen, scenes }: { answer: TreeAnswer; chosen: Selecti
   const lowerHits = useMemo(() => (lower && pattern instanceof RegExp ? find(lower, pattern) : null), [lower, pattern]);
   const colours = useMemo(() => moduleColours(upper, palette), [upper, palette]);
   const lowerColours = useMemo(() => (lower ? moduleColours(lower, palette) : colours), [lower, palette]);
-  const said = typeof pattern === "string" ? pattern
-    : hits ? `${hits.functions} functions, ${percent(hits.weight / (upper.total[0] || 1))} of the time` : "";
   const common = {
     palette, zoom: chosen.zoom, onZoom: (zoom: string) => adjust({ zoom }),
     onOpen: (fn: Fn, isOutermost: boolean) => go(isByThread && isOutermost && fn.module === ""
@@ -125,7 +122,7 @@ function Graph({ answer, chosen, scenes }: { answer: TreeAnswer; chosen: Selecti
       : viewOf(chosen, "function", { function: fn.name, module: fn.module })),
   };
   return <>
-    <Tools chosen={chosen} said={said} />
+    <Tools chosen={chosen} said={foundText(pattern, hits, upper)} />
     {chosen.sandwich && upper.total[0] === 0 &&
       <p class="notice">No stack has a function <span class="name">{shown(chosen.sandwich)}</span>: a name is as the table has it.</p>}
     {chosen.sandwich && <h3>Who calls <span class="name">{shown(chosen.sandwich)}</span>, the nearest first</h3>}
