@@ -25,7 +25,7 @@ async function exported(page, label) {
 // Size, and the colours in the middle of each row from the last one up.
 const rowsOf = (page, bytes) => page.evaluate(async ([data, rowPx]) => {
   const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], { type: "image/png" }));
-  const context = Object.assign(document.createElement("canvas"), { width: bitmap.width, height: bitmap.height }).getContext("2d");
+  const context = Object.assign(document.createElement("canvas"), { width: bitmap.width, height: bitmap.height }).getContext("2d", { willReadFrequently: true });
   context.drawImage(bitmap, 0, 0);
   const at = (x, y) => [...context.getImageData(x, y, 1, 1).data].join();
   const ups = [];
@@ -76,7 +76,7 @@ await visit(`/?view=profile&${of("other")}`, ".flame-box", LOOKS.light, async (p
     return { top: box.scrollTop, height: box.clientHeight, shape: [shape.top, shape.bottom], window: innerHeight };
   });
   check(45 * ROW_PX >= place.top && 46 * ROW_PX <= place.top + place.height, `45 times down: the box is scrolled to ${place.top}, ${place.height} high`);
-  check(place.shape[0] >= 0 && place.shape[1] <= place.window, `the box stands at ${place.shape} of ${place.window}`);
+  check(place.shape[0] > -1 && place.shape[1] < place.window + 1, `the box stands at ${place.shape} of ${place.window}`);
   await page.waitForTimeout(300); // what scrolls below the pointer is told as its movement
   check(/^descend /.test(await under(page)), `45 times down: the cursor says ${await under(page)}`);
   await page.mouse.move(5, 5);
@@ -114,4 +114,28 @@ await visit(`/?view=profile&${of("truth")}`, ".flame-box", LOOKS.light, async (p
     answers++;
   });
 } });
+
+// The graph of two selections: it is searched, says what each frame has in both, and leads to the samples that it is of.
+const SIDES = new URLSearchParams({ a: '{service="truth"}', b: '{service="other"}', from: String(now - 3600), to: String(now) });
+await visit(`/?view=diff&${SIDES}`, ".flame canvas", LOOKS.light, async (page) => {
+  await page.fill("#search", "^alpha_sixty$");
+  check(await until(async () => /^1 functions/.test(await page.textContent(".tools .said"))), `a search says ${await page.textContent(".tools .said")}`);
+  await page.fill("#search", "");
+  check(/double-click/.test(await under(page)), "the graph of two does not say how a function is opened");
+  await page.focus(".flame-box");
+  await page.keyboard.press("ArrowDown");
+  for (let i = 0; i < 5 && !/: 0.0 % of A/.test(await under(page)); i++) await page.keyboard.press("ArrowRight"); // to what B alone has
+  for (let i = 0; i < 80 && !/^bottom /.test(await under(page)); i++) await page.keyboard.press("ArrowDown");
+  check(/of A, .* of B; itself \+\d.* points, (changed|unclear)/.test(await under(page)), `a frame of two says ${await under(page)}`);
+  await page.keyboard.press("Shift+Enter");
+  await page.waitForSelector("#function-view h2");
+  const asked = new URL(page.url()).searchParams;
+  check(asked.get("match") === '{service="other"}' && Date.parse(asked.get("to")) === now * 1000, `it leads to ${page.url()}`);
+  check(await page.locator(".status.wrong").count() === 0, "it leads to a function that is not there");
+});
+await visit(`/?view=diff&${SIDES}`, "#verdicts tr", LOOKS.light, async (page) => {
+  const sideOf = async (name) => new URLSearchParams(await page.locator(`#verdicts a:text-is('${name}')`).getAttribute("href")).get("match");
+  check(await sideOf("bottom") === '{service="other"}', `bottom, which B alone has, leads to ${await sideOf("bottom")}`);
+  check(await sideOf("alpha_sixty") === '{service="truth"}', `alpha_sixty, which A alone has, leads to ${await sideOf("alpha_sixty")}`);
+});
 await end();

@@ -25,7 +25,7 @@ await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "#function-view .so
   const figures = () => page.locator("#function-view td, #function-view dl.figures").count();
   const answer = await hold(page, "no_such_function");
   await page.fill("#function", "no_such_function");
-  await page.click("text=Look");
+  await page.press("#function", "Enter");
   check(await until(async () => await figures() === 0), `another function: ${await figures()} old figures while it is asked`);
   check(await page.locator("text=Loading the function").count() > 0, "another function: it is not said to be loading");
   answer();
@@ -35,12 +35,12 @@ await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "#function-view .so
 }, { quiet: true });
 
 // Of two selections, too: new sides with old totals there are none.
-await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", "#verdicts tr", LOOKS.light, async (page) => {
+await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", ".flame canvas", LOOKS.light, async (page) => {
   const asked = [];
   page.on("request", (request) => { if (request.url().includes("format=columns")) asked.push(request.url()); });
   const answer = await hold(page, "nobody");
   await page.fill("#b", '{service="nobody"}');
-  await page.click("form.sides button");
+  await page.press("#b", "Enter");
   check(await until(async () => await page.locator("#verdicts tr, #sides").count() === 0), "other sides: old figures while they are asked");
   check(asked.length === 0, `other sides: trees of the old times are asked for: ${asked}`);
   answer();
@@ -51,16 +51,98 @@ await visit("/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%2
 await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
   const answer = await hold(page, "other");
   await page.fill("#match", '{service="other"}');
-  await page.click("text=Show");
+  await page.press("#match", "Enter");
   await page.waitForSelector("text=Loading the profile");
   check(await page.locator(".old #functions").count() === 1 && await page.locator(".old .flame").count() === 1, "another selector: old figures are not marked");
   answer();
   await page.waitForSelector("#functions >> text=bottom");
   check(await until(async () => await page.locator(".old").count() === 0), "another selector: new figures are marked as old");
   await page.fill("#match", "{");
-  await page.click("text=Show");
+  await page.press("#match", "Enter");
   await page.waitForSelector(".status.wrong");
-  check(await page.locator("#functions").count() === 0, "a selector that is none: old figures below the error");
+  check(await until(async () => await page.locator("#functions").count() === 0), "a selector that is none: old figures below the error");
   check(/a selector is/.test(await page.textContent(".status.wrong")), "a selector that is none: no next step");
 }, { quiet: true });
+
+// What fails beside an answer is said where it is missing, with what to do next.
+const ALERT = "the store is busy";
+const isSaid = async (page, box, what) => {
+  const said = await page.locator(box).textContent().catch(() => "nothing");
+  check(said.includes(ALERT) && /Narrow/.test(said), `${what}: refused, it says ${said.slice(0, 100)}`);
+};
+for (const [path, refused, selector, box] of [
+  [`/?view=function&function=alpha_sixty&${TRUTH}`, "/callers", "#function-view .source tr", "h2:text('Callers') + .wrong"],
+  [`/?view=function&function=alpha_sixty&${TRUTH}`, "/callees", "#function-view .source tr", "h2:text('Callees') + .wrong"],
+  [`/?view=profile&${TRUTH}`, "/series", "#functions tr", ".timeline .wrong"],
+  ["/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D", "/profile", "#verdicts tr", "#diff > .wrong"],
+  ["/?view=diff", "/labels", ".empty", ".presets + .wrong"],
+])
+  await visit(path, selector, LOOKS.light, async (page) => {
+    await page.waitForSelector(box).catch(() => {});
+    await isSaid(page, box, `${refused} of ${path}`);
+  }, { quiet: true, before: (page) => refuse(page, refused, 503, ALERT) });
+await visit("/?view=diff", ".empty", LOOKS.light, async (page) => {
+  check(await until(async () => /Nothing has a .*fleetprof query/.test(await page.textContent("#diff"))), "no label's values: it is not said");
+}, { before: (page) => page.route((url) => url.pathname.includes("/labels"), (route) => route.fulfill({ json: { data: [] } })) });
+
+// A sandwich is of one module's function, and what does not go with it is off.
+await visit(`/?view=function&function=alpha_sixty&module=truth&${TRUTH}`, "#function-view h2", LOOKS.light, async (page) => {
+  await page.click("h2 a");
+  await page.waitForSelector("h3");
+  check(/sandwich=alpha_sixty/.test(page.url()) && /module=truth/.test(page.url()), `a sandwich's link is ${page.url()}`);
+  check(/alpha_sixty in truth/.test(await page.textContent("h3")), `a sandwich is of ${await page.textContent("h3")}`);
+  check(await page.locator(".tools select:disabled").count() === 1 && await page.locator(".tools [type=checkbox]:disabled").count() === 1,
+        "a sandwich: Merge and Invert can be chosen and do nothing");
+  await page.fill("#sandwich", "beta_thirty");
+  await page.press("#sandwich", "Enter");
+  check(await until(() => !/module=/.test(page.url())), `another name in the same module: ${page.url()}`);
+});
+await visit(`/?view=profile&sandwich=alpha_sixty&module=libc.so.6&${TRUTH}`, "h3", LOOKS.light, async (page) =>
+  check(/No stack has a function alpha_sixty in libc/.test(await page.textContent("#profile")), "a sandwich of another module's function has frames"));
+
+// Long tables: sorted as a whole, shown from the beginning, and what is left out is counted.
+const long = (row, rows) => Array.from({ length: rows }, (_, i) => ({ ...row, ...(row.function ? { function: `f${i}` } : { name: `f${i}` }) }));
+await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page) => {
+  const rows = () => page.locator("#functions tr").count();
+  check(await rows() === 100 && /200 more/.test(await page.textContent("#profile")), `300 functions: ${await rows()} are shown, and nothing of the others`);
+  await page.click("th button:has-text('Total')");
+  const top = await page.locator("#functions tr").first().textContent();
+  check(/f249/.test(top), `sorted by Total the first is ${top}`);
+  await page.click("text=Show 200 of them");
+  check(await rows() === 300, `all are asked for: ${await rows()}`);
+}, { before: (page) => page.route((url) => url.pathname.endsWith("/profile") && !url.searchParams.has("format"), async (route) => {
+  const response = await route.fetch();
+  const json = await response.json();
+  json.functions = long(json.functions[0], 300).map((row, i) => ({ ...row, total_share: i === 249 ? 1 : 0.5, total: i === 249 ? 10 : 5 }));
+  await route.fulfill({ response, json });
+}) });
+await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "text=Callers", LOOKS.light, async (page) => {
+  check(await until(async () => /200 more/.test(await page.locator("h2:text('Callers') ~ .status").last().textContent())), "300 callers: nothing of those that are not shown");
+}, { before: (page) => page.route("**/callers?**", async (route) => {
+  const response = await route.fetch();
+  const json = await response.json();
+  json.edges = long(json.edges[0], 300);
+  await route.fulfill({ response, json });
+}) });
+await visit(`/?view=profile&${TRUTH}`, ".flame canvas", LOOKS.light, async (page) =>
+  check(await until(async () => /112 more levels/.test(await page.textContent(".flame"))), `1000 levels: ${await page.textContent(".flame")}`),
+{ before: (page) => page.route((url) => url.searchParams.get("format") === "columns", async (route) => {
+  const response = await route.fetch();
+  const json = await response.json();
+  const column = (of) => Array.from({ length: 1000 }, (_, i) => of(i));
+  json.nodes = { function: column(() => 0), parent: column((i) => i - 1), self: column((i) => (i === 999 ? 7 : 0)), total: column(() => 7) };
+  await route.fulfill({ response, json });
+}) });
+
+// A link that asks for a pattern without end gets an answer at once, whatever the names are.
+for (const pattern of ["(x+)+$", "x*x*x*x*x*x*x*x*y"])
+  await visit(`/?view=profile&${TRUTH}&search=${encodeURIComponent(pattern)}`, null, LOOKS.light, async (page) => {
+    check(await until(async () => /for ever/.test(await page.textContent(".tools .said").catch(() => "")), 10000), `${pattern}: it says nothing`);
+    check(await page.evaluate(() => 1) === 1, `${pattern}: the page is frozen`);
+  }, { before: (page) => page.route((url) => url.searchParams.get("format") === "columns", async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    json.functions = json.functions.map((fn, i) => ({ ...fn, name: "x".repeat(300) + "é" + i }));
+    await route.fulfill({ response, json });
+  }) });
 await end();

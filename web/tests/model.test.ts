@@ -76,13 +76,31 @@ test("a tree without end is drawn to a depth that has a name", () => {
 
 test("what a search finds weighs once however deep it is nested", () => {
   const tree = folded("main;read;read_all 4", "main;write 3");
-  const found = find(tree, patternOf("READ") as RegExp);
-  assert.equal(found.weight, 4);
-  assert.equal(found.functions, 2);
-  assert.equal(find(callers(tree, "read_all"), /read_all/).weight, 4);
+  const found = find(tree, patternOf("READ"));
+  assert.deepEqual([found?.weight, found?.functions], [4, 2]);
+  assert.equal(find(callers(tree, "read_all"), patternOf("read_all"))?.weight, 4);
+  assert.equal(find(tree, patternOf("(")), null);
   assert.equal(patternOf(""), null);
   assert.equal(typeof patternOf("("), "string");
   assert.equal(typeof patternOf("x".repeat(1000)), "string");
+});
+
+test("no pattern takes for ever, whatever the names are", () => {
+  const began = Date.now();
+  const hostile = folded(...Array.from({ length: 50 }, (_, i) => `main;${"x".repeat(100000)}${i}y 1`));
+  for (const text of ["(x+)+$", "(x*)*$", "(x|xx)+$", "((x?)+)+$", "(?:x+){2,}$", "(x+x+)+y", "x*x*x*x*x*x*x*x*z", "(x{1,50}){1,50}z",
+                      "x?".repeat(60) + "z", "(x|x)".repeat(33), "[x]+[x]+[x]+[x]+z", "(?<n>x+)*z", "(x+?)+?z"])
+    assert.equal(typeof patternOf(text), "string", text);
+  for (const text of ["x*x*x*z", "a.*b", "^std::.*<(int|char)>::at$", "foo|bar|baz", "[(*+]+", "\\(\\)*", "a{3}", "operator\\+\\+", "x{", "(read|write)v?"]) {
+    const pattern = patternOf(text);
+    assert.equal(typeof pattern, "object", text);
+    find(hostile, pattern);
+  }
+  assert.ok(Date.now() - began < 15000, `${Date.now() - began} ms`);
+  let clock = 0;
+  assert.equal(find(hostile, patternOf("nobody"), () => (clock += 200))?.isCut, true);
+  assert.equal(find(hostile, patternOf("x"))?.isCut, false);
+  assert.equal(find(folded(`main;${"x".repeat(3000)}::end 1`), patternOf("^x.*::end$"))?.functions, 1); // the ends of long names are found
 });
 
 test("two trees pair by path, and what is in one alone has a place", () => {
@@ -198,4 +216,9 @@ test("of ten thousand rows those are drawn that are seen", () => {
   const { first, last } = windowOf(10000, 34, 34 * 5000, 800);
   assert.ok(first <= 5000 && last >= 5000 + 24 && last - first < 60);
   assert.deepEqual(windowOf(3, 34, 99999, 800).last, 3);
+});
+
+test("a sandwich of one module's function has nothing of its namesake", () => {
+  const tree = folded("main;libz/read;deflate 4", "main;app/read;poll 3");
+  assert.deepEqual([rootTotal(callees(tree, "read", "libz")), rootTotal(callers(tree, "read", "libz")), rootTotal(callees(tree, "read"))], [4, 4, 7]);
 });

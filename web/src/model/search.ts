@@ -1,37 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search is by regular expression over functions, of which a tree has some thousands, and not over
 // its nodes.  What is found weighs once however often it is on a stack.
+//
+// A link may hold any pattern and a program any name, and nothing ends a regular expression that tries
+// all ways to fit one to the other: (x+)+$ has 2^n of them on n letters.  So the ways are counted
+// before (model/pattern.ts): the more there are, the less of a name is searched, down to nothing.  A
+// search that is slow all the same is given up.
+import { waysOf } from "./pattern";
 import { fnAt, type Tree } from "./tree";
 
 export const PATTERN_CHARS_MAX = 200;
-const NAME_CHARS_SEARCHED = 4096;
+const CHARS = [4096, 1024, 400, 200]; // of a name that are searched
+const STEPS_MAX = 2e9; // ways from each character; what it takes is a tenth of a second or so, as few are whole ways
+const TOO_MANY_WAYS = "a pattern that could take for ever: repeat no repetition and no alternatives, and have three repetitions at most";
+const SEARCH_MS_MAX = 300;
 
 export interface Found {
   readonly fns: Uint8Array;
   readonly weight: number;
   readonly functions: number;
+  readonly isCut: boolean; // given up: there may be more
 }
 
+export interface Pattern { readonly regexp: RegExp; readonly chars: number }
+
 // Null for no search, an Error's text for a pattern that is none.
-export function patternOf(text: string): RegExp | string | null {
+export function patternOf(text: string): Pattern | string | null {
   if (text === "") return null;
   if (text.length > PATTERN_CHARS_MAX) return `a pattern has at most ${PATTERN_CHARS_MAX} characters`;
   try {
-    return new RegExp(text, "i");
+    const regexp = new RegExp(text, "i");
+    const chars = CHARS.find((size) => waysOf(text, size) * size <= STEPS_MAX);
+    return chars ? { regexp, chars } : TOO_MANY_WAYS;
   } catch (error) {
     return error instanceof Error ? error.message : "not a regular expression";
   }
 }
 
-export function find(tree: Tree, pattern: RegExp): Found {
+// Null where there is nothing to look for.
+export function find(tree: Tree, pattern: Pattern | string | null, now = (): number => performance.now()): Found | null {
+  if (pattern === null || typeof pattern === "string") return null;
   const fns = new Uint8Array(tree.fns.length);
-  let functions = 0;
-  tree.fns.forEach((fn, i) => {
-    const name = fn.name.length > NAME_CHARS_SEARCHED ? fn.name.slice(0, NAME_CHARS_SEARCHED) : fn.name;
-    if (!pattern.test(name) && !pattern.test(fn.module)) return;
-    fns[i] = 1;
-    functions++;
-  });
+  const until = now() + SEARCH_MS_MAX;
+  const has = (text: string): boolean => pattern.regexp.test(text.slice(0, pattern.chars));
+  let functions = 0, isCut = false;
+  for (let i = 0; i < fns.length && !isCut; i++) {
+    const fn = tree.fns[i]!;
+    if (has(fn.name) || has(fn.module)) {
+      fns[i] = 1;
+      functions++;
+    }
+    isCut = now() > until;
+  }
   const isWithin = new Uint8Array(tree.fn.length);
   let weight = 0;
   // A root that is a function (of a sandwich) counts, too; that of a whole tree has no module.
@@ -41,5 +61,5 @@ export function find(tree: Tree, pattern: RegExp): Found {
     if (isMatch && !above) weight += tree.total[node] as number;
     isWithin[node] = isMatch || above ? 1 : 0;
   }
-  return { fns, weight, functions };
+  return { fns, weight, functions, isCut };
 }

@@ -132,7 +132,7 @@ function DiffGraph({ chosen, a, b, rows, sides }: GraphProps) {
   const of = useMemo(() => rowsOf(rows, one, other), [rows, one, other]);
   const pair = useMemo(() => pairTrees(one, other, of.frameOf), [one, other, of]);
   const pattern = useMemo(() => patternOf(chosen.search), [chosen.search]);
-  const found = useMemo(() => (pattern instanceof RegExp ? find(pair.tree, pattern) : null), [pair, pattern]);
+  const found = useMemo(() => find(pair.tree, pattern), [pair, pattern]);
   // A verdict is about what a function takes itself, and so is the colour of its frames, wherever they stand.
   const verdicts = useMemo(() => pair.tree.fns.map(of.rowOf), [pair, of]);
   const colourOf = useMemo(() => {

@@ -4,7 +4,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw, levelsShown, nodeAtPoint, resize, ROW_PX, sceneLayout, scrollFor, step, type Scene } from "../canvas/flame";
 import type { Palette } from "../canvas/colour";
-import type { Found } from "../model/search";
+import type { Found, Pattern } from "../model/search";
 import { count, percent, seconds, shown } from "../model/text";
 import { fnAt, pathNames, type Fn, type Tree } from "../model/tree";
 import { adjust } from "../state/app";
@@ -27,9 +27,10 @@ const shareText = (tree: Tree, node: number): string =>
   `self ${percent((tree.self[node] ?? 0) / (tree.total[0] || 1))}`;
 
 // What a search has found in TREE, or why it cannot be.
-export const foundText = (pattern: RegExp | string | null, found: Found | null, tree: Tree): string =>
+export const foundText = (pattern: Pattern | string | null, found: Found | null, tree: Tree): string =>
   typeof pattern === "string" ? pattern
-    : found ? `${count(found.functions)} functions, ${percent(found.weight / (tree.total[0] || 1))} of the time` : "";
+    : found ? `${count(found.functions)} functions, ${percent(found.weight / (tree.total[0] || 1))} of the time` +
+              (found.isCut ? " so far: the pattern takes too long" : "") : "";
 
 export function SearchField({ search }: { search: string }) {
   return <label>Search <input id="search" type="search" value={search} placeholder="regular expression" spellcheck={false}

@@ -2,25 +2,32 @@
 // One function from inside: who calls it and whom it calls, where in its code and its lines time was
 // spent, and by build, board and thread.
 import { useState } from "preact/hooks";
-import type { Edge, Edges, FunctionAnswer, NamedPart } from "../api";
+import type { Edges, FunctionAnswer, NamedPart } from "../api";
 import { range, viewOf, type Selection } from "../model/selection";
-import { interval, percent, seconds, shown } from "../model/text";
-import { useAnswer } from "../state/answer";
+import { count, interval, percent, seconds, shown } from "../model/text";
+import { useAnswer, type Answer } from "../state/answer";
 import { follow, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Empty, ExportMenu, Figures, FunctionLink, State, SummaryFigures } from "./parts";
+import { Empty, ExportMenu, Figures, FunctionLink, State, SummaryFigures, useListed } from "./parts";
 
-const ROWS = 100;
+const NO_EDGES: Edges["edges"] = [];
+const LINES = 2000; // of source, of which any may be the one
+const DEFINITIONS = 10;
+const ROWS = 5000; // of each list
 
-function EdgeTable({ title, edges }: { title: string; edges: readonly Edge[] }) {
+// Who calls, or is called; OF may be loading or refused by itself.
+function EdgeTable({ title, of }: { title: string; of: Answer<Edges> }) {
+  const edges = of.value?.edges ?? NO_EDGES;
+  const { listed, more } = useListed(edges);
   return <div>
     <h2>{title}</h2>
-    {edges.length === 0 ? <p class="status">none that was sampled</p> :
+    {!of.value ? <State of={of} what={title.toLowerCase()} />
+      : edges.length === 0 ? <p class="status">none that was sampled</p> :
       <div class="scroll" tabIndex={0} role="region" aria-label={title}><table>
         <thead><tr><th scope="col" class="number">Share</th><th scope="col" class="number optional">95 % interval</th>
           <th scope="col" class="number">Measured</th><th scope="col" class="number">Extrapolated</th>
           <th scope="col">Function</th><th scope="col" class="optional">Module</th></tr></thead>
-        <tbody>{edges.map((edge) => <tr>
+        <tbody>{listed.map((edge) => <tr>
           <td class="number">{percent(edge.share)}<progress max={1} value={edge.share} aria-hidden="true" /></td>
           <td class="number quiet optional">{interval(edge.ci)}</td>
           <td class="number">{seconds(edge.measured)}</td>
@@ -28,27 +35,31 @@ function EdgeTable({ title, edges }: { title: string; edges: readonly Edge[] }) 
           <td class="name">{edge.module ? <FunctionLink name={edge.function} module={edge.module} /> : shown(edge.function)}</td>
           <td class="name quiet optional">{shown(edge.module)}</td></tr>)}</tbody>
       </table></div>}
+    {more}
   </div>;
 }
 
 function Parts({ title, rows, whole, nameOf }:
                { title: string; rows: readonly NamedPart[]; whole: number; nameOf: (row: NamedPart) => string }) {
+  const { listed, more } = useListed(rows);
   return <div>
     <h2>{title}</h2>
     <div class="scroll" tabIndex={0} role="region" aria-label={title}><table>
       <thead><tr><th scope="col" class="number">Self</th><th scope="col" class="number">Total</th><th scope="col">{title.slice(3)}</th></tr></thead>
-      <tbody>{rows.map((row) => <tr><td class="number">{percent(row.self / whole)}</td>
+      <tbody>{listed.map((row) => <tr><td class="number">{percent(row.self / whole)}</td>
         <td class="number">{percent(row.total / whole)}</td><td class="name">{nameOf(row)}</td></tr>)}</tbody>
     </table></div>
+    {more}
   </div>;
 }
 
 function Lines({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
   const source = answer.source;
   const byLine = new Map(answer.by_line.filter((row) => !source || row.file === source.file).map((row) => [row.line, row]));
-  const rows = source
+  const rows: readonly { line: number | null; text: string; row: FunctionAnswer["by_line"][number] | undefined }[] = source
     ? source.lines.map((text, i) => ({ line: source.first_line + i, text, row: byLine.get(source.first_line + i) }))
     : answer.by_line.map((row) => ({ line: row.line, text: row.text ?? "", row }));
+  const { listed, more } = useListed(rows, source ? LINES : undefined);
   return <div>
     <h2>By line{source && <> of <span class="name">{shown(source.file)}</span></>}</h2>
     {!source && answer.by_line.length > 0 &&
@@ -57,28 +68,37 @@ function Lines({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
       <div class="scroll" tabIndex={0} role="region" aria-label="By line"><table class="source">
         <thead><tr><th scope="col" class="number">Self</th><th scope="col" class="number">Total</th>
           <th scope="col" class="number">Line</th><th scope="col">{source ? "Source" : "File"}</th></tr></thead>
-        <tbody>{rows.map(({ line, text, row }) => <tr class={row ? "" : "quiet"}>
+        <tbody>{listed.map(({ line, text, row }) => <tr class={row ? "" : "quiet"}>
           <td class="number">{row ? percent(row.self / whole) : ""}</td>
           <td class="number">{row ? percent(row.total / whole) : ""}</td>
           <td class="number">{line ?? "–"}</td>
           <td class="name code">{source || text ? shown(text.replaceAll("\t", "    ")) : shown(row?.file)}</td></tr>)}</tbody>
       </table></div>}
+    {more}
   </div>;
 }
 
 function Offsets({ answer, whole }: { answer: FunctionAnswer; whole: number }) {
+  const { listed, more } = useListed(answer.by_offset);
   return <div>
     <h2>By offset in its code</h2>
     <div class="scroll" tabIndex={0} role="region" aria-label="By offset"><table>
       <thead><tr><th scope="col" class="number">Self</th><th scope="col" class="number">Samples</th><th scope="col">Place</th>
         <th scope="col" class="optional">Address</th><th scope="col" class="optional">Build</th></tr></thead>
-      <tbody>{answer.by_offset.map((row) => <tr>
+      <tbody>{listed.map((row) => <tr>
         <td class="number">{percent(row.self / whole)}</td><td class="number">{row.samples}</td>
         <td class="name">{shown(row.code)}{row.offset === null ? "" : "+0x" + row.offset.toString(16)}</td>
         <td class="name quiet optional">{shown(row.address)}</td>
         <td class="name quiet optional">{shown(row.build_id).slice(0, 16)}</td></tr>)}</tbody>
     </table></div>
+    {more}
   </div>;
+}
+
+function definitionsText({ definitions }: FunctionAnswer): string {
+  const texts = definitions.slice(0, DEFINITIONS).map(({ file, line, module }) => shown(file ? file + (line ? ":" + line : "") : module));
+  const left = definitions.length - texts.length;
+  return texts.join(", ") + (left > 0 ? ` and ${count(left)} more` : "") || "–";
 }
 
 function Details({ answer }: { answer: FunctionAnswer }) {
@@ -87,8 +107,7 @@ function Details({ answer }: { answer: FunctionAnswer }) {
   return <>
     <Figures rows={[["Self", `${percent(of.self_share)} (${interval(of.self_ci)})`],
                     ["Total", `${percent(of.total_share)} (${interval(of.total_ci)})`],
-                    ["Declared in", answer.definitions.map((row) =>
-                      shown(row.file ? row.file + (row.line ? ":" + row.line : "") : row.module)).join(", ") || "–"]]} />
+                    ["Declared in", definitionsText(answer)]]} />
     {of.too_few_samples && <p class="notice">Too few samples to go by: take a longer range, or more boards.</p>}
     <Lines answer={answer} whole={whole} />
     <Offsets answer={answer} whole={whole} />
@@ -124,13 +143,12 @@ export function FunctionView() {
       {detail.value && <>
         <div class="line"><SummaryFigures of={detail.value} /><ExportMenu path="/api/v1/function" parameters={asked} /></div>
         <h2><span class="name">{shown(name)}</span>{module && <> in <span class="name">{shown(module)}</span></>}{" "}
-          <a class="small" {...follow(viewOf(chosen, "profile", { sandwich: name }))}>sandwich</a></h2>
+          <a class="small" {...follow(viewOf(chosen, "profile", { sandwich: name, module }))}>sandwich</a></h2>
         <Details answer={detail.value} />
       </>}
-      <div class="columns">
-        {callers.value && <EdgeTable title="Callers" edges={callers.value.edges} />}
-        {callees.value && <EdgeTable title="Callees" edges={callees.value.edges} />}
-      </div>
+      {!detail.problem && <div class="columns">
+        <EdgeTable title="Callers" of={callers} /><EdgeTable title="Callees" of={callees} />
+      </div>}
     </>}
   </section>;
 }

@@ -105,9 +105,9 @@ export function Empty({ title, hint, command, children }:
 const LISTED = 100;
 const LISTED_MORE = 500;
 
-// A long table begins with its first rows, says how many are left out, and shows them when asked.
-export function useListed<Row>(rows: readonly Row[]): { listed: readonly Row[]; more: JSX.Element | null } {
-  const [shownCount, setCount] = useState(LISTED);
+// A long table begins with its FIRST rows, says how many are left out, and shows them when asked.
+export function useListed<Row>(rows: readonly Row[], firstRows = LISTED): { listed: readonly Row[]; more: JSX.Element | null } {
+  const [shownCount, setCount] = useState(firstRows);
   const left = rows.length - shownCount;
   const more = left <= 0 ? null : <p class="status">{count(left)} more.{" "}
     <button type="button" onClick={() => setCount(shownCount + LISTED_MORE)}>Show {count(Math.min(left, LISTED_MORE))} of them</button></p>;

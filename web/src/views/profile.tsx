@@ -9,16 +9,16 @@ import { drawTimeline } from "../canvas/timeline";
 import { isAwaited } from "../model/answer";
 import { find, patternOf } from "../model/search";
 import { range, stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
-import { interval, percent, shown } from "../model/text";
+import { count, interval, percent, shown } from "../model/text";
 import { callees, callers, invert, mergeModules } from "../model/transform";
 import { treeOf, type Fn, type Tree } from "../model/tree";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
 import { Flame, foundText, SearchField } from "./flame";
-import { Dimmed, Empty, ExportMenu, fileOf, first, FunctionLink, StackEnds, State, SummaryFigures, usePalette, type Saved } from "./parts";
+import { Dimmed, Empty, ExportMenu, fileOf, first, FunctionLink, StackEnds, State, SummaryFigures, useListed, usePalette, type Saved } from "./parts";
 
-const ROWS = 100;
+const ROWS = 5000;
 const NODES_MAX = 100000;
 const PATH = "/api/v1/profile";
 
@@ -56,8 +56,10 @@ function sorted(rows: readonly FunctionRow[], sort: string): FunctionRow[] {
     ? other[by] - one[by] : (one[by] ?? "").localeCompare(other[by] ?? "")));
 }
 
-function FunctionTable({ rows, sort }: { rows: readonly FunctionRow[]; sort: string }) {
+// KNOWN is how many functions there are in the call tree, as far as that is known.
+function FunctionTable({ rows, known, sort }: { rows: readonly FunctionRow[]; known: number; sort: string }) {
   const shownRows = useMemo(() => sorted(rows, sort), [rows, sort]);
+  const { listed, more } = useListed(shownRows);
   const head = ([name, text, className]: (typeof SORTS)[number]) => {
     const isIt = (sort.replace("-", "") || "self") === name;
     const order = !isIt ? "none" : (name === "self" || name === "total") === sort.startsWith("-") ? "ascending" : "descending";
@@ -66,11 +68,11 @@ function FunctionTable({ rows, sort }: { rows: readonly FunctionRow[]; sort: str
     </th>;
   };
   const [self, total, ...others] = SORTS.map(head);
-  return <div class="scroll" tabIndex={0} role="region" aria-label="Functions">
+  return <><div class="scroll" tabIndex={0} role="region" aria-label="Functions">
     <table>
       <thead><tr>{self}<th scope="col" class="number optional">95 % interval</th>{total}
         <th scope="col" class="number optional">95 % interval</th>{others}</tr></thead>
-      <tbody id="functions">{shownRows.map((row) => <tr>
+      <tbody id="functions">{listed.map((row) => <tr>
         <td class="number">{percent(row.self_share)}<progress max={1} value={row.self_share} aria-hidden="true" /></td>
         <td class="number quiet optional">{interval(row.self_ci)}</td>
         <td class="number">{percent(row.total_share)}</td>
@@ -82,39 +84,49 @@ function FunctionTable({ rows, sort }: { rows: readonly FunctionRow[]; sort: str
         <td class="quiet optional">{shown(row.quality) || "–"}</td>
       </tr>)}</tbody>
     </table>
-  </div>;
+  </div>
+  {more}
+  {rows.length >= ROWS && <p class="notice">These are the {count(ROWS)} functions{known > ROWS && ` of ${count(known)}`} that
+    took the most themselves: whatever they are sorted by, others are not here. Narrow the selector.</p>}
+  </>;
 }
+
+const isMergedByThread = ({ merge, sandwich }: Selection): boolean => merge === "thread" && sandwich === "";
 
 function transformed(tree: Tree, chosen: Selection): Tree {
   const merged = chosen.merge === "module" ? mergeModules(tree) : tree;
   return chosen.invert ? invert(merged) : merged;
 }
 
+// A sandwich is of the stacks as they are: what turns or merges these is off meanwhile.
 function Tools({ chosen, said }: { chosen: Selection; said: string }) {
+  const isSandwich = chosen.sandwich !== "";
   return <div class="tools" role="group" aria-label="Flame graph">
     <SearchField search={chosen.search} />
-    <label>Merge <select value={chosen.merge} onChange={(event) => adjust({ merge: event.currentTarget.value, zoom: "" })}>
+    <label>Merge <select value={isSandwich ? "" : chosen.merge} disabled={isSandwich} onChange={(event) => adjust({ merge: event.currentTarget.value, zoom: "" })}>
       <option value="">by function</option><option value="module">by module</option><option value="thread">by thread</option></select></label>
-    <label class="check"><input type="checkbox" checked={chosen.invert !== ""}
+    <label class="check"><input type="checkbox" checked={!isSandwich && chosen.invert !== ""} disabled={isSandwich}
       onChange={(event) => adjust({ invert: event.currentTarget.checked ? "1" : "", zoom: "" })} /> Invert</label>
     <label>Sandwich <input id="sandwich" value={chosen.sandwich} placeholder="a function" spellcheck={false}
-                           onChange={(event) => adjust({ sandwich: event.currentTarget.value.trim(), zoom: "" })} /></label>
+                           onChange={(event) => adjust({ sandwich: event.currentTarget.value.trim(), module: "", zoom: "" })} /></label>
     <span role="status" class="said">{said}</span>
   </div>;
 }
 
 function Graph({ answer, chosen, scenes }: { answer: TreeAnswer; chosen: Selection; scenes: Scenes }) {
   const palette = usePalette();
-  const isByThread = chosen.merge === "thread";
+  const isByThread = isMergedByThread(chosen);
   const whole = useMemo(() => treeOf(answer), [answer]);
-  const upper = useMemo(() => (chosen.sandwich ? callers(whole, chosen.sandwich) : transformed(whole, chosen)),
-                        [whole, chosen.sandwich, chosen.merge, chosen.invert]);
-  const lower = useMemo(() => (chosen.sandwich ? callees(whole, chosen.sandwich) : null), [whole, chosen.sandwich]);
+  const upper = useMemo(() => (chosen.sandwich ? callers(whole, chosen.sandwich, chosen.module) : transformed(whole, chosen)),
+                        [whole, chosen.sandwich, chosen.module, chosen.merge, chosen.invert]);
+  const lower = useMemo(() => (chosen.sandwich ? callees(whole, chosen.sandwich, chosen.module) : null),
+                        [whole, chosen.sandwich, chosen.module]);
   const pattern = useMemo(() => patternOf(chosen.search), [chosen.search]);
-  const hits = useMemo(() => (pattern instanceof RegExp ? find(upper, pattern) : null), [upper, pattern]);
-  const lowerHits = useMemo(() => (lower && pattern instanceof RegExp ? find(lower, pattern) : null), [lower, pattern]);
+  const hits = useMemo(() => find(upper, pattern), [upper, pattern]);
+  const lowerHits = useMemo(() => lower && find(lower, pattern), [lower, pattern]);
   const colours = useMemo(() => moduleColours(upper, palette), [upper, palette]);
   const lowerColours = useMemo(() => (lower ? moduleColours(lower, palette) : colours), [lower, palette]);
+  const middle = <><span class="name">{shown(chosen.sandwich)}</span>{chosen.module && <> in <span class="name">{shown(chosen.module)}</span></>}</>;
   const common = {
     palette, zoom: chosen.zoom, onZoom: (zoom: string) => adjust({ zoom }),
     onOpen: (fn: Fn, isOutermost: boolean) => go(isByThread && isOutermost && fn.module === ""
@@ -124,11 +136,12 @@ function Graph({ answer, chosen, scenes }: { answer: TreeAnswer; chosen: Selecti
   return <>
     <Tools chosen={chosen} said={foundText(pattern, hits, upper)} />
     {chosen.sandwich && upper.total[0] === 0 &&
-      <p class="notice">No stack has a function <span class="name">{shown(chosen.sandwich)}</span>: a name is as the table has it.</p>}
-    {chosen.sandwich && <h3>Who calls <span class="name">{shown(chosen.sandwich)}</span>, the nearest first</h3>}
+      <p class="notice">No stack has a function {middle}: a name is as the table has it.</p>}
+    {chosen.sandwich && <h3>Who calls {middle}, the nearest first</h3>}
     <Flame {...common} tree={upper} found={hits} colourOf={colours} onScene={(scene) => { scenes.upper = scene; }}
            label={chosen.sandwich ? "callers of " + shown(chosen.sandwich)
              : isByThread ? "threads, and the call stacks of each" : "call stacks, outermost function first"} />
+    {answer.nodes.parent.length >= NODES_MAX && <p class="status">The {count(NODES_MAX)} heaviest frames are drawn.</p>}
     {lower && <>
       <h3>What it calls</h3>
       <Flame {...common} tree={lower} found={lowerHits} colourOf={lowerColours} onScene={(scene) => { scenes.lower = scene; }}
@@ -175,14 +188,16 @@ export function ProfileView() {
   const asked = range(chosen);
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
   // The collector answers in turn, and the graph is what is seen first.
-  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: chosen.merge === "thread" ? "thread" : "", limit: NODES_MAX }, everyMs, true);
+  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: isMergedByThread(chosen) ? "thread" : "", limit: NODES_MAX }, everyMs, true);
   const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs, true);
   const scenes = useRef<Scenes>({});
   const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
   const of = newest.value;
   const isEmpty = of?.total === 0;
+  const known = useMemo(() => tree.value?.functions.filter(({ module }) => module !== "").length ?? 0, [tree.value]);
   // A zoom and a search change neither of these, and are many a second.
-  const table = useMemo(() => profile.value && <FunctionTable rows={profile.value.functions} sort={chosen.sort} />, [profile.value, chosen.sort]);
+  const table = useMemo(() => profile.value &&
+    <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} />, [profile.value, known, chosen.sort]);
   const head = useMemo(() => of && <>
     <div class="line"><SummaryFigures of={of} />
       <ExportMenu path={PATH} parameters={asked} files={files(asked, scenes.current)} /></div>
