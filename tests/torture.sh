@@ -90,6 +90,7 @@ judge "its signals, an old kernel" env FORKS=2000 EINTR_SECONDS=200 SECONDS_MOST
 judge "ten minutes on a board of 32 MB" $boards/a_small_board_stays_flat.sh
 
 for half in "" user; do scenario tests/torture/own_suites_pass.sh $half; done
+scenario tests/torture/a_new_user_types_two_commands.sh
 
 # Names, lines and inline chains beside other tools', and how often intervals hold and verdicts are right.
 judge "names beside other tools" tests/bench/symbols_agree.sh $build
