@@ -98,6 +98,13 @@ async function boxesOf(page, file) {
   // What stands before an error is shown all the same.
   return picture.evaluate(() => (document.querySelector("parsererror") ? 0 : document.querySelectorAll("svg > g > rect").length));
 }
+async function exported(page, label) {
+  await page.click(".menu summary:text-is('Export')");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click(`.menu[open] button:text-is('${label}')`)]);
+  const file = join(pictures, "exported." + label.toLowerCase().replace(/\W+/g, "-"));
+  await download.saveAs(file);
+  return readFile(file);
+}
 const FILES = {
   pprof: (bytes) => gunzipSync(bytes).includes("alpha_sixty"),
   folded: (bytes) => String(bytes).trim().split("\n").every((line) => / \d+$/.test(line)) && String(bytes).includes(";alpha_sixty "),
@@ -112,30 +119,59 @@ const FILES = {
 await visit(`/?view=profile&${HOUR}`, ".flame canvas", LOOKS.light, async (page) => {
   await page.waitForSelector("#functions tr");
   for (const [label, isOne] of Object.entries(FILES)) {
-    await page.evaluate(() => { document.querySelector(".menu").open = true; });
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`.menu button:text-is('${label}')`)]);
-    const file = join(pictures, "exported." + label.toLowerCase());
-    await download.saveAs(file);
-    const bytes = await readFile(file);
+    const bytes = await exported(page, label);
     check(await isOne(bytes, page), `export: ${label} is no such file: ${bytes.subarray(0, 80)}`);
   }
 });
 
-// What is copied as curl asks the same question.
-for (const [path, selector] of [[`/?view=profile&${HOUR}`, "#functions tr"], [`/?view=function&function=alpha_sixty&${HOUR}`, "#function-view h2"],
-                                [`/?view=diff&a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D&${HOUR}`, "#verdicts tr"],
-                                ["/?view=fleet", "#boards tr"], ["/?view=symbols", "#modules tr"], ["/?view=loss", "#books tr"]]) {
+// Of a comparison: its picture, and each side for itself.
+const SIDES = "a=%7Bservice%3D%22truth%22%7D&b=%7Bservice%3D%22other%22%7D";
+await visit(`/?view=diff&${SIDES}&${HOUR}`, ".flame canvas", LOOKS.light, async (page) => {
+  for (const label of ["SVG", "PNG"]) check(await FILES[label](await exported(page, label), page), `diff: ${label} is no picture`);
+  check(FILES.pprof(await exported(page, "pprof of A")), "diff: no profile of A");
+  const [a, b] = [await exported(page, "folded of A"), await exported(page, "folded of B")];
+  check(FILES.folded(a) && !String(b).includes("alpha_sixty") && /;bottom /.test(b), `diff: A is ${a.subarray(0, 80)}, B is ${b.subarray(0, 80)}`);
+});
+
+// Every view, whatever its state, has each of its questions as a command of its own and its answers as files.
+const MENUS = [
+  [`/?view=profile&${HOUR}`, "#functions tr", ["functions", "call tree", "over time"]],
+  ["/?view=profile&match=%7Bservice%3D%22nobody%22%7D", ".empty", ["functions", "call tree", "over time"]],
+  ["/?view=profile&match=%7B", ".wrong", ["functions", "call tree", "over time"]],
+  [`/?view=function&function=alpha_sixty&${HOUR}`, "#function-view h2", ["function", "callers", "callees"]],
+  ["/?view=function&function=nobody_has_this", ".wrong", ["function", "callers", "callees"]],
+  ["/?view=function", ".empty", ["functions"]],
+  [`/?view=diff&${SIDES}&${HOUR}`, "#verdicts tr", ["comparison", "call tree of A", "call tree of B"]],
+  ["/?view=diff&a=%7Bservice%3D%22nobody%22%7D&b=%7Bservice%3D%22other%22%7D", ".empty", ["comparison", "call tree of A", "call tree of B"]],
+  ["/?view=diff", ".empty", ["labels"]],
+  [`/?view=fleet&${HOUR}`, "#services tr", ["boards", "services", "over time", "since yesterday"]],
+  ["/?view=symbols", "#modules tr", ["modules"]],
+  ["/?view=loss", "#books tr", ["loss", "counters"]],
+];
+const keysOf = (answer) => JSON.stringify(Object.keys(answer).sort());
+for (const [path, selector, labels] of MENUS) {
   const answers = [];
   await visit(path, selector, { ...LOOKS.light, permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
-    await page.click("text=Copy as curl");
-    await page.waitForSelector("text=copied");
-    const command = await page.evaluate(() => navigator.clipboard.readText());
-    const answer = JSON.parse(execFileSync("bash", ["-c", `${command} -fsS`], { encoding: "utf8", maxBuffer: 1 << 28 }));
-    const keys = JSON.stringify(Object.keys(answer).sort());
-    const same = answers.find((other) => JSON.stringify(Object.keys(other).sort()) === keys);
-    check(same, `${path}: ${command} answers with ${keys}`);
-    if (path.includes(HOUR)) check(JSON.stringify(same?.functions) === JSON.stringify(answer.functions) && same?.total === answer.total, `${path}: ${command} has another answer`);
-  }, { before: (page) => page.on("response", async (response) => {
+    const menu = page.locator(".menu:has(summary:text-is('Copy as curl'))");
+    const found = await menu.locator("button").allTextContents();
+    check(found.join() === labels.join(), `${path}: commands of ${found}, not of ${labels}`);
+    const files = await page.locator(".menu:has(summary:text-is('Export')) button").allTextContents();
+    check(labels.every((label) => files.some((file) => file.startsWith(label + ", "))), `${path}: the files are ${files}`);
+    for (const label of labels) {
+      await menu.locator("summary").click();
+      await menu.locator(`button:text-is('${label}')`).click();
+      await page.waitForSelector(`.export .said:text-is('copied: ${label}')`);
+      const command = await page.evaluate(() => navigator.clipboard.readText());
+      const said = execFileSync("bash", ["-c", `${command} -sS`], { encoding: "utf8", maxBuffer: 1 << 28 });
+      if (label === "counters") { check(/^fleetprof_build_info/m.test(said), `${path}: ${command} has no counters`); continue; }
+      const answer = JSON.parse(said);
+      if (label === "since yesterday") { check(answer.functions, `${path}: ${command} compares nothing`); continue; } // the page asks it when it is opened
+      const same = answers.filter((other) => keysOf(other) === keysOf(answer));
+      check(same.length > 0, `${path}: ${command} answers with ${keysOf(answer)}`);
+      if (path.includes(HOUR)) check(same.some((other) => JSON.stringify(other.functions) === JSON.stringify(answer.functions) && other.total === answer.total),
+                                     `${path}: ${command} has another answer`);
+    }
+  }, { quiet: selector === ".wrong", before: (page) => page.on("response", async (response) => {
     if (response.url().includes("/api/v1/")) answers.push(await response.json().catch(() => ({})));
   }) });
 }

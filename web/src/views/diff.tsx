@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two selections side by side.  Only what has surely changed has a colour: a difference that could be
 // chance is grey, however large it looks.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Diff, DiffRow, Labels, Summary, TreeAnswer } from "../api";
 import { differenceColour } from "../canvas/colour";
+import type { Scene } from "../canvas/flame";
 import { isAwaited } from "../model/answer";
 import { moduleToAsk, rowsOf } from "../model/compare";
 import { find, patternOf } from "../model/search";
@@ -14,8 +15,9 @@ import { treeOf, type Fn } from "../model/tree";
 import { useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
+import { ExportMenu, pictureFiles, sampleFiles, type Question, type Scenes } from "./export";
 import { Flame, foundText, SearchField } from "./flame";
-import { Empty, ExportMenu, Figures, first, FunctionLink, State, useListed, usePalette } from "./parts";
+import { Empty, Figures, first, FunctionLink, State, useListed, usePalette } from "./parts";
 import { SelectorInput } from "./selector";
 
 const ROWS = 10000; // the largest differences; a small one may be sure, too
@@ -124,9 +126,9 @@ function Verdicts({ rows, changed, sides }: { rows: readonly DiffRow[]; changed:
   </>;
 }
 
-interface GraphProps { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[]; sides: Sided }
+interface GraphProps { chosen: Selection; a: TreeAnswer; b: TreeAnswer; rows: readonly DiffRow[]; sides: Sided; onScene: (scene: Scene) => void }
 
-function DiffGraph({ chosen, a, b, rows, sides }: GraphProps) {
+function DiffGraph({ chosen, a, b, rows, sides, onScene }: GraphProps) {
   const palette = usePalette();
   const [one, other] = useMemo(() => [treeOf(a), treeOf(b)] as const, [a, b]);
   const of = useMemo(() => rowsOf(rows, one, other), [rows, one, other]);
@@ -151,13 +153,23 @@ function DiffGraph({ chosen, a, b, rows, sides }: GraphProps) {
     <div class="tools" role="group" aria-label="Flame graph"><SearchField search={chosen.search} />
       <span role="status" class="said">{foundText(pattern, found, pair.tree)}</span></div>
     <Flame tree={pair.tree} found={found} palette={palette} colourOf={colourOf} zoom={chosen.zoom}
-      onZoom={(zoom) => adjust({ zoom })} onOpen={open} describe={describe}
+      onZoom={(zoom) => adjust({ zoom })} onOpen={open} describe={describe} onScene={onScene}
       label="both selections: what takes more itself in B is red, less is blue, what is not sure is grey" />
     {isCut && <p class="status">Of each side the {count(NODES_MAX)} heaviest frames are drawn.</p>}
   </>;
 }
 
 const treeAsked = (side: Selection): Parameters => ({ ...range(side), format: "columns", limit: NODES_MAX });
+
+const PATH = "/api/v1/diff";
+const TREE_PATH = "/api/v1/profile";
+
+// Before two are chosen: what there is to choose by.
+function questions({ from, to }: Selection, asked: Parameters | null, sides: Sided | null): Question[] {
+  if (!asked) return [{ label: "labels", path: "/api/v1/labels", parameters: { from, to, limit: VALUES_MAX } }];
+  const trees = sides ? [{ label: "call tree of A", parameters: treeAsked(sides.a) }, { label: "call tree of B", parameters: treeAsked(sides.b) }] : [];
+  return [{ label: "comparison", path: PATH, parameters: asked }, ...trees.map((tree) => ({ ...tree, path: TREE_PATH }))];
+}
 
 // What a side is, in full: whatever was left out above stands here.
 function Side({ name, match, of }: { name: string; match: string; of: Summary }) {
@@ -171,26 +183,29 @@ export function DiffView() {
   const { match, from, to } = chosen;
   const given = Object.fromEntries(SIDES.map((name) => [name, chosen[name]]));
   const isAsked = SIDES.some((name) => chosen[name] !== "");
-  const asked = { match, from, to, ...given };
-  const diff = useAnswer<Diff>("/api/v1/diff", isAsked ? { ...asked, limit: ROWS } : null);
+  const asked = isAsked ? { match, from, to, ...given, limit: ROWS } : null;
+  const diff = useAnswer<Diff>(PATH, asked);
   const value = isAsked ? diff.value : null;
   const sides = useMemo(() => value && sidesOf(chosen, value), [value, chosen]);
-  const one = useAnswer<TreeAnswer>("/api/v1/profile", sides && treeAsked(sides.a));
-  const other = useAnswer<TreeAnswer>("/api/v1/profile", sides && treeAsked(sides.b));
+  const one = useAnswer<TreeAnswer>(TREE_PATH, sides && treeAsked(sides.a));
+  const other = useAnswer<TreeAnswer>(TREE_PATH, sides && treeAsked(sides.b));
+  const scenes = useRef<Scenes>({});
   return <section id="diff">
     <ByLabel chosen={chosen} />
     <Sides chosen={chosen} />
     {!isAsked && <Empty title="Which two?" hint="Say above what is compared (two releases, a board and the rest, two times), or in a shell:"
                         command={"fleetprof diff version=1.4 version=1.5\nfleetprof diff SERVICE --b-from -1h"} />}
     {isAsked && <State of={diff} what="the comparison" />}
+    <div class="line"><div>{value && <Figures rows={[["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)],
+      ["Compared by", value.basis.pairs ? `${value.basis.pairs} pairs of boards` : shown(value.basis.a_unit)]]} />}</div>
+      <ExportMenu asks={questions(chosen, asked, sides)}
+                  files={sides ? [...sampleFiles(range(sides.a), "A"), ...sampleFiles(range(sides.b), "B"), ...pictureFiles(scenes.current)] : []} /></div>
     {value && (value.a.total === 0 || value.b.total === 0) && <Empty title={`No samples in ${value.a.total === 0 ? "A" : "B"}`}
       hint="Take a longer range or another selector. What there is, in a shell:" command="fleetprof query --by service --from -7d" />}
     {value && sides && value.a.total > 0 && value.b.total > 0 && <>
       <dl id="sides"><Side name="A, before" match={chosen.a || match} of={value.a} /><Side name="B, after" match={chosen.b || match} of={value.b} /></dl>
-      <div class="line"><Figures rows={[["Functions compared", count(value.tested)], ["Surely changed", count(value.changed)],
-        ["Compared by", value.basis.pairs ? `${value.basis.pairs} pairs of boards` : shown(value.basis.a_unit)]]} />
-        <ExportMenu path="/api/v1/diff" parameters={asked} /></div>
-      {one.value && other.value ? <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} sides={sides} />
+      {one.value && other.value ? <DiffGraph chosen={chosen} a={one.value} b={other.value} rows={value.functions} sides={sides}
+                                             onScene={(scene) => { scenes.current.upper = scene; }} />
                                 : <State of={first(one, other)} what="both call trees" />}
       <h2>Verdicts, the surest first</h2>
       <Verdicts rows={value.functions} changed={value.changed} sides={sides} />

@@ -10,8 +10,9 @@ import { windowOf } from "../model/window";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, follow, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Services, SinceYesterday } from "./movement";
-import { Empty, endsOf, endText, ExportMenu, Figures, State } from "./parts";
+import { chartFile, ExportMenu, sampleFiles } from "./export";
+import { movementQuestions, Services, SinceYesterday } from "./movement";
+import { Empty, endsOf, endText, Figures, State } from "./parts";
 
 const PATH = "/api/v1/boards";
 const ROW_PX = 34;
@@ -65,7 +66,8 @@ function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) 
 
 export function FleetView() {
   const chosen = useAtom(selection);
-  const boards = useAnswer<Boards>(PATH, { limit: BOARDS_MAX }, REFRESH_MS);
+  const asked = { limit: BOARDS_MAX };
+  const boards = useAnswer<Boards>(PATH, asked, REFRESH_MS);
   const now = boards.at || Date.now();
   const all = boards.value?.boards ?? [];
   const found = useMemo(() => {
@@ -80,15 +82,16 @@ export function FleetView() {
   }, [all, now]);
   return <section id="fleet">
     <State of={boards} what="the fleet" />
+    <div class="line">
+      <div>{all.length > 0 && <Figures rows={[["Boards", count(all.length)], ...STATES.map((state) =>
+        [state, <span class={"state " + state}>{count(counts[state])}</span>] as const)]} />}</div>
+      <ExportMenu asks={[{ label: "boards", path: PATH, parameters: asked }, ...movementQuestions(chosen)]}
+                  files={[...sampleFiles({ from: chosen.from, to: chosen.to }), chartFile(".stack canvas")]} />
+    </div>
     {boards.value && all.length === 0 &&
       <Empty title="No board yet" hint="Make a token beside this collector, then enroll a board with it:"
              command={`fleetprof-collector token --data DIR --board NAME\nfleetprof enroll --collector ${location.hostname}:7443 --token TOKEN`} />}
     {all.length > 0 && <>
-      <div class="line">
-        <Figures rows={[["Boards", count(all.length)], ...STATES.map((state) =>
-          [state, <span class={"state " + state}>{count(counts[state])}</span>] as const)]} />
-        <ExportMenu path={PATH} parameters={{}} />
-      </div>
       <label class="find">Find a board <input type="search" value={chosen.search} onInput={(event) =>
         adjust({ search: event.currentTarget.value })} /></label>
       {found.length === 0 ? <p class="status" role="status">No board has that in its name, labels, kernel or CPU.</p>

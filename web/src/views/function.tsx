@@ -3,12 +3,13 @@
 // spent, and by build, board and thread.
 import { useState } from "preact/hooks";
 import type { Edges, FunctionAnswer, NamedPart } from "../api";
-import { range, viewOf, type Selection } from "../model/selection";
+import { range, viewOf, type Parameters, type Selection } from "../model/selection";
 import { count, interval, percent, seconds, shown } from "../model/text";
 import { useAnswer, type Answer } from "../state/answer";
 import { follow, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Empty, ExportMenu, Figures, FunctionLink, State, SummaryFigures, useListed } from "./parts";
+import { ExportMenu, sampleFiles, type Question } from "./export";
+import { Empty, Figures, FunctionLink, State, SummaryFigures, useListed } from "./parts";
 
 const NO_EDGES: Edges["edges"] = [];
 const LINES = 2000; // of source, of which any may be the one
@@ -128,20 +129,26 @@ function Which({ chosen }: { chosen: Selection }) {
     <button type="submit">Look</button></form>;
 }
 
+// Without a function: the table to choose one of.
+const questions = (chosen: Selection, asked: Parameters | null): Question[] => (asked
+  ? ["function", "callers", "callees"].map((label) => ({ label, path: "/api/v1/" + label, parameters: asked }))
+  : [{ label: "functions", path: "/api/v1/profile", parameters: { ...range(chosen), limit: ROWS } }]);
+
 export function FunctionView() {
   const chosen = useAtom(selection);
   const { function: name, module } = chosen;
-  const asked = name ? { ...range(chosen), function: name, module } : null;
-  const detail = useAnswer<FunctionAnswer>("/api/v1/function", asked && { ...asked, limit: ROWS });
-  const callers = useAnswer<Edges>("/api/v1/callers", asked && { ...asked, limit: ROWS });
-  const callees = useAnswer<Edges>("/api/v1/callees", asked && { ...asked, limit: ROWS });
+  const asked = name ? { ...range(chosen), function: name, module, limit: ROWS } : null;
+  const detail = useAnswer<FunctionAnswer>("/api/v1/function", asked);
+  const callers = useAnswer<Edges>("/api/v1/callers", asked);
+  const callees = useAnswer<Edges>("/api/v1/callees", asked);
   return <section id="function-view">
     <Which key={name} chosen={chosen} />
+    {asked && <State of={detail} what="the function" />}
+    <div class="line"><div>{asked && detail.value && <SummaryFigures of={detail.value} />}</div>
+      <ExportMenu asks={questions(chosen, asked)} files={sampleFiles(range(chosen))} /></div>
     {!asked ? <Empty title="Which function?" hint="Choose one in the Profile, type its name above, or in a shell:"
                      command="fleetprof query SERVICE --function NAME" /> : <>
-      <State of={detail} what="the function" />
       {detail.value && <>
-        <div class="line"><SummaryFigures of={detail.value} /><ExportMenu path="/api/v1/function" parameters={asked} /></div>
         <h2><span class="name">{shown(name)}</span>{module && <> in <span class="name">{shown(module)}</span></>}{" "}
           <a class="small" {...follow(viewOf(chosen, "profile", { sandwich: name, module }))}>sandwich</a></h2>
         <Details answer={detail.value} />

@@ -7,9 +7,12 @@ import { count, lossText, percent, shown } from "../model/text";
 import { REFRESH_MS, useAnswer, useReader } from "../state/answer";
 import { adjust, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Empty, ExportMenu, Figures, State } from "./parts";
+import { ExportMenu } from "./export";
+import { Empty, Figures, State } from "./parts";
 
 const PATH = "/api/v1/loss";
+const COUNTERS_PATH = "/metrics";
+const QUESTIONS = [{ label: "loss", path: PATH, parameters: {} }, { label: "counters", path: COUNTERS_PATH, parameters: {} }];
 const ROWS_MAX = 200;
 
 const droppedOf = (dropped: Readonly<Record<string, number>>): number =>
@@ -32,12 +35,12 @@ function Books({ loss }: { loss: LossAnswer }) {
         <td class="number">{count(board.produced)}</td><td class="number">{count(board.stored)}</td>
         <td class="number">{count(board.lost)}</td><td>{lossText(board.dropped)}</td></tr>)}</tbody>
     </table></div>
-    {rows.length > ROWS_MAX && <p class="status">{count(rows.length - ROWS_MAX)} boards that lost less are not listed: fleetprof query, or the curl above.</p>}
+    {rows.length > ROWS_MAX && <p class="status">{count(rows.length - ROWS_MAX)} boards that lost less are not listed: all are in what Copy as curl and Export give.</p>}
   </>;
 }
 
 function Health({ search }: { search: string }) {
-  const text = useReader("/metrics", (signal) => askText("/metrics", signal), REFRESH_MS);
+  const text = useReader(COUNTERS_PATH, (signal) => askText(COUNTERS_PATH, signal), REFRESH_MS);
   const metrics = useMemo(() => parseMetrics(text.value ?? ""), [text.value]);
   const wanted = search.toLowerCase();
   const found = metrics.filter(({ name, labels }) => (name + labels).toLowerCase().includes(wanted));
@@ -59,11 +62,11 @@ export function LossView() {
   const chosen = useAtom(selection);
   const loss = useAnswer<LossAnswer>(PATH, {}, REFRESH_MS);
   return <section id="loss">
-    <State of={loss} what="the books" />
+    <div class="line"><State of={loss} what="the books" /><ExportMenu asks={QUESTIONS} /></div>
     {loss.value && loss.value.boards.length === 0 && <Empty title="No board has brought anything yet"
       hint="What a board has done, and why it delivers nothing, it tells itself:" command={"fleetprof status\nfleetprof doctor"} />}
     {loss.value && loss.value.boards.length > 0 && <>
-      <div class="line"><h2>Samples</h2><ExportMenu path={PATH} parameters={{}} /></div><Books loss={loss.value} /></>}
+      <h2>Samples</h2><Books loss={loss.value} /></>}
     <Health search={chosen.search} />
   </section>;
 }

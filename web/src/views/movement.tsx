@@ -5,10 +5,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Diff, Interval, Labels, Series, Summary } from "../api";
 import { seriesColour, SERIES_MAX, type Palette } from "../canvas/colour";
 import { drawStack } from "../canvas/timeline";
-import { stepOf, viewOf, withLabel, type Selection } from "../model/selection";
+import { stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { interval, percent, points, seconds, shown } from "../model/text";
 import { useAnswer } from "../state/answer";
 import { follow, go, selection } from "../state/app";
+import type { Question } from "./export";
 import { State, usePalette } from "./parts";
 import { Ranges } from "./selector";
 
@@ -18,6 +19,17 @@ const SERVICES_MAX = 50;
 const MOVERS_MAX = 10;
 const BUILDS_MAX = 50;
 const REFRESH_MS = 60000;
+
+const loadAsked = ({ from, to }: Selection): Parameters => ({ by: "service", from, to, limit: SERVICES_MAX });
+const seriesAsked = (chosen: Selection): Parameters =>
+  ({ by: "service", from: chosen.from, to: chosen.to, step: stepOf(chosen), limit: SERIES_MAX });
+const MOVERS_ASKED: Parameters = { b_from: "-1d", limit: 1000 };
+
+export const movementQuestions = (chosen: Selection): Question[] => [
+  { label: "services", path: "/api/v1/load", parameters: loadAsked(chosen) },
+  { label: "over time", path: "/api/v1/series", parameters: seriesAsked(chosen) },
+  { label: "since yesterday", path: "/api/v1/diff", parameters: MOVERS_ASKED },
+];
 
 function LoadChart({ series, palette }: { series: Series; palette: Palette }) {
   const box = useRef<HTMLDivElement>(null);
@@ -53,10 +65,9 @@ function ServiceTable({ load, chosen }: { load: Load; chosen: Selection }) {
 
 export function Services({ chosen }: { chosen: Selection }) {
   const palette = usePalette();
-  const { from, to } = chosen;
-  const everyMs = to ? 0 : REFRESH_MS;
-  const load = useAnswer<Load>("/api/v1/load", { by: "service", from, to, limit: SERVICES_MAX }, everyMs);
-  const series = useAnswer<Series>("/api/v1/series", { by: "service", from, to, step: stepOf(chosen), limit: SERIES_MAX }, everyMs);
+  const everyMs = chosen.to ? 0 : REFRESH_MS;
+  const load = useAnswer<Load>("/api/v1/load", loadAsked(chosen), everyMs);
+  const series = useAnswer<Series>("/api/v1/series", seriesAsked(chosen), everyMs);
   const isEmpty = load.value?.rows.length === 0;
   return <>
     <div class="line head"><h2>CPU by service</h2><Ranges chosen={chosen} /></div>
@@ -67,7 +78,7 @@ export function Services({ chosen }: { chosen: Selection }) {
 }
 
 function Movers({ chosen }: { chosen: Selection }) {
-  const diff = useAnswer<Diff>("/api/v1/diff", { b_from: "-1d", limit: 1000 });
+  const diff = useAnswer<Diff>("/api/v1/diff", MOVERS_ASKED);
   if (!diff.value) return <State of={diff} what="two days" />;
   const changed = diff.value.functions.filter((row) => row.verdict === "changed")
     .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, MOVERS_MAX);

@@ -2,11 +2,10 @@
 // Pieces that several views are made of.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ENDS, fetchFile, hasToken, here, type EndShares, type End, type Stacks, type Summary } from "../api";
+import { ENDS, type EndShares, type End, type Stacks, type Summary } from "../api";
 import { paletteNow, type Palette } from "../canvas/colour";
-import { save } from "../canvas/picture";
 import { isAwaited, type Fault } from "../model/answer";
-import { curlOf, viewOf, type Parameters, type Selection } from "../model/selection";
+import { viewOf, type Selection } from "../model/selection";
 import { count, lossText, percent, seconds, shown, words } from "../model/text";
 import type { Answer } from "../state/answer";
 import { follow, selection } from "../state/app";
@@ -114,11 +113,6 @@ export function useListed<Row>(rows: readonly Row[], firstRows = LISTED): { list
   return { listed: left > 0 ? rows.slice(0, shownCount) : rows, more };
 }
 
-export interface Saved { readonly label: string; readonly blob: () => Promise<Blob> | Blob; readonly name: string }
-
-export const fileOf = (label: string, name: string, path: string, parameters: Parameters): Saved =>
-  ({ label, name, blob: () => fetchFile(path, parameters) });
-
 export function usePalette(): Palette {
   const [palette, setPalette] = useState(paletteNow);
   useEffect(() => {
@@ -128,30 +122,4 @@ export function usePalette(): Palette {
     return () => dark.removeEventListener("change", change);
   }, []);
   return palette;
-}
-
-// What a view shows, for other tools.
-export function ExportMenu({ path, parameters, files = [] }: { path: string; parameters: Parameters; files?: readonly Saved[] }) {
-  const [said, setSaid] = useState("");
-  const curl = curlOf(here(path), parameters, hasToken());
-  const copy = (): void => {
-    if (!navigator.clipboard) return setSaid(curl); // over plain HTTP from elsewhere there is none
-    navigator.clipboard.writeText(curl).then(() => setSaid("copied"), () => setSaid(curl));
-  };
-  const get = async (file: Saved): Promise<void> => {
-    setSaid(`making ${file.label}…`);
-    try {
-      save(await file.blob(), file.name);
-      setSaid("");
-    } catch (error) {
-      setSaid(error instanceof Error ? error.message : String(error));
-    }
-  };
-  return <div class="export">
-    <button type="button" onClick={copy}>Copy as curl</button>
-    {files.length > 0 && <details class="menu"><summary>Export</summary><ul>
-      {files.map((file) => <li><button type="button" onClick={() => void get(file)}>{file.label}</button></li>)}
-    </ul></details>}
-    <span role="status" class="said">{said}</span>
-  </div>;
 }

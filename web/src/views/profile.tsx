@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Boards, FunctionRow, Profile, Series, TreeAnswer } from "../api";
 import { moduleColour, type Palette } from "../canvas/colour";
 import type { Scene } from "../canvas/flame";
-import { pngOf, svgOf } from "../canvas/picture";
 import { drawTimeline } from "../canvas/timeline";
 import { isAwaited } from "../model/answer";
 import { find, patternOf } from "../model/search";
@@ -15,12 +14,16 @@ import { treeOf, type Fn, type Tree } from "../model/tree";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, go, selection } from "../state/app";
 import { useAtom } from "../state/atom";
+import { ExportMenu, pictureFiles, sampleFiles, type Scenes } from "./export";
 import { Flame, foundText, SearchField } from "./flame";
-import { Dimmed, Empty, ExportMenu, fileOf, first, FunctionLink, StackEnds, State, SummaryFigures, useListed, usePalette, type Saved } from "./parts";
+import { Dimmed, Empty, first, FunctionLink, StackEnds, State, SummaryFigures, useListed, usePalette } from "./parts";
 
 const ROWS = 5000;
 const NODES_MAX = 100000;
 const PATH = "/api/v1/profile";
+const SERIES_PATH = "/api/v1/series";
+
+const seriesAsked = (chosen: Selection): Parameters => ({ ...range(chosen), step: stepOf(chosen) });
 
 export function moduleColours(tree: Tree, palette: Palette): (node: number) => string {
   const colours = tree.fns.map((fn) => moduleColour(fn.module, palette));
@@ -28,7 +31,7 @@ export function moduleColours(tree: Tree, palette: Palette): (node: number) => s
 }
 
 function Timeline({ chosen, everyMs }: { chosen: Selection; everyMs: number }) {
-  const series = useAnswer<Series>("/api/v1/series", { ...range(chosen), step: stepOf(chosen) }, everyMs, true);
+  const series = useAnswer<Series>(SERIES_PATH, seriesAsked(chosen), everyMs, true);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!box.current || !series.value) return;
@@ -164,32 +167,15 @@ function NoSamples({ chosen }: { chosen: Selection }) {
   </Empty>;
 }
 
-// The graph as it is drawn, of a sandwich both halves.
-interface Scenes { upper?: Scene; lower?: Scene }
-
-function files(asked: Parameters, scenes: Scenes): Saved[] {
-  const of = (format: string): Parameters => ({ ...asked, format });
-  const drawn = (): Scene[] => {
-    const shownNow = [scenes.upper, selection.get().sandwich ? scenes.lower : undefined].filter((scene) => scene !== undefined);
-    if (shownNow.length === 0) throw new Error("no graph is drawn yet");
-    return shownNow;
-  };
-  return [
-    fileOf("pprof", "fleetprof.pb.gz", PATH, of("pprof")), fileOf("folded", "fleetprof.folded", PATH, of("folded")),
-    fileOf("speedscope", "fleetprof.speedscope.json", PATH, of("speedscope")),
-    fileOf("callgrind", "callgrind.out.fleetprof", PATH, of("callgrind")),
-    { label: "SVG", name: "fleetprof.svg", blob: () => new Blob([svgOf(drawn())], { type: "image/svg+xml" }) },
-    { label: "PNG", name: "fleetprof.png", blob: () => pngOf(drawn()) },
-  ];
-}
-
 export function ProfileView() {
   const chosen = useAtom(selection);
   const asked = range(chosen);
   const everyMs = chosen.to ? 0 : REFRESH_MS; // what has ended does not change
   // The collector answers in turn, and the graph is what is seen first.
-  const tree = useAnswer<TreeAnswer>(PATH, { ...asked, format: "columns", by: isMergedByThread(chosen) ? "thread" : "", limit: NODES_MAX }, everyMs, true);
-  const profile = useAnswer<Profile>(PATH, { ...asked, limit: ROWS }, everyMs, true);
+  const treeAsked = { ...asked, format: "columns", by: isMergedByThread(chosen) ? "thread" : "", limit: NODES_MAX };
+  const tableAsked = { ...asked, limit: ROWS };
+  const tree = useAnswer<TreeAnswer>(PATH, treeAsked, everyMs, true);
+  const profile = useAnswer<Profile>(PATH, tableAsked, everyMs, true);
   const scenes = useRef<Scenes>({});
   const newest = [profile, tree].find(({ value, isOld }) => value && !isOld) ?? profile;
   const of = newest.value;
@@ -198,17 +184,18 @@ export function ProfileView() {
   // A zoom and a search change neither of these, and are many a second.
   const table = useMemo(() => profile.value &&
     <FunctionTable rows={profile.value.functions} known={known} sort={chosen.sort} />, [profile.value, known, chosen.sort]);
-  const head = useMemo(() => of && <>
-    <div class="line"><SummaryFigures of={of} />
-      <ExportMenu path={PATH} parameters={asked} files={files(asked, scenes.current)} /></div>
-    {of.stacks && <StackEnds stacks={of.stacks} />}
-  </>, [of, chosen.match, chosen.from, chosen.to]);
+  const exports = useMemo(() => <ExportMenu files={[...sampleFiles(asked), ...pictureFiles(scenes.current)]}
+    asks={[{ label: "functions", path: PATH, parameters: tableAsked }, { label: "call tree", path: PATH, parameters: treeAsked },
+           { label: "over time", path: SERIES_PATH, parameters: seriesAsked(chosen) }]} />,
+    [chosen.match, chosen.from, chosen.to, treeAsked.by]);
+  const figures = useMemo(() => of && !isEmpty && <SummaryFigures of={of} />, [of, isEmpty]);
   const timeline = useMemo(() => <Timeline chosen={chosen} everyMs={everyMs} />, [everyMs, chosen.match, chosen.from, chosen.to]);
   return <>
     <State of={first(tree, profile)} what="the profile" />
+    <div class="line"><Dimmed as={newest}>{figures}</Dimmed>{exports}</div>
     {isEmpty && !newest.isOld && <NoSamples chosen={chosen} />}
     {of && !isEmpty && <section id="profile">
-      <Dimmed as={newest}>{head}</Dimmed>
+      {of.stacks && <Dimmed as={newest}><StackEnds stacks={of.stacks} /></Dimmed>}
       {timeline}
       <h2>Flame graph</h2>
       {tree.value && <Dimmed as={tree}>

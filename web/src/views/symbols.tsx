@@ -7,7 +7,8 @@ import { count, percent, shown } from "../model/text";
 import { REFRESH_MS, useAnswer } from "../state/answer";
 import { adjust, isSignInWanted, selection } from "../state/app";
 import { useAtom } from "../state/atom";
-import { Empty, ExportMenu, Figures, State } from "./parts";
+import { ExportMenu } from "./export";
+import { Empty, Figures, State } from "./parts";
 
 const PATH = "/api/v1/debug";
 const ROWS_MAX = 500; // drawn; a search finds the others
@@ -62,13 +63,14 @@ export function SymbolsView() {
     return found.sort((one, other) => Number(isPoor(other)) - Number(isPoor(one)) || one.path.localeCompare(other.path));
   }, [all, chosen.search]);
   return <section id="symbols">
-    <State of={modules} what="the modules" />
+    <div class="line"><State of={modules} what="the modules" />
+      <ExportMenu asks={[{ label: "modules", path: PATH, parameters: {} }]} /></div>
     <DropZone />
     {modules.value && all.length === 0 && <Empty title="No module has been seen"
       hint="Modules are listed once a program was sampled. On a board that is enrolled, type:" command="fleetprof run -- PROGRAM" />}
     {all.length > 0 && <>
-      <div class="line"><Figures rows={[["Modules", count(all.length)], ["Without whole names", count(all.filter(isPoor).length)],
-        ["Wanted from boards", count(all.filter((module) => module.wanted).length)]]} /><ExportMenu path={PATH} parameters={{}} /></div>
+      <Figures rows={[["Modules", count(all.length)], ["Without whole names", count(all.filter(isPoor).length)],
+        ["Wanted from boards", count(all.filter((module) => module.wanted).length)]]} />
       <label class="find">Find a module <input type="search" value={chosen.search} onInput={(event) =>
         adjust({ search: event.currentTarget.value })} /></label>
       <div class="scroll" tabIndex={0} role="region" aria-label="Modules"><table>
