@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "drain/target_state.h"
+#include "proc/os_release.h"
 #include "proto/limits.h"
 #include "ring/wide.h"
 
@@ -16,6 +17,18 @@
 #include <string.h>
 
 #define NEWS_SHARE 0.01 /* bytes are dear */
+
+/* The board's own word on what it runs; who was started with a label `firmware` said it already. */
+static void add_firmware(struct worker *worker) {
+  if (worker->label_count == OPTION_LIST_MAX) return;
+  for (uint32_t i = 0; i < worker->label_count; i++)
+    if (strcmp(worker->labels[i].name, "firmware") == 0) return;
+  char *text = worker->label_text[worker->label_count];
+  if (!os_release_firmware("/etc/os-release", text) &&
+      !os_release_firmware("/usr/lib/os-release", text))
+    return;
+  worker->labels[worker->label_count++] = (struct label){"firmware", text};
+}
 
 void hello_init(struct worker *worker) {
   uname(&worker->machine);
@@ -26,6 +39,8 @@ void hello_init(struct worker *worker) {
     if (equals != NULL) *equals = '\0';
     worker->labels[i] = (struct label){text, equals ? equals + 1 : ""};
   }
+  worker->label_count = worker->settings->labels.count;
+  add_firmware(worker);
 }
 
 static void sampler_in_use(const struct worker *worker, const char **ret_sampler,
@@ -95,7 +110,7 @@ void hello_fill(void *context, struct hello *hello) {
   hello->program_version = FLEETPROF_VERSION;
   hello->arch = worker->machine.machine;
   hello->kernel = worker->machine.release;
-  hello->label_count = worker->settings->labels.count;
+  hello->label_count = worker->label_count;
   hello->labels = worker->labels;
   hello->first_seq = wide_load(&worker->keeper->page->next_seq);
   if (spool.entries > 0 && spool.first_run == worker->keeper->run)

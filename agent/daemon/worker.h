@@ -57,8 +57,9 @@ struct worker {
   char collector[SETTINGS_PATH_BYTES], certificate[SETTINGS_PATH_BYTES];
   char key[SETTINGS_PATH_BYTES], ca[SETTINGS_PATH_BYTES], kill_path[SETTINGS_PATH_BYTES];
   struct utsname machine;
-  struct label labels[OPTION_LIST_MAX];
+  struct label labels[OPTION_LIST_MAX]; /* those given, and what the board says of itself */
   char label_text[OPTION_LIST_MAX][256];
+  uint32_t label_count;
   uint64_t stacks_told_ns[STACK_END_COUNT]; /* as the collector was told last (hello.c) */
   long tick_ms;                             /* until the next tick */
   uint64_t start_ns;                        /* CLOCK_MONOTONIC, as all below */

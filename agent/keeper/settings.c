@@ -46,7 +46,9 @@ static const struct option rows[] = {
      "the collector's address for agents (default: "
      "the one this board was enrolled at)",
      OPTION_STRING, AT(collector)},
-    {"label", 'l', "K=V", NULL, "Collector", "a label of this board; may be given many times",
+    {"label", 'l', "K=V", NULL, "Collector",
+     "a label of this board; may be given many times (default: firmware, the IMAGE_VERSION, else "
+     "VERSION_ID, of /etc/os-release)",
      OPTION_LIST, AT(labels)},
     {"state", 0, "DIR", NULL, "Files",
      "keep everything of this board in DIR (default: "

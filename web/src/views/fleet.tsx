@@ -36,6 +36,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
     <td class="number" title={rateTitle(board)}>{board.achieved_hz ? board.achieved_hz.toFixed(0) + " Hz" : "–"}</td>
     <td class="optional">{stacks || "–"}</td>
     <td class="optional">{lossText(board.loss)}</td>
+    <td class="optional">{shown(board.labels["firmware"], 80) || "–"}</td>
     <td class="optional">{shown(board.versions["fleetprofd"]) || "–"}</td>
     <td class="optional">{shown(board.arch)}</td>
     <td class="optional">{shown(board.kernel)}</td>
@@ -43,7 +44,7 @@ function BoardRow({ board, now, index }: { board: Board; now: number; index: num
 }
 
 const HEADS = [["Board", ""], ["State", ""], ["Last seen", ""], ["Sampler", ""], ["Rate", "number"], ["Stacks", "optional"],
-               ["Lost", "optional"], ["Firmware", "optional"], ["CPU", "optional"], ["Kernel", "optional"]] as const;
+               ["Lost", "optional"], ["Firmware", "optional"], ["Daemon", "optional"], ["CPU", "optional"], ["Kernel", "optional"]] as const;
 
 function BoardTable({ boards, now }: { boards: readonly Board[]; now: number }) {
   const box = useRef<HTMLDivElement>(null);
