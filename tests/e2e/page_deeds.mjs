@@ -91,6 +91,15 @@ await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
   await has(page, "from=-15m", "a range of the services");
 });
 
+// What sampling costs a board stands beside its losses, as the board tells it.
+await visit("/?view=loss", "#cost tr", LOOKS.light, async (page) => {
+  const { boards: [board] } = await (await fetch(origin + "/api/v1/boards")).json();
+  const told = await page.textContent("#cost tr");
+  const wanted = [board.name, `${(board.budget.bytes_day / 1e6).toFixed(1)} MB`, ` of ${board.asked_hz.toFixed(0)} Hz`, board.rate_reason.replaceAll("_", " ")];
+  for (const text of wanted) check(told.includes(text), `cost: ${told} has no ${text}`);
+  check(told.includes("none") && !told.includes("undefined") && !told.includes("NaN"), `cost: ${told}`);
+});
+
 // Each file of the export menu is one.
 async function boxesOf(page, file) {
   const picture = await page.context().newPage();
@@ -146,7 +155,7 @@ const MENUS = [
   ["/?view=diff", ".empty", ["labels"]],
   [`/?view=fleet&${HOUR}`, "#services tr", ["boards", "services", "over time", "since yesterday"]],
   ["/?view=symbols", "#modules tr", ["modules"]],
-  ["/?view=loss", "#books tr", ["loss", "counters"]],
+  ["/?view=loss", "#cost tr", ["loss", "boards", "counters"]],
 ];
 const keysOf = (answer) => JSON.stringify(Object.keys(answer).sort());
 for (const [path, selector, labels] of MENUS) {

@@ -46,6 +46,8 @@ export interface Series extends Summary {
   rest: { series: number; weight: number; points: [number, number][] };
 }
 
+export interface QuotaUse { used: number; limit: number | null; refused: number; delayed: number }
+
 export interface Board {
   name: string;
   labels: Record<string, string>;
@@ -58,7 +60,9 @@ export interface Board {
   achieved_hz: number;
   asked_hz: number | null;
   rate_reason: string | null;
-  cost: { added_cpu: number | null; daemon_cpu: number | null; bytes_day: number } | null;
+  cost: { added_cpu: number | null; daemon_cpu: number | null; handler_ns_p50: number | null; bytes_day: number } | null;
+  budget: { cpu: number | null; bytes_day: number | null; state: string | null } | null;
+  quotas?: Readonly<Record<string, QuotaUse>>;
   loss: Loss;
   stacks: EndShares | null;
 }

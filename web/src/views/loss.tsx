@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the books close, what went missing where, and the collector's own counters.
+// Whether the books close, what went missing where, what sampling costs, and the collector's own counters.
 import { useMemo } from "preact/hooks";
 import { askText, type LossAnswer } from "../api";
 import { parseMetrics } from "../model/metrics";
@@ -7,12 +7,14 @@ import { count, lossText, percent, shown } from "../model/text";
 import { REFRESH_MS, useAnswer, useReader } from "../state/answer";
 import { adjust, selection } from "../state/app";
 import { useAtom } from "../state/atom";
+import { BOARDS_QUESTION, Cost } from "./cost";
 import { ExportMenu } from "./export";
 import { Empty, Figures, State } from "./parts";
 
 const PATH = "/api/v1/loss";
 const COUNTERS_PATH = "/metrics";
-const QUESTIONS = [{ label: "loss", path: PATH, parameters: {} }, { label: "counters", path: COUNTERS_PATH, parameters: {} }];
+const QUESTIONS = [{ label: "loss", path: PATH, parameters: {} }, BOARDS_QUESTION,
+                   { label: "counters", path: COUNTERS_PATH, parameters: {} }];
 const ROWS_MAX = 200;
 
 const droppedOf = (dropped: Readonly<Record<string, number>>): number =>
@@ -66,7 +68,7 @@ export function LossView() {
     {loss.value && loss.value.boards.length === 0 && <Empty title="No board has brought anything yet"
       hint="What a board has done, and why it delivers nothing, it tells itself:" command={"fleetprof status\nfleetprof doctor"} />}
     {loss.value && loss.value.boards.length > 0 && <>
-      <h2>Samples</h2><Books loss={loss.value} /></>}
+      <h2>Samples</h2><Books loss={loss.value} /><Cost /></>}
     <Health search={chosen.search} />
   </section>;
 }
