@@ -268,7 +268,9 @@ static int start_doors(struct collector *collector) {
                                   .quotas = collector->quotas,
                                   .address = settings->http,
                                   .metrics = print_metrics,
-                                  .metrics_context = collector};
+                                  .metrics_context = collector,
+                                  .watched = &settings->watched,
+                                  .watched_by = settings->watched_by};
   int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);
   if (failed) return failed;
   const struct ingest_parts ingest = {.loop = collector->loop,

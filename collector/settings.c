@@ -48,6 +48,11 @@ static const struct option rows[] = {
     ROW("translators", "FILE", NULL, "Names", OPTION_PATH, translators,
         "rules for commands that name the addresses of modules, as addr2line does "
         "(docs/translators.md)"),
+    ROW("watch", "FUNCTION", NULL, "Names", OPTION_LIST, watched,
+        "a function, as the function table has it, whose share of CPU is on /metrics for alerts; "
+        "may be given many times"),
+    ROW("watch-by", "LABEL", "version", "Names", OPTION_STRING, watched_by,
+        "the label that tells releases apart: each has its own share of what is watched"),
     ROW("certificate-life", "TIME", "30d", "Boards", OPTION_DURATION, certificate_life_ns,
         "how long a board's certificate lasts; boards renew theirs at half of it"),
     ROW("board-bytes", "SIZE", "256M/day", "Boards", OPTION_BYTES_DAY, board_bytes,

@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_SETTINGS_H
 #define COLLECTOR_SETTINGS_H
 
+#include "common/options.h"
 #include "quota/quota.h"
 #include "retention.h"
 
@@ -19,6 +20,8 @@ struct settings {
       board_modules;               /* a day, of one board; 0: all */
   uint64_t memory_limit_bytes;     /* 0: a share of the machine's */
   uint64_t handshakes_per_address; /* 0: no limit */
+  struct option_list watched; /* functions whose shares are on /metrics */
+  const char *watched_by;
   bool verbose;
 };
 

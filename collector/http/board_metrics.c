@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* By name, so that a large fleet has the same series in each scrape: those that were seen last
-   would come and go. */
+   would come and go.  Every reason for loss has a line, also while it is 0: what appears with its
+   first loss has no increase. */
 #include "board_metrics.h"
 
 #include "common/buf.h"
 #include "store/store_read.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 struct walk {
   struct buf *ret;
   unsigned count;
+  uint64_t produced, stored, pending, dropped[LOSS_REASON_COUNT];
 };
 
-static void print_label(struct buf *ret, const char *text) {
+void metrics_print_label(struct buf *ret, const char *text) {
   for (; *text != '\0'; text++) {
     if (*text == '\\' || *text == '"') buf_append_byte(ret, '\\');
     buf_append_string(ret, *text == '\n' ? "\\n" : (char[]){*text, '\0'});
@@ -23,12 +24,36 @@ static void print_label(struct buf *ret, const char *text) {
 
 static int on_board(void *context, const struct store_board *board) {
   struct walk *walk = context;
-  if (walk->count++ == BOARD_METRICS_MAX) return -ECANCELED;
+  walk->produced += board->produced;
+  walk->stored += board->stored;
+  walk->pending += board->pending;
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) walk->dropped[i] += board->dropped[i];
+  if (walk->count++ >= BOARD_METRICS_MAX) return 0;
   buf_append_string(walk->ret, "fleetprof_board_last_seen_timestamp_seconds{board=\"");
-  print_label(walk->ret, board->name);
+  metrics_print_label(walk->ret, board->name);
   buf_printf(walk->ret, "\"} %" PRIu64 ".%03u\n", board->last_seen_ms / 1000,
              (unsigned)(board->last_seen_ms % 1000));
   return 0;
+}
+
+static void print_books(const struct walk *walk) {
+  struct buf *ret = walk->ret;
+  buf_printf(ret,
+             "# HELP fleetprof_samples_produced_total Samples that all boards have made.\n"
+             "# TYPE fleetprof_samples_produced_total counter\n"
+             "fleetprof_samples_produced_total %" PRIu64 "\n"
+             "# HELP fleetprof_samples_stored_total Samples of them that are stored.\n"
+             "# TYPE fleetprof_samples_stored_total counter\n"
+             "fleetprof_samples_stored_total %" PRIu64 "\n"
+             "# HELP fleetprof_samples_pending Samples of them that are still with the boards.\n"
+             "# TYPE fleetprof_samples_pending gauge\n"
+             "fleetprof_samples_pending %" PRIu64 "\n"
+             "# HELP fleetprof_samples_dropped_total Samples of them that were lost, by reason.\n"
+             "# TYPE fleetprof_samples_dropped_total counter\n",
+             walk->produced, walk->stored, walk->pending);
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
+    buf_printf(ret, "fleetprof_samples_dropped_total{reason=\"%s\"} %" PRIu64 "\n", loss_name(i),
+               walk->dropped[i]);
 }
 
 void board_metrics_print(struct store *store, struct buf *ret) {
@@ -43,4 +68,5 @@ void board_metrics_print(struct store *store, struct buf *ret) {
              "# TYPE fleetprof_board_last_seen_is_cut gauge\n"
              "fleetprof_board_last_seen_is_cut %d\n",
              walk.count > BOARD_METRICS_MAX);
+  print_books(&walk);
 }

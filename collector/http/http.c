@@ -142,6 +142,7 @@ int http_stop(struct http *http) {
   if (!failed) failed = jobs_stop(http->service.lookups, STOP_LOOKUP_MS);
   if (failed) return failed;
   metrics_free(http->service.metrics);
+  profile_metrics_fini(&http->service.profile_metrics);
   free(http);
   return 0;
 }

@@ -12,6 +12,7 @@ struct debug_store;
 struct event_base;
 struct http;
 struct ingest;
+struct option_list;
 struct quotas;
 struct source_store;
 struct store;
@@ -30,6 +31,8 @@ struct http_parts { /* all borrowed, and outlive the server */
   /* Appends other parts' counters to /metrics; may be NULL. */
   void (*metrics)(void *context, void *buf);
   void *metrics_context;
+  const struct option_list *watched; /* functions whose shares are on /metrics, or NULL... */
+  const char *watched_by;            /* ...and the label that tells their releases apart */
 };
 
 /* Starts serving.  Returns 0 or -errno, with one line in ERROR. */

@@ -5,6 +5,7 @@
    series by asking for new things. */
 #include "metrics.h"
 
+#include "commit.h"
 #include "common/buf.h"
 #include "routes.h"
 
@@ -99,10 +100,10 @@ void metrics_print(const struct metrics *metrics, struct buf *ret) {
   buf_printf(ret,
              "# HELP fleetprof_build_info Constant 1, with what runs.\n"
              "# TYPE fleetprof_build_info gauge\n"
-             "fleetprof_build_info{version=\"%s\"} 1\n"
+             "fleetprof_build_info{version=\"%s\",commit=\"%s\"} 1\n"
              "# HELP fleetprof_http_requests_total Answers, by route and class of status.\n"
              "# TYPE fleetprof_http_requests_total counter\n",
-             FLEETPROF_VERSION);
+             FLEETPROF_VERSION, FLEETPROF_COMMIT);
   for (size_t row = 0; row < routes_count; row++) print_row(metrics, row, ret);
   print_row(metrics, ROUTES_MAX, ret);
   print_durations(metrics, ret);

@@ -5,6 +5,7 @@
 
 #include "client_list.h"
 #include "http.h"
+#include "profile_metrics.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@ struct metrics;
 struct service {
   struct http_parts parts;
   struct metrics *metrics;
+  struct profile_metrics profile_metrics; /* query thread only */
   struct jobs *queries, *uploads; /* loop only */
   struct jobs *lookups;           /* of tokens; loop only */
   bool is_loopback;               /* nobody but this machine can connect */

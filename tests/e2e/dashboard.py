@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # dashboard.py DASHBOARD METRICS PROMETHEUS: each metric that the dashboard's expressions name is in METRICS, a scrape of the
-# collector, and PROMETHEUS answers each expression with at least one series; what METRICS has of names, quotas and boards is
-# on a panel.  Prints how many there are.
+# collector, and PROMETHEUS answers each expression with at least one series; what METRICS has of names, quotas, boards,
+# samples and watched functions is on a panel.  Prints how many there are.
 import json, re, sys, urllib.parse, urllib.request
 
 dashboard, scrape, prometheus = json.load(open(sys.argv[1])), open(sys.argv[2]).read(), sys.argv[3]
 known = set(re.findall(r"^(fleetprof_\w+)[{ ]", scrape, re.M))
 expressions = [t["expr"] for panel in dashboard["panels"] for t in panel["targets"]]
 shown = set(re.findall(r"fleetprof_\w+", " ".join(expressions)))
-unseen = sorted(name for name in known - shown if re.match("fleetprof_(names|quota|board)_", name))
+unseen = sorted(name for name in known - shown if re.match("fleetprof_(names|quota|board|samples|unsymbolized|function)_", name))
 assert not unseen, f"on no panel: {unseen}"
 assert expressions and len({p["id"] for p in dashboard["panels"]}) == len(dashboard["panels"])
 for expression in expressions:

@@ -4,7 +4,7 @@
 # OpenAPI description is valid and true; each command of docs/cookbook.md works on real data.
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
-start_collector
+start_collector --watch alpha_sixty --watch nobody_has_this
 url=http://127.0.0.1:$H
 enroll press-7
 run --service shop --hz 499 --label version=1.0 -- "$targets/truth" 1 >"$W/truth.log" || fail "truth ended with $?"
@@ -13,6 +13,21 @@ until_true 20 names_are_settled || fail "names go on changing"
 
 curl -fs "$url/metrics" >"$W/metrics" || fail "no metrics"
 promtool check metrics <"$W/metrics" >"$W/promtool" 2>&1 || fail "promtool: $(cat "$W/promtool")"
+# As the answers have it: what is lost, what has no name, and what was asked to be watched, by release.
+metric() { awk -v name="$1" 'index($0, name " ") == 1 { print $2 }' "$W/metrics"; }
+books="$(metric fleetprof_samples_produced_total) $(metric fleetprof_samples_stored_total)"
+[ "$books" = "$(api loss | json "f\"{d['produced']} {d['stored']}\"")" ] || fail "the books are $books: $(api loss)"
+[ "$(grep -c '^fleetprof_samples_dropped_total{reason=' "$W/metrics")" = "$(grep -c '^  X(' "$root/proto/loss.h")" ] || fail "not each reason for loss has a line"
+for release in 1.0 1.1; do
+  told=$(metric "fleetprof_function_cpu_ratio{release=\"$release\",function=\"alpha_sixty\"}")
+  share=$(profile "{version=\"$release\"}" -d limit=1000 | json "next(f['total_share'] for f in d['functions'] if f['name'] == 'alpha_sixty')")
+  awk -v told="$told" -v share="$share" 'BEGIN { exit !(told != "" && told > 0.3 && (told - share) ^ 2 < 1e-8) }' || fail "of $release the metric says ${told:-nothing}, the table $share"
+done
+[ "$(metric 'fleetprof_function_cpu_ratio{release="1.0",function="nobody_has_this"}')" = 0.000000 ] || fail "what nobody has is no 0"
+nameless=$(metric fleetprof_unsymbolized_samples_ratio)
+counted=$(profile '{}' -d limit=100000 | json "sum(f['self_samples'] for f in d['functions'] if f['quality'] == 'none') / sum(f['self_samples'] for f in d['functions'] if f['quality'])")
+awk -v told="$nameless" -v counted="$counted" 'BEGIN { exit !(told != "" && (told - counted) ^ 2 < 1e-8) }' || fail "without a name are ${nameless:-?}, counted $counted"
+grep -q '^fleetprof_build_info{version="[^"]*",commit="[^"]*"} 1$' "$W/metrics" || fail "no commit: $(grep build_info "$W/metrics")"
 curl -fs -D "$W/head" -H 'Accept: application/openmetrics-text; version=1.0.0' "$url/metrics" >"$W/open" || fail "no OpenMetrics"
 grep -qi '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8' "$W/head" || fail "typed $(grep -i content-type "$W/head")"
 /usr/bin/python3 "$here/open_metrics.py" "$W/metrics" "$W/open" >"$W/forms" 2>&1 || fail "OpenMetrics: $(tail -n 1 "$W/forms")"

@@ -48,6 +48,7 @@ static inline int tear_down(void **state) {
   source_store_close(service.parts.sources);
   store_close(service.parts.store);
   metrics_free(service.metrics);
+  profile_metrics_fini(&service.profile_metrics);
   remove_dir(dir);
   return 0;
 }
@@ -69,7 +70,6 @@ static inline const char *ask(void (*handler)(struct request *request), const ch
                               const char *value, const char *name2, const char *value2) {
   return ask_with(handler, (const char *const[]){name, value, name2, value2, NULL});
 }
-
 static inline void assert_has(const char *text, const char *part) {
   if (strstr(text, part) == NULL) print_error("no %s in\n%s\n", part, text);
   assert_non_null(strstr(text, part));

@@ -2,6 +2,7 @@
 /* What /metrics says in either form. */
 #include "api_world.h"
 
+#include "common/options.h"
 #include "http/board_metrics.h"
 #include "http/head_guard.h"
 #include "http/open_metrics.h"
@@ -68,9 +69,39 @@ static void boards_are_listed_with_when_they_were_seen(void **state) {
   assert_string_equal(request.answer.type, OPEN_METRICS_TYPE);
 }
 
+static void samples_are_summed_up_and_each_reason_for_loss_has_a_line(void **state) {
+  (void)state;
+  const char *body = ask(api_metrics, NULL, NULL, NULL, NULL);
+  assert_has(body, "\nfleetprof_samples_produced_total 120\n");
+  assert_has(body, "\nfleetprof_samples_stored_total 100\n");
+  assert_has(body, "\nfleetprof_samples_pending 15\n");
+  assert_has(body, "\nfleetprof_samples_dropped_total{reason=\"ring_full\"} 5\n");
+  for (unsigned i = 0; i < LOSS_REASON_COUNT; i++) assert_has(body, loss_name(i));
+}
+
+static void shares_are_of_the_last_minutes_and_kept_for_one(void **state) {
+  (void)state;
+  struct option_list watched = {.count = 2, .values = {"tool+0x10", "\"no\""}};
+  struct profile_metrics *metrics = &service.profile_metrics;
+  service.parts.watched = &watched;
+  service.parts.watched_by = "site";
+  metrics->next_ns = 0;
+  const char *body = ask(api_metrics, NULL, NULL, NULL, NULL);
+  assert_has(body, "\nfleetprof_unsymbolized_samples_ratio 1.000000\n"); /* the kernel is no file */
+  assert_has(body, "{release=\"\",function=\"tool+0x10\"} 1.000000\n");
+  assert_has(body, "{release=\"\",function=\"\\\"no\\\"\"} 0.000000\n");
+  watched.values[0] = "tool+0x20";
+  body = ask(api_metrics, NULL, NULL, NULL, NULL);
+  assert_has(body, "function=\"tool+0x10\"");
+  metrics->next_ns = 0;
+  body = ask(api_metrics, NULL, NULL, NULL, NULL);
+  assert_has(body, "{release=\"\",function=\"tool+0x20\"} 0.300000\n");
+  service.parts.watched = NULL;
+}
+
 static void of_a_large_fleet_the_first_by_name_are_listed(void **state) {
   (void)state;
-  char name[32];
+  char name[40];
   for (unsigned i = 0; i < BOARD_METRICS_MAX; i++) {
     snprintf(name, sizeof name, "board-%04u", i);
     append_hundred(name, i + 2);
@@ -79,6 +110,8 @@ static void of_a_large_fleet_the_first_by_name_are_listed(void **state) {
   assert_has(body, "{board=\"board-0000\"}");
   assert_null(strstr(body, "{board=\"edge-"));
   assert_has(body, "\nfleetprof_board_last_seen_is_cut 1\n");
+  snprintf(name, sizeof name, "_produced_total %u\n", 120 * (BOARD_METRICS_MAX + 1));
+  assert_has(body, name);
 }
 
 int main(void) {
@@ -86,6 +119,9 @@ int main(void) {
       cmocka_unit_test(a_family_of_counters_loses_its_total_and_its_samples_keep_it),
       cmocka_unit_test(the_form_is_as_it_was_asked_for),
       cmocka_unit_test_teardown(boards_are_listed_with_when_they_were_seen, end_request),
+      cmocka_unit_test_teardown(samples_are_summed_up_and_each_reason_for_loss_has_a_line,
+                                end_request),
+      cmocka_unit_test_teardown(shares_are_of_the_last_minutes_and_kept_for_one, end_request),
       cmocka_unit_test_teardown(of_a_large_fleet_the_first_by_name_are_listed, end_request),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

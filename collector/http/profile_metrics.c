@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One call tree of the last minutes serves all of them; where functions are watched its outermost
+   frames are the releases, the values of one label.  A release of less than a hundredth of the time
+   has no line, so that there are at most a hundred beside each function.
+
+   A function's time is what was spent in it and below it, each stack once however often it
+   recurses: that is what grows when something that it calls does. */
+#include "profile_metrics.h"
+
+#include "board_metrics.h"
+#include "common/arena.h"
+#include "common/clock.h"
+#include "common/options.h"
+#include "http.h"
+#include "proto/batch.h"
+#include "query/query.h"
+
+#include <string.h>
+
+enum { RELEASE_SHARE_MIN = 100 /* the whole, divided by it */ };
+
+void profile_metrics_fini(struct profile_metrics *metrics) {
+  buf_fini(&metrics->text);
+}
+
+static void print_nameless(const struct view_tree *tree, struct buf *ret) {
+  uint64_t all = 0, nameless = 0;
+  for (uint32_t i = 0; i < tree->node_count; i++) {
+    const char *quality = tree->functions[tree->nodes[i].function].quality;
+    if (quality == NULL) continue; /* no code in a file: nothing to name */
+    all += tree->nodes[i].self_count;
+    if (strcmp(quality, "none") == 0) nameless += tree->nodes[i].self_count;
+  }
+  if (all == 0) return;
+  buf_printf(ret,
+             "# HELP fleetprof_unsymbolized_samples_ratio Samples in files of code whose function "
+             "has no name, of the last %d seconds.\n"
+             "# TYPE fleetprof_unsymbolized_samples_ratio gauge\n"
+             "fleetprof_unsymbolized_samples_ratio %.6f\n",
+             PROFILE_METRICS_RANGE_S, (double)nameless / (double)all);
+}
+
+struct watch {
+  const struct view_tree *tree;
+  uint32_t *release; /* of each node: the outermost frame that it stands below */
+  uint64_t *weight;  /* of each release, of the function in hand */
+  bool *is_inside;   /* of each node: it or one above it is the function in hand */
+};
+
+/* Parents come first. */
+static int begin_watch(const struct view_tree *tree, struct arena *arena, struct watch *ret) {
+  struct watch watch = {tree, arena_array(arena, tree->node_count, sizeof(uint32_t)),
+                        arena_array(arena, tree->node_count, sizeof(uint64_t)),
+                        arena_array(arena, tree->node_count, sizeof(bool))};
+  if (watch.release == NULL || watch.weight == NULL || watch.is_inside == NULL) return -1;
+  for (uint32_t i = 0; i < tree->node_count; i++) {
+    uint32_t parent = tree->nodes[i].parent;
+    watch.release[i] = i == 0 || parent == 0 ? i : watch.release[parent];
+  }
+  *ret = watch;
+  return 0;
+}
+
+static void weigh(struct watch *watch, const char *function) {
+  const struct view_tree *tree = watch->tree;
+  memset(watch->weight, 0, tree->node_count * sizeof *watch->weight);
+  for (uint32_t i = 0; i < tree->node_count; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    bool is_release = watch->release[i] == i;
+    bool was_inside = !is_release && watch->is_inside[node->parent];
+    bool is_it = !is_release && strcmp(tree->functions[node->function].name, function) == 0;
+    if (is_it && !was_inside) watch->weight[watch->release[i]] += node->total_weight;
+    watch->is_inside[i] = was_inside || is_it;
+  }
+}
+
+static void print_watched(struct watch *watch, const char *function, struct buf *ret) {
+  const struct view_tree *tree = watch->tree;
+  weigh(watch, function);
+  for (uint32_t i = 1; i < tree->node_count; i++) {
+    const struct view_node *node = &tree->nodes[i];
+    bool is_small = node->total_weight < tree->total_weight / RELEASE_SHARE_MIN;
+    if (watch->release[i] != i || is_small || node->total_weight == 0) continue;
+    buf_append_string(ret, "fleetprof_function_cpu_ratio{release=\"");
+    metrics_print_label(ret, tree->functions[node->function].name);
+    buf_append_string(ret, "\",function=\"");
+    metrics_print_label(ret, function);
+    buf_printf(ret, "\"} %.6f\n", (double)watch->weight[i] / (double)node->total_weight);
+  }
+}
+
+static void print_all(const struct view_tree *tree, const struct option_list *watched,
+                      struct arena *arena, struct buf *ret) {
+  struct watch watch;
+  print_nameless(tree, ret);
+  if (watched == NULL || watched->count == 0 || begin_watch(tree, arena, &watch) != 0) return;
+  buf_printf(ret,
+             "# HELP fleetprof_function_cpu_ratio Share of a release's CPU time in a watched "
+             "function and below it, of the last %d seconds.\n"
+             "# TYPE fleetprof_function_cpu_ratio gauge\n",
+             PROFILE_METRICS_RANGE_S);
+  for (unsigned i = 0; i < watched->count; i++) print_watched(&watch, watched->values[i], ret);
+}
+
+static void make(const struct http_parts *parts, struct arena *arena, uint64_t now_ns,
+                 struct buf *ret) {
+  const struct query_source source = {parts->store, parts->symbolizer};
+  bool is_watching = parts->watched != NULL && parts->watched->count > 0;
+  uint64_t to_ms = clock_walltime_ns() / NS_PER_MS;
+  const struct query_range range = {
+      .from_ms = to_ms - PROFILE_METRICS_RANGE_S * 1000ULL,
+      .to_ms = to_ms,
+      .types = SAMPLE_SET_CPU,
+      .by = is_watching ? parts->watched_by : NULL,
+      .without_intervals = true,
+      .deadline_ns = now_ns + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
+  struct view_tree tree = {0};
+  if (query_tree(&source, &range, arena, &tree) == 0) print_all(&tree, parts->watched, arena, ret);
+}
+
+void profile_metrics_print(struct profile_metrics *metrics, const struct http_parts *parts,
+                           struct arena *arena, struct buf *ret) {
+  uint64_t now_ns = clock_monotonic_ns();
+  if (parts->store == NULL) return;
+  if (now_ns >= metrics->next_ns) {
+    buf_clear(&metrics->text);
+    make(parts, arena, now_ns, &metrics->text);
+    metrics->next_ns = now_ns + PROFILE_METRICS_EVERY_S * NS_PER_SECOND;
+  }
+  buf_append(ret, metrics->text.data, metrics->text.len);
+}
