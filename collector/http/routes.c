@@ -104,8 +104,8 @@ const struct route routes[] = {
      "200 while the collector can answer queries, else 503 with reasons"},
     {"GET", "/api/v1/openapi.json", ROLE_READ, LANE_LOOP, "", api_openapi, "this description"},
     {"GET", "/", ROLE_NONE, LANE_LOOP,
-     "view match from to function module search merge invert sandwich zoom sort a b a_from a_to "
-     "b_from b_to",
+     "view match from to function module search merge invert sandwich zoom sort since a b a_from "
+     "a_to b_from b_to",
      api_asset, "the page; its parameters are what it shows"},
     {"GET", "/app.js", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's script"},
     {"GET", "/style.css", ROLE_NONE, LANE_LOOP, "", api_asset, "the page's style"},

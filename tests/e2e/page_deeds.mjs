@@ -15,6 +15,12 @@ const lacks = (page, text, what) => until(() => !page.url().includes(text)).then
 const now = Math.floor(Date.now() / 1000);
 const HOUR = `from=${now - 3600}&to=${now}`; // so that an answer is the same whenever it is asked for
 
+// The page opens on the fleet, a selection on its samples.
+await visit("/", "#fleet #boards tr", LOOKS.light, async (page) => {
+  check(await page.getAttribute("nav a:first-child", "aria-current") === "page", "the fleet is not the first of the views");
+});
+await visit("/?match=%7Bservice%3D%22truth%22%7D", "#profile #functions tr", LOOKS.light, async () => {});
+
 // By keyboard: zoom in and out, complete a selector, sort; the URL follows.
 await visit("/?view=profile", ".flame-box", LOOKS.light, async (page) => {
   await page.focus(".flame-box");
@@ -82,13 +88,49 @@ await visit("/?view=diff", "#by-label", LOOKS.light, async (page) => {
   await has(page, "b_from=-1d", "yesterday");
 });
 
-// A fleet: what moved since yesterday is asked for when it is opened.
+// A fleet: what moved since yesterday is asked for when it is opened, and by its link; this fleet has no yesterday.
 await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
   await page.click("#since summary");
-  await page.waitForSelector("#since .columns ul, #since .columns .status");
+  await has(page, "since=1d", "since yesterday");
+  await page.waitForSelector("#since .empty h2:text-is('No samples before yesterday')");
   check(await until(async () => !/Loading/.test(await page.textContent("#since"))), "since yesterday: " + await page.textContent("#since"));
+  check(await page.locator("#since ul a.name").count() > 0, "since yesterday: no build is new: " + await page.textContent("#since"));
+  check((await page.textContent("#since pre")).includes("fleetprof diff"), "since yesterday: no next step");
+  await page.click("#since summary");
+  await lacks(page, "since=", "closed again");
   await page.click(".head button:has-text('15 min')");
   await has(page, "from=-15m", "a range of the services");
+});
+await visit("/?view=fleet&since=1d", "#since .empty h2", LOOKS.light, async () => {});
+
+// The days as a fleet of a year has them: a mover's link is of that day and of that module.
+const MOVED = { name: "parse", module: "app", file: null, a: 0.1, b: 0.4, difference: 0.3, ci: [0.2, 0.4], p: 0.001, verdict: "changed", doubt: null };
+for (const [functions, said] of [[[MOVED, { ...MOVED, name: "old_new", module: "app-1 -> app-2", difference: -0.5 }], null], [[{ ...MOVED, verdict: "unclear" }], "Nothing has surely changed"]])
+  await visit("/?view=fleet&since=1d&from=-7d", "#services tr", LOOKS.light, async (page) => {
+    if (said) return check(await until(async () => (await page.textContent("#since")).includes(said)), "unclear rows: " + await page.textContent("#since"));
+    await page.waitForSelector("#since li a:text-is('parse')");
+    const links = await page.locator("#since .columns > div:first-child li a").evaluateAll((found) => found.map((link) => link.search));
+    const wanted = [{ function: "old_new" }, { function: "parse", module: "app" }].map((of) => "?" + new URLSearchParams({ view: "function", from: "-1d", ...of }));
+    check(JSON.stringify(links) === JSON.stringify(wanted), `movers lead to ${links}, not to ${wanted}`);
+  }, { before: (page) => page.route("**/api/v1/diff**", async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    await route.fulfill({ response: answer, json: { ...body, a: { ...body.a, total: 1e9 }, functions } });
+  }) });
+
+// A range of the fleet is typed, and one that was dragged is told in words.
+await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
+  await page.focus("#range #from");
+  await page.keyboard.type("-2h");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("-1m");
+  await page.keyboard.press("Enter");
+  await has(page, "from=-2h&to=-1m", "a typed range");
+});
+await visit(`/?view=fleet&${HOUR}`, "#services tr", LOOKS.light, async (page) => {
+  check(await page.inputValue("#range #to") === String(now), "a dragged range is not in its fields");
+  const text = await page.textContent("#range-said");
+  check(text.includes(" to ") && !text.includes(String(now)), `a dragged range in words: ${text}`);
 });
 
 // What sampling costs a board stands beside its losses, as the board tells it.
@@ -99,6 +141,21 @@ await visit("/?view=loss", "#cost tr", LOOKS.light, async (page) => {
   for (const text of wanted) check(told.includes(text), `cost: ${told} has no ${text}`);
   check(told.includes("none") && !told.includes("undefined") && !told.includes("NaN"), `cost: ${told}`);
 });
+
+// What is not drawn is told: services beyond the fifty heaviest, counters of a large fleet.
+await visit("/?view=fleet", "#services tr", LOOKS.light, async (page) => {
+  check(await until(async () => /12 more with 25\.0 % of/.test(await page.textContent("#fleet"))), "12 services are left out in silence");
+}, { before: (page) => page.route("**/api/v1/load**", async (route) => {
+  const answer = await route.fetch();
+  const body = await answer.json();
+  await route.fulfill({ response: answer, json: { ...body, rest: { rows: 12, weight: body.total / 4 } } });
+}) });
+await visit("/?view=loss", "#metrics tr", LOOKS.light, async (page) => {
+  check(await until(async () => (await page.textContent("#loss")).includes("234 more: search for them")), "counters are left out in silence");
+  check(await page.locator("#metrics tr").count() === 1000, "not a thousand counters are drawn");
+  await page.fill("#loss .find input", "x_1233");
+  check(await until(async () => await page.locator("#metrics tr").count() === 1), "the last counter is not found");
+}, { before: (page) => page.route("**/metrics", (route) => route.fulfill({ body: Array.from({ length: 1234 }, (_, i) => `x_${i} ${i}`).join("\n") })) });
 
 // Each file of the export menu is one.
 async function boxesOf(page, file) {

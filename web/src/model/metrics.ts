@@ -2,8 +2,6 @@
 // The collector's own counters, from their Prometheus text.  Buckets are left to who draws histograms.
 export interface Metric { readonly name: string; readonly labels: string; readonly value: number; readonly help: string }
 
-const METRICS_MAX = 5000;
-
 export function parseMetrics(text: string): Metric[] {
   const help = new Map<string, string>();
   const metrics: Metric[] = [];
@@ -11,7 +9,7 @@ export function parseMetrics(text: string): Metric[] {
     const described = /^# HELP (\S+) (.*)$/.exec(line);
     if (described) help.set(described[1] as string, described[2] as string);
     const sample = /^([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
-    if (!sample || metrics.length >= METRICS_MAX) continue;
+    if (!sample) continue;
     const [, name, labels, value] = sample as unknown as [string, string, string | undefined, string];
     if (name.endsWith("_bucket")) continue;
     const family = help.get(name) ?? help.get(name.replace(/_(sum|count)$/, "")) ?? "";

@@ -3,7 +3,7 @@
 // refuses parameters that its page does not have: collector/http/routes.c has the same names.
 export const NAMES = [
   "view", "match", "from", "to", "function", "module", "search", "merge", "invert", "sandwich",
-  "zoom", "sort", "a", "b", "a_from", "a_to", "b_from", "b_to",
+  "zoom", "sort", "since", "a", "b", "a_from", "a_to", "b_from", "b_to",
 ] as const;
 
 export type Name = (typeof NAMES)[number];

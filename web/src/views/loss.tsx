@@ -16,6 +16,7 @@ const COUNTERS_PATH = "/metrics";
 const QUESTIONS = [{ label: "loss", path: PATH, parameters: {} }, BOARDS_QUESTION,
                    { label: "counters", path: COUNTERS_PATH, parameters: {} }];
 const ROWS_MAX = 200;
+const COUNTERS_MAX = 1000; // drawn: of a large fleet most are boards' last signs of life
 
 const droppedOf = (dropped: Readonly<Record<string, number>>): number =>
   Object.entries(dropped).reduce((sum, [reason, lost]) => sum + (reason === "pending" ? 0 : lost), 0);
@@ -53,10 +54,11 @@ function Health({ search }: { search: string }) {
       adjust({ search: event.currentTarget.value })} /></label>
     <div class="scroll" tabIndex={0} role="region" aria-label="Counters"><table>
       <thead><tr><th scope="col">Counter</th><th scope="col" class="number">Value</th><th scope="col" class="optional">What it counts</th></tr></thead>
-      <tbody id="metrics">{found.map(({ name, labels, value, help }) => <tr>
+      <tbody id="metrics">{found.slice(0, COUNTERS_MAX).map(({ name, labels, value, help }) => <tr>
         <td class="name">{shown(name)}{labels && <span class="quiet">{"{" + shown(labels) + "}"}</span>}</td>
         <td class="number">{value.toLocaleString("en", { maximumFractionDigits: 6 })}</td><td class="optional">{shown(help)}</td></tr>)}</tbody>
     </table></div>
+    {found.length > COUNTERS_MAX && <p class="status">{count(found.length - COUNTERS_MAX)} more: search for them.</p>}
   </>;
 }
 

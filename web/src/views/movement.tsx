@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the fleet does: CPU by service over time and in sum, what has surely changed since yesterday, builds that were
 // not there before.  The last two read two days of everybody: they are asked for, never by themselves.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Diff, Interval, Labels, Series, Summary } from "../api";
 import { seriesColour, SERIES_MAX, type Palette } from "../canvas/colour";
 import { drawStack } from "../canvas/timeline";
+import { moduleToAsk } from "../model/compare";
 import { stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
-import { interval, percent, points, seconds, shown } from "../model/text";
+import { count, interval, percent, points, seconds, shown } from "../model/text";
 import { useAnswer } from "../state/answer";
-import { follow, go, selection } from "../state/app";
+import { adjust, follow, go, selection } from "../state/app";
 import type { Question } from "./export";
-import { State, usePalette } from "./parts";
-import { Ranges } from "./selector";
+import { Empty, State, usePalette } from "./parts";
+import { RangeForm } from "./selector";
 
-interface Load extends Summary { rows: { name: string; weight: number; share: number; ci: Interval }[] }
+interface Load extends Summary {
+  rows: { name: string; weight: number; share: number; ci: Interval }[];
+  rest: { rows: number; weight: number };
+}
 
 const SERVICES_MAX = 50;
 const MOVERS_MAX = 10;
@@ -50,7 +54,7 @@ function LoadChart({ series, palette }: { series: Series; palette: Palette }) {
 }
 
 function ServiceTable({ load, chosen }: { load: Load; chosen: Selection }) {
-  return <div class="scroll" tabIndex={0} role="region" aria-label="CPU by service"><table>
+  return <><div class="scroll" tabIndex={0} role="region" aria-label="CPU by service"><table>
     <thead><tr><th scope="col">Service</th><th scope="col" class="number">Share</th>
       <th scope="col" class="number optional">95 % interval</th><th scope="col" class="number">CPU time</th><th scope="col">Look</th></tr></thead>
     <tbody id="services">{load.rows.map((row) => {
@@ -60,7 +64,9 @@ function ServiceTable({ load, chosen }: { load: Load; chosen: Selection }) {
         <td class="number quiet optional">{interval(row.ci)}</td><td class="number">{seconds(row.weight)}</td>
         <td><a {...follow(viewOf(chosen, "diff", { match, from: "", to: "", b_from: "-1d" }))}>today with yesterday</a></td></tr>;
     })}</tbody>
-  </table></div>;
+  </table></div>
+  {load.rest.rows > 0 && <p class="status">{count(load.rest.rows)} more with {percent(load.rest.weight / (load.total || 1))} of
+    the time: all are in <code>fleetprof query --by service</code>.</p>}</>;
 }
 
 export function Services({ chosen }: { chosen: Selection }) {
@@ -70,21 +76,39 @@ export function Services({ chosen }: { chosen: Selection }) {
   const series = useAnswer<Series>("/api/v1/series", seriesAsked(chosen), everyMs);
   const isEmpty = load.value?.rows.length === 0;
   return <>
-    <div class="line head"><h2>CPU by service</h2><Ranges chosen={chosen} /></div>
+    <div class="line head"><h2>CPU by service</h2><RangeForm /></div>
     {isEmpty && <p class="status">Nobody was sampled in this range. On a board: <code>fleetprof run -- PROGRAM</code></p>}
     {series.value && !isEmpty ? <LoadChart series={series.value} palette={palette} /> : !isEmpty && <State of={series} what="the load" />}
     {!load.value ? <State of={load} what="the services" /> : !isEmpty && <ServiceTable load={load.value} chosen={chosen} />}
   </>;
 }
 
+// One of the two days has nothing to compare: what can be compared instead.
+function NoDays({ isBefore, chosen }: { isBefore: boolean; chosen: Selection }) {
+  const hours = viewOf(chosen, "diff", { match: "", from: "", to: "", b_from: "-1h" });
+  return <Empty title={isBefore ? "No samples before yesterday" : "No samples since yesterday"}
+    hint={isBefore ? "There is one day at most, and nothing to compare it with before tomorrow. Two hours, in a shell:"
+                   : "Nobody was sampled for a day. On a board:"}
+    command={isBefore ? "fleetprof diff SERVICE --b-from -1h" : "fleetprof run -- PROGRAM"}>
+    <p><a {...follow(hours)}>This hour with the last</a></p>
+  </Empty>;
+}
+
 function Movers({ chosen }: { chosen: Selection }) {
   const diff = useAnswer<Diff>("/api/v1/diff", MOVERS_ASKED);
   if (!diff.value) return <State of={diff} what="two days" />;
-  const changed = diff.value.functions.filter((row) => row.verdict === "changed")
-    .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, MOVERS_MAX);
-  if (changed.length === 0) return <p class="status">Nothing has surely changed since yesterday.</p>;
-  return <ul>{changed.map((row) => <li>{points(row.difference)} points:{" "}
-    <a class="name" {...follow(viewOf(chosen, "function", { function: row.name }))}>{shown(row.name, 80)}</a></li>)}</ul>;
+  const { a, b, functions } = diff.value;
+  if (a.total === 0 || b.total === 0) return <NoDays isBefore={a.total === 0} chosen={chosen} />;
+  const changed = functions.filter((row) => row.verdict === "changed")
+    .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference));
+  if (changed.length === 0) return <p class="status">Nothing has surely changed since yesterday: {count(functions.length)} functions were compared.</p>;
+  const whole = viewOf(chosen, "diff", { match: "", from: "", to: "", b_from: "-1d" });
+  return <>
+    <ul>{changed.slice(0, MOVERS_MAX).map((row) => <li>{points(row.difference)} points:{" "}
+      <a class="name" {...follow(viewOf(chosen, "function",
+        { function: row.name, module: moduleToAsk(row.module), match: "", from: "-1d", to: "" }))}>{shown(row.name, 80)}</a></li>)}</ul>
+    <p class="status">{changed.length > MOVERS_MAX && `${count(changed.length - MOVERS_MAX)} more: `}<a {...follow(whole)}>the whole comparison</a></p>
+  </>;
 }
 
 function Builds({ chosen }: { chosen: Selection }) {
@@ -96,14 +120,16 @@ function Builds({ chosen }: { chosen: Selection }) {
   if (builds.length === 0) return <p class="status">No build that was not here in the week before.</p>;
   return <>
     <ul>{builds.slice(0, BUILDS_MAX).map((id) => <li>
-      <a class="name" {...follow(viewOf(chosen, "profile", { match: withLabel("", "build_id", id), from: "-1d" }))}>{shown(id, 80)}</a></li>)}</ul>
-    {builds.length > BUILDS_MAX && <p class="status">and {builds.length - BUILDS_MAX} more</p>}
+      <a class="name" {...follow(viewOf(chosen, "profile", { match: withLabel("", "build_id", id), from: "-1d", to: "" }))}>{shown(id, 80)}</a></li>)}</ul>
+    {builds.length > BUILDS_MAX && <p class="status">{count(builds.length - BUILDS_MAX)} more</p>}
   </>;
 }
 
 export function SinceYesterday({ chosen }: { chosen: Selection }) {
-  const [isOpen, setIsOpen] = useState(false);
-  return <details id="since" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+  const isOpen = chosen.since !== "";
+  return <details id="since" open={isOpen} onToggle={(event) => {
+    if (event.currentTarget.open !== isOpen) adjust({ since: event.currentTarget.open ? "1d" : "" });
+  }}>
     <summary>Since yesterday: top movers, new builds</summary>
     {isOpen && <div class="columns"><div><h2>Top movers</h2><Movers chosen={chosen} /></div>
       <div><h2>New builds</h2><Builds chosen={chosen} /></div></div>}

@@ -17,11 +17,12 @@ import { SymbolsView } from "./symbols";
 
 interface ViewRow { readonly name: string; readonly title: string; readonly view: () => JSX.Element; readonly selects: boolean }
 
+// The first is what the page opens on: who is there and where the fleet's time goes.
 const VIEWS: readonly ViewRow[] = [
+  { name: "fleet", title: "Fleet", view: FleetView, selects: false },
   { name: "profile", title: "Profile", view: ProfileView, selects: true },
   { name: "function", title: "Function", view: FunctionView, selects: true },
   { name: "diff", title: "Diff", view: DiffView, selects: false },
-  { name: "fleet", title: "Fleet", view: FleetView, selects: false },
   { name: "symbols", title: "Symbols", view: SymbolsView, selects: false },
   { name: "loss", title: "Loss and health", view: LossView, selects: false },
 ];
@@ -46,7 +47,8 @@ function SignIn() {
 export function Page() {
   const chosen = useAtom(selection);
   const isWanted = useAtom(isSignInWanted);
-  const current = VIEWS.find(({ name }) => name === chosen.view) ?? (VIEWS[0] as ViewRow);
+  const wanted = chosen.view || (chosen.match ? "profile" : ""); // a selection without a view is of its samples
+  const current = VIEWS.find(({ name }) => name === wanted) ?? (VIEWS[0] as ViewRow);
   const what = chosen.function || chosen.match;
   useEffect(() => {
     document.title = ["fleetprof", current.title, shown(what, 80)].filter(Boolean).join(" · ");

@@ -73,33 +73,61 @@ export function SelectorInput({ value, label, id, onInput, hint = HINT }:
 
 const RANGES = [["-15m", "15 min"], ["-1h", "1 h"], ["-1d", "1 day"], ["-7d", "7 days"]] as const;
 
-export function Ranges({ chosen }: { chosen: Selection }) {
+function Ranges({ chosen }: { chosen: Selection }) {
   return <span class="ranges" role="group" aria-label="Time ranges">{RANGES.map(([ago, text]) =>
     <button type="button" aria-pressed={(chosen.from || "-1h") === ago && !chosen.to}
             onClick={() => go({ ...chosen, from: ago, to: "" })}>{text}</button>)}</span>;
 }
 
+// What a drag over a timeline leaves in the fields are seconds: here for people.
+function rangeText({ from, to }: Selection): string {
+  const texts = [from, to].map((time) => (/^\d+$/.test(time)
+    ? new Date(1000 * Number(time)).toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" }) : time));
+  return texts.join() === [from, to].join() ? "" : `${texts[0] || "-1h"} to ${texts[1] || "now"}`;
+}
+
+// From and To as they are typed, and what shows them.
+function Times({ from, to, onFrom, onTo, chosen }: { from: string; to: string; chosen: Selection;
+                                                     onFrom: (text: string) => void; onTo: (text: string) => void }) {
+  const said = rangeText(chosen);
+  return <>
+    <label>From <input id="from" value={from} autocomplete="off" placeholder="-1h"
+                       onInput={(event) => onFrom(event.currentTarget.value)} /></label>
+    <label>To <input id="to" value={to} autocomplete="off" placeholder="now"
+                     onInput={(event) => onTo(event.currentTarget.value)} /></label>
+    <button type="submit">Show</button>
+    <Ranges chosen={chosen} />
+    {said && <span class="said" id="range-said">{said}</span>}
+  </>;
+}
+
+function useDraft(value: string) {
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  return [draft, setDraft] as const;
+}
+
+// The time alone, where a view is of everything.
+export function RangeForm() {
+  const chosen = useAtom(selection);
+  const [from, setFrom] = useDraft(chosen.from);
+  const [to, setTo] = useDraft(chosen.to);
+  return <form id="range" onSubmit={(event) => { event.preventDefault(); go({ ...chosen, from: from.trim(), to: to.trim() }); }}>
+    <Times from={from} to={to} onFrom={setFrom} onTo={setTo} chosen={chosen} />
+  </form>;
+}
+
 export function SelectorBar() {
   const chosen = useAtom(selection);
-  const [match, setMatch] = useState(chosen.match);
-  const [from, setFrom] = useState(chosen.from);
-  const [to, setTo] = useState(chosen.to);
-  useEffect(() => {
-    setMatch(chosen.match);
-    setFrom(chosen.from);
-    setTo(chosen.to);
-  }, [chosen.match, chosen.from, chosen.to]);
+  const [match, setMatch] = useDraft(chosen.match);
+  const [from, setFrom] = useDraft(chosen.from);
+  const [to, setTo] = useDraft(chosen.to);
   const submit = (event: Event): void => {
     event.preventDefault();
     go({ ...chosen, match: match.trim(), from: from.trim(), to: to.trim() });
   };
   return <form id="selection" onSubmit={submit}>
     <SelectorInput id="match" label="Selector" value={match} onInput={setMatch} />
-    <label>From <input id="from" value={from} autocomplete="off" placeholder="-1h"
-                       onInput={(event) => setFrom(event.currentTarget.value)} /></label>
-    <label>To <input id="to" value={to} autocomplete="off" placeholder="now"
-                     onInput={(event) => setTo(event.currentTarget.value)} /></label>
-    <button type="submit">Show</button>
-    <Ranges chosen={chosen} />
+    <Times from={from} to={to} onFrom={setFrom} onTo={setTo} chosen={chosen} />
   </form>;
 }
