@@ -11,43 +11,79 @@
 
 static const struct {
   const char *name, *type, *text;
+  const char *words; /* all that it may be, with blanks between; NULL: anything of its type */
 } known_parameters[] = {
-    {"match", "string", "selector: {name=\"v\",name!=\"v\",name=~\"re\",name!~\"re\"}"},
-    {"from", "string", "RFC 3339, Unix seconds, now, or -1h (the default)"},
-    {"to", "string", "like from; now by default"},
-    {"type", "string", "cpu"},
-    {"a", "string", "selector of the first side; match by default"},
-    {"b", "string", "selector of the second side; match by default"},
-    {"a_from", "string", "as from, of a; from by default, or what was before b"},
-    {"a_to", "string", "as to, of a; to by default, or b_from"},
-    {"b_from", "string", "as from, of b; from by default"},
-    {"b_to", "string", "as to, of b; to by default"},
-    {"limit", "integer", "rows in the answer, 100000 at most"},
-    {"format", "string",
-     "top (default, also json), tree, folded, pprof, speedscope, callgrind, perf-script"},
-    {"by", "string", "function, module, or a label: thread, service, board, build_id, ..."},
-    {"step", "integer", "seconds; 60 by default, or what keeps it to 11000 steps"},
-    {"function", "string", "its name, as the function table has it"},
-    {"module", "string", "file name of the function's module; any by default"},
-    {"offset", "integer", "where in the file the body belongs; 0 by default"},
-    {"sha256", "string", "of the whole file, 64 hexadecimal digits; checked when it is given"},
-    {"total", "integer", "bytes of the whole file; offset + Content-Length by default"},
+    {"match", "string", "selector: {name=\"v\",name!=\"v\",name=~\"re\",name!~\"re\"}", NULL},
+    {"from", "string", "RFC 3339, Unix seconds, now, or -1h (the default)", NULL},
+    {"to", "string", "like from; now by default", NULL},
+    {"type", "string", "of samples", "cpu"},
+    {"a", "string", "selector of the first side; match by default", NULL},
+    {"b", "string", "selector of the second side; match by default", NULL},
+    {"a_from", "string", "as from, of a; from by default, or what was before b", NULL},
+    {"a_to", "string", "as to, of a; to by default, or b_from", NULL},
+    {"b_from", "string", "as from, of b; from by default", NULL},
+    {"b_to", "string", "as to, of b; to by default", NULL},
+    {"limit", "integer", "rows in the answer, 100000 at most", NULL},
+    {"format", "string", "top by default, which is json, too",
+     "top json tree columns folded pprof speedscope callgrind perf-script"},
+    {"by", "string", "function, module, or a label: thread, service, board, build_id, ...", NULL},
+    {"step", "integer", "seconds; 60 by default, or what keeps it to 11000 steps", NULL},
+    {"function", "string", "its name, as the function table has it", NULL},
+    {"module", "string", "file name of the function's module; any by default", NULL},
+    {"offset", "integer", "where in the file the body belongs; 0 by default", NULL},
+    {"sha256", "string", "of the whole file, 64 hexadecimal digits; checked when it is given",
+     NULL},
+    {"total", "integer", "bytes of the whole file; offset + Content-Length by default", NULL},
 };
 
-static void write_parameter(struct json *json, const char *name, const char *in, const char *type) {
+/* Without these a route has no answer; tests/e2e/openapi_valid.py asks it. */
+static const struct {
+  const char *path, *name;
+} required_parameters[] = {
+    {"/api/v1/callers", "function"},
+    {"/api/v1/callees", "function"},
+    {"/api/v1/function", "function"},
+    {"/api/v1/load", "by"},
+};
+
+static bool is_required(const struct route *route, const char *name) {
+  for (size_t i = 0; i < sizeof required_parameters / sizeof *required_parameters; i++)
+    if (strcmp(required_parameters[i].path, route->path) == 0 &&
+        strcmp(required_parameters[i].name, name) == 0)
+      return true;
+  return false;
+}
+
+static void write_words(struct json *json, const char *words) {
+  char word[32];
+  json_key(json, "enum");
+  json_open(json, '[');
+  while (*words) {
+    size_t len = strcspn(words, " ");
+    snprintf(word, sizeof word, "%.*s", (int)len, words);
+    json_string(json, word);
+    words += len + strspn(words + len, " ");
+  }
+  json_close(json, ']');
+}
+
+static void write_parameter(struct json *json, const char *name, const char *in, bool is_needed) {
+  const char *type = "string", *words = NULL;
   json_open(json, '{');
   json_key_string(json, "name", name);
   json_key_string(json, "in", in);
   json_key(json, "required");
-  json_bool(json, strcmp(in, "path") == 0);
+  json_bool(json, is_needed);
   for (size_t i = 0; i < sizeof known_parameters / sizeof *known_parameters; i++) {
     if (strcmp(known_parameters[i].name, name) != 0) continue;
     json_key_string(json, "description", known_parameters[i].text);
     type = known_parameters[i].type;
+    words = known_parameters[i].words;
   }
   json_key(json, "schema");
   json_open(json, '{');
   json_key_string(json, "type", type);
+  if (words != NULL) write_words(json, words);
   json_close(json, '}');
   json_close(json, '}');
 }
@@ -60,12 +96,12 @@ static void write_parameters(struct json *json, const struct route *route) {
   if (brace) {
     brace += brace[1] == '+' ? 2 : 1;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(brace, "}"), brace);
-    write_parameter(json, name, "path", "string");
+    write_parameter(json, name, "path", true);
   }
   for (const char *at = route->parameters; *at;) {
     size_t len = strcspn(at, " ");
     snprintf(name, sizeof name, "%.*s", (int)len, at);
-    write_parameter(json, name, "query", "string");
+    write_parameter(json, name, "query", is_required(route, name));
     at += len + strspn(at + len, " ");
   }
   json_close(json, ']');

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # openapi_valid.py URL: the collector's description is one by OpenAPI 3.1 (the part of its rules that we use, as a JSON
 # schema), each {name} of a path is a parameter of it, and the collector has each operation that it describes: it never
-# answers one with 405 or "no such route".
-import json, re, sys, urllib.error, urllib.request
+# answers one with 405 or "no such route"; it wants the parameters that are required and no other, and takes the words of an
+# enum and no other.
+import json, re, sys, urllib.error, urllib.parse, urllib.request
 import jsonschema
 
 url = sys.argv[1]
 text = {"type": "string", "minLength": 1}
 parameter = {"type": "object", "required": ["name", "in", "required", "schema"], "additionalProperties": False,
              "properties": {"name": text, "in": {"enum": ["path", "query"]}, "required": {"type": "boolean"}, "description": text,
-                            "schema": {"type": "object", "required": ["type"], "properties": {"type": {"enum": ["string", "integer", "number", "boolean"]}}}},
+                            "schema": {"type": "object", "required": ["type"], "properties": {"type": {"enum": ["string", "integer", "number", "boolean"]},
+                                                                                                     "enum": {"type": "array", "items": text, "minItems": 1, "uniqueItems": True}}}},
              "if": {"properties": {"in": {"const": "path"}}}, "then": {"properties": {"required": {"const": True}}}}
 operation = {"type": "object", "required": ["summary", "parameters", "responses", "security"], "additionalProperties": False,
              "properties": {"summary": text, "parameters": {"type": "array", "items": parameter, "uniqueItems": True},
@@ -24,7 +26,32 @@ schema = {"type": "object", "required": ["openapi", "info", "paths"], "additiona
 description = json.load(urllib.request.urlopen(url + "/api/v1/openapi.json", timeout=20))
 jsonschema.Draft202012Validator(schema).validate(description)
 schemes = set(description["components"]["securitySchemes"])
-count = 0
+
+
+# The parameter that is wrong about asking PATH with GIVEN, or None.
+def refused(path, given):
+    try:
+        urllib.request.urlopen(url + path + "?" + urllib.parse.urlencode(given), timeout=20)
+    except urllib.error.HTTPError as error:
+        return json.load(error).get("parameter") if error.code == 400 else None
+
+
+def is_true_to_its_parameters(path, parameters):
+    needed = {p["name"]: {"by": "service", "function": "main"}[p["name"]] for p in parameters if p["required"]}
+    if path == "/api/v1/diff": # either of several: what this format has no word for
+        needed = {"b_from": "-1h"}
+        parameters = [p for p in parameters if p["name"] != "b_from"]
+    assert refused(path, needed) is None, (path, needed, refused(path, needed))
+    for name in [p["name"] for p in parameters if p["required"]]:
+        assert refused(path, {k: v for k, v in needed.items() if k != name}) == name, (path, name)
+    for p in parameters:
+        for word in p["schema"].get("enum", []):
+            assert refused(path, {**needed, p["name"]: word}) is None, (path, p["name"], word)
+        if "enum" in p["schema"]:
+            assert refused(path, {**needed, p["name"]: "nonsense"}) == p["name"], (path, p["name"])
+
+
+count = words = 0
 for path, operations in description["paths"].items():
     names = set(re.findall(r"{(\w+)}", path))
     for method, operation in operations.items():
@@ -38,5 +65,9 @@ for path, operations in description["paths"].items():
             status = error.code
             assert b"no such route" not in error.read(), (path, method)
         assert status not in (405, 500), (path, method, status)
+        if method == "get" and path.startswith("/api/") and not names:
+            is_true_to_its_parameters(path, operation["parameters"])
+            words += sum(len(p["schema"].get("enum", [])) for p in operation["parameters"])
         count += 1
+assert words > 10, words
 print(f"{count} operations of {len(description['paths'])} paths are described and served")
