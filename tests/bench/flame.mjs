@@ -2,7 +2,8 @@
 // node flame.mjs WEB NODES [COLLECTOR STORE]: what a flame graph costs in Chromium.  WEB is the build's web folder.  The
 // page's own files are served with made-up answers: a call tree of NODES nodes, 60 deep.  Prints one
 // figure a line beside its budget: first draw (from the last byte of the tree's answer to the picture),
-// frames of zooming and of searching, each from the key to the picture, and a fleet of 10 000 boards; and how long the
+// frames of zooming and of searching, each from the key to the picture, and a fleet of 10 000 boards, each another one, being
+// scrolled; an error of the page ends it; and how long the
 // first question to a COLLECTOR takes that was started on STORE just now, from the address to a graph or rows on the screen.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -14,6 +15,7 @@ const [web, nodes = "100000", collector, store] = process.argv.slice(2);
 const require = createRequire(resolve(web, "package.json"));
 const { chromium } = require("playwright-core");
 const FRAMES = 60;
+const DROPPED_MS = 25; // at 60 a second one has 16.7: more than this, and the next one is late
 
 let seed = 1;
 const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
@@ -53,24 +55,53 @@ const now = new Date().toISOString();
 const summary = { total, samples: 100000, from: new Date(Date.now() - 3600e3).toISOString(), to: now, loss: {}, marks: [],
                   stacks: { weight: total, complete: 1, truncated: 0, no_table: 0, bad: 0, not_told: 0 } };
 const functions = Array.from({ length: 100 }, (_, i) => ({ ...tree[i + 1], self_share: 0.01, total_share: 0.02, self_ci: [0, 0.1], total_ci: [0, 0.1] }));
-const boards = Array.from({ length: 10000 }, (_, i) => ({ name: `board-${i}`, labels: { site: "s" + (i % 50) }, arch: "aarch64", kernel: "6.1.0",
-  versions: { fleetprofd: "1.4" }, first_seen: now, last_seen: now, sampler: "perf", achieved_hz: 99, asked_hz: 99, rate_reason: "asked", cost: null,
-  loss: {}, stacks: { complete: 1, truncated: 0, no_table: 0, bad: 0, not_told: 0 } }));
-const answers = { columns: JSON.stringify({ ...summary, ...columnsOf(tree) }), top: JSON.stringify({ ...summary, functions }),
-  series: JSON.stringify({ ...summary, step: 60, series: [], rest: { points: [] } }), boards: JSON.stringify({ boards }) };
+// No two boards are alike: names, states, labels, figures, losses, quotas as the collector writes them.
+const agoMs = (i) => (i % 20 === 0 ? 86400e3 * (1 + i % 9) : i % 10 === 0 ? 600e3 : 1000 * (i % 60));
+const boards = Array.from({ length: 10000 }, (_, i) => ({ name: `${["press", "edge", "gate"][i % 3]}-${i}`,
+  labels: { site: "hall-" + (i % 50), firmware: `2.${i % 7}.${i % 13}`, rack: String(i % 400) }, arch: ["aarch64", "armv7l", "x86_64"][i % 3], kernel: `6.1.${i % 90}`,
+  versions: { fleetprofd: `1.${i % 4}.0` }, first_seen: new Date(Date.now() - 30 * 86400e3).toISOString(), last_seen: new Date(Date.now() - agoMs(i)).toISOString(),
+  sampler: i % 5 ? "perf" : "timer", achieved_hz: 90 + random() * 10, asked_hz: 99, rate_reason: i % 6 ? "asked" : "budget", clock: "synced",
+  cost: i % 11 ? { handler_ns_p50: 500 + i % 300, handler_ns_p99: 4000, sample_ns: 2800, daemon_cpu: random() / 500, added_cpu: random() / 200, bytes_day: 1e6 + 400 * i } : null,
+  budget: i % 11 ? { cpu: 0.005, bytes_day: 5 << 20, state: i % 6 ? "within" : "cpu" } : null,
+  loss: i % 4 ? {} : { ring_full: i % 900, spool_full: i % 31 },
+  stacks: i % 13 ? { complete: 0.9 - (i % 5) / 50, truncated: (i % 5) / 50, no_table: 0.06, bad: 0, not_told: 0.04 } : null,
+  quotas: Object.fromEntries(["bytes", "refusals", "series", "nodes", "modules"].map((name, k) =>
+    [name, { used: (i * (k + 3)) % 10007, limit: 10000, refused: i % 500 ? 0 : k, delayed: 0 }])) }));
+const services = Array.from({ length: 60 }, (_, i) => ({ name: "service-" + i, weight: total / 2 ** Math.min(i + 1, 30), samples: 1000, share: 1 / 2 ** (i + 1), ci: [0, 1 / 2 ** i] }));
+const load = { ...summary, by: "service", rows: services.slice(0, 50), rest: { rows: 10, weight: 1 } };
+const from = Math.floor(Date.parse(summary.from) / 60e3) * 60;
+const pointsOf = (k) => Array.from({ length: 60 }, (_, i) => [from + 60 * i, Math.floor(random() * 1e10 / (k + 1))]);
+const series = (by) => ({ ...summary, step: 60, series: by ? services.slice(0, 8).map(({ name }, k) => ({ labels: { service: name }, weight: 1e12 / (k + 1), points: pointsOf(k) })) : [],
+                          rest: { series: by ? 52 : 1, weight: 1e11, points: pointsOf(9) } });
+const answers = { columns: JSON.stringify({ ...summary, ...columnsOf(tree) }), top: JSON.stringify({ ...summary, functions }), load: JSON.stringify(load),
+  series: JSON.stringify(series(false)), "series by": JSON.stringify(series(true)), boards: JSON.stringify({ boards }), labels: '{"data":["board","service","site"]}' };
+console.log(`the boards as JSON: ${(answers.boards.length / 1e6).toFixed(1)} MB`);
 console.log(`the tree as JSON: ${(answers.columns.length / 1e6).toFixed(1)} MB`);
 const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+function wrong(text) { // what is measured then is another page
+  console.error(text);
+  process.exit(1);
+}
 const server = createServer(async (request, response) => {
   const url = new URL(request.url, "http://localhost");
   const name = url.pathname === "/" ? "index.html" : url.pathname.slice(1);
-  const kind = url.searchParams.get("format") ?? (name.endsWith("profile") ? "top" : name.split("/").pop());
-  const body = name.startsWith("api/") ? answers[kind] ?? '{"data":[]}' : await readFile(join(web, "dist", name));
+  const by = name.endsWith("series") && url.searchParams.has("by") ? " by" : "";
+  const kind = (url.searchParams.get("format") ?? (name.endsWith("profile") ? "top" : name.split("/").pop())) + by;
+  const body = name.startsWith("api/") ? answers[kind] : await readFile(join(web, "dist", name));
+  if (body === undefined) wrong(`the page asks ${url}, for which there is no answer here`);
   response.setHeader("Content-Type", name.startsWith("api/") ? "application/json" : types[name.slice(name.lastIndexOf("."))] ?? "text/html");
   response.end(body);
 });
 await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
 const origin = `http://127.0.0.1:${server.address().port}`;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+
+async function opened(url, what) {
+  const made = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+  made.on("pageerror", (error) => wrong(`${what}: ${error.stack}`));
+  await made.goto(url);
+  return made;
+}
 
 const at = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
 const say = (what, ms, budget) => console.log(`${what}: ${ms.toFixed(1)} ms (budget ${budget} ms)`);
@@ -79,8 +110,7 @@ const firsts = [];
 let page;
 for (let round = 0; round < 5; round++) {
   page?.context().close();
-  page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
-  await page.goto(origin + "/?view=profile");
+  page = await opened(origin + "/?view=profile", "the profile");
   await page.waitForFunction(() => performance.getEntriesByName("flame").length > 0);
   firsts.push(await page.evaluate(() => {
     const got = performance.getEntriesByType("resource").find((entry) => entry.name.includes("format=columns")).responseEnd;
@@ -133,10 +163,11 @@ const searches = await page.evaluate(async (frames) => {
 say("frame of a search, 95th percentile", at(searches, 0.95), 32);
 say("frame of a search, median", at(searches, 0.5), 32);
 
-page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
-await page.goto(origin + "/?view=fleet");
+page = await opened(origin + "/?view=fleet", "the fleet");
 await page.waitForSelector("#boards tr");
 say("a fleet of 10 000 boards, from the address to its rows", await page.evaluate(() => performance.now()), 2000);
+await page.waitForSelector("#services tr");
+await page.waitForSelector(".stack canvas");
 const scrolls = await page.evaluate(async (frames) => {
   const box = document.querySelector(".rows"), times = [];
   let last = performance.now();
@@ -149,7 +180,10 @@ const scrolls = await page.evaluate(async (frames) => {
   }
   return times;
 }, FRAMES);
+if (!/-\d{3,}$/.test(await page.textContent("#boards tr:nth-child(15) .name"))) wrong("the rows were not scrolled");
 say("a frame of scrolling it, 95th percentile", at(scrolls, 0.95), 32);
+say("the longest frame of scrolling it", Math.max(...scrolls), 32);
+console.log(`frames of scrolling it that took more than ${DROPPED_MS} ms: ${scrolls.filter((ms) => ms > DROPPED_MS).length} of ${scrolls.length} (budget 0)`);
 server.close();
 
 // Started for each view, so that nobody has asked it anything yet; none of its data ages away meanwhile.
@@ -175,8 +209,7 @@ async function started() {
 }
 for (const [what, path, selector] of store ? COLD_VIEWS : []) {
   const { url, end } = await started();
-  const cold = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
-  await cold.goto(url + path);
+  const cold = await opened(url + path, what);
   await cold.waitForSelector(selector, { timeout: 120000 });
   say(`${what} from a cold collector, first useful paint`, await cold.evaluate(() => {
     const [drawn] = performance.getEntriesByName("flame");
