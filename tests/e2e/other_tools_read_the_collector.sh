@@ -13,6 +13,10 @@ until_true 20 names_are_settled || fail "names go on changing"
 
 curl -fs "$url/metrics" >"$W/metrics" || fail "no metrics"
 promtool check metrics <"$W/metrics" >"$W/promtool" 2>&1 || fail "promtool: $(cat "$W/promtool")"
+curl -fs -D "$W/head" -H 'Accept: application/openmetrics-text; version=1.0.0' "$url/metrics" >"$W/open" || fail "no OpenMetrics"
+grep -qi '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8' "$W/head" || fail "typed $(grep -i content-type "$W/head")"
+/usr/bin/python3 "$here/open_metrics.py" "$W/metrics" "$W/open" >"$W/forms" 2>&1 || fail "OpenMetrics: $(tail -n 1 "$W/forms")"
+say "$(cat "$W/forms")"
 # As the answers have it: what is lost, what has no name, and what was asked to be watched, by release.
 metric() { awk -v name="$1" 'index($0, name " ") == 1 { print $2 }' "$W/metrics"; }
 books="$(metric fleetprof_samples_produced_total) $(metric fleetprof_samples_stored_total)"
@@ -28,10 +32,6 @@ nameless=$(metric fleetprof_unsymbolized_samples_ratio)
 counted=$(profile '{}' -d limit=100000 | json "sum(f['self_samples'] for f in d['functions'] if f['quality'] == 'none') / sum(f['self_samples'] for f in d['functions'] if f['quality'])")
 awk -v told="$nameless" -v counted="$counted" 'BEGIN { exit !(told != "" && (told - counted) ^ 2 < 1e-8) }' || fail "without a name are ${nameless:-?}, counted $counted"
 grep -q '^fleetprof_build_info{version="[^"]*",commit="[^"]*"} 1$' "$W/metrics" || fail "no commit: $(grep build_info "$W/metrics")"
-curl -fs -D "$W/head" -H 'Accept: application/openmetrics-text; version=1.0.0' "$url/metrics" >"$W/open" || fail "no OpenMetrics"
-grep -qi '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8' "$W/head" || fail "typed $(grep -i content-type "$W/head")"
-/usr/bin/python3 "$here/open_metrics.py" "$W/metrics" "$W/open" >"$W/forms" 2>&1 || fail "OpenMetrics: $(tail -n 1 "$W/forms")"
-say "$(cat "$W/forms")"
 P=$(port)
 cat >"$W/prometheus.yml" <<END
 global: {scrape_interval: 1s, scrape_timeout: 1s}

@@ -3,7 +3,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Boards, FunctionRow, Profile, Series, TreeAnswer } from "../api";
 import { moduleColour, type Palette } from "../canvas/colour";
-import type { Scene } from "../canvas/flame";
 import { drawTimeline } from "../canvas/timeline";
 import { isAwaited } from "../model/answer";
 import { find, patternOf } from "../model/search";
