@@ -2,7 +2,8 @@
 /* The landing file has two connections.  The writer, behind a mutex, appends: a group of batches,
    their ledger rows and their books are one transaction, whose COMMIT is the moment to ack.  The
    settler reads rows in id order and deletes them once their day file is durable; its deletes need
-   no fsync of their own, for a row that comes back after a power cut is skipped by its id.
+   no fsync of their own, for a row that comes back after a power cut is skipped by its id.  That
+   stands in the day's file: before one goes whose sums stay, landing_flush makes them durable.
 
    What boards say of themselves is written without fsync too (they say it again), unless it closes
    a run's books: then nobody may ever say it again.
@@ -440,6 +441,21 @@ int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes) {
   landing->figures.backlog_bytes -= raw_bytes;
   give_back(landing);
   fresh_rows_remove(&landing->fresh, last);
+  return error;
+}
+
+/* A commit that changes nothing is not flushed: the version is written as it was. */
+static int write_version(struct landing *landing) {
+  char sql[64];
+  sqlite3_snprintf(sizeof sql, sql, "PRAGMA user_version=%d", LANDING_VERSION);
+  return db_exec(landing->writer, sql);
+}
+
+int landing_flush(struct landing *landing) {
+  pthread_mutex_lock(&landing->lock);
+  int error = begin(landing, true);
+  if (error == 0) error = end(landing, write_version(landing));
+  give_back(landing);
   return error;
 }
 

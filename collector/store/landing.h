@@ -51,8 +51,12 @@ int landing_last_seq(struct landing *landing, const char *board, uint64_t run, u
 long landing_take(struct landing *landing, uint64_t after, unsigned max,
                   int (*on_row)(void *context, const struct landing_row *row), void *context);
 
-/* Deletes the rows up to id LAST, whose batches were RAW_BYTES inflated.  Settling thread only. */
+/* Deletes the rows up to id LAST, whose batches were RAW_BYTES inflated; after a power cut they may
+   be there again.  Settling thread only, or whoever keeps it from settling. */
 int landing_remove(struct landing *landing, uint64_t last, uint64_t raw_bytes);
+
+/* From here on what was removed stays away, whatever happens.  Returns 0 or -errno. */
+int landing_flush(struct landing *landing);
 
 void landing_figures(struct landing *landing, struct landing_figures *ret);
 

@@ -279,6 +279,13 @@ struct day_pool *settle_pool(struct settle *settle) {
   return settle->pool;
 }
 
+/* What has settled is not to settle again, though the file that says so goes. */
+static int forget_landed(struct settle *settle) {
+  int error = landing_remove(settle->landing, settle->cursor, 0);
+  if (error == 0) error = landing_flush(settle->landing);
+  return error == 0 ? 0 : -EAGAIN;
+}
+
 int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed) {
   int error = 0;
   pthread_mutex_lock(&settle->round);
@@ -288,6 +295,7 @@ int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, b
   if (if_summed) {
     int is_complete = roll_is_complete(settle->days.dir, day);
     if (is_complete != 1) error = is_complete < 0 ? is_complete : -EAGAIN;
+    if (error == 0) error = forget_landed(settle);
   }
   if (error == 0) error = day_folder_remove(settle->days.dir, kind, day);
   pthread_rwlock_unlock(&settle->files);

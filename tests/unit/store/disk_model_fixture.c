@@ -143,6 +143,22 @@ size_t disk_stop(void) {
   return disk.count;
 }
 
+/* With the lock held. */
+static void note_deleted(const char *name) {
+  for (unsigned i = 0; i < disk.file_count; i++) {
+    if (!disk.is_there[i] || strcmp(disk.names[i], name) != 0) continue;
+    disk.is_there[i] = false;
+    note((struct event){.deed = DELETE, .file = i}, NULL);
+  }
+}
+
+void disk_unlinked(const char *path) {
+  pthread_mutex_lock(&disk.lock);
+  const char *name = name_in_folder(path);
+  if (name != NULL) note_deleted(name);
+  pthread_mutex_unlock(&disk.lock);
+}
+
 void disk_promise(uint64_t value) {
   pthread_mutex_lock(&disk.lock);
   note((struct event){.deed = PROMISE, .at = value}, NULL);
@@ -354,11 +370,7 @@ static int on_delete(sqlite3_vfs *vfs, const char *path, int flush_folder) {
   pthread_mutex_lock(&disk.lock);
   int code = real_vfs()->xDelete(real_vfs(), path, 0);
   const char *name = name_in_folder(path);
-  for (unsigned i = 0; name != NULL && code == SQLITE_OK && i < disk.file_count; i++) {
-    if (!disk.is_there[i] || strcmp(disk.names[i], name) != 0) continue;
-    disk.is_there[i] = false;
-    note((struct event){.deed = DELETE, .file = i}, NULL);
-  }
+  if (name != NULL && code == SQLITE_OK) note_deleted(name);
   if (flush_folder && name != NULL) note((struct event){.deed = FLUSH_FOLDER}, NULL);
   pthread_mutex_unlock(&disk.lock);
   return code;

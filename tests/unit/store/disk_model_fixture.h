@@ -18,6 +18,9 @@ void disk_record(const char *dir);
 /* Ends remembering.  Returns how many things happened. */
 size_t disk_stop(void);
 
+/* Notes that PATH was deleted by other means than SQLite's. */
+void disk_unlinked(const char *path);
+
 /* Notes that something was promised at this moment: from here on VALUE is the promise. */
 void disk_promise(uint64_t value);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The power goes, at each moment of a store's life: what was acked is there, once, and every
-   database is sound.  Then it goes again while the store gets up. */
+   database is sound.  Then it goes again while the store gets up.  What is over is summed up
+   meanwhile, and what is old goes. */
 #include "disk_model_fixture.h"
 #include "store_fixture.h"
 
@@ -14,7 +15,17 @@ enum {
   SHORT_STRIDE = 7,  /* of the moments at which the power goes; TORTURE_LONG takes all */
   AGAIN_STRIDE = 29, /* of those after which it goes again during recovery */
   SECOND_CUTS = 3,
+  SEEDS = 60,
 };
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+
+int __wrap_unlink(const char *path) {
+  int result = __real_unlink(path);
+  if (result == 0) disk_unlinked(path);
+  return result;
+}
 
 static bool is_long(void) {
   return getenv("TORTURE_LONG") != NULL;
@@ -31,29 +42,55 @@ static void empty_dir(char *dir) {
   if (mkdir(dir, 0700) != 0) fail_msg("%s cannot be made", dir);
 }
 
+/* The finest goes as far as it is in sums: of the first day windows, five minutes and hours, of the
+   second windows, of the third most of these. */
+static void grow_old(struct store *store) {
+  const struct store_keep keep = {.windows_ms = NOON_MS + 2 * DAY_MS + TIER_HOUR_MS,
+                                  .minutes_ms = NOON_MS + DAY_MS,
+                                  .hours_ms = NOON_MS + DAY_MS};
+  assert_int_equal(store_roll(store), 0);
+  assert_int_equal(store_retain(store, &keep), 0);
+}
+
+static bool has_windows(const char *dir) {
+  return day_folder_bytes(dir, DAY_WINDOWS, day_of(NOON_MS)) > 0;
+}
+
+static void hear_of_board(struct store *store) {
+  const struct store_board_seen seen = {.board = "b1", .arch = "riscv64", .seen_ms = NOON_MS};
+  assert_int_equal(store_board_seen(store, &seen), 0);
+}
+
+static void append_group(struct store *store, uint64_t seq, size_t count) {
+  struct made_batch made[3];
+  struct store_append group[3];
+  for (size_t i = 0; i < count; i++) {
+    make_batch(&made[i], 1, seq + i);
+    seal_batch(&made[i]);
+    group[i] = append_of(&made[i], "b1", start_of(seq + i));
+  }
+  assert_int_equal(store_append(store, group, count), 0);
+  disk_promise(seq + count - 1);
+  for (size_t i = 0; i < count; i++) free_batch(&made[i]);
+}
+
 /* Runs a store from nothing; each ack is a promise. */
 static void live(const char *dir) {
   struct store *store = NULL;
-  struct made_batch made[3];
-  struct store_append group[3];
   char error[256];
+  bool have_windows_gone = false;
   assert_int_equal(store_open(dir, &store, error, sizeof error), 0);
   for (uint64_t seq = 1; seq <= BATCHES;) {
     size_t count = 1 + seq % 3;
-    for (size_t i = 0; i < count; i++) {
-      make_batch(&made[i], 1, seq + i);
-      seal_batch(&made[i]);
-      group[i] = append_of(&made[i], "b1", start_of(seq + i));
-    }
-    /* What boards say of themselves is not flushed, what comes behind it is. */
-    const struct store_board_seen seen = {.board = "b1", .arch = "riscv64", .seen_ms = NOON_MS};
-    assert_int_equal(store_board_seen(store, &seen), 0);
-    assert_int_equal(store_append(store, group, count), 0);
+    hear_of_board(
+        store); /* what boards say of themselves is not flushed, what comes behind it is */
+    append_group(store, seq, count);
     seq += count;
-    disk_promise(seq - 1);
-    for (size_t i = 0; i < count; i++) free_batch(&made[i]);
     if (seq % 2 == 0) scan_all(store); /* lets some settle between the appends, some not */
+    if (seq % 3 == 0) grow_old(store);
+    have_windows_gone = have_windows_gone || (seq == 6 && !has_windows(dir));
   }
+  assert_true(have_windows_gone);
   store_close(store);
 }
 
@@ -99,6 +136,8 @@ static void check_survivor(const char *dir, uint64_t promised) {
   assert_int_equal(scan_all(store).weight, weight_before(last + 1));
   assert_int_equal(board_of(store, "b1").stored, scan_all(store).count);
   assert_int_equal(append_new(store, "b1", 1, last + 1, start_of(last + 1)), STORE_STORED);
+  assert_int_equal(scan_all(store).weight, weight_before(last + 2));
+  grow_old(store);
   assert_int_equal(scan_all(store).weight, weight_before(last + 2));
   store_close(store);
   check_databases(dir);
@@ -177,8 +216,33 @@ static void a_power_cut_during_recovery_changes_nothing(void **state) {
   remove_scene(&scene);
 }
 
+/* Their rows were deleted from the landing file, and nothing has flushed that since they settled.
+ */
+static void windows_that_went_do_not_come_back_beside_their_sums(void **state) {
+  (void)state;
+  struct scene scene;
+  struct store *store = NULL;
+  char error[256];
+  make_scene(&scene);
+  disk_record(scene.live);
+  assert_int_equal(store_open(scene.live, &store, error, sizeof error), 0);
+  append_group(store, 1, 3);
+  scan_all(store);
+  grow_old(store);
+  assert_false(has_windows(scene.live));
+  for (unsigned i = 0; i < 4; i++) hear_of_board(store);
+  size_t count = disk_stop();
+  for (unsigned seed = 0; seed < SEEDS; seed++) {
+    empty_dir(scene.first);
+    check_survivor(scene.first, disk_cut(count, DISK_KEEPS_SOME, seed, scene.first));
+  }
+  store_close(store);
+  remove_scene(&scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(windows_that_went_do_not_come_back_beside_their_sums),
       cmocka_unit_test(a_power_cut_at_any_write_loses_and_doubles_nothing),
       cmocka_unit_test(a_power_cut_during_recovery_changes_nothing),
   };
