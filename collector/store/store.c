@@ -191,23 +191,25 @@ static int prune(struct store *store, uint32_t day, uint64_t before_ms) {
   return result == 1 || result == -EAGAIN || result == -EUCLEAN ? 0 : result;
 }
 
+/* Sums go first: what a power cut leaves of the finer is summed up anew, and never beside them. */
 static int drop_day(struct store *store, uint32_t day) {
   int error = 0;
-  for (unsigned kind = 0; kind < DAY_KINDS && error == 0; kind++)
+  for (unsigned kind = DAY_KINDS; kind-- > 0 && error == 0;)
     error = settle_remove_day(store->settle, kind, day, false);
   return error;
 }
 
+static int first_of(int error, int later) {
+  return error != 0 ? error : later;
+}
+
 static int retain_by_age(struct store *store, const struct store_keep *keep, uint32_t day) {
   uint64_t end_ms = ((uint64_t)day + 1) * DAY_MS;
-  int error = 0;
   if (end_ms <= keep->days_ms) return drop_day(store, day);
-  if (end_ms <= keep->windows_ms)
-    error = drop(store, DAY_WINDOWS, day);
-  else
-    error = prune(store, day, keep->windows_ms);
-  if (error == 0 && end_ms <= keep->minutes_ms) error = drop(store, DAY_MINUTES, day);
-  if (error == 0 && end_ms <= keep->hours_ms) error = drop_hours(store, day);
+  int error = end_ms <= keep->windows_ms ? drop(store, DAY_WINDOWS, day)
+                                         : prune(store, day, keep->windows_ms);
+  if (end_ms <= keep->minutes_ms) error = first_of(error, drop(store, DAY_MINUTES, day));
+  if (end_ms <= keep->hours_ms) error = first_of(error, drop_hours(store, day));
   return error;
 }
 
@@ -231,18 +233,14 @@ static int retain_by_bytes(struct store *store, const uint32_t *days, size_t cou
   uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
   int error = 0;
   for (unsigned step = 0; step < 4; step++) {
-    for (size_t i = 0; i < count && days[i] < today && error == 0 && bytes > max_bytes; i++) {
+    for (size_t i = 0; i < count && days[i] < today && bytes > max_bytes; i++) {
       uint64_t before = day_bytes(store->dir, days[i]);
-      error = drop_next(store, step, days[i]);
+      error = first_of(error, drop_next(store, step, days[i])); /* whole days go on a full disk */
       uint64_t freed = before - day_bytes(store->dir, days[i]);
       bytes -= freed < bytes ? freed : bytes;
     }
   }
   return error;
-}
-
-static int first_of(int error, int later) {
-  return error != 0 ? error : later;
 }
 
 int store_retain(struct store *store, const struct store_keep *keep) {

@@ -42,7 +42,10 @@ static const char schema[] = NODE_TABLE_SCHEMA
     " records INTEGER NOT NULL, PRIMARY KEY(hour_ms, board, reason)) WITHOUT ROWID;"
     "CREATE TABLE rolled_loss(source INTEGER PRIMARY KEY, id INTEGER NOT NULL);";
 
-enum { PART_NODES = 1 << 17 };
+enum {
+  PART_NODES = 1 << 17,
+  FREE_FRACTION = 8, /* with more of its pages free a file is written anew */
+};
 _Static_assert((int)PART_NODES <= (int)BLOCK_ROWS_MAX, "a block holds a part with one row a node");
 
 enum statement {
@@ -334,7 +337,16 @@ int tier_file_commit(struct tier_file *file) {
   return db_exec(file->db, "COMMIT");
 }
 
-/* Blocks of hours are most of the file, and its end: what they took is given back at once. */
+/* Gives back what free pages take, unless late batches may soon fill them. */
+static int give_back(sqlite3 *db) {
+  uint64_t pages = 0, free_pages = 0;
+  int error = db_number(db, "PRAGMA page_count", 0, &pages);
+  if (error == 0) error = db_number(db, "PRAGMA freelist_count", 0, &free_pages);
+  return error == 0 && free_pages > pages / FREE_FRACTION ? db_exec(db, "VACUUM") : error;
+}
+
+/* Blocks of hours are most of the file.  Their room is given back at once, or, where there was none
+   to write the rest anew, or we were killed, the next time. */
 int tier_file_drop_hours(const char *path) {
   char sql[256];
   sqlite3 *db = NULL;
@@ -347,8 +359,8 @@ int tier_file_drop_hours(const char *path) {
                      "DELETE FROM grouped WHERE tier=%d; INSERT INTO dropped VALUES(%d); COMMIT",
                      TIER_HOUR, TIER_HOUR, TIER_HOUR);
     error = db_exec(db, sql);
-    if (error == 0) error = db_exec(db, "VACUUM");
   }
+  if (error == 0) error = give_back(db);
   db_close(db);
   return error;
 }
