@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +65,10 @@ static bool is_wanted(const char *name, enum day_kind wanted, uint32_t *ret_day)
     if ((wanted == DAY_KINDS || wanted == kind) && parse_name(name, kind, ret_day) == 0)
       return true;
   return false;
+}
+
+bool day_folder_is_day(const char *name, uint32_t *ret_day) {
+  return is_wanted(name, DAY_KINDS, ret_day);
 }
 
 static int by_day(const void *left, const void *right) {

@@ -6,6 +6,7 @@
 
 #include "tier.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ uint32_t day_of(uint64_t ms);
 
 /* Writes the path of DAY's file of KIND in DIR.  Returns 0 or -ENAMETOOLONG. */
 int day_folder_path(const char *dir, enum day_kind kind, uint32_t day, char path[DAY_PATH_BYTES]);
+
+/* Whether NAME is what day_folder_path calls a day's file, of whatever kind. */
+bool day_folder_is_day(const char *name, uint32_t *ret_day);
 
 /* Lists the days that have a file of KIND (DAY_KINDS: of any) in DIR, ascending; RET is the
    caller's to free. */

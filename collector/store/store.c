@@ -13,6 +13,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "day_aside.h"
 #include "day_check.h"
 #include "day_folder.h"
 #include "day_pool.h"
@@ -243,6 +244,16 @@ static int retain_by_bytes(struct store *store, const uint32_t *days, size_t cou
   return error;
 }
 
+/* What is damaged goes with its day, or where its room is wanted. */
+static int thin_aside(const struct store *store, const struct store_keep *keep,
+                      const uint32_t *days, size_t count) {
+  uint64_t bytes = total_bytes(store->dir, days, count);
+  struct day_aside_keep aside = {.first_day = (uint32_t)(keep->days_ms / DAY_MS),
+                                 .bytes_max = UINT64_MAX};
+  if (keep->max_bytes > 0) aside.bytes_max = keep->max_bytes > bytes ? keep->max_bytes - bytes : 0;
+  return day_aside_thin(store->dir, &aside);
+}
+
 int store_retain(struct store *store, const struct store_keep *keep) {
   uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
   uint32_t *days = NULL;
@@ -252,6 +263,7 @@ int store_retain(struct store *store, const struct store_keep *keep) {
   for (size_t i = 0; i < count && days[i] < today; i++)
     error = first_of(error, retain_by_age(store, keep, days[i]));
   error = first_of(error, prune(store, today, keep->windows_ms));
+  error = first_of(error, thin_aside(store, keep, days, count));
   if (keep->max_bytes > 0)
     error = first_of(error, retain_by_bytes(store, days, count, keep->max_bytes));
   free(days);
@@ -280,7 +292,9 @@ void store_metrics(struct store *store, struct buf *ret) {
   size_t count = 0;
   settle_figures(store->settle, &settle); /* first: what settles meanwhile must not be ahead */
   landing_figures(store->landing, &landing);
+  struct day_aside_figures aside = {0};
   uint64_t bytes = 0;
+  day_aside_figures(store->dir, &aside);
   if (day_folder_list(store->dir, DAY_KINDS, &days, &count) == 0) {
     bytes = total_bytes(store->dir, days, count);
     free(days);
@@ -316,6 +330,8 @@ void store_metrics(struct store *store, struct buf *ret) {
        atomic_load_explicit(&store->roll_failures, memory_order_relaxed)},
       {"day_files", "gauge", "days that have a file", count},
       {"bytes", "gauge", "disk taken by day files", bytes},
+      {"set_aside_files", "gauge", "damaged day files that are kept", aside.files},
+      {"set_aside_bytes", "gauge", "disk taken by these", aside.bytes},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     print_metric(ret, rows[i].name, rows[i].kind, rows[i].what, rows[i].value);

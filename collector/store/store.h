@@ -86,8 +86,9 @@ struct store_keep {
   uint64_t
       minutes_ms; /* of days that ended before: sums of five minutes, where the windows are gone */
   uint64_t hours_ms;  /* sums of hours; those of the day stay */
-  uint64_t days_ms;   /* everything */
-  uint64_t max_bytes; /* then the finest of the oldest days, until all is at most this; 0: any */
+  uint64_t days_ms;   /* everything, what was set aside as damaged too */
+  uint64_t max_bytes; /* then what was set aside, then the finest of the oldest days, until all is
+                         at most this; 0: any */
 };
 
 /* Deletes what KEEP does not want; of today only windows.  Waits for scans under way.  What fails

@@ -30,6 +30,60 @@ static void a_damaged_day_file_is_set_aside_and_the_others_are_served(void **sta
   assert_int_equal(scan_all(world->store).blocks, 6);
 }
 
+static void put_aside(struct world *world, const char *name, size_t bytes) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", world->dir, name);
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  for (size_t at = 0; at < bytes; at += 4096) assert_int_equal(pwrite(fd, path, 1, (off_t)at), 1);
+  close(fd);
+  usleep(20000); /* file systems' clocks are coarse */
+}
+
+static bool is_aside(struct world *world, const char *name) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", world->dir, name);
+  return access(path, F_OK) == 0;
+}
+
+static void assert_metric(struct world *world, const char *line) {
+  struct buf text = {0};
+  store_metrics(world->store, &text);
+  if (strstr(buf_text(&text), line) == NULL) fail_msg("no %s in %s", line, buf_text(&text));
+  buf_fini(&text);
+}
+
+static void damaged_files_are_kept_in_number_and_with_their_days(void **state) {
+  struct world *world = *state;
+  const struct store_keep any = {.days_ms = 0}, days = {.days_ms = NOON_MS - NOON_MS % DAY_MS},
+                          some = {.max_bytes = 64 << 10};
+  put_aside(world, "hours-2025-12-31.db.corrupt", 4096);
+  put_aside(world, "hours-2025-12-31.db.corrupt-wal", 4096);
+  put_aside(world, "day-2026-01-01.db.corrupt-1", 32 << 10);
+  put_aside(world, "minutes-2026-01-01.db.corrupt", 32 << 10);
+  assert_int_equal(store_retain(world->store, &any), 0);
+  assert_metric(world, "\nfleetprof_store_set_aside_files 3\n");
+  assert_int_equal(store_retain(world->store, &days), 0);
+  assert_false(is_aside(world, "hours-2025-12-31.db.corrupt"));
+  assert_false(is_aside(world, "hours-2025-12-31.db.corrupt-wal"));
+  assert_metric(world, "\nfleetprof_store_set_aside_files 2\n");
+  put_aside(world, "day-2026-01-02.db.corrupt", 4096);
+  assert_int_equal(store_retain(world->store, &some), 0); /* the two newest fit */
+  assert_false(is_aside(world, "day-2026-01-01.db.corrupt-1"));
+  assert_true(is_aside(world, "minutes-2026-01-01.db.corrupt"));
+  for (unsigned i = 0; i < 10; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "day-2026-02-%02u.db.corrupt", i + 1);
+    put_aside(world, name, 4096);
+  }
+  put_aside(world, "notes.corrupt", 4096);
+  assert_int_equal(store_retain(world->store, &any), 0);
+  assert_metric(world, "\nfleetprof_store_set_aside_files 8\n");
+  assert_true(is_aside(world, "day-2026-02-10.db.corrupt"));
+  assert_true(is_aside(world, "day-2026-02-03.db.corrupt"));
+  assert_false(is_aside(world, "day-2026-02-02.db.corrupt"));
+  assert_true(is_aside(world, "notes.corrupt"));
+}
+
 static void settling_into_a_damaged_file_begins_a_fresh_one(void **state) {
   struct world *world = *state;
   char path[DAY_PATH_BYTES];
@@ -157,6 +211,7 @@ static void a_new_landing_file_is_not_mistaken_for_the_old_one(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_damaged_day_file_is_set_aside_and_the_others_are_served),
+      TEST(damaged_files_are_kept_in_number_and_with_their_days),
       TEST(settling_into_a_damaged_file_begins_a_fresh_one),
       TEST(a_newer_version_is_refused_with_its_name),
       TEST(a_damaged_landing_file_is_refused),
