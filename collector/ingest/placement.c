@@ -3,7 +3,13 @@
 
    A board's wall clock may start in 1970 and jump; its time since boot only goes on.  So a window
    of the boot that the session speaks for is placed by time since boot plus the offset to our
-   clock, which was taken when the board said both.
+   clock, which was taken when the board said both.  It is too large by what that was on its way: a
+   ping stands behind batches, half a minute of them on a slow line.  So the smallest that a session
+   has heard is the truest, and grows only as fast as two clocks may drift apart:
+
+     heard     |      x        x
+               |  x       x         x  x
+     believed  | ______________________________ x: where ours was set forward
 
    A window of an earlier boot comes from the spool, and all that ties that boot to wall time was
    known on the board by then: it kept the offset (agent/uplink/boot_times.c) and says it in Hello.
@@ -28,6 +34,15 @@
 
 #define DAY_NS (24 * 3600 * NS_PER_SECOND)
 
+/* How fast the offset may grow: as the kernel lets a clock be slewed, and more than crystals drift.
+ */
+#define DRIFT_PPM 500
+#define PPM 1000000
+
+/* No ping is on its way for so long (at 2000 bytes a second 600 KB would be before it): our clock
+   was set. */
+#define STEP_NS (300 * NS_PER_SECOND)
+
 /* The clocks agree when they differ by no more than a slow link explains. */
 #define SYNCED_WITHIN_NS (2 * NS_PER_SECOND)
 
@@ -37,21 +52,31 @@
 /* How far a wall clock may contradict what is known of other boots. */
 #define BOUND_SLACK_NS (120 * NS_PER_SECOND)
 
-static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t walltime_ns,
-                  uint64_t now_ns) {
-  uint64_t apart_ns = now_ns > walltime_ns ? now_ns - walltime_ns : walltime_ns - now_ns;
-  placement->is_known = boottime_ns <= now_ns;
-  placement->offset_ns = placement->is_known ? now_ns - boottime_ns : 0;
+/* When it was at our clock that a board said both, as far as is known. */
+static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t walltime_ns) {
+  uint64_t then_ns = placement->offset_ns + boottime_ns;
+  uint64_t apart_ns = then_ns > walltime_ns ? then_ns - walltime_ns : walltime_ns - then_ns;
   placement->is_synced = placement->is_known && apart_ns <= SYNCED_WITHIN_NS;
 }
 
 void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns) {
   memcpy(placement->boot_id, hello->boot_id, sizeof placement->boot_id);
-  learn(placement, hello->boottime_ns, hello->walltime_ns, now_ns);
+  placement->is_known = hello->boottime_ns <= now_ns;
+  placement->offset_ns = placement->is_known ? now_ns - hello->boottime_ns : 0;
+  placement->learnt_ns = now_ns;
+  learn(placement, hello->boottime_ns, hello->walltime_ns);
 }
 
 void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns) {
-  learn(placement, ping->boottime_ns, ping->walltime_ns, now_ns);
+  if (ping->boottime_ns > now_ns) return; /* no clock says so */
+  uint64_t heard_ns = now_ns - ping->boottime_ns;
+  uint64_t passed_ns = now_ns > placement->learnt_ns ? now_ns - placement->learnt_ns : 0;
+  uint64_t most_ns = placement->offset_ns + passed_ns / PPM * DRIFT_PPM;
+  bool is_late = placement->is_known && heard_ns > most_ns && heard_ns - most_ns < STEP_NS;
+  placement->offset_ns = is_late ? most_ns : heard_ns;
+  placement->is_known = true;
+  placement->learnt_ns = now_ns;
+  learn(placement, ping->boottime_ns, ping->walltime_ns);
 }
 
 const char *placement_clock(const struct placement *placement) {

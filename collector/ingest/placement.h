@@ -17,6 +17,7 @@ struct earlier_boot {
 struct placement {
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t offset_ns; /* our wall clock minus the board's time since boot */
+  uint64_t learnt_ns; /* our wall clock when that was heard */
   bool is_known;
   bool is_synced; /* the board's own wall clock agrees with ours */
   uint32_t earlier_count;
@@ -36,7 +37,7 @@ void placement_learn(struct placement *placement, const struct hello *hello, uin
 void placement_earlier(const struct placement *placement, const struct hello *hello,
                        uint64_t now_ns, struct earlier_boot *ret);
 
-/* Learns anew from a ping of the same boot. */
+/* Learns more from a ping of the same boot, however long it was on its way. */
 void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns);
 
 /* The word for what is known. */

@@ -210,8 +210,7 @@ static bool receive_ping(struct session *session, const struct ping *ping, uint6
     answer.pong.trust = session->told_trust = *session->trust;
   answer.pong.return_within_ms = return_news(session);
   send_message(session, &answer);
-  /* Behind batches that wait for a worker a ping is late, and would seem to come from the past. */
-  if (session->jobs_in_flight == 0) placement_relearn(&session->placement, ping, now_ns);
+  placement_relearn(&session->placement, ping, now_ns);
   return session->state == SESSION_OPEN;
 }
 

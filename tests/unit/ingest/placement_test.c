@@ -119,6 +119,61 @@ static void a_ping_corrects_the_offset(void **state) {
   assert_int_equal(placement.offset_ns, NOW_NS + 5 - HOUR_NS);
 }
 
+#define MINUTE_NS (60 * NS_PER_SECOND)
+
+/* A ping that was said AFTER_NS after the board's Hello and took LATE_NS to come. */
+static void hear(struct placement *placement, uint64_t after_ns, uint64_t late_ns) {
+  struct ping ping = {.boottime_ns = HOUR_NS + after_ns, .walltime_ns = NOW_NS + after_ns};
+  placement_relearn(placement, &ping, NOW_NS + after_ns + late_ns);
+}
+
+static uint64_t error_ns(const struct placement *placement) {
+  return placement->offset_ns - (NOW_NS - HOUR_NS);
+}
+
+static void pings_that_are_late_move_no_window(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, NOW_NS);
+  for (uint64_t minute = 1; minute <= 10; minute++)
+    hear(&placement, minute * MINUTE_NS, 30 * NS_PER_SECOND);
+  assert_true(error_ns(&placement) < NS_PER_SECOND); /* 500 ppm of ten minutes are 0.3 s */
+  assert_string_equal(placement_clock(&placement), "synced");
+  hear(&placement, 11 * MINUTE_NS, 40 * NS_PER_MS);
+  assert_int_equal(error_ns(&placement), 40 * NS_PER_MS);
+}
+
+static void a_hello_that_was_late_is_mended_by_a_ping(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS - 20 * NS_PER_SECOND, NOW_NS - 20 * NS_PER_SECOND);
+  assert_string_equal(placement_clock(&placement), "estimated");
+  hear(&placement, MINUTE_NS, 0);
+  assert_int_equal(error_ns(&placement), 0);
+  assert_string_equal(placement_clock(&placement), "synced");
+}
+
+/* A crystal that is 200 ppm slow loses 17 s a day. */
+static void clocks_that_drift_apart_are_followed(void **state) {
+  (void)state;
+  struct placement placement = learn(HOUR_NS, NOW_NS);
+  for (uint64_t minute = 1; minute <= 24 * 60; minute++) {
+    uint64_t passed_ns = minute * MINUTE_NS, lost_ns = passed_ns / 5000;
+    struct ping ping = {.boottime_ns = HOUR_NS + passed_ns - lost_ns};
+    placement_relearn(&placement, &ping, NOW_NS + passed_ns);
+    assert_int_equal(error_ns(&placement), lost_ns);
+  }
+}
+
+static void a_clock_of_ours_that_is_set_is_followed_either_way(void **state) {
+  static const int64_t steps_ns[] = {6 * MINUTE_NS, HOUR_NS, -(int64_t)HOUR_NS,
+                                     -(int64_t)NS_PER_SECOND};
+  (void)state;
+  for (size_t i = 0; i < sizeof steps_ns / sizeof *steps_ns; i++) {
+    struct placement placement = learn(HOUR_NS, NOW_NS);
+    hear(&placement, MINUTE_NS, (uint64_t)steps_ns[i]);
+    assert_int_equal((int64_t)error_ns(&placement), steps_ns[i]);
+  }
+}
+
 /* Whatever numbers a peer chooses, a window ends after it begins, is no longer than a day, and lies
    between 2024 and tomorrow. */
 static void no_numbers_make_an_impossible_window(void **state) {
@@ -234,6 +289,10 @@ int main(void) {
       cmocka_unit_test(nothing_is_placed_more_than_a_day_ahead),
       cmocka_unit_test(a_boot_longer_than_time_itself_is_not_believed),
       cmocka_unit_test(a_ping_corrects_the_offset),
+      cmocka_unit_test(pings_that_are_late_move_no_window),
+      cmocka_unit_test(a_hello_that_was_late_is_mended_by_a_ping),
+      cmocka_unit_test(clocks_that_drift_apart_are_followed),
+      cmocka_unit_test(a_clock_of_ours_that_is_set_is_followed_either_way),
       cmocka_unit_test(no_numbers_make_an_impossible_window),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
