@@ -10,7 +10,9 @@
 
    When the limit is reached the oldest segments go first, but not one with an entry that was
    handed out: the collector may have that entry, and what was stored must not be booked as lost.
-   Only when nothing else is left do those go too.
+   Only when nothing else is left do those go too.  Where others have filled the disk it is the
+   same, but what was handed out stays, and nothing goes while memory has room (spool_memory.c):
+   they may make room again.
 
    After a failed fdatasync the kernel may have marked the lost pages clean, so a second one that
    succeeds proves nothing: the segment is closed for good, what can still be read of it is sent,
@@ -31,6 +33,9 @@
 
 #define DISTRUST_NS \
   (60 * NS_PER_SECOND) /* after a sync that failed; the disk is tried again then */
+
+/* Where others take at once what we have deleted: our oldest is not theirs for nothing. */
+#define NO_WAY_NS (600 * NS_PER_SECOND)
 
 enum { SEGMENTS_A_LIMIT = 8 /* a drop costs at most this part of what the spool may hold */ };
 
@@ -251,8 +256,29 @@ static int append(struct spool_log *log, struct spool_entry *entry, struct span 
   return 0;
 }
 
+/* Whether the disk, which others have filled, has to make room for NEED bytes: memory has none, and
+   what is on the disk is older.  Not soon again where that helped nothing. */
+static bool must_give_way(const struct spool_log *log, uint64_t need, int refusal) {
+  bool is_full = refusal == -ENOSPC || refusal == -EDQUOT;
+  bool has_memory = log->memory_bytes + need <= log->limits.memory_bytes;
+  return is_full && !has_memory && need <= log->limits.bytes_max && is_disk_trusted(log) &&
+         clock_monotonic_ns() >= log->no_way_until_ns;
+}
+
+/* Tries again once there is as much room on the disk as ENTRY and what waits in memory take. */
+static int give_way(struct spool_log *log, struct spool_entry *entry, struct span payload) {
+  uint64_t before = log->bytes;
+  uint64_t need = log->memory_bytes + SPOOL_HEADER_BYTES + payload.len;
+  while (before - log->bytes < need && spool_row_give_way(log)) continue;
+  int rc = log->bytes < before ? append(log, entry, payload, false) : -ENOSPC;
+  if (rc < 0) log->no_way_until_ns = clock_monotonic_ns() + NO_WAY_NS;
+  return rc;
+}
+
 int spool_log_append(struct spool_log *log, struct spool_entry *entry, struct span payload) {
   int rc = append(log, entry, payload, false);
+  if (rc < 0 && must_give_way(log, SPOOL_HEADER_BYTES + payload.len, rc))
+    rc = give_way(log, entry, payload);
   log->last_error = rc;
   if (rc < 0 && log->limits.memory_bytes > 0) rc = append(log, entry, payload, true);
   if (rc == 0) spool_log_sync(log, false);

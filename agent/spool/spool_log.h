@@ -39,6 +39,7 @@ struct spool_log {
   uint64_t dirty_since_ns;      /* 0: nothing that no sync has begun with */
   uint64_t distrusted_until_ns; /* a sync failed: nothing is written to the disk before */
   uint64_t save_tried_ns;       /* what is in memory, to the disk */
+  uint64_t no_way_until_ns;     /* what was deleted for others' sake has helped nothing */
   struct disk_sync sync;        /* of the newest segment */
   bool has_new_names;           /* the folder has changed since it was synced */
   uint64_t moves;               /* segments that went from memory to the disk */

@@ -66,6 +66,15 @@ bool spool_row_drop_oldest(struct spool_log *log, bool in_memory) {
   return true;
 }
 
+bool spool_row_give_way(struct spool_log *log) {
+  for (size_t i = 0; i + 1 < log->count; i++) {
+    if (log->segments[i].memory >= 0 || log->segments[i].held > 0) continue;
+    spool_row_drop(log, i, LOSS_SPOOL_FULL);
+    return true;
+  }
+  return false;
+}
+
 void spool_row_sweep(struct spool_log *log) {
   for (size_t i = log->count; i-- > 1;)
     if (log->segments[i - 1].left == 0) spool_row_remove(log, i - 1);

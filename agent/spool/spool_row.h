@@ -18,6 +18,9 @@ void spool_row_drop(struct spool_log *log, size_t index, enum loss_reason reason
    newest of the row apart; one of which something was handed out only when no other is left: the
    collector may have it.  Returns false when there is none. */
 bool spool_row_drop_oldest(struct spool_log *log, bool in_memory);
+/* Drops the oldest on the disk of which nothing was handed out (LOSS_SPOOL_FULL), the newest of the
+   row apart.  Returns false when there is none. */
+bool spool_row_give_way(struct spool_log *log);
 /* Removes what is empty, the newest one apart. */
 void spool_row_sweep(struct spool_log *log);
 

@@ -48,6 +48,8 @@ static struct {
   unsigned nth, calls;
   int error;
   bool is_lasting;
+  const char *full_dir; /* or NULL */
+  uint64_t full_bytes;
 } fault;
 
 static struct {
@@ -77,6 +79,33 @@ static bool is_failing(int fd) {
   return true;
 }
 
+static uint64_t bytes_in(const char *path) {
+  DIR *dir = opendir(path);
+  struct stat status;
+  uint64_t bytes = 0;
+  assert_non_null(dir);
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+    if (fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(status.st_mode))
+      bytes += (uint64_t)status.st_size;
+  closedir(dir);
+  return bytes;
+}
+
+/* LEN more bytes for FD: returns true when there is no room for them, errno is set. */
+static bool is_full(int fd, size_t len) {
+  if (fault.full_dir == NULL || !is_on_disk(fd)) return false;
+  if (bytes_in(fault.full_dir) + len <= fault.full_bytes) return false;
+  errno = ENOSPC;
+  return true;
+}
+
+void disk_fill(const char *dir, uint64_t bytes) {
+  disk_fail(dir, 0, 0, false);
+  fault.full_dir = dir;
+  fault.full_bytes = bytes;
+}
+
 void disk_fail(const char *dir, unsigned nth, int error, bool is_lasting) {
   struct stat status;
   assert_int_equal(stat(dir, &status), 0);
@@ -89,6 +118,7 @@ void disk_fail(const char *dir, unsigned nth, int error, bool is_lasting) {
 
 void disk_heal(void) {
   fault.nth = 0;
+  fault.full_dir = NULL;
 }
 
 unsigned disk_calls(void) {
@@ -199,7 +229,9 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to) {
 }
 
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
-  if (is_failing(fd)) return -1;
+  size_t len = 0;
+  for (int i = 0; i < count; i++) len += parts[i].iov_len;
+  if (is_failing(fd) || is_full(fd, len)) return -1;
   ssize_t put = syscall(SYS_pwritev, fd, parts, count, (long)offset, 0L);
   if (put > 0) note_write(fd, parts, count, (size_t)offset, (size_t)put);
   return put;
@@ -215,7 +247,8 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
 }
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t count) {
-  return is_failing(to) ? -1 : syscall(SYS_sendfile, to, from, offset, count);
+  bool is_refused = is_failing(to) || is_full(to, count);
+  return is_refused ? -1 : syscall(SYS_sendfile, to, from, offset, count);
 }
 
 ssize_t pread(int fd, void *bytes, size_t len, off_t offset) {

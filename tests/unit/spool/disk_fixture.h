@@ -12,6 +12,9 @@
 /* From now on call NTH (from 1; 0: none) on the file system of DIR fails with ERROR, and with
    IS_LASTING every one after it, until disk_heal. */
 void disk_fail(const char *dir, unsigned nth, int error, bool is_lasting);
+/* From now on, until disk_heal, the files of DIR together get no larger than BYTES: others have the
+   rest of the disk. */
+void disk_fill(const char *dir, uint64_t bytes);
 void disk_heal(void);
 unsigned disk_calls(void); /* so many came by since disk_fail */
 

@@ -203,6 +203,54 @@ static void a_full_spool_makes_room_for_what_was_in_memory(void **state) {
   }
 }
 
+/* Others have filled the disk: as where the spool itself is full the newest are kept, and the
+   oldest are lost once memory has no room either. */
+static void on_a_disk_that_others_filled_the_newest_are_kept(void **state) {
+  struct bench *bench = *state;
+  restart(bench, &with_memory);
+  append_many(bench, 1, 40);
+  spool_sync(bench->spool, true);
+  disk_fill(bench->dir, 40 * ENTRY);
+  append_many(bench, 41, 55);
+  assert_int_equal(lost(bench), 0); /* they wait in memory */
+  append_many(bench, 56, 100);
+  struct spool_figures now = figures(bench);
+  assert_int_equal(bench->lost[LOSS_SPOOL_ERROR], 0);
+  assert_int_equal(bench->lost[LOSS_SPOOL_FULL] / RECORDS + now.entries, 100);
+  assert_true(now.entries >= 36);
+  disk_heal();
+  restart(bench, &with_memory);
+  for (uint64_t seq = 101 - now.entries; seq <= 100; seq++) {
+    uint64_t next = take(bench);
+    if (next != seq) fail_msg("%d instead of %d", (int)next, (int)seq);
+  }
+}
+
+static void a_disk_that_stays_full_is_not_given_everything(void **state) {
+  struct bench *bench = *state;
+  restart(bench, &with_memory);
+  append_many(bench, 1, 60);
+  fail_from_now_on(bench, ENOSPC);
+  append_many(bench, 61, 200);
+  assert_in_range(bench->lost[LOSS_SPOOL_FULL] / RECORDS, 16, 24); /* once what memory holds */
+  assert_int_equal(lost(bench) + figures(bench).entries, 200);
+}
+
+/* The collector may have it. */
+static void what_was_handed_out_gives_way_to_no_stranger(void **state) {
+  struct bench *bench = *state;
+  restart(bench, &with_memory);
+  append_many(bench, 1, 8); /* two segments */
+  append_many(bench, 9, 9);
+  for (uint64_t seq = 1; seq <= 8; seq++) assert_int_equal(take(bench), seq);
+  spool_sync(bench->spool, true);
+  disk_fill(bench->dir, 9 * ENTRY);
+  append_many(bench, 10, 60);
+  assert_true(bench->lost[LOSS_SPOOL_ERROR] > 0);
+  for (uint64_t seq = 1; seq <= 8; seq++) spool_ack(bench->spool, RUN, seq);
+  assert_int_equal(60 - 8, lost(bench) + figures(bench).entries);
+}
+
 static void what_memory_held_when_the_daemon_ends_is_told_as_lost(void **state) {
   struct bench *bench = *state;
   restart(bench, &with_memory);
@@ -296,6 +344,9 @@ int main(void) {
       DISK_CASE(memory_is_bounded_and_the_oldest_goes_first),
       DISK_CASE(what_was_in_memory_is_on_the_disk_once_that_works),
       DISK_CASE(a_full_spool_makes_room_for_what_was_in_memory),
+      DISK_CASE(on_a_disk_that_others_filled_the_newest_are_kept),
+      DISK_CASE(a_disk_that_stays_full_is_not_given_everything),
+      DISK_CASE(what_was_handed_out_gives_way_to_no_stranger),
       DISK_CASE(what_memory_held_when_the_daemon_ends_is_told_as_lost),
       DISK_CASE(without_a_folder_memory_serves_until_there_is_one),
       DISK_CASE(after_a_failed_sync_the_disk_is_left_alone_for_a_while),
