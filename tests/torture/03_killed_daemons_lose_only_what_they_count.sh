@@ -28,11 +28,11 @@ strike() {
   *) [ -n "$worker" ] && kill -9 $worker 2>/dev/null && echo worker ;;
   esac
 }
-torment() { # BOARD: until so many were killed
-  local killed=0
-  while [ $killed -lt "$kills" ]; do
+workers_killed() { cat "$W"/killed-$1 2>/dev/null | grep -c -e worker -e both; }
+torment() { # BOARD: until so many of its workers were killed
+  while [ "$(workers_killed "$1")" -lt "$kills" ]; do
     sleep "$(random_seconds 1500)"
-    strike >>"$W/killed-$1" && killed=$((killed + 1))
+    strike >>"$W/killed-$1"
   done
 }
 tormentors=() loads=()
@@ -64,4 +64,4 @@ for n in $(seq "$boards"); do
   say "b$n: killed $struck: produced $produced = stored $had + dropped $lost, in the answer $answered; $(api loss | json "[{k: v for k, v in b['dropped'].items() if v} for b in d['boards'] if b['board'] == 'b$n'][0]")"
   sum=$((sum + $(wc -l <"$W/killed-b$n")))
 done
-say "$sum kills"
+say "$sum kills, of $(workers_killed "*") workers"

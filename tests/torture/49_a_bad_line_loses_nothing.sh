@@ -67,10 +67,11 @@ mtu 576
 suffers "30 % loss, 1 s each way, 576 bytes" "$(pick 1 120)" loss=30 delay=1000
 # A slow line is a line: it is not given up, and what the collector wants beside batches keeps none of them waiting.
 if is_long; then
-  before=$(stored direct) calls=$(reconnects direct)
+  before=$(stored direct) calls=$(reconnects direct) slow_from=$(date +%s)
   suffers "2000 bytes a second" 120 rate=2000
   [ "$(reconnects direct)" = "$calls" ] || fail "a slow line was given up: $(why direct)"
   [ "$(stored direct)" -gt $((before + 500)) ] || fail "on a slow line came $(($(stored direct) - before)) records in 120 s"
+  slow_to=$(date +%s)
 fi
 mtu 1500
 for seconds in $(pick 1.5 "20 50 100 200"); do suffers "half open for $seconds s" "$seconds" loss=100; done
@@ -102,4 +103,14 @@ for board in direct proxied; do
   [ "$answered" = "$had" ] || fail "$board: the answer holds $answered samples of $had stored"
   say "$board: produced $produced = stored $had, in the answer $answered"
 done
+# What was on its way for long lies where it was taken: no ten seconds of the program's steady duty lack.
+if is_long; then
+  each=()
+  for ((at = slow_from - 60; at < slow_to + 60; at += 10)); do
+    each+=("$(api profile --data-urlencode 'match={board="direct"}' -d from=$at -d to=$((at + 10)) -d limit=1 | json "d['samples']")")
+  done
+  say "on the slow line, each ten seconds: ${each[*]} samples"
+  few=$(printf '%s\n' "${each[@]}" | sort -n | awk '{ n[NR] = $1 } END { print n[1] * 4 < n[int((NR + 1) / 2)] ? "yes" : "no" }')
+  [ "$few" = no ] || fail "windows lie elsewhere: ${each[*]}"
+fi
 say "batches that came again: $(curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_duplicate_total" { print $2 }')"
