@@ -208,6 +208,31 @@ static void an_absurd_time_is_placed_at_its_arrival(void **state) {
   assert_int_equal(scan_range(world->store, NOON_MS, NOON_MS + 1).count, made.count);
 }
 
+static void what_is_older_than_400_days_lies_at_its_arrival(void **state) {
+  struct world *world = *state;
+  struct buf text = {0};
+  static const uint64_t days[] = {399, 401};
+  uint64_t counts[2];
+  for (unsigned i = 0; i < 2; i++) {
+    struct made_batch made;
+    make_batch(&made, 1, i + 1);
+    seal_batch(&made);
+    counts[i] = made.count;
+    struct store_append append = append_of(&made, "b1", NOON_MS - days[i] * DAY_MS);
+    append.received_ms = NOON_MS;
+    assert_int_equal(store_append(world->store, &append, 1), 0);
+    assert_int_equal(append.outcome, STORE_STORED);
+    free_batch(&made);
+  }
+  uint64_t kept_ms = NOON_MS - days[0] * DAY_MS;
+  assert_int_equal(scan_range(world->store, 0, kept_ms).count, 0);
+  assert_int_equal(scan_range(world->store, kept_ms, kept_ms + 60000).count, counts[0]);
+  assert_int_equal(scan_range(world->store, NOON_MS, NOON_MS + 1).count, counts[1]);
+  store_metrics(world->store, &text);
+  assert_non_null(strstr(buf_text(&text), "\nfleetprof_store_misplaced_total 1\n"));
+  buf_fini(&text);
+}
+
 static void retention_deletes_whole_days(void **state) {
   struct world *world = *state;
   uint64_t now_ms = clock_walltime_ns() / NS_PER_MS, today = now_ms - now_ms % DAY_MS;
@@ -331,6 +356,7 @@ int main(void) {
       TEST(a_block_belongs_to_the_range_of_its_midpoint),
       TEST(many_days_settle_through_four_open_files),
       TEST(an_absurd_time_is_placed_at_its_arrival),
+      TEST(what_is_older_than_400_days_lies_at_its_arrival),
       TEST(retention_deletes_whole_days),
       TEST(a_call_back_stops_the_scan),
       TEST(a_scan_ends_at_its_limits),
