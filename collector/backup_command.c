@@ -31,6 +31,7 @@ enum {
   WORDS_MAX = 64,
   TEXT_BYTES = 160,
   MIB = 1 << 20,
+  LARGE_BYTES = 64 * MIB, /* a file that may take about a second by itself */
 };
 
 struct backup_settings {
@@ -274,13 +275,15 @@ int backup_command_restore(int argc, char **argv) {
   return run(&restore_table, backup_restore, argc, argv);
 }
 
-static int on_file(void *context, const char *name, uint64_t bytes) {
+/* Within a file nobody is told anything: a large one is announced. */
+static int on_file(void *context, const char *name, const struct check_place *place) {
   struct showing *showing = context;
   if (is_stopped) return -EINTR;
-  if (bytes < MIB || !progress_line_is_due(&showing->line)) return 0;
+  if (place->bytes < LARGE_BYTES && !progress_line_is_due(&showing->line)) return 0;
   char text[TEXT_BYTES];
-  snprintf(text, sizeof text, "%s: %.100s", showing->command, name);
-  progress_line_show(&showing->line, text);
+  snprintf(text, sizeof text, "%s: %llu of %llu MiB  %.60s", showing->command,
+           (unsigned long long)(place->done / MIB), (unsigned long long)(place->total / MIB), name);
+  progress_line_bar(&showing->line, place->done, place->total, text);
   return 0;
 }
 

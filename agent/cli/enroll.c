@@ -9,6 +9,7 @@
 #include "enroll_call.h"
 #include "enroll_identity.h"
 #include "paths.h"
+#include "patience.h"
 #include "token_file.h"
 
 #include "common/arena.h"
@@ -19,6 +20,7 @@
 #include "credentials/credential_files.h"
 #include "credentials/credential_request.h"
 #include "proto/limits.h"
+#include "proto/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -154,7 +156,12 @@ static int ask(struct enrolment *enrolment) {
       .address = &enrolment->address, .question = &question, .arena = &enrolment->arena};
   call.context = tls_enrol_context(enrolment->fingerprint, call.why, sizeof call.why);
   if (call.context == NULL) return complain(1, "%s", call.why);
+  char waiting[COLLECTOR_BYTES + 32];
+  snprintf(waiting, sizeof waiting, "enroll: waiting for %s", collector);
+  text_show(waiting);
+  patience_watch(waiting);
   int rc = enroll_call(&call, &enrolment->answer);
+  patience_end();
   SSL_CTX_free(call.context);
   if (rc < 0)
     return complain(1,

@@ -35,6 +35,7 @@ enum { WHY_BYTES = 256, SHA256_BYTES = 32, NODE_KEY_LEN = 32 };
 
 struct checking {
   const struct check_wish *wish;
+  struct check_place place;
   struct check_report report;
 };
 
@@ -118,8 +119,10 @@ static int on_entry(void *context, const struct folder_entry *entry) {
     checking->report.set_aside += strstr(entry->name, ".corrupt") != NULL;
     return 0;
   }
-  int stop = checking->wish->on_file(checking->wish->context, entry->name, entry->bytes);
+  checking->place.bytes = entry->bytes;
+  int stop = checking->wish->on_file(checking->wish->context, entry->name, &checking->place);
   if (stop != 0) return stop;
+  checking->place.done += entry->bytes;
   checking->report.files++;
   if (entry->kind == FOLDER_STRANGE)
     note(checking, entry->name, -EUCLEAN, "is no file");
@@ -130,6 +133,12 @@ static int on_entry(void *context, const struct folder_entry *entry) {
   return 0;
 }
 
+static int on_size(void *context, const struct folder_entry *entry) {
+  struct check_place *place = context;
+  if (entry->kind != FOLDER_PASSING) place->total += entry->bytes;
+  return 0;
+}
+
 int check_folder(const struct check_wish *wish, struct check_report *ret) {
   struct checking checking = {.wish = wish};
   char why[WHY_BYTES * 4] = "";
@@ -137,7 +146,8 @@ int check_folder(const struct check_wish *wish, struct check_report *ret) {
   if (error != 0 && error != -EPROTO) return error;
   if (error != 0) note(&checking, "its version", -EUCLEAN, why);
   db_stay_beside();
-  error = folder_walk(wish->dir, on_entry, &checking);
+  error = folder_walk(wish->dir, on_size, &checking.place);
+  if (error == 0) error = folder_walk(wish->dir, on_entry, &checking);
   *ret = checking.report;
   return error;
 }

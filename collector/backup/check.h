@@ -5,10 +5,15 @@
 
 #include <stdint.h>
 
+struct check_place { /* how far it is */
+  uint64_t bytes;       /* of the file that comes next */
+  uint64_t done, total; /* of all files; TOTAL as it was in the beginning */
+};
+
 struct check_wish {
   const char *dir;
-  /* Told before each file, which has so many BYTES.  Returns 0, or what to fail with. */
-  int (*on_file)(void *context, const char *name, uint64_t bytes);
+  /* Told before each file.  Returns 0, or what to fail with. */
+  int (*on_file)(void *context, const char *name, const struct check_place *place);
   void (*on_fault)(void *context, const char *name, const char *why);
   void *context;
 };

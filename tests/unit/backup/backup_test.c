@@ -28,6 +28,7 @@ struct place {
   unsigned left_out, faults;
   char names[512];
   int stop_after; /* calls of on_progress; 0: never */
+  struct check_place reached;
 };
 
 static int on_progress(void *context, uint64_t done, uint64_t total) {
@@ -43,8 +44,13 @@ static void on_left_out(void *context, const char *name, const char *why) {
   snprintf(place->names + len, sizeof place->names - len, "%s: %s\n", name, why);
 }
 
-static int on_file(void *context, const char *name, uint64_t bytes) {
-  (void)context, (void)name, (void)bytes;
+/* How far a check is: each file begins where the one before ended, and all are within the whole. */
+static int on_file(void *context, const char *name, const struct check_place *place) {
+  struct check_place *reached = &((struct place *)context)->reached;
+  (void)name;
+  assert_int_equal(place->done, reached->done + reached->bytes);
+  assert_true(place->total > 0 && place->done + place->bytes <= place->total);
+  *reached = *place;
   return 0;
 }
 
@@ -302,8 +308,10 @@ static unsigned check(struct place *place) {
   struct check_report report;
   place->faults = 0;
   place->names[0] = '\0';
+  place->reached = (struct check_place){0};
   assert_int_equal(check_folder(&wish, &report), 0);
   assert_int_equal(report.faults, place->faults);
+  assert_int_equal(place->reached.done + place->reached.bytes, place->reached.total);
   return place->faults;
 }
 
