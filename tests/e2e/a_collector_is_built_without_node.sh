@@ -14,7 +14,8 @@ without_node() { PATH=$W/bin "$@"; }
 without_node bash -c '! command -v node && ! command -v nodejs && ! command -v npm' || fail "Node is not hidden"
 command -v ccache >/dev/null && export CMAKE_C_COMPILER_LAUNCHER=ccache
 options=(-DCMAKE_BUILD_TYPE=Debug -DWITH_AGENT=OFF)
-! without_node cmake -S "$root" -B "$W/with" "${options[@]}" >"$W/out" 2>&1 || fail "a page is made without Node"
+# CMake looks into the system's own folders, too, whatever PATH is.
+! without_node cmake -S "$root" -B "$W/with" "${options[@]}" -DNODE_PROGRAM=/nowhere/node -DNPM_PROGRAM=/nowhere/npm >"$W/out" 2>&1 || fail "a page is made without Node"
 tr -s ' \n' ' ' <"$W/out" | grep -q 'apt-get install nodejs npm, or build without it: -DWITH_WEB=OFF' || fail "what helps is not told: $(tail -n 5 "$W/out")"
 without_node cmake -S "$root" -B "$W/build" "${options[@]}" -DWITH_WEB=OFF >"$W/out" 2>&1 || fail "the configuration: $(tail -n 5 "$W/out")"
 without_node cmake --build "$W/build" -j 2 --target fleetprof-collector >"$W/out" 2>&1 || fail "the build: $(tail -n 5 "$W/out")"

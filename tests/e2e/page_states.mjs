@@ -116,7 +116,7 @@ await visit(`/?view=profile&${TRUTH}`, "#functions tr", LOOKS.light, async (page
   json.functions = long(json.functions[0], 300).map((row, i) => ({ ...row, total_share: i === 249 ? 1 : 0.5, total: i === 249 ? 10 : 5 }));
   await route.fulfill({ response, json });
 }) });
-await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "text=Callers", LOOKS.light, async (page) => {
+await visit(`/?view=function&function=alpha_sixty&${TRUTH}`, "h2:text('Callers')", LOOKS.light, async (page) => {
   check(await until(async () => /200 more/.test(await page.locator("h2:text('Callers') ~ .status").last().textContent())), "300 callers: nothing of those that are not shown");
 }, { before: (page) => page.route("**/callers?**", async (route) => {
   const response = await route.fetch();
