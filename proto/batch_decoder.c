@@ -246,6 +246,12 @@ struct sample_reader {
   uint64_t count_sum, weight_sum;
 };
 
+/* Of version 1, where weights stand for themselves. */
+static void expect_no_steps(struct unpack *unpack, const Fleetprof__Batch *in) {
+  if (in->weight_steps.len > 0 || in->weight_a_record != 0)
+    unpack_refuse(unpack, -EBADMSG, "weight_steps and weight_a_record lack their sample_steps");
+}
+
 /* Reads the table of steps: no more than there are samples. */
 static void read_steps(struct unpack *unpack, const Fleetprof__Batch *in,
                        struct sample_reader *reader) {
@@ -301,7 +307,10 @@ static void unpack_samples(struct unpack *unpack, const Fleetprof__Batch *in, st
                               &reader.weights};
   const size_t column_count = sizeof columns / sizeof *columns;
   unpack_number(unpack, in->sample_count, "number of samples", LIMIT(LIMIT_BATCH_SAMPLES));
-  if (in->sample_steps.len > 0) read_steps(unpack, in, &reader);
+  if (in->sample_steps.len > 0)
+    read_steps(unpack, in, &reader);
+  else
+    expect_no_steps(unpack, in);
   for (size_t i = 0; i < column_count; i++) column_check(unpack, columns[i], in->sample_count);
   struct batch_sample *samples = unpack_array(unpack, in->sample_count, sizeof *samples);
   for (uint32_t i = 0; unpack->error == 0 && i < in->sample_count; i++)

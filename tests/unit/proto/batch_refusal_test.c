@@ -91,6 +91,12 @@ static int decode_changed(void) {
     expect(error, words, (kept_field = field, field = new_value), field = kept_field); \
   } while (0)
 
+/* Without weights: they are still to be told as version 1 did. */
+static void be_of_version_1(void) {
+  batch->sample_steps.len = batch->weight_steps.len = 0;
+  batch->weight_a_record = 0;
+}
+
 #define BYTES(array, count) ((ProtobufCBinaryData){.len = (count), .data = (array)})
 
 static void an_unchanged_batch_is_taken(void **state) {
@@ -197,7 +203,7 @@ static void a_wrong_sample_is_refused_by_its_column(void **state) {
   expect(-EBADMSG, "column sample_types has", batch->sample_types.len--, (void)0);
   expect(-EBADMSG, "column sample_counts has", batch->sample_counts.len--, (void)0);
   expect(-EBADMSG, "column sample_steps has", batch->sample_steps.len--, (void)0);
-  expect(-EBADMSG, "column sample_weights has 0 bytes", batch->sample_steps.len = 0, (void)0);
+  expect(-EBADMSG, "column sample_weights has 0 bytes", be_of_version_1(), (void)0);
   expect(-EBADMSG, "column sample_nodes has 1 bytes too many", batch->sample_count--, (void)0);
   expect_field(-EBADMSG, "node is not in the table of 50", uint8_t, batch->sample_nodes.data[3],
                50);
@@ -241,6 +247,22 @@ static void a_wrong_step_is_refused(void **state) {
          (void)0);
 }
 
+/* They would be ignored: the weights of version 1 say something else. */
+static void steps_that_no_sample_has_are_refused(void **state) {
+  (void)state;
+  static uint8_t zeros[60]; /* a weight each */
+  assert_int_equal(sizes.samples, sizeof zeros);
+  expect(0, "", (be_of_version_1(), batch->sample_weights = BYTES(zeros, sizeof zeros)), (void)0);
+  expect(-EBADMSG, "lack their sample_steps",
+         (be_of_version_1(), batch->sample_weights = BYTES(zeros, sizeof zeros),
+          batch->weight_steps = BYTES(zeros, 1)),
+         (void)0);
+  expect(-EBADMSG, "lack their sample_steps",
+         (be_of_version_1(), batch->sample_weights = BYTES(zeros, sizeof zeros),
+          batch->weight_a_record = 1),
+         (void)0);
+}
+
 static void sums_that_overflow_are_refused(void **state) {
   (void)state;
   static uint8_t counts[12], weights[12]; /* of two samples */
@@ -253,7 +275,7 @@ static void sums_that_overflow_are_refused(void **state) {
   expect(-EBADMSG, "sum of the sample counts overflows",
          (batch->sample_count = 2, batch->sample_nodes.len = 2, batch->sample_threads.len = 2,
           batch->sample_types.len = 2, batch->sample_counts = BYTES(two, sizeof two),
-          batch->sample_steps.len = 0, batch->sample_weights = BYTES(weights, 2)),
+          be_of_version_1(), batch->sample_weights = BYTES(weights, 2)),
          (void)0);
   memcpy(weights, whole, sizeof whole); /* zigzag of 2^62 */
   weights[10] = 1;                      /* and less than nothing for the second: wraps */
@@ -261,7 +283,7 @@ static void sums_that_overflow_are_refused(void **state) {
   expect(-EBADMSG, "sum of the sample weights overflows",
          (batch->sample_count = 2, batch->sample_nodes.len = 2, batch->sample_threads.len = 2,
           batch->sample_types.len = 2, batch->sample_counts = BYTES(counts, 2),
-          batch->sample_steps.len = 0, batch->sample_weights = BYTES(weights, 11)),
+          be_of_version_1(), batch->sample_weights = BYTES(weights, 11)),
          (void)0);
 }
 
@@ -339,6 +361,7 @@ int main(void) {
       cmocka_unit_test(a_wrong_node_is_refused_by_its_column),
       cmocka_unit_test(a_wrong_sample_is_refused_by_its_column),
       cmocka_unit_test(a_wrong_step_is_refused),
+      cmocka_unit_test(steps_that_no_sample_has_are_refused),
       cmocka_unit_test(sums_that_overflow_are_refused),
       cmocka_unit_test(crowds_are_counted_before_they_are_unpacked),
       cmocka_unit_test(a_batch_over_its_length_is_not_even_looked_at),
