@@ -2,8 +2,12 @@
 /* An index that was opened once stays open.  Names are handed out as pointers into it and may be in
    use anywhere; its pages are the kernel's to drop.  So the index of a file's symbols stays when
    the one with its debug information comes, and that stays when it is made anew, with supplements
-   that came later.  There is a limit, far above what a store of debug
-   files holds; beyond it newcomers have no names, and the log says so. */
+   that came later.
+
+   There is a limit, far above what a store of debug files holds; beyond it newcomers have no names,
+   and the log says so.  One board's files must not use it up: operators' files are counted apart,
+   and of boards one gets on while it has no more than what is free of their half, as with the names
+   in them (symbol/index_texts.c): so there is always a rest for others. */
 #include "index_shelf.h"
 
 #include "common/clock.h"
@@ -16,12 +20,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { INDEXES_MAX = 32768 };
-
 struct index_shelf {
   pthread_mutex_t lock;
-  struct shelved_index *indexes[INDEXES_MAX];
-  uint32_t count;
+  struct shelved_index *indexes[INDEX_SHELF_MAX];
+  uint32_t count, of_boards;
+  uint32_t held[INDEX_TEXTS_SENDERS]; /* by sender */
+  bool has_refused;
   struct table by_sha256; /* its first 8 bytes -> place in indexes */
 };
 
@@ -90,18 +94,41 @@ const struct shelved_index *index_shelf_find(struct index_shelf *shelf,
   return found;
 }
 
+/* Whether SENDER, of a file, may have another index open.  With the lock held. */
+static bool has_room(const struct index_shelf *shelf, uint32_t sender) {
+  uint32_t half = INDEX_SHELF_MAX / 2, held = shelf->held[sender];
+  if (sender == INDEX_TEXTS_OPERATORS) return held < half;
+  return shelf->of_boards < half && held < half - shelf->of_boards;
+}
+
+/* With the lock held. */
+static void refuse(struct index_shelf *shelf, uint32_t sender) {
+  if (shelf->has_refused) return;
+  shelf->has_refused = true;
+  log_warn("symbols-full %s: %u indexes of theirs are open: further ones stay without names until "
+           "restart",
+           sender == INDEX_TEXTS_OPERATORS ? "operators' files" : "a board's files",
+           (unsigned)shelf->held[sender]);
+}
+
+/* With the lock held.  Returns whether it could. */
+static bool add(struct index_shelf *shelf, struct shelved_index *fresh) {
+  if (table_add(&shelf->by_sha256, key_of(fresh->sha256), shelf->count) != 0) return false;
+  shelf->indexes[shelf->count++] = fresh;
+  shelf->held[fresh->file.index.texts.sender]++;
+  shelf->of_boards += fresh->file.index.texts.sender != INDEX_TEXTS_OPERATORS;
+  return true;
+}
+
 /* Adds FRESH, which somebody else may have added meanwhile.  Returns which one counts, or NULL. */
 static struct shelved_index *keep(struct index_shelf *shelf, struct shelved_index *fresh) {
   pthread_mutex_lock(&shelf->lock);
   struct shelved_index *kept = find(shelf, fresh);
-  if (kept == NULL && shelf->count < INDEXES_MAX &&
-      table_add(&shelf->by_sha256, key_of(fresh->sha256), shelf->count) == 0) {
-    shelf->indexes[shelf->count++] = fresh;
+  uint32_t sender = fresh->file.index.texts.sender;
+  if (kept == NULL && !has_room(shelf, sender))
+    refuse(shelf, sender);
+  else if (kept == NULL && add(shelf, fresh))
     kept = fresh;
-    if (shelf->count == INDEXES_MAX)
-      log_warn("symbols-full %u indexes are open: further files stay without names until restart",
-               (unsigned)INDEXES_MAX);
-  }
   pthread_mutex_unlock(&shelf->lock);
   return kept;
 }

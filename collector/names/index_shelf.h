@@ -8,6 +8,10 @@
 
 struct index_shelf;
 
+/* Indexes that are open at once: half of them of operators' files, the other half of boards', of
+   which one gets no more than what it leaves free. */
+enum { INDEX_SHELF_MAX = 32768 };
+
 struct shelved_index {
   uint8_t sha256[32];
   bool has_dwarf;
@@ -25,7 +29,8 @@ const struct shelved_index *index_shelf_find(struct index_shelf *shelf,
                                              const struct debug_file *file);
 
 /* Opens it.  Returns 0 with RET, valid until index_shelf_free; -ENOENT, -EPROTO or -EBADMSG when
-   the index has to be made anew; -EOVERFLOW when no more can be opened; or -errno. */
+   the index has to be made anew; -EOVERFLOW when no more of its sender's can be opened; or
+   -errno. */
 int index_shelf_open(struct index_shelf *shelf, const struct debug_file *file,
                      const struct shelved_index **ret);
 
