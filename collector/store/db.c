@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 enum {
@@ -76,8 +77,7 @@ static int set_pragmas(sqlite3 *db) {
   return error != 0 ? error : db_exec(db, limit);
 }
 
-int db_open(const char *path, bool create, sqlite3 **ret) {
-  if (is_beside) return db_open_beside(path, ret);
+static int open_here(const char *path, bool create, sqlite3 **ret) {
   if (create) { /* ours alone: SQLite would make it with the umask's mode */
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return -errno;
@@ -93,6 +93,17 @@ int db_open(const char *path, bool create, sqlite3 **ret) {
   }
   *ret = db;
   return 0;
+}
+
+/* Two of us that make an empty file one with a WAL at once get into each other's way, and neither
+   waits for the other: either fails with whatever error. */
+int db_open(const char *path, bool create, sqlite3 **ret) {
+  static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+  if (is_beside) return db_open_beside(path, ret);
+  pthread_mutex_lock(&opening);
+  int error = open_here(path, create, ret);
+  pthread_mutex_unlock(&opening);
+  return error;
 }
 
 int db_open_beside(const char *path, sqlite3 **ret) {

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 /* Opens PATH for writing, made when absent if CREATE: WAL, synchronous=FULL.  Returns 0 or
-   -errno. */
+   -errno.  Any thread. */
 int db_open(const char *path, bool create, sqlite3 **ret);
 
 /* Opens PATH to read it beside a collector that writes it: closing leaves everything as it is.

@@ -12,6 +12,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+
+enum { BEGUN = 100 }; /* files that are made while somebody looks */
 
 /* How many files whose name has PART this process has open. */
 static unsigned open_files(const char *part) {
@@ -144,6 +147,35 @@ static void a_large_map_is_not_kept_while_a_reader_waits(void **state) {
   day_reader_close(reader);
 }
 
+static void *make_files(void *context) {
+  struct world *world = context;
+  for (uint32_t i = 0; i < BEGUN; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/begun-%u.db", world->dir, i);
+    make_file(path, 3);
+  }
+  return NULL;
+}
+
+/* It is none yet, and who makes it is not disturbed. */
+static void a_file_is_looked_at_while_it_is_made(void **state) {
+  struct world *world = *state;
+  pthread_t maker;
+  unsigned early = 0;
+  assert_int_equal(pthread_create(&maker, NULL, make_files, world), 0);
+  for (uint32_t i = 0; i < BEGUN; early++) {
+    struct day_reader *reader = NULL;
+    char path[128];
+    snprintf(path, sizeof path, "%s/begun-%u.db", world->dir, i);
+    int error = day_reader_open(path, DAY_HOURS, &reader);
+    if (error != 0 && error != -ENOENT) fail_msg("%s: %s", path, strerror(-error));
+    i += error == 0;
+    day_reader_close(reader);
+  }
+  pthread_join(maker, NULL);
+  print_message("looked at %u times too early\n", early - BEGUN);
+}
+
 /* ---- in a store ---- */
 
 static uint64_t sum_of_all(struct store *store) {
@@ -229,6 +261,7 @@ int main(void) {
       TEST(what_is_forgotten_is_closed_also_where_it_is_out),
       TEST(no_more_wait_than_the_bound_and_the_last_stay),
       TEST(a_large_map_is_not_kept_while_a_reader_waits),
+      TEST(a_file_is_looked_at_while_it_is_made),
       TEST(a_day_that_grows_between_questions_is_read_whole),
       TEST(a_deleted_day_is_held_by_nobody_and_may_begin_anew),
       TEST(hours_alone_are_read_after_those_beside_them_went),
