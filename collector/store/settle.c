@@ -14,7 +14,8 @@
    left behind.  Everything else (disk full, no memory) leaves the rows where they are, durable,
    and is tried again every second, fewer at once.
 
-   Locks, in this order: `round` (the open day files), `files` (their names), `state`. */
+   Locks, in this order: `files` (days' files and their names: day_lock.c), `round` (the open day
+   files), `state`.  So who waits for readers does not hold up what settles. */
 #include "settle.h"
 
 #include "books.h"
@@ -24,6 +25,7 @@
 #include "common/monotonic_cond.h"
 #include "day_file.h"
 #include "day_folder.h"
+#include "day_lock.h"
 #include "day_pool.h"
 #include "day_set.h"
 #include "label_text.h"
@@ -44,6 +46,7 @@ enum {
   RETRY_SECONDS = 1,            /* after a round that failed */
   WAIT_SECONDS = 10,            /* a reader goes without, the backlog is larger than that */
   BATCH_ARENA_BYTES = 96 << 20, /* a decoded batch of the largest size, and its rows */
+  PRUNE_WAIT_SECONDS = 120,     /* for readers: no question may take as long */
   START_FAILURES_MAX = 8,       /* damaged files set aside before opening; the thread goes on */
 };
 
@@ -61,7 +64,7 @@ struct settle {
   bool is_day_at_fault; /* the round failed over days.failed_day, not over the landing file */
   struct settle_figures tally;
 
-  pthread_rwlock_t files;
+  struct day_lock files;
 
   pthread_mutex_t state;
   pthread_cond_t changed; /* on the monotonic clock */
@@ -148,18 +151,37 @@ static int on_row(void *context, const struct landing_row *row) {
   return error != 0 ? error : settle->round_bytes >= ROUND_BYTES; /* 1: enough for one round */
 }
 
-/* Renames a day file nobody writes now, once nobody reads it. */
-static void set_aside(struct settle *settle, enum day_kind kind, uint32_t day) {
+/* Waits until nobody reads days' files, then until none settles.  Returns 0, or -ETIMEDOUT after
+   WAIT_MS (0: never). */
+static int begin_change(struct settle *settle, uint64_t wait_ms) {
+  int error = day_lock_write(&settle->files, wait_ms);
+  if (error == 0) pthread_mutex_lock(&settle->round);
+  return error;
+}
+
+static void end_change(struct settle *settle) {
+  pthread_mutex_unlock(&settle->round);
+  day_lock_end_write(&settle->files);
+}
+
+/* Nobody may have the file open in a moment: neither who settles nor a reader that waits. */
+static void let_go(struct settle *settle, enum day_kind kind, uint32_t day) {
+  if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
+  day_pool_forget(settle->pool, &(struct day_pool_key){day, kind});
+}
+
+int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day) {
   char path[DAY_PATH_BYTES] = "";
   day_folder_path(settle->days.dir, kind, day, path);
-  pthread_rwlock_wrlock(&settle->files);
-  day_pool_forget(settle->pool, &(struct day_pool_key){day, kind});
+  begin_change(settle, 0);
+  let_go(settle, kind, day);
   int error = day_folder_set_aside(settle->days.dir, kind, day);
-  pthread_rwlock_unlock(&settle->files);
+  settle->tally.files_set_aside += error == 0;
+  end_change(settle);
   log_error("store-damaged %s: %s", path,
             error == 0 ? "set aside as *.corrupt; its samples are missing from answers"
                        : strerror(-error));
-  settle->tally.files_set_aside += error == 0;
+  return 0;
 }
 
 static void publish(struct settle *settle, int error, uint64_t settled_id) {
@@ -185,12 +207,10 @@ static int move_rows(struct settle *settle, long *ret_rows) {
 }
 
 /* Takes a failed round back.  The next is smaller: a nearly full disk may hold that. */
-static void give_up(struct settle *settle, int error, uint64_t cursor) {
+static void give_up(struct settle *settle, uint64_t cursor) {
   day_set_forget_all(&settle->days);
   settle->cursor = cursor;
   settle->round_rows = settle->round_rows / 4 > 0 ? settle->round_rows / 4 : 1;
-  if (error == -EUCLEAN && settle->is_day_at_fault)
-    set_aside(settle, DAY_WINDOWS, settle->days.failed_day);
 }
 
 /* One round.  Returns 1 when there may be more to move, 0 when all was moved, or -errno. */
@@ -204,14 +224,17 @@ static int run_round(struct settle *settle) {
   settle->round_bytes = 0;
   int error = move_rows(settle, &rows);
   bool has_more = rows >= (long)settle->round_rows || settle->round_bytes >= ROUND_BYTES;
-  if (error != 0) give_up(settle, error, before);
+  if (error != 0) give_up(settle, before);
   /* A short round has emptied the landing file, as far as it was filled when it began. */
   publish(settle, error, has_more ? settle->cursor : landed.newest_id);
   if (error == 0 && rows > 0) {
     landing_remove(settle->landing, settle->cursor, settle->round_bytes);
     if (settle->round_rows < ROUND_ROWS) settle->round_rows *= 2;
   }
+  bool is_damaged = error == -EUCLEAN && settle->is_day_at_fault;
+  uint32_t failed_day = settle->days.failed_day;
   pthread_mutex_unlock(&settle->round);
+  if (is_damaged) settle_set_aside_day(settle, DAY_WINDOWS, failed_day);
   return error != 0 ? error : has_more;
 }
 
@@ -268,11 +291,11 @@ int settle_wait(struct settle *settle, uint64_t id) {
 }
 
 void settle_lock_files(struct settle *settle) {
-  pthread_rwlock_rdlock(&settle->files);
+  day_lock_read(&settle->files);
 }
 
 void settle_unlock_files(struct settle *settle) {
-  pthread_rwlock_unlock(&settle->files);
+  day_lock_end_read(&settle->files);
 }
 
 struct day_pool *settle_pool(struct settle *settle) {
@@ -288,38 +311,23 @@ static int forget_landed(struct settle *settle) {
 
 int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed) {
   int error = 0;
-  pthread_mutex_lock(&settle->round);
-  if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
-  pthread_rwlock_wrlock(&settle->files);
-  day_pool_forget(settle->pool, &(struct day_pool_key){day, kind});
+  begin_change(settle, 0);
+  let_go(settle, kind, day);
   if (if_summed) {
     int is_complete = roll_is_complete(settle->days.dir, day);
     if (is_complete != 1) error = is_complete < 0 ? is_complete : -EAGAIN;
     if (error == 0) error = forget_landed(settle);
   }
   if (error == 0) error = day_folder_remove(settle->days.dir, kind, day);
-  pthread_rwlock_unlock(&settle->files);
-  pthread_mutex_unlock(&settle->round);
+  end_change(settle);
   return error;
 }
 
 int settle_prune_day(struct settle *settle, uint32_t day, uint64_t before_ms) {
-  int result = -EAGAIN;
-  pthread_mutex_lock(&settle->round);
-  if (pthread_rwlock_trywrlock(&settle->files) == 0) {
-    result = roll_prune(settle->days.dir, day, before_ms);
-    pthread_rwlock_unlock(&settle->files);
-  }
-  pthread_mutex_unlock(&settle->round);
+  if (begin_change(settle, PRUNE_WAIT_SECONDS * UINT64_C(1000)) != 0) return -EAGAIN;
+  int result = roll_prune(settle->days.dir, day, before_ms);
+  end_change(settle);
   return result;
-}
-
-int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day) {
-  pthread_mutex_lock(&settle->round);
-  if (kind == DAY_WINDOWS) day_set_forget(&settle->days, day);
-  set_aside(settle, kind, day);
-  pthread_mutex_unlock(&settle->round);
-  return 0;
 }
 
 void settle_figures(struct settle *settle, struct settle_figures *ret) {
@@ -335,7 +343,7 @@ static void destroy(struct settle *settle) {
   pthread_cond_destroy(&settle->changed);
   pthread_mutex_destroy(&settle->state);
   pthread_mutex_destroy(&settle->round);
-  pthread_rwlock_destroy(&settle->files);
+  day_lock_fini(&settle->files);
   free(settle);
 }
 
@@ -343,7 +351,7 @@ static void init_locks(struct settle *settle) {
   monotonic_cond_init(&settle->changed);
   pthread_mutex_init(&settle->state, NULL);
   pthread_mutex_init(&settle->round, NULL);
-  pthread_rwlock_init(&settle->files, NULL);
+  day_lock_init(&settle->files);
 }
 
 int settle_start(struct landing *landing, const char *dir, const uint8_t key[SIPHASH_KEY_BYTES],

@@ -47,8 +47,8 @@ int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, b
 int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day);
 
 /* Deletes from DAY's file of windows the oldest five minutes that end by BEFORE_MS and have been
-   summed up.  Returns 1 when there may be more; 0 when there are none; -EAGAIN while somebody
-   reads, who is not waited for; or -errno.  Any thread. */
+   summed up.  Returns 1 when there may be more; 0 when there are none; -EAGAIN when somebody reads
+   for longer than a question may; or -errno.  Waits for readers as the others.  Any thread. */
 int settle_prune_day(struct settle *settle, uint32_t day, uint64_t before_ms);
 
 void settle_figures(struct settle *settle, struct settle_figures *ret);

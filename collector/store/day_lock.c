@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions follow each other, and while one reads the next begins: a writer that only comes when
+   nobody reads never comes.  So who wants to write stops those who come after it, and is alone when
+   those before it are done:
+
+     reader    [=====]  [====]           (waits)[=====]
+     reader      [======]   [=====]                [=====]
+     writer            wants......[write]
+
+   And readers that had to wait go before the next writer, so that one who empties a file piece by
+   piece holds them up for one piece.
+
+   A writer that does not want to wait any longer lets readers in again.  Not a pthread_rwlock_t:
+   only some prefer writers, and their time limit is by a clock that people set. */
+#include "day_lock.h"
+
+#include "common/monotonic_cond.h"
+
+#include <errno.h>
+#include <time.h>
+
+void day_lock_init(struct day_lock *lock) {
+  *lock = (struct day_lock){.reading = 0};
+  pthread_mutex_init(&lock->mutex, NULL);
+  monotonic_cond_init(&lock->changed);
+}
+
+void day_lock_fini(struct day_lock *lock) {
+  pthread_cond_destroy(&lock->changed);
+  pthread_mutex_destroy(&lock->mutex);
+}
+
+void day_lock_read(struct day_lock *lock) {
+  pthread_mutex_lock(&lock->mutex);
+  lock->waiting_readers++;
+  while (lock->is_written || (lock->waiting_writers > 0 && lock->passes == 0))
+    pthread_cond_wait(&lock->changed, &lock->mutex);
+  lock->waiting_readers--;
+  if (lock->passes > 0) lock->passes--;
+  lock->reading++;
+  pthread_mutex_unlock(&lock->mutex);
+}
+
+void day_lock_end_read(struct day_lock *lock) {
+  pthread_mutex_lock(&lock->mutex);
+  if (--lock->reading == 0) pthread_cond_broadcast(&lock->changed);
+  pthread_mutex_unlock(&lock->mutex);
+}
+
+static bool is_free(const struct day_lock *lock) {
+  return !lock->is_written && lock->reading == 0 && lock->passes == 0;
+}
+
+int day_lock_write(struct day_lock *lock, uint64_t wait_ms) {
+  const struct timespec until = monotonic_from_now(wait_ms);
+  int error = 0;
+  pthread_mutex_lock(&lock->mutex);
+  lock->waiting_writers++;
+  while (!is_free(lock) && error == 0)
+    error = wait_ms > 0 ? -pthread_cond_timedwait(&lock->changed, &lock->mutex, &until)
+                        : -pthread_cond_wait(&lock->changed, &lock->mutex);
+  if (is_free(lock)) error = 0;
+  lock->waiting_writers--;
+  lock->is_written = error == 0;
+  if (error != 0) pthread_cond_broadcast(&lock->changed);
+  pthread_mutex_unlock(&lock->mutex);
+  return error;
+}
+
+void day_lock_end_write(struct day_lock *lock) {
+  pthread_mutex_lock(&lock->mutex);
+  lock->is_written = false;
+  lock->passes = lock->waiting_readers;
+  pthread_cond_broadcast(&lock->changed);
+  pthread_mutex_unlock(&lock->mutex);
+}
