@@ -9,11 +9,15 @@
    window of weeks ago costs that bucket, and a kill at any point costs what was not committed.
    Either file is made from the windows; none waits for the other, but five minutes come first
    (tier_plan.c relies on it) and are not begun for a day whose hours hold what no window does.
+   Where hours were damaged after their windows had gone, five minutes have these, and all that was
+   summed up of them: hours are made anew from there.  What was lost in them by the hour is then in
+   windows, as far as there are any, and nowhere else.
 
    Weights and counts are added, never scaled, so all sums stay as they are to the nanosecond. */
 #include "roll.h"
 
 #include "common/arena.h"
+#include "common/log.h"
 #include "day_file.h"
 #include "day_folder.h"
 #include "day_reader.h"
@@ -36,6 +40,9 @@ struct roll {
   enum tier tier; /* the shortest in the file */
   struct day_reader *windows;
   struct tier_windows has;
+  struct day_reader *from; /* what is summed up: windows, or five minutes */
+  enum day_kind from_kind;
+  bool has_others; /* that has what windows have no more */
   struct tier_rolled rolled; /* of the file that is being written */
   struct tier_file *file;
   struct arena arena;
@@ -49,9 +56,9 @@ struct roll {
   size_t piece_count;
 };
 
-/* The error is about the file of windows. */
-static int blame_windows(struct roll *roll, int error) {
-  roll->job->failed = DAY_WINDOWS;
+/* The error is about the file that is summed up. */
+static int blame_source(struct roll *roll, int error) {
+  roll->job->failed = roll->from_kind;
   return error;
 }
 
@@ -128,8 +135,8 @@ static int write_sums(struct roll *roll) {
 
 static int load_nodes(struct roll *roll) {
   struct store_forest forest;
-  int error = day_reader_forest(roll->windows, &roll->arena, &forest);
-  if (error != 0) return blame_windows(roll, error);
+  int error = day_reader_forest(roll->from, &roll->arena, &forest);
+  if (error != 0) return blame_source(roll, error);
   return tier_file_map(roll->file, &forest, &roll->arena, &roll->map);
 }
 
@@ -156,9 +163,9 @@ static int sum_series(struct roll *roll, const struct day_series *series) {
   if (labels == NULL) return -ENOMEM;
   roll->slot = (struct tier_slot){.labels = labels, .type = series->type, .tier = roll->tier};
   int error = roll_group_of(labels, &roll->group);
-  if (error != 0) blame_windows(roll, error);
-  while (error == 0 && (row = day_reader_next_block(roll->windows, series, &block)) != 0)
-    error = row < 0 ? blame_windows(roll, row) : add_block(roll, &block);
+  if (error != 0) blame_source(roll, error);
+  while (error == 0 && (row = day_reader_next_block(roll->from, series, &block)) != 0)
+    error = row < 0 ? blame_source(roll, row) : add_block(roll, &block);
   if (error == 0) error = write_sums(roll);
   free(labels);
   return error;
@@ -167,12 +174,12 @@ static int sum_series(struct roll *roll, const struct day_series *series) {
 static int sum_all(struct roll *roll) {
   struct day_series series;
   int row;
-  day_reader_set_pieces(roll->windows, roll->pieces, roll->piece_count);
-  while ((row = day_reader_next_series(roll->windows, UINT32_MAX, &series)) == 1) {
+  day_reader_set_pieces(roll->from, roll->pieces, roll->piece_count);
+  while ((row = day_reader_next_series(roll->from, UINT32_MAX, &series)) == 1) {
     int error = sum_series(roll, &series);
     if (error != 0) return error;
   }
-  if (row != 0) return blame_windows(roll, row);
+  if (row != 0) return blame_source(roll, row);
   return roll_groups_write(&roll->groups, roll->file);
 }
 
@@ -199,6 +206,8 @@ static int note_buckets(struct roll *roll) {
   for (size_t i = 0; i < roll->piece_count && error == 0; i++) {
     uint64_t start_ms = roll->pieces[i].from_ms;
     error = tier_file_set_rolled(roll->file, roll->tier, start_ms, roll->newest_id[i]);
+    if (error == 0 && roll->has_others)
+      error = tier_file_set_others(roll->file, roll->tier, start_ms);
     bool is_grouped =
         roll->kind == DAY_HOURS && roll->rolled.is_grouped[(start_ms - day_ms) / TIER_HOUR_MS];
     if (error == 0 && is_grouped) error = tier_file_set_grouped(roll->file, TIER_HOUR, start_ms);
@@ -216,10 +225,10 @@ static int choose_groups(struct roll *roll) {
   const struct tier_piece all = {.tier = TIER_WINDOW};
   const uint64_t day_ms = (uint64_t)roll->job->day * DAY_MS;
   int row, error = 0;
-  day_reader_set_pieces(roll->windows, &all, 1);
-  while (error == 0 && (row = day_reader_next_series(roll->windows, UINT32_MAX, &series)) != 0)
+  day_reader_set_pieces(roll->from, &all, 1);
+  while (error == 0 && (row = day_reader_next_series(roll->from, UINT32_MAX, &series)) != 0)
     error = row < 0 ? row : roll_census_add(&census, series.text, &roll->group);
-  if (error != 0) blame_windows(roll, error);
+  if (error != 0) blame_source(roll, error);
   bool merges_day = roll_census_is_worth_it(&census, TIER_DAY), has_any = false;
   bool merges_hours = roll_census_is_worth_it(&census, TIER_HOUR) && !roll->rolled.is_day_alone;
   roll_census_fini(&census);
@@ -242,7 +251,7 @@ static int write_buckets(struct roll *roll) {
   roll->map = NULL;
   error = tier_file_open(path, roll->job->key, roll->has.source, &roll->file);
   if (error == 0) error = sum_all(roll);
-  if (error == 0 && roll->kind == DAY_HOURS) error = sum_losses(roll);
+  if (error == 0 && roll->kind == DAY_HOURS && roll->windows != NULL) error = sum_losses(roll);
   if (error == 0) error = note_buckets(roll);
   if (error == 0) error = tier_file_commit(roll->file);
   tier_file_close(roll->file);
@@ -256,6 +265,9 @@ static int roll_kind(struct roll *roll, enum day_kind kind) {
   const struct roll_job *job = roll->job;
   roll->kind = kind;
   roll->tier = kind == DAY_MINUTES ? TIER_MINUTES : TIER_HOUR;
+  roll->from = roll->windows;
+  roll->from_kind = DAY_WINDOWS;
+  roll->has_others = false;
   roll->job->failed = kind;
   int error = 0;
   do {
@@ -264,6 +276,63 @@ static int roll_kind(struct roll *roll, enum day_kind kind) {
     pick_buckets(roll);
     if (roll->piece_count > 0) error = write_buckets(roll);
   } while (error == 0 && roll->piece_count > 0);
+  return error;
+}
+
+/* Picks the next hours that are over and lack in the file of hours, though MINUTES have them and
+   windows have not. */
+static void pick_missing(struct roll *roll, const struct tier_rolled *minutes) {
+  const uint64_t day_ms = (uint64_t)roll->job->day * DAY_MS;
+  roll->piece_count = 0;
+  for (unsigned i = 0; i < TIER_HOURS_A_DAY && roll->piece_count < BUCKETS_AT_ONCE; i++) {
+    uint64_t start_ms = day_ms + (uint64_t)i * TIER_HOUR_MS, newest_id = 0;
+    bool is_over = start_ms + TIER_HOUR_MS + ROLL_GRACE_MS <= roll->job->now_ms, has_any = false;
+    bool are_windows_whole = roll->windows != NULL && !minutes->has_others &&
+                             roll->has.whole_from_ms <= start_ms;
+    for (unsigned at = i * TIER_MINUTES_AN_HOUR; at < (i + 1) * TIER_MINUTES_AN_HOUR; at++) {
+      has_any = has_any || minutes->has[at];
+      if (minutes->rolled_id[at] > newest_id) newest_id = minutes->rolled_id[at];
+    }
+    if (!is_over || !has_any || are_windows_whole || roll->rolled.has[i]) continue;
+    roll->newest_id[roll->piece_count] = newest_id;
+    roll->pieces[roll->piece_count++] = (struct tier_piece){
+        .tier = TIER_MINUTES, .from_ms = start_ms, .to_ms = start_ms + TIER_HOUR_MS};
+  }
+}
+
+static int make_missing(struct roll *roll, const struct tier_rolled *minutes) {
+  const struct roll_job *job = roll->job;
+  char path[DAY_PATH_BYTES];
+  unsigned made = 0;
+  int error = 0;
+  do {
+    roll->job->failed = DAY_HOURS;
+    error = read_rolled(job->dir, DAY_HOURS, job->day, roll->has.source, &roll->rolled);
+    if (error != 0) break;
+    pick_missing(roll, minutes);
+    if (roll->piece_count > 0) error = write_buckets(roll);
+    if (error == 0) made += (unsigned)roll->piece_count;
+  } while (error == 0 && roll->piece_count > 0);
+  if (made > 0 && path_of(job, DAY_HOURS, path) == 0)
+    log_warn("store-remade %s: %u hours are made anew from five minutes; losses in them are %s",
+             path, made, roll->windows != NULL ? "those that windows tell" : "not told any more");
+  return error;
+}
+
+/* Makes hours that were damaged when their windows had gone. */
+static int remake_hours(struct roll *roll) {
+  const struct roll_job *job = roll->job;
+  struct tier_rolled minutes = {.is_there = false};
+  roll->kind = DAY_HOURS;
+  roll->tier = TIER_HOUR;
+  roll->from_kind = roll->job->failed = DAY_MINUTES;
+  int error = open_reader(job->dir, DAY_MINUTES, job->day, &roll->from);
+  if (error != 0 || roll->from == NULL) return error;
+  error = day_reader_rolled(roll->from, job->day, roll->has.source, &minutes);
+  roll->has_others = minutes.has_others;
+  if (error == 0) error = make_missing(roll, &minutes);
+  day_reader_close(roll->from);
+  roll->from = NULL;
   return error;
 }
 
@@ -283,7 +352,7 @@ static int roll_losses(struct roll *roll) {
   day_reader_close(hours);
   if (error != 0) return error;
   int found = day_reader_losses_after(roll->windows, after_id, is_new_loss, NULL);
-  if (found < 0) return blame_windows(roll, found);
+  if (found < 0) return blame_source(roll, found);
   return found != 0 ? write_buckets(roll) : 0;
 }
 
@@ -300,14 +369,6 @@ static int wants_minutes(const struct roll *roll, bool *ret) {
   error = read_rolled(job->dir, DAY_HOURS, job->day, roll->has.source, &hours);
   *ret = !hours.has_others && roll->has.whole_from_ms <= (uint64_t)job->day * DAY_MS;
   return error;
-}
-
-/* Windows go when they are in hours, too: where some are gone and there are no hours these were
-   damaged.  Begun again they would hide what five minutes still have. */
-static bool wants_hours(const struct roll *roll, bool has_minutes) {
-  const struct roll_job *job = roll->job;
-  return !has_minutes || roll->has.whole_from_ms <= (uint64_t)job->day * DAY_MS ||
-         day_folder_bytes(job->dir, DAY_HOURS, job->day) > 0;
 }
 
 static int open_windows(struct roll *roll) {
@@ -335,10 +396,10 @@ int roll_day(struct roll_job *job) {
   if (error == 0 && roll->windows != NULL) {
     error = wants_minutes(roll, &has_minutes);
     if (error == 0 && has_minutes) error = roll_kind(roll, DAY_MINUTES);
-    bool has_hours = error == 0 && wants_hours(roll, has_minutes);
-    if (has_hours) error = roll_kind(roll, DAY_HOURS);
-    if (has_hours && error == 0) error = roll_losses(roll);
   }
+  if (error == 0) error = remake_hours(roll); /* first: begun from windows they would lack these */
+  if (error == 0 && roll->windows != NULL) error = roll_kind(roll, DAY_HOURS);
+  if (error == 0 && roll->windows != NULL) error = roll_losses(roll);
   day_reader_close(roll->windows);
   roll_groups_fini(&roll->groups);
   buf_fini(&roll->group.labels);

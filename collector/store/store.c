@@ -109,6 +109,10 @@ uint64_t store_backlog_bytes(struct store *store) {
   return figures.backlog_bytes;
 }
 
+static bool has_file(const struct store *store, enum day_kind kind, uint32_t day) {
+  return day_folder_bytes(store->dir, kind, day) > 0;
+}
+
 /* Closes readers of DAY's coarse files that wait: the last user of a file moves what was written to
    it from the WAL to its place. */
 static void let_go(struct store *store, uint32_t day) {
@@ -131,9 +135,10 @@ int store_roll(struct store *store) {
   uint32_t *days = NULL;
   size_t count = 0;
   pthread_mutex_lock(&store->rolling);
-  int error = day_folder_list(store->dir, DAY_WINDOWS, &days, &count);
+  int error = day_folder_list(store->dir, DAY_KINDS, &days, &count);
   for (size_t i = count; i-- > 0;) { /* the newest first: these are asked for */
-    int failed = roll_one(store, days[i]);
+    bool has_any = has_file(store, DAY_WINDOWS, days[i]) || has_file(store, DAY_MINUTES, days[i]);
+    int failed = has_any ? roll_one(store, days[i]) : 0;
     if (error == 0) error = failed;
   }
   atomic_fetch_add_explicit(&store->roll_rounds, 1, memory_order_relaxed);
@@ -155,15 +160,13 @@ static uint64_t total_bytes(const char *dir, const uint32_t *days, size_t count)
   return bytes;
 }
 
-static bool has_file(const struct store *store, enum day_kind kind, uint32_t day) {
-  return day_folder_bytes(store->dir, kind, day) > 0;
-}
-
 /* Deletes DAY's file of KIND, if there is one.  Windows that are in no sum yet stay, and five
-   minutes that would be made of windows again. */
+   minutes that would be made of windows again, or that damaged hours are to be made of. */
 static int drop(struct store *store, enum day_kind kind, uint32_t day) {
   if (!has_file(store, kind, day)) return 0;
-  if (kind == DAY_MINUTES && has_file(store, DAY_WINDOWS, day)) return 0;
+  if (kind == DAY_MINUTES &&
+      (has_file(store, DAY_WINDOWS, day) || !has_file(store, DAY_HOURS, day)))
+    return 0;
   int error = settle_remove_day(store->settle, kind, day, kind == DAY_WINDOWS);
   return error == -EAGAIN || error == -EUCLEAN ? 0 : error;
 }

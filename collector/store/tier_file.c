@@ -315,6 +315,10 @@ int tier_file_set_rolled(struct tier_file *file, enum tier tier, uint64_t start_
              (const uint64_t[]){start_ms / tier_length_ms(tier), file->source, id}, 3);
 }
 
+int tier_file_set_others(struct tier_file *file, enum tier tier, uint64_t start_ms) {
+  return run(file, SET_ROLLED, (const uint64_t[]){start_ms / tier_length_ms(tier), 0, 0}, 3);
+}
+
 int tier_file_set_grouped(struct tier_file *file, enum tier tier, uint64_t start_ms) {
   return run(file, SET_GROUPED, (const uint64_t[]){tier, start_ms}, 2);
 }

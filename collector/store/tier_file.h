@@ -38,6 +38,9 @@ int tier_file_add(struct tier_file *file, const struct tier_slot *slot,
 /* Notes that a block of the shortest TIER here, from START_MS on, has all up to ID of SOURCE. */
 int tier_file_set_rolled(struct tier_file *file, enum tier tier, uint64_t start_ms, uint64_t id);
 
+/* Notes that it has something that no file of windows has. */
+int tier_file_set_others(struct tier_file *file, enum tier tier, uint64_t start_ms);
+
 /* Notes that the blocks of TIER from START_MS on are merged over boards, too. */
 int tier_file_set_grouped(struct tier_file *file, enum tier tier, uint64_t start_ms);
 

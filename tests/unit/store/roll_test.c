@@ -482,6 +482,7 @@ static void hours_that_are_damaged_hide_no_minutes(void **state) {
   for (unsigned i = 0; i < 3; i++) store_roll(world->store);
   assert_told(world, before);
   keep_only(world, UINT64_MAX / 2, UINT64_MAX / 2);
+  assert_false(has_file(world, DAY_MINUTES)); /* hours have them again */
   assert_told(world, before);
   free(before);
 }
@@ -546,6 +547,8 @@ static void killing_it_anywhere_loses_and_doubles_nothing(void **state) {
     struct told *before = tell_all(world->store);
     if (round % 2 == 1) assert_int_equal(store_roll(world->store), 0); /* then windows just go */
     store_close(world->store);
+    if (round % 4 == 3 && has_file(world, DAY_MINUTES)) /* hours are damaged */
+      assert_int_equal(day_folder_remove(world->dir, DAY_HOURS, day_of(NOON_MS)), 0);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) roll_and_end(world->dir, NOON_MS + (1 + round % 5) * 3600000);
