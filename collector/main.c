@@ -11,6 +11,7 @@
 #include "backup_command.h"
 #include "board_arch.h"
 #include "common/clock.h"
+#include "common/heap.h"
 #include "common/log.h"
 #include "common/service_notify.h"
 #include "http/http.h"
@@ -37,9 +38,6 @@
 #include <event2/event.h>
 #include <event2/thread.h>
 #include <fcntl.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +56,6 @@ enum {
   STOP_SECONDS = 9, /* whoever stops us waits for 10 */
   ERROR_BYTES = 512,
   PATH_BYTES = 4096,
-  HEAP_KEPT_BYTES = 32 << 20,
 };
 
 struct collector {
@@ -154,16 +151,6 @@ static void raise_limits(void) {
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
     log_debug("limits descriptors: stay as they are: %s", strerror(errno));
-}
-
-/* An answer about a tree of 50 000 nodes takes some 25 MiB and gives them back.  Left alone, the C
-   library returns them to the kernel, which clears 3 000 pages for the next one: a tenth of its
-   time.  So a thread's heap may stay this large. */
-static void keep_heaps(void) {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, HEAP_KEPT_BYTES);
-  mallopt(M_TRIM_THRESHOLD, HEAP_KEPT_BYTES);
-#endif
 }
 
 /* Nothing is opened, and thereby changed, where anything is of a newer version. */
@@ -317,7 +304,7 @@ static int start_reload(struct collector *collector) {
 
 static int start(struct collector *collector) {
   raise_limits();
-  keep_heaps();
+  heap_keep();
   keep_no_core();
   int failed = lock_data(collector);
   if (!failed) failed = try_doors(collector);

@@ -8,6 +8,7 @@
 #include "retention.h"
 
 #include "common/clock.h"
+#include "common/heap.h"
 #include "common/log.h"
 #include "common/monotonic_cond.h"
 #include "store/store.h"
@@ -72,6 +73,7 @@ static void run_round(struct retention *retention) {
   if (failed && !retention->has_failed)
     log_warn("retention store: old days are not deleted: %s", strerror(-failed));
   retention->has_failed = failed != 0;
+  heap_give_back();
 }
 
 /* Waits a round.  Returns false when it is time to stop. */

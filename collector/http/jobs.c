@@ -12,6 +12,9 @@
    only ends the waiting. */
 #include "jobs.h"
 
+#include "common/heap.h"
+#include "common/monotonic_cond.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <pthread.h>
@@ -22,7 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOW_PRIORITY = 10 }; /* a tenth of the CPU time of who is as busy */
+enum {
+  LOW_PRIORITY = 10, /* a tenth of the CPU time of who is as busy */
+  /* Without a job, until memory goes back: pages that refresh themselves ask sooner. */
+  IDLE_MS = 20000,
+};
 
 struct job_list {
   struct job *first, *last;
@@ -61,11 +68,25 @@ static struct job *list_take(struct job_list *list) {
   return job;
 }
 
+/* Waits for something to do, with the mutex held. */
+static void wait_for_job(struct jobs *jobs) {
+  const struct timespec until = monotonic_from_now(IDLE_MS);
+  int error = 0;
+  while (!jobs->is_stopping && jobs->waiting.first == NULL && error == 0)
+    error = pthread_cond_timedwait(&jobs->changed, &jobs->mutex, &until);
+  if (error != 0) {
+    pthread_mutex_unlock(&jobs->mutex);
+    heap_give_back();
+    pthread_mutex_lock(&jobs->mutex);
+  }
+  while (!jobs->is_stopping && jobs->waiting.first == NULL)
+    pthread_cond_wait(&jobs->changed, &jobs->mutex);
+}
+
 /* Waits for a job; NULL: stop. */
 static struct job *next_job(struct jobs *jobs) {
   pthread_mutex_lock(&jobs->mutex);
-  while (!jobs->is_stopping && jobs->waiting.first == NULL)
-    pthread_cond_wait(&jobs->changed, &jobs->mutex);
+  wait_for_job(jobs);
   struct job *job = jobs->is_stopping ? NULL : list_take(&jobs->waiting);
   pthread_mutex_unlock(&jobs->mutex);
   return job;
@@ -120,7 +141,7 @@ static int start(struct event_base *loop, const char *name, size_t limit, bool i
   jobs->limit = limit;
   snprintf(jobs->name, sizeof jobs->name, "%s", name);
   pthread_mutex_init(&jobs->mutex, NULL);
-  pthread_cond_init(&jobs->changed, NULL);
+  monotonic_cond_init(&jobs->changed);
   jobs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   int error = jobs->wake_fd < 0 ? -errno : 0;
   if (error == 0) {
