@@ -48,10 +48,11 @@ int api_open(const char *command, const struct api_options *options, struct api 
     complaint("%s: --http: '%.300s' %s", command, options->http, why);
     return EXIT_USAGE;
   }
-  int status = find_token(command, options, token, &server.token);
+  int status = options->is_tokenless ? 0 : find_token(command, options, token, &server.token);
   if (status != 0) return status;
   signal(SIGPIPE, SIG_IGN); /* a collector that hangs up is an error to explain */
-  struct api api = {.command = command, .url = options->http};
+  struct api api = {
+      .command = command, .url = options->http, .is_tokenless = options->is_tokenless};
   int error = fetch_open(&server, &api.fetch, why, sizeof why);
   OPENSSL_cleanse(token, sizeof token);
   if (error != 0) {
@@ -75,6 +76,13 @@ const char *api_token_hint(int status) {
   return "";
 }
 
+static const char *hint(const struct api *api, int status) {
+  const char *how = api_token_hint(status);
+  return api->is_tokenless && *how != '\0' ? " (a link's collector gets a token only where "
+                                             "--token-file or --http is given with it)"
+                                           : how;
+}
+
 void api_complain(const struct api *api, const struct fetch_answer *answer) {
   bool is_problem = strcmp(answer->type, "application/problem+json") == 0;
   cJSON *problem = is_problem && answer->body.len > 0
@@ -84,11 +92,10 @@ void api_complain(const struct api *api, const struct fetch_answer *answer) {
   if (*detail != '\0' && *field_text(problem, "parameter") != '\0')
     complaint("%s: %.1000s", api->command, detail);
   else if (*detail != '\0')
-    complaint("%s: %.300s: %.1000s%s", api->command, api->url, detail,
-              api_token_hint(answer->status));
+    complaint("%s: %.300s: %.1000s%s", api->command, api->url, detail, hint(api, answer->status));
   else
     complaint("%s: %.300s: answers with status %d%s: is this the --http address of a collector?",
-              api->command, api->url, answer->status, api_token_hint(answer->status));
+              api->command, api->url, answer->status, hint(api, answer->status));
   cJSON_Delete(problem);
 }
 

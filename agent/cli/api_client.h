@@ -8,6 +8,7 @@
 
 struct api_options {
   const char *http, *token_file, *ca;
+  bool is_tokenless; /* `http` is somebody else's word: no token goes there */
 };
 
 #define API_URL_DEFAULT "http://127.0.0.1:7480"
@@ -30,6 +31,7 @@ struct api_options {
 struct api {
   const char *command; /* for complaints */
   const char *url;     /* the same */
+  bool is_tokenless;   /* of the options */
   struct fetch *fetch;
 };
 

@@ -65,7 +65,9 @@ static const struct option_table table = {
                "SELECTOR is {service=\"redis-server\",board=~\"edge-.*\"}; shorter:\n"
                "service=redis-server,board=~edge-.* or, for a service, redis-server; none: all.\n"
                "LINK is one of the collector's page, of a profile or a function, in quotes, as\n"
-               "`fleetprof run` gives one: it says which collector, which samples and when.",
+               "`fleetprof run` gives one: it says which collector, which samples and when.\n"
+               "A token goes to a link's collector where that is the one of --http, or where\n"
+               "--token-file is given with it.",
     .epilogue = "EXAMPLES\n"
                 "  fleetprof query redis-server\n"
                 "  fleetprof query redis-server --format flame\n"
@@ -158,12 +160,30 @@ static int take_question(struct query_settings *settings) {
   return 0;
 }
 
+static bool is_one_server(const char *a, const char *b) {
+  struct url first, second;
+  char why[FETCH_WHY_BYTES];
+  return url_parse(a, &first, why, sizeof why) == 0 &&
+         url_parse(b, &second, why, sizeof why) == 0 && first.is_https == second.is_https &&
+         strcmp(first.at.port, second.at.port) == 0 && strcmp(first.at.host, second.at.host) == 0;
+}
+
+/* A link may come from anybody: what is kept for the collector of the configuration goes to no
+   other; a token given with the link is meant for the link's. */
+static void distrust(struct query_settings *settings, int argc, char *const *argv) {
+  struct api_options *api = &settings->options.api;
+  bool is_ours =
+      options_is_on_line(argc, argv, api->http) || is_one_server(api->http, settings->link.http);
+  api->is_tokenless = !is_ours && !options_is_on_line(argc, argv, api->token_file);
+}
+
 /* The selector is a link: it stands for what the command line does not say. */
 static int take_link(struct query_settings *settings, int argc, char *const *argv) {
   struct query_options *options = &settings->options;
   struct page_link *link = &settings->link;
   if (page_link_read(settings->selector, link, settings->error, sizeof settings->error) != 0)
     return -EINVAL;
+  distrust(settings, argc, argv);
   const struct {
     const char **option, *linked;
   } taken[] = {{&options->api.http, link->http},

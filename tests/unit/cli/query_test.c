@@ -156,6 +156,27 @@ static void a_link_is_what_it_shows(void **state) {
   }
 }
 
+static void a_link_of_anybodys_gets_no_token_that_is_kept_for_our_collector(void **state) {
+  (void)state;
+  static const struct {
+    const char *words[6];
+    bool is_tokenless;
+  } rows[] = {
+      {{"https://elsewhere:7/?match=", NULL}, true},
+      {{"http://127.0.0.1:7481/?match=", NULL}, true}, /* another user's, maybe */
+      {{"https://127.0.0.1:7480/?match=", NULL}, true},
+      {{"http://127.0.0.1:7480/?match=", NULL}, false}, /* the one that is asked without a link */
+      {{"https://elsewhere:7/?match=", "--token-file", "/t", NULL}, false},
+      {{"--http", "https://ours:7", "https://elsewhere:7/?match=", NULL},
+       false}, /* ours is asked */
+      {{"service", NULL}, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    target_of(rows[i].words);
+    assert_int_equal(settings.options.api.is_tokenless, rows[i].is_tokenless);
+  }
+}
+
 static void a_link_that_is_not_whole_or_shows_something_else_is_refused(void **state) {
   (void)state;
   static char long_link[PAGE_LINK_BYTES + 16] = "http://h:1/?match=";
@@ -211,6 +232,7 @@ int main(void) {
       cmocka_unit_test(each_condition_is_told),
       cmocka_unit_test(each_question_has_its_route),
       cmocka_unit_test(a_link_is_what_it_shows),
+      cmocka_unit_test(a_link_of_anybodys_gets_no_token_that_is_kept_for_our_collector),
       cmocka_unit_test(a_link_that_is_not_whole_or_shows_something_else_is_refused),
       cmocka_unit_test(two_questions_at_once_are_refused),
       cmocka_unit_test(a_format_of_another_command_is_not_ours),
