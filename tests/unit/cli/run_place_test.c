@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ static pid_t begin_another(const char *service, const char *labels, unsigned *re
   assert_int_equal(pipe(told), 0);
   pid_t pid = fork();
   if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
     unsigned place = run_place_take(socket_path, service, labels);
     if (write(told[1], &place, sizeof place) != sizeof place) _exit(1);
     pause();
