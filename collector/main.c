@@ -260,6 +260,7 @@ static int start_doors(struct collector *collector) {
                                   .watched_by = settings->watched_by};
   int failed = http_start(&http, &collector->http, collector->error, ERROR_BYTES);
   if (failed) return failed;
+  http_set_memory_limit(collector->http, settings_memory_limit(settings));
   const struct ingest_parts ingest = {.loop = collector->loop,
                                       .ca = collector->ca,
                                       .access = collector->access,
@@ -268,7 +269,7 @@ static int start_doors(struct collector *collector) {
                                       .symbolizer = collector->symbolizer,
                                       .address = settings->agents,
                                       .quotas = collector->quotas,
-                                      .memory_limit_bytes = settings->memory_limit_bytes,
+                                      .memory_limit_bytes = settings_memory_limit(settings),
                                       .handshakes_per_address =
                                           (unsigned)settings->handshakes_per_address,
                                       .page_url = http_page_url(collector->http)};
@@ -294,6 +295,7 @@ static int start_reload(struct collector *collector) {
                                      .argv = collector->argv,
                                      .settings = &collector->settings,
                                      .quotas = collector->quotas,
+                                     .http = collector->http,
                                      .ingest = collector->ingest,
                                      .retention = collector->retention,
                                      .ca = collector->ca,

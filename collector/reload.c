@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/service_notify.h"
+#include "http/http.h"
 #include "identity/ca.h"
 #include "ingest/ingest.h"
 #include "settings.h"
@@ -61,7 +62,8 @@ static void take_over(const struct reload_parts *parts, const struct settings *w
   now->verbose = wanted->verbose;
   const struct quota_limits limits = settings_quotas(now);
   quotas_set_limits(parts->quotas, &limits);
-  ingest_set_memory_limit(parts->ingest, now->memory_limit_bytes);
+  ingest_set_memory_limit(parts->ingest, settings_memory_limit(now));
+  http_set_memory_limit(parts->http, settings_memory_limit(now));
   const struct retention_limits kept = settings_retention(now);
   retention_set(parts->retention, &kept);
   ca_set_board_life(parts->ca, now->certificate_life_ns / NS_PER_SECOND);

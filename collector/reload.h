@@ -5,6 +5,7 @@
 
 struct ca;
 struct event_base;
+struct http;
 struct ingest;
 struct quotas;
 struct reload;
@@ -17,6 +18,7 @@ struct reload_parts { /* borrowed, and outlive the reload */
   char **argv;
   struct settings *settings; /* those in force; only what can change is ever changed */
   struct quotas *quotas;
+  struct http *http;
   struct ingest *ingest;
   struct retention *retention;
   struct ca *ca;

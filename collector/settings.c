@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "http/address.h"
+#include "ingest/memory_use.h"
 #include "names/debuginfod.h"
 #include "proto/limits.h"
 
@@ -73,8 +74,8 @@ static const struct option rows[] = {
     ROW("handshakes-per-address", "N", "512", "Boards", OPTION_COUNT, handshakes_per_address,
         "connections from one address that may be in their handshake at once; 0 is no limit"),
     ROW("memory-limit", "SIZE", "0", "How much", OPTION_BYTES, memory_limit_bytes,
-        "while the collector has more memory of its own than this, boards are told to come later; "
-        "0 is "
+        "while the collector has more memory of its own than this, boards are told to come later, "
+        "and a query may have a quarter of it (1 GiB at most); 0 is "
         "four fifths of what the machine, or the control group, has"),
     {"verbose", 'v', NULL, NULL, "Messages", "say more on stderr", OPTION_FLAG,
      offsetof(struct settings, verbose)},
@@ -163,6 +164,10 @@ int settings_read(int argc, char **argv, struct settings *ret, char *error, size
   if (!failed) failed = check_debuginfod(settings.debuginfod, error, error_len);
   if (!failed) *ret = settings;
   return failed;
+}
+
+uint64_t settings_memory_limit(const struct settings *settings) {
+  return settings->memory_limit_bytes != 0 ? settings->memory_limit_bytes : memory_use_allowed();
 }
 
 struct quota_limits settings_quotas(const struct settings *settings) {

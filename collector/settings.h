@@ -29,7 +29,15 @@ struct settings {
    --version was printed; -EINVAL with "what: why" in ERROR. */
 int settings_read(int argc, char **argv, struct settings *ret, char *error, size_t error_len);
 
+/* How much memory the process may have: what is set, or else what the machine allows; 0: nobody
+   knows. */
+uint64_t settings_memory_limit(const struct settings *settings);
+
 /* The quotas that SETTINGS has for every board. */
+/* Returns how much memory the process may have: what is set, or else what the machine allows; 0:
+   nobody knows. */
+uint64_t settings_memory_limit(const struct settings *settings);
+
 struct quota_limits settings_quotas(const struct settings *settings);
 
 struct retention_limits settings_retention(const struct settings *settings);

@@ -126,7 +126,9 @@ void answer_end_json(struct answer *answer, const struct json *json) {
   json_close(&last, '}');
   buf_append_byte(&answer->body, '\n');
   if (answer->body.failed)
-    answer_problem(answer, 503, NULL, "not enough memory for this answer");
+    answer_problem(answer, 422, NULL,
+                   "limit memory: there is not enough of it to write this answer down: ask for "
+                   "fewer rows or a narrower match");
   else if (last.is_full)
     answer_problem(answer, 422, "limit",
                    "limit bytes: the answer is larger than %zu MiB: ask for fewer rows or a "

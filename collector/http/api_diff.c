@@ -76,7 +76,9 @@ static int write_answer(struct request *request, const struct side *a, const str
 }
 
 static void answer_error(struct request *request, int error) {
-  if (error == -ENOMEM || error == -EOVERFLOW)
+  if (error == -ENOMEM)
+    query_answer_no_memory(request, "narrow a and b or their time ranges");
+  else if (error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL,
                    "limit memory: the selections hold too many different stacks for one answer: "
                    "narrow a and b "

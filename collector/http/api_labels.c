@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/table.h"
 #include "query/selector.h"
+#include "query_answer.h"
 #include "request.h"
 #include "selection.h"
 #include "store/store_read.h"
@@ -32,8 +33,11 @@ static void add(struct label_walk *walk, const char *text) {
   for (at = table_find(&walk->seen, key, &cursor); at != TABLE_NONE;
        at = table_next(&walk->seen, key, &cursor))
     if (strcmp(walk->texts[at], text) == 0) return;
-  const char *kept =
-      walk->count < VALUES_MAX ? arena_string(walk->arena, text, strlen(text)) : NULL;
+  if (walk->count == VALUES_MAX) {
+    walk->error = -EOVERFLOW;
+    return;
+  }
+  const char *kept = arena_string(walk->arena, text, strlen(text));
   if (kept == NULL || table_add(&walk->seen, key, walk->count) != 0)
     walk->error = -ENOMEM;
   else
@@ -95,6 +99,8 @@ static void answer_texts(struct request *request, const char *label) {
   struct label_walk walk = {.label = label};
   int error = walk_series(request, &selection, &walk);
   if (error == -ENOMEM)
+    query_answer_no_memory(request, "narrow match or the time range");
+  else if (error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL, "more than %d values: narrow match", VALUES_MAX);
   else if (error)
     answer_problem(&request->answer, 500, NULL, "the store did not answer: %s", strerror(-error));

@@ -28,6 +28,7 @@ enum {
   CONNECTIONS_MAX = 512,          /* or an eighth of our descriptors */
   CONNECTIONS_PER_PEER_MAX = 128, /* unless the peer is this machine */
   QUERIES_WAITING_MAX = 32,
+  QUERY_SHARE = 4, /* one of so many parts of the process's memory: boards come first */
   UPLOADS_WAITING_MAX = 16,
   LOOKUPS_WAITING_MAX = CONNECTIONS_MAX, /* each has one request at most */
   STOP_QUERY_MS = 3000, /* with the next two, well within the 10 s that a stop may take */
@@ -110,11 +111,18 @@ static int start(struct http *http, char *error, size_t error_len) {
   return 0;
 }
 
+void http_set_memory_limit(struct http *http, uint64_t bytes) {
+  uint64_t share = bytes / QUERY_SHARE + 1; /* of whatever, some */
+  size_t limit = bytes == 0 || share > QUERY_BYTES_MAX ? QUERY_BYTES_MAX : (size_t)share;
+  atomic_store_explicit(&http->service.query_bytes, limit, memory_order_relaxed);
+}
+
 int http_start(const struct http_parts *parts, struct http **ret, char *error, size_t error_len) {
   struct http *http = calloc(1, sizeof *http);
   snprintf(error, error_len, "http: not enough memory");
   if (http == NULL) return -ENOMEM;
   http->service.parts = *parts;
+  http_set_memory_limit(http, 0);
   int failed = start(http, error, error_len);
   if (failed) {
     http_stop(http);

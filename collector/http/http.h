@@ -5,6 +5,7 @@
 #define HTTP_HTTP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct access;
 struct ca;
@@ -44,6 +45,10 @@ const char *http_url(const struct http *http);
 /* Returns where people see what is collected: the same, or, of a collector that was built without
    its page, where the API begins, "http://127.0.0.1:7480/api/v1/". */
 const char *http_page_url(const struct http *http);
+
+/* The process may have BYTES of memory (0: nobody knows): a query a quarter of that, and 1 GiB at
+   most.  Any thread. */
+void http_set_memory_limit(struct http *http, uint64_t bytes);
 
 /* Stops serving; answers under way are given up.  Returns 0, or -ETIMEDOUT when a query still runs
    after some seconds: then nothing that was lent to HTTP may be closed, and all that is left to do

@@ -22,6 +22,7 @@ struct metrics {
   atomic_uint_fast64_t buckets[BUCKETS + 1];             /* the last: longer than all */
   atomic_uint_fast64_t duration_ns;
   atomic_uint_fast64_t connected, disconnected, refused;
+  atomic_uint_fast64_t query_bytes; /* the most that one query had; one thread writes it */
 };
 
 static void add(atomic_uint_fast64_t *counter, uint64_t value) {
@@ -52,6 +53,11 @@ void metrics_observe(struct metrics *metrics, uint64_t duration_ns) {
   while (bucket < BUCKETS && (double)duration_ns > bucket_seconds[bucket] * 1e9) bucket++;
   add(&metrics->buckets[bucket], 1);
   add(&metrics->duration_ns, duration_ns);
+}
+
+void metrics_observe_memory(struct metrics *metrics, uint64_t bytes) {
+  if (bytes > get(&metrics->query_bytes))
+    atomic_store_explicit(&metrics->query_bytes, bytes, memory_order_relaxed);
 }
 
 void metrics_connected(struct metrics *metrics) {
@@ -108,11 +114,15 @@ void metrics_print(const struct metrics *metrics, struct buf *ret) {
   print_row(metrics, ROUTES_MAX, ret);
   print_durations(metrics, ret);
   buf_printf(ret,
+             "# HELP fleetprof_query_memory_bytes_max The most that one query had allocated.\n"
+             "# TYPE fleetprof_query_memory_bytes_max gauge\n"
+             "fleetprof_query_memory_bytes_max %" PRIu64 "\n"
              "# HELP fleetprof_http_connections Open connections.\n"
              "# TYPE fleetprof_http_connections gauge\n"
              "fleetprof_http_connections %" PRIu64 "\n"
              "# HELP fleetprof_http_refused_connections_total Connections over a limit.\n"
              "# TYPE fleetprof_http_refused_connections_total counter\n"
              "fleetprof_http_refused_connections_total %" PRIu64 "\n",
+             get(&metrics->query_bytes),
              get(&metrics->connected) - get(&metrics->disconnected), get(&metrics->refused));
 }

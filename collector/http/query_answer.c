@@ -33,9 +33,18 @@ int query_answer_select(struct request *request, struct selection *ret) {
   return error;
 }
 
+void query_answer_no_memory(struct request *request, const char *advice) {
+  size_t limit = atomic_load_explicit(&request->service->query_bytes, memory_order_relaxed);
+  answer_problem(&request->answer, 422, NULL,
+                 "limit memory: the query takes more than the %zu MiB that one may have: %s",
+                 limit >> 20, advice);
+}
+
 void query_answer_end(struct request *request, int error) {
   if (error == 0) return;
-  if (error == -ENOMEM || error == -EOVERFLOW)
+  if (error == -ENOMEM)
+    query_answer_no_memory(request, "narrow match or the time range");
+  else if (error == -EOVERFLOW)
     answer_problem(&request->answer, 422, NULL,
                    "limit memory: the selection holds too many different stacks for one answer: "
                    "narrow match or the time range");

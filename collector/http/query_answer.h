@@ -24,6 +24,9 @@ int query_answer_select(struct request *request, struct selection *ret);
 /* Makes ERROR, which a query returned, a problem: REQUEST's answer; nothing when it is 0. */
 void query_answer_end(struct request *request, int error);
 
+/* Answers that the query took more memory than it may have, and what ADVICE there is. */
+void query_answer_no_memory(struct request *request, const char *advice);
+
 /* Answers that no sample of the selection has a label BY; NEAREST may have been meant ("": none).
  */
 void query_answer_no_label(struct request *request, const char *by, const char *nearest);

@@ -13,6 +13,7 @@
 
 #include "client.h"
 #include "common/clock.h"
+#include "common/meter.h"
 #include "gate.h"
 #include "head_guard.h"
 #include "metrics.h"
@@ -92,20 +93,29 @@ static void on_job_done(struct job *job, bool was_run) {
   finish(service, request);
 }
 
+/* A query, within the memory that it may have; the others have what they were made with. */
+static void make_answer(struct request *request) {
+  bool is_query = request->route->lane == LANE_QUERY;
+  size_t limit = atomic_load_explicit(&request->service->query_bytes, memory_order_relaxed);
+  if (is_query) meter_start(limit);
+  request->route->answer(request);
+  if (request->wants_gzip) answer_compress(&request->answer);
+  if (is_query) metrics_observe_memory(request->service->metrics, meter_stop());
+}
+
 /* On a worker thread. */
 static void run_job(struct job *job) {
   struct request *request = (struct request *)job;
   const struct store *store = request->service->parts.store;
   uint64_t stale_reads = store_stale_reads(store), late_reads = store_late_reads(store);
   request->wants_more = false;
-  request->route->answer(request);
+  make_answer(request);
   if (is_upload(request) && !request->wants_more) audit_change(request->service, request);
   /* Only this thread queries; where uploads answer meanwhile, the word is meant for nobody. */
   if (request->route->lane != LANE_UPLOAD && store_stale_reads(store) != stale_reads)
     answer_add_field(&request->answer, "Fleetprof-Stale",
                      store_late_reads(store) != late_reads ? "a backlog settles"
                                                            : "the disk fails");
-  if (request->wants_gzip) answer_compress(&request->answer);
 }
 
 static void queue(struct service *service, struct request *request) {

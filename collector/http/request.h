@@ -12,8 +12,8 @@
 struct client;
 struct route;
 
-/* What one answer may allocate beside its body: trees of a few million nodes. */
-#define REQUEST_ARENA_BYTES ((size_t)256 << 20)
+/* What an answer may have of it: all that a query may allocate (common/meter.h). */
+#define REQUEST_ARENA_BYTES QUERY_BYTES_MAX
 
 struct request {
   struct job job;        /* first: a job is its request */

@@ -7,14 +7,21 @@
 #include "http.h"
 #include "profile_metrics.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct jobs;
 struct metrics;
 
+/* What one query may allocate, beside what SQLite keeps of pages: its answer, the tree that it is
+   made of, and what is read for that. */
+#define QUERY_BYTES_MAX ((size_t)1 << 30)
+
 struct service {
   struct http_parts parts;
+  _Atomic size_t query_bytes; /* QUERY_BYTES_MAX, or less; relaxed */
   struct metrics *metrics;
   struct profile_metrics profile_metrics; /* query thread only */
   struct jobs *queries, *uploads; /* loop only */

@@ -15,7 +15,7 @@
 #include "names/symbolizer.h"
 
 static char dir[64];
-static struct service service;
+static struct service service = {.query_bytes = QUERY_BYTES_MAX};
 static struct request request;
 
 static inline int set_up(void **state) {

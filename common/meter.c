@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A question grows a dozen arrays and tables in as many folders, each with a limit of its own; what
+   it takes in all nobody can say but who gives it out. */
+#include "meter.h"
+
+#include <stdint.h>
+
+static _Thread_local struct {
+  ptrdiff_t limit, used, most; /* limit 0: it does not run; used may be below 0 */
+} meter;
+
+void meter_start(size_t limit_bytes) {
+  meter.limit = limit_bytes < PTRDIFF_MAX ? (ptrdiff_t)limit_bytes : PTRDIFF_MAX;
+  meter.used = meter.most = 0;
+}
+
+size_t meter_stop(void) {
+  meter.limit = 0;
+  return (size_t)meter.most;
+}
+
+bool meter_is_running(void) {
+  return meter.limit > 0;
+}
+
+bool meter_has_room(size_t bytes) {
+  if (bytes < METER_SMALL_BYTES) return true;
+  ptrdiff_t left = meter.limit - meter.used;
+  return left > 0 && bytes <= (size_t)left;
+}
+
+void meter_count(ptrdiff_t bytes) {
+  meter.used += bytes;
+  if (meter.used > meter.most) meter.most = meter.used;
+}
