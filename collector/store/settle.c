@@ -254,6 +254,7 @@ static void wait_for_work(struct settle *settle, int seconds) {
 static void *run(void *context) {
   struct settle *settle = context;
   int more = 1;
+  pthread_setname_np(pthread_self(), "settle");
   for (;;) {
     pthread_mutex_lock(&settle->state);
     if (more != 1) wait_for_work(settle, more < 0 ? RETRY_SECONDS : 0);

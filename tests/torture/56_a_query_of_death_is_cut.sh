@@ -2,18 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # A board was profiled at a million different places, another one is at work.  Somebody asks for a year of that in every form,
 # and with regular expressions that are bombs.  Each question is answered or refused with the name of the limit that it hit,
-# within its time; until the last of them the other board's batches are acknowledged, and the collector stays within its memory.
+# within its time and the memory that a query may have; until the last of them the other board's batches are acknowledged as soon
+# as without them (lib.sh: unaffected), and the collector stays within its own memory.
 . "$(dirname "$0")/lib.sh"
 door=$(dirname "$0")/door
 STACKS=$(pick 1000000 3000000) # VIEW_NODES_MAX is two million
 SLOW_MS=6000                   # of an ack, beside a query that has one of the two cores
-MEMORY_KB=$((3 << 20))
+QUERY_MIB=1024                 # collector/http/service.h, or a quarter of --memory-limit
+OTHERS_MIB=512                 # what receives, settles and sends meanwhile, and an answer of 64 MiB more than once
 python() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@"; }
 start_collector --board-nodes 0
 enroll wide && wide=$B
 enroll good && good=$B
 python "$door/stacks.py" "$wide" "127.0.0.1:$A" "$STACKS" >"$W/stacks" 2>&1 || fail "$(tail -n 1 "$W/stacks")"
-PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$door/good_board.py" "$good" "127.0.0.1:$A" inf >"$W/good" 2>"$W/good.err" &
+acks() { PYTHONDONTWRITEBYTECODE=1 exec /usr/bin/python3 "$door/good_board.py" "$good" "127.0.0.1:$A" "$1" 2>"$W/good.err"; }
+(acks "$(pick 1 10)") >"$W/alone" || fail "alone: $(tail -n 1 "$W/good.err")"
+read -r _ _ _ alone <"$W/alone"
+acks inf >"$W/good" &
 neighbour=$!
 started+=($neighbour)
 
@@ -44,9 +49,19 @@ is_long && wait "${crowd[@]}"
 kill $neighbour 2>/dev/null
 wait $neighbour || fail "$(tail -n 1 "$W/good.err")"
 read -r _ count median longest <"$W/good"
-[ "${longest%.*}" -lt $SLOW_MS ] || fail "acks took $longest ms meanwhile"
+unaffected "acks meanwhile" "$alone" "$longest" $SLOW_MS
 kill -0 "$COLLECTOR" || fail "the collector is gone"
-[ "$(peak)" -lt $MEMORY_KB ] || fail "the collector took $(peak) kB"
+query_mib() { curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_query_memory_bytes_max" { print int($2 / 1048576) }'; }
+[ "$(query_mib)" -le $QUERY_MIB ] || fail "a query took $(query_mib) MiB"
+[ "$(peak)" -lt $(((QUERY_MIB + OTHERS_MIB) << 10)) ] || fail "the collector took $(peak) kB"
 read -r p s _ < <(books wide)
 [ "$p" = "$s" ] && [ "$s" = "$STACKS" ] || fail "$s of $p stored"
-say "$count acks meanwhile: median $median ms, 99 % within $longest ms; the collector's peak $(($(peak) / 1024)) MiB"
+say "$count acks meanwhile: median $median ms, 99 % within $longest ms, $alone ms alone; a query took $(query_mib) MiB at most, the collector $(($(peak) / 1024)) MiB"
+
+# Where there is less memory, a query has a quarter of that.
+stop_collector
+collector_up --board-nodes 0 --memory-limit 256M
+ask "422" profile "${year[@]}" -d format=tree
+[[ $why == "limit memory: "*" 64 MiB "* ]] || fail "refused, but not for its memory: $why"
+[ "$(query_mib)" -le 64 ] || fail "a query took $(query_mib) MiB of 64"
+ask "200" boards

@@ -33,6 +33,16 @@ not_run() {
   exit 77
 }
 
+# unaffected WHAT ALONE BESIDE MOST: 99 % of it within BESIDE ms, and ALONE when nothing goes on.  In the long form that is less
+# than twice as long, or FLOOR_MS where that is more: what a disk and two cores make of it anyway.  A short form runs beside other
+# tests: less than MOST ms, which nobody would call unaffected.
+FLOOR_MS=100
+unaffected() {
+  local most=$4
+  ! is_long || most=$(awk -v a="$2" -v floor=$FLOOR_MS 'BEGIN { print (2 * a > floor ? 2 * a : floor) }')
+  awk -v got="$3" -v most="$most" 'BEGIN { exit !(got < most) }' || fail "$1: 99 % within $3 ms, $2 ms alone: not below $most ms"
+}
+
 # The samplers that this build has, by the names that `run` takes.
 samplers=(perf timer)
 [ -z "${ITIMER:-}" ] || samplers+=(itimer) # where a scenario asks: it survives exec and starts 20 ms late, by design
