@@ -326,6 +326,7 @@ static int remake_hours(struct roll *roll) {
   roll->kind = DAY_HOURS;
   roll->tier = TIER_HOUR;
   roll->from_kind = roll->job->failed = DAY_MINUTES;
+  roll->from = NULL; /* it was the windows */
   int error = open_reader(job->dir, DAY_MINUTES, job->day, &roll->from);
   if (error != 0 || roll->from == NULL) return error;
   error = day_reader_rolled(roll->from, job->day, roll->has.source, &minutes);
