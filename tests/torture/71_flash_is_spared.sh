@@ -18,12 +18,13 @@ sent=$(asked "d['uplink']['acked_batches']") bytes=$(asked "d['spool']['day_byte
 status | grep -q "written in the last 24 hours: .* in $syncs sync" || fail "status does not tell: $(status)"
 say "with a collector, $seconds s of 1 s windows: $sent batches, $bytes bytes, $syncs syncs; $(dirtied) bytes of pages dirtied"
 stop_collector
-before=$syncs
+before=$syncs bytes=$(asked "d['spool']['day_bytes']") pages_before=$(dirtied)
 load 0s
 more=$(($(asked "d['spool']['day_syncs']") - before))
 [ "$more" -le $((seconds / 5 + 4)) ] || fail "$more syncs in $seconds s without a collector"
 written=$(asked "d['spool']['day_bytes']") waiting=$(asked "d['spool']['bytes']")
-say "without: $((written - bytes)) bytes, $more syncs, $waiting bytes wait"
+dirty=$(($(dirtied) - pages_before))
+say "without: $((written - bytes)) bytes, $more syncs, $waiting bytes wait; $dirty bytes of pages dirtied"
 batches=$(asked "d['spool']['entries']") marks=48
 [ "$batches" -ge 2 ] && [ $((written - bytes)) -le $((waiting + marks * batches)) ] ||
   fail "$((written - bytes)) bytes were written, $waiting of $batches batches wait"
