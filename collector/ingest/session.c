@@ -298,19 +298,32 @@ static bool is_heedless(struct session *session, uint32_t retry_after_ms, uint64
   return ++session->unheeded > UNHEEDED_MAX;
 }
 
-/* A board refers only to what this connection has acked, and has nothing else on its way then. */
-static bool has_prefix(struct session *session, const struct envelope *batch) {
+/* A board refers only to what this connection has acked, and has nothing else on its way then; but
+   what it refers to may not have found memory here. */
+static bool has_prefix(const struct session *session, const struct envelope *batch) {
   const struct prefix *prefix = &session->prefix;
-  if (batch->after == 0 || (batch->run == prefix->run && batch->after == prefix->seq)) return true;
-  session_refuse(session, REFUSAL_WRONG_ORDER,
-                 "a batch refers to one that is not the last of this connection");
-  return false;
+  return batch->after == 0 || (batch->run == prefix->run && batch->after == prefix->seq);
+}
+
+/* Once it is asked for that batch again, which then stands alone. */
+static void ask_for_all_of_it(struct session *session, const struct message *reject) {
+  snprintf(session->why, sizeof session->why,
+           "a batch refers to one that is not the last of this connection");
+  if (session->is_unmatched)
+    session_refuse(session, REFUSAL_WRONG_ORDER, session->why);
+  else
+    send_message(session, reject);
+  session->is_unmatched = true;
 }
 
 static bool receive_batch(struct session *session, const struct envelope *batch, uint64_t now_ns) {
   struct message answer = {.type = FRAME_REJECT};
-  if (!has_prefix(session, batch)) return false;
   answer.reject = (struct reject){.run = batch->run, .seq = batch->seq, .reason = session->why};
+  if (!has_prefix(session, batch)) {
+    ask_for_all_of_it(session, &answer);
+    return false;
+  }
+  session->is_unmatched = false;
   if (has_place(session, batch->zstd.len, &answer.reject)) return true;
   if (is_heedless(session, answer.reject.retry_after_ms, now_ns))
     session_refuse(session, REFUSAL_IMPATIENT, "this board sends batches although told to wait");

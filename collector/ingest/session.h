@@ -41,6 +41,7 @@ struct session {
   struct placement placement;
   struct earlier_boot *earlier; /* what PLACEMENT points to, or NULL */
   bool keeps_prefix;            /* the board may refer to it */
+  bool is_unmatched;            /* its last batch referred to something else */
   struct prefix
       prefix; /* the last batch that was acked; none while one that refers to it is away */
   struct wanted wanted;

@@ -32,8 +32,24 @@ static void a_batch_may_refer_to_the_last_that_was_acked(void **state) {
   store_batch(3, 0);
   assert_int_equal(session.prefix.seq, 3);
   message.batch.after = 2;
-  assert_int_equal(send_message(&message), -1);
+  assert_true(send_message(&message) > 0);
   assert_null(job);
+  message = answer();
+  assert_int_equal(message.type, FRAME_REJECT);
+  assert_int_equal(message.reject.seq, 4);
+  assert_false(message.reject.permanent);
+  store_batch(4, 0); /* alone, as it was asked */
+  store_batch(5, 4);
+}
+
+static void who_refers_to_what_is_not_there_twice_in_a_row_is_sent_away(void **state) {
+  (void)state;
+  struct message message = batch(1);
+  open_session_of(CAPABILITY_PREFIX);
+  message.batch.after = 7;
+  assert_true(send_message(&message) > 0);
+  assert_int_equal(answer().type, FRAME_REJECT);
+  assert_int_equal(send_message(&message), -1);
   assert_refused(REFUSAL_WRONG_ORDER);
 }
 
@@ -46,8 +62,9 @@ static void while_it_is_away_nothing_can_refer_to_it(void **state) {
   assert_true(send_message(&message) > 0);
   struct job *first = job;
   assert_int_equal(session.prefix.seq, 0);
-  assert_int_equal(send_message(&message), -1);
-  assert_refused(REFUSAL_WRONG_ORDER);
+  assert_true(send_message(&message) > 0);
+  assert_null(job);
+  assert_int_equal(answer().type, FRAME_REJECT);
   job = first;
 }
 
@@ -76,6 +93,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TALK(test) cmocka_unit_test_setup_teardown(test, begin, end)
       TALK(a_batch_may_refer_to_the_last_that_was_acked),
+      TALK(who_refers_to_what_is_not_there_twice_in_a_row_is_sent_away),
       TALK(while_it_is_away_nothing_can_refer_to_it),
       TALK(a_batch_that_was_not_stored_is_nothing_to_refer_to),
       TALK(of_a_board_that_cannot_refer_nothing_is_kept),
