@@ -47,13 +47,34 @@ bool translator_takes_module(const struct translator *translator) {
   return strstr(translator->command, "MODULE") != NULL;
 }
 
+/* Whether the variable that NAME, "MODULE..." within COMMAND, belongs to is a word, or the value of
+   an option: a path with something before or behind it is one of another machine's files. */
+static bool is_whole_word(const char *command, const char *name) {
+  const char *start = name, *end = name + strlen("MODULE");
+  bool is_braced = start > command && start[-1] == '{' && *end == '}';
+  start -= is_braced;
+  end += is_braced;
+  if (start == command || *--start != '$') return false;
+  while (start > command && strchr("'\"", start[-1]) != NULL) start--;
+  end += strspn(end, "'\"");
+  return (start == command || strchr(" \t\n=", start[-1]) != NULL) &&
+         strchr(" \t\n;|&<>()", *end) != NULL; /* the end is among these */
+}
+
+/* Whether COMMAND opens its module by the path it has here, and knows it by nothing else. */
+static bool needs_path(const char *command) {
+  const char *name = strstr(command, "MODULE");
+  if (name == NULL || strstr(command, "BUILD_ID") != NULL) return false;
+  for (; name != NULL; name = strstr(name + 1, "MODULE"))
+    if (!is_whole_word(command, name)) return false;
+  return true;
+}
+
 bool translator_can_read(const struct translator *translator, const struct profile_module *module) {
   struct stat status;
   struct module_stamp stamp;
   struct module_identity found;
-  if (!translator_takes_module(translator) || strstr(translator->command, "BUILD_ID") != NULL)
-    return true;
-  if (module->path[0] != '/') return true;
+  if (!needs_path(translator->command) || module->path[0] != '/') return true;
   int fd = regular_file_open(module->path, &status);
   if (fd < 0) return false;
   bool is_there = module_file_stamp(fd, &stamp) == 0 &&

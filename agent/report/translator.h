@@ -19,8 +19,8 @@ struct translator {
 bool translator_takes_module(const struct translator *translator);
 
 /* Whether COMMAND can tell anything of MODULE: it asks for its path, and for nothing else that it
-   could find it by, only where the file that was sampled is there.  What has no file it may know.
- */
+   could find it by, only where the file that was sampled is there.  What has no file it may know,
+   and what lies below a folder of its own (/srv/sysroot$MODULE). */
 bool translator_can_read(const struct translator *translator, const struct profile_module *module);
 
 /* Makes room in ARENA for what is said of each frame of PROFILE; nothing yet.  NULL: no memory. */

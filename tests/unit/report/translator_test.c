@@ -133,6 +133,20 @@ static void it_is_asked_of_what_is_there_alone(void **state) {
   assert_true(translator_can_read(&by_path, &of_no_file));
   assert_true(translator_can_read(&by_id, &gone));
   assert_true(translator_can_read(&by_itself, &rebuilt));
+  static const char *const by_bare_path[] = {
+      "x -e ${MODULE}",          "x -e \"$MODULE\" -f", "x --exe=$MODULE",
+      "x --exe='$MODULE'",       "x - $MODULE;",        "$MODULE",
+      "sh -c 'x \"$MODULE\"'|y", "x $MODULE ${MODULE}",
+  };
+  static const char *const elsewhere[] = {
+      "x -e /srv/sysroot$MODULE", "x -e /srv/${MODULE}",           "x -e \"/srv$MODULE\"",
+      "x -e /srv\"$MODULE\"",     "x --exe=/srv$MODULE",           "x -e $MODULE.debug",
+      "x \"$ROOT$MODULE\"",       "x -e $MODULE || x /srv$MODULE", "by-my-MODULE",
+  };
+  for (size_t i = 0; i < sizeof by_bare_path / sizeof *by_bare_path; i++)
+    assert_false(translator_can_read(&(struct translator){by_bare_path[i], 1}, &gone));
+  for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+    assert_true(translator_can_read(&(struct translator){elsewhere[i], 1}, &gone));
 }
 
 int main(void) {
