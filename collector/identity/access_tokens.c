@@ -135,7 +135,10 @@ static int settle(struct access *access, const struct known_token *tokens, unsig
     if (result == 0) result = access_db_end(access, write_uses(access, tokens, count));
     if (result == -EBUSY) result = 0;
   }
-  for (unsigned i = 0; i < count && result == 0; i++) result = look_up(access, tokens[i].hash);
+  for (unsigned i = 0; i < count; i++) { /* who was revoked is out, whatever else fails */
+    int error = look_up(access, tokens[i].hash);
+    if (result == 0) result = error;
+  }
   return result;
 }
 
