@@ -48,6 +48,7 @@ static const char *status_text(int status) {
       {200, "OK"},
       {201, "Created"},
       {202, "Accepted"},
+      {302, "Found"},
       {304, "Not Modified"},
       {400, "Bad Request"},
       {401, "Unauthorized"},

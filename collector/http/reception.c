@@ -157,12 +157,25 @@ static struct request *request_new(struct service *service, struct client *clien
   return request;
 }
 
+/* Boards of a collector without a page are told of its API, to ask there; older ones ask nothing
+   there and make a link to a page of it.  The page's place says what there is. */
+static bool is_page_link(const struct http_head *head) {
+  return span_is_equal(head->path, span_of_string("/api/v1/"));
+}
+
+static void send_to_page(struct answer *answer) {
+  answer->status = 302;
+  answer_add_field(answer, "Location", "../../"); /* whatever stands before it, at a proxy */
+}
+
 /* Finds the route; false: answered. */
 static bool find_route(struct request *request, const struct http_head *head) {
   struct route_match match;
   int shown = head->path.len < PATH_BYTES_SHOWN ? (int)head->path.len : PATH_BYTES_SHOWN;
   int error = route_find(routes, routes_count, head->method, head->path, &match);
-  if (error == -ENOENT) {
+  if (error == -ENOENT && is_page_link(head)) {
+    send_to_page(&request->answer);
+  } else if (error == -ENOENT) {
     answer_problem(&request->answer, 404, NULL,
                    "%.*s: there is no such path; /api/v1/openapi.json lists all", shown,
                    (const char *)head->path.data);
