@@ -462,10 +462,11 @@ void connection_resume(struct connection *connection) {
   if (connection->is_stalled) pump(connection);
 }
 
-void connection_refuse(struct connection *connection, enum refusal refusal, const char *why) {
+bool connection_refuse(struct connection *connection, enum refusal refusal, const char *why) {
   enum session_state before = connection->session.state;
   session_refuse(&connection->session, refusal, why);
   settle(connection, before);
+  return before != SESSION_CLOSING;
 }
 
 void connection_crowd_out(struct connection *connection) {

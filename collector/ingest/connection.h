@@ -64,8 +64,8 @@ void connection_look_at_load(struct connection_host *host);
 /* Closes at once when its handshake is still under way: others wait for its place. */
 void connection_crowd_out(struct connection *connection);
 
-/* Sends the peer away. */
-void connection_refuse(struct connection *connection, enum refusal refusal, const char *why);
+/* Sends the peer away.  Returns false when it was going already. */
+bool connection_refuse(struct connection *connection, enum refusal refusal, const char *why);
 
 /* Returns whether everything it had to say has left this process. */
 bool connection_is_flushed(const struct connection *connection);

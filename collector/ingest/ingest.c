@@ -239,8 +239,7 @@ static void end_superseded(struct ingest *ingest, const struct job *job) {
     if (shown->from_s >= job->certificate.from_s ||
         strcmp(connection_board(connection), job->board) != 0)
       continue;
-    connection_refuse(connection, REFUSAL_SUPERSEDED, why);
-    on_denied(ingest, job->board, why);
+    if (connection_refuse(connection, REFUSAL_SUPERSEDED, why)) on_denied(ingest, job->board, why);
   }
 }
 

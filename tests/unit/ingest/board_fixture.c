@@ -35,15 +35,21 @@ void assert_metric(const char *name, unsigned long value) {
   if (found != value) fail_msg("%s is %lu, not %lu", name, found, value);
 }
 
-static bool is_logged(const char *log, const char *line) {
+static unsigned count_logged(const char *log, const char *line) {
   static char text[256 << 10];
+  unsigned count = 0;
   char path[96];
   snprintf(path, sizeof path, "%s/%s", door.dir, log);
   FILE *file = fopen(path, "re");
-  if (file == NULL) return false;
+  if (file == NULL) return 0;
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
-  return strstr(text, line) != NULL;
+  for (const char *at = text; (at = strstr(at, line)) != NULL; at++) count++;
+  return count;
+}
+
+static bool is_logged(const char *log, const char *line) {
+  return count_logged(log, line) > 0;
 }
 
 void assert_audited(const char *line) {
@@ -57,6 +63,13 @@ void assert_not_audited(const char *line) {
 void assert_denied(const char *line) {
   for (unsigned i = 0; i < 500 && !is_logged("denials.log", line); i++) usleep(10000);
   if (!is_logged("denials.log", line)) fail_msg("no \"%s\" in denials.log", line);
+}
+
+void assert_denied_once(const char *line) {
+  access_audit_denial(door.access, "nobody", "the last of all"); /* they are written in order */
+  assert_denied("nobody: the last of all");
+  unsigned count = count_logged("denials.log", line);
+  if (count != 1) fail_msg("\"%s\" is %u times in denials.log", line, count);
 }
 
 void make_token(const char *board, uint64_t ttl_ns, char token[ACCESS_TOKEN_BYTES]) {

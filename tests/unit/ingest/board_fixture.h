@@ -37,6 +37,7 @@ void assert_metric(const char *name, unsigned long value);
 void assert_audited(const char *line);
 void assert_not_audited(const char *line);
 void assert_denied(const char *line);
+void assert_denied_once(const char *line);
 
 /* --- enrolling --- */
 
