@@ -20,7 +20,7 @@ struct settings {
       board_modules;               /* a day, of one board; 0: all */
   uint64_t memory_limit_bytes;     /* 0: a share of the machine's */
   uint64_t handshakes_per_address; /* 0: no limit */
-  struct option_list watched; /* functions whose shares are on /metrics */
+  struct option_list watched;      /* functions whose shares are on /metrics */
   const char *watched_by;
   bool verbose;
 };
@@ -29,15 +29,11 @@ struct settings {
    --version was printed; -EINVAL with "what: why" in ERROR. */
 int settings_read(int argc, char **argv, struct settings *ret, char *error, size_t error_len);
 
-/* How much memory the process may have: what is set, or else what the machine allows; 0: nobody
-   knows. */
-uint64_t settings_memory_limit(const struct settings *settings);
-
-/* The quotas that SETTINGS has for every board. */
 /* Returns how much memory the process may have: what is set, or else what the machine allows; 0:
    nobody knows. */
 uint64_t settings_memory_limit(const struct settings *settings);
 
+/* The quotas that SETTINGS has for every board. */
 struct quota_limits settings_quotas(const struct settings *settings);
 
 struct retention_limits settings_retention(const struct settings *settings);
