@@ -10,6 +10,7 @@
 
 #include "audit.h"
 #include "common/clock.h"
+#include "common/monotonic_cond.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -23,6 +24,7 @@ enum {
   DENIALS_WAITING_MAX = 64,
   DENIAL_SUBJECT_BYTES = 160, /* a board's name has 128 */
   DENIAL_WHAT_BYTES = 768,
+  STOP_MS = 2000, /* for what waits to be written */
 };
 
 struct denial {
@@ -34,7 +36,8 @@ struct denials {
   pthread_t thread;
   pthread_mutex_t lock; /* over what follows */
   pthread_cond_t changed;
-  bool is_started, is_stopping;
+  bool is_started, is_stopping, is_done;
+  bool is_forsaken;       /* nobody waits for the thread: what there is, is its own */
   uint64_t second, noted; /* in that second */
   uint64_t left_out;      /* since a line last said so */
   unsigned first, count;
@@ -65,6 +68,22 @@ static void tell_left_out(const struct denials *denials, uint64_t left_out) {
   audit_append(denials->path, "-", what);
 }
 
+static void release(struct denials *denials) {
+  pthread_cond_destroy(&denials->changed);
+  pthread_mutex_destroy(&denials->lock);
+  free(denials);
+}
+
+/* The thread has nothing more to do. */
+static void end(struct denials *denials) {
+  pthread_mutex_lock(&denials->lock);
+  denials->is_done = true;
+  bool is_forsaken = denials->is_forsaken;
+  pthread_cond_signal(&denials->changed);
+  pthread_mutex_unlock(&denials->lock);
+  if (is_forsaken) release(denials);
+}
+
 static void *work(void *context) {
   struct denials *denials = context;
   struct denial one;
@@ -76,6 +95,7 @@ static void *work(void *context) {
     tell_left_out(denials, left_out);
     if (has_one) audit_append(denials->path, one.subject, one.what);
   } while (has_one);
+  end(denials);
   return NULL;
 }
 
@@ -99,20 +119,35 @@ struct denials *denials_new(const char *path) {
   if (denials == NULL) return NULL;
   snprintf(denials->path, sizeof denials->path, "%s", path);
   pthread_mutex_init(&denials->lock, NULL);
-  pthread_cond_init(&denials->changed, NULL);
+  monotonic_cond_init(&denials->changed);
   return denials;
+}
+
+/* Waits for the thread, but not for a disk that hangs.  Returns whether it has ended. */
+static bool await_end(struct denials *denials) {
+  const struct timespec until = monotonic_from_now(STOP_MS);
+  int error = 0;
+  pthread_mutex_lock(&denials->lock);
+  denials->is_stopping = true;
+  pthread_cond_signal(&denials->changed);
+  while (denials->is_started && !denials->is_done && error == 0)
+    error = pthread_cond_timedwait(&denials->changed, &denials->lock, &until);
+  bool has_ended = !denials->is_started || denials->is_done;
+  denials->is_forsaken = !has_ended;
+  pthread_mutex_unlock(&denials->lock);
+  return has_ended;
 }
 
 void denials_free(struct denials *denials) {
   if (denials == NULL) return;
-  pthread_mutex_lock(&denials->lock);
-  denials->is_stopping = true;
-  pthread_cond_signal(&denials->changed);
-  pthread_mutex_unlock(&denials->lock);
-  if (denials->is_started) pthread_join(denials->thread, NULL);
-  pthread_cond_destroy(&denials->changed);
-  pthread_mutex_destroy(&denials->lock);
-  free(denials);
+  pthread_t thread = denials->thread;
+  bool is_started = denials->is_started;
+  if (!await_end(denials)) {
+    pthread_detach(thread);
+    return;
+  }
+  if (is_started) pthread_join(thread, NULL);
+  release(denials);
 }
 
 void denials_note(struct denials *denials, const char *subject, const char *what) {

@@ -9,7 +9,8 @@ struct denials;
    without memory. */
 struct denials *denials_new(const char *path);
 
-/* Writes what still waits, and frees. */
+/* Writes what still waits, and frees.  A disk that takes longer than two seconds is left to the
+   thread, which frees when it has done. */
 void denials_free(struct denials *denials);
 
 /* Notes that SUBJECT was denied WHAT; beyond DENIALS_PER_SECOND it is only counted, and how many

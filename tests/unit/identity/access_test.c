@@ -7,12 +7,14 @@
 #include "identity/board_name.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -265,6 +267,29 @@ static void a_revoked_token_ends_and_others_do_not(void **state) {
   assert_null(strstr(line, first + 8));
 }
 
+/* A disk that takes no more last uses still says which tokens there are. */
+static void a_revoked_token_ends_though_uses_cannot_be_written(void **state) {
+  (void)state;
+  char path[128], revoked[ACCESS_TOKEN_BYTES], used[ACCESS_TOKEN_BYTES];
+  sqlite3 *elsewhere = NULL;
+  snprintf(used, sizeof used, "%s", make_token(ROLE_READ, NULL, HOUR_NS));
+  snprintf(revoked, sizeof revoked, "%s", make_token(ROLE_ADMIN, NULL, HOUR_NS));
+  assert_int_equal(role_of(used), ROLE_READ);
+  assert_int_equal(role_of(revoked), ROLE_ADMIN);
+  snprintf(path, sizeof path, "%s/access.db", dir);
+  assert_int_equal(sqlite3_open(path, &elsewhere), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(elsewhere,
+                                "CREATE TRIGGER full BEFORE UPDATE ON tokens"
+                                " BEGIN SELECT RAISE(ABORT, 'full'); END",
+                                0, 0, 0),
+                   SQLITE_OK);
+  sqlite3_close(elsewhere);
+  assert_int_equal(access_token_revoke(gate, revoked), 0);
+  assert_int_not_equal(access_tokens_settle(gate), 0);
+  assert_int_equal(access_token_role(gate, revoked), ROLE_NONE);
+  assert_int_equal(access_token_role(gate, used), ROLE_READ);
+}
+
 /* Of two peers that show one token at the same time exactly one may enrol. */
 static void of_many_who_race_with_one_token_one_enrols(void **state) {
   (void)state;
@@ -423,10 +448,31 @@ static void denials_push_no_change_out(void **state) {
   for (unsigned i = 0; i < 3; i++) { /* each time the log of denials is full */
     snprintf(line, sizeof line, "denied %u", i);
     access_audit_denial(gate, "192.0.2.1", "%s", line);
-    while (strstr(read_log("denials.log"), line) == NULL) usleep(10000);
+    for (unsigned k = 0; k < 500 && strstr(read_log("denials.log"), line) == NULL; k++)
+      usleep(10000);
     assert_int_equal(truncate(path, 16 << 20), 0);
   }
   assert_non_null(strstr(read_log("audit.log"), "edge-1: revoked\n"));
+}
+
+/* What holds the thread that writes is a lock here, as a disk would. */
+static void denials_that_cannot_be_written_hold_no_stop_up(void **state) {
+  (void)state;
+  char path[128];
+  snprintf(path, sizeof path, "%s/denials.log", dir);
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  assert_int_equal(flock(fd, LOCK_EX), 0);
+  access_audit_denial(gate, "192.0.2.1", "denied");
+  uint64_t began_ns = clock_monotonic_ns();
+  alarm(30);
+  access_close(gate);
+  alarm(0);
+  gate = NULL;
+  assert_in_range((clock_monotonic_ns() - began_ns) / NS_PER_SECOND, 1, 10);
+  assert_string_equal(read_log("denials.log"), "");
+  close(fd); /* it works again: the thread ends, and with it what it had */
+  for (unsigned i = 0; i < 500 && read_log("denials.log")[0] == '\0'; i++) usleep(10000);
+  assert_non_null(strstr(read_log("denials.log"), "192.0.2.1: denied\n"));
 }
 
 int main(void) {
@@ -444,6 +490,7 @@ int main(void) {
       IN_DIR(an_enroll_token_has_no_role_once_it_was_used),
       IN_DIR(who_shows_a_known_token_waits_for_no_writer),
       IN_DIR(a_revoked_token_ends_and_others_do_not),
+      IN_DIR(a_revoked_token_ends_though_uses_cannot_be_written),
       IN_DIR(of_many_who_race_with_one_token_one_enrols),
       IN_DIR(the_database_holds_no_token_text_and_is_private),
       IN_DIR(a_damaged_database_is_an_error_that_names_the_file),
@@ -453,6 +500,7 @@ int main(void) {
       IN_DIR(a_full_audit_log_is_put_aside_once),
       IN_DIR(denials_are_few_a_second_and_the_rest_is_counted),
       IN_DIR(denials_push_no_change_out),
+      IN_DIR(denials_that_cannot_be_written_hold_no_stop_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
