@@ -58,8 +58,17 @@ int db_errno(int code) {
   }
 }
 
+/* What CODE means, of a call before which errno was 0.  A disk without room fails in more ways than
+   SQLITE_FULL: over a quota, or before a WAL's index; and sqlite3_system_errno knows nothing of a
+   COMMIT. */
+static int error_of(int code) {
+  int error = db_errno(code);
+  return error == -EIO && (errno == ENOSPC || errno == EDQUOT) ? -errno : error;
+}
+
 int db_exec(sqlite3 *db, const char *sql) {
-  return db_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
+  errno = 0;
+  return error_of(sqlite3_exec(db, sql, NULL, NULL, NULL));
 }
 
 void db_close(sqlite3 *db) {
@@ -142,10 +151,12 @@ void db_finalize_all(sqlite3_stmt **statements, size_t count) {
 }
 
 int db_step(sqlite3_stmt *statement) {
+  errno = 0;
   int code = sqlite3_step(statement);
   if (code == SQLITE_ROW) return 1;
+  int error = error_of(code);
   sqlite3_reset(statement);
-  return db_errno(code);
+  return error;
 }
 
 int db_run(sqlite3_stmt *statement) {

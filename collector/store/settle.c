@@ -306,8 +306,7 @@ struct day_pool *settle_pool(struct settle *settle) {
 /* What has settled is not to settle again, though the file that says so goes. */
 static int forget_landed(struct settle *settle) {
   int error = landing_remove(settle->landing, settle->cursor, 0);
-  if (error == 0) error = landing_flush(settle->landing);
-  return error == 0 ? 0 : -EAGAIN;
+  return error != 0 ? error : landing_flush(settle->landing);
 }
 
 int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed) {

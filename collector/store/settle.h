@@ -41,8 +41,8 @@ void settle_unlock_files(struct settle *settle);
 struct day_pool *settle_pool(struct settle *settle);
 
 /* Closes DAY's file of KIND and deletes it (IF_SUMMED: unless it has windows that no coarser file
-   has, or the landing file cannot be written, either of which is -EAGAIN), or sets it aside because
-   it is damaged.  Waits for readers, so the caller must not be one.  Any thread. */
+   has, which is -EAGAIN, or the landing file cannot be written), or sets it aside because it is
+   damaged.  Waits for readers, so the caller must not be one.  Any thread. */
 int settle_remove_day(struct settle *settle, enum day_kind kind, uint32_t day, bool if_summed);
 int settle_set_aside_day(struct settle *settle, enum day_kind kind, uint32_t day);
 

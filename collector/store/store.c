@@ -231,15 +231,26 @@ static int drop_next(struct store *store, unsigned step, uint32_t day) {
   }
 }
 
+/* Whether ERROR says that nothing can be written: what is finer cannot be taken out of files, and
+   only whole ones can go.  Any other passes, or somebody is to look at it. */
+static bool is_full(int error) {
+  return error == -ENOSPC || error == -EDQUOT || error == -EROFS;
+}
+
+/* A lock of a second must not cost the sums that were to stay for months: what is coarser waits for
+   another round, while the finer could not go now. */
 static int retain_by_bytes(struct store *store, const uint32_t *days, size_t count,
                            uint64_t max_bytes) {
   uint64_t bytes = total_bytes(store->dir, days, count);
   uint32_t today = day_of(clock_walltime_ns() / NS_PER_MS);
+  bool goes_on = true;
   int error = 0;
-  for (unsigned step = 0; step < 4; step++) {
+  for (unsigned step = 0; step < 4 && goes_on; step++) {
     for (size_t i = 0; i < count && days[i] < today && bytes > max_bytes; i++) {
       uint64_t before = day_bytes(store->dir, days[i]);
-      error = first_of(error, drop_next(store, step, days[i])); /* whole days go on a full disk */
+      int failed = drop_next(store, step, days[i]);
+      if (failed != 0 && !is_full(failed)) goes_on = false;
+      error = first_of(error, failed);
       uint64_t freed = before - day_bytes(store->dir, days[i]);
       bytes -= freed < bytes ? freed : bytes;
     }

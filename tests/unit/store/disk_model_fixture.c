@@ -14,6 +14,7 @@
 #include "scratch.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -54,7 +55,7 @@ static struct {
   bool was_there[FILES_MAX], is_there[FILES_MAX];
   unsigned file_count;
   unsigned until_failure, failures, failed;
-  int code, failing_code;
+  int code, failing_code, cause;
   const char *failing_prefix, *held_prefix;
   pthread_cond_t released;
 } disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .released = PTHREAD_COND_INITIALIZER};
@@ -183,6 +184,12 @@ void disk_fail_in(const char *prefix, int code) {
   pthread_mutex_unlock(&disk.lock);
 }
 
+void disk_fail_by(int cause) {
+  pthread_mutex_lock(&disk.lock);
+  disk.cause = cause;
+  pthread_mutex_unlock(&disk.lock);
+}
+
 void disk_hold_in(const char *prefix) {
   pthread_mutex_lock(&disk.lock);
   disk.held_prefix = prefix;
@@ -208,6 +215,7 @@ static void wait_while_held(const struct shim *shim) {
 
 /* With the lock held.  Returns what this write or flush fails with, or SQLITE_OK. */
 static int failure(const struct shim *shim) {
+  errno = disk.cause; /* that it is left after a success harms nobody */
   if (has_prefix(shim, disk.failing_prefix)) return disk.failing_code;
   if (disk.until_failure == 0) return SQLITE_OK;
   if (disk.until_failure > 1) {

@@ -43,6 +43,8 @@ uint64_t disk_cut(size_t at, enum disk_cut cut, unsigned seed, const char *dir);
 void disk_fail(unsigned n, unsigned count, int code);
 /* All writes and flushes of files whose names begin with PREFIX fail with CODE; NULL: none. */
 void disk_fail_in(const char *prefix, int code);
+/* What the system says of that, for the codes that leave it open (EDQUOT...); 0: nothing. */
+void disk_fail_by(int cause);
 /* They wait, until this is called again; NULL: none. */
 void disk_hold_in(const char *prefix);
 /* Whether all that were to fail have. */

@@ -38,7 +38,7 @@ static void windows_wait_until_the_landing_file_can_be_written(void **state) {
   live_for_two_days(world);
   uint64_t weight = scan_all(world->store).weight;
   disk_fail_in("landing", SQLITE_FULL);
-  assert_int_equal(store_retain(world->store, &keep), 0);
+  assert_int_equal(store_retain(world->store, &keep), -ENOSPC);
   assert_true(has_file(world, DAY_WINDOWS, 0));
   disk_fail_in(NULL, 0);
   assert_int_equal(store_retain(world->store, &keep), 0);
@@ -64,6 +64,55 @@ static void a_disk_on_which_nothing_can_be_written_is_emptied_all_the_same(void 
   disk_fail(1, UINT32_MAX, SQLITE_FULL);
   assert_int_equal(store_retain(world->store, &keep), -ENOSPC);
   disk_fail(0, 0, 0);
+  assert_int_equal(count_files(world), 0);
+}
+
+/* What fails now and not for ever is waited for: only a disk without room has days deleted. */
+static void an_error_that_passes_takes_nothing_coarser_with_it(void **state) {
+  static const int codes[] = {SQLITE_IOERR_WRITE, SQLITE_IOERR_NOMEM, SQLITE_BUSY};
+  struct world *world = *state;
+  live_for_two_days(world);
+  const struct store_keep keep = {.max_bytes = 1};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+    disk_fail_in("landing", codes[i]);
+    int error = store_retain(world->store, &keep);
+    disk_fail_in(NULL, 0);
+    assert_true(error != 0 && error != -ENOSPC);
+    assert_int_equal(count_files(world), 2 * DAY_KINDS);
+  }
+  disk_fail_in("hours-2026-01-01", SQLITE_IOERR_WRITE);
+  assert_int_equal(store_retain(world->store, &keep), -EIO);
+  disk_fail_in(NULL, 0);
+  assert_int_equal(count_files(world), 2); /* the finer have gone */
+  assert_int_equal(store_retain(world->store, &keep), 0);
+  assert_int_equal(count_files(world), 0);
+}
+
+static void a_landing_file_that_somebody_locks_costs_no_day(void **state) {
+  struct world *world = *state;
+  char path[sizeof world->dir + sizeof "/landing.db"];
+  sqlite3 *db = NULL;
+  live_for_two_days(world);
+  const struct store_keep keep = {.max_bytes = 1};
+  snprintf(path, sizeof path, "%s/landing.db", world->dir);
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(store_retain(world->store, &keep), -EBUSY);
+  assert_int_equal(count_files(world), 2 * DAY_KINDS);
+  sqlite3_close(db);
+}
+
+/* SQLite has one code for a full disk, and it is not that of a quota. */
+static void a_quota_that_is_used_up_is_a_full_disk(void **state) {
+  struct world *world = *state;
+  live_for_two_days(world);
+  const struct store_keep keep = {.max_bytes = 1};
+  disk_fail(1, UINT32_MAX, SQLITE_IOERR_WRITE);
+  disk_fail_by(EDQUOT);
+  int error = store_retain(world->store, &keep);
+  disk_fail_by(0);
+  disk_fail(0, 0, 0);
+  assert_int_equal(error, -EDQUOT);
   assert_int_equal(count_files(world), 0);
 }
 
@@ -117,6 +166,9 @@ int main(void) {
       TEST(windows_wait_until_the_landing_file_can_be_written),
       TEST(one_day_that_cannot_be_changed_keeps_no_other),
       TEST(a_disk_on_which_nothing_can_be_written_is_emptied_all_the_same),
+      TEST(an_error_that_passes_takes_nothing_coarser_with_it),
+      TEST(a_landing_file_that_somebody_locks_costs_no_day),
+      TEST(a_quota_that_is_used_up_is_a_full_disk),
       TEST(the_room_of_hours_is_given_back_however_often_that_fails),
   };
   disk_install();
