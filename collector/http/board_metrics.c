@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* By name, so that a large fleet has the same series in each scrape: those that were seen last
    would come and go.  Every reason for loss has a line, also while it is 0: what appears with its
-   first loss has no increase. */
+   first loss has no increase.  Losses are a gauge: what comes after it was given up is not lost
+   (books.c), and a counter that falls would count as begun anew. */
 #include "board_metrics.h"
 
 #include "common/buf.h"
@@ -48,11 +49,11 @@ static void print_books(const struct walk *walk) {
              "# HELP fleetprof_samples_pending Samples of them that are still with the boards.\n"
              "# TYPE fleetprof_samples_pending gauge\n"
              "fleetprof_samples_pending %" PRIu64 "\n"
-             "# HELP fleetprof_samples_dropped_total Samples of them that were lost, by reason.\n"
-             "# TYPE fleetprof_samples_dropped_total counter\n",
+             "# HELP fleetprof_samples_dropped Samples of them that were lost, by reason.\n"
+             "# TYPE fleetprof_samples_dropped gauge\n",
              walk->produced, walk->stored, walk->pending);
   for (unsigned i = 0; i < LOSS_REASON_COUNT; i++)
-    buf_printf(ret, "fleetprof_samples_dropped_total{reason=\"%s\"} %" PRIu64 "\n", loss_name(i),
+    buf_printf(ret, "fleetprof_samples_dropped{reason=\"%s\"} %" PRIu64 "\n", loss_name(i),
                walk->dropped[i]);
 }
 

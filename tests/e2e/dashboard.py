@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # dashboard.py DASHBOARD METRICS PROMETHEUS: each metric that the dashboard's expressions name is in METRICS, a scrape of the
-# collector, and PROMETHEUS answers each expression with at least one series; what METRICS has of names, quotas, boards,
+# collector, none is of how fast a gauge rises, and PROMETHEUS answers each expression with at least one series; what METRICS has of names, quotas, boards,
 # samples and watched functions is on a panel.  Prints how many there are.
 import json, re, sys, urllib.parse, urllib.request
 
@@ -10,6 +10,9 @@ expressions = [t["expr"] for panel in dashboard["panels"] for t in panel["target
 shown = set(re.findall(r"fleetprof_\w+", " ".join(expressions)))
 unseen = sorted(name for name in known - shown if re.match("fleetprof_(names|quota|board|samples|unsymbolized|function)_", name))
 assert not unseen, f"on no panel: {unseen}"
+gauges = set(re.findall(r"^# TYPE (fleetprof_\w+) gauge$", scrape, re.M))
+risen = set(re.findall(r"\b(?:i?rate|increase)\((fleetprof_\w+)", " ".join(expressions)))
+assert risen and not risen & gauges, f"these fall, and are no counters: {sorted(risen & gauges)}"
 assert expressions and len({p["id"] for p in dashboard["panels"]}) == len(dashboard["panels"])
 for expression in expressions:
     for name in re.findall(r"fleetprof_\w+", expression):

@@ -21,7 +21,7 @@ say "$(cat "$W/forms")"
 metric() { awk -v name="$1" 'index($0, name " ") == 1 { print $2 }' "$W/metrics"; }
 books="$(metric fleetprof_samples_produced_total) $(metric fleetprof_samples_stored_total)"
 [ "$books" = "$(api loss | json "f\"{d['produced']} {d['stored']}\"")" ] || fail "the books are $books: $(api loss)"
-[ "$(grep -c '^fleetprof_samples_dropped_total{reason=' "$W/metrics")" = "$(grep -c '^  X(' "$root/proto/loss.h")" ] || fail "not each reason for loss has a line"
+[ "$(grep -c '^fleetprof_samples_dropped{reason=' "$W/metrics")" = "$(grep -c '^  X(' "$root/proto/loss.h")" ] || fail "not each reason for loss has a line"
 for release in 1.0 1.1; do
   told=$(metric "fleetprof_function_cpu_ratio{release=\"$release\",function=\"alpha_sixty\"}")
   share=$(profile "{version=\"$release\"}" -d limit=1000 | json "next(f['total_share'] for f in d['functions'] if f['name'] == 'alpha_sixty')")
