@@ -11,6 +11,8 @@
                |  x       x         x  x
      believed  | ______________________________ x: where ours was set forward
 
+   That ours was set is seen at once, however little: it moves against our own time since boot.
+
    A window of an earlier boot comes from the spool, and all that ties that boot to wall time was
    known on the board by then: it kept the offset (agent/uplink/boot_times.c) and says it in Hello.
    Where nobody ever told that boot the time, two things are left.  Its own wall clock is believed
@@ -39,8 +41,8 @@
 #define DRIFT_PPM 500
 #define PPM 1000000
 
-/* No ping is on its way for so long (at 2000 bytes a second 600 KB would be before it): our clock
-   was set. */
+/* No ping is on its way for so long (at 2000 bytes a second 600 KB would be before it): one of the
+   clocks was set, and not as clocks are. */
 #define STEP_NS (300 * NS_PER_SECOND)
 
 /* The clocks agree when they differ by no more than a slow link explains. */
@@ -59,23 +61,28 @@ static void learn(struct placement *placement, uint64_t boottime_ns, uint64_t wa
   placement->is_synced = placement->is_known && apart_ns <= SYNCED_WITHIN_NS;
 }
 
-void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns) {
+void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns,
+                     uint64_t our_ns) {
   memcpy(placement->boot_id, hello->boot_id, sizeof placement->boot_id);
   placement->is_known = hello->boottime_ns <= now_ns;
   placement->offset_ns = placement->is_known ? now_ns - hello->boottime_ns : 0;
   placement->learnt_ns = now_ns;
+  placement->our_ns = our_ns;
   learn(placement, hello->boottime_ns, hello->walltime_ns);
 }
 
-void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns) {
+void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns,
+                       uint64_t our_ns) {
   if (ping->boottime_ns > now_ns) return; /* no clock says so */
   uint64_t heard_ns = now_ns - ping->boottime_ns;
-  uint64_t passed_ns = now_ns > placement->learnt_ns ? now_ns - placement->learnt_ns : 0;
-  uint64_t most_ns = placement->offset_ns + passed_ns / PPM * DRIFT_PPM;
+  uint64_t passed_ns = our_ns - placement->our_ns;
+  uint64_t set_ns = now_ns - placement->learnt_ns - passed_ns; /* wraps where it was set back */
+  uint64_t most_ns = placement->offset_ns + set_ns + passed_ns / PPM * DRIFT_PPM;
   bool is_late = placement->is_known && heard_ns > most_ns && heard_ns - most_ns < STEP_NS;
   placement->offset_ns = is_late ? most_ns : heard_ns;
   placement->is_known = true;
   placement->learnt_ns = now_ns;
+  placement->our_ns = our_ns;
   learn(placement, ping->boottime_ns, ping->walltime_ns);
 }
 

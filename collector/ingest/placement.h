@@ -18,6 +18,7 @@ struct placement {
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t offset_ns; /* our wall clock minus the board's time since boot */
   uint64_t learnt_ns; /* our wall clock when that was heard */
+  uint64_t our_ns;    /* and our time since boot, which nobody sets */
   bool is_known;
   bool is_synced; /* the board's own wall clock agrees with ours */
   uint32_t earlier_count;
@@ -29,16 +30,19 @@ struct placed {
   const char *clock; /* "synced", "estimated" or "unknown" */
 };
 
-/* Learns from what a board said at NOW_NS, our wall clock. */
-void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns);
+/* Learns from what a board said at NOW_NS, our wall clock, which was OUR_NS after our boot. */
+void placement_learn(struct placement *placement, const struct hello *hello, uint64_t now_ns,
+                     uint64_t our_ns);
 
 /* Ties the earlier boots that HELLO tells of to wall time, as far as may be, once PLACEMENT has
    learnt of the present one.  RET has HELLO's boot_count places. */
 void placement_earlier(const struct placement *placement, const struct hello *hello,
                        uint64_t now_ns, struct earlier_boot *ret);
 
-/* Learns more from a ping of the same boot, however long it was on its way. */
-void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns);
+/* Learns more from a ping of the same boot, however long it was on its way, and however our wall
+   clock was set meanwhile. */
+void placement_relearn(struct placement *placement, const struct ping *ping, uint64_t now_ns,
+                       uint64_t our_ns);
 
 /* The word for what is known. */
 const char *placement_clock(const struct placement *placement);

@@ -210,7 +210,7 @@ static bool receive_ping(struct session *session, const struct ping *ping, uint6
     answer.pong.trust = session->told_trust = *session->trust;
   answer.pong.return_within_ms = return_news(session);
   send_message(session, &answer);
-  placement_relearn(&session->placement, ping, now_ns);
+  placement_relearn(&session->placement, ping, now_ns, clock_boottime_ns());
   return session->state == SESSION_OPEN;
 }
 
@@ -263,7 +263,7 @@ static bool receive_hello(struct session *session, const struct hello *hello, ui
     receive_expired(session, hello, now_ns);
     return false;
   }
-  placement_learn(&session->placement, hello, now_ns);
+  placement_learn(&session->placement, hello, now_ns, clock_boottime_ns());
   learn_earlier(session, hello, now_ns);
   session->keeps_prefix = (hello->capabilities & CAPABILITY_PREFIX) != 0;
   set_state(session, SESSION_ADMITTING);

@@ -14,6 +14,7 @@
 #define NOW_NS (1800000000 * NS_PER_SECOND)
 #define HOUR_NS (3600 * NS_PER_SECOND)
 #define NOW_MS (NOW_NS / NS_PER_MS)
+#define OUR_NS (77 * HOUR_NS) /* our time since boot, at NOW_NS */
 
 static struct hello hello_at(uint64_t boottime_ns, uint64_t walltime_ns) {
   return (struct hello){
@@ -23,7 +24,7 @@ static struct hello hello_at(uint64_t boottime_ns, uint64_t walltime_ns) {
 static struct placement learn(uint64_t boottime_ns, uint64_t walltime_ns) {
   struct placement placement = {0};
   struct hello hello = hello_at(boottime_ns, walltime_ns);
-  placement_learn(&placement, &hello, NOW_NS);
+  placement_learn(&placement, &hello, NOW_NS, OUR_NS);
   return placement;
 }
 
@@ -114,17 +115,25 @@ static void a_ping_corrects_the_offset(void **state) {
   (void)state;
   struct placement placement = learn(HOUR_NS, HOUR_NS);
   struct ping ping = {.boottime_ns = 2 * HOUR_NS, .walltime_ns = NOW_NS + HOUR_NS + 7};
-  placement_relearn(&placement, &ping, NOW_NS + HOUR_NS + 5);
+  uint64_t passed_ns = HOUR_NS + 5;
+  placement_relearn(&placement, &ping, NOW_NS + passed_ns, OUR_NS + passed_ns);
   assert_string_equal(placement_clock(&placement), "synced");
   assert_int_equal(placement.offset_ns, NOW_NS + 5 - HOUR_NS);
 }
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
 
-/* A ping that was said AFTER_NS after the board's Hello and took LATE_NS to come. */
-static void hear(struct placement *placement, uint64_t after_ns, uint64_t late_ns) {
+/* A ping that was said AFTER_NS after the board's Hello and took LATE_NS to come, our clock having
+   been set by SET_NS. */
+static void hear_set(struct placement *placement, uint64_t after_ns, uint64_t late_ns,
+                     int64_t set_ns) {
   struct ping ping = {.boottime_ns = HOUR_NS + after_ns, .walltime_ns = NOW_NS + after_ns};
-  placement_relearn(placement, &ping, NOW_NS + after_ns + late_ns);
+  uint64_t passed_ns = after_ns + late_ns;
+  placement_relearn(placement, &ping, NOW_NS + passed_ns + (uint64_t)set_ns, OUR_NS + passed_ns);
+}
+
+static void hear(struct placement *placement, uint64_t after_ns, uint64_t late_ns) {
+  hear_set(placement, after_ns, late_ns, 0);
 }
 
 static uint64_t error_ns(const struct placement *placement) {
@@ -158,19 +167,32 @@ static void clocks_that_drift_apart_are_followed(void **state) {
   for (uint64_t minute = 1; minute <= 24 * 60; minute++) {
     uint64_t passed_ns = minute * MINUTE_NS, lost_ns = passed_ns / 5000;
     struct ping ping = {.boottime_ns = HOUR_NS + passed_ns - lost_ns};
-    placement_relearn(&placement, &ping, NOW_NS + passed_ns);
+    placement_relearn(&placement, &ping, NOW_NS + passed_ns, OUR_NS + passed_ns);
     assert_int_equal(error_ns(&placement), lost_ns);
   }
 }
 
-static void a_clock_of_ours_that_is_set_is_followed_either_way(void **state) {
-  static const int64_t steps_ns[] = {6 * MINUTE_NS, HOUR_NS, -(int64_t)HOUR_NS,
-                                     -(int64_t)NS_PER_SECOND};
+static void a_clock_of_ours_that_is_set_is_followed_at_once(void **state) {
+  static const int64_t seconds[] = {2, 60, 299, 360, 3600, -1, -60, -3600};
   (void)state;
-  for (size_t i = 0; i < sizeof steps_ns / sizeof *steps_ns; i++) {
+  for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+    int64_t set_ns = seconds[i] * (int64_t)NS_PER_SECOND;
     struct placement placement = learn(HOUR_NS, NOW_NS);
-    hear(&placement, MINUTE_NS, (uint64_t)steps_ns[i]);
-    assert_int_equal((int64_t)error_ns(&placement), steps_ns[i]);
+    hear_set(&placement, MINUTE_NS, 0, set_ns);
+    assert_int_equal((int64_t)error_ns(&placement), set_ns);
+    hear_set(&placement, 2 * MINUTE_NS, 0, 0); /* and back */
+    assert_int_equal((int64_t)error_ns(&placement), 0);
+  }
+}
+
+static void a_late_ping_is_known_as_one_though_our_clock_was_set(void **state) {
+  static const int64_t seconds[] = {2, 60, 299, -60};
+  (void)state;
+  for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+    int64_t set_ns = seconds[i] * (int64_t)NS_PER_SECOND;
+    struct placement placement = learn(HOUR_NS, NOW_NS);
+    hear_set(&placement, MINUTE_NS, 30 * NS_PER_SECOND, set_ns);
+    assert_in_range(error_ns(&placement) - (uint64_t)set_ns, 0, NS_PER_SECOND / 10);
   }
 }
 
@@ -225,7 +247,7 @@ static struct placed place_of(const char *boot, uint64_t boottime_ns, uint64_t w
   snprintf((char *)batch.boot_id, sizeof batch.boot_id, "%s", boot);
   hello.boots = told;
   hello.boot_count = 3;
-  placement_learn(&placement, &hello, NOW_NS);
+  placement_learn(&placement, &hello, NOW_NS, OUR_NS);
   placement_earlier(&placement, &hello, NOW_NS, earlier);
   placement.earlier = earlier;
   placement.earlier_count = 3;
@@ -292,7 +314,8 @@ int main(void) {
       cmocka_unit_test(pings_that_are_late_move_no_window),
       cmocka_unit_test(a_hello_that_was_late_is_mended_by_a_ping),
       cmocka_unit_test(clocks_that_drift_apart_are_followed),
-      cmocka_unit_test(a_clock_of_ours_that_is_set_is_followed_either_way),
+      cmocka_unit_test(a_clock_of_ours_that_is_set_is_followed_at_once),
+      cmocka_unit_test(a_late_ping_is_known_as_one_though_our_clock_was_set),
       cmocka_unit_test(no_numbers_make_an_impossible_window),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
