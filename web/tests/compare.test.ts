@@ -5,7 +5,7 @@ import test from "node:test";
 // @ts-expect-error: as above
 import assert from "node:assert/strict";
 import { differenceColour, type Palette } from "../src/canvas/colour";
-import { moduleToAsk, rowsOf } from "../src/model/compare";
+import { moduleToAsk, moversOf, rowsOf } from "../src/model/compare";
 import { pairTrees } from "../src/model/transform";
 import { fnAt, type Fn, type Tree } from "../src/model/tree";
 import { folded } from "./folded";
@@ -64,4 +64,11 @@ test("what could be chance is grey however large it is; else more is red and les
   assert.equal(differenceColour(0.9, false, palette), "grey");
   assert.match(differenceColour(0.1, true, palette), /^hsl\(8 /);
   assert.match(differenceColour(-0.1, true, palette), /^hsl\(214 /);
+});
+
+test("movers are counted by the answer's count, not by the rows that it has", () => {
+  const noise = { verdict: "unclear", difference: 0.5 }, small = { verdict: "changed", difference: -0.01 }, large = { verdict: "changed", difference: 0.2 };
+  assert.deepEqual(moversOf({ functions: [noise], changed: 3 }, 10), { rows: [], more: 3 });
+  assert.deepEqual(moversOf({ functions: [noise, small, large], changed: 2 }, 10), { rows: [large, small], more: 0 });
+  assert.deepEqual(moversOf({ functions: [noise, small, large], changed: 5 }, 1), { rows: [large], more: 4 });
 });

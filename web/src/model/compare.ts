@@ -85,3 +85,12 @@ export function rowsOf<Row extends Compared>(rows: readonly Row[], a: Tree, b: T
 
 // A module as a question takes it: that of a pair is two files, of which none is the function's alone.
 export const moduleToAsk = (module: string): string => (/ -> |\*/.test(module) ? "" : module);
+
+// Of an answer the MAX rows that have surely changed most, and how many more have: the answer has the rows of the
+// largest differences alone, be they noise, and its count is of all.
+export function moversOf<Row extends { verdict: string; difference: number }>(
+  { functions, changed }: { functions: readonly Row[]; changed: number }, max: number): { rows: Row[]; more: number } {
+  const rows = functions.filter((row) => row.verdict === "changed")
+    .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, max);
+  return { rows, more: Math.max(changed - rows.length, 0) };
+}

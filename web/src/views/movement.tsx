@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Diff, Interval, Labels, Series, Summary } from "../api";
 import { seriesColour, SERIES_MAX, type Palette } from "../canvas/colour";
 import { drawStack } from "../canvas/timeline";
-import { moduleToAsk } from "../model/compare";
+import { moduleToAsk, moversOf } from "../model/compare";
 import { stepOf, viewOf, withLabel, type Parameters, type Selection } from "../model/selection";
 import { count, interval, percent, points, seconds, shown } from "../model/text";
 import { useAnswer } from "../state/answer";
@@ -97,17 +97,16 @@ function NoDays({ isBefore, chosen }: { isBefore: boolean; chosen: Selection }) 
 function Movers({ chosen }: { chosen: Selection }) {
   const diff = useAnswer<Diff>("/api/v1/diff", MOVERS_ASKED);
   if (!diff.value) return <State of={diff} what="two days" />;
-  const { a, b, functions } = diff.value;
+  const { a, b, tested, changed } = diff.value;
   if (a.total === 0 || b.total === 0) return <NoDays isBefore={a.total === 0} chosen={chosen} />;
-  const changed = functions.filter((row) => row.verdict === "changed")
-    .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference));
-  if (changed.length === 0) return <p class="status">Nothing has surely changed since yesterday: {count(functions.length)} functions were compared.</p>;
+  if (changed === 0) return <p class="status">Nothing has surely changed since yesterday: {count(tested)} functions were compared.</p>;
+  const { rows, more } = moversOf(diff.value, MOVERS_MAX);
   const whole = viewOf(chosen, "diff", { match: "", from: "", to: "", b_from: "-1d" });
   return <>
-    <ul>{changed.slice(0, MOVERS_MAX).map((row) => <li>{points(row.difference)} points:{" "}
+    <ul>{rows.map((row) => <li>{points(row.difference)} points:{" "}
       <a class="name" {...follow(viewOf(chosen, "function",
         { function: row.name, module: moduleToAsk(row.module), match: "", from: "-1d", to: "" }))}>{shown(row.name, 80)}</a></li>)}</ul>
-    <p class="status">{changed.length > MOVERS_MAX && `${count(changed.length - MOVERS_MAX)} more: `}<a {...follow(whole)}>the whole comparison</a></p>
+    <p class="status">{more > 0 && `${count(more)} ${rows.length > 0 ? "more" : "have surely changed, each by little"}: `}<a {...follow(whole)}>the whole comparison</a></p>
   </>;
 }
 
