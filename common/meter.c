@@ -7,16 +7,26 @@
 
 static _Thread_local struct {
   ptrdiff_t limit, used, most; /* limit 0: it does not run; used may be below 0 */
+  bool was_refused;
 } meter;
 
 void meter_start(size_t limit_bytes) {
   meter.limit = limit_bytes < PTRDIFF_MAX ? (ptrdiff_t)limit_bytes : PTRDIFF_MAX;
   meter.used = meter.most = 0;
+  meter.was_refused = false;
 }
 
 size_t meter_stop(void) {
   meter.limit = 0;
   return (size_t)meter.most;
+}
+
+bool meter_was_refused(void) {
+  return meter.was_refused;
+}
+
+void meter_forgive(void) {
+  meter.was_refused = false;
 }
 
 bool meter_is_running(void) {
@@ -26,7 +36,9 @@ bool meter_is_running(void) {
 bool meter_has_room(size_t bytes) {
   if (bytes < METER_SMALL_BYTES) return true;
   ptrdiff_t left = meter.limit - meter.used;
-  return left > 0 && bytes <= (size_t)left;
+  if (left > 0 && bytes <= (size_t)left) return true;
+  meter.was_refused = true;
+  return false;
 }
 
 void meter_count(ptrdiff_t bytes) {

@@ -18,11 +18,16 @@ void meter_start(size_t limit_bytes);
 /* Ends that.  Returns the most that it had at once. */
 size_t meter_stop(void);
 
+/* Whether this thread was refused anything since it started, or since it was forgiven: what it made
+   may lack a part that nobody else misses. */
+bool meter_was_refused(void);
+void meter_forgive(void);
+
 /* ---- for what allocates ---- */
 
 bool meter_is_running(void);
 
-/* Returns whether BYTES more are within the limit. */
+/* Returns whether BYTES more are within the limit; where not, they count as refused. */
 bool meter_has_room(size_t bytes);
 
 /* Counts BYTES that were allocated, or (below 0) freed, whoever allocated them. */

@@ -10,6 +10,7 @@
 #include "board_metrics.h"
 #include "common/arena.h"
 #include "common/clock.h"
+#include "common/meter.h"
 #include "common/options.h"
 #include "http.h"
 #include "proto/batch.h"
@@ -115,7 +116,10 @@ static void make(const struct http_parts *parts, struct arena *arena, uint64_t n
       .without_intervals = true,
       .deadline_ns = now_ns + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
   struct view_tree tree = {0};
-  if (query_tree(&source, &range, arena, &tree) == 0) print_all(&tree, parts->watched, arena, ret);
+  int error = query_tree(&source, &range, arena, &tree);
+  bool is_whole = error == 0 && !meter_was_refused();
+  if (is_whole) print_all(&tree, parts->watched, arena, ret);
+  meter_forgive(); /* the other counters are needed most where memory lacks */
 }
 
 void profile_metrics_print(struct profile_metrics *metrics, const struct http_parts *parts,

@@ -3,7 +3,9 @@
 #include "query_answer.h"
 
 #include "common/clock.h"
+#include "common/meter.h"
 #include "query/near_names.h"
+#include "router.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,6 +40,16 @@ void query_answer_no_memory(struct request *request, const char *advice) {
   answer_problem(&request->answer, 422, NULL,
                  "limit memory: the query takes more than the %zu MiB that one may have: %s",
                  limit >> 20, advice);
+}
+
+size_t query_answer_make(struct request *request) {
+  meter_start(atomic_load_explicit(&request->service->query_bytes, memory_order_relaxed));
+  request->route->answer(request);
+  int status = request->answer.status;
+  if (meter_was_refused() && status != 422 && status < 500)
+    query_answer_no_memory(request, "narrow match or the time range");
+  if (request->wants_gzip) answer_compress(&request->answer);
+  return meter_stop();
 }
 
 void query_answer_end(struct request *request, int error) {

@@ -13,10 +13,10 @@
 
 #include "client.h"
 #include "common/clock.h"
-#include "common/meter.h"
 #include "gate.h"
 #include "head_guard.h"
 #include "metrics.h"
+#include "query_answer.h"
 #include "routes.h"
 #include "store/store_read.h"
 
@@ -95,12 +95,12 @@ static void on_job_done(struct job *job, bool was_run) {
 
 /* A query, within the memory that it may have; the others have what they were made with. */
 static void make_answer(struct request *request) {
-  bool is_query = request->route->lane == LANE_QUERY;
-  size_t limit = atomic_load_explicit(&request->service->query_bytes, memory_order_relaxed);
-  if (is_query) meter_start(limit);
+  if (request->route->lane == LANE_QUERY) {
+    metrics_observe_memory(request->service->metrics, query_answer_make(request));
+    return;
+  }
   request->route->answer(request);
   if (request->wants_gzip) answer_compress(&request->answer);
-  if (is_query) metrics_observe_memory(request->service->metrics, meter_stop());
 }
 
 /* On a worker thread. */

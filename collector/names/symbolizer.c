@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/meter.h"
 #include "common/table.h"
 #include "debug_store_dwarf.h"
 #include "debug_unread.h"
@@ -212,7 +213,8 @@ static const struct name_sources *resolve(struct symbolizer *symbolizer, const c
     if (kept == NULL) note.until_ns = clock_monotonic_ns() + RETRY_S * NS_PER_SECOND;
   }
   note.value = kept;
-  module_cache_add(symbolizer->modules, board != NULL ? board : "", id, &note);
+  if (!meter_was_refused()) /* else the next question may have what this one may not */
+    module_cache_add(symbolizer->modules, board != NULL ? board : "", id, &note);
   pthread_mutex_unlock(&symbolizer->lock);
   return kept;
 }

@@ -41,6 +41,24 @@ static void what_was_there_before_and_is_freed_gives_room(void **state) {
   assert_int_equal(meter_stop(), 0);
 }
 
+static void a_refusal_is_remembered(void **state) {
+  (void)state;
+  meter_start(LIMIT);
+  assert_true(meter_has_room(LIMIT));
+  assert_false(meter_was_refused());
+  assert_false(meter_has_room(LIMIT + 1));
+  assert_true(meter_has_room(1));
+  assert_true(meter_was_refused());
+  meter_stop();
+  assert_true(meter_was_refused());
+  meter_start(LIMIT);
+  assert_false(meter_was_refused());
+  assert_false(meter_has_room(LIMIT + 1));
+  meter_forgive();
+  assert_false(meter_was_refused());
+  meter_stop();
+}
+
 static void *look(void *ret) {
   *(bool *)ret = meter_is_running();
   return NULL;
@@ -62,6 +80,7 @@ int main(void) {
       cmocka_unit_test(what_is_freed_may_be_had_again),
       cmocka_unit_test(what_is_small_is_never_refused),
       cmocka_unit_test(what_was_there_before_and_is_freed_gives_room),
+      cmocka_unit_test(a_refusal_is_remembered),
       cmocka_unit_test(each_thread_has_its_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,11 @@
    at whichever of its allocations that falls, the answer is whole or it is that. */
 #include "api_world.h"
 
+#include "../query/own_file.h"
 #include "common/meter.h"
+#include "http/query_answer.h"
 
-enum { WINDOWS = 40, DEPTH = 12, RICH_BYTES = 256 << 20 };
+enum { WINDOWS = 40, DEPTH = 12, OWN_STACKS = 16, RICH_BYTES = 256 << 20 };
 
 static const char *const formats[] = {"top",         "tree",       "columns",   "folded",
                                       "pprof",       "speedscope", "callgrind", "perf-script"};
@@ -27,17 +29,59 @@ static int set_up_many(void **state) {
   return failed;
 }
 
-/* Asks for FORMAT within BYTES.  Returns the most that it took. */
-static size_t ask_within(const char *format, size_t bytes) {
-  end_request(NULL);
-  meter_start(bytes);
-  ask(api_profile, "format", format, NULL, NULL);
-  return meter_stop();
+static char from[24], to[24]; /* the same of all questions */
+static size_t limit_bytes, most_bytes;
+
+static void make_profile(struct request *asked) {
+  static const struct route profile = {.lane = LANE_QUERY, .answer = api_profile};
+  asked->route = &profile;
+  service.query_bytes = limit_bytes;
+  most_bytes = query_answer_make(asked);
+}
+
+/* Asks for FORMAT of SERVICE within BYTES.  Returns the most that it took. */
+static size_t ask_within(const char *named, const char *format, size_t bytes) {
+  char match[64];
+  uint64_t now_s = clock_walltime_ns() / NS_PER_SECOND;
+  snprintf(match, sizeof match, "{service=\"%s\"}", named);
+  if (from[0] == '\0') {
+    snprintf(from, sizeof from, "%llu", (unsigned long long)now_s - 3600);
+    snprintf(to, sizeof to, "%llu", (unsigned long long)now_s + 60);
+  }
+  limit_bytes = bytes;
+  ask_with(make_profile,
+           (const char *const[]){"format", format, "match", match, "from", from, "to", to, NULL});
+  return most_bytes;
+}
+
+static struct buf whole; /* what FORMAT is without a limit */
+
+/* Asks within LIMIT.  Returns whether it was refused; else the answer is whole. */
+static bool is_refused(const char *named, const char *format, size_t limit) {
+  size_t most = ask_within(named, format, limit);
+  const struct buf *body = &request.answer.body;
+  assert_true(most < limit + limit / 8 + (1 << 20));
+  if (request.answer.status == 0) {
+    assert_int_equal(body->len, whole.len);
+    assert_memory_equal(body->data, whole.data, whole.len);
+    return false;
+  }
+  assert_int_equal(request.answer.status, 422);
+  assert_has(buf_text(&request.answer.body), "\"detail\":\"limit memory: ");
+  return true;
+}
+
+static size_t ask_for_all(const char *named, const char *format) {
+  size_t most = ask_within(named, format, RICH_BYTES);
+  assert_int_equal(request.answer.status, 0);
+  buf_clear(&whole);
+  buf_append(&whole, request.answer.body.data, request.answer.body.len);
+  return most;
 }
 
 static void a_question_takes_what_is_counted(void **state) {
   (void)state;
-  size_t most = ask_within("tree", RICH_BYTES);
+  size_t most = ask_within("shop", "tree", RICH_BYTES);
   assert_int_equal(request.answer.status, 0);
   assert_true(most > request.answer.body.len + request.arena.used_bytes);
   assert_true(most < RICH_BYTES / 4);
@@ -46,21 +90,54 @@ static void a_question_takes_what_is_counted(void **state) {
 static void a_question_that_takes_more_is_refused_by_name(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    size_t enough = ask_within(formats[i], RICH_BYTES), refused = 0;
-    assert_int_equal(request.answer.status, 0);
-    for (size_t part = 1; part < 24; part++) {
-      size_t limit = enough * part / 24, most = ask_within(formats[i], limit);
-      const char *body = buf_text(&request.answer.body);
-      assert_true(most < limit + limit / 8 + (1 << 20));
-      if (request.answer.status == 0) continue; /* it went without what only speeds it up */
-      assert_int_equal(request.answer.status, 422);
-      assert_has(body, "\"detail\":\"limit memory: ");
-      refused++;
-    }
+    size_t enough = ask_for_all("shop", formats[i]), refused = 0;
+    for (size_t part = 1; part < 24; part++)
+      refused += is_refused("shop", formats[i], enough * part / 24);
     assert_true(refused > 12);
-    ask_within(formats[i], RICH_BYTES);
+    ask_within("shop", formats[i], RICH_BYTES);
     assert_int_equal(request.answer.status, 0); /* nothing was kept of the failures */
   }
+}
+
+/* Another collector: no name was asked for. */
+static void restart_symbolizer(void) {
+  char error[256] = "";
+  struct http_parts *parts = &service.parts;
+  symbolizer_close(parts->symbolizer);
+  parts->symbolizer = NULL;
+  if (symbolizer_open(parts->debug, &parts->symbolizer, error, sizeof error)) fail_msg("%s", error);
+}
+
+static void an_answer_has_all_names_or_is_none(void **state) {
+  static struct window window;
+  struct own_file own = {0};
+  uint64_t now_ms = clock_walltime_ns() / NS_PER_MS;
+  (void)state;
+  if (!find_own_file(&own)) skip(); /* linked without a build-id */
+  uint64_t base = (uint64_t)(uintptr_t)an_answer_has_all_names_or_is_none - own.load_address;
+  window_init(&window, "own", 2);
+  window.modules[0].id = span_of(own.build_id, own.build_id_len);
+  for (uint64_t i = 0; i < OWN_STACKS; i++) {
+    uint64_t frames[][2] = {{0, base + i * 16384}};
+    window_add(&window, (const uint64_t(*)[2])frames, 1, 1, 10);
+  }
+  window_append(&window, service.parts.store, "b1", 1, now_ms - 60000);
+  send_own_file(service.parts.debug, &own);
+  assert_int_equal(symbolizer_prepare(service.parts.symbolizer, "b1", window.modules[0].id), 0);
+  assert_true(symbolizer_settle(service.parts.symbolizer, 20000));
+  ask_for_all("own", "folded"); /* opens the day's file */
+  restart_symbolizer();
+  size_t enough = ask_for_all("own", "folded"), refused = 0;
+  assert_has(buf_text(&whole), "an_answer_has_all_names_or_is_none");
+  for (size_t part = 1; part < 128; part++) {
+    restart_symbolizer();
+    refused += is_refused("own", "folded", enough * part / 128);
+    ask_within("own", "folded", RICH_BYTES); /* what one may not have another may */
+    assert_int_equal(request.answer.body.len, whole.len);
+    assert_memory_equal(request.answer.body.data, whole.data, whole.len);
+  }
+  assert_true(refused > 64);
+  buf_fini(&whole);
 }
 
 static void threads_that_ask_nothing_are_not_counted(void **state) {
@@ -87,6 +164,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_question_takes_what_is_counted),
       cmocka_unit_test(a_question_that_takes_more_is_refused_by_name),
+      cmocka_unit_test(an_answer_has_all_names_or_is_none),
       cmocka_unit_test(threads_that_ask_nothing_are_not_counted),
   };
   return cmocka_run_group_tests(tests, set_up_many, tear_down);
