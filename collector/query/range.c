@@ -48,8 +48,8 @@ int range_loss(struct store *store, const struct query_range *range, uint64_t *l
   struct matching matching = {.selector = range->selector};
   int error = range->selector != NULL ? store_boards(store, add_matching, &matching) : 0;
   const struct store_names names = {(const char *const *)matching.names, matching.count};
-  bool are_all = matching.count == matching.board_count;
-  if (error == 0)
+  bool are_all = matching.count == matching.board_count, is_none = matching.count == 0 && !are_all;
+  if (error == 0 && !is_none)
     error = store_loss_in_range(store, are_all ? NULL : &names, range->from_ms, range->to_ms, loss);
   for (uint32_t i = 0; i < matching.count; i++) free(matching.names[i]);
   free(matching.names);

@@ -463,7 +463,8 @@ static int compare_names(const void *wanted, const void *name) {
 }
 
 static bool is_among(const struct store_names *names, const char *name) {
-  return bsearch(name, names->names, names->count, sizeof *names->names, compare_names) != NULL;
+  return names->count > 0 &&
+         bsearch(name, names->names, names->count, sizeof *names->names, compare_names) != NULL;
 }
 
 int day_reader_loss(struct day_reader *reader, const struct day_losses *losses, int64_t *sum) {
