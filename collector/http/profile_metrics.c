@@ -113,6 +113,7 @@ static void make(const struct http_parts *parts, struct arena *arena, uint64_t n
       .to_ms = to_ms,
       .types = SAMPLE_SET_CPU,
       .by = is_watching ? parts->watched_by : NULL,
+      .is_of_settled = true, /* a backlog is when the other counters are wanted most */
       .without_intervals = true,
       .deadline_ns = now_ns + PROFILE_METRICS_DEADLINE_S * NS_PER_SECOND};
   struct view_tree tree = {0};

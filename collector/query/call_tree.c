@@ -216,7 +216,7 @@ int query_tree_and_pairs(const struct query_source *source, const struct query_r
   builder.tree.places.parts = range->places;
   if (error == 0) error = reading_choose(source->store, range, &need, &scan);
   if (error == 0) error = store_scan(source->store, &scan);
-  if (error == 0) error = range_loss(source->store, range, loss);
+  if (error == 0 && !range->is_of_settled) error = range_loss(source->store, range, loss);
   if (error == 0) error = tree_builder_finish(&builder.tree, arena, &tree);
   if (error == 0) error = marks_copy(&builder.marks, arena, &tree.marks, &tree.mark_count);
   if (error == 0)

@@ -29,6 +29,7 @@ struct query_range {
   uint64_t deadline_ns; /* on clock_monotonic_ns; 0: none */
   unsigned places;      /* enum place_part: what else nodes differ by; 0: functions alone */
   const char *by; /* label: stacks of one value of it stand below that value; NULL: at the root */
+  bool is_of_settled;     /* nobody waits for what has not settled yet, and losses are not told */
   bool without_intervals; /* nobody asks how boards or times differ: the tree has no groups */
 };
 

@@ -61,6 +61,7 @@ static int is_one(struct store *store, struct census *census) {
   const struct store_scan scan = {.from_ms = census->range->from_ms,
                                   .to_ms = census->range->to_ms,
                                   .types = census->range->types,
+                                  .is_of_settled = census->range->is_of_settled,
                                   .matches = meet,
                                   .context = census};
   if (census->count <= 1) return 1;
@@ -93,6 +94,7 @@ int reading_choose(struct store *store, const struct query_range *range,
   bool asks_for_boards = range->selector != NULL && selector_asks_for(range->selector, "board");
   scan->from_ms = range->from_ms;
   scan->to_ms = range->to_ms;
+  scan->is_of_settled = range->is_of_settled;
   scan->rows_max = QUERY_ROWS_MAX;
   int error = store_boards(store, count_board, &census);
   if (error != 0) return error;

@@ -105,7 +105,7 @@ static int wait_for_all(struct store *store) {
 
 int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visitor *visitor) {
   if (range_ms[1] <= range_ms[0]) return 0;
-  int error = wait_for_all(store);
+  int error = visitor->is_of_settled ? 0 : wait_for_all(store);
   if (error != 0) return error;
   settle_lock_files(store->settle);
   error = visit_all(store, range_ms, visitor);

@@ -32,10 +32,12 @@ struct day_visitor {
   int (*on_day)(void *context, uint32_t day, struct day_files *files);
   int (*on_end)(void *context, int error); /* after the last; ERROR stopped the walk; may be NULL */
   void *context;
+  bool is_of_settled;       /* shows what is, and waits for nothing */
   struct day_damage damage; /* set aside after the walk */
 };
 
-/* Waits until all is settled, then shows every day that RANGE_MS (from, to) touches. */
+/* Waits until all is settled, unless VISITOR does not want that, then shows every day that RANGE_MS
+   (from, to) touches. */
 int day_visit(struct store *store, const uint64_t range_ms[2], struct day_visitor *visitor);
 
 #endif

@@ -339,7 +339,10 @@ int store_scan(struct store *store, const struct store_scan *wish) {
   struct scan *scan = calloc(1, sizeof *scan);
   if (scan == NULL) return -ENOMEM;
   scan->wish = wish;
-  scan->visitor = (struct day_visitor){.on_day = scan_day, .on_end = end_scan, .context = scan};
+  scan->visitor = (struct day_visitor){.on_day = scan_day,
+                                       .on_end = end_scan,
+                                       .context = scan,
+                                       .is_of_settled = wish->is_of_settled};
   scan->pool = settle_pool(store->settle);
   scan->forest = day_pool_take_forest(scan->pool);
   if (scan->forest == NULL) scan->forest = scan_forest_new();

@@ -64,6 +64,7 @@ struct store_scan {
   uint64_t from_ms, to_ms; /* a window belongs to the range that holds its midpoint */
   uint64_t grain_ms;       /* the longest blocks that will do: windows may be summed up; 0: any */
   bool merges_boards;      /* blocks of a group of boards will do */
+  bool is_of_settled;      /* nobody waits: what has not settled yet is left out */
   uint64_t rows_max;       /* more rows than that are -E2BIG; 0: no limit */
   uint32_t types;          /* which are wanted: one bit each, as SAMPLE_SET_CPU */
   /* Returns whether SERIES is wanted, asked once for all types (and groups) of the same labels;
