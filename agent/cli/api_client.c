@@ -22,6 +22,7 @@
 enum {
   EXIT_USAGE = 2,
   WAITING_BYTES = 256,
+  STALE_WHY_BYTES = 64,
   OK_END = 300,
   UNAUTHORIZED = 401,
   FORBIDDEN = 403,
@@ -97,6 +98,14 @@ void api_complain(const struct api *api, const struct fetch_answer *answer) {
     complaint("%s: %.300s: answers with status %d%s: is this the --http address of a collector?",
               api->command, api->url, answer->status, hint(api, answer->status));
   cJSON_Delete(problem);
+}
+
+bool api_tell_stale(const struct api *api, const struct fetch_answer *answer, const char *then) {
+  char why[STALE_WHY_BYTES] = "it does not say why";
+  if (fetch_field(answer, "Fleetprof-Stale", why, sizeof why) == -ENOENT) return false;
+  complaint("%s: %.300s: answers without the newest samples: %s%s", api->command, api->url, why,
+            then);
+  return true;
 }
 
 /* What a server of TLS does to who speaks without. */

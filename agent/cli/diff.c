@@ -68,7 +68,8 @@ static const struct option_table table = {
         "\nEXIT STATUS\n"
         "  0  compared; with --fail-over, no function has surely changed by more\n"
         "  1  no answer, or a side without samples (of --format json only with --fail-over);\n"
-        "     --fail-over: most of a side is without names and of another build: upload symbols\n"
+        "     --fail-over: most of a side is without names and of another build: upload symbols;\n"
+        "     or the collector answers without the newest samples (its disk fails, a backlog)\n"
         "  2  what was asked for is wrong\n"
         "  3  --fail-over: a function has changed by more\n",
     .rows = rows,
@@ -200,7 +201,10 @@ static int show(const struct diff_command *command, const struct api *api,
         options->api.http);
   else
     status = write_answer(command, api, answer, json);
-  if (status == 0) status = judge(command, json);
+  bool has_gate = options->fail_over >= 0;
+  bool is_stale =
+      api_tell_stale(api, answer, has_gate ? ": --fail-over passes nothing on that" : "");
+  if (status == 0) status = is_stale && has_gate ? EXIT_FAILED : judge(command, json);
   cJSON_Delete(json);
   return status;
 }

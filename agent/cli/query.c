@@ -76,6 +76,7 @@ int query_main(int argc, char **argv) {
   status = api_call(&api, &call, &answer);
   if (status == 0) {
     status = show(&settings, &api, &answer);
+    api_tell_stale(&api, &answer, "");
     fetch_answer_fini(&answer);
   }
   api_close(&api);

@@ -4,7 +4,7 @@
 import test from "node:test";
 // @ts-expect-error: as above
 import assert from "node:assert/strict";
-import { answered, asked, isAwaited, refused, unanswered } from "../src/model/answer";
+import { answered, asked, isAwaited, refused, staleOf, unanswered, withStale } from "../src/model/answer";
 
 const GONE = { status: 404, message: "nothing is called that" };
 
@@ -30,4 +30,10 @@ test("the same question keeps what it was answered beside a new problem", () => 
   assert.deepEqual([old.value, old.at, old.problem?.message, old.isLoading], [1, 5, GONE.message, false]);
   assert.equal(isAwaited(unanswered("/one")), true);
   assert.equal(isAwaited(unanswered(null)), false);
+});
+
+test("what lacks the newest samples says why", () => {
+  const told = (why: string | null): string => staleOf(answered("/one", withStale({ total: 1 }, why), 5));
+  assert.deepEqual([told(null), told("a backlog settles"), staleOf(unanswered("/one"))], ["", "a backlog settles", ""]);
+  assert.deepEqual(withStale({ total: 1 }, null), { total: 1 });
 });

@@ -34,3 +34,10 @@ export function refused<T>(answer: Answer<T>, key: string, problem: Fault): Answ
 
 // Nothing of it can be shown yet as what was asked for.
 export const isAwaited = (answer: Answer<unknown>): boolean => answer.isLoading && (answer.value === null || answer.isOld);
+
+// What is answered without the newest samples has the field `stale`: why it is so.
+export const withStale = (value: unknown, why: string | null): unknown =>
+  why !== null && typeof value === "object" && value !== null ? { ...value, stale: why } : value;
+
+export const staleOf = ({ value }: Answer<unknown>): string =>
+  typeof value === "object" && value !== null && "stale" in value ? String(value.stale) : "";
