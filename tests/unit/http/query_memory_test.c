@@ -140,6 +140,26 @@ static void an_answer_has_all_names_or_is_none(void **state) {
   buf_fini(&whole);
 }
 
+static void make_metrics(struct request *asked) {
+  static const struct route metrics = {.lane = LANE_QUERY, .answer = api_metrics};
+  asked->route = &metrics;
+  service.query_bytes = limit_bytes;
+  query_answer_make(asked);
+}
+
+static void a_scrape_goes_without_what_takes_too_much(void **state) {
+  static const char ratio[] = "\nfleetprof_unsymbolized_samples_ratio ";
+  (void)state;
+  for (unsigned is_rich = 0; is_rich < 2; is_rich++) {
+    limit_bytes = is_rich ? RICH_BYTES : 1 << 20;
+    service.profile_metrics.next_ns = 0;
+    const char *body = ask(make_metrics, NULL, NULL, NULL, NULL);
+    assert_int_equal(request.answer.status, 0);
+    assert_has(body, "\nfleetprof_samples_stored_total ");
+    assert_int_equal(strstr(body, ratio) != NULL, is_rich);
+  }
+}
+
 static void threads_that_ask_nothing_are_not_counted(void **state) {
   (void)state;
   void *large = malloc(64 << 20);
@@ -165,6 +185,7 @@ int main(void) {
       cmocka_unit_test(a_question_takes_what_is_counted),
       cmocka_unit_test(a_question_that_takes_more_is_refused_by_name),
       cmocka_unit_test(an_answer_has_all_names_or_is_none),
+      cmocka_unit_test(a_scrape_goes_without_what_takes_too_much),
       cmocka_unit_test(threads_that_ask_nothing_are_not_counted),
   };
   return cmocka_run_group_tests(tests, set_up_many, tear_down);
