@@ -115,7 +115,8 @@ for (const [functions, said] of [[[MOVED, { ...MOVED, name: "old_new", module: "
   }, { before: (page) => page.route("**/api/v1/diff**", async (route) => {
     const answer = await route.fetch();
     const body = await answer.json();
-    await route.fulfill({ response: answer, json: { ...body, a: { ...body.a, total: 1e9 }, functions } });
+    const changed = functions.filter(({ verdict }) => verdict === "changed").length;
+    await route.fulfill({ response: answer, json: { ...body, a: { ...body.a, total: 1e9 }, tested: functions.length, changed, functions } });
   }) });
 
 // A range of the fleet is typed, and one that was dragged is told in words.
