@@ -34,6 +34,7 @@ sampled gcc of_glibc_pie -static-pie
 if command -v musl-gcc >/dev/null; then sampled musl-gcc of_musl -static; else without musl "musl-gcc is not installed"; fi
 for name in "${programs[@]}"; do
   until_true 30 has_it_all "$name" || fail "$name: $(profile "{service=\"$name\"}")"
+  until_true 30 names_are_settled || fail "names do not settle"
   profile "{service=\"$name\"}" >"$W/answer"
   truth_told "$name" "$W/answer" "$W/$name.truth" .05 .05 .9 || fail "$name is not told truly"
 done
