@@ -179,7 +179,7 @@ static void a_link_of_anybodys_gets_no_token_that_is_kept_for_our_collector(void
 
 static void a_link_that_is_not_whole_or_shows_something_else_is_refused(void **state) {
   (void)state;
-  static char long_link[PAGE_LINK_BYTES + 16] = "http://h:1/?match=";
+  static char long_link[PAGE_LINK_BYTES + 32] = "http://h:1/?match=";
   memset(long_link + strlen(long_link), 'a', PAGE_LINK_BYTES);
   const char *const rows[][2] = {
       {"http://h:1/?match=%7", NULL},

@@ -12,8 +12,8 @@
 
 enum {
   BATCHES = 9,       /* over three days, in groups of up to three */
-  SHORT_STRIDE = 7,  /* of the moments at which the power goes; TORTURE_LONG takes all */
-  AGAIN_STRIDE = 29, /* of those after which it goes again during recovery */
+  SHORT_STRIDE = 17, /* of the moments at which the power goes; TORTURE_LONG takes all */
+  AGAIN_STRIDE = 71, /* of those after which it goes again during recovery */
   SECOND_CUTS = 3,
   SEEDS = 60,
 };
