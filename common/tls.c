@@ -430,12 +430,22 @@ int tls_peer_name(const SSL *ssl, char *name, size_t name_len) {
   return is_usable ? 0 : -EBADMSG;
 }
 
+/* Whether the peer went away in a handshake: OpenSSL takes that for bytes without sense, and
+   alerts decode_error. */
+static bool is_peer_gone(void) {
+  unsigned long error = ERR_peek_error();
+  return ERR_GET_LIB(error) == ERR_LIB_SSL &&
+         ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+}
+
 void tls_failure(const SSL *ssl, char *why, size_t why_len) {
   int kept_errno = errno;
   long verified = SSL_get_verify_result(ssl);
   uintptr_t note = (uintptr_t)SSL_get_ex_data(ssl, alert_slot);
   int alert = (int)(note & NOTE_ALERT_MASK) - 1;
-  if (verified != X509_V_OK) {
+  if (is_peer_gone()) {
+    snprintf(why, why_len, "the peer closed the connection");
+  } else if (verified != X509_V_OK) {
     snprintf(why, why_len, "the peer's certificate: %s", tls_words_of_verification(verified));
   } else if (note != 0 && (note & NOTE_SENT) == 0) {
     snprintf(why, why_len, "the peer says: %s", tls_words_of_alert(alert));

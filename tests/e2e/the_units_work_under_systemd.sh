@@ -43,7 +43,11 @@ inside() { nsenter -t "$init" -m -p -u -i -n -C --root /usr/bin/env -i -C / PATH
 shown() { inside systemctl show -P "$2" "$1" 2>/dev/null; } # shown UNIT PROPERTY
 is_up() { inside systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'; }
 is_active() { [ "$(shown "$1" ActiveState)" = active ]; }
-is_anew() { is_active "$1" && [ "$(shown "$1" MainPID)" != "$2" ]; } # is_anew UNIT OLD
+is_anew() { # is_anew UNIT OLD: of one moment, as a unit that falls is still active when asked first, and has no process when asked next
+  local seen
+  seen=$(inside systemctl show -p ActiveState -p MainPID "$1") || return 1
+  grep -qx ActiveState=active <<<"$seen" && ! grep -qxE "MainPID=(0|$2)" <<<"$seen"
+}
 until_true 20 is_up || fail "the machine does not come up: $(inside systemctl is-system-running 2>&1)"
 say "$(inside systemctl --version | head -n 1) is process 1 of its machine"
 
@@ -94,6 +98,8 @@ for unit in fleetprofd fleetprof-collector; do
   inside kill -STOP "$main"
   until_true 20 is_anew $unit "$main" || fail "$unit stands still and is $(shown $unit ActiveState), $(shown $unit Result)"
 done
+is_connected() { inside fleetprof status 2>/dev/null | grep -q '^  uplink    127.0.0.1:7443: connected'; }
+until_true 30 is_connected || fail "the board does not find the collector again: $(inside fleetprof status 2>&1)"
 sampled still
 inside curl -fsS http://127.0.0.1:7480/api/v1/loss >"$W/loss" || fail "no account of what was lost"
 books=$(json "'%d %d %s' % (d['produced'], d['stored'], {k: v for k, v in d['dropped'].items() if v})" <"$W/loss")

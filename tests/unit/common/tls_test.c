@@ -483,6 +483,24 @@ static void another_protocol_is_refused(void **state) {
   assert_non_null(strstr(why_client, "no common protocol"));
 }
 
+static void a_peer_that_goes_in_the_handshake_is_called_gone(void **state) {
+  (void)state;
+  BIO *client_end, *server_end;
+  SSL_CTX *context = client_of(&good_board, &root);
+  SSL *client = SSL_new(context);
+  why_client[0] = '\0';
+  assert_int_equal(BIO_new_bio_pair(&client_end, 1 << 16, &server_end, 1 << 16), 1);
+  SSL_set_bio(client, client_end, client_end);
+  SSL_set_connect_state(client);
+  assert_int_equal(step(client, why_client), -1); /* waits for the server's hello */
+  assert_int_equal(BIO_shutdown_wr(server_end), 1);
+  step(client, why_client);
+  assert_string_equal(why_client, "the peer closed the connection");
+  BIO_free(server_end);
+  SSL_free(client);
+  SSL_CTX_free(context);
+}
+
 static void a_name_that_could_do_harm_is_no_name(void **state) {
   (void)state;
   static const char *const bad[] = {"a/b", "..", ".x", "a\nb", "a\x7f", "\xc2\x80"};
@@ -537,6 +555,7 @@ int main(void) {
       cmocka_unit_test(enrolment_trusts_exactly_the_pinned_root),
       cmocka_unit_test(enrolment_still_judges_the_certificate),
       cmocka_unit_test(another_protocol_is_refused),
+      cmocka_unit_test(a_peer_that_goes_in_the_handshake_is_called_gone),
       cmocka_unit_test(a_name_that_could_do_harm_is_no_name),
       cmocka_unit_test(files_that_do_not_serve_are_named),
   };
