@@ -13,9 +13,10 @@
 #include "access_db.h"
 #include "audit.h"
 #include "board_name.h"
+#include "certificate.h"
 #include "common/clock.h"
 #include "common/span.h"
-#include "denials.h"
+#include "rationed_log.h"
 #include "token.h"
 
 #include <errno.h>
@@ -31,13 +32,19 @@ enum {
   AUDIT_WHAT_BYTES = 768,
 };
 
-static int open_parts(struct access *access, const char *dir) {
+/* KIND names the log and its lines.  Returns 0 or -errno. */
+static int open_log(const char *dir, const char *kind, struct rationed_log **ret) {
   char path[PATH_MAX];
-  if (snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX ||
-      snprintf(path, sizeof path, "%s/denials.log", dir) >= (int)sizeof path)
-    return -ENAMETOOLONG;
-  access->denials = denials_new(path);
-  return access->denials != NULL ? access_db_open(access, dir) : -ENOMEM;
+  if (snprintf(path, sizeof path, "%s/%s.log", dir, kind) >= (int)sizeof path) return -ENAMETOOLONG;
+  *ret = rationed_log_new(path, kind);
+  return *ret != NULL ? 0 : -ENOMEM;
+}
+
+static int open_parts(struct access *access, const char *dir) {
+  if (snprintf(access->audit_path, PATH_MAX, "%s/audit.log", dir) >= PATH_MAX) return -ENAMETOOLONG;
+  int result = open_log(dir, "denials", &access->denials);
+  if (result == 0) result = open_log(dir, "renewals", &access->renewals);
+  return result == 0 ? access_db_open(access, dir) : result;
 }
 
 int access_open(const char *dir, struct access **ret, char *error, size_t error_len) {
@@ -61,7 +68,8 @@ int access_open(const char *dir, struct access **ret, char *error, size_t error_
 
 void access_close(struct access *access) {
   if (access == NULL) return;
-  denials_free(access->denials);
+  rationed_log_free(access->denials);
+  rationed_log_free(access->renewals);
   sqlite3_close(access->database);
   pthread_mutex_destroy(&access->known.lock);
   pthread_mutex_destroy(&access->lock);
@@ -351,5 +359,9 @@ void access_audit_denial(struct access *access, const char *subject, const char 
   va_start(values, format);
   vsnprintf(what, sizeof what, format, values);
   va_end(values);
-  denials_note(access->denials, subject, what);
+  rationed_log_note(access->denials, subject, what);
+}
+
+void access_audit_renewal(struct access *access, const char *board, const char *what) {
+  rationed_log_note(access->renewals, board, what);
 }

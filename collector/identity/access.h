@@ -87,6 +87,10 @@ int access_rollover(struct access *access, uint64_t root, struct access_rollover
 void access_audit(struct access *access, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Notes in a log of its own (DIR/renewals.log) that BOARD has got a certificate, which it may ask
+   for as often as it likes: otherwise as access_audit_denial. */
+void access_audit_renewal(struct access *access, const char *board, const char *what);
+
 /* The same for what anybody can cause, in a log of its own (DIR/denials.log): a few lines a second
    at most, how many were left out is a line, too.  A thread writes it: waits for no disk.  Any
    thread.

@@ -14,7 +14,7 @@
 struct access {
   sqlite3 *database;
   pthread_mutex_t lock;
-  struct denials *denials;
+  struct rationed_log *denials, *renewals;
   struct known_tokens known;
   char audit_path[PATH_MAX];
 };

@@ -3,9 +3,9 @@
 
    A log must not fill the disk, so the file has a size at which it is put aside once and begun
    anew: two files of that size is all it ever takes.  What strangers can cause (a wrong token is a
-   line) has two files of its own for that reason (denials.c).  Several processes write: each line
-   is one locked append, and whoever finds that the file was put aside while it waited for the lock
-   opens the new one. */
+   line), and boards by renewing, has two files of its own for that reason (rationed_log.c).
+   Several processes write: each line is one locked append, and whoever finds that the file was put
+   aside while it waited for the lock opens the new one. */
 #include "audit.h"
 
 #include "common/clock.h"

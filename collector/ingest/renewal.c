@@ -74,8 +74,9 @@ void renewal_run(struct access *access, struct ca *ca, struct job *job) {
   }
   if (result == 0) result = sign(access, ca, job);
   if (result == 0) {
-    access_audit(access, job->board, "certificate renewed%s",
-                 job->certificate.has_expired ? " after it had expired" : "");
+    access_audit_renewal(access, job->board,
+                         job->certificate.has_expired ? "certificate renewed after it had expired"
+                                                      : "certificate renewed");
     return;
   }
   job_fail(job, REFUSAL_STORE, "the collector cannot renew now; try again");

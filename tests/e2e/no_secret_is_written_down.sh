@@ -20,8 +20,8 @@ done
 curl -s "http://127.0.0.1:$H/metrics" >>"$W/answers.log"
 grep -q "made: role read" "$W/data/audit.log" || fail "the audit log does not tell of a new token"
 first=$(grep -v -- ----- "$W/board-one/board.key" | tr -d '\n')
-has_renewed() { grep -q 'one: certificate renewed$' "$W/data/audit.log"; }
-until_true 20 has_renewed || fail "the board does not renew: $(tail -n 2 "$W/data/audit.log")"
+has_renewed() { grep -q 'one: certificate renewed$' "$W/data/renewals.log"; }
+until_true 20 has_renewed || fail "the board does not renew: $(tail -n 2 "$W/data/renewals.log")"
 fleetprof-collector rollover --data "$W/data" --start >>"$W/answers.log" || fail "no second root"
 for pid in "$COLLECTOR" "$(cat "$B/fleetprofd.pid")" "$(worker)"; do
   grep -q '^Max core file size *0 ' "/proc/$pid/limits" || fail "$(cat /proc/$pid/comm) would leave a core: $(grep core "/proc/$pid/limits")"
@@ -51,6 +51,6 @@ for name in root next server server-next; do
   look_for "$name.key" "${secret:64:40}"
 done
 find "$W" -maxdepth 2 -name 'core*' | grep . && fail "a core file was left"
-for file in "$W"/data/ca/*.key "$W/board-one/board.key" "$W/data/access.db" "$W/data/audit.log"; do
+for file in "$W"/data/ca/*.key "$W/board-one/board.key" "$W/data/access.db" "$W/data/audit.log" "$W/data/renewals.log"; do
   [ "$(stat -Lc %a "$file")" = 600 ] || fail "$file has mode $(stat -Lc %a "$file")"
 done

@@ -34,8 +34,9 @@ static int make_dir(void **state) {
 }
 
 static int remove_dir(void **state) {
-  static const char *const names[] = {"access.db",   "access.db-wal", "access.db-shm", "audit.log",
-                                      "audit.log.1", "denials.log",   "denials.log.1", ""};
+  static const char *const names[] = {"access.db",     "access.db-wal", "access.db-shm",
+                                      "audit.log",     "audit.log.1",   "denials.log",
+                                      "denials.log.1", "renewals.log",  ""};
   (void)state;
   access_close(gate);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -440,6 +441,21 @@ static void denials_are_few_a_second_and_the_rest_is_counted(void **state) {
   assert_string_equal(read_log("audit.log"), "");
 }
 
+static void renewals_push_no_change_out(void **state) {
+  (void)state;
+  enum { RENEWALS = 1000 };
+  uint64_t began_ns = clock_monotonic_ns();
+  access_audit(gate, "edge-1", "enrolled");
+  for (unsigned i = 0; i < RENEWALS; i++) access_audit_renewal(gate, "edge-1", "renewed");
+  uint64_t seconds = (clock_monotonic_ns() - began_ns) / NS_PER_SECOND + 2;
+  access_close(gate);
+  gate = NULL;
+  assert_int_equal(count_lines(read_log("audit.log")), 1);
+  assert_non_null(strstr(read_log("renewals.log"), "edge-1: renewed\n"));
+  assert_non_null(strstr(read_log("renewals.log"), " more renewals were left out"));
+  assert_in_range(count_lines(read_log("renewals.log")), 11, 20 * seconds);
+}
+
 static void denials_push_no_change_out(void **state) {
   (void)state;
   char path[128], line[32];
@@ -500,6 +516,7 @@ int main(void) {
       IN_DIR(a_full_audit_log_is_put_aside_once),
       IN_DIR(denials_are_few_a_second_and_the_rest_is_counted),
       IN_DIR(denials_push_no_change_out),
+      IN_DIR(renewals_push_no_change_out),
       IN_DIR(denials_that_cannot_be_written_hold_no_stop_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strangers cause denials, as many as they like, and mostly on an event loop; a board with a good
+   certificate causes renewals.  Hence three bounds.  Lines a second: ten tell what is going on as
+   well as a thousand.  A log of their own, apart from that of changes: whoever knocks for long
+   enough pushes old lines of the same kind out of it and nothing else.  And a short queue in
+   memory, which a thread writes: a disk that hangs stops the thread, and then lines are counted and
+   no longer kept.
+
+   The thread begins with the first line: most commands never have one. */
+#include "rationed_log.h"
+
+#include "audit.h"
+#include "common/clock.h"
+#include "common/monotonic_cond.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+  LINES_PER_SECOND = 10,
+  LINES_WAITING_MAX = 64,
+  SUBJECT_BYTES = 160, /* a board's name has 128 */
+  WHAT_BYTES = 768,
+  STOP_MS = 2000, /* for what waits to be written */
+};
+
+struct line {
+  char subject[SUBJECT_BYTES], what[WHAT_BYTES];
+};
+
+struct rationed_log {
+  char path[PATH_MAX];
+  const char *kind; /* of its lines */
+  pthread_t thread;
+  pthread_mutex_t lock; /* over what follows */
+  pthread_cond_t changed;
+  bool is_started, is_stopping, is_done;
+  bool is_forsaken;       /* nobody waits for the thread: what there is, is its own */
+  uint64_t second, noted; /* in that second */
+  uint64_t left_out;      /* since a line last said so */
+  unsigned first, count;
+  struct line waiting[LINES_WAITING_MAX];
+};
+
+/* Waits for a line, or for the end; false: there will be no more. */
+static bool await_one(struct rationed_log *log, struct line *ret, uint64_t *ret_left_out) {
+  pthread_mutex_lock(&log->lock);
+  while (log->count == 0 && !log->is_stopping) pthread_cond_wait(&log->changed, &log->lock);
+  bool has_one = log->count > 0;
+  if (has_one) {
+    *ret = log->waiting[log->first];
+    log->first = (log->first + 1) % LINES_WAITING_MAX;
+    log->count--;
+  }
+  *ret_left_out = log->left_out;
+  log->left_out = 0;
+  pthread_mutex_unlock(&log->lock);
+  return has_one;
+}
+
+static void tell_left_out(const struct rationed_log *log, uint64_t left_out) {
+  char what[WHAT_BYTES];
+  if (left_out == 0) return;
+  snprintf(what, sizeof what, "%" PRIu64 " more %s were left out", left_out, log->kind);
+  audit_append(log->path, "-", what);
+}
+
+static void release(struct rationed_log *log) {
+  pthread_cond_destroy(&log->changed);
+  pthread_mutex_destroy(&log->lock);
+  free(log);
+}
+
+/* The thread has nothing more to do. */
+static void end(struct rationed_log *log) {
+  pthread_mutex_lock(&log->lock);
+  log->is_done = true;
+  bool is_forsaken = log->is_forsaken;
+  pthread_cond_signal(&log->changed);
+  pthread_mutex_unlock(&log->lock);
+  if (is_forsaken) release(log);
+}
+
+static void *work(void *context) {
+  struct rationed_log *log = context;
+  struct line one;
+  uint64_t left_out;
+  bool has_one;
+  pthread_setname_np(pthread_self(), log->kind);
+  do {
+    has_one = await_one(log, &one, &left_out);
+    tell_left_out(log, left_out);
+    if (has_one) audit_append(log->path, one.subject, one.what);
+  } while (has_one);
+  end(log);
+  return NULL;
+}
+
+/* With the lock held. */
+static bool is_running(struct rationed_log *log) {
+  if (!log->is_started) log->is_started = pthread_create(&log->thread, NULL, work, log) == 0;
+  return log->is_started;
+}
+
+/* With the lock held. */
+static bool has_place(struct rationed_log *log) {
+  uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
+  if (second != log->second) log->noted = 0;
+  log->second = second;
+  return log->noted < LINES_PER_SECOND && log->count < LINES_WAITING_MAX;
+}
+
+struct rationed_log *rationed_log_new(const char *path, const char *kind) {
+  struct rationed_log *log = calloc(1, sizeof *log);
+  if (log == NULL) return NULL;
+  snprintf(log->path, sizeof log->path, "%s", path);
+  log->kind = kind;
+  pthread_mutex_init(&log->lock, NULL);
+  monotonic_cond_init(&log->changed);
+  return log;
+}
+
+/* Waits for the thread, but not for a disk that hangs.  Returns whether it has ended. */
+static bool await_end(struct rationed_log *log) {
+  const struct timespec until = monotonic_from_now(STOP_MS);
+  int error = 0;
+  pthread_mutex_lock(&log->lock);
+  log->is_stopping = true;
+  pthread_cond_signal(&log->changed);
+  while (log->is_started && !log->is_done && error == 0)
+    error = pthread_cond_timedwait(&log->changed, &log->lock, &until);
+  bool has_ended = !log->is_started || log->is_done;
+  log->is_forsaken = !has_ended;
+  pthread_mutex_unlock(&log->lock);
+  return has_ended;
+}
+
+void rationed_log_free(struct rationed_log *log) {
+  if (log == NULL) return;
+  pthread_t thread = log->thread;
+  bool is_started = log->is_started;
+  if (!await_end(log)) {
+    pthread_detach(thread);
+    return;
+  }
+  if (is_started) pthread_join(thread, NULL);
+  release(log);
+}
+
+void rationed_log_note(struct rationed_log *log, const char *subject, const char *what) {
+  pthread_mutex_lock(&log->lock);
+  if (has_place(log) && is_running(log)) {
+    unsigned at = (log->first + log->count++) % LINES_WAITING_MAX;
+    snprintf(log->waiting[at].subject, SUBJECT_BYTES, "%s", subject);
+    snprintf(log->waiting[at].what, WHAT_BYTES, "%s", what);
+    log->noted++;
+    pthread_cond_signal(&log->changed);
+  } else {
+    log->left_out++;
+  }
+  pthread_mutex_unlock(&log->lock);
+}
