@@ -188,7 +188,7 @@ static int judge_standing(const struct standing *standing,
   if (standing->is_revoked) {
     result = -EACCES;
     reason = "the certificate of this board is revoked";
-  } else if (certificate->from_s < standing->used_from_s) {
+  } else if (certificate->signed_s < standing->used_from_s) {
     result = -ESTALE;
     reason = "this board has used a newer certificate: is its key in two places?";
   } else if (certificate->has_expired && !standing->is_known) {
@@ -204,8 +204,8 @@ static int judge_standing(const struct standing *standing,
 static int note_use(struct access *access, const char *board, const struct standing *standing,
                     const struct access_certificate *certificate) {
   int64_t root = certificate->root != 0 ? (int64_t)certificate->root : standing->root;
-  bool is_news =
-      !standing->is_known || certificate->from_s > standing->used_from_s || root != standing->root;
+  bool is_news = !standing->is_known || certificate->signed_s > standing->used_from_s ||
+                 root != standing->root;
   if (!is_news) return 0;
   return access_db_finish(
       access, access_db_prepare(access,
@@ -213,7 +213,7 @@ static int note_use(struct access *access, const char *board, const struct stand
                                 " VALUES(?1, ?2, ?3, ?4) ON CONFLICT(name)"
                                 " DO UPDATE SET used_from_s = max(ifnull(used_from_s, ?3), ?3),"
                                 " root = ?4",
-                                "siii", board, access_now_s(), certificate->from_s, root));
+                                "siii", board, access_now_s(), certificate->signed_s, root));
 }
 
 int access_admit(struct access *access, const char *board,
@@ -228,13 +228,14 @@ int access_admit(struct access *access, const char *board,
 }
 
 static int update_certificate(struct access *access, const char *board, X509 *certificate) {
-  struct tm begin, end;
+  struct tm end;
+  int64_t signed_s = certificate_signed_s(certificate);
   BIGNUM *serial = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
   char *text = serial ? BN_bn2hex(serial) : NULL;
   int result = -EBADMSG;
-  if (text != NULL && ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &begin) == 1 &&
+  if (text != NULL && signed_s != 0 &&
       ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) {
-    int64_t begin_s = (int64_t)timegm(&begin), end_s = (int64_t)timegm(&end);
+    int64_t end_s = (int64_t)timegm(&end);
     pthread_mutex_lock(&access->lock);
     /* Where our clock has gone back, what we sign now must not count as older than what was used.
      */
@@ -242,7 +243,7 @@ static int update_certificate(struct access *access, const char *board, X509 *ce
         access, access_db_prepare(access,
                                   "UPDATE boards SET serial = ?, not_after_s = ?,"
                                   " used_from_s = min(ifnull(used_from_s, 0), ?) WHERE name = ?",
-                                  "siis", text, end_s, begin_s, board));
+                                  "siis", text, end_s, signed_s, board));
     pthread_mutex_unlock(&access->lock);
   }
   OPENSSL_free(text);

@@ -40,7 +40,7 @@ int access_enrol(struct access *access, const char *token, char *board, size_t b
                  size_t why_len);
 
 struct access_certificate {
-  int64_t from_s; /* the beginning of its validity: which of two is the newer one */
+  int64_t signed_s; /* certificate_signed_s: which of two is the newer one */
   bool has_expired;
   uint64_t root; /* certificate_id of the root that vouches for it; 0: not known */
 };

@@ -94,6 +94,17 @@ static int set_validity(X509 *certificate, const struct certificate_terms *terms
              NULL;
 }
 
+/* Of the span that a certificate states one part of LEEWAY_PART + 1 is leeway, a day at most. */
+int64_t certificate_signed_s(const X509 *certificate) {
+  struct tm begin, end;
+  if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &begin) != 1 ||
+      ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1)
+    return 0;
+  int64_t begin_s = (int64_t)timegm(&begin);
+  int64_t leeway_s = ((int64_t)timegm(&end) - begin_s) / (LEEWAY_PART + 1);
+  return begin_s + (leeway_s < DAY_SECONDS ? leeway_s : DAY_SECONDS);
+}
+
 int certificate_key_digest(const EVP_PKEY *key, uint8_t ret_digest[32]) {
   unsigned char *der = NULL;
   int len = i2d_PUBKEY(key, &der);

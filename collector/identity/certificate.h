@@ -27,6 +27,11 @@ int certificate_key_digest(const EVP_PKEY *key, uint8_t ret_digest[32]);
    one fleet apart.  0 when memory failed.  Any thread. */
 uint64_t certificate_id(const X509 *certificate);
 
+/* When CERTIFICATE, made by certificate_make, was signed, in seconds since 1970: the beginning of
+   its validity without what that is moved back, which depends on its life.  0 when it does not say.
+ */
+int64_t certificate_signed_s(const X509 *certificate);
+
 /* Makes the certificate of KEY (its public half) on TERMS, signed by ISSUER's ISSUER_KEY; ISSUER
    NULL signs it by itself.  Returns NULL when memory or randomness failed.  Any thread. */
 X509 *certificate_make(const struct certificate_terms *terms, EVP_PKEY *key, X509 *issuer,

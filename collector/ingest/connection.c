@@ -307,7 +307,7 @@ static void look_at_certificate(struct connection *connection) {
   shown->has_expired = connection->has_expired;
   if (sk_X509_num(chain) > 0)
     shown->root = certificate_id(sk_X509_value(chain, sk_X509_num(chain) - 1));
-  shown->from_s = seconds_of(X509_get0_notBefore(certificate));
+  shown->signed_s = certificate_signed_s(certificate);
   shown->until_s = seconds_of(X509_get0_notAfter(certificate));
   if (key != NULL) certificate_key_digest(key, shown->key); /* where it fails nothing is equal */
 }

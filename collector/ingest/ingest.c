@@ -236,7 +236,7 @@ static void end_superseded(struct ingest *ingest, const struct job *job) {
   struct connection *connection;
   for (uint32_t at = 0; (connection = roster_next_of(&ingest->roster, job->board, &at)) != NULL;) {
     const struct shown_certificate *shown = connection_certificate(connection);
-    if (shown->from_s >= job->certificate.from_s ||
+    if (shown->signed_s >= job->certificate.signed_s ||
         strcmp(connection_board(connection), job->board) != 0)
       continue;
     if (connection_refuse(connection, REFUSAL_SUPERSEDED, why)) on_denied(ingest, job->board, why);

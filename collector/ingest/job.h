@@ -17,7 +17,7 @@ struct revocations;
 
 /* What a board's certificate says beside its name; all zero for a stranger. */
 struct shown_certificate {
-  int64_t from_s, until_s; /* its validity: the first and the last second of it; 0: not known */
+  int64_t signed_s, until_s; /* when it was signed, and the last second of it; 0: not known */
   bool has_expired;
   uint8_t key[32]; /* SHA-256 of its public key */
   uint64_t root;   /* certificate_id of the root that vouches for it */

@@ -21,7 +21,7 @@
 
 static int check(struct access *access, const struct job *job, char *why) {
   const struct shown_certificate *shown = &job->certificate;
-  const struct access_certificate certificate = {shown->from_s, shown->has_expired, shown->root};
+  const struct access_certificate certificate = {shown->signed_s, shown->has_expired, shown->root};
   uint8_t key[sizeof shown->key];
   int result = access_admit(access, job->board, &certificate, why, sizeof job->why);
   if (result == 0) result = ca_check(job->message.renew.csr, key, why, sizeof job->why);

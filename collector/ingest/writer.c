@@ -350,7 +350,7 @@ static void note_pings(struct writer *writer, struct job *group) {
 }
 
 static void admit(struct writer *writer, struct job *job) {
-  const struct access_certificate certificate = {job->certificate.from_s, false,
+  const struct access_certificate certificate = {job->certificate.signed_s, false,
                                                  job->certificate.root};
   int result =
       access_admit(writer->parts.access, job->board, &certificate, job->why, sizeof job->why);

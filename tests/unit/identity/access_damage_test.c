@@ -88,7 +88,7 @@ static void a_newer_one_is_refused_untouched(void **state) {
 static void one_of_before_versions_were_marked_is_upgraded(void **state) {
   const struct world *world = *state;
   run_sql(world, "ALTER TABLE boards DROP COLUMN used_from_s; PRAGMA user_version=0");
-  const struct access_certificate certificate = {.from_s = 1767268800};
+  const struct access_certificate certificate = {.signed_s = 1767268800};
   char why[128];
   struct access *access = open_access(world);
   assert_true(access_is_revoked(access, "gone"));

@@ -346,7 +346,7 @@ static void a_damaged_database_is_an_error_that_names_the_file(void **state) {
 }
 
 static int admit(const char *name, int64_t from_s, uint64_t root) {
-  const struct access_certificate certificate = {.from_s = from_s, .root = root};
+  const struct access_certificate certificate = {.signed_s = from_s, .root = root};
   return access_admit(gate, name, &certificate, why, sizeof why);
 }
 
@@ -373,7 +373,7 @@ static void a_rollover_waits_for_boards_and_tokens_that_know_the_first_root_alon
 
 static void a_board_that_came_in_once_may_come_again_when_it_has_expired(void **state) {
   (void)state;
-  const struct access_certificate late = {.from_s = 100, .has_expired = true, .root = 11};
+  const struct access_certificate late = {.signed_s = 100, .has_expired = true, .root = 11};
   assert_int_equal(access_admit(gate, "b", &late, why, sizeof why), -ENOENT);
   assert_int_equal(admit("b", 100, 11), 0);
   assert_int_equal(access_admit(gate, "b", &late, why, sizeof why), 0);

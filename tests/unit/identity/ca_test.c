@@ -199,6 +199,21 @@ static void a_name_that_no_board_may_have_is_not_signed(void **state) {
   ca_close(ca);
 }
 
+static void a_certificate_is_as_old_as_its_signature_whatever_its_life(void **state) {
+  static const long lives[] = {6, 3600, 24 * 3600, 30 * 24 * 3600, 31 * 24 * 3600, 365 * 24 * 3600};
+  (void)state;
+  for (unsigned i = 0; i < sizeof lives / sizeof *lives; i++) {
+    struct certificate_terms terms = {
+        .use = CERTIFICATE_ROOT, .name = "edge-1", .seconds = lives[i]};
+    EVP_PKEY *key = certificate_key_make();
+    int64_t now_s = time(NULL);
+    X509 *certificate = certificate_make(&terms, key, NULL, key);
+    assert_in_range(certificate_signed_s(certificate), now_s, now_s + 2);
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+  }
+}
+
 /* Puts a server certificate into the folder that ends in so many days and seconds. */
 static void write_server(int days, long seconds) {
   X509 *root = ca_files_read_certificate(path_of("root.pem"));
@@ -354,6 +369,7 @@ int main(void) {
       IN_DIR(serials_are_random_and_names_may_be_long),
       IN_DIR(a_name_that_no_board_may_have_is_not_signed),
       IN_DIR(a_server_certificate_near_its_end_is_renewed_and_the_root_kept),
+      IN_DIR(a_certificate_is_as_old_as_its_signature_whatever_its_life),
       IN_DIR(a_server_certificate_is_renewed_under_who_serves_it),
       IN_DIR(a_renewal_that_fails_is_not_tried_again_at_once),
       IN_DIR(a_root_without_its_key_stops_us_with_the_file_named),
