@@ -61,14 +61,17 @@ static void pump(struct board *board) {
   if (board->held_until_ns != 0 && now_ns >= board->held_until_ns) board->held_until_ns = 0;
   while (board->state == BOARD_OPEN && board->fault == FAULT_NONE && board->held_until_ns == 0 &&
          evbuffer_get_length(output) < OUT_HIGH_BYTES) {
+    if (board->crew->plan->is_steady && outbox_on_wire(&board->outbox) > 0) return;
     struct outbox_entry *entry = outbox_next(&board->outbox);
     if (entry == NULL) return;
     if (entry->sent_ns == 0) entry->sent_ns = now_ns;
-    if (board_frames_batch(board, entry) != 0) abort();
-    bool has_faults = phase_of(board) == PHASE_RUN;
-    board_line_send(
-        board, has_faults ? faults_draw(&board->crew->plan->faults, &board->random) : FAULT_NONE,
-        now_ns);
+    enum fault fault = FAULT_NONE;
+    if (phase_of(board) == PHASE_RUN)
+      fault = faults_draw(&board->crew->plan->faults, &board->random);
+    /* Its twin would refer to what is no longer the last. */
+    bool may_refer = outbox_on_wire(&board->outbox) == 1 && fault != FAULT_DUPLICATE;
+    if (board_frames_batch(board, entry, may_refer) != 0) abort();
+    board_line_send(board, fault, now_ns);
   }
 }
 
@@ -102,6 +105,7 @@ static void take_reject(struct board *board, const struct reject *reject, uint64
     return;
   }
   figures_of(board)->pauses++;
+  board_frames_forget(board);
   board->held_until_ns = now_ns + retry_pause_ns(reject->retry_after_ms);
   outbox_rewind(&board->outbox, reject->seq);
 }
@@ -116,6 +120,8 @@ static void welcome(struct board *board, const struct welcome *welcome, uint64_t
   uint64_t second = (now_ns - board->crew->plan->start_ns) / NS_PER_SECOND;
   if (second < CREW_SECONDS_MAX) figures_of(board)->welcomes[board->was_in][second]++;
   board->was_in = true;
+  board->prefix_bytes_max = board->crew->plan->is_alone ? 0 : welcome->prefix_bytes_max;
+  if (board->prefix_bytes_max == 0) board_frames_forget(board);
   retry_welcome(&board->retry, now_ns, welcome->return_within_ms);
   board_set_state(board, BOARD_OPEN, 0);
   board->ping_due_ns = now_ns + PING_NS;
@@ -280,6 +286,7 @@ void board_free(struct board *board) {
   if (board->timer != NULL) event_free(board->timer);
   board_identity_fini(&board->identity);
   buf_fini(&board->delayed);
+  prefix_forget(&board->last);
   buf_fini(&board->prepared);
   free(board->prepared_ends);
   free(board);

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "proto/messages.h"
 #include "random.h"
+#include "uplink/referral.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ int board_frames_hello(struct board *board) {
       .version = LIMIT_PROTOCOL_VERSION,
       .boottime_ns = clock_boottime_ns() + board->boot_shift_ns,
       .walltime_ns = wall_of(board, clock_walltime_ns()),
+      .capabilities = board->crew->plan->is_alone ? 0 : CAPABILITY_PREFIX,
       .program_version = FLEETPROF_VERSION,
       .arch = "x86_64",
       .kernel = "simulated",
@@ -99,28 +101,41 @@ static uint64_t end_of(const struct board *board, uint64_t seq) {
   return board->first_end_ns + (seq - 1) * plan->window_ns - plan->backlog * plan->window_ns;
 }
 
-static int encode(struct board *board, uint64_t seq, const struct outbox_totals *totals) {
+static int put_batch(struct board *board, struct message *message, bool may_refer) {
+  struct buf shorter = {0};
+  if (may_refer)
+    referral_make(&board->last, board->prefix_bytes_max, &message->batch, &shorter);
+  else
+    prefix_forget(&board->last);
+  if (message->batch.after != 0) board->crew->figures.referring++;
+  int error = put(board, message);
+  buf_fini(&shorter);
+  return error;
+}
+
+static int encode(struct board *board, const struct outbox_entry *entry, bool may_refer) {
   struct variant variant = board->outbox.variant;
   struct message message = {.type = FRAME_BATCH};
   uint64_t window_ns = board->crew->plan->window_ns;
   /* Clocks that run evenly: how long ago it was is the same by all of them. */
-  uint64_t age_ns = clock_monotonic_ns() - end_of(board, seq) + board->crew->plan->age_ns;
+  uint64_t age_ns = clock_monotonic_ns() - end_of(board, entry->seq) + board->crew->plan->age_ns;
   struct variant_frame frame = {
       .end_boottime_ns = clock_boottime_ns() + board->boot_shift_ns - age_ns,
       .end_walltime_ns = wall_of(board, clock_walltime_ns()) - age_ns,
-      .counters = outbox_counters(&board->outbox, totals, false),
+      .counters = outbox_counters(&board->outbox, &entry->totals, false),
   };
   frame.start_boottime_ns = frame.end_boottime_ns - window_ns;
   frame.start_walltime_ns = frame.end_walltime_ns - window_ns;
   memcpy(frame.boot_id, board->boot_id, sizeof frame.boot_id);
-  variant.seq = seq;
+  variant.seq = entry->seq;
   int error = variant_encode(&variant, &frame, &board->crew->room, &message.batch);
-  return error != 0 ? error : put(board, &message);
+  return error != 0 ? error : put_batch(board, &message, may_refer);
 }
 
-int board_frames_batch(struct board *board, const struct outbox_entry *entry) {
+int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer) {
   if (board->prepared_ends == NULL || entry->seq > board->crew->plan->backlog)
-    return encode(board, entry->seq, &entry->totals);
+    return encode(board, entry, may_refer);
+  prefix_forget(&board->last);
   size_t begin = board->prepared_ends[entry->seq - 1], end = board->prepared_ends[entry->seq];
   buf_append(&board->crew->out, board->prepared.data + begin, end - begin);
   return board->crew->out.failed ? -ENOMEM : 0;
@@ -128,17 +143,28 @@ int board_frames_batch(struct board *board, const struct outbox_entry *entry) {
 
 int board_frames_prepare(struct board *board) {
   uint64_t backlog = board->crew->plan->backlog;
+  board->prefix_bytes_max = LIMIT_PREFIX_BYTES; /* what the first batch after these may be */
   struct outbox rehearsal = board->outbox;
   size_t *ends = calloc(backlog + 1, sizeof *ends);
   int error = ends != NULL ? 0 : -ENOMEM;
   for (uint64_t seq = 1; seq <= backlog && error == 0; seq++) {
     outbox_close_window(&rehearsal);
     buf_clear(&board->crew->out);
-    error = encode(board, seq, &rehearsal.made);
+    const struct outbox_entry entry = {.seq = seq, .totals = rehearsal.made};
+    error = encode(board, &entry, board->crew->plan->is_steady);
     buf_append(&board->prepared, board->crew->out.data, board->crew->out.len);
     ends[seq] = board->prepared.len;
   }
   buf_clear(&board->crew->out);
+  prefix_forget(&board->last);
   board->prepared_ends = ends;
   return board->prepared.failed ? -ENOMEM : error;
+}
+
+void board_frames_forget(struct board *board) {
+  prefix_forget(&board->last);
+  if (!board->crew->plan->is_steady) return;
+  buf_fini(&board->prepared);
+  free(board->prepared_ends);
+  board->prepared_ends = NULL;
 }

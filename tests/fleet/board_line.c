@@ -43,6 +43,7 @@ void board_line_hang_up(struct board *board) {
   board->fault_due_ns = 0;
   board->held_until_ns = 0;
   buf_clear(&board->delayed);
+  board_frames_forget(board);
   outbox_rewind(&board->outbox, 0);
 }
 

@@ -7,6 +7,7 @@
 #include "board_identity.h"
 #include "crew.h"
 
+#include "proto/prefix.h"
 #include "uplink/retry.h"
 
 enum { BOARD_NAME_BYTES = 32 };
@@ -37,7 +38,9 @@ struct board {
   uint64_t first_end_ns;  /* when the first window after the backlog ends: monotonic */
   enum fault fault;       /* under way */
   uint64_t fault_due_ns;
-  struct buf delayed; /* the frame that a delay holds */
+  struct buf delayed;        /* the frame that a delay holds */
+  struct prefix last;        /* what was sent last on this line: the next may refer to it */
+  uint32_t prefix_bytes_max; /* as the collector said */
   uint64_t random;
   struct retry retry;
   bool was_in; /* it was welcomed before */
@@ -45,7 +48,8 @@ struct board {
   uint8_t boot_id[BATCH_BOOT_ID_BYTES];
   uint64_t boot_shift_ns; /* its time since boot is ours and this */
   int64_t wall_jump_ns;   /* its wall clock is ours and this */
-  /* The backlog, encoded: frames one after the other, and where each ends. */
+  /* The backlog, encoded: frames one after the other, and where each ends.  Where they refer to
+     each other they are good for the first line alone. */
   struct buf prepared;
   size_t *prepared_ends;
 };
@@ -59,10 +63,14 @@ void board_frames_jump(struct board *board);
 /* Encodes the backlog.  Returns 0 or -errno. */
 int board_frames_prepare(struct board *board);
 
-/* Each writes one frame to the crew's `out`.  Returns 0 or -errno. */
+/* The line has ended, or a batch came to nothing: what is sent next stands alone. */
+void board_frames_forget(struct board *board);
+
+/* Each writes one frame to the crew's `out`.  Returns 0 or -errno.  A batch that MAY_REFER is told
+   by the one before it where the collector has that. */
 int board_frames_hello(struct board *board);
 int board_frames_ping(struct board *board, bool is_final);
-int board_frames_batch(struct board *board, const struct outbox_entry *entry);
+int board_frames_batch(struct board *board, const struct outbox_entry *entry, bool may_refer);
 int board_frames_refuse(struct board *board, struct span id);
 
 /* The only place that changes the state. */

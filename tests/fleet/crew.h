@@ -41,6 +41,8 @@ struct plan {
   uint64_t start_ns;    /* monotonic */
   bool has_windows;     /* boards go on measuring */
   bool is_prepared;     /* the backlog is encoded before the start */
+  bool is_alone;        /* no batch refers to another */
+  bool is_steady;       /* a board has one batch on the wire, and the next may refer to it */
   _Atomic(enum phase) phase;
 };
 
@@ -52,6 +54,7 @@ struct crew_figures {
   struct spans_of_time window_times; /* from a window's end; not of the backlog */
   uint64_t acks, known_acks, rejects, refusals, pauses, connects, broken, timeouts;
   uint64_t sent_bytes, received_bytes;
+  uint64_t referring; /* batches that are told by the one before */
   uint64_t faults[FAULT_COUNT];
   uint32_t welcomes[2][CREW_SECONDS_MAX]; /* first ones, and again; by the second since the start */
   atomic_uint_fast64_t acked;             /* batches, so far */

@@ -26,7 +26,7 @@ struct fleet_options {
   struct option_list recordings;
   uint64_t boards, threads, backlog, spool, seed, records_min, nodes_min;
   uint64_t window_ns, duration_ns, age_ns, ramp_ns, drain_ns;
-  bool is_prepared;
+  bool is_prepared, is_alone, is_steady;
 };
 
 #define ROW(name, argument, fallback, group, kind, member, help) \
@@ -58,6 +58,12 @@ static const struct option rows[] = {
         "windows that a board keeps, the oldest goes; 0: all"),
     ROW("prepared", NULL, NULL, "How much", OPTION_FLAG, is_prepared,
         "encode the backlog before the start, so that it takes no time later"),
+    ROW("alone", NULL, NULL, "How much", OPTION_FLAG, is_alone,
+        "each batch stands alone, as of an older board; else one that has the line for itself "
+        "is told by the one before"),
+    ROW("steady", NULL, NULL, "How much", OPTION_FLAG, is_steady,
+        "a board sends the next batch when it has the ack of the last, so that all but the first "
+        "of a line are told by the one before"),
     ROW("faults", "LIST", "", "Faults", OPTION_STRING, faults,
         "shares of batches: reset=0.01,lose-ack=,blackhole=,delay=,slow=,duplicate=,clock="),
     ROW("drain", "TIME", "60s", "Faults", OPTION_DURATION, drain_ns,
@@ -129,7 +135,9 @@ static int open_plan(const struct fleet_options *options, struct plan *plan) {
                         .ramp_ns = options->ramp_ns,
                         .spool_limit = options->spool,
                         .has_windows = options->duration_ns > 0,
-                        .is_prepared = options->is_prepared};
+                        .is_prepared = options->is_prepared,
+                        .is_alone = options->is_alone,
+                        .is_steady = options->is_steady && !options->is_alone};
   if (find_address(options->agents, plan) != 0 || open_recordings(options, plan) != 0) return 1;
   if (ca_open(options->data, &plan->ca, why, sizeof why) != 0) return complain("--data", why);
   const struct tls_paths paths = {.ca = ca_root_path(plan->ca)};
@@ -235,6 +243,7 @@ static void print(const struct fleet_options *options, const struct outcome *out
     sum.pauses += one->pauses, sum.connects += one->connects, sum.broken += one->broken;
     sum.timeouts += one->timeouts, sum.sent_bytes += one->sent_bytes;
     sum.received_bytes += one->received_bytes;
+    sum.referring += one->referring;
     for (unsigned f = 0; f < FAULT_COUNT; f++) sum.faults[f] += one->faults[f];
   }
   getrusage(RUSAGE_SELF, &usage);
@@ -243,9 +252,9 @@ static void print(const struct fleet_options *options, const struct outcome *out
          (double)outcome->run_acked / outcome->run_seconds);
   printf("acks %" PRIu64 "\nacks_known %" PRIu64 "\nrejects %" PRIu64 "\nrefusals %" PRIu64
          "\npauses %" PRIu64 "\nconnects %" PRIu64 "\nbroken %" PRIu64 "\ntimeouts %" PRIu64
-         "\nsent_bytes %" PRIu64 "\nreceived_bytes %" PRIu64 "\n",
+         "\nsent_bytes %" PRIu64 "\nreceived_bytes %" PRIu64 "\nreferring %" PRIu64 "\n",
          sum.acks, sum.known_acks, sum.rejects, sum.refusals, sum.pauses, sum.connects, sum.broken,
-         sum.timeouts, sum.sent_bytes, sum.received_bytes);
+         sum.timeouts, sum.sent_bytes, sum.received_bytes, sum.referring);
   for (unsigned f = 1; f < FAULT_COUNT; f++)
     printf("fault_%s %" PRIu64 "\n", faults_name(f), sum.faults[f]);
   print_times("ack", &sum.ack_times);

@@ -84,6 +84,12 @@ void outbox_rewind(struct outbox *outbox, uint64_t seq) {
     if (seq == 0 || outbox->entries[i].seq == seq) outbox->entries[i].is_on_wire = false;
 }
 
+unsigned outbox_on_wire(const struct outbox *outbox) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < outbox->count; i++) count += outbox->entries[i].is_on_wire;
+  return count;
+}
+
 uint64_t outbox_waiting(const struct outbox *outbox) {
   uint64_t waiting = outbox->closed + 1 - outbox->next;
   for (unsigned i = 0; i < outbox->count; i++) waiting += !outbox->entries[i].is_acked;

@@ -50,6 +50,9 @@ const struct outbox_entry *outbox_ack(struct outbox *outbox, uint64_t seq);
 /* SEQ, or with 0 all that is on the wire, did not arrive: it is to be sent again. */
 void outbox_rewind(struct outbox *outbox, uint64_t seq);
 
+/* Batches that are on the wire. */
+unsigned outbox_on_wire(const struct outbox *outbox);
+
 /* Windows that wait or are in flight. */
 uint64_t outbox_waiting(const struct outbox *outbox);
 
