@@ -5,8 +5,13 @@
 #
 #   throughput  batches stored a CPU second of the collector (settled too), each round beside the floor of the same bytes:
 #               TLS decryption, zstd, a bare SQLite group commit.     ROUNDS (3), BACKLOG (300 batches of each of 32 boards)
+#               Two rows a round: what waited stands alone; boards that have no backlog send one at a time, told by the one before (of 64 boards,
+#               as so many are on their way at once)
 #   boards      a row for each of BOARDS ("100 1000 10000") at windows of 10 s: CPU, RssAnon, time to ack, bytes.  SECONDS_EACH (60)
 #               after all are connected, which is 250 a second, as boards come back after a restart, or takes 10 s
+#   questions   QUESTIONED boards (100) at windows of 10 s, beside a day that they sent before: RssAnon of the collector before anybody asks, while ASKERS (8) ask
+#               one question after the other for SECONDS_EACH (60), each about all that there is (what the page and a dashboard ask), and half a minute after.
+#               Takes a minute more than SECONDS_EACH, and as long as that day takes to be made: another minute on a busy machine
 #   most        the most boards that hold a p99 below 1 s, found by doubling from MOST_FROM (1000)
 #   herd        HERD boards (5000), a collector that is killed and comes again: how soon all are in, how evenly
 #
@@ -21,8 +26,11 @@ build=${BUILD:-build}
 simulator=$build/tests/fleet/fleetsim
 W=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-fleet.XXXXXX")
 collector= watcher=
+# What is ended early leaves nothing behind: a simulator that is only asked to stop goes on for as long as it has something to deliver.
 finish() {
-  for pid in $watcher $collector; do kill "$pid" 2>/dev/null && wait "$pid" || true; done
+  local running
+  running=$(jobs -pr)
+  [ -z "$running" ] || { kill -KILL $running 2>/dev/null; wait 2>/dev/null; } || true
   rm -rf "$W"
 }
 trap finish EXIT
@@ -65,14 +73,17 @@ check() {
 load() { cut -d' ' -f1 /proc/loadavg; }
 
 throughput() {
-  local backlog=${BACKLOG:-300} round before after own threads by_thread=
+  local backlog=${BACKLOG:-300} round before after own threads by_thread= how
   : >"$W/own"
-  echo "| batches/s of a collector's core | of it wall | CPU us a batch | floor: TLS + zstd + SQLite, us | floor, batches/s of a core | of the floor | records, zstd bytes a batch | load |"
-  echo "|---|---|---|---|---|---|---|---|"
-  for ((round = 0; round < ${ROUNDS:-3}; round++)); do
+  echo "| each batch | bytes of it sent | batches/s of a collector's core | of it wall | CPU us a batch | floor: TLS + zstd + SQLite, us | floor, batches/s of a core | of the floor | records, zstd bytes a batch | load |"
+  echo "|---|---|---|---|---|---|---|---|---|---|"
+  for ((round = 0; round < ${ROUNDS:-3}; round++)); do for how in alone "by the one before"; do
     fresh_collector
     before=$(cpu_of $collector)
-    boards_run --boards 32 --backlog "$backlog" --prepared "${rich[@]}" || undone
+    case $how in
+    alone) boards_run --boards 32 --backlog "$backlog" --prepared --alone "${rich[@]}" || undone ;;
+    *) boards_run --boards 64 --backlog "$backlog" --prepared --steady "${rich[@]}" || undone ;;
+    esac
     settle
     after=$(cpu_of $collector)
     threads=$(threads_of $collector "$(figure run_batches)")
@@ -81,14 +92,14 @@ throughput() {
     "$build/tests/bench/ingest_floor" "$W/floor-$round" "${recordings[@]}" >"$W/floor"
     rm -rf "$W/floor-$round"
     own=$(awk -v cpu="$(echo "$after $before" | awk '{ print $1 - $2 }')" -v n="$(figure run_batches)" 'BEGIN { print n / cpu }')
-    echo "$own" >>"$W/own"
-    awk -v own="$own" -v wall="$(figure batches_a_second)" -v load="$(load)" '
+    [ "$how" != alone ] || echo "$own" >>"$W/own"
+    awk -v how="$how" -v sent="$(($(figure sent_bytes) / $(figure run_batches)))" -v own="$own" -v wall="$(figure batches_a_second)" -v load="$(load)" '
       { f[$1] = $2 }
       END { floor = f["floor_batches_a_core_second"]
-            printf "| %.0f | %.0f | %.1f | %.1f + %.1f + %.1f | %.0f | %.3f | %.0f, %.0f | %s |\n", own, wall, 1e6 / own,
+            printf "| %s | %d | %.0f | %.0f | %.1f | %.1f + %.1f + %.1f | %.0f | %.3f | %.0f, %.0f | %s |\n", how, sent, own, wall, 1e6 / own,
                    f["tls_cpu_us"], f["zstd_cpu_us"], f["sqlite_cpu_us"], floor, own / floor, f["records_a_batch"], f["zstd_bytes_a_batch"], load }' "$W/floor"
-    by_thread+="round $round, by thread: $threads"$'\n'
-  done
+    by_thread+="round $round, $how, by thread: $threads"$'\n'
+  done; done
   printf '\n%s' "$by_thread"
   check "batches a second of a core" "$(sort -n "$W/own" | awk '{ own[NR] = $1 } END { print own[int((NR + 1) / 2)] }')" ">=" 5000
 }
@@ -126,6 +137,48 @@ boards() {
     esac
     collector_down
   done
+}
+
+# Asks about all there is until W/enough is there, from another question on each time; a line an answer in W/answers-N.
+ask_on() { # N
+  local asked=("profile?format=top" "profile?format=tree" "profile?format=columns" "load?by=function" "series?step=600" "profile?format=folded") turn=$1
+  while [ ! -e "$W/enough" ]; do
+    curl -sS -o /dev/null -w '%{http_code} %{time_total}\n' "http://127.0.0.1:$H/api/v1/${asked[turn++ % ${#asked[@]}]}&from=-3d" >>"$W/answers-$1" 2>/dev/null || true
+  done
+}
+most_memory() { sort -n "$W/memory" | tail -n 1; }
+questions() {
+  local n=${QUESTIONED:-100} askers=${ASKERS:-8} seconds=${SECONDS_EACH:-60} pid i asking=() before while after answered
+  rm -rf "$W/data" "$W/enough" "$W"/answers-*
+  mkdir -p "$W/data"
+  "$build/tests/bench/month_store" "$W/data" "$n" 100 3600 1 "${recordings[@]}" >"$W/made"
+  A=$(port) H=$(port) && : >"$W/log"
+  collector_up
+  watch_memory $collector &
+  watcher=$!
+  "$simulator" --data "$W/data" --agents "127.0.0.1:$A" --truth "$W/truth" --boards "$n" --threads 2 --duration "$((seconds + 60))s" --window 10s --ramp 10s \
+    "${rich[@]}" >"$W/fleet" 2>"$W/fleet.err" &
+  pid=$!
+  sleep 25
+  before=$(most_memory)
+  for ((i = 0; i < askers; i++)); do ask_on $i & asking+=($!); done
+  sleep "$seconds"
+  : >"$W/enough"
+  wait "${asking[@]}"
+  while=$(most_memory)
+  sleep 30
+  after=$(tail -n 5 "$W/memory" | sort -n | tail -n 1)
+  wait $pid || undone
+  kill $watcher
+  wait $watcher 2>/dev/null || true
+  watcher=
+  agree
+  answered=$(cat "$W"/answers-* | awk '{ n[$1]++; t[NR] = $2 } END { for (c in n) printf "%s%d with status %s", (m++ ? ", " : ""), n[c], c }')
+  echo "| boards | they send, ms to the ack: p50, p99 | questions at once | answers | RssAnon, MiB: before | the most while asked | half a minute after | load |"
+  echo "|---|---|---|---|---|---|---|---|"
+  printf '| %s | %.1f, %.1f | %s | %s | %.1f | %.1f | %.1f | %s |\n' "$n" "$(figure ack_p50_ms)" "$(figure ack_p99_ms)" "$askers" "$answered" "$before" "$while" "$after" "$(load)"
+  [ "$n" != 100 ] || check "MiB of 100 boards that are asked about" "$while" "<" 48
+  collector_down
 }
 
 most() {
@@ -169,4 +222,4 @@ herd() {
   collector_down
 }
 
-for part in "${@:-throughput boards most herd}"; do for one in $part; do echo "## $one"; $one; done; done
+for part in "${@:-throughput boards questions most herd}"; do for one in $part; do echo "## $one"; $one; done; done
