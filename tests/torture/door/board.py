@@ -115,9 +115,9 @@ class Batch:
         produced = self.records if self.produced is None else self.produced
         return fixed(1, self.run) + number(2, produced) + number(3, produced)
 
-    def raw(self, end=True, **changed):
+    def raw(self, end=True, parts=None):
         name = "%016x" % self.dice.getrandbits(64)
-        parts = {
+        fields = {
             1: blob(1, self.boot_id),
             2: number(2, max(self.boot - abs(self.span_ns), 0)),
             3: number(3, self.boot),
@@ -140,8 +140,8 @@ class Batch:
             19: column(19, [zigzag(10**7)] + [0] * (self.records - 1)),
             40: number(40, 1) if end else b"",
         }
-        parts.update(changed)
-        return b"".join(parts[key] for key in sorted(parts))
+        fields.update(parts or {})
+        return b"".join(fields[key] for key in sorted(fields))
 
     def addresses(self):
         if self.nodes == 1:
