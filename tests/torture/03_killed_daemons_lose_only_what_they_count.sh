@@ -4,7 +4,7 @@
 # us, each record is stored or lost with a reason, none twice, and nothing stays behind in the spools.
 . "$(dirname "$0")/lib.sh"
 export FLEETPROF_WINDOW=1s
-boards=$(pick 1 4) kills=$(pick 6 55)
+boards=$(pick 1 4) kills=$(pick 6 70)
 start_collector
 random_seconds() { printf '%d.%03d' $(($1 * RANDOM / 32768 / 1000)) $(($1 * RANDOM / 32768 % 1000)); } # up to MS
 

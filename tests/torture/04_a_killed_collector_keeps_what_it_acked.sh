@@ -2,40 +2,71 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of the collector at random moments, of its start as well, among fifty boards that go on delivering: every
 # batch that was acked is in the answers, once, and every board's books agree with its own.
+#
+# What they deliver is forty minutes old and windows stay for ten.  Every other life has a clock that runs sixty times as
+# fast (fast_clock.c): a round a second sums up and deletes windows, and most of these lives end in or beside such a round.
 . "$(dirname "$0")/lib.sh"
 fleet=$(dirname "$0")/../fleet
-kills=$(pick 6 220)
-start_collector
+kills=$(pick 8 220)
+compile "$W/fast_clock.so" cc -D_GNU_SOURCE -shared -fPIC -O2 "$(dirname "$torture_sources")/fast_clock.c" || not_run "the clock cannot be built"
+life=(--retention-raw 10m)
+fast_up() {
+  LD_PRELOAD=$W/fast_clock.so FAST_CLOCK=60 fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "${life[@]}" >>"$W/collector.log" 2>&1 &
+  COLLECTOR=$!
+  until_true 10 collector_is_ready || fail "the collector is not ready after 10 s"
+}
+start_collector "${life[@]}"
 random_seconds() { printf '%d.%03d' $(($1 * RANDOM / 32768 / 1000)) $(($1 * RANDOM / 32768 % 1000)); } # up to MS
 recordings=()
 for file in "$fleet"/captured/*; do recordings+=(--recording "$file"); done
 # Asked to stop by TERM, they deliver what waits.
-"$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 50 --threads 2 --backlog 10 \
+"$targets/../fleet/fleetsim" --data "$W/data" --agents "127.0.0.1:$A" "${recordings[@]}" --boards 50 --threads 2 --backlog 10 --age 40m \
   --duration 30m --window 2s --drain 120s --truth "$W/truth" --faults duplicate=0.02,lose-ack=0.01 >"$W/fleet" 2>"$W/fleet.err" &
 boards=$!
 started+=($boards)
-stored() { curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_stored_total" { print $2 }'; }
-delivers() { [ "$(stored)" -gt 20 ]; }
+metric() { curl -fs "http://127.0.0.1:$H/metrics" | awk -v m="$1" '$1 == m { print $2 }'; }
+delivers() { [ "$(metric fleetprof_ingest_batches_stored_total)" -gt 20 ]; }
 until_true 30 delivers || fail "the boards do not deliver: $(tail -n 1 "$W/fleet.err")"
-early=0
+early=0 fast=0 rounds=0
 for again in $(seq "$kills"); do
   stop_collector KILL
   if [ $((RANDOM % 4)) = 0 ]; then # while it opens what the last one left
-    fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" >>"$W/collector.log" 2>&1 &
+    fleetprof-collector --data "$W/data" --agents "127.0.0.1:$A" --http "127.0.0.1:$H" "${life[@]}" >>"$W/collector.log" 2>&1 &
     COLLECTOR=$!
     sleep "$(random_seconds 100)"
     early=$((early + 1))
-    continue
+  elif [ $((again % 2)) = 0 ]; then
+    fast_up
+    sleep "$((RANDOM % 3)).9$((RANDOM % 10))"
+    sleep "$(random_seconds 300)"
+    over=$(metric fleetprof_store_roll_rounds_total)
+    fast=$((fast + 1)) rounds=$((rounds + ${over:-0}))
+  else
+    collector_up "${life[@]}"
+    sleep "$(random_seconds "$(pick 1200 2000)")"
   fi
-  collector_up
-  sleep "$(random_seconds "$(pick 1200 2000)")"
 done
-kill -0 "$COLLECTOR" 2>/dev/null && collector_is_ready || { stop_collector KILL && collector_up; }
+stop_collector KILL
+# Windows went: from a day's file, or with it.
+windows_went() {
+  local file
+  for file in "$W"/data/hours-*.db; do
+    [ -f "$file" ] || return 1
+    file=${file/hours-/day-}
+    [ ! -f "$file" ] || [ "$(sqlite3 "$file" 'select before_ms > 0 from pruned')" = 1 ] || return 1
+  done
+}
+fast_up
+until_true 30 windows_went || fail "no windows are deleted: $(ls -l "$W/data")"
+stop_collector KILL
+collector_up "${life[@]}"
 kill -TERM $boards
 wait $boards || fail "the boards end with $?: $(tail -n 1 "$W/fleet.err")"
-agreed=$("$fleet/truth_agrees.py" "$W/truth" "http://127.0.0.1:$H" 30) || fail "$agreed"
+# Windows that went are in sums of five minutes, and they lie where the clock of that life had them: the last is up to 30 s long, which are 30 minutes.
+awk '$1 == "span" { $2 = sprintf("%.0f", 300 * int(($2 - 5) / 300)); $3 = sprintf("%.3f", $3 + 35 * 60) } { print }' "$W/truth" >"$W/truth-of-fast-clocks"
+agreed=$("$fleet/truth_agrees.py" "$W/truth-of-fast-clocks" "http://127.0.0.1:$H" 30) || fail "$agreed"
 say "$agreed"
-say "$kills kills, $early of them while it started; $(awk '$1 ~ /^(acks|acks_known|connects|broken)$/ { printf "%s %s, ", $1, $2 }' "$W/fleet")$(twice=$(curl -fs "http://127.0.0.1:$H/metrics" | awk '$1 == "fleetprof_ingest_batches_duplicate_total" { print $2 }'); echo "$twice batches came again since the last")"
+say "$kills kills, $early of them while it started, $fast under a fast clock that had $rounds rounds done; $(awk '$1 ~ /^(acks|acks_known|connects|broken)$/ { printf "%s %s, ", $1, $2 }' "$W/fleet")$(metric fleetprof_ingest_batches_duplicate_total) batches came again since the last"
 stop_collector
 for file in "$W"/data/*.db "$W"/data/*/*.db; do
   [ -f "$file" ] || continue

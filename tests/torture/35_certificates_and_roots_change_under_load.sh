@@ -23,9 +23,9 @@ boards=$!
 started+=($boards)
 
 # The first half: rotation.
-renewals() { grep -c "$1: certificate renewed$" "$W/data/audit.log"; }
+renewals() { grep -c "$1: certificate renewed$" "$W/data/renewals.log"; }
 both_renewed() { [ "$(renewals a-north)" -ge "$1" ] && [ "$(renewals a-south)" -ge "$1" ]; }
-until_true 30 both_renewed 1 || fail "the boards do not renew: $(tail -n 3 "$W/data/audit.log")"
+until_true 30 both_renewed 1 || fail "the boards do not renew: $(tail -n 3 "$W/data/renewals.log")"
 say "renewed $(renewals a-north) and $(renewals a-south) times under the first root"
 
 # The second half: another root.

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Upgrade and downgrade.  A collector on what each kept older version left (tests/golden/stores): every sample is in the
 # answer, a backup of it restored too, and boards deliver into it.  A collector on what a newer one wrote: it says so in one
-# line, exits with 1, and has changed no byte.
+# line, exits with 1, and has changed no byte.  A daemon on what each kept older version left of a board (tests/golden/boards), its
+# worker and its keeper killed: all that waited in the spool is stored, its books close, and it goes on with new samples.
 . "$(dirname "$0")/lib.sh"
 golden=$(dirname "$0")/../golden/stores
 weight() { api profile -d match='{}' -d from=2026-01-01T00:00:00Z -d to=2026-01-10T00:00:00Z -d limit=1 | json "d['total'], d['samples']"; }
+boards=$(dirname "$0")/../golden/boards
 sums() { (cd "$1" && find . -type f ! -name lock ! -name '*-shm' -print0 | sort -z | xargs -0 sha256sum); }
 
 # Older.
@@ -50,3 +52,30 @@ done
 collector_up
 [ "$(weight)" = "$expected" ] || fail "after the refusals: $(weight), not $expected"
 say "$databases databases of a newer version: refused by their names, nothing touched"
+
+# A board's folder.
+stop_collector
+rm -rf "$W/data"
+start_collector
+outcome() { api loss | json "next(' '.join(['stored=%d' % b['stored']] + ['%s=%d' % one for one in sorted(b['dropped'].items()) if one[1]]) for b in d['boards'] if b['board'] == '$name')" 2>/dev/null; }
+is_delivered() { [ "$(outcome)" = "$expected" ]; }
+has_more() { read -r _ stored _ _ < <(books "$name"); [ "${stored:-0}" -gt "$waiting" ]; }
+for archive in "$boards"/v*.tar.gz; do
+  name=left-$(basename "$archive" .tar.gz)
+  mkdir "$W/board-$name"
+  tar -xzf "$archive" -C "$W/board-$name"
+  read -r batches waiting _ < <(/usr/bin/python3 "$(dirname "$0")/spool_files.py" count "$W/board-$name/spool")
+  [ "${waiting:-0}" -gt 0 ] || fail "$name: nothing waits there"
+  expected="stored=$waiting $(cat "${archive%.tar.gz}.lost")"
+  enroll "$name"
+  fleetprofd --state "$B" --collector "127.0.0.1:$A" || fail "$name: no daemon: $(tail -n 1 "$B/fleetprofd.log")"
+  until_true 30 is_delivered || fail "$name: stored and lost are $(outcome), not $expected"
+  until_true 30 books_are_closed "$name" || fail "$name: its books do not close: $(books "$name")"
+  is_delivered || fail "$name: stored and lost are $(outcome), not $expected"
+  run -- /bin/sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' || fail "$name: the program"
+  until_true 30 has_more || fail "$name: no new samples: $(books "$name")"
+  until_true 30 books_are_closed "$name" || fail "$name, with new samples: its books do not close: $(books "$name")"
+  [ "$(/usr/bin/python3 "$(dirname "$0")/spool_files.py" count "$B/spool" | cut -d' ' -f1)" = 0 ] || fail "$name: something waits yet"
+  ls "$B/spool"/*.corrupt "$B/spool/quarantine"/* 2>/dev/null && fail "$name: not all of it was taken"
+  say "$name: $batches batches: $expected"
+done

@@ -5,6 +5,7 @@
 #   spool_files.py count DIR                   prints "batches samples bytes" of what waits there
 #   spool_files.py copies DIR SOURCE BYTES     fills DIR with copies of SOURCE, which is one run, each as another run
 #   spool_files.py poison DIR                  puts two batches that no collector can read into the middle of each run
+#   spool_files.py older DIR BATCH             puts BATCH, the raw bytes of one, before all
 #   spool_files.py spoil DIR KIND              noise, zeros, version, cut, huge, length, flips: to the oldest good segment
 import ctypes
 import os
@@ -105,6 +106,30 @@ def poison(folder):
                 file.write(entry(*one))
 
 
+def cells(column):
+    value = shift = 0
+    for byte in column:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value = shift = 0
+
+
+def older(folder, batch):
+    """Of the message it reads only what the envelope repeats: the books (6), their run (1), and how many records each sample stands for (18)."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "door"))
+    from board import read_fields
+    raw = open(batch, "rb").read()
+    fields = read_fields(raw)
+    run, seq = read_fields(fields[6])[1], 1
+    for path in reversed(segments(folder)):
+        number = int(os.path.basename(path)[:16], 16) + 1
+        os.rename(path, os.path.join(folder, "%016x.seg" % number))
+    with open(os.path.join(folder, "%016x.seg" % 1), "wb") as file:
+        file.write(entry(run, seq, sum(cells(fields[18])), len(raw), call(zstd.ZSTD_compress, raw, 2 * len(raw) + 1000, 1)))
+
+
 def spoil(folder, kind):
     path = next(one for one in segments(folder) if good(one))
     size = os.path.getsize(path)
@@ -134,4 +159,4 @@ def spoil(folder, kind):
                 file.write(bytes([byte ^ 1 << random.randrange(8)]))
 
 
-{"count": count, "copies": copies, "poison": poison, "spoil": spoil}[sys.argv[1]](*sys.argv[2:])
+{"count": count, "copies": copies, "poison": poison, "older": older, "spoil": spoil}[sys.argv[1]](*sys.argv[2:])
